@@ -1,0 +1,10 @@
+# Warnings and sanitizers of every target of this project.
+add_library(runwarden_flags INTERFACE)
+target_compile_options(runwarden_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+if(RUNWARDEN_WERROR)
+  target_compile_options(runwarden_flags INTERFACE -Werror)
+endif()
+if(RUNWARDEN_SANITIZE)
+  add_compile_options(-fsanitize=${RUNWARDEN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${RUNWARDEN_SANITIZE})
+endif()

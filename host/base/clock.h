@@ -1,0 +1,24 @@
+// The two clocks of the service, handed in from outside so that tests can turn them. Any thread.
+#pragma once
+
+#include <cstdint>
+
+namespace runwarden {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  // Milliseconds since 1970-01-01T00:00:00Z; may jump when the machine's time is set.
+  virtual std::int64_t wall_ms() const = 0;
+  // Nanoseconds since some fixed point; never goes back.
+  virtual std::int64_t monotonic_ns() const = 0;
+};
+
+// The machine's own clocks.
+class SystemClock final : public Clock {
+ public:
+  std::int64_t wall_ms() const override;
+  std::int64_t monotonic_ns() const override;
+};
+
+}  // namespace runwarden

@@ -1,0 +1,57 @@
+// What the detectors said of one run. Values; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runwarden::model {
+
+enum class Severity : std::uint8_t { low, medium, high, critical };
+enum class Source : std::uint8_t { tool, runtime, context, coordination };
+enum class DetectorStatus : std::uint8_t { fired, clean, not_evaluable, error, timeout, quarantined };
+
+const char* name(Severity severity);
+const char* name(Source source);
+const char* name(DetectorStatus status);
+
+struct Evidence {
+  std::string pointer;  // JSON Pointer (RFC 6901) into the run
+  std::string value;
+};
+
+// One failure as a detector reported it, before it has an id.
+struct Finding {
+  std::string detector_key;
+  int suspicion_score = 0;  // 0 to 100
+  Severity severity = Severity::medium;
+  Source source = Source::tool;
+  std::string title;
+  std::string summary;
+  std::string primary_step_id;  // empty: the failure is of the whole run
+  std::vector<Evidence> evidence;
+  std::optional<double> waste_usd;
+  std::string fingerprint;  // equal for failures of the same kind
+};
+
+struct Suppression {
+  std::string rule;
+  std::string step_id;  // empty: none
+  std::string reason;
+};
+
+struct DetectorReport {
+  std::string key;
+  DetectorStatus status = DetectorStatus::clean;
+  std::string reason;  // why not evaluable, or the text of the error; may be empty
+  std::vector<Suppression> suppressed;
+  std::int64_t elapsed_ns = 0;
+};
+
+struct Verdict {
+  std::vector<Finding> findings;        // highest score first, ties by detector key
+  std::vector<DetectorReport> reports;  // every enabled detector, by key
+};
+
+}  // namespace runwarden::model
