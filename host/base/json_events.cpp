@@ -1,0 +1,114 @@
+#include "base/json_events.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+namespace runwarden {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string place(std::string_view text, std::size_t at) {
+  at = std::min(at, text.size());
+  const std::string_view before = text.substr(0, at);
+  const auto lines = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+  const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  return "byte " + std::to_string(at) + " (line " + std::to_string(lines + 1) + ", column " + std::to_string(at - line_start + 1) + ")";
+}
+
+Error malformed(std::string detail) { return Error{Code::malformed_json, std::move(detail), {}, {}}; }
+
+// nlohmann's message without its own name and position: what stands after the last "line n, column m: ".
+std::string reason_of(const std::string& what) {
+  for (const std::string_view mark : {"parse error: ", "syntax error "}) {
+    const auto at = what.find(mark);
+    if (at != std::string::npos) return what.substr(at);
+  }
+  const auto bracket = what.find("] ");
+  return bracket == std::string::npos ? what : what.substr(bracket + 2);
+}
+
+// Turns nlohmann's SAX calls into our events, and watches the depth.
+class Bridge {
+ public:
+  using number_integer_t = Json::number_integer_t;
+  using number_unsigned_t = Json::number_unsigned_t;
+  using number_float_t = Json::number_float_t;
+  using string_t = Json::string_t;
+  using binary_t = Json::binary_t;
+
+  Bridge(std::string_view text, int max_depth, JsonEvents& events) : text_(text), max_depth_(max_depth), events_(events) {}
+
+  bool null() { return emit({}); }
+  bool boolean(bool value) { return emit({JsonScalar::Type::boolean, value, 0, {}}); }
+  bool number_integer(number_integer_t value) { return integer(value); }
+  bool number_unsigned(number_unsigned_t value) { return integer(value); }
+  bool number_float(number_float_t value, const string_t& text) { return emit({JsonScalar::Type::number, false, value, text}); }
+  bool string(string_t& value) { return emit({JsonScalar::Type::string, false, 0, value}); }
+  bool binary(binary_t&) { return false; }
+  bool start_object(std::size_t) { return enter() && keep(events_.open_object()); }
+  bool start_array(std::size_t) { return enter() && keep(events_.open_array()); }
+  bool key(string_t& name) { return keep(events_.key(name)); }
+  bool end_object() { return leave(); }
+  bool end_array() { return leave(); }
+
+  bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& fault) {
+    const std::size_t at = position == 0 ? 0 : position - 1;
+    if (fault.id == 406) {
+      error_ = malformed("the number " + token.substr(0, 40) + " at " + place(text_, at) + " is outside the range of a double; send it as a string");
+    } else {
+      error_ = malformed("not JSON at " + place(text_, at) + ": " + reason_of(fault.what()));
+    }
+    return false;
+  }
+
+  bool stopped_by_reader() const { return stopped_; }
+  Error& error() { return error_; }
+
+ private:
+  template <class Integer>
+  bool integer(Integer value) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value);
+    return emit({JsonScalar::Type::number, false, static_cast<double>(value), {digits, static_cast<std::size_t>(end.ptr - digits)}});
+  }
+
+  bool emit(const JsonScalar& value) { return keep(events_.scalar(value)); }
+
+  bool keep(bool go_on) {
+    stopped_ = !go_on;
+    return go_on;
+  }
+
+  bool enter() {
+    if (++depth_ <= max_depth_) return true;
+    error_ = malformed("the JSON is nested deeper than limits.max_json_depth (" + std::to_string(max_depth_) +
+                       "); send the inner part as a string, or raise the limit");
+    return false;
+  }
+
+  bool leave() {
+    --depth_;
+    return keep(events_.close());
+  }
+
+  std::string_view text_;
+  int max_depth_;
+  JsonEvents& events_;
+  int depth_ = 0;
+  bool stopped_ = false;
+  Error error_ = malformed("not JSON");
+};
+
+}  // namespace
+
+Status parse_json(std::string_view text, int max_depth, JsonEvents& events) {
+  const auto nul = text.find('\0');
+  if (nul != std::string_view::npos) return malformed("a NUL byte at " + place(text, nul) + "; JSON text has none (write \\u0000 inside a string)");
+  Bridge bridge(text, max_depth, events);
+  if (Json::sax_parse(text.data(), text.data() + text.size(), &bridge)) return Nothing{};
+  if (bridge.stopped_by_reader()) return Nothing{};
+  return std::move(bridge.error());
+}
+
+}  // namespace runwarden

@@ -1,0 +1,19 @@
+// Times as text: RFC 3339, read with any offset and written in UTC with milliseconds. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace runwarden {
+
+// Milliseconds since 1970-01-01T00:00:00Z of an ISO 8601 / RFC 3339 date-time with `Z` or an offset, years 0000 to 9999;
+// fractions beyond milliseconds are cut. Nothing if it is not one, or names a day or hour that there is not.
+// A leap second (:60) counts as the first of the next minute.
+std::optional<std::int64_t> parse_time(std::string_view text);
+
+// "2026-11-20T15:00:00.000Z"
+std::string format_time(std::int64_t ms);
+
+}  // namespace runwarden
