@@ -16,7 +16,9 @@ std::string place(std::string_view text, std::size_t at) {
   return "byte " + std::to_string(at) + " (line " + std::to_string(lines + 1) + ", column " + std::to_string(at - line_start + 1) + ")";
 }
 
-Error malformed(std::string detail) { return Error{Code::malformed_json, std::move(detail), {}, {}}; }
+Error malformed(std::string detail) {
+  return Error{Code::malformed_json, std::move(detail), {}, {}};
+}
 
 // nlohmann's message without its own name and position: what stands after the last "line n, column m: ".
 std::string reason_of(const std::string& what) {
@@ -55,7 +57,8 @@ class Bridge {
   bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& fault) {
     const std::size_t at = position == 0 ? 0 : position - 1;
     if (fault.id == 406) {
-      error_ = malformed("the number " + token.substr(0, 40) + " at " + place(text_, at) + " is outside the range of a double; send it as a string");
+      error_ = malformed("the number " + token.substr(0, 40) + " at " + place(text_, at) +
+                         " is outside the range of a double; send it as a string");
     } else {
       error_ = malformed("not JSON at " + place(text_, at) + ": " + reason_of(fault.what()));
     }
@@ -104,7 +107,8 @@ class Bridge {
 
 Status parse_json(std::string_view text, int max_depth, JsonEvents& events) {
   const auto nul = text.find('\0');
-  if (nul != std::string_view::npos) return malformed("a NUL byte at " + place(text, nul) + "; JSON text has none (write \\u0000 inside a string)");
+  if (nul != std::string_view::npos)
+    return malformed("a NUL byte at " + place(text, nul) + "; JSON text has none (write \\u0000 inside a string)");
   Bridge bridge(text, max_depth, events);
   if (Json::sax_parse(text.data(), text.data() + text.size(), &bridge)) return Nothing{};
   if (bridge.stopped_by_reader()) return Nothing{};

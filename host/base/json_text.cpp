@@ -26,7 +26,9 @@ void append_escaped(std::string& out, unsigned char c) {
   }
 }
 
-bool needs_escape(unsigned char c) { return c < 0x20 || c == '"' || c == '\\'; }
+bool needs_escape(unsigned char c) {
+  return c < 0x20 || c == '"' || c == '\\';
+}
 
 }  // namespace
 

@@ -18,7 +18,9 @@
 namespace runwarden::model {
 
 using Text = std::string_view;
-inline bool present(Text text) { return text.data() != nullptr; }
+inline bool present(Text text) {
+  return text.data() != nullptr;
+}
 
 enum class StepKind : std::uint8_t { tool, model, user, other };
 // What the step says of itself: failed set, error code or message, HTTP status >= 400; or a status of success.

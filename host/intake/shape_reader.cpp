@@ -1,0 +1,316 @@
+#include "intake/shape_reader.h"
+
+#include <cmath>
+
+#include "base/time_text.h"
+
+namespace runwarden::intake {
+namespace {
+
+constexpr double kMaxCount = 9007199254740992.0;  // 2^53: the largest range in which doubles hold every integer (RFC 8259, section 6)
+
+void write_scalar(JsonWriter& out, const JsonScalar& value) {
+  switch (value.type) {
+    case JsonScalar::Type::null: out.null(); return;
+    case JsonScalar::Type::boolean: out.boolean(value.boolean); return;
+    case JsonScalar::Type::number: out.raw(value.text); return;
+    case JsonScalar::Type::string: out.string(value.text); return;
+  }
+}
+
+std::string_view name_of(JsonScalar::Type type) {
+  switch (type) {
+    case JsonScalar::Type::null: return "null";
+    case JsonScalar::Type::boolean: return "a boolean";
+    case JsonScalar::Type::number: return "a number";
+    case JsonScalar::Type::string: return "a string";
+  }
+  return "a value";
+}
+
+std::string_view name_of(Want want) {
+  switch (want) {
+    case Want::text: return "a string";
+    case Want::boolean: return "true or false";
+    case Want::code: return "a string or a number";
+    case Want::count: return "an integer from 0 to 9007199254740992";
+    case Want::amount: return "a number >= 0";
+    case Want::time: return "a time such as 2026-11-20T15:00:00Z (RFC 3339 with Z or an offset)";
+    case Want::object: return "an object";
+    case Want::array_of_objects: return "an array of objects";
+    default: return "a value";
+  }
+}
+
+bool takes_json(Want want) {
+  return want == Want::text_or_json || want == Want::text_or_json_null || want == Want::json;
+}
+
+bool lenient(Want want) {
+  return want == Want::lenient_count || want == Want::lenient_amount || want == Want::lenient_object;
+}
+
+std::optional<std::int64_t> as_count(const JsonScalar& value) {
+  if (value.type != JsonScalar::Type::number || !(value.number >= 0) || value.number > kMaxCount) return std::nullopt;
+  if (value.number != std::floor(value.number)) return std::nullopt;
+  return static_cast<std::int64_t>(value.number);
+}
+
+// "502" for 502, 502.0 and 5.02e2; other numbers as they were written.
+std::string decimal_text(const JsonScalar& value) {
+  const bool whole = value.number == std::floor(value.number) && std::fabs(value.number) <= kMaxCount;
+  return whole ? std::to_string(static_cast<std::int64_t>(value.number)) : std::string(value.text);
+}
+
+}  // namespace
+
+Status ShapeReader::read(std::string_view json, int max_depth) {
+  document_.reserve(json.size() + json.size() / 8);
+  if (Status parsed = parse_json(json, max_depth, *this); !parsed.ok()) return parsed;
+  if (stopped_) return std::move(*stopped_);
+  if (fault_count_ == 0) return Nothing{};
+  std::string detail = std::to_string(fault_count_) + (fault_count_ == 1 ? " fault" : " faults") +
+                       " found; the first: " + (faults_[0].pointer.empty() ? "the document" : faults_[0].pointer) + " " + faults_[0].detail;
+  if (fault_count_ > faults_.size()) detail += " (the first " + std::to_string(faults_.size()) + " are listed)";
+  return Error{Code::validation_failed, std::move(detail), {}, std::move(faults_)};
+}
+
+void ShapeReader::fault(std::string_view name, std::string code, std::string detail) {
+  ++fault_count_;
+  if (faults_.size() < kMaxFaults) faults_.push_back({pointer_to(name), std::move(code), std::move(detail)});
+}
+
+std::string ShapeReader::pointer_to(std::string_view name) const {
+  std::string pointer;
+  for (const Frame& frame : frames_) {
+    if (frame.array) {
+      pointer.append("/").append(frame.as->name);
+    } else if (frame.as != nullptr && frame.as->want == Want::array_of_objects) {
+      pointer.append("/").append(std::to_string(frame.index));
+    } else if (frame.as != nullptr) {
+      pointer.append("/").append(frame.as->name);
+    }
+  }
+  if (!name.empty()) pointer.append("/").append(name);
+  return pointer;
+}
+
+bool ShapeReader::key(std::string_view name) {
+  if (mode_ == Mode::copy) document_writer_.key(name);
+  if (mode_ == Mode::capture) capture_writer_->key(name);
+  if (mode_ != Mode::shape) return true;
+  Frame& frame = frames_.back();
+  member_ = nullptr;
+  for (std::size_t i = 0; i < frame.shape->fields.size(); ++i) {
+    const Field& field = frame.shape->fields[i];
+    if (field.name != name) continue;
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    if ((frame.seen & bit) != 0) {
+      stopped_ = Error{Code::malformed_json, "the member " + pointer_to(name) + " stands there twice; send it once", {}, {}};
+      return false;
+    }
+    frame.seen |= bit;
+    member_ = &field;
+    return true;
+  }
+  document_writer_.key(name);
+  return true;
+}
+
+bool ShapeReader::scalar(const JsonScalar& value) {
+  if (mode_ == Mode::copy) write_scalar(document_writer_, value);
+  if (mode_ == Mode::capture) write_scalar(*capture_writer_, value);
+  if (mode_ == Mode::shape) shape_scalar(value);
+  return true;
+}
+
+void ShapeReader::shape_scalar(const JsonScalar& value) {
+  if (frames_.empty()) {
+    fault("", "wrong_type", "must be " + std::string(root_.noun) + " (a JSON object), got " + std::string(name_of(value.type)));
+    return;
+  }
+  Frame& frame = frames_.back();
+  if (frame.array) {
+    fault(std::to_string(frame.index++), "wrong_type",
+          "must be " + std::string(frame.shape->noun) + " (a JSON object), got " + std::string(name_of(value.type)));
+    return;
+  }
+  if (member_ == nullptr) {
+    write_scalar(document_writer_, value);
+    return;
+  }
+  member_scalar(*member_, value);
+}
+
+void ShapeReader::member_scalar(const Field& field, const JsonScalar& value) {
+  if (field.want == Want::ignored) return;
+  if (lenient(field.want)) return keep_alias(field, value);
+  if (field.want == Want::json) {
+    std::string text;
+    JsonWriter out(text);
+    write_scalar(out, value);
+    document_writer_.key(field.name).raw(text);
+    return give(field, {.text = arena_.keep(text)});
+  }
+  if (value.type == JsonScalar::Type::null) {
+    if (field.want == Want::text_or_json_null) take_text(field, "null");
+    return;
+  }
+  switch (field.want) {
+    case Want::text:
+    case Want::code:
+    case Want::text_or_json:
+    case Want::text_or_json_null:
+      if (value.type == JsonScalar::Type::string) return take_text(field, value.text);
+      if (field.want == Want::code && value.type == JsonScalar::Type::number) return take_text(field, decimal_text(value));
+      if (takes_json(field.want))
+        return take_text(field, value.type == JsonScalar::Type::boolean ? (value.boolean ? "true" : "false") : value.text);
+      break;
+    case Want::boolean:
+      if (value.type != JsonScalar::Type::boolean) break;
+      document_writer_.key(field.name).boolean(value.boolean);
+      return give(field, {.boolean = value.boolean});
+    case Want::count:
+    case Want::amount: return take_number(field, value);
+    case Want::time:
+      if (value.type == JsonScalar::Type::string) return take_time(field, value.text);
+      break;
+    default: break;
+  }
+  wrong_type(field, name_of(value.type));
+}
+
+void ShapeReader::take_text(const Field& field, std::string_view text) {
+  document_writer_.key(field.name).string(text);
+  give(field, {.text = arena_.keep(text)});
+}
+
+void ShapeReader::take_number(const Field& field, const JsonScalar& value) {
+  const std::string got = value.type == JsonScalar::Type::number ? std::string(value.text.substr(0, 40)) : std::string(name_of(value.type));
+  if (field.want == Want::count) {
+    const auto count = as_count(value);
+    if (!count) return wrong_type(field, got);
+    document_writer_.key(field.name).integer(*count);
+    return give(field, {.integer = *count});
+  }
+  if (value.type != JsonScalar::Type::number || value.number < 0) return wrong_type(field, got);
+  document_writer_.key(field.name).raw(value.text);
+  give(field, {.number = value.number});
+}
+
+void ShapeReader::take_time(const Field& field, std::string_view text) {
+  const auto time = parse_time(text);
+  if (!time) {
+    return fault(field.name, "invalid_time",
+                 "must be " + std::string(name_of(Want::time)) + ", got \"" + std::string(text.substr(0, 64)) + "\"");
+  }
+  document_writer_.key(field.name).string(format_time(*time));
+  give(field, {.integer = *time});
+}
+
+void ShapeReader::keep_alias(const Field& field, const JsonScalar& value) {
+  document_writer_.key(field.name);
+  write_scalar(document_writer_, value);
+  if (field.want == Want::lenient_count) {
+    if (const auto count = as_count(value)) give(field, {.integer = *count});
+  }
+  if (field.want == Want::lenient_amount && value.type == JsonScalar::Type::number && value.number >= 0)
+    give(field, {.number = value.number});
+}
+
+void ShapeReader::wrong_type(const Field& field, std::string_view got) {
+  fault(field.name, "wrong_type", "must be " + std::string(name_of(field.want)) + ", got " + std::string(got));
+}
+
+bool ShapeReader::open(Bracket bracket) {
+  if (mode_ == Mode::shape) {
+    open_member(bracket);
+    return true;
+  }
+  ++depth_;
+  open_brackets_.push_back(bracket);
+  JsonWriter* out = mode_ == Mode::copy ? &document_writer_ : mode_ == Mode::capture ? &*capture_writer_ : nullptr;
+  if (out != nullptr) bracket == Bracket::object ? out->begin_object() : out->begin_array();
+  return true;
+}
+
+void ShapeReader::open_member(Bracket bracket) {
+  const std::string_view got = bracket == Bracket::object ? "an object" : "an array";
+  if (frames_.empty()) {
+    if (bracket == Bracket::object) return push(root_, false, bracket);
+    fault("", "wrong_type", "must be " + std::string(root_.noun) + " (a JSON object), got an array");
+    return begin(Mode::skip, bracket);
+  }
+  Frame& frame = frames_.back();
+  if (frame.array) {
+    if (bracket == Bracket::object) return push(*frame.shape, false, bracket);
+    fault(std::to_string(frame.index++), "wrong_type", "must be " + std::string(frame.shape->noun) + " (a JSON object), got an array");
+    return begin(Mode::skip, bracket);
+  }
+  if (member_ == nullptr) return begin(Mode::copy, bracket);
+  const Want want = member_->want;
+  if (want == Want::ignored) return begin(Mode::skip, bracket);
+  if (takes_json(want)) return begin(Mode::capture, bracket);
+  const bool object = want == Want::object || want == Want::lenient_object;
+  if ((object && bracket == Bracket::object) || (want == Want::array_of_objects && bracket == Bracket::array)) {
+    document_writer_.key(member_->name);
+    return push(*member_->inner, bracket == Bracket::array, bracket);
+  }
+  if (lenient(want)) {
+    document_writer_.key(member_->name);
+    return begin(Mode::copy, bracket);
+  }
+  wrong_type(*member_, got);
+  begin(Mode::skip, bracket);
+}
+
+void ShapeReader::push(const Shape& shape, bool array, Bracket bracket) {
+  const bool element = !frames_.empty() && frames_.back().array;
+  const Field* as = element ? frames_.back().as : member_;
+  const std::size_t index = element ? frames_.back().index++ : 0;
+  bracket == Bracket::object ? document_writer_.begin_object() : document_writer_.begin_array();
+  frames_.push_back({&shape, frames_.empty() ? nullptr : as, array, array ? 0 : index, 0});
+  if (!array) enter(shape);
+}
+
+void ShapeReader::begin(Mode mode, Bracket bracket) {
+  mode_ = mode;
+  depth_ = 0;
+  if (mode == Mode::capture) {
+    captured_.clear();
+    capture_writer_.emplace(captured_);
+  }
+  open(bracket);
+}
+
+bool ShapeReader::close() {
+  if (mode_ == Mode::shape) {
+    if (frames_.back().array) {
+      document_writer_.end_array();
+    } else {
+      leave(*frames_.back().shape);
+      document_writer_.end_object();
+    }
+    frames_.pop_back();
+    return true;
+  }
+  --depth_;
+  JsonWriter* out = mode_ == Mode::copy ? &document_writer_ : mode_ == Mode::capture ? &*capture_writer_ : nullptr;
+  if (out != nullptr) open_brackets_.back() == Bracket::object ? out->end_object() : out->end_array();
+  open_brackets_.pop_back();
+  if (depth_ > 0) return true;
+  if (mode_ == Mode::capture) finish_capture();
+  mode_ = Mode::shape;
+  return true;
+}
+
+void ShapeReader::finish_capture() {
+  const Field& field = *member_;
+  if (field.want == Want::json) {
+    document_writer_.key(field.name).raw(captured_);
+    return give(field, {.text = arena_.keep(captured_)});
+  }
+  take_text(field, captured_);
+}
+
+}  // namespace runwarden::intake

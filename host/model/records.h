@@ -1,0 +1,72 @@
+// The records the service keeps, as every step names them. Values; any thread.
+//
+// A record's place is its RecordKey: lists go by it, newest first. Times are UTC milliseconds since 1970.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/verdict.h"
+
+namespace runwarden::model {
+
+using TenantId = std::uint32_t;
+using Digest = std::array<std::uint8_t, 32>;  // SHA-256 (FIPS 180-4)
+
+constexpr std::int64_t kNever = -1;
+
+struct RecordKey {
+  std::int64_t time_ms = 0;
+  std::uint64_t seq = 0;  // unique in a store; grows with every start and every record
+  auto operator<=>(const RecordKey&) const = default;
+};
+
+enum class RunState : std::uint8_t { open, resolved };
+enum class Resolution : std::uint8_t { whole, final, idle, max_age, max_events };
+
+struct FailureRecord {
+  std::string id;  // fail_...: spells its key, see failure_id()
+  RecordKey key;   // time of detection
+  std::string detector_key;
+  Severity severity = Severity::medium;
+  int score = 0;
+  std::string fingerprint;
+  std::string json;  // the Failure object, exactly as answered
+};
+
+struct RunRecord {
+  RecordKey key;  // time of receipt
+  std::string run_id;
+  std::uint32_t revision = 1;
+  RunState state = RunState::resolved;
+  Resolution resolution = Resolution::whole;
+  std::int64_t resolved_ms = 0;
+  Digest content{};           // of the decoded bytes as the client sent them
+  std::string document;       // Run::document
+  std::string failures_json;  // the three arrays of the answer, exactly as answered
+  std::string detectors_json;
+  std::string policies_json;
+  int max_score = 0;
+  std::vector<std::string> fired;  // keys of the detectors that found something, sorted
+};
+
+// An API key. The key itself is never kept: only its SHA-256.
+struct KeyRecord {
+  std::string id;  // key_...; public
+  TenantId tenant = 0;
+  std::string tenant_name;
+  std::string name;
+  bool may_ingest = false;
+  bool may_read = false;
+  Digest digest{};
+  std::int64_t created_ms = 0;
+  std::int64_t expires_ms = kNever;
+  std::int64_t revoked_ms = kNever;  // from then on it is refused; in the future while a rotation overlaps
+  std::int64_t last_used_ms = kNever;
+};
+
+}  // namespace runwarden::model
