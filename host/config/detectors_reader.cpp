@@ -1,0 +1,321 @@
+#include "config/detectors_reader.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "config/file_text.h"
+
+namespace runwarden::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<const char*, 5> kShipped = {"context_overflow", "expensive_loop", "false_success", "missing_tool_call",
+                                                 "schema_ghost"};
+constexpr const char* kPluginFolder = "../lib/runwarden/detectors";
+constexpr const char* kDropInFolder = "../share/runwarden/config/detectors.d";
+
+// One detector as the files have it so far; what a later one says goes over it.
+struct Entry {
+  std::string key;
+  std::string path;  // of what named it last
+  Place place;
+  std::optional<std::string> library;
+  bool optional = false;
+  bool off = false;
+  NodePtr settings;  // never null
+};
+
+NodePtr empty_mapping(const Place& place) {
+  Node node;
+  node.kind = Node::Kind::mapping;
+  node.place = place;
+  return std::make_shared<const Node>(std::move(node));
+}
+
+// Members of `over` go over those of `base`, key by key; both are mappings.
+NodePtr merged(const NodePtr& base, const NodePtr& over) {
+  Node node = *over;
+  for (const Member& member : base->members) {
+    if (!node.member(member.key)) node.members.push_back(member);
+  }
+  return std::make_shared<const Node>(std::move(node));
+}
+
+NodePtr shared_member(const Node& node, std::string_view key) {
+  const Member* member = node.member(key);
+  return member ? member->value : nullptr;
+}
+
+bool good_key(std::string_view key) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789_.-";
+  return !key.empty() && key.size() <= 64 && key.front() >= 'a' && key.front() <= 'z' &&
+         key.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
+class DetectorsReader {
+ public:
+  DetectorsReader(const DetectorSources& sources, Reading& reading, Settings& settings)
+      : sources_(sources), reading_(reading), settings_(settings), out_(settings.detectors) {}
+
+  void read(const Node* node) {
+    Section section(node, "detectors", reading_);
+    section.duration("deadline", {1, 3'600'000}, out_.deadline_ms);
+    read_quarantine(section.take("quarantine"));
+    section.texts("search_path", out_.search_path);
+    complete_search_path();
+    const Node* include = section.take("include");
+    const Node* enabled = section.take("enabled");
+    if (include || enabled) {
+      read_included(include);
+      if (enabled) read_list(*enabled, "detectors.enabled");
+    } else {
+      read_shipped();
+    }
+    publish();
+    read_tenants(section.take("tenants"));
+  }
+
+ private:
+  void read_quarantine(const Node* node) {
+    Section section(node, "detectors.quarantine", reading_);
+    std::int64_t failures = out_.quarantine_failures;
+    section.integer("failures", {1, 1'000'000}, failures);
+    out_.quarantine_failures = static_cast<int>(failures);
+    section.duration("window", {1, kDayMs}, out_.quarantine_window_ms);
+  }
+
+  void complete_search_path() {
+    for (std::string& folder : out_.search_path) folder = (sources_.folder / folder).lexically_normal().string();
+    if (sources_.binary_dir.empty()) return;
+    const std::string beside = (sources_.binary_dir / kPluginFolder).lexically_normal().string();
+    if (std::find(out_.search_path.begin(), out_.search_path.end(), beside) == out_.search_path.end()) out_.search_path.push_back(beside);
+  }
+
+  // Without `include` the default stands: detectors.d beside the file.
+  void read_included(const Node* include) {
+    if (!include) return read_glob("detectors.d/*.yaml", nullptr, "");
+    if (include->kind == Node::Kind::null) return;
+    if (include->kind != Node::Kind::list) {
+      fault("detectors.include", include->place, "expected a list, got " + describe(*include));
+      return;
+    }
+    for (std::size_t i = 0; i < include->items.size(); ++i) {
+      const Node& item = *include->items[i];
+      const std::string path = "detectors.include[" + std::to_string(i) + "]";
+      if (is_text(item) && !item.text.empty()) {
+        read_glob(item.text, &item, path);
+      } else {
+        fault(path, item.place, "expected a file name or a glob, got " + describe(item));
+      }
+    }
+  }
+
+  // Files in the order of their names. A pattern may match nothing, a plain name may not. `written` may be null.
+  void read_glob(const std::string& pattern, const Node* written, const std::string& path) {
+    const std::string whole = (sources_.folder / pattern).string();
+    glob_t found{};
+    const int outcome = ::glob(whole.c_str(), 0, nullptr, &found);
+    for (std::size_t i = 0; outcome == 0 && i < found.gl_pathc; ++i) read_drop_in(found.gl_pathv[i]);
+    ::globfree(&found);
+    if (outcome == 0 || !written || pattern.find_first_of("*?[") != std::string::npos) return;
+    fault(path, written->place, "no such file: " + whole + "; remove the line, or install the package that brings it");
+  }
+
+  void read_drop_in(const std::string& file) {
+    const auto text = read_file(file);
+    if (!text) {
+      fault("", {std::make_shared<const std::string>(file), 0, 0}, text.error().detail);
+      return;
+    }
+    const NodePtr root = parse_yaml(*text, file, reading_.faults);
+    if (!root || root->kind == Node::Kind::null) return;
+    if (root->kind == Node::Kind::mapping && root->member("enabled") && !root->member("key")) {
+      Section section(root.get(), "", reading_);
+      if (const Node* enabled = section.take("enabled")) read_list(*enabled, "enabled");
+      return;
+    }
+    if (root->kind == Node::Kind::list) return read_list(*root, "");
+    seen_ = {};
+    read_entry(*root, "");
+  }
+
+  void read_list(const Node& list, const std::string& path) {
+    if (list.kind == Node::Kind::null) return;
+    if (list.kind != Node::Kind::list) {
+      fault(path, list.place, "expected a list of detectors, got " + describe(list));
+      return;
+    }
+    seen_ = {};
+    for (std::size_t i = 0; i < list.items.size(); ++i) read_entry(*list.items[i], path + "[" + std::to_string(i) + "]");
+  }
+
+  void read_entry(const Node& node, const std::string& path) {
+    if (node.kind != Node::Kind::mapping) {
+      fault(path, node.place, "expected a mapping with key, library, settings, optional, off; got " + describe(node));
+      return;
+    }
+    Section section(&node, path, reading_);
+    std::string key;
+    section.text("key", key);
+    const Member* written = node.member("key");
+    if (!written) fault(section.path_of("key"), node.place, "missing; name the detector, such as key: expensive_loop");
+    if (written && is_text(*written->value) && !good_key(key)) {
+      section.fault("key", *written->value, "1 to 64 lower-case letters, digits, '_', '.' or '-', a letter first");
+      key.clear();
+    }
+    Entry scratch;
+    Entry& entry = key.empty() ? scratch : entry_of(key, *written->value, section.path_of("key"));
+    entry.path = path;
+    entry.place = node.place;
+    read_fields(section, node, entry);
+  }
+
+  void read_fields(Section& section, const Node& node, Entry& entry) {
+    std::string library;
+    section.text("library", library);
+    const Member* written = node.member("library");
+    if (written && is_text(*written->value)) {
+      if (library.empty()) section.fault("library", *written->value, "a file name, such as expensive_loop.so");
+      entry.library = library;
+    }
+    section.boolean("optional", entry.optional);
+    section.boolean("off", entry.off);
+    section.take("settings");
+    if (const NodePtr settings = shared_member(node, "settings"))
+      entry.settings = over(entry.settings, settings, section.path_of("settings"));
+  }
+
+  NodePtr over(const NodePtr& base, const NodePtr& settings, const std::string& path) {
+    if (settings->kind == Node::Kind::null) return base;
+    if (settings->kind != Node::Kind::mapping) {
+      fault(path, settings->place, "expected a mapping, got " + describe(*settings));
+      return base;
+    }
+    std::string ignored;
+    append_json(ignored, *settings, path, reading_.faults);
+    return base ? merged(base, settings) : settings;
+  }
+
+  // The entry of that key, new if need be. One file or list may name a key only once.
+  Entry& entry_of(const std::string& key, const Node& written, const std::string& path) {
+    const auto before = std::find_if(seen_.begin(), seen_.end(), [&](const auto& seen) { return seen.first == key; });
+    if (before != seen_.end()) {
+      fault(path, written.place, "the detector " + key + " stands twice, first at " + before->second.text() + "; remove one");
+    }
+    seen_.emplace_back(key, written.place);
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
+    if (found != entries_.end()) return *found;
+    entries_.emplace_back();
+    entries_.back().key = key;
+    return entries_.back();
+  }
+
+  // What was installed with the program: its drop-ins, or the five by name where those are not there.
+  void read_shipped() {
+    std::error_code ignored;
+    const fs::path folder = sources_.binary_dir / kDropInFolder;
+    const bool beside_file = !sources_.folder.empty() && fs::is_directory(sources_.folder / "detectors.d", ignored);
+    if (beside_file) read_glob("detectors.d/*.yaml", nullptr, "");
+    if (entries_.empty() && !sources_.binary_dir.empty()) read_glob(folder.lexically_normal().string() + "/*.yaml", nullptr, "");
+    if (!entries_.empty()) return;
+    for (const char* key : kShipped) {
+      if (!on_search_path(std::string(key) + ".so")) continue;
+      entries_.emplace_back();
+      entries_.back().key = key;
+    }
+  }
+
+  bool on_search_path(const std::string& library) const {
+    return std::any_of(out_.search_path.begin(), out_.search_path.end(), [&](const std::string& folder) {
+      std::error_code ignored;
+      return fs::exists(fs::path(folder) / library, ignored);
+    });
+  }
+
+  void publish() {
+    std::vector<Fault> told_before;
+    for (Entry& entry : entries_) {
+      if (entry.off) continue;
+      if (!entry.settings) entry.settings = empty_mapping(entry.place);
+      std::string json;
+      append_json(json, *entry.settings, "", told_before);
+      out_.entries.push_back({entry.key, entry.library.value_or(entry.key + ".so"), std::move(json), entry.optional, entry.place.text()});
+      settings_.places.note("", entry.key, entry.settings);
+    }
+    if (out_.entries.empty()) {
+      settings_.warnings.push_back(
+          "no detector is enabled: runs are stored and nothing is looked for; add entries to detectors.enabled or files to "
+          "detectors.include");
+    }
+  }
+
+  void read_tenants(const Node* node) {
+    Section section(node, "detectors.tenants", reading_);
+    if (!node || node->kind != Node::Kind::mapping) return;
+    for (const Member& member : node->members) {
+      const std::string path = "detectors.tenants." + member.key;
+      section.take(member.key);
+      reading_.known.pop_back();  // a tenant's name is no key of ours
+      if (member.key.empty()) fault(path, member.key_place, "expected the name of a tenant, got \"\"");
+      read_tenant(member.key, *member.value, path);
+    }
+  }
+
+  void read_tenant(const std::string& tenant, const Node& node, const std::string& path) {
+    model::TenantChange change;
+    Section section(&node, path, reading_);
+    section.texts("disabled", change.disabled);
+    for (const std::string& key : change.disabled) expect_known(key, path + ".disabled", shared_member(node, "disabled")->place);
+    if (const Node* settings = section.take("settings"); settings && settings->kind == Node::Kind::mapping) {
+      for (const Member& member : settings->members) read_tenant_settings(tenant, member, path + ".settings." + member.key, change);
+    } else if (settings && settings->kind != Node::Kind::null) {
+      section.fault("settings", *settings, "a mapping from detector keys to settings");
+    }
+    out_.tenants[tenant] = std::move(change);
+  }
+
+  void read_tenant_settings(const std::string& tenant, const Member& member, const std::string& path, model::TenantChange& change) {
+    const Entry* entry = expect_known(member.key, path, member.key_place);
+    if (!entry) return;
+    const NodePtr whole = over(entry->settings ? entry->settings : empty_mapping(member.value->place), member.value, path);
+    std::vector<Fault> told_before;
+    append_json(change.settings_json[member.key], *whole, "", told_before);
+    settings_.places.note(tenant, member.key, whole);
+  }
+
+  const Entry* expect_known(const std::string& key, const std::string& path, const Place& place) {
+    std::vector<std::string> keys;
+    for (const Entry& entry : entries_) {
+      if (entry.key == key) return &entry;
+      keys.push_back(entry.key);
+    }
+    const std::string near = nearest(key, keys);
+    fault(path, place,
+          "no detector \"" + key + "\" is configured" + (near.empty() ? "" : ", the nearest one is " + near) +
+              "; add it to detectors.enabled, or remove this");
+    return nullptr;
+  }
+
+  void fault(const std::string& path, const Place& place, std::string detail) {
+    reading_.faults.push_back({path, place, std::move(detail)});
+  }
+
+  const DetectorSources& sources_;
+  Reading& reading_;
+  Settings& settings_;
+  model::DetectorSettings& out_;
+  std::vector<Entry> entries_;
+  std::vector<std::pair<std::string, Place>> seen_;  // keys of the list being read
+};
+
+}  // namespace
+
+void read_detectors(const Node* node, const DetectorSources& sources, Reading& reading, Settings& settings) {
+  DetectorsReader(sources, reading, settings).read(node);
+}
+
+}  // namespace runwarden::config

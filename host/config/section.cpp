@@ -1,0 +1,222 @@
+#include "config/section.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "config/core_types.h"
+#include "config/settings.h"
+
+namespace runwarden::config {
+namespace {
+
+// Levenshtein's distance.
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t above = row[j + 1];
+      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+bool within(std::int64_t value, Range range) {
+  return value >= range.low && value <= range.high;
+}
+
+std::string join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string scaled_text(std::int64_t value, std::initializer_list<std::pair<std::int64_t, const char*>> units) {
+  for (const auto& [factor, unit] : units) {
+    if (value >= factor && value % factor == 0) return std::to_string(value / factor) + unit;
+  }
+  return std::to_string(value);
+}
+
+}  // namespace
+
+Section::Section(const Node* node, std::string path, Reading& reading) : node_(node), path_(std::move(path)), reading_(reading) {
+  if (!node_ || node_->kind == Node::Kind::null) {
+    node_ = nullptr;
+  } else if (node_->kind != Node::Kind::mapping) {
+    reading_.faults.push_back({path_, node_->place, "expected a mapping, got " + describe(*node_)});
+    node_ = nullptr;
+  }
+}
+
+Section::~Section() {
+  if (!node_) return;
+  for (const Member& member : node_->members) {
+    if (std::find(keys_.begin(), keys_.end(), member.key) != keys_.end()) continue;
+    const std::string near = nearest(member.key, keys_);
+    const std::string hint = near.empty() ? "the known ones are " + join(keys_) : "the nearest known one is " + near;
+    const Place& place = member.value->from_environment ? member.value->place : member.key_place;
+    reading_.faults.push_back({path_of(member.key), place, "unknown key; " + hint});
+  }
+}
+
+const Node* Section::take(std::string_view key) {
+  keys_.emplace_back(key);
+  reading_.known.push_back(path_of(key));
+  const Member* member = node_ ? node_->member(key) : nullptr;
+  return member ? member->value.get() : nullptr;
+}
+
+std::string Section::path_of(std::string_view key) const {
+  return path_.empty() ? std::string(key) : path_ + "." + std::string(key);
+}
+
+void Section::fault(std::string_view key, const Node& node, const std::string& expected) {
+  reading_.faults.push_back({path_of(key), node.place, "expected " + expected + ", got " + describe(node)});
+}
+
+void Section::integer(std::string_view key, Range range, std::int64_t& value) {
+  const Node* node = take(key);
+  if (!node) return;
+  const auto read = node->kind == Node::Kind::integer ? integer_value(node->text) : std::nullopt;
+  if (!read || !within(*read, range)) {
+    fault(key, *node, "an integer from " + std::to_string(range.low) + " to " + std::to_string(range.high));
+    return;
+  }
+  value = *read;
+}
+
+void Section::number(std::string_view key, Range range, double& value) {
+  const Node* node = take(key);
+  if (!node) return;
+  const bool numeric = node->kind == Node::Kind::integer || node->kind == Node::Kind::number;
+  if (!numeric || !(node->number >= static_cast<double>(range.low) && node->number <= static_cast<double>(range.high))) {
+    fault(key, *node, "a number from " + std::to_string(range.low) + " to " + std::to_string(range.high));
+    return;
+  }
+  value = node->number;
+}
+
+void Section::boolean(std::string_view key, bool& value) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (node->kind != Node::Kind::boolean) {
+    fault(key, *node, "true or false");
+    return;
+  }
+  value = node->boolean;
+}
+
+void Section::text(std::string_view key, std::string& value) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (!is_text(*node)) {
+    fault(key, *node, "text (in quotes where it looks like a number)");
+    return;
+  }
+  value = node->text;
+}
+
+void Section::choice(std::string_view key, const std::vector<std::string>& choices, std::string& value) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (!is_text(*node) || std::find(choices.begin(), choices.end(), node->text) == choices.end()) {
+    fault(key, *node, (choices.size() == 1 ? "" : "one of ") + join(choices));
+    return;
+  }
+  value = node->text;
+}
+
+void Section::size(std::string_view key, Range range, std::int64_t& bytes) {
+  const Node* node = take(key);
+  if (!node) return;
+  std::optional<std::int64_t> read;
+  if (node->kind == Node::Kind::integer) read = integer_value(node->text);
+  if (node->kind == Node::Kind::text) read = size_bytes(node->text);
+  if (!read || !within(*read, range)) {
+    fault(key, *node, "a size from " + size_text(range.low) + " to " + size_text(range.high) + " (such as 8MiB, or bytes)");
+    return;
+  }
+  bytes = *read;
+}
+
+void Section::duration(std::string_view key, Range range, std::int64_t& ms) {
+  const Node* node = take(key);
+  if (!node) return;
+  const bool scalar = node->kind == Node::Kind::text || node->kind == Node::Kind::integer;
+  const auto read = scalar ? duration_ms(node->text) : std::nullopt;
+  if (!read || !within(*read, range)) {
+    fault(key, *node,
+          "a duration from " + duration_text(range.low) + " to " + duration_text(range.high) + " (such as 250ms, 10s, 5m, 24h, 90d)");
+    return;
+  }
+  ms = *read;
+}
+
+void Section::duration_or_forever(std::string_view key, Range range, std::int64_t& ms) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (node->kind == Node::Kind::text && node->text == "forever") {
+    ms = kForever;
+    return;
+  }
+  const bool scalar = node->kind == Node::Kind::text || node->kind == Node::Kind::integer;
+  const auto read = scalar ? duration_ms(node->text) : std::nullopt;
+  if (!read || !within(*read, range)) {
+    fault(key, *node,
+          "a duration from " + duration_text(range.low) + " to " + duration_text(range.high) + " (such as 24h, 90d), or forever");
+    return;
+  }
+  ms = *read;
+}
+
+void Section::texts(std::string_view key, std::vector<std::string>& value) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (node->from_environment || (node->kind != Node::Kind::list && node->kind != Node::Kind::null)) {
+    fault(key, *node, node->from_environment ? "a list, which only the file can give" : "a list");
+    return;
+  }
+  value.clear();
+  for (std::size_t i = 0; i < node->items.size(); ++i) {
+    const Node& item = *node->items[i];
+    if (is_text(item) && !item.text.empty()) {
+      value.push_back(item.text);
+    } else {
+      fault(std::string(key) + "[" + std::to_string(i) + "]", item, "text");
+    }
+  }
+}
+
+bool is_text(const Node& node) {
+  return node.kind == Node::Kind::text || node.from_environment;
+}
+
+std::string nearest(std::string_view name, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t best_edits = std::max<std::size_t>(2, name.size() / 3) + 1;
+  for (const std::string& candidate : known) {
+    const std::size_t edits = edits_between(name, candidate);
+    if (edits < best_edits) {
+      best_edits = edits;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string size_text(std::int64_t bytes) {
+  return scaled_text(bytes, {{1LL << 40, "TiB"}, {1LL << 30, "GiB"}, {1LL << 20, "MiB"}, {1LL << 10, "KiB"}});
+}
+
+std::string duration_text(std::int64_t ms) {
+  return scaled_text(ms, {{86'400'000, "d"}, {3'600'000, "h"}, {60'000, "m"}, {1'000, "s"}, {1, "ms"}});
+}
+
+}  // namespace runwarden::config

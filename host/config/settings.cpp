@@ -1,0 +1,240 @@
+#include "config/settings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+
+#include "config/addresses.h"
+#include "config/detectors_reader.h"
+#include "config/file_text.h"
+#include "config/section.h"
+
+extern char** environ;
+
+namespace runwarden::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDefaultFile = "/etc/runwarden/runwarden.yaml";
+constexpr std::string_view kPrefix = "RUNWARDEN_";
+constexpr std::int64_t kGiB = 1LL << 30;
+constexpr Range kDelay{1, 3'600'000};           // timeouts
+constexpr Range kLifetime{1, 36'500 * kDayMs};  // how long something is kept
+
+// The member if it is there, else null.
+const Node* written(const Node* node, std::string_view key) {
+  const Member* member = node ? node->member(key) : nullptr;
+  return member ? member->value.get() : nullptr;
+}
+
+void check_address(Section& section, std::string_view key, const Node* node, const std::string& address, bool allow_plaintext) {
+  if (!node || !is_text(*node)) return;
+  if (!is_listen_address(address)) {
+    section.fault(key, *node, "a numeric address and a port, such as 127.0.0.1:8080 or [::1]:8080");
+  } else if (!allow_plaintext && !is_loopback(address)) {
+    section.fault(key, *node,
+                  "a loopback address, because keys would cross the network in the clear (put a TLS proxy before it, or set "
+                  "server.allow_plaintext: true)");
+  }
+}
+
+void read_server(const Node* node, Reading& reading, ServerSection& out) {
+  Section section(node, "server", reading);
+  section.text("address", out.address);
+  section.integer("threads", {0, 1024}, out.threads);
+  section.duration("drain_timeout", {0, 3'600'000}, out.drain_timeout_ms);
+  section.boolean("allow_plaintext", out.allow_plaintext);
+  section.texts("trusted_proxies", out.trusted_proxies);
+  section.text("ops_address", out.ops_address);
+  check_address(section, "address", written(node, "address"), out.address, out.allow_plaintext);
+  if (!out.ops_address.empty()) check_address(section, "ops_address", written(node, "ops_address"), out.ops_address, out.allow_plaintext);
+  for (const std::string& proxy : out.trusted_proxies) {
+    if (is_address_block(proxy)) continue;
+    reading.faults.push_back({"server.trusted_proxies", written(node, "trusted_proxies")->place,
+                              "expected addresses or blocks, such as 10.0.0.7 or 10.0.0.0/8, got \"" + proxy + "\""});
+  }
+}
+
+void read_limits(const Node* node, Reading& reading, LimitsSection& out) {
+  Section section(node, "limits", reading);
+  section.size("max_body_bytes", {1, kGiB}, out.max_body_bytes);
+  section.size("max_batch_bytes", {1, 1024 * kGiB}, out.max_batch_bytes);
+  section.integer("max_json_depth", {1, 1000}, out.max_json_depth);
+  section.integer("max_batch_runs", {1, 100'000'000}, out.max_batch_runs);
+  section.number("requests_per_second", {0, 1'000'000}, out.requests_per_second);
+  section.integer("burst", {0, 1'000'000}, out.burst);
+  section.duration("header_timeout", kDelay, out.header_timeout_ms);
+  section.duration("body_timeout", kDelay, out.body_timeout_ms);
+  section.integer("max_connections", {1, 1'000'000}, out.max_connections);
+}
+
+void read_buffer(const Node* node, Reading& reading, BufferSection& out) {
+  Section section(node, "buffer", reading);
+  section.duration("idle_timeout", kLifetime, out.idle_timeout_ms);
+  section.duration("max_age", kLifetime, out.max_age_ms);
+  section.integer("max_events", {1, 1'000'000}, out.max_events);
+  section.integer("max_open_runs", {1, 1'000'000'000}, out.max_open_runs);
+}
+
+void read_store(const Node* node, Reading& reading, StoreSection& out) {
+  Section section(node, "store", reading);
+  section.choice("driver", {"lmdb"}, out.driver);
+  section.text("path", out.path);
+  if (const Node* path = written(node, "path"); path && out.path.empty()) section.fault("path", *path, "a folder");
+  section.size("map_size", {4LL << 20, 64 * 1024 * kGiB}, out.map_size_bytes);
+  section.duration("commit_interval", {0, 10'000}, out.commit_interval_ms);
+  section.integer("max_commit_records", {1, 100'000}, out.max_commit_records);
+}
+
+void read_retention(const Node* node, Reading& reading, RetentionSection& out) {
+  Section section(node, "retention", reading);
+  section.duration_or_forever("runs", kLifetime, out.runs_ms);
+  section.duration_or_forever("failures", kLifetime, out.failures_ms);
+  section.duration_or_forever("changes", kLifetime, out.changes_ms);
+  section.duration_or_forever("policies", kLifetime, out.policies_ms);
+  section.duration_or_forever("idempotency_keys", kLifetime, out.idempotency_keys_ms);
+}
+
+void read_log(const Node* node, Reading& reading, LogSection& out) {
+  Section section(node, "log", reading);
+  section.choice("level", {"debug", "info", "warn", "error"}, out.level);
+  section.choice("format", {"json", "text"}, out.format);
+}
+
+// The tree with the value at that path, the mappings on the way made where there are none.
+NodePtr with_value(const NodePtr& node, const std::vector<std::string>& path, std::size_t depth, const NodePtr& value) {
+  if (depth == path.size()) return value;
+  if (node && node->kind != Node::Kind::mapping && node->kind != Node::Kind::null) return node;  // a fault of its own
+  Node changed;
+  if (node) changed = *node;
+  changed.kind = Node::Kind::mapping;
+  if (!node) changed.place = value->place;
+  changed.from_environment = !node;
+  const auto found =
+      std::find_if(changed.members.begin(), changed.members.end(), [&](const Member& member) { return member.key == path[depth]; });
+  if (found != changed.members.end()) {
+    found->value = with_value(found->value, path, depth + 1, value);
+  } else {
+    changed.members.push_back({path[depth], value->place, with_value(nullptr, path, depth + 1, value)});
+  }
+  return std::make_shared<const Node>(std::move(changed));
+}
+
+// LIMITS__BURST: limits, burst.
+std::vector<std::string> path_of_variable(std::string_view name) {
+  std::vector<std::string> path;
+  std::string text(name);
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find("__", at), text.size());
+    path.push_back(text.substr(at, end - at));
+    at = end + 2;
+  }
+  return path;
+}
+
+NodePtr with_environment(NodePtr root, const std::vector<std::pair<std::string, std::string>>& environment) {
+  for (const auto& [name, value] : environment) {
+    if (!name.starts_with(kPrefix) || name.find("__", kPrefix.size()) == std::string::npos) continue;
+    Node scalar = *plain_scalar(value, {std::make_shared<const std::string>(name), 0, 0});
+    scalar.from_environment = true;
+    root = with_value(root, path_of_variable(std::string_view(name).substr(kPrefix.size())), 0,
+                      std::make_shared<const Node>(std::move(scalar)));
+  }
+  return root;
+}
+
+std::string absolute_from(const fs::path& folder, const std::string& path) {
+  return fs::absolute(folder / path).lexically_normal().string();
+}
+
+void read_root(const Node& root, const DetectorSources& sources, Reading& reading, Settings& settings) {
+  Section section(&root, "", reading);
+  read_server(section.take("server"), reading, settings.server);
+  read_limits(section.take("limits"), reading, settings.limits);
+  read_buffer(section.take("buffer"), reading, settings.buffer);
+  const Node* store = section.take("store");
+  read_store(store, reading, settings.store);
+  read_retention(section.take("retention"), reading, settings.retention);
+  read_detectors(section.take("detectors"), sources, reading, settings);
+  read_log(section.take("log"), reading, settings.log);
+  const Node* path = written(store, "path");
+  const bool of_file = path && !path->from_environment;
+  settings.store.path = absolute_from(of_file ? sources.folder : fs::path(), settings.store.path);
+}
+
+Error refusal(std::vector<Fault> faults) {
+  std::stable_sort(faults.begin(), faults.end(), [](const Fault& a, const Fault& b) {
+    const int files = a.place.file->compare(*b.place.file);
+    return files != 0 ? files < 0 : std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+  });
+  Error error{Code::validation_failed, {}, {}, {}};
+  for (const Fault& fault : faults) {
+    error.detail += (error.detail.empty() ? "" : "\n") + fault.text();
+    error.faults.push_back({fault.path, "config", fault.detail});
+  }
+  return error;
+}
+
+// The text of the file, or nothing to read where only the default was meant and is not there.
+Result<std::string> text_of(const LoadOptions& options) {
+  std::error_code ignored;
+  if (options.path.empty() || (!options.named && !fs::exists(options.path, ignored))) return std::string();
+  Result<std::string> text = read_file(options.path.string());
+  if (!text) text.error().detail = "config: " + options.path.string() + ": " + text.error().detail;
+  return text;
+}
+
+}  // namespace
+
+LoadOptions process_options(std::string config_flag, std::string data_dir_flag) {
+  LoadOptions options;
+  for (char** variable = environ; variable && *variable; ++variable) {
+    const std::string_view text = *variable;
+    const auto equals = text.find('=');
+    if (!text.starts_with(kPrefix) || equals == std::string_view::npos) continue;
+    options.environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    if (text.starts_with("RUNWARDEN_CONFIG=") && config_flag.empty()) config_flag = text.substr(equals + 1);
+  }
+  options.named = !config_flag.empty();
+  options.path = options.named ? config_flag : kDefaultFile;
+  options.data_dir = std::move(data_dir_flag);
+  std::error_code ignored;
+  options.binary_dir = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  return options;
+}
+
+Result<Settings> load(const LoadOptions& options) {
+  const Result<std::string> text = text_of(options);
+  if (!text) return text.error();
+  std::error_code ignored;
+  const bool has_file = !options.path.empty() && (options.named || fs::exists(options.path, ignored));
+  Settings settings;
+  Reading reading;
+  NodePtr root = parse_yaml(*text, has_file ? options.path.string() : "built-in", reading.faults);
+  if (!root) return refusal(std::move(reading.faults));
+  root = with_environment(std::move(root), options.environment);
+  DetectorSources sources;
+  if (has_file) {
+    settings.source = options.path.string();
+    sources.folder = fs::absolute(options.path).parent_path();
+  }
+  sources.binary_dir = options.binary_dir;
+  read_root(*root, sources, reading, settings);
+  if (!options.data_dir.empty()) settings.store.path = absolute_from({}, options.data_dir);
+  if (!reading.faults.empty()) return refusal(std::move(reading.faults));
+  return settings;
+}
+
+std::vector<std::string> known_keys() {
+  Settings settings;
+  Reading reading;
+  const Node empty;
+  read_root(empty, {}, reading, settings);
+  return reading.known;
+}
+
+}  // namespace runwarden::config

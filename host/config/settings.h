@@ -1,0 +1,104 @@
+// The configuration: every key of runwarden.yaml, typed and checked. Values; any thread once loaded.
+//
+// Durations are milliseconds, sizes bytes. The defaults are those of a service without a file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "config/detector_places.h"
+#include "model/detector_settings.h"
+
+namespace runwarden::config {
+
+constexpr std::int64_t kForever = -1;
+constexpr std::int64_t kDayMs = 86'400'000;
+
+struct ServerSection {
+  std::string address = "127.0.0.1:8080";  // "[::1]:8080"; port 0 picks a free one
+  std::int64_t threads = 0;                // 0: as many as there are cores
+  std::int64_t drain_timeout_ms = 10'000;
+  bool allow_plaintext = false;              // to listen beyond loopback without TLS
+  std::vector<std::string> trusted_proxies;  // addresses or CIDR blocks
+  std::string ops_address;                   // empty: /healthz, /readyz, /metrics stand at `address`
+};
+
+struct LimitsSection {
+  std::int64_t max_body_bytes = 8LL << 20;
+  std::int64_t max_batch_bytes = 256LL << 20;
+  std::int64_t max_json_depth = 64;
+  std::int64_t max_batch_runs = 100'000;
+  double requests_per_second = 0;  // a tenant; 0: no limit
+  std::int64_t burst = 0;          // 0: one second's worth
+  std::int64_t header_timeout_ms = 10'000;
+  std::int64_t body_timeout_ms = 30'000;
+  std::int64_t max_connections = 10'000;
+};
+
+struct BufferSection {
+  std::int64_t idle_timeout_ms = 300'000;
+  std::int64_t max_age_ms = kDayMs;
+  std::int64_t max_events = 10'000;
+  std::int64_t max_open_runs = 1'000'000;
+};
+
+struct StoreSection {
+  std::string driver = "lmdb";
+  std::string path = "/var/lib/runwarden";  // absolute once loaded; written relative, it starts at the file's folder
+  std::int64_t map_size_bytes = 64LL << 30;
+  std::int64_t commit_interval_ms = 0;
+  std::int64_t max_commit_records = 512;
+};
+
+// How long records are kept; kForever: until they are purged.
+struct RetentionSection {
+  std::int64_t runs_ms = 90 * kDayMs;
+  std::int64_t failures_ms = 90 * kDayMs;
+  std::int64_t changes_ms = 400 * kDayMs;
+  std::int64_t policies_ms = kForever;
+  std::int64_t idempotency_keys_ms = 2 * kDayMs;
+};
+
+struct LogSection {
+  std::string level = "info";   // debug, info, warn, error
+  std::string format = "json";  // json, text
+};
+
+struct Settings {
+  ServerSection server;
+  LimitsSection limits;
+  BufferSection buffer;
+  StoreSection store;
+  RetentionSection retention;
+  model::DetectorSettings detectors;
+  LogSection log;
+
+  std::string source;                 // the file read; empty: built-in defaults
+  DetectorPlaces places;              // where each detector's settings were written
+  std::vector<std::string> warnings;  // for the operator; nothing that keeps the service from starting
+};
+
+struct LoadOptions {
+  std::filesystem::path path;  // empty: no file
+  bool named = false;          // asked for by name: then it is a fault when it is not there
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::string data_dir;              // takes the place of store.path; empty: none
+  std::filesystem::path binary_dir;  // detectors are also looked for beside the program: ../lib/runwarden/detectors
+};
+
+// What the running process was given: --config and --data-dir (empty: not given), the environment, its own place.
+LoadOptions process_options(std::string config_flag, std::string data_dir_flag);
+
+// Every fault found, a line each in `detail`, each also in `faults` with its path.
+Result<Settings> load(const LoadOptions& options);
+
+// Every key there is: "limits.burst".
+std::vector<std::string> known_keys();
+
+}  // namespace runwarden::config

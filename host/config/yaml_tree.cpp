@@ -1,0 +1,340 @@
+#include "config/yaml_tree.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+#include <unordered_map>
+
+#include "base/json_text.h"
+#include "base/utf8.h"
+#include "config/core_types.h"
+
+namespace runwarden::config {
+namespace {
+
+constexpr std::string_view kCoreTag = "tag:yaml.org,2002:";
+
+struct Refused {
+  Place place;
+  std::string detail;
+};
+
+// Builds the tree from yaml-cpp's events; throws Refused at the first thing that cannot be built on.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  TreeBuilder(std::shared_ptr<const std::string> file, std::vector<Fault>& faults) : file_(std::move(file)), faults_(faults) {}
+
+  NodePtr root() const { return root_; }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Node node;
+    node.place = place(mark);
+    add(std::move(node), anchor);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) throw Refused{place(mark), "an alias inside what it stands for; write the value out"};
+    if (wants_key()) throw Refused{place(mark), "an alias as a key; write the key out"};
+    attach(found->second);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+    if (wants_key()) {
+      open_.back().key = value;
+      open_.back().key_place = place(mark);
+      open_.back().has_key = true;
+      return;
+    }
+    Node node;
+    node.place = place(mark);
+    node.text = value;
+    if (!type_scalar(node, tag)) {
+      throw Refused{node.place, "\"" + value + "\" has the tag " + tag +
+                                    "; only !!str, !!int, !!float, !!bool and !!null are known, on values that fit them"};
+    }
+    add(std::move(node), anchor);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    open(Node::Kind::list, mark, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    open(Node::Kind::mapping, mark, anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Open {
+    Node node;
+    YAML::anchor_t anchor = 0;
+    std::string key;
+    Place key_place;
+    bool has_key = false;
+  };
+
+  Place place(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
+
+  bool wants_key() const { return !open_.empty() && open_.back().node.kind == Node::Kind::mapping && !open_.back().has_key; }
+
+  // Where the member that was just read stands: limits.burst, detectors.enabled[2].key.
+  std::string path() const {
+    std::string path;
+    for (const Open& open : open_) {
+      if (open.node.kind == Node::Kind::list) {
+        path += "[" + std::to_string(open.node.items.size()) + "]";
+      } else {
+        path += (path.empty() ? "" : ".") + open.key;
+      }
+    }
+    return path;
+  }
+
+  // yaml-cpp's tags: "?" plain, "!" quoted, empty or the whole name else.
+  static bool type_scalar(Node& node, const std::string& tag) {
+    if (tag == "!" || tag == std::string(kCoreTag) + "str") {
+      node.kind = Node::Kind::text;
+      return true;
+    }
+    type_plain(node);
+    if (tag == "?" || tag.empty()) return true;
+    if (!tag.starts_with(kCoreTag)) return false;
+    const std::string_view name = std::string_view(tag).substr(kCoreTag.size());
+    if (name == "float" && node.kind == Node::Kind::integer) node.kind = Node::Kind::number;
+    return (name == "int" && node.kind == Node::Kind::integer) || (name == "float" && node.kind == Node::Kind::number) ||
+           (name == "bool" && node.kind == Node::Kind::boolean) || (name == "null" && node.kind == Node::Kind::null);
+  }
+
+  void open(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (wants_key()) throw Refused{place(mark), "a key that is a list or a mapping; keys are text"};
+    if (static_cast<int>(open_.size()) >= kMaxDepth) {
+      throw Refused{place(mark), "nested deeper than " + std::to_string(kMaxDepth) + " levels; flatten it"};
+    }
+    open_.emplace_back();
+    open_.back().node.kind = kind;
+    open_.back().node.place = place(mark);
+    open_.back().anchor = anchor;
+  }
+
+  void close() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    add(std::move(done.node), done.anchor);
+  }
+
+  void add(Node node, YAML::anchor_t anchor) {
+    if (wants_key()) throw Refused{node.place, "a key without text; keys are text"};
+    auto shared = std::make_shared<const Node>(std::move(node));
+    if (anchor != 0) anchors_[anchor] = shared;
+    attach(std::move(shared));
+  }
+
+  void attach(NodePtr value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return;
+    }
+    Open& parent = open_.back();
+    parent.node.size += value->size;
+    if (parent.node.size > kMaxNodes) {
+      throw Refused{parent.node.place,
+                    "more than " + std::to_string(kMaxNodes) + " values, aliases counted as often as they stand; split the file"};
+    }
+    if (parent.node.kind == Node::Kind::list) {
+      parent.node.items.push_back(std::move(value));
+      return;
+    }
+    parent.has_key = false;
+    if (const Member* first = parent.node.member(parent.key)) {
+      faults_.push_back({path(), parent.key_place, "the key stands twice, first at " + first->key_place.text() + "; remove one"});
+      return;
+    }
+    parent.node.members.push_back({std::move(parent.key), parent.key_place, std::move(value)});
+  }
+
+  std::shared_ptr<const std::string> file_;
+  std::vector<Fault>& faults_;
+  std::vector<Open> open_;
+  std::unordered_map<YAML::anchor_t, NodePtr> anchors_;
+  NodePtr root_;
+};
+
+// Line and column of a byte.
+Place place_of_byte(std::shared_ptr<const std::string> file, std::string_view text, std::size_t at) {
+  const std::string_view before = text.substr(0, at);
+  const auto line_start = before.rfind('\n');
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  return {std::move(file), static_cast<int>(lines) + 1,
+          static_cast<int>(line_start == std::string_view::npos ? at : at - line_start - 1) + 1};
+}
+
+NodePtr parse_documents(std::istringstream& in, TreeBuilder& builder, const std::shared_ptr<const std::string>& file) {
+  YAML::Parser parser(in);
+  NodePtr root;
+  if (parser.HandleNextDocument(builder)) root = builder.root();
+  std::vector<Fault> ignored;
+  TreeBuilder second(file, ignored);
+  if (root && parser.HandleNextDocument(second)) {
+    Place place = second.root() ? second.root()->place : Place{file, 0, 0};
+    throw Refused{place, "a second document; one file holds one, remove the --- between them"};
+  }
+  if (root) return root;
+  Node empty;
+  empty.place = {file, 1, 1};
+  return std::make_shared<const Node>(std::move(empty));
+}
+
+std::string unescaped(std::string_view token) {
+  std::string text;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    const bool escape = token[i] == '~' && i + 1 < token.size() && (token[i + 1] == '0' || token[i + 1] == '1');
+    text += escape ? (token[++i] == '0' ? '~' : '/') : token[i];
+  }
+  return text;
+}
+
+const Node* child(const Node& node, const std::string& token) {
+  if (const Member* member = node.member(token)) return member->value.get();
+  if (node.kind != Node::Kind::list || token.empty() || token.size() > 9) return nullptr;
+  if (token.find_first_not_of("0123456789") != std::string::npos) return nullptr;
+  const auto index = std::strtoul(token.c_str(), nullptr, 10);
+  return index < node.items.size() ? node.items[index].get() : nullptr;
+}
+
+}  // namespace
+
+std::string Place::text() const {
+  std::string text = file ? *file : std::string("built-in");
+  if (line > 0) text += ":" + std::to_string(line) + ":" + std::to_string(column);
+  return text;
+}
+
+std::string Fault::text() const {
+  if (path.empty()) return "config: " + place.text() + ": " + detail;
+  return "config: " + path + " (" + place.text() + "): " + detail;
+}
+
+const Member* Node::member(std::string_view key) const {
+  const auto found = std::find_if(members.begin(), members.end(), [&](const Member& member) { return member.key == key; });
+  return found == members.end() ? nullptr : &*found;
+}
+
+NodePtr parse_yaml(std::string_view text, const std::string& file_name, std::vector<Fault>& faults) {
+  const auto file = std::make_shared<const std::string>(file_name);
+  if (text.size() > kMaxFileBytes) {
+    faults.push_back(
+        {"",
+         {file, 0, 0},
+         "the file has " + std::to_string(text.size()) + " bytes, at most " + std::to_string(kMaxFileBytes) + " are read; split it"});
+    return nullptr;
+  }
+  const std::size_t bad = std::min(utf8_fault(text), std::min(text.find('\0'), text.size()));
+  if (bad < text.size()) {
+    faults.push_back({"", place_of_byte(file, text, bad), "a byte that is not UTF-8 text; save the file as UTF-8"});
+    return nullptr;
+  }
+  std::istringstream in{std::string(text)};
+  TreeBuilder builder(file, faults);
+  try {
+    return parse_documents(in, builder, file);
+  } catch (const Refused& refused) {
+    faults.push_back({"", refused.place, refused.detail});
+  } catch (const YAML::Exception& fault) {
+    faults.push_back({"", {file, fault.mark.line + 1, fault.mark.column + 1}, "not YAML: " + fault.msg});
+  }
+  return nullptr;
+}
+
+NodePtr plain_scalar(std::string_view text, Place place) {
+  Node node;
+  node.place = std::move(place);
+  node.text = text;
+  type_plain(node);
+  return std::make_shared<const Node>(std::move(node));
+}
+
+void append_json(std::string& out, const Node& node, const std::string& path, std::vector<Fault>& faults) {
+  const char* comma = "";
+  switch (node.kind) {
+    case Node::Kind::null: out += "null"; return;
+    case Node::Kind::boolean: out += node.boolean ? "true" : "false"; return;
+    case Node::Kind::text: append_json_string(out, node.text); return;
+    case Node::Kind::integer:
+    case Node::Kind::number:
+      if (!std::isfinite(node.number)) {
+        faults.push_back(
+            {path, node.place, "expected a number within a double's range, got " + describe(node) + "; write a smaller one, or quote it"});
+      }
+      if (node.kind == Node::Kind::integer) {
+        out += integer_digits(node.text);
+      } else {
+        append_json_number(out, node.number);
+      }
+      return;
+    case Node::Kind::list:
+      out += '[';
+      for (std::size_t i = 0; i < node.items.size(); ++i, comma = ",") {
+        out += comma;
+        append_json(out, *node.items[i], path + "[" + std::to_string(i) + "]", faults);
+      }
+      out += ']';
+      return;
+    case Node::Kind::mapping:
+      out += '{';
+      for (const Member& member : node.members) {
+        out += comma;
+        append_json_string(out, member.key);
+        out += ':';
+        append_json(out, *member.value, path + "." + member.key, faults);
+        comma = ",";
+      }
+      out += '}';
+      return;
+  }
+}
+
+const Node& at_pointer(const Node& root, std::string_view pointer) {
+  const Node* node = &root;
+  while (!pointer.empty() && pointer.front() == '/') {
+    const auto end = pointer.find('/', 1);
+    const Node* next = child(*node, unescaped(pointer.substr(1, end == std::string_view::npos ? end : end - 1)));
+    if (!next) break;
+    node = next;
+    pointer = end == std::string_view::npos ? std::string_view{} : pointer.substr(end);
+  }
+  return *node;
+}
+
+std::string describe(const Node& node) {
+  constexpr std::size_t kShown = 60;
+  switch (node.kind) {
+    case Node::Kind::null: return "nothing";
+    case Node::Kind::list: return "a list";
+    case Node::Kind::mapping: return "a mapping";
+    case Node::Kind::boolean:
+    case Node::Kind::integer:
+    case Node::Kind::number: return node.text.size() > kShown ? node.text.substr(0, kShown) + "..." : node.text;
+    case Node::Kind::text: break;
+  }
+  std::string text = node.text;
+  if (text.size() > kShown) {
+    std::size_t cut = kShown;
+    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
+    text = text.substr(0, cut) + "...";
+  }
+  std::string quoted;
+  append_json_string(quoted, text);
+  return quoted;
+}
+
+}  // namespace runwarden::config
