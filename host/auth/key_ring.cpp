@@ -1,0 +1,125 @@
+#include "auth/key_ring.h"
+
+#include <openssl/crypto.h>
+
+#include <cstring>
+
+#include "base/time_text.h"
+
+namespace runwarden::auth {
+namespace {
+
+constexpr std::size_t kMaxKeyBytes = 512;
+
+Error refused(Code code, std::string detail, std::string log = {}) {
+  return Error{code, std::move(detail), std::move(log), {}};
+}
+
+std::uint64_t prefix_of(const model::Digest& digest) {
+  std::uint64_t prefix = 0;
+  std::memcpy(&prefix, digest.data(), sizeof prefix);
+  return prefix;
+}
+
+// b64token: what a Bearer key may be made of.
+bool is_token_character(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || std::strchr("-._~+/=", c) != nullptr;
+}
+
+bool equal_without_case(std::string_view text, std::string_view lower) {
+  if (text.size() != lower.size()) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i] >= 'A' && text[i] <= 'Z' ? static_cast<char>(text[i] + ('a' - 'A')) : text[i];
+    if (c != lower[i]) return false;
+  }
+  return true;
+}
+
+// Why the key does not count now, or nothing.
+std::optional<std::string> ended(const model::KeyRecord& key, std::int64_t now_ms) {
+  if (key.revoked_ms != model::kNever && now_ms >= key.revoked_ms) return "the key " + key.id + " was revoked; use another one";
+  if (key.expires_ms != model::kNever && now_ms >= key.expires_ms) {
+    return "the key " + key.id + " expired at " + format_time(key.expires_ms) + "; use another one";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string_view> bearer_key(std::string_view authorization) {
+  const auto space = authorization.find(' ');
+  if (space == std::string_view::npos || !equal_without_case(authorization.substr(0, space), "bearer")) return std::nullopt;
+  const auto start = authorization.find_first_not_of(' ', space);
+  if (start == std::string_view::npos) return std::nullopt;
+  const auto end = authorization.find_last_not_of(" \t");
+  const std::string_view key = authorization.substr(start, end - start + 1);
+  if (key.empty() || key.size() > kMaxKeyBytes) return std::nullopt;
+  for (const char c : key) {
+    if (c == '\0' || !is_token_character(c)) return std::nullopt;
+  }
+  return key;
+}
+
+KeyRing::KeyRing(KeySource source, const Clock& clock) : source_(std::move(source)), clock_(clock) {}
+
+std::shared_ptr<const KeyRing::Snapshot> KeyRing::current() {
+  const std::uint64_t version = source_.version();
+  const auto held = [&]() -> std::shared_ptr<const Snapshot> {
+    const std::lock_guard lock(mutex_);
+    return snapshot_ && snapshot_->version == version ? snapshot_ : nullptr;
+  };
+  if (auto snapshot = held()) return snapshot;
+  const std::lock_guard loading(load_mutex_);
+  if (auto snapshot = held()) return snapshot;
+  auto fresh = std::make_shared<Snapshot>();
+  fresh->version = source_.version();  // before the keys are read: a change in between is then seen next time
+  fresh->keys = source_.load();
+  for (std::size_t i = 0; i < fresh->keys.size(); ++i) fresh->by_digest.emplace(prefix_of(fresh->keys[i].digest), i);
+  const std::lock_guard lock(mutex_);
+  snapshot_ = fresh;
+  return fresh;
+}
+
+// The whole digest is compared in constant time; its prefix says nothing of use about a key of 256 random bits.
+const model::KeyRecord* KeyRing::find(const Snapshot& snapshot, std::string_view key) {
+  const model::Digest digest = digest_of(key);
+  const auto [first, last] = snapshot.by_digest.equal_range(prefix_of(digest));
+  const model::KeyRecord* found = nullptr;
+  for (auto it = first; it != last; ++it) {
+    const model::KeyRecord& candidate = snapshot.keys[it->second];
+    if (CRYPTO_memcmp(candidate.digest.data(), digest.data(), digest.size()) == 0) found = &candidate;
+  }
+  return found;
+}
+
+Result<Principal> KeyRing::admit(const std::vector<std::string>& authorization, Scope scope) {
+  if (authorization.empty()) return refused(Code::unauthorized, "no Authorization; send one: Authorization: Bearer <key>");
+  if (authorization.size() > 1) return refused(Code::unauthorized, "several Authorization fields; send one: Authorization: Bearer <key>");
+  const auto key = bearer_key(authorization.front());
+  if (!key) return refused(Code::unauthorized, "Authorization is not of the form \"Bearer <key>\"");
+  const auto snapshot = current();
+  const model::KeyRecord* record = find(*snapshot, *key);
+  if (!record) return refused(Code::unauthorized, "the key is not known; make one with: runwarden keys create");
+  const std::int64_t now_ms = clock_.wall_ms();
+  if (const auto why = ended(*record, now_ms)) return refused(Code::unauthorized, *why);
+  if (!(scope == Scope::ingest ? record->may_ingest : record->may_read)) {
+    const std::string name = scope == Scope::ingest ? "ingest" : "read";
+    return refused(Code::forbidden, "the key " + record->id + " has not the scope \"" + name + "\"; use one that has it");
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    used_[record->id] = now_ms;
+  }
+  return Principal{record->tenant, record->tenant_name, record->id, record->name, record->may_ingest, record->may_read};
+}
+
+std::vector<std::pair<std::string, std::int64_t>> KeyRing::take_last_used() {
+  std::unordered_map<std::string, std::int64_t> used;
+  {
+    const std::lock_guard lock(mutex_);
+    used.swap(used_);
+  }
+  return {used.begin(), used.end()};
+}
+
+}  // namespace runwarden::auth

@@ -1,0 +1,43 @@
+#include "auth/rate_limiter.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace runwarden::auth {
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+constexpr double kLongestWaitS = 3600;
+
+}  // namespace
+
+RateLimiter::RateLimiter(Rate rate, const Clock& clock) : clock_(clock) {
+  change(rate);
+}
+
+void RateLimiter::change(Rate rate) {
+  const std::lock_guard lock(mutex_);
+  per_second_ = rate.requests_per_second;
+  burst_ = rate.burst > 0 ? static_cast<double>(rate.burst) : std::max(1.0, std::ceil(per_second_));
+}
+
+std::optional<int> RateLimiter::take(model::TenantId tenant) {
+  const std::lock_guard lock(mutex_);
+  if (per_second_ <= 0) return std::nullopt;
+  const std::int64_t now_ns = clock_.monotonic_ns();
+  auto [found, fresh] = buckets_.try_emplace(tenant, Bucket{burst_, now_ns});
+  Bucket& bucket = found->second;
+  // A clock read before another thread's may be a little older: time does not run back.
+  const double elapsed_s = static_cast<double>(std::max<std::int64_t>(0, now_ns - bucket.filled_ns)) / kNsPerSecond;
+  bucket.tokens = std::min(burst_, bucket.tokens + elapsed_s * per_second_);
+  bucket.filled_ns = std::max(bucket.filled_ns, now_ns);
+  // Sums of fractions fall a hair short of the whole token they make up.
+  constexpr double kWhole = 1 - 1e-9;
+  if (bucket.tokens >= kWhole) {
+    bucket.tokens = std::max(0.0, bucket.tokens - 1);
+    return std::nullopt;
+  }
+  return static_cast<int>(std::clamp(std::ceil((kWhole - bucket.tokens) / per_second_), 1.0, kLongestWaitS));
+}
+
+}  // namespace runwarden::auth
