@@ -23,9 +23,9 @@ struct Header {
 
 // Request line and header fields, before any byte of the body was looked at.
 struct RequestHead {
-  std::string method;      // as sent, case-sensitive (RFC 9110)
-  std::string path;        // raw: before '?', still percent-encoded
-  std::string query;       // raw: after '?'
+  std::string method;  // as sent, case-sensitive (RFC 9110)
+  std::string path;    // raw: before '?', still percent-encoded
+  std::string query;   // raw: after '?'
   std::vector<Header> headers;
   std::string request_id;  // the client's own if it is 1 to 128 visible ASCII characters, otherwise a fresh one
   std::string client;      // address; from X-Forwarded-For only where the peer is a trusted proxy

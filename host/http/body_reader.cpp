@@ -1,0 +1,175 @@
+#include "http/body_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace runwarden::http {
+namespace {
+
+constexpr std::size_t kDecodeStep = 16 * 1024;
+constexpr std::uint64_t kReserveAtMost = 256 * 1024;  // a declared length is only a promise
+// The first batch waits for the end of small bodies, so that a body over the limit is refused before any line is taken.
+constexpr std::uint64_t kFirstBatchBytes = 4 * 1024 * 1024;
+constexpr std::size_t kFirstBatchLines = 64 * 1024;
+constexpr std::uint64_t kBatchBytes = 512 * 1024;
+constexpr std::size_t kBatchLines = 512;
+
+bool blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\v\f") == std::string_view::npos;
+}
+
+}  // namespace
+
+BodyReader::BodyReader(const BodyPlan& plan) : plan_(plan) {
+  if (plan.gzip) gunzip_.emplace();
+  if (plan.form == BodyForm::whole && !plan.gzip) body_.reserve(std::min({plan.expected_bytes, plan.max_body_bytes, kReserveAtMost}));
+}
+
+std::size_t BodyReader::put(std::string_view bytes) {
+  if (state_ != State::reading) return 0;
+  return gunzip_ ? decode(bytes) : deliver(bytes);
+}
+
+std::size_t BodyReader::decode(std::string_view bytes) {
+  std::array<char, kDecodeStep> out;
+  std::size_t taken = 0;
+  while (state_ == State::reading) {
+    const auto step = gunzip_->step(bytes.substr(taken), out.data(), out.size());
+    taken += step.taken;
+    const std::string_view made(out.data(), step.made);
+    const std::size_t delivered = deliver(made);
+    if (state_ == State::batch_ready) held_.assign(made.substr(delivered));
+    if (state_ != State::reading) break;
+    if (step.corrupt) {
+      if (plan_.form == BodyForm::lines) {
+        last_batch(LineBatch::End::bad_encoding);
+      } else {
+        state_ = State::bad_encoding;
+      }
+    }
+    if (step.taken == 0 && step.made == 0) break;
+  }
+  return taken;
+}
+
+void BodyReader::end() {
+  ended_ = true;
+  if (state_ == State::reading) finish();
+}
+
+void BodyReader::finish() {
+  if (gunzip_ && !gunzip_->whole()) {
+    if (plan_.form == BodyForm::lines) return last_batch(LineBatch::End::bad_encoding);
+    state_ = State::bad_encoding;
+    return;
+  }
+  if (plan_.form == BodyForm::whole) {
+    state_ = State::whole_ready;
+    return;
+  }
+  if (line_open_) finish_line();
+  if (lines_ > plan_.max_lines) return last_batch(LineBatch::End::over_lines);
+  last_batch(LineBatch::End::complete);
+}
+
+LineBatch BodyReader::take_batch() {
+  batch_bytes_ = 0;
+  return std::exchange(batch_, {});
+}
+
+void BodyReader::resume() {
+  state_ = State::reading;
+  if (!held_.empty()) {
+    const std::string held = std::exchange(held_, {});
+    const std::size_t delivered = deliver(held);
+    if (state_ == State::batch_ready) held_.assign(held, delivered);
+  }
+  if (gunzip_) decode({});
+  if (ended_ && state_ == State::reading) finish();
+}
+
+std::size_t BodyReader::deliver(std::string_view decoded) {
+  if (plan_.form == BodyForm::lines) return deliver_lines(decoded);
+  if (decoded.size() > plan_.max_body_bytes - body_.size()) {
+    state_ = State::too_large;
+    body_ = {};
+    return 0;
+  }
+  body_.append(decoded);
+  return decoded.size();
+}
+
+std::size_t BodyReader::deliver_lines(std::string_view decoded) {
+  std::size_t taken = 0;
+  while (taken < decoded.size()) {
+    const std::string_view rest = decoded.substr(taken);
+    const auto feed = rest.find('\n');
+    const bool whole = feed != std::string_view::npos;
+    const std::size_t used = whole ? feed + 1 : rest.size();
+    if (used > plan_.max_batch_bytes - decoded_bytes_) {
+      last_batch(LineBatch::End::over_batch_bytes);
+      return taken;
+    }
+    decoded_bytes_ += used;
+    taken += used;
+    take_piece(rest.substr(0, whole ? feed : used));
+    if (!whole) break;
+    finish_line();
+    if (lines_ > plan_.max_lines) {
+      last_batch(LineBatch::End::over_lines);
+      return taken;
+    }
+    if (batch_full()) {
+      state_ = State::batch_ready;
+      first_batch_ = false;
+      return taken;
+    }
+  }
+  return taken;
+}
+
+void BodyReader::take_piece(std::string_view piece) {
+  line_open_ = true;
+  if (line_too_long_) return;
+  // One byte more than the limit: it may be the carriage return that goes with the line feed.
+  if (piece.size() > plan_.max_body_bytes + 1 - line_.size()) {
+    line_too_long_ = true;
+    line_ = {};
+    return;
+  }
+  line_.append(piece);
+}
+
+void BodyReader::finish_line() {
+  if (!line_too_long_ && !line_.empty() && line_.back() == '\r') line_.pop_back();
+  if (line_.size() > plan_.max_body_bytes) {
+    line_too_long_ = true;
+    line_ = {};
+  }
+  if (line_too_long_ || !blank(line_)) {
+    ++lines_;
+    if (lines_ <= plan_.max_lines) {
+      batch_bytes_ += line_.size();
+      batch_.lines.push_back({line_number_, std::move(line_), line_too_long_});
+    }
+  }
+  line_ = {};
+  line_too_long_ = line_open_ = false;
+  ++line_number_;
+}
+
+bool BodyReader::batch_full() const {
+  if (first_batch_) return batch_bytes_ >= kFirstBatchBytes || batch_.lines.size() >= kFirstBatchLines;
+  return batch_bytes_ >= kBatchBytes || batch_.lines.size() >= kBatchLines;
+}
+
+void BodyReader::last_batch(LineBatch::End end) {
+  batch_.last = true;
+  batch_.end = end;
+  line_ = {};
+  held_ = {};
+  state_ = State::batch_ready;
+}
+
+}  // namespace runwarden::http

@@ -1,0 +1,72 @@
+// Takes a request body as it arrives (transfer coding already off), decodes gzip, and makes one string or batches of
+// lines of it. One owner, one thread. Never keeps more than a limit and one decoding step beyond it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/gunzip.h"
+#include "http/server.h"
+
+namespace runwarden::http {
+
+struct BodyPlan {
+  BodyForm form = BodyForm::whole;
+  bool gzip = false;
+  std::uint64_t max_body_bytes = 0;
+  std::uint64_t max_batch_bytes = 0;
+  std::uint64_t max_lines = 0;
+  std::uint64_t expected_bytes = 0;  // Content-Length; 0 when unknown
+};
+
+class BodyReader {
+ public:
+  // too_large and bad_encoding are for BodyForm::whole; lines say so in their last batch.
+  enum class State : std::uint8_t { reading, batch_ready, whole_ready, too_large, bad_encoding };
+
+  explicit BodyReader(const BodyPlan& plan);
+
+  // Returns how many bytes it took: fewer than given when a batch is ready or the body is refused.
+  std::size_t put(std::string_view bytes);
+  // The body has no further bytes.
+  void end();
+  State state() const { return state_; }
+
+  std::string take_body() { return std::move(body_); }
+  // After batch_ready; reading goes on (with what is decoded already, too) at resume().
+  LineBatch take_batch();
+  void resume();
+
+ private:
+  std::size_t decode(std::string_view bytes);
+  void deliver_held();
+  std::size_t deliver(std::string_view decoded);
+  std::size_t deliver_lines(std::string_view decoded);
+  void take_piece(std::string_view piece);
+  void finish_line();
+  void finish();
+  bool batch_full() const;
+  void last_batch(LineBatch::End end);
+
+  BodyPlan plan_;
+  State state_ = State::reading;
+  std::optional<Gunzip> gunzip_;
+  std::string held_;  // decoded, not yet delivered because a batch was ready
+  std::uint64_t decoded_bytes_ = 0;
+  bool ended_ = false;
+
+  std::string body_;
+
+  LineBatch batch_;
+  std::string line_;
+  bool line_too_long_ = false;
+  bool line_open_ = false;
+  bool first_batch_ = true;
+  std::uint64_t line_number_ = 1;
+  std::uint64_t lines_ = 0;
+  std::uint64_t batch_bytes_ = 0;
+};
+
+}  // namespace runwarden::http

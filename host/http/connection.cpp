@@ -1,0 +1,435 @@
+#include "http/connection.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+
+#include "http/problem.h"
+
+namespace runwarden::http {
+namespace {
+
+constexpr std::size_t kMaxPending = 64 * 1024;          // then reading stops until the answer is sent
+constexpr std::size_t kKeepPending = 16 * 1024;         // a larger buffer is given back when it is empty
+constexpr std::uint64_t kMaxDropped = 64 * 1024;        // of a refused request's body, to keep the connection
+constexpr std::uint64_t kMaxLinger = 16 * 1024 * 1024;  // of an unread body, so that the client sees the answer
+constexpr std::uint64_t kSlowestBytesPerSecond = 1024;  // after the first timeout's worth of time
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+std::int64_t monotonic_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool visible_ascii(const std::string& text) {
+  return !text.empty() && text.size() <= 128 && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+}
+
+Error too_large(std::uint64_t limit) {
+  return {Code::payload_too_large,
+          "the body is over the limit of " + std::to_string(limit) + " bytes (decoded): send it in smaller parts",
+          {},
+          {}};
+}
+
+}  // namespace
+
+void report(Surroundings& around, const Request* request, Answered answered) {
+  if (request) {
+    answered.head = request->framed ? &request->head : nullptr;
+    answered.exchange = request->exchange.get();
+    answered.request_bytes = request->body_wire_bytes;
+  }
+  if (!answered.delivered) around.counters.answers_dropped.fetch_add(1, std::memory_order_relaxed);
+  around.handler.on_answered(answered);
+}
+
+Connection::Connection(Surroundings& around, UniqueFd socket, const IpAddress& peer, std::uint64_t id)
+    : around_(around), socket_(std::move(socket)), peer_(peer), id_(id), scan_(around.settings.max_header_bytes) {}
+
+bool Connection::wants_read() const {
+  if (read_closed_) return false;
+  switch (phase_) {
+    case Phase::head:
+    case Phase::body:
+    case Phase::dropping:
+    case Phase::linger: return true;
+    case Phase::app: return !(request_ && request_->reader) && pending_.size() - pending_at_ < kMaxPending;
+    case Phase::sending:
+    case Phase::dead: return false;
+  }
+  return false;
+}
+
+Connection::Wait Connection::waits_for() const {
+  switch (phase_) {
+    case Phase::head: return head_began_ns_ == 0 ? Wait::idle : Wait::header;
+    case Phase::body:
+    case Phase::dropping: return Wait::body;
+    case Phase::sending: return Wait::write;
+    case Phase::linger: return Wait::linger;
+    case Phase::app:
+    case Phase::dead: return Wait::app;
+  }
+  return Wait::app;
+}
+
+void Connection::on_readable(char* scratch, std::size_t size) {
+  const ssize_t got = ::recv(socket_.get(), scratch, size, MSG_DONTWAIT);
+  if (got > 0) return consume({scratch, static_cast<std::size_t>(got)});
+  if (got < 0) {
+    if (errno != EAGAIN && errno != EINTR) die();
+    return;
+  }
+  read_closed_ = true;
+  if (phase_ == Phase::linger) die();
+  end_if_half_closed();
+}
+
+void Connection::consume(std::string_view bytes) {
+  if (phase_ == Phase::linger) {
+    lingered_bytes_ += bytes.size();
+    if (lingered_bytes_ > kMaxLinger) die();
+    return;
+  }
+  if (pending_at_ < pending_.size()) {
+    if (pending_at_ > 0) pending_.erase(0, std::exchange(pending_at_, 0));
+    pending_.append(bytes);
+    return advance_pending();
+  }
+  pending_.clear();
+  pending_at_ = 0;
+  const std::size_t used = advance(bytes);
+  if (!dead()) pending_.assign(bytes.substr(used));
+}
+
+void Connection::advance_pending() {
+  if (pending_at_ < pending_.size()) pending_at_ += advance(std::string_view(pending_).substr(pending_at_));
+  if (pending_at_ == pending_.size()) {
+    if (pending_.capacity() > kKeepPending) pending_ = {};
+    pending_.clear();
+    pending_at_ = 0;
+  }
+  end_if_half_closed();
+}
+
+// The client will send nothing more: what is not whole never will be.
+void Connection::end_if_half_closed() {
+  if (read_closed_ && (phase_ == Phase::head || phase_ == Phase::body || phase_ == Phase::dropping)) die();
+}
+
+std::size_t Connection::advance(std::string_view bytes) {
+  std::size_t used = 0;
+  while (used < bytes.size()) {
+    const Phase before = phase_;
+    std::size_t taken = 0;
+    switch (phase_) {
+      case Phase::head: taken = take_head(bytes.substr(used)); break;
+      case Phase::body: taken = take_body(bytes.substr(used)); break;
+      case Phase::dropping: taken = take_dropped(bytes.substr(used)); break;
+      case Phase::linger: return bytes.size();
+      default: return used;
+    }
+    used += taken;
+    if (taken == 0 && phase_ == before) break;
+  }
+  return used;
+}
+
+std::size_t Connection::take_head(std::string_view bytes) {
+  if (head_began_ns_ == 0) head_began_ns_ = around_.now_ns;
+  const auto size = scan_.scan(bytes);
+  if (!size) {
+    fail(size.error());
+    return bytes.size();
+  }
+  if (*size == 0) return 0;
+  begin_request(bytes.substr(0, *size), *size < bytes.size());
+  return *size;
+}
+
+void Connection::name_request() {
+  RequestHead& head = request_->head;
+  const std::string* theirs = head.count("x-request-id") == 1 ? head.header("x-request-id") : nullptr;
+  head.request_id = theirs && visible_ascii(*theirs) ? *theirs : around_.ids.fresh();
+  head.client = around_.proxies.client_of(peer_, head.headers);
+  head.started_ns = head_began_ns_;
+}
+
+void Connection::begin_request(std::string_view head, bool more_follows) {
+  scan_ = HeadScan(around_.settings.max_header_bytes);
+  request_ = std::make_unique<Request>(around_.settings);
+  ++request_number_;
+  const auto wrong = request_->parser.read_head(head, request_->head);
+  name_request();
+  head_began_ns_ = 0;
+  if (wrong) return fail(*wrong);
+  request_->framed = true;
+  request_->body_began_ns = around_.now_ns;
+  std::variant<Reply, Accepted> verdict;
+  try {
+    verdict = around_.handler.on_head(request_->head);
+  } catch (...) {
+    verdict = problem({Code::internal, "the request could not be handled", {}, {}}, request_->head.request_id);
+  }
+  if (auto* reply = std::get_if<Reply>(&verdict)) return refuse(std::move(*reply));
+  accept(std::move(std::get<Accepted>(verdict)), more_follows);
+}
+
+// A small body is read and dropped, so that the connection can go on; the client of a large one is told at once.
+void Connection::refuse(Reply reply) {
+  const Framing& framing = request_->parser.framing();
+  if (!framing.has_body()) return answer(std::move(reply), After::keep);
+  if (framing.expect_continue || framing.content_length > kMaxDropped) return answer(std::move(reply), After::close);
+  request_->refusal = std::move(reply);
+  phase_ = Phase::dropping;
+}
+
+void Connection::accept(Accepted accepted, bool more_follows) {
+  const Framing& framing = request_->parser.framing();
+  request_->exchange = std::move(accepted.exchange);
+  const bool lines = accepted.form == BodyForm::lines;
+  if (!framing.has_body()) {
+    if (!lines) return hand_body({});
+    LineBatch none;
+    none.last = true;
+    return hand_lines(std::move(none));
+  }
+  const std::uint64_t limit = lines ? accepted.max_batch_bytes : accepted.max_body_bytes;
+  if (!framing.gzip && framing.content_length > limit) return fail(too_large(limit));
+  request_->reader.emplace(
+      BodyPlan{accepted.form, framing.gzip, accepted.max_body_bytes, accepted.max_batch_bytes, accepted.max_lines, framing.content_length});
+  phase_ = Phase::body;
+  if (framing.expect_continue && !more_follows) {
+    constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    const ssize_t sent = ::send(socket_.get(), kContinue.data(), kContinue.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    // A client that gets none sends its body after a while; half of one would spoil the stream.
+    if (sent >= 0 && static_cast<std::size_t>(sent) < kContinue.size()) die();
+  }
+}
+
+std::size_t Connection::take_body(std::string_view bytes) {
+  const std::size_t taken = request_->parser.read_body(bytes, &*request_->reader);
+  request_->body_wire_bytes += taken;
+  if (taken > 0) progress_ = true;
+  react_to_body();
+  if (phase_ == Phase::body && too_slow(request_->body_wire_bytes, request_->body_began_ns, around_.settings.body_timeout_ms)) {
+    around_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
+    fail({Code::request_timeout,
+          "the body arrives too slowly: send at least " + std::to_string(kSlowestBytesPerSecond) + " bytes a second",
+          {},
+          {}});
+  }
+  return taken;
+}
+
+void Connection::react_to_body() {
+  BodyReader& reader = *request_->reader;
+  if (request_->parser.body_broken()) {
+    return fail({Code::bad_request,
+                 "the chunked body is malformed: each chunk is its length in hexadecimal digits, CRLF, its bytes, CRLF",
+                 {},
+                 {}});
+  }
+  if (reader.state() == BodyReader::State::reading && request_->parser.body_done()) reader.end();
+  switch (reader.state()) {
+    case BodyReader::State::reading: return;
+    case BodyReader::State::batch_ready: return hand_lines(reader.take_batch());
+    case BodyReader::State::whole_ready: return hand_body(reader.take_body());
+    case BodyReader::State::too_large:
+      return fail({Code::payload_too_large, "the body is over the limit for its decoded bytes: send it in smaller parts", {}, {}});
+    case BodyReader::State::bad_encoding:
+      return fail({Code::bad_request, "Content-Encoding is gzip, but the body is no whole gzip stream", {}, {}});
+  }
+}
+
+std::size_t Connection::take_dropped(std::string_view bytes) {
+  const std::size_t taken = request_->parser.read_body(bytes, nullptr);
+  request_->body_wire_bytes += taken;
+  if (taken > 0) progress_ = true;
+  const bool unreadable = request_->parser.body_broken() || request_->body_wire_bytes > 2 * kMaxDropped;
+  const bool slow = too_slow(request_->body_wire_bytes, request_->body_began_ns, around_.settings.body_timeout_ms);
+  if (unreadable || slow || request_->parser.body_bytes() > kMaxDropped) {
+    answer(std::move(*request_->refusal), After::close);
+  } else if (request_->parser.body_done()) {
+    answer(std::move(*request_->refusal), After::keep);
+  }
+  return taken;
+}
+
+bool Connection::too_slow(std::uint64_t bytes, std::int64_t since_ns, std::int64_t grace_ms) const {
+  const std::int64_t over_ms = (around_.now_ns - since_ns) / kNsPerMs - grace_ms;
+  return over_ms > 0 && bytes < static_cast<std::uint64_t>(over_ms) * kSlowestBytesPerSecond / 1000;
+}
+
+Ticket Connection::make_ticket() {
+  request_->ticket_out = true;
+  request_->paused_ns = around_.now_ns;
+  phase_ = Phase::app;
+  return Ticket(std::make_shared<Ticket::Route>(around_.mailbox, id_, request_number_));
+}
+
+// An exchange that throws has let go of its ticket by then, or somebody else will answer: no more is to be done here.
+void Connection::hand_body(std::string body) {
+  request_->reader.reset();
+  try {
+    request_->exchange->on_body(std::move(body), make_ticket());
+  } catch (...) {
+  }
+}
+
+void Connection::hand_lines(LineBatch batch) {
+  try {
+    request_->exchange->on_lines(std::move(batch), make_ticket());
+  } catch (...) {
+  }
+}
+
+void Connection::on_letter(Letter letter) {
+  if (phase_ != Phase::app || letter.request != request_number_) return;
+  request_->ticket_out = false;
+  if (letter.kind == Letter::Kind::more) {
+    if (!request_->reader) return fail({Code::internal, "the request could not be handled", {}, {}});
+    phase_ = Phase::body;
+    progress_ = true;
+    request_->body_began_ns += around_.now_ns - request_->paused_ns;
+    request_->reader->resume();
+    react_to_body();
+  } else {
+    Reply reply = letter.kind == Letter::Kind::answer
+                      ? std::move(letter.reply)
+                      : problem({Code::internal, "the request could not be handled", {}, {}}, request_->head.request_id);
+    answer(std::move(reply), body_unread() ? After::close : After::keep);
+  }
+  if (!dead()) advance_pending();
+}
+
+bool Connection::body_unread() const {
+  return request_ && request_->framed && !request_->parser.body_done();
+}
+
+void Connection::fail(const Error& error) {
+  if (!request_) {
+    request_ = std::make_unique<Request>(around_.settings);
+    name_request();
+    ++request_number_;
+    head_began_ns_ = 0;
+  }
+  if (error.code == Code::headers_too_large || (error.code == Code::bad_request && !request_->exchange) || request_->parser.body_broken()) {
+    around_.counters.framing_errors.fetch_add(1, std::memory_order_relaxed);
+  }
+  answer(problem(error, request_->head.request_id), After::close);
+}
+
+void Connection::answer(Reply reply, After after) {
+  const bool keep_alive = request_->framed && request_->parser.framing().keep_alive;
+  if (reply.close || !keep_alive || read_closed_ || around_.draining) after = After::close;
+  const auto wall_s = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  out_head_ = answer_head(reply, {request_->head.request_id, around_.date.at(wall_s), after == After::close});
+  if (status_has_body(reply.status) && request_->head.method != "HEAD") out_body_ = std::move(reply.body);
+  out_at_ = 0;
+  out_status_ = reply.status;
+  out_after_ = after;
+  out_began_ns_ = around_.now_ns;
+  phase_ = Phase::sending;
+  flush();
+}
+
+void Connection::on_writable() {
+  if (phase_ != Phase::sending) return;
+  flush();
+  if (!dead() && phase_ != Phase::sending) advance_pending();
+}
+
+void Connection::flush() {
+  const std::size_t total = out_head_.size() + out_body_.size();
+  while (out_at_ < total) {
+    std::array<iovec, 2> parts{};
+    const std::size_t head_rest = out_head_.size() - std::min(out_at_, out_head_.size());
+    const std::size_t body_at = out_at_ - (out_head_.size() - head_rest);
+    parts[0] = {out_head_.data() + out_head_.size() - head_rest, head_rest};
+    parts[1] = {out_body_.data() + body_at, out_body_.size() - body_at};
+    msghdr message{};
+    message.msg_iov = head_rest > 0 ? parts.data() : parts.data() + 1;
+    message.msg_iovlen = head_rest > 0 ? 2 : 1;
+    const ssize_t sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) {
+      const bool full = errno == EAGAIN || errno == ENOBUFS;
+      if (!full || too_slow(out_at_, out_began_ns_, around_.settings.write_timeout_ms)) die();
+      break;
+    }
+    out_at_ += static_cast<std::size_t>(sent);
+    progress_ = true;
+  }
+  if (out_at_ == total || dead()) finish_answer();
+}
+
+void Connection::finish_answer() {
+  Answered answered;
+  answered.request_id = request_->head.request_id;
+  answered.client = request_->head.client;
+  answered.status = out_status_;
+  answered.answer_bytes = out_at_;
+  answered.elapsed_us = (monotonic_ns() - request_->head.started_ns) / 1000;
+  answered.delivered = !dead();
+  const auto request = std::move(request_);
+  out_body_ = {};
+  try {
+    report(around_, request.get(), std::move(answered));
+  } catch (...) {
+  }
+  if (dead()) return;
+  phase_ = Phase::head;
+  if (out_after_ == After::keep) return;
+  // Closing now could make the kernel reset the connection before the client has read the answer.
+  ::shutdown(socket_.get(), SHUT_WR);
+  phase_ = read_closed_ ? Phase::dead : Phase::linger;
+}
+
+void Connection::on_deadline() {
+  switch (waits_for()) {
+    case Wait::app: return;
+    case Wait::idle:
+    case Wait::linger: return die();
+    case Wait::write: {
+      // What is still in the kernel's buffer is of no use to a client that does not read: give it back at once.
+      const linger abort{1, 0};
+      ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
+      die();
+      around_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
+      return finish_answer();
+    }
+    case Wait::header:
+    case Wait::body: break;
+  }
+  around_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
+  if (phase_ == Phase::dropping) return answer(std::move(*request_->refusal), After::close);
+  const bool header = phase_ == Phase::head;
+  const auto limit_ms = header ? around_.settings.header_timeout_ms : around_.settings.body_timeout_ms;
+  const std::string what = header ? "the request head was not whole" : "nothing more of the body came";
+  fail({Code::request_timeout, what + " within " + std::to_string(limit_ms) + " ms: send it again", {}, {}});
+}
+
+void Connection::on_gone() {
+  if (dead()) return;
+  const bool unsent = phase_ == Phase::sending;
+  die();
+  if (unsent) finish_answer();
+}
+
+void Connection::on_drain(char* scratch, std::size_t size) {
+  if (phase_ != Phase::head || head_began_ns_ != 0) return;
+  on_readable(scratch, size);  // a request may be here already
+  if (phase_ == Phase::head && head_began_ns_ == 0) die();
+}
+
+std::unique_ptr<Request> Connection::release_request() {
+  if (!request_ || !request_->ticket_out) return nullptr;
+  return std::move(request_);
+}
+
+}  // namespace runwarden::http

@@ -1,0 +1,137 @@
+// One client connection: takes bytes, drives one request at a time through the Handler, and sends its answers in order.
+//
+// Lives on its worker's thread and nowhere else. It owns its socket, but not its place in the poller: after each call the
+// worker asks what it waits for (wants_read, wants_write, waits_for, dead) and arranges that.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/address.h"
+#include "http/body_reader.h"
+#include "http/framing.h"
+#include "http/mailbox.h"
+#include "http/reply_text.h"
+#include "http/server.h"
+#include "http/shared.h"
+#include "http/unique_fd.h"
+
+namespace runwarden::http {
+
+// What a connection needs of the worker that it lives on.
+struct Surroundings {
+  const ServerSettings& settings;
+  const TrustedProxies& proxies;
+  Handler& handler;
+  Counters& counters;
+  std::shared_ptr<Mailbox> mailbox;
+  RequestIds ids;
+  DateText date;
+  std::int64_t now_ns = 0;  // when this round began
+  bool draining = false;
+};
+
+// One request from its head to its answer. Outlives its connection while the application holds its ticket.
+struct Request {
+  explicit Request(const ServerSettings& settings) : parser(settings.max_header_fields) {}
+  RequestHead head;
+  RequestParser parser;
+  std::unique_ptr<Exchange> exchange;
+  std::optional<BodyReader> reader;
+  std::optional<Reply> refusal;  // to be sent when the rest of the body is dropped
+  std::uint64_t body_wire_bytes = 0;
+  std::int64_t body_began_ns = 0;  // moved on by the time that the application took for batches
+  std::int64_t paused_ns = 0;
+  bool framed = false;      // the head was good
+  bool ticket_out = false;  // the application owes an answer
+};
+
+void report(Surroundings& around, const Request* request, Answered answered);
+
+class Connection {
+ public:
+  // What it waits for, each with its own deadline; app has none.
+  enum class Wait : std::uint8_t { idle, header, body, write, linger, app };
+
+  Connection(Surroundings& around, UniqueFd socket, const IpAddress& peer, std::uint64_t id);
+
+  void on_readable(char* scratch, std::size_t size);
+  void on_writable();
+  void on_letter(Letter letter);
+  void on_deadline();
+  // Ends it if nothing is in flight, else lets what is in flight end with Connection: close.
+  void on_drain(char* scratch, std::size_t size);
+  // The client hung up, or nothing more can be done for it.
+  void on_gone();
+
+  bool dead() const { return phase_ == Phase::dead; }
+  bool wants_read() const;
+  bool wants_write() const { return phase_ == Phase::sending; }
+  Wait waits_for() const;
+  // True once after there was progress that renews the deadline.
+  bool take_progress() { return std::exchange(progress_, false); }
+  int fd() const { return socket_.get(); }
+  // The request that the application still owes an answer to; null if there is none.
+  std::unique_ptr<Request> release_request();
+  std::uint64_t request_number() const { return request_number_; }
+
+ private:
+  enum class Phase : std::uint8_t { head, body, dropping, app, sending, linger, dead };
+
+  void die() { phase_ = Phase::dead; }
+  void consume(std::string_view bytes);
+  void advance_pending();
+  std::size_t advance(std::string_view bytes);
+  std::size_t take_head(std::string_view bytes);
+  std::size_t take_body(std::string_view bytes);
+  std::size_t take_dropped(std::string_view bytes);
+  void end_if_half_closed();
+
+  void begin_request(std::string_view head, bool more_follows);
+  void name_request();
+  void refuse(Reply reply);
+  void accept(Accepted accepted, bool more_follows);
+  void react_to_body();
+  Ticket make_ticket();
+  void hand_body(std::string body);
+  void hand_lines(LineBatch batch);
+
+  enum class After : std::uint8_t { keep, close };
+  void fail(const Error& error);  // answers a problem and closes
+  void answer(Reply reply, After after);
+  void flush();
+  void finish_answer();
+  bool body_unread() const;
+  bool too_slow(std::uint64_t bytes, std::int64_t since_ns, std::int64_t grace_ms) const;
+
+  Surroundings& around_;
+  UniqueFd socket_;
+  IpAddress peer_;
+  std::uint64_t id_;
+  Phase phase_ = Phase::head;
+  bool read_closed_ = false;
+  bool progress_ = false;
+
+  std::string pending_;  // bytes that nobody has taken yet
+  std::size_t pending_at_ = 0;
+  HeadScan scan_;
+  std::int64_t head_began_ns_ = 0;
+
+  std::unique_ptr<Request> request_;
+  std::uint64_t request_number_ = 0;
+
+  std::string out_head_;
+  std::string out_body_;
+  std::size_t out_at_ = 0;
+  int out_status_ = 0;
+  std::string out_request_id_;
+  std::int64_t out_began_ns_ = 0;
+  After out_after_ = After::keep;
+
+  std::uint64_t lingered_bytes_ = 0;
+};
+
+}  // namespace runwarden::http

@@ -1,0 +1,208 @@
+#include "http/framing.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace runwarden::http {
+namespace {
+
+namespace beast = boost::beast;
+
+constexpr std::size_t kMaxChunkFrame = 16 * 1024;       // chunk line or trailer that must be looked at in one piece
+constexpr std::uint64_t kMaxChunkOverhead = 64 * 1024;  // frame bytes, over 16 + twice the data of each chunk
+constexpr std::size_t kShortestChunkedRest = 5;         // "0\r\n\r\n"
+
+Error bad_request(std::string detail) {
+  return {Code::bad_request, std::move(detail), {}, {}};
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  }
+  return out;
+}
+
+bool digits_only(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// "http://host/path?query" is the absolute form (RFC 9112, 3.2.2): the host is looked at nowhere, the rest is the path.
+std::string_view without_authority(std::string_view target) {
+  const auto scheme = target.find("://");
+  if (target.empty() || target.front() == '/' || scheme == std::string_view::npos) return target;
+  const std::string name = lower(target.substr(0, scheme));
+  if (name != "http" && name != "https") return target;
+  const auto path = target.find_first_of("/?", scheme + 3);
+  return path == std::string_view::npos ? std::string_view("/") : target.substr(path);
+}
+
+std::string fault_text(const beast::error_code& fault) {
+  using beast::http::error;
+  if (fault == error::bad_method) return "the method is no token";
+  if (fault == error::bad_target) return "the request target holds a control character or a space, or is empty";
+  if (fault == error::bad_version) return "the request line must end in HTTP/1.0 or HTTP/1.1 and CRLF";
+  if (fault == error::bad_field) return "a field name is empty or no token, or white space stands before its colon";
+  if (fault == error::bad_value) return "a field value holds a control character";
+  if (fault == error::bad_line_ending) return "a line must end in CRLF";
+  if (fault == error::bad_content_length)
+    return "Content-Length must be one decimal number below 2^64, and must not come with Transfer-Encoding";
+  if (fault == error::bad_transfer_encoding) return "Transfer-Encoding must be \"chunked\", once, without Content-Length";
+  return "the head is malformed (" + fault.message() + ")";
+}
+
+const std::string* only(const RequestHead& head, std::string_view name) {
+  return head.count(name) == 1 ? head.header(name) : nullptr;
+}
+
+}  // namespace
+
+Result<std::size_t> HeadScan::scan(std::string_view bytes) {
+  while (true) {
+    if (line_ < bytes.size() && in_head_ && (bytes[line_] == ' ' || bytes[line_] == '\t')) {
+      return bad_request("a field is folded over several lines (obs-fold): send each field in one line");
+    }
+    const auto feed = bytes.find('\n', at_);
+    if (std::min(feed, bytes.size()) >= max_bytes_) {
+      return Error{Code::headers_too_large,
+                   "the request head is over the limit of " + std::to_string(max_bytes_) + " bytes: send fewer or shorter fields",
+                   {},
+                   {}};
+    }
+    if (feed == std::string_view::npos) {
+      at_ = bytes.size();
+      return std::size_t{0};
+    }
+    if (feed == 0 || bytes[feed - 1] != '\r') return bad_request("a line of the head ends in a bare line feed: end it in CRLF");
+    const bool empty = feed - 1 == line_;
+    at_ = line_ = feed + 1;
+    if (empty && in_head_) return at_;
+    in_head_ = in_head_ || !empty;
+  }
+}
+
+RequestParser::RequestParser(std::size_t max_fields) : max_fields_(max_fields) {
+  eager(false);
+  header_limit(std::numeric_limits<std::uint32_t>::max());  // HeadScan has measured it
+  body_limit(std::numeric_limits<std::uint64_t>::max());    // BodyReader counts, decoded; none would refuse all in Boost 1.74
+}
+
+std::optional<Error> RequestParser::read_head(std::string_view bytes, RequestHead& head) {
+  while (bytes.substr(0, 2) == "\r\n") bytes.remove_prefix(2);  // RFC 9112, 2.2
+  head_ = &head;
+  beast::error_code fault;
+  put(boost::asio::buffer(bytes.data(), bytes.size()), fault);
+  head_ = nullptr;
+  if (too_many_fields_) {
+    return Error{
+        Code::headers_too_large, "the request has more than " + std::to_string(max_fields_) + " header fields: send fewer", {}, {}};
+  }
+  if (fault) return bad_request(fault_text(fault));
+  framing_.keep_alive = framing_.http_1_1 && keep_alive();
+  framing_.chunked = chunked();
+  framing_.content_length = chunked() ? 0 : content_length().value_or(0);
+  head.has_body = framing_.has_body();
+  auto wrong = head.path.empty() || (head.path.front() != '/' && head.path != "*")
+                   ? bad_request("the request target must be a path that begins with \"/\", or an http URL")
+                   : std::optional<Error>();
+  if (!wrong) {
+    // The fields are this head's own, so the checks read them from it.
+    head_ = &head;
+    wrong = check_framing();
+    head_ = nullptr;
+  }
+  return wrong;
+}
+
+std::optional<Error> RequestParser::check_framing() {
+  const RequestHead& head = *head_;
+  const auto lengths = head.count("content-length");
+  const auto codings = head.count("transfer-encoding");
+  if (lengths > 1) return bad_request("Content-Length is there " + std::to_string(lengths) + " times: send it once");
+  if (lengths == 1 && !digits_only(*head.header("content-length"))) return bad_request("Content-Length must be one decimal number");
+  if (lengths == 1 && codings > 0) return bad_request("Content-Length and Transfer-Encoding are both there: send one");
+  if (codings > 1 || (codings == 1 && lower(*head.header("transfer-encoding")) != "chunked")) {
+    return bad_request("Transfer-Encoding must be \"chunked\" and nothing else");
+  }
+  if (codings == 1 && !framing_.http_1_1) return bad_request("Transfer-Encoding is not part of HTTP/1.0: send Content-Length");
+
+  const auto hosts = head.count("host");
+  if (hosts > 1) return bad_request("Host is there " + std::to_string(hosts) + " times: send it once");
+  if (hosts == 0 && framing_.http_1_1) return bad_request("Host is missing: HTTP/1.1 asks for it");
+  if (hosts == 1 && head.header("host")->find_first_of(" \t,/\\?#@") != std::string::npos) return bad_request("Host is no host and port");
+
+  if (head.count("expect") > 0 && framing_.http_1_1) {
+    const std::string* expect = only(head, "expect");
+    if (!expect || lower(*expect) != "100-continue") return bad_request("Expect: only \"100-continue\" can be met");
+    framing_.expect_continue = true;
+  }
+  if (const std::string* coding = only(head, "content-encoding")) {
+    const std::string name = lower(*coding);
+    framing_.gzip = name == "gzip" || name == "x-gzip";
+  }
+  return std::nullopt;
+}
+
+std::size_t RequestParser::read_body(std::string_view bytes, BodyReader* reader) {
+  reader_ = reader;
+  std::size_t used = 0;
+  while (used < bytes.size() && !is_done() && !broken_) {
+    const std::string_view rest = bytes.substr(used);
+    // Beast wants to see a last chunk again only with its five bytes together; nothing shorter can end a body.
+    if (framing_.chunked && chunk_rest_ == 0 && rest.size() < kShortestChunkedRest) break;
+    beast::error_code fault;
+    const std::size_t taken = put(boost::asio::buffer(rest.data(), rest.size()), fault);
+    used += taken;
+    if (fault == beast::http::error::need_more) {
+      broken_ = rest.size() - taken > kMaxChunkFrame;
+      break;
+    }
+    if (fault) broken_ = true;
+    if (taken == 0) break;
+    if (reader && reader->state() != BodyReader::State::reading) break;
+  }
+  reader_ = nullptr;
+  return used;
+}
+
+void RequestParser::on_request_impl(beast::http::verb, view method, view target, int version, error_code&) {
+  framing_.http_1_1 = version >= 11;
+  head_->method.assign(method.data(), method.size());
+  const std::string_view local = without_authority({target.data(), target.size()});
+  const auto question = local.find('?');
+  head_->path = question == 0 ? "/" : local.substr(0, question);
+  if (question != std::string_view::npos) head_->query = local.substr(question + 1);
+}
+
+void RequestParser::on_field_impl(beast::http::field, view name, view value, error_code& fault) {
+  if (!head_) return;  // a trailer: nobody asked for one
+  if (head_->headers.size() >= max_fields_) {
+    too_many_fields_ = true;
+    fault = beast::http::error::header_limit;
+    return;
+  }
+  head_->headers.push_back({lower({name.data(), name.size()}), std::string(value.data(), value.size())});
+}
+
+std::size_t RequestParser::on_body_impl(view bytes, error_code&) {
+  const std::size_t taken = reader_ ? reader_->put({bytes.data(), bytes.size()}) : bytes.size();
+  body_bytes_ += taken;
+  return taken;
+}
+
+void RequestParser::on_chunk_header_impl(std::uint64_t size, view extensions, error_code& fault) {
+  chunk_rest_ = size;
+  const std::uint64_t room = 16 + 2 * std::min(size, kMaxChunkOverhead);
+  overhead_ += extensions.size() > room ? extensions.size() - room : 0;
+  if (overhead_ > kMaxChunkOverhead) fault = beast::http::error::bad_chunk_extension;
+}
+
+std::size_t RequestParser::on_chunk_body_impl(std::uint64_t remain, view bytes, error_code&) {
+  const std::size_t taken = reader_ ? reader_->put({bytes.data(), bytes.size()}) : bytes.size();
+  body_bytes_ += taken;
+  chunk_rest_ = remain - taken;
+  return taken;
+}
+
+}  // namespace runwarden::http

@@ -1,0 +1,326 @@
+#include "http/worker.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <stdexcept>
+
+namespace runwarden::http {
+namespace {
+
+using Pistache::Polling::NotifyOn;
+using Pistache::Polling::Tag;
+
+// A connection's tag is its number: generation above slot, never below 2^32. These are no connection's.
+constexpr std::uint64_t kListenerTag = 0xFFFF'FFF0;
+constexpr std::uint64_t kMailboxTag = 0xFFFF'FFF1;
+constexpr std::uint64_t kTimerTag = 0xFFFF'FFF2;
+
+constexpr std::size_t kReadAtOnce = 64 * 1024;  // of one connection in one round, so that none starves the others
+constexpr int kAcceptAtOnce = 64;
+constexpr std::int64_t kLingerMs = 2'000;
+constexpr std::int64_t kSlowestTickMs = 250;
+constexpr std::int64_t kFastestTickMs = 10;
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+std::int64_t monotonic_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Pistache::Flags<NotifyOn> interest(bool reads, bool writes) {
+  Pistache::Flags<NotifyOn> flags;
+  if (reads) flags.setFlag(NotifyOn::Read);
+  if (writes) flags.setFlag(NotifyOn::Write);
+  return flags;
+}
+
+std::uint64_t number(std::uint32_t generation, std::uint32_t slot) {
+  return (std::uint64_t{generation} << 32) | slot;
+}
+
+void start_timer(int fd, const ServerSettings& settings) {
+  const auto shortest =
+      std::min({settings.header_timeout_ms, settings.body_timeout_ms, settings.idle_timeout_ms, settings.write_timeout_ms});
+  const auto tick_ms = std::clamp(shortest / 4, kFastestTickMs, kSlowestTickMs);
+  itimerspec every{};
+  every.it_interval.tv_nsec = tick_ms * kNsPerMs;
+  every.it_value = every.it_interval;
+  timerfd_settime(fd, 0, &every, nullptr);
+}
+
+}  // namespace
+
+Worker::Worker(ServerState& state, UniqueFd listener)
+    : state_(state),
+      around_{state.settings, state.proxies, state.handler, state.counters, std::make_shared<Mailbox>(), {}, {}, monotonic_ns(), false},
+      listener_(std::move(listener)),
+      timer_(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)),
+      scratch_(kReadAtOnce),
+      alive_ns_(monotonic_ns()) {
+  if (!timer_) throw std::runtime_error("timerfd_create failed");
+}
+
+Worker::~Worker() {
+  mailbox().close();
+  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].connection) state_.counters.open.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+std::shared_ptr<Pistache::Aio::Handler> Worker::clone() const {
+  throw std::logic_error("a worker is made for one thread");
+}
+
+void Worker::registerPoller(Pistache::Polling::Epoll& poller) {
+  poller_ = &poller;
+  poller.addFd(listener_.get(), interest(true, false), Tag(kListenerTag));
+  accepting_ = true;
+  poller.addFd(mailbox().event_fd(), interest(true, false), Tag(kMailboxTag));
+  poller.addFd(timer_.get(), interest(true, false), Tag(kTimerTag));
+  start_timer(timer_.get(), state_.settings);
+}
+
+void Worker::onReady(const Pistache::Aio::FdSet& events) {
+  const Mailbox::Here here(mailbox());
+  around_.now_ns = monotonic_ns();
+  alive_ns_.store(around_.now_ns, std::memory_order_relaxed);
+  for (const auto& event : events) {
+    try {
+      serve(event);
+    } catch (...) {
+      // Memory ran out, or the poller refused: the connection it was about ends, the thread goes on.
+      if (auto* connection = find(event.getTag().value())) {
+        connection->on_gone();
+        remove(static_cast<std::uint32_t>(event.getTag().value()));
+      }
+    }
+  }
+  read_letters();
+  if (state_.draining.load(std::memory_order_acquire)) start_drain();
+}
+
+void Worker::serve(const Pistache::Aio::FdSet::Entry& event) {
+  const std::uint64_t tag = event.getTag().value();
+  if (tag == kListenerTag) return accept_some();
+  if (tag == kTimerTag) return tick();
+  if (tag == kMailboxTag) return;  // read at the end of every round
+  serve_connection(tag, event);
+}
+
+void Worker::serve_connection(std::uint64_t id, const Pistache::Aio::FdSet::Entry& event) {
+  Connection* connection = find(id);
+  if (!connection) return;
+  const auto index = static_cast<std::uint32_t>(id);
+  const bool reads = slots_[index].reads;
+  if (event.isReadable() && reads) {
+    connection->on_readable(scratch_.data(), scratch_.size());
+  } else if (event.isWritable()) {
+    connection->on_writable();
+  } else {
+    connection->on_gone();  // an error or a hang-up while nothing is read: there is nobody to answer
+  }
+  settle(index);
+}
+
+void Worker::accept_some() {
+  for (int i = 0; i < kAcceptAtOnce && accepting_; ++i) {
+    if (!accept_one()) return;
+  }
+}
+
+bool Worker::accept_one() {
+  auto& open = state_.counters.open;
+  if (open.fetch_add(1, std::memory_order_relaxed) >= state_.settings.max_connections) {
+    open.fetch_sub(1, std::memory_order_relaxed);
+    pause_accepting();
+    return false;
+  }
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  UniqueFd socket(::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!socket) {
+    const int fault = errno;
+    open.fetch_sub(1, std::memory_order_relaxed);
+    const bool used_up = fault == EMFILE || fault == ENFILE || fault == ENOBUFS || fault == ENOMEM;
+    if (used_up) pause_accepting();
+    return fault == ECONNABORTED || fault == EINTR;
+  }
+  add(std::move(socket), peer);
+  return true;
+}
+
+void Worker::add(UniqueFd socket, const sockaddr_storage& peer) {
+  const int on = 1;
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (free_.empty()) {
+    free_.reserve(slots_.size() + 1);
+    slots_.emplace_back();
+    free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+  }
+  const std::uint32_t index = free_.back();
+  Slot& slot = slots_[index];
+  ++slot.generation;
+  const std::uint64_t id = number(slot.generation, index);
+  const int fd = socket.get();
+  slot.place = waiting_for_app_.insert(waiting_for_app_.end(), index);
+  slot.wait = Wait::app;
+  slot.reads = true;
+  slot.writes = false;
+  slot.connection = std::make_unique<Connection>(around_, std::move(socket), ip_of(peer), id);
+  free_.pop_back();
+  live_.fetch_add(1, std::memory_order_relaxed);
+  state_.counters.accepted.fetch_add(1, std::memory_order_relaxed);
+  try {
+    poller_->addFd(fd, interest(true, false), Tag(id));
+  } catch (...) {
+    return remove(index);
+  }
+  settle(index);
+}
+
+// Whoever waits stays in the kernel's queue; the timer looks again, and so does every connection that ends here.
+void Worker::pause_accepting() {
+  if (!std::exchange(accepting_, false)) return;
+  state_.counters.accept_pauses.fetch_add(1, std::memory_order_relaxed);
+  poller_->rearmFd(listener_.get(), interest(false, false), Tag(kListenerTag));
+}
+
+void Worker::resume_accepting() {
+  if (accepting_ || drain_started_ || state_.counters.open.load(std::memory_order_relaxed) >= state_.settings.max_connections) return;
+  accepting_ = true;
+  poller_->rearmFd(listener_.get(), interest(true, false), Tag(kListenerTag));
+}
+
+void Worker::read_letters() {
+  for (auto letters = mailbox().collect(); !letters.empty(); letters = mailbox().collect()) {
+    for (auto& letter : letters) {
+      const std::uint64_t id = letter.connection;
+      try {
+        deliver(std::move(letter));
+      } catch (...) {
+        if (auto* connection = find(id)) {
+          connection->on_gone();
+          remove(static_cast<std::uint32_t>(id));
+        }
+      }
+    }
+  }
+}
+
+void Worker::deliver(Letter letter) {
+  if (auto* connection = find(letter.connection)) {
+    const auto index = static_cast<std::uint32_t>(letter.connection);
+    connection->on_letter(std::move(letter));
+    return settle(index);
+  }
+  const auto orphan = orphans_.extract({letter.connection, letter.request});
+  if (orphan.empty() || letter.kind == Letter::Kind::more) return;
+  Answered answered;
+  answered.request_id = orphan.mapped()->head.request_id;
+  answered.client = orphan.mapped()->head.client;
+  answered.status = letter.kind == Letter::Kind::answer ? letter.reply.status : 500;
+  answered.elapsed_us = (monotonic_ns() - orphan.mapped()->head.started_ns) / 1000;
+  report(around_, orphan.mapped().get(), std::move(answered));
+}
+
+void Worker::tick() {
+  std::uint64_t times = 0;
+  while (::read(timer_.get(), &times, sizeof times) < 0 && errno == EINTR) {
+  }
+  for (Queue& queue : queues_) {
+    while (!queue.empty() && slots_[queue.front()].deadline_ns <= around_.now_ns) {
+      const std::uint32_t index = queue.front();
+      slots_[index].deadline_ns = around_.now_ns + kSlowestTickMs * kNsPerMs;  // should it stay in this queue
+      queue.splice(queue.end(), queue, queue.begin());
+      slots_[index].connection->on_deadline();
+      settle(index);
+    }
+  }
+  resume_accepting();
+}
+
+void Worker::start_drain() {
+  around_.draining = true;
+  if (!std::exchange(drain_started_, true)) {
+    // Those who are connected already were promised an answer by the kernel.
+    while (accepting_ && accept_one()) {
+    }
+    poller_->removeFd(listener_.get());
+    accepting_ = false;
+    listener_.reset();
+    for (std::uint32_t index = 0; index < slots_.size(); ++index) {
+      if (!slots_[index].connection) continue;
+      slots_[index].connection->on_drain(scratch_.data(), scratch_.size());
+      settle(index);
+    }
+    read_letters();
+    drains_.store(true, std::memory_order_release);
+  }
+  if (live_.load(std::memory_order_relaxed) == 0) state_.on_empty();
+}
+
+void Worker::settle(std::uint32_t index) {
+  Slot& slot = slots_[index];
+  Connection& connection = *slot.connection;
+  if (connection.dead()) return remove(index);
+  const bool reads = connection.wants_read();
+  const bool writes = connection.wants_write();
+  if (reads != slot.reads || writes != slot.writes) {
+    slot.reads = reads;
+    slot.writes = writes;
+    poller_->rearmFd(connection.fd(), interest(reads, writes), Tag(number(slot.generation, index)));
+  }
+  arrange_deadline(index);
+}
+
+void Worker::arrange_deadline(std::uint32_t index) {
+  Slot& slot = slots_[index];
+  const Wait wait = slot.connection->waits_for();
+  const bool progress = slot.connection->take_progress();
+  if (wait == slot.wait && !(progress && (wait == Wait::body || wait == Wait::write))) return;
+  Queue& from = slot.wait == Wait::app ? waiting_for_app_ : queues_[static_cast<std::size_t>(slot.wait)];
+  Queue& to = wait == Wait::app ? waiting_for_app_ : queues_[static_cast<std::size_t>(wait)];
+  slot.wait = wait;
+  slot.deadline_ns = around_.now_ns + timeout_ns(wait);
+  to.splice(to.end(), from, slot.place);
+}
+
+std::int64_t Worker::timeout_ns(Wait wait) const {
+  const ServerSettings& settings = state_.settings;
+  switch (wait) {
+    case Wait::idle: return settings.idle_timeout_ms * kNsPerMs;
+    case Wait::header: return settings.header_timeout_ms * kNsPerMs;
+    case Wait::body: return settings.body_timeout_ms * kNsPerMs;
+    case Wait::write: return settings.write_timeout_ms * kNsPerMs;
+    case Wait::linger: return kLingerMs * kNsPerMs;
+    case Wait::app: return 0;
+  }
+  return 0;
+}
+
+void Worker::remove(std::uint32_t index) {
+  Slot& slot = slots_[index];
+  if (auto request = slot.connection->release_request()) {
+    orphans_.emplace(std::pair(number(slot.generation, index), slot.connection->request_number()), std::move(request));
+  }
+  Queue& queue = slot.wait == Wait::app ? waiting_for_app_ : queues_[static_cast<std::size_t>(slot.wait)];
+  queue.erase(slot.place);
+  slot.connection.reset();  // closes the socket, which takes it off the poller
+  free_.push_back(index);
+  live_.fetch_sub(1, std::memory_order_release);
+  state_.counters.open.fetch_sub(1, std::memory_order_relaxed);
+  resume_accepting();
+}
+
+Connection* Worker::find(std::uint64_t id) {
+  const auto index = static_cast<std::uint32_t>(id);
+  if (index >= slots_.size() || slots_[index].generation != id >> 32) return nullptr;
+  return slots_[index].connection.get();
+}
+
+}  // namespace runwarden::http

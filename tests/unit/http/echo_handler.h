@@ -1,0 +1,235 @@
+// The handler that the server's tests run: answers with what it was sent, at once or from other threads.
+//
+// Paths: /echo answers the body; /late answers it from a pool of threads after a small delay; /hold keeps it until
+// release(); /lines counts lines; /big answers query-many bytes; /missing is refused with 404; /throw-head and /throw-body
+// throw; /drop lets go of its ticket. Members are guarded by mutex_.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "http/problem.h"
+#include "http/server.h"
+
+namespace runwarden::http::test {
+
+struct SeenAnswer {
+  int status = 0;
+  std::string path;  // empty: not framed
+  std::string request_id;
+  std::string client;
+  std::uint64_t request_bytes = 0;
+  std::uint64_t answer_bytes = 0;
+  bool had_exchange = false;
+  bool delivered = false;
+};
+
+class EchoHandler final : public Handler {
+ public:
+  explicit EchoHandler(int late_threads = 0) {
+    for (int i = 0; i < late_threads; ++i) pool_.emplace_back([this, i] { answer_late(static_cast<unsigned>(i)); });
+  }
+  ~EchoHandler() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    for (auto& thread : pool_) thread.join();
+  }
+
+  std::uint64_t max_body_bytes = 1024 * 1024;
+  std::uint64_t max_batch_bytes = 16 * 1024 * 1024;
+  std::uint64_t max_lines = 100'000;
+
+  std::variant<Reply, Accepted> on_head(const RequestHead& head) override {
+    if (head.path == "/throw-head") throw std::runtime_error("on purpose");
+    if (head.path == "/missing" || head.path.size() > 4000) return problem({Code::not_found, "nothing is there", {}, {}}, head.request_id);
+    Accepted accepted;
+    accepted.exchange = std::make_unique<EchoExchange>(*this, head.path, head.query);
+    accepted.form = head.path == "/lines" ? BodyForm::lines : BodyForm::whole;
+    accepted.max_body_bytes = max_body_bytes;
+    accepted.max_batch_bytes = max_batch_bytes;
+    accepted.max_lines = max_lines;
+    const std::lock_guard lock(mutex_);
+    last_client_ = head.client;
+    last_path_ = head.path;
+    last_query_ = head.query;
+    return accepted;
+  }
+
+  void on_answered(const Answered& answered) override {
+    const std::lock_guard lock(mutex_);
+    seen_.push_back({answered.status, answered.head ? answered.head->path : std::string(), answered.request_id, answered.client,
+                     answered.request_bytes, answered.answer_bytes, answered.exchange != nullptr, answered.delivered});
+    changed_.notify_all();
+  }
+
+  // Answers what /hold kept.
+  void release() {
+    std::deque<Held> held;
+    {
+      const std::lock_guard lock(mutex_);
+      held.swap(held_);
+    }
+    for (auto& one : held) one.ticket.send(reply_of(std::move(one.body)));
+  }
+  bool wait_held(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return held_.size() >= count; });
+  }
+  // The answers reported so far, once there are `count` of them (or 10 s have passed).
+  std::vector<SeenAnswer> wait_seen(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(10), [&] { return seen_.size() >= count; });
+    return seen_;
+  }
+  std::string last_client() { return locked(last_client_); }
+  std::string last_path() { return locked(last_path_); }
+  std::string last_query() { return locked(last_query_); }
+  std::vector<LineBatch> batches() {
+    const std::lock_guard lock(mutex_);
+    return std::move(batches_);
+  }
+  // Lines of /lines are answered with more() only by the test itself.
+  std::atomic<bool> hold_batches{false};
+  bool wait_batch_held() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return bool(held_batch_); });
+  }
+  void release_batch() {
+    std::unique_ptr<Ticket> ticket;
+    {
+      const std::lock_guard lock(mutex_);
+      ticket = std::move(held_batch_);
+    }
+    if (ticket) ticket->more();
+  }
+
+ private:
+  struct Held {
+    std::string body;
+    Ticket ticket;
+  };
+
+  class EchoExchange final : public Exchange {
+   public:
+    EchoExchange(EchoHandler& handler, std::string path, std::string query)
+        : handler_(handler), path_(std::move(path)), query_(std::move(query)) {}
+
+    void on_body(std::string body, Ticket ticket) override {
+      if (path_ == "/throw-body") throw std::runtime_error("on purpose");
+      if (path_ == "/drop") return;
+      if (path_ == "/big") return ticket.send(reply_of(std::string(std::stoull(query_), 'x')));
+      if (path_ == "/empty") {
+        Reply reply;
+        reply.status = 204;
+        return ticket.send(std::move(reply));
+      }
+      if (path_ == "/late") return handler_.keep(handler_.late_, {std::move(body), std::move(ticket)});
+      if (path_ == "/hold") return handler_.keep(handler_.held_, {std::move(body), std::move(ticket)});
+      ticket.send(reply_of(std::move(body)));
+    }
+
+    void on_lines(LineBatch batch, Ticket ticket) override {
+      const bool last = batch.last;
+      const auto end = batch.end;
+      const std::lock_guard lock(handler_.mutex_);
+      lines_ += batch.lines.size();
+      handler_.batches_.push_back(std::move(batch));
+      if (last) {
+        Reply reply = reply_of(std::to_string(lines_));
+        if (end != LineBatch::End::complete) reply.status = 413;
+        return ticket.send(std::move(reply));
+      }
+      if (handler_.hold_batches) {
+        handler_.held_batch_ = std::make_unique<Ticket>(std::move(ticket));
+        handler_.changed_.notify_all();
+        return;
+      }
+      ticket.more();
+    }
+
+   private:
+    EchoHandler& handler_;
+    std::string path_;
+    std::string query_;
+    std::size_t lines_ = 0;
+  };
+
+  static Reply reply_of(std::string body) {
+    Reply reply;
+    reply.body = std::move(body);
+    return reply;
+  }
+
+  std::string locked(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    return text;
+  }
+
+  void keep(std::deque<Held>& where, Held held) {
+    {
+      const std::lock_guard lock(mutex_);
+      where.push_back(std::move(held));
+    }
+    changed_.notify_all();
+  }
+
+  // Takes one from a random place, so that answers come back in another order than they were asked for.
+  void answer_late(unsigned seed) {
+    std::minstd_rand random(seed + 1);
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [&] { return stopping_ || !late_.empty(); });
+      if (stopping_) return;
+      auto place = late_.begin() + static_cast<std::ptrdiff_t>(random() % late_.size());
+      Held one = std::move(*place);
+      late_.erase(place);
+      lock.unlock();
+      for (unsigned i = random() % 64; i > 0; --i) std::this_thread::yield();
+      one.ticket.send(reply_of(std::move(one.body)));
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Held> late_;
+  std::deque<Held> held_;
+  std::unique_ptr<Ticket> held_batch_;
+  std::vector<SeenAnswer> seen_;
+  std::vector<LineBatch> batches_;
+  std::string last_client_;
+  std::string last_path_;
+  std::string last_query_;
+  bool stopping_ = false;
+  std::vector<std::thread> pool_;
+};
+
+// A running server with its handler; ends with a drain.
+struct Running {
+  explicit Running(ServerSettings settings = {}, int late_threads = 0) : handler(late_threads) {
+    if (settings.address.empty()) settings.address = "127.0.0.1:0";
+    auto started = Server::start(std::move(settings), handler);
+    if (!started) throw std::runtime_error(started.error().detail);
+    server = std::move(*started);
+  }
+  ~Running() {
+    handler.release();
+    server->drain();
+  }
+  std::uint16_t port() const { return server->port(); }
+
+  EchoHandler handler;
+  std::unique_ptr<Server> server;
+};
+
+}  // namespace runwarden::http::test
