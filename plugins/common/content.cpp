@@ -1,0 +1,203 @@
+#include "common/content.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "common/fold.h"
+#include "common/json_scan.h"
+#include "common/words.h"
+
+namespace runwarden::plugins {
+namespace {
+
+using Token = JsonCursor::Token;
+
+constexpr std::size_t kLongestEmptyPhrase = 48;
+
+// Members that describe an answer without being its content.
+constexpr std::array<std::string_view, 30> kAboutTheAnswer = {
+    "status",  "success",   "ok",        "message",    "msg",          "query",      "q",        "page",    "limit",    "offset",
+    "took",    "timestamp", "requestid", "request_id", "resourcetype", "link",       "links",    "url",     "type",     "code",
+    "took_ms", "id",        "meta",      "cursor",     "next",         "nextcursor", "has_more", "hasmore", "per_page", "self"};
+
+// Members that count what was found.
+constexpr std::array<std::string_view, 14> kCounts = {"total",      "count",   "size",        "length",     "hits",
+                                                      "matches",    "found",   "num_results", "totalcount", "total_count",
+                                                      "numresults", "results", "rows",        "resultcount"};
+
+template <std::size_t N>
+bool among(std::string_view key, const std::array<std::string_view, N>& names) {
+  return std::any_of(names.begin(), names.end(), [&](auto name) { return equal_ignoring_case(key, name); });
+}
+
+bool is_zero(std::string_view digits) {
+  return digits.find_first_not_of("0.-+") == std::string_view::npos;
+}
+
+void skip_value(JsonCursor& cursor, Token token) {
+  if (token != Token::kObject && token != Token::kArray) return;
+  const auto depth = cursor.depth();
+  while (token != Token::kBad && cursor.depth() >= depth) token = cursor.next();
+}
+
+/// Walks JSON and tells whether nothing but zero results is in it.
+bool only_zero_results(std::string_view text) {
+  JsonCursor cursor(text);
+  auto token = cursor.next();
+  if (token != Token::kObject && token != Token::kArray) return false;
+  bool zero = false;
+  std::string_view key;
+  auto previous = token;
+  for (token = cursor.next(); token != Token::kEnd; previous = token, token = cursor.next()) {
+    switch (token) {
+      case Token::kBad: return false;
+      case Token::kKey:
+        key = cursor.text();
+        if (among(key, kAboutTheAnswer)) {
+          skip_value(cursor, cursor.next());
+          token = Token::kNull;
+        }
+        break;
+      case Token::kObjectEnd: zero |= previous == Token::kObject; break;
+      case Token::kArrayEnd: zero |= previous == Token::kArray; break;
+      case Token::kNull: zero = true; break;
+      case Token::kFalse: break;
+      case Token::kNumber:
+        if (!is_zero(cursor.text()) || !among(key, kCounts)) return false;
+        zero = true;
+        break;
+      case Token::kString:
+        if (!cursor.text().empty()) return false;
+        break;
+      case Token::kTrue: return false;
+      default: break;
+    }
+  }
+  return zero || text.size() <= 2;
+}
+
+bool is_empty_phrase(std::string_view text, const Lexicon& lexicon) {
+  if (text.size() > kLongestEmptyPhrase) return false;
+  std::string folded;
+  fold(text, folded);
+  WordCursor cursor(folded);
+  RawWord word;
+  if (!cursor.next(word)) return text.find_first_not_of("\"'.[]{}() -") == std::string_view::npos;
+  const auto* entry = lexicon.find(word.text);
+  if (entry == nullptr) return false;
+  std::vector<std::string_view> words{word.text};
+  while (cursor.next(word)) words.push_back(word.text);
+  if (words.size() == 1) return (entry->cues & kCueEmptyWord) != 0;
+  return std::any_of(entry->phrases.begin(), entry->phrases.end(), [&](auto index) {
+    const auto& phrase = lexicon.phrase(index);
+    return (phrase.cues & kCueEmptyWord) != 0 && std::equal(phrase.words.begin(), phrase.words.end(), words.begin(), words.end());
+  });
+}
+
+bool says_error(Token token, const JsonCursor& cursor) {
+  switch (token) {
+    case Token::kString:
+      return !trim(cursor.text()).empty() && !equal_ignoring_case(cursor.text(), "none") && !equal_ignoring_case(cursor.text(), "null");
+    case Token::kNumber: return !is_zero(cursor.text());
+    case Token::kTrue: return true;
+    default: return false;
+  }
+}
+
+bool member_fails(std::string_view key, Token token, JsonCursor& cursor) {
+  if (equal_ignoring_case(key, "error")) {
+    if (token == Token::kObject || token == Token::kArray) {
+      const auto depth = cursor.depth();
+      const auto inner = cursor.next();
+      if (inner == Token::kBad || cursor.depth() < depth) return false;
+      return true;
+    }
+    return says_error(token, cursor);
+  }
+  if (equal_ignoring_case(key, "success") || equal_ignoring_case(key, "ok")) return token == Token::kFalse;
+  if (equal_ignoring_case(key, "iserror") || equal_ignoring_case(key, "is_error")) return token == Token::kTrue;
+  if (equal_ignoring_case(key, "status")) return token == Token::kString && equal_ignoring_case(cursor.text(), "error");
+  return false;
+}
+
+bool json_fails(std::string_view text) {
+  JsonCursor cursor(text);
+  if (cursor.next() != Token::kObject) return false;
+  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+    const auto key = cursor.text();
+    const auto value = cursor.next();
+    if (value == Token::kBad) return false;
+    if (member_fails(key, value, cursor)) return true;
+    if (cursor.depth() > 1) {
+      auto inner = value;
+      while (inner != Token::kBad && cursor.depth() > 1) inner = cursor.next();
+    }
+    if (cursor.depth() == 0) return false;
+  }
+  return false;
+}
+
+// "Error rate", "error log": a report about errors, not an error.
+constexpr std::array<std::string_view, 10> kReportsOnErrors = {"rate",   "rates",  "log",      "logs", "count",
+                                                               "budget", "margin", "handling", "free", "bars"};
+
+bool opens_with(std::string_view text, std::string_view opening) {
+  if (text.size() < opening.size() || !equal_ignoring_case(text.substr(0, opening.size()), opening)) return false;
+  auto rest = text.substr(opening.size());
+  if (rest.empty()) return true;
+  if (is_word_byte(rest[0] >= 'A' && rest[0] <= 'Z' ? 'a' : rest[0])) return false;
+  if (rest[0] != ' ' && rest[0] != '-') return true;
+  rest = rest.substr(1);
+  std::size_t length = 0;
+  while (length < rest.size() && rest[length] >= 'a' && rest[length] <= 'z') ++length;
+  return !among(rest.substr(0, length), kReportsOnErrors);
+}
+
+std::string_view unquoted(std::string_view text) {
+  text = trim(text);
+  if (text.size() >= 2 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0]) return trim(text.substr(1, text.size() - 2));
+  return text;
+}
+
+}  // namespace
+
+bool is_empty_output(std::string_view output, const Lexicon& lexicon, const ContentRules& rules) {
+  if (!present(output)) return false;
+  const auto text = unquoted(output);
+  if (text.empty()) return true;
+  if (text[0] == '{' || text[0] == '[') {
+    if (text.size() == 2) return true;
+    if (trim(text.substr(1, text.size() - 2)).empty()) return true;
+    return rules.zero_results_are_empty && only_zero_results(text);
+  }
+  return is_empty_phrase(text, lexicon);
+}
+
+bool is_soft_failure(std::string_view output, const ContentRules& rules) {
+  const auto text = unquoted(output);
+  if (text.empty()) return false;
+  if (text[0] == '{') return json_fails(text);
+  return std::any_of(rules.error_openings.begin(), rules.error_openings.end(),
+                     [&](const auto& opening) { return opens_with(text, opening); });
+}
+
+Field failure_field(const StepView& step) {
+  if (!trim(step.error_message).empty()) return Field::kErrorMessage;
+  if (!trim(step.error_code).empty()) return Field::kErrorCode;
+  if (step.outcome == Outcome::kFailed && trim(step.output).empty()) return Field::kStatus;
+  return trim(step.output).empty() ? Field::kStatus : Field::kOutput;
+}
+
+std::string failure_text(const StepView& step) {
+  switch (failure_field(step)) {
+    case Field::kErrorMessage: return std::string(trim(step.error_message));
+    case Field::kErrorCode: return std::string(trim(step.error_code));
+    case Field::kOutput: return std::string(trim(step.output));
+    default: break;
+  }
+  if (step.http_status >= 400) return "HTTP " + std::to_string(step.http_status);
+  return std::string(trim(step.status));
+}
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/lexicon.h"
+#include "common/run_view.h"
+
+namespace runwarden::plugins {
+
+/// Which soft signs of failure and emptiness count; all on unless a setting turns them off.
+struct ContentRules {
+  bool zero_results_are_empty = true;
+  std::vector<std::string> error_openings = {"error", "traceback"};
+};
+
+/// True when a recorded output holds nothing: "", null, none, {}, [], or JSON whose only content is zero results.
+/// An absent output is unknown, not empty. Linear.
+[[nodiscard]] bool is_empty_output(std::string_view output, const Lexicon& lexicon, const ContentRules& rules);
+
+/// True when the output itself says that the call failed though its status does not: a JSON object with `error` set,
+/// `success:false`, `ok:false`, `isError:true` or `status:"error"`, or a text that begins with "Error".
+[[nodiscard]] bool is_soft_failure(std::string_view output, const ContentRules& rules);
+
+/// The words of the failure as a person would quote them: error message, code, HTTP status, what a soft failure said, status.
+[[nodiscard]] std::string failure_text(const StepView& step);
+
+/// The member of the step that failure_text() quotes.
+[[nodiscard]] Field failure_field(const StepView& step);
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,332 @@
+#include "common/facts.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "common/fold.h"
+#include "common/words.h"
+
+namespace runwarden::plugins {
+namespace {
+
+constexpr std::size_t kShortestSpecific = 40;
+
+bool letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+}
+bool upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+bool part(char c) {
+  return letter(c) || is_digit(c);
+}
+bool connects(char c) {
+  return c == '-' || c == '_' || c == '.' || c == '/' || c == ':' || c == ',' || c == '@' || c == '\'' || c == '+';
+}
+
+constexpr std::array<std::string_view, 24> kMonths = {
+    "january", "february", "march", "april", "may",  "june",  "july",  "august", "september",  "october", "november",  "december",
+    "enero",   "febrero",  "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"};
+
+// "jan", "sept", "January" are month 1, 9, 1; 0 is no month.
+int month_of(std::string_view word) {
+  if (word.size() < 3) return 0;
+  for (std::size_t i = 0; i < kMonths.size(); ++i) {
+    const auto name = kMonths[i];
+    if (word.size() <= name.size() && equal_ignoring_case(word, name.substr(0, word.size())) &&
+        (word.size() == name.size() || word.size() <= 4)) {
+      return static_cast<int>(i % 12) + 1;
+    }
+  }
+  return 0;
+}
+
+// Letters that may follow digits without making an id of them: units, ordinals, sizes.
+bool is_unit(std::string_view letters) {
+  constexpr std::array<std::string_view, 44> kUnits = {
+      "st", "nd",  "rd", "th", "kg", "g", "mg", "lb", "lbs", "oz", "km", "m", "cm", "mm", "mi", "ft", "in", "h", "hr", "hrs", "min", "mins",
+      "s",  "sec", "ms", "d",  "k",  "b", "mb", "gb", "tb",  "kb", "x",  "w", "v",  "px", "am", "pm", "c",  "f", "ml", "l",   "y",   "th"};
+  return std::any_of(kUnits.begin(), kUnits.end(), [&](auto unit) { return equal_ignoring_case(letters, unit); });
+}
+
+struct Shape {
+  int digits = 0;
+  int letters = 0;
+  int uppers = 0;
+  int signs = 0;
+  char sign = 0;  // the only sign used, 0 when mixed or none
+};
+
+Shape shape_of(std::string_view word) {
+  Shape shape;
+  for (const char c : word) {
+    if (is_digit(c)) {
+      ++shape.digits;
+    } else if (letter(c)) {
+      ++shape.letters;
+      shape.uppers += upper(c) ? 1 : 0;
+    } else {
+      shape.sign = shape.signs == 0 || shape.sign == c ? c : '\0';
+      ++shape.signs;
+    }
+  }
+  return shape;
+}
+
+std::optional<double> parse_number(std::string_view word) {
+  char digits[48];
+  std::size_t n = 0;
+  for (const char c : word) {
+    if (c == ',') continue;
+    if (n == sizeof digits) return std::nullopt;
+    digits[n++] = c;
+  }
+  double value = 0;
+  const auto [end, fault] = std::from_chars(digits, digits + n, value);
+  if (fault != std::errc{} || end != digits + n) return std::nullopt;
+  return value;
+}
+
+int to_int(std::string_view digits) {
+  int value = 0;
+  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return fault == std::errc{} && end == digits.data() + digits.size() ? value : -1;
+}
+
+bool plausible(int month, int day) {
+  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+// 2026-06-28, 28.06.2026, 06/28/2026, with an optional time after a T.
+bool read_numeric_date(std::string_view word, Fact& fact) {
+  if (const auto t = word.find_first_of("Tt"); t != std::string_view::npos && t >= 8) word = word.substr(0, t);
+  const auto first = word.find_first_of("-/.");
+  if (first == std::string_view::npos) return false;
+  const auto second = word.find(word[first], first + 1);
+  if (second == std::string_view::npos || word.find(word[first], second + 1) != std::string_view::npos) return false;
+  const int a = to_int(word.substr(0, first));
+  const int b = to_int(word.substr(first + 1, second - first - 1));
+  const int c = to_int(word.substr(second + 1));
+  if (a < 0 || b < 0 || c < 0) return false;
+  int month = 0;
+  int day = 0;
+  if (first == 4) {
+    fact.year = a, month = b, day = c;
+  } else if (word.size() - second - 1 == 4 || word.size() - second - 1 == 2) {
+    fact.year = c < 100 ? 2000 + c : c;
+    month = a, day = b;
+    if (word[first] == '.' || !plausible(month, day)) std::swap(month, day);
+  }
+  if (!plausible(month, day)) return false;
+  fact.kind = FactKind::kDate;
+  fact.normal = normal_date(month, day);
+  return true;
+}
+
+bool read_time(std::string_view word, Fact& fact) {
+  const auto colon = word.find(':');
+  if (colon == std::string_view::npos || colon == 0 || colon > 2) return false;
+  int hour = to_int(word.substr(0, colon));
+  auto rest = word.substr(colon + 1);
+  int half = -1;
+  if (rest.size() > 2 && letter(rest[rest.size() - 1]) && letter(rest[rest.size() - 2])) {
+    half = rest[rest.size() - 2] == 'p' || rest[rest.size() - 2] == 'P' ? 1 : 0;
+    rest = rest.substr(0, rest.size() - 2);
+  }
+  const int minute = to_int(rest.substr(0, 2));
+  if (hour < 0 || hour > 24 || minute < 0 || minute > 59 || rest.size() < 2) return false;
+  if (rest.size() > 2 && rest[2] != ':') return false;
+  if (half >= 0) hour = hour % 12 + 12 * half;
+  fact.kind = FactKind::kTime;
+  // Twelve-hour and 24-hour clocks meet: the half of the day is left out.
+  fact.normal = mix(0x71, static_cast<std::uint64_t>((hour % 12) * 60 + minute));
+  return true;
+}
+
+bool all_digits_and(std::string_view word, std::string_view signs) {
+  return std::all_of(word.begin(), word.end(), [&](char c) { return is_digit(c) || signs.find(c) != std::string_view::npos; });
+}
+
+bool read_number(std::string_view word, Fact& fact) {
+  std::size_t digits_end = word.size();
+  while (digits_end > 0 && letter(word[digits_end - 1])) --digits_end;
+  if (digits_end < word.size() && !is_unit(word.substr(digits_end))) return false;
+  word = word.substr(0, digits_end);
+  if (word.empty() || !all_digits_and(word, ".,")) return false;
+  const auto value = parse_number(word);
+  if (!value) return false;
+  fact.kind = FactKind::kNumber;
+  fact.number = *value;
+  fact.normal = normal_number(*value);
+  const bool year = *value >= 1900 && *value <= 2100 && word.size() == 4;
+  fact.strong = !year && (word.find_first_of(".,") != std::string_view::npos ? word.size() >= 4 : word.size() >= 3);
+  return true;
+}
+
+bool read_id(std::string_view word, const Shape& shape, Fact& fact) {
+  if (shape.digits == 0 || shape.letters == 0) {
+    // "12-345-6": digits with signs.
+    if (shape.digits < 5 || shape.signs == 0) return false;
+  }
+  const bool long_enough = shape.digits + shape.letters >= 4 || (shape.uppers > 0 && shape.digits + shape.letters >= 3);
+  if (!long_enough || (shape.digits < 2 && shape.uppers == 0 && shape.signs == 0)) return false;
+  if (word.size() > 120) return false;
+  fact.kind = FactKind::kId;
+  fact.normal = normal_id(word);
+  // "32GB-model", "10-inch", "5-star" are descriptions.
+  fact.strong = shape.digits >= 3 || (shape.uppers > 0 && shape.digits >= 1 && shape.signs == 0);
+  return true;
+}
+
+class Collector {
+ public:
+  Collector(std::string_view text, std::vector<Fact>& out) : text_(text), out_(out) {}
+
+  void run() {
+    while (at_ < text_.size()) {
+      if (!part(text_[at_])) {
+        ++at_;
+        continue;
+      }
+      const auto begin = at_;
+      while (at_ < text_.size() &&
+             (part(text_[at_]) || (connects(text_[at_]) && at_ + 1 < text_.size() && part(text_[at_ + 1]) && inner(at_))))
+        ++at_;
+      word(begin, text_.substr(begin, at_ - begin));
+    }
+  }
+
+ private:
+  // A comma or colon holds only digits together; other signs anything.
+  [[nodiscard]] bool inner(std::size_t at) const {
+    const char c = text_[at];
+    if (c == ',') {
+      return is_digit(text_[at - 1]) && at + 3 < text_.size() && is_digit(text_[at + 1]) && is_digit(text_[at + 2]) &&
+             is_digit(text_[at + 3]) && (at + 4 >= text_.size() || !is_digit(text_[at + 4]));
+    }
+    if (c == ':') return is_digit(text_[at - 1]) && is_digit(text_[at + 1]);
+    return true;
+  }
+
+  [[nodiscard]] bool money_before(std::size_t begin) const {
+    if (begin == 0) return false;
+    if (text_[begin - 1] == '$') return true;
+    const auto before = text_.substr(0, begin);
+    return before.ends_with("\xE2\x82\xAC") || before.ends_with("\xC2\xA3") || before.ends_with("USD ") || before.ends_with("EUR ");
+  }
+
+  void word(std::size_t begin, std::string_view word) {
+    const auto shape = shape_of(word);
+    Fact fact;
+    fact.text = word;
+    if (shape.digits == 0) {
+      if (const int month = shape.signs == 0 ? month_of(word) : 0; month != 0 && (upper(word[0]) || day_ > 0))
+        return month_word(month, word, begin);
+      day_ = 0;
+      return;
+    }
+    const bool hash = begin > 0 && text_[begin - 1] == '#';
+    if (shape.signs > 0 && (read_numeric_date(word, fact) || read_time(word, fact))) return add(fact);
+    if (read_number(word, fact)) {
+      if (complete_date(static_cast<int>(fact.number), word, begin)) return;
+      day_ = fact.number >= 1 && fact.number <= 31 && fact.number == std::floor(fact.number) ? static_cast<int>(fact.number) : 0;
+      day_end_ = begin + word.size();
+      day_begin_ = begin;
+      fact.money = money_before(begin);
+      fact.strong |= hash || (fact.money && word.size() >= 2);
+      if (hash) fact.kind = FactKind::kId, fact.normal = normal_id(word);
+      return add(fact);
+    }
+    day_ = 0;
+    if (read_id(word, shape, fact)) add(fact);
+  }
+
+  void month_word(int month, std::string_view word, std::size_t begin) {
+    if (day_ > 0 && begin - day_end_ <= 4) {  // "28 June", "28 de junio"
+      if (!out_.empty() && out_.back().text.data() == text_.data() + day_begin_) out_.pop_back();
+      add_date(month, day_, day_begin_, begin + word.size());
+      return;
+    }
+    month_ = month;
+    month_begin_ = begin;
+    month_end_ = begin + word.size();
+  }
+
+  // "June 28", and the year after either.
+  bool complete_date(int number, std::string_view word, std::size_t begin) {
+    if (month_ != 0 && begin - month_end_ <= 2 && number >= 1 && number <= 31) {
+      add_date(month_, number, month_begin_, begin + word.size());
+      month_ = 0;
+      return true;
+    }
+    month_ = 0;
+    if (!out_.empty() && out_.back().kind == FactKind::kDate && out_.back().year == 0 && number >= 1900 && number <= 2100 &&
+        begin - date_end_ <= 4) {
+      out_.back().year = number;
+      return true;
+    }
+    return false;
+  }
+
+  void add_date(int month, int day, std::size_t begin, std::size_t end) {
+    Fact fact;
+    fact.kind = FactKind::kDate;
+    fact.normal = normal_date(month, day);
+    fact.text = text_.substr(begin, end - begin);
+    date_end_ = end;
+    day_ = 0;
+    out_.push_back(fact);
+  }
+
+  void add(const Fact& fact) {
+    if (fact.kind == FactKind::kDate) date_end_ = at_;
+    out_.push_back(fact);
+  }
+
+  std::string_view text_;
+  std::vector<Fact>& out_;
+  std::size_t at_ = 0;
+  int day_ = 0;
+  int month_ = 0;
+  std::size_t day_begin_ = 0;
+  std::size_t day_end_ = 0;
+  std::size_t month_begin_ = 0;
+  std::size_t month_end_ = 0;
+  std::size_t date_end_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t normal_id(std::string_view text) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  for (const char c : text) {
+    if (!part(c)) continue;
+    const char low = upper(c) ? static_cast<char>(c + 32) : c;
+    h = (h ^ static_cast<unsigned char>(low)) * 0x100000001b3ull;
+  }
+  return mix(0x1D, h);
+}
+
+std::uint64_t normal_number(double value) {
+  return mix(0x4E, static_cast<std::uint64_t>(std::llround(std::clamp(std::abs(value), 0.0, 9e12) * 1000)));
+}
+
+std::uint64_t normal_date(int month, int day) {
+  return mix(0xDA, static_cast<std::uint64_t>(month * 32 + day));
+}
+
+void collect_facts(std::string_view text, std::vector<Fact>& out) {
+  out.clear();
+  Collector(text, out).run();
+}
+
+bool is_specific(std::string_view text, const std::vector<Fact>& facts) {
+  const auto body = trim(text);
+  if (cut(body, kShortestSpecific - 1).size() == body.size()) return false;
+  return std::any_of(facts.begin(), facts.end(), [](const Fact& fact) { return fact.strong; });
+}
+
+}  // namespace runwarden::plugins

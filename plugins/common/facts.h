@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace runwarden::plugins {
+
+enum class FactKind : std::uint8_t { kNumber, kDate, kTime, kId, kName };
+
+/// Something specific that a text states, with a normal form that is equal for equal facts: numbers compare as numbers,
+/// dates as dates, ids without case and signs.
+struct Fact {
+  FactKind kind = FactKind::kNumber;
+  bool money = false;        // has a currency sign or code
+  bool strong = true;        // too specific to be a count, a list number or a year
+  double number = 0;         // kNumber
+  std::uint64_t normal = 0;  // hash of the normal form; a date without its year
+  int year = 0;              // kDate, 0 when it has none
+  std::string_view text;     // as it stands
+};
+
+/// Collects the facts of a text in reading order; replaces `out`. The views point into `text`. Linear; any thread.
+void collect_facts(std::string_view text, std::vector<Fact>& out);
+
+/// The normal form of an id or word: letters and digits only, without case.
+[[nodiscard]] std::uint64_t normal_id(std::string_view text);
+
+/// The normal form of a number.
+[[nodiscard]] std::uint64_t normal_number(double value);
+
+/// The normal form of a month and day.
+[[nodiscard]] std::uint64_t normal_date(int month, int day);
+
+/// True when the text is long and specific enough to pass for data: at least 40 characters and one strong fact.
+[[nodiscard]] bool is_specific(std::string_view text, const std::vector<Fact>& facts);
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,61 @@
+#include "common/findings.h"
+
+#include <cstdio>
+
+#include "common/fold.h"
+
+namespace runwarden::plugins {
+
+Failure failure_of(const StepView& step, const ContentRules& rules) {
+  if (step.kind == Kind::kUser) return Failure::kNone;
+  if (step.outcome == Outcome::kFailed) return Failure::kHard;
+  if (step.kind == Kind::kTool && present(step.output) && is_soft_failure(step.output, rules)) return Failure::kSoft;
+  return Failure::kNone;
+}
+
+std::string pointer_to(std::size_t step, Field field) {
+  static constexpr const char* kNames[] = {"stepName",     "status",        "errorCode",  "errorMessage",
+                                           "inputSummary", "outputSummary", "retryCount", "metadata/inputTokens"};
+  return "/steps/" + std::to_string(step) + "/" + kNames[static_cast<std::size_t>(field)];
+}
+
+std::string quote(std::string_view text) {
+  return std::string(trim(cut(trim(text))));
+}
+
+std::string_view step_name(const StepView& step) {
+  const auto name = trim(step.name);
+  return cut(name.empty() ? step.id : name);
+}
+
+Evidence failure_evidence(const RunView& run, std::size_t step) {
+  return {pointer_to(step, failure_field(run.steps[step])), quote(failure_text(run.steps[step]))};
+}
+
+std::string two_decimals(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
+FinalMessage find_final_message(const RunView& run, const Lexicon& lexicon, Reading& reading) {
+  FinalMessage last;
+  FinalMessage candidate;
+  const auto take = [&](std::string_view text, std::size_t step) {
+    if (trim(text).empty()) return false;
+    candidate = {text, step, true};
+    read(text, lexicon, reading);
+    if (!last.found) last = candidate;
+    return !is_goodbye(reading);
+  };
+  if (take(run.outcome, kNoStep)) return candidate;
+  for (std::size_t i = run.steps.size(); i-- > 0;) {
+    const auto& step = run.steps[i];
+    if (step.kind != Kind::kModel || trim(step.output) == trim(run.outcome)) continue;
+    if (take(step.output, i)) return candidate;
+  }
+  if (last.found) read(last.text, lexicon, reading);
+  return last;
+}
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,155 @@
+#include "common/fold.h"
+
+#include <utf8proc.h>
+
+#include <array>
+#include <cstdint>
+
+namespace runwarden::plugins {
+namespace {
+
+constexpr char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
+
+constexpr auto kLower = [] {
+  std::array<char, 256> table{};
+  for (int i = 0; i < 256; ++i) table[static_cast<std::size_t>(i)] = lower(static_cast<char>(i));
+  return table;
+}();
+
+// Characters with a fixed ASCII stand-in; 0 where there is none.
+char stand_in(utf8proc_int32_t cp) {
+  switch (cp) {
+    case 0x2018:
+    case 0x2019:
+    case 0x201B:
+    case 0x2032:
+    case 0x02BC:
+    case 0x00B4: return '\'';
+    case 0x201C:
+    case 0x201D:
+    case 0x201E:
+    case 0x2033:
+    case 0x00AB:
+    case 0x00BB: return '"';
+    case 0x2010:
+    case 0x2011:
+    case 0x2012:
+    case 0x2013:
+    case 0x2014:
+    case 0x2015:
+    case 0x2212: return '-';
+    case 0x2026: return '.';
+    case 0x3002:
+    case 0xFF0E: return '.';
+    case 0xFF01: return '!';
+    case 0xFF1F:
+    case 0x061F: return '?';
+    case 0x3001:
+    case 0xFF0C: return ',';
+    default: return 0;
+  }
+}
+
+bool is_letter_or_digit(utf8proc_category_t category) {
+  return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO);
+}
+
+bool is_currency(utf8proc_category_t category) {
+  return category == UTF8PROC_CATEGORY_SC;
+}
+
+void append(utf8proc_int32_t cp, std::string& out) {
+  utf8proc_uint8_t bytes[4];
+  const auto n = utf8proc_encode_char(cp, bytes);
+  out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(n));
+}
+
+// One character beyond ASCII. Decomposed one by one and its marks dropped, so composed and decomposed spellings meet
+// and no reordering of marks (which is quadratic) is ever needed.
+void fold_wide(utf8proc_int32_t cp, std::string& out) {
+  if (const char c = stand_in(cp); c != 0) {
+    // A long dash parts clauses even where no blank stands beside it.
+    if (cp == 0x2014 || cp == 0x2015) {
+      out += " - ";
+    } else {
+      out += c;
+    }
+    return;
+  }
+  if (cp == 0x00AD || (cp >= 0x200B && cp <= 0x200D) || cp == 0x2060 || cp == 0xFEFF || (cp >= 0xFE00 && cp <= 0xFE0F)) return;
+  const auto category = utf8proc_category(cp);
+  if (category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME) return;
+  if (is_currency(category)) {
+    append(cp, out);
+    return;
+  }
+  if (!is_letter_or_digit(category)) {
+    out += ' ';
+    return;
+  }
+  utf8proc_int32_t parts[32];
+  int boundary = 0;
+  const auto options =
+      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK | UTF8PROC_IGNORE);
+  const auto n = utf8proc_decompose_char(cp, parts, 32, options, &boundary);
+  if (n < 0 || n > 32) {
+    append(cp, out);
+    return;
+  }
+  for (utf8proc_ssize_t i = 0; i < n; ++i) append(parts[i], out);
+}
+
+}  // namespace
+
+void fold(std::string_view text, std::string& out) {
+  out.clear();
+  out.reserve(text.size() + 8);
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x80) {
+      out += kLower[byte];
+      ++i;
+      continue;
+    }
+    utf8proc_int32_t cp = -1;
+    const auto n =
+        utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + i), static_cast<utf8proc_ssize_t>(text.size() - i), &cp);
+    if (n <= 0 || cp < 0) {
+      out += ' ';
+      ++i;
+      continue;
+    }
+    fold_wide(cp, out);
+    i += static_cast<std::size_t>(n);
+  }
+}
+
+std::string_view cut(std::string_view text, std::size_t limit) {
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) == 0x80) continue;
+    if (characters == limit) return text.substr(0, i);
+    ++characters;
+  }
+  return text;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n\f\v";
+  const auto first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return text.substr(0, 0);
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (lower(a[i]) != lower(b[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace runwarden::plugins {
+
+/// Folds text for comparison: case and accents away, typographic quotes to ' and ", dashes to '-', odd spaces to ' ',
+/// pictures and other symbols beyond ASCII to ' '. Replaces `out`. Any thread; linear in the text's length; never fails:
+/// bytes that are no UTF-8 become spaces.
+void fold(std::string_view text, std::string& out);
+
+/// Cuts a quote at `limit` characters (code points), never inside one.
+[[nodiscard]] std::string_view cut(std::string_view text, std::size_t limit = 160);
+
+/// The text without white space at its ends.
+[[nodiscard]] std::string_view trim(std::string_view text);
+
+/// True when both are equal but for the case of ASCII letters.
+[[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b);
+
+}  // namespace runwarden::plugins

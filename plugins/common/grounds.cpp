@@ -1,0 +1,130 @@
+#include "common/grounds.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/words.h"
+
+namespace runwarden::plugins {
+namespace {
+
+constexpr std::size_t kMostNumbers = 192;  // pairs of them are tried for each ungrounded number
+constexpr std::size_t kFirstTable = 1024;
+
+bool part(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool near(double a, double b) {
+  return std::abs(a - b) < 0.006 + std::abs(b) * 1e-9;
+}
+
+}  // namespace
+
+void Grounds::clear() {
+  constexpr std::size_t kKept = 1u << 16;
+  if (table_.size() > kKept) table_.clear();
+  std::fill(table_.begin(), table_.end(), 0);
+  used_ = 0;
+  numbers_.clear();
+}
+
+bool Grounds::has(std::uint64_t normal) const {
+  if (table_.empty()) return false;
+  for (auto slot = normal & (table_.size() - 1); table_[slot] != 0; slot = (slot + 1) & (table_.size() - 1)) {
+    if (table_[slot] == normal) return true;
+  }
+  return false;
+}
+
+void Grounds::insert(std::uint64_t normal) {
+  normal = normal == 0 ? 1 : normal;
+  if ((used_ + 1) * 2 > table_.size()) {
+    std::vector<std::uint64_t> old(std::max(kFirstTable, table_.size() * 2), 0);
+    old.swap(table_);
+    used_ = 0;
+    for (const auto value : old) {
+      if (value != 0) insert(value);
+    }
+  }
+  auto slot = normal & (table_.size() - 1);
+  for (; table_[slot] != 0; slot = (slot + 1) & (table_.size() - 1)) {
+    if (table_[slot] == normal) return;
+  }
+  table_[slot] = normal;
+  ++used_;
+}
+
+void Grounds::add_number(double value) {
+  if (has(normal_number(value))) return;
+  insert(normal_number(value));
+  if (numbers_.size() == kMostNumbers) numbers_.erase(numbers_.begin(), numbers_.begin() + kMostNumbers / 4);
+  numbers_.push_back(value);
+}
+
+void Grounds::add_words(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    if (!part(text[i])) {
+      ++i;
+      continue;
+    }
+    const auto begin = i;
+    while (i < text.size() && part(text[i])) ++i;
+    insert(normal_id(text.substr(begin, i - begin)));
+  }
+}
+
+void Grounds::add(std::string_view text) {
+  if (text.empty()) return;
+  add_words(text);
+  collect_facts(text, facts_);
+  double sum = 0;
+  std::size_t summed = 0;
+  for (const auto& fact : facts_) {
+    if (fact.kind == FactKind::kNumber) {
+      add_number(fact.number);
+      sum += fact.number;
+      ++summed;
+    } else {
+      insert(fact.normal);
+    }
+  }
+  if (summed > 1) add_number(sum);
+}
+
+bool Grounds::follows(double value) const {
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    const auto a = numbers_[i];
+    for (std::size_t k = i; k < numbers_.size(); ++k) {
+      const auto b = numbers_[k];
+      if (near(a + b, value) || near(std::abs(a - b), value) || near(a * b, value)) return true;
+      if (b != 0 && (near(a / b, value) || near(a / b * 100, value))) return true;
+      if (a != 0 && (near(b / a, value) || near(b / a * 100, value))) return true;
+    }
+  }
+  return false;
+}
+
+bool Grounds::holds(const Fact& fact) const {
+  if (has(fact.normal)) return true;
+  if (fact.kind == FactKind::kNumber) return has(normal_id(fact.text)) || follows(std::abs(fact.number));
+  if (fact.kind != FactKind::kId) return false;
+  // "INV-2041" is grounded by an earlier "2041", and "order_8842" by "order" and "8842".
+  bool all = true;
+  bool any = false;
+  for (std::size_t i = 0; i < fact.text.size();) {
+    if (!part(fact.text[i])) {
+      ++i;
+      continue;
+    }
+    const auto begin = i;
+    while (i < fact.text.size() && part(fact.text[i])) ++i;
+    const auto word = fact.text.substr(begin, i - begin);
+    if (word.find_first_of("0123456789") == std::string_view::npos) continue;
+    any = true;
+    all = all && has(normal_id(word));
+  }
+  return any && all;
+}
+
+}  // namespace runwarden::plugins

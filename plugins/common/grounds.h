@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/facts.h"
+
+namespace runwarden::plugins {
+
+/// An index of everything that was said earlier in a run: words, ids, numbers, dates. Grows step by step as the run is walked,
+/// so that the whole costs one pass. One owner; clear() keeps the memory.
+class Grounds {
+ public:
+  void clear();
+
+  /// Takes in all words and facts of a text. Linear.
+  void add(std::string_view text);
+
+  /// True when the fact stands in what was taken in, in the same normal form, as a part of an id, or follows from two
+  /// grounded numbers by a sum, difference, product or share, or is the sum of one text's amounts.
+  [[nodiscard]] bool holds(const Fact& fact) const;
+
+  [[nodiscard]] bool holds_word(std::string_view word) const { return has(normal_id(word)); }
+
+ private:
+  [[nodiscard]] bool has(std::uint64_t normal) const;
+  [[nodiscard]] bool follows(double value) const;
+  void insert(std::uint64_t normal);
+  void add_words(std::string_view text);
+  void add_number(double value);
+
+  std::vector<std::uint64_t> table_;
+  std::size_t used_ = 0;
+  std::vector<double> numbers_;  // distinct, the newest kMostNumbers
+  std::vector<Fact> facts_;
+};
+
+}  // namespace runwarden::plugins

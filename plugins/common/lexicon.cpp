@@ -1,0 +1,115 @@
+#include "common/lexicon.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "common/fold.h"
+#include "common/words.h"
+
+namespace runwarden::plugins {
+namespace {
+
+std::vector<std::string> folded_words(std::string_view text) {
+  std::string folded;
+  fold(text, folded);
+  std::vector<std::string> words;
+  WordCursor cursor(folded);
+  for (RawWord word; cursor.next(word);) words.emplace_back(word.text);
+  return words;
+}
+
+}  // namespace
+
+WordEntry& Lexicon::entry(std::string_view folded) {
+  if (!table_.empty()) {
+    if (const auto* found = find(folded)) return entries_[static_cast<std::size_t>(found - entries_.data())];
+  }
+  if ((entries_.size() + 1) * 2 > table_.size()) {
+    table_.assign(std::max<std::size_t>(64, std::bit_ceil(entries_.size() * 4 + 4)), 0);
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      auto slot = hash_bytes(entries_[i].word) & (table_.size() - 1);
+      while (table_[slot] != 0) slot = (slot + 1) & (table_.size() - 1);
+      table_[slot] = static_cast<std::uint32_t>(i + 1);
+    }
+  }
+  auto slot = hash_bytes(folded) & (table_.size() - 1);
+  while (table_[slot] != 0) slot = (slot + 1) & (table_.size() - 1);
+  entries_.push_back({std::string(folded), 0, kNoVerb, 0, {}});
+  table_[slot] = static_cast<std::uint32_t>(entries_.size());
+  return entries_.back();
+}
+
+void Lexicon::add(std::string_view text, Cue cue) {
+  auto words = folded_words(text);
+  if (words.empty()) return;
+  if (words.size() == 1) {
+    entry(words[0]).cues |= cue;
+    return;
+  }
+  for (auto& phrase : phrases_) {
+    if (phrase.words == words) {
+      phrase.cues |= cue;
+      return;
+    }
+  }
+  entry(words[0]).phrases.push_back(static_cast<std::uint32_t>(phrases_.size()));
+  phrases_.push_back({std::move(words), cue});
+}
+
+bool Lexicon::add_verb(std::string_view line) {
+  const auto equals = line.find('=');
+  if (equals == std::string_view::npos) return false;
+  const auto lemma = folded_words(line.substr(0, equals));
+  if (lemma.size() != 1) return false;
+  auto index = verb_named(lemma[0]);
+  if (index == kNoVerb) {
+    index = static_cast<std::uint16_t>(verbs_.size());
+    verbs_.push_back({lemma[0], next_group_++});
+  }
+  auto rest = line.substr(equals + 1);
+  for (const auto form : {kFormBase, kFormDone, kFormDoing}) {
+    const auto bar = rest.find('|');
+    for (const auto& word : folded_words(rest.substr(0, bar))) {
+      auto& known = entry(word);
+      if (known.verb != kNoVerb && known.verb != index) continue;
+      known.verb = index;
+      known.forms = static_cast<std::uint8_t>(known.forms | form);
+    }
+    rest = bar == std::string_view::npos ? std::string_view{} : rest.substr(bar + 1);
+  }
+  return trim(rest).empty();
+}
+
+void Lexicon::add_group(std::string_view line) {
+  const auto group = next_group_++;
+  for (const auto& word : folded_words(line)) {
+    if (const auto index = verb_named(word); index != kNoVerb) verbs_[index].group = group;
+  }
+}
+
+void Lexicon::freeze() {
+  for (auto& entry : entries_) {
+    std::sort(entry.phrases.begin(), entry.phrases.end(),
+              [&](auto a, auto b) { return phrases_[a].words.size() > phrases_[b].words.size(); });
+  }
+}
+
+const WordEntry* Lexicon::find(std::string_view word) const {
+  if (table_.empty()) return nullptr;
+  auto slot = hash_bytes(word) & (table_.size() - 1);
+  while (table_[slot] != 0) {
+    const auto& candidate = entries_[table_[slot] - 1];
+    if (candidate.word == word) return &candidate;
+    slot = (slot + 1) & (table_.size() - 1);
+  }
+  return nullptr;
+}
+
+std::uint16_t Lexicon::verb_named(std::string_view lemma) const {
+  for (std::size_t i = 0; i < verbs_.size(); ++i) {
+    if (verbs_[i].lemma == lemma) return static_cast<std::uint16_t>(i);
+  }
+  return kNoVerb;
+}
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace runwarden::plugins {
+
+/// What a word or phrase does in a sentence; one bit each.
+enum Cue : std::uint32_t {
+  kCueFinished = 1u << 0,       // claims by itself: "all set", "taken care of"
+  kCueAuxiliary = 1u << 1,      // "has", "was", "been": before a participle it says that something happened
+  kCueNegation = 1u << 2,       // "not", "never", "without"
+  kCueCondition = 1u << 3,      // "if", "once", "unless"
+  kCueModal = 1u << 4,          // "will", "could", "going to", "please": no fact yet
+  kCueAdmission = 1u << 5,      // "unable to", "please try again"
+  kCueGoodbye = 1u << 6,        // "you're welcome", "have a great day"
+  kCueHandover = 1u << 7,       // "transferred to a human agent"
+  kCueDeterminer = 1u << 8,     // "your", "the": before a participle it makes an attribute
+  kCueSelf = 1u << 9,           // "i", "we"
+  kCueAdverb = 1u << 10,        // "successfully", "now": may stand between auxiliary and participle
+  kCuePreposition = 1u << 11,   // "for", "to", "by"
+  kCueNothingFound = 1u << 12,  // "no results", "could not find"
+  kCueAble = 1u << 13,          // "was able to", "managed to": the base form after it is a fact
+  kCueOffer = 1u << 14,         // "would you like", "let me know if"
+  kCueSimulated = 1u << 15,     // "for example", "simulated", "hypothetical"
+  kCueConjunction = 1u << 16,   // "and", "but": parts clauses
+  kCueEmptyWord = 1u << 17,     // "null", "none"
+  kCueHypothesis = 1u << 18,    // "if", "unless": the whole sentence is no fact
+};
+
+/// Which form of a verb a word is; bits, since "put" is more than one.
+enum VerbForm : std::uint8_t { kFormBase = 1, kFormDone = 2, kFormDoing = 4 };
+
+/// A verb as the detectors compare them. Verbs of one group do one thing ("book", "reserve").
+struct Verb {
+  std::string lemma;
+  std::uint16_t group = 0;
+};
+
+inline constexpr std::uint16_t kNoVerb = 0xFFFF;
+
+/// What the lexicon knows of one word.
+struct WordEntry {
+  std::string word;
+  std::uint32_t cues = 0;
+  std::uint16_t verb = kNoVerb;
+  std::uint8_t forms = 0;
+  std::vector<std::uint32_t> phrases;  // those that begin with this word, longest first
+};
+
+/// Several words with one meaning together.
+struct Phrase {
+  std::vector<std::string> words;
+  std::uint32_t cues = 0;
+};
+
+/// Words, phrases and verbs of all languages in force, found by hash. Filled once by create, then read only: any thread may read.
+class Lexicon {
+ public:
+  /// Adds a word or phrase of the vocabulary to a cue; the text is folded first.
+  void add(std::string_view text, Cue cue);
+
+  /// Adds "lemma = base forms | done forms | doing forms"; false when the line has another shape.
+  [[nodiscard]] bool add_verb(std::string_view line);
+
+  /// Makes one group of the verbs named in the line.
+  void add_group(std::string_view line);
+
+  /// Ends the filling: builds the table that find() reads.
+  void freeze();
+
+  /// The entry of a folded word, null when it is unknown.
+  [[nodiscard]] const WordEntry* find(std::string_view word) const;
+
+  [[nodiscard]] const Phrase& phrase(std::uint32_t index) const { return phrases_[index]; }
+  [[nodiscard]] const Verb& verb(std::uint16_t index) const { return verbs_[index]; }
+  [[nodiscard]] std::size_t verb_count() const { return verbs_.size(); }
+
+  /// The verb of this lemma, kNoVerb when there is none.
+  [[nodiscard]] std::uint16_t verb_named(std::string_view lemma) const;
+
+ private:
+  WordEntry& entry(std::string_view folded);
+
+  std::vector<WordEntry> entries_;
+  std::vector<Phrase> phrases_;
+  std::vector<Verb> verbs_;
+  std::vector<std::uint32_t> table_;  // entry index + 1, open addressing
+  std::uint16_t next_group_ = 1;
+};
+
+}  // namespace runwarden::plugins

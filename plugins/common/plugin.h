@@ -1,0 +1,93 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/run_view.h"
+#include "common/verdict.h"
+#include "runwarden/detector.hpp"
+
+namespace runwarden::plugins {
+
+/// The only place where the detectors meet the ABI: reads the host's run into a RunView and hands a Verdict back.
+/// `D` has kKey, kTitle, schema(), a constructor from settings text, and evaluate(RunView).
+template <class D>
+class Plugin : public rw::Detector {
+ public:
+  static rw::Info info() {
+    static const std::string schema = D::schema();
+    return {D::kKey, RUNWARDEN_DETECTORS_VERSION, D::kTitle, schema};
+  }
+
+  void configure(std::string_view settings_json) override { detector_ = std::make_unique<D>(settings_json); }
+
+  void evaluate(const rw::Run& run, rw::Call& call) override {
+    take_in(run);
+    call.stop_point();
+    const Verdict verdict = detector_->evaluate(view_);
+    for (const auto& finding : verdict.findings) tell(finding, call);
+    for (const auto& silenced : verdict.suppressed)
+      call.suppress(silenced.rule, index(silenced.step), shortened(silenced.reason, RW_MAX_REASON));
+    if (!verdict.cannot_tell.empty()) call.abstain(shortened(verdict.cannot_tell, RW_MAX_REASON));
+  }
+
+ private:
+  static std::int64_t index(std::size_t step) { return step == kNoStep ? RW_NO_STEP : static_cast<std::int64_t>(step); }
+
+  /// At most `limit` bytes, cut between characters, on one line.
+  static std::string shortened(std::string_view text, std::size_t limit) {
+    if (text.size() > limit) {
+      while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
+      text = text.substr(0, limit);
+    }
+    return std::string(text);
+  }
+
+  static std::string one_line(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+    return text;
+  }
+
+  void take_in(const rw::Run& run) {
+    view_.user_request = run.user_request();
+    view_.outcome = run.outcome();
+    view_.model = run.model();
+    view_.success = run.success();
+    view_.cost_usd = run.cost_usd();
+    view_.input_tokens = run.input_tokens();
+    view_.steps.clear();
+    view_.steps.reserve(run.size());
+    for (const rw::Step step : run) {
+      view_.steps.push_back({static_cast<Kind>(step.kind()), static_cast<Outcome>(step.outcome()),
+                             static_cast<int>(step.http_status().value_or(0)), step.retry_count(), step.input_tokens(), step.id(),
+                             step.name(), step.status_text(), step.error_code(), step.error_message(), step.input(), step.output(),
+                             step.model()});
+    }
+  }
+
+  static void tell(const Finding& found, rw::Call& call) {
+    rw::Finding out(shortened(one_line(found.title), RW_MAX_TITLE));
+    out.summary(shortened(found.summary, RW_MAX_SUMMARY))
+        .score(found.score)
+        .severity(static_cast<rw::Severity>(found.severity))
+        .source(static_cast<rw::Source>(found.source))
+        .fingerprint(found.fingerprint_parts);
+    if (found.primary_step != kNoStep) out.primary_step(static_cast<std::uint32_t>(found.primary_step));
+    if (found.waste_usd) out.waste_usd(*found.waste_usd);
+    std::size_t taken = 0;
+    for (const auto& item : found.evidence) {
+      if (++taken > RW_MAX_EVIDENCE) break;
+      out.evidence(item.pointer, shortened(item.value, RW_MAX_VALUE));
+    }
+    call.emit(out);
+  }
+
+  std::unique_ptr<D> detector_;
+  RunView view_;
+};
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,185 @@
+#include "common/reading.h"
+
+#include <algorithm>
+
+#include "common/fold.h"
+
+namespace runwarden::plugins {
+namespace {
+
+constexpr std::uint32_t kClauseReach = 12;  // words before a verb in which a negation or condition governs it
+
+bool has(std::uint32_t cues, std::uint32_t wanted) {
+  return (cues & wanted) != 0;
+}
+
+bool negates(const ReadWord& word) {
+  return has(word.cues, kCueNegation) || (word.text.size() > 3 && word.text.substr(word.text.size() - 3) == "n't");
+}
+
+void close_sentence(Reading& out, std::uint32_t begin, char mark) {
+  const auto end = static_cast<std::uint32_t>(out.words.size());
+  if (end == begin) return;
+  Sentence sentence{begin, end, 0, mark == '?'};
+  out.sentences.push_back(sentence);
+}
+
+void split(const Lexicon& lexicon, Reading& out) {
+  WordCursor cursor(out.folded);
+  RawWord raw;
+  std::uint32_t begin = 0;
+  bool more = true;
+  while (more) {
+    more = cursor.next(raw);
+    if (raw.before == Break::kSentence || !more) {
+      close_sentence(out, begin, raw.sentence_end);
+      begin = static_cast<std::uint32_t>(out.words.size());
+    }
+    if (!more) break;
+    const auto* entry = lexicon.find(raw.text);
+    out.words.push_back({raw.text, entry, entry != nullptr ? entry->cues : 0, raw.before});
+  }
+}
+
+bool phrase_stands_at(const Reading& out, const Phrase& phrase, std::uint32_t at, std::uint32_t end) {
+  if (at + phrase.words.size() > end) return false;
+  for (std::size_t k = 1; k < phrase.words.size(); ++k) {
+    const auto& word = out.words[at + k];
+    if (word.before >= Break::kClause || word.text != phrase.words[k]) return false;
+  }
+  return true;
+}
+
+void mark_phrases(const Lexicon& lexicon, Reading& out, const Sentence& sentence) {
+  for (auto i = sentence.begin; i < sentence.end; ++i) {
+    const auto* entry = out.words[i].entry;
+    if (entry == nullptr) continue;
+    for (const auto index : entry->phrases) {
+      const auto& phrase = lexicon.phrase(index);
+      if (!phrase_stands_at(out, phrase, i, sentence.end)) continue;
+      for (std::size_t k = 0; k < phrase.words.size(); ++k) out.words[i + k].cues |= phrase.cues;
+    }
+  }
+}
+
+/// What stands between the start of its clause and a verb.
+struct Before {
+  bool negated = false;
+  bool conditional = false;
+  bool modal = false;
+  bool auxiliary = false;
+  bool self = false;
+  bool able = false;
+  bool wanted = false;
+  std::uint32_t distance = 0;  // words between the clause's start and the verb
+};
+
+Before look_back(const Reading& out, const Sentence& sentence, std::uint32_t at) {
+  Before before;
+  bool adjacent = true;  // only adverbs and auxiliaries between here and the verb
+  for (auto i = at; i > sentence.begin;) {
+    if (out.words[i].before != Break::kNone) break;
+    --i;
+    const auto& word = out.words[i];
+    if (has(word.cues, kCueConjunction)) break;
+    ++before.distance;
+    if (before.distance > kClauseReach) break;
+    before.negated |= negates(word);
+    before.conditional |= has(word.cues, kCueCondition);
+    before.modal |= has(word.cues, kCueModal);
+    before.wanted |= has(word.cues, kCueOffer);
+    before.self |= has(word.cues, kCueSelf);
+    before.able |= adjacent && has(word.cues, kCueAble);
+    if (adjacent) {
+      before.auxiliary |= has(word.cues, kCueAuxiliary) || has(word.cues, kCueSelf);
+      adjacent = has(word.cues, kCueAdverb | kCueAuxiliary | kCueAble | kCueSelf) && !has(word.cues, kCueDeterminer);
+    }
+  }
+  return before;
+}
+
+bool attribute(const Reading& out, const Sentence& sentence, std::uint32_t at) {
+  if (at + 1 >= sentence.end) return false;
+  const auto& next = out.words[at + 1];
+  if (next.before != Break::kNone) return false;
+  if (has(next.cues, kCueAuxiliary | kCuePreposition | kCueAdverb | kCueConjunction | kCueDeterminer)) return false;
+  for (auto i = at; i > sentence.begin && at - i < kClauseReach && out.words[i].before == Break::kNone;) {
+    --i;
+    const auto cues = out.words[i].cues;
+    if (has(cues, kCueDeterminer)) return true;
+    if (!has(cues, kCueAdverb)) return false;
+  }
+  return false;
+}
+
+bool opens_with_condition(const Reading& out, const Sentence& sentence) {
+  const auto second = std::min(sentence.begin + 1, sentence.end - 1);
+  return has(out.words[sentence.begin].cues, kCueHypothesis) ||
+         (has(out.words[sentence.begin].cues, kCueConjunction) && has(out.words[second].cues, kCueHypothesis));
+}
+
+bool participle_claims(const Reading& out, const Sentence& sentence, std::uint32_t at, const Before& before) {
+  if (attribute(out, sentence, at)) return false;
+  if (before.auxiliary) return true;
+  // "Refund processed.", "Cancelled order 12": a note form, at the head of its clause.
+  if (before.distance > 4) return false;
+  if (at > sentence.begin && out.words[at].before == Break::kNone && has(out.words[at - 1].cues, kCuePreposition)) return false;
+  const auto* entry = out.words[at].entry;
+  return (entry->forms & kFormBase) == 0;
+}
+
+bool verb_claims(const Reading& out, const Sentence& sentence, std::uint32_t at, const Before& before, Claim& claim) {
+  const auto forms = out.words[at].entry->forms;
+  if ((forms & kFormDone) != 0 && participle_claims(out, sentence, at, before)) return true;
+  if ((forms & kFormDoing) != 0 && before.self && before.auxiliary) {
+    claim.in_progress = true;
+    return true;
+  }
+  return (forms & kFormBase) != 0 && before.able;
+}
+
+void find_claims(Reading& out, std::uint32_t number) {
+  const auto& sentence = out.sentences[number];
+  if (sentence.question || opens_with_condition(out, sentence)) return;
+  for (auto i = sentence.begin; i < sentence.end; ++i) {
+    const auto& word = out.words[i];
+    const bool finished = has(word.cues, kCueFinished);
+    if (!finished && (word.entry == nullptr || word.entry->verb == kNoVerb)) continue;
+    const auto before = look_back(out, sentence, i);
+    if (before.negated || before.conditional || before.modal || before.wanted) continue;
+    Claim claim{i, number, kNoVerb, false, before.self};
+    if (finished) {
+      if (word.entry != nullptr && word.entry->verb != kNoVerb) claim.verb = word.entry->verb;
+      if (attribute(out, sentence, i)) continue;
+    } else {
+      claim.verb = word.entry->verb;
+      if (!verb_claims(out, sentence, i, before, claim)) continue;
+    }
+    out.claims.push_back(claim);
+  }
+}
+
+}  // namespace
+
+void read(std::string_view text, const Lexicon& lexicon, Reading& out) {
+  out.words.clear();
+  out.sentences.clear();
+  out.claims.clear();
+  out.cues = 0;
+  fold(text, out.folded);
+  split(lexicon, out);
+  for (std::uint32_t i = 0; i < out.sentences.size(); ++i) {
+    auto& sentence = out.sentences[i];
+    mark_phrases(lexicon, out, sentence);
+    for (auto k = sentence.begin; k < sentence.end; ++k) sentence.cues |= out.words[k].cues;
+    out.cues |= sentence.cues;
+    find_claims(out, i);
+  }
+}
+
+bool is_goodbye(const Reading& reading) {
+  if (!has(reading.cues, kCueGoodbye) || !reading.claims.empty() || reading.admits() || reading.hands_over()) return false;
+  return reading.words.size() <= 80;
+}
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/lexicon.h"
+#include "common/words.h"
+
+namespace runwarden::plugins {
+
+/// One word of a text that was read.
+struct ReadWord {
+  std::string_view text;
+  const WordEntry* entry = nullptr;
+  std::uint32_t cues = 0;  // of the word and of every phrase that covers it
+  Break before = Break::kNone;
+};
+
+/// Something a text says was done or is being done.
+struct Claim {
+  std::uint32_t word = 0;
+  std::uint32_t sentence = 0;
+  std::uint16_t verb = kNoVerb;  // kNoVerb for "all set"
+  bool in_progress = false;      // "I'm forwarding this now"
+  bool by_agent = false;         // "I've ...", "we ..."
+};
+
+/// One sentence: words [begin, end) and what holds for all of it.
+struct Sentence {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  std::uint32_t cues = 0;
+  bool question = false;
+};
+
+/// A text taken apart once: words, sentences, claims. Views into `folded`; reused from text to text to spare allocations.
+struct Reading {
+  std::string folded;
+  std::vector<ReadWord> words;
+  std::vector<Sentence> sentences;
+  std::vector<Claim> claims;
+  std::uint32_t cues = 0;
+
+  [[nodiscard]] bool admits() const { return (cues & kCueAdmission) != 0; }
+  [[nodiscard]] bool hands_over() const { return (cues & kCueHandover) != 0; }
+  [[nodiscard]] bool asks() const { return !sentences.empty() && sentences.back().question; }
+};
+
+/// Reads a text: folds it, finds words, phrases, sentences and claims. Linear in the text's length. Any thread, one Reading a thread.
+void read(std::string_view text, const Lexicon& lexicon, Reading& out);
+
+/// True when the text only says goodbye, thanks or offers more help: nothing that could be a claim.
+[[nodiscard]] bool is_goodbye(const Reading& reading);
+
+}  // namespace runwarden::plugins

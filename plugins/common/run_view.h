@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace runwarden::plugins {
+
+/// What a step is; kOther is a kind that the host does not know.
+enum class Kind : std::uint8_t { kTool, kModel, kUser, kOther };
+
+/// What the record itself says of a step; kUnknown where it says nothing.
+enum class Outcome : std::uint8_t { kUnknown, kOk, kFailed };
+
+/// A member of a step that a finding can point at.
+enum class Field : std::uint8_t { kName, kStatus, kErrorCode, kErrorMessage, kInput, kOutput, kRetryCount, kInputTokens };
+
+/// True when the record has the member at all; an empty text is present, an absent one has no address.
+inline bool present(std::string_view text) {
+  return text.data() != nullptr;
+}
+
+/// One step of a run, as views into memory of the host. Valid as long as the RunView that holds it.
+struct StepView {
+  Kind kind = Kind::kOther;
+  Outcome outcome = Outcome::kUnknown;
+  int http_status = 0;
+  std::optional<std::int64_t> retry_count;
+  std::optional<std::int64_t> input_tokens;
+  std::string_view id;
+  std::string_view name;
+  std::string_view status;
+  std::string_view error_code;
+  std::string_view error_message;
+  std::string_view input;
+  std::string_view output;
+  std::string_view model;
+
+  /// What a user said in this step: its output, else its input.
+  [[nodiscard]] std::string_view said() const { return output.empty() ? input : output; }
+};
+
+/// One run as the detectors see it: plain views, free of the plugin ABI, so that every rule is tested without a host.
+/// Valid during one evaluation; used by one thread.
+struct RunView {
+  std::string_view user_request;
+  std::string_view outcome;
+  std::string_view model;
+  std::optional<bool> success;
+  std::optional<double> cost_usd;
+  std::optional<std::int64_t> input_tokens;
+  std::vector<StepView> steps;
+};
+
+}  // namespace runwarden::plugins

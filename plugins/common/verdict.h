@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace runwarden::plugins {
+
+enum class Severity : std::uint8_t { kLow, kMedium, kHigh, kCritical };
+enum class Source : std::uint8_t { kTool, kRuntime, kContext, kCoordination };
+
+/// Stands for "no step" where a finding or a suppression is about the whole run.
+inline constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);
+
+/// A place in the run's JSON and what stands there.
+struct Evidence {
+  std::string pointer;
+  std::string value;
+};
+
+/// One failure as a detector words it. The host adds ids, time and the fingerprint made of the parts.
+struct Finding {
+  Severity severity = Severity::kMedium;
+  Source source = Source::kTool;
+  int score = 0;
+  std::string title;
+  std::string summary;
+  std::size_t primary_step = kNoStep;
+  std::vector<Evidence> evidence;
+  std::optional<double> waste_usd;
+  std::vector<std::string> fingerprint_parts;
+};
+
+/// An alarm that a precision rule silenced, and why.
+struct Suppression {
+  std::string rule;
+  std::size_t step = kNoStep;
+  std::string reason;
+};
+
+/// What one detector says of one run: findings (fired), else not evaluable when `cannot_tell` is set, else clean.
+struct Verdict {
+  std::vector<Finding> findings;
+  std::vector<Suppression> suppressed;
+  std::string cannot_tell;
+
+  void suppress(std::string_view rule, std::size_t step, std::string reason) {
+    suppressed.push_back({std::string(rule), step, std::move(reason)});
+  }
+};
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace runwarden::plugins {
+
+/// What stands before a word.
+enum class Break : std::uint8_t { kNone, kComma, kClause, kSentence };
+
+/// One word of a folded text and the break before it.
+struct RawWord {
+  std::string_view text;
+  Break before = Break::kNone;
+  char sentence_end = 0;  // the mark that closed the sentence before it: '.', '?', '!' or newline
+};
+
+/// A fast hash of a few bytes (FNV-1a with a final mix). Not for untrusted hash tables that grow without bound.
+inline std::uint64_t hash_bytes(std::string_view bytes) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  for (const char c : bytes) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  h ^= h >> 32;
+  h *= 0x9e3779b97f4a7c15ull;
+  return h ^ (h >> 29);
+}
+
+inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t h = (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
+  return h ^ (h >> 32);
+}
+
+inline bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+inline bool is_word_byte(char c) {
+  return (c >= 'a' && c <= 'z') || is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// Walks the words of a folded text once, left to right. A word is letters and digits with inner apostrophes, points and
+/// commas between digits kept ("don't", "3.50", "1,200").
+class WordCursor {
+ public:
+  explicit WordCursor(std::string_view folded) : text_(folded) {}
+
+  /// The next word; false at the end, when `word.sentence_end` holds the last mark.
+  bool next(RawWord& word);
+
+ private:
+  void read_break(RawWord& word);
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,216 @@
+#include "context_overflow/context_overflow.h"
+
+#include <algorithm>
+
+#include "common/fold.h"
+#include "common/words.h"
+#include "context_overflow/windows.h"
+
+namespace runwarden::plugins {
+namespace {
+
+constexpr int kScore = 76;
+constexpr int kRefusalScore = 90;
+constexpr std::size_t kMostModelsRemembered = 256;
+
+// What providers answer to a prompt that is too long, folded.
+constexpr std::string_view kRefusals[] = {"context_length_exceeded",
+                                          "context length exceeded",
+                                          "prompt is too long",
+                                          "prompt too long",
+                                          "maximum context length",
+                                          "maximum context size",
+                                          "max context length",
+                                          "context window exceeded",
+                                          "exceeds the context window",
+                                          "exceed context window",
+                                          "exceeds the model's context",
+                                          "exceeds the maximum number of tokens",
+                                          "exceeds the maximum number of input tokens",
+                                          "input token count exceeds",
+                                          "input is too long for requested model",
+                                          "input length and `max_tokens` exceed",
+                                          "too many input tokens",
+                                          "too many tokens in prompt",
+                                          "request too large for model",
+                                          "model_context_window_exceeded",
+                                          "context_window_exceeded",
+                                          "contextwindowexceedederror",
+                                          "string_above_max_length",
+                                          "reduce the length of the messages",
+                                          "exceeded model token limit",
+                                          "longer than the model's context length",
+                                          "exceeds the available context size"};
+
+constexpr SettingSchema kProperties[] = {
+    {"windows", R"({"type":"object"})"},
+    {"extra_windows", R"({"type":"object"})"},
+    {"refusals", R"({"type":"array","items":{"type":"string"}})"},
+    {"extra_refusals", R"({"type":"array","items":{"type":"string"}})"},
+    {"provider_refusals", R"({"type":"boolean"})"},
+    {"per_call_counts", R"({"type":"boolean"})"},
+};
+
+constexpr char plain(char c) {
+  return c == '_' || c == ' ' || c == ':' || c == '@' ? '-' : c;
+}
+
+std::string model_form(std::string_view name) {
+  std::string folded;
+  fold(name, folded);
+  std::transform(folded.begin(), folded.end(), folded.begin(), plain);
+  return folded;
+}
+
+/// Short names ("o1", "o3") stand in the middle of other words; they count as whole words only.
+bool names_model(std::string_view model, std::string_view name) {
+  constexpr std::size_t kShort = 4;
+  for (auto at = model.find(name); at != std::string_view::npos; at = model.find(name, at + 1)) {
+    if (name.size() >= kShort) return true;
+    const auto end = at + name.size();
+    if ((at == 0 || !is_word_byte(model[at - 1])) && (end == model.size() || !is_word_byte(model[end]))) return true;
+  }
+  return false;
+}
+
+/// Floored, and safe for any count.
+std::int64_t percent_over(std::int64_t tokens, std::int64_t window) {
+  const auto over = tokens - window;
+  return over / window * 100 + over % window * 100 / window;
+}
+
+}  // namespace
+
+ContextOverflow::ContextOverflow(std::string_view settings_json) : provider_refusals_(true), per_call_(true) {
+  const Settings settings(settings_json);
+  for (const auto& [name, tokens] : settings.table("windows", shipped_windows())) windows_.push_back({model_form(name), tokens});
+  std::stable_sort(windows_.begin(), windows_.end(), [](const Window& a, const Window& b) { return a.name.size() > b.name.size(); });
+  for (const auto& text : settings.list("refusals", kRefusals)) {
+    fold(text, folded_);
+    refusals_.push_back(folded_);
+  }
+  provider_refusals_ = settings.rule("provider_refusals");
+  per_call_ = settings.rule("per_call_counts");
+}
+
+std::string ContextOverflow::schema() {
+  return settings_schema(kProperties, false);
+}
+
+const ContextOverflow::Window* ContextOverflow::window_of(std::string_view model) {
+  std::string key(model);
+  auto it = met_.find(key);
+  if (it == met_.end()) {
+    const auto form = model_form(model.substr(0, 512));
+    const auto found = std::find_if(windows_.begin(), windows_.end(), [&](const Window& window) { return names_model(form, window.name); });
+    if (met_.size() >= kMostModelsRemembered) met_.clear();
+    it = met_.emplace(std::move(key), static_cast<std::size_t>(found - windows_.begin())).first;
+  }
+  return it->second < windows_.size() ? &windows_[it->second] : nullptr;
+}
+
+bool ContextOverflow::refused_for_length(const StepView& step) {
+  for (const auto text : {step.error_code, step.error_message}) {
+    if (text.empty()) continue;
+    fold(text, folded_);
+    if (std::any_of(refusals_.begin(), refusals_.end(), [&](const auto& refusal) { return folded_.find(refusal) != std::string::npos; }))
+      return true;
+  }
+  return false;
+}
+
+void ContextOverflow::judge_count(std::size_t step, std::int64_t tokens, std::string_view model, Gaps& gaps, Verdict& verdict) {
+  if (trim(model).empty()) {
+    gaps.no_model = true;
+    return;
+  }
+  const auto* window = window_of(model);
+  if (window == nullptr) {
+    gaps.unknown_model = quote(model);
+    return;
+  }
+  gaps.counted = true;
+  if (tokens <= window->tokens) return;
+  // One failure a model: the largest prompt.
+  const auto same = [&](const Finding& other) { return other.score == kScore && other.fingerprint_parts[0] == window->name; };
+  const auto other = std::find_if(verdict.findings.begin(), verdict.findings.end(), same);
+  if (other != verdict.findings.end()) {
+    if (tokens <= std::stoll(other->evidence[0].value)) return;
+    verdict.findings.erase(other);
+  }
+  const auto count = std::to_string(tokens);
+  const auto limit = std::to_string(window->tokens);
+  const auto percent = percent_over(tokens, window->tokens);
+  Finding found;
+  found.severity = Severity::kMedium;
+  found.source = Source::kContext;
+  found.score = kScore;
+  found.title = "Context overflow: " + count + " input tokens exceed " + window->name + "'s " + limit + "-token window";
+  found.summary = "The prompt sent to " + window->name + " was " + count + " tokens \u2014 " + std::to_string(percent) + "% over its " +
+                  limit + "-token context window. The model silently dropped the overflow, so it answered using only partial context.";
+  found.primary_step = step;
+  found.evidence.push_back({step == kNoStep ? "/metadata/inputTokens" : pointer_to(step, Field::kInputTokens), count});
+  found.fingerprint_parts = {window->name, ""};
+  verdict.findings.push_back(std::move(found));
+}
+
+void ContextOverflow::judge_run_count(const RunView& run, bool any_step_count, std::size_t model_steps, Gaps& gaps, Verdict& verdict) {
+  if (!run.input_tokens || (per_call_ && any_step_count)) return;
+  if (per_call_ && model_steps > 1) {
+    gaps.summed = true;
+    return;
+  }
+  auto model = run.model;
+  for (const auto& step : run.steps) {
+    if (step.kind == Kind::kModel && !step.model.empty()) model = step.model;
+  }
+  judge_count(kNoStep, *run.input_tokens, model, gaps, verdict);
+}
+
+Verdict ContextOverflow::evaluate(const RunView& run) {
+  Verdict verdict;
+  Gaps gaps;
+  bool any_step_count = false;
+  std::size_t model_steps = 0;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind == Kind::kModel) ++model_steps;
+    if (provider_refusals_ && refused_for_length(step)) {
+      const auto model = quote(step.model.empty() ? run.model : step.model);
+      const auto name = model.empty() ? std::string("the model") : model;
+      Finding found;
+      found.severity = Severity::kMedium;
+      found.source = Source::kContext;
+      found.score = kRefusalScore;
+      found.title = "Context overflow: " + name + " refused the prompt as too long";
+      found.summary = "The prompt sent to " + name + " was refused for its length (\"" + quote(failure_text(step)) +
+                      "\"). The step got no answer from the model.";
+      found.primary_step = i;
+      found.evidence.push_back(failure_evidence(run, i));
+      found.fingerprint_parts = {std::string(step_name(step)), quote(failure_text(step))};
+      verdict.findings.push_back(std::move(found));
+      any_step_count |= step.input_tokens.has_value();
+      continue;
+    }
+    if (!step.input_tokens) {
+      gaps.uncounted_model_step |= step.kind == Kind::kModel;
+      continue;
+    }
+    any_step_count = true;
+    judge_count(i, *step.input_tokens, step.model.empty() ? run.model : step.model, gaps, verdict);
+  }
+  judge_run_count(run, any_step_count, model_steps, gaps, verdict);
+  if (!verdict.findings.empty() || gaps.counted) return verdict;
+  if (gaps.summed) {
+    verdict.cannot_tell = "inputTokens of the run may be a sum over its model steps: send metadata.inputTokens on each model step";
+  } else if (!gaps.unknown_model.empty()) {
+    verdict.cannot_tell = "unknown model \"" + gaps.unknown_model + "\": add it to the detector's extra_windows";
+  } else if (gaps.no_model) {
+    verdict.cannot_tell = "no model name: send metadata.model on the run or its model steps";
+  } else {
+    verdict.cannot_tell = "no inputTokens on any model step: send metadata.inputTokens";
+  }
+  return verdict;
+}
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/findings.h"
+#include "common/settings.h"
+
+namespace runwarden::plugins {
+
+/// Finds calls whose prompt was larger than the model's input window, and refusals of a provider for length.
+/// One owner, one thread at a time: remembers the models it has met.
+class ContextOverflow {
+ public:
+  static constexpr std::string_view kKey = "context_overflow";
+  static constexpr std::string_view kTitle = "Context overflow";
+
+  explicit ContextOverflow(std::string_view settings_json);
+
+  [[nodiscard]] static std::string schema();
+
+  [[nodiscard]] Verdict evaluate(const RunView& run);
+
+  /// The known name that a model's name contains (the longest), null when there is none.
+  struct Window {
+    std::string name;
+    std::int64_t tokens = 0;
+  };
+  [[nodiscard]] const Window* window_of(std::string_view model);
+
+ private:
+  /// What stood in the way of an answer.
+  struct Gaps {
+    bool counted = false;  // some count could be compared
+    bool no_model = false;
+    bool summed = false;
+    bool uncounted_model_step = false;
+    std::string unknown_model;
+  };
+
+  [[nodiscard]] bool refused_for_length(const StepView& step);
+  void judge_count(std::size_t step, std::int64_t tokens, std::string_view model, Gaps& gaps, Verdict& verdict);
+  void judge_run_count(const RunView& run, bool any_step_count, std::size_t model_steps, Gaps& gaps, Verdict& verdict);
+
+  std::vector<Window> windows_;  // longest name first
+  std::vector<std::string> refusals_;
+  bool provider_refusals_;
+  bool per_call_;
+  std::string folded_;
+  std::unordered_map<std::string, std::size_t> met_;  // model -> index into windows_, or windows_.size()
+};
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,265 @@
+#include "expensive_loop/expensive_loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "common/fold.h"
+#include "common/json_scan.h"
+#include "common/tools.h"
+#include "common/words.h"
+
+namespace runwarden::plugins {
+namespace {
+
+constexpr std::int64_t kDefaultRepeats = 3;
+constexpr std::int64_t kHighFrom = 6;
+constexpr std::int64_t kMostScored = 6;
+constexpr std::size_t kLongestCycle = 4;
+constexpr std::size_t kMostEvidence = 10;
+constexpr std::size_t kFreshDigits = 5;
+
+constexpr SettingSchema kProperties[] = {
+    {"repeats", R"({"type":"integer","minimum":2,"maximum":1000})"},
+    {"progress", R"({"type":"boolean"})"},
+    {"user_turn", R"({"type":"boolean"})"},
+    {"fresh_ids", R"({"type":"boolean"})"},
+    {"json_inputs", R"({"type":"boolean"})"},
+    {"cycles", R"({"type":"boolean"})"},
+    {"read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
+    {"extra_read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
+};
+
+/// Equal for outputs that differ only in fresh ids: words of letters and digits, and long numbers.
+std::uint64_t masked_hash(std::string_view text) {
+  std::uint64_t hash = 0x3A;
+  std::uint64_t word = 0;
+  std::size_t digits = 0;
+  std::size_t others = 0;
+  const auto close = [&] {
+    hash = mix(hash, digits >= kFreshDigits || (digits > 0 && others > 0) ? 1 : word);
+    word = digits = others = 0;
+  };
+  for (const char c : text) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+    if (!letter && !is_digit(c)) {
+      close();
+      hash = mix(hash, static_cast<unsigned char>(c));
+      continue;
+    }
+    ++(letter ? others : digits);
+    word = (word ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  }
+  close();
+  return hash;
+}
+
+}  // namespace
+
+ExpensiveLoop::ExpensiveLoop(std::string_view settings_json) {
+  const Settings settings(settings_json);
+  threshold_ = settings.integer("repeats", kDefaultRepeats);
+  progress_ = settings.rule("progress");
+  user_turn_ = settings.rule("user_turn");
+  fresh_ids_ = settings.rule("fresh_ids");
+  json_inputs_ = settings.rule("json_inputs");
+  cycles_ = settings.rule("cycles");
+  read_prefixes_ = settings.list("read_prefixes", shipped_read_prefixes());
+}
+
+std::string ExpensiveLoop::schema() {
+  return settings_schema(kProperties, false);
+}
+
+void ExpensiveLoop::collect(const RunView& run) {
+  calls_.clear();
+  std::uint32_t user_turns = 0;
+  std::uint32_t writes = 0;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind == Kind::kUser) ++user_turns;
+    if (step.kind != Kind::kTool) continue;
+    Call call;
+    call.step = i;
+    call.known = !step.name.empty() && present(step.input);
+    call.failed = step.outcome == Outcome::kFailed;
+    call.reads = is_read_tool(step.name, read_prefixes_);
+    const auto input = !present(step.input) ? 0 : json_inputs_ ? canonical_hash(step.input) : hash_bytes(step.input);
+    call.key = mix(hash_bytes(step.name), input);
+    if (present(step.output)) call.output = fresh_ids_ && !call.reads ? masked_hash(step.output) : canonical_hash(step.output);
+    call.user_turns = user_turns;
+    call.writes = writes;
+    if (!call.reads && !call.failed) ++writes;
+    calls_.push_back(call);
+  }
+  taken_.assign(calls_.size(), false);
+}
+
+/// True when the later of two equal calls was no plain repetition of the earlier one.
+bool ExpensiveLoop::learned(const Call& before, const Call& after, std::string_view& rule) const {
+  if (progress_ && !(before.failed && after.failed) && before.output != after.output) {
+    rule = "progress";
+    return true;
+  }
+  // The earlier call itself counts among the writes before the later one when it writes.
+  const auto own = !before.reads && !before.failed ? 1u : 0u;
+  if (user_turn_ && after.user_turns > before.user_turns && after.writes - before.writes > own) {
+    rule = "user_turn";
+    return true;
+  }
+  return false;
+}
+
+Finding ExpensiveLoop::finding(const RunView& run, const std::string& name, std::int64_t repeats, std::size_t primary) const {
+  Finding out;
+  out.source = Source::kRuntime;
+  out.severity = repeats >= kHighFrom ? Severity::kHigh : Severity::kMedium;
+  out.score = static_cast<int>(std::min<std::int64_t>(92, 70 + 3 * std::min(repeats, kMostScored)));
+  const auto count = std::to_string(repeats);
+  out.title = "Runaway loop: \"" + name + "\" repeated " + count + "\u00D7 with no progress";
+  out.summary =
+      "The agent retried \"" + name + "\" " + count + " times without changing inputs or making progress, with no escalation or backoff.";
+  if (run.cost_usd && repeats > 0) {
+    const auto waste = *run.cost_usd * static_cast<double>(repeats - 1) / static_cast<double>(repeats);
+    out.waste_usd = std::round(waste * 100) / 100;
+    out.summary += " Estimated wasted spend: $" + two_decimals(*out.waste_usd) + ".";
+  }
+  out.primary_step = primary;
+  out.fingerprint_parts = {name, run.steps[primary].outcome == Outcome::kFailed ? quote(failure_text(run.steps[primary])) : ""};
+  return out;
+}
+
+std::size_t ExpensiveLoop::cycle_rounds(std::size_t at, std::size_t length) const {
+  std::string_view rule;
+  std::size_t same = 0;
+  for (auto i = at + length; i < calls_.size(); ++i, ++same) {
+    const auto& before = calls_[i - length];
+    const auto& after = calls_[i];
+    if (!after.known || before.key != after.key || taken_[i] || learned(before, after, rule)) break;
+  }
+  return same / length + 1;
+}
+
+void ExpensiveLoop::find_cycles(const RunView& run, Verdict& verdict) {
+  for (std::size_t at = 0; at + 2 < calls_.size(); ++at) {
+    if (!calls_[at].known || taken_[at] || calls_[at].key == calls_[at + 1].key) continue;
+    for (std::size_t length = 2; length <= kLongestCycle && at + length < calls_.size(); ++length) {
+      if (calls_[at + length].key != calls_[at].key) continue;
+      const auto rounds = cycle_rounds(at, length);
+      if (static_cast<std::int64_t>(rounds) < threshold_) break;
+      std::string name;
+      for (std::size_t k = 0; k < length; ++k) {
+        if (k > 0) name += " \u2192 ";
+        name += step_name(run.steps[calls_[at + k].step]);
+      }
+      auto found = finding(run, name, static_cast<std::int64_t>(rounds), calls_[at + length].step);
+      for (std::size_t k = 0; k < length * rounds; ++k) {
+        taken_[at + k] = true;
+        const auto step = calls_[at + k].step;
+        if (k < kMostEvidence) found.evidence.push_back({pointer_to(step, Field::kInput), quote(run.steps[step].input)});
+      }
+      verdict.findings.push_back(std::move(found));
+      at += length * rounds - 1;
+      break;
+    }
+  }
+}
+
+void ExpensiveLoop::judge_group(const RunView& run, std::size_t begin, std::size_t end, Verdict& verdict) {
+  if (static_cast<std::int64_t>(end - begin) < threshold_) return;
+  Series best;
+  Series series{begin, begin, 1};
+  std::string_view rule;
+  std::string_view broke;
+  for (auto k = begin + 1; k < end; ++k) {
+    const auto& before = calls_[order_[k - 1]];
+    const auto& after = calls_[order_[k]];
+    const bool counts = after.known || (before.failed && after.failed);
+    if (!counts || learned(before, after, rule)) {
+      if (counts) broke = rule;
+      series = {k, k, 1};
+      continue;
+    }
+    if (++series.repeats == 2) series.second = k;
+    if (series.repeats > best.repeats) best = series;
+  }
+  const auto first_step = calls_[order_[begin]].step;
+  if (best.repeats < threshold_) {
+    if (!broke.empty()) {
+      verdict.suppress(
+          broke, first_step,
+          broke == "progress" ? "the output of equal calls changed" : "a user turn and another change stand between equal calls");
+    }
+    return;
+  }
+  const auto primary = calls_[order_[best.second]].step;
+  auto found = finding(run, std::string(step_name(run.steps[primary])), best.repeats, primary);
+  for (std::int64_t k = 0; k < best.repeats && k < static_cast<std::int64_t>(kMostEvidence); ++k) {
+    const auto step = calls_[order_[best.first + static_cast<std::size_t>(k)]].step;
+    const auto& view = run.steps[step];
+    if (view.outcome == Outcome::kFailed) {
+      found.evidence.push_back(failure_evidence(run, step));
+    } else {
+      found.evidence.push_back({pointer_to(step, Field::kInput), quote(view.input)});
+    }
+  }
+  verdict.findings.push_back(std::move(found));
+}
+
+void ExpensiveLoop::find_series(const RunView& run, Verdict& verdict) {
+  order_.clear();
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    if (!taken_[i] && !run.steps[calls_[i].step].name.empty()) order_.push_back(i);
+  }
+  std::sort(order_.begin(), order_.end(),
+            [&](auto a, auto b) { return calls_[a].key != calls_[b].key ? calls_[a].key < calls_[b].key : a < b; });
+  for (std::size_t begin = 0; begin < order_.size();) {
+    auto end = begin + 1;
+    while (end < order_.size() && calls_[order_[end]].key == calls_[order_[begin]].key) ++end;
+    judge_group(run, begin, end, verdict);
+    begin = end;
+  }
+}
+
+void ExpensiveLoop::find_retries(const RunView& run, Verdict& verdict) {
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const auto& step = run.steps[i];
+    if (step.retry_count.value_or(0) < threshold_) continue;
+    const std::string name(step_name(step));
+    const auto same_tool = [&](const Finding& other) { return run.steps[other.primary_step].name == step.name && !step.name.empty(); };
+    const auto other = std::find_if(verdict.findings.begin(), verdict.findings.end(), same_tool);
+    if (other != verdict.findings.end()) {
+      // One failure a loop: the retries of a call that is reported already are more evidence of it.
+      other->evidence.push_back({pointer_to(i, Field::kRetryCount), std::to_string(*step.retry_count)});
+      continue;
+    }
+    auto found = finding(run, name, *step.retry_count, i);
+    found.evidence.push_back({pointer_to(i, Field::kRetryCount), std::to_string(*step.retry_count)});
+    verdict.findings.push_back(std::move(found));
+  }
+}
+
+std::string ExpensiveLoop::cannot_tell(const RunView& run) const {
+  if (calls_.empty()) return "no tool steps: send each tool call as a step with stepKind \"tool\"";
+  for (const auto index : order_) {
+    const auto& call = calls_[index];
+    if (call.known || call.failed || present(run.steps[call.step].output)) continue;
+    const auto same = std::count_if(calls_.begin(), calls_.end(), [&](const Call& other) { return other.key == call.key; });
+    if (same >= threshold_) return "tool calls repeat without inputSummary, outputSummary or status: send inputSummary on tool steps";
+  }
+  return {};
+}
+
+Verdict ExpensiveLoop::evaluate(const RunView& run) {
+  Verdict verdict;
+  collect(run);
+  if (cycles_) find_cycles(run, verdict);
+  find_series(run, verdict);
+  find_retries(run, verdict);
+  std::stable_sort(verdict.findings.begin(), verdict.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.primary_step < b.primary_step; });
+  if (verdict.findings.empty()) verdict.cannot_tell = cannot_tell(run);
+  return verdict;
+}
+
+}  // namespace runwarden::plugins

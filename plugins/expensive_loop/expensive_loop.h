@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/findings.h"
+#include "common/settings.h"
+
+namespace runwarden::plugins {
+
+/// Finds calls that were made again and again with the same input while nothing new was learned, and cycles of such calls.
+/// One owner, one thread at a time: keeps scratch memory between runs.
+class ExpensiveLoop {
+ public:
+  static constexpr std::string_view kKey = "expensive_loop";
+  static constexpr std::string_view kTitle = "Expensive loop";
+
+  explicit ExpensiveLoop(std::string_view settings_json);
+
+  [[nodiscard]] static std::string schema();
+
+  [[nodiscard]] Verdict evaluate(const RunView& run);
+
+ private:
+  /// One tool call, reduced to what is compared.
+  struct Call {
+    std::size_t step = 0;
+    std::uint64_t key = 0;     // tool and input
+    std::uint64_t output = 0;  // 0 when none is recorded
+    bool known = false;        // tool and input are recorded
+    bool failed = false;
+    bool reads = false;
+    std::uint32_t user_turns = 0;  // user turns before it
+    std::uint32_t writes = 0;      // successful calls before it that may have changed something
+  };
+
+  /// A run of equal calls: indexes into calls_ from the first to the last.
+  struct Series {
+    std::size_t first = 0;
+    std::size_t second = 0;
+    std::int64_t repeats = 1;
+  };
+
+  void collect(const RunView& run);
+  [[nodiscard]] bool learned(const Call& before, const Call& after, std::string_view& rule) const;
+  void find_cycles(const RunView& run, Verdict& verdict);
+  [[nodiscard]] std::size_t cycle_rounds(std::size_t at, std::size_t length) const;
+  void find_series(const RunView& run, Verdict& verdict);
+  void judge_group(const RunView& run, std::size_t begin, std::size_t end, Verdict& verdict);
+  void find_retries(const RunView& run, Verdict& verdict);
+  [[nodiscard]] Finding finding(const RunView& run, const std::string& name, std::int64_t repeats, std::size_t primary) const;
+  [[nodiscard]] std::string cannot_tell(const RunView& run) const;
+
+  std::int64_t threshold_;
+  bool progress_;
+  bool user_turn_;
+  bool fresh_ids_;
+  bool json_inputs_;
+  bool cycles_;
+  std::vector<std::string> read_prefixes_;
+  std::vector<Call> calls_;
+  std::vector<std::size_t> order_;  // indexes into calls_, equal keys together
+  std::vector<bool> taken_;         // by call: already part of a reported cycle
+};
+
+}  // namespace runwarden::plugins

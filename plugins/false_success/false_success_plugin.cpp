@@ -1,0 +1,6 @@
+#include "common/plugin.h"
+#include "false_success/false_success.h"
+
+using FalseSuccess = runwarden::plugins::Plugin<runwarden::plugins::FalseSuccess>;
+
+RW_DETECTORS(FalseSuccess);
