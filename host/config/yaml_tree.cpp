@@ -38,6 +38,9 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Node node;
     node.place = place(mark);
+    // What is left empty is told where its key stands; yaml-cpp names the next thing that is there.
+    const bool has_key = !open_.empty() && open_.back().has_key;
+    if (has_key && node.place.line > open_.back().key_place.line) node.place = open_.back().key_place;
     add(std::move(node), anchor);
   }
 

@@ -1,0 +1,33 @@
+// Which detectors run, from where, and with which settings. Values; any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace runwarden::model {
+
+struct DetectorEntry {
+  std::string key;
+  std::string library;        // a file name on the search path, or an absolute path
+  std::string settings_json;  // one JSON object
+  bool optional = false;      // a fault of it does not keep the service from starting
+  std::string place;          // "runwarden.yaml:41:5"
+};
+
+struct TenantChange {
+  std::vector<std::string> disabled;                 // detector keys
+  std::map<std::string, std::string> settings_json;  // by detector key: the tenant's whole settings, the common ones under its own
+};
+
+struct DetectorSettings {
+  std::int64_t deadline_ms = 250;
+  std::vector<std::string> search_path = {"/usr/lib/runwarden/detectors", "/usr/local/lib/runwarden/detectors"};
+  int quarantine_failures = 5;
+  std::int64_t quarantine_window_ms = 60'000;
+  std::vector<DetectorEntry> entries;
+  std::map<std::string, TenantChange> tenants;
+};
+
+}  // namespace runwarden::model
