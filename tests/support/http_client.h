@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -33,14 +34,25 @@ struct HttpAnswer {
 
 class HttpClient {
  public:
-  explicit HttpClient(std::uint16_t port, int timeout_ms = 10'000, int receive_buffer_bytes = 0) : timeout_ms_(timeout_ms) {
-    fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (receive_buffer_bytes > 0) ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
+  // A socket that is not connected yet.
+  explicit HttpClient(int timeout_ms = 10'000) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), timeout_ms_(timeout_ms) {}
+  static HttpClient to(std::uint16_t port, int timeout_ms = 10'000) {
+    HttpClient client(timeout_ms);
+    client.connect(port);
+    return client;
+  }
+  void set_timeout(int ms) { timeout_ms_ = ms; }
+  // Before connect(): how little the kernel shall take in for a client that does not read.
+  void set_receive_buffer(int bytes) { ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes); }
+  bool connect(std::uint16_t port) {
+    const int on = 1;
+    ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(port);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     connected_ = ::connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+    return connected_;
   }
   HttpClient(HttpClient&& other) noexcept
       : fd_(std::exchange(other.fd_, -1)), timeout_ms_(other.timeout_ms_), connected_(other.connected_), got_(std::move(other.got_)) {}
@@ -80,6 +92,11 @@ class HttpClient {
     return answer;
   }
 
+  // Whether anything comes within the time.
+  bool hears_within(int ms) {
+    pollfd waiting{fd_, POLLIN, 0};
+    return !got_.empty() || ::poll(&waiting, 1, ms) > 0;
+  }
   // True when the server ends the connection within the timeout; what comes before that is kept in rest().
   bool closed_by_server() {
     while (receive()) {

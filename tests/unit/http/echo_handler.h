@@ -5,11 +5,15 @@
 // throw; /drop lets go of its ticket. Members are guarded by mutex_.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <random>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -62,6 +66,7 @@ class EchoHandler final : public Handler {
     last_client_ = head.client;
     last_path_ = head.path;
     last_query_ = head.query;
+    workers_.insert(std::this_thread::get_id());
     return accepted;
   }
 
@@ -91,9 +96,18 @@ class EchoHandler final : public Handler {
     changed_.wait_for(lock, std::chrono::seconds(10), [&] { return seen_.size() >= count; });
     return seen_;
   }
+  bool wait_undelivered() {
+    std::unique_lock lock(mutex_);
+    const auto undelivered = [](const SeenAnswer& answer) { return !answer.delivered; };
+    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return std::any_of(seen_.begin(), seen_.end(), undelivered); });
+  }
   std::string last_client() { return locked(last_client_); }
   std::string last_path() { return locked(last_path_); }
   std::string last_query() { return locked(last_query_); }
+  std::size_t workers_seen() {
+    const std::lock_guard lock(mutex_);
+    return workers_.size();
+  }
   std::vector<LineBatch> batches() {
     const std::lock_guard lock(mutex_);
     return std::move(batches_);
@@ -207,6 +221,7 @@ class EchoHandler final : public Handler {
   std::unique_ptr<Ticket> held_batch_;
   std::vector<SeenAnswer> seen_;
   std::vector<LineBatch> batches_;
+  std::set<std::thread::id> workers_;
   std::string last_client_;
   std::string last_path_;
   std::string last_query_;

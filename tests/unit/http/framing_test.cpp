@@ -1,0 +1,349 @@
+// The framing of requests and bodies by itself, cut at every byte.
+#include "http/framing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "unit/http/gzip_text.h"
+
+namespace runwarden::http::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+BodyPlan whole_plan(std::uint64_t limit, bool gzip = false) {
+  BodyPlan plan;
+  plan.max_body_bytes = limit;
+  plan.gzip = gzip;
+  return plan;
+}
+
+BodyPlan lines_plan(std::uint64_t line_limit, std::uint64_t batch_limit = 1 << 30, std::uint64_t lines = 1'000'000) {
+  BodyPlan plan;
+  plan.form = BodyForm::lines;
+  plan.max_body_bytes = line_limit;
+  plan.max_batch_bytes = batch_limit;
+  plan.max_lines = lines;
+  return plan;
+}
+
+std::optional<Error> fault_of(const std::string& head, RequestHead* out = nullptr) {
+  HeadScan scan(16 * 1024);
+  const auto size = scan.scan(head);
+  if (!size) return size.error();
+  EXPECT_EQ(*size, head.size());
+  RequestParser parser(100);
+  RequestHead local;
+  return parser.read_head(head, out ? *out : local);
+}
+
+TEST(HeadScan, WhenTheHeadComesByteByByte_FindsItsEndAtTheLastByte) {
+  const std::string head = "\r\nGET / HTTP/1.1\r\nHost: a\r\nX: \r\n\r\n";
+  HeadScan scan(1024);
+  for (std::size_t size = 1; size < head.size(); ++size) {
+    const auto found = scan.scan(std::string_view(head).substr(0, size));
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(*found, 0u) << size;
+  }
+  EXPECT_EQ(*scan.scan(head + "GET /next"), head.size());
+}
+
+TEST(HeadScan, WhenTheHeadIsOverTheLimit_IsRefusedThoughItHasNoEnd) {
+  HeadScan scan(100);
+  EXPECT_EQ(scan.scan(std::string(101, 'a')).error().code, Code::headers_too_large);
+  HeadScan exact(37);
+  EXPECT_TRUE(exact.scan("GET / HTTP/1.1\r\nHost: abcdefghijk\r\n\r\n").ok());
+  HeadScan under(36);
+  EXPECT_FALSE(under.scan("GET / HTTP/1.1\r\nHost: abcdefghijk\r\n\r\n").ok());
+}
+
+TEST(RequestParser, WhenAHeadIsGood_GivesItsParts) {
+  RequestHead head;
+  ASSERT_FALSE(fault_of("POST /v1/a%20b?x=1&y HTTP/1.1\r\nHOST: h:80\r\nX-Two:  a b \t\r\nx-two: c\r\nContent-Length: 3\r\n\r\n", &head));
+  EXPECT_EQ(head.method, "POST");
+  EXPECT_EQ(head.path, "/v1/a%20b");
+  EXPECT_EQ(head.query, "x=1&y");
+  EXPECT_EQ(*head.header("x-two"), "a b");
+  EXPECT_EQ(head.count("x-two"), 2u);
+  EXPECT_TRUE(head.has_body);
+}
+
+TEST(RequestParser, WhenTheTargetIsAbsolute_TakesItsPath) {
+  RequestHead head;
+  ASSERT_FALSE(fault_of("GET http://host:1/p?q HTTP/1.1\r\nHost: host:1\r\n\r\n", &head));
+  EXPECT_EQ(head.path, "/p");
+  EXPECT_EQ(head.query, "q");
+  RequestHead bare;
+  ASSERT_FALSE(fault_of("GET http://host HTTP/1.1\r\nHost: host\r\n\r\n", &bare));
+  EXPECT_EQ(bare.path, "/");
+}
+
+class BadHead : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(BadHead, IsABadRequestWhoseTextNamesTheFault) {
+  const auto fault = fault_of(GetParam().first);
+  ASSERT_TRUE(fault) << GetParam().first;
+  EXPECT_EQ(fault->code, Code::bad_request);
+  EXPECT_THAT(fault->detail, HasSubstr(GetParam().second));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Framing, BadHead,
+    ::testing::Values(
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 12abc\r\n\r\n", "Content-Length"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +12\r\n\r\n", "Content-Length"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", "Content-Length"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0x10\r\n\r\n", "Content-Length"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1 2\r\n\r\n", "Content-Length"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5, 5\r\n\r\n", "Content-Length"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nContent-Length:\r\n\r\n", "Content-Length"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 18446744073709551616\r\n\r\n", "Content-Length"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n", "2 times"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", "Content-Length"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "Transfer-Encoding"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n", "Transfer-Encoding"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "Transfer-Encoding"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n", "Transfer-Encoding"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n", "Transfer-Encoding"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", "Transfer-Encoding"),
+        std::pair("POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.0"),
+        std::pair("GET / HTTP/1.1\r\n\r\n", "Host"), std::pair("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", "Host"),
+        std::pair("GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", "Host"), std::pair("GET / HTTP/1.1\r\nHost : a\r\n\r\n", "colon"),
+        std::pair("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n folded\r\n\r\n", "obs-fold"),
+        std::pair("GET / HTTP/1.1\r\nHost: a\r\nX: 1\n\r\n", "bare line feed"), std::pair("GET / HTTP/1.1\nHost: a\n\n", "bare line feed"),
+        std::pair("GET / HTTP/1.1\r\nHost: a\rb: c\r\n\r\n", "CRLF"), std::pair("GET / HTTP/1.1\r\nHost: a\r\nX: \x01\r\n\r\n", "control"),
+        std::pair("GET / HTTP/1.1\r\nHost: a\r\n: x\r\n\r\n", "field name"), std::pair("GET  / HTTP/1.1\r\nHost: a\r\n\r\n", "target"),
+        std::pair("GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1"), std::pair("GET / HTTP/2.0\r\nHost: a\r\n\r\n", "HTTP/1"),
+        std::pair("GET / HTTP/1.1 \r\nHost: a\r\n\r\n", "HTTP/1"), std::pair("G@T / HTTP/1.1\r\nHost: a\r\n\r\n", "method"),
+        std::pair("GET a HTTP/1.1\r\nHost: a\r\n\r\n", "target"), std::pair("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", "target"),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\n", "Expect")));
+
+TEST(RequestParser, WhenTheTargetHoldsNul_IsABadRequest) {
+  using namespace std::string_literals;
+  EXPECT_TRUE(fault_of("GET /a\0b HTTP/1.1\r\nHost: a\r\n\r\n"s));
+  EXPECT_TRUE(fault_of("GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n"s));
+}
+
+TEST(RequestParser, WhenThereAre101Fields_IsRefusedWith431AndTakes100) {
+  std::string head = "GET / HTTP/1.1\r\nHost: a\r\n";
+  for (int i = 0; i < 99; ++i) head += "x" + std::to_string(i) + ": 1\r\n";
+  EXPECT_FALSE(fault_of(head + "\r\n"));
+  EXPECT_EQ(fault_of(head + "y: 1\r\n\r\n")->code, Code::headers_too_large);
+}
+
+// Feeds a chunked body as the server does: what was not taken is offered again with more.
+struct Chunked {
+  Chunked() { EXPECT_FALSE(parser.read_head("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", head)); }
+  void feed(std::string_view piece) {
+    pending.append(piece);
+    pending.erase(0, parser.read_body(pending, &reader));
+    if (parser.body_done() && reader.state() == BodyReader::State::reading) reader.end();
+  }
+  RequestParser parser{100};
+  RequestHead head;
+  BodyReader reader{whole_plan(1 << 20)};
+  std::string pending;
+};
+
+TEST(RequestParser, WhenAChunkedBodyIsCutAtEveryByte_IsReadAlike) {
+  for (const char* text : {"5\r\nhello\r\n6;a=\"b;c\"\r\n world\r\n0\r\nTrailer: x\r\n\r\n", "00B\r\nhello world\r\n000\r\n\r\n"}) {
+    const std::string body = text;
+    for (std::size_t cut = 0; cut <= body.size(); ++cut) {
+      for (std::size_t second = cut; second <= body.size(); ++second) {
+        Chunked one;
+        one.feed(std::string_view(body).substr(0, cut));
+        one.feed(std::string_view(body).substr(cut, second - cut));
+        one.feed(body.substr(second) + "GET");
+        ASSERT_TRUE(one.parser.body_done()) << cut << " " << second;
+        EXPECT_EQ(one.pending, "GET");
+        EXPECT_EQ(one.reader.take_body(), "hello world");
+      }
+    }
+  }
+}
+
+TEST(RequestParser, WhenAnEmptyChunkedBodyComesByteByByte_IsDone) {
+  Chunked one;
+  for (const char c : std::string("0\r\n\r\n")) one.feed(std::string(1, c));
+  EXPECT_TRUE(one.parser.body_done());
+  EXPECT_EQ(one.reader.take_body(), "");
+}
+
+TEST(RequestParser, WhenChunksAreMalformed_IsBroken) {
+  for (const char* body :
+       {"5\nhello\r\n0\r\n\r\n", "g\r\nhello\r\n0\r\n\r\n", "5\r\nhelloX\r\n0\r\n\r\n", "-5\r\nhello\r\n0\r\n\r\n",
+        "11111111111111111\r\nhello\r\n", "0x5\r\nhello\r\n0\r\n\r\n", "5 \r\nhello\r\n0\r\n\r\n", "\r\nhello\r\n0\r\n\r\n"}) {
+    Chunked one;
+    one.feed(body);
+    EXPECT_TRUE(one.parser.body_broken()) << body;
+  }
+}
+
+TEST(RequestParser, WhenChunksAreMostlyFrame_IsBroken) {
+  Chunked line;
+  line.feed("5;" + std::string(40'000, 'a'));
+  EXPECT_TRUE(line.parser.body_broken());
+  Chunked many;
+  for (int i = 0; i < 100 && !many.parser.body_broken(); ++i) many.feed("1;" + std::string(1000, 'a') + "\r\nx\r\n");
+  EXPECT_TRUE(many.parser.body_broken());
+  Chunked plain;
+  for (int i = 0; i < 100'000; ++i) plain.feed("1\r\nx\r\n");
+  EXPECT_FALSE(plain.parser.body_broken());
+}
+
+TEST(BodyReader, WhenAGzipBodyIsCutAtEveryByte_IsDecodedAlike) {
+  const std::string packed = gzip_text("first ") + gzip_text("second");
+  for (std::size_t cut = 0; cut <= packed.size(); ++cut) {
+    BodyReader reader(whole_plan(100, true));
+    EXPECT_EQ(reader.put(std::string_view(packed).substr(0, cut)), cut);
+    reader.put(std::string_view(packed).substr(cut));
+    reader.end();
+    ASSERT_EQ(reader.state(), BodyReader::State::whole_ready) << cut;
+    EXPECT_EQ(reader.take_body(), "first second");
+  }
+}
+
+TEST(BodyReader, WhenGzipIsTruncatedOrCorrupt_SaysSo) {
+  const std::string packed = gzip_text("some text that is packed");
+  for (std::size_t size = 0; size < packed.size(); ++size) {
+    BodyReader reader(whole_plan(100, true));
+    reader.put(std::string_view(packed).substr(0, size));
+    reader.end();
+    EXPECT_EQ(reader.state(), BodyReader::State::bad_encoding) << size;
+  }
+  for (const std::string& bad : {std::string("not gzip"), packed + "rest", packed.substr(0, packed.size() - 8) + "00000000"}) {
+    BodyReader reader(whole_plan(100, true));
+    reader.put(bad);
+    reader.end();
+    EXPECT_EQ(reader.state(), BodyReader::State::bad_encoding) << bad;
+  }
+}
+
+TEST(BodyReader, WhenTheDecodedBodyIsOneByteOverTheLimit_IsTooLarge) {
+  for (const bool gzip : {false, true}) {
+    for (const std::size_t size : {1000u, 1001u}) {
+      const std::string text(size, 'a');
+      BodyReader reader(whole_plan(1000, gzip));
+      reader.put(gzip ? gzip_text(text) : text);
+      reader.end();
+      EXPECT_EQ(reader.state(), size == 1000 ? BodyReader::State::whole_ready : BodyReader::State::too_large);
+    }
+  }
+}
+
+TEST(BodyReader, WhenABombIsSent_StopsDecodingAtTheLimit) {
+  const std::string bomb = gzip_text(std::string(64 << 20, '\0'));
+  BodyReader reader(whole_plan(1 << 20, true));
+  const std::size_t taken = reader.put(bomb);
+  EXPECT_EQ(reader.state(), BodyReader::State::too_large);
+  EXPECT_LT(taken, bomb.size() / 16);
+}
+
+std::vector<LineBatch::Line> all_lines(BodyReader& reader, std::string_view bytes, LineBatch::End& end, std::size_t piece) {
+  std::vector<LineBatch::Line> lines;
+  const auto take = [&] {
+    while (reader.state() == BodyReader::State::batch_ready) {
+      auto batch = reader.take_batch();
+      for (auto& line : batch.lines) lines.push_back(std::move(line));
+      end = batch.end;
+      if (batch.last) return true;
+      reader.resume();
+    }
+    return false;
+  };
+  while (!bytes.empty()) {
+    bytes.remove_prefix(reader.put(bytes.substr(0, piece)));
+    if (take()) return lines;
+  }
+  reader.end();
+  EXPECT_TRUE(take());
+  return lines;
+}
+
+TEST(BodyReader, WhenLinesAreCutAnywhere_CountsAndSplitsThemAlike) {
+  const std::string text = "one\r\n\n  \t\r\ntwo\nthree is too long\n4444444444\r\nlast";
+  for (const bool gzip : {false, true}) {
+    for (std::size_t piece = 1; piece <= text.size(); ++piece) {
+      auto plan = lines_plan(10);
+      plan.gzip = gzip;
+      BodyReader reader(plan);
+      LineBatch::End end{};
+      const auto lines = all_lines(reader, gzip ? gzip_text(text) : text, end, piece);
+      ASSERT_EQ(lines.size(), 5u);
+      EXPECT_EQ(end, LineBatch::End::complete);
+      EXPECT_EQ(lines[0].text, "one");
+      EXPECT_EQ(lines[1].number, 4u);
+      EXPECT_EQ(lines[1].text, "two");
+      EXPECT_TRUE(lines[2].too_long);
+      EXPECT_EQ(lines[2].text, "");
+      EXPECT_EQ(lines[3].text, "4444444444");
+      EXPECT_EQ(lines[4].text, "last");
+      EXPECT_EQ(lines[4].number, 7u);
+    }
+  }
+}
+
+TEST(BodyReader, WhenALineIsHuge_DropsItWithoutKeepingIt) {
+  BodyReader reader(lines_plan(1000));
+  const std::string piece(64 * 1024, 'a');
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(reader.put(piece), piece.size());
+  reader.put("\nok\n");
+  reader.end();
+  const auto batch = reader.take_batch();
+  ASSERT_EQ(batch.lines.size(), 2u);
+  EXPECT_TRUE(batch.lines[0].too_long);
+  EXPECT_EQ(batch.lines[1].text, "ok");
+}
+
+TEST(BodyReader, WhenABatchOfLinesIsFull_PausesUntilResumed) {
+  const std::string line = std::string(1023, 'a') + "\n";
+  std::string text;
+  for (int i = 0; i < 6 * 1024; ++i) text += line;
+  for (const bool gzip : {false, true}) {
+    auto plan = lines_plan(2000);
+    plan.gzip = gzip;
+    BodyReader reader(plan);
+    std::string wire = gzip ? gzip_text(text) : text;
+    wire.erase(0, reader.put(wire));
+    ASSERT_EQ(reader.state(), BodyReader::State::batch_ready);
+    EXPECT_NEAR(static_cast<double>(reader.take_batch().lines.size()), 4096, 8);
+    EXPECT_EQ(reader.put("more"), 0u);
+    reader.resume();
+    wire.erase(0, reader.put(wire));
+    ASSERT_EQ(reader.state(), BodyReader::State::batch_ready);
+    EXPECT_EQ(reader.take_batch().lines.size(), 512u);
+    std::size_t lines = 0;
+    for (bool last = false; !last;) {
+      reader.resume();
+      wire.erase(0, reader.put(wire));
+      if (wire.empty()) reader.end();
+      if (reader.state() != BodyReader::State::batch_ready) continue;
+      const auto batch = reader.take_batch();
+      lines += batch.lines.size();
+      last = batch.last;
+    }
+    EXPECT_NEAR(static_cast<double>(lines), 6 * 1024 - 4096 - 512, 8);
+  }
+}
+
+TEST(BodyReader, WhenLinesAreOverALimit_EndsTheBatchThere) {
+  LineBatch::End end{};
+  BodyReader bytes(lines_plan(100, 20));
+  EXPECT_EQ(all_lines(bytes, "123456789\n123456789\nx\n", end, 100).size(), 2u);
+  EXPECT_EQ(end, LineBatch::End::over_batch_bytes);
+  BodyReader lines(lines_plan(100, 1000, 2));
+  EXPECT_EQ(all_lines(lines, "1\n\n2\n3\n4\n", end, 100).size(), 2u);
+  EXPECT_EQ(end, LineBatch::End::over_lines);
+  BodyReader exact(lines_plan(100, 1000, 2));
+  EXPECT_EQ(all_lines(exact, "1\n\n2\n\n", end, 100).size(), 2u);
+  EXPECT_EQ(end, LineBatch::End::complete);
+  auto plan = lines_plan(100);
+  plan.gzip = true;
+  BodyReader broken(plan);
+  all_lines(broken, gzip_text("1\n2\n").substr(0, 15), end, 100);
+  EXPECT_EQ(end, LineBatch::End::bad_encoding);
+}
+
+}  // namespace
+}  // namespace runwarden::http::test
