@@ -31,6 +31,7 @@ enum class Resolution : std::uint8_t { whole, final, idle, max_age, max_events }
 struct FailureRecord {
   std::string id;  // fail_...: spells its key, see failure_id()
   RecordKey key;   // time of detection
+  RecordKey run;   // of the run it was found in; the store fills it in
   std::string detector_key;
   Severity severity = Severity::medium;
   int score = 0;

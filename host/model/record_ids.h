@@ -1,0 +1,28 @@
+// The ids the service gives: each spells the RecordKey of its record, so that finding one by id takes no index.
+// Pure; any thread.
+//
+// A prefix, then 32 hexadecimal digits laid out like a UUID of version 7 (RFC 9562): 48 bits of milliseconds, the version,
+// and the store's sequence number in the rest. They sort by time from 1970 on. A client may use a text of the same look as its own id:
+// whoever looks one up has to check that the record found bears that id.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/records.h"
+
+namespace runwarden::model {
+
+std::string make_run_id(const RecordKey& key);              // run_0199...
+std::string make_failure_id(const RecordKey& key);          // fail_0199...
+std::string make_change_id(const RecordKey& key);           // change_0199...
+std::string make_policy_revision_id(const RecordKey& key);  // polrev_0199...
+
+// The key an id spells; nothing if it is none of that kind.
+std::optional<RecordKey> parse_run_id(std::string_view id);
+std::optional<RecordKey> parse_failure_id(std::string_view id);
+std::optional<RecordKey> parse_change_id(std::string_view id);
+std::optional<RecordKey> parse_policy_revision_id(std::string_view id);
+
+}  // namespace runwarden::model

@@ -1,0 +1,147 @@
+#include "store/commit_queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace runwarden::store {
+namespace {
+
+constexpr auto kTendEvery = std::chrono::seconds(20);  // the store asks for once a minute at least
+
+}  // namespace
+
+CommitQueue::CommitQueue(Store& store, Limits limits, const Clock& clock, Listener listener)
+    : store_(store), limits_(limits), clock_(clock), listener_(std::move(listener)), thread_([this] { work(); }) {}
+
+CommitQueue::~CommitQueue() {
+  drain();
+}
+
+bool CommitQueue::submit(Write write, Done done) {
+  store_.prepare(write);
+  const std::uint64_t bytes = bytes_of(write);
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_ || failed_) return false;
+    if (!items_.empty() && (items_.size() >= limits_.max_items || bytes_ + bytes > limits_.max_bytes)) return false;
+    items_.push_back({std::move(write), std::move(done), bytes});
+    bytes_ += bytes;
+  }
+  wake_.notify_one();
+  return true;
+}
+
+void CommitQueue::run_between(Job job) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_ || failed_) return;
+    jobs_.push_back(std::move(job));
+  }
+  wake_.notify_one();
+}
+
+void CommitQueue::drain() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+CommitQueue::Waiting CommitQueue::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return {items_.size(), bytes_};
+}
+
+// False when there is nothing more to come.
+bool CommitQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  const auto something = [this] { return stopping_ || !items_.empty() || !jobs_.empty(); };
+  while (!wake_.wait_for(lock, kTendEvery, something)) {
+    lock.unlock();
+    store_.tend();
+    lock.lock();
+  }
+  if (limits_.commit_interval_ms > 0 && !items_.empty()) {
+    wake_.wait_for(lock, std::chrono::milliseconds(limits_.commit_interval_ms),
+                   [this] { return stopping_ || items_.size() >= limits_.max_commit_records || bytes_ >= limits_.max_commit_bytes; });
+  }
+  return !items_.empty() || !jobs_.empty();
+}
+
+std::vector<CommitQueue::Item> CommitQueue::take_batch() {
+  std::vector<Item> batch;
+  std::uint64_t bytes = 0;
+  while (!items_.empty() && batch.size() < limits_.max_commit_records) {
+    if (!batch.empty() && bytes + items_.front().bytes > limits_.max_commit_bytes) break;
+    bytes += items_.front().bytes;
+    batch.push_back(std::move(items_.front()));
+    items_.pop_front();
+  }
+  bytes_ -= bytes;
+  return batch;
+}
+
+void CommitQueue::work() {
+  try {
+    std::unique_lock lock(mutex_);
+    while (wait_for_work(lock)) {
+      std::vector<Item> batch = take_batch();
+      std::vector<Job> jobs = std::exchange(jobs_, {});
+      lock.unlock();
+      commit(std::move(batch));
+      do_jobs(std::move(jobs));
+      store_.tend();
+      lock.lock();
+    }
+  } catch (const std::exception& fault) {
+    std::deque<Item> untold;
+    {
+      const std::lock_guard lock(mutex_);
+      failed_ = true;
+      untold.swap(items_);
+      bytes_ = 0;
+      jobs_.clear();
+    }
+    if (listener_.on_fatal) listener_.on_fatal(fault.what());
+  }
+}
+
+void CommitQueue::commit(std::vector<Item> batch) {
+  if (batch.empty()) return;
+  std::vector<Write> writes;
+  writes.reserve(batch.size());
+  Batch report;
+  report.records = batch.size();
+  for (Item& item : batch) {
+    report.bytes += item.bytes;
+    writes.push_back(std::move(item.write));
+  }
+  const std::int64_t begun_ns = clock_.monotonic_ns();
+  std::vector<WriteResult> results = store_.commit(writes);
+  report.commit_ns = clock_.monotonic_ns() - begun_ns;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    try {
+      batch[i].done(std::move(results[i]));
+    } catch (const std::exception& fault) {
+      if (listener_.on_fault) listener_.on_fault(fault.what());
+    }
+  }
+  if (listener_.on_batch) listener_.on_batch(report);
+}
+
+void CommitQueue::do_jobs(std::vector<Job> jobs) {
+  for (const Job& job : jobs) {
+    try {
+      job(store_);
+    } catch (const FatalStoreError&) {
+      throw;
+    } catch (const std::exception& fault) {
+      if (listener_.on_fault) listener_.on_fault(fault.what());
+    }
+  }
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,95 @@
+// The way to the store for everything that is written while serving: one thread takes what waits, commits it in one
+// transaction, and then tells each who waits. Requests that come together share one flush.
+//
+// submit() and run_between() may be called from any thread and never wait. What was submitted is told of exactly once, on the
+// writing thread, unless the store failed: then on_fatal is called once, and nothing is told any more.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "store/store.h"
+
+namespace runwarden::store {
+
+class CommitQueue {
+ public:
+  struct Limits {
+    std::size_t max_items = 65536;  // that wait; more are refused
+    std::uint64_t max_bytes = std::uint64_t{256} << 20;
+    std::int64_t commit_interval_ms = 0;  // how long a commit may be held back for more to come; 0: not at all
+    std::size_t max_commit_records = 512;
+    std::uint64_t max_commit_bytes = std::uint64_t{2} << 20;
+  };
+  struct Batch {
+    std::size_t records = 0;
+    std::uint64_t bytes = 0;
+    std::int64_t commit_ns = 0;
+  };
+  struct Waiting {
+    std::size_t items = 0;
+    std::uint64_t bytes = 0;
+  };
+  using Done = std::function<void(WriteResult)>;
+  using Job = std::function<void(Store&)>;
+  // All on the writing thread.
+  struct Listener {
+    std::function<void(const std::string& text)> on_fatal;  // the process has to end
+    std::function<void(const std::string& text)> on_fault;  // a job between batches failed
+    std::function<void(const Batch&)> on_batch;
+  };
+
+  CommitQueue(Store& store, Limits limits, const Clock& clock, Listener listener);
+  CommitQueue(Store& store, Limits limits, const Clock& clock, std::function<void(const std::string&)> on_fatal)
+      : CommitQueue(store, limits, clock, Listener{std::move(on_fatal), {}, {}}) {}
+  ~CommitQueue();  // drains
+  CommitQueue(const CommitQueue&) = delete;
+  CommitQueue& operator=(const CommitQueue&) = delete;
+
+  // False: the queue is full, has been drained, or the store failed; `done` is not called then. A single write is let into an
+  // empty queue however large it is.
+  bool submit(Write write, Done done);
+  // Does a small piece of other writing between two batches; dropped when the store failed.
+  void run_between(Job job);
+  // Commits what waits and does the jobs, then ends the thread. Nothing can be submitted after it began.
+  void drain();
+
+  Waiting waiting() const;
+
+ private:
+  struct Item {
+    Write write;
+    Done done;
+    std::uint64_t bytes = 0;
+  };
+
+  void work();
+  bool wait_for_work(std::unique_lock<std::mutex>& lock);
+  std::vector<Item> take_batch();
+  void commit(std::vector<Item> batch);
+  void do_jobs(std::vector<Job> jobs);
+
+  Store& store_;
+  Limits limits_;
+  const Clock& clock_;
+  Listener listener_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Item> items_;
+  std::uint64_t bytes_ = 0;  // of items_
+  std::vector<Job> jobs_;
+  bool stopping_ = false;
+  bool failed_ = false;
+  std::thread thread_;
+};
+
+}  // namespace runwarden::store

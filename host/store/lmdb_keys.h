@@ -1,0 +1,30 @@
+// API keys and their tenants in the tables. For the files of store/ only; the transaction says which thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/records.h"
+#include "store/tables.h"
+
+namespace runwarden::store {
+
+// A number in the table of meta; 0 if it is not there.
+std::uint64_t read_meta(const Txn& txn, const Tables& tables, std::string_view name);
+void write_meta(WriteTxn& txn, const Tables& tables, std::string_view name, std::uint64_t number);
+
+namespace meta {
+constexpr std::string_view kFormatVersion = "format";
+constexpr std::string_view kStart = "start";               // counts the starts that stored anything
+constexpr std::string_view kKeysVersion = "keys_version";  // grows with every change of a key
+constexpr std::string_view kLastTenant = "last_tenant";    // the greatest tenant number given
+}  // namespace meta
+
+model::KeyRecord write_key(WriteTxn& txn, const Tables& tables, model::KeyRecord record);
+std::vector<model::KeyRecord> read_keys(const Txn& txn, const Tables& tables);
+void write_key_uses(WriteTxn& txn, const Tables& tables, std::span<const std::pair<std::string, std::int64_t>> last_used);
+
+}  // namespace runwarden::store

@@ -1,0 +1,102 @@
+#include "store/room.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace runwarden::store {
+namespace {
+
+constexpr MDB_dbi kFreeList = 0;  // LMDB's own database of pages that are free to be used again
+constexpr std::int64_t kCountAgainNs = 1'000'000'000;
+constexpr std::int64_t kRefusedForNs = 10'000'000'000;
+// What must be free for an ordinary run; less, and the store says beforehand that it refuses runs.
+constexpr std::uint64_t kRunPages = 32;
+constexpr std::uint64_t kTellingPages = 64;  // a larger write that does not fit says nothing of an ordinary run
+
+// Each entry is a list of page numbers that begins with its length.
+std::uint64_t pages_in_free_list(const Txn& txn) {
+  std::uint64_t pages = 0;
+  Cursor cursor(txn, kFreeList);
+  for (bool more = cursor.first(); more; more = cursor.next()) {
+    std::size_t length = 0;
+    std::memcpy(&length, cursor.value().data(), sizeof length);
+    pages += length;
+  }
+  return pages;
+}
+
+}  // namespace
+
+Room::Pages Room::count(const Txn& txn) const {
+  const LmdbEnv::Info info = env_.info();
+  Pages pages;
+  pages.page_bytes = info.page_bytes;
+  pages.all = info.map_bytes / info.page_bytes;
+  pages.file = info.last_page + 1;
+  pages.unused = pages_in_free_list(txn);
+  const std::uint64_t in_map = pages.all > pages.file ? pages.all - pages.file : 0;
+  const std::uint64_t on_disk = env_.machine().disk_free_bytes(env_.folder()) / info.page_bytes;
+  pages.growth = std::min(in_map, on_disk);
+  pages.disk_is_short = on_disk < in_map;
+  return pages;
+}
+
+// A thousandth of the map, but enough for a deletion to touch every database.
+std::uint64_t Room::reserve_pages(const Pages& pages) {
+  constexpr std::uint64_t kLeast = std::uint64_t{512} << 10;
+  constexpr std::uint64_t kMost = std::uint64_t{16} << 20;
+  return std::clamp(pages.all * pages.page_bytes / 1024, kLeast, kMost) / pages.page_bytes;
+}
+
+void Room::begin() {
+  counted_in_this_txn_ = false;
+  admitted_in_this_txn_ = 0;
+  if (!counted_ || clock_.monotonic_ns() - counted_ns_ >= kCountAgainNs) count_again();
+}
+
+void Room::count_again() {
+  const ReadTxn committed(env_);  // LMDB shows the list of free pages to readers only
+  const Pages pages = count(committed);
+  page_bytes_ = pages.page_bytes;
+  left_ = pages.left() - std::min(pages.left(), admitted_in_this_txn_);
+  reserve_ = reserve_pages(pages);
+  counted_ns_ = clock_.monotonic_ns();
+  counted_ = true;
+  counted_in_this_txn_ = true;
+}
+
+bool Room::admit(std::uint64_t bytes) {
+  const std::uint64_t wanted = pages_for(bytes);
+  if (left_ < reserve_ + wanted && !counted_in_this_txn_) count_again();
+  if (left_ < reserve_ + wanted) return false;
+  left_ -= wanted;
+  admitted_in_this_txn_ += wanted;
+  return true;
+}
+
+void Room::note_refused(std::uint64_t bytes) {
+  counted_ = false;
+  if (pages_for(bytes) <= kTellingPages) refused_ns_.store(std::max<std::int64_t>(clock_.monotonic_ns(), 1), std::memory_order_relaxed);
+}
+
+Space Room::now(const Txn& txn) const {
+  const Pages pages = count(txn);
+  Space space;
+  space.map_bytes = pages.all * pages.page_bytes;
+  space.used_bytes = (pages.file - std::min(pages.unused, pages.file)) * pages.page_bytes;
+  space.file_bytes = pages.file * pages.page_bytes;
+  const std::int64_t refused_ns = refused_ns_.load(std::memory_order_relaxed);
+  const bool refused_lately = refused_ns != 0 && clock_.monotonic_ns() - refused_ns < kRefusedForNs;
+  if (!refused_lately && pages.left() >= reserve_pages(pages) + kRunPages) return space;
+  space.refusing = true;
+  if (pages.disk_is_short) {
+    space.reason = "the disk of \"" + env_.folder().string() + "\" is full: " + std::to_string(pages.growth * pages.page_bytes / 1024) +
+                   " KiB are left; free some of it, or shorten retention";
+  } else {
+    space.reason = "the store is full: " + std::to_string(space.used_bytes >> 10) + " of " + std::to_string(space.map_bytes >> 10) +
+                   " KiB of store.map_size are in use; raise store.map_size and restart, shorten retention, or purge";
+  }
+  return space;
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,37 @@
+#include "store/service_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace runwarden::store {
+
+Result<ServiceLock> ServiceLock::take(const std::filesystem::path& folder) {
+  ::mkdir(folder.c_str(), 0750);  // that it fails is seen by the next line
+  const std::filesystem::path path = folder / "service.lock";
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) {
+    return Error{Code::unavailable,
+                 "store: cannot open \"" + path.string() + "\": " + std::strerror(errno) + "; run this as the user that owns the folder",
+                 {},
+                 {}};
+  }
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return ServiceLock(file);
+  const int code = errno;
+  ::close(file);
+  if (code == EWOULDBLOCK) {
+    return Error{Code::conflict, "store: \"" + folder.string() + "\" is being served by another process; stop the service first", {}, {}};
+  }
+  return Error{Code::unavailable, "store: cannot lock \"" + path.string() + "\": " + std::strerror(code), {}, {}};
+}
+
+ServiceLock::~ServiceLock() {
+  if (file_ >= 0) ::close(file_);
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,305 @@
+// What every store has to do. An engine joins with a line at the end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/record_ids.h"
+#include "sample_records.h"
+#include "store/lmdb_store.h"
+#include "store/store.h"
+#include "support/fake_clock.h"
+#include "support/temp_folder.h"
+
+namespace runwarden::store {
+namespace {
+
+using Outcome = WriteResult::Outcome;
+using ::testing::ElementsAre;
+using testing::FakeClock;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr model::TenantId kAcme = 1;
+constexpr model::TenantId kOther = 2;
+
+// An engine with a place to keep its records, which a test may close and open again.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::unique_ptr<Store> open(const Clock& clock) = 0;
+};
+
+class LmdbEngine final : public Engine {
+ public:
+  std::unique_ptr<Store> open(const Clock& clock) override {
+    LmdbSettings settings;
+    settings.path = folder_.path() / "store";
+    settings.map_size = std::uint64_t{64} << 20;
+    auto store = open_lmdb(settings, clock);
+    if (!store.ok()) throw std::runtime_error(store.error().detail);
+    return std::move(*store);
+  }
+
+ private:
+  testing::TempFolder folder_;
+};
+
+struct EngineKind {
+  const char* name;
+  std::unique_ptr<Engine> (*make)();
+};
+
+class StoreContract : public ::testing::TestWithParam<EngineKind> {
+ protected:
+  StoreContract() : engine_(GetParam().make()), store_(engine_->open(clock_)) {}
+
+  void reopen() {
+    store_.reset();
+    store_ = engine_->open(clock_);
+  }
+  model::RecordKey new_key() { return {clock_.wall_ms(), store_->next_seq()}; }
+  WriteResult commit(Write write) {
+    const std::vector<Write> batch{std::move(write)};
+    return store_->commit(batch).front();
+  }
+
+  FakeClock clock_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_P(StoreContract, RunWithAnIdOfTheClient_IsFoundByIt) {
+  RunWrite write = sample_run(kAcme, new_key(), "order 17/\xC3\xA9");
+  write.run.max_score = 95;
+  write.run.fired = {"false_success", "schema_ghost"};
+  EXPECT_EQ(commit(write).outcome, Outcome::stored);
+  const auto found = store_->find_run(kAcme, "order 17/\xC3\xA9");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->key, write.run.key);
+  EXPECT_EQ(found->document, write.run.document);
+  EXPECT_EQ(found->detectors_json, write.run.detectors_json);
+  EXPECT_EQ(found->content, write.run.content);
+  EXPECT_EQ(found->max_score, 95);
+  EXPECT_EQ(found->state, model::RunState::resolved);
+  EXPECT_THAT(found->fired, ElementsAre("false_success", "schema_ghost"));
+}
+
+TEST_P(StoreContract, RunWithAGivenId_IsFoundByItAfterReopening) {
+  const RunWrite write = sample_run(kAcme, new_key());
+  EXPECT_EQ(commit(write).outcome, Outcome::stored);
+  reopen();
+  const auto found = store_->find_run(kAcme, write.run.run_id);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->document, write.run.document);
+}
+
+TEST_P(StoreContract, RunOfAnotherTenant_IsNotFound) {
+  const RunWrite given = sample_run(kAcme, new_key());
+  commit(given);
+  commit(sample_run(kAcme, new_key(), "mine"));
+  EXPECT_FALSE(store_->find_run(kOther, "mine"));
+  EXPECT_FALSE(store_->find_run(kOther, given.run.run_id));
+}
+
+TEST_P(StoreContract, TwoTenantsWithOneRunId_HaveTwoRuns) {
+  EXPECT_EQ(commit(sample_run(kAcme, new_key(), "same", "a")).outcome, Outcome::stored);
+  EXPECT_EQ(commit(sample_run(kOther, new_key(), "same", "b")).outcome, Outcome::stored);
+  EXPECT_EQ(store_->find_run(kAcme, "same")->content, digest_of("a"));
+  EXPECT_EQ(store_->find_run(kOther, "same")->content, digest_of("b"));
+}
+
+TEST_P(StoreContract, RunIdThatOnlyLooksGiven_IsTheClientsOwn) {
+  const RunWrite given = sample_run(kAcme, new_key());
+  commit(given);
+  // The text spells a place where no run stands, and then one where another run stands.
+  const std::string made_up = model::make_run_id({given.run.key.time_ms, given.run.key.seq + 1000});
+  EXPECT_FALSE(store_->find_run(kAcme, made_up));
+  EXPECT_EQ(commit(sample_run(kAcme, new_key(), made_up, "own")).outcome, Outcome::stored);
+  EXPECT_EQ(store_->find_run(kAcme, made_up)->content, digest_of("own"));
+  const RunWrite named = sample_run(kAcme, new_key(), "named");
+  commit(named);
+  EXPECT_FALSE(store_->find_run(kAcme, model::make_run_id(named.run.key)));
+}
+
+TEST_P(StoreContract, SameRunIdAndContent_IsReplayedWithWhatWasFirst) {
+  const RunWrite first = sample_run(kAcme, new_key(), "r");
+  commit(first);
+  const WriteResult again = commit(sample_run(kAcme, new_key(), "r"));
+  EXPECT_EQ(again.outcome, Outcome::replayed);
+  ASSERT_TRUE(again.first);
+  EXPECT_EQ(again.first->key, first.run.key);
+  EXPECT_EQ(again.first->document, first.run.document);
+}
+
+TEST_P(StoreContract, SameRunIdOtherContent_IsAConflict) {
+  commit(sample_run(kAcme, new_key(), "r", "a"));
+  EXPECT_EQ(commit(sample_run(kAcme, new_key(), "r", "b")).outcome, Outcome::run_conflict);
+  EXPECT_EQ(store_->find_run(kAcme, "r")->content, digest_of("a"));
+}
+
+TEST_P(StoreContract, TwiceInOneBatch_IsStoredOnceAndReplayed) {
+  RunWrite keyed = sample_run(kAcme, new_key());
+  keyed.idempotency = idempotency("k", "content");
+  RunWrite keyed_again = sample_run(kAcme, new_key());
+  keyed_again.idempotency = idempotency("k", "content");
+  RunWrite keyed_other = sample_run(kAcme, new_key());
+  keyed_other.idempotency = idempotency("k", "else");
+  const std::vector<Write> batch{sample_run(kAcme, new_key(), "r"),
+                                 sample_run(kAcme, new_key(), "r"),
+                                 sample_run(kAcme, new_key(), "r", "else"),
+                                 keyed,
+                                 keyed_again,
+                                 keyed_other};
+  const auto results = store_->commit(batch);
+  ASSERT_THAT(results, SizeIs(6));
+  EXPECT_EQ(results[0].outcome, Outcome::stored);
+  EXPECT_EQ(results[1].outcome, Outcome::replayed);
+  EXPECT_EQ(results[1].first->key, std::get<RunWrite>(batch[0]).run.key);
+  EXPECT_EQ(results[2].outcome, Outcome::run_conflict);
+  EXPECT_EQ(results[3].outcome, Outcome::stored);
+  EXPECT_EQ(results[4].outcome, Outcome::replayed);
+  EXPECT_EQ(results[4].first->key, keyed.run.key);
+  EXPECT_EQ(results[5].outcome, Outcome::idempotency_conflict);
+}
+
+TEST_P(StoreContract, IdempotencyIdentity_IsOfItsTenantAndEndsAfterItsTime) {
+  RunWrite write = sample_run(kAcme, new_key());
+  write.idempotency = idempotency("k", "content");
+  commit(write);
+  const auto replay = store_->find_replay(kAcme, digest_of("k"));
+  ASSERT_TRUE(replay);
+  EXPECT_EQ(replay->content, digest_of("content"));
+  EXPECT_EQ(replay->run.run_id, write.run.run_id);
+  EXPECT_FALSE(store_->find_replay(kOther, digest_of("k")));
+  EXPECT_FALSE(store_->find_replay(kAcme, digest_of("l")));
+  clock_.advance_ms(48 * 3600 * 1000 - 1);
+  EXPECT_TRUE(store_->find_replay(kAcme, digest_of("k")));
+  clock_.advance_ms(1);
+  EXPECT_FALSE(store_->find_replay(kAcme, digest_of("k")));
+  RunWrite later = sample_run(kAcme, new_key());
+  later.idempotency = idempotency("k", "something else");
+  EXPECT_EQ(commit(later).outcome, Outcome::stored);
+}
+
+TEST_P(StoreContract, IdempotencyIdentity_IsFoundAfterTheClockWasSetBackOverMidnight) {
+  clock_.set_wall_ms(1'790'035'200'000 + 1000);  // a second into a day, UTC
+  RunWrite write = sample_run(kAcme, new_key());
+  write.idempotency = idempotency("k", "content");
+  commit(write);
+  clock_.set_wall_ms(1'790'035'200'000 - 1000);
+  EXPECT_TRUE(store_->find_replay(kAcme, digest_of("k")));
+}
+
+TEST_P(StoreContract, SameRunUnderANewIdempotencyKey_BindsTheKeyToIt) {
+  commit(sample_run(kAcme, new_key(), "r"));
+  RunWrite again = sample_run(kAcme, new_key(), "r");
+  again.idempotency = idempotency("k", "content");
+  EXPECT_EQ(commit(again).outcome, Outcome::replayed);
+  RunWrite other = sample_run(kAcme, new_key(), "s", "else");
+  other.idempotency = idempotency("k", "else");
+  EXPECT_EQ(commit(other).outcome, Outcome::idempotency_conflict);
+}
+
+TEST_P(StoreContract, LargeRun_ComesBackAsItWas) {
+  RunWrite write = sample_run(kAcme, new_key(), "large");
+  write.run.document.clear();
+  for (int i = 0; write.run.document.size() < 3'000'000; ++i)
+    write.run.document += std::to_string(i * 7919) + (i % 3 == 0 ? "x" : " same words again ");
+  write.run.document += std::string("\0\xFF", 2);
+  commit(write);
+  EXPECT_EQ(store_->find_run(kAcme, "large")->document, write.run.document);
+}
+
+TEST_P(StoreContract, PreparedWrite_IsStoredLikeAnyOther) {
+  Write write = sample_run(kAcme, new_key(), "prepared");
+  store_->prepare(write);
+  EXPECT_EQ(commit(write).outcome, Outcome::stored);
+  EXPECT_EQ(store_->find_run(kAcme, "prepared")->content, digest_of("content"));
+}
+
+TEST_P(StoreContract, Numbers_GrowAlsoOverARestart) {
+  const std::uint64_t first = store_->next_seq();
+  const std::uint64_t second = store_->next_seq();
+  EXPECT_GT(second, first);
+  commit(sample_run(kAcme, {clock_.wall_ms(), second}));
+  reopen();
+  EXPECT_GT(store_->next_seq(), second);
+}
+
+TEST_P(StoreContract, EmptyBatch_IsNothing) {
+  EXPECT_THAT(store_->commit({}), IsEmpty());
+}
+
+model::KeyRecord sample_key(const std::string& id, const std::string& tenant) {
+  model::KeyRecord key;
+  key.id = id;
+  key.tenant_name = tenant;
+  key.name = "ci";
+  key.may_ingest = true;
+  key.digest = digest_of(id);
+  key.created_ms = 5;
+  key.expires_ms = 77;
+  return key;
+}
+
+TEST_P(StoreContract, Keys_GetTheirTenantsNumberAndComeBackWhole) {
+  const model::KeyRecord first = store_->put_key(sample_key("key_1", "acme"));
+  const model::KeyRecord second = store_->put_key(sample_key("key_2", "globex"));
+  const model::KeyRecord third = store_->put_key(sample_key("key_3", "acme"));
+  EXPECT_NE(first.tenant, second.tenant);
+  EXPECT_EQ(first.tenant, third.tenant);
+  EXPECT_NE(first.tenant, 0u);
+  reopen();
+  const auto keys = store_->keys();
+  ASSERT_THAT(keys, SizeIs(3));
+  EXPECT_EQ(keys[0].id, "key_1");
+  EXPECT_EQ(keys[0].tenant, first.tenant);
+  EXPECT_EQ(keys[0].tenant_name, "acme");
+  EXPECT_EQ(keys[0].name, "ci");
+  EXPECT_TRUE(keys[0].may_ingest);
+  EXPECT_FALSE(keys[0].may_read);
+  EXPECT_EQ(keys[0].digest, digest_of("key_1"));
+  EXPECT_EQ(keys[0].created_ms, 5);
+  EXPECT_EQ(keys[0].expires_ms, 77);
+  EXPECT_EQ(keys[0].revoked_ms, model::kNever);
+  EXPECT_EQ(keys[0].last_used_ms, model::kNever);
+}
+
+TEST_P(StoreContract, KeysVersion_ChangesWithKeysAndNotWithTheirUse) {
+  const std::uint64_t none = store_->keys_version();
+  model::KeyRecord key = store_->put_key(sample_key("key_1", "acme"));
+  const std::uint64_t added = store_->keys_version();
+  EXPECT_NE(added, none);
+  key.revoked_ms = 9;
+  store_->put_key(key);
+  const std::uint64_t revoked = store_->keys_version();
+  EXPECT_NE(revoked, added);
+  const std::vector<std::pair<std::string, std::int64_t>> used{{"key_1", 1234}, {"key_unknown", 5}};
+  store_->touch_keys(used);
+  EXPECT_EQ(store_->keys_version(), revoked);
+  ASSERT_THAT(store_->keys(), SizeIs(1));
+  EXPECT_EQ(store_->keys().front().last_used_ms, 1234);
+  EXPECT_EQ(store_->keys().front().revoked_ms, 9);
+}
+
+TEST_P(StoreContract, KeyWithoutATenant_IsRefused) {
+  EXPECT_THROW(store_->put_key(sample_key("key_1", "")), StoreError);
+}
+
+TEST_P(StoreContract, FreshStore_IsWritableAndTellsItsSpace) {
+  EXPECT_TRUE(store_->writable().ok());
+  const Space space = store_->space();
+  EXPECT_FALSE(space.refusing);
+  EXPECT_GT(space.used_bytes, 0u);
+  EXPECT_GT(space.map_bytes, space.used_bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, StoreContract,
+                         ::testing::Values(EngineKind{"lmdb", [] { return std::unique_ptr<Engine>(std::make_unique<LmdbEngine>()); }}),
+                         [](const auto& kind) { return kind.param.name; });
+
+}  // namespace
+}  // namespace runwarden::store
