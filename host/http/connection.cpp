@@ -326,7 +326,7 @@ void Connection::fail(const Error& error) {
 
 void Connection::answer(Reply reply, After after) {
   const bool keep_alive = request_->framed && request_->parser.framing().keep_alive;
-  if (reply.close || !keep_alive || read_closed_ || around_.draining) after = After::close;
+  if (reply.close || !keep_alive || read_closed_ || around_.draining.load(std::memory_order_acquire)) after = After::close;
   const auto wall_s = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   out_head_ = answer_head(reply, {request_->head.request_id, around_.date.at(wall_s), after == After::close});
   if (status_has_body(reply.status) && request_->head.method != "HEAD") out_body_ = std::move(reply.body);

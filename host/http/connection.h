@@ -27,11 +27,11 @@ struct Surroundings {
   const TrustedProxies& proxies;
   Handler& handler;
   Counters& counters;
+  const std::atomic<bool>& draining;
   std::shared_ptr<Mailbox> mailbox;
   RequestIds ids;
   DateText date;
   std::int64_t now_ns = 0;  // when this round began
-  bool draining = false;
 };
 
 // One request from its head to its answer. Outlives its connection while the application holds its ticket.

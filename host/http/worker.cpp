@@ -57,7 +57,8 @@ void start_timer(int fd, const ServerSettings& settings) {
 
 Worker::Worker(ServerState& state, UniqueFd listener)
     : state_(state),
-      around_{state.settings, state.proxies, state.handler, state.counters, std::make_shared<Mailbox>(), {}, {}, monotonic_ns(), false},
+      around_{state.settings, state.proxies, state.handler, state.counters, state.draining, std::make_shared<Mailbox>(), {}, {},
+              monotonic_ns()},
       listener_(std::move(listener)),
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)),
       scratch_(kReadAtOnce),
@@ -245,7 +246,6 @@ void Worker::tick() {
 }
 
 void Worker::start_drain() {
-  around_.draining = true;
   if (!std::exchange(drain_started_, true)) {
     // Those who are connected already were promised an answer by the kernel.
     while (accepting_ && accept_one()) {
