@@ -1,5 +1,5 @@
 // Reads JSON text (RFC 8259) as a stream of events, so that what is built from it does not depend on the parser below.
-// Nothing recurses, whatever the input. Any thread; a call keeps nothing.
+// Nothing recurses deeper than max_depth, whatever the input. Any thread; a call keeps nothing.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,7 @@ class JsonEvents {
   virtual bool open_array() = 0;
   virtual bool key(std::string_view name) = 0;  // of the object opened last
   virtual bool close() = 0;                     // the object or array opened last
+  virtual void restart() = 0;                   // what was told so far counts for nothing: the document begins anew
 };
 
 // Answers malformed_json, with byte, line and column, for: bad syntax, invalid UTF-8, NUL, text after the value, a number

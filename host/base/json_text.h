@@ -16,7 +16,7 @@ void append_json_number(std::string& out, double value);
 // Writes one object or array member by member, commas included. Values are given whole.
 class JsonWriter {
  public:
-  explicit JsonWriter(std::string& out) : out_(out) {}
+  explicit JsonWriter(std::string& out) : out_(&out) {}
 
   JsonWriter& begin_object();
   JsonWriter& end_object();
@@ -32,7 +32,7 @@ class JsonWriter {
 
  private:
   void separate();
-  std::string& out_;
+  std::string* out_;
   bool comma_ = false;
 };
 

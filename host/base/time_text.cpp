@@ -1,7 +1,6 @@
 #include "base/time_text.h"
 
 #include <chrono>
-#include <cstdio>
 
 namespace runwarden {
 namespace {
@@ -105,11 +104,17 @@ std::string format_time(std::int64_t ms) {
   const auto day = floor<days>(time);
   const year_month_day date{day};
   const hh_mm_ss clock{time - day};
-  char text[64];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
-                static_cast<int>(clock.minutes().count()), static_cast<int>(clock.seconds().count()),
-                static_cast<int>(clock.subseconds().count()));
+  std::string text = "0000-00-00T00:00:00.000Z";
+  const auto put = [&text](std::size_t end, std::int64_t value) {  // right-aligned digits that end before `end`
+    for (; value > 0; value /= 10) text[--end] = static_cast<char>('0' + value % 10);
+  };
+  put(4, static_cast<int>(date.year()));
+  put(7, static_cast<unsigned>(date.month()));
+  put(10, static_cast<unsigned>(date.day()));
+  put(13, clock.hours().count());
+  put(16, clock.minutes().count());
+  put(19, clock.seconds().count());
+  put(23, clock.subseconds().count());
   return text;
 }
 

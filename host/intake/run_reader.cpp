@@ -163,6 +163,12 @@ class RunReader final : public ShapeReader {
   }
 
  private:
+  void begin() override {
+    run_ = Run{};
+    spans_.clear();
+    too_many_ = false;
+  }
+
   void enter(const Shape& shape) override {
     if (&shape == &kStepShape) begin_step();
     if (&shape == &kRunMetadataShape || &shape == &kStepMetadataShape) begin_metadata();

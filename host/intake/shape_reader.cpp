@@ -66,6 +66,7 @@ std::string decimal_text(const JsonScalar& value) {
 
 Status ShapeReader::read(std::string_view json, int max_depth) {
   document_.reserve(json.size() + json.size() / 8);
+  begin();
   if (Status parsed = parse_json(json, max_depth, *this); !parsed.ok()) return parsed;
   if (stopped_) return std::move(*stopped_);
   if (fault_count_ == 0) return Nothing{};
@@ -93,6 +94,19 @@ std::string ShapeReader::pointer_to(std::string_view name) const {
   }
   if (!name.empty()) pointer.append("/").append(name);
   return pointer;
+}
+
+void ShapeReader::restart() {
+  document_.clear();
+  document_writer_ = JsonWriter(document_);
+  frames_.clear();
+  open_brackets_.clear();
+  mode_ = Mode::shape;
+  member_ = nullptr;
+  faults_.clear();
+  fault_count_ = 0;
+  stopped_.reset();
+  begin();
 }
 
 bool ShapeReader::key(std::string_view name) {
@@ -239,18 +253,18 @@ void ShapeReader::open_member(Bracket bracket) {
   if (frames_.empty()) {
     if (bracket == Bracket::object) return push(root_, false, bracket);
     fault("", "wrong_type", "must be " + std::string(root_.noun) + " (a JSON object), got an array");
-    return begin(Mode::skip, bracket);
+    return begin_value(Mode::skip, bracket);
   }
   Frame& frame = frames_.back();
   if (frame.array) {
     if (bracket == Bracket::object) return push(*frame.shape, false, bracket);
     fault(std::to_string(frame.index++), "wrong_type", "must be " + std::string(frame.shape->noun) + " (a JSON object), got an array");
-    return begin(Mode::skip, bracket);
+    return begin_value(Mode::skip, bracket);
   }
-  if (member_ == nullptr) return begin(Mode::copy, bracket);
+  if (member_ == nullptr) return begin_value(Mode::copy, bracket);
   const Want want = member_->want;
-  if (want == Want::ignored) return begin(Mode::skip, bracket);
-  if (takes_json(want)) return begin(Mode::capture, bracket);
+  if (want == Want::ignored) return begin_value(Mode::skip, bracket);
+  if (takes_json(want)) return begin_value(Mode::capture, bracket);
   const bool object = want == Want::object || want == Want::lenient_object;
   if ((object && bracket == Bracket::object) || (want == Want::array_of_objects && bracket == Bracket::array)) {
     document_writer_.key(member_->name);
@@ -258,10 +272,10 @@ void ShapeReader::open_member(Bracket bracket) {
   }
   if (lenient(want)) {
     document_writer_.key(member_->name);
-    return begin(Mode::copy, bracket);
+    return begin_value(Mode::copy, bracket);
   }
   wrong_type(*member_, got);
-  begin(Mode::skip, bracket);
+  begin_value(Mode::skip, bracket);
 }
 
 void ShapeReader::push(const Shape& shape, bool array, Bracket bracket) {
@@ -273,7 +287,7 @@ void ShapeReader::push(const Shape& shape, bool array, Bracket bracket) {
   if (!array) enter(shape);
 }
 
-void ShapeReader::begin(Mode mode, Bracket bracket) {
+void ShapeReader::begin_value(Mode mode, Bracket bracket) {
   mode_ = mode;
   depth_ = 0;
   if (mode == Mode::capture) {

@@ -69,6 +69,7 @@ class ShapeReader : private JsonEvents {
   // malformed_json, or validation_failed with every fault, or nothing wrong.
   Status read(std::string_view json, int max_depth);
 
+  virtual void begin() {}  // a document begins, or begins anew: whatever was taken so far counts for nothing
   virtual void enter(const Shape&) {}
   virtual void take(const Shape&, const Field&, const FieldValue&) {}
   virtual void leave(const Shape&) {}  // the object is about to be closed: members may still be added
@@ -98,10 +99,11 @@ class ShapeReader : private JsonEvents {
   bool open_array() override { return open(Bracket::array); }
   bool key(std::string_view name) override;
   bool close() override;
+  void restart() override;
 
   bool open(Bracket bracket);
   void open_member(Bracket bracket);
-  void begin(Mode mode, Bracket bracket);
+  void begin_value(Mode mode, Bracket bracket);
   void push(const Shape& shape, bool array, Bracket bracket);
   void finish_capture();
   void shape_scalar(const JsonScalar& value);

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <random>
 #include <string>
+
+#include "base/json_text.h"
 
 namespace runwarden {
 namespace {
@@ -25,6 +29,7 @@ class Transcript final : public JsonEvents {
   bool open_array() override { return note("[ "); }
   bool key(std::string_view name) override { return note(std::string(name) + ": "); }
   bool close() override { return note("} "); }
+  void restart() override { text.clear(); }
   std::string text;
   std::size_t stop_at = 1'000'000;
 
@@ -76,6 +81,80 @@ TEST(JsonEvents, WhenTheReaderStops_AnswersOk) {
   events.stop_at = 1;
   EXPECT_TRUE(parse_json("[1,2,3]", 4, events).ok());
   EXPECT_EQ(events.text, "[ 1 ");
+}
+
+// Writes the document again from its events.
+class Rewriter final : public JsonEvents {
+ public:
+  bool scalar(const JsonScalar& value) override {
+    switch (value.type) {
+      case JsonScalar::Type::null: out_.null(); break;
+      case JsonScalar::Type::boolean: out_.boolean(value.boolean); break;
+      case JsonScalar::Type::number: out_.raw(value.text); break;
+      case JsonScalar::Type::string: out_.string(value.text); break;
+    }
+    return true;
+  }
+  bool open_object() override {
+    open_ += '{';
+    out_.begin_object();
+    return true;
+  }
+  bool open_array() override {
+    open_ += '[';
+    out_.begin_array();
+    return true;
+  }
+  bool key(std::string_view name) override {
+    out_.key(name);
+    return true;
+  }
+  bool close() override {
+    open_.back() == '{' ? out_.end_object() : out_.end_array();
+    open_.pop_back();
+    return true;
+  }
+  void restart() override {
+    text.clear();
+    open_.clear();
+    out_ = JsonWriter(text);
+  }
+  std::string text;
+
+ private:
+  std::string open_;
+  JsonWriter out_{text};
+};
+
+TEST(JsonEvents, OnManyBrokenDocuments_JudgesAsNlohmannDoes) {
+  const std::vector<std::string> seeds{
+      R"({"a":[1,-2.5e3,true,false,null],"b":{"c":"x\u00e9\n\"","d":[]},"e":12345678901234567890123,"f":-0,"g":"é😀"})",
+      R"([[],{},[{"k":[[1]]}],"", "\ud83d\ude00", 0.1, 1E+2, 18446744073709551615, -9223372036854775808])", "  \"just text\"  ", "-12.5",
+      "{\"a\" : {\"a\" : 1}, \"a\" : 2}\n"};
+  const std::string alphabet = "{}[],:\"\\ \n\t0123456789.eE+-truefalsnu\x01\x7f\xc3\xa9\xff/";
+  std::mt19937 random(20261121);
+  int taken = 0;
+  for (int round = 0; round < 40'000; ++round) {
+    std::string text = seeds[random() % seeds.size()];
+    for (auto edits = random() % 4; edits-- > 0;) {
+      const auto at = random() % (text.size() + 1);
+      switch (random() % 3) {
+        case 0: text.insert(at, 1, alphabet[random() % alphabet.size()]); break;
+        case 1: text.erase(at, 1 + random() % 3); break;
+        default:
+          if (at < text.size()) text[at] = alphabet[random() % alphabet.size()];
+      }
+    }
+    const auto wanted = nlohmann::json::parse(text, nullptr, false);
+    Rewriter events;
+    const bool ok = parse_json(text, 64, events).ok();
+    ASSERT_EQ(ok, !wanted.is_discarded()) << text;
+    if (ok) {
+      ++taken;
+      ASSERT_EQ(nlohmann::json::parse(events.text), wanted) << text;
+    }
+  }
+  EXPECT_GT(taken, 10'000) << "most of them broken: the comparison would show little";
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+// Whether a request may have its body read: route, method, key, scope, rate, media type and coding, in that order of refusal.
+// Pure but for the key ring and the rate limiter; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/router.h"
+#include "auth/key_ring.h"
+#include "auth/rate_limiter.h"
+#include "base/result.h"
+#include "http/server.h"
+#include "model/records.h"
+
+namespace runwarden::app {
+
+enum class Media : std::uint8_t { none, json, ndjson };
+
+struct Admission {
+  const Route* route = nullptr;
+  std::vector<std::string> parameters;
+  std::vector<std::pair<std::string, std::string>> query;
+  std::optional<auth::Principal> principal;  // none on open routes
+  Media media = Media::none;
+  std::optional<std::string> idempotency_key;
+};
+
+struct Refusal {
+  Error error;
+  std::string allow;      // with 405
+  int retry_after_s = 1;  // with 429
+};
+
+std::variant<Admission, Refusal> admit(const http::RequestHead& head, auth::KeyRing& keys, auth::RateLimiter& rates);
+
+// The identity of an Idempotency-Key: per path, and per line of a batch (0: the whole body). Tenants are kept apart by the store.
+model::Digest idempotency_identity(std::string_view path_pattern, std::string_view key, std::uint64_t line);
+
+}  // namespace runwarden::app

@@ -1,0 +1,248 @@
+#include "app/api.h"
+
+#include <utility>
+
+#include "app/admission.h"
+#include "app/batch.h"
+#include "app/exchange.h"
+#include "base/json_text.h"
+#include "http/problem.h"
+#include "pipeline/analyze.h"
+#include "pipeline/answers.h"
+
+namespace runwarden::app {
+namespace {
+
+using http::Reply;
+using http::Ticket;
+
+Reply json_reply(int status, std::string body) {
+  Reply reply;
+  reply.status = status;
+  reply.body = std::move(body);
+  return reply;
+}
+
+std::string percent_encoded(std::string_view text) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char raw : text) {
+    const auto c = static_cast<unsigned char>(raw);
+    const bool unreserved =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
+    if (unreserved) {
+      out += raw;
+    } else {
+      out.append("%").append(1, kHex[c >> 4]).append(1, kHex[c & 15]);
+    }
+  }
+  return out;
+}
+
+Reply ingest_reply(pipeline::IngestAnswer answer, const std::string& request_id) {
+  using Kind = pipeline::IngestAnswer::Kind;
+  if (answer.kind == Kind::refused) return http::problem(answer.error, request_id);
+  Reply reply = json_reply(answer.kind == Kind::created ? 201 : 200, std::move(answer.body));
+  reply.headers.push_back({"location", "/v1/runs/" + percent_encoded(answer.run_id)});
+  return reply;
+}
+
+Error overloaded() {
+  return {Code::unavailable, "too many requests are in flight; nothing was stored, send it again in a moment", {}, {}};
+}
+
+// Requests answered on the worker itself, from what is in memory: a slow plugin or disk holds up none of them.
+class OpenExchange final : public Exchange {
+ public:
+  using Exchange::Exchange;
+
+  void on_body(std::string, Ticket ticket) override {
+    switch (admission().route->endpoint) {
+      case Endpoint::healthz: return ticket.send(json_reply(200, R"({"status":"ok"})"));
+      case Endpoint::metrics: {
+        Reply reply = json_reply(200, parts().metrics.page(parts().gauges()));
+        reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+        return ticket.send(std::move(reply));
+      }
+      default: return ticket.send(readyz());
+    }
+  }
+
+ private:
+  Reply readyz() {
+    const Readiness readiness = parts().readiness();
+    std::string body;
+    JsonWriter out(body);
+    out.begin_object();
+    if (!readiness.reasons.empty()) {
+      std::string detail;
+      for (const std::string& reason : readiness.reasons) detail += (detail.empty() ? "" : "; ") + reason;
+      out.key("type").string("urn:runwarden:problem:unavailable").key("title").string("Not ready").key("status").integer(503);
+      out.key("detail").string(detail).key("code").string("unavailable").key("requestId").string(request_id());
+    }
+    const bool ready = readiness.reasons.empty();
+    if (ready) out.key("status").string("ready");
+    out.key("reasons").begin_array();
+    for (const std::string& reason : readiness.reasons) out.string(reason);
+    out.end_array().key("quarantined").begin_array();
+    for (const std::string& key : readiness.quarantined) out.string(key);
+    out.end_array().end_object();
+    Reply reply = json_reply(ready ? 200 : 503, std::move(body));
+    if (!ready) {
+      reply.content_type = "application/problem+json";
+      reply.headers.push_back({"retry-after", "5"});
+    }
+    return reply;
+  }
+};
+
+// POST /v1/ingest/runs with one run.
+class IngestRunExchange final : public Exchange {
+ public:
+  using Exchange::Exchange;
+
+  void on_body(std::string body, Ticket ticket) override {
+    auto lease = parts().in_flight.take(body.size());
+    if (!lease) return ticket.send(http::problem(overloaded(), request_id()));
+    pipeline::IngestRequest request = ingest_request();
+    request.body = std::move(body);
+    if (admission().idempotency_key) {
+      request.idempotency = idempotency_identity(admission().route->pattern, *admission().idempotency_key, 0);
+    }
+    struct Waiting {
+      Ticket ticket;
+      Budget::Lease lease;
+      pipeline::IngestRequest request;
+    };
+    auto waiting = std::make_shared<Waiting>(Waiting{std::move(ticket), std::move(*lease), std::move(request)});
+    parts().pool.post([&ingest = parts().ingest, waiting, id = request_id()](std::size_t worker) {
+      ingest.take(worker, std::move(waiting->request),
+                  [waiting, id](pipeline::IngestAnswer answer) { waiting->ticket.send(ingest_reply(std::move(answer), id)); });
+    });
+  }
+};
+
+// POST /v1/ingest/runs with a run a line.
+class IngestLinesExchange final : public Exchange {
+ public:
+  IngestLinesExchange(ApiParts& parts, Admission admission, std::string request_id)
+      : Exchange(parts, std::move(admission), std::move(request_id)),
+        batch_(std::make_shared<Batch>(parts, this->admission(), this->request_id())) {}
+
+  void on_lines(http::LineBatch lines, Ticket ticket) override { batch_->take(std::move(lines), std::move(ticket)); }
+
+ private:
+  std::shared_ptr<Batch> batch_;
+};
+
+// Reads and analyses: one task on the pool, answered from there.
+class PoolExchange final : public Exchange {
+ public:
+  using Exchange::Exchange;
+
+  void on_body(std::string body, Ticket ticket) override {
+    auto lease = parts().in_flight.take(body.size());
+    if (!lease) return ticket.send(http::problem(overloaded(), request_id()));
+    struct Waiting {
+      ApiParts& parts;
+      Admission admission;
+      std::string request_id;
+      std::string body;
+      Ticket ticket;
+      Budget::Lease lease;
+    };
+    auto waiting =
+        std::make_shared<Waiting>(Waiting{parts(), admission(), request_id(), std::move(body), std::move(ticket), std::move(*lease)});
+    parts().pool.post([waiting](std::size_t worker) {
+      Result<Reply> reply = waiting->admission.route->endpoint == Endpoint::analyze
+                                ? analyze(waiting->parts, waiting->admission, waiting->body, worker)
+                                : run(waiting->parts, waiting->admission);
+      waiting->ticket.send(reply.ok() ? std::move(*reply) : http::problem(reply.error(), waiting->request_id));
+    });
+  }
+
+ private:
+  static Result<Reply> analyze(ApiParts& parts, const Admission& admission, const std::string& body, std::size_t worker) {
+    auto analysis = pipeline::analyze(body, parts.limits.run, *parts.detectors(), admission.principal->tenant_name, worker);
+    if (!analysis.ok()) return std::move(analysis.error());
+    parts.metrics.verdict(analysis->verdict);
+    return json_reply(200, std::move(analysis->json));
+  }
+
+  static Result<Reply> run(ApiParts& parts, const Admission& admission) {
+    const std::string& id = admission.parameters.at(0);
+    const auto run = parts.store.find_run(admission.principal->tenant, id);
+    if (!run) return Error{Code::not_found, "there is no run with the runId \"" + id.substr(0, 256) + "\"", {}, {}};
+    return json_reply(200, pipeline::run_json(*run));
+  }
+};
+
+std::unique_ptr<http::Exchange> exchange_for(ApiParts& parts, Admission admission, const std::string& request_id) {
+  switch (admission.route->endpoint) {
+    case Endpoint::ingest_runs:
+      if (admission.media == Media::ndjson) return std::make_unique<IngestLinesExchange>(parts, std::move(admission), request_id);
+      return std::make_unique<IngestRunExchange>(parts, std::move(admission), request_id);
+    case Endpoint::analyze:
+    case Endpoint::run: return std::make_unique<PoolExchange>(parts, std::move(admission), request_id);
+    case Endpoint::healthz:
+    case Endpoint::readyz:
+    case Endpoint::metrics: break;
+  }
+  return std::make_unique<OpenExchange>(parts, std::move(admission), request_id);
+}
+
+}  // namespace
+
+bool Api::here(const Route& route) const {
+  if (serves_ == Serves::all) return true;
+  return (route.access == Access::open) == (serves_ == Serves::open);
+}
+
+std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) {
+  auto admitted = admit(head, parts_.keys, parts_.rates);
+  if (auto* refusal = std::get_if<Refusal>(&admitted)) {
+    Reply reply = http::problem(refusal->error, head.request_id, refusal->retry_after_s);
+    if (!refusal->allow.empty()) reply.headers.push_back({"allow", refusal->allow});
+    return reply;
+  }
+  auto& admission = std::get<Admission>(admitted);
+  if (!here(*admission.route)) {
+    return http::problem({Code::not_found, "this path is served at the other address (server.address, server.ops_address)", {}, {}},
+                         head.request_id);
+  }
+  http::Accepted accepted;
+  accepted.max_body_bytes = admission.route->method == "POST" ? parts_.limits.max_body_bytes : 0;
+  if (admission.media == Media::ndjson) {
+    accepted.form = http::BodyForm::lines;
+    accepted.max_batch_bytes = parts_.limits.max_batch_bytes;
+    accepted.max_lines = parts_.limits.max_batch_runs;
+  }
+  accepted.exchange = exchange_for(parts_, std::move(admission), head.request_id);
+  return accepted;
+}
+
+void Api::on_answered(const http::Answered& answered) {
+  const auto* exchange = static_cast<const Exchange*>(answered.exchange);
+  const Admission* admission = exchange == nullptr ? nullptr : &exchange->admission();
+  const std::string_view route = admission == nullptr ? "refused" : admission->route->pattern;
+  const std::string_view tenant =
+      admission == nullptr || !admission->principal ? std::string_view() : std::string_view(admission->principal->tenant_name);
+  parts_.metrics.request(route, answered.status, static_cast<double>(answered.elapsed_us) / 1e6, answered.request_bytes,
+                         answered.answer_bytes);
+  const std::string_view method = answered.head == nullptr ? std::string_view() : std::string_view(answered.head->method).substr(0, 32);
+  const std::string_view path = answered.head == nullptr ? std::string_view() : std::string_view(answered.head->path).substr(0, 512);
+  parts_.log.write(LogLevel::info, "request",
+                   {{"requestId", std::string_view(answered.request_id)},
+                    {"tenant", tenant},
+                    {"method", method},
+                    {"path", path},
+                    {"route", route},
+                    {"status", std::int64_t{answered.status}},
+                    {"bytes", static_cast<std::int64_t>(answered.request_bytes)},
+                    {"answerBytes", static_cast<std::int64_t>(answered.answer_bytes)},
+                    {"micros", answered.elapsed_us},
+                    {"client", std::string_view(answered.client)},
+                    {"delivered", answered.delivered}});
+}
+
+}  // namespace runwarden::app

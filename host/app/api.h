@@ -1,0 +1,70 @@
+// The HTTP API: decides on each request's head who may do what, and hands the body to the step that answers it.
+//
+// Called by the server's workers; nothing here blocks. What reads the store or judges a run goes to the pool.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/log.h"
+#include "app/metrics.h"
+#include "app/router.h"
+#include "auth/key_ring.h"
+#include "auth/rate_limiter.h"
+#include "base/budget.h"
+#include "base/work_pool.h"
+#include "http/server.h"
+#include "pipeline/run_ingest.h"
+
+namespace runwarden::app {
+
+struct ApiLimits {
+  std::uint64_t max_body_bytes = 0;
+  std::uint64_t max_batch_bytes = 0;
+  std::uint64_t max_batch_runs = 0;
+  intake::RunLimits run;
+};
+
+// What /readyz says.
+struct Readiness {
+  std::vector<std::string> reasons;      // empty: ready
+  std::vector<std::string> quarantined;  // keys of detectors that are skipped until a reload
+};
+
+// Everything a request may need; all of it outlives the Api.
+struct ApiParts {
+  auth::KeyRing& keys;
+  auth::RateLimiter& rates;
+  pipeline::RunIngest& ingest;
+  pipeline::RunIngest::Detectors detectors;
+  store::Store& store;
+  WorkPool& pool;
+  Budget& in_flight;
+  Metrics& metrics;
+  Log& log;
+  const Clock& clock;
+  ApiLimits limits;
+  std::function<Readiness()> readiness;
+  std::function<Gauges()> gauges;
+};
+
+class Api final : public http::Handler {
+ public:
+  // Which endpoints it answers: a second listener (server.ops_address) can take those without a key.
+  enum class Serves : std::uint8_t { all, keyed, open };
+
+  Api(ApiParts& parts, Serves serves) : parts_(parts), serves_(serves) {}
+
+  std::variant<http::Reply, http::Accepted> on_head(const http::RequestHead& head) override;
+  void on_answered(const http::Answered& answered) override;
+
+ private:
+  bool here(const Route& route) const;
+
+  ApiParts& parts_;
+  Serves serves_;
+};
+
+}  // namespace runwarden::app

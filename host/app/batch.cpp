@@ -1,0 +1,189 @@
+#include "app/batch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json_text.h"
+#include "http/problem.h"
+
+namespace runwarden::app {
+namespace {
+
+using http::LineBatch;
+
+// Lines are dealt to the pool in hands of this many: enough to make the hand-over cheap, few enough to use every core.
+constexpr std::size_t kLinesATask = 16;
+
+std::string fault_json(std::uint64_t line, const Error& error) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("line").integer(static_cast<std::int64_t>(line)).key("status").integer(http_status(error.code));
+  out.key("code").string(code_name(error.code)).key("detail").string(error.detail);
+  if (!error.faults.empty()) {
+    out.key("errors").begin_array();
+    for (const FieldFault& fault : error.faults) {
+      out.begin_object()
+          .key("pointer")
+          .string(fault.pointer)
+          .key("code")
+          .string(fault.code)
+          .key("detail")
+          .string(fault.detail)
+          .end_object();
+    }
+    out.end_array();
+  }
+  out.end_object();
+  return text;
+}
+
+std::string stored_json(std::uint64_t line, const pipeline::IngestAnswer& answer) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("line").integer(static_cast<std::int64_t>(line));
+  out.key("status").integer(answer.kind == pipeline::IngestAnswer::Kind::created ? 201 : 200);
+  out.key("runId").string(answer.run_id).key("failures").raw(answer.failures_json).end_object();
+  return text;
+}
+
+Error end_error(LineBatch::End end, const ApiLimits& limits) {
+  switch (end) {
+    case LineBatch::End::over_lines:
+      return {Code::payload_too_large,
+              "the batch has more than limits.max_batch_runs (" + std::to_string(limits.max_batch_runs) + ") runs; send it in parts",
+              {},
+              {}};
+    case LineBatch::End::over_batch_bytes:
+      return {Code::payload_too_large,
+              "the batch is larger than limits.max_batch_bytes (" + std::to_string(limits.max_batch_bytes) + "); send it in parts",
+              {},
+              {}};
+    default: return {Code::bad_request, "the gzip coding of the body is broken or cut off; send the rest again", {}, {}};
+  }
+}
+
+}  // namespace
+
+Batch::Batch(ApiParts& parts, const Admission& admission, std::string request_id)
+    : parts_(parts),
+      request_id_(std::move(request_id)),
+      tenant_(admission.principal->tenant),
+      tenant_name_(admission.principal->tenant_name),
+      idempotency_key_(admission.idempotency_key),
+      route_(admission.route->pattern) {}
+
+void Batch::take(LineBatch lines, http::Ticket ticket) {
+  std::uint64_t bytes = 0;
+  for (const auto& line : lines.lines) bytes += line.text.size();
+  if (lines.last && lines.end != LineBatch::End::complete && nothing_stored_yet()) {
+    // Nothing has been stored: the whole request can still be refused.
+    return ticket.send(http::problem(end_error(lines.end, parts_.limits), request_id_));
+  }
+  auto lease = parts_.in_flight.take(bytes);
+  if (!lease && nothing_stored_yet()) {
+    return ticket.send(http::problem(
+        {Code::unavailable, "too many requests are in flight; nothing was stored, send it again in a moment", {}, {}}, request_id_));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    ticket_ = std::move(ticket);
+    last_ = lines.last;
+    end_ = lines.end;
+    if (!lines.lines.empty()) last_line_ = lines.lines.back().number;
+    outstanding_ = lines.lines.size() + 1;  // one for this hand-over itself, so that the batch cannot end below it
+    if (lease) lease_ = std::move(*lease);
+  }
+  if (lease) {
+    start(std::move(lines.lines));
+    return end_of_batch();
+  }
+  const Error full{Code::unavailable, "too many requests are in flight; this line was not stored, send it again in a moment", {}, {}};
+  for (const auto& line : lines.lines) refuse(line.number, full);
+  end_of_batch();
+}
+
+void Batch::start(std::vector<LineBatch::Line> lines) {
+  for (std::size_t first = 0; first < lines.size(); first += kLinesATask) {
+    const auto from = lines.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto to = lines.begin() + static_cast<std::ptrdiff_t>(std::min(first + kLinesATask, lines.size()));
+    auto hand = std::make_shared<std::vector<LineBatch::Line>>(std::make_move_iterator(from), std::make_move_iterator(to));
+    parts_.pool.post([self = shared_from_this(), hand](std::size_t worker) {
+      for (LineBatch::Line& line : *hand) self->ingest(worker, line);
+    });
+  }
+}
+
+void Batch::ingest(std::size_t worker, LineBatch::Line& line) {
+  if (line.too_long) {
+    const Error error{Code::payload_too_large,
+                      "the line is larger than limits.max_body_bytes (" + std::to_string(parts_.limits.max_body_bytes) + ")",
+                      {},
+                      {}};
+    return refuse(line.number, error);
+  }
+  try {
+    parts_.ingest.take(worker, request_for(line), [self = shared_from_this(), number = line.number](const pipeline::IngestAnswer& answer) {
+      self->note(number, answer);
+      self->end_of_batch();
+    });
+  } catch (const std::exception& fault) {
+    parts_.log.write(LogLevel::error, "line_failed",
+                     {{"requestId", std::string_view(request_id_)}, {"reason", std::string_view(fault.what())}});
+    refuse(line.number, {Code::internal, "the line could not be taken in; send it again, and tell the operator if it stays so", {}, {}});
+  }
+}
+
+void Batch::refuse(std::uint64_t line, const Error& error) {
+  note({line, false, fault_json(line, error)});
+  end_of_batch();
+}
+
+pipeline::IngestRequest Batch::request_for(LineBatch::Line& line) const {
+  pipeline::IngestRequest request;
+  request.tenant = tenant_;
+  request.tenant_name = tenant_name_;
+  request.body = std::move(line.text);
+  if (idempotency_key_) request.idempotency = idempotency_identity(route_, *idempotency_key_, line.number);
+  return request;
+}
+
+void Batch::note(std::uint64_t line, const pipeline::IngestAnswer& answer) {
+  const bool accepted = answer.kind != pipeline::IngestAnswer::Kind::refused;
+  note({line, accepted, accepted ? stored_json(line, answer) : fault_json(line, answer.error)});
+}
+
+void Batch::note(LineResult result) {
+  const std::lock_guard lock(mutex_);
+  results_.push_back(std::move(result));
+}
+
+void Batch::end_of_batch() {
+  http::Ticket ticket;
+  {
+    const std::lock_guard lock(mutex_);
+    if (--outstanding_ > 0) return;
+    ticket = std::move(ticket_);
+    lease_ = {};
+  }
+  if (!last_) return ticket.more();
+  ticket.send(reply());
+}
+
+http::Reply Batch::reply() {
+  if (end_ != LineBatch::End::complete) {
+    const std::uint64_t line = last_line_ + 1;
+    results_.push_back({line, false, fault_json(line, end_error(end_, parts_.limits))});
+  }
+  std::sort(results_.begin(), results_.end(), [](const LineResult& a, const LineResult& b) { return a.line < b.line; });
+  const auto accepted = std::count_if(results_.begin(), results_.end(), [](const LineResult& one) { return one.accepted; });
+  http::Reply reply;
+  JsonWriter out(reply.body);
+  out.begin_object().key("accepted").integer(accepted).key("rejected").integer(static_cast<std::int64_t>(results_.size()) - accepted);
+  out.key("results").begin_array();
+  for (const LineResult& one : results_) out.raw(one.json);
+  out.end_array().end_object();
+  reply.close = end_ != LineBatch::End::complete;
+  return reply;
+}
+
+}  // namespace runwarden::app

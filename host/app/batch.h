@@ -1,0 +1,60 @@
+// One NDJSON request of runs: each line goes its own way through the pipeline, and the answer tells what became of each.
+//
+// take() is called by the worker, a batch of lines at a time; results come from any thread. The answer is sent when the last line
+// of the last batch has its result.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "app/admission.h"
+#include "app/api.h"
+#include "http/server.h"
+#include "pipeline/run_ingest.h"
+
+namespace runwarden::app {
+
+class Batch : public std::enable_shared_from_this<Batch> {
+ public:
+  Batch(ApiParts& parts, const Admission& admission, std::string request_id);
+
+  void take(http::LineBatch lines, http::Ticket ticket);
+
+ private:
+  struct LineResult {
+    std::uint64_t line = 0;
+    bool accepted = false;
+    std::string json;
+  };
+
+  void start(std::vector<http::LineBatch::Line> lines);
+  void ingest(std::size_t worker, http::LineBatch::Line& line);
+  void refuse(std::uint64_t line, const Error& error);
+  pipeline::IngestRequest request_for(http::LineBatch::Line& line) const;
+  void note(std::uint64_t line, const pipeline::IngestAnswer& answer);
+  void note(LineResult result);
+  void end_of_batch();
+  http::Reply reply();
+  bool nothing_stored_yet() const { return results_.empty(); }
+
+  ApiParts& parts_;
+  const std::string request_id_;
+  model::TenantId tenant_;
+  std::string tenant_name_;
+  std::optional<std::string> idempotency_key_;
+  std::string_view route_;
+
+  std::mutex mutex_;
+  std::vector<LineResult> results_;
+  std::size_t outstanding_ = 0;  // lines of this batch without a result
+  bool last_ = false;
+  http::LineBatch::End end_ = http::LineBatch::End::complete;
+  std::uint64_t last_line_ = 0;
+  http::Ticket ticket_;
+  Budget::Lease lease_;
+};
+
+}  // namespace runwarden::app

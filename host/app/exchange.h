@@ -1,0 +1,41 @@
+// What the API keeps of one request between its head and its answer. Called on the worker that owns the connection.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "app/admission.h"
+#include "app/api.h"
+#include "http/server.h"
+
+namespace runwarden::app {
+
+class Exchange : public http::Exchange {
+ public:
+  Exchange(ApiParts& parts, Admission admission, std::string request_id)
+      : parts_(parts), admission_(std::move(admission)), request_id_(std::move(request_id)) {}
+
+  const Admission& admission() const { return admission_; }
+
+  // An exchange takes its body whole or as lines; the server calls the one its form asks for.
+  void on_body(std::string, http::Ticket) override {}
+  void on_lines(http::LineBatch, http::Ticket) override {}
+
+ protected:
+  ApiParts& parts() { return parts_; }
+  const std::string& request_id() const { return request_id_; }
+
+  pipeline::IngestRequest ingest_request() const {
+    pipeline::IngestRequest request;
+    request.tenant = admission_.principal->tenant;
+    request.tenant_name = admission_.principal->tenant_name;
+    return request;
+  }
+
+ private:
+  ApiParts& parts_;
+  Admission admission_;
+  std::string request_id_;
+};
+
+}  // namespace runwarden::app

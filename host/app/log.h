@@ -1,0 +1,40 @@
+// The service's log: one line an event, JSON or plain text, to standard error. Never a key, never a body.
+//
+// Any thread. Lines of info and below are buffered and written at the next flush(), warnings and errors at once.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace spdlog {
+class logger;
+}
+
+namespace runwarden::app {
+
+enum class LogLevel : std::uint8_t { debug, info, warn, error };
+enum class LogFormat : std::uint8_t { json, text };
+
+struct LogField {
+  std::string_view name;
+  std::variant<std::string_view, std::int64_t, bool> value;
+};
+
+class Log {
+ public:
+  Log(LogLevel level, LogFormat format);
+  ~Log();
+
+  void write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
+  void flush();
+
+ private:
+  LogFormat format_;
+  std::shared_ptr<spdlog::logger> logger_;
+};
+
+}  // namespace runwarden::app

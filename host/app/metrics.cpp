@@ -1,0 +1,155 @@
+#include "app/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <map>
+#include <mutex>
+
+namespace runwarden::app {
+namespace {
+
+using prometheus::Counter;
+using prometheus::Gauge;
+using prometheus::Histogram;
+
+template <class Metric>
+using Family = prometheus::Family<Metric>;
+
+Family<Counter>& counter(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+
+Gauge& gauge(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
+}
+
+const Histogram::BucketBoundaries kSeconds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
+const Histogram::BucketBoundaries kDetectorSeconds{0.000001, 0.000005, 0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.25, 1};
+const Histogram::BucketBoundaries kBatch{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
+
+void raise_to(Counter& counter, std::uint64_t value) {
+  const double more = static_cast<double>(value) - counter.Value();
+  if (more > 0) counter.Increment(more);
+}
+
+}  // namespace
+
+struct Metrics::Families {
+  prometheus::Registry registry;
+  Family<Counter>& requests = counter(registry, "runwarden_http_requests_total", "Requests answered, by route and status code");
+  Family<Histogram>& request_seconds = prometheus::BuildHistogram()
+                                           .Name("runwarden_http_request_duration_seconds")
+                                           .Help("From a request's first byte to its answer's last, by route")
+                                           .Register(registry);
+  Counter& request_bytes = counter(registry, "runwarden_http_request_bytes_total", "Body bytes received, as on the wire").Add({});
+  Counter& answer_bytes = counter(registry, "runwarden_http_response_bytes_total", "Bytes answered").Add({});
+  Counter& accepted = counter(registry, "runwarden_http_connections_accepted_total", "Connections accepted").Add({});
+  Counter& pauses =
+      counter(registry, "runwarden_http_accept_pauses_total", "Times accepting paused: connection cap or no file descriptors").Add({});
+  Counter& framing = counter(registry, "runwarden_http_framing_errors_total", "Requests that were no HTTP").Add({});
+  Counter& dropped = counter(registry, "runwarden_http_answers_dropped_total", "Answers whose client was gone").Add({});
+  Gauge& connections = gauge(registry, "runwarden_http_connections", "Open connections");
+  Gauge& in_flight = gauge(registry, "runwarden_requests_in_flight", "Requests between body and answer");
+  Gauge& in_flight_bytes = gauge(registry, "runwarden_requests_in_flight_bytes", "Body bytes of the requests in flight");
+  Gauge& queue_depth = gauge(registry, "runwarden_commit_queue_records", "Records waiting for the writer");
+  Gauge& queue_bytes = gauge(registry, "runwarden_commit_queue_bytes", "Bytes waiting for the writer");
+  Histogram& commit_seconds = prometheus::BuildHistogram()
+                                  .Name("runwarden_commit_duration_seconds")
+                                  .Help("Time of a commit, flush included")
+                                  .Register(registry)
+                                  .Add({}, kSeconds);
+  Histogram& commit_records =
+      prometheus::BuildHistogram().Name("runwarden_commit_records").Help("Records in a commit").Register(registry).Add({}, kBatch);
+  Gauge& store_used = gauge(registry, "runwarden_store_used_bytes", "Pages of the store that hold records");
+  Gauge& store_map = gauge(registry, "runwarden_store_map_bytes", "The most the store may grow to (store.map_size)");
+  Gauge& store_file = gauge(registry, "runwarden_store_file_bytes", "Size of the store's file");
+  Gauge& store_refusing = gauge(registry, "runwarden_store_refusing", "1 while runs are refused for want of room");
+  Family<Counter>& detector_runs = counter(registry, "runwarden_detector_runs_total", "Runs a detector looked at, by key and status");
+  Family<Counter>& detector_failures = counter(registry, "runwarden_detector_failures_total", "Failures found, by detector key");
+  Family<Counter>& detector_suppressed =
+      counter(registry, "runwarden_detector_suppressed_total", "Alarms a precision rule silenced, by key and rule");
+  Family<Histogram>& detector_seconds = prometheus::BuildHistogram()
+                                            .Name("runwarden_detector_duration_seconds")
+                                            .Help("Time a detector took for a run, by key")
+                                            .Register(registry);
+
+  // Adding a metric hashes its labels under a lock: what was added is kept here by its own short key.
+  std::mutex mutex;
+  std::map<std::pair<std::string, int>, Counter*, std::less<>> request_counters;
+  std::map<std::string, Histogram*, std::less<>> request_histograms;
+  std::map<std::pair<std::string, int>, Counter*, std::less<>> detector_counters;
+  std::map<std::string, Histogram*, std::less<>> detector_histograms;
+};
+
+Metrics::Metrics() : families_(std::make_unique<Families>()) {}
+Metrics::~Metrics() = default;
+
+void Metrics::request(std::string_view route, int status, double seconds, std::uint64_t request_bytes, std::uint64_t answer_bytes) {
+  Counter* count = nullptr;
+  Histogram* time = nullptr;
+  {
+    const std::string name(route);
+    const std::lock_guard lock(families_->mutex);
+    Counter*& known = families_->request_counters[{name, status}];
+    if (known == nullptr) known = &families_->requests.Add({{"route", name}, {"code", std::to_string(status)}});
+    count = known;
+    Histogram*& known_time = families_->request_histograms[name];
+    if (known_time == nullptr) known_time = &families_->request_seconds.Add({{"route", name}}, kSeconds);
+    time = known_time;
+  }
+  count->Increment();
+  time->Observe(seconds);
+  families_->request_bytes.Increment(static_cast<double>(request_bytes));
+  families_->answer_bytes.Increment(static_cast<double>(answer_bytes));
+}
+
+void Metrics::verdict(const model::Verdict& verdict) {
+  for (const model::DetectorReport& report : verdict.reports) {
+    Counter* count = nullptr;
+    Histogram* time = nullptr;
+    {
+      const std::lock_guard lock(families_->mutex);
+      Counter*& known = families_->detector_counters[{report.key, static_cast<int>(report.status)}];
+      if (known == nullptr) known = &families_->detector_runs.Add({{"detector", report.key}, {"status", model::name(report.status)}});
+      count = known;
+      Histogram*& known_time = families_->detector_histograms[report.key];
+      if (known_time == nullptr) known_time = &families_->detector_seconds.Add({{"detector", report.key}}, kDetectorSeconds);
+      time = known_time;
+    }
+    count->Increment();
+    time->Observe(static_cast<double>(report.elapsed_ns) / 1e9);
+    for (const model::Suppression& one : report.suppressed) {
+      families_->detector_suppressed.Add({{"detector", report.key}, {"rule", one.rule}}).Increment();
+    }
+  }
+  for (const model::Finding& finding : verdict.findings) families_->detector_failures.Add({{"detector", finding.detector_key}}).Increment();
+}
+
+void Metrics::commit(std::size_t records, double seconds) {
+  families_->commit_records.Observe(static_cast<double>(records));
+  families_->commit_seconds.Observe(seconds);
+}
+
+std::string Metrics::page(const Gauges& gauges) {
+  Families& all = *families_;
+  all.connections.Set(static_cast<double>(gauges.connections));
+  raise_to(all.accepted, gauges.connections_accepted);
+  raise_to(all.pauses, gauges.accept_pauses);
+  raise_to(all.framing, gauges.framing_errors);
+  raise_to(all.dropped, gauges.answers_dropped);
+  all.in_flight.Set(static_cast<double>(gauges.requests_in_flight));
+  all.in_flight_bytes.Set(static_cast<double>(gauges.request_bytes_in_flight));
+  all.queue_depth.Set(static_cast<double>(gauges.queue_depth));
+  all.queue_bytes.Set(static_cast<double>(gauges.queue_bytes));
+  all.store_used.Set(static_cast<double>(gauges.store_used_bytes));
+  all.store_map.Set(static_cast<double>(gauges.store_map_bytes));
+  all.store_file.Set(static_cast<double>(gauges.store_file_bytes));
+  all.store_refusing.Set(gauges.store_refusing ? 1 : 0);
+  return prometheus::TextSerializer().Serialize(all.registry.Collect());
+}
+
+}  // namespace runwarden::app

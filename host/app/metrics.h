@@ -1,0 +1,50 @@
+// What Prometheus reads: counters and histograms fed as things happen, gauges set when the page is asked for.
+// Names and units after the Prometheus conventions (base units, _total on counters). Any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "model/verdict.h"
+
+namespace runwarden::app {
+
+// The state of the service at one moment.
+struct Gauges {
+  std::uint64_t connections = 0;
+  std::uint64_t connections_accepted = 0;
+  std::uint64_t accept_pauses = 0;
+  std::uint64_t framing_errors = 0;
+  std::uint64_t answers_dropped = 0;
+  std::uint64_t requests_in_flight = 0;
+  std::uint64_t request_bytes_in_flight = 0;
+  std::uint64_t queue_depth = 0;
+  std::uint64_t queue_bytes = 0;
+  std::uint64_t store_used_bytes = 0;
+  std::uint64_t store_map_bytes = 0;
+  std::uint64_t store_file_bytes = 0;
+  bool store_refusing = false;
+};
+
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  void request(std::string_view route, int status, double seconds, std::uint64_t request_bytes, std::uint64_t answer_bytes);
+  void verdict(const model::Verdict& verdict);
+  void commit(std::size_t records, double seconds);
+
+  // The text exposition format, version 0.0.4.
+  std::string page(const Gauges& gauges);
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace runwarden::app

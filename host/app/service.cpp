@@ -1,0 +1,357 @@
+#include "app/service.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <optional>
+#include <thread>
+
+#include "app/api.h"
+#include "app/log.h"
+#include "app/metrics.h"
+#include "store/commit_queue.h"
+#include "store/lmdb_store.h"
+#include "store/service_lock.h"
+
+namespace runwarden::app {
+namespace {
+
+// What may be between its body and its answer at once. Enough for every connection of a busy service; more would only wait longer.
+constexpr std::uint64_t kMaxInFlight = 8192;
+constexpr std::uint64_t kMaxInFlightBytes = 512ull << 20;
+constexpr std::uint64_t kMaxQueuedRecords = 8192;
+constexpr std::uint64_t kMaxQueuedBytes = 256ull << 20;
+constexpr std::int64_t kHousekeepingMs = 200;
+constexpr std::int64_t kTendMs = 10'000;
+
+LogLevel log_level(const std::string& name) {
+  if (name == "debug" || name == "trace") return LogLevel::debug;
+  if (name == "warn") return LogLevel::warn;
+  if (name == "error" || name == "off") return LogLevel::error;
+  return LogLevel::info;
+}
+
+LogLevel to_log_level(detect::LogLevel level) {
+  switch (level) {
+    case detect::LogLevel::debug: return LogLevel::debug;
+    case detect::LogLevel::info: return LogLevel::info;
+    case detect::LogLevel::warn: return LogLevel::warn;
+    case detect::LogLevel::error: return LogLevel::error;
+  }
+  return LogLevel::error;
+}
+
+std::size_t cores() {
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+http::ServerSettings http_settings(const config::Settings& settings, const std::string& address) {
+  http::ServerSettings http;
+  http.address = address;
+  http.threads = static_cast<int>(settings.server.threads > 0 ? static_cast<std::size_t>(settings.server.threads)
+                                                              : std::max<std::size_t>(1, cores() / 2));
+  http.max_connections = static_cast<std::size_t>(settings.limits.max_connections);
+  http.header_timeout_ms = settings.limits.header_timeout_ms;
+  http.body_timeout_ms = settings.limits.body_timeout_ms;
+  http.drain_timeout_ms = settings.server.drain_timeout_ms;
+  http.trusted_proxies = settings.server.trusted_proxies;
+  return http;
+}
+
+ApiLimits api_limits(const config::LimitsSection& limits) {
+  ApiLimits api;
+  api.max_body_bytes = static_cast<std::uint64_t>(limits.max_body_bytes);
+  api.max_batch_bytes = static_cast<std::uint64_t>(limits.max_batch_bytes);
+  api.max_batch_runs = static_cast<std::uint64_t>(limits.max_batch_runs);
+  api.run.max_json_depth = static_cast<int>(limits.max_json_depth);
+  return api;
+}
+
+store::CommitQueue::Limits queue_limits(const config::StoreSection& section) {
+  store::CommitQueue::Limits limits;
+  limits.max_items = kMaxQueuedRecords;
+  limits.max_bytes = kMaxQueuedBytes;
+  limits.commit_interval_ms = section.commit_interval_ms;
+  limits.max_commit_records = static_cast<std::size_t>(section.max_commit_records);
+  return limits;
+}
+
+// The detectors in force: replaced whole at a reload, read by every run.
+class DetectorsInForce {
+ public:
+  std::shared_ptr<detect::DetectorSet> get() const { return set_.load(std::memory_order_acquire); }
+  void put(std::shared_ptr<detect::DetectorSet> set) { set_.store(std::move(set), std::memory_order_release); }
+
+ private:
+  std::atomic<std::shared_ptr<detect::DetectorSet>> set_;
+};
+
+// Does something every so often until it goes.
+class Ticker {
+ public:
+  Ticker(std::int64_t every_ms, std::function<void()> tick) : thread_([this, every_ms, tick = std::move(tick)] { run(every_ms, tick); }) {}
+  ~Ticker() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+  Ticker(const Ticker&) = delete;
+  Ticker& operator=(const Ticker&) = delete;
+
+ private:
+  void run(std::int64_t every_ms, const std::function<void()>& tick) {
+    pthread_setname_np(pthread_self(), "housekeeping");
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, std::chrono::milliseconds(every_ms), [this] { return stopping_; })) {
+      lock.unlock();
+      tick();
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+class Service {
+ public:
+  Service(const config::Settings& settings, const ServiceHooks& hooks)
+      : settings_(settings),
+        hooks_(hooks),
+        log_(log_level(settings.log.level), settings.log.format == "json" ? LogFormat::json : LogFormat::text) {}
+
+  Status start();
+  void wait_for_signals(const std::function<Result<config::Settings>()>& reload);
+  void stop();
+
+ private:
+  Status open_store();
+  Result<std::shared_ptr<detect::DetectorSet>> load_detectors(const config::Settings& settings);
+  Status listen();
+  void reload_detectors(const std::function<Result<config::Settings>()>& reload);
+  void housekeeping();
+  void note_key_use();
+  Readiness readiness();
+  Gauges gauges();
+  void say(LogLevel level, std::string_view event, std::string_view text) { log_.write(level, event, {{"text", text}}); }
+
+  config::Settings settings_;
+  const ServiceHooks& hooks_;
+  SystemClock clock_;
+  Log log_;
+  Metrics metrics_;
+  Budget in_flight_{kMaxInFlight, kMaxInFlightBytes};
+  DetectorsInForce detectors_;
+  std::optional<store::ServiceLock> lock_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<auth::KeyRing> keys_;
+  std::unique_ptr<auth::RateLimiter> rates_;
+  std::unique_ptr<store::CommitQueue> queue_;
+  std::unique_ptr<WorkPool> pool_;
+  std::unique_ptr<pipeline::RunIngest> ingest_;
+  std::unique_ptr<ApiParts> parts_;
+  std::unique_ptr<Api> api_;
+  std::unique_ptr<Api> ops_api_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::Server> ops_server_;
+  std::unique_ptr<Ticker> ticker_;
+  std::int64_t tended_ns_ = 0;
+};
+
+Status Service::open_store() {
+  auto lock = store::ServiceLock::take(settings_.store.path);
+  if (!lock.ok()) return std::move(lock.error());
+  lock_.emplace(std::move(*lock));
+  store::LmdbSettings lmdb;
+  lmdb.path = settings_.store.path;
+  lmdb.map_size = static_cast<std::uint64_t>(settings_.store.map_size_bytes);
+  lmdb.keep_idempotency_ms = settings_.retention.idempotency_keys_ms;
+  auto opened = store::open_lmdb(lmdb, clock_);
+  if (!opened.ok()) return std::move(opened.error());
+  store_ = hooks_.wrap_store ? hooks_.wrap_store(std::move(*opened)) : std::move(*opened);
+  return Nothing{};
+}
+
+Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const config::Settings& settings) {
+  detect::LoadContext context;
+  context.private_folder = std::filesystem::path(settings_.store.path) / "plugins";
+  context.workers = cores();
+  context.clock = &clock_;
+  context.log = [this](detect::LogLevel level, std::string_view text) { say(to_log_level(level), "detector", text); };
+  context.settings_fault = [&settings](const std::string& tenant, const std::string& key, std::string_view pointer,
+                                       std::string_view detail) { return settings.places.fault(tenant, key, pointer, detail); };
+  return detect::DetectorSet::load(settings.detectors, std::move(context));
+}
+
+Status Service::start() {
+  for (const std::string& warning : settings_.warnings) say(LogLevel::warn, "configuration", warning);
+  if (Status status = open_store(); !status.ok()) return status;
+  auto detectors = load_detectors(settings_);
+  if (!detectors.ok()) return std::move(detectors.error());
+  detectors_.put(std::move(*detectors));
+  keys_ = std::make_unique<auth::KeyRing>(auth::KeySource{[this] { return store_->keys(); }, [this] { return store_->keys_version(); }},
+                                          clock_);
+  rates_ = std::make_unique<auth::RateLimiter>(auth::Rate{settings_.limits.requests_per_second, settings_.limits.burst}, clock_);
+  store::CommitQueue::Listener listener;
+  listener.on_fatal = [this](const std::string& why) {
+    log_.write(LogLevel::error, "store_failed", {{"text", std::string_view(why)}});
+    log_.flush();
+    std::_Exit(EXIT_FAILURE);  // what was asked for is in doubt: nothing more may be acknowledged
+  };
+  listener.on_fault = [this](const std::string& why) { say(LogLevel::error, "store_fault", why); };
+  listener.on_batch = [this](const store::CommitQueue::Batch& batch) {
+    metrics_.commit(batch.records, static_cast<double>(batch.commit_ns) / 1e9);
+  };
+  queue_ = std::make_unique<store::CommitQueue>(*store_, queue_limits(settings_.store), clock_, std::move(listener));
+  pool_ = std::make_unique<WorkPool>(cores(), [this](const std::string& why) { say(LogLevel::error, "task_failed", why); });
+  const ApiLimits limits = api_limits(settings_.limits);
+  ingest_ = std::make_unique<pipeline::RunIngest>(
+      pipeline::RunIngest::Steps{*store_, *queue_, *pool_, clock_, [this] { return detectors_.get(); },
+                                 [this](const model::Verdict& verdict) { metrics_.verdict(verdict); }, limits.run});
+  parts_.reset(new ApiParts{*keys_, *rates_, *ingest_, [this] { return detectors_.get(); }, *store_, *pool_, in_flight_, metrics_, log_,
+                            clock_, limits, [this] { return readiness(); }, [this] { return gauges(); }});
+  ticker_ = std::make_unique<Ticker>(kHousekeepingMs, [this] { housekeeping(); });
+  return listen();
+}
+
+Status Service::listen() {
+  const bool apart = !settings_.server.ops_address.empty();
+  api_ = std::make_unique<Api>(*parts_, apart ? Api::Serves::keyed : Api::Serves::all);
+  auto server = http::Server::start(http_settings(settings_, settings_.server.address), *api_);
+  if (!server.ok()) return std::move(server.error());
+  server_ = std::move(*server);
+  log_.write(LogLevel::info, "listening",
+             {{"address", std::string_view(settings_.server.address)}, {"port", std::int64_t{server_->port()}}});
+  if (apart) {
+    ops_api_ = std::make_unique<Api>(*parts_, Api::Serves::open);
+    http::ServerSettings ops = http_settings(settings_, settings_.server.ops_address);
+    ops.threads = 1;
+    auto ops_server = http::Server::start(std::move(ops), *ops_api_);
+    if (!ops_server.ok()) return std::move(ops_server.error());
+    ops_server_ = std::move(*ops_server);
+    log_.write(LogLevel::info, "listening_ops",
+               {{"address", std::string_view(settings_.server.ops_address)}, {"port", std::int64_t{ops_server_->port()}}});
+  }
+  log_.flush();
+  return Nothing{};
+}
+
+void Service::wait_for_signals(const std::function<Result<config::Settings>()>& reload) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
+  for (;;) {
+    int number = 0;
+    if (sigwait(&signals, &number) != 0) continue;
+    if (number != SIGHUP) return;
+    reload_detectors(reload);
+  }
+}
+
+void Service::reload_detectors(const std::function<Result<config::Settings>()>& reload) {
+  auto fresh = reload();
+  if (!fresh.ok()) return say(LogLevel::error, "reload_refused", fresh.error().detail);
+  auto set = load_detectors(*fresh);
+  if (!set.ok()) return say(LogLevel::error, "reload_refused", set.error().detail);
+  detectors_.put(std::move(*set));
+  say(LogLevel::info, "reloaded", "detectors are in force as configured now");
+  log_.flush();
+}
+
+void Service::housekeeping() {
+  log_.flush();
+  if (clock_.monotonic_ns() - tended_ns_ < kTendMs * 1'000'000) return;
+  tended_ns_ = clock_.monotonic_ns();
+  note_key_use();
+  queue_->run_between([](store::Store& store) { store.tend(); });
+}
+
+void Service::note_key_use() {
+  auto used = keys_->take_last_used();
+  if (used.empty()) return;
+  queue_->run_between([used = std::move(used)](store::Store& store) { store.touch_keys(used); });
+}
+
+Readiness Service::readiness() {
+  Readiness readiness;
+  const store::Space space = store_->space();
+  if (space.refusing) readiness.reasons.push_back(space.reason);
+  if (Status writable = store_->writable(); !writable.ok()) readiness.reasons.push_back(writable.error().detail);
+  for (const auto& detector : detectors_.get()->list()) {
+    if (detector.quarantined) readiness.quarantined.push_back(detector.key);
+  }
+  return readiness;
+}
+
+Gauges Service::gauges() {
+  Gauges gauges;
+  const auto add = [&gauges](const http::Server* server) {
+    if (server == nullptr) return;
+    const http::ServerCounts counts = server->counts();
+    gauges.connections += counts.connections_open;
+    gauges.connections_accepted += counts.connections_accepted;
+    gauges.accept_pauses += counts.accept_pauses;
+    gauges.framing_errors += counts.framing_errors;
+    gauges.answers_dropped += counts.answers_dropped;
+  };
+  add(server_.get());
+  add(ops_server_.get());
+  gauges.requests_in_flight = in_flight_.items();
+  gauges.request_bytes_in_flight = in_flight_.bytes();
+  const auto queue = queue_->waiting();
+  gauges.queue_depth = queue.items;
+  gauges.queue_bytes = queue.bytes;
+  const store::Space space = store_->space();
+  gauges.store_used_bytes = space.used_bytes;
+  gauges.store_map_bytes = space.map_bytes;
+  gauges.store_file_bytes = space.file_bytes;
+  gauges.store_refusing = space.refusing;
+  return gauges;
+}
+
+void Service::stop() {
+  say(LogLevel::info, "stopping", "answering what is in flight");
+  if (server_) server_->drain();
+  if (ops_server_) ops_server_->drain();
+  ticker_.reset();
+  pool_.reset();
+  if (keys_ && queue_) note_key_use();
+  if (queue_) queue_->drain();
+  say(LogLevel::info, "stopped", "everything acknowledged is on disk");
+  log_.flush();
+}
+
+void block_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+}  // namespace
+
+int run_service(const config::Settings& settings, const std::function<Result<config::Settings>()>& reload, const ServiceHooks& hooks) {
+  block_signals();
+  Service service(settings, hooks);
+  if (Status started = service.start(); !started.ok()) {
+    const std::string text = "runwarden: " + started.error().detail + "\n";
+    [[maybe_unused]] const auto wrote = ::write(STDERR_FILENO, text.data(), text.size());
+    service.stop();
+    return EXIT_FAILURE;
+  }
+  service.wait_for_signals(reload);
+  service.stop();
+  return EXIT_SUCCESS;
+}
+
+}  // namespace runwarden::app

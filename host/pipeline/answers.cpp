@@ -1,0 +1,108 @@
+#include "pipeline/answers.h"
+
+#include "base/json_text.h"
+#include "base/time_text.h"
+
+namespace runwarden::pipeline {
+
+const char* name(model::RunState state) {
+  return state == model::RunState::open ? "open" : "resolved";
+}
+
+const char* name(model::Resolution resolution) {
+  switch (resolution) {
+    case model::Resolution::whole: return "whole";
+    case model::Resolution::final: return "final";
+    case model::Resolution::idle: return "idle";
+    case model::Resolution::max_age: return "max_age";
+    case model::Resolution::max_events: return "max_events";
+  }
+  return "whole";
+}
+
+std::string failure_json(const model::Finding& finding, std::string_view failure_id, std::string_view run_id, std::uint32_t revision,
+                         std::int64_t detected_ms) {
+  std::string text;
+  text.reserve(512 + finding.summary.size());
+  JsonWriter out(text);
+  out.begin_object();
+  if (!failure_id.empty()) out.key("failureId").string(failure_id);
+  if (!run_id.empty()) out.key("runId").string(run_id);
+  if (!failure_id.empty()) out.key("revision").integer(revision);
+  out.key("detectorKey").string(finding.detector_key);
+  out.key("suspicionScore").integer(finding.suspicion_score);
+  out.key("severity").string(model::name(finding.severity));
+  out.key("initialFailureSource").string(model::name(finding.source));
+  out.key("title").string(finding.title);
+  out.key("summary").string(finding.summary);
+  if (!finding.primary_step_id.empty()) out.key("primaryStepId").string(finding.primary_step_id);
+  out.key("evidence").begin_array();
+  for (const model::Evidence& evidence : finding.evidence) {
+    out.begin_object().key("pointer").string(evidence.pointer).key("value").string(evidence.value).end_object();
+  }
+  out.end_array();
+  if (finding.waste_usd) out.key("estimatedWasteUsd").number(*finding.waste_usd);
+  out.key("fingerprint").string(finding.fingerprint);
+  if (!failure_id.empty()) out.key("detectedAt").string(format_time(detected_ms));
+  out.end_object();
+  return text;
+}
+
+std::string detectors_json(const std::vector<model::DetectorReport>& reports) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_array();
+  for (const model::DetectorReport& report : reports) {
+    out.begin_object().key("key").string(report.key).key("status").string(model::name(report.status));
+    if (!report.reason.empty()) out.key("reason").string(report.reason);
+    if (!report.suppressed.empty()) {
+      out.key("suppressed").begin_array();
+      for (const model::Suppression& one : report.suppressed) {
+        out.begin_object().key("rule").string(one.rule);
+        if (!one.step_id.empty()) out.key("stepId").string(one.step_id);
+        out.key("reason").string(one.reason).end_object();
+      }
+      out.end_array();
+    }
+    out.end_object();
+  }
+  out.end_array();
+  return text;
+}
+
+std::string ingest_answer(const model::RunRecord& run) {
+  std::string text;
+  text.reserve(160 + run.failures_json.size() + run.detectors_json.size() + run.policies_json.size());
+  JsonWriter out(text);
+  out.begin_object()
+      .key("runId")
+      .string(run.run_id)
+      .key("state")
+      .string(name(run.state))
+      .key("receivedAt")
+      .string(format_time(run.key.time_ms));
+  if (run.revision > 1) out.key("revision").integer(run.revision);
+  out.key("failures").raw(run.failures_json).key("detectors").raw(run.detectors_json).key("policies").raw(run.policies_json).end_object();
+  return text;
+}
+
+std::string run_json(const model::RunRecord& run) {
+  std::string text = run.document;
+  text.pop_back();  // the closing brace: the members of the server follow
+  const bool empty = text.size() == 1;
+  std::string own;
+  JsonWriter out(own);
+  out.begin_object();
+  out.key("state").string(name(run.state));
+  if (run.state == model::RunState::resolved) out.key("resolution").string(name(run.resolution));
+  out.key("revision").integer(run.revision).key("receivedAt").string(format_time(run.key.time_ms));
+  if (run.state == model::RunState::resolved) {
+    out.key("failures").raw(run.failures_json).key("detectors").raw(run.detectors_json).key("policies").raw(run.policies_json);
+  }
+  out.end_object();
+  if (!empty) text += ',';
+  text.append(own, 1);
+  return text;
+}
+
+}  // namespace runwarden::pipeline

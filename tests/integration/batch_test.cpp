@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/service_process.h"
+
+namespace runwarden::test {
+namespace {
+
+using nlohmann::json;
+
+std::string lines_request(const std::string& key, const std::string& body, const std::string& fields = {}) {
+  return "POST /v1/ingest/runs HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-ndjson\r\nAuthorization: Bearer " + key + "\r\n" +
+         fields + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+class BatchOfRuns : public testing::Test {
+ protected:
+  BatchOfRuns()
+      : service_({.yaml = {},
+                  .server = {},
+                  .limits = "{max_batch_runs: 50, max_body_bytes: 100KiB}",
+                  .store = {},
+                  .binary = {},
+                  .environment = {}}) {}
+
+  json results(const std::string& body, const std::string& fields = {}) {
+    const HttpAnswer answer = service_.request(lines_request(key_, body, fields));
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return json::parse(answer.body);
+  }
+
+  ServiceProcess service_;
+  std::string key_ = service_.make_key();
+};
+
+TEST_F(BatchOfRuns, GoodLinesAreStoredThoughOthersAreBad) {
+  const json answer = results("{\"runId\":\"a\"}\n\r\n{\"success\":1}\n{oops\n{\"runId\":\"a\"}\r\n{\"runId\":\"a\",\"x\":1}\n" +
+                              ("{\"x\":\"" + std::string(110 << 10, 'x') + "\"}") +
+                              "\n{\"runId\":\"z\",\"success\":true,\"outcomeSummary\":\"The refund is "
+                              "done.\",\"steps\":[{\"stepKind\":\"tool\",\"status\":\"failed\",\"stepName\":\"t\"}]}");
+  EXPECT_EQ(answer["accepted"], 3);
+  EXPECT_EQ(answer["rejected"], 4);
+  std::vector<std::pair<int, int>> lines;
+  for (const json& result : answer["results"]) lines.emplace_back(result["line"], result["status"]);
+  EXPECT_EQ(lines, (std::vector<std::pair<int, int>>{{1, 201}, {3, 422}, {4, 400}, {5, 200}, {6, 409}, {7, 413}, {8, 201}}))
+      << answer.dump(1);
+  EXPECT_EQ(answer["results"][1]["errors"][0]["pointer"], "/success");
+  EXPECT_EQ(answer["results"][6]["failures"][0]["detectorKey"], "false_success");
+  EXPECT_EQ(service_.get("/v1/runs/z", key_).status, 200);
+}
+
+TEST_F(BatchOfRuns, AnEmptyBody_IsAnEmptyBatch) {
+  EXPECT_EQ(results("")["results"], json::array());
+  EXPECT_EQ(results("\n \n")["accepted"], 0);
+}
+
+TEST_F(BatchOfRuns, TooManyRuns_AreRefusedAndNothingIsStored) {
+  std::string body;
+  for (int i = 0; i < 51; ++i) body += "{\"runId\":\"n" + std::to_string(i) + "\"}\n";
+  const HttpAnswer answer = service_.request(lines_request(key_, body));
+  EXPECT_EQ(answer.status, 413);
+  EXPECT_NE(answer.body.find("limits.max_batch_runs (50)"), std::string::npos) << answer.body;
+  EXPECT_EQ(service_.get("/v1/runs/n0", key_).status, 404);
+}
+
+TEST_F(BatchOfRuns, ABatchBrokenOff_CanBeSentAgainUnderItsKey) {
+  const std::string field = "Idempotency-Key: batch-1\r\n";
+  const json half = results("{\"a\":1}\n{\"a\":2}\n", field);
+  const json whole = results("{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n", field);
+  EXPECT_EQ(whole["accepted"], 3);
+  EXPECT_EQ(whole["results"][0]["status"], 200);
+  EXPECT_EQ(whole["results"][0]["runId"], half["results"][0]["runId"]);
+  EXPECT_EQ(whole["results"][2]["status"], 201);
+  EXPECT_EQ(results("{\"a\":9}\n", field)["results"][0]["status"], 409);
+}
+
+}  // namespace
+}  // namespace runwarden::test

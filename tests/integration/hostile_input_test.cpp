@@ -1,0 +1,104 @@
+// What no client should send, and what the service says to it: the right error each, memory bounded, and it goes on.
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "support/service_process.h"
+
+namespace runwarden::test {
+namespace {
+
+using namespace std::string_literals;
+using nlohmann::json;
+
+// `mebibytes` of one character, as gzip.
+std::string gzip_of(std::size_t mebibytes, char filler) {
+  z_stream stream{};
+  deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY);
+  std::string piece(1 << 20, filler);
+  std::string out;
+  std::string chunk(1 << 16, '\0');
+  for (std::size_t i = 0; i <= mebibytes; ++i) {
+    stream.next_in = reinterpret_cast<Bytef*>(piece.data());
+    stream.avail_in = i < mebibytes ? static_cast<uInt>(piece.size()) : 0;
+    do {
+      stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+      stream.avail_out = static_cast<uInt>(chunk.size());
+      deflate(&stream, i < mebibytes ? Z_NO_FLUSH : Z_FINISH);
+      out.append(chunk, 0, chunk.size() - stream.avail_out);
+    } while (stream.avail_out == 0);
+  }
+  deflateEnd(&stream);
+  return out;
+}
+
+std::size_t peak_memory_kib(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::strtoull(line.c_str() + 6, nullptr, 10);
+  }
+  return 0;
+}
+
+class HostileInput : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    service_ = new ServiceProcess;
+    key_ = service_->make_key();
+  }
+  static void TearDownTestSuite() { delete service_; }
+  void TearDown() override { EXPECT_EQ(service_->post("/v1/ingest/runs", key_, "{}").status, 201) << "the service goes on"; }
+
+  static std::string code_of(const HttpAnswer& answer) {
+    return std::to_string(answer.status) + " " + json::parse(answer.body).value("code", "");
+  }
+  static std::string posted(const std::string& body, const std::string& fields = {}) {
+    return code_of(service_->post("/v1/ingest/runs", key_, body, fields));
+  }
+
+  static inline ServiceProcess* service_ = nullptr;
+  static inline std::string key_;
+};
+
+TEST_F(HostileInput, JsonThatIsNone) {
+  for (const std::string& body :
+       {std::string(), "{"s, "{}}"s, "{}\0garbage"s, "{\"a\":\"\0\"}"s, "{\"a\":\"\xff\"}"s, "{\"a\":1e999}"s, "{\"a\":-1e999}"s,
+        "{\"runId\":\"a\",\"runId\":\"a\"}"s, "{\"steps\":[{\"status\":\"a\",\"status\":\"b\"}]}"s, std::string(100'000, '['),
+        "{\"a\":" + std::string(65, '[') + std::string(65, ']') + "}", "{\"a\":" + std::string(100'000, '[')}) {
+    EXPECT_EQ(posted(body), "400 malformed_json") << body.substr(0, 60);
+  }
+  EXPECT_EQ(posted("{\"a\":" + std::string(63, '[') + std::string(63, ']') + "}").substr(0, 3), "201");
+}
+
+TEST_F(HostileInput, BodiesThatAreTooLarge) {
+  EXPECT_EQ(posted("{\"a\":\"" + std::string(9 << 20, 'x') + "\"}"), "413 payload_too_large");
+  EXPECT_EQ(posted("{\"a\":\"" + std::string((8 << 20) - 8, 'x') + "\"}").substr(0, 3), "201") << "exactly the limit";
+  EXPECT_EQ(posted("{\"a\":\"" + std::string((8 << 20) - 7, 'x') + "\"}"), "413 payload_too_large") << "one byte over";
+}
+
+TEST_F(HostileInput, AGzipBomb_IsStoppedAtTheLimit) {
+  const std::string bomb = gzip_of(200, 'x');
+  ASSERT_LT(bomb.size(), 1u << 20);
+  const std::size_t before = peak_memory_kib(service_->pid());
+  EXPECT_EQ(posted(bomb, "Content-Encoding: gzip\r\n"), "413 payload_too_large");
+  EXPECT_LT(peak_memory_kib(service_->pid()), before + (64u << 10));
+}
+
+TEST_F(HostileInput, ManySmallSteps_AreBounded) {
+  std::string body = "{\"steps\":[{}";
+  while (body.size() < (7u << 20)) body += ",{}";
+  EXPECT_EQ(posted(body + "]}"), "422 validation_failed");
+}
+
+TEST_F(HostileInput, PathsAndQueries) {
+  EXPECT_EQ(service_->get("/" + std::string(15'000, '/'), key_).status, 404);
+  EXPECT_EQ(service_->get("/v1/runs/%00", key_).status, 400);
+  EXPECT_EQ(service_->get("/v1/runs/%zz", key_).status, 400);
+  EXPECT_EQ(service_->get("/v1/runs/..%2f..%2fetc", key_).status, 404);
+  EXPECT_EQ(service_->get("/v1/runs/a?x=%", key_).status, 400);
+}
+
+}  // namespace
+}  // namespace runwarden::test

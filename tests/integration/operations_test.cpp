@@ -1,0 +1,132 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/service_process.h"
+
+namespace runwarden::test {
+namespace {
+
+using nlohmann::json;
+
+std::vector<json> request_lines(const ServiceProcess& service) {
+  std::vector<json> lines;
+  std::istringstream log(service.log_text());
+  for (std::string line; std::getline(log, line);) {
+    json one = json::parse(line);
+    if (one["event"] == "request") lines.push_back(std::move(one));
+  }
+  return lines;
+}
+
+TEST(Operations, WithoutAKey_HealthReadinessAndMetrics) {
+  ServiceProcess service;
+  EXPECT_EQ(service.request(get_request("/healthz")).status, 200);
+  const HttpAnswer ready = service.request(get_request("/readyz"));
+  EXPECT_EQ(ready.status, 200) << ready.body;
+  service.post("/v1/ingest/runs", service.make_key(), "{}");
+  const HttpAnswer metrics = service.request(get_request("/metrics"));
+  EXPECT_EQ(metrics.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+  for (const char* line : {"runwarden_http_requests_total{code=\"201\",route=\"/v1/ingest/runs\"} 1",
+                           "runwarden_detector_runs_total{detector=\"false_success\"", "runwarden_commit_records_count 1",
+                           "runwarden_store_map_bytes 6.8719476736e+10"}) {
+    EXPECT_NE(metrics.body.find(line), std::string::npos) << line << "\n" << metrics.body;
+  }
+}
+
+TEST(Operations, OneLogLineARequest_NeverAKeyOrABody) {
+  ServiceProcess service;
+  const std::string key = service.make_key("acme");
+  service.post("/v1/ingest/runs", key, R"({"userRequestText":"a secret of the client"})", "X-Request-Id: logged-1\r\n");
+  service.post("/v1/ingest/runs", "rw_wrong_key", "{}");
+  ASSERT_EQ(service.stop(), 0);
+  const std::vector<json> lines = request_lines(service);
+  ASSERT_EQ(lines.size(), 2u) << service.log_text();
+  EXPECT_EQ(lines[0]["requestId"], "logged-1");
+  EXPECT_EQ(lines[0]["tenant"], "acme");
+  EXPECT_EQ(lines[0]["status"], 201);
+  EXPECT_EQ(lines[0]["bytes"], 48);
+  EXPECT_TRUE(lines[0]["micros"].is_number_integer());
+  EXPECT_EQ(lines[1]["status"], 401);
+  for (const std::string& secret : {key, std::string("a secret of the client"), std::string("rw_wrong_key")}) {
+    EXPECT_EQ(service.log_text().find(secret), std::string::npos);
+  }
+}
+
+TEST(Operations, Sigterm_AnswersWhatIsInFlightAndExitsZero) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  HttpClient slow(service.port());
+  const std::string request = post_request("/v1/ingest/runs", R"({"runId":"in-flight"})", "Authorization: Bearer " + key + "\r\n");
+  ASSERT_TRUE(slow.send(request.substr(0, request.size() - 5)));
+  ASSERT_EQ(service.request(get_request("/healthz")).status, 200);  // its answer shows that the bytes before it were read
+  service.signal(SIGTERM);
+  ASSERT_TRUE(service.wait_for_log("stopping"));
+  ASSERT_TRUE(slow.send(request.substr(request.size() - 5)));
+  const auto answer = slow.answer();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 201);
+  EXPECT_EQ(answer->header("connection"), "close");
+  EXPECT_EQ(service.stop(), 0);
+  service.start();
+  EXPECT_EQ(service.get("/v1/runs/in-flight", key).status, 200);
+}
+
+TEST(Operations, ASecondServiceOnTheStoreOrTheAddress_DoesNotStart) {
+  ServiceProcess service;
+  const CommandResult same_store = run_command({runwarden_binary(), "serve", "--config", service.config_path()}, {}, 20);
+  EXPECT_EQ(same_store.exit_code, 1);
+  EXPECT_NE(same_store.err.find("data"), std::string::npos) << same_store.err;
+
+  const TemporaryFolder other;
+  const std::string address = "127.0.0.1:" + std::to_string(service.port());
+  std::ofstream(other.path() / "c.yaml") << "server: {address: \"" + address + "\"}\nstore: {path: data}\ndetectors: {include: []}\n";
+  const CommandResult same_address = run_command({runwarden_binary(), "serve", "--config", other.path() / "c.yaml"}, {}, 20);
+  EXPECT_EQ(same_address.exit_code, 1);
+  EXPECT_NE(same_address.err.find(address), std::string::npos) << same_address.err;
+}
+
+TEST(Operations, BeyondLoopbackWithoutTls_IsRefused) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "c.yaml") << "server: {address: \"0.0.0.0:0\"}\nstore: {path: data}\ndetectors: {include: []}\n";
+  const CommandResult refused = run_command({runwarden_binary(), "serve", "--config", folder.path() / "c.yaml"}, {}, 20);
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("allow_plaintext"), std::string::npos) << refused.err;
+}
+
+TEST(Operations, AFullMap_Is503_ReadsGoOn_AndReadyzSaysSo) {
+  ServiceProcess service({.yaml = {}, .server = {}, .limits = "{}", .store = "map_size: 4MiB", .binary = {}, .environment = {}});
+  const std::string key = service.make_key();
+  ASSERT_EQ(service.request(get_request("/readyz")).status, 200);
+  // Text that does not compress, so that the map fills quickly.
+  std::uint64_t state = 88172645463325252ull;
+  const auto noise = [&state] {
+    std::string text;
+    while (text.size() < 200'000) {
+      state ^= state << 13;
+      state ^= state >> 7;
+      state ^= state << 17;
+      text += static_cast<char>('0' + state % 75);
+      if (text.back() == '\\') text.back() = 'x';
+    }
+    return text;
+  };
+  HttpAnswer answer;
+  int stored = 0;
+  do {
+    answer = service.post("/v1/ingest/runs", key, "{\"runId\":\"n" + std::to_string(stored) + "\",\"x\":\"" + noise() + "\"}");
+  } while (answer.status == 201 && ++stored < 100);
+  ASSERT_EQ(answer.status, 503) << answer.body.substr(0, 300);
+  EXPECT_GT(stored, 2);
+  EXPECT_FALSE(answer.header("retry-after").empty());
+  EXPECT_EQ(json::parse(answer.body)["code"], "unavailable");
+  EXPECT_EQ(service.get("/v1/runs/n0", key).status, 200);
+  EXPECT_EQ(service.get("/v1/runs/n" + std::to_string(stored), key).status, 404) << "nothing of a refused request is stored";
+  EXPECT_EQ(service.request(get_request("/healthz")).status, 200);
+}
+
+}  // namespace
+}  // namespace runwarden::test
