@@ -14,6 +14,7 @@ namespace {
 using Token = JsonCursor::Token;
 
 constexpr std::size_t kLongestEmptyPhrase = 48;
+constexpr std::size_t kZerosThatAreNothing = 3;
 
 // Members that describe an answer without being its content.
 constexpr std::array<std::string_view, 30> kAboutTheAnswer = {
@@ -47,6 +48,8 @@ bool only_zero_results(std::string_view text) {
   auto token = cursor.next();
   if (token != Token::kObject && token != Token::kArray) return false;
   bool zero = false;
+  std::size_t zeros = 0;  // numbers that are 0
+  bool counted = true;    // all of them under a name that counts
   std::string_view key;
   auto previous = token;
   for (token = cursor.next(); token != Token::kEnd; previous = token, token = cursor.next()) {
@@ -64,8 +67,9 @@ bool only_zero_results(std::string_view text) {
       case Token::kNull: zero = true; break;
       case Token::kFalse: break;
       case Token::kNumber:
-        if (!is_zero(cursor.text()) || !among(key, kCounts)) return false;
-        zero = true;
+        if (!is_zero(cursor.text())) return false;
+        ++zeros;
+        counted = counted && among(key, kCounts);
         break;
       case Token::kString:
         if (!cursor.text().empty()) return false;
@@ -74,7 +78,9 @@ bool only_zero_results(std::string_view text) {
       default: break;
     }
   }
-  return zero || text.size() <= 2;
+  // One 0 of another name may be a fact ("balance": 0); many of them and nothing else are no result.
+  if (zeros > 0 && !counted) return zeros >= kZerosThatAreNothing;
+  return zero || zeros > 0;
 }
 
 bool is_empty_phrase(std::string_view text, const Lexicon& lexicon) {

@@ -129,12 +129,14 @@ JsonCursor::Token JsonCursor::close(bool object) {
 }
 
 JsonCursor::Token JsonCursor::string() {
+  const char mark = text_[at_];
+  const char stops[] = {mark, '\\'};
   const auto begin = ++at_;
   escaped_ = false;
   for (;;) {
-    const auto stop = text_.find_first_of("\"\\", at_);
+    const auto stop = text_.find_first_of(std::string_view(stops, 2), at_);
     if (stop == std::string_view::npos) return Token::kBad;
-    if (text_[stop] == '"') {
+    if (text_[stop] == mark) {
       value_ = text_.substr(begin, stop - begin);
       at_ = stop + 1;
       return Token::kString;
@@ -162,7 +164,11 @@ JsonCursor::Token JsonCursor::scalar_or_container() {
   switch (text_[at_]) {
     case '{': return open(true);
     case '[': return open(false);
-    case '"': return string();
+    case '"':
+    case '\'': return string();
+    case 'T': return word("True", Token::kTrue);
+    case 'F': return word("False", Token::kFalse);
+    case 'N': return word("None", Token::kNull);
     case 't': return word("true", Token::kTrue);
     case 'f': return word("false", Token::kFalse);
     case 'n': return word("null", Token::kNull);
@@ -184,7 +190,7 @@ JsonCursor::Token JsonCursor::next() {
   if (text_[at_] == '}') return close(true);
   if (text_[at_] == ']') return close(false);
   if (expect_key_) {
-    if (text_[at_] != '"' || string() == Token::kBad) return Token::kBad;
+    if ((text_[at_] != '"' && text_[at_] != '\'') || string() == Token::kBad) return Token::kBad;
     skip_blank();
     if (at_ >= text_.size() || text_[at_] != ':') return Token::kBad;
     ++at_;

@@ -8,7 +8,8 @@
 
 namespace runwarden::plugins {
 
-/// Walks JSON text token by token without building anything. Nesting beyond kMaxDepth, a fault or a text cut short ends it with
+/// Walks JSON text token by token without building anything; what scripts print of the same shape ('single quotes', True, None) is
+/// read alike. Nesting beyond kMaxDepth, a fault or a text cut short ends it with
 /// kBad. One pass, linear; one owner.
 class JsonCursor {
  public:

@@ -27,6 +27,9 @@ enum Cue : std::uint32_t {
   kCueSimulated = 1u << 15,     // "for example", "simulated", "hypothetical"
   kCueConjunction = 1u << 16,   // "and", "but": parts clauses
   kCueEmptyWord = 1u << 17,     // "null", "none"
+  kCueFinding = 1u << 19,       // "can confirm": claims that something was found or checked
+  kCuePlan = 1u << 20,          // "let's": what comes is still to be done
+  kCueChecked = 1u << 21,       // "verified": of a fact, also as an attribute
   kCueHypothesis = 1u << 18,    // "if", "unless": the whole sentence is no fact
 };
 

@@ -71,6 +71,7 @@ struct Before {
   bool self = false;
   bool able = false;
   bool wanted = false;
+  bool other_verb = false;     // a verb or preposition: a participle after it is an attribute of a noun
   std::uint32_t distance = 0;  // words between the clause's start and the verb
 };
 
@@ -89,6 +90,7 @@ Before look_back(const Reading& out, const Sentence& sentence, std::uint32_t at)
     before.modal |= has(word.cues, kCueModal);
     before.wanted |= has(word.cues, kCueOffer);
     before.self |= has(word.cues, kCueSelf);
+    before.other_verb |= has(word.cues, kCuePreposition) || (word.entry != nullptr && word.entry->forms == kFormBase);
     before.able |= adjacent && has(word.cues, kCueAble);
     if (adjacent) {
       before.auxiliary |= has(word.cues, kCueAuxiliary) || has(word.cues, kCueSelf);
@@ -122,7 +124,7 @@ bool participle_claims(const Reading& out, const Sentence& sentence, std::uint32
   if (attribute(out, sentence, at)) return false;
   if (before.auxiliary) return true;
   // "Refund processed.", "Cancelled order 12": a note form, at the head of its clause.
-  if (before.distance > 4) return false;
+  if (before.distance > 4 || before.other_verb || has(out.words[at].cues, kCuePreposition)) return false;
   if (at > sentence.begin && out.words[at].before == Break::kNone && has(out.words[at - 1].cues, kCuePreposition)) return false;
   const auto* entry = out.words[at].entry;
   return (entry->forms & kFormBase) == 0;
@@ -138,23 +140,39 @@ bool verb_claims(const Reading& out, const Sentence& sentence, std::uint32_t at,
   return (forms & kFormBase) != 0 && before.able;
 }
 
+/// "The verified list", "our confirmed result": says in passing that something was checked.
+bool checked_attribute(const Reading& out, const Sentence& sentence, std::uint32_t at, const Before& before, Claim& claim) {
+  if (before.other_verb || !has(out.words[at].cues, kCueChecked) || !attribute(out, sentence, at)) return false;
+  claim.finding = true;
+  return true;
+}
+
+/// "It is confirmed that there are no ...": says that nothing was found.
+bool nothing_follows(const Reading& out, const Sentence& sentence, std::uint32_t at) {
+  for (auto i = at; i < sentence.end && (i == at || out.words[i].before == Break::kNone); ++i) {
+    if (has(out.words[i].cues, kCueNothingFound)) return true;
+  }
+  return false;
+}
+
 void find_claims(Reading& out, std::uint32_t number) {
   const auto& sentence = out.sentences[number];
   if (sentence.question || opens_with_condition(out, sentence)) return;
   for (auto i = sentence.begin; i < sentence.end; ++i) {
     const auto& word = out.words[i];
-    const bool finished = has(word.cues, kCueFinished);
+    const bool finished = has(word.cues, kCueFinished | kCueFinding);
     if (!finished && (word.entry == nullptr || word.entry->verb == kNoVerb)) continue;
     const auto before = look_back(out, sentence, i);
     if (before.negated || before.conditional || before.modal || before.wanted) continue;
-    Claim claim{i, number, kNoVerb, false, before.self};
+    Claim claim{i, number, kNoVerb, false, before.self, has(word.cues, kCueFinding)};
     if (finished) {
       if (word.entry != nullptr && word.entry->verb != kNoVerb) claim.verb = word.entry->verb;
       if (attribute(out, sentence, i)) continue;
     } else {
       claim.verb = word.entry->verb;
-      if (!verb_claims(out, sentence, i, before, claim)) continue;
+      if (!verb_claims(out, sentence, i, before, claim) && !checked_attribute(out, sentence, i, before, claim)) continue;
     }
+    if (has(word.cues, kCueChecked | kCueFinding) && nothing_follows(out, sentence, i)) continue;
     out.claims.push_back(claim);
   }
 }
@@ -162,6 +180,17 @@ void find_claims(Reading& out, std::uint32_t number) {
 }  // namespace
 
 void read(std::string_view text, const Lexicon& lexicon, Reading& out) {
+  constexpr std::string_view kFence = "```";
+  out.has_code = text.find(kFence) != std::string_view::npos;
+  std::string prose;
+  while (out.has_code && !text.empty()) {
+    const auto open = text.find(kFence);
+    prose.append(text.substr(0, open)).append("\n\n");
+    if (open == std::string_view::npos) break;
+    const auto close = text.find(kFence, open + kFence.size());
+    text = close == std::string_view::npos ? std::string_view{} : text.substr(close + kFence.size());
+  }
+  if (out.has_code) text = prose;
   out.words.clear();
   out.sentences.clear();
   out.claims.clear();
@@ -175,6 +204,21 @@ void read(std::string_view text, const Lexicon& lexicon, Reading& out) {
     out.cues |= sentence.cues;
     find_claims(out, i);
   }
+}
+
+bool ends_in_plan(const Reading& reading) {
+  constexpr std::size_t kClosingWords = 3;
+  std::size_t looked = 0;
+  for (auto sentence = reading.sentences.rbegin(); sentence != reading.sentences.rend(); ++sentence) {
+    if (sentence->end - sentence->begin < kClosingWords) continue;
+    const auto opens = reading.words[sentence->begin].cues;
+    if (has(opens, kCuePlan) && !has(opens, kCueOffer)) return true;
+    const bool announces = has(sentence->cues, kCueSelf) && has(sentence->cues, kCueModal) && !has(sentence->cues, kCueHypothesis);
+    if (reading.has_code && (has(sentence->cues, kCuePlan) || announces)) return true;
+    // Code that is handed out to be run makes a plan of the sentence before the last, too.
+    if (++looked == (reading.has_code ? 2u : 1u)) return false;
+  }
+  return false;
 }
 
 bool is_goodbye(const Reading& reading) {

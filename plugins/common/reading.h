@@ -25,6 +25,7 @@ struct Claim {
   std::uint16_t verb = kNoVerb;  // kNoVerb for "all set"
   bool in_progress = false;      // "I'm forwarding this now"
   bool by_agent = false;         // "I've ...", "we ..."
+  bool finding = false;          // "can confirm": of a fact, not of an action
 };
 
 /// One sentence: words [begin, end) and what holds for all of it.
@@ -42,14 +43,19 @@ struct Reading {
   std::vector<Sentence> sentences;
   std::vector<Claim> claims;
   std::uint32_t cues = 0;
+  bool has_code = false;  // a fenced code block was left out
 
   [[nodiscard]] bool admits() const { return (cues & kCueAdmission) != 0; }
   [[nodiscard]] bool hands_over() const { return (cues & kCueHandover) != 0; }
   [[nodiscard]] bool asks() const { return !sentences.empty() && sentences.back().question; }
 };
 
-/// Reads a text: folds it, finds words, phrases, sentences and claims. Linear in the text's length. Any thread, one Reading a thread.
+/// Reads a text: leaves fenced code blocks out, folds it, finds words, phrases, sentences and claims. Linear in the text's length. Any
+/// thread, one Reading a thread.
 void read(std::string_view text, const Lexicon& lexicon, Reading& out);
+
+/// True when the text ends by saying what is to be done next rather than what was done.
+[[nodiscard]] bool ends_in_plan(const Reading& reading);
 
 /// True when the text only says goodbye, thanks or offers more help: nothing that could be a claim.
 [[nodiscard]] bool is_goodbye(const Reading& reading);

@@ -179,9 +179,9 @@ constexpr std::string_view kAdverbs[] = {
     "being",        "then",     "officially", "finally",       "currently",    "automatically", "manually",   "correctly", "properly",
     "immediately",  "promptly", "since",      "further",       "newly",        "recently",      "completely", "partially", "safely",
     "thoroughly",   "ya",       "ahora",      "correctamente", "exitosamente", "tambien"};
-constexpr std::string_view kPrepositions[] = {"for",  "to",   "of",    "by",  "with", "as",     "in",    "on",   "at",      "from",
-                                              "into", "onto", "under", "via", "per",  "within", "about", "over", "through", "back",
-                                              "de",   "por",  "para",  "con", "en",   "a",      "al",    "del",  "como"};
+constexpr std::string_view kPrepositions[] = {
+    "given", "based", "regarding", "for",   "to",   "of",      "by",   "with", "as",  "in",   "on",  "at", "from", "into", "onto", "under",
+    "via",   "per",   "within",    "about", "over", "through", "back", "de",   "por", "para", "con", "en", "a",    "al",   "del",  "como"};
 constexpr std::string_view kNothingFound[] = {"no results",
                                               "no matching",
                                               "no matches",
@@ -236,10 +236,9 @@ constexpr std::string_view kNothingFound[] = {"no results",
 constexpr std::string_view kAble[] = {"able to",   "managed to", "was able to", "were able to", "been able to",
                                       "ahead and", "pude",       "pudimos",     "logre"};
 constexpr std::string_view kOffers[] = {
-    "would you like", "do you want",    "let me know",  "feel free",       "if you'd like", "if you would like", "would you prefer",
-    "i can",          "we can",         "shall i",      "should i",        "may i",         "could you",         "can you",
-    "please provide", "please confirm", "please reply", "to confirm",      "to proceed",    "before i",          "le gustaria",
-    "desea que",      "quiere que",     "avíseme",      "puede confirmar", "podria"};
+    "would you like", "do you want", "let me know", "feel free", "if you'd like",  "if you would like", "would you prefer", "shall i",
+    "should i",       "may i",       "could you",   "can you",   "please provide", "please confirm",    "please reply",     "to confirm",
+    "to proceed",     "before i",    "le gustaria", "desea que", "quiere que",     "avíseme",           "puede confirmar",  "podria"};
 constexpr std::string_view kSimulations[] = {"simulated",   "simulate", "simulation",   "hypothetical", "hypothetically", "placeholder",
                                              "for example", "e.g",      "example data", "sample data",  "dummy",          "mock",
                                              "assume",      "assuming", "suppose",      "let's assume", "synthetic",      "illustrative",
@@ -470,7 +469,7 @@ constexpr std::string_view kVerbGroups[] = {
     "book reserve order purchase buy rebook",
     "cancel void",
     "send email mail forward notify message dispatch share text",
-    "update change modify edit adjust correct amend revise alter",
+    "update change modify edit adjust correct amend revise alter exchange replace swap upgrade downgrade",
     "schedule reschedule arrange",
     "create generate open file raise make",
     "delete remove erase clear drop wipe purge",
@@ -480,7 +479,6 @@ constexpr std::string_view kVerbGroups[] = {
     "transfer escalate",
     "pay charge",
     "find verify identify retrieve determine calculate extract collect gather analyze check",
-    "exchange replace swap",
     "fix resolve repair",
     "activate enable unlock restore resume reactivate unblock",
     "deactivate disable lock suspend block",
@@ -488,7 +486,17 @@ constexpr std::string_view kVerbGroups[] = {
     "complete finish finalize process confirm execute",
 };
 
+constexpr std::string_view kFindings[] = {"can confirm",     "confirms that",   "confirms the", "i confirm",   "we confirm",
+                                          "can confidently", "puedo confirmar", "confirmo que", "confirma que"};
+constexpr std::string_view kPlans[] = {"let's", "let us", "let me", "next step", "next steps", "vamos a", "a continuacion"};
+
+constexpr std::string_view kChecked[] = {"verified",   "confirmed",  "validated",  "checked",    "identified",
+                                         "determined", "verificado", "verificada", "confirmado", "confirmada"};
+
 constexpr WordList kLists[] = {
+    {"checked", kCueChecked, kChecked},
+    {"findings", kCueFinding, kFindings},
+    {"plans", kCuePlan, kPlans},
     {"finished", kCueFinished, kFinished},
     {"auxiliaries", kCueAuxiliary, kAuxiliaries},
     {"negations", kCueNegation, kNegations},

@@ -1,5 +1,8 @@
 #include "common/words.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace runwarden::plugins {
 namespace {
 
@@ -14,6 +17,16 @@ bool joins(std::string_view text, std::size_t at) {
 void raise(RawWord& word, Break level, char mark = 0) {
   if (level > word.before) word.before = level;
   if (mark != 0 && (word.sentence_end == 0 || word.sentence_end == '\n' || mark == '?')) word.sentence_end = mark;
+}
+
+/// True when the word that ends at `end` is shortened by a point, as in "St." and "Dr.", or is one letter.
+bool abbreviated(std::string_view text, std::size_t end) {
+  constexpr std::string_view kShort[] = {"st", "mr", "ms",   "mrs",    "dr",  "vs", "inc", "ltd",
+                                         "jr", "sr", "prof", "approx", "sra", "sr", "ud",  "uds"};
+  auto begin = end;
+  while (begin > 0 && end - begin < 8 && is_word_byte(text[begin - 1])) --begin;
+  const auto word = text.substr(begin, end - begin);
+  return std::find(std::begin(kShort), std::end(kShort), word) != std::end(kShort) || (word.size() == 1 && !is_digit(word[0]));
 }
 
 bool blank(char c) {
@@ -36,7 +49,7 @@ void WordCursor::read_break(RawWord& word) {
         line_start = true;
         break;
       case '.':
-        if (ends_here) raise(word, Break::kSentence, c);
+        if (ends_here && !abbreviated(text_, at_)) raise(word, Break::kSentence, c);
         break;
       case '!':
       case '?': raise(word, Break::kSentence, c); break;

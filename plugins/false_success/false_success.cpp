@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/fold.h"
+#include "common/tools.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
@@ -13,12 +14,22 @@ constexpr std::string_view kHardWords[] = {"timeout", "timed out", "500", "503",
 constexpr int kHardScore = 95;
 constexpr int kPlainScore = 88;
 constexpr int kSoftScore = 84;
+constexpr std::size_t kLongestValue = 60;
+constexpr std::size_t kMostValues = 64;
 
 constexpr SettingSchema kProperties[] = {
     {"hard_words", R"({"type":"array","items":{"type":"string"}})"},
     {"extra_hard_words", R"({"type":"array","items":{"type":"string"}})"},
     {"soft_failures", R"({"type":"boolean"})"},
     {"admission", R"({"type":"boolean"})"},
+    {"recovery", R"({"type":"boolean"})"},
+    {"handover", R"({"type":"boolean"})"},
+    {"plan", R"({"type":"boolean"})"},
+    {"no_claim", R"({"type":"boolean"})"},
+    {"unrelated_claim", R"({"type":"boolean"})"},
+    {"contradiction", R"({"type":"boolean"})"},
+    {"read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
+    {"extra_read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
 };
 
 std::vector<std::string> folded_all(std::vector<std::string> words) {
@@ -43,13 +54,20 @@ bool contains(std::string_view text, std::string_view word) {
 
 }  // namespace
 
-FalseSuccess::FalseSuccess(std::string_view settings_json) : soft_failures_(true), admission_(true) {
+FalseSuccess::FalseSuccess(std::string_view settings_json) : recovery_(lexicon_, read_prefixes_) {
   const Settings settings(settings_json);
   lexicon_ = make_lexicon(settings);
   content_ = make_content_rules(settings);
+  read_prefixes_ = settings.list("read_prefixes", shipped_read_prefixes());
   hard_words_ = folded_all(settings.list("hard_words", kHardWords));
   soft_failures_ = settings.rule("soft_failures");
   admission_ = settings.rule("admission");
+  recovery_rule_ = settings.rule("recovery");
+  handover_ = settings.rule("handover");
+  plan_ = settings.rule("plan");
+  no_claim_ = settings.rule("no_claim");
+  unrelated_claim_ = settings.rule("unrelated_claim");
+  contradiction_ = settings.rule("contradiction");
 }
 
 std::string FalseSuccess::schema() {
@@ -87,33 +105,165 @@ Finding FalseSuccess::finding(const RunView& run, const FailedStep& failed, cons
   return out;
 }
 
+void FalseSuccess::collect_failures(const RunView& run) {
+  failed_.clear();
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const auto failure = failure_of(run.steps[i], content_);
+    if (failure == Failure::kHard || (failure == Failure::kSoft && soft_failures_)) failed_.push_back({i, failure, false});
+  }
+}
+
+/// A call that is no failure and brought what it was for: a look-up that found nothing did not.
+bool FalseSuccess::gave_something(const StepView& step) const {
+  if (failure_of(step, content_) != Failure::kNone) return false;
+  if (step.kind != Kind::kTool || !present(step.output)) return true;
+  return !is_empty_output(step.output, lexicon_, content_);
+}
+
+/// Walks from the end, so that each failed call meets only what came after it.
+void FalseSuccess::mark_recovered(const RunView& run) {
+  recovery_.clear();
+  bool model_spoke = false;
+  auto failed = failed_.rbegin();
+  for (std::size_t i = run.steps.size(); i-- > 0;) {
+    const auto& step = run.steps[i];
+    if (failed != failed_.rend() && failed->step == i) {
+      failed->recovered = step.kind == Kind::kTool ? recovery_.recovered(step) : model_spoke;
+      ++failed;
+      continue;
+    }
+    if (step.kind == Kind::kTool && gave_something(step)) recovery_.add(step);
+    model_spoke |= step.kind == Kind::kModel && !trim(step.output).empty();
+  }
+}
+
+void FalseSuccess::collect_done(const RunView& run) {
+  done_values_.clear();
+  done_groups_.clear();
+  last_done_ = kNoStep;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind != Kind::kTool || failure_of(step, content_) != Failure::kNone) continue;
+    const auto& tool = recovery_.meaning(step.name);
+    if (tool.reads || (tool.group == 0 && !gave_something(step))) continue;
+    last_done_ = i;
+    if (tool.group != 0) done_groups_.insert(tool.group);
+    collect_values(step.input, values_);
+    for (const auto& value : values_) done_values_.insert(value.normal);
+  }
+}
+
+/// True when each word of the value stands in the final message (in a sentence with a claim, when asked for).
+bool FalseSuccess::mentioned(std::string_view value, bool in_claims) const {
+  std::string folded;
+  fold(value, folded);
+  std::replace(folded.begin(), folded.end(), '_', ' ');
+  WordCursor cursor(folded);
+  std::size_t words = 0;
+  for (RawWord word; cursor.next(word); ++words) {
+    const auto stands = [&](const Sentence& sentence) {
+      return std::any_of(reading_.words.begin() + sentence.begin, reading_.words.begin() + sentence.end,
+                         [&](const ReadWord& said) { return said.text == word.text; });
+    };
+    const auto found = std::any_of(reading_.sentences.begin(), reading_.sentences.end(), [&](const Sentence& sentence) {
+      const auto number = static_cast<std::uint32_t>(&sentence - reading_.sentences.data());
+      const auto claimed =
+          std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) { return claim.sentence == number; });
+      return (!in_claims || claimed) && stands(sentence);
+    });
+    if (!found) return false;
+  }
+  return words > 0;
+}
+
+/// True when the final message names a value of the failed call that no call that succeeded had.
+bool FalseSuccess::mentions_undone_value(const StepView& step, bool words_only) {
+  collect_values(step.input, values_);
+  std::size_t tried = 0;
+  return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
+    if (done_values_.count(value.normal) != 0 || value.text.size() < 3 || value.text.size() > kLongestValue || tried >= kMostValues)
+      return false;
+    const auto digits = std::any_of(value.text.begin(), value.text.end(), is_digit);
+    if (words_only && (digits || value.names_object || value.text.find(' ') != std::string_view::npos)) return false;
+    ++tried;
+    return mentioned(value.text, words_only);
+  });
+}
+
+bool FalseSuccess::verb_claimed(const ToolMeaning& tool) const {
+  return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+    return claim.verb == kNoVerb || tool.group == 0 || lexicon_.verb(claim.verb).group == tool.group;
+  });
+}
+
+/// Whether what the final message claims is what this step failed to do.
+bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
+  const auto& step = run.steps[failed.step];
+  if (step.kind != Kind::kTool) return true;
+  const auto& tool = recovery_.meaning(step.name);
+  if (mentions_undone_value(step, false)) return true;
+  // Nothing that could have been meant instead was done.
+  if (last_done_ == kNoStep) return true;
+  if (tool.reads) return false;
+  return verb_claimed(tool) && (tool.group == 0 ? last_done_ < failed.step : done_groups_.count(tool.group) == 0);
+}
+
+bool FalseSuccess::claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict) {
+  const bool flagged = run.success.value_or(false);
+  const auto last = failed_.back().step;
+  if (!message.found) return flagged;
+  if (reading_.claims.empty()) {
+    if (flagged && no_claim_) verdict.suppress("no_claim", last, "the final message does not say that anything was done");
+    return flagged && !no_claim_;
+  }
+  if (reading_.admits() && admission_) {
+    verdict.suppress("admission", last, "the final message owns up that something did not work");
+    return false;
+  }
+  if (ends_in_plan(reading_) && plan_) {
+    verdict.suppress("plan", last, "the final message ends with what is still to be done");
+    return false;
+  }
+  if (reading_.hands_over() && handover_) {
+    verdict.suppress("handover", last, "the final message hands over to a person");
+    return false;
+  }
+  return true;
+}
+
 Verdict FalseSuccess::evaluate(const RunView& run) {
   Verdict verdict;
   if (run.steps.empty()) {
     verdict.cannot_tell = "no steps: send the run's steps with their status or errorMessage";
     return verdict;
   }
-  failed_.clear();
-  for (std::size_t i = 0; i < run.steps.size(); ++i) {
-    const auto failure = failure_of(run.steps[i], content_);
-    if (failure == Failure::kHard || (failure == Failure::kSoft && soft_failures_)) failed_.push_back({i, failure});
-  }
-  const auto has_text = std::any_of(run.steps.begin(), run.steps.end(),
-                                    [](const auto& step) { return step.kind == Kind::kModel && !trim(step.output).empty(); });
-  if (trim(run.outcome).empty() && !has_text && !run.success) {
+  const auto spoke = [](const StepView& step) { return step.kind == Kind::kModel && !trim(step.output).empty(); };
+  if (trim(run.outcome).empty() && !run.success && std::none_of(run.steps.begin(), run.steps.end(), spoke)) {
     verdict.cannot_tell = "no final text and no success: send outcomeSummary, a model step's outputSummary, or success";
     return verdict;
   }
+  collect_failures(run);
   if (failed_.empty()) return verdict;
   const auto message = find_final_message(run, lexicon_, reading_);
-  if (!message.found) reading_ = {};
-  const bool flagged = run.success.value_or(false);
-  if (reading_.claims.empty() && !flagged) return verdict;
-  if (reading_.admits() && admission_) {
-    verdict.suppress("admission", failed_.back().step, "the final message owns up that something did not work");
-    return verdict;
+  if (!claims_success(run, message, verdict)) return verdict;
+  mark_recovered(run);
+  collect_done(run);
+  for (auto failed = failed_.rbegin(); failed != failed_.rend(); ++failed) {
+    const auto& step = run.steps[failed->step];
+    if (failed->recovered && recovery_rule_) {
+      const bool contradicted =
+          contradiction_ && step.kind == Kind::kTool && !recovery_.meaning(step.name).reads && mentions_undone_value(step, true);
+      if (!contradicted) {
+        verdict.suppress("recovery", failed->step, "a later call did what this one was for");
+        continue;
+      }
+    } else if (message.found && unrelated_claim_ && !concerns(run, *failed)) {
+      verdict.suppress("unrelated_claim", failed->step, "what the final message claims was done by other calls");
+      continue;
+    }
+    verdict.findings.push_back(finding(run, *failed, message));
+    break;
   }
-  verdict.findings.push_back(finding(run, failed_.back(), message));
   return verdict;
 }
 

@@ -2,9 +2,11 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "common/findings.h"
+#include "common/recovery.h"
 #include "common/settings.h"
 
 namespace runwarden::plugins {
@@ -26,19 +28,41 @@ class FalseSuccess {
   struct FailedStep {
     std::size_t step;
     Failure failure;
+    bool recovered;
   };
 
+  void collect_failures(const RunView& run);
+  void mark_recovered(const RunView& run);
+  [[nodiscard]] bool gave_something(const StepView& step) const;
+  void collect_done(const RunView& run);
+  [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
+  [[nodiscard]] bool mentions_undone_value(const StepView& step, bool words_only);
+  [[nodiscard]] bool mentioned(std::string_view value, bool in_claims) const;
+  [[nodiscard]] bool verb_claimed(const ToolMeaning& tool) const;
   [[nodiscard]] bool hard_word_in(const StepView& step);
   [[nodiscard]] Finding finding(const RunView& run, const FailedStep& failed, const FinalMessage& message);
 
   Lexicon lexicon_;
   ContentRules content_;
+  std::vector<std::string> read_prefixes_;
   std::vector<std::string> hard_words_;
   bool soft_failures_;
   bool admission_;
+  bool recovery_rule_;
+  bool handover_;
+  bool plan_;
+  bool no_claim_;
+  bool unrelated_claim_;
+  bool contradiction_;
+  Recovery recovery_;
   Reading reading_;
   std::string folded_;
   std::vector<FailedStep> failed_;
+  std::vector<CallValue> values_;
+  std::unordered_set<std::uint64_t> done_values_;  // of calls that wrote and succeeded
+  std::unordered_set<std::uint16_t> done_groups_;  // verb groups of those calls
+  std::size_t last_done_ = kNoStep;                // the last of those calls
 };
 
 }  // namespace runwarden::plugins

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "common/content.h"
+#include "common/facts.h"
+#include "common/lexicon.h"
+#include "common/run_view.h"
+
+namespace runwarden::plugins {
+
+/// One value that a tool was called with.
+struct CallValue {
+  std::string_view key;   // member name, empty in arrays of plain values and in text
+  std::string_view text;  // as it stands in the input
+  std::uint64_t normal = 0;
+  bool names_object = false;  // has a digit, or its key says id, name or mail: what the call is about
+};
+
+/// The values in a tool's input: the leaves of JSON, else the words with digits of plain text. Linear; replaces `out`.
+void collect_values(std::string_view input, std::vector<CallValue>& out);
+
+/// What a tool's name says: the group of its first known verb and its other words.
+struct ToolMeaning {
+  std::uint16_t group = 0;  // 0 when no verb is known
+  bool reads = false;
+  std::vector<std::uint64_t> nouns;
+};
+
+/// Answers, for a run walked from its end to its start, whether a failed call was made good later. One pass, linear; one owner.
+class Recovery {
+ public:
+  Recovery(const Lexicon& lexicon, const std::vector<std::string>& read_prefixes) : lexicon_(&lexicon), read_prefixes_(&read_prefixes) {}
+
+  void clear();
+
+  /// Takes in a call that succeeded with a result.
+  void add(const StepView& step);
+
+  /// True when a call taken in so far (a later one) did what this failed one was for: the same tool, or one of the same verb and
+  /// object; and, where inputs are known, for the same object. A look-up is made good by any later look-up of its kind.
+  [[nodiscard]] bool recovered(const StepView& failed);
+
+  [[nodiscard]] const ToolMeaning& meaning(std::string_view tool);
+
+ private:
+  struct Done {
+    bool any = false;
+    bool unknown_input = false;
+    std::unordered_set<std::uint64_t> objects;
+  };
+
+  void keys_of(const StepView& step);
+
+  const Lexicon* lexicon_;
+  const std::vector<std::string>* read_prefixes_;
+  std::unordered_map<std::uint64_t, Done> done_;
+  std::unordered_map<std::string, ToolMeaning> meanings_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<CallValue> values_;
+};
+
+}  // namespace runwarden::plugins
