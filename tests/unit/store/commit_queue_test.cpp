@@ -1,0 +1,224 @@
+#include "store/commit_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "sample_records.h"
+#include "support/fake_clock.h"
+
+namespace runwarden::store {
+namespace {
+
+using Outcome = WriteResult::Outcome;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Takes note of each batch; while shut, a commit waits inside.
+class GatedStore final : public Store {
+ public:
+  std::vector<WriteResult> commit(std::span<const Write> batch) override {
+    std::unique_lock lock(mutex_);
+    ++inside_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return open_; });
+    if (fault_) throw FatalStoreError("the disk is gone");
+    sizes_.push_back(batch.size());
+    return std::vector<WriteResult>(batch.size());
+  }
+  void shut() {
+    const std::lock_guard lock(mutex_);
+    open_ = false;
+  }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  void break_down() {
+    const std::lock_guard lock(mutex_);
+    fault_ = true;
+  }
+  void wait_until_inside(int commits) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return inside_ >= commits; });
+  }
+  std::vector<std::size_t> sizes() {
+    const std::lock_guard lock(mutex_);
+    return sizes_;
+  }
+
+  std::uint64_t next_seq() override { return 0; }
+  std::optional<model::RunRecord> find_run(model::TenantId, std::string_view) override { return {}; }
+  std::optional<Replay> find_replay(model::TenantId, const model::Digest&) override { return {}; }
+  model::KeyRecord put_key(model::KeyRecord key) override { return key; }
+  std::vector<model::KeyRecord> keys() override { return {}; }
+  std::uint64_t keys_version() override { return 0; }
+  void touch_keys(std::span<const std::pair<std::string, std::int64_t>>) override {}
+  Space space() override { return {}; }
+  Status writable() override { return Nothing{}; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = true;
+  bool fault_ = false;
+  int inside_ = 0;
+  std::vector<std::size_t> sizes_;
+};
+
+class CommitQueueTest : public ::testing::Test {
+ protected:
+  CommitQueue queue(CommitQueue::Limits limits) {
+    return CommitQueue(
+        store_, limits, clock_,
+        {[this](const std::string& text) { fatal_.push_back(text); }, [this](const std::string& text) { faults_.push_back(text); },
+         [this](const CommitQueue::Batch& batch) { batches_.push_back(batch.records); }});
+  }
+  static Write write(std::size_t bytes = 10) {
+    RunWrite run = sample_run(1, {1, 1});
+    run.run.document.assign(bytes, 'x');
+    return run;
+  }
+  CommitQueue::Done note(int number) {
+    return [this, number](const WriteResult&) { told_.push_back(number); };
+  }
+
+  testing::FakeClock clock_;
+  GatedStore store_;
+  std::vector<int> told_;  // by the writing thread; read after drain()
+  std::vector<std::string> fatal_;
+  std::vector<std::string> faults_;
+  std::vector<std::size_t> batches_;
+};
+
+TEST_F(CommitQueueTest, WhatWaitsDuringACommit_GoesTogetherInOrder) {
+  store_.shut();
+  CommitQueue queue = this->queue({});
+  ASSERT_TRUE(queue.submit(write(), note(0)));
+  store_.wait_until_inside(1);
+  for (int i = 1; i <= 5; ++i) ASSERT_TRUE(queue.submit(write(), note(i)));
+  EXPECT_EQ(queue.waiting().items, 5u);
+  store_.open();
+  queue.drain();
+  EXPECT_THAT(store_.sizes(), ElementsAre(1, 5));
+  EXPECT_THAT(told_, ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(batches_, ElementsAre(1, 5));
+  EXPECT_EQ(queue.waiting().items, 0u);
+  EXPECT_EQ(queue.waiting().bytes, 0u);
+}
+
+TEST_F(CommitQueueTest, FullByCount_RefusesAndTellsNobody) {
+  store_.shut();
+  CommitQueue::Limits limits;
+  limits.max_items = 2;
+  CommitQueue queue = this->queue(limits);
+  ASSERT_TRUE(queue.submit(write(), note(0)));
+  store_.wait_until_inside(1);
+  EXPECT_TRUE(queue.submit(write(), note(1)));
+  EXPECT_TRUE(queue.submit(write(), note(2)));
+  EXPECT_FALSE(queue.submit(write(), note(3)));
+  store_.open();
+  queue.drain();
+  EXPECT_THAT(told_, ElementsAre(0, 1, 2));
+}
+
+TEST_F(CommitQueueTest, FullByBytes_RefusesButTakesOneLargeWriteAlone) {
+  store_.shut();
+  CommitQueue::Limits limits;
+  limits.max_bytes = 5000;
+  CommitQueue queue = this->queue(limits);
+  ASSERT_TRUE(queue.submit(write(), note(0)));
+  store_.wait_until_inside(1);
+  EXPECT_TRUE(queue.submit(write(100'000), note(1)));
+  EXPECT_FALSE(queue.submit(write(), note(2)));
+  store_.open();
+  queue.drain();
+  EXPECT_THAT(told_, ElementsAre(0, 1));
+}
+
+TEST_F(CommitQueueTest, Batches_KeepToTheirLimits) {
+  store_.shut();
+  CommitQueue::Limits limits;
+  limits.max_commit_records = 3;
+  limits.max_commit_bytes = 50'000;
+  CommitQueue queue = this->queue(limits);
+  queue.submit(write(), note(0));
+  store_.wait_until_inside(1);
+  for (int i = 0; i < 4; ++i) queue.submit(write(), note(i));
+  for (int i = 0; i < 2; ++i) queue.submit(write(40'000), note(i));
+  queue.submit(write(200'000), note(9));
+  store_.open();
+  queue.drain();
+  EXPECT_THAT(store_.sizes(), ElementsAre(1, 3, 2, 1, 1));
+}
+
+TEST_F(CommitQueueTest, Jobs_RunBetweenBatchesAndMayFail) {
+  CommitQueue queue = this->queue({});
+  std::promise<void> done;
+  queue.run_between([](Store&) { throw StoreError("no room for a time"); });
+  queue.run_between([&](Store& store) {
+    EXPECT_EQ(&store, &store_);
+    done.set_value();
+  });
+  done.get_future().wait();
+  ASSERT_TRUE(queue.submit(write(), note(0)));
+  queue.drain();
+  EXPECT_THAT(told_, ElementsAre(0));
+  EXPECT_THAT(faults_, ElementsAre("no room for a time"));
+  EXPECT_THAT(fatal_, IsEmpty());
+}
+
+TEST_F(CommitQueueTest, Drain_CommitsAllAndThenTakesNothing) {
+  CommitQueue queue = this->queue({});
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(queue.submit(write(), note(i)));
+  queue.drain();
+  EXPECT_EQ(told_.size(), 1000u);
+  EXPECT_FALSE(queue.submit(write(), note(1000)));
+}
+
+TEST_F(CommitQueueTest, FailedStore_IsReportedOnceAndNothingIsTold) {
+  store_.shut();
+  CommitQueue queue = this->queue({});
+  queue.submit(write(), note(0));
+  store_.wait_until_inside(1);
+  queue.submit(write(), note(1));
+  store_.break_down();
+  store_.open();
+  queue.drain();
+  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_THAT(fatal_, ElementsAre("the disk is gone"));
+  EXPECT_FALSE(queue.submit(write(), note(2)));
+}
+
+TEST_F(CommitQueueTest, ListenerThatThrows_CostsOnlyItself) {
+  CommitQueue queue = this->queue({});
+  queue.submit(write(), [](const WriteResult&) { throw std::runtime_error("the client is gone"); });
+  queue.submit(write(), note(1));
+  queue.drain();
+  EXPECT_THAT(told_, ElementsAre(1));
+  EXPECT_THAT(faults_, ElementsAre("the client is gone"));
+}
+
+TEST_F(CommitQueueTest, ManyThreads_AreAllTold) {
+  CommitQueue queue = this->queue({});
+  std::atomic<int> told{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) EXPECT_TRUE(queue.submit(write(), [&](const WriteResult&) { ++told; }));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  queue.drain();
+  EXPECT_EQ(told, 2000);
+}
+
+}  // namespace
+}  // namespace runwarden::store

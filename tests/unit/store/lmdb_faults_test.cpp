@@ -1,0 +1,286 @@
+// What the LMDB store does when the machine does not play along.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sample_records.h"
+#include "store/lmdb_env.h"
+#include "store/lmdb_store.h"
+#include "store/service_lock.h"
+#include "store/store.h"
+#include "store/tables.h"
+#include "support/fake_clock.h"
+#include "support/temp_folder.h"
+
+namespace runwarden::store {
+namespace {
+
+using Outcome = WriteResult::Outcome;
+using testing::FakeClock;
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+// Text that does not compress.
+std::string noise(std::size_t bytes) {
+  std::string text(bytes, '\0');
+  std::uint64_t state = 88172645463325252;
+  for (char& c : text) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    c = static_cast<char>(state);
+  }
+  return text;
+}
+
+class LmdbFaults : public ::testing::Test {
+ protected:
+  LmdbFaults() {
+    settings_.path = folder_.path() / "store";
+    settings_.map_size = 4 * kMiB;
+    settings_.machine.disk_free_bytes = [this](const std::filesystem::path&) { return disk_free_; };
+    settings_.machine.commit_fault = [this] { return commit_fault_; };
+  }
+
+  std::unique_ptr<Store> open() {
+    auto store = open_lmdb(settings_, clock_);
+    if (!store.ok()) throw std::runtime_error(store.error().detail);
+    return std::move(*store);
+  }
+  RunWrite run(Store& store, const std::string& id, std::size_t bytes) {
+    RunWrite write = sample_run(1, {clock_.wall_ms(), store.next_seq()}, id, id);
+    write.run.document = noise(bytes);
+    return write;
+  }
+  WriteResult commit(Store& store, RunWrite write) {
+    const std::vector<Write> batch{std::move(write)};
+    return store.commit(batch).front();
+  }
+  int fill(Store& store, std::size_t bytes) {
+    for (int stored = 0;; ++stored) {
+      const WriteResult result = commit(store, run(store, "fill " + std::to_string(bytes) + " " + std::to_string(stored), bytes));
+      if (result.outcome != Outcome::stored) return stored;
+    }
+  }
+
+  FakeClock clock_;
+  testing::TempFolder folder_;
+  LmdbSettings settings_;
+  std::uint64_t disk_free_ = 1024 * kMiB;
+  int commit_fault_ = 0;
+};
+
+TEST_F(LmdbFaults, SmallestMap_StartsReady) {
+  const auto store = open();
+  EXPECT_TRUE(store->writable().ok());
+  EXPECT_EQ(commit(*store, run(*store, "r", 1000)).outcome, Outcome::stored);
+}
+
+TEST_F(LmdbFaults, FullMap_RefusesRunsReadsOnAndTakesKeys) {
+  const auto store = open();
+  EXPECT_GT(fill(*store, 8000), 300);
+  fill(*store, 100);
+  const WriteResult refused = commit(*store, run(*store, "one more", 100));
+  EXPECT_EQ(refused.outcome, Outcome::unavailable);
+  EXPECT_THAT(refused.detail, HasSubstr("no room"));
+  EXPECT_FALSE(store->find_run(1, "one more"));
+  const Status writable = store->writable();
+  ASSERT_FALSE(writable.ok());
+  EXPECT_THAT(writable.error().detail, HasSubstr("store.map_size"));
+  EXPECT_TRUE(store->find_run(1, "fill 8000 0"));
+  EXPECT_EQ(commit(*store, run(*store, "fill 8000 0", 8000)).outcome, Outcome::replayed);
+  model::KeyRecord key;
+  key.id = "key_1";
+  key.tenant_name = "acme";
+  store->put_key(key);
+  EXPECT_EQ(store->keys().size(), 1u);
+}
+
+TEST_F(LmdbFaults, WriteLargerThanTheMap_DoesNotCostTheRestOfTheBatch) {
+  const auto store = open();
+  const std::vector<Write> batch{run(*store, "a", 1000), run(*store, "b", 5 * kMiB), run(*store, "c", 1000)};
+  const auto results = store->commit(batch);
+  EXPECT_EQ(results[0].outcome, Outcome::stored);
+  EXPECT_EQ(results[1].outcome, Outcome::unavailable);
+  EXPECT_EQ(results[2].outcome, Outcome::stored);
+  EXPECT_TRUE(store->find_run(1, "c"));
+  EXPECT_TRUE(store->writable().ok());
+}
+
+TEST_F(LmdbFaults, FullDisk_RefusesAndRecoversByItself) {
+  const auto store = open();
+  EXPECT_EQ(commit(*store, run(*store, "a", 1000)).outcome, Outcome::stored);
+  disk_free_ = 0;
+  clock_.advance_ms(2000);
+  const WriteResult refused = commit(*store, run(*store, "b", 100'000));
+  EXPECT_EQ(refused.outcome, Outcome::unavailable);
+  ASSERT_FALSE(store->writable().ok());
+  EXPECT_THAT(store->writable().error().detail, HasSubstr("disk"));
+  disk_free_ = 1024 * kMiB;
+  EXPECT_EQ(commit(*store, run(*store, "b", 100'000)).outcome, Outcome::stored);
+  EXPECT_TRUE(store->writable().ok());
+}
+
+TEST_F(LmdbFaults, NoSpaceAtCommit_RefusesAndRecoversByItself) {
+  const auto store = open();
+  commit_fault_ = ENOSPC;
+  const std::vector<Write> batch{run(*store, "a", 1000), run(*store, "b", 1000)};
+  for (const WriteResult& result : store->commit(batch)) EXPECT_EQ(result.outcome, Outcome::unavailable);
+  EXPECT_FALSE(store->writable().ok());
+  EXPECT_FALSE(store->find_run(1, "a"));
+  commit_fault_ = 0;
+  for (const WriteResult& result : store->commit(batch)) EXPECT_EQ(result.outcome, Outcome::stored);
+  EXPECT_TRUE(store->writable().ok());
+}
+
+TEST_F(LmdbFaults, RefusalAtCommit_IsForgottenWhenNothingElseIsWrong) {
+  const auto store = open();
+  commit_fault_ = ENOSPC;
+  commit(*store, run(*store, "a", 1000));
+  commit_fault_ = 0;
+  EXPECT_FALSE(store->writable().ok());
+  clock_.advance_ms(10'000);
+  EXPECT_TRUE(store->writable().ok());
+}
+
+TEST_F(LmdbFaults, IoErrorOfAFullDisk_IsARefusal) {
+  const auto store = open();
+  disk_free_ = 4096;
+  commit_fault_ = EIO;
+  EXPECT_EQ(commit(*store, run(*store, "a", 1000)).outcome, Outcome::unavailable);
+}
+
+TEST_F(LmdbFaults, IoErrorAtCommit_IsFatalForGood) {
+  const auto store = open();
+  commit(*store, run(*store, "before", 1000));
+  commit_fault_ = EIO;
+  EXPECT_THROW(commit(*store, run(*store, "a", 1000)), FatalStoreError);
+  commit_fault_ = 0;
+  EXPECT_THROW(commit(*store, run(*store, "b", 1000)), FatalStoreError);
+  EXPECT_THROW(store->put_key({}), FatalStoreError);
+  EXPECT_FALSE(store->writable().ok());
+  EXPECT_TRUE(store->find_run(1, "before"));
+}
+
+TEST_F(LmdbFaults, BadBytesInAValue_AreNamedAndCostOnlyThatRun) {
+  {
+    const auto store = open();
+    RunWrite write = run(*store, "bad", 10);
+    write.run.document = "PLAINLY-FOUND";
+    commit(*store, write);
+    commit(*store, run(*store, "good", 1000));
+  }
+  const auto file = settings_.path / "data.mdb";
+  std::ifstream in(file, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  in.close();
+  int changed = 0;
+  for (std::size_t at = bytes.find("PLAINLY"); at != std::string::npos; at = bytes.find("PLAINLY", at + 1), ++changed) bytes[at] = 'p';
+  ASSERT_GT(changed, 0);
+  std::ofstream(file, std::ios::binary) << bytes;
+  const auto store = open();
+  try {
+    store->find_run(1, "bad");
+    FAIL() << "the bad value was believed";
+  } catch (const StoreError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("database \"runs\", key 0x00000001"));
+    EXPECT_THAT(error.what(), HasSubstr("checksum of the body"));
+  }
+  EXPECT_TRUE(store->find_run(1, "good"));
+  const std::vector<Write> batch{run(*store, "bad", 10), run(*store, "next", 10)};
+  const auto results = store->commit(batch);
+  EXPECT_EQ(results[0].outcome, Outcome::unavailable);
+  EXPECT_THAT(results[0].detail, HasSubstr("checksum"));
+  EXPECT_EQ(results[1].outcome, Outcome::stored);
+}
+
+TEST_F(LmdbFaults, NewerFormat_IsRefusedWithTheRemedy) {
+  open();
+  {
+    LmdbEnv env({.folder = settings_.path, .map_size = 0, .databases = kMostTables, .machine = {}});
+    WriteTxn txn = env.write();
+    const MDB_dbi database = txn.open_database("meta");
+    txn.put(database, "format", seal("format", KeyBytes().u64(kFormat + 1)));
+    txn.commit();
+  }
+  const auto store = open_lmdb(settings_, clock_);
+  ASSERT_FALSE(store.ok());
+  EXPECT_THAT(store.error().detail, HasSubstr("has format 2"));
+  EXPECT_THAT(store.error().detail, HasSubstr("install the version"));
+}
+
+TEST_F(LmdbFaults, OtherFileInItsPlace_IsRefusedAndLeftAlone) {
+  ASSERT_EQ(::mkdir(settings_.path.c_str(), 0700), 0);
+  std::ofstream(settings_.path / "data.mdb") << std::string(100'000, 'x');
+  const auto store = open_lmdb(settings_, clock_);
+  ASSERT_FALSE(store.ok());
+  EXPECT_THAT(store.error().detail, HasSubstr("no store of runwarden"));
+}
+
+TEST_F(LmdbFaults, SecondOpeningInOneProcess_IsRefusedAlsoByAnotherName) {
+  auto store = open();
+  const auto other_name = folder_.path() / "link";
+  std::filesystem::create_directory_symlink(settings_.path, other_name);
+  LmdbSettings again = settings_;
+  again.path = other_name;
+  const auto second = open_lmdb(again, clock_);
+  ASSERT_FALSE(second.ok());
+  EXPECT_THAT(second.error().detail, HasSubstr("open in this process already"));
+  store.reset();
+  EXPECT_TRUE(open_lmdb(again, clock_).ok());
+}
+
+TEST_F(LmdbFaults, NetworkFileSystem_IsRefused) {
+  settings_.machine.file_system_type = [](const std::filesystem::path&) { return std::uint64_t{0x6969}; };
+  const auto store = open_lmdb(settings_, clock_);
+  ASSERT_FALSE(store.ok());
+  EXPECT_THAT(store.error().detail, HasSubstr("local disk"));
+}
+
+TEST_F(LmdbFaults, MapTooSmall_IsRefused) {
+  settings_.map_size = 4 * kMiB - 1;
+  const auto store = open_lmdb(settings_, clock_);
+  ASSERT_FALSE(store.ok());
+  EXPECT_THAT(store.error().detail, HasSubstr("at least 4 MiB"));
+}
+
+TEST_F(LmdbFaults, FolderThatCannotBeMade_IsNamed) {
+  std::ofstream(folder_.path() / "file") << "x";
+  settings_.path = folder_.path() / "file" / "store";
+  const auto store = open_lmdb(settings_, clock_);
+  ASSERT_FALSE(store.ok());
+  EXPECT_THAT(store.error().detail, HasSubstr((folder_.path() / "file" / "store").string()));
+}
+
+TEST_F(LmdbFaults, Files_AreNotForOthers) {
+  const auto store = open();
+  struct stat found {};
+  ASSERT_EQ(::stat(settings_.path.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0007, 0u);
+  ASSERT_EQ(::stat((settings_.path / "data.mdb").c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0077, 0u);
+}
+
+TEST(ServiceLock, SecondHolder_IsRefusedUntilTheFirstLetsGo) {
+  testing::TempFolder folder;
+  {
+    auto first = ServiceLock::take(folder.path());
+    ASSERT_TRUE(first.ok());
+    auto second = ServiceLock::take(folder.path());
+    ASSERT_FALSE(second.ok());
+    EXPECT_THAT(second.error().detail, HasSubstr("stop the service"));
+  }
+  EXPECT_TRUE(ServiceLock::take(folder.path()).ok());
+}
+
+}  // namespace
+}  // namespace runwarden::store

@@ -1,0 +1,201 @@
+// The LMDB store among several processes and threads, and what stands after a process was killed.
+//
+// A child is forked before the parent opens anything, and talks through pipes.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sample_records.h"
+#include "store/lmdb_store.h"
+#include "store/store.h"
+#include "support/temp_folder.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+std::unique_ptr<Store> open_store(const std::filesystem::path& path) {
+  static const SystemClock clock;
+  LmdbSettings settings;
+  settings.path = path;
+  settings.map_size = 256 * kMiB;
+  auto store = open_lmdb(settings, clock);
+  if (!store.ok()) throw std::runtime_error(store.error().detail);
+  return std::move(*store);
+}
+
+template <class Work>
+pid_t in_child(Work work) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  int code = 1;
+  try {
+    work();
+    code = 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "child: %s\n", error.what());
+  }
+  ::_exit(code);
+}
+
+int exit_code_of(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void put_keys(const std::filesystem::path& path, const std::string& prefix, int count) {
+  const auto store = open_store(path);
+  for (int i = 0; i < count; ++i) {
+    model::KeyRecord key;
+    key.id = prefix + std::to_string(i);
+    key.tenant_name = "tenant " + std::to_string(i);
+    store->put_key(key);
+  }
+}
+
+TEST(LmdbProcesses, TwoThatWriteKeysAtOnce_LoseNoneAndAgreeOnTenants) {
+  testing::TempFolder folder;
+  const auto path = folder.path() / "store";
+  const pid_t first = in_child([&] { put_keys(path, "a", 100); });
+  const pid_t second = in_child([&] { put_keys(path, "b", 100); });
+  EXPECT_EQ(exit_code_of(first), 0);
+  EXPECT_EQ(exit_code_of(second), 0);
+  const auto store = open_store(path);
+  const auto keys = store->keys();
+  ASSERT_EQ(keys.size(), 200u);
+  std::map<std::string, model::TenantId> tenants;
+  std::set<model::TenantId> numbers;
+  for (const model::KeyRecord& key : keys) {
+    const auto known = tenants.emplace(key.tenant_name, key.tenant).first;
+    EXPECT_EQ(known->second, key.tenant);
+    numbers.insert(key.tenant);
+  }
+  EXPECT_EQ(tenants.size(), 100u);
+  EXPECT_EQ(numbers.size(), 100u);
+  EXPECT_EQ(store->keys_version(), 200u);
+}
+
+TEST(LmdbProcesses, KeyOfAnotherProcess_ShowsAtOnce) {
+  testing::TempFolder folder;
+  const auto path = folder.path() / "store";
+  int go[2];
+  ASSERT_EQ(::pipe(go), 0);
+  const pid_t child = in_child([&] {
+    char byte = 0;
+    if (::read(go[0], &byte, 1) != 1) throw std::runtime_error("no word from the parent");
+    put_keys(path, "k", 1);
+  });
+  {
+    const auto store = open_store(path);
+    const std::uint64_t before = store->keys_version();
+    EXPECT_TRUE(store->keys().empty());
+    ASSERT_EQ(::write(go[1], "g", 1), 1);
+    EXPECT_EQ(exit_code_of(child), 0);
+    EXPECT_NE(store->keys_version(), before);
+    EXPECT_EQ(store->keys().size(), 1u);
+  }
+  ::close(go[0]);
+  ::close(go[1]);
+}
+
+// Commits runs in batches and says how far it came, after each commit: or before it, which is the fault the test must see.
+enum class Say { after_commit, before_commit };
+
+void store_and_say(const std::filesystem::path& path, int round, int say_to, Say when) {
+  const auto store = open_store(path);
+  for (std::uint32_t number = 0;; number += 4) {
+    std::vector<Write> batch;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::string id = std::to_string(round) + "/" + std::to_string(number + i);
+      RunWrite write = sample_run(1, {1'790'000'000'000, store->next_seq()}, id, id);
+      write.failures.push_back(sample_failure({1'790'000'000'000, store->next_seq()}));
+      batch.push_back(std::move(write));
+    }
+    const std::uint32_t last = number + 3;
+    if (when == Say::before_commit && ::write(say_to, &last, sizeof last) != sizeof last) return;
+    store->commit(batch);
+    if (when == Say::after_commit && ::write(say_to, &last, sizeof last) != sizeof last) return;
+  }
+}
+
+// Kills a child in the middle of its work; how many of the runs it had spoken of are not there.
+int lost_after_kill(const std::filesystem::path& path, int round, Say when) {
+  int said[2];
+  if (::pipe(said) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = in_child([&] {
+    ::close(said[0]);
+    store_and_say(path, round, said[1], when);
+  });
+  ::close(said[1]);
+  std::uint32_t last = 0;
+  for (int heard = 0; heard < 20 + round * 3; ++heard) {
+    if (::read(said[0], &last, sizeof last) != sizeof last) throw std::runtime_error("the child fell silent");
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  while (::read(said[0], &last, sizeof last) == sizeof last) continue;
+  ::close(said[0]);
+  const auto store = open_store(path);
+  int lost = 0;
+  for (std::uint32_t number = 0; number <= last; ++number) {
+    if (!store->find_run(1, std::to_string(round) + "/" + std::to_string(number))) ++lost;
+  }
+  return lost;
+}
+
+TEST(LmdbProcesses, KilledAfterAcknowledging_LosesNothing) {
+  testing::TempFolder folder;
+  for (int round = 0; round < 12; ++round) EXPECT_EQ(lost_after_kill(folder.path() / "store", round, Say::after_commit), 0) << round;
+}
+
+// Proves that the test above can see a loss.
+TEST(LmdbProcesses, KilledAfterAcknowledgingTooEarly_LosesSomething) {
+  testing::TempFolder folder;
+  int lost = 0;
+  for (int round = 0; round < 40 && lost == 0; ++round) lost += lost_after_kill(folder.path() / "store", round, Say::before_commit);
+  EXPECT_GT(lost, 0);
+}
+
+TEST(LmdbThreads, ReadersBesideTheWriter_SeeWholeRuns) {
+  testing::TempFolder folder;
+  const auto store = open_store(folder.path() / "store");
+  std::atomic<std::uint32_t> committed{0};
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> readers;
+  for (int r = 0; r < 3; ++r) {
+    readers.emplace_back([&] {
+      while (!stop) {
+        const std::uint32_t upto = committed;
+        if (upto == 0) continue;
+        const std::string id = std::to_string((upto - 1) * 7919ull % upto);
+        const auto run = store->find_run(1, id);
+        ASSERT_TRUE(run) << id;
+        EXPECT_EQ(run->content, digest_of(id));
+        store->keys_version();
+        store->space();
+      }
+    });
+  }
+  for (std::uint32_t number = 0; number < 400; ++number) {
+    const std::string id = std::to_string(number);
+    const std::vector<Write> batch{sample_run(1, {1'790'000'000'000, store->next_seq()}, id, id)};
+    store->commit(batch);
+    committed = number + 1;
+  }
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+}
+
+}  // namespace
+}  // namespace runwarden::store
