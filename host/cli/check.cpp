@@ -1,0 +1,81 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <sstream>
+
+#include "base/json_text.h"
+#include "cli/context.h"
+#include "cli/loaded_detectors.h"
+
+namespace runwarden::cli {
+namespace {
+
+// What a check found out; as text or as one JSON object.
+struct Finding {
+  std::string source;
+  std::string faults;  // a line each
+  std::vector<std::string> warnings;
+  std::vector<detect::DetectorInfo> detectors;
+};
+
+std::string as_json(const Finding& finding) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("ok").boolean(finding.faults.empty());
+  finding.source.empty() ? out.key("config").null() : out.key("config").string(finding.source);
+  out.key("errors").begin_array();
+  std::istringstream lines(finding.faults);
+  for (std::string line; std::getline(lines, line);) out.string(line);
+  out.end_array().key("warnings").begin_array();
+  for (const std::string& warning : finding.warnings) out.string(warning);
+  out.end_array().key("detectors").raw(detectors_as_json(finding.detectors)).end_object();
+  return text;
+}
+
+Finding examine(Context& context) {
+  Finding finding;
+  const auto options = config::process_options(context.config, context.data_dir);
+  finding.source = options.path.string();
+  auto settings = config::load(options);
+  if (!settings.ok()) {
+    finding.faults = settings.error().detail;
+    return finding;
+  }
+  finding.source = settings->source;
+  finding.warnings = settings->warnings;
+  const SystemClock clock;
+  auto set = detect::DetectorSet::load(settings->detectors, load_context(context, *settings, 1, clock));
+  if (set.ok()) {
+    finding.detectors = (*set)->list();
+  } else {
+    finding.faults = set.error().detail;
+  }
+  return finding;
+}
+
+int check(Context& context, bool json) {
+  const Finding finding = examine(context);
+  for (const std::string& warning : finding.warnings) context.err << "runwarden: warning: " << warning << "\n";
+  if (!finding.faults.empty()) context.err << finding.faults << "\n";
+  if (json) {
+    context.out << as_json(finding) << "\n";
+  } else if (finding.faults.empty()) {
+    context.out << (finding.source.empty() ? "No configuration file: built-in defaults" : finding.source) << " is fine\n\n";
+    print_detectors(context.out, finding.detectors);
+  }
+  const int written = context.finish();
+  return finding.faults.empty() ? written : kWanting;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("check", "Read the configuration and load every detector, as serve would");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "One object: ok, config, errors, warnings, detectors");
+  command->footer(
+      "Every fault is told with file, line and column; exit 1 then. A running service is not touched.\n\n"
+      "Example:\n  runwarden check --config /etc/runwarden/runwarden.yaml");
+  command->callback([&context, json] { context.exit_code = check(context, *json); });
+}
+
+}  // namespace runwarden::cli

@@ -1,0 +1,46 @@
+#include <CLI/CLI.hpp>
+#include <exception>
+
+#include "cli/context.h"
+
+namespace runwarden::cli {
+namespace {
+
+void add_common(CLI::App& app, Context& context) {
+  app.set_version_flag("--version", std::string("runwarden ") + RUNWARDEN_VERSION);
+  app.add_option("--config", context.config, "Configuration file; default $RUNWARDEN_CONFIG, else /etc/runwarden/runwarden.yaml")
+      ->type_name("FILE")
+      ->check([](const std::string& path) { return path.empty() ? std::string("a file name is needed") : std::string(); });
+  app.add_option("--data-dir", context.data_dir, "Folder of the store; takes the place of store.path")->type_name("DIR");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(
+      "Any single value of the configuration can be given in the environment: RUNWARDEN_LIMITS__BURST=20.\n"
+      "Exit: 0 fine, 1 refused or found wanting, 2 wrong usage.\n\n"
+      "Example:\n  runwarden serve --config /etc/runwarden/runwarden.yaml");
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
+  Context context{out, err, {}, {}, kFine};
+  try {
+    CLI::App app("Takes in records of AI-agent runs and says when a run that looks fine is not.", "runwarden");
+    add_common(app, context);
+    add_serve(app, context);
+    add_check(app, context);
+    add_keys(app, context);
+    add_detectors(app, context);
+    add_analyze(app, context);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& fault) {
+      return app.exit(fault, out, err) == 0 ? kFine : kUsage;
+    }
+    return context.exit_code;
+  } catch (const std::exception& fault) {
+    return context.refuse(fault.what());
+  }
+}
+
+}  // namespace runwarden::cli

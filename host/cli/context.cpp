@@ -1,0 +1,25 @@
+#include "cli/context.h"
+
+namespace runwarden::cli {
+
+std::optional<config::Settings> Context::settings() {
+  auto loaded = config::load(config::process_options(config, data_dir));
+  if (!loaded.ok()) {
+    err << loaded.error().detail << "\n";
+    return std::nullopt;
+  }
+  for (const std::string& warning : loaded->warnings) err << "runwarden: warning: " << warning << "\n";
+  return std::move(*loaded);
+}
+
+int Context::refuse(std::string_view why) {
+  err << "runwarden: " << why << "\n";
+  return kWanting;
+}
+
+int Context::finish() {
+  out.flush();
+  return out.good() ? kFine : refuse("the output could not be written; it is closed, or its disk is full");
+}
+
+}  // namespace runwarden::cli

@@ -1,0 +1,40 @@
+// What every command has at hand: the common options and where its words go. Lives as long as the command line; [main] only.
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "cli/cli.h"
+#include "config/settings.h"
+
+namespace CLI {
+class App;
+}
+
+namespace runwarden::cli {
+
+struct Context {
+  std::ostream& out;
+  std::ostream& err;
+  std::string config;    // --config; empty: not given
+  std::string data_dir;  // --data-dir; empty: not given
+  int exit_code = kFine;
+
+  // The settings, warnings told; or nothing, the faults told.
+  std::optional<config::Settings> settings();
+  // Tells why and answers kWanting.
+  int refuse(std::string_view why);
+  // kFine if everything given to `out` was taken, else told and kWanting.
+  int finish();
+};
+
+// Each adds its command with its options, its help and its example, and sets context.exit_code when it was run.
+void add_serve(CLI::App& app, Context& context);
+void add_check(CLI::App& app, Context& context);
+void add_keys(CLI::App& app, Context& context);
+void add_detectors(CLI::App& app, Context& context);
+void add_analyze(CLI::App& app, Context& context);
+
+}  // namespace runwarden::cli

@@ -1,0 +1,163 @@
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "base/json_text.h"
+#include "cli/context.h"
+#include "cli/detector_test.h"
+#include "cli/loaded_detectors.h"
+#include "cli/table.h"
+#include "detect/inspect.h"
+
+namespace runwarden::cli {
+namespace {
+
+int list(Context& context, const std::string& tenant, bool json) {
+  const auto settings = context.settings();
+  if (!settings) return kWanting;
+  const SystemClock clock;
+  const auto set = load_detectors(context, *settings, 1, clock);
+  if (!set) return kWanting;
+  const auto detectors = set->list(tenant);
+  if (json) {
+    context.out << detectors_as_json(detectors) << "\n";
+  } else {
+    print_detectors(context.out, detectors);
+  }
+  return context.finish();
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string text;
+  for (const std::string& one : texts) text += (text.empty() ? "" : ", ") + one;
+  return text.empty() ? "none" : text;
+}
+
+std::string version_text(std::uint32_t major, std::uint32_t minor) {
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+void print_inspection(std::ostream& out, const detect::Inspection& found) {
+  out << found.file.string() << "\n  size      " << found.size_bytes << " bytes\n  sha256    " << found.sha256 << "\n";
+  if (found.has_entry) {
+    out << "  ABI       built with " << version_text(found.abi_major, found.abi_minor) << ", needs a host of "
+        << version_text(found.abi_major, found.min_host_minor) << "; this host has " << detect::host_abi() << "\n";
+  }
+  for (const auto& detector : found.detectors) {
+    out << "  detector  " << detector.key << " " << detector.version << ": " << detector.title << "\n";
+    out << "            run schema 1." << detector.min_schema_minor << ", requires " << joined(detector.required_caps) << ", offers "
+        << joined(detector.optional_caps) << ", settings " << (detector.schema_json.empty() ? "unchecked" : "checked by its schema")
+        << "\n";
+  }
+  for (const std::string& note : found.notes) out << "  note      " << note << "\n";
+  out << "  verdict   " << (found.loadable ? "this host takes it" : found.refusal) << "\n";
+}
+
+void append_names(JsonWriter& out, const char* name, const std::vector<std::string>& values) {
+  out.key(name).begin_array();
+  for (const std::string& value : values) out.string(value);
+  out.end_array();
+}
+
+std::string inspection_json(const detect::Inspection& found) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("file").string(found.file.string()).key("sizeBytes").integer(static_cast<std::int64_t>(found.size_bytes));
+  out.key("sha256").string(found.sha256).key("hostAbi").string(detect::host_abi());
+  if (found.has_entry) {
+    out.key("abi").string(version_text(found.abi_major, found.abi_minor));
+    out.key("minHostAbi").string(version_text(found.abi_major, found.min_host_minor));
+  }
+  out.key("detectors").begin_array();
+  for (const auto& detector : found.detectors) {
+    out.begin_object().key("key").string(detector.key).key("version").string(detector.version).key("title").string(detector.title);
+    out.key("minSchemaMinor").integer(detector.min_schema_minor);
+    append_names(out, "requiredCaps", detector.required_caps);
+    append_names(out, "optionalCaps", detector.optional_caps);
+    detector.schema_json.empty() ? out.key("schema").null() : out.key("schema").raw(detector.schema_json);
+    out.end_object();
+  }
+  out.end_array().key("loadable").boolean(found.loadable);
+  if (!found.refusal.empty()) out.key("refusal").string(found.refusal);
+  append_names(out, "notes", found.notes);
+  out.end_object();
+  return text;
+}
+
+// Where libraries may lie: of the configuration that was named, else of none.
+std::optional<std::vector<std::string>> search_path(Context& context) {
+  config::LoadOptions built_in;
+  built_in.binary_dir = config::process_options({}, {}).binary_dir;
+  if (context.config.empty()) return config::load(built_in)->detectors.search_path;
+  const auto settings = context.settings();
+  if (!settings) return std::nullopt;
+  return settings->detectors.search_path;
+}
+
+int inspect(Context& context, const std::vector<std::string>& files, bool json) {
+  const auto folders = search_path(context);
+  if (!folders) return kWanting;
+  int worst = kFine;
+  for (const std::string& file : files) {
+    const auto found = detect::inspect(std::filesystem::absolute(file), *folders);
+    if (json) {
+      context.out << inspection_json(found) << "\n";
+    } else {
+      print_inspection(context.out, found);
+    }
+    if (found.loadable) continue;
+    worst = kWanting;
+    context.err << found.refusal << "\n";
+  }
+  const int written = context.finish();
+  return worst == kFine ? written : worst;
+}
+
+void add_list(CLI::App& detectors, Context& context) {
+  CLI::App* command = detectors.add_subcommand("list", "Load the configured detectors and show them");
+  auto tenant = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("--tenant", *tenant, "As they stand for this tenant")->type_name("TENANT");
+  command->add_flag("--json", *json, "An array of objects, settings included");
+  command->footer("Example:\n  runwarden detectors list --json");
+  command->callback([&context, tenant, json] { context.exit_code = list(context, *tenant, *json); });
+}
+
+void add_inspect(CLI::App& detectors, Context& context) {
+  CLI::App* command = detectors.add_subcommand("inspect", "Say what a detector file is, and whether this host would take it");
+  auto files = std::make_shared<std::vector<std::string>>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("files", *files, "Shared libraries")->required()->type_name("FILE.so");
+  command->add_flag("--json", *json, "One object a file and line");
+  command->footer(
+      "No configuration is needed. Exit 1 if a file would be refused; where it lies is only a note. The file's code is loaded.\n\n"
+      "Example:\n  runwarden detectors inspect build/pii_leak.so");
+  command->callback([&context, files, json] { context.exit_code = inspect(context, *files, *json); });
+}
+
+void add_test(CLI::App& detectors, Context& context) {
+  CLI::App* command = detectors.add_subcommand("test", "Run the detectors of one file on run files and show all they say");
+  auto options = std::make_shared<DetectorTest>();
+  command->add_option("library", options->library, "A shared library")->required()->type_name("FILE.so");
+  command->add_option("runs", options->runs, "Files with one run each; -: standard input")->required()->type_name("RUN.json");
+  command->add_option("--settings", options->settings, "Settings of the detector: JSON text, or a YAML or JSON file")
+      ->type_name("JSON|FILE");
+  command->add_flag("--json", options->json, "One object a run and line: file, failures, detectors, elapsedMicros");
+  command->footer(
+      "Exit 1 if the file is refused, a run cannot be read, or a detector fails or takes too long.\n\n"
+      "Example:\n  runwarden detectors test build/pii_leak.so --settings '{\"min_score\": 60}' -- runs/leak.json");
+  command->callback([&context, options] { context.exit_code = test_detectors(context, *options); });
+}
+
+}  // namespace
+
+void add_detectors(CLI::App& app, Context& context) {
+  CLI::App* detectors = app.add_subcommand("detectors", "Show, inspect and try detectors");
+  detectors->require_subcommand(1);
+  detectors->footer("Example:\n  runwarden detectors list");
+  add_list(*detectors, context);
+  add_inspect(*detectors, context);
+  add_test(*detectors, context);
+}
+
+}  // namespace runwarden::cli

@@ -1,0 +1,99 @@
+#include "cli/line_reader.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace runwarden::cli {
+namespace {
+
+constexpr std::size_t kChunkBytes = 64 * 1024;
+
+// read(2) until it says something; appends to `out`. False at the end of the file.
+Result<bool> read_some(int file, std::string& out) {
+  const std::size_t before = out.size();
+  out.resize(before + kChunkBytes);
+  ssize_t got = -1;
+  do {
+    got = ::read(file, out.data() + before, kChunkBytes);
+  } while (got < 0 && errno == EINTR);
+  out.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  if (got < 0) return Error{Code::internal, std::string("cannot read: ") + std::strerror(errno), {}, {}};
+  return got > 0;
+}
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+}  // namespace
+
+LineReader::LineReader(int file, std::size_t max_line_bytes) : file_(file), max_line_bytes_(max_line_bytes) {}
+
+Result<bool> LineReader::fill() {
+  buffer_.erase(0, at_);
+  at_ = 0;
+  return read_some(file_, buffer_);
+}
+
+Result<std::optional<Line>> LineReader::next() {
+  Line line;
+  std::size_t looked_at = at_;
+  for (;;) {
+    const auto end = buffer_.find('\n', looked_at);
+    if (end != std::string::npos || line.too_long) {
+      if (end == std::string::npos) {
+        at_ = buffer_.size();
+      } else {
+        if (!line.too_long) line.text.assign(buffer_, at_, end - at_);
+        at_ = end + 1;
+        line.number = ++number_;
+        if (!line.text.empty() && line.text.back() == '\r') line.text.pop_back();
+        if (line.text.size() > max_line_bytes_) line = Line{line.number, {}, true};
+        if (line.too_long || !is_blank(line.text)) return std::optional(std::move(line));
+        line = Line{};
+        looked_at = at_;
+        continue;
+      }
+    } else if (buffer_.size() - at_ > max_line_bytes_ + 1) {
+      line.too_long = true;
+      at_ = buffer_.size();
+    }
+    const std::size_t seen = buffer_.size() - at_;
+    const auto more = fill();
+    if (!more.ok()) return more.error();
+    looked_at = seen;
+    if (*more) continue;
+    if (buffer_.empty() && !line.too_long) return std::optional<Line>();
+    buffer_ += '\n';  // the last line has no end of its own
+  }
+}
+
+Result<std::optional<std::string>> read_whole(int file, std::size_t max_bytes) {
+  std::string text;
+  for (;;) {
+    const auto more = read_some(file, text);
+    if (!more.ok()) return more.error();
+    if (text.size() > max_bytes) return std::optional<std::string>();
+    if (!*more) return std::optional(std::move(text));
+  }
+}
+
+Result<InputFile> InputFile::open(const std::string& name) {
+  if (name == "-") return InputFile(STDIN_FILENO);
+  const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return Error{Code::not_found, "cannot open " + name + ": " + std::strerror(errno), {}, {}};
+  return InputFile(file);
+}
+
+InputFile::InputFile(InputFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+
+InputFile::~InputFile() {
+  if (file_ > STDIN_FILENO) ::close(file_);
+}
+
+}  // namespace runwarden::cli

@@ -1,0 +1,66 @@
+#include "cli/loaded_detectors.h"
+
+#include <mutex>
+
+#include "base/json_text.h"
+#include "cli/table.h"
+
+namespace runwarden::cli {
+namespace {
+
+std::string state_of(const detect::DetectorInfo& detector) {
+  if (!detector.loaded) return "not loaded";
+  return detector.enabled ? "enabled" : "disabled";
+}
+
+}  // namespace
+
+detect::LoadContext load_context(Context& context, const config::Settings& settings, std::size_t workers, const Clock& clock) {
+  detect::LoadContext load;
+  load.workers = workers;
+  load.clock = &clock;
+  load.log = [&err = context.err, mutex = std::make_shared<std::mutex>()](detect::LogLevel level, std::string_view text) {
+    if (level < detect::LogLevel::warn) return;
+    const std::lock_guard lock(*mutex);
+    err << "runwarden: " << text << "\n";
+  };
+  load.settings_fault = [&places = settings.places](const std::string& tenant, const std::string& key, std::string_view pointer,
+                                                    std::string_view detail) { return places.fault(tenant, key, pointer, detail); };
+  return load;
+}
+
+std::shared_ptr<detect::DetectorSet> load_detectors(Context& context, const config::Settings& settings, std::size_t workers,
+                                                    const Clock& clock) {
+  auto set = detect::DetectorSet::load(settings.detectors, load_context(context, settings, workers, clock));
+  if (set.ok()) return std::move(*set);
+  context.err << set.error().detail << "\n";
+  return nullptr;
+}
+
+void print_detectors(std::ostream& out, const std::vector<detect::DetectorInfo>& detectors) {
+  Table table({"KEY", "VERSION", "ABI", "STATE", "TITLE", "LIBRARY"});
+  for (const auto& detector : detectors) {
+    table.add({detector.key, detector.version, detector.abi, state_of(detector), detector.title, detector.library.string()});
+  }
+  table.print(out);
+  for (const auto& detector : detectors) {
+    if (!detector.fault.empty()) out << detector.fault << "\n";
+  }
+}
+
+std::string detectors_as_json(const std::vector<detect::DetectorInfo>& detectors) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_array();
+  for (const auto& detector : detectors) {
+    out.begin_object().key("key").string(detector.key).key("title").string(detector.title).key("version").string(detector.version);
+    out.key("abi").string(detector.abi).key("library").string(detector.library.string()).key("sha256").string(detector.sha256);
+    out.key("enabled").boolean(detector.enabled).key("optional").boolean(detector.optional).key("loaded").boolean(detector.loaded);
+    if (!detector.fault.empty()) out.key("fault").string(detector.fault);
+    out.key("settings").raw(detector.settings_json.empty() ? "{}" : detector.settings_json).end_object();
+  }
+  out.end_array();
+  return text;
+}
+
+}  // namespace runwarden::cli

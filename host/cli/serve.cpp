@@ -1,0 +1,29 @@
+#include <CLI/CLI.hpp>
+
+#include "app/service.h"
+#include "cli/context.h"
+
+namespace runwarden::cli {
+namespace {
+
+int serve(Context& context) {
+  const auto options = config::process_options(context.config, context.data_dir);
+  const auto settings = config::load(options);
+  if (!settings.ok()) {
+    context.err << settings.error().detail << "\n";
+    return kWanting;
+  }
+  return app::run_service(*settings, [options] { return config::load(options); });
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("serve", "Run the service");
+  command->footer(
+      "SIGTERM stops it: what is in flight is answered and committed first. SIGHUP takes up changes of detectors and limits.\n\n"
+      "Example:\n  runwarden serve --config /etc/runwarden/runwarden.yaml --data-dir /srv/runwarden");
+  command->callback([&context] { context.exit_code = serve(context); });
+}
+
+}  // namespace runwarden::cli

@@ -1,0 +1,22 @@
+// A table for reading: columns as wide as what stands in them. One thread.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace runwarden::cli {
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> titles) { rows_.push_back(std::move(titles)); }
+
+  // As many texts as there are titles; control characters are shown as '?'.
+  void add(std::vector<std::string> texts);
+  void print(std::ostream& out) const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace runwarden::cli

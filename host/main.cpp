@@ -1,0 +1,10 @@
+#include <csignal>
+#include <iostream>
+
+#include "cli/cli.h"
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is a failed write, told as such
+  std::ios::sync_with_stdio(false);
+  return runwarden::cli::run(argc, argv, std::cout, std::cerr);
+}
