@@ -1,0 +1,39 @@
+// The host as one detector sees it: its versions, its log and its clock. The detector may use it from any thread, as long as this
+// object lives, which is longer than any of the detector's instances.
+#pragma once
+
+#include <runwarden/detector.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "base/clock.h"
+#include "detect/detector_set.h"
+
+namespace runwarden::detect {
+
+class HostServices {
+ public:
+  HostServices(std::string detector_key, const Clock& clock, LogSink log);
+  HostServices(const HostServices&) = delete;
+  HostServices& operator=(const HostServices&) = delete;
+
+  const rw_host& raw() const { return raw_; }
+
+ private:
+  static void log(void* ctx, std::uint32_t level, rw_str text) noexcept;
+  static std::int64_t monotonic_ns(void* ctx) noexcept;
+  static const void* get_extension(void* ctx, rw_str id) noexcept;
+  bool may_log();
+
+  const std::string key_;
+  const Clock& clock_;
+  const LogSink log_;
+  std::mutex mutex_;
+  std::int64_t second_ = 0;  // the one that lines are counted in; guarded by mutex_
+  int lines_ = 0;            // guarded by mutex_
+  rw_host raw_;
+};
+
+}  // namespace runwarden::detect

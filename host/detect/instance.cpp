@@ -1,0 +1,57 @@
+#include "detect/instance.h"
+
+#include <exception>
+
+#include "detect/call.h"
+#include "detect/json_find.h"
+
+namespace runwarden::detect {
+namespace {
+
+// Runs a function of the library; what it throws, which it must not, ends here.
+template <class F>
+std::string guarded(F&& body) {
+  try {
+    body();
+    return {};
+  } catch (const std::exception& fault) {
+    return std::string("threw an exception across the ABI: ") + fault.what();
+  } catch (...) {
+    return "threw an exception across the ABI";
+  }
+}
+
+// "/repeats: must be even" is a fault of the settings, with its place.
+Error create_error(const std::string& text) {
+  const std::size_t colon = text.find(": ");
+  const bool has_place = !text.empty() && text[0] == '/' && colon != std::string::npos && is_json_pointer(text.substr(0, colon));
+  if (!has_place) return {Code::validation_failed, text, {}, {}};
+  return {Code::validation_failed, text, {}, {{text.substr(0, colon), "invalid_setting", text.substr(colon + 2)}}};
+}
+
+}  // namespace
+
+Result<Instance> Instance::create(const rw_detector& detector, const HostServices& host, const Clock& clock,
+                                  const std::string& settings_json) {
+  const Call call(clock);
+  const rw_str config = settings_json.empty() ? rw_str{nullptr, 0} : rw_str{settings_json.data(), settings_json.size()};
+  void* self = nullptr;
+  rw_status status = RW_INTERNAL;
+  const std::string thrown = guarded([&] { status = detector.create(&host.raw(), &call.raw(), config, &self); });
+  if (!thrown.empty()) return create_error(thrown);
+  if (status != RW_OK) return create_error(call.failure.empty() ? "status " + std::to_string(status) + " without a text" : call.failure);
+  if (self == nullptr) return create_error("create answered RW_OK without an instance");
+  return Instance(detector, self);
+}
+
+Instance::~Instance() {
+  if (self_ != nullptr) guarded([this] { detector_->destroy(self_); });
+}
+
+Instance::Outcome Instance::evaluate(const rw_run& run, const rw_call& call) {
+  Outcome outcome;
+  outcome.thrown = guarded([&] { outcome.status = detector_->evaluate(self_, &run, &call); });
+  return outcome;
+}
+
+}  // namespace runwarden::detect

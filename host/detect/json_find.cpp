@@ -1,0 +1,236 @@
+#include "detect/json_find.h"
+
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace runwarden::detect {
+namespace {
+
+rw_value nothing() {
+  rw_value value;
+  std::memset(&value, 0, sizeof value);
+  return value;
+}
+
+unsigned hex4(std::string_view text, std::size_t at) {
+  unsigned code = 0;
+  if (at + 4 <= text.size()) std::from_chars(text.data() + at, text.data() + at + 4, code, 16);
+  return code;
+}
+
+void append_utf8(std::string& out, unsigned code) {
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xC0 | (code >> 6));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xE0 | (code >> 12));
+    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  } else {
+    out += static_cast<char>(0xF0 | (code >> 18));
+    out += static_cast<char>(0x80 | ((code >> 12) & 0x3F));
+    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  }
+}
+
+// Resolves the escape whose letter stands at `at`; answers the position after it.
+std::size_t append_escape(std::string& out, std::string_view inside, std::size_t at) {
+  switch (inside[at]) {
+    case 'b': out += '\b'; return at + 1;
+    case 'f': out += '\f'; return at + 1;
+    case 'n': out += '\n'; return at + 1;
+    case 'r': out += '\r'; return at + 1;
+    case 't': out += '\t'; return at + 1;
+    case 'u': break;
+    default: out += inside[at]; return at + 1;
+  }
+  unsigned code = hex4(inside, at + 1);
+  at += 5;
+  const bool high = code >= 0xD800 && code < 0xDC00;
+  if (high && at + 6 <= inside.size() && inside[at] == '\\' && inside[at + 1] == 'u') {
+    code = 0x10000 + ((code - 0xD800) << 10) + (hex4(inside, at + 2) - 0xDC00);
+    at += 6;
+  }
+  append_utf8(out, code >= 0xD800 && code < 0xE000 ? 0xFFFD : code);
+  return at;
+}
+
+// The characters of a JSON string's inside.
+std::string unescape(std::string_view inside) {
+  std::string out;
+  out.reserve(inside.size());
+  std::size_t at = 0;
+  while (at < inside.size()) {
+    if (inside[at] != '\\' || at + 1 == inside.size()) {
+      out += inside[at++];
+    } else {
+      at = append_escape(out, inside, at + 1);
+    }
+  }
+  return out;
+}
+
+std::string token_text(std::string_view token) {
+  std::string out;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    if (token[i] == '~' && i + 1 < token.size()) {
+      out += token[++i] == '0' ? '~' : '/';
+    } else {
+      out += token[i];
+    }
+  }
+  return out;
+}
+
+bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+// Walks good JSON text forward.
+class Walker {
+ public:
+  explicit Walker(std::string_view text) : text_(text) {}
+
+  char peek() {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  void take() { ++at_; }
+
+  // The inside of the string that begins here.
+  std::string_view string() {
+    const std::size_t begin = ++at_;
+    while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
+    const std::size_t end = at_ < text_.size() ? at_ : text_.size();
+    at_ = end + 1;
+    return text_.substr(begin, end - begin);
+  }
+
+  // The text of the value that begins here.
+  std::string_view value() {
+    peek();
+    const std::size_t begin = at_;
+    std::size_t depth = 0;
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '"') {
+        string();
+        if (depth == 0) break;
+        continue;
+      }
+      if (c == '{' || c == '[') {
+        ++depth;
+      } else if (c == '}' || c == ']') {
+        if (depth == 0) break;
+        ++at_;
+        if (--depth == 0) break;
+        continue;
+      } else if (depth == 0 && (c == ',' || is_space(c))) {
+        break;
+      }
+      ++at_;
+    }
+    return text_.substr(begin, at_ - begin);
+  }
+
+  // Moves to the member's value; false when there is none of the name.
+  bool enter_member(std::string_view name) {
+    take();
+    while (peek() == '"') {
+      const std::string_view raw = string();
+      const bool same = raw.find('\\') == std::string_view::npos ? raw == name : unescape(raw) == name;
+      if (peek() == ':') take();
+      if (same) return true;
+      value();
+      if (peek() == ',') take();
+    }
+    return false;
+  }
+
+  // Moves to the element's value; false when there is none of the index.
+  bool enter_element(std::string_view index) {
+    std::uint64_t wanted = 0;
+    const auto [end, fault] = std::from_chars(index.data(), index.data() + index.size(), wanted);
+    if (fault != std::errc() || end != index.data() + index.size() || (index.size() > 1 && index[0] == '0')) return false;
+    take();
+    for (std::uint64_t i = 0; peek() != ']' && peek() != '\0'; ++i) {
+      if (i == wanted) return true;
+      value();
+      if (peek() == ',') take();
+    }
+    return false;
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+rw_value number_value(std::string_view text) {
+  rw_value value = nothing();
+  const char* end = text.data() + text.size();
+  if (text.find_first_of(".eE") == std::string_view::npos && std::from_chars(text.data(), end, value.as.i64).ec == std::errc()) {
+    value.type = RW_VALUE_INTEGER;
+    return value;
+  }
+  value.type = RW_VALUE_NUMBER;
+  if (std::from_chars(text.data(), end, value.as.f64).ec == std::errc::result_out_of_range) value.as.f64 = 0;  // below the smallest double
+  return value;
+}
+
+rw_value value_of(std::string_view text, TextArena& arena) {
+  rw_value value = nothing();
+  if (text.empty()) return value;
+  switch (text[0]) {
+    case 'n': value.type = RW_VALUE_NULL; return value;
+    case 't':
+    case 'f':
+      value.type = RW_VALUE_BOOL;
+      value.as.boolean = text[0] == 't' ? 1 : 0;
+      return value;
+    case '{':
+    case '[':
+      value.type = text[0] == '{' ? RW_VALUE_OBJECT : RW_VALUE_ARRAY;
+      value.as.str = {text.data(), text.size()};
+      return value;
+    case '"': {
+      std::string_view inside = text.substr(1, text.size() - 2);
+      if (inside.find('\\') != std::string_view::npos) inside = arena.keep(unescape(inside));
+      value.type = RW_VALUE_STRING;
+      value.as.str = {inside.data(), inside.size()};
+      return value;
+    }
+    default: return number_value(text);
+  }
+}
+
+}  // namespace
+
+bool is_json_pointer(std::string_view text) {
+  if (!text.empty() && text[0] != '/') return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '~') continue;
+    if (i + 1 == text.size() || (text[i + 1] != '0' && text[i + 1] != '1')) return false;
+  }
+  return true;
+}
+
+rw_value json_find(std::string_view json, std::string_view pointer, TextArena& arena) {
+  Walker walker(json);
+  while (!pointer.empty()) {
+    const std::size_t end = pointer.find('/', 1);
+    const std::string token = token_text(pointer.substr(1, end == std::string_view::npos ? end : end - 1));
+    pointer = end == std::string_view::npos ? std::string_view() : pointer.substr(end);
+    const char open = walker.peek();
+    const bool there = open == '{' ? walker.enter_member(token) : open == '[' && walker.enter_element(token);
+    if (!there) return nothing();
+  }
+  return value_of(walker.value(), arena);
+}
+
+}  // namespace runwarden::detect

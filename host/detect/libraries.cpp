@@ -1,0 +1,141 @@
+#include "detect/libraries.h"
+
+#define BOOST_DLL_USE_STD_FS
+#include <fcntl.h>
+#include <runwarden/detector.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <boost/dll/shared_library.hpp>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace runwarden::detect {
+namespace {
+
+namespace fs = std::filesystem;
+namespace dll = boost::dll;
+
+constexpr int kHighestMajorLookedFor = 9;
+
+struct Registered {
+  dll::shared_library handle;
+  LoadedLibrary library;
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, Registered> by_sha256;  // guarded by mutex
+};
+
+Registry& registry() {
+  static auto* const the_one = new Registry;  // never destroyed: libraries stay until the process ends
+  return *the_one;
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return true;
+}
+
+Error no_copy(const LibraryFile& file, const std::string& where) {
+  return refusal(file.file, "cannot be copied to " + where + ": " + std::strerror(errno) + ".");
+}
+
+// Sealed memory; the descriptor stays open, so that the path is good and unique as long as the process lives.
+Result<fs::path> copy_to_memory(const LibraryFile& file) {
+  const int fd = ::memfd_create(file.file.filename().c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) return no_copy(file, "memory");
+  if (!write_all(fd, file.bytes) || ::fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
+    const Error error = no_copy(file, "memory");
+    ::close(fd);
+    return error;
+  }
+  return fs::path("/proc/self/fd/" + std::to_string(fd));
+}
+
+// A folder of the service's own that nobody else can look into.
+Status ready_folder(const LibraryFile& file, const fs::path& folder) {
+  std::error_code fault;
+  fs::create_directories(folder.parent_path(), fault);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return no_copy(file, folder.string());
+  struct stat info;
+  if (::lstat(folder.c_str(), &info) != 0) return no_copy(file, folder.string());
+  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()) {
+    return refusal(file.file, "the private folder " + folder.string() + " is not the service's own. Remove it; it is made anew.");
+  }
+  if ((info.st_mode & 077) != 0 && ::chmod(folder.c_str(), 0700) != 0) return no_copy(file, folder.string());
+  return Nothing{};
+}
+
+Result<fs::path> copy_to_folder(const LibraryFile& file, const fs::path& folder) {
+  if (Status status = ready_folder(file, folder); !status.ok()) return std::move(status.error());
+  const fs::path target = fs::absolute(folder) / (file.sha256 + ".so");
+  std::string draft = target.string() + ".XXXXXX";
+  const int fd = ::mkostemp(draft.data(), O_CLOEXEC);
+  if (fd < 0) return no_copy(file, draft);
+  const bool written = write_all(fd, file.bytes) && ::fchmod(fd, 0500) == 0;
+  ::close(fd);
+  if (!written || ::rename(draft.c_str(), target.c_str()) != 0) {
+    const Error error = no_copy(file, target.string());
+    ::unlink(draft.c_str());
+    return error;
+  }
+  return target;
+}
+
+bool may_execute_from(const fs::path& folder) {
+  struct statvfs info;
+  std::error_code fault;
+  fs::path there = fs::absolute(folder, fault);
+  while (!there.empty() && there.has_relative_path() && !fs::exists(there, fault)) there = there.parent_path();
+  return ::statvfs(there.c_str(), &info) == 0 && (info.f_flag & ST_NOEXEC) == 0;
+}
+
+LoadedLibrary look_for_entry(const dll::shared_library& handle) {
+  if (handle.has(RW_ENTRY_SYMBOL)) return {&handle.get<const rw_entry>(RW_ENTRY_SYMBOL), 0};
+  for (int major = 0; major <= kHighestMajorLookedFor; ++major) {
+    if (handle.has("runwarden_entry_v" + std::to_string(major))) return {nullptr, major};
+  }
+  return {};
+}
+
+// The loader names the copy; whoever reads the message knows the file by its own name.
+std::string told_of(std::string text, const fs::path& copy, const fs::path& file) {
+  for (std::size_t at = text.find(copy.string()); at != std::string::npos; at = text.find(copy.string(), at)) {
+    text.replace(at, copy.string().size(), file.filename().string());
+    at += file.filename().string().size();
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<LoadedLibrary> load_library(const LibraryFile& file, const fs::path& private_folder) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  if (const auto known = all.by_sha256.find(file.sha256); known != all.by_sha256.end()) return known->second.library;
+  const bool to_folder = !private_folder.empty() && may_execute_from(private_folder);
+  Result<fs::path> copy = to_folder ? copy_to_folder(file, private_folder) : copy_to_memory(file);
+  if (!copy.ok()) return std::move(copy.error());
+  try {
+    dll::shared_library handle(*copy, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
+    const LoadedLibrary library = look_for_entry(handle);
+    all.by_sha256.emplace(file.sha256, Registered{std::move(handle), library});
+    return library;
+  } catch (const std::exception& fault) {
+    return refusal(file.file,
+                   "the loader says: " + told_of(fault.what(), *copy, file.file) + ". Build it against the libraries of this machine.");
+  }
+}
+
+}  // namespace runwarden::detect

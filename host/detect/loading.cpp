@@ -1,0 +1,108 @@
+#include "detect/loading.h"
+
+#include <algorithm>
+
+#include "detect/entry_check.h"
+#include "detect/libraries.h"
+#include "detect/settings_check.h"
+
+namespace runwarden::detect {
+namespace {
+
+std::string whose(const std::string& tenant) {
+  return tenant.empty() ? std::string() : " for tenant \"" + tenant + "\"";
+}
+
+std::string named(const model::DetectorEntry& entry) {
+  return "config: detector \"" + entry.key + "\"" + (entry.place.empty() ? "" : " (" + entry.place + ")");
+}
+
+}  // namespace
+
+std::unique_ptr<Detector> Loading::load(const model::DetectorEntry& entry) {
+  auto detector = std::make_unique<Detector>(entry, settings_, context_);
+  Result<LibraryFile> file = find_library(entry.library, settings_.search_path);
+  if (!file.ok()) return refuse(entry, file.error().detail), nullptr;
+  if (std::string fault = take_library(*file, *detector); !fault.empty()) return refuse(entry, fault), nullptr;
+  return detector;
+}
+
+// Fills the detector from its library; what is wrong, otherwise.
+std::string Loading::take_library(const LibraryFile& file, Detector& detector) const {
+  Result<const rw_entry*> entry = take_entry(file, context_.private_folder);
+  if (!entry.ok()) return entry.error().detail;
+  const rw_detector* functions = detector_of(**entry, detector.entry.key);
+  if (functions == nullptr) {
+    return refusal(file.file,
+                   "it has no detector \"" + detector.entry.key + "\", but " + keys_of(**entry) + ". Correct the key or the library.")
+        .detail;
+  }
+  detector.functions = functions;
+  detector.file = file.file;
+  detector.sha256 = file.sha256;
+  detector.abi = abi_text(**entry);
+  return {};
+}
+
+std::shared_ptr<Seat> Loading::seat(Detector& detector, const std::string& tenant, const std::string& settings_json) {
+  if (!check_settings(detector, tenant, settings_json)) return nullptr;
+  auto seat = std::make_shared<Seat>();
+  seat->detector = &detector;
+  seat->settings_json = settings_json;
+  const rw_info& info = *detector.functions->info;
+  const bool concurrent = ((info.optional_caps | info.required_caps) & RW_CAP_CONCURRENT) != 0;
+  const std::size_t count = concurrent ? 1 : context_.workers;
+  seat->instances.reserve(count);
+  while (seat->instances.size() < count) {
+    Result<Instance> made = Instance::create(*detector.functions, detector.host, *context_.clock, settings_json);
+    if (!made.ok()) return refuse_creation(detector, tenant, made.error()), nullptr;
+    seat->instances.push_back(std::move(*made));
+  }
+  return seat;
+}
+
+void Loading::check_tenant(const std::string& tenant, const model::TenantChange& change) {
+  const auto check = [&](const std::string& key, const char* where) {
+    const auto same = [&](const model::DetectorEntry& entry) { return entry.key == key; };
+    if (std::any_of(settings_.entries.begin(), settings_.entries.end(), same)) return;
+    faults.push_back("config: detectors.tenants." + tenant + "." + where + ": \"" + key +
+                     "\" is no enabled detector. Remove it, or enable the detector.");
+  };
+  for (const std::string& key : change.disabled) check(key, "disabled");
+  for (const auto& [key, unused] : change.settings_json) check(key, "settings");
+}
+
+void Loading::refuse(const model::DetectorEntry& entry, const std::string& why) {
+  const std::string line = named(entry) + ": " + why;
+  if (!entry.optional) return faults.push_back(line);
+  if (context_.log) context_.log(LogLevel::warn, line + " It is optional: the service goes on without it.");
+  DetectorInfo info;
+  info.key = entry.key;
+  info.library = entry.library;
+  info.settings_json = entry.settings_json;
+  info.optional = true;
+  info.loaded = false;
+  info.fault = why;
+  missing.push_back(std::move(info));
+}
+
+// A wrong setting is the operator's to mend, also where the detector is optional.
+bool Loading::check_settings(const Detector& detector, const std::string& tenant, const std::string& settings_json) {
+  if (settings_json.empty()) return true;
+  const std::vector<FieldFault> found = settings_faults(view(detector.functions->info->config_schema_json), settings_json);
+  for (const FieldFault& fault : found) faults.push_back(worded(detector, tenant, fault));
+  return found.empty();
+}
+
+void Loading::refuse_creation(const Detector& detector, const std::string& tenant, const Error& error) {
+  if (!error.faults.empty()) return faults.push_back(worded(detector, tenant, error.faults.front()));
+  const std::string what = "the detector \"" + detector.entry.key + "\" could not be created" + whose(tenant) + ": " + error.detail;
+  refuse(detector.entry, refusal(detector.file, what).detail);
+}
+
+std::string Loading::worded(const Detector& detector, const std::string& tenant, const FieldFault& fault) const {
+  if (context_.settings_fault) return context_.settings_fault(tenant, detector.entry.key, fault.pointer, fault.detail);
+  return named(detector.entry) + ": settings" + fault.pointer + whose(tenant) + ": " + fault.detail;
+}
+
+}  // namespace runwarden::detect
