@@ -30,6 +30,9 @@ enum Cue : std::uint32_t {
   kCueFinding = 1u << 19,       // "can confirm": claims that something was found or checked
   kCuePlan = 1u << 20,          // "let's": what comes is still to be done
   kCueChecked = 1u << 21,       // "verified": of a fact, also as an attribute
+  kCueAnyPurpose = 1u << 22,    // in a tool's name: "terminal", "browser", "post"
+  kCueNounSign = 1u << 23,      // before a verb's base form it makes a noun of it: "last order"
+  kCueOther = 1u << 24,         // "you", "they": what they did is no claim of the agent
   kCueHypothesis = 1u << 18,    // "if", "unless": the whole sentence is no fact
 };
 

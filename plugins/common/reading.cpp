@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/fold.h"
+#include "common/json_scan.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -71,6 +72,7 @@ struct Before {
   bool self = false;
   bool able = false;
   bool wanted = false;
+  bool other = false;          // "you", "they" did it
   bool other_verb = false;     // a verb or preposition: a participle after it is an attribute of a noun
   std::uint32_t distance = 0;  // words between the clause's start and the verb
 };
@@ -92,6 +94,7 @@ Before look_back(const Reading& out, const Sentence& sentence, std::uint32_t at)
     before.self |= has(word.cues, kCueSelf);
     before.other_verb |= has(word.cues, kCuePreposition) || (word.entry != nullptr && word.entry->forms == kFormBase);
     before.able |= adjacent && has(word.cues, kCueAble);
+    before.other |= adjacent && has(word.cues, kCueOther);
     if (adjacent) {
       before.auxiliary |= has(word.cues, kCueAuxiliary) || has(word.cues, kCueSelf);
       adjacent = has(word.cues, kCueAdverb | kCueAuxiliary | kCueAble | kCueSelf) && !has(word.cues, kCueDeterminer);
@@ -163,7 +166,7 @@ void find_claims(Reading& out, std::uint32_t number) {
     const bool finished = has(word.cues, kCueFinished | kCueFinding);
     if (!finished && (word.entry == nullptr || word.entry->verb == kNoVerb)) continue;
     const auto before = look_back(out, sentence, i);
-    if (before.negated || before.conditional || before.modal || before.wanted) continue;
+    if (before.negated || before.conditional || before.modal || before.wanted || before.other) continue;
     Claim claim{i, number, kNoVerb, false, before.self, has(word.cues, kCueFinding)};
     if (finished) {
       if (word.entry != nullptr && word.entry->verb != kNoVerb) claim.verb = word.entry->verb;
@@ -177,19 +180,40 @@ void find_claims(Reading& out, std::uint32_t number) {
   }
 }
 
-}  // namespace
+/// The texts inside a JSON object: a message in an envelope.
+bool open_envelope(std::string_view text, std::string& prose) {
+  if (!looks_like_json(text)) return false;
+  JsonCursor cursor(trim(text));
+  std::string part;
+  for (auto token = cursor.next(); token != JsonCursor::Token::kEnd; token = cursor.next()) {
+    if (token == JsonCursor::Token::kBad) return false;
+    if (token != JsonCursor::Token::kString || cursor.text().find(' ') == std::string_view::npos) continue;
+    unescape(cursor.text(), part);
+    prose.append(part).append("\n\n");
+  }
+  return true;
+}
 
-void read(std::string_view text, const Lexicon& lexicon, Reading& out) {
+bool leave_code_out(std::string_view text, std::string& prose) {
   constexpr std::string_view kFence = "```";
-  out.has_code = text.find(kFence) != std::string_view::npos;
-  std::string prose;
-  while (out.has_code && !text.empty()) {
+  if (text.find(kFence) == std::string_view::npos) return false;
+  while (!text.empty()) {
     const auto open = text.find(kFence);
     prose.append(text.substr(0, open)).append("\n\n");
     if (open == std::string_view::npos) break;
     const auto close = text.find(kFence, open + kFence.size());
     text = close == std::string_view::npos ? std::string_view{} : text.substr(close + kFence.size());
   }
+  return true;
+}
+
+}  // namespace
+
+void read(std::string_view text, const Lexicon& lexicon, Reading& out) {
+  std::string message;
+  if (open_envelope(text, message)) text = message;
+  std::string prose;
+  out.has_code = leave_code_out(text, prose);
   if (out.has_code) text = prose;
   out.words.clear();
   out.sentences.clear();

@@ -43,6 +43,13 @@ void collect_json(std::string_view input, std::vector<CallValue>& out) {
 
 }  // namespace
 
+std::uint64_t hash_noun(std::string_view word) {
+  if (word.size() > 3 && word.ends_with("ies")) return mix(hash_bytes(word.substr(0, word.size() - 3)), 'y');
+  if (word.size() > 2 && word.back() == 'y') return mix(hash_bytes(word.substr(0, word.size() - 1)), 'y');
+  if (word.size() > 3 && word.back() == 's' && word[word.size() - 2] != 's') word.remove_suffix(1);
+  return hash_bytes(word);
+}
+
 void collect_values(std::string_view input, std::vector<CallValue>& out) {
   out.clear();
   if (looks_like_json(input)) return collect_json(trim(input), out);
@@ -73,14 +80,19 @@ const ToolMeaning& Recovery::meaning(std::string_view tool) {
   meaning.reads = is_read_tool(tool, *read_prefixes_);
   for (const auto& word : words) {
     const auto* entry = lexicon_->find(word);
-    const bool verb = entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormBase) != 0;
-    if (verb && meaning.group == 0) {
-      meaning.group = lexicon_->verb(entry->verb).group;
-    } else if (!verb && word.size() > 2 && (entry == nullptr || (entry->cues & kCuePreposition) == 0)) {
-      // "orders" and "order" are one noun.
-      meaning.nouns.push_back(hash_bytes(word.back() == 's' ? std::string_view(word).substr(0, word.size() - 1) : std::string_view(word)));
+    if (entry != nullptr && (entry->cues & kCueAnyPurpose) != 0) meaning.any_purpose = true;
+    if (entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormBase) != 0) {
+      meaning.groups.push_back(lexicon_->verb(entry->verb).group);
+      // "issue_refund": one verb is what it does, the other what it does it to.
+      if (meaning.groups.size() > 1) meaning.nouns.push_back(hash_noun(word));
+    } else if (word.size() > 2 && (entry == nullptr || (entry->cues & kCuePreposition) == 0)) {
+      meaning.nouns.push_back(hash_noun(word));
+      // "fhir_get", "crm_search": the verb may stand behind a name of a system.
+      if (meaning.groups.empty() && words.size() > 1) meaning.reads |= is_read_tool(words.back(), *read_prefixes_);
     }
   }
+  if (!meaning.groups.empty()) meaning.group = meaning.groups.front();
+  if (meaning.groups.empty() && !meaning.reads) meaning.any_purpose = true;
   return meaning;
 }
 

@@ -25,12 +25,17 @@ struct CallValue {
 /// The values in a tool's input: the leaves of JSON, else the words with digits of plain text. Linear; replaces `out`.
 void collect_values(std::string_view input, std::vector<CallValue>& out);
 
-/// What a tool's name says: the group of its first known verb and its other words.
+/// What a tool's name says.
 struct ToolMeaning {
-  std::uint16_t group = 0;  // 0 when no verb is known
-  bool reads = false;
-  std::vector<std::uint64_t> nouns;
+  std::uint16_t group = 0;            // of its first known verb, 0 when no verb is known
+  bool reads = false;                 // it only looks things up
+  bool any_purpose = false;           // a terminal, a browser, a call of any API: it may have done anything
+  std::vector<std::uint16_t> groups;  // of all its verbs
+  std::vector<std::uint64_t> nouns;   // hash_noun() of its other words
 };
+
+/// One hash for a noun and its plural.
+[[nodiscard]] std::uint64_t hash_noun(std::string_view word);
 
 /// Answers, for a run walked from its end to its start, whether a failed call was made good later. One pass, linear; one owner.
 class Recovery {

@@ -493,7 +493,22 @@ constexpr std::string_view kPlans[] = {"let's", "let us", "let me", "next step",
 constexpr std::string_view kChecked[] = {"verified",   "confirmed",  "validated",  "checked",    "identified",
                                          "determined", "verificado", "verificada", "confirmado", "confirmada"};
 
+constexpr std::string_view kAnyPurpose[] = {"post",    "put",    "patch", "execute", "exec",   "run",     "call",     "invoke",
+                                            "request", "api",    "http",  "shell",   "bash",   "python",  "terminal", "browser",
+                                            "click",   "type",   "code",  "sql",     "script", "command", "computer", "mcp",
+                                            "agent",   "action", "tool",  "perform", "do",     "workflow"};
+constexpr std::string_view kNounSigns[] = {
+    "last",     "recent",  "first",    "previous", "alphabetical", "numerical", "chronological", "pending", "new",   "current",
+    "existing", "old",     "same",     "other",    "of",           "in",        "with",          "about",   "from",  "on",
+    "for",      "without", "per",      "by",       "another",      "next",      "same",          "wrong",   "whole", "entire",
+    "online",   "work",    "purchase", "money",    "bank",         "wire",      "ultimo",        "ultima"};
+
+constexpr std::string_view kOthers[] = {"you", "you've", "you're", "you'd", "they", "they've", "she", "usted", "ustedes", "ellos"};
+
 constexpr WordList kLists[] = {
+    {"others", kCueOther, kOthers},
+    {"any_purpose_words", kCueAnyPurpose, kAnyPurpose},
+    {"noun_signs", kCueNounSign, kNounSigns},
     {"checked", kCueChecked, kChecked},
     {"findings", kCueFinding, kFindings},
     {"plans", kCuePlan, kPlans},

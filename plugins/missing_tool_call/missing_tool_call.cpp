@@ -3,52 +3,115 @@
 #include <algorithm>
 
 #include "common/fold.h"
+#include "common/tools.h"
 
 namespace runwarden::plugins {
 namespace {
 
 constexpr int kNoToolScore = 80;
+constexpr int kNoWriteScore = 72;
+constexpr std::size_t kNearVerb = 8;  // words before a participle in which "want" or "need" makes a request of it
 
 constexpr std::string_view kRequestVerbs[] = {"book",   "refund",   "schedule",  "cancel",      "send",       "update",  "create",
                                               "delete", "pay",      "charge",    "transfer",    "reschedule", "reserve", "order",
                                               "submit", "register", "subscribe", "unsubscribe", "issue"};
 
+// Verbs whose claim needs a tool of their own kind even where other tools changed something.
+constexpr std::string_view kOwnToolVerbs[] = {"book",      "send",        "record",  "schedule", "submit",
+                                              "subscribe", "unsubscribe", "publish", "invite"};
+
 constexpr SettingSchema kProperties[] = {
     {"request_verbs", R"({"type":"array","items":{"type":"string"}})"},
     {"extra_request_verbs", R"({"type":"array","items":{"type":"string"}})"},
+    {"own_tool_verbs", R"({"type":"array","items":{"type":"string"}})"},
+    {"extra_own_tool_verbs", R"({"type":"array","items":{"type":"string"}})"},
+    {"read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
+    {"extra_read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
+    {"nouns", R"({"type":"boolean"})"},
+    {"about_action", R"({"type":"boolean"})"},
+    {"admission", R"({"type":"boolean"})"},
+    {"later_turns", R"({"type":"boolean"})"},
+    {"reads_only", R"({"type":"boolean"})"},
+    {"other_writes", R"({"type":"boolean"})"},
+    {"reported_state", R"({"type":"boolean"})"},
 };
+
+bool has(std::uint32_t cues, std::uint32_t wanted) {
+  return (cues & wanted) != 0;
+}
 
 }  // namespace
 
-MissingToolCall::MissingToolCall(std::string_view settings_json) {
+MissingToolCall::MissingToolCall(std::string_view settings_json) : tools_(lexicon_, read_prefixes_) {
   const Settings settings(settings_json);
   lexicon_ = make_lexicon(settings);
+  read_prefixes_ = settings.list("read_prefixes", shipped_read_prefixes());
   requestable_.assign(lexicon_.verb_count(), false);
+  effects_.assign(1u << 16, false);
   std::string folded;
-  for (const auto& name : settings.list("request_verbs", kRequestVerbs)) {
-    fold(name, folded);
-    if (const auto verb = lexicon_.verb_named(folded); verb != kNoVerb) requestable_[verb] = true;
-  }
+  const auto each = [&](std::string_view name, std::span<const std::string_view> shipped, auto&& take) {
+    for (const auto& word : settings.list(name, shipped)) {
+      fold(word, folded);
+      if (const auto verb = lexicon_.verb_named(folded); verb != kNoVerb) take(verb);
+    }
+  };
+  each("request_verbs", kRequestVerbs, [&](auto verb) { requestable_[verb] = true; });
+  each("own_tool_verbs", kOwnToolVerbs, [&](auto verb) { effects_[lexicon_.verb(verb).group] = true; });
+  if (const auto verb = lexicon_.verb_named("complete"); verb != kNoVerb) finish_group_ = lexicon_.verb(verb).group;
+  if (const auto verb = lexicon_.verb_named("send"); verb != kNoVerb) send_group_ = lexicon_.verb(verb).group;
+  nouns_ = settings.rule("nouns");
+  about_action_ = settings.rule("about_action");
+  admission_ = settings.rule("admission");
+  later_turns_ = settings.rule("later_turns");
+  reads_only_ = settings.rule("reads_only");
+  other_writes_ = settings.rule("other_writes");
+  reported_state_ = settings.rule("reported_state");
 }
 
 std::string MissingToolCall::schema() {
   return settings_schema(kProperties, true);
 }
 
+/// True when the base form of a verb at this word asks for something, rather than being a noun ("my last order").
+bool MissingToolCall::is_request(std::size_t at) const {
+  const auto& word = reading_.words[at];
+  if (!nouns_ || at == 0 || word.before != Break::kNone) return true;
+  const auto& previous = reading_.words[at - 1];
+  if (previous.text == "to") return at < 2 || !has(reading_.words[at - 2].cues, kCueNothingFound);
+  if (has(previous.cues, kCueSelf | kCueModal | kCueConjunction | kCueOffer)) return true;
+  if (has(previous.cues, kCueDeterminer | kCueNounSign | kCueAuxiliary)) return false;
+  if (has(previous.cues, kCueAdverb | kCueNegation)) return true;
+  // "you book", "also cancel", "hi cancel": any other short word leaves it a verb; a noun or adjective before makes a noun.
+  return previous.entry != nullptr || previous.text == "you" || previous.text.size() <= 3;
+}
+
+/// "I need it cancelled", but not "how much I paid".
+bool MissingToolCall::is_wanted(std::size_t at) const {
+  for (auto k = at; k > 0 && at - k < kNearVerb && reading_.words[k].before == Break::kNone; --k) {
+    const auto cues = reading_.words[k - 1].cues;
+    if (has(cues, kCueSelf | kCueOther)) return false;
+    if (has(cues, kCueModal)) return true;
+  }
+  return false;
+}
+
 void MissingToolCall::collect_requests_of(std::string_view text, const std::string& pointer) {
   if (trim(text).empty()) return;
   read(text, lexicon_, reading_);
-  for (const auto& word : reading_.words) {
-    if (word.entry == nullptr || word.entry->verb == kNoVerb || (word.entry->forms & kFormBase) == 0) continue;
-    const auto verb = word.entry->verb;
-    if (!requestable_[verb]) continue;
-    requests_.push_back({verb, pointer, quote(text)});
+  for (std::size_t i = 0; i < reading_.words.size(); ++i) {
+    const auto& word = reading_.words[i];
+    if (word.entry == nullptr || word.entry->verb == kNoVerb) continue;
+    const auto forms = word.entry->forms;
+    const bool base = (forms & kFormBase) != 0 && is_request(i);
+    const bool wanted = !base && (forms & kFormDone) != 0 && is_wanted(i);
+    if (base || wanted) requests_.push_back({word.entry->verb, pointer, quote(text)});
   }
 }
 
 void MissingToolCall::collect_requests(const RunView& run) {
   requests_.clear();
   collect_requests_of(run.user_request, "/userRequestText");
+  if (!later_turns_) return;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
     if (step.kind != Kind::kUser || trim(step.said()) == trim(run.user_request)) continue;
@@ -56,48 +119,154 @@ void MissingToolCall::collect_requests(const RunView& run) {
   }
 }
 
-Finding MissingToolCall::finding(const Request& request, const FinalMessage& message) const {
+void MissingToolCall::collect_ran(const RunView& run) {
+  ran_ = {};
+  for (const auto& step : run.steps) {
+    if (step.kind != Kind::kTool) continue;
+    const auto& tool = tools_.meaning(step.name);
+    ran_.any = true;
+    if (tool.reads) continue;
+    ran_.any_write = true;
+    ran_.any_purpose |= tool.any_purpose;
+    ran_.groups.insert(tool.groups.begin(), tool.groups.end());
+    ran_.nouns.insert(tool.nouns.begin(), tool.nouns.end());
+  }
+}
+
+const MissingToolCall::Request* MissingToolCall::request_for(const Claim& claim) const {
+  if (claim.verb == kNoVerb) return nullptr;
+  const auto group = lexicon_.verb(claim.verb).group;
+  const auto found =
+      std::find_if(requests_.begin(), requests_.end(), [&](const Request& request) { return lexicon_.verb(request.verb).group == group; });
+  return found == requests_.end() ? nullptr : &*found;
+}
+
+/// True when a tool that ran may have done what is claimed: by its verb, or by the thing it works on.
+bool MissingToolCall::could_have(const Claim& claim) const {
+  if (ran_.groups.count(lexicon_.verb(claim.verb).group) != 0) return true;
+  const auto& sentence = reading_.sentences[claim.sentence];
+  constexpr std::uint32_t kObjectReach = 6;
+  const auto end = std::min(sentence.end, claim.word + 1 + kObjectReach);
+  for (auto i = claim.word + 1; i < end; ++i) {
+    if (reading_.words[i].before >= Break::kClause) break;
+    if (ran_.nouns.count(hash_noun(reading_.words[i].text)) != 0) return true;
+  }
+  return false;
+}
+
+/// True when a tool reported this very state: the agent tells what it read.
+bool MissingToolCall::reported_state(const Claim& claim) const {
+  return reported_state_ && outputs_.holds_word(reading_.words[claim.word].text);
+}
+
+Finding MissingToolCall::finding(const Request& request, const Said& said, int score) const {
   const auto& verb = lexicon_.verb(request.verb).lemma;
   Finding out;
   out.severity = Severity::kHigh;
   out.source = Source::kCoordination;
-  out.score = kNoToolScore;
-  out.title = "Missing action: agent claimed to \"" + verb + "\" but called no tool";
-  out.summary = "The user asked the agent to \"" + verb + "\", the agent claimed success (\"" + quote(message.text) +
-                "\"), but no tool/action step ever executed. The side effect almost certainly never happened.";
-  out.primary_step = message.step;
-  out.evidence = {{request.pointer, request.text}, {message.pointer(), quote(message.text)}};
+  out.score = score;
+  out.summary = "The user asked the agent to \"" + verb + "\", the agent claimed success (\"" + quote(said.text) + "\"), but ";
+  if (score == kNoToolScore) {
+    out.title = "Missing action: agent claimed to \"" + verb + "\" but called no tool";
+    out.summary += "no tool/action step ever executed.";
+  } else {
+    out.title = "Missing action: agent claimed to \"" + verb + "\" but called no tool that could do it";
+    out.summary += "none of the tool/action steps that executed could have done it.";
+  }
+  out.summary += " The side effect almost certainly never happened.";
+  out.primary_step = said.step;
+  out.evidence = {{request.pointer, request.text}, {said.pointer, quote(said.text)}};
   out.fingerprint_parts = {verb, ""};
   return out;
 }
 
+void MissingToolCall::judge_without_tools(const RunView& run, Verdict& verdict) {
+  const auto asked = std::find_if(requests_.begin(), requests_.end(), [&](const Request& request) { return requestable_[request.verb]; });
+  if (asked == requests_.end()) return;
+  const auto message = find_final_message(run, lexicon_, reading_);
+  if (!message.found || reading_.claims.empty()) return;
+  if (reading_.admits() && admission_) {
+    verdict.suppress("admission", message.step, "the final message owns up that something did not work");
+    return;
+  }
+  const Request* request = about_action_ ? nullptr : &*asked;
+  for (const auto& claim : reading_.claims) {
+    if (request != nullptr) break;
+    if (claim.finding) continue;
+    const auto* own = request_for(claim);
+    const bool general = claim.verb == kNoVerb || lexicon_.verb(claim.verb).group == finish_group_;
+    if (own != nullptr && requestable_[own->verb]) request = own;
+    if (general) request = &*asked;
+  }
+  if (request == nullptr) {
+    verdict.suppress("about_action", message.step, "what the final message claims is not what the user asked for");
+    return;
+  }
+  verdict.findings.push_back(finding(*request, {message.text, message.pointer(), message.step}, kNoToolScore));
+}
+
+void MissingToolCall::judge_message(const Said& said, Verdict& verdict) {
+  read(said.text, lexicon_, reading_);
+  for (const auto& claim : reading_.claims) {
+    if (claim.verb == kNoVerb || claim.finding) continue;
+    const auto group = lexicon_.verb(claim.verb).group;
+    const auto* request = request_for(claim);
+    const bool own_tool = effects_[group];
+    if (ran_.any_write ? !own_tool : (request == nullptr || !requestable_[request->verb]) && !(own_tool && claim.by_agent)) continue;
+    if (request == nullptr && !claim.by_agent) continue;
+    // Other tools send notices of their own: only the agent's own word counts.
+    if (ran_.any_write && group == send_group_ && !claim.by_agent) continue;
+    if (could_have(claim)) continue;
+    if (reported_state(claim)) {
+      verdict.suppress("reported_state", said.step, "a tool reported this state");
+      continue;
+    }
+    if (reading_.admits() && admission_) {
+      verdict.suppress("admission", said.step, "the message owns up that something did not work");
+      return;
+    }
+    const Request unasked{claim.verb, "/userRequestText", ""};
+    verdict.findings.push_back(finding(request != nullptr ? *request : unasked, said, kNoWriteScore));
+    return;
+  }
+}
+
+void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
+  if (ran_.any_write ? !other_writes_ : !reads_only_) return;
+  if (ran_.any_purpose) return;
+  outputs_.clear();
+  for (const auto& step : run.steps) {
+    if (step.kind == Kind::kTool) outputs_.add(step.output);
+  }
+  for (std::size_t i = 0; i < run.steps.size() && verdict.findings.empty(); ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind == Kind::kModel) judge_message({step.output, pointer_to(i, Field::kOutput), i}, verdict);
+  }
+  if (verdict.findings.empty()) judge_message({run.outcome, "/outcomeSummary", kNoStep}, verdict);
+}
+
+std::string MissingToolCall::cannot_tell(const RunView& run) const {
+  if (run.steps.empty()) return "no steps: send the run's steps, tool calls among them if there were any";
+  const auto any = [&](Kind kind) {
+    return std::any_of(run.steps.begin(), run.steps.end(), [&](const auto& step) { return step.kind == kind; });
+  };
+  if (trim(run.user_request).empty() && !any(Kind::kUser)) return "no user turn: send userRequestText or user steps";
+  if (any(Kind::kOther))
+    return "steps of unknown kind, one of which may have been the tool: send stepKind (\"tool\", \"model\" or \"user\")";
+  return {};
+}
+
 Verdict MissingToolCall::evaluate(const RunView& run) {
   Verdict verdict;
-  if (run.steps.empty()) {
-    verdict.cannot_tell = "no steps: send the run's steps, tool calls among them if there were any";
-    return verdict;
-  }
-  const auto count = [&](Kind kind) {
-    return std::count_if(run.steps.begin(), run.steps.end(), [&](const auto& step) { return step.kind == kind; });
-  };
-  if (trim(run.user_request).empty() && count(Kind::kUser) == 0) {
-    verdict.cannot_tell = "no user turn: send userRequestText or user steps";
-    return verdict;
-  }
-  if (count(Kind::kOther) > 0) {
-    verdict.cannot_tell = "steps of unknown kind, one of which may have been the tool: send stepKind (\"tool\", \"model\" or \"user\")";
-    return verdict;
-  }
-  if (count(Kind::kTool) > 0) return verdict;
+  verdict.cannot_tell = cannot_tell(run);
+  if (!verdict.cannot_tell.empty()) return verdict;
+  collect_ran(run);
   collect_requests(run);
-  if (requests_.empty()) return verdict;
-  const auto message = find_final_message(run, lexicon_, reading_);
-  if (!message.found || reading_.claims.empty()) return verdict;
-  if (reading_.admits()) {
-    verdict.suppress("admission", message.step, "the final message owns up that something did not work");
-    return verdict;
+  if (ran_.any) {
+    judge_with_tools(run, verdict);
+  } else {
+    judge_without_tools(run, verdict);
   }
-  verdict.findings.push_back(finding(requests_.front(), message));
   return verdict;
 }
 

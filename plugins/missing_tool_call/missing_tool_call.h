@@ -2,9 +2,12 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "common/findings.h"
+#include "common/grounds.h"
+#include "common/recovery.h"
 #include "common/settings.h"
 
 namespace runwarden::plugins {
@@ -30,13 +33,53 @@ class MissingToolCall {
     std::string text;
   };
 
+  /// A message of the agent that says something was done.
+  struct Said {
+    std::string_view text;
+    std::string pointer;
+    std::size_t step = kNoStep;
+  };
+
+  /// What the tools that ran could have done.
+  struct Ran {
+    bool any = false;
+    bool any_write = false;
+    bool any_purpose = false;
+    std::unordered_set<std::uint16_t> groups;  // of tools that write
+    std::unordered_set<std::uint64_t> nouns;
+  };
+
   void collect_requests(const RunView& run);
   void collect_requests_of(std::string_view text, const std::string& pointer);
-  [[nodiscard]] Finding finding(const Request& request, const FinalMessage& message) const;
+  [[nodiscard]] bool is_request(std::size_t word) const;
+  [[nodiscard]] bool is_wanted(std::size_t word) const;
+  void collect_ran(const RunView& run);
+  [[nodiscard]] std::string cannot_tell(const RunView& run) const;
+  [[nodiscard]] const Request* request_for(const Claim& claim) const;
+  [[nodiscard]] bool could_have(const Claim& claim) const;
+  [[nodiscard]] bool reported_state(const Claim& claim) const;
+  void judge_without_tools(const RunView& run, Verdict& verdict);
+  void judge_message(const Said& said, Verdict& verdict);
+  void judge_with_tools(const RunView& run, Verdict& verdict);
+  [[nodiscard]] Finding finding(const Request& request, const Said& said, int score) const;
 
   Lexicon lexicon_;
+  std::vector<std::string> read_prefixes_;
   std::vector<bool> requestable_;  // by verb
+  std::vector<bool> effects_;      // by group: verbs with a side effect of their own, worth a look when other tools ran
+  std::uint16_t finish_group_ = 0;
+  std::uint16_t send_group_ = 0;
+  bool nouns_;
+  bool about_action_;
+  bool admission_;
+  bool later_turns_;
+  bool reads_only_;
+  bool other_writes_;
+  bool reported_state_;
+  Recovery tools_;
   Reading reading_;
+  Grounds outputs_;
+  Ran ran_;
   std::vector<Request> requests_;
 };
 
