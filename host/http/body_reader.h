@@ -33,6 +33,9 @@ class BodyReader {
   // The body has no further bytes.
   void end();
   State state() const { return state_; }
+  // The decoded bytes that a body in BodyForm::whole may have.
+  std::uint64_t limit() const { return plan_.max_body_bytes; }
+  std::uint64_t kept_bytes() const { return body_.size() + line_.size() + batch_bytes_ + held_.size(); }
 
   std::string take_body() { return std::move(body_); }
   // After batch_ready; reading goes on (with what is decoded already, too) at resume().

@@ -161,7 +161,7 @@ void Connection::name_request() {
 
 void Connection::begin_request(std::string_view head, bool more_follows) {
   scan_ = HeadScan(around_.settings.max_header_bytes);
-  request_ = std::make_unique<Request>(around_.settings);
+  request_ = std::make_unique<Request>(around_.settings, around_.counters);
   ++request_number_;
   const auto wrong = request_->parser.read_head(head, request_->head);
   name_request();
@@ -216,6 +216,9 @@ std::size_t Connection::take_body(std::string_view bytes) {
   request_->body_wire_bytes += taken;
   if (taken > 0) progress_ = true;
   react_to_body();
+  if (phase_ == Phase::body && !request_->charge.set(request_->reader->kept_bytes())) {
+    fail({Code::unavailable, "too many large bodies are being received at once: send it again in a moment", {}, {}});
+  }
   if (phase_ == Phase::body && too_slow(request_->body_wire_bytes, request_->body_began_ns, around_.settings.body_timeout_ms)) {
     around_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
     fail({Code::request_timeout,
@@ -239,8 +242,7 @@ void Connection::react_to_body() {
     case BodyReader::State::reading: return;
     case BodyReader::State::batch_ready: return hand_lines(reader.take_batch());
     case BodyReader::State::whole_ready: return hand_body(reader.take_body());
-    case BodyReader::State::too_large:
-      return fail({Code::payload_too_large, "the body is over the limit for its decoded bytes: send it in smaller parts", {}, {}});
+    case BodyReader::State::too_large: return fail(too_large(reader.limit()));
     case BodyReader::State::bad_encoding:
       return fail({Code::bad_request, "Content-Encoding is gzip, but the body is no whole gzip stream", {}, {}});
   }
@@ -275,6 +277,7 @@ Ticket Connection::make_ticket() {
 // An exchange that throws has let go of its ticket by then, or somebody else will answer: no more is to be done here.
 void Connection::hand_body(std::string body) {
   request_->reader.reset();
+  request_->charge.set(0);
   try {
     request_->exchange->on_body(std::move(body), make_ticket());
   } catch (...) {
@@ -313,7 +316,7 @@ bool Connection::body_unread() const {
 
 void Connection::fail(const Error& error) {
   if (!request_) {
-    request_ = std::make_unique<Request>(around_.settings);
+    request_ = std::make_unique<Request>(around_.settings, around_.counters);
     name_request();
     ++request_number_;
     head_began_ns_ = 0;
@@ -326,7 +329,7 @@ void Connection::fail(const Error& error) {
 
 void Connection::answer(Reply reply, After after) {
   const bool keep_alive = request_->framed && request_->parser.framing().keep_alive;
-  if (reply.close || !keep_alive || read_closed_ || around_.draining.load(std::memory_order_acquire)) after = After::close;
+  if (reply.close || !keep_alive || around_.draining.load(std::memory_order_acquire)) after = After::close;
   const auto wall_s = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   out_head_ = answer_head(reply, {request_->head.request_id, around_.date.at(wall_s), after == After::close});
   if (status_has_body(reply.status) && request_->head.method != "HEAD") out_body_ = std::move(reply.body);

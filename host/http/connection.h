@@ -36,11 +36,13 @@ struct Surroundings {
 
 // One request from its head to its answer. Outlives its connection while the application holds its ticket.
 struct Request {
-  explicit Request(const ServerSettings& settings) : parser(settings.max_header_fields) {}
+  Request(const ServerSettings& settings, Counters& counters)
+      : parser(settings.max_header_fields), charge(counters.body_bytes, settings.max_buffered_body_bytes) {}
   RequestHead head;
   RequestParser parser;
   std::unique_ptr<Exchange> exchange;
   std::optional<BodyReader> reader;
+  Charge charge;                 // what reader keeps
   std::optional<Reply> refusal;  // to be sent when the rest of the body is dropped
   std::uint64_t body_wire_bytes = 0;
   std::int64_t body_began_ns = 0;  // moved on by the time that the application took for batches

@@ -74,6 +74,9 @@ struct LineBatch {
 };
 
 // What the application keeps of one request between its head and its answer. Made and called on one worker.
+// It and the RequestHead that on_head was shown live until on_answered has returned for it; where no answer can be sent any
+// more (the client left before its body was whole or between two batches), until its ticket has come back, if it is out.
+// What throws here is answered with 500.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -126,7 +129,8 @@ struct ServerSettings {
   std::int64_t drain_timeout_ms = 10'000;
   std::size_t max_header_bytes = 16 * 1024;
   std::size_t max_header_fields = 100;
-  std::vector<std::string> trusted_proxies;  // addresses or CIDR blocks
+  std::uint64_t max_buffered_body_bytes = 1024ULL * 1024 * 1024;  // of all bodies that are coming in; over it: 503
+  std::vector<std::string> trusted_proxies;                       // addresses or CIDR blocks
 };
 
 // Counters for the metrics page; read from any thread.

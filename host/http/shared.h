@@ -1,4 +1,4 @@
-// What the workers of one server share or need alike: counters (any thread) and fresh request ids (one worker each).
+// What the workers of one server share or need alike: counters (any thread), charges and fresh request ids (one worker each).
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,34 @@ namespace runwarden::http {
 
 struct Counters {
   std::atomic<std::uint64_t> open{0}, accepted{0}, accept_pauses{0}, framing_errors{0}, timeouts{0}, answers_dropped{0};
+  std::atomic<std::uint64_t> body_bytes{0};  // kept of bodies that are still coming in
+};
+
+// What one request holds of a sum that all requests share; given back when it ends. [worker]
+class Charge {
+ public:
+  Charge(std::atomic<std::uint64_t>& sum, std::uint64_t limit) : sum_(sum), limit_(limit) {}
+  ~Charge() { set(0); }
+  Charge(const Charge&) = delete;
+  Charge& operator=(const Charge&) = delete;
+
+  // False when the sum is over the limit and this would add to it; nothing is changed then.
+  bool set(std::uint64_t amount) {
+    if (amount == held_) return true;
+    if (amount < held_) {
+      sum_.fetch_sub(held_ - amount, std::memory_order_relaxed);
+    } else if (sum_.fetch_add(amount - held_, std::memory_order_relaxed) + (amount - held_) > limit_) {
+      sum_.fetch_sub(amount - held_, std::memory_order_relaxed);
+      return false;
+    }
+    held_ = amount;
+    return true;
+  }
+
+ private:
+  std::atomic<std::uint64_t>& sum_;
+  std::uint64_t limit_;
+  std::uint64_t held_ = 0;
 };
 
 // "req_" and 24 hexadecimal digits. Unique for all practical purposes; no secret.

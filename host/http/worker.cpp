@@ -151,7 +151,13 @@ bool Worker::accept_one() {
     if (used_up) pause_accepting();
     return fault == ECONNABORTED || fault == EINTR;
   }
-  add(std::move(socket), peer);
+  try {
+    add(std::move(socket), peer);
+  } catch (...) {  // no memory for it
+    open.fetch_sub(1, std::memory_order_relaxed);
+    pause_accepting();
+    return false;
+  }
   return true;
 }
 
@@ -168,20 +174,21 @@ void Worker::add(UniqueFd socket, const sockaddr_storage& peer) {
   ++slot.generation;
   const std::uint64_t id = number(slot.generation, index);
   const int fd = socket.get();
+  auto connection = std::make_unique<Connection>(around_, std::move(socket), ip_of(peer), id);
   slot.place = waiting_for_app_.insert(waiting_for_app_.end(), index);
   slot.wait = Wait::app;
   slot.reads = true;
   slot.writes = false;
-  slot.connection = std::make_unique<Connection>(around_, std::move(socket), ip_of(peer), id);
+  slot.connection = std::move(connection);
   free_.pop_back();
   live_.fetch_add(1, std::memory_order_relaxed);
   state_.counters.accepted.fetch_add(1, std::memory_order_relaxed);
   try {
     poller_->addFd(fd, interest(true, false), Tag(id));
+    settle(index);
   } catch (...) {
-    return remove(index);
+    remove(index);
   }
-  settle(index);
 }
 
 // Whoever waits stays in the kernel's queue; the timer looks again, and so does every connection that ends here.

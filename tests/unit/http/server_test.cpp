@@ -233,6 +233,7 @@ TEST(HttpServer, WhenTheClientHalfCloses_StillGetsItsAnswers) {
   client.half_close();
   running.handler.release();
   EXPECT_EQ(client.answer()->body, "one");
+  EXPECT_EQ(client.answer()->body, "two");
   EXPECT_TRUE(client.closed_by_server());
 }
 
@@ -341,6 +342,27 @@ TEST(HttpServer, WhenAConnectionIsIdle_IsClosedWithoutAWord) {
   EXPECT_EQ(fresh.rest() + used.rest(), "");
 }
 
+TEST(HttpServer, WhenTooManyBodiesComeInAtOnce_Answers503AndTakesThemAgainLater) {
+  ServerSettings settings;
+  settings.max_buffered_body_bytes = 100'000;
+  Running running(settings);
+  const std::string head = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 90000\r\n\r\n";
+  auto first = HttpClient::to(running.port());
+  first.send(head + std::string(80'000, 'x'));
+  auto second = HttpClient::to(running.port());
+  second.send(head + std::string(80'000, 'x'));
+  for (int i = 0; i < 5000 && !first.hears_within(1) && !second.hears_within(1); ++i) {
+  }
+  auto& refused = second.hears_within(1) ? second : first;
+  auto& taken = &refused == &second ? first : second;
+  const auto answer = refused.answer();
+  EXPECT_EQ(answer->status, 503);
+  EXPECT_EQ(answer->header("retry-after"), "1");
+  taken.send(std::string(10'000, 'x'));
+  EXPECT_EQ(taken.answer()->status, 200);
+  EXPECT_TRUE(served(taken, std::string(90'000, 'y')));
+}
+
 // Start and end ---------------------------------------------------------------------------------------------------------------
 
 TEST(HttpServer, WhenAnotherListensThere_DoesNotStartAndNamesTheAddress) {
@@ -372,6 +394,32 @@ TEST(HttpServer, WhenAnotherListensThereWithReuseport_DoesNotStart) {
   EchoHandler handler;
   EXPECT_FALSE(Server::start(settings, handler).ok());
   ::close(fd);
+}
+
+TEST(HttpServer, WhenTwoStartOnOneAddressAtTheSameMoment_OneOfThemListens) {
+  EchoHandler handler;
+  for (int round = 0; round < 30; ++round) {
+    ServerSettings settings;
+    settings.threads = 2;
+    settings.drain_timeout_ms = 100;
+    {
+      Running probe;  // a port that is free now
+      settings.address = "127.0.0.1:" + std::to_string(probe.port());
+    }
+    std::atomic<int> started{0};
+    std::vector<std::unique_ptr<Server>> servers(2);
+    const auto start = [&](std::size_t which) {
+      auto server = Server::start(settings, handler);
+      if (!server.ok()) return;
+      ++started;
+      servers[which] = std::move(*server);
+    };
+    std::thread one(start, 0);
+    std::thread two(start, 1);
+    one.join();
+    two.join();
+    EXPECT_EQ(started, 1);
+  }
 }
 
 TEST(HttpServer, WhenStartedAgainOnTheAddressOfOneThatEnded_Listens) {
