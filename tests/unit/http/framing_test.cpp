@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
+#include <random>
 
 #include "unit/http/gzip_text.h"
 
@@ -127,7 +127,7 @@ TEST(RequestParser, WhenTheTargetHoldsNul_IsABadRequest) {
 
 TEST(RequestParser, WhenThereAre101Fields_IsRefusedWith431AndTakes100) {
   std::string head = "GET / HTTP/1.1\r\nHost: a\r\n";
-  for (int i = 0; i < 99; ++i) head += "x" + std::to_string(i) + ": 1\r\n";
+  for (int i = 0; i < 99; ++i) head.append("x").append(std::to_string(i)).append(": 1\r\n");
   EXPECT_FALSE(fault_of(head + "\r\n"));
   EXPECT_EQ(fault_of(head + "y: 1\r\n\r\n")->code, Code::headers_too_large);
 }
@@ -190,6 +190,42 @@ TEST(RequestParser, WhenChunksAreMostlyFrame_IsBroken) {
   Chunked plain;
   for (int i = 0; i < 100'000; ++i) plain.feed("1\r\nx\r\n");
   EXPECT_FALSE(plain.parser.body_broken());
+}
+
+// Whatever the bytes: an end is found or a fault is told, and no more is taken than there is.
+TEST(RequestParser, WhenRequestsAreMutated_NeverTakesMoreThanThereIs) {
+  std::minstd_rand random(7);
+  const std::string good =
+      "POST /v1/x?y=z HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "5;a=\"b\"\r\nhello\r\n0\r\nT: x\r\n\r\n";
+  int heads = 0;
+  int bodies = 0;
+  for (int round = 0; round < 50'000; ++round) {
+    std::string bytes = good;
+    for (auto changes = 1 + random() % 3; changes > 0; --changes) {
+      const auto at = random() % bytes.size();
+      switch (random() % 4) {
+        case 0: bytes.erase(at, 1 + random() % 4); break;
+        case 1: bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 16)); break;
+        default: bytes[at] = "\r\n\0 :;,\"0f\xff"[random() % 11];
+      }
+    }
+    HeadScan scan(16 * 1024);
+    const auto size = scan.scan(bytes);
+    if (!size || *size == 0) continue;
+    ASSERT_LE(*size, bytes.size());
+    RequestParser parser(100);
+    RequestHead head;
+    if (parser.read_head(std::string_view(bytes).substr(0, *size), head)) continue;
+    ++heads;
+    if (!parser.framing().has_body()) continue;
+    BodyReader reader(whole_plan(1000));
+    std::string rest = bytes.substr(*size);
+    ASSERT_LE(parser.read_body(rest, &reader), rest.size());
+    bodies += parser.body_done() ? 1 : 0;
+  }
+  EXPECT_GT(heads, 1000);
+  EXPECT_GT(bodies, 1000);
 }
 
 TEST(BodyReader, WhenAGzipBodyIsCutAtEveryByte_IsDecodedAlike) {
