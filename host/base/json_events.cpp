@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json_text.h"
+
 namespace runwarden {
 namespace {
 
@@ -233,6 +235,15 @@ Status parse_json(std::string_view text, int max_depth, JsonEvents& events) {
   if (Json::sax_parse(text.data(), text.data() + text.size(), &bridge)) return Nothing{};
   if (bridge.stopped_by_reader()) return Nothing{};
   return std::move(bridge.error());
+}
+
+void write_json_scalar(JsonWriter& out, const JsonScalar& value) {
+  switch (value.type) {
+    case JsonScalar::Type::null: out.null(); return;
+    case JsonScalar::Type::boolean: out.boolean(value.boolean); return;
+    case JsonScalar::Type::number: out.raw(value.text); return;
+    case JsonScalar::Type::string: out.string(value.text); return;
+  }
 }
 
 }  // namespace runwarden

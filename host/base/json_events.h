@@ -33,4 +33,9 @@ class JsonEvents {
 // beyond a double's range, and nesting deeper than max_depth (a scalar has depth 0, `{}` depth 1).
 Status parse_json(std::string_view text, int max_depth, JsonEvents& events);
 
+class JsonWriter;
+
+// Writes a scalar as it was told: numbers with the text they had.
+void write_json_scalar(JsonWriter& out, const JsonScalar& value);
+
 }  // namespace runwarden

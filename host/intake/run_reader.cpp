@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/utf8.h"
+#include "intake/run_id.h"
 #include "intake/shape_reader.h"
 #include "intake/step_rules.h"
 
@@ -123,8 +123,6 @@ constexpr Field kRunFields[] = {
 };
 constexpr Shape kRunShape{kRunFields, "a run"};
 
-constexpr std::size_t kMaxRunIdBytes = 256;
-
 // The value that the best-ranked of several names gave; rank 0 is the name itself.
 template <class T>
 struct Ranked {
@@ -138,16 +136,6 @@ struct Ranked {
   bool from_alias() const { return value && rank > 0; }
   void clear() { *this = {}; }
 };
-
-bool has_control_character(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c < 0x20 || c == 0x7F) return true;
-    const bool c1 = c == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;  // U+0080 to U+009F
-    if (c1) return true;
-  }
-  return false;
-}
 
 class RunReader final : public ShapeReader {
  public:
@@ -200,11 +188,7 @@ class RunReader final : public ShapeReader {
   }
 
   void take_run_id(const Field& field, std::string_view id) {
-    if (id.empty() || id.size() > kMaxRunIdBytes) {
-      fault(field.name, "out_of_range", "must have 1 to 256 bytes, has " + std::to_string(id.size()));
-    } else if (has_control_character(id)) {
-      fault(field.name, "invalid_characters", "must have no control characters");
-    }
+    if (auto wrong = run_id_fault(id)) fault(field.name, wrong->code, wrong->detail);
     run_.id = id;
   }
 

@@ -9,15 +9,6 @@ namespace {
 
 constexpr double kMaxCount = 9007199254740992.0;  // 2^53: the largest range in which doubles hold every integer (RFC 8259, section 6)
 
-void write_scalar(JsonWriter& out, const JsonScalar& value) {
-  switch (value.type) {
-    case JsonScalar::Type::null: out.null(); return;
-    case JsonScalar::Type::boolean: out.boolean(value.boolean); return;
-    case JsonScalar::Type::number: out.raw(value.text); return;
-    case JsonScalar::Type::string: out.string(value.text); return;
-  }
-}
-
 std::string_view name_of(JsonScalar::Type type) {
   switch (type) {
     case JsonScalar::Type::null: return "null";
@@ -132,8 +123,8 @@ bool ShapeReader::key(std::string_view name) {
 }
 
 bool ShapeReader::scalar(const JsonScalar& value) {
-  if (mode_ == Mode::copy) write_scalar(document_writer_, value);
-  if (mode_ == Mode::capture) write_scalar(*capture_writer_, value);
+  if (mode_ == Mode::copy) write_json_scalar(document_writer_, value);
+  if (mode_ == Mode::capture) write_json_scalar(*capture_writer_, value);
   if (mode_ == Mode::shape) shape_scalar(value);
   return true;
 }
@@ -150,7 +141,7 @@ void ShapeReader::shape_scalar(const JsonScalar& value) {
     return;
   }
   if (member_ == nullptr) {
-    write_scalar(document_writer_, value);
+    write_json_scalar(document_writer_, value);
     return;
   }
   member_scalar(*member_, value);
@@ -162,7 +153,7 @@ void ShapeReader::member_scalar(const Field& field, const JsonScalar& value) {
   if (field.want == Want::json) {
     std::string text;
     JsonWriter out(text);
-    write_scalar(out, value);
+    write_json_scalar(out, value);
     document_writer_.key(field.name).raw(text);
     return give(field, {.text = arena_.keep(text)});
   }
@@ -224,7 +215,7 @@ void ShapeReader::take_time(const Field& field, std::string_view text) {
 
 void ShapeReader::keep_alias(const Field& field, const JsonScalar& value) {
   document_writer_.key(field.name);
-  write_scalar(document_writer_, value);
+  write_json_scalar(document_writer_, value);
   if (field.want == Want::lenient_count) {
     if (const auto count = as_count(value)) give(field, {.integer = *count});
   }
@@ -284,7 +275,7 @@ void ShapeReader::push(const Shape& shape, bool array, Bracket bracket) {
   const std::size_t index = element ? frames_.back().index++ : 0;
   bracket == Bracket::object ? document_writer_.begin_object() : document_writer_.begin_array();
   frames_.push_back({&shape, frames_.empty() ? nullptr : as, array, array ? 0 : index, 0});
-  if (!array) enter(shape);
+  array ? enter_array(*as) : enter(shape);
 }
 
 void ShapeReader::begin_value(Mode mode, Bracket bracket) {

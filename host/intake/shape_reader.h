@@ -71,6 +71,7 @@ class ShapeReader : private JsonEvents {
 
   virtual void begin() {}  // a document begins, or begins anew: whatever was taken so far counts for nothing
   virtual void enter(const Shape&) {}
+  virtual void enter_array(const Field&) {}
   virtual void take(const Shape&, const Field&, const FieldValue&) {}
   virtual void leave(const Shape&) {}  // the object is about to be closed: members may still be added
 

@@ -155,7 +155,7 @@ TEST_F(Ingest, AnIdempotencyKey_GivesTheFirstAnswerAgain) {
   EXPECT_EQ(same.body, first.body);
   EXPECT_EQ(other.status, 409);
   EXPECT_EQ(service_->post("/v1/ingest/runs", other_key_, "{}", field).status, 201) << "keys are per tenant";
-  for (const std::string& bad : {std::string("Idempotency-Key:\r\n"), "Idempotency-Key: a b\r\n",
+  for (const std::string& bad : {std::string("Idempotency-Key:\r\n"), std::string("Idempotency-Key: a b\r\n"),
                                  "Idempotency-Key: " + std::string(256, 'k') + "\r\n", field + field}) {
     EXPECT_EQ(post_run("{}", bad).status, 400) << bad;
   }

@@ -156,8 +156,10 @@ bool ServiceProcess::wait_for_log(const std::string& text, int timeout_ms) const
   const auto end = Clock::now() + std::chrono::milliseconds(timeout_ms);
   while (Clock::now() < end) {
     if (log_text().find(text) != std::string::npos) return true;
-    int status = 0;
-    if (pid_ > 0 && ::waitpid(pid_, &status, WNOHANG | WNOWAIT) != 0) return log_text().find(text) != std::string::npos;
+    siginfo_t ended{};
+    if (pid_ > 0 && ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0) {
+      return log_text().find(text) != std::string::npos;
+    }
     ::poll(nullptr, 0, 5);
   }
   return false;

@@ -87,12 +87,7 @@ TEST(JsonEvents, WhenTheReaderStops_AnswersOk) {
 class Rewriter final : public JsonEvents {
  public:
   bool scalar(const JsonScalar& value) override {
-    switch (value.type) {
-      case JsonScalar::Type::null: out_.null(); break;
-      case JsonScalar::Type::boolean: out_.boolean(value.boolean); break;
-      case JsonScalar::Type::number: out_.raw(value.text); break;
-      case JsonScalar::Type::string: out_.string(value.text); break;
-    }
+    write_json_scalar(out_, value);
     return true;
   }
   bool open_object() override {

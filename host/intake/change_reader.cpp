@@ -1,0 +1,134 @@
+#include "intake/change_reader.h"
+
+#include <algorithm>
+
+#include "intake/run_id.h"
+#include "intake/shape_reader.h"
+
+namespace runwarden::intake {
+namespace {
+
+enum Slot : std::uint8_t { kKind, kPolicy, kRevision, kAuthor, kAt, kContent, kOther };
+
+constexpr Field kChangeFields[] = {
+    {"kind", Want::text, kKind},
+    {"ref", Want::text, kOther},
+    {"summary", Want::text, kOther},
+    {"at", Want::time, kAt},
+    {"changeId", Want::ignored, kOther},
+    {"receivedAt", Want::ignored, kOther},
+};
+constexpr Shape kChangeShape{kChangeFields, "a change"};
+
+constexpr Field kPolicyFields[] = {
+    {"policy", Want::text, kPolicy},
+    {"revision", Want::code, kRevision},
+    {"content", Want::json, kContent},
+    {"author", Want::text, kAuthor},
+    {"summary", Want::text, kOther},
+    {"ref", Want::text, kOther},
+    {"at", Want::time, kAt},
+    {"policyRevisionId", Want::ignored, kOther},
+    {"contentSha256", Want::ignored, kOther},
+    {"receivedAt", Want::ignored, kOther},
+};
+constexpr Shape kPolicyShape{kPolicyFields, "a policy revision"};
+
+// [a-z][a-z0-9_.-]{0,63}
+bool is_kind(std::string_view text) {
+  const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  if (text.empty() || text.size() > 64 || !letter(text[0])) return false;
+  return std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-'; });
+}
+
+class ChangeReader final : public ShapeReader {
+ public:
+  explicit ChangeReader(TextArena& arena) : ShapeReader(kChangeShape, arena) {}
+
+  Result<ChangeText> run(std::string_view json, int max_json_depth) {
+    if (Status status = read(json, max_json_depth); !status.ok()) return std::move(status.error());
+    change_.document = std::move(document_text());
+    return std::move(change_);
+  }
+
+ private:
+  void begin() override {
+    change_ = {};
+    has_kind_ = false;
+  }
+
+  void take(const Shape&, const Field& field, const FieldValue& value) override {
+    if (field.slot == kAt) change_.at_ms = value.integer;
+    if (field.slot != kKind) return;
+    has_kind_ = true;
+    change_.kind = value.text;
+    if (!is_kind(value.text)) {
+      fault("kind", "invalid_kind", "must be code, runtime, policy or another lower-case word of up to 64 characters ([a-z][a-z0-9_.-]*), got \"" +
+                                        change_.kind.substr(0, 80) + "\"");
+    }
+  }
+
+  void leave(const Shape&) override {
+    if (!has_kind_) fault("kind", "required", "is missing: say code, runtime, policy, or another lower-case word");
+  }
+
+  ChangeText change_;
+  bool has_kind_ = false;
+};
+
+class PolicyReader final : public ShapeReader {
+ public:
+  explicit PolicyReader(TextArena& arena) : ShapeReader(kPolicyShape, arena) {}
+
+  Result<PolicyText> run(std::string_view json, int max_json_depth) {
+    if (Status status = read(json, max_json_depth); !status.ok()) return std::move(status.error());
+    policy_.document = std::move(document_text());
+    return std::move(policy_);
+  }
+
+ private:
+  void begin() override {
+    policy_ = {};
+    policy_.content = "null";
+    has_policy_ = false;
+  }
+
+  void take(const Shape&, const Field& field, const FieldValue& value) override {
+    switch (field.slot) {
+      case kPolicy:
+        has_policy_ = true;
+        policy_.policy = value.text;
+        if (auto wrong = run_id_fault(value.text)) fault(field.name, wrong->code, wrong->detail);
+        return;
+      case kRevision:
+        policy_.revision = std::string(value.text);
+        if (auto wrong = run_id_fault(value.text)) fault(field.name, wrong->code, wrong->detail);
+        return;
+      case kAuthor: policy_.author = std::string(value.text); return;
+      case kAt: policy_.at_ms = value.integer; return;
+      case kContent: policy_.content = value.text; return;
+      default: return;
+    }
+  }
+
+  void leave(const Shape&) override {
+    if (!has_policy_) fault("policy", "required", "is missing: the name of the policy");
+  }
+
+  PolicyText policy_;
+  bool has_policy_ = false;
+};
+
+}  // namespace
+
+Result<ChangeText> read_change(std::string_view json, int max_json_depth) {
+  TextArena arena;
+  return ChangeReader(arena).run(json, max_json_depth);
+}
+
+Result<PolicyText> read_policy(std::string_view json, int max_json_depth) {
+  TextArena arena;
+  return PolicyReader(arena).run(json, max_json_depth);
+}
+
+}  // namespace runwarden::intake

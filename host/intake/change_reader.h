@@ -1,0 +1,32 @@
+// Reads a change record or a policy revision. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace runwarden::intake {
+
+struct ChangeText {
+  std::string kind;
+  std::optional<std::int64_t> at_ms;
+  std::string document;  // the object as normalized, unknown members kept, without `changeId` and `receivedAt`
+};
+
+struct PolicyText {
+  std::string policy;
+  std::optional<std::string> revision;
+  std::optional<std::string> author;
+  std::optional<std::int64_t> at_ms;
+  std::string content;   // compact JSON; "null" where there is none
+  std::string document;  // as normalized, without what the service gives: `policyRevisionId`, `contentSha256`, `receivedAt`
+};
+
+// malformed_json, or validation_failed with every fault, or the record.
+Result<ChangeText> read_change(std::string_view json, int max_json_depth);
+Result<PolicyText> read_policy(std::string_view json, int max_json_depth);
+
+}  // namespace runwarden::intake

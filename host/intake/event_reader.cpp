@@ -1,0 +1,246 @@
+#include "intake/event_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/json_members.h"
+#include "base/json_text.h"
+#include "intake/run_id.h"
+#include "intake/shape_reader.h"
+
+namespace runwarden::intake {
+namespace {
+
+enum Slot : std::uint8_t { kRunId, kEvents, kFinal, kType, kEventId, kOther };
+
+constexpr Field kMetadataFields[] = {
+    {"model", Want::text, kOther},
+    {"costUsd", Want::amount, kOther},
+    {"inputTokens", Want::count, kOther},
+};
+constexpr Shape kMetadataShape{kMetadataFields, "metadata"};
+
+// One table for all types of event: a member has one type, whichever event it stands in.
+constexpr Field kEventFields[] = {
+    {"type", Want::text, kType},
+    {"eventId", Want::text, kEventId},
+    {"name", Want::text, kOther},
+    {"status", Want::text, kOther},
+    {"error", Want::text, kOther},
+    {"errorCode", Want::code, kOther},
+    {"input", Want::text_or_json, kOther},
+    {"output", Want::text_or_json_null, kOther},
+    {"retryCount", Want::count, kOther},
+    {"metadata", Want::object, kOther, &kMetadataShape},
+    {"at", Want::time, kOther},
+    {"text", Want::text, kOther},
+    {"userRequestText", Want::text, kOther},
+    {"success", Want::boolean, kOther},
+    {"outcomeSummary", Want::text, kOther},
+    {"stepId", Want::text, kOther},
+    {"stepKind", Want::text, kOther},
+    {"stepName", Want::text, kOther},
+    {"errorMessage", Want::text, kOther},
+    {"inputSummary", Want::text_or_json, kOther},
+    {"outputSummary", Want::text_or_json_null, kOther},
+    {"startedAt", Want::time, kOther},
+    {"endedAt", Want::time, kOther},
+};
+constexpr Shape kEventShape{kEventFields, "an event"};
+
+constexpr Field kRequestFields[] = {
+    {"runId", Want::text, kRunId},
+    {"events", Want::array_of_objects, kEvents, &kEventShape},
+    {"final", Want::boolean, kFinal},
+};
+constexpr Shape kRequestShape{kRequestFields, "an events request"};
+
+constexpr std::size_t kMaxEventIdBytes = 256;
+
+class EventsReader final : public ShapeReader {
+ public:
+  EventsReader(TextArena& arena, const EventLimits& limits) : ShapeReader(kRequestShape, arena), limits_(limits) {}
+
+  Result<EventsRequest> run(std::string_view json) {
+    if (Status status = read(json, limits_.max_json_depth); !status.ok()) return std::move(status.error());
+    return std::move(request_);
+  }
+
+ private:
+  void begin() override {
+    request_ = {};
+    has_run_id_ = has_events_ = too_many_ = false;
+  }
+
+  void enter(const Shape& shape) override {
+    if (&shape != &kEventShape) return;
+    if (request_.events.size() == limits_.max_events) {
+      if (!std::exchange(too_many_, true)) {
+        fault("", "too_many", "is one too many: a request holds at most " + std::to_string(limits_.max_events) + " events; send the rest in another");
+      }
+      return;
+    }
+    request_.events.emplace_back();
+    start_ = document_text().size() - 1;
+  }
+
+  void enter_array(const Field&) override { has_events_ = true; }
+
+  void take(const Shape& shape, const Field& field, const FieldValue& value) override {
+    if (&shape == &kRequestShape && field.slot == kRunId) {
+      has_run_id_ = true;
+      request_.run_id = value.text;
+      if (auto wrong = run_id_fault(value.text)) fault(field.name, wrong->code, wrong->detail);
+    }
+    if (&shape == &kRequestShape && field.slot == kFinal) request_.final = value.boolean;
+    if (&shape != &kEventShape || too_many_) return;
+    if (field.slot == kType) request_.events.back().finishes = value.text == "run_finished";
+    if (field.slot == kEventId) take_event_id(field, value.text);
+  }
+
+  void take_event_id(const Field& field, std::string_view id) {
+    if (id.empty() || id.size() > kMaxEventIdBytes) {
+      fault(field.name, "out_of_range", "must have 1 to 256 bytes, has " + std::to_string(id.size()));
+    }
+    request_.events.back().event_id = id;
+  }
+
+  void leave(const Shape& shape) override {
+    if (&shape == &kEventShape && !too_many_) {
+      request_.events.back().json = document_text().substr(start_) + "}";
+    }
+    if (&shape != &kRequestShape) return;
+    if (!has_run_id_) fault("runId", "required", "is missing: events belong to a run");
+    if (!has_events_) fault("events", "required", "is missing; it may be empty");
+  }
+
+  const EventLimits& limits_;
+  EventsRequest request_;
+  std::size_t start_ = 0;
+  bool has_run_id_ = false;
+  bool has_events_ = false;
+  bool too_many_ = false;
+};
+
+// The text of a JSON string member, still in quotes.
+const std::string* find(const std::vector<JsonMember>& members, std::string_view name) {
+  const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
+  return found == members.end() ? nullptr : &found->json;
+}
+
+// Puts a run together, event by event.
+class RunOfEvents {
+ public:
+  void add(std::string_view event_json) {
+    const std::vector<JsonMember> event = json_members(event_json);
+    const std::string* type = find(event, "type");
+    const std::string kind = type == nullptr ? "" : *type;
+    if (kind == "\"run_started\"") return run_members(event, "startedAt");
+    if (kind == "\"run_finished\"") return run_members(event, "endedAt");
+    if (kind == "\"user_request\"") return user_request(event);
+    if (kind == "\"model_output\"") {
+      if (const std::string* text = find(event, "text")) last_output_ = *text;
+      return step(event, kModelNames, "\"model\"");
+    }
+    if (kind == "\"tool_call\"") return step(event, kToolNames, "\"tool\"");
+    step(event, kOwnNames, kind);
+  }
+
+  std::string json(std::string_view run_id) {
+    std::string text;
+    JsonWriter out(text);
+    out.begin_object().key("runId").string(run_id);
+    for (const auto& [name, value] : members_) out.key(name).raw(value);
+    if (!has("outcomeSummary") && !last_output_.empty()) out.key("outcomeSummary").raw(last_output_);
+    if (!metadata_.empty()) {
+      out.key("metadata").begin_object();
+      for (const auto& [name, value] : metadata_) out.key(name).raw(value);
+      out.end_object();
+    }
+    out.key("steps").begin_array();
+    for (const std::string& one : steps_) out.raw(one);
+    out.end_array().end_object();
+    return text;
+  }
+
+ private:
+  using Names = std::array<std::pair<std::string_view, std::string_view>, 4>;  // of the event, of the step
+  static constexpr Names kToolNames{{{"name", "stepName"}, {"error", "errorMessage"}, {"input", "inputSummary"}, {"output", "outputSummary"}}};
+  static constexpr Names kModelNames{{{"text", "outputSummary"}, {"name", "stepName"}, {"input", "inputSummary"}, {"error", "errorMessage"}}};
+  static constexpr Names kUserNames{{{"text", "outputSummary"}, {"name", "stepName"}, {"", ""}, {"", ""}}};
+  static constexpr Names kOwnNames{};
+  // Names of a run that only the service gives.
+  static constexpr std::string_view kTaken[] = {"type", "eventId", "metadata", "runId", "steps"};
+
+  bool has(std::string_view name) const {
+    return std::any_of(members_.begin(), members_.end(), [&](const JsonMember& one) { return one.name == name; });
+  }
+
+  static void put(std::vector<JsonMember>& members, std::string_view name, const std::string& json) {
+    for (JsonMember& one : members) {
+      if (one.name != name) continue;
+      one.json = json;
+      return;
+    }
+    members.push_back({std::string(name), json});
+  }
+
+  void run_members(const std::vector<JsonMember>& event, std::string_view time_name) {
+    for (const auto& [name, json] : event) {
+      if (name == "metadata") {
+        for (const auto& [inner, value] : json_members(json)) put(metadata_, inner, value);
+      } else if (std::find(std::begin(kTaken), std::end(kTaken), name) == std::end(kTaken)) {
+        put(members_, name == "at" ? time_name : std::string_view(name), json);
+      }
+    }
+  }
+
+  void user_request(const std::vector<JsonMember>& event) {
+    const std::string* text = find(event, "text");
+    if (has("userRequestText") || text == nullptr) return step(event, kUserNames, "\"user\"");
+    members_.push_back({"userRequestText", *text});
+    for (const auto& [name, json] : event) {
+      if (name == "metadata") run_members({{name, json}}, "startedAt");
+    }
+  }
+
+  // Members under the step's names; a member that the event has under both names keeps the event's.
+  void step(const std::vector<JsonMember>& event, const Names& names, const std::string& kind) {
+    std::vector<JsonMember> members;
+    if (!kind.empty()) members.push_back({"stepKind", kind});
+    for (const auto& [name, json] : event) {
+      if (name == "type" || (name == "stepKind" && !kind.empty())) continue;
+      const auto known = std::find_if(names.begin(), names.end(), [&, &own = name](const auto& pair) { return !pair.first.empty() && pair.first == own; });
+      put(members, known == names.end() ? std::string_view(name) : known->second, json);
+    }
+    std::string text;
+    JsonWriter out(text);
+    out.begin_object();
+    for (const auto& [name, json] : members) out.key(name).raw(json);
+    out.end_object();
+    steps_.push_back(std::move(text));
+  }
+
+  std::vector<JsonMember> members_;   // of the run
+  std::vector<JsonMember> metadata_;  // of the run
+  std::vector<std::string> steps_;
+  std::string last_output_;  // text of the last model_output, in quotes
+};
+
+}  // namespace
+
+Result<EventsRequest> read_events(std::string_view json, const EventLimits& limits) {
+  TextArena arena;
+  return EventsReader(arena, limits).run(json);
+}
+
+std::string run_of_events(std::string_view run_id, const std::vector<std::string>& events) {
+  RunOfEvents run;
+  for (const std::string& event : events) run.add(event);
+  return run.json(run_id);
+}
+
+}  // namespace runwarden::intake

@@ -1,0 +1,36 @@
+// Reads a request of streamed events, and turns the events of a run into the JSON of a run. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace runwarden::intake {
+
+struct Event {
+  std::string json;      // normalized: known members of their types, unknown ones kept
+  std::string event_id;  // empty: none
+  bool finishes = false;  // run_finished: resolves the run
+};
+
+struct EventsRequest {
+  std::string run_id;
+  std::vector<Event> events;
+  bool final = false;
+};
+
+struct EventLimits {
+  int max_json_depth = 64;
+  std::size_t max_events = 100'000;  // in one request
+};
+
+// The request, or malformed_json, or validation_failed with every fault.
+Result<EventsRequest> read_events(std::string_view json, const EventLimits& limits);
+
+// The JSON of the run that the events make, in the order given: what read_run takes. `events` are Event::json.
+std::string run_of_events(std::string_view run_id, const std::vector<std::string>& events);
+
+}  // namespace runwarden::intake

@@ -1,0 +1,14 @@
+// What a runId may be: 1 to 256 bytes of text without control characters. Pure; any thread.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace runwarden::intake {
+
+// What is wrong with it (without a pointer), or nothing.
+std::optional<FieldFault> run_id_fault(std::string_view id);
+
+}  // namespace runwarden::intake

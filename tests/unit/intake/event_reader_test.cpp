@@ -1,0 +1,68 @@
+#include "intake/event_reader.h"
+
+#include <gtest/gtest.h>
+
+namespace runwarden::intake {
+namespace {
+
+std::string run_text(const std::vector<std::string>& events) {
+  std::string request = R"({"runId":"r","events":[)";
+  for (const std::string& event : events) request += (request.back() == '[' ? "" : ",") + event;
+  auto read = read_events(request + "]}", EventLimits{});
+  if (!read.ok()) return "fault: " + read.error().detail;
+  std::vector<std::string> texts;
+  for (const Event& event : read->events) texts.push_back(event.json);
+  return run_of_events("r", texts);
+}
+
+TEST(EventReader, ARequest_IsReadWithIdsAndEnds) {
+  auto read = read_events(R"({"runId":"r","events":[{"type":"tool_call","eventId":"e1","x":[1]},{"type":"run_finished"},{}],"final":true,"other":1})", EventLimits{});
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->run_id, "r");
+  EXPECT_TRUE(read->final);
+  ASSERT_EQ(read->events.size(), 3u);
+  EXPECT_EQ(read->events[0].json, R"({"type":"tool_call","eventId":"e1","x":[1]})");
+  EXPECT_EQ(read->events[0].event_id, "e1");
+  EXPECT_FALSE(read->events[0].finishes);
+  EXPECT_TRUE(read->events[1].finishes);
+  EXPECT_EQ(read->events[2].json, "{}");
+}
+
+TEST(EventReader, FaultsAreNamedWithTheirPointers) {
+  auto read = read_events(R"({"runId":5,"events":[{"type":1,"output":null},{"at":"soon","retryCount":-1},7,{"eventId":""}],"final":"yes"})", EventLimits{});
+  ASSERT_FALSE(read.ok());
+  std::string seen;
+  for (const FieldFault& fault : read.error().faults) seen += fault.pointer + "=" + fault.code + " ";
+  EXPECT_EQ(seen,
+            "/runId=wrong_type /events/0/type=wrong_type /events/1/at=invalid_time /events/1/retryCount=wrong_type /events/2=wrong_type "
+            "/events/3/eventId=out_of_range /final=wrong_type /runId=required ");
+  auto empty = read_events("{}", EventLimits{});
+  ASSERT_FALSE(empty.ok());
+  EXPECT_EQ(empty.error().faults.size(), 2u);
+  EXPECT_TRUE(read_events(R"({"runId":"r","events":[]})", EventLimits{}).ok());
+}
+
+TEST(EventReader, EventsBecomeARun) {
+  EXPECT_EQ(run_text({R"({"type":"run_started","userRequestText":"Refund it","metadata":{"model":"gpt-4o"},"at":"2026-01-01T00:00:00Z","agent":"a"})",
+                      R"({"type":"tool_call","eventId":"e","name":"refund","input":{"id": 1},"output":null,"status":"failed","error":"502","at":"2026-01-01T00:00:01Z","mine":1})",
+                      R"({"type":"model_output","text":"first"})", R"({"type":"model_output","text":"Your refund is done."})",
+                      R"({"type":"retrieval","query":"x"})",
+                      R"({"type":"run_finished","success":true,"metadata":{"costUsd":0.5},"at":"2026-01-01T00:00:02Z"})"}),
+            R"({"runId":"r","userRequestText":"Refund it","startedAt":"2026-01-01T00:00:00.000Z","agent":"a","success":true,"endedAt":"2026-01-01T00:00:02.000Z",)"
+            R"("outcomeSummary":"Your refund is done.","metadata":{"model":"gpt-4o","costUsd":0.5},"steps":[)"
+            R"({"stepKind":"tool","eventId":"e","stepName":"refund","inputSummary":"{\"id\":1}","outputSummary":"null","status":"failed","errorMessage":"502","at":"2026-01-01T00:00:01.000Z","mine":1},)"
+            R"({"stepKind":"model","outputSummary":"first"},{"stepKind":"model","outputSummary":"Your refund is done."},{"stepKind":"retrieval","query":"x"}]})");
+}
+
+TEST(EventReader, UserRequests_TheFirstIsTheRuns_LaterOnesAreSteps) {
+  EXPECT_EQ(run_text({R"({"type":"user_request","text":"one"})", R"({"type":"user_request","text":"two"})"}),
+            R"({"runId":"r","userRequestText":"one","steps":[{"stepKind":"user","outputSummary":"two"}]})");
+}
+
+TEST(EventReader, AnOutcomeOfTheEnd_WinsOverTheLastOutput) {
+  EXPECT_EQ(run_text({R"({"type":"model_output","text":"a"})", R"({"type":"run_finished","outcomeSummary":"b","runId":"evil","steps":[]})"}),
+            R"({"runId":"r","outcomeSummary":"b","steps":[{"stepKind":"model","outputSummary":"a"}]})");
+}
+
+}  // namespace
+}  // namespace runwarden::intake
