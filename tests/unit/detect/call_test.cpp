@@ -1,0 +1,166 @@
+#include "detect/call.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+namespace runwarden::detect {
+namespace {
+
+class FixedClock final : public Clock {
+ public:
+  std::int64_t wall_ms() const override { return 0; }
+  std::int64_t monotonic_ns() const override { return now_ns; }
+  std::int64_t now_ns = 0;
+};
+
+rw_str str(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+class CallTest : public testing::Test {
+ protected:
+  CallTest() {
+    model::Step step;
+    step.id = "step_1";
+    step.name = "issue_refund";
+    step.error_message = "502 Bad Gateway";
+    run_.steps.push_back(step);
+    finding_.struct_size = sizeof finding_;
+    finding_.title = str("title");
+    finding_.summary = str("summary");
+    finding_.primary_step = 0;
+    finding_.waste_usd = RW_ABSENT;
+  }
+  rw_status emit() { return call_.raw().emit(call_.raw().ctx, &finding_); }
+  rw_status suppress(std::string_view rule, std::int32_t step) {
+    return call_.raw().suppress(call_.raw().ctx, str(rule), step, str("why"));
+  }
+
+  FixedClock clock_;
+  model::Run run_;
+  Call call_{clock_, run_, "false_success", 100};
+  rw_finding finding_{};
+};
+
+TEST_F(CallTest, WhenAFindingIsGood_KeepsACopyWithAFingerprint) {
+  std::string title = "mine";
+  finding_.title = str(title);
+  finding_.score = 95;
+  finding_.severity = RW_SEVERITY_HIGH;
+  ASSERT_EQ(emit(), RW_OK);
+  title = "gone";
+  ASSERT_EQ(call_.findings.size(), 1U);
+  EXPECT_EQ(call_.findings[0].title, "mine");
+  EXPECT_EQ(call_.findings[0].detector_key, "false_success");
+  EXPECT_EQ(call_.findings[0].suspicion_score, 95);
+  EXPECT_EQ(call_.findings[0].severity, model::Severity::high);
+  EXPECT_EQ(call_.findings[0].primary_step_id, "step_1");
+  EXPECT_EQ(call_.findings[0].fingerprint, "false_success:issue_refund:# bad gateway");
+  EXPECT_EQ(call_.findings[0].waste_usd, std::nullopt);
+}
+
+TEST_F(CallTest, WhenPartsAreGiven_TheFingerprintIsMadeOfThem) {
+  const rw_str parts[] = {str("issue_refund"), str("Order 55")};
+  finding_.fingerprint_parts = parts;
+  finding_.fingerprint_part_count = 2;
+  ASSERT_EQ(emit(), RW_OK);
+  EXPECT_EQ(call_.findings[0].fingerprint, "false_success:issue_refund:order #");
+}
+
+TEST_F(CallTest, WhenAMemberIsOutOfRange_AnswersInvalidArgument) {
+  const rw_finding good = finding_;
+  const auto refused = [&](auto change) {
+    finding_ = good;
+    change(finding_);
+    return emit() == RW_INVALID_ARGUMENT && call_.findings.empty() && !call_.refused.empty();
+  };
+  EXPECT_TRUE(refused([](rw_finding& f) { f.score = 101; }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.score = -1; }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.severity = 4; }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.source = 4; }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.primary_step = 1; }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.primary_step = -2; }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.title = str(""); }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.title = {nullptr, 5}; }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.title = str("bad \xFF"); }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.summary = {"nul\0x", 5}; }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.struct_size = 8; }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.waste_usd = std::numeric_limits<double>::quiet_NaN(); }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.waste_usd = -0.5; }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.evidence_count = 1; }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.fingerprint_part_count = 1; }));
+  EXPECT_EQ(call_.raw().emit(call_.raw().ctx, nullptr), RW_INVALID_ARGUMENT);
+}
+
+TEST_F(CallTest, WhenATextIsTooLong_AnswersLimit) {
+  const std::string text(RW_MAX_SUMMARY + 1, 'x');
+  finding_.summary = str(text);
+  EXPECT_EQ(emit(), RW_LIMIT);
+  finding_.summary = str(std::string_view(text).substr(1));
+  EXPECT_EQ(emit(), RW_OK);
+  finding_.title = {text.data(), std::numeric_limits<std::size_t>::max()};  // never read
+  EXPECT_EQ(emit(), RW_LIMIT);
+}
+
+TEST_F(CallTest, WhenEvidenceIsWrong_TakesNothing) {
+  rw_evidence item{sizeof(rw_evidence), 0, str("/steps/0"), str("x")};
+  const rw_evidence* items[] = {&item};
+  finding_.evidence = items;
+  finding_.evidence_count = 1;
+  EXPECT_EQ(emit(), RW_OK);
+  item.json_pointer = str("steps");
+  EXPECT_EQ(emit(), RW_INVALID_ARGUMENT);
+  item.json_pointer = str("");
+  const std::string text(RW_MAX_VALUE + 1, 'x');
+  item.value = str(text);
+  EXPECT_EQ(emit(), RW_LIMIT);
+  finding_.evidence_count = RW_MAX_EVIDENCE + 1;
+  EXPECT_EQ(emit(), RW_LIMIT);
+  EXPECT_EQ(call_.findings.size(), 1U);
+}
+
+TEST_F(CallTest, WhenFindingsAreTooMany_AnswersLimitAndCounts) {
+  for (int i = 0; i < RW_MAX_FINDINGS; ++i) ASSERT_EQ(emit(), RW_OK);
+  EXPECT_EQ(emit(), RW_LIMIT);
+  EXPECT_EQ(call_.findings.size(), std::size_t{RW_MAX_FINDINGS});
+  EXPECT_EQ(call_.dropped, 1U);
+}
+
+TEST_F(CallTest, WhenARuleKeepsQuiet_KeepsRuleStepAndReason) {
+  EXPECT_EQ(suppress("recovered", 0), RW_OK);
+  EXPECT_EQ(suppress("recovered", RW_NO_STEP), RW_OK);
+  EXPECT_EQ(suppress("recovered", 1), RW_INVALID_ARGUMENT);
+  EXPECT_EQ(suppress("", 0), RW_INVALID_ARGUMENT);
+  EXPECT_EQ(suppress(std::string(RW_MAX_RULE + 1, 'x'), 0), RW_LIMIT);
+  ASSERT_EQ(call_.suppressed.size(), 2U);
+  EXPECT_EQ(call_.suppressed[0].step_id, "step_1");
+  EXPECT_EQ(call_.suppressed[1].step_id, "");
+}
+
+TEST_F(CallTest, WhenTheDeadlinePasses_ShouldStopTurnsTrue) {
+  clock_.now_ns = 99;
+  EXPECT_EQ(call_.raw().should_stop(call_.raw().ctx), 0U);
+  clock_.now_ns = 100;
+  EXPECT_EQ(call_.raw().should_stop(call_.raw().ctx), 1U);
+}
+
+TEST_F(CallTest, WhenTheTextOfAFailureIsBad_IsMended) {
+  const std::string text = "bad \xFF " + std::string(3000, 'x');
+  EXPECT_EQ(call_.raw().fail(call_.raw().ctx, str(text)), RW_OK);
+  EXPECT_EQ(call_.failure.substr(0, 8), "bad \xEF\xBF\xBD ");
+  EXPECT_LE(call_.failure.size(), std::size_t{RW_MAX_REASON} + 3);
+}
+
+TEST_F(CallTest, WhenInCreate_OnlyFailDoesAnything) {
+  const Call create(clock_);
+  EXPECT_EQ(create.raw().emit(create.raw().ctx, &finding_), RW_UNSUPPORTED);
+  EXPECT_EQ(create.raw().suppress(create.raw().ctx, str("r"), 0, str("")), RW_UNSUPPORTED);
+  EXPECT_EQ(create.raw().abstain(create.raw().ctx, str("r")), RW_UNSUPPORTED);
+  EXPECT_EQ(create.raw().fail(create.raw().ctx, str("why")), RW_OK);
+  EXPECT_EQ(create.failure, "why");
+}
+
+}  // namespace
+}  // namespace runwarden::detect
