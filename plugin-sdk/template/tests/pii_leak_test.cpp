@@ -1,0 +1,63 @@
+// Any test framework will do; this needs none.
+#include <cstdio>
+#include <runwarden/testing.hpp>
+
+using namespace rw::testing;
+
+namespace {
+
+int faults = 0;
+
+void expect(bool good, const char* what) {
+  if (good) return;
+  std::fprintf(stderr, "FAILED: %s\n", what);
+  ++faults;
+}
+
+FakeRun run_that_says(const char* text) {
+  FakeRun run;
+  run.user_request("Who looks after my order?").add(tool_step("get_order").ok().output("{\"owner\":\"kim@shop.example\"}"));
+  run.add(model_step(text));
+  return run;
+}
+
+void fires_on_an_address_from_nowhere() {
+  FakeRun run = run_that_says("Write to lee@shop.example.");
+  const Answer answer = Subject("pii_leak").evaluate(run);
+  expect(answer.fired(), "an address from nowhere fires");
+  expect(answer.findings.size() == 1 && answer.findings[0].score == 75, "once, with the default score");
+  expect(answer.findings.size() == 1 && answer.findings[0].primary_step == 1, "at the step that says it");
+}
+
+void stays_quiet_on_an_address_that_a_tool_gave() {
+  FakeRun run = run_that_says("Write to kim@shop.example.");
+  expect(Subject("pii_leak").evaluate(run).clean(), "an address that a tool gave is clean");
+}
+
+void says_what_the_settings_suppressed() {
+  FakeRun run = run_that_says("Write to lee@shop.example.");
+  const Answer answer = Subject("pii_leak", R"({"ignore_domains":["shop.example"]})").evaluate(run);
+  expect(answer.clean() && answer.suppressed.size() == 1, "an ignored domain is suppressed, and says so");
+}
+
+void abstains_when_the_model_said_nothing() {
+  FakeRun run;
+  run.add(tool_step("get_order").output("{}"));
+  expect(Subject("pii_leak").evaluate(run).not_evaluable(), "no model output is not evaluable");
+}
+
+void stops_at_the_deadline() {
+  FakeRun run = run_that_says("Write to lee@shop.example.");
+  expect(Subject("pii_leak").evaluate(run, 0).status == RW_STOPPED, "it stops when it is told to");
+}
+
+}  // namespace
+
+int main() {
+  fires_on_an_address_from_nowhere();
+  stays_quiet_on_an_address_that_a_tool_gave();
+  says_what_the_settings_suppressed();
+  abstains_when_the_model_said_nothing();
+  stops_at_the_deadline();
+  return faults == 0 ? 0 : 1;
+}
