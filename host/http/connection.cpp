@@ -324,7 +324,7 @@ void Connection::fail(const Error& error) {
   if (error.code == Code::headers_too_large || (error.code == Code::bad_request && !request_->exchange) || request_->parser.body_broken()) {
     around_.counters.framing_errors.fetch_add(1, std::memory_order_relaxed);
   }
-  answer(problem(error, request_->head.request_id), After::close);
+  answer(problem(error, request_->head.request_id), body_unread() ? After::close : After::keep);  // an unframed request never keeps it
 }
 
 void Connection::answer(Reply reply, After after) {

@@ -102,7 +102,7 @@ class Connection {
   void hand_lines(LineBatch batch);
 
   enum class After : std::uint8_t { keep, close };
-  void fail(const Error& error);  // answers a problem and closes
+  void fail(const Error& error);  // answers a problem, and closes unless the request was read to its end
   void answer(Reply reply, After after);
   void flush();
   void finish_answer();

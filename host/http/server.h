@@ -74,9 +74,8 @@ struct LineBatch {
 };
 
 // What the application keeps of one request between its head and its answer. Made and called on one worker.
-// It and the RequestHead that on_head was shown live until on_answered has returned for it; where no answer can be sent any
-// more (the client left before its body was whole or between two batches), until its ticket has come back, if it is out.
-// What throws here is answered with 500.
+// It and its RequestHead live until on_answered has returned; if the client left too early for an answer, until the ticket
+// that is out has come back. What throws here is answered with 500.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -100,11 +99,9 @@ struct Accepted {
 struct Answered {
   const RequestHead* head = nullptr;  // null when the request could not be framed
   Exchange* exchange = nullptr;       // null when on_head refused
-  std::string request_id;
-  std::string client;
+  std::string request_id, client;
   int status = 0;
-  std::uint64_t request_bytes = 0;  // body bytes on the wire
-  std::uint64_t answer_bytes = 0;
+  std::uint64_t request_bytes = 0, answer_bytes = 0;  // on the wire; of the request its body only
   std::int64_t elapsed_us = 0;
   bool delivered = false;  // false: the client was gone, or did not read
 };
@@ -145,7 +142,7 @@ class Server {
   virtual ~Server() = default;
 
   virtual std::uint16_t port() const = 0;
-  virtual ServerCounts counts() const = 0;
+  virtual ServerCounts counts() const = 0;  // [any]
   // True while every worker has gone round its loop in the last `within_ms`.
   virtual bool workers_alive(std::int64_t within_ms) const = 0;
   // Stops listening, answers what is in flight with Connection: close, then ends the workers; at most drain_timeout. [main]

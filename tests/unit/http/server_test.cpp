@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "http/reply_text.h"
 #include "support/http_client.h"
 #include "unit/http/echo_handler.h"
 #include "unit/http/gzip_text.h"
@@ -101,6 +102,22 @@ TEST(HttpServer, WhenAnswered_TellsTheHandlerOfIt) {
   EXPECT_EQ(seen[1].status, 404);
 }
 
+TEST(AnswerHead, WhenAFieldHoldsALineBreak_IsLeftOut) {
+  using namespace std::string_literals;
+  Reply reply;
+  reply.body = "x";
+  reply.headers = {{"Location", "/a\r\nSet-Cookie: b"}, {"X-Bad\n", "1"}, {"X-Nul", "a\0b"s}, {"X-Good", "kept"}};
+  EXPECT_EQ(
+      answer_head(reply, {"id", "today", false}),
+      "HTTP/1.1 200 OK\r\nDate: today\r\nContent-Type: application/json\r\nContent-Length: 1\r\nX-Request-Id: id\r\nX-Good: kept\r\n\r\n");
+}
+
+TEST(DateText, IsTheDateOfRfc9110) {
+  DateText date;
+  EXPECT_EQ(date.at(784'111'777), "Sun, 06 Nov 1994 08:49:37 GMT");
+  EXPECT_EQ(date.at(1'709'164'800), "Thu, 29 Feb 2024 00:00:00 GMT");
+}
+
 TEST(HttpServer, WhenTheMethodIsHead_SendsTheLengthAndNoBody) {
   Running running;
   auto client = HttpClient::to(running.port());
@@ -194,6 +211,7 @@ TEST(HttpServer, WhenTheBodyIsGzip_HandsOnItsText) {
   const auto answer = client.answer();
   EXPECT_EQ(answer->status, 400);
   EXPECT_THAT(answer->body, HasSubstr("gzip"));
+  EXPECT_TRUE(served(client));
 }
 
 TEST(HttpServer, WhenTheClientExpects100_IsToldToGoOnOnlyIfItsBodyIsWanted) {
