@@ -226,6 +226,7 @@ void add_create(CLI::App& keys, Context& context) {
   command->add_option("--scopes", options->scopes, "ingest, read or both: --scopes ingest,read; default ingest")
       ->type_name("SCOPES")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"ingest", "read"}));
   command->add_option("--expires", options->expires, "When it ends by itself, such as 90d; default never")
       ->type_name("DURATION")

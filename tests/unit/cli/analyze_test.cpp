@@ -1,0 +1,135 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "unit/cli/program.h"
+#include "unit/cli/runs.h"
+
+namespace runwarden::cli {
+namespace {
+
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+struct AnalyzeCommand : testing::Test {
+  Program program;
+  std::string config = write_config(program);
+
+  Ended analyze(std::vector<std::string> args, const std::string& input = {}) const {
+    args.insert(args.begin(), {"analyze", "--config", config});
+    return program.run(args, input);
+  }
+
+  static std::vector<Json> answers(const Ended& ended) {
+    std::vector<Json> all;
+    std::istringstream lines(ended.out);
+    for (std::string line; std::getline(lines, line);) all.push_back(Json::parse(line));
+    return all;
+  }
+};
+
+TEST_F(AnalyzeCommand, OfARun_AnswersFailuresAndDetectorsAndStoresNothing) {
+  const Ended ended = analyze({}, refund_run("r1"));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto all = answers(ended);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].size(), 2u);
+  ASSERT_EQ(all[0].at("failures").size(), 1u);
+  EXPECT_EQ(all[0].at("failures")[0].at("detectorKey"), "false_success");
+  EXPECT_EQ(all[0].at("failures")[0].at("suspicionScore"), 95);
+  EXPECT_EQ(all[0].at("detectors").size(), 5u);
+  EXPECT_FALSE(std::filesystem::exists(program.folder().path() / "data"));
+}
+
+TEST_F(AnalyzeCommand, OfFiles_AnswersOneLineEachInTheirOrder) {
+  const std::string refund = program.folder().write("refund.json", refund_run("r1"));
+  const std::string good = program.folder().write("good.json", good_run("r2"));
+  const auto all = answers(analyze({good, refund, "-"}, refund_run("r3")));
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].at("failures").size(), 0u);
+  EXPECT_EQ(all[1].at("failures")[0].at("runId"), "r1");
+  EXPECT_EQ(all[2].at("failures")[0].at("runId"), "r3");
+}
+
+TEST_F(AnalyzeCommand, OfLinesOnManyThreads_KeepsTheirOrder) {
+  std::string lines;
+  for (int i = 0; i < 400; ++i) lines += refund_run("r" + std::to_string(i)) + "\n";
+  const Ended ended = analyze({"--ndjson", "--threads", "4"}, lines);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto all = answers(ended);
+  ASSERT_EQ(all.size(), 400u);
+  for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i].at("failures")[0].at("runId"), "r" + std::to_string(i));
+}
+
+TEST_F(AnalyzeCommand, WhenALineIsBad_ItsPlaceHasAProblemAndTheRestIsJudged) {
+  const Ended ended = analyze({"--ndjson"}, refund_run("a") + "\n{oops\n\n{\"steps\": 5}\n" + refund_run("b"));
+  EXPECT_EQ(ended.code, 1);
+  const auto all = answers(ended);
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].at("failures")[0].at("runId"), "a");
+  EXPECT_EQ(all[1].at("status"), 400);
+  EXPECT_EQ(all[1].at("code"), "malformed_json");
+  EXPECT_EQ(all[1].at("line"), 2);
+  EXPECT_EQ(all[2].at("status"), 422);
+  EXPECT_EQ(all[2].at("line"), 4);
+  EXPECT_EQ(all[2].at("errors")[0].at("pointer"), "/steps");
+  EXPECT_EQ(all[3].at("failures")[0].at("runId"), "b");
+}
+
+TEST_F(AnalyzeCommand, WhenARunIsTooLarge_SaysSoInItsPlace) {
+  config = write_config(program, "limits: {max_body_bytes: 1KiB}\n");
+  const std::string huge = R"({"text": ")" + std::string(5000, 'x') + "\"}";
+  const auto all = answers(analyze({"--ndjson"}, huge + "\n" + refund_run("a") + "\n"));
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].at("code"), "payload_too_large");
+  EXPECT_EQ(all[1].at("failures")[0].at("runId"), "a");
+  const Ended whole = analyze({}, huge);
+  EXPECT_EQ(whole.code, 1);
+  EXPECT_EQ(answers(whole)[0].at("code"), "payload_too_large");
+}
+
+TEST_F(AnalyzeCommand, WhenAFileIsMissing_SaysSoInItsPlace) {
+  const std::string refund = program.folder().write("refund.json", refund_run("r1"));
+  const Ended ended = analyze({"/nowhere.json", refund});
+  EXPECT_EQ(ended.code, 1);
+  const auto all = answers(ended);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].at("detail"), "cannot open /nowhere.json: No such file or directory");
+  EXPECT_EQ(all[0].at("file"), "/nowhere.json");
+  EXPECT_EQ(all[1].at("failures").size(), 1u);
+}
+
+TEST_F(AnalyzeCommand, FailOn_ExitsWith1FromThatScoreOn) {
+  EXPECT_EQ(analyze({"--fail-on", "95"}, refund_run("a")).code, 1);
+  EXPECT_EQ(analyze({"--fail-on", "96"}, refund_run("a")).code, 0);
+  EXPECT_EQ(analyze({"--fail-on", "0"}, refund_run("a")).code, 1);
+  EXPECT_EQ(analyze({"--fail-on", "0"}, good_run("a")).code, 0);
+  EXPECT_EQ(answers(analyze({"--fail-on", "1"}, refund_run("a"))).size(), 1u) << "the answer is given all the same";
+}
+
+TEST_F(AnalyzeCommand, WhenNobodyReadsTheAnswers_EndsQuicklyWith1) {
+  std::string lines;
+  for (int i = 0; i < 2000; ++i) lines += refund_run("r") + "\n";
+  const Ended ended = program.run_unread({"analyze", "--ndjson", "--config", config}, lines);
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("the output could not be written"));
+}
+
+TEST_F(AnalyzeCommand, OfNothing_AnswersNothing) {
+  const Ended ended = analyze({"--ndjson"}, "");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.out, "");
+  const Ended whole = analyze({}, "");
+  EXPECT_EQ(whole.code, 1) << "a single run has to be there";
+}
+
+TEST_F(AnalyzeCommand, OfATenant_UsesItsSettings) {
+  config = write_config(program, "  tenants: {quiet: {disabled: [false_success]}}\n");
+  EXPECT_EQ(answers(analyze({}, refund_run("a")))[0].at("failures").size(), 1u);
+  EXPECT_EQ(answers(analyze({"--tenant", "quiet"}, refund_run("a")))[0].at("failures").size(), 0u);
+}
+
+}  // namespace
+}  // namespace runwarden::cli

@@ -1,0 +1,156 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/time_text.h"
+#include "store/lmdb_store.h"
+#include "unit/cli/program.h"
+
+namespace runwarden::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using Json = nlohmann::json;
+
+struct KeysCommand : testing::Test {
+  Program program;
+  std::string config = write_config(program);
+
+  Ended keys(std::vector<std::string> args) const {
+    args.insert(args.begin(), "keys");
+    args.insert(args.end(), {"--config", config});
+    return program.run(args);
+  }
+  Json list() const { return Json::parse(keys({"list", "--json"}).out); }
+  std::string data() const { return (program.folder().path() / "data").string(); }
+};
+
+TEST_F(KeysCommand, Create_PrintsTheKeyAloneAndMakesTheStore) {
+  const Ended made = keys({"create", "--tenant", "acme"});
+  EXPECT_EQ(made.code, 0);
+  EXPECT_THAT(made.out, MatchesRegex("rw_[0-9a-f]{16}_[0-9a-f]{64}\n"));
+  EXPECT_THAT(made.err, HasSubstr("for tenant \"acme\", scopes ingest. It is shown this once"));
+  EXPECT_THAT(made.err, testing::Not(HasSubstr(made.out.substr(20, 64)))) << "hints must not repeat the secret";
+}
+
+TEST_F(KeysCommand, Create_KeepsOnlyTheDigest) {
+  const Ended made = keys({"create", "--tenant", "acme", "--scopes", "ingest,read"});
+  const std::string key = made.out.substr(0, made.out.size() - 1);
+  const SystemClock clock;
+  store::LmdbSettings settings;
+  settings.path = data();
+  settings.map_size = 0;
+  const auto store = store::open_lmdb(settings, clock);
+  ASSERT_TRUE(store.ok()) << store.error().detail;
+  const auto records = (*store)->keys();
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].digest, sha256(key));
+  EXPECT_TRUE(records[0].may_ingest && records[0].may_read);
+  std::ifstream file(data() + "/data.mdb", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(bytes.find(key.substr(20)), std::string::npos) << "the secret must not stand in the store";
+}
+
+TEST_F(KeysCommand, List_ShowsEveryMember) {
+  keys({"create", "--tenant", "beta", "--name", "b"});
+  keys({"create", "--tenant", "acme", "--name", "ci", "--scopes", "ingest,read", "--expires", "90d"});
+  const Json all = list();
+  ASSERT_EQ(all.size(), 2u);
+  const Json& first = all[0];
+  EXPECT_EQ(first.size(), 8u);
+  EXPECT_THAT(first.at("id").get<std::string>(), MatchesRegex("key_[0-9a-f]{16}"));
+  EXPECT_EQ(first.at("tenant"), "acme");
+  EXPECT_EQ(first.at("name"), "ci");
+  EXPECT_EQ(first.at("scopes"), Json({"ingest", "read"}));
+  const auto created = parse_time(first.at("createdAt").get<std::string>());
+  const auto expires = parse_time(first.at("expiresAt").get<std::string>());
+  ASSERT_TRUE(created && expires);
+  EXPECT_EQ(*expires - *created, 90LL * 86'400'000);
+  EXPECT_TRUE(first.at("revokedAt").is_null());
+  EXPECT_TRUE(first.at("lastUsedAt").is_null());
+  EXPECT_EQ(all[1].at("scopes"), Json({"ingest"}));
+  EXPECT_TRUE(all[1].at("expiresAt").is_null());
+}
+
+TEST_F(KeysCommand, List_CanBeOfOneTenantAndForReading) {
+  keys({"create", "--tenant", "beta"});
+  keys({"create", "--tenant", "acme"});
+  const Ended table = keys({"list", "--tenant", "acme"});
+  EXPECT_EQ(table.code, 0);
+  EXPECT_THAT(table.out,
+              MatchesRegex("ID +TENANT +NAME +SCOPES +CREATED +EXPIRES +REVOKED +LAST USED\nkey_[0-9a-f]+ +acme +default +ingest .*\n"));
+  EXPECT_EQ(Json::parse(keys({"list", "--tenant", "nobody", "--json"}).out), Json::array());
+}
+
+TEST_F(KeysCommand, List_WhereThereIsNoStore_SaysSoAndMakesNone) {
+  const Ended ended = keys({"list"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("there is no store at " + data()));
+  EXPECT_FALSE(std::filesystem::exists(data()));
+}
+
+TEST_F(KeysCommand, Revoke_EndsTheKeyNowAndStaysFineWhenRepeated) {
+  keys({"create", "--tenant", "acme"});
+  const std::string id = list()[0].at("id");
+  EXPECT_EQ(keys({"revoke", id}).code, 0);
+  const Json revoked = list()[0].at("revokedAt");
+  ASSERT_TRUE(revoked.is_string());
+  const Ended again = keys({"revoke", id});
+  EXPECT_EQ(again.code, 0);
+  EXPECT_THAT(again.err, HasSubstr("was revoked already"));
+  EXPECT_EQ(list()[0].at("revokedAt"), revoked);
+  const Ended unknown = keys({"revoke", "key_0000"});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_EQ(unknown.err, "runwarden: there is no key \"key_0000\"; runwarden keys list shows those there are\n");
+}
+
+TEST_F(KeysCommand, Rotate_MakesAnEqualKeyAndEndsTheOldOneAfterTheOverlap) {
+  keys({"create", "--tenant", "acme", "--name", "ci", "--scopes", "read", "--expires", "10d"});
+  const std::string id = list()[0].at("id");
+  const Ended rotated = keys({"rotate", id, "--overlap", "2h"});
+  EXPECT_EQ(rotated.code, 0);
+  EXPECT_THAT(rotated.out, MatchesRegex("rw_[0-9a-f]{16}_[0-9a-f]{64}\n"));
+  const Json all = list();
+  ASSERT_EQ(all.size(), 2u);
+  const Json& old = all[0].at("id") == id ? all[0] : all[1];
+  const Json& fresh = all[0].at("id") == id ? all[1] : all[0];
+  EXPECT_EQ(fresh.at("id").get<std::string>().substr(4), rotated.out.substr(3, 16));
+  EXPECT_EQ(fresh.at("tenant"), "acme");
+  EXPECT_EQ(fresh.at("name"), "ci");
+  EXPECT_EQ(fresh.at("scopes"), Json({"read"}));
+  const auto time = [](const Json& text) { return parse_time(text.get<std::string>()).value_or(0); };
+  EXPECT_EQ(time(fresh.at("expiresAt")) - time(fresh.at("createdAt")), 10LL * 86'400'000);
+  EXPECT_EQ(time(old.at("revokedAt")) - time(fresh.at("createdAt")), 7'200'000);
+}
+
+TEST_F(KeysCommand, Rotate_WithoutOverlap_EndsTheOldKeyAtOnceAndItCannotBeRotatedAgain) {
+  keys({"create", "--tenant", "acme"});
+  const std::string id = list()[0].at("id");
+  EXPECT_EQ(keys({"rotate", id, "--overlap", "0s"}).code, 0);
+  const Ended again = keys({"rotate", id});
+  EXPECT_EQ(again.code, 1);
+  EXPECT_EQ(again.out, "");
+  EXPECT_THAT(again.err, HasSubstr("has ended (revoked); make a new one: runwarden keys create --tenant acme"));
+}
+
+TEST_F(KeysCommand, DataDir_TakesThePlaceOfTheStorePathBeforeOrAfterTheCommand) {
+  const std::string elsewhere = (program.folder().path() / "elsewhere").string();
+  EXPECT_EQ(program.run({"--config", config, "--data-dir", elsewhere, "keys", "create", "--tenant", "t"}).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(elsewhere + "/data.mdb"));
+  EXPECT_FALSE(std::filesystem::exists(data()));
+  const Ended after = program.run({"keys", "list", "--json", "--data-dir", elsewhere}, {}, {"RUNWARDEN_CONFIG=" + config});
+  EXPECT_EQ(Json::parse(after.out).size(), 1u) << after.err;
+}
+
+TEST_F(KeysCommand, Create_WhenTheKeyCannotBePrinted_SaysWhichToRevoke) {
+  const Ended ended = program.run_unread({"keys", "create", "--tenant", "t", "--config", config}, "");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("nobody has seen the key; revoke it: runwarden keys revoke key_"));
+}
+
+}  // namespace
+}  // namespace runwarden::cli

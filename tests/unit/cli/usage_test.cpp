@@ -1,0 +1,89 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/cli/program.h"
+
+namespace runwarden::cli {
+namespace {
+
+using testing::HasSubstr;
+
+struct UsageCase {
+  const char* title;
+  std::vector<std::string> args;
+  const char* err;
+};
+
+class Usage : public testing::TestWithParam<UsageCase> {};
+
+TEST_P(Usage, WhenItIsWrong_ExitsWith2AndSaysWhyOnStandardError) {
+  const Program program;
+  const Ended ended = program.run(GetParam().args);
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, HasSubstr(GetParam().err));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, Usage,
+    testing::Values(UsageCase{"nothing", {}, "subcommand is required"}, UsageCase{"unknown_command", {"frobnicate"}, "required"},
+                    UsageCase{"unknown_option", {"serve", "--frob"}, "--frob"}, UsageCase{"keys_alone", {"keys"}, "subcommand is required"},
+                    UsageCase{"no_tenant", {"keys", "create"}, "--tenant is required"},
+                    UsageCase{"empty_tenant", {"keys", "create", "--tenant", ""}, "1 to 256 bytes are needed"},
+                    UsageCase{"control_character", {"keys", "create", "--tenant", "a\nb"}, "control characters are not allowed"},
+                    UsageCase{"bad_scope", {"keys", "create", "--tenant", "a", "--scopes", "ingest,write"}, "write"},
+                    UsageCase{
+                        "bad_expiry", {"keys", "create", "--tenant", "a", "--expires", "90"}, "expected a duration such as 24h or 90d"},
+                    UsageCase{"no_expiry", {"keys", "create", "--tenant", "a", "--expires", "0s"}, "expected a duration"},
+                    UsageCase{"bad_overlap", {"keys", "rotate", "key_1", "--overlap", "-1h"}, "expected a duration"},
+                    UsageCase{"no_id", {"keys", "revoke"}, "id is required"},
+                    UsageCase{"bad_score", {"analyze", "--fail-on", "101"}, "--fail-on"},
+                    UsageCase{"bad_threads", {"analyze", "--threads", "-1"}, "--threads"},
+                    UsageCase{"no_library", {"detectors", "inspect"}, "files is required"},
+                    UsageCase{"no_runs", {"detectors", "test", "x.so"}, "runs is required"},
+                    UsageCase{"no_config_value", {"check", "--config"}, "--config"}),
+    [](const auto& test) { return test.param.title; });
+
+class Help : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(Help, HasAnExample) {
+  const Program program;
+  auto args = GetParam();
+  args.emplace_back("--help");
+  const Ended ended = program.run(args);
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.err, "");
+  std::string command = "runwarden";
+  for (const std::string& part : GetParam()) command += " " + part;
+  EXPECT_THAT(ended.out, HasSubstr("Example:\n"));
+  EXPECT_THAT(ended.out, HasSubstr(command));
+}
+
+using Args = std::vector<std::string>;
+INSTANTIATE_TEST_SUITE_P(Commands, Help,
+                         testing::Values(Args{}, Args{"serve"}, Args{"check"}, Args{"keys"}, Args{"keys", "create"}, Args{"keys", "list"},
+                                         Args{"keys", "revoke"}, Args{"keys", "rotate"}, Args{"detectors"}, Args{"detectors", "list"},
+                                         Args{"detectors", "inspect"}, Args{"detectors", "test"}, Args{"analyze"}));
+
+TEST(Version, IsPrinted) {
+  const Program program;
+  const Ended ended = program.run({"--version"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, testing::StartsWith("runwarden 1."));
+}
+
+TEST(Config, WhenTheNamedFileIsMissing_EveryCommandThatReadsItExitsWith1) {
+  const Program program;
+  for (const Args& args : {Args{"serve"}, Args{"check"}, Args{"keys", "list"}, Args{"keys", "create", "--tenant", "t"},
+                           Args{"detectors", "list"}, Args{"analyze", "x.json"}}) {
+    Args with_config = args;
+    with_config.insert(with_config.end(), {"--config", "/nowhere/c.yaml"});
+    const Ended ended = program.run(with_config);
+    EXPECT_EQ(ended.code, 1) << args[0];
+    EXPECT_EQ(ended.err,
+              "config: /nowhere/c.yaml: cannot read the file: No such file or directory; check its path and that this user may read it\n");
+  }
+}
+
+}  // namespace
+}  // namespace runwarden::cli
