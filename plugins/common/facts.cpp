@@ -177,7 +177,10 @@ bool read_id(std::string_view word, const Shape& shape, Fact& fact) {
   fact.kind = FactKind::kId;
   fact.normal = normal_id(word);
   // "32GB-model", "10-inch", "5-star" are descriptions.
-  fact.strong = shape.digits >= 3 || (shape.uppers > 0 && shape.digits >= 1 && shape.signs == 0);
+  // "1999-2012", "2001-12" are spans of years.
+  const bool years = shape.letters == 0 && word.size() <= 9 && word.size() >= 7 && (word[4] == '-' || word[4] == '/') &&
+                     (word[0] == '1' || word[0] == '2');
+  fact.strong = !years && (shape.digits >= 3 || (shape.uppers > 0 && shape.digits >= 1 && shape.signs == 0));
   return true;
 }
 
@@ -218,8 +221,19 @@ class Collector {
     return before.ends_with("\xE2\x82\xAC") || before.ends_with("\xC2\xA3") || before.ends_with("USD ") || before.ends_with("EUR ");
   }
 
+  /// An address on the net is no statement, whatever digits it has.
+  [[nodiscard]] bool in_address(std::size_t begin, std::string_view word) const {
+    if (begin >= 2 && text_[begin - 1] == '/' && (text_[begin - 2] == '/' || part(text_[begin - 2]) || text_[begin - 2] == '*'))
+      return true;
+    if (begin >= 1 && (text_[begin - 1] == '?' || text_[begin - 1] == '=' || text_[begin - 1] == '&' || text_[begin - 1] == '%'))
+      return true;
+    const auto dot = word.find('.');
+    return dot != std::string_view::npos && dot > 0 && word.find('/', dot) != std::string_view::npos && letter(word[dot - 1]);
+  }
+
   void word(std::size_t begin, std::string_view word) {
     const auto shape = shape_of(word);
+    if (shape.digits > 0 && in_address(begin, word)) return;
     Fact fact;
     fact.text = word;
     if (shape.digits == 0) {
@@ -244,8 +258,14 @@ class Collector {
     if (read_id(word, shape, fact)) add(fact);
   }
 
+  /// True when nothing but a blank, or "de" or "of" in blanks, stands between two words of a date.
+  [[nodiscard]] bool only_blank(std::size_t from, std::size_t to) const {
+    const auto between = text_.substr(from, to - from);
+    return between == " " || between == " de " || between == " of ";
+  }
+
   void month_word(int month, std::string_view word, std::size_t begin) {
-    if (day_ > 0 && begin - day_end_ <= 4) {  // "28 June", "28 de junio"
+    if (day_ > 0 && only_blank(day_end_, begin)) {  // "28 June", "28 de junio"
       if (!out_.empty() && out_.back().text.data() == text_.data() + day_begin_) out_.pop_back();
       add_date(month, day_, day_begin_, begin + word.size());
       return;
@@ -257,7 +277,7 @@ class Collector {
 
   // "June 28", and the year after either.
   bool complete_date(int number, std::string_view word, std::size_t begin) {
-    if (month_ != 0 && begin - month_end_ <= 2 && number >= 1 && number <= 31) {
+    if (month_ != 0 && only_blank(month_end_, begin) && number >= 1 && number <= 31) {
       add_date(month_, number, month_begin_, begin + word.size());
       month_ = 0;
       return true;

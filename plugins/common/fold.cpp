@@ -127,6 +127,35 @@ void fold(std::string_view text, std::string& out) {
   }
 }
 
+std::string_view with_plain_signs(std::string_view text, std::string& buffer) {
+  std::size_t i = 0;
+  while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
+  if (i == text.size()) return text;
+  buffer.assign(text.substr(0, i));
+  while (i < text.size()) {
+    if (static_cast<unsigned char>(text[i]) < 0x80) {
+      buffer += text[i++];
+      continue;
+    }
+    utf8proc_int32_t cp = -1;
+    const auto n =
+        utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + i), static_cast<utf8proc_ssize_t>(text.size() - i), &cp);
+    const auto bytes = n <= 0 || cp < 0 ? 1 : static_cast<std::size_t>(n);
+    if (n <= 0 || cp < 0) {
+      buffer += ' ';
+    } else if (const char c = stand_in(cp); c != 0) {
+      buffer += c;
+    } else if (is_letter_or_digit(utf8proc_category(cp)) || is_currency(utf8proc_category(cp)) ||
+               utf8proc_category(cp) == UTF8PROC_CATEGORY_MN) {
+      buffer.append(text.substr(i, bytes));
+    } else {
+      buffer += ' ';
+    }
+    i += bytes;
+  }
+  return buffer;
+}
+
 std::string_view cut(std::string_view text, std::size_t limit) {
   std::size_t characters = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -10,6 +10,10 @@ namespace runwarden::plugins {
 /// bytes that are no UTF-8 become spaces.
 void fold(std::string_view text, std::string& out);
 
+/// The text with typographic dashes, quotes and blanks as ASCII, letters as they are: `text` itself when it is ASCII already, else
+/// a view of `buffer`.
+[[nodiscard]] std::string_view with_plain_signs(std::string_view text, std::string& buffer);
+
 /// Cuts a quote at `limit` characters (code points), never inside one.
 [[nodiscard]] std::string_view cut(std::string_view text, std::size_t limit = 160);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/fold.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
@@ -76,6 +77,7 @@ void Grounds::add_words(std::string_view text) {
 
 void Grounds::add(std::string_view text) {
   if (text.empty()) return;
+  text = with_plain_signs(text, plain_);
   add_words(text);
   collect_facts(text, facts_);
   double sum = 0;

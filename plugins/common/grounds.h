@@ -35,6 +35,7 @@ class Grounds {
   std::size_t used_ = 0;
   std::vector<double> numbers_;  // distinct, the newest kMostNumbers
   std::vector<Fact> facts_;
+  std::string plain_;
 };
 
 }  // namespace runwarden::plugins

@@ -101,6 +101,8 @@ bool ExpensiveLoop::learned(const Call& before, const Call& after, std::string_v
     rule = "progress";
     return true;
   }
+  // The same refusal again teaches nothing, whoever asked.
+  if (before.failed && after.failed && before.output == after.output) return false;
   // The earlier call itself counts among the writes before the later one when it writes.
   const auto own = !before.reads && !before.failed ? 1u : 0u;
   if (user_turn_ && after.user_turns > before.user_turns && after.writes - before.writes > own) {

@@ -3,28 +3,55 @@
 #include <algorithm>
 
 #include "common/fold.h"
+#include "common/json_scan.h"
+#include "common/tools.h"
 
 namespace runwarden::plugins {
 namespace {
 
 constexpr int kScore = 82;
 constexpr std::size_t kMostTokens = 8;
+constexpr std::size_t kCallsThatTeach = 2;
+constexpr std::size_t kPrinted = 1000;  // bytes of output beyond what an error alone takes
+constexpr std::size_t kCutTail = 2000;  // bytes of a value that the cut may have gone through
 
 constexpr SettingSchema kProperties[] = {
     {"grounding", R"({"type":"boolean"})"},
     {"admission", R"({"type":"boolean"})"},
     {"empty_by_design", R"({"type":"boolean"})"},
+    {"later_answers", R"({"type":"boolean"})"},
+    {"cut_records", R"({"type":"boolean"})"},
+    {"writes", R"({"type":"boolean"})"},
+    {"partial_output", R"({"type":"boolean"})"},
+    {"read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
+    {"extra_read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
 };
+
+/// True when a recorded output ends in the middle: JSON without its end, or dots where more stood.
+bool is_cut(std::string_view output) {
+  output = trim(output);
+  if (output.ends_with("...") || output.ends_with("\u2026") || output.ends_with("[truncated]")) return true;
+  if (!looks_like_json(output)) return false;
+  JsonCursor cursor(output);
+  auto token = cursor.next();
+  while (token != JsonCursor::Token::kBad && token != JsonCursor::Token::kEnd) token = cursor.next();
+  return token == JsonCursor::Token::kBad && cursor.offset() + kCutTail >= output.size();
+}
 
 }  // namespace
 
-SchemaGhost::SchemaGhost(std::string_view settings_json) : grounding_(true), admission_(true), by_design_(true) {
+SchemaGhost::SchemaGhost(std::string_view settings_json) : tools_(lexicon_, read_prefixes_) {
   const Settings settings(settings_json);
   lexicon_ = make_lexicon(settings);
   content_ = make_content_rules(settings);
   grounding_ = settings.rule("grounding");
   admission_ = settings.rule("admission");
   by_design_ = settings.rule("empty_by_design");
+  later_answers_ = settings.rule("later_answers");
+  cut_records_ = settings.rule("cut_records");
+  writes_ = settings.rule("writes");
+  partial_output_ = settings.rule("partial_output");
+  read_prefixes_ = settings.list("read_prefixes", shipped_read_prefixes());
 }
 
 std::string SchemaGhost::schema() {
@@ -61,6 +88,7 @@ Finding SchemaGhost::finding(const RunView& run, std::size_t hollow, const std::
 /// Facts outside code blocks: code is no answer.
 void SchemaGhost::collect_answer_facts(std::string_view text) {
   facts_.clear();
+  text = with_plain_signs(text, plain_);
   constexpr std::string_view kFence = "```";
   while (!text.empty()) {
     const auto open = text.find(kFence);
@@ -73,47 +101,84 @@ void SchemaGhost::collect_answer_facts(std::string_view text) {
   }
 }
 
-void SchemaGhost::judge_answer(const RunView& run, std::size_t hollow, std::string_view text, const std::string& pointer,
-                               Verdict& verdict) {
+void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_view text, const std::string& pointer, Verdict& verdict) {
   collect_answer_facts(text);
   if (!is_specific(text, facts_)) return;
   ungrounded_.clear();
   for (const auto& fact : facts_) {
-    if (fact.strong && (!grounding_ || !grounds_.holds(fact))) ungrounded_.push_back(fact.text);
+    if (!fact.strong || (hollow.ids_only && fact.kind != FactKind::kId)) continue;
+    if (!grounding_ || !grounds_.holds(fact)) ungrounded_.push_back(fact.text);
   }
   if (ungrounded_.empty()) {
-    verdict.suppress("grounding", hollow, "every specific of the answer stands earlier in the run");
+    if (!hollow.ids_only) verdict.suppress("grounding", hollow.step, "every specific of the answer stands earlier in the run");
+    return;
+  }
+  if (record_cut_) {
+    verdict.suppress("cut_records", hollow.step, "an earlier output is cut in the record: the specifics may have stood there");
     return;
   }
   read(text, lexicon_, reading_);
   if (admission_ && (reading_.cues & (kCueNothingFound | kCueAdmission | kCueSimulated)) != 0) {
-    verdict.suppress("admission", hollow, "the answer says that nothing was found");
+    verdict.suppress("admission", hollow.step, "the answer says that nothing was found");
     return;
   }
-  verdict.findings.push_back(finding(run, hollow, pointer));
+  verdict.findings.push_back(finding(run, hollow.step, pointer));
+}
+
+/// A tool that was called several times and never returned anything returns nothing by design.
+void SchemaGhost::learn_design(const RunView& run) {
+  silent_.clear();
+  std::unordered_map<std::string_view, std::size_t> calls;
+  for (const auto& step : run.steps) {
+    if (step.kind != Kind::kTool) continue;
+    ++calls[step.name];
+    // "[]" and "no results" are an answer; nothing at all is the way of a tool that has none to give.
+    const bool silent = failure_of(step, content_) == Failure::kNone && present(step.output) && trim(step.output).empty();
+    const auto [it, fresh] = silent_.try_emplace(step.name, silent);
+    it->second = it->second && silent;
+  }
+  for (auto& [name, silent] : silent_) silent = silent && calls[name] >= kCallsThatTeach;
+}
+
+SchemaGhost::Hollow SchemaGhost::after_tool(const RunView& run, std::size_t i, Hollow hollow) {
+  const auto& step = run.steps[i];
+  if (gave_nothing(step)) {
+    if (by_design_ && silent_[step.name]) return hollow;
+    // A write that failed was not asked for data, and a script that broke off may have printed some before.
+    const auto& tool = tools_.meaning(step.name);
+    const bool wrote = writes_ && !tool.reads && !tool.any_purpose;
+    const bool printed = partial_output_ && failure_of(step, content_) == Failure::kHard && step.output.size() >= kPrinted;
+    return {i, wrote || printed};
+  }
+  if (hollow.step == kNoStep || run.steps[hollow.step].name == step.name || !later_answers_) return {};
+  return {hollow.step, true};
 }
 
 void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
+  learn_design(run);
   grounds_.clear();
+  record_cut_ = false;
   grounds_.add(run.user_request);
-  auto hollow = kNoStep;
+  Hollow hollow;
   std::string_view last_answer;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
     if (step.kind == Kind::kTool) {
-      hollow = gave_nothing(step) ? i : kNoStep;
+      hollow = after_tool(run, i, hollow);
       grounds_.add(step.error_message);
+      record_cut_ |= cut_records_ && is_cut(step.output);
     }
     if (step.kind == Kind::kModel && !trim(step.output).empty()) {
-      if (hollow != kNoStep) judge_answer(run, hollow, step.output, pointer_to(i, Field::kOutput), verdict);
-      hollow = kNoStep;
+      const auto found = verdict.findings.size();
+      if (hollow.step != kNoStep) judge_answer(run, hollow, step.output, pointer_to(i, Field::kOutput), verdict);
+      if (!later_answers_ || verdict.findings.size() > found) hollow = {};
       last_answer = step.output;
     }
     grounds_.add(step.input);
     grounds_.add(step.output);
   }
   // A run may tell its answer in outcomeSummary only.
-  if (hollow != kNoStep && !trim(run.outcome).empty() && trim(run.outcome) != trim(last_answer)) {
+  if (hollow.step != kNoStep && !trim(run.outcome).empty() && trim(run.outcome) != trim(last_answer)) {
     judge_answer(run, hollow, run.outcome, "/outcomeSummary", verdict);
   }
 }

@@ -2,10 +2,12 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "common/findings.h"
 #include "common/grounds.h"
+#include "common/recovery.h"
 #include "common/settings.h"
 
 namespace runwarden::plugins {
@@ -24,20 +26,37 @@ class SchemaGhost {
   [[nodiscard]] Verdict evaluate(const RunView& run);
 
  private:
+  /// The step that gave nothing and was not made good yet.
+  struct Hollow {
+    std::size_t step = kNoStep;
+    bool ids_only = false;  // another source has spoken since: only ids that no source has are a sign
+  };
+
   /// What a tool step gave: something, nothing, or a failure.
   [[nodiscard]] bool gave_nothing(const StepView& step) const;
-  void judge_answer(const RunView& run, std::size_t hollow, std::string_view text, const std::string& pointer, Verdict& verdict);
+  void judge_answer(const RunView& run, Hollow hollow, std::string_view text, const std::string& pointer, Verdict& verdict);
   [[nodiscard]] Finding finding(const RunView& run, std::size_t hollow, const std::string& pointer) const;
   [[nodiscard]] std::string cannot_tell(const RunView& run) const;
   void walk(const RunView& run, Verdict& verdict);
+  void learn_design(const RunView& run);
+  [[nodiscard]] Hollow after_tool(const RunView& run, std::size_t step, Hollow hollow);
   void collect_answer_facts(std::string_view text);
 
   Lexicon lexicon_;
   ContentRules content_;
+  std::vector<std::string> read_prefixes_;
   bool grounding_;
   bool admission_;
   bool by_design_;
+  bool later_answers_;
+  bool cut_records_;
+  bool writes_;
+  bool partial_output_;
+  Recovery tools_;
   Grounds grounds_;
+  bool record_cut_ = false;                            // some earlier output ends in the middle: what it held is unknown
+  std::unordered_map<std::string_view, bool> silent_;  // tools that never return anything in this run
+  std::string plain_;
   std::vector<Fact> facts_;
   std::vector<Fact> part_;
   std::vector<std::string_view> ungrounded_;
