@@ -79,8 +79,7 @@ struct LineBatch {
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  // The whole decoded body (empty for a request without one).
-  virtual void on_body(std::string body, Ticket ticket) = 0;
+  virtual void on_body(std::string body, Ticket ticket) = 0;  // all of it, decoded; empty for a request without one
   // The next lines. The server reads on only after ticket.more(); the last batch is answered by ticket.send().
   virtual void on_lines(LineBatch batch, Ticket ticket) = 0;
 };
@@ -111,8 +110,7 @@ class Handler {
   virtual ~Handler() = default;
   // [worker] Refuse at once, or say how the body is to be read. Called before the body; must not block.
   virtual std::variant<Reply, Accepted> on_head(const RequestHead& head) = 0;
-  // [worker]
-  virtual void on_answered(const Answered& answered) = 0;
+  virtual void on_answered(const Answered& answered) = 0;  // [worker]
 };
 
 struct ServerSettings {

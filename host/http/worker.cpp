@@ -94,15 +94,22 @@ void Worker::onReady(const Pistache::Aio::FdSet& events) {
     try {
       serve(event);
     } catch (...) {
-      // Memory ran out, or the poller refused: the connection it was about ends, the thread goes on.
-      if (auto* connection = find(event.getTag().value())) {
-        connection->on_gone();
-        remove(static_cast<std::uint32_t>(event.getTag().value()));
-      }
+      end(event.getTag().value());
     }
   }
-  read_letters();
+  try {
+    read_letters();
+  } catch (...) {  // no memory to take them out: they stay for the next round, which the timer begins
+  }
   if (state_.draining.load(std::memory_order_acquire)) start_drain();
+}
+
+// Memory ran out, or the poller refused: the connection it was about ends, the thread goes on.
+void Worker::end(std::uint64_t id) {
+  if (auto* connection = find(id)) {
+    connection->on_gone();
+    remove(static_cast<std::uint32_t>(id));
+  }
 }
 
 void Worker::serve(const Pistache::Aio::FdSet::Entry& event) {
@@ -117,13 +124,12 @@ void Worker::serve_connection(std::uint64_t id, const Pistache::Aio::FdSet::Entr
   Connection* connection = find(id);
   if (!connection) return;
   const auto index = static_cast<std::uint32_t>(id);
-  const bool reads = slots_[index].reads;
-  if (event.isReadable() && reads) {
+  if (event.isReadable() && slots_[index].reads) {
     connection->on_readable(scratch_.data(), scratch_.size());
-  } else if (event.isWritable()) {
+  } else if (event.isWritable() && slots_[index].writes) {
     connection->on_writable();
-  } else {
-    connection->on_gone();  // an error or a hang-up while nothing is read: there is nobody to answer
+  } else if (event.isHangup() || !(event.isReadable() || event.isWritable())) {
+    connection->on_gone();  // the reactor shows an error as an event without flags: there is nobody to answer
   }
   settle(index);
 }
@@ -211,10 +217,7 @@ void Worker::read_letters() {
       try {
         deliver(std::move(letter));
       } catch (...) {
-        if (auto* connection = find(id)) {
-          connection->on_gone();
-          remove(static_cast<std::uint32_t>(id));
-        }
+        end(id);
       }
     }
   }
@@ -262,10 +265,14 @@ void Worker::start_drain() {
     listener_.reset();
     for (std::uint32_t index = 0; index < slots_.size(); ++index) {
       if (!slots_[index].connection) continue;
-      slots_[index].connection->on_drain(scratch_.data(), scratch_.size());
-      settle(index);
+      try {
+        slots_[index].connection->on_drain(scratch_.data(), scratch_.size());
+        settle(index);
+      } catch (...) {
+        end(number(slots_[index].generation, index));
+      }
     }
-    read_letters();
+    mailbox().wake();  // what was answered on the spot is sent in the next round
     drains_.store(true, std::memory_order_release);
   }
   if (live_.load(std::memory_order_relaxed) == 0) state_.on_empty();

@@ -73,6 +73,7 @@ class Worker final : public Pistache::Aio::Handler {
   void settle(std::uint32_t index);
   void arrange_deadline(std::uint32_t index);
   void remove(std::uint32_t index);
+  void end(std::uint64_t id);
   Connection* find(std::uint64_t id);
   std::int64_t timeout_ns(Wait wait) const;
 
