@@ -12,7 +12,7 @@ void add_common(CLI::App& app, Context& context) {
       ->type_name("FILE")
       ->check([](const std::string& path) { return path.empty() ? std::string("a file name is needed") : std::string(); });
   app.add_option("--data-dir", context.data_dir, "Folder of the store; takes the place of store.path")->type_name("DIR");
-  app.require_subcommand(1);
+  need_subcommand(app);
   app.fallthrough();
   app.footer(
       "Any single value of the configuration can be given in the environment: RUNWARDEN_LIMITS__BURST=20.\n"
@@ -21,6 +21,13 @@ void add_common(CLI::App& app, Context& context) {
 }
 
 }  // namespace
+
+void need_subcommand(CLI::App& app) {
+  app.require_subcommand(0, 1);
+  app.callback([&app] {
+    if (app.get_subcommands().empty()) throw CLI::RequiredError("A subcommand");
+  });
+}
 
 int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
   Context context{out, err, {}, {}, kFine};

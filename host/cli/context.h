@@ -30,6 +30,9 @@ struct Context {
   int finish();
 };
 
+// At most one subcommand, and none is wrong usage: told after arguments that are not known, so that a misspelt one is named.
+void need_subcommand(CLI::App& app);
+
 // Each adds its command with its options, its help and its example, and sets context.exit_code when it was run.
 void add_serve(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);

@@ -153,7 +153,7 @@ void add_test(CLI::App& detectors, Context& context) {
 
 void add_detectors(CLI::App& app, Context& context) {
   CLI::App* detectors = app.add_subcommand("detectors", "Show, inspect and try detectors");
-  detectors->require_subcommand(1);
+  need_subcommand(*detectors);
   detectors->footer("Example:\n  runwarden detectors list");
   add_list(*detectors, context);
   add_inspect(*detectors, context);

@@ -274,7 +274,7 @@ void add_rotate(CLI::App& keys, Context& context) {
 
 void add_keys(CLI::App& app, Context& context) {
   CLI::App* keys = app.add_subcommand("keys", "Make, show and end API keys");
-  keys->require_subcommand(1);
+  need_subcommand(*keys);
   keys->footer("They take effect at once, also in a serving process.\n\nExample:\n  runwarden keys create --tenant acme");
   add_create(*keys, context);
   add_list(*keys, context);

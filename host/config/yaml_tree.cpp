@@ -254,6 +254,8 @@ NodePtr parse_yaml(std::string_view text, const std::string& file_name, std::vec
     faults.push_back({"", refused.place, refused.detail});
   } catch (const YAML::Exception& fault) {
     faults.push_back({"", {file, fault.mark.line + 1, fault.mark.column + 1}, "not YAML: " + fault.msg});
+  } catch (const std::exception& fault) {  // yaml-cpp lets a few of the standard library's through
+    faults.push_back({"", {file, 0, 0}, std::string("not YAML: ") + fault.what()});
   }
   return nullptr;
 }

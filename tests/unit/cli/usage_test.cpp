@@ -26,22 +26,22 @@ TEST_P(Usage, WhenItIsWrong_ExitsWith2AndSaysWhyOnStandardError) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, Usage,
-    testing::Values(UsageCase{"nothing", {}, "subcommand is required"}, UsageCase{"unknown_command", {"frobnicate"}, "required"},
-                    UsageCase{"unknown_option", {"serve", "--frob"}, "--frob"}, UsageCase{"keys_alone", {"keys"}, "subcommand is required"},
-                    UsageCase{"no_tenant", {"keys", "create"}, "--tenant is required"},
-                    UsageCase{"empty_tenant", {"keys", "create", "--tenant", ""}, "1 to 256 bytes are needed"},
-                    UsageCase{"control_character", {"keys", "create", "--tenant", "a\nb"}, "control characters are not allowed"},
-                    UsageCase{"bad_scope", {"keys", "create", "--tenant", "a", "--scopes", "ingest,write"}, "write"},
-                    UsageCase{
-                        "bad_expiry", {"keys", "create", "--tenant", "a", "--expires", "90"}, "expected a duration such as 24h or 90d"},
-                    UsageCase{"no_expiry", {"keys", "create", "--tenant", "a", "--expires", "0s"}, "expected a duration"},
-                    UsageCase{"bad_overlap", {"keys", "rotate", "key_1", "--overlap", "-1h"}, "expected a duration"},
-                    UsageCase{"no_id", {"keys", "revoke"}, "id is required"},
-                    UsageCase{"bad_score", {"analyze", "--fail-on", "101"}, "--fail-on"},
-                    UsageCase{"bad_threads", {"analyze", "--threads", "-1"}, "--threads"},
-                    UsageCase{"no_library", {"detectors", "inspect"}, "files is required"},
-                    UsageCase{"no_runs", {"detectors", "test", "x.so"}, "runs is required"},
-                    UsageCase{"no_config_value", {"check", "--config"}, "--config"}),
+    testing::Values(
+        UsageCase{"nothing", {}, "subcommand is required"}, UsageCase{"unknown_command", {"frobnicate"}, "not expected: frobnicate"},
+        UsageCase{"unknown_keys_command", {"keys", "mint"}, "not expected: mint"},
+        UsageCase{"unknown_option", {"serve", "--frob"}, "--frob"}, UsageCase{"keys_alone", {"keys"}, "subcommand is required"},
+        UsageCase{"no_tenant", {"keys", "create"}, "--tenant is required"},
+        UsageCase{"empty_tenant", {"keys", "create", "--tenant", ""}, "1 to 256 bytes are needed"},
+        UsageCase{"control_character", {"keys", "create", "--tenant", "a\nb"}, "control characters are not allowed"},
+        UsageCase{"bad_scope", {"keys", "create", "--tenant", "a", "--scopes", "ingest,write"}, "write"},
+        UsageCase{"bad_expiry", {"keys", "create", "--tenant", "a", "--expires", "90"}, "expected a duration such as 24h or 90d"},
+        UsageCase{"no_expiry", {"keys", "create", "--tenant", "a", "--expires", "0s"}, "expected a duration"},
+        UsageCase{"bad_overlap", {"keys", "rotate", "key_1", "--overlap", "-1h"}, "expected a duration"},
+        UsageCase{"no_id", {"keys", "revoke"}, "id is required"}, UsageCase{"bad_score", {"analyze", "--fail-on", "101"}, "--fail-on"},
+        UsageCase{"bad_threads", {"analyze", "--threads", "-1"}, "--threads"},
+        UsageCase{"no_library", {"detectors", "inspect"}, "files is required"},
+        UsageCase{"no_runs", {"detectors", "test", "x.so"}, "runs is required"},
+        UsageCase{"no_config_value", {"check", "--config"}, "--config"}),
     [](const auto& test) { return test.param.title; });
 
 class Help : public testing::TestWithParam<std::vector<std::string>> {};
