@@ -1,0 +1,228 @@
+// What becomes of a run when its detectors behave, and when they do not. Plugins go through the real loader.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "base/digest.h"
+#include "zoo.h"
+
+namespace runwarden::detect {
+namespace {
+
+using model::DetectorStatus;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+class DetectorSetTest : public Zoo {
+ protected:
+  // The one report, and its findings.
+  model::DetectorReport report(const std::string& animal) {
+    verdict = evaluate(animal);
+    EXPECT_EQ(verdict.reports.size(), 1U);
+    return verdict.reports.empty() ? model::DetectorReport{} : verdict.reports[0];
+  }
+  model::Verdict verdict;
+};
+
+TEST_F(DetectorSetTest, WhenADetectorEmits_ItFired) {
+  EXPECT_EQ(report("good").status, DetectorStatus::fired);
+  ASSERT_EQ(verdict.findings.size(), 1U);
+  EXPECT_EQ(verdict.findings[0].detector_key, "zoo");
+  EXPECT_EQ(verdict.findings[0].fingerprint, "zoo:a title");
+}
+
+TEST_F(DetectorSetTest, WhenADetectorAbstains_TheRunIsNotEvaluable) {
+  const auto said = report("abstains");
+  EXPECT_EQ(said.status, DetectorStatus::not_evaluable);
+  EXPECT_EQ(said.reason, "no output on any tool step");
+}
+
+TEST_F(DetectorSetTest, WhenADetectorAbstainsAndEmits_FindingsWin) {
+  EXPECT_EQ(report("abstains_and_emits").status, DetectorStatus::fired);
+  EXPECT_EQ(verdict.findings.size(), 1U);
+}
+
+TEST_F(DetectorSetTest, WhenARuleKeepsQuiet_TheRunIsCleanAndSaysSo) {
+  const auto said = report("suppresses");
+  EXPECT_EQ(said.status, DetectorStatus::clean);
+  ASSERT_EQ(said.suppressed.size(), 1U);
+  EXPECT_EQ(said.suppressed[0].rule, "recovered");
+}
+
+TEST_F(DetectorSetTest, WhenADetectorFails_ItsFindingsAreDroppedWhole) {
+  const auto said = report("returns_error");
+  EXPECT_EQ(said.status, DetectorStatus::error);
+  EXPECT_EQ(said.reason, "the table is missing");
+  EXPECT_TRUE(verdict.findings.empty());
+}
+
+TEST_F(DetectorSetTest, WhenADetectorFailsWithoutAText_TheStatusIsNamed) {
+  EXPECT_EQ(report("fails_silently").reason, "status -77 without a text");
+}
+
+TEST_F(DetectorSetTest, WhenADetectorThrowsAcross_TheHostLives) {
+  const auto said = report("throws_evaluate");
+  EXPECT_EQ(said.status, DetectorStatus::error);
+  EXPECT_EQ(said.reason, "threw an exception across the ABI: boom in evaluate");
+}
+
+TEST_F(DetectorSetTest, WhenADetectorThrowsInTheLayer_ItsTextIsTheReason) {
+  EXPECT_EQ(report("layer_throws").reason, "threw something that is no std::exception");
+  run.steps.emplace_back();
+  settings.entries.clear();
+  EXPECT_EQ(report("layer_throws").reason, "boom in the layer");
+  EXPECT_TRUE(verdict.findings.empty());
+}
+
+TEST_F(DetectorSetTest, WhenTheDeadlinePasses_TheStatusIsTimeout) {
+  const auto said = report("stops");
+  EXPECT_EQ(said.status, DetectorStatus::timeout);
+  EXPECT_THAT(said.reason, EndsWith(" ms, the deadline is 250 ms"));
+  EXPECT_TRUE(verdict.findings.empty());
+}
+
+TEST_F(DetectorSetTest, WhenADetectorIgnoresTheDeadline_TheStatusIsTimeout) {
+  EXPECT_EQ(report("ignores_deadline").status, DetectorStatus::timeout);
+  EXPECT_TRUE(verdict.findings.empty());
+}
+
+TEST_F(DetectorSetTest, WhenADetectorStopsForNoReason_TheStatusIsError) {
+  EXPECT_EQ(report("stops_early").reason, "stopped before its deadline");
+}
+
+TEST_F(DetectorSetTest, WhenAFindingIsRefused_ItDoesNotLookLikeNothingFound) {
+  auto said = report("bad_utf8");
+  EXPECT_EQ(said.status, DetectorStatus::error);
+  EXPECT_EQ(said.reason, "its finding was refused: title or summary is not UTF-8 text without NUL");
+  settings.entries.clear();
+  said = report("bad_step");
+  EXPECT_EQ(said.reason, "its finding was refused: the primary step is 0, the run has 0 steps");
+}
+
+TEST_F(DetectorSetTest, WhenFindingsAreTooMany_TheFirstStandAndTheRestAreCounted) {
+  const auto said = report("too_many");
+  EXPECT_EQ(said.status, DetectorStatus::fired);
+  EXPECT_EQ(verdict.findings.size(), 64U);
+  EXPECT_EQ(said.reason, "10 more findings were beyond the limit of 64");
+}
+
+TEST_F(DetectorSetTest, WhenADetectorLeaksAThread_NothingElseSuffers) {
+  EXPECT_EQ(report("leaks_thread").status, DetectorStatus::fired);
+}
+
+TEST_F(DetectorSetTest, WhenADetectorFailsTooOften_IsQuarantinedUntilAReload) {
+  settings.deadline_ms = 10'000;
+  enable("returns_error");
+  auto set = load();
+  ASSERT_TRUE(set.ok());
+  for (int i = 0; i < 5; ++i) EXPECT_EQ((*set)->evaluate(run, {}, 0).reports[0].status, DetectorStatus::error);
+  const auto said = (*set)->evaluate(run, {}, 0).reports[0];
+  EXPECT_EQ(said.status, DetectorStatus::quarantined);
+  EXPECT_EQ(said.reason, "failed 5 times within 60 s, last: the table is missing; skipped until the detectors are reloaded");
+  EXPECT_THAT(log, HasSubstr("detector \"zoo\" is quarantined: failed 5 times"));
+  const auto info = (*set)->list()[0];
+  EXPECT_TRUE(info.quarantined);
+  EXPECT_EQ(info.errors, 5U);
+  EXPECT_EQ(info.evaluations, 5U);
+  auto reloaded = load();
+  ASSERT_TRUE(reloaded.ok());
+  EXPECT_EQ((*reloaded)->evaluate(run, {}, 0).reports[0].status, DetectorStatus::error);
+}
+
+TEST_F(DetectorSetTest, WhenTheSetIsListed_EveryDetectorIsDescribed) {
+  enable("good").settings_json = R"({"repeats":3})";
+  auto set = load();
+  ASSERT_TRUE(set.ok());
+  const auto info = (*set)->list()[0];
+  EXPECT_EQ(info.key, "zoo");
+  EXPECT_EQ(info.title, "Zoo animal");
+  EXPECT_EQ(info.version, "1.0.0");
+  EXPECT_EQ(info.abi, "1.0");
+  EXPECT_EQ(info.library, detectors / "good.so");
+  EXPECT_EQ(info.sha256, to_hex(sha256(bytes_of("good"))));
+  EXPECT_EQ(info.settings_json, R"({"repeats":3})");
+  EXPECT_TRUE(info.enabled && info.loaded && !info.quarantined);
+}
+
+TEST_F(DetectorSetTest, WhenATenantHasChanges_TheyAreItsOwn) {
+  enable("good").settings_json = R"({"repeats":3})";
+  settings.entries.push_back({"zoo_two", "good.so", {}, false, {}});
+  settings.tenants["acme"] = {{"zoo_two"}, {{"zoo", R"({"repeats":5})"}}};
+  auto set = load();
+  ASSERT_TRUE(set.ok()) << set.error().detail;
+  EXPECT_EQ((*set)->evaluate(run, "acme", 0).reports.size(), 1U);
+  EXPECT_EQ((*set)->evaluate(run, "other", 0).reports.size(), 2U);
+  const auto acme = (*set)->list("acme");
+  ASSERT_EQ(acme.size(), 2U);
+  EXPECT_EQ(acme[0].settings_json, R"({"repeats":5})");
+  EXPECT_FALSE(acme[1].enabled);
+}
+
+TEST_F(DetectorSetTest, WhenATenantsChangeIsWrong_TheSetIsRefused) {
+  enable("good");
+  settings.tenants["acme"] = {{"lion"}, {{"zoo", R"({"repeats":1})"}}};
+  const std::string text = refusal();
+  EXPECT_THAT(text, HasSubstr("config: detectors.tenants.acme.disabled: \"lion\" is no enabled detector."));
+  EXPECT_THAT(text, HasSubstr("settings/repeats for tenant \"acme\": expected an integer from 2 to 1000, got 1"));
+}
+
+TEST_F(DetectorSetTest, WhenScoresAreEqual_KeysDecideTheOrder) {
+  enable("good");
+  settings.entries.insert(settings.entries.begin(), {"zoo_two", "good.so", {}, false, {}});
+  auto set = load();
+  ASSERT_TRUE(set.ok());
+  const auto said = (*set)->evaluate(run, {}, 0);
+  ASSERT_EQ(said.findings.size(), 2U);
+  EXPECT_EQ(said.findings[0].detector_key, "zoo");
+  EXPECT_EQ(said.findings[1].detector_key, "zoo_two");
+  EXPECT_EQ(said.reports[0].key, "zoo");
+}
+
+TEST_F(DetectorSetTest, WhenAnEntryStandsTwice_TheSetIsRefused) {
+  enable("good");
+  enable("good");
+  EXPECT_EQ(refusal(), "config: detector \"zoo\" (runwarden.yaml:41:5) is enabled twice. Remove one.");
+}
+
+TEST_F(DetectorSetTest, WhenWorkersEvaluateAtOnce_EachGetsItsAnswer) {
+  context.workers = 4;
+  enable("good");
+  enable("concurrent").key = "zoo_two";
+  auto set = load();
+  ASSERT_TRUE(set.ok()) << set.error().detail;
+  std::vector<std::thread> workers;
+  std::atomic<int> found = 0;
+  for (std::size_t worker = 0; worker < 4; ++worker) {
+    workers.emplace_back([&, worker] {
+      for (int i = 0; i < 200; ++i) found += static_cast<int>((*set)->evaluate(run, {}, worker).findings.size());
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  EXPECT_EQ(found, 4 * 200 * 2);
+}
+
+TEST_F(DetectorSetTest, WhenALibraryIsLoaded_ItsCopyLiesInThePrivateFolder) {
+  // Bytes of its own, so that no other test of this process has loaded them before.
+  enable("good");
+  put("good.so", bytes_of("good") + "trailing bytes change the hash only");
+  auto set = load();
+  ASSERT_TRUE(set.ok()) << set.error().detail;
+  struct stat info;
+  ASSERT_EQ(::stat(context.private_folder.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700U);
+  EXPECT_TRUE(std::filesystem::exists(context.private_folder / ((*set)->list()[0].sha256 + ".so")));
+  put("good.so", "overwritten while it runs");
+  EXPECT_EQ((*set)->evaluate(run, {}, 0).reports[0].status, DetectorStatus::fired);
+}
+
+TEST_F(DetectorSetTest, WhenThereIsNoPrivateFolder_TheCopyIsInMemory) {
+  context.private_folder.clear();
+  enable("good");
+  put("good.so", bytes_of("good") + "other trailing bytes");
+  auto set = load();
+  ASSERT_TRUE(set.ok()) << set.error().detail;
+  EXPECT_EQ((*set)->evaluate(run, {}, 0).reports[0].status, DetectorStatus::fired);
+}
+
+}  // namespace
+}  // namespace runwarden::detect

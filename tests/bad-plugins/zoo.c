@@ -1,0 +1,223 @@
+/* Every bad plugin of the zoo is this file, with one thing made different on the compiler's command line. */
+#include <pthread.h>
+#include <runwarden/detector.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef ZOO_ABI_MAJOR
+#define ZOO_ABI_MAJOR RW_ABI_MAJOR
+#endif
+#ifndef ZOO_ABI_MINOR
+#define ZOO_ABI_MINOR RW_ABI_MINOR
+#endif
+#ifndef ZOO_MIN_HOST_MINOR
+#define ZOO_MIN_HOST_MINOR 0
+#endif
+#ifndef ZOO_HOST_RELEASE
+#define ZOO_HOST_RELEASE "1.0"
+#endif
+#ifndef ZOO_SCHEMA_MINOR
+#define ZOO_SCHEMA_MINOR 0
+#endif
+#ifndef ZOO_REQUIRED_CAPS
+#define ZOO_REQUIRED_CAPS 0
+#endif
+#ifndef ZOO_OPTIONAL_CAPS
+#define ZOO_OPTIONAL_CAPS RW_CAP_DETERMINISTIC
+#endif
+#ifndef ZOO_KEY
+#define ZOO_KEY "zoo"
+#endif
+#ifndef ZOO_SECOND_KEY
+#define ZOO_SECOND_KEY "zoo_two"
+#endif
+#ifndef ZOO_SCHEMA
+#define ZOO_SCHEMA                                                                                                                         \
+  "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"repeats\":{\"type\":\"integer\",\"minimum\":2,\"maximum\":1000}}" \
+  "}"
+#endif
+#ifndef ZOO_ENTRY_SIZE
+#define ZOO_ENTRY_SIZE sizeof(rw_entry)
+#endif
+#ifndef ZOO_DETECTOR_SIZE
+#define ZOO_DETECTOR_SIZE sizeof(rw_detector)
+#endif
+#ifndef ZOO_INFO_SIZE
+#define ZOO_INFO_SIZE sizeof(rw_info)
+#endif
+#ifndef ZOO_COUNT
+#define ZOO_COUNT 2
+#endif
+#ifndef ZOO_CREATE
+#define ZOO_CREATE create_fine
+#endif
+#ifndef ZOO_EVALUATE
+#define ZOO_EVALUATE emit_one
+#endif
+#ifndef ZOO_ENTRY_NAME
+#define ZOO_ENTRY_NAME runwarden_entry_v1
+#endif
+
+#define UNUSED __attribute__((unused))
+
+static rw_str text(const char* literal) {
+  rw_str out = {literal, strlen(literal)};
+  return out;
+}
+
+/* ---- create ---- */
+
+static int instance;
+
+UNUSED static rw_status create_fine(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  (void)host, (void)call, (void)config;
+  *out = &instance;
+  return RW_OK;
+}
+
+UNUSED static rw_status create_fails(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  (void)host, (void)config, (void)out;
+  call->fail(call->ctx, text("no licence for today"));
+  return RW_INTERNAL;
+}
+
+UNUSED static rw_status create_refuses_setting(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  (void)host, (void)config, (void)out;
+  call->fail(call->ctx, text("/repeats: must be even"));
+  return RW_BAD_CONFIG;
+}
+
+UNUSED static rw_status create_forgets(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  (void)host, (void)call, (void)config, (void)out;
+  return RW_OK;
+}
+
+UNUSED static void* wait_for_ever(void* nothing) {
+  for (;;) pause();
+  return nothing;
+}
+
+UNUSED static rw_status create_leaks_thread(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, wait_for_ever, NULL) != 0) return RW_INTERNAL;
+  pthread_detach(thread);
+  return create_fine(host, call, config, out);
+}
+
+/* ---- evaluate ---- */
+
+static rw_finding finding(void) {
+  rw_finding out;
+  memset(&out, 0, sizeof out);
+  out.struct_size = sizeof out;
+  out.score = 80;
+  out.title = text("a title");
+  out.summary = text("A summary.");
+  out.primary_step = RW_NO_STEP;
+  out.waste_usd = RW_ABSENT;
+  return out;
+}
+
+UNUSED static rw_status emit_one(void* self, const rw_run* run, const rw_call* call) {
+  const rw_finding one = finding();
+  (void)self, (void)run;
+  return call->emit(call->ctx, &one);
+}
+
+UNUSED static rw_status fail_after_emit(void* self, const rw_run* run, const rw_call* call) {
+  emit_one(self, run, call);
+  call->fail(call->ctx, text("the table is missing"));
+  return RW_INTERNAL;
+}
+
+UNUSED static rw_status fail_silently(void* self, const rw_run* run, const rw_call* call) {
+  (void)self, (void)run, (void)call;
+  return -77;
+}
+
+UNUSED static rw_status work_until_stopped(void* self, const rw_run* run, const rw_call* call) {
+  emit_one(self, run, call);
+  while (!call->should_stop(call->ctx)) {
+  }
+  return RW_STOPPED;
+}
+
+UNUSED static rw_status ignore_the_deadline(void* self, const rw_run* run, const rw_call* call) {
+  while (!call->should_stop(call->ctx)) {
+  }
+  return emit_one(self, run, call);
+}
+
+UNUSED static rw_status stop_early(void* self, const rw_run* run, const rw_call* call) {
+  (void)self, (void)run, (void)call;
+  return RW_STOPPED;
+}
+
+UNUSED static rw_status emit_bad_utf8(void* self, const rw_run* run, const rw_call* call) {
+  rw_finding one = finding();
+  (void)self, (void)run;
+  one.title = text("caf\xE9");
+  call->emit(call->ctx, &one);
+  return RW_OK;
+}
+
+UNUSED static rw_status emit_bad_step(void* self, const rw_run* run, const rw_call* call) {
+  rw_finding one = finding();
+  (void)self;
+  one.primary_step = (int32_t)run->step_count;
+  call->emit(call->ctx, &one);
+  return RW_OK;
+}
+
+UNUSED static rw_status emit_too_many(void* self, const rw_run* run, const rw_call* call) {
+  int i;
+  for (i = 0; i < RW_MAX_FINDINGS + 10; ++i) emit_one(self, run, call);
+  return RW_OK;
+}
+
+UNUSED static rw_status abstain(void* self, const rw_run* run, const rw_call* call) {
+  (void)self, (void)run;
+  return call->abstain(call->ctx, text("no output on any tool step"));
+}
+
+UNUSED static rw_status abstain_and_emit(void* self, const rw_run* run, const rw_call* call) {
+  emit_one(self, run, call);
+  return abstain(self, run, call);
+}
+
+UNUSED static rw_status suppress_one(void* self, const rw_run* run, const rw_call* call) {
+  (void)self, (void)run;
+  return call->suppress(call->ctx, text("recovered"), RW_NO_STEP, text("the retry went well"));
+}
+
+#ifdef ZOO_UNRESOLVED
+extern int nobody_has_this_function(void);
+UNUSED static rw_status call_nobody(void* self, const rw_run* run, const rw_call* call) {
+  (void)self, (void)run, (void)call;
+  return nobody_has_this_function();
+}
+#endif
+
+static void destroy_fine(void* self) {
+  (void)self;
+}
+
+/* ---- what it says of itself ---- */
+
+static const rw_info info = {ZOO_INFO_SIZE,   ZOO_SCHEMA_MINOR, ZOO_REQUIRED_CAPS,    ZOO_OPTIONAL_CAPS,
+                             RW_STR(ZOO_KEY), RW_STR("1.0.0"),  RW_STR("Zoo animal"), RW_STR(ZOO_SCHEMA)};
+static const rw_info second_info = {sizeof(rw_info), 0, 0, 0, RW_STR(ZOO_SECOND_KEY), RW_STR("1.0.0"), RW_STR("Its friend"), {NULL, 0}};
+static const rw_detector detector = {ZOO_DETECTOR_SIZE, 0, &info, ZOO_CREATE, ZOO_EVALUATE, destroy_fine, NULL};
+static const rw_detector second = {sizeof(rw_detector), 0, &second_info, create_fine, emit_one, destroy_fine, NULL};
+static const rw_detector* const detectors[] = {&detector, &second};
+
+#ifndef ZOO_NO_ENTRY
+RW_EXPORT extern const rw_entry ZOO_ENTRY_NAME;
+const rw_entry ZOO_ENTRY_NAME = {ZOO_ENTRY_SIZE, ZOO_ABI_MAJOR,           ZOO_ABI_MINOR, ZOO_MIN_HOST_MINOR, ZOO_COUNT, 0,
+                                 detectors,      RW_STR(ZOO_HOST_RELEASE)};
+#else
+RW_EXPORT const rw_detector* const* not_an_entry(void);
+RW_EXPORT const rw_detector* const* not_an_entry(void) {
+  return detectors;
+}
+#endif
