@@ -33,6 +33,7 @@ enum Cue : std::uint32_t {
   kCueAnyPurpose = 1u << 22,    // in a tool's name: "terminal", "browser", "post"
   kCueNounSign = 1u << 23,      // before a verb's base form it makes a noun of it: "last order"
   kCueOther = 1u << 24,         // "you", "they": what they did is no claim of the agent
+  kCueTextProduct = 1u << 25,   // "poem", "summary": making one needs no tool
   kCueHypothesis = 1u << 18,    // "if", "unless": the whole sentence is no fact
 };
 

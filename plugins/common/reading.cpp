@@ -92,7 +92,9 @@ Before look_back(const Reading& out, const Sentence& sentence, std::uint32_t at)
     before.modal |= has(word.cues, kCueModal);
     before.wanted |= has(word.cues, kCueOffer);
     before.self |= has(word.cues, kCueSelf);
-    before.other_verb |= has(word.cues, kCuePreposition) || (word.entry != nullptr && word.entry->forms == kFormBase);
+    // "Refund processed": a base form right before the participle is its noun.
+    const bool verb = word.entry != nullptr && word.entry->forms == kFormBase && before.distance > 1;
+    before.other_verb |= verb || has(word.cues, kCuePreposition);
     before.able |= adjacent && has(word.cues, kCueAble);
     before.other |= adjacent && has(word.cues, kCueOther);
     if (adjacent) {
@@ -150,6 +152,16 @@ bool checked_attribute(const Reading& out, const Sentence& sentence, std::uint32
   return true;
 }
 
+/// Where the question of a sentence begins: "Refund processed - anything else?" states something first.
+std::uint32_t before_question(const Reading& out, const Sentence& sentence) {
+  const auto opens = out.words[sentence.begin].cues;
+  if (has(opens, kCueModal | kCueOffer) || (has(opens, kCueAuxiliary) && !has(opens, kCueSelf))) return sentence.begin;
+  for (auto i = sentence.end - 1; i > sentence.begin; --i) {
+    if (out.words[i].before >= Break::kClause) return i;
+  }
+  return sentence.begin;
+}
+
 /// "It is confirmed that there are no ...": says that nothing was found.
 bool nothing_follows(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   for (auto i = at; i < sentence.end && (i == at || out.words[i].before == Break::kNone); ++i) {
@@ -160,8 +172,9 @@ bool nothing_follows(const Reading& out, const Sentence& sentence, std::uint32_t
 
 void find_claims(Reading& out, std::uint32_t number) {
   const auto& sentence = out.sentences[number];
-  if (sentence.question || opens_with_condition(out, sentence)) return;
-  for (auto i = sentence.begin; i < sentence.end; ++i) {
+  if (opens_with_condition(out, sentence)) return;
+  const auto end = sentence.question ? before_question(out, sentence) : sentence.end;
+  for (auto i = sentence.begin; i < end; ++i) {
     const auto& word = out.words[i];
     const bool finished = has(word.cues, kCueFinished | kCueFinding);
     if (!finished && (word.entry == nullptr || word.entry->verb == kNoVerb)) continue;

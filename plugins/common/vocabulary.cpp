@@ -505,7 +505,15 @@ constexpr std::string_view kNounSigns[] = {
 
 constexpr std::string_view kOthers[] = {"you", "you've", "you're", "you'd", "they", "they've", "she", "usted", "ustedes", "ellos"};
 
+constexpr std::string_view kTextProducts[] = {
+    "poem",    "haiku",   "song",     "story",     "essay",       "text",        "letter",    "draft",    "summary", "outline", "list",
+    "table",   "plan",    "schedule", "itinerary", "recipe",      "code",        "function",  "class",    "script",  "program", "query",
+    "regex",   "formula", "example",  "examples",  "explanation", "translation", "paragraph", "sentence", "slogan",  "name",    "names",
+    "title",   "joke",    "quiz",     "template",  "version",     "answer",      "analysis",  "report",   "chart",   "diagram", "poema",
+    "resumen", "lista",   "texto",    "carta",     "codigo",      "ejemplo",     "plan"};
+
 constexpr WordList kLists[] = {
+    {"text_products", kCueTextProduct, kTextProducts},
     {"others", kCueOther, kOthers},
     {"any_purpose_words", kCueAnyPurpose, kAnyPurpose},
     {"noun_signs", kCueNounSign, kNounSigns},

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kNoToolScore = 80;
 constexpr int kNoWriteScore = 72;
+constexpr std::size_t kNearObject = 5;
 constexpr std::size_t kNearVerb = 8;  // words before a participle in which "want" or "need" makes a request of it
 
 constexpr std::string_view kRequestVerbs[] = {"book",   "refund",   "schedule",  "cancel",      "send",       "update",  "create",
@@ -34,6 +35,8 @@ constexpr SettingSchema kProperties[] = {
     {"reads_only", R"({"type":"boolean"})"},
     {"other_writes", R"({"type":"boolean"})"},
     {"reported_state", R"({"type":"boolean"})"},
+    {"same_action", R"({"type":"boolean"})"},
+    {"text_product", R"({"type":"boolean"})"},
 };
 
 bool has(std::uint32_t cues, std::uint32_t wanted) {
@@ -49,6 +52,7 @@ MissingToolCall::MissingToolCall(std::string_view settings_json) : tools_(lexico
   requestable_.assign(lexicon_.verb_count(), false);
   effects_.assign(1u << 16, false);
   std::string folded;
+  if (const auto verb = lexicon_.verb_named("create"); verb != kNoVerb) make_group_ = lexicon_.verb(verb).group;
   const auto each = [&](std::string_view name, std::span<const std::string_view> shipped, auto&& take) {
     for (const auto& word : settings.list(name, shipped)) {
       fold(word, folded);
@@ -56,6 +60,7 @@ MissingToolCall::MissingToolCall(std::string_view settings_json) : tools_(lexico
     }
   };
   each("request_verbs", kRequestVerbs, [&](auto verb) { requestable_[verb] = true; });
+  if (settings.rule("same_action")) add_same_actions();
   each("own_tool_verbs", kOwnToolVerbs, [&](auto verb) { effects_[lexicon_.verb(verb).group] = true; });
   if (const auto verb = lexicon_.verb_named("complete"); verb != kNoVerb) finish_group_ = lexicon_.verb(verb).group;
   if (const auto verb = lexicon_.verb_named("send"); verb != kNoVerb) send_group_ = lexicon_.verb(verb).group;
@@ -66,6 +71,19 @@ MissingToolCall::MissingToolCall(std::string_view settings_json) : tools_(lexico
   reads_only_ = settings.rule("reads_only");
   other_writes_ = settings.rule("other_writes");
   reported_state_ = settings.rule("reported_state");
+  text_product_ = settings.rule("text_product");
+}
+
+/// A verb that does what a request verb does asks for the same ("buy" as "order"); but making things is often only talk.
+void MissingToolCall::add_same_actions() {
+  const auto listed = requestable_;
+  for (std::size_t verb = 0; verb < listed.size(); ++verb) {
+    const auto group = lexicon_.verb(static_cast<std::uint16_t>(verb)).group;
+    if (group == make_group_) continue;
+    for (std::size_t other = 0; other < listed.size(); ++other) {
+      if (listed[other] && lexicon_.verb(static_cast<std::uint16_t>(other)).group == group) requestable_[verb] = true;
+    }
+  }
 }
 
 std::string MissingToolCall::schema() {
@@ -95,6 +113,15 @@ bool MissingToolCall::is_wanted(std::size_t at) const {
   return false;
 }
 
+/// "Create a poem": what is asked for is the answer itself.
+bool MissingToolCall::asks_for_text(std::size_t at) const {
+  if (lexicon_.verb(reading_.words[at].entry->verb).group != make_group_) return false;
+  for (auto i = at + 1; i < reading_.words.size() && i - at <= kNearObject && reading_.words[i].before == Break::kNone; ++i) {
+    if (has(reading_.words[i].cues, kCueTextProduct)) return true;
+  }
+  return false;
+}
+
 void MissingToolCall::collect_requests_of(std::string_view text, const std::string& pointer) {
   if (trim(text).empty()) return;
   read(text, lexicon_, reading_);
@@ -104,7 +131,7 @@ void MissingToolCall::collect_requests_of(std::string_view text, const std::stri
     const auto forms = word.entry->forms;
     const bool base = (forms & kFormBase) != 0 && is_request(i);
     const bool wanted = !base && (forms & kFormDone) != 0 && is_wanted(i);
-    if (base || wanted) requests_.push_back({word.entry->verb, pointer, quote(text)});
+    if ((base || wanted) && !(text_product_ && asks_for_text(i))) requests_.push_back({word.entry->verb, pointer, quote(text)});
   }
 }
 

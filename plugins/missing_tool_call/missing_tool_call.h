@@ -53,6 +53,8 @@ class MissingToolCall {
   void collect_requests_of(std::string_view text, const std::string& pointer);
   [[nodiscard]] bool is_request(std::size_t word) const;
   [[nodiscard]] bool is_wanted(std::size_t word) const;
+  [[nodiscard]] bool asks_for_text(std::size_t word) const;
+  void add_same_actions();
   void collect_ran(const RunView& run);
   [[nodiscard]] std::string cannot_tell(const RunView& run) const;
   [[nodiscard]] const Request* request_for(const Claim& claim) const;
@@ -69,6 +71,7 @@ class MissingToolCall {
   std::vector<bool> effects_;      // by group: verbs with a side effect of their own, worth a look when other tools ran
   std::uint16_t finish_group_ = 0;
   std::uint16_t send_group_ = 0;
+  std::uint16_t make_group_ = 0;
   bool nouns_;
   bool about_action_;
   bool admission_;
@@ -76,6 +79,7 @@ class MissingToolCall {
   bool reads_only_;
   bool other_writes_;
   bool reported_state_;
+  bool text_product_;
   Recovery tools_;
   Reading reading_;
   Grounds outputs_;

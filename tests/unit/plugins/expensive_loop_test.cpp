@@ -1,0 +1,156 @@
+#include "expensive_loop/expensive_loop.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/plugins/run_builder.h"
+
+namespace runwarden::plugins {
+namespace {
+
+Verdict judge(const RunBuilder& run, std::string_view settings = {}) {
+  return ExpensiveLoop(settings).evaluate(run.run());
+}
+
+RunBuilder searches(int count) {
+  RunBuilder run;
+  for (int i = 0; i < count; ++i) run.tool("search_orders", R"({"q":"late"})", "[]");
+  return run;
+}
+
+TEST(ExpensiveLoop, PublishedExample_FiresWithThePublishedWords) {
+  const auto verdict = judge(searches(3).cost(0.90));
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  const auto& found = verdict.findings[0];
+  EXPECT_EQ(found.score, 79);
+  EXPECT_EQ(found.severity, Severity::kMedium);
+  EXPECT_EQ(found.source, Source::kRuntime);
+  EXPECT_EQ(found.title, "Runaway loop: \"search_orders\" repeated 3\xC3\x97 with no progress");
+  EXPECT_EQ(
+      found.summary,
+      "The agent retried \"search_orders\" 3 times without changing inputs or making progress, with no escalation or backoff. Estimated "
+      "wasted spend: $0.60.");
+  EXPECT_DOUBLE_EQ(found.waste_usd.value(), 0.6);
+}
+
+struct Count {
+  int calls;
+  int score;
+  Severity severity;
+};
+
+class Repeats : public testing::TestWithParam<Count> {};
+
+TEST_P(Repeats, ScoreAndSeverity) {
+  const auto verdict = judge(searches(GetParam().calls));
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].score, GetParam().score);
+  EXPECT_EQ(verdict.findings[0].severity, GetParam().severity);
+  EXPECT_FALSE(verdict.findings[0].waste_usd.has_value());
+  EXPECT_EQ(verdict.findings[0].summary.find("spend"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(ExpensiveLoop, Repeats,
+                         testing::Values(Count{3, 79, Severity::kMedium}, Count{4, 82, Severity::kMedium}, Count{5, 85, Severity::kMedium},
+                                         Count{6, 88, Severity::kHigh}, Count{50, 88, Severity::kHigh}));
+
+TEST(ExpensiveLoop, RetryCount_IsTheNumberOfRepeats) {
+  RunBuilder run;
+  run.cost(1.0).bare(Kind::kTool);
+  run.last().name = "charge_card";
+  run.last().retry_count = 4;
+  const auto verdict = judge(run);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].score, 82);
+  EXPECT_DOUBLE_EQ(verdict.findings[0].waste_usd.value(), 0.75);
+  EXPECT_EQ(verdict.findings[0].evidence[0].pointer, "/steps/0/retryCount");
+}
+
+TEST(ExpensiveLoop, TwoEqualCalls_AreNoLoop) {
+  EXPECT_TRUE(judge(searches(2)).findings.empty());
+}
+
+TEST(ExpensiveLoop, KeyOrderAndBlanks_DoNotMatter) {
+  RunBuilder run;
+  run.tool("search", R"({"a":1,"b":"x"})", "[]")
+      .tool("search", R"({ "b": "x", "a": 1.0 })", "[]")
+      .tool("search", R"({"b":"x","a":1})", "[]");
+  EXPECT_EQ(judge(run).findings.size(), 1u);
+  EXPECT_TRUE(judge(run, R"({"json_inputs":false})").findings.empty());
+}
+
+TEST(ExpensiveLoop, Polling_IsProgress) {
+  RunBuilder run;
+  for (const auto* state : {"queued", "running", "running at 80%", "done"}) run.tool("get_job", R"({"id":7})", state);
+  const auto verdict = judge(run);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(first_rule(verdict), "progress");
+  EXPECT_EQ(judge(run, R"({"progress":false})").findings.size(), 1u);
+}
+
+TEST(ExpensiveLoop, PercentOfAJobThatWrites_IsProgress) {
+  RunBuilder run;
+  for (const auto* state : {"10%", "40%", "90%"}) run.tool("wait_for_export", R"({"id":7})", state);
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(ExpensiveLoop, WritesWithFreshIds_AreALoop) {
+  RunBuilder run;
+  for (const auto* id : {"VCH-77120", "VCH-77121", "VCH-77122"}) {
+    run.tool("issue_voucher", R"({"user":"u1","amount":50})", std::string("Voucher ") + id + " issued to u1");
+  }
+  EXPECT_EQ(judge(run).findings.size(), 1u);
+  EXPECT_TRUE(judge(run, R"({"fresh_ids":false})").findings.empty());
+}
+
+TEST(ExpensiveLoop, NewUserTurnAfterAChange_BreaksTheSeries) {
+  RunBuilder run;
+  run.tool("get_cart", "{}", "2 items").tool("add_item", R"({"sku":1})", "ok").user("and now?").tool("get_cart", "{}", "2 items");
+  run.tool("add_item", R"({"sku":2})", "ok").user("and now?").tool("get_cart", "{}", "2 items");
+  const auto verdict = judge(run);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(first_rule(verdict), "user_turn");
+}
+
+TEST(ExpensiveLoop, PingPong_IsOneLoopOfBoth) {
+  RunBuilder run;
+  for (int i = 0; i < 3; ++i) run.tool("fetch_page", R"({"p":1})", "x").tool("parse_page", R"({"p":1})", "y");
+  const auto verdict = judge(run);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].title, "Runaway loop: \"fetch_page \xE2\x86\x92 parse_page\" repeated 3\xC3\x97 with no progress");
+  EXPECT_EQ(verdict.findings[0].score, 79);
+}
+
+TEST(ExpensiveLoop, AbsentInputs_CountOnlyWhileEachFailed) {
+  RunBuilder failing;
+  RunBuilder fine;
+  for (int i = 0; i < 3; ++i) {
+    failing.failed("sync", "", "timeout");
+    failing.last().input = {};
+    fine.tool("sync", "", "ok");
+    fine.last().input = {};
+  }
+  EXPECT_EQ(judge(failing).findings.size(), 1u);
+  EXPECT_TRUE(judge(fine).findings.empty());
+  EXPECT_EQ(judge(fine).cannot_tell, "");
+}
+
+TEST(ExpensiveLoop, NothingRecordedOfTheCalls_CannotTell) {
+  RunBuilder run;
+  for (int i = 0; i < 3; ++i) {
+    run.bare(Kind::kTool);
+    run.last().name = "sync";
+  }
+  EXPECT_NE(judge(run).cannot_tell.find("inputSummary"), std::string::npos);
+}
+
+TEST(ExpensiveLoop, NoToolSteps_CannotTell) {
+  EXPECT_NE(judge(RunBuilder().model("hi")).cannot_tell, "");
+}
+
+TEST(ExpensiveLoop, Threshold_IsASetting) {
+  EXPECT_TRUE(judge(searches(3), R"({"repeats":5})").findings.empty());
+  EXPECT_EQ(judge(searches(5), R"({"repeats":5})").findings.size(), 1u);
+}
+
+}  // namespace
+}  // namespace runwarden::plugins

@@ -1,0 +1,243 @@
+#include "false_success/false_success.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/plugins/run_builder.h"
+
+namespace runwarden::plugins {
+namespace {
+
+Verdict judge(const RunBuilder& run, std::string_view settings = {}) {
+  return FalseSuccess(settings).evaluate(run.run());
+}
+
+RunBuilder refund() {
+  RunBuilder run;
+  run.request("Refund order 8842").success(true).outcome("Your refund has been processed.").failed("issue_refund", "", "502 Bad Gateway");
+  return run;
+}
+
+TEST(FalseSuccess, PublishedExample_FiresOnceWithThePublishedWords) {
+  const auto verdict = judge(refund());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  const auto& found = verdict.findings[0];
+  EXPECT_EQ(found.score, 95);
+  EXPECT_EQ(found.severity, Severity::kHigh);
+  EXPECT_EQ(found.source, Source::kTool);
+  EXPECT_EQ(found.primary_step, 0u);
+  EXPECT_EQ(found.title, "False success: agent claimed completion after issue_refund failed");
+  EXPECT_EQ(found.summary,
+            "Step \"issue_refund\" reported \"502 Bad Gateway\", but the agent's final message claimed success (\"Your refund has been "
+            "processed.\"). The user was told the action completed when it did not.");
+  ASSERT_FALSE(found.evidence.empty());
+  EXPECT_EQ(found.evidence[0].pointer, "/steps/0/errorMessage");
+  EXPECT_EQ(found.evidence[0].value, "502 Bad Gateway");
+  EXPECT_EQ(found.fingerprint_parts, (std::vector<std::string>{"issue_refund", "502 Bad Gateway"}));
+}
+
+struct Final {
+  const char* text;
+  bool fires;
+};
+
+class FinalText : public testing::TestWithParam<Final> {};
+
+TEST_P(FinalText, AfterAFailedRefund) {
+  RunBuilder run;
+  run.request("Refund order 8842").outcome(GetParam().text).failed("issue_refund", "", "502 Bad Gateway");
+  EXPECT_EQ(!judge(run).findings.empty(), GetParam().fires) << GetParam().text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    FalseSuccess, FinalText,
+    testing::Values(Final{"Your refund has been processed.", true}, Final{"All set!", true}, Final{"Done.", true},
+                    Final{"I\xE2\x80\x99ve refunded the full amount to your card.", true},
+                    Final{"The refund went through, you should see it in 3 days.", true},
+                    Final{"Refund processed \xE2\x80\x94 anything else?", true}, Final{"YOUR REFUND HAS BEEN PROCESSED", true},
+                    Final{"Great news: I was able to refund the order.", true}, Final{"Su reembolso ha sido procesado.", true},
+                    Final{"He cancelado el pedido y el reembolso est\xC3\xA1 listo.", true},
+                    Final{"I was unable to process your refund.", false}, Final{"The refund could not be processed.", false},
+                    Final{"The refund was not processed.", false}, Final{"I haven\xE2\x80\x99t refunded the order yet.", false},
+                    Final{"Your refund has not been processed because of an error.", false},
+                    Final{"There was an error, please try again later.", false},
+                    Final{"Once the refund has been processed, you will get an e-mail.", false},
+                    Final{"If your refund is approved, it will be processed in 3 days.", false},
+                    Final{"Would you like me to have the refund processed?", false},
+                    Final{"Your refund will be processed within 5 days.", false}, Final{"I'm going to get your refund processed.", false},
+                    Final{"No se pudo procesar el reembolso.", false},
+                    Final{"I'm transferring you to a human agent who has been informed.", false}));
+
+TEST(FalseSuccess, SuccessFlagWithoutText_IsAClaim) {
+  RunBuilder run;
+  run.success(true).failed("issue_refund", "", "502 Bad Gateway");
+  ASSERT_EQ(judge(run).findings.size(), 1u);
+}
+
+TEST(FalseSuccess, SuccessFlagWithAnAdmission_StaysQuietAndSaysWhy) {
+  RunBuilder run;
+  run.success(true).outcome("I was unable to refund your order.").failed("issue_refund", "", "502 Bad Gateway");
+  const auto verdict = judge(run);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_FALSE(verdict.suppressed.empty());
+}
+
+TEST(FalseSuccess, SuccessFalseWithoutText_IsNoClaim) {
+  RunBuilder run;
+  run.success(false).failed("issue_refund", "", "502 Bad Gateway");
+  const auto verdict = judge(run);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(verdict.cannot_tell, "");
+}
+
+struct Score {
+  const char* status;
+  const char* code;
+  const char* message;
+  int http;
+  int score;
+};
+
+class FailureScore : public testing::TestWithParam<Score> {};
+
+TEST_P(FailureScore, ByTheWordsOfTheFailure) {
+  RunBuilder run;
+  run.outcome("Your order has been cancelled.").bare(Kind::kTool);
+  auto& step = run.last();
+  step.outcome = Outcome::kFailed;
+  step.name = "cancel_order";
+  step.status = GetParam().status;
+  step.error_code = GetParam().code;
+  step.error_message = GetParam().message;
+  step.http_status = GetParam().http;
+  const auto verdict = judge(run);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].score, GetParam().score);
+}
+
+INSTANTIATE_TEST_SUITE_P(FalseSuccess, FailureScore,
+                         testing::Values(Score{"failed", "", "", 0, 95}, Score{"rejected", "", "", 0, 88},
+                                         Score{"denied", "E15003", "", 0, 88}, Score{"blocked", "500", "", 0, 95},
+                                         Score{"timed_out", "", "", 0, 95}, Score{"", "", "Connection refused", 0, 95},
+                                         Score{"", "", "not allowed", 0, 88}, Score{"", "", "", 404, 88}, Score{"", "", "", 503, 95}));
+
+TEST(FalseSuccess, SoftFailure_Fires84) {
+  RunBuilder run;
+  run.outcome("Your order has been cancelled.")
+      .tool("cancel_order", "{\"id\":\"A-1001\"}", R"({"success":false,"reason":"already shipped"})");
+  const auto verdict = judge(run);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].score, 84);
+}
+
+TEST(FalseSuccess, FailedModelStep_CountsToo) {
+  RunBuilder run;
+  run.outcome("Your report has been sent.").bare(Kind::kModel);
+  run.last().outcome = Outcome::kFailed;
+  run.last().error_message = "rate limit error";
+  EXPECT_EQ(judge(run).findings.size(), 1u);
+}
+
+TEST(FalseSuccess, SameToolWithTheSameObjectLater_IsRecovery) {
+  RunBuilder run;
+  run.outcome("Order A-1001 has been cancelled.")
+      .failed("cancel_order", R"({"order":"A-1001"})", "timeout")
+      .tool("cancel_order", R"({"order":"A-1001"})", R"({"order":"A-1001","state":"cancelled"})");
+  const auto verdict = judge(run);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(first_rule(verdict), "recovery");
+  EXPECT_EQ(judge(run, R"({"recovery":false,"unrelated_claim":false})").findings.size(), 1u);
+}
+
+TEST(FalseSuccess, SameToolWithAnotherObjectLater_IsNoRecovery) {
+  RunBuilder run;
+  run.outcome("Both orders, A-1001 and B-2002, have been cancelled.")
+      .failed("cancel_order", R"({"order":"A-1001"})", "timeout")
+      .tool("cancel_order", R"({"order":"B-2002"})", R"({"order":"B-2002","state":"cancelled"})");
+  const auto verdict = judge(run);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].primary_step, 0u);
+}
+
+TEST(FalseSuccess, AnotherToolOfTheSameVerbAndObjectLater_IsRecovery) {
+  RunBuilder run;
+  run.outcome("Your order has been updated with the blue jacket.")
+      .failed("exchange_order", R"({"order":"A-1001","item":"jacket-77"})", "not delivered yet")
+      .tool("modify_order", R"({"order":"A-1001","item":"jacket-77"})", R"({"order":"A-1001","state":"open"})");
+  EXPECT_EQ(first_rule(judge(run)), "recovery");
+}
+
+TEST(FalseSuccess, LookUpAnsweredElsewhere_StaysQuiet) {
+  RunBuilder run;
+  run.outcome("I've cancelled order A-1001 for you.")
+      .failed("find_customer_by_email", R"({"email":"x@example.com"})", "not found")
+      .tool("find_customer_by_phone", R"({"phone":"555-2020"})", R"({"customer":"c-77"})")
+      .tool("cancel_order", R"({"order":"A-1001"})", R"({"state":"cancelled"})");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(FalseSuccess, ArgumentThatSucceededContradictsTheClaim_Fires) {
+  RunBuilder run;
+  run.outcome("I've booked your room in the penthouse category.")
+      .failed("book_room", R"({"guest":"g-4411","category":"penthouse"})", "card declined")
+      .tool("book_room", R"({"guest":"g-4411","category":"standard"})", R"({"booking":"b-9"})");
+  EXPECT_EQ(judge(run).findings.size(), 1u);
+}
+
+TEST(FalseSuccess, GoodbyeAfterTheClaim_LooksAtTheMessageBefore) {
+  RunBuilder run;
+  run.failed("issue_refund", "", "502 Bad Gateway")
+      .model("I have refunded your order.")
+      .user("thanks")
+      .model("You're welcome! Have a great day!");
+  ASSERT_EQ(judge(run).findings.size(), 1u);
+}
+
+TEST(FalseSuccess, LongFinalText_IsQuotedUpTo160CharactersOnABoundary) {
+  std::string text = "Your refund has been processed.";
+  while (text.size() < 600) text += " \xC3\xA9";
+  RunBuilder run;
+  run.outcome(text).failed("issue_refund", "", "502 Bad Gateway");
+  const auto verdict = judge(run);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  const auto& summary = verdict.findings[0].summary;
+  const auto begin = summary.find("(\"") + 2;
+  const auto quoted = summary.substr(begin, summary.find("\")") - begin);
+  const auto characters =
+      std::count_if(quoted.begin(), quoted.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+  EXPECT_LE(characters, 160);
+  EXPECT_GE(characters, 158);
+  EXPECT_NE(static_cast<unsigned char>(quoted.back()), 0xC3);
+}
+
+TEST(FalseSuccess, NoSteps_CannotTell) {
+  EXPECT_NE(judge(RunBuilder().outcome("Done.")).cannot_tell, "");
+}
+
+TEST(FalseSuccess, NeitherTextNorFlag_CannotTell) {
+  EXPECT_NE(judge(RunBuilder().failed("issue_refund", "", "502")).cannot_tell.find("outcomeSummary"), std::string::npos);
+}
+
+TEST(FalseSuccess, NothingFailed_IsClean) {
+  const auto verdict = judge(RunBuilder().outcome("Done.").tool("issue_refund", "{}", R"({"ok":true,"note":"0 errors, no exception"})"));
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(verdict.cannot_tell, "");
+}
+
+TEST(FalseSuccess, ListGivenInSettings_ReplacesTheShippedOne) {
+  EXPECT_EQ(judge(refund(), R"({"hard_words":["meltdown"]})").findings[0].score, 88);
+  EXPECT_EQ(judge(refund(), R"({"hard_words":["meltdown"],"extra_hard_words":["bad gateway"]})").findings[0].score, 95);
+}
+
+TEST(FalseSuccess, AnotherLanguageByExtraLists_IsUnderstood) {
+  RunBuilder run;
+  run.outcome(
+         "Ihre R\xC3\xBC"
+         "ckerstattung wurde bearbeitet.")
+      .failed("issue_refund", "", "502 Bad Gateway");
+  EXPECT_TRUE(judge(run).findings.empty());
+  const auto* settings = R"({"extra_auxiliaries":["wurde"],"extra_verbs":["process = bearbeiten | bearbeitet | bearbeitend"]})";
+  EXPECT_EQ(judge(run, settings).findings.size(), 1u);
+}
+
+}  // namespace
+}  // namespace runwarden::plugins

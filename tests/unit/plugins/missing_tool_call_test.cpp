@@ -1,0 +1,117 @@
+#include "missing_tool_call/missing_tool_call.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/plugins/run_builder.h"
+
+namespace runwarden::plugins {
+namespace {
+
+Verdict judge(const RunBuilder& run, std::string_view settings = {}) {
+  return MissingToolCall(settings).evaluate(run.run());
+}
+
+RunBuilder talk(std::string_view request, std::string_view answer) {
+  RunBuilder run;
+  run.request(request).model(answer).outcome(answer);
+  return run;
+}
+
+TEST(MissingToolCall, PublishedExample_FiresWithThePublishedWords) {
+  const auto verdict = judge(talk("Please cancel my subscription", "Done \xE2\x80\x94 your subscription has been cancelled."));
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  const auto& found = verdict.findings[0];
+  EXPECT_EQ(found.score, 80);
+  EXPECT_EQ(found.severity, Severity::kHigh);
+  EXPECT_EQ(found.source, Source::kCoordination);
+  EXPECT_EQ(found.title, "Missing action: agent claimed to \"cancel\" but called no tool");
+  EXPECT_EQ(found.summary,
+            "The user asked the agent to \"cancel\", the agent claimed success (\"Done \xE2\x80\x94 your subscription has been "
+            "cancelled.\"), but "
+            "no tool/action step ever executed. The side effect almost certainly never happened.");
+}
+
+struct Talk {
+  const char* request;
+  const char* answer;
+  bool fires;
+};
+
+class Talks : public testing::TestWithParam<Talk> {};
+
+TEST_P(Talks, WithoutAnyTool) {
+  EXPECT_EQ(!judge(talk(GetParam().request, GetParam().answer)).findings.empty(), GetParam().fires) << GetParam().answer;
+}
+
+INSTANTIATE_TEST_SUITE_P(MissingToolCall, Talks,
+                         testing::Values(Talk{"Book me a table for two", "Your table is booked for 7 pm.", true},
+                                         Talk{"Can you send the invoice to Bob?", "I've sent the invoice to Bob.", true},
+                                         Talk{"can you email it to legal and send me a copy", "I'm sending it over to legal now.", true},
+                                         Talk{"Please update my address", "All set!", true},
+                                         Talk{"Create a poem about rain", "Done, I've created a poem for you.", false},
+                                         Talk{"Create a ticket for this", "I've created a ticket.", true},
+                                         Talk{"I want my membership cancelled", "It has been cancelled.", true},
+                                         Talk{"Cancela mi suscripci\xC3\xB3n, por favor", "He cancelado su suscripci\xC3\xB3n.", true},
+                                         Talk{"List these in alphabetical order", "Done, here is the sorted list.", false},
+                                         Talk{"What was in my last order?", "Your order was completed on Monday.", false},
+                                         Talk{"I have an issue with the printer", "The printer manual is complete.", false},
+                                         Talk{"Recommend a good book", "I've picked Dune; it was published in 1965.", false},
+                                         Talk{"Please cancel my subscription", "Would you like me to cancel it now?", false},
+                                         Talk{"Please cancel my subscription", "I will cancel it once you confirm.", false},
+                                         Talk{"Please cancel my subscription", "I'm unable to cancel subscriptions from here.", false},
+                                         Talk{"Please cancel my subscription", "Your subscription has not been cancelled.", false}));
+
+TEST(MissingToolCall, AToolOfTheKindRan_StaysQuiet) {
+  RunBuilder run;
+  run.request("Please cancel my subscription").tool("cancel_subscription", "{}", "ok").model("Your subscription has been cancelled.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(MissingToolCall, OnlyReadsRan_Fires72) {
+  RunBuilder run;
+  run.request("Please cancel my subscription")
+      .tool("get_subscription", "{}", R"({"plan":"gold"})")
+      .model("I've cancelled your subscription.");
+  const auto verdict = judge(run);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].score, 72);
+  EXPECT_EQ(verdict.findings[0].primary_step, 1u);
+}
+
+TEST(MissingToolCall, AToolReportedTheState_StaysQuiet) {
+  RunBuilder run;
+  run.request("Cancel order 17 please").tool("get_order", "{}", R"({"state":"cancelled"})").model("Order 17 has been cancelled already.");
+  EXPECT_EQ(first_rule(judge(run)), "reported_state");
+}
+
+TEST(MissingToolCall, RequestInALaterTurnAndOtherWritesOnly_Fires) {
+  RunBuilder run;
+  run.request("Hi").user("Change my seat to 12A").tool("change_seat", R"({"seat":"12A"})", "ok").model("Your seat has been changed.");
+  run.user("Please send the receipt to my accountant as well.").model("I've sent the receipt to your accountant.").model("You're welcome!");
+  const auto verdict = judge(run);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].score, 72);
+  EXPECT_TRUE(judge(run, R"({"other_writes":false})").findings.empty());
+}
+
+TEST(MissingToolCall, AToolOfAnyPurposeRan_StaysQuiet) {
+  RunBuilder run;
+  run.request("Send the report to Ann").tool("execute_code", "smtp.send(...)", "250 ok").model("I've sent the report to Ann.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(MissingToolCall, NoSteps_CannotTell) {
+  EXPECT_NE(judge(RunBuilder().request("Cancel it").outcome("Cancelled.")).cannot_tell, "");
+}
+
+TEST(MissingToolCall, StepsOfUnknownKind_CannotTell) {
+  EXPECT_NE(judge(RunBuilder().request("Cancel it").bare(Kind::kOther).model("It has been cancelled.")).cannot_tell.find("stepKind"),
+            std::string::npos);
+}
+
+TEST(MissingToolCall, NoUserTurn_CannotTell) {
+  EXPECT_NE(judge(RunBuilder().model("It has been cancelled.")).cannot_tell.find("userRequestText"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace runwarden::plugins

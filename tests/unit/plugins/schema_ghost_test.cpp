@@ -1,0 +1,132 @@
+#include "schema_ghost/schema_ghost.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/plugins/run_builder.h"
+
+namespace runwarden::plugins {
+namespace {
+
+constexpr std::string_view kAnswer = "Order #8842 shipped on 2026-06-28 via UPS, tracking 1Z999AA10123456784.";
+
+Verdict judge(const RunBuilder& run, std::string_view settings = {}) {
+  return SchemaGhost(settings).evaluate(run.run());
+}
+
+TEST(SchemaGhost, PublishedExample_FiresWithThePublishedWords) {
+  const auto verdict = judge(RunBuilder().request("Where is my order?").tool("get_order", "", "null").model(kAnswer));
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  const auto& found = verdict.findings[0];
+  EXPECT_EQ(found.score, 82);
+  EXPECT_EQ(found.severity, Severity::kHigh);
+  EXPECT_EQ(found.source, Source::kContext);
+  EXPECT_EQ(found.title, "Schema ghost: model fabricated data after \"get_order\" returned nothing");
+  EXPECT_EQ(
+      found.summary,
+      "Tool \"get_order\" returned an empty/null/error result (\"null\"), yet the next model step produced specific, detailed output. The "
+      "agent is likely hallucinating data the tool never provided.");
+  EXPECT_EQ(found.evidence[0].pointer, "/steps/0/outputSummary");
+}
+
+TEST(SchemaGhost, AnswerInOutcomeSummaryOnly_FiresToo) {
+  EXPECT_EQ(judge(RunBuilder().request("Where is order 8842?").tool("get_order", "", "null").outcome(kAnswer)).findings.size(), 1u);
+}
+
+TEST(SchemaGhost, NothingSpecific_StaysQuiet) {
+  const auto verdict = judge(RunBuilder().failed("issue_refund", "", "502 Bad Gateway").model("Your refund has been processed."));
+  EXPECT_TRUE(verdict.findings.empty());
+}
+
+class EmptyOutput : public testing::TestWithParam<const char*> {};
+
+TEST_P(EmptyOutput, FollowedBySpecifics_Fires) {
+  EXPECT_EQ(judge(RunBuilder().tool("get_order", "", GetParam()).model(kAnswer)).findings.size(), 1u) << GetParam();
+}
+
+INSTANTIATE_TEST_SUITE_P(SchemaGhost, EmptyOutput,
+                         testing::Values("", "null", "None", "nil", "undefined", "{}", "[]", "[ ]", R"({"total":0})", R"({"results":[]})",
+                                         R"({"status":"ok","count":0,"items":[]})", "No results found.", "NULL"));
+
+class FullOutput : public testing::TestWithParam<const char*> {};
+
+TEST_P(FullOutput, FollowedBySpecifics_StaysQuiet) {
+  EXPECT_TRUE(judge(RunBuilder().tool("get_order", "", GetParam()).model(kAnswer)).findings.empty()) << GetParam();
+}
+
+INSTANTIATE_TEST_SUITE_P(SchemaGhost, FullOutput,
+                         testing::Values("8842 shipped", R"({"balance":0})", R"({"total":0,"note":"see archive 7"})", "0", "false",
+                                         R"([{"id":1}])"));
+
+TEST(SchemaGhost, AbsentOutput_IsUnknownNotEmpty) {
+  RunBuilder run;
+  run.bare(Kind::kTool);
+  run.last().name = "get_order";
+  run.last().status = "completed";
+  run.last().outcome = Outcome::kOk;
+  run.model(kAnswer);
+  const auto verdict = judge(run);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(verdict.cannot_tell, "");
+}
+
+TEST(SchemaGhost, GroundedInTheRequest_StaysQuiet) {
+  RunBuilder run;
+  run.request("Is #8842 of June 28, 2026 with UPS number 1Z999AA10123456784 on its way?").tool("get_order", "", "null").model(kAnswer);
+  const auto verdict = judge(run);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(first_rule(verdict), "grounding");
+}
+
+TEST(SchemaGhost, SumOfGroundedNumbers_IsGrounded) {
+  RunBuilder run;
+  run.request("Add up my bills").tool("list_bills", "", R"([{"amount":120.50},{"amount":79.25}])").tool("list_credits", "", "[]");
+  run.model("Together your two open bills come to $199.75, the larger one being $120.50.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(SchemaGhost, AnswerThatSaysNothingWasFound_StaysQuiet) {
+  RunBuilder run;
+  run.tool("get_order", "", "null").model("I could not find order 8842; orders usually look like A-20417-B. Could you check the number?");
+  EXPECT_EQ(first_rule(judge(run)), "admission");
+}
+
+TEST(SchemaGhost, InventedIdAfterAnotherToolSpoke_StillFires) {
+  RunBuilder run;
+  run.tool("search_trains", R"({"to":"Lyon"})", "[]").tool("get_profile", "{}", R"({"name":"Ada"})");
+  run.model("There are two direct trains that fit: TGV6607 at 08:15 and TGV6611 at 10:15, both with seats left.");
+  EXPECT_EQ(judge(run).findings.size(), 1u);
+}
+
+TEST(SchemaGhost, SameToolGaveItAfterAll_StaysQuiet) {
+  RunBuilder run;
+  run.failed("get_order", R"({"id":"8842"})", "timeout")
+      .tool("get_order", R"({"id":"8842"})", R"({"tracking":"1Z999AA10123456784","on":"2026-06-28"})");
+  run.model(kAnswer);
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(SchemaGhost, ToolThatNeverReturnsAnything_IsSilentByDesign) {
+  RunBuilder run;
+  run.tool("note_to_self", "look at both", "").tool("note_to_self", "compare them", "").model(kAnswer);
+  EXPECT_TRUE(judge(run).findings.empty());
+  EXPECT_EQ(judge(run, R"({"empty_by_design":false})").findings.size(), 1u);
+}
+
+TEST(SchemaGhost, EarlierOutputCutInTheRecord_StaysQuiet) {
+  RunBuilder run;
+  run.tool("list_orders", "", R"([{"id":"8800","tracking":"1Z9)").tool("get_order", "", "null").model(kAnswer);
+  EXPECT_EQ(first_rule(judge(run)), "cut_records");
+}
+
+TEST(SchemaGhost, NoToolSteps_CannotTell) {
+  EXPECT_NE(judge(RunBuilder().model(kAnswer)).cannot_tell, "");
+}
+
+TEST(SchemaGhost, ToolsWithoutOutputOrStatus_CannotTell) {
+  RunBuilder run;
+  run.bare(Kind::kTool);
+  EXPECT_NE(judge(run).cannot_tell.find("outputSummary"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace runwarden::plugins
