@@ -43,7 +43,7 @@ Reply ingest_reply(pipeline::IngestAnswer answer, const std::string& request_id)
   using Kind = pipeline::IngestAnswer::Kind;
   if (answer.kind == Kind::refused) return http::problem(answer.error, request_id);
   Reply reply = json_reply(answer.kind == Kind::created ? 201 : 200, std::move(answer.body));
-  reply.headers.push_back({"location", "/v1/runs/" + percent_encoded(answer.run_id)});
+  reply.headers.push_back({"Location", "/v1/runs/" + percent_encoded(answer.run_id)});
   return reply;
 }
 
@@ -90,7 +90,7 @@ class OpenExchange final : public Exchange {
     Reply reply = json_reply(ready ? 200 : 503, std::move(body));
     if (!ready) {
       reply.content_type = "application/problem+json";
-      reply.headers.push_back({"retry-after", "5"});
+      reply.headers.push_back({"Retry-After", "5"});
     }
     return reply;
   }
@@ -202,7 +202,7 @@ std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) 
   auto admitted = admit(head, parts_.keys, parts_.rates);
   if (auto* refusal = std::get_if<Refusal>(&admitted)) {
     Reply reply = http::problem(refusal->error, head.request_id, refusal->retry_after_s);
-    if (!refusal->allow.empty()) reply.headers.push_back({"allow", refusal->allow});
+    if (!refusal->allow.empty()) reply.headers.push_back({"Allow", refusal->allow});
     return reply;
   }
   auto& admission = std::get<Admission>(admitted);

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -338,10 +339,19 @@ void block_signals() {
   signal(SIGPIPE, SIG_IGN);
 }
 
+// Each connection takes a descriptor: as many as the system gives, instead of the low default that is there for select(2).
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 int run_service(const config::Settings& settings, const std::function<Result<config::Settings>()>& reload, const ServiceHooks& hooks) {
   block_signals();
+  raise_descriptor_limit();
   Service service(settings, hooks);
   if (Status started = service.start(); !started.ok()) {
     const std::string text = "runwarden: " + started.error().detail + "\n";

@@ -32,7 +32,7 @@ std::vector<Acknowledged> post_until_killed(ServiceProcess& service, const std::
   std::vector<std::thread> clients;
   for (int c = 0; c < 8; ++c) {
     clients.emplace_back([&, c] {
-      HttpClient client(service.port());
+      HttpClient client = HttpClient::to(service.port());
       for (int i = 0; i < 100'000 && !killed; ++i) {
         const std::string id = prefix + "-" + std::to_string(c) + "-" + std::to_string(i);
         if (!client.send(post_request("/v1/ingest/runs", failing_run(id), "Authorization: Bearer " + key + "\r\n"))) return;
@@ -59,7 +59,7 @@ std::vector<Acknowledged> post_until_killed(ServiceProcess& service, const std::
 
 std::size_t count_lost(ServiceProcess& service, const std::string& key, const std::vector<Acknowledged>& acknowledged) {
   std::size_t lost = 0;
-  HttpClient client(service.port());
+  HttpClient client = HttpClient::to(service.port());
   for (const Acknowledged& one : acknowledged) {
     if (!client.send(get_request("/v1/runs/" + one.run_id, "Authorization: Bearer " + key + "\r\n"))) return acknowledged.size();
     const auto answer = client.answer();

@@ -165,7 +165,7 @@ TEST_F(Ingest, ManyAtOnceUnderOneKey_AreOneRun) {
   std::vector<HttpClient> clients;
   const std::string request =
       post_request("/v1/ingest/runs", kRefundRun, "Authorization: Bearer " + key_ + "\r\nIdempotency-Key: at-once\r\n");
-  for (int i = 0; i < 20; ++i) clients.emplace_back(service_->port());
+  for (int i = 0; i < 20; ++i) clients.push_back(HttpClient::to(service_->port()));
   for (HttpClient& client : clients) ASSERT_TRUE(client.send(request));
   int created = 0;
   std::string body;

@@ -205,7 +205,7 @@ std::string ServiceProcess::make_key(const std::string& tenant, const std::strin
 }
 
 HttpAnswer ServiceProcess::request(const std::string& bytes) const {
-  HttpClient client(port_);
+  HttpClient client = HttpClient::to(port_);
   if (!client.connected() || !client.send(bytes)) return {};
   return client.answer(bytes.starts_with("HEAD ")).value_or(HttpAnswer{});
 }
