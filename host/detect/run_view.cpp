@@ -99,7 +99,7 @@ const rw_step* RunView::step_at(void* ctx, std::uint32_t index) noexcept {
   return index < steps.size() ? &steps[index] : nullptr;
 }
 
-rw_status RunView::find(void* ctx, std::int64_t step, rw_str pointer, rw_value* out) noexcept {
+rw_status RunView::find(void* ctx, std::int32_t step, rw_str pointer, rw_value* out) noexcept {
   auto& self = *static_cast<RunView*>(ctx);
   const auto count = static_cast<std::int64_t>(self.steps_.size());
   if (out == nullptr || pointer.ptr == nullptr || step < RW_NO_STEP || step >= count) return RW_INVALID_ARGUMENT;

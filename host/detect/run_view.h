@@ -24,7 +24,7 @@ class RunView {
 
  private:
   static const rw_step* step_at(void* ctx, std::uint32_t index) noexcept;
-  static rw_status find(void* ctx, std::int64_t step, rw_str pointer, rw_value* out) noexcept;
+  static rw_status find(void* ctx, std::int32_t step, rw_str pointer, rw_value* out) noexcept;
 
   const model::Run& run_;
   std::vector<rw_step> steps_;

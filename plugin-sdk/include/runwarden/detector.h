@@ -194,7 +194,7 @@ typedef struct rw_run {
   /* [in-call] What stands in a step's JSON (step >= 0), or in the run's (RW_NO_STEP), at a JSON Pointer (RFC 6901; ""
    * is the whole). RW_OK: *out is set, to RW_VALUE_NONE where there is nothing. RW_INVALID_ARGUMENT, *out untouched:
    * no such step, or a text that is no JSON Pointer. Reads the JSON text from its start each time: linear in its length. */
-  rw_status (*find)(void *ctx, int64_t step, rw_str json_pointer, rw_value *out);
+  rw_status (*find)(void *ctx, int32_t step, rw_str json_pointer, rw_value *out);
 } rw_run;
 
 /* ---- What a detector says ------------------------------------------------------------------------------------------ */
@@ -374,13 +374,13 @@ typedef struct rw_entry {
 } rw_entry;
 
 /* The one symbol of a detector library. Define it with RW_ENTRY, or by hand:
- *   RW_EXPORT const rw_entry runwarden_entry_v1 = {sizeof(rw_entry), RW_ABI_MAJOR, ...}; */
+ *   const rw_entry runwarden_entry_v1 = {sizeof(rw_entry), RW_ABI_MAJOR, ...}; */
 #define RW_ENTRY_SYMBOL "runwarden_entry_v1"
 extern RW_EXPORT const rw_entry runwarden_entry_v1;
 
 /* Defines the entry from an array of `const rw_detector *` of static storage. */
 #define RW_ENTRY(detector_array)                                                                                       \
-  RW_EXPORT const rw_entry runwarden_entry_v1 = {                                                                      \
+  const rw_entry runwarden_entry_v1 = {                                                                                \
       sizeof(rw_entry), RW_ABI_MAJOR, RW_ABI_MINOR, RW_TARGET_MINOR,                                                   \
       (uint32_t)(sizeof(detector_array) / sizeof((detector_array)[0])), 0u, (detector_array), RW_STR(RW_HOST_RELEASE)}
 

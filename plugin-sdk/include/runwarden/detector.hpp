@@ -93,7 +93,7 @@ inline std::optional<std::int64_t> time(std::int64_t value) noexcept {
   if (value == RW_NO_TIME) return std::nullopt;
   return value;
 }
-inline Value find(const rw_run& run, std::int64_t step, std::string_view pointer) {
+inline Value find(const rw_run& run, std::int32_t step, std::string_view pointer) {
   rw_value out{};
   if (run.find(run.ctx, step, str(pointer), &out) != RW_OK) {
     throw std::invalid_argument("find: \"" + std::string(pointer) + "\" is no JSON Pointer");
@@ -132,7 +132,7 @@ class Step {
   std::optional<std::int64_t> ended_ms() const noexcept { return detail::time(raw_->ended_ms); }
 
   // What stands at a JSON Pointer into the step: find("/metadata/region"). Throws std::invalid_argument on a bad pointer.
-  Value find(std::string_view json_pointer) const { return detail::find(*run_, index_, json_pointer); }
+  Value find(std::string_view json_pointer) const { return detail::find(*run_, static_cast<std::int32_t>(index_), json_pointer); }
 
   const rw_step& raw() const noexcept { return *raw_; }
 

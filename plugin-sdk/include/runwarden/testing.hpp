@@ -169,7 +169,7 @@ class FakeRun {
       const auto& views = static_cast<FakeRun*>(ctx)->views_;
       return index < views.size() ? &views[index] : nullptr;
     };
-    raw_.find = [](void* ctx, std::int64_t step, rw_str pointer, rw_value* out) noexcept -> rw_status {
+    raw_.find = [](void* ctx, std::int32_t step, rw_str pointer, rw_value* out) noexcept -> rw_status {
       return static_cast<FakeRun*>(ctx)->find(step, pointer, out);
     };
     return raw_;
@@ -186,7 +186,7 @@ class FakeRun {
     return *this;
   }
 
-  rw_status find(std::int64_t step, rw_str pointer, rw_value* out) const noexcept {
+  rw_status find(std::int32_t step, rw_str pointer, rw_value* out) const noexcept {
     const std::string_view where = rw::view(pointer);
     const bool no_pointer = pointer.ptr == nullptr || (!where.empty() && where[0] != '/');
     if (out == nullptr || no_pointer || step < RW_NO_STEP || step >= static_cast<std::int64_t>(steps_.size())) return RW_INVALID_ARGUMENT;
