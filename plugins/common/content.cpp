@@ -14,6 +14,7 @@ namespace {
 using Token = JsonCursor::Token;
 
 constexpr std::size_t kLongestEmptyPhrase = 48;
+constexpr std::size_t kLongestSign = 8;  // "is_error"
 constexpr std::size_t kZerosThatAreNothing = 3;
 
 // Members that describe an answer without being its content.
@@ -112,6 +113,7 @@ bool says_error(Token token, const JsonCursor& cursor) {
 }
 
 bool member_fails(std::string_view key, Token token, JsonCursor& cursor) {
+  if (key.size() > kLongestSign) return false;
   if (equal_ignoring_case(key, "error")) {
     if (token == Token::kObject || token == Token::kArray) {
       const auto depth = cursor.depth();
@@ -135,10 +137,7 @@ bool json_fails(std::string_view text) {
     const auto value = cursor.next();
     if (value == Token::kBad) return false;
     if (member_fails(key, value, cursor)) return true;
-    if (cursor.depth() > 1) {
-      auto inner = value;
-      while (inner != Token::kBad && cursor.depth() > 1) inner = cursor.next();
-    }
+    if (cursor.depth() > 1 && !cursor.leave()) return false;
     if (cursor.depth() == 0) return false;
   }
   return false;

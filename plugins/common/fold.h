@@ -21,6 +21,13 @@ void fold(std::string_view text, std::string& out);
 [[nodiscard]] std::string_view trim(std::string_view text);
 
 /// True when both are equal but for the case of ASCII letters.
-[[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b);
+[[nodiscard]] inline bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (lower(a[i]) != lower(b[i])) return false;
+  }
+  return true;
+}
 
 }  // namespace runwarden::plugins

@@ -18,6 +18,9 @@ class Grounds {
   /// Takes in all words and facts of a text. Linear.
   void add(std::string_view text);
 
+  /// Takes in the words of a text only.
+  void add_words(std::string_view text);
+
   /// True when the fact stands in what was taken in, in the same normal form, as a part of an id, or follows from two
   /// grounded numbers by a sum, difference, product or share, or is the sum of one text's amounts.
   [[nodiscard]] bool holds(const Fact& fact) const;
@@ -28,7 +31,6 @@ class Grounds {
   [[nodiscard]] bool has(std::uint64_t normal) const;
   [[nodiscard]] bool follows(double value) const;
   void insert(std::uint64_t normal);
-  void add_words(std::string_view text);
   void add_number(double value);
 
   std::vector<std::uint64_t> table_;

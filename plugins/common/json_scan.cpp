@@ -130,20 +130,23 @@ JsonCursor::Token JsonCursor::close(bool object) {
 
 JsonCursor::Token JsonCursor::string() {
   const char mark = text_[at_];
-  const char stops[] = {mark, '\\'};
   const auto begin = ++at_;
   escaped_ = false;
   for (;;) {
-    const auto stop = text_.find_first_of(std::string_view(stops, 2), at_);
-    if (stop == std::string_view::npos) return Token::kBad;
-    if (text_[stop] == mark) {
-      value_ = text_.substr(begin, stop - begin);
-      at_ = stop + 1;
-      return Token::kString;
+    const auto* stop = static_cast<const char*>(std::memchr(text_.data() + at_, mark, text_.size() - at_));
+    if (stop == nullptr) return Token::kBad;
+    const auto end = static_cast<std::size_t>(stop - text_.data());
+    // A mark behind an odd number of backslashes belongs to the string.
+    auto slashes = end;
+    while (slashes > begin && text_[slashes - 1] == '\\') --slashes;
+    at_ = end + 1;
+    if ((end - slashes) % 2 != 0) {
+      escaped_ = true;
+      continue;
     }
-    escaped_ = true;
-    at_ = stop + 2;
-    if (at_ > text_.size()) return Token::kBad;
+    value_ = text_.substr(begin, end - begin);
+    escaped_ = escaped_ || std::memchr(value_.data(), '\\', value_.size()) != nullptr;
+    return Token::kString;
   }
 }
 
@@ -202,6 +205,31 @@ JsonCursor::Token JsonCursor::next() {
   return token;
 }
 
+bool JsonCursor::leave() {
+  std::size_t open = 1;
+  for (; at_ < text_.size(); ++at_) {
+    switch (text_[at_]) {
+      case '"':
+      case '\'':
+        if (string() == Token::kBad) return false;
+        --at_;
+        break;
+      case '{':
+      case '[': ++open; break;
+      case '}':
+      case ']':
+        if (--open > 0) break;
+        ++at_;
+        --depth_;
+        done_ = depth_ == 0;
+        expect_key_ = false;
+        return true;
+      default: break;
+    }
+  }
+  return false;
+}
+
 bool looks_like_json(std::string_view text) {
   text = trim(text);
   return !text.empty() && (text[0] == '{' || text[0] == '[');
@@ -211,7 +239,7 @@ std::uint64_t canonical_hash(std::string_view text) {
   const auto inner = trim(text);
   std::uint64_t hash = 0;
   if (looks_like_json(inner) && hash_json(inner, hash)) return hash;
-  return mix(3, hash_bytes(inner));
+  return mix(3, hash_text(inner));
 }
 
 void unescape(std::string_view raw, std::string& out) {

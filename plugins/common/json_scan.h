@@ -20,6 +20,9 @@ class JsonCursor {
 
   Token next();
 
+  /// Skips the rest of the innermost open container without looking at its parts; false when its end is not there.
+  bool leave();
+
   /// Of a key or string: the bytes between the quotes, escapes as they stand; of a number: its digits.
   [[nodiscard]] std::string_view text() const { return value_; }
   [[nodiscard]] bool escaped() const { return escaped_; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace runwarden::plugins {
@@ -22,6 +23,19 @@ inline std::uint64_t hash_bytes(std::string_view bytes) {
   h ^= h >> 32;
   h *= 0x9e3779b97f4a7c15ull;
   return h ^ (h >> 29);
+}
+
+/// A hash of a long text, eight bytes at a time.
+inline std::uint64_t hash_text(std::string_view text) {
+  std::uint64_t h = 0x9e3779b97f4a7c15ull ^ text.size();
+  std::size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + i, 8);
+    h = (h ^ word) * 0xff51afd7ed558ccdull;
+    h ^= h >> 32;
+  }
+  return h ^ hash_bytes(text.substr(i));
 }
 
 inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {

@@ -84,25 +84,50 @@ void ExpensiveLoop::collect(const RunView& run) {
     call.known = !step.name.empty() && present(step.input);
     call.failed = step.outcome == Outcome::kFailed;
     call.reads = is_read_tool(step.name, read_prefixes_);
-    const auto input = !present(step.input) ? 0 : json_inputs_ ? canonical_hash(step.input) : hash_bytes(step.input);
-    call.key = mix(hash_bytes(step.name), input);
-    if (present(step.output)) call.output = fresh_ids_ && !call.reads ? masked_hash(step.output) : canonical_hash(step.output);
+    call.tool = hash_bytes(step.name);
     call.user_turns = user_turns;
     call.writes = writes;
     if (!call.reads && !call.failed) ++writes;
     calls_.push_back(call);
   }
   taken_.assign(calls_.size(), false);
+  key_calls(run);
+}
+
+/// Inputs are compared only where a tool was called often enough for a loop.
+void ExpensiveLoop::key_calls(const RunView& run) {
+  tools_.clear();
+  for (const auto& call : calls_) tools_.push_back(call.tool);
+  std::sort(tools_.begin(), tools_.end());
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    auto& call = calls_[i];
+    const auto [first, last] = std::equal_range(tools_.begin(), tools_.end(), call.tool);
+    if (last - first < threshold_) {
+      call.key = mix(call.tool, i);
+      continue;
+    }
+    const auto& text = run.steps[call.step].input;
+    call.key = mix(call.tool, !present(text) ? 0 : json_inputs_ ? canonical_hash(text) : hash_text(text));
+  }
+}
+
+std::uint64_t ExpensiveLoop::output_of(const RunView& run, Call& call) const {
+  if (call.output_made) return call.output;
+  const auto& text = run.steps[call.step].output;
+  call.output_made = true;
+  if (present(text)) call.output = fresh_ids_ && !call.reads ? masked_hash(text) : canonical_hash(text);
+  return call.output;
 }
 
 /// True when the later of two equal calls was no plain repetition of the earlier one.
-bool ExpensiveLoop::learned(const Call& before, const Call& after, std::string_view& rule) const {
-  if (progress_ && !(before.failed && after.failed) && before.output != after.output) {
+bool ExpensiveLoop::learned(const RunView& run, Call& before, Call& after, std::string_view& rule) const {
+  const bool same_output = output_of(run, before) == output_of(run, after);
+  if (progress_ && !(before.failed && after.failed) && !same_output) {
     rule = "progress";
     return true;
   }
   // The same refusal again teaches nothing, whoever asked.
-  if (before.failed && after.failed && before.output == after.output) return false;
+  if (before.failed && after.failed && same_output) return false;
   // The earlier call itself counts among the writes before the later one when it writes.
   const auto own = !before.reads && !before.failed ? 1u : 0u;
   if (user_turn_ && after.user_turns > before.user_turns && after.writes - before.writes > own) {
@@ -131,13 +156,13 @@ Finding ExpensiveLoop::finding(const RunView& run, const std::string& name, std:
   return out;
 }
 
-std::size_t ExpensiveLoop::cycle_rounds(std::size_t at, std::size_t length) const {
+std::size_t ExpensiveLoop::cycle_rounds(const RunView& run, std::size_t at, std::size_t length) {
   std::string_view rule;
   std::size_t same = 0;
   for (auto i = at + length; i < calls_.size(); ++i, ++same) {
-    const auto& before = calls_[i - length];
-    const auto& after = calls_[i];
-    if (!after.known || before.key != after.key || taken_[i] || learned(before, after, rule)) break;
+    auto& before = calls_[i - length];
+    auto& after = calls_[i];
+    if (!after.known || before.key != after.key || taken_[i] || learned(run, before, after, rule)) break;
   }
   return same / length + 1;
 }
@@ -147,7 +172,7 @@ void ExpensiveLoop::find_cycles(const RunView& run, Verdict& verdict) {
     if (!calls_[at].known || taken_[at] || calls_[at].key == calls_[at + 1].key) continue;
     for (std::size_t length = 2; length <= kLongestCycle && at + length < calls_.size(); ++length) {
       if (calls_[at + length].key != calls_[at].key) continue;
-      const auto rounds = cycle_rounds(at, length);
+      const auto rounds = cycle_rounds(run, at, length);
       if (static_cast<std::int64_t>(rounds) < threshold_) break;
       std::string name;
       for (std::size_t k = 0; k < length; ++k) {
@@ -174,10 +199,10 @@ void ExpensiveLoop::judge_group(const RunView& run, std::size_t begin, std::size
   std::string_view rule;
   std::string_view broke;
   for (auto k = begin + 1; k < end; ++k) {
-    const auto& before = calls_[order_[k - 1]];
-    const auto& after = calls_[order_[k]];
+    auto& before = calls_[order_[k - 1]];
+    auto& after = calls_[order_[k]];
     const bool counts = after.known || (before.failed && after.failed);
-    if (!counts || learned(before, after, rule)) {
+    if (!counts || learned(run, before, after, rule)) {
       if (counts) broke = rule;
       series = {k, k, 1};
       continue;

@@ -27,9 +27,11 @@ class ExpensiveLoop {
   /// One tool call, reduced to what is compared.
   struct Call {
     std::size_t step = 0;
-    std::uint64_t key = 0;     // tool and input
-    std::uint64_t output = 0;  // 0 when none is recorded
-    bool known = false;        // tool and input are recorded
+    std::uint64_t tool = 0;
+    std::uint64_t key = 0;     // tool and input; of a tool called too seldom for a loop, unique
+    std::uint64_t output = 0;  // 0 when none is recorded; made when first compared
+    bool output_made = false;
+    bool known = false;  // tool and input are recorded
     bool failed = false;
     bool reads = false;
     std::uint32_t user_turns = 0;  // user turns before it
@@ -44,9 +46,11 @@ class ExpensiveLoop {
   };
 
   void collect(const RunView& run);
-  [[nodiscard]] bool learned(const Call& before, const Call& after, std::string_view& rule) const;
+  void key_calls(const RunView& run);
+  [[nodiscard]] std::uint64_t output_of(const RunView& run, Call& call) const;
+  [[nodiscard]] bool learned(const RunView& run, Call& before, Call& after, std::string_view& rule) const;
   void find_cycles(const RunView& run, Verdict& verdict);
-  [[nodiscard]] std::size_t cycle_rounds(std::size_t at, std::size_t length) const;
+  [[nodiscard]] std::size_t cycle_rounds(const RunView& run, std::size_t at, std::size_t length);
   void find_series(const RunView& run, Verdict& verdict);
   void judge_group(const RunView& run, std::size_t begin, std::size_t end, Verdict& verdict);
   void find_retries(const RunView& run, Verdict& verdict);
@@ -61,8 +65,9 @@ class ExpensiveLoop {
   bool cycles_;
   std::vector<std::string> read_prefixes_;
   std::vector<Call> calls_;
-  std::vector<std::size_t> order_;  // indexes into calls_, equal keys together
-  std::vector<bool> taken_;         // by call: already part of a reported cycle
+  std::vector<std::uint64_t> tools_;  // of all calls, sorted
+  std::vector<std::size_t> order_;    // indexes into calls_, equal keys together
+  std::vector<bool> taken_;           // by call: already part of a reported cycle
 };
 
 }  // namespace runwarden::plugins

@@ -181,9 +181,17 @@ bool MissingToolCall::could_have(const Claim& claim) const {
   return false;
 }
 
-/// True when a tool reported this very state: the agent tells what it read.
-bool MissingToolCall::reported_state(const Claim& claim) const {
-  return reported_state_ && outputs_.holds_word(reading_.words[claim.word].text);
+/// True when a tool reported this very state: the agent tells what it read. Outputs are read only once a claim is in doubt.
+bool MissingToolCall::reported_state(const RunView& run, const Claim& claim) {
+  if (!reported_state_) return false;
+  if (!outputs_read_) {
+    outputs_.clear();
+    for (const auto& step : run.steps) {
+      if (step.kind == Kind::kTool) outputs_.add_words(step.output);
+    }
+    outputs_read_ = true;
+  }
+  return outputs_.holds_word(reading_.words[claim.word].text);
 }
 
 Finding MissingToolCall::finding(const Request& request, const Said& said, int score) const {
@@ -232,7 +240,7 @@ void MissingToolCall::judge_without_tools(const RunView& run, Verdict& verdict) 
   verdict.findings.push_back(finding(*request, {message.text, message.pointer(), message.step}, kNoToolScore));
 }
 
-void MissingToolCall::judge_message(const Said& said, Verdict& verdict) {
+void MissingToolCall::judge_message(const RunView& run, const Said& said, Verdict& verdict) {
   read(said.text, lexicon_, reading_);
   for (const auto& claim : reading_.claims) {
     if (claim.verb == kNoVerb || claim.finding) continue;
@@ -244,7 +252,7 @@ void MissingToolCall::judge_message(const Said& said, Verdict& verdict) {
     // Other tools send notices of their own: only the agent's own word counts.
     if (ran_.any_write && group == send_group_ && !claim.by_agent) continue;
     if (could_have(claim)) continue;
-    if (reported_state(claim)) {
+    if (reported_state(run, claim)) {
       verdict.suppress("reported_state", said.step, "a tool reported this state");
       continue;
     }
@@ -261,15 +269,12 @@ void MissingToolCall::judge_message(const Said& said, Verdict& verdict) {
 void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
   if (ran_.any_write ? !other_writes_ : !reads_only_) return;
   if (ran_.any_purpose) return;
-  outputs_.clear();
-  for (const auto& step : run.steps) {
-    if (step.kind == Kind::kTool) outputs_.add(step.output);
-  }
+  outputs_read_ = false;
   for (std::size_t i = 0; i < run.steps.size() && verdict.findings.empty(); ++i) {
     const auto& step = run.steps[i];
-    if (step.kind == Kind::kModel) judge_message({step.output, pointer_to(i, Field::kOutput), i}, verdict);
+    if (step.kind == Kind::kModel) judge_message(run, {step.output, pointer_to(i, Field::kOutput), i}, verdict);
   }
-  if (verdict.findings.empty()) judge_message({run.outcome, "/outcomeSummary", kNoStep}, verdict);
+  if (verdict.findings.empty()) judge_message(run, {run.outcome, "/outcomeSummary", kNoStep}, verdict);
 }
 
 std::string MissingToolCall::cannot_tell(const RunView& run) const {

@@ -59,9 +59,9 @@ class MissingToolCall {
   [[nodiscard]] std::string cannot_tell(const RunView& run) const;
   [[nodiscard]] const Request* request_for(const Claim& claim) const;
   [[nodiscard]] bool could_have(const Claim& claim) const;
-  [[nodiscard]] bool reported_state(const Claim& claim) const;
+  [[nodiscard]] bool reported_state(const RunView& run, const Claim& claim);
   void judge_without_tools(const RunView& run, Verdict& verdict);
-  void judge_message(const Said& said, Verdict& verdict);
+  void judge_message(const RunView& run, const Said& said, Verdict& verdict);
   void judge_with_tools(const RunView& run, Verdict& verdict);
   [[nodiscard]] Finding finding(const Request& request, const Said& said, int score) const;
 
@@ -82,7 +82,8 @@ class MissingToolCall {
   bool text_product_;
   Recovery tools_;
   Reading reading_;
-  Grounds outputs_;
+  Grounds outputs_;  // words of the tools' outputs
+  bool outputs_read_ = false;
   Ran ran_;
   std::vector<Request> requests_;
 };
