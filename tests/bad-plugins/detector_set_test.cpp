@@ -186,6 +186,7 @@ TEST_F(DetectorSetTest, WhenAnEntryStandsTwice_TheSetIsRefused) {
 
 TEST_F(DetectorSetTest, WhenWorkersEvaluateAtOnce_EachGetsItsAnswer) {
   context.workers = 4;
+  settings.deadline_ms = 1'000'000;  // the clock steps for all of them
   enable("good");
   enable("concurrent").key = "zoo_two";
   auto set = load();

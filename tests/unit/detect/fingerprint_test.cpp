@@ -36,7 +36,7 @@ TEST(Mask, WhenTextsDifferInWords_KeepsThemApart) {
 TEST(Mask, WhenTheTextIsHostile_StaysLinear) {
   for (const char* unit : {"\"", "'a ", "1 ,", "# ", "may ,", "-1", "a\"b"}) {
     std::string text;
-    while (text.size() < 1'000'000) text += unit;
+    while (text.size() < 300'000) text += unit;
     EXPECT_LE(mask(text).size(), text.size() + 1);
   }
 }
