@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 24> kMonths = {
 
 // "jan", "sept", "January" are month 1, 9, 1; 0 is no month.
 int month_of(std::string_view word) {
-  if (word.size() < 3) return 0;
+  if (word.size() < 3 || word.size() > 10) return 0;
   for (std::size_t i = 0; i < kMonths.size(); ++i) {
     const auto name = kMonths[i];
     if (word.size() <= name.size() && equal_ignoring_case(word, name.substr(0, word.size())) &&
@@ -319,6 +319,75 @@ class Collector {
 };
 
 }  // namespace
+
+namespace {
+
+constexpr std::size_t kMostNames = 64;
+constexpr std::size_t kLongestTitle = 160;
+
+bool capitalized(std::string_view word) {
+  return word.size() >= 2 && (upper(word[0]) || static_cast<unsigned char>(word[0]) >= 0xC3) && !upper(word[1]) && letter(word[1]);
+}
+
+void keep(std::string_view text, std::vector<std::string_view>& out) {
+  if (out.size() < kMostNames && std::find(out.begin(), out.end(), text) == out.end()) out.push_back(text);
+}
+
+std::size_t count_words(std::string_view text) {
+  std::size_t words = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) words += letter(text[i]) && (i == 0 || text[i - 1] == ' ') ? 1u : 0u;
+  return words;
+}
+
+/// Reads a quoted text that begins at `at`; returns where it ends, or `at` when it is no title.
+std::size_t read_title(std::string_view text, std::size_t at, std::vector<std::string_view>& titles) {
+  const auto end = text.find_first_of("\"\n", at + 1);
+  if (end == std::string_view::npos || text[end] != '"' || end - at > kLongestTitle) return at;
+  const auto title = text.substr(at + 1, end - at - 1);
+  const bool sentence = !title.empty() && (title.back() == '.' || title.back() == '?' || title.back() == '!' || title.back() == ',');
+  if (!title.empty() && (upper(title[0]) || is_digit(title[0])) && !sentence && count_words(title) >= 3) keep(title, titles);
+  return end;
+}
+
+}  // namespace
+
+void collect_names(std::string_view text, std::vector<std::string_view>& names, std::vector<std::string_view>& titles) {
+  names.clear();
+  titles.clear();
+  bool fresh = true;  // a sentence, heading or line begins here
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  int words = 0;
+  const auto close = [&] {
+    if (words >= 2 && words <= 4) keep(text.substr(begin, end - begin), names);
+    words = 0;
+  };
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (c == '"') {
+      close();
+      const auto past = read_title(text, i, titles);
+      i = past + 1;
+      continue;
+    }
+    if (!letter(c)) {
+      if (c != ' ' || (i > 0 && text[i - 1] == ' ')) close();
+      fresh = fresh ? c != '(' && c != '-' : (c == '.' || c == '!' || c == '?' || c == ':' || c == '\n' || c == '#' || c == '*');
+      ++i;
+      continue;
+    }
+    const auto start = i;
+    while (i < text.size() && (letter(text[i]) || is_digit(text[i]) || text[i] == '\'')) ++i;
+    if (capitalized(text.substr(start, i - start)) && (words > 0 || !fresh)) {
+      if (words++ == 0) begin = start;
+      end = i;
+    } else {
+      close();
+    }
+    fresh = false;
+  }
+  close();
+}
 
 std::uint64_t normal_id(std::string_view text) {
   std::uint64_t h = 0xcbf29ce484222325ull;

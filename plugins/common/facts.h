@@ -24,6 +24,10 @@ struct Fact {
 /// Collects the facts of a text in reading order; replaces `out`. The views point into `text`. Linear; any thread.
 void collect_facts(std::string_view text, std::vector<Fact>& out);
 
+/// Collects names (two to four capitalized words in a row, not at the start of a sentence) and quoted titles (three words and more,
+/// no sentence). Replaces both; the views point into `text`, a name or title that returns is listed once. Linear but for the few found.
+void collect_names(std::string_view text, std::vector<std::string_view>& names, std::vector<std::string_view>& titles);
+
 /// The normal form of an id or word: letters and digits only, without case.
 [[nodiscard]] std::uint64_t normal_id(std::string_view text);
 

@@ -63,22 +63,25 @@ void Grounds::add_number(double value) {
   numbers_.push_back(value);
 }
 
-void Grounds::add_words(std::string_view text) {
+void Grounds::add_words(std::string_view text) { add_words(text, false); }
+
+void Grounds::add_words(std::string_view text, bool with_digits_only) {
   for (std::size_t i = 0; i < text.size();) {
     if (!part(text[i])) {
       ++i;
       continue;
     }
     const auto begin = i;
-    while (i < text.size() && part(text[i])) ++i;
-    insert(normal_id(text.substr(begin, i - begin)));
+    bool digits = false;
+    for (; i < text.size() && part(text[i]); ++i) digits |= is_digit(text[i]);
+    if (digits || !with_digits_only) insert(normal_id(text.substr(begin, i - begin)));
   }
 }
 
 void Grounds::add(std::string_view text) {
   if (text.empty()) return;
   text = with_plain_signs(text, plain_);
-  add_words(text);
+  add_words(text, true);
   collect_facts(text, facts_);
   double sum = 0;
   std::size_t summed = 0;

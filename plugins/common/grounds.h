@@ -15,7 +15,7 @@ class Grounds {
  public:
   void clear();
 
-  /// Takes in all words and facts of a text. Linear.
+  /// Takes in the facts of a text and its words with digits. Linear.
   void add(std::string_view text);
 
   /// Takes in the words of a text only.
@@ -32,6 +32,7 @@ class Grounds {
   [[nodiscard]] bool follows(double value) const;
   void insert(std::uint64_t normal);
   void add_number(double value);
+  void add_words(std::string_view text, bool with_digits_only);
 
   std::vector<std::uint64_t> table_;
   std::size_t used_ = 0;

@@ -1,6 +1,7 @@
 #include "schema_ghost/schema_ghost.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/fold.h"
 #include "common/json_scan.h"
@@ -12,6 +13,10 @@ namespace {
 constexpr int kScore = 82;
 constexpr std::size_t kMostTokens = 8;
 constexpr std::size_t kCallsThatTeach = 2;
+constexpr std::size_t kNamesThatTell = 3;   // one or two unknown names are common knowledge more often than not
+constexpr std::size_t kNewWordsOfATitle = 5;
+constexpr std::size_t kWordOfName = 3;
+constexpr std::size_t kAddressesOfARecord = 5;
 constexpr std::size_t kPrinted = 1000;  // bytes of output beyond what an error alone takes
 constexpr std::size_t kCutTail = 2000;  // bytes of a value that the cut may have gone through
 
@@ -23,9 +28,16 @@ constexpr SettingSchema kProperties[] = {
     {"cut_records", R"({"type":"boolean"})"},
     {"writes", R"({"type":"boolean"})"},
     {"partial_output", R"({"type":"boolean"})"},
+    {"names", R"({"type":"boolean"})"},
     {"read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
     {"extra_read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
 };
+
+std::size_t count_addresses(std::string_view text) {
+  std::size_t count = 0;
+  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 1)) ++count;
+  return count;
+}
 
 /// True when a recorded output ends in the middle: JSON without its end, or dots where more stood.
 bool is_cut(std::string_view output) {
@@ -51,6 +63,7 @@ SchemaGhost::SchemaGhost(std::string_view settings_json) : tools_(lexicon_, read
   cut_records_ = settings.rule("cut_records");
   writes_ = settings.rule("writes");
   partial_output_ = settings.rule("partial_output");
+  name_rule_ = settings.rule("names");
   read_prefixes_ = settings.list("read_prefixes", shipped_read_prefixes());
 }
 
@@ -85,32 +98,76 @@ Finding SchemaGhost::finding(const RunView& run, std::size_t hollow, const std::
   return out;
 }
 
-/// Facts outside code blocks: code is no answer.
-void SchemaGhost::collect_answer_facts(std::string_view text) {
-  facts_.clear();
-  text = with_plain_signs(text, plain_);
+/// Facts, names and titles outside code blocks: code is no answer.
+void SchemaGhost::read_answer(std::string_view text) {
   constexpr std::string_view kFence = "```";
-  while (!text.empty()) {
-    const auto open = text.find(kFence);
-    collect_facts(text.substr(0, open), part_);
-    facts_.insert(facts_.end(), part_.begin(), part_.end());
-    if (open == std::string_view::npos) return;
-    const auto close = text.find(kFence, open + kFence.size());
-    if (close == std::string_view::npos) return;
-    text.remove_prefix(close + kFence.size());
+  text = with_plain_signs(text, plain_);
+  if (text.find(kFence) != std::string_view::npos) {
+    prose_.clear();
+    while (!text.empty()) {
+      const auto open = text.find(kFence);
+      prose_.append(text.substr(0, open)).append("\n");
+      if (open == std::string_view::npos) break;
+      const auto close = text.find(kFence, open + kFence.size());
+      text = close == std::string_view::npos ? std::string_view{} : text.substr(close + kFence.size());
+    }
+    text = prose_;
+  }
+  collect_facts(text, facts_);
+  names_.clear();
+  titles_.clear();
+  if (name_rule_ && !looks_like_json(text)) collect_names(text, names_, titles_);
+}
+
+/// Takes in everything said before a step, as far as it was not taken in yet.
+void SchemaGhost::catch_up(const RunView& run, std::size_t step, bool with_words) {
+  auto& upto = with_words ? words_upto_ : facts_upto_;
+  const auto add = [&](std::string_view text) { with_words ? words_.add_words(text) : grounds_.add(text); };
+  if (upto == 0) add(run.user_request);
+  for (; upto < step; ++upto) {
+    const auto& before = run.steps[upto];
+    add(before.error_message);
+    add(before.input);
+    add(before.output);
   }
 }
 
-void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_view text, const std::string& pointer, Verdict& verdict) {
-  collect_answer_facts(text);
-  if (!is_specific(text, facts_)) return;
+/// A name is grounded by any of its words, a title unless most of its words, and several, are new.
+bool SchemaGhost::is_ungrounded(std::string_view name, std::size_t least_unknown) const {
+  std::size_t unknown = 0;
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < name.size();) {
+    const auto end = std::min(name.find_first_of(" -'", i), name.size());
+    const auto word = name.substr(i, end - i);
+    if (word.size() >= kWordOfName) ++(words_.holds_word(word) ? known : unknown);
+    i = end + 1;
+  }
+  return unknown >= least_unknown && (least_unknown == 1 ? known == 0 : unknown > known);
+}
+
+void SchemaGhost::find_ungrounded(const RunView& run, Hollow hollow, std::size_t step) {
   ungrounded_.clear();
+  catch_up(run, step, false);
   for (const auto& fact : facts_) {
     if (!fact.strong || (hollow.ids_only && fact.kind != FactKind::kId)) continue;
     if (!grounding_ || !grounds_.holds(fact)) ungrounded_.push_back(fact.text);
   }
+  if (hollow.ids_only || (names_.size() < kNamesThatTell && titles_.empty())) return;
+  catch_up(run, step, true);
+  std::erase_if(names_, [&](auto name) { return !is_ungrounded(name, 1); });
+  if (names_.size() >= kNamesThatTell) ungrounded_.insert(ungrounded_.end(), names_.begin(), names_.end());
+  std::copy_if(titles_.begin(), titles_.end(), std::back_inserter(ungrounded_), [&](auto title) { return is_ungrounded(title, kNewWordsOfATitle); });
+}
+
+void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_view text, std::size_t step, Verdict& verdict) {
+  read_answer(text);
+  const bool named = names_.size() >= kNamesThatTell || !titles_.empty();
+  if (!is_specific(text, facts_) && !named) return;
+  // A text full of addresses is a record of what a browser showed.
+  if (count_addresses(text) >= kAddressesOfARecord) return;
+  find_ungrounded(run, hollow, step);
   if (ungrounded_.empty()) {
-    if (!hollow.ids_only) verdict.suppress("grounding", hollow.step, "every specific of the answer stands earlier in the run");
+    if (!hollow.ids_only && is_specific(text, facts_)) verdict.suppress("grounding", hollow.step, "every specific of the answer stands earlier in the run");
     return;
   }
   if (record_cut_) {
@@ -118,11 +175,11 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
     return;
   }
   read(text, lexicon_, reading_);
-  if (admission_ && (reading_.cues & (kCueNothingFound | kCueAdmission | kCueSimulated)) != 0) {
+  if (admission_ && (reading_.cues & (kCueNothingFound | kCueSimulated)) != 0) {
     verdict.suppress("admission", hollow.step, "the answer says that nothing was found");
     return;
   }
-  verdict.findings.push_back(finding(run, hollow.step, pointer));
+  verdict.findings.push_back(finding(run, hollow.step, step < run.steps.size() ? pointer_to(step, Field::kOutput) : "/outcomeSummary"));
 }
 
 /// A tool that was called several times and never returned anything returns nothing by design.
@@ -157,29 +214,27 @@ SchemaGhost::Hollow SchemaGhost::after_tool(const RunView& run, std::size_t i, H
 void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
   learn_design(run);
   grounds_.clear();
+  words_.clear();
+  facts_upto_ = words_upto_ = 0;
   record_cut_ = false;
-  grounds_.add(run.user_request);
   Hollow hollow;
   std::string_view last_answer;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
     if (step.kind == Kind::kTool) {
       hollow = after_tool(run, i, hollow);
-      grounds_.add(step.error_message);
       record_cut_ |= cut_records_ && is_cut(step.output);
     }
     if (step.kind == Kind::kModel && !trim(step.output).empty()) {
       const auto found = verdict.findings.size();
-      if (hollow.step != kNoStep) judge_answer(run, hollow, step.output, pointer_to(i, Field::kOutput), verdict);
+      if (hollow.step != kNoStep) judge_answer(run, hollow, step.output, i, verdict);
       if (!later_answers_ || verdict.findings.size() > found) hollow = {};
       last_answer = step.output;
     }
-    grounds_.add(step.input);
-    grounds_.add(step.output);
   }
   // A run may tell its answer in outcomeSummary only.
   if (hollow.step != kNoStep && !trim(run.outcome).empty() && trim(run.outcome) != trim(last_answer)) {
-    judge_answer(run, hollow, run.outcome, "/outcomeSummary", verdict);
+    judge_answer(run, hollow, run.outcome, run.steps.size(), verdict);
   }
 }
 

@@ -34,13 +34,17 @@ class SchemaGhost {
 
   /// What a tool step gave: something, nothing, or a failure.
   [[nodiscard]] bool gave_nothing(const StepView& step) const;
-  void judge_answer(const RunView& run, Hollow hollow, std::string_view text, const std::string& pointer, Verdict& verdict);
+  /// Judges what was said at a step, or in outcomeSummary for the step after the last.
+  void judge_answer(const RunView& run, Hollow hollow, std::string_view text, std::size_t step, Verdict& verdict);
   [[nodiscard]] Finding finding(const RunView& run, std::size_t hollow, const std::string& pointer) const;
   [[nodiscard]] std::string cannot_tell(const RunView& run) const;
   void walk(const RunView& run, Verdict& verdict);
   void learn_design(const RunView& run);
   [[nodiscard]] Hollow after_tool(const RunView& run, std::size_t step, Hollow hollow);
-  void collect_answer_facts(std::string_view text);
+  void read_answer(std::string_view text);
+  void catch_up(const RunView& run, std::size_t step, bool with_words);
+  void find_ungrounded(const RunView& run, Hollow hollow, std::size_t step);
+  [[nodiscard]] bool is_ungrounded(std::string_view name, std::size_t least_unknown) const;
 
   Lexicon lexicon_;
   ContentRules content_;
@@ -52,13 +56,19 @@ class SchemaGhost {
   bool cut_records_;
   bool writes_;
   bool partial_output_;
+  bool name_rule_;
   Recovery tools_;
-  Grounds grounds_;
+  Grounds grounds_;                // facts of the steps before facts_upto_
+  Grounds words_;                  // words of the steps before words_upto_
+  std::size_t facts_upto_ = 0;
+  std::size_t words_upto_ = 0;
   bool record_cut_ = false;                            // some earlier output ends in the middle: what it held is unknown
   std::unordered_map<std::string_view, bool> silent_;  // tools that never return anything in this run
   std::string plain_;
   std::vector<Fact> facts_;
-  std::vector<Fact> part_;
+  std::vector<std::string_view> names_;
+  std::vector<std::string_view> titles_;
+  std::string prose_;
   std::vector<std::string_view> ungrounded_;
   Reading reading_;
 };
