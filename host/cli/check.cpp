@@ -59,7 +59,9 @@ int check(Context& context, bool json) {
   if (json) {
     context.out << as_json(finding) << "\n";
   } else if (finding.faults.empty()) {
-    context.out << (finding.source.empty() ? "No configuration file: built-in defaults" : finding.source) << " is fine\n\n";
+    context.out << (finding.source.empty() ? "There is no configuration file: the built-in defaults are in force"
+                                           : finding.source + " is fine")
+                << "\n\n";
     print_detectors(context.out, finding.detectors);
   }
   const int written = context.finish();

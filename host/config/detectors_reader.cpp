@@ -50,6 +50,16 @@ NodePtr shared_member(const Node& node, std::string_view key) {
   return member ? member->value : nullptr;
 }
 
+// The path as a pattern that matches it alone.
+std::string literal(const fs::path& path) {
+  std::string pattern;
+  for (const char c : path.lexically_normal().string()) {
+    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
 bool good_key(std::string_view key) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789_.-";
   return !key.empty() && key.size() <= 64 && key.front() >= 'a' && key.front() <= 'z' &&
@@ -114,15 +124,22 @@ class DetectorsReader {
     }
   }
 
-  // Files in the order of their names. A pattern may match nothing, a plain name may not. `written` may be null.
+  // A pattern starts at the folder of the file. `written` may be null.
   void read_glob(const std::string& pattern, const Node* written, const std::string& path) {
-    const std::string whole = (sources_.folder / pattern).string();
+    const bool absolute = pattern.starts_with('/');
+    const bool found = read_matches(absolute || sources_.folder.empty() ? pattern : literal(sources_.folder) + "/" + pattern);
+    if (found || !written || pattern.find_first_of("*?[") != std::string::npos) return;
+    fault(path, written->place,
+          "no such file: " + (sources_.folder / pattern).string() + "; remove the line, or install the package that brings it");
+  }
+
+  // Files in the order of their names; false if there is none.
+  bool read_matches(const std::string& pattern) {
     glob_t found{};
-    const int outcome = ::glob(whole.c_str(), 0, nullptr, &found);
+    const int outcome = ::glob(pattern.c_str(), 0, nullptr, &found);
     for (std::size_t i = 0; outcome == 0 && i < found.gl_pathc; ++i) read_drop_in(found.gl_pathv[i]);
     ::globfree(&found);
-    if (outcome == 0 || !written || pattern.find_first_of("*?[") != std::string::npos) return;
-    fault(path, written->place, "no such file: " + whole + "; remove the line, or install the package that brings it");
+    return outcome == 0;
   }
 
   void read_drop_in(const std::string& file) {
@@ -216,11 +233,8 @@ class DetectorsReader {
 
   // What was installed with the program: its drop-ins, or the five by name where those are not there.
   void read_shipped() {
-    std::error_code ignored;
-    const fs::path folder = sources_.binary_dir / kDropInFolder;
-    const bool beside_file = !sources_.folder.empty() && fs::is_directory(sources_.folder / "detectors.d", ignored);
-    if (beside_file) read_glob("detectors.d/*.yaml", nullptr, "");
-    if (entries_.empty() && !sources_.binary_dir.empty()) read_glob(folder.lexically_normal().string() + "/*.yaml", nullptr, "");
+    if (!sources_.folder.empty()) read_glob("detectors.d/*.yaml", nullptr, "");
+    if (entries_.empty() && !sources_.binary_dir.empty()) read_matches(literal(sources_.binary_dir / kDropInFolder) + "/*.yaml");
     if (!entries_.empty()) return;
     for (const char* key : kShipped) {
       if (!on_search_path(std::string(key) + ".so")) continue;

@@ -22,7 +22,7 @@ constexpr std::int64_t kDayMs = 86'400'000;
 
 struct ServerSection {
   std::string address = "127.0.0.1:8080";  // "[::1]:8080"; port 0 picks a free one
-  std::int64_t threads = 0;                // 0: as many as there are cores
+  std::int64_t threads = 0;                // 0: by the number of cores
   std::int64_t drain_timeout_ms = 10'000;
   bool allow_plaintext = false;              // to listen beyond loopback without TLS
   std::vector<std::string> trusted_proxies;  // addresses or CIDR blocks

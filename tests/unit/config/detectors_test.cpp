@@ -232,6 +232,23 @@ TEST_F(DetectorsTest, WhenAnIncludedFileIsMissing_OnlyAPlainNameIsAFault) {
             "brings it");
 }
 
+TEST_F(DetectorsTest, WhenTheFoldersNameLooksLikeAPattern_IsTakenAsItIs) {
+  folder.write("a[b]*/detectors.d/x.yaml", "key: x\n");
+  folder.write("ab/detectors.d/y.yaml", "key: y\n");
+  options.path = folder.write("a[b]*/runwarden.yaml", "detectors: {include: [detectors.d/*.yaml]}\n");
+  options.named = true;
+  const auto settings = load(options);
+  ASSERT_TRUE(settings.ok()) << settings.error().detail;
+  EXPECT_THAT(shown(*settings), ElementsAre("x x.so {}"));
+}
+
+TEST_F(DetectorsTest, WhenIncludedByAnAbsoluteName_IsRead) {
+  const std::string file = folder.write("elsewhere/x.yaml", "key: x\n");
+  const auto settings = read("detectors: {include: [" + file + "]}\n");
+  ASSERT_TRUE(settings.ok()) << settings.error().detail;
+  EXPECT_THAT(shown(*settings), ElementsAre("x x.so {}"));
+}
+
 TEST_F(DetectorsTest, WhenADropInIsWrong_ItsOwnPlaceIsTold) {
   folder.write("detectors.d/a.yaml", "key: a\nlibary: a.so\n");
   folder.write("detectors.d/b.yaml", "key: [\n");
