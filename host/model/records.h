@@ -39,6 +39,14 @@ struct FailureRecord {
   std::string json;  // the Failure object, exactly as answered
 };
 
+// What is buffered of a run that streams in.
+struct OpenBuffer {
+  std::int64_t first_ms = 0;  // receipt of the first event of this revision
+  std::int64_t last_ms = 0;   // and of the last
+  std::uint32_t events = 0;   // of this revision; those of former revisions are kept apart
+  std::uint32_t former = 0;   // events of former revisions
+};
+
 struct RunRecord {
   RecordKey key;  // time of receipt
   std::string run_id;
@@ -52,7 +60,34 @@ struct RunRecord {
   std::string detectors_json;
   std::string policies_json;
   int max_score = 0;
-  std::vector<std::string> fired;  // keys of the detectors that found something, sorted
+  std::vector<std::string> fired;    // keys of the detectors that found something, sorted
+  std::optional<OpenBuffer> buffer;  // while it is open
+};
+
+// Something that was changed: what failures are lined up with. A policy revision is one, too, of kind `policy`.
+struct PolicyRecord {
+  std::string id;  // polrev_...: spells its key
+  RecordKey key;   // time from which it is in force
+  std::string policy;
+  std::string revision;  // in a write: empty for the next whole number
+  std::string author;
+  Digest content{};  // of the content's JSON
+  std::int64_t received_ms = 0;
+  std::string document;  // what the client sent, as normalized
+};
+
+struct ChangeRecord {
+  std::string id;  // change_...: spells its key
+  RecordKey key;   // time of the change
+  std::string kind;
+  std::int64_t received_ms = 0;
+  std::string document;                // what the client sent, as normalized; empty where `policy` is there
+  std::optional<PolicyRecord> policy;  // this change is that policy revision; its id spells the same key
+};
+
+struct Tenant {
+  TenantId id = 0;
+  std::string name;
 };
 
 // An API key. The key itself is never kept: only its SHA-256.

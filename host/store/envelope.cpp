@@ -99,6 +99,16 @@ std::string seal(std::string_view key, std::string_view head, std::string_view b
   return value;
 }
 
+std::string seal_again(std::string_view key, std::string_view value, std::string_view new_key) {
+  const Parts parts = split(key, value);
+  std::string again(value);
+  store_number(again, 4, static_cast<std::uint32_t>(checksum(new_key, parts.head)));
+  if (parts.codec == kNoBody) return again;
+  if (load_number<std::uint64_t>(value, 16) != checksum(key, parts.body)) throw BadValue("the checksum of the body is wrong");
+  store_number(again, 16, checksum(new_key, parts.body));
+  return again;
+}
+
 std::string_view open_head(std::string_view key, std::string_view value) {
   return split(key, value).head;
 }

@@ -21,6 +21,9 @@ constexpr std::uint8_t kEnvelopeVersion = 1;
 std::string seal(std::string_view key, std::string_view head);
 std::string seal(std::string_view key, std::string_view head, std::string_view body);
 
+// The same value for another key. Throws BadValue if it was not sealed for the first.
+std::string seal_again(std::string_view key, std::string_view value, std::string_view new_key);
+
 // The head: a view into the value. Throws BadValue.
 std::string_view open_head(std::string_view key, std::string_view value);
 // The body, decompressed; empty if there is none. Throws BadValue.

@@ -62,6 +62,17 @@ model::KeyRecord write_key(WriteTxn& txn, const Tables& tables, model::KeyRecord
   return record;
 }
 
+std::vector<model::Tenant> read_tenants(const Txn& txn, const Tables& tables) {
+  std::vector<model::Tenant> tenants;
+  const Table& table = tables.tenants;
+  Cursor cursor(txn, table.handle);
+  for (bool more = cursor.first(); more; more = cursor.next()) {
+    const auto number = decoded(table, cursor.key(), [&] { return open_head(cursor.key(), cursor.value()); });
+    tenants.push_back({static_cast<model::TenantId>(read_be(number, 0, 8)), std::string(cursor.key())});
+  }
+  return tenants;
+}
+
 std::vector<model::KeyRecord> read_keys(const Txn& txn, const Tables& tables) {
   std::vector<model::KeyRecord> keys;
   Cursor cursor(txn, tables.keys.handle);

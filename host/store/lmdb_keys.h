@@ -24,6 +24,7 @@ constexpr std::string_view kLastTenant = "last_tenant";    // the greatest tenan
 }  // namespace meta
 
 model::KeyRecord write_key(WriteTxn& txn, const Tables& tables, model::KeyRecord record);
+std::vector<model::Tenant> read_tenants(const Txn& txn, const Tables& tables);
 std::vector<model::KeyRecord> read_keys(const Txn& txn, const Tables& tables);
 void write_key_uses(WriteTxn& txn, const Tables& tables, std::span<const std::pair<std::string, std::int64_t>> last_used);
 

@@ -1,33 +1,36 @@
-// Runs, their failures and the answers kept for idempotency, in the tables. For the files of store/ only; the transaction
-// says which thread.
+// Runs in the tables. For the files of store/ only; the transaction says which thread.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "store/record_codec.h"
-#include "store/room.h"
-#include "store/tables.h"
+#include "store/write_batch.h"
+#include "store/writes.h"
 
 namespace runwarden::store {
 
-// What holds while answers are kept.
-struct IdempotencyTimes {
-  std::int64_t now_ms = 0;
-  std::int64_t keep_ms = 0;
-};
-
 std::optional<model::RecordKey> find_run_place(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view run_id);
 std::optional<StoredRun> read_run(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& place);
+// Without document and arrays.
+std::optional<StoredRun> read_run_head(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& place);
+// One that another revision has followed.
+std::optional<StoredRun> read_former(const Txn& txn, const Tables& tables, const RunPlace& place, std::uint32_t revision);
+KeyBytes former_key(const RunPlace& place, std::uint32_t revision);
 
-std::optional<Answered> find_answered(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Digest& identity,
-                                      const IdempotencyTimes& times);
-void write_answered(WriteTxn& txn, const Tables& tables, model::TenantId tenant, const Answered& answered);
+// A new run's place in the index of runIds and in the count.
+void enter_run(WriteBatch& batch, const RunPlace& place, std::string_view run_id);
+// With its former revisions, its events and its index entries; not its failures, which go by their own time.
+bool erase_run(WriteBatch& batch, const RunPlace& place);
 
-// Fills in write.prepared.
+// Fills in write.prepared: the run, then its failures.
 void prepare_run(RunWrite& write);
+std::size_t prepared_bytes(const RunWrite& write);
+
+// What stands in the way of the write, if something does: the same run, another one of that id, or a kept answer.
+std::optional<WriteResult> answered_before(WriteBatch& batch, const RunWrite& write);
+
 // Throws NoRoom when the transaction is lost; what is merely refused is in the result.
-WriteResult write_run(WriteTxn& txn, const Tables& tables, Room& room, const RunWrite& write, const IdempotencyTimes& times);
+WriteResult write_run(WriteBatch& batch, const RunWrite& write);
 
 }  // namespace runwarden::store

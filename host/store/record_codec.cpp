@@ -1,9 +1,8 @@
 #include "store/record_codec.h"
 
-#include <algorithm>
-#include <protozero/pbf_reader.hpp>
-#include <protozero/pbf_writer.hpp>
 #include <utility>
+
+#include "store/fields.h"
 
 namespace runwarden::store {
 namespace {
@@ -21,51 +20,28 @@ enum Run {
   run_content,
   run_max_score,
   run_fired,
-  run_failures
+  run_failures,
+  run_buffering,
+  run_events
 };
 enum RunBody { document = 1, failures_json, detectors_json, policies_json };
+enum Buffering {
+  buffer_first = 1,
+  buffer_last,
+  buffer_former,
+  buffer_total,
+  buffer_cut,
+  buffer_ending,
+  buffer_tail_final,
+  buffer_bytes,
+  buffer_max_events,
+  buffer_max_bytes
+};
 enum Failure { failure_time = 1, failure_seq, failure_id, detector_key, severity, score, fingerprint, failure_run_time, failure_run_seq };
 enum FailureBody { failure_json = 1 };
 enum Key { key_id = 1, tenant, tenant_name, key_name, may_ingest, may_read, digest, created, expires, revoked, last_used };
-enum Answer { identity = 1, content, answered_at, record_time, record_seq, record_revision };
 enum Place { place_time = 1, place_seq };
 }  // namespace field
-
-using Reader = protozero::pbf_reader;
-using Writer = protozero::pbf_writer;
-
-void add_digest(Writer& out, int tag, const model::Digest& digest) {
-  out.add_bytes(static_cast<protozero::pbf_tag_type>(tag), reinterpret_cast<const char*>(digest.data()), digest.size());
-}
-
-model::Digest read_digest(Reader& in) {
-  const auto bytes = in.get_view();
-  model::Digest digest{};
-  if (bytes.size() != digest.size()) throw BadValue("a digest has " + std::to_string(bytes.size()) + " bytes");
-  std::copy_n(reinterpret_cast<const std::uint8_t*>(bytes.data()), digest.size(), digest.begin());
-  return digest;
-}
-
-// Enumerations grow: a member that this program does not know is an error, not a guess.
-template <class Enum>
-Enum read_enum(Reader& in, Enum last) {
-  const int number = in.get_enum();
-  if (number < 0 || number > static_cast<int>(last)) throw BadValue("an enumeration holds " + std::to_string(number));
-  return static_cast<Enum>(number);
-}
-
-// Gives each field to `take`, which reads it and returns true, or returns false to have it skipped.
-template <class Take>
-void read_fields(std::string_view bytes, Take take) {
-  try {
-    Reader in(bytes.data(), bytes.size());
-    while (in.next()) {
-      if (!take(in)) in.skip();
-    }
-  } catch (const protozero::exception& fault) {
-    throw BadValue(std::string("its fields do not read: ") + fault.what());
-  }
-}
 
 void add_record_keys(Writer& out, const std::vector<model::RecordKey>& keys) {
   std::vector<std::uint64_t> numbers;
@@ -90,6 +66,42 @@ std::vector<model::RecordKey> read_record_keys(Reader& in) {
   return keys;
 }
 
+void add_buffering(Writer& out, const Buffering& buffering) {
+  Writer in(out, field::run_buffering);
+  in.add_sint64(field::buffer_first, buffering.first_ms);
+  in.add_sint64(field::buffer_last, buffering.last_ms);
+  in.add_uint32(field::buffer_former, buffering.former);
+  in.add_uint32(field::buffer_total, buffering.total);
+  if (buffering.ending) {
+    in.add_uint32(field::buffer_cut, buffering.cut);
+    in.add_enum(field::buffer_ending, static_cast<std::int32_t>(*buffering.ending));
+  }
+  in.add_bool(field::buffer_tail_final, buffering.tail_final);
+  in.add_uint64(field::buffer_bytes, buffering.bytes);
+  in.add_uint32(field::buffer_max_events, buffering.max_events);
+  in.add_uint64(field::buffer_max_bytes, buffering.max_bytes);
+}
+
+Buffering read_buffering(std::string_view bytes) {
+  Buffering buffering;
+  read_fields(bytes, [&](Reader& in) {
+    switch (in.tag()) {
+      case field::buffer_first: buffering.first_ms = in.get_sint64(); return true;
+      case field::buffer_last: buffering.last_ms = in.get_sint64(); return true;
+      case field::buffer_former: buffering.former = in.get_uint32(); return true;
+      case field::buffer_total: buffering.total = in.get_uint32(); return true;
+      case field::buffer_cut: buffering.cut = in.get_uint32(); return true;
+      case field::buffer_ending: buffering.ending = read_enum(in, model::Resolution::max_events); return true;
+      case field::buffer_tail_final: buffering.tail_final = in.get_bool(); return true;
+      case field::buffer_bytes: buffering.bytes = in.get_uint64(); return true;
+      case field::buffer_max_events: buffering.max_events = in.get_uint32(); return true;
+      case field::buffer_max_bytes: buffering.max_bytes = in.get_uint64(); return true;
+      default: return false;
+    }
+  });
+  return buffering;
+}
+
 bool take_run_field(Reader& in, StoredRun& stored) {
   model::RunRecord& run = stored.run;
   switch (in.tag()) {
@@ -104,6 +116,11 @@ bool take_run_field(Reader& in, StoredRun& stored) {
     case field::run_max_score: run.max_score = in.get_sint32(); return true;
     case field::run_fired: run.fired.push_back(in.get_string()); return true;
     case field::run_failures: stored.failures = read_record_keys(in); return true;
+    case field::run_events: stored.events = in.get_uint32(); return true;
+    case field::run_buffering:
+      stored.buffering = read_buffering(read_view(in));
+      run.buffer = stored.buffering->shown();
+      return true;
     default: return false;
   }
 }
@@ -140,18 +157,6 @@ bool take_key_field(Reader& in, model::KeyRecord& record) {
   }
 }
 
-bool take_answer_field(Reader& in, Answered& answered) {
-  switch (in.tag()) {
-    case field::identity: answered.idempotency.identity = read_digest(in); return true;
-    case field::content: answered.idempotency.content = read_digest(in); return true;
-    case field::answered_at: answered.created_ms = in.get_sint64(); return true;
-    case field::record_time: answered.record.time_ms = in.get_sint64(); return true;
-    case field::record_seq: answered.record.seq = in.get_uint64(); return true;
-    case field::record_revision: answered.revision = in.get_uint32(); return true;
-    default: return false;
-  }
-}
-
 }  // namespace
 
 std::string encode_run(std::string_view key, const StoredRun& stored) {
@@ -169,6 +174,11 @@ std::string encode_run(std::string_view key, const StoredRun& stored) {
   out.add_sint32(field::run_max_score, run.max_score);
   for (const std::string& fired : run.fired) out.add_string(field::run_fired, fired);
   add_record_keys(out, stored.failures);
+  if (stored.events != 0) out.add_uint32(field::run_events, stored.events);
+  if (stored.buffering) {
+    add_buffering(out, *stored.buffering);
+    return seal(key, head);
+  }
   std::string body;
   body.reserve(run.document.size() + run.failures_json.size() + run.detectors_json.size() + run.policies_json.size() + 32);
   Writer rest(body);
@@ -255,24 +265,6 @@ model::KeyRecord decode_key(std::string_view key, std::string_view value) {
   model::KeyRecord record;
   read_fields(open_head(key, value), [&](Reader& in) { return take_key_field(in, record); });
   return record;
-}
-
-std::string encode_answered(std::string_view key, const Answered& answered) {
-  std::string head;
-  Writer out(head);
-  add_digest(out, field::identity, answered.idempotency.identity);
-  add_digest(out, field::content, answered.idempotency.content);
-  out.add_sint64(field::answered_at, answered.created_ms);
-  out.add_sint64(field::record_time, answered.record.time_ms);
-  out.add_uint64(field::record_seq, answered.record.seq);
-  out.add_uint32(field::record_revision, answered.revision);
-  return seal(key, head);
-}
-
-Answered decode_answered(std::string_view key, std::string_view value) {
-  Answered answered;
-  read_fields(open_head(key, value), [&](Reader& in) { return take_answer_field(in, answered); });
-  return answered;
 }
 
 std::string encode_place(std::string_view key, const model::RecordKey& place) {

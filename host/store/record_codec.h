@@ -5,20 +5,39 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/records.h"
 #include "store/envelope.h"
-#include "store/store.h"
 
 namespace runwarden::store {
 
-// A run as it stands in the store: the record, and where its failures are.
+// How far an open run has come. Events are counted from the run's first, over all revisions.
+struct Buffering {
+  std::int64_t first_ms = 0;  // receipt of this revision's first event, and of its last
+  std::int64_t last_ms = 0;
+  std::uint32_t former = 0;                 // events of former revisions: packed away
+  std::uint32_t total = 0;                  // all events so far
+  std::uint32_t cut = 0;                    // with `ending`: where this revision ends and the next begins
+  std::optional<model::Resolution> ending;  // this revision is complete, and why
+  bool tail_final = false;                  // the client said that the run ends with the events beyond the cut
+  std::uint64_t bytes = 0;                  // of this revision's events, and what is beyond the cut
+  std::uint32_t max_events = 0;
+  std::uint64_t max_bytes = 0;
+
+  model::OpenBuffer shown() const { return {first_ms, last_ms, total - former, former}; }
+};
+
+// A run as it stands in the store: the record, where the failures are that lists show for it, and while it is open its
+// buffering instead of the document and the arrays.
 struct StoredRun {
   model::RunRecord run;
   std::vector<model::RecordKey> failures;
+  std::uint32_t events = 0;  // that are packed: of this revision and the former ones
+  std::optional<Buffering> buffering;
 };
 
 std::string encode_run(std::string_view key, const StoredRun& stored);
@@ -32,17 +51,6 @@ model::FailureRecord decode_failure(std::string_view key, std::string_view value
 
 std::string encode_key(std::string_view key, const model::KeyRecord& record);
 model::KeyRecord decode_key(std::string_view key, std::string_view value);
-
-// What an idempotency identity was answered with: which record, not a copy of it.
-struct Answered {
-  Idempotency idempotency;
-  std::int64_t created_ms = 0;
-  model::RecordKey record;
-  std::uint32_t revision = 1;
-};
-
-std::string encode_answered(std::string_view key, const Answered& answered);
-Answered decode_answered(std::string_view key, std::string_view value);
 
 // A RecordKey as a value: where the run of a runId stands.
 std::string encode_place(std::string_view key, const model::RecordKey& place);

@@ -14,6 +14,19 @@ std::uint64_t size_of(const RunWrite& write) {
   return bytes;
 }
 
+std::uint64_t size_of(const EventsWrite& write) {
+  std::uint64_t bytes = kBesidesTexts;
+  for (const EventsWrite::Event& event : write.events) bytes += sizeof event + event.id.size() + event.json.size();
+  return bytes;
+}
+
+std::uint64_t size_of(const ChangeWrite& write) {
+  return kBesidesTexts + write.change.document.size();
+}
+std::uint64_t size_of(const PolicyWrite& write) {
+  return kBesidesTexts + write.policy.document.size();
+}
+
 }  // namespace
 
 std::uint64_t bytes_of(const Write& write) {

@@ -1,9 +1,9 @@
 // Where records are kept. Speaks in whole batches and knows no engine's words, so that another engine can stand in its place.
 //
-// Threads: writes (commit, put_key, touch_keys) come from one thread at a time; everything else may be called from any thread.
-// A write that returned is on stable storage. A fault of the medium (an fsync error) is thrown as FatalStoreError: what was
-// asked for is then in doubt, nothing more may be acknowledged, and the process has to end. StoreError says that one thing
-// could not be read or done; the store goes on.
+// Threads: writes (commit, put_key, touch_keys, expire, tend) come from one thread at a time; everything else may be called
+// from any thread. A write that returned is on stable storage. A fault of the medium (an fsync error) is thrown as
+// FatalStoreError: what was asked for is then in doubt, nothing more may be acknowledged, and the process has to end.
+// StoreError says that one thing could not be read or done; the store goes on.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,13 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "model/records.h"
+#include "store/queries.h"
+#include "store/writes.h"
 
 namespace runwarden::store {
 
@@ -27,39 +29,6 @@ struct FatalStoreError : std::runtime_error {
 
 struct StoreError : std::runtime_error {
   using std::runtime_error::runtime_error;
-};
-
-// What an Idempotency-Key names: SHA-256 over tenant-independent parts (path, key, line number), and over the decoded bytes.
-struct Idempotency {
-  model::Digest identity{};
-  model::Digest content{};
-};
-
-// One run to keep with all that was found in it, unless its runId or its idempotency identity is there already.
-struct RunWrite {
-  model::TenantId tenant = 0;
-  model::RunRecord run;
-  std::vector<model::FailureRecord> failures;
-  std::optional<Idempotency> idempotency;
-  std::vector<std::string> prepared;  // by Store::prepare(), for that store alone
-};
-
-using Write = std::variant<RunWrite>;
-
-// How much a write holds in memory, about.
-std::uint64_t bytes_of(const Write& write);
-
-struct WriteResult {
-  enum class Outcome : std::uint8_t {
-    stored,
-    replayed,              // the same content was there: `first` is what was answered then
-    run_conflict,          // the runId is there with other content
-    idempotency_conflict,  // the Idempotency-Key is there with other content
-    unavailable,           // no room: nothing of this write was stored; `detail` says why
-  };
-  Outcome outcome = Outcome::stored;
-  std::optional<model::RunRecord> first;
-  std::string detail;
 };
 
 struct Space {
@@ -84,11 +53,47 @@ class Store {
   // A number never handed out before, also across restarts: the seq of a RecordKey.
   virtual std::uint64_t next_seq() = 0;
 
+  // A run as it stands; one that is open has no document yet. With a revision: that one, if it was resolved.
   virtual std::optional<model::RunRecord> find_run(model::TenantId tenant, std::string_view run_id) = 0;
-  // What was answered to that idempotency identity: the run, and the content it was for.
+  virtual std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) = 0;
+  virtual std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) = 0;
+  virtual std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) = 0;
+
+  virtual Page<model::RunRecord> runs(model::TenantId tenant, const RunQuery& query) = 0;
+  virtual Page<model::FailureRecord> failures(model::TenantId tenant, const FailureQuery& query) = 0;
+  virtual Page<model::ChangeRecord> changes(model::TenantId tenant, const ChangeQuery& query) = 0;
+  virtual Page<model::PolicyRecord> policies(model::TenantId tenant, const PolicyQuery& query) = 0;
+
+  // The latest revision of a policy, or of each (sorted by name), that is in force then.
+  virtual std::optional<model::PolicyRecord> policy_at(model::TenantId tenant, std::string_view policy, std::int64_t at_ms) = 0;
+  virtual std::vector<model::PolicyRecord> policies_at(model::TenantId tenant, std::int64_t at_ms) = 0;
+
+  // Counted, not walked: cheap at any number of records. From inclusive, before exclusive.
+  virtual FingerprintStats fingerprint_stats(model::TenantId tenant, std::string_view fingerprint) = 0;
+  virtual std::uint64_t count_failures(model::TenantId tenant, std::string_view fingerprint, std::int64_t from_ms,
+                                       std::int64_t before_ms) = 0;
+  virtual std::uint64_t count_runs(model::TenantId tenant, std::int64_t from_ms, std::int64_t before_ms) = 0;
+
+  // All events of an open run so far, oldest first; also those of former revisions.
+  virtual std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run) = 0;
+  // Open runs that are to be ended, at most that many; nobody else is given them until the lease ends. Time runs by the
+  // monotonic clock; after a start every run is taken as just heard of.
+  virtual std::vector<Claim> claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms) = 0;
+  // That open run, to be ended for that reason unless one is set already; nothing while another holds it, or if it is not open.
+  virtual std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution,
+                                         std::int64_t lease_ms) = 0;
+  // Gives a claim back unused.
+  virtual void release(const Claim& claim) = 0;
+  virtual ClaimedRun fetch(const Claim& claim) = 0;
+  virtual OpenRuns open_runs() = 0;
+
+  // What was answered to that idempotency identity, and the content it was for.
   struct Replay {
     model::Digest content{};
-    model::RunRecord run;
+    model::RunRecord run;  // of a run, or of events: as it stands now
+    std::optional<Buffered> buffered = std::nullopt;
+    std::optional<model::ChangeRecord> change = std::nullopt;
+    std::optional<model::PolicyRecord> policy = std::nullopt;
   };
   virtual std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity) = 0;
 
@@ -100,7 +105,10 @@ class Store {
   virtual std::uint64_t keys_version() = 0;
   // Notes when keys were last used; does not change keys_version().
   virtual void touch_keys(std::span<const std::pair<std::string, std::int64_t>> last_used) = 0;
+  virtual std::vector<model::Tenant> tenants() = 0;
 
+  // Deletes at most that many records, oldest first, in one transaction. Works also when there is no room for anything else.
+  virtual Expired expire(const Retention& retention, std::size_t most) = 0;
   // Housekeeping: to be called by the writing thread at least once a minute.
   virtual void tend() {}
 

@@ -3,34 +3,23 @@
 
 #include "app/service.h"
 #include "config/settings.h"
+#include "support/forwarding_store.h"
 
 namespace {
 
 using namespace runwarden;
 
-class EarlyAckStore final : public store::Store {
+class EarlyAckStore final : public testing::ForwardingStore {
  public:
-  explicit EarlyAckStore(std::unique_ptr<store::Store> real) : real_(std::move(real)) {}
+  using ForwardingStore::ForwardingStore;
 
   std::vector<store::WriteResult> commit(std::span<const store::Write> batch) override {
     real_->commit(held_);
     held_.assign(batch.begin(), batch.end());
     return std::vector<store::WriteResult>(batch.size());
   }
-  std::uint64_t next_seq() override { return real_->next_seq(); }
-  std::optional<model::RunRecord> find_run(model::TenantId tenant, std::string_view id) override { return real_->find_run(tenant, id); }
-  std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity) override {
-    return real_->find_replay(tenant, identity);
-  }
-  model::KeyRecord put_key(model::KeyRecord key) override { return real_->put_key(std::move(key)); }
-  std::vector<model::KeyRecord> keys() override { return real_->keys(); }
-  std::uint64_t keys_version() override { return real_->keys_version(); }
-  void touch_keys(std::span<const std::pair<std::string, std::int64_t>> used) override { real_->touch_keys(used); }
-  store::Space space() override { return real_->space(); }
-  Status writable() override { return real_->writable(); }
 
  private:
-  std::unique_ptr<store::Store> real_;
   std::vector<store::Write> held_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sample_records.h"
+#include "support/empty_store.h"
 #include "support/fake_clock.h"
 
 namespace runwarden::store {
@@ -21,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // Takes note of each batch; while shut, a commit waits inside.
-class GatedStore final : public Store {
+class GatedStore final : public testing::EmptyStore {
  public:
   std::vector<WriteResult> commit(std::span<const Write> batch) override {
     std::unique_lock lock(mutex_);
@@ -53,16 +54,6 @@ class GatedStore final : public Store {
     const std::lock_guard lock(mutex_);
     return sizes_;
   }
-
-  std::uint64_t next_seq() override { return 0; }
-  std::optional<model::RunRecord> find_run(model::TenantId, std::string_view) override { return {}; }
-  std::optional<Replay> find_replay(model::TenantId, const model::Digest&) override { return {}; }
-  model::KeyRecord put_key(model::KeyRecord key) override { return key; }
-  std::vector<model::KeyRecord> keys() override { return {}; }
-  std::uint64_t keys_version() override { return 0; }
-  void touch_keys(std::span<const std::pair<std::string, std::int64_t>>) override {}
-  Space space() override { return {}; }
-  Status writable() override { return Nothing{}; }
 
  private:
   std::mutex mutex_;

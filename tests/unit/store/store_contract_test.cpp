@@ -1,75 +1,26 @@
-// What every store has to do. An engine joins with a line at the end.
+// What every store has to do with whole runs and with keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "engines.h"
 #include "model/record_ids.h"
 #include "sample_records.h"
-#include "store/lmdb_store.h"
-#include "store/store.h"
-#include "support/fake_clock.h"
-#include "support/temp_folder.h"
 
 namespace runwarden::store {
 namespace {
 
 using Outcome = WriteResult::Outcome;
 using ::testing::ElementsAre;
-using testing::FakeClock;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr model::TenantId kAcme = 1;
 constexpr model::TenantId kOther = 2;
 
-// An engine with a place to keep its records, which a test may close and open again.
-class Engine {
- public:
-  virtual ~Engine() = default;
-  virtual std::unique_ptr<Store> open(const Clock& clock) = 0;
-};
-
-class LmdbEngine final : public Engine {
- public:
-  std::unique_ptr<Store> open(const Clock& clock) override {
-    LmdbSettings settings;
-    settings.path = folder_.path() / "store";
-    settings.map_size = std::uint64_t{64} << 20;
-    auto store = open_lmdb(settings, clock);
-    if (!store.ok()) throw std::runtime_error(store.error().detail);
-    return std::move(*store);
-  }
-
- private:
-  testing::TempFolder folder_;
-};
-
-struct EngineKind {
-  const char* name;
-  std::unique_ptr<Engine> (*make)();
-};
-
-class StoreContract : public ::testing::TestWithParam<EngineKind> {
- protected:
-  StoreContract() : engine_(GetParam().make()), store_(engine_->open(clock_)) {}
-
-  void reopen() {
-    store_.reset();
-    store_ = engine_->open(clock_);
-  }
-  model::RecordKey new_key() { return {clock_.wall_ms(), store_->next_seq()}; }
-  WriteResult commit(Write write) {
-    const std::vector<Write> batch{std::move(write)};
-    return store_->commit(batch).front();
-  }
-
-  FakeClock clock_;
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Store> store_;
-};
+class StoreContract : public StoreContractTest {};
 
 TEST_P(StoreContract, RunWithAnIdOfTheClient_IsFoundByIt) {
   RunWrite write = sample_run(kAcme, new_key(), "order 17/\xC3\xA9");
@@ -297,9 +248,7 @@ TEST_P(StoreContract, FreshStore_IsWritableAndTellsItsSpace) {
   EXPECT_GT(space.map_bytes, space.used_bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, StoreContract,
-                         ::testing::Values(EngineKind{"lmdb", [] { return std::unique_ptr<Engine>(std::make_unique<LmdbEngine>()); }}),
-                         [](const auto& kind) { return kind.param.name; });
+INSTANTIATE_TEST_SUITE_P(Engines, StoreContract, kEngines, kEngineName);
 
 }  // namespace
 }  // namespace runwarden::store

@@ -1,0 +1,21 @@
+// Changes and policy revisions as bytes and back. For the files of store/ only. Pure; any thread. Decoders throw BadValue.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/records.h"
+#include "store/envelope.h"
+
+namespace runwarden::store {
+
+// A change that is a policy revision keeps no copy of it: the policy's place is the change's own.
+std::string encode_change(std::string_view key, const model::ChangeRecord& change);
+model::ChangeRecord decode_change_head(std::string_view key, std::string_view value);
+model::ChangeRecord decode_change(std::string_view key, std::string_view value);
+
+std::string encode_policy(std::string_view key, const model::PolicyRecord& policy);
+model::PolicyRecord decode_policy_head(std::string_view key, std::string_view value);
+model::PolicyRecord decode_policy(std::string_view key, std::string_view value);
+
+}  // namespace runwarden::store

@@ -1,0 +1,47 @@
+#include "store/lmdb_answers.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
+
+std::uint32_t day_of(std::int64_t ms) {
+  return ms < 0 ? 0 : static_cast<std::uint32_t>(ms / kDayMs);
+}
+
+// Days first, so that new entries stand together and old ones go in one range; half the digest is enough to tell identities
+// apart in a key, and the value holds the whole.
+KeyBytes answered_key(std::uint32_t day, model::TenantId tenant, const model::Digest& identity) {
+  return KeyBytes().u32(day).u32(tenant).bytes({reinterpret_cast<const char*>(identity.data()), identity.size() / 2});
+}
+
+}  // namespace
+
+std::uint32_t answers_kept_from_day(const IdempotencyTimes& times) {
+  return day_of(times.now_ms - times.keep_ms);
+}
+
+std::optional<Answered> find_answered(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Digest& identity,
+                                      const IdempotencyTimes& times) {
+  // One day ahead: the machine's clock may have been set back since.
+  const std::uint32_t oldest = answers_kept_from_day(times);
+  for (std::uint32_t day = day_of(times.now_ms) + 1; day >= oldest; --day) {
+    const KeyBytes key = answered_key(day, tenant, identity);
+    if (const auto value = txn.get(tables.idempotency.handle, key)) {
+      Answered answered = decoded(tables.idempotency, key, [&] { return decode_answered(key, *value); });
+      if (answered.idempotency.identity == identity && answered.created_ms + times.keep_ms > times.now_ms) return answered;
+    }
+    if (day == 0) break;
+  }
+  return std::nullopt;
+}
+
+void remember_answer(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency, Answered answered) {
+  if (!idempotency) return;
+  answered.idempotency = *idempotency;
+  answered.created_ms = batch.times.now_ms;
+  const KeyBytes key = answered_key(day_of(answered.created_ms), tenant, idempotency->identity);
+  batch.txn.put(batch.tables.idempotency.handle, key, encode_answered(key, answered));
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,21 @@
+// The answers kept for idempotency, in the tables. For the files of store/ only; the transaction says which thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "store/event_codec.h"
+#include "store/write_batch.h"
+
+namespace runwarden::store {
+
+std::optional<Answered> find_answered(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Digest& identity,
+                                      const IdempotencyTimes& times);
+
+// Does nothing without an idempotency identity.
+void remember_answer(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency, Answered answered);
+
+// The first day whose answers are all too old.
+std::uint32_t answers_kept_from_day(const IdempotencyTimes& times);
+
+}  // namespace runwarden::store

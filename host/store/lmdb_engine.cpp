@@ -1,0 +1,423 @@
+#include "store/lmdb_engine.h"
+
+#include <algorithm>
+
+#include "store/lmdb_answers.h"
+#include "store/lmdb_events.h"
+#include "store/lmdb_expire.h"
+#include "store/lmdb_failures.h"
+#include "store/lmdb_keys.h"
+#include "store/lmdb_lists.h"
+#include "store/lmdb_policies.h"
+#include "store/lmdb_runs.h"
+#include "store/tally.h"
+
+namespace runwarden::store {
+namespace {
+
+using Outcome = WriteResult::Outcome;
+
+constexpr int kCounterBits = 40;  // of a seq, below the number of the start
+constexpr std::int64_t kCheckReadersNs = 50'000'000'000;
+
+// A write of a batch met a record that cannot be read.
+struct Unreadable : std::runtime_error {
+  Unreadable(std::size_t of, const std::string& text) : std::runtime_error(text), write(of) {}
+  std::size_t write;
+};
+
+std::string no_room_text(std::string_view why) {
+  std::string text = "the store has no room for this now; nothing of it was stored, send it again later";
+  if (!why.empty()) text.append(" (").append(why).append(")");
+  return text;
+}
+
+std::optional<model::RunRecord> record_of(std::optional<StoredRun> stored) {
+  if (!stored) return std::nullopt;
+  return std::move(stored->run);
+}
+
+}  // namespace
+
+template <class Use>
+auto LmdbEngine::reading(Use use) -> decltype(use(std::declval<const Txn&>())) {
+  try {
+    const ReadTxn txn = env_.read();
+    return use(static_cast<const Txn&>(txn));
+  } catch (const LmdbFault& fault) {
+    throw StoreError(std::string("store: cannot read: ") + fault.what());
+  }
+}
+
+template <class Use>
+auto LmdbEngine::writing(Use use) -> decltype(use(std::declval<WriteTxn&>())) {
+  refuse_after_fault();
+  try {
+    WriteTxn txn = env_.write();
+    auto result = use(txn);
+    txn.commit();
+    return result;
+  } catch (const NoRoom& full) {
+    throw StoreError(no_room_text(full.what()));
+  } catch (const LmdbFault& fault) {
+    fail(fault);
+  }
+}
+
+LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock)
+    : settings_(settings),
+      clock_(clock),
+      env_({.folder = settings.path, .map_size = settings.map_size, .databases = kMostTables, .machine = settings.machine}),
+      room_(env_, clock) {
+  WriteTxn txn = env_.write();
+  tables_.each([&](Table& table) { table.handle = txn.open_database(table.name); });
+  check_format(txn);
+  start_ = read_meta(txn, tables_, meta::kStart) + 1;
+  seq_ = start_ << kCounterBits;
+  load_open_runs(txn, tables_, open_index_, clock_.wall_ms(), monotonic_ms());
+  txn.commit();
+}
+
+void LmdbEngine::check_format(WriteTxn& txn) {
+  const std::uint64_t found = read_meta(txn, tables_, meta::kFormatVersion);
+  if (found == kFormat) return;
+  if (found > kFormat) {
+    throw StoreError("the store has format " + std::to_string(found) + ", this program knows up to " + std::to_string(kFormat) +
+                     "; install the version of runwarden that wrote it, or a later one, or restore a backup made before it");
+  }
+  write_meta(txn, tables_, meta::kFormatVersion, kFormat);
+}
+
+void LmdbEngine::prepare_one(RunWrite& write) {
+  if (!write.prepared.empty()) return;
+  prepare_run(write);
+  if (!write.claim) return;
+  reading([&](const Txn& txn) {
+    prepare_claimed(txn, tables_, write);
+    return Nothing{};
+  });
+}
+
+void LmdbEngine::prepare(Write& write) {
+  if (auto* const run = std::get_if<RunWrite>(&write)) prepare_one(*run);
+  if (auto* const events = std::get_if<EventsWrite>(&write); events != nullptr && events->prepared.empty()) prepare_events(*events);
+}
+
+std::vector<WriteResult> LmdbEngine::commit(std::span<const Write> batch) {
+  refuse_after_fault();
+  std::vector<WriteResult> results(batch.size());
+  try {
+    commit_range(batch, results);
+  } catch (const LmdbFault& fault) {
+    fail(fault);
+  }
+  return results;
+}
+
+// What does not fit in one transaction is tried in halves, in order, down to the single writes that do not fit alone. A write
+// that meets something unreadable is left out, and what it had begun goes with the transaction.
+void LmdbEngine::commit_range(std::span<const Write> batch, std::span<WriteResult> results) {
+  if (batch.empty()) return;
+  std::size_t left_out = 0;
+  std::size_t split = 0;
+  try {
+    commit_whole(batch, results);
+    return;
+  } catch (const NoRoom& full) {
+    if (batch.size() == 1) {
+      room_.note_refused(bytes_of(batch.front()));
+      results.front() = {Outcome::unavailable, {}, no_room_text(full.what())};
+      return;
+    }
+    split = batch.size() / 2;
+  } catch (const Unreadable& bad) {
+    results[bad.write] = {Outcome::unavailable, {}, bad.what()};
+    split = bad.write;
+    left_out = 1;
+  }
+  commit_range(batch.first(split), results.first(split));
+  commit_range(batch.subspan(split + left_out), results.subspan(split + left_out));
+}
+
+void LmdbEngine::commit_whole(std::span<const Write> writes, std::span<WriteResult> results) {
+  WriteTxn txn = env_.write();
+  room_.begin();
+  WriteBatch batch{txn, tables_, room_, times(), {}, {}};
+  bool stored = false;
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    try {
+      results[i] = apply(batch, writes[i]);
+    } catch (const StoreError& bad) {
+      throw Unreadable(i, bad.what());
+    }
+    stored = stored || results[i].outcome == Outcome::stored;
+  }
+  batch.tally.flush(txn, tables_);
+  // Numbers of this start are in the store from here on: the next start has to begin above them.
+  if (stored && !start_noted_) write_meta(txn, tables_, meta::kStart, start_);
+  txn.commit();
+  start_noted_ = start_noted_ || stored;
+  if (stored) room_.note_stored();
+  tell_index(batch.open_runs);
+}
+
+void LmdbEngine::tell_index(const std::vector<WriteBatch::OpenRunChange>& changes) {
+  const std::int64_t now_ms = monotonic_ms();
+  for (const WriteBatch::OpenRunChange& change : changes) {
+    if (change.part) {
+      open_index_.heard(change.place, change.revision, *change.part, now_ms);
+    } else {
+      open_index_.ended(change.place);
+    }
+  }
+}
+
+WriteResult LmdbEngine::apply(WriteBatch& batch, const Write& write) {
+  WriteResult result = std::visit([&](const auto& one) { return apply_one(batch, one); }, write);
+  if (result.outcome == Outcome::unavailable && result.detail.empty()) result.detail = no_room_text({});
+  return result;
+}
+
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const RunWrite& write) {
+  if (write.prepared.empty()) {
+    RunWrite prepared = write;
+    prepare_one(prepared);
+    return apply_one(batch, prepared);
+  }
+  return write.claim ? write_claimed(batch, write) : write_run(batch, write);
+}
+
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const EventsWrite& write) {
+  if (write.prepared.size() == write.events.size()) return write_events(batch, write);
+  EventsWrite prepared = write;
+  prepare_events(prepared);
+  return write_events(batch, prepared);
+}
+
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const ChangeWrite& write) {
+  return write_change(batch, write);
+}
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const PolicyWrite& write) {
+  return write_policy(batch, write);
+}
+
+std::optional<model::RunRecord> LmdbEngine::find_run(model::TenantId tenant, std::string_view run_id) {
+  return reading([&](const Txn& txn) -> std::optional<model::RunRecord> {
+    const auto place = find_run_place(txn, tables_, tenant, run_id);
+    if (!place) return std::nullopt;
+    return record_of(read_run(txn, tables_, tenant, *place));
+  });
+}
+
+std::optional<model::RunRecord> LmdbEngine::find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) {
+  return reading([&](const Txn& txn) -> std::optional<model::RunRecord> {
+    const auto place = find_run_place(txn, tables_, tenant, run_id);
+    if (!place) return std::nullopt;
+    auto latest = read_run(txn, tables_, tenant, *place);
+    if (latest && latest->run.revision == revision && !latest->buffering) return record_of(std::move(latest));
+    return record_of(read_former(txn, tables_, {tenant, *place}, revision));
+  });
+}
+
+std::optional<model::RunRecord> LmdbEngine::run_at(model::TenantId tenant, const model::RecordKey& key) {
+  return reading([&](const Txn& txn) { return record_of(read_run(txn, tables_, tenant, key)); });
+}
+
+std::optional<model::FailureRecord> LmdbEngine::find_failure(model::TenantId tenant, std::string_view failure_id) {
+  return reading([&](const Txn& txn) { return store::find_failure(txn, tables_, tenant, failure_id); });
+}
+
+Page<model::RunRecord> LmdbEngine::runs(model::TenantId tenant, const RunQuery& query) {
+  return list_runs(env_, tables_, tenant, query);
+}
+
+Page<model::FailureRecord> LmdbEngine::failures(model::TenantId tenant, const FailureQuery& query) {
+  return list_failures(env_, tables_, tenant, query);
+}
+
+Page<model::ChangeRecord> LmdbEngine::changes(model::TenantId tenant, const ChangeQuery& query) {
+  return list_changes(env_, tables_, tenant, query);
+}
+
+Page<model::PolicyRecord> LmdbEngine::policies(model::TenantId tenant, const PolicyQuery& query) {
+  return list_policies(env_, tables_, tenant, query);
+}
+
+std::optional<model::PolicyRecord> LmdbEngine::policy_at(model::TenantId tenant, std::string_view policy, std::int64_t at_ms) {
+  return reading([&](const Txn& txn) { return store::policy_at(txn, tables_, tenant, policy, at_ms); });
+}
+
+std::vector<model::PolicyRecord> LmdbEngine::policies_at(model::TenantId tenant, std::int64_t at_ms) {
+  return reading([&](const Txn& txn) { return store::policies_at(txn, tables_, tenant, at_ms); });
+}
+
+FingerprintStats LmdbEngine::fingerprint_stats(model::TenantId tenant, std::string_view fingerprint) {
+  return reading([&](const Txn& txn) { return store::fingerprint_stats(txn, tables_, tenant, fingerprint); });
+}
+
+std::uint64_t LmdbEngine::count_failures(model::TenantId tenant, std::string_view fingerprint, std::int64_t from_ms,
+                                         std::int64_t before_ms) {
+  return reading([&](const Txn& txn) { return count_window(txn, tables_, {tenant, half_digest(fingerprint), from_ms, before_ms}); });
+}
+
+std::uint64_t LmdbEngine::count_runs(model::TenantId tenant, std::int64_t from_ms, std::int64_t before_ms) {
+  return reading([&](const Txn& txn) { return count_window(txn, tables_, {tenant, kRunSeries, from_ms, before_ms}); });
+}
+
+std::vector<std::string> LmdbEngine::events(model::TenantId tenant, const model::RecordKey& run) {
+  return reading([&](const Txn& txn) { return read_events(txn, tables_, {tenant, run}, ~std::uint32_t{0}); });
+}
+
+std::optional<Claim> LmdbEngine::claim_of(const Txn& txn, const RunPlace& place, model::Resolution resolution) {
+  const auto stored = read_run_head(txn, tables_, place.tenant, place.key);
+  if (!stored || !stored->buffering) return std::nullopt;
+  const Buffering& buffering = *stored->buffering;
+  Claim claim;
+  claim.tenant = place.tenant;
+  claim.run = place.key;
+  claim.run_id = stored->run.run_id;
+  claim.revision = stored->run.revision;
+  claim.upto = buffering.ending ? buffering.cut : buffering.total;
+  claim.resolution = buffering.ending.value_or(resolution);
+  claim.first_ms = buffering.first_ms;
+  return claim;
+}
+
+std::vector<Claim> LmdbEngine::claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms) {
+  std::vector<Claim> claims;
+  const auto due = open_index_.claim(rules, {most, lease_ms}, monotonic_ms());
+  if (due.empty()) return claims;
+  reading([&](const Txn& txn) {
+    for (const OpenRunIndex::Due& one : due) {
+      if (auto claim = claim_of(txn, one.place, one.resolution)) claims.push_back(std::move(*claim));
+    }
+    return Nothing{};
+  });
+  return claims;
+}
+
+std::optional<Claim> LmdbEngine::claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution,
+                                           std::int64_t lease_ms) {
+  const RunPlace place{tenant, run};
+  if (!open_index_.claim_one(place, lease_ms, monotonic_ms())) return std::nullopt;
+  return reading([&](const Txn& txn) { return claim_of(txn, place, resolution); });
+}
+
+void LmdbEngine::release(const Claim& claim) {
+  open_index_.release({claim.tenant, claim.run}, monotonic_ms());
+}
+
+ClaimedRun LmdbEngine::fetch(const Claim& claim) {
+  return reading([&](const Txn& txn) {
+    const RunPlace place{claim.tenant, claim.run};
+    ClaimedRun run;
+    run.events = read_events(txn, tables_, place, claim.upto);
+    if (claim.revision == 1) return run;
+    auto first = record_of(read_former(txn, tables_, place, 1));
+    if (first && first->resolution == model::Resolution::whole) run.whole = std::move(first);
+    return run;
+  });
+}
+
+OpenRuns LmdbEngine::open_runs() {
+  return open_index_.count(monotonic_ms());
+}
+
+std::optional<Store::Replay> LmdbEngine::find_replay(model::TenantId tenant, const model::Digest& identity) {
+  return reading([&](const Txn& txn) -> std::optional<Replay> {
+    const auto answered = find_answered(txn, tables_, tenant, identity, times());
+    if (!answered) return std::nullopt;
+    Replay replay{answered->idempotency.content, {}};
+    switch (answered->kind) {
+      case Answered::Kind::change:
+        replay.change = read_change(txn, tables_, tenant, answered->record);
+        return replay.change ? std::optional(std::move(replay)) : std::nullopt;
+      case Answered::Kind::policy:
+        replay.policy = read_policy(txn, tables_, tenant, answered->record);
+        return replay.policy ? std::optional(std::move(replay)) : std::nullopt;
+      case Answered::Kind::events: replay.buffered = answered->buffered; break;
+      case Answered::Kind::run: break;
+    }
+    auto run = record_of(read_run(txn, tables_, tenant, answered->record));
+    if (!run) return std::nullopt;
+    replay.run = std::move(*run);
+    return replay;
+  });
+}
+
+model::KeyRecord LmdbEngine::put_key(model::KeyRecord key) {
+  return writing([&](WriteTxn& txn) { return write_key(txn, tables_, std::move(key)); });
+}
+
+std::vector<model::KeyRecord> LmdbEngine::keys() {
+  return reading([&](const Txn& txn) { return read_keys(txn, tables_); });
+}
+
+std::uint64_t LmdbEngine::keys_version() {
+  return reading([&](const Txn& txn) { return read_meta(txn, tables_, meta::kKeysVersion); });
+}
+
+void LmdbEngine::touch_keys(std::span<const std::pair<std::string, std::int64_t>> last_used) {
+  writing([&](WriteTxn& txn) {
+    write_key_uses(txn, tables_, last_used);
+    return Nothing{};
+  });
+}
+
+std::vector<model::Tenant> LmdbEngine::tenants() {
+  return reading([&](const Txn& txn) { return read_tenants(txn, tables_); });
+}
+
+// With little room left even a deletion may need more pages than there are: then it is tried with fewer records.
+Expired LmdbEngine::expire(const Retention& retention, std::size_t most) {
+  refuse_after_fault();
+  for (std::size_t some = std::max<std::size_t>(most, 1);; some /= 2) {
+    try {
+      WriteTxn txn = env_.write();
+      WriteBatch batch{txn, tables_, room_, times(), {}, {}};
+      const Expired gone = expire_in(batch, retention, some);
+      if (gone.total() == 0) return gone;
+      batch.tally.flush(txn, tables_);
+      txn.commit();
+      room_.note_stored();
+      tell_index(batch.open_runs);
+      return gone;
+    } catch (const NoRoom& full) {
+      if (some <= 1) throw StoreError(std::string("store: there is not even room to delete: ") + full.what());
+    } catch (const LmdbFault& fault) {
+      fail(fault);
+    }
+  }
+}
+
+void LmdbEngine::tend() {
+  const std::int64_t now_ns = clock_.monotonic_ns();
+  if (now_ns - readers_checked_ns_ < kCheckReadersNs) return;
+  readers_checked_ns_ = now_ns;
+  env_.check_readers();
+}
+
+Space LmdbEngine::space() {
+  return reading([&](const Txn& txn) { return room_.now(txn); });
+}
+
+Status LmdbEngine::writable() {
+  if (failed_.load(std::memory_order_acquire)) {
+    return Error{Code::unavailable, "the store's disk failed; the service has to restart", {}, {}};
+  }
+  const Space now = space();
+  if (now.refusing) return Error{Code::unavailable, now.reason, {}, {}};
+  return Nothing{};
+}
+
+void LmdbEngine::refuse_after_fault() const {
+  if (failed_.load(std::memory_order_acquire)) throw FatalStoreError("store: its disk failed before; the process has to end");
+}
+
+void LmdbEngine::fail(const LmdbFault& fault) {
+  failed_.store(true, std::memory_order_release);
+  throw FatalStoreError("store: \"" + settings_.path.string() + "\": " + fault.what() +
+                        "; what was being written is in doubt, so the process has to end: look at the disk, then start again");
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,108 @@
+// The store on LMDB: opens the transactions, in which the functions of the lmdb_* files work on the tables. store.h says who
+// may call what; open_lmdb() makes one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "store/lmdb_env.h"
+#include "store/lmdb_store.h"
+#include "store/open_run_index.h"
+#include "store/room.h"
+#include "store/store.h"
+#include "store/tables.h"
+#include "store/write_batch.h"
+
+namespace runwarden::store {
+
+class LmdbEngine final : public Store {
+ public:
+  // Throws LmdbFault, NoRoom or StoreError.
+  LmdbEngine(const LmdbSettings& settings, const Clock& clock);
+
+  void prepare(Write& write) override;
+  std::vector<WriteResult> commit(std::span<const Write> batch) override;
+  std::uint64_t next_seq() override { return seq_.fetch_add(1, std::memory_order_relaxed); }
+
+  std::optional<model::RunRecord> find_run(model::TenantId tenant, std::string_view run_id) override;
+  std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) override;
+  std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) override;
+  std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) override;
+
+  Page<model::RunRecord> runs(model::TenantId tenant, const RunQuery& query) override;
+  Page<model::FailureRecord> failures(model::TenantId tenant, const FailureQuery& query) override;
+  Page<model::ChangeRecord> changes(model::TenantId tenant, const ChangeQuery& query) override;
+  Page<model::PolicyRecord> policies(model::TenantId tenant, const PolicyQuery& query) override;
+  std::optional<model::PolicyRecord> policy_at(model::TenantId tenant, std::string_view policy, std::int64_t at_ms) override;
+  std::vector<model::PolicyRecord> policies_at(model::TenantId tenant, std::int64_t at_ms) override;
+
+  FingerprintStats fingerprint_stats(model::TenantId tenant, std::string_view fingerprint) override;
+  std::uint64_t count_failures(model::TenantId tenant, std::string_view fingerprint, std::int64_t from_ms, std::int64_t before_ms) override;
+  std::uint64_t count_runs(model::TenantId tenant, std::int64_t from_ms, std::int64_t before_ms) override;
+
+  std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run) override;
+  std::vector<Claim> claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms) override;
+  std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution,
+                                 std::int64_t lease_ms) override;
+  void release(const Claim& claim) override;
+  ClaimedRun fetch(const Claim& claim) override;
+  OpenRuns open_runs() override;
+
+  std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity) override;
+
+  model::KeyRecord put_key(model::KeyRecord key) override;
+  std::vector<model::KeyRecord> keys() override;
+  std::uint64_t keys_version() override;
+  void touch_keys(std::span<const std::pair<std::string, std::int64_t>> last_used) override;
+  std::vector<model::Tenant> tenants() override;
+
+  Expired expire(const Retention& retention, std::size_t most) override;
+  void tend() override;
+  Space space() override;
+  Status writable() override;
+
+ private:
+  void check_format(WriteTxn& txn);
+  IdempotencyTimes times() const { return {clock_.wall_ms(), settings_.keep_idempotency_ms}; }
+  std::int64_t monotonic_ms() const { return clock_.monotonic_ns() / 1'000'000; }
+
+  void commit_range(std::span<const Write> batch, std::span<WriteResult> results);
+  void commit_whole(std::span<const Write> batch, std::span<WriteResult> results);
+  WriteResult apply(WriteBatch& batch, const Write& write);
+  WriteResult apply_one(WriteBatch& batch, const RunWrite& write);
+  WriteResult apply_one(WriteBatch& batch, const EventsWrite& write);
+  WriteResult apply_one(WriteBatch& batch, const ChangeWrite& write);
+  WriteResult apply_one(WriteBatch& batch, const PolicyWrite& write);
+  void prepare_one(RunWrite& write);
+  void tell_index(const std::vector<WriteBatch::OpenRunChange>& changes);
+  std::optional<Claim> claim_of(const Txn& txn, const RunPlace& place, model::Resolution resolution);
+
+  template <class Use>
+  auto reading(Use use) -> decltype(use(std::declval<const Txn&>()));
+  template <class Use>
+  auto writing(Use use) -> decltype(use(std::declval<WriteTxn&>()));
+  void refuse_after_fault() const;
+  [[noreturn]] void fail(const LmdbFault& fault);
+
+  LmdbSettings settings_;
+  const Clock& clock_;
+  LmdbEnv env_;
+  Tables tables_;
+  Room room_;
+  OpenRunIndex open_index_;
+  std::uint64_t start_ = 0;
+  bool start_noted_ = false;
+  std::atomic<std::uint64_t> seq_{0};
+  std::int64_t readers_checked_ns_ = 0;
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace runwarden::store

@@ -1,0 +1,362 @@
+#include "store/lmdb_events.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "model/record_ids.h"
+#include "store/lmdb_answers.h"
+#include "store/lmdb_failures.h"
+
+namespace runwarden::store {
+namespace {
+
+using Outcome = WriteResult::Outcome;
+
+constexpr std::size_t kSmallEntryBytes = 200;
+
+KeyBytes part_key(const RunPlace& place, EventPart part) {
+  return place_key(place.tenant, place.key).u8(static_cast<std::uint8_t>(part));
+}
+KeyBytes chunk_key(const RunPlace& place, std::uint32_t first) {
+  return part_key(place, EventPart::chunk).u32(first);
+}
+KeyBytes id_key(const RunPlace& place, std::string_view half) {
+  return part_key(place, EventPart::id).bytes(half);
+}
+std::uint32_t first_of_chunk(std::string_view key) {
+  return static_cast<std::uint32_t>(read_be(key, kPlaceBytes + 1, 4));
+}
+
+// Whether this revision is complete: by the client's word, or because it has as many events as it may.
+void settle(Buffering& buffering) {
+  if (buffering.ending) return;
+  const std::uint32_t fresh = buffering.total - buffering.former;
+  if (fresh > buffering.max_events) {
+    buffering.cut = buffering.former + buffering.max_events;
+    buffering.ending = model::Resolution::max_events;
+    return;
+  }
+  if (!buffering.tail_final && fresh < buffering.max_events && buffering.bytes < buffering.max_bytes) return;
+  buffering.cut = buffering.total;
+  buffering.ending = buffering.tail_final ? model::Resolution::final : model::Resolution::max_events;
+  buffering.tail_final = false;
+}
+
+void put_open_run(WriteBatch& batch, const RunPlace& place, StoredRun& stored) {
+  const Buffering& buffering = *stored.buffering;
+  const KeyBytes key = place_key(place.tenant, place.key);
+  batch.txn.put(batch.tables.runs.handle, key, encode_run(key, stored));
+  const KeyBytes state = KeyBytes().time(buffering.first_ms).u32(stored.run.revision).u8(buffering.ending ? 1 : 0);
+  const std::string value = seal(key, state);
+  if (batch.txn.get(batch.tables.open_runs.handle, key) != std::string_view(value)) {
+    batch.txn.put(batch.tables.open_runs.handle, key, value);
+  }
+  const auto part = buffering.ending ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
+  batch.open_runs.push_back({place, stored.run.revision, part});
+}
+
+// The resolved revision steps back and an open one stands in its place; lists go on showing the former's failures.
+void open_again(WriteBatch& batch, const RunPlace& place, StoredRun& stored, std::string_view resolved_value) {
+  const KeyBytes from = place_key(place.tenant, place.key);
+  const KeyBytes to = former_key(place, stored.run.revision);
+  batch.txn.put(batch.tables.former.handle, to, decoded(batch.tables.runs, from, [&] { return seal_again(from, resolved_value, to); }));
+  ++stored.run.revision;
+  stored.run.state = model::RunState::open;
+  stored.run.content = {};
+}
+
+// The events of a request that the run has not seen.
+struct NewEvents {
+  std::vector<std::string> json;
+  std::vector<std::string_view> ids;  // half digests
+  std::uint64_t bytes = 0;
+};
+
+NewEvents unseen(WriteBatch& batch, const EventsWrite& write, const std::optional<RunPlace>& place) {
+  NewEvents fresh;
+  std::set<std::string_view> in_request;
+  for (std::size_t i = 0; i < write.events.size(); ++i) {
+    const std::string& half = write.prepared[i];
+    if (!half.empty()) {
+      if (!in_request.insert(half).second) continue;
+      if (place && batch.txn.get(batch.tables.events.handle, id_key(*place, half))) continue;
+      fresh.ids.push_back(half);
+    }
+    fresh.json.push_back(write.events[i].json);
+    fresh.bytes += write.events[i].json.size();
+  }
+  return fresh;
+}
+
+// The run a request speaks of, as it stands before it.
+struct Target {
+  RunPlace place;
+  std::optional<StoredRun> stored;  // nothing: it is new
+};
+
+Target find_target(WriteBatch& batch, const EventsWrite& write) {
+  Target target{{write.tenant, write.key}, std::nullopt};
+  const auto place = find_run_place(batch.txn, batch.tables, write.tenant, write.run_id);
+  if (!place) return target;
+  target.stored = read_run_head(batch.txn, batch.tables, write.tenant, *place);
+  if (target.stored) target.place.key = *place;
+  return target;
+}
+
+Buffered how_it_stands(const RunPlace& place, const StoredRun& stored) {
+  Buffered buffered;
+  buffered.run = place.key;
+  buffered.revision = stored.run.revision;
+  if (stored.buffering) {
+    buffered.buffer = stored.buffering->shown();
+    buffered.ends = stored.buffering->ending;
+  }
+  return buffered;
+}
+
+WriteResult answer(WriteBatch& batch, const EventsWrite& write, Outcome outcome, const Buffered& buffered) {
+  remember_answer(batch, write.tenant, write.idempotency,
+                  {.kind = Answered::Kind::events, .record = buffered.run, .revision = buffered.revision, .buffered = buffered});
+  WriteResult result{outcome, {}, {}};
+  result.buffered = buffered;
+  return result;
+}
+
+std::optional<WriteResult> replay(WriteBatch& batch, const EventsWrite& write) {
+  if (!write.idempotency) return std::nullopt;
+  const auto answered = find_answered(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
+  if (!answered) return std::nullopt;
+  if (answered->idempotency.content != write.idempotency->content) return WriteResult{Outcome::idempotency_conflict, {}, {}};
+  auto stored = read_run(batch.txn, batch.tables, write.tenant, answered->record);
+  if (!stored) return std::nullopt;  // retention took the run: it is new again
+  WriteResult result{Outcome::replayed, std::move(stored->run), {}};
+  result.buffered = answered->buffered;
+  return result;
+}
+
+// Nothing of the request is new, so nothing changes but what is remembered of it.
+std::optional<WriteResult> nothing_new(WriteBatch& batch, const EventsWrite& write, const Target& target, const NewEvents& fresh) {
+  if (!target.stored || !fresh.json.empty()) return std::nullopt;
+  Buffered buffered = how_it_stands(target.place, *target.stored);
+  if (target.stored->buffering) {
+    if (write.final && !target.stored->buffering->ending) return std::nullopt;
+    return answer(batch, write, Outcome::stored, buffered);
+  }
+  buffered.unchanged = true;
+  WriteResult result = answer(batch, write, Outcome::replayed, buffered);
+  result.first = std::move(read_run(batch.txn, batch.tables, write.tenant, target.place.key)->run);
+  return result;
+}
+
+void begin_revision(Buffering& buffering, std::int64_t now_ms) {
+  const std::uint32_t total = buffering.total;
+  buffering = {};
+  buffering.former = total;
+  buffering.total = total;
+  buffering.first_ms = now_ms;
+  buffering.last_ms = now_ms;
+}
+
+// Makes target.stored an open run, whatever it was. True: it was resolved.
+bool open_target(WriteBatch& batch, const EventsWrite& write, Target& target) {
+  if (!target.stored) {
+    StoredRun fresh;
+    fresh.run.key = write.key;
+    fresh.run.run_id = write.run_id;
+    fresh.run.state = model::RunState::open;
+    fresh.buffering.emplace();
+    begin_revision(*fresh.buffering, write.key.time_ms);
+    target.stored = std::move(fresh);
+    enter_run(batch, target.place, write.run_id);
+    return false;
+  }
+  if (target.stored->buffering) return false;
+  const KeyBytes key = place_key(target.place.tenant, target.place.key);
+  const auto value = batch.txn.get(batch.tables.runs.handle, key);
+  open_again(batch, target.place, *target.stored, std::string(*value));
+  target.stored->buffering.emplace();
+  target.stored->buffering->total = target.stored->events;
+  begin_revision(*target.stored->buffering, write.key.time_ms);
+  return true;
+}
+
+void add_events(WriteBatch& batch, const EventsWrite& write, Target& target, const NewEvents& fresh) {
+  Buffering& buffering = *target.stored->buffering;
+  if (!fresh.json.empty()) {
+    const KeyBytes key = chunk_key(target.place, buffering.total);
+    batch.txn.put(batch.tables.events.handle, key, encode_events(key, write.key.time_ms, fresh.json));
+    for (const std::string_view id : fresh.ids) batch.txn.put(batch.tables.events.handle, id_key(target.place, id), {});
+    buffering.last_ms = std::max(buffering.last_ms, write.key.time_ms);
+  }
+  buffering.total += static_cast<std::uint32_t>(fresh.json.size());
+  buffering.bytes += fresh.bytes;
+  buffering.max_events = std::max<std::uint32_t>(write.max_events, 1);
+  buffering.max_bytes = write.max_bytes;
+  buffering.tail_final = buffering.tail_final || write.final;
+  settle(buffering);
+}
+
+// Takes the first events of what is buffered away, up to `upto`, and says what is left.
+struct Rest {
+  std::uint64_t bytes = 0;
+  std::int64_t first_ms = 0;
+  std::int64_t last_ms = 0;
+};
+
+Rest erase_chunks(WriteBatch& batch, const RunPlace& place, std::uint32_t upto) {
+  Rest rest;
+  std::vector<std::string> split;  // what of a chunk lies beyond the end
+  std::int64_t split_ms = 0;
+  {
+    const KeyBytes prefix = part_key(place, EventPart::chunk);
+    Cursor cursor(batch.txn, batch.tables.events.handle);
+    for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
+      const EventChunk chunk = decoded(batch.tables.events, cursor.key(), [&] { return decode_events_head(cursor.key(), cursor.value()); });
+      if (rest.first_ms == 0) rest.first_ms = chunk.received_ms;
+      const std::uint32_t first = first_of_chunk(cursor.key());
+      if (first >= upto) {
+        rest.bytes += chunk.bytes;
+        rest.last_ms = chunk.received_ms;
+        continue;
+      }
+      if (first + chunk.count > upto) {
+        split = decoded(batch.tables.events, cursor.key(), [&] { return decode_events(cursor.key(), cursor.value()); });
+        split.erase(split.begin(), split.begin() + (upto - first));
+        split_ms = chunk.received_ms;
+      } else {
+        rest.first_ms = 0;
+      }
+      cursor.erase();
+    }
+  }
+  if (split.empty()) return rest;
+  const KeyBytes key = chunk_key(place, upto);
+  batch.txn.put(batch.tables.events.handle, key, encode_events(key, split_ms, split));
+  for (const std::string& event : split) rest.bytes += event.size();
+  rest.last_ms = std::max(rest.last_ms, split_ms);
+  return rest;
+}
+
+// Events came after the claim: the revision that has just ended steps back at once.
+void begin_next(WriteBatch& batch, const RunWrite& write, const Buffering& before, const Rest& rest) {
+  const RunPlace place{write.tenant, write.run.key};
+  StoredRun next;
+  next.run.key = write.run.key;
+  next.run.run_id = write.run.run_id;
+  next.run.revision = write.run.revision;
+  next.run.max_score = write.run.max_score;
+  next.run.fired = write.run.fired;
+  for (const model::FailureRecord& failure : write.failures) next.failures.push_back(failure.key);
+  open_again(batch, place, next, write.prepared.front());
+  Buffering buffering = before;
+  buffering.former = write.claim->upto;
+  buffering.ending.reset();
+  buffering.cut = 0;
+  buffering.first_ms = rest.first_ms;
+  buffering.last_ms = rest.last_ms;
+  buffering.bytes = rest.bytes;
+  settle(buffering);
+  next.buffering = buffering;
+  put_open_run(batch, place, next);
+}
+
+bool holds(const Claim& claim, const std::optional<StoredRun>& stored) {
+  if (!stored || !stored->buffering || stored->run.revision != claim.revision) return false;
+  const Buffering& buffering = *stored->buffering;
+  if (claim.upto < buffering.former || claim.upto > buffering.total) return false;
+  return !buffering.ending || claim.upto == buffering.cut;
+}
+
+}  // namespace
+
+void prepare_events(EventsWrite& write) {
+  write.prepared.reserve(write.events.size());
+  for (const EventsWrite::Event& event : write.events) {
+    write.prepared.emplace_back(event.id.empty() ? std::string() : std::string(view(half_digest(event.id))));
+  }
+}
+
+WriteResult write_events(WriteBatch& batch, const EventsWrite& write) {
+  if (auto before = replay(batch, write)) return std::move(*before);
+  Target target = find_target(batch, write);
+  const NewEvents fresh = unseen(batch, write, target.stored ? std::optional(target.place) : std::nullopt);
+  if (auto same = nothing_new(batch, write, target, fresh)) return std::move(*same);
+  std::size_t wanted = fresh.bytes + (fresh.ids.size() / 8 + 3) * kSmallEntryBytes;
+  if (target.stored && !target.stored->buffering)
+    wanted += batch.txn.get(batch.tables.runs.handle, place_key(write.tenant, target.place.key))->size();
+  if (!batch.room.admit(wanted)) return {Outcome::unavailable, {}, {}};
+  const bool reopened = open_target(batch, write, target);
+  add_events(batch, write, target, fresh);
+  put_open_run(batch, target.place, *target.stored);
+  Buffered buffered = how_it_stands(target.place, *target.stored);
+  buffered.accepted = static_cast<std::uint32_t>(fresh.json.size());
+  buffered.reopened = reopened;
+  return answer(batch, write, Outcome::stored, buffered);
+}
+
+std::vector<std::string> read_events(const Txn& txn, const Tables& tables, const RunPlace& place, std::uint32_t upto) {
+  const Table& table = tables.events;
+  std::vector<std::string> events;
+  const KeyBytes packed = part_key(place, EventPart::packed);
+  if (const auto value = txn.get(table.handle, packed)) events = decoded(table, packed, [&] { return decode_events(packed, *value); });
+  const KeyBytes prefix = part_key(place, EventPart::chunk);
+  Cursor cursor(txn, table.handle);
+  for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
+    if (events.size() >= upto) break;
+    for (std::string& event : decoded(table, cursor.key(), [&] { return decode_events(cursor.key(), cursor.value()); })) {
+      events.push_back(std::move(event));
+    }
+  }
+  if (events.size() > upto) events.resize(upto);
+  return events;
+}
+
+void prepare_claimed(const Txn& txn, const Tables& tables, RunWrite& write) {
+  const RunPlace place{write.tenant, write.claim->run};
+  const KeyBytes key = part_key(place, EventPart::packed);
+  write.prepared.push_back(encode_events(key, write.run.resolved_ms, read_events(txn, tables, place, write.claim->upto)));
+}
+
+WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
+  if (auto before = answered_before(batch, write)) return std::move(*before);
+  const RunPlace place{write.tenant, write.claim->run};
+  const auto stored = read_run_head(batch.txn, batch.tables, place.tenant, place.key);
+  if (!holds(*write.claim, stored)) {
+    WriteResult lost{Outcome::run_conflict, {}, {}};
+    if (stored) lost.first = std::move(read_run(batch.txn, batch.tables, place.tenant, place.key)->run);
+    return lost;
+  }
+  if (!batch.room.admit(prepared_bytes(write))) return {Outcome::unavailable, {}, {}};
+  for (const model::RecordKey& failure : stored->failures) erase_failure(batch, write.tenant, failure);
+  for (std::size_t i = 0; i < write.failures.size(); ++i) put_failure(batch, write.tenant, write.failures[i], write.prepared[i + 1]);
+  const Rest rest = erase_chunks(batch, place, write.claim->upto);
+  if (write.claim->upto > 0) batch.txn.put(batch.tables.events.handle, part_key(place, EventPart::packed), write.prepared.back());
+  if (stored->buffering->total > write.claim->upto) {
+    begin_next(batch, write, *stored->buffering, rest);
+  } else {
+    const KeyBytes key = place_key(place.tenant, place.key);
+    batch.txn.put(batch.tables.runs.handle, key, write.prepared.front());
+    batch.txn.erase(batch.tables.open_runs.handle, key);
+    batch.open_runs.push_back({place, stored->run.revision, std::nullopt});
+  }
+  remember_answer(batch, write.tenant, write.idempotency, {.record = place.key, .revision = write.run.revision});
+  return {Outcome::stored, {}, {}};
+}
+
+void load_open_runs(const Txn& txn, const Tables& tables, OpenRunIndex& index, std::int64_t wall_ms, std::int64_t monotonic_ms) {
+  constexpr std::size_t kStateBytes = 13;
+  Cursor cursor(txn, tables.open_runs.handle);
+  for (bool more = cursor.first(); more; more = cursor.next()) {
+    const std::string_view state = decoded(tables.open_runs, cursor.key(), [&] {
+      const std::string_view head = open_head(cursor.key(), cursor.value());
+      if (head.size() < kStateBytes) throw BadValue("the state is cut off");
+      return head;
+    });
+    const auto part = state[12] != 0 ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
+    index.load({tenant_of(cursor.key()), record_key_of(cursor.key())}, static_cast<std::uint32_t>(read_be(state, 8, 4)),
+               wall_ms - read_time(state, 0), part, monotonic_ms);
+  }
+}
+
+}  // namespace runwarden::store

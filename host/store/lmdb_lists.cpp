@@ -1,0 +1,152 @@
+#include "store/lmdb_lists.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/change_codec.h"
+#include "store/lmdb_policies.h"
+#include "store/lmdb_runs.h"
+#include "store/record_codec.h"
+#include "store/tally.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::size_t kEntriesATransaction = 4096;
+
+// A page that is being filled. It is asked of each match whether there is room; the first for which there is none tells that
+// the list goes on.
+template <class Record>
+class Filling {
+ public:
+  explicit Filling(const Range& range) : limit_(std::max<std::size_t>(range.limit, 1)), max_bytes_(range.max_bytes) {}
+
+  // False: the page is full.
+  bool has_room() {
+    if (page_.items.empty() || (page_.items.size() < limit_ && bytes_ < max_bytes_)) return true;
+    page_.next = page_.items.back().key;
+    return false;
+  }
+  void add(Record record, std::uint64_t bytes) {
+    page_.items.push_back(std::move(record));
+    bytes_ += bytes;
+  }
+  Page<Record> take() { return std::move(page_); }
+
+ private:
+  Page<Record> page_;
+  std::size_t limit_;
+  std::uint64_t max_bytes_;
+  std::uint64_t bytes_ = 0;
+};
+
+// Entries of a table whose keys are a prefix, a time and a number, newest first, within the range. `visit` is given the
+// transaction, the RecordKey, the entry's key and value, and says whether to go on.
+template <class Visit>
+void walk_back(LmdbEnv& env, const Table& table, const KeyBytes& prefix, const Range& range, Visit visit) {
+  const std::size_t time_at = prefix.view().size();
+  const KeyBytes end = range.before_ms == kEndMs ? KeyBytes(prefix).u64(~std::uint64_t{0}).u64(~std::uint64_t{0})
+                                                 : KeyBytes(prefix).time(range.before_ms).u64(0);
+  std::string beyond(end.view());
+  if (range.after) beyond = std::min(beyond, std::string(KeyBytes(prefix).time(range.after->time_ms).u64(range.after->seq).view()));
+  while (true) {
+    const ReadTxn txn = env.read();
+    Cursor cursor(txn, table.handle);
+    std::size_t seen = 0;
+    bool more = cursor.before(beyond);
+    for (; more && seen < kEntriesATransaction; more = cursor.previous(), ++seen) {
+      if (!cursor.key().starts_with(prefix.view())) return;
+      const model::RecordKey key{read_time(cursor.key(), time_at), read_be(cursor.key(), time_at + 8, 8)};
+      if (key.time_ms < range.since_ms) return;
+      beyond = cursor.key();
+      if (!visit(static_cast<const Txn&>(txn), key, cursor.key(), cursor.value())) return;
+    }
+    if (!more) return;
+  }
+}
+
+bool fits(const RunQuery& query, const model::RunRecord& run) {
+  if (query.state && run.state != *query.state) return false;
+  if (run.max_score < query.min_score) return false;
+  return query.detector.empty() || std::find(run.fired.begin(), run.fired.end(), query.detector) != run.fired.end();
+}
+
+bool fits(const FailureQuery& query, const model::FailureRecord& failure) {
+  if (query.severity && failure.severity != *query.severity) return false;
+  if (failure.score < query.min_score) return false;
+  if (!query.detector.empty() && failure.detector_key != query.detector) return false;
+  return query.fingerprint.empty() || failure.fingerprint == query.fingerprint;
+}
+
+}  // namespace
+
+Page<model::RunRecord> list_runs(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const RunQuery& query) {
+  Filling<model::RunRecord> page(query.range);
+  const bool only_open = query.state == model::RunState::open;
+  const KeyBytes prefix = KeyBytes().u32(tenant);
+  walk_back(env, only_open ? tables.open_runs : tables.runs, prefix, query.range,
+            [&](const Txn& txn, const model::RecordKey&, std::string_view key, std::string_view value) {
+              if (only_open) value = txn.get(tables.runs.handle, key).value_or(std::string_view());
+              if (value.empty()) return true;
+              if (!fits(query, decoded(tables.runs, key, [&] { return decode_run_head(key, value); }).run)) return true;
+              if (!page.has_room()) return false;
+              model::RunRecord run = decoded(tables.runs, key, [&] { return decode_run(key, value); }).run;
+              const std::uint64_t bytes = run.document.size() + run.failures_json.size() + run.detectors_json.size();
+              page.add(std::move(run), bytes);
+              return true;
+            });
+  return page.take();
+}
+
+Page<model::FailureRecord> list_failures(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const FailureQuery& query) {
+  Filling<model::FailureRecord> page(query.range);
+  const bool by_fingerprint = !query.fingerprint.empty();
+  KeyBytes prefix = KeyBytes().u32(tenant);
+  if (by_fingerprint) prefix.bytes(view(half_digest(query.fingerprint)));
+  walk_back(env, by_fingerprint ? tables.fingerprints : tables.failures, prefix, query.range,
+            [&](const Txn& txn, const model::RecordKey& at, std::string_view, std::string_view value) {
+              const KeyBytes key = place_key(tenant, at);
+              if (by_fingerprint) value = txn.get(tables.failures.handle, key).value_or(std::string_view());
+              if (value.empty()) return true;
+              if (!fits(query, decoded(tables.failures, key, [&] { return decode_failure_head(key, value); }))) return true;
+              if (!page.has_room()) return false;
+              model::FailureRecord failure = decoded(tables.failures, key, [&] { return decode_failure(key, value); });
+              const std::uint64_t bytes = failure.json.size();
+              page.add(std::move(failure), bytes);
+              return true;
+            });
+  return page.take();
+}
+
+Page<model::ChangeRecord> list_changes(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const ChangeQuery& query) {
+  Filling<model::ChangeRecord> page(query.range);
+  walk_back(env, tables.changes, KeyBytes().u32(tenant), query.range,
+            [&](const Txn& txn, const model::RecordKey& at, std::string_view key, std::string_view value) {
+              const std::string kind = decoded(tables.changes, key, [&] { return decode_change_head(key, value); }).kind;
+              if (!query.kind.empty() && kind != query.kind) return true;
+              if (!page.has_room()) return false;
+              auto change = read_change(txn, tables, tenant, at);
+              const std::uint64_t bytes = change->document.size() + (change->policy ? change->policy->document.size() : 0);
+              page.add(std::move(*change), bytes);
+              return true;
+            });
+  return page.take();
+}
+
+Page<model::PolicyRecord> list_policies(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const PolicyQuery& query) {
+  Filling<model::PolicyRecord> page(query.range);
+  const bool of_one = !query.policy.empty();
+  const KeyBytes prefix = of_one ? policy_times_prefix(tenant, query.policy) : KeyBytes().u32(tenant);
+  walk_back(env, of_one ? tables.policy_index : tables.policies, prefix, query.range,
+            [&](const Txn& txn, const model::RecordKey& at, std::string_view, std::string_view) {
+              if (!page.has_room()) return false;
+              auto policy = read_policy(txn, tables, tenant, at);
+              if (!policy) return true;
+              const std::uint64_t bytes = policy->document.size();
+              page.add(std::move(*policy), bytes);
+              return true;
+            });
+  return page.take();
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,108 @@
+#include "store/open_run_index.h"
+
+#include <algorithm>
+
+namespace runwarden::store {
+namespace {
+
+// The request that completes a run ends it; only when it has not done so for that long does somebody else.
+constexpr std::int64_t kCompleterMs = 5'000;
+
+}  // namespace
+
+std::int64_t OpenRunIndex::due_ms(const Entry& entry) const {
+  const std::int64_t by_time = std::min(entry.last_ms + rules_.idle_ms, entry.first_ms + rules_.max_age_ms);
+  const std::int64_t due = entry.complete_at_ms >= 0 ? std::min(by_time, entry.complete_at_ms) : by_time;
+  return std::max(due, entry.leased_until_ms);
+}
+
+void OpenRunIndex::schedule(const RunPlace& place, Entry& entry, std::int64_t at_ms) {
+  entry.next_check_ms = at_ms;
+  checks_.push({at_ms, place});
+}
+
+void OpenRunIndex::schedule_all() {
+  checks_ = {};
+  for (auto& [place, entry] : entries_) schedule(place, entry, due_ms(entry));
+}
+
+void OpenRunIndex::load(const RunPlace& place, std::uint32_t revision, std::int64_t age_ms, Part part, std::int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_[place];
+  entry.revision = revision;
+  entry.first_ms = now_ms - std::max<std::int64_t>(age_ms, 0);
+  entry.last_ms = now_ms;
+  if (part == Part::complete) entry.complete_at_ms = 0;
+  schedule(place, entry, due_ms(entry));
+}
+
+void OpenRunIndex::heard(const RunPlace& place, std::uint32_t revision, Part part, std::int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  const auto [found, is_new] = entries_.try_emplace(place);
+  Entry& entry = found->second;
+  const bool begins = is_new || entry.revision != revision;
+  if (begins) {
+    const std::int64_t next_check_ms = entry.next_check_ms;
+    entry = {};
+    entry.first_ms = now_ms;
+    entry.revision = revision;
+    entry.next_check_ms = next_check_ms;
+  }
+  entry.last_ms = now_ms;
+  if (part == Part::complete && entry.complete_at_ms < 0) entry.complete_at_ms = now_ms + kCompleterMs;
+  // A check that comes too early finds out and is put off; only one that comes too late has to be replaced.
+  if (is_new || due_ms(entry) < entry.next_check_ms) schedule(place, entry, due_ms(entry));
+}
+
+void OpenRunIndex::ended(const RunPlace& place) {
+  const std::lock_guard lock(mutex_);
+  entries_.erase(place);
+}
+
+std::vector<OpenRunIndex::Due> OpenRunIndex::claim(const BufferRules& rules, const Lease& lease, std::int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  if (rules != rules_) {
+    rules_ = rules;
+    schedule_all();
+  }
+  std::vector<Due> due;
+  while (due.size() < lease.most && !checks_.empty() && checks_.top().at_ms <= now_ms) {
+    const Check check = checks_.top();
+    checks_.pop();
+    const auto found = entries_.find(check.place);
+    if (found == entries_.end() || found->second.next_check_ms != check.at_ms) continue;
+    Entry& entry = found->second;
+    if (due_ms(entry) <= now_ms) {
+      const bool idle = entry.last_ms + rules_.idle_ms <= entry.first_ms + rules_.max_age_ms;
+      due.push_back({check.place, idle ? model::Resolution::idle : model::Resolution::max_age});
+      entry.leased_until_ms = now_ms + lease.lease_ms;
+    }
+    schedule(check.place, entry, due_ms(entry));
+  }
+  return due;
+}
+
+bool OpenRunIndex::claim_one(const RunPlace& place, std::int64_t lease_ms, std::int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(place);
+  if (found == entries_.end() || found->second.leased_until_ms > now_ms) return false;
+  found->second.leased_until_ms = now_ms + lease_ms;
+  return true;
+}
+
+void OpenRunIndex::release(const RunPlace& place, std::int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(place);
+  if (found == entries_.end()) return;
+  found->second.leased_until_ms = 0;
+  schedule(place, found->second, std::max(due_ms(found->second), now_ms));
+}
+
+OpenRuns OpenRunIndex::count(std::int64_t now_ms) const {
+  const std::lock_guard lock(mutex_);
+  OpenRuns open{entries_.size(), 0};
+  for (const auto& [place, entry] : entries_) open.oldest_age_ms = std::max(open.oldest_age_ms, now_ms - entry.first_ms);
+  return open;
+}
+
+}  // namespace runwarden::store

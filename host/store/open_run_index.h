@@ -1,0 +1,79 @@
+// Knows which runs are open and when each is due, about a hundred bytes a run; their events are in the store only.
+//
+// Any thread. Times are monotonic milliseconds, so that setting the machine's clock ends no run and keeps none open. After a
+// start every run counts as heard of just now: clients that are retrying after an outage are not cut off.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <queue>
+#include <unordered_map>
+#include <vector>
+
+#include "model/records.h"
+#include "store/queries.h"
+
+namespace runwarden::store {
+
+struct RunPlace {
+  model::TenantId tenant = 0;
+  model::RecordKey key;
+  bool operator==(const RunPlace&) const = default;
+};
+
+class OpenRunIndex {
+ public:
+  enum class Part : std::uint8_t { more_to_come, complete };  // complete: to be ended whatever the time
+
+  // A run found open at the start.
+  void load(const RunPlace& place, std::uint32_t revision, std::int64_t age_ms, Part part, std::int64_t now_ms);
+  // Events came; a new revision begins its age anew.
+  void heard(const RunPlace& place, std::uint32_t revision, Part part, std::int64_t now_ms);
+  void ended(const RunPlace& place);
+
+  struct Due {
+    RunPlace place;
+    model::Resolution resolution = model::Resolution::idle;  // for a run that is not complete
+  };
+  struct Lease {
+    std::size_t most = 0;
+    std::int64_t lease_ms = 0;
+  };
+  std::vector<Due> claim(const BufferRules& rules, const Lease& lease, std::int64_t now_ms);
+  bool claim_one(const RunPlace& place, std::int64_t lease_ms, std::int64_t now_ms);
+  void release(const RunPlace& place, std::int64_t now_ms);
+
+  OpenRuns count(std::int64_t now_ms) const;
+
+ private:
+  struct Entry {
+    std::int64_t first_ms = 0;
+    std::int64_t last_ms = 0;
+    std::int64_t leased_until_ms = 0;
+    std::int64_t complete_at_ms = -1;  // when whoever completed it has had the time to end it; -1: not complete
+    std::int64_t next_check_ms = 0;    // the one queued check that counts
+    std::uint32_t revision = 1;
+  };
+  struct Check {
+    std::int64_t at_ms = 0;
+    RunPlace place;
+    bool operator<(const Check& other) const { return at_ms > other.at_ms; }  // the queue gives the greatest first
+  };
+  struct Hash {
+    std::size_t operator()(const RunPlace& place) const {
+      return (place.key.seq * 0x9E3779B97F4A7C15u) ^ (static_cast<std::uint64_t>(place.key.time_ms) << 20) ^ place.tenant;
+    }
+  };
+
+  std::int64_t due_ms(const Entry& entry) const;
+  void schedule(const RunPlace& place, Entry& entry, std::int64_t at_ms);
+  void schedule_all();
+
+  mutable std::mutex mutex_;
+  BufferRules rules_;
+  std::unordered_map<RunPlace, Entry, Hash> entries_;
+  std::priority_queue<Check> checks_;
+};
+
+}  // namespace runwarden::store

@@ -1,0 +1,102 @@
+// What is asked of a store: lists, counts and what may be deleted. Values; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/records.h"
+
+namespace runwarden::store {
+
+constexpr std::int64_t kBeginningMs = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kEndMs = std::numeric_limits<std::int64_t>::max();
+
+// Newest first. A list is walked by asking again with `after` = the page's `next`: each record comes once, also while new ones arrive.
+struct Range {
+  std::int64_t since_ms = kBeginningMs;   // inclusive
+  std::int64_t before_ms = kEndMs;        // exclusive
+  std::optional<model::RecordKey> after;  // only what is older than this
+  std::size_t limit = 50;
+  std::uint64_t max_bytes = std::uint64_t{16} << 20;  // a page ends early rather than hold more
+};
+
+template <class Record>
+struct Page {
+  std::vector<Record> items;
+  std::optional<model::RecordKey> next;  // nothing: that was all
+};
+
+struct RunQuery {
+  Range range;  // of receipt
+  std::optional<model::RunState> state;
+  std::string detector;  // that found something in it; empty: any
+  int min_score = 0;
+};
+
+struct FailureQuery {
+  Range range;  // of detection
+  std::string detector;
+  std::string fingerprint;
+  std::optional<model::Severity> severity;
+  int min_score = 0;
+};
+
+struct ChangeQuery {
+  Range range;  // of the change
+  std::string kind;
+};
+
+struct PolicyQuery {
+  Range range;  // of taking effect
+  std::string policy;
+};
+
+struct FingerprintStats {
+  std::uint64_t failures = 0;
+  std::int64_t first_ms = 0;  // of detection; without failures 0
+  std::int64_t last_ms = 0;
+};
+
+// When an open run is due.
+struct BufferRules {
+  std::int64_t idle_ms = 5 * 60'000;
+  std::int64_t max_age_ms = 24 * 3600'000;
+  auto operator<=>(const BufferRules&) const = default;
+};
+
+struct OpenRuns {
+  std::uint64_t count = 0;
+  std::int64_t oldest_age_ms = 0;
+};
+
+// The events of a claimed run, oldest first.
+struct ClaimedRun {
+  std::vector<std::string> events;
+  std::optional<model::RunRecord> whole;  // the former revision, where that came as a whole: the events continue it
+};
+
+// Records older than these go; kBeginningMs: none do. Idempotency records go by their own time.
+struct Retention {
+  std::int64_t runs_before_ms = kBeginningMs;
+  std::int64_t failures_before_ms = kBeginningMs;
+  std::int64_t changes_before_ms = kBeginningMs;
+  std::int64_t policies_before_ms = kBeginningMs;
+  std::optional<model::TenantId> tenant;  // of this one only
+  bool open_runs_too = false;             // else those stay until they are resolved
+};
+
+struct Expired {
+  std::uint64_t runs = 0;
+  std::uint64_t failures = 0;
+  std::uint64_t changes = 0;
+  std::uint64_t policies = 0;
+  std::uint64_t idempotency_keys = 0;
+  bool more = false;  // there is more to delete: ask again
+  std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys; }
+};
+
+}  // namespace runwarden::store

@@ -1,0 +1,107 @@
+// What is given to a store to keep, and what it says to each. Values; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/records.h"
+
+namespace runwarden::store {
+
+// What an Idempotency-Key names: SHA-256 over tenant-independent parts (path, key, line number), and over the decoded bytes.
+struct Idempotency {
+  model::Digest identity{};
+  model::Digest content{};
+};
+
+// The right to end an open run: it covers the first `upto` of its events. Good until its lease ends or the run is ended.
+struct Claim {
+  model::TenantId tenant = 0;
+  model::RecordKey run;
+  std::string run_id;
+  std::uint32_t revision = 1;
+  std::uint32_t upto = 0;  // of all events so far, also those of former revisions
+  model::Resolution resolution = model::Resolution::idle;
+  std::int64_t first_ms = 0;  // receipt of this revision's first event
+};
+
+// One run to keep with all that was found in it, unless its runId or its idempotency identity is there already.
+// With a claim it ends that open run instead: run.key, run_id and revision are those of the claim, its buffer goes, and its
+// failures take the place of the former revision's; events that came after the claim open the next revision.
+struct RunWrite {
+  model::TenantId tenant = 0;
+  model::RunRecord run;
+  std::vector<model::FailureRecord> failures;
+  std::optional<Idempotency> idempotency;
+  std::vector<std::string> prepared;  // by Store::prepare(), for that store alone
+  std::optional<Claim> claim;
+};
+
+// Events of a run, to be buffered in the order of arrival. Opens the run if it is not there, and opens it again if it has
+// been resolved and one of the events is new.
+struct EventsWrite {
+  struct Event {
+    std::string id;    // empty: none; an id seen before in the run adds nothing
+    std::string json;  // kept as it is
+  };
+
+  model::TenantId tenant = 0;
+  model::RecordKey key;  // of the run, if it is new; its time is that of receipt
+  std::string run_id;
+  std::vector<Event> events;
+  bool final = false;                                 // the run ends with these
+  std::uint32_t max_events = 10'000;                  // of a revision; what is beyond begins the next
+  std::uint64_t max_bytes = std::uint64_t{64} << 20;  // likewise, for what is held in memory when it ends
+  std::optional<Idempotency> idempotency;
+  std::vector<std::string> prepared;
+};
+
+struct ChangeWrite {
+  model::TenantId tenant = 0;
+  model::ChangeRecord change;
+  std::optional<Idempotency> idempotency;
+};
+
+// A policy revision; it is listed among the changes, too. The same policy and revision again is replayed if the content is equal.
+struct PolicyWrite {
+  model::TenantId tenant = 0;
+  model::PolicyRecord policy;
+  std::optional<Idempotency> idempotency;
+};
+
+using Write = std::variant<RunWrite, EventsWrite, ChangeWrite, PolicyWrite>;
+
+// How much a write holds in memory, about.
+std::uint64_t bytes_of(const Write& write);
+
+// How an events request left its run.
+struct Buffered {
+  model::RecordKey run;
+  std::uint32_t revision = 1;
+  std::uint32_t accepted = 0;             // of the request's events: those that were new
+  bool reopened = false;                  // this request opened the run again
+  bool unchanged = false;                 // it is resolved, and nothing new came
+  model::OpenBuffer buffer;               // while it is open
+  std::optional<model::Resolution> ends;  // the revision is complete: it is to be claimed and ended now
+};
+
+struct WriteResult {
+  enum class Outcome : std::uint8_t {
+    stored,
+    replayed,              // the same was there: what was answered then is below
+    run_conflict,          // the runId, or the policy's revision, is there with other content; `first` or `policy` says what
+    idempotency_conflict,  // the Idempotency-Key is there with other content
+    unavailable,           // no room: nothing of this write was stored; `detail` says why
+  };
+  Outcome outcome = Outcome::stored;
+  std::optional<model::RunRecord> first;
+  std::string detail;
+  std::optional<Buffered> buffered = std::nullopt;           // of an EventsWrite, stored or replayed
+  std::optional<model::ChangeRecord> change = std::nullopt;  // of a ChangeWrite, replayed; of a PolicyWrite, its change
+  std::optional<model::PolicyRecord> policy = std::nullopt;  // of a PolicyWrite, stored (with its revision), replayed or refused
+};
+
+}  // namespace runwarden::store

@@ -1,0 +1,460 @@
+// What every store has to do with events: buffer them, end runs, open them again.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engines.h"
+#include "sample_records.h"
+
+namespace runwarden::store {
+namespace {
+
+using Outcome = WriteResult::Outcome;
+using model::Resolution;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr model::TenantId kAcme = 1;
+constexpr model::TenantId kOther = 2;
+constexpr std::int64_t kLeaseMs = 60'000;
+constexpr BufferRules kRules{300'000, 86'400'000};
+
+class StreamingContract : public StoreContractTest {
+ protected:
+  // Events "id=json", or "json" for one without an id.
+  EventsWrite events(const std::string& run_id, const std::vector<std::string>& texts, model::TenantId tenant = kAcme) {
+    EventsWrite write;
+    write.tenant = tenant;
+    write.key = new_key();
+    write.run_id = run_id;
+    for (const std::string& text : texts) {
+      const std::size_t sign = text.find('=');
+      write.events.push_back(sign == std::string::npos ? EventsWrite::Event{"", text}
+                                                       : EventsWrite::Event{text.substr(0, sign), text.substr(sign + 1)});
+    }
+    return write;
+  }
+  EventsWrite final_events(const std::string& run_id, const std::vector<std::string>& texts) {
+    EventsWrite write = events(run_id, texts);
+    write.final = true;
+    return write;
+  }
+  RunWrite ending(const Claim& claim, const std::string& document = "{}") {
+    RunWrite write = sample_run(claim.tenant, claim.run, claim.run_id);
+    write.run.revision = claim.revision;
+    write.run.resolution = claim.resolution;
+    write.run.document = document;
+    write.claim = claim;
+    return write;
+  }
+  RunWrite ending_with_failure(const Claim& claim, const std::string& fingerprint = "f") {
+    RunWrite write = ending(claim);
+    write.failures.push_back(sample_failure(new_key(), "false_success", 95, fingerprint));
+    return write;
+  }
+  Claim claimed(const Buffered& buffered, model::TenantId tenant = kAcme) {
+    auto claim = store_->claim_run(tenant, buffered.run, Resolution::idle, kLeaseMs);
+    if (!claim) throw std::runtime_error("there is nothing to claim");
+    return *claim;
+  }
+  // Posts events that end the run, and ends it.
+  void post_whole(const std::string& run_id, const std::vector<std::string>& texts) {
+    const WriteResult posted = commit(final_events(run_id, texts));
+    ASSERT_EQ(commit(ending_with_failure(claimed(*posted.buffered))).outcome, Outcome::stored);
+  }
+  std::vector<std::string> fingerprints() {
+    std::vector<std::string> found;
+    for (const auto& failure : store_->failures(kAcme, {}).items) found.push_back(failure.fingerprint);
+    return found;
+  }
+};
+
+TEST_P(StreamingContract, Events_AreBufferedInOrderAndSurviveARestart) {
+  const WriteResult first = commit(events("r", {"a", "b"}));
+  ASSERT_EQ(first.outcome, Outcome::stored);
+  EXPECT_EQ(first.buffered->accepted, 2u);
+  EXPECT_EQ(first.buffered->revision, 1u);
+  EXPECT_FALSE(first.buffered->ends);
+  clock_.advance_ms(1000);
+  const WriteResult second = commit(events("r", {"c"}));
+  EXPECT_EQ(second.buffered->run, first.buffered->run);
+  EXPECT_EQ(second.buffered->buffer.events, 3u);
+  EXPECT_EQ(second.buffered->buffer.last_ms - second.buffered->buffer.first_ms, 1000);
+  reopen();
+  EXPECT_THAT(store_->events(kAcme, first.buffered->run), ElementsAre("a", "b", "c"));
+  const auto run = store_->find_run(kAcme, "r");
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->state, model::RunState::open);
+  EXPECT_EQ(run->buffer->events, 3u);
+  EXPECT_EQ(store_->open_runs().count, 1u);
+}
+
+TEST_P(StreamingContract, EventIdSeenBefore_AddsNothing) {
+  commit(events("r", {"1=a", "2=b", "1=again"}));
+  const WriteResult again = commit(events("r", {"2=b", "3=c", "plain"}));
+  EXPECT_EQ(again.buffered->accepted, 2u);
+  EXPECT_EQ(again.buffered->buffer.events, 4u);
+  EXPECT_THAT(store_->events(kAcme, again.buffered->run), ElementsAre("a", "b", "c", "plain"));
+  const WriteResult nothing = commit(events("r", {"1=a"}));
+  EXPECT_EQ(nothing.outcome, Outcome::stored);
+  EXPECT_EQ(nothing.buffered->accepted, 0u);
+  EXPECT_EQ(nothing.buffered->buffer.events, 4u);
+}
+
+TEST_P(StreamingContract, EventIdOfAnotherRun_IsNew) {
+  commit(events("r", {"1=a"}));
+  EXPECT_EQ(commit(events("s", {"1=a"})).buffered->accepted, 1u);
+  EXPECT_EQ(commit(events("r", {"1=a"}, kOther)).buffered->accepted, 1u);
+}
+
+TEST_P(StreamingContract, RetryThatDoesNotMoveTheRun_DoesNotKeepItOpen) {
+  commit(events("r", {"1=a"}));
+  clock_.advance_ms(200'000);
+  commit(events("r", {"1=a"}));
+  clock_.advance_ms(100'000);
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), SizeIs(1));
+}
+
+TEST_P(StreamingContract, SameIdempotencyKey_IsAnsweredAsTheFirstTime) {
+  EventsWrite write = events("r", {"a"});
+  write.idempotency = idempotency("k", "body");
+  commit(write);
+  commit(events("r", {"b"}));
+  const WriteResult again = commit(write);
+  EXPECT_EQ(again.outcome, Outcome::replayed);
+  EXPECT_EQ(again.buffered->accepted, 1u);
+  EXPECT_EQ(again.buffered->buffer.events, 1u);
+  EXPECT_THAT(store_->events(kAcme, again.buffered->run), ElementsAre("a", "b"));
+  const auto replay = store_->find_replay(kAcme, digest_of("k"));
+  ASSERT_TRUE(replay && replay->buffered);
+  EXPECT_EQ(replay->buffered->buffer.events, 1u);
+  EXPECT_EQ(replay->run.run_id, "r");
+  write.idempotency = idempotency("k", "other body");
+  EXPECT_EQ(commit(write).outcome, Outcome::idempotency_conflict);
+}
+
+TEST_P(StreamingContract, TwoRequestsInOneBatch_KeepTheirOrder) {
+  const std::vector<Write> batch{events("r", {"a", "1=x"}), events("r", {"1=x", "b"})};
+  const auto results = store_->commit(batch);
+  EXPECT_EQ(results[1].buffered->accepted, 1u);
+  EXPECT_EQ(results[0].buffered->run, results[1].buffered->run);
+  EXPECT_THAT(store_->events(kAcme, results[0].buffered->run), ElementsAre("a", "x", "b"));
+}
+
+TEST_P(StreamingContract, FinalEvents_EndTheRunWithItsFailuresAndNoBuffer) {
+  const WriteResult posted = commit(final_events("r", {"a", "b"}));
+  EXPECT_EQ(posted.buffered->ends, Resolution::final);
+  const Claim claim = claimed(*posted.buffered);
+  EXPECT_EQ(claim.resolution, Resolution::final);
+  EXPECT_EQ(claim.run_id, "r");
+  EXPECT_THAT(store_->fetch(claim).events, ElementsAre("a", "b"));
+  EXPECT_FALSE(store_->claim_run(kAcme, posted.buffered->run, Resolution::idle, kLeaseMs));
+  EXPECT_EQ(commit(ending_with_failure(claim)).outcome, Outcome::stored);
+  const auto run = store_->find_run(kAcme, "r");
+  EXPECT_EQ(run->state, model::RunState::resolved);
+  EXPECT_EQ(run->resolution, Resolution::final);
+  EXPECT_EQ(run->document, "{}");
+  EXPECT_THAT(store_->failures(kAcme, {}).items, SizeIs(1));
+  EXPECT_EQ(store_->open_runs().count, 0u);
+  EXPECT_EQ(store_->count_runs(kAcme, kBeginningMs, kEndMs), 1u);
+  reopen();
+  EXPECT_EQ(store_->open_runs().count, 0u);
+}
+
+TEST_P(StreamingContract, ClaimThatWasUsed_EndsNothingASecondTime) {
+  const Claim claim = claimed(*commit(final_events("r", {"a"})).buffered);
+  commit(ending_with_failure(claim, "first"));
+  const WriteResult second = commit(ending_with_failure(claim, "second"));
+  EXPECT_EQ(second.outcome, Outcome::run_conflict);
+  ASSERT_TRUE(second.first);
+  EXPECT_EQ(second.first->state, model::RunState::resolved);
+  EXPECT_THAT(fingerprints(), ElementsAre("first"));
+}
+
+TEST_P(StreamingContract, EndedRunAndItsEventsInOneBatch_AreOneAfterTheOther) {
+  const Claim claim = claimed(*commit(final_events("r", {"1=a"})).buffered);
+  const std::vector<Write> batch{ending(claim), events("r", {"1=a"}), events("r", {"2=b"})};
+  const auto results = store_->commit(batch);
+  EXPECT_EQ(results[0].outcome, Outcome::stored);
+  EXPECT_TRUE(results[1].buffered->unchanged);
+  EXPECT_TRUE(results[2].buffered->reopened);
+  EXPECT_EQ(store_->find_run(kAcme, "r")->revision, 2u);
+}
+
+TEST_P(StreamingContract, IdleRun_IsDueAndGivenToOneOnly) {
+  const auto run = commit(events("r", {"a"})).buffered->run;
+  clock_.advance_ms(299'999);
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), IsEmpty());
+  clock_.advance_ms(1);
+  const auto due = store_->claim(kRules, 10, kLeaseMs);
+  ASSERT_THAT(due, SizeIs(1));
+  EXPECT_EQ(due[0].resolution, Resolution::idle);
+  EXPECT_EQ(due[0].run, run);
+  EXPECT_EQ(due[0].upto, 1u);
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), IsEmpty());
+  clock_.advance_ms(kLeaseMs);
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), SizeIs(1));
+  store_->release(due[0]);
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), SizeIs(1));
+}
+
+TEST_P(StreamingContract, RunThatIsHeardOfAgainAndAgain_EndsByItsAge) {
+  commit(events("r", {"first"}));
+  for (int i = 0; i < 6; ++i) {
+    clock_.advance_ms(200'000);
+    commit(events("r", {"more"}));
+    const auto due = store_->claim({300'000, 1'100'000}, 10, kLeaseMs);
+    if (i < 5) {
+      EXPECT_THAT(due, IsEmpty()) << i;
+    } else {
+      ASSERT_THAT(due, SizeIs(1));
+      EXPECT_EQ(due[0].resolution, Resolution::max_age);
+      EXPECT_EQ(due[0].upto, 7u);
+    }
+  }
+}
+
+TEST_P(StreamingContract, NewRules_HoldForRunsThatAreOpen) {
+  commit(events("r", {"a"}));
+  clock_.advance_ms(10'000);
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), IsEmpty());
+  EXPECT_THAT(store_->claim({5'000, 86'400'000}, 10, kLeaseMs), SizeIs(1));
+}
+
+TEST_P(StreamingContract, WallClockThatJumps_NeitherEndsRunsNorKeepsThem) {
+  commit(events("r", {"a"}));
+  clock_.set_wall_ms(clock_.wall_ms() + 10 * 86'400'000ll);
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), IsEmpty());
+  clock_.set_wall_ms(clock_.wall_ms() - 20 * 86'400'000ll);
+  clock_.advance_ms(300'000);
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), SizeIs(1));
+}
+
+TEST_P(StreamingContract, AfterARestart_IdleTimeBeginsAnewAndAgeGoesOn) {
+  commit(events("idle", {"a"}));
+  clock_.advance_ms(200'000);
+  reopen();
+  clock_.advance_ms(200'000);
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), IsEmpty());
+  clock_.advance_ms(100'000);
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), SizeIs(1));
+  reopen();
+  const auto due = store_->claim({300'000, 400'000}, 10, kLeaseMs);
+  ASSERT_THAT(due, SizeIs(1));
+  EXPECT_EQ(due[0].resolution, Resolution::max_age);
+}
+
+TEST_P(StreamingContract, CompleteRunThatNobodyEnded_IsDueSoonAndAtOnceAfterARestart) {
+  commit(final_events("r", {"a"}));
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), IsEmpty());
+  clock_.advance_ms(10'000);
+  const auto due = store_->claim(kRules, 10, kLeaseMs);
+  ASSERT_THAT(due, SizeIs(1));
+  EXPECT_EQ(due[0].resolution, Resolution::final);
+  reopen();
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), SizeIs(1));
+}
+
+TEST_P(StreamingContract, DueRuns_ComeAtMostSoManyAndTheOldestFirst) {
+  for (const char* id : {"a", "b", "c"}) {
+    commit(events(id, {"x"}));
+    clock_.advance_ms(10);
+  }
+  clock_.advance_ms(400'000);
+  const auto first = store_->claim(kRules, 2, kLeaseMs);
+  ASSERT_THAT(first, SizeIs(2));
+  EXPECT_EQ(first[0].run_id, "a");
+  EXPECT_EQ(first[1].run_id, "b");
+  EXPECT_THAT(store_->claim(kRules, 2, kLeaseMs), SizeIs(1));
+}
+
+TEST_P(StreamingContract, NewEventsAfterTheEnd_OpenTheNextRevisionWithAllEvents) {
+  post_whole("r", {"1=a", "2=b"});
+  const WriteResult posted = commit(events("r", {"2=b", "3=c"}));
+  EXPECT_EQ(posted.outcome, Outcome::stored);
+  EXPECT_TRUE(posted.buffered->reopened);
+  EXPECT_EQ(posted.buffered->revision, 2u);
+  EXPECT_EQ(posted.buffered->accepted, 1u);
+  EXPECT_EQ(posted.buffered->buffer.events, 1u);
+  EXPECT_EQ(posted.buffered->buffer.former, 2u);
+  EXPECT_FALSE(commit(events("r", {"d"})).buffered->reopened);
+  EXPECT_THAT(store_->events(kAcme, posted.buffered->run), ElementsAre("a", "b", "c", "d"));
+  EXPECT_EQ(store_->find_run(kAcme, "r")->state, model::RunState::open);
+  EXPECT_EQ(store_->find_revision(kAcme, "r", 1)->state, model::RunState::resolved);
+  EXPECT_FALSE(store_->find_revision(kAcme, "r", 2));
+  EXPECT_EQ(store_->count_runs(kAcme, kBeginningMs, kEndMs), 1u);
+}
+
+TEST_P(StreamingContract, FormersFailures_StayUntilTheNextRevisionsTakeTheirPlace) {
+  const auto run = commit(final_events("r", {"a"})).buffered;
+  commit(ending_with_failure(claimed(*run), "former"));
+  const auto reopened = commit(final_events("r", {"b"})).buffered;
+  EXPECT_THAT(fingerprints(), ElementsAre("former"));
+  RunWrite second = ending_with_failure(claimed(*reopened), "next");
+  const std::string new_id = second.failures[0].id;
+  EXPECT_EQ(commit(second).outcome, Outcome::stored);
+  EXPECT_THAT(fingerprints(), ElementsAre("next"));
+  EXPECT_TRUE(store_->find_failure(kAcme, new_id));
+  EXPECT_EQ(store_->fingerprint_stats(kAcme, "former").failures, 0u);
+  EXPECT_EQ(store_->fingerprint_stats(kAcme, "next").failures, 1u);
+  FailureQuery by_print;
+  by_print.fingerprint = "former";
+  EXPECT_THAT(store_->failures(kAcme, by_print).items, IsEmpty());
+  EXPECT_EQ(store_->find_revision(kAcme, "r", 1)->revision, 1u);
+  EXPECT_EQ(store_->find_revision(kAcme, "r", 2)->revision, 2u);
+  EXPECT_FALSE(store_->find_revision(kAcme, "r", 3));
+  EXPECT_THAT(store_->runs(kAcme, {}).items, SizeIs(1));
+}
+
+TEST_P(StreamingContract, NothingNewAfterTheEnd_LeavesTheRunAsItStands) {
+  post_whole("r", {"1=a"});
+  const WriteResult again = commit(events("r", {"1=a"}));
+  EXPECT_EQ(again.outcome, Outcome::replayed);
+  EXPECT_TRUE(again.buffered->unchanged);
+  ASSERT_TRUE(again.first);
+  EXPECT_EQ(again.first->state, model::RunState::resolved);
+  const WriteResult bare = commit(final_events("r", {}));
+  EXPECT_TRUE(bare.buffered->unchanged);
+  EXPECT_EQ(store_->open_runs().count, 0u);
+}
+
+TEST_P(StreamingContract, EventsAfterAClaim_BeginTheNextRevision) {
+  const auto buffered = commit(events("r", {"a"})).buffered;
+  clock_.advance_ms(300'000);
+  const auto due = store_->claim(kRules, 1, kLeaseMs);
+  ASSERT_THAT(due, SizeIs(1));
+  commit(events("r", {"late"}));
+  EXPECT_THAT(store_->fetch(due[0]).events, ElementsAre("a"));
+  EXPECT_EQ(commit(ending_with_failure(due[0])).outcome, Outcome::stored);
+  const auto run = store_->find_run(kAcme, "r");
+  EXPECT_EQ(run->state, model::RunState::open);
+  EXPECT_EQ(run->revision, 2u);
+  EXPECT_EQ(run->buffer->events, 1u);
+  EXPECT_EQ(store_->find_revision(kAcme, "r", 1)->document, "{}");
+  EXPECT_THAT(store_->events(kAcme, buffered->run), ElementsAre("a", "late"));
+  EXPECT_EQ(store_->open_runs().count, 1u);
+  clock_.advance_ms(300'000);
+  const auto next = store_->claim(kRules, 1, kLeaseMs);
+  ASSERT_THAT(next, SizeIs(1));
+  EXPECT_EQ(next[0].revision, 2u);
+  EXPECT_THAT(store_->fetch(next[0]).events, ElementsAre("a", "late"));
+}
+
+TEST_P(StreamingContract, MostEvents_EndTheRevisionAndTheRestBeginsTheNext) {
+  EventsWrite write = events("r", {"a", "b", "c", "d", "e"});
+  write.max_events = 2;
+  const WriteResult posted = commit(write);
+  EXPECT_EQ(posted.buffered->ends, Resolution::max_events);
+  for (const std::uint32_t revision : {1u, 2u}) {
+    const Claim claim = claimed(*posted.buffered);
+    EXPECT_EQ(claim.revision, revision);
+    EXPECT_EQ(claim.resolution, Resolution::max_events);
+    EXPECT_EQ(claim.upto, revision * 2);
+    EXPECT_EQ(commit(ending(claim)).outcome, Outcome::stored);
+  }
+  const auto run = store_->find_run(kAcme, "r");
+  EXPECT_EQ(run->revision, 3u);
+  EXPECT_EQ(run->buffer->events, 1u);
+  EXPECT_THAT(store_->events(kAcme, run->key), ElementsAre("a", "b", "c", "d", "e"));
+}
+
+TEST_P(StreamingContract, ExactlyMostEvents_EndTheRunWithNothingLeft) {
+  EventsWrite write = events("r", {"a", "b"});
+  write.max_events = 2;
+  const WriteResult posted = commit(write);
+  EXPECT_EQ(posted.buffered->ends, Resolution::max_events);
+  commit(ending(claimed(*posted.buffered)));
+  EXPECT_EQ(store_->find_run(kAcme, "r")->state, model::RunState::resolved);
+}
+
+TEST_P(StreamingContract, FinalBeyondMostEvents_EndsTheRevisionThatHoldsTheRest) {
+  EventsWrite write = final_events("r", {"a", "b", "c"});
+  write.max_events = 2;
+  const WriteResult posted = commit(write);
+  EXPECT_EQ(posted.buffered->ends, Resolution::max_events);
+  commit(ending(claimed(*posted.buffered)));
+  const Claim rest = claimed(*posted.buffered);
+  EXPECT_EQ(rest.resolution, Resolution::final);
+  EXPECT_EQ(rest.upto, 3u);
+}
+
+TEST_P(StreamingContract, MostBytes_EndTheRevision) {
+  EventsWrite write = events("r", {std::string(600, 'x')});
+  write.max_bytes = 1000;
+  EXPECT_FALSE(commit(write).buffered->ends);
+  write.key = new_key();
+  EXPECT_EQ(commit(write).buffered->ends, Resolution::max_events);
+}
+
+TEST_P(StreamingContract, WholeRunForAnOpenOne_IsAConflictUnlessItHoldsTheClaim) {
+  const auto buffered = commit(events("r", {"a"})).buffered;
+  const WriteResult refused = commit(sample_run(kAcme, new_key(), "r"));
+  EXPECT_EQ(refused.outcome, Outcome::run_conflict);
+  ASSERT_TRUE(refused.first);
+  EXPECT_EQ(refused.first->state, model::RunState::open);
+  RunWrite whole = ending(claimed(*buffered), "{\"whole\":true}");
+  whole.run.resolution = Resolution::whole;
+  EXPECT_EQ(commit(whole).outcome, Outcome::stored);
+  EXPECT_EQ(store_->find_run(kAcme, "r")->document, "{\"whole\":true}");
+}
+
+TEST_P(StreamingContract, EventsForARunThatCameWhole_ContinueIt) {
+  RunWrite whole = sample_run(kAcme, new_key(), "r");
+  commit(whole);
+  const WriteResult posted = commit(final_events("r", {"more"}));
+  EXPECT_TRUE(posted.buffered->reopened);
+  const Claim claim = claimed(*posted.buffered);
+  EXPECT_EQ(claim.revision, 2u);
+  const ClaimedRun fetched = store_->fetch(claim);
+  EXPECT_THAT(fetched.events, ElementsAre("more"));
+  ASSERT_TRUE(fetched.whole);
+  EXPECT_EQ(fetched.whole->document, whole.run.document);
+}
+
+TEST_P(StreamingContract, RunWithoutEvents_CanBeEnded) {
+  const WriteResult posted = commit(final_events("r", {}));
+  EXPECT_EQ(posted.buffered->ends, Resolution::final);
+  const Claim claim = claimed(*posted.buffered);
+  EXPECT_THAT(store_->fetch(claim).events, IsEmpty());
+  EXPECT_EQ(commit(ending(claim)).outcome, Outcome::stored);
+  EXPECT_EQ(store_->find_run(kAcme, "r")->state, model::RunState::resolved);
+}
+
+TEST_P(StreamingContract, OpenRuns_AreListedByTheirState) {
+  commit(events("open", {"a"}));
+  commit(sample_run(kAcme, new_key(), "whole"));
+  RunQuery open;
+  open.state = model::RunState::open;
+  ASSERT_THAT(store_->runs(kAcme, open).items, SizeIs(1));
+  EXPECT_EQ(store_->runs(kAcme, open).items[0].run_id, "open");
+  RunQuery resolved;
+  resolved.state = model::RunState::resolved;
+  ASSERT_THAT(store_->runs(kAcme, resolved).items, SizeIs(1));
+  EXPECT_EQ(store_->runs(kAcme, resolved).items[0].run_id, "whole");
+}
+
+TEST_P(StreamingContract, ManyRevisions_KeepEveryEventOnce) {
+  std::vector<std::string> all;
+  for (std::uint32_t revision = 1; revision <= 5; ++revision) {
+    const std::string text = "event " + std::to_string(revision);
+    all.push_back(text);
+    const WriteResult posted = commit(final_events("r", {text + "=" + text}));
+    const Claim claim = claimed(*posted.buffered);
+    EXPECT_EQ(claim.revision, revision);
+    EXPECT_EQ(store_->fetch(claim).events, all);
+    commit(ending_with_failure(claim));
+    reopen();
+  }
+  EXPECT_THAT(store_->failures(kAcme, {}).items, SizeIs(1));
+  EXPECT_EQ(store_->fingerprint_stats(kAcme, "f").failures, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, StreamingContract, kEngines, kEngineName);
+
+}  // namespace
+}  // namespace runwarden::store
