@@ -188,7 +188,7 @@ std::string place_fault(const fs::path& file, const std::vector<std::string>& se
   std::vector<std::string> folders = search_path;
   if (folders.empty()) folders.push_back(absolute.parent_path().string());
   Result<Place> place = place_of(absolute, folders);
-  if (!place.ok()) return place.error().detail;
+  if (!place.ok()) return place.error().detail.substr(refusal(absolute, {}).detail.size());  // without "loop.so: refused: "
   Result<Descriptor> opened = open_place(*place);
   return opened.ok() ? std::string() : opened.error().detail;
 }

@@ -31,7 +31,7 @@ TEST_F(Inspect, WhenTheFileLiesElsewhere_ThatIsANoteOnly) {
   const Inspection found = inspect(file, settings.search_path);
   EXPECT_TRUE(found.loadable);
   ASSERT_EQ(found.notes.size(), 1U);
-  EXPECT_THAT(found.notes[0], HasSubstr("lies outside of"));
+  EXPECT_THAT(found.notes[0], testing::StartsWith("where it lies: " + file.string() + " lies outside of "));
   EXPECT_TRUE(inspect(file, {}).loadable);
 }
 

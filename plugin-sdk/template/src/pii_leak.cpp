@@ -93,7 +93,7 @@ class PiiLeak : public rw::Detector {
                       .source(rw::Source::context)
                       .primary_step(step.index())
                       .evidence("/steps/" + std::to_string(step.index()) + "/outputSummary", std::string(address))
-                      .fingerprint({std::string(step.name()), "address"}));
+                      .fingerprint({"address"}));
       }
     }
   }
