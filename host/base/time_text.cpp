@@ -1,9 +1,13 @@
 #include "base/time_text.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace runwarden {
 namespace {
+
+constexpr std::int64_t kFirstMs = -62'167'219'200'000;  // 0000-01-01T00:00:00.000Z
+constexpr std::int64_t kLastMs = 253'402'300'799'999;   // 9999-12-31T23:59:59.999Z: later years have no four digits
 
 class Reader {
  public:
@@ -95,12 +99,14 @@ std::optional<std::int64_t> parse_time(std::string_view text) {
                             std::chrono::day{static_cast<unsigned>(*day)}};
   if (!date.ok() || *hour > 23 || *minute > 59 || second > 60) return std::nullopt;
   const auto whole = sys_days{date}.time_since_epoch() + hours{*hour} + minutes{*minute - *offset} + seconds{second};
-  return duration_cast<milliseconds>(whole).count() + milli;
+  const std::int64_t ms = duration_cast<milliseconds>(whole).count() + milli;
+  if (ms < kFirstMs || ms > kLastMs) return std::nullopt;
+  return ms;
 }
 
 std::string format_time(std::int64_t ms) {
   using namespace std::chrono;
-  const sys_time<milliseconds> time{milliseconds{ms}};
+  const sys_time<milliseconds> time{milliseconds{std::clamp(ms, kFirstMs, kLastMs)}};
   const auto day = floor<days>(time);
   const year_month_day date{day};
   const hh_mm_ss clock{time - day};

@@ -28,5 +28,18 @@ TEST(TimeText, RefusesWhatIsNoTime) {
   }
 }
 
+TEST(TimeText, AnOffsetThatLeavesTheFourDigitYears_IsRefused) {
+  EXPECT_FALSE(parse_time("9999-12-31T23:59:59-00:01"));
+  EXPECT_FALSE(parse_time("9999-12-31T23:59:60Z"));
+  EXPECT_FALSE(parse_time("0000-01-01T00:00:00+00:01"));
+  EXPECT_EQ(format_time(*parse_time("9999-12-31T23:59:59.999Z")), "9999-12-31T23:59:59.999Z");
+  EXPECT_EQ(format_time(*parse_time("0000-01-01T00:00:00Z")), "0000-01-01T00:00:00.000Z");
+}
+
+TEST(TimeText, WritesATimeBeyondTheFourDigitYears_AsTheNearestInside) {
+  EXPECT_EQ(format_time(INT64_MAX), "9999-12-31T23:59:59.999Z");
+  EXPECT_EQ(format_time(INT64_MIN), "0000-01-01T00:00:00.000Z");
+}
+
 }  // namespace
 }  // namespace runwarden
