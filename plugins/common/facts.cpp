@@ -239,7 +239,7 @@ class Collector {
     if (shape.digits == 0) {
       if (const int month = shape.signs == 0 ? month_of(word) : 0; month != 0 && (upper(word[0]) || day_ > 0))
         return month_word(month, word, begin);
-      day_ = 0;
+      if (word != "de" && word != "of") day_ = 0;
       return;
     }
     const bool hash = begin > 0 && text_[begin - 1] == '#';

@@ -63,7 +63,9 @@ void Grounds::add_number(double value) {
   numbers_.push_back(value);
 }
 
-void Grounds::add_words(std::string_view text) { add_words(text, false); }
+void Grounds::add_words(std::string_view text) {
+  add_words(text, false);
+}
 
 void Grounds::add_words(std::string_view text, bool with_digits_only) {
   for (std::size_t i = 0; i < text.size();) {

@@ -128,6 +128,9 @@ bool opens_with_condition(const Reading& out, const Sentence& sentence) {
 bool participle_claims(const Reading& out, const Sentence& sentence, std::uint32_t at, const Before& before) {
   if (attribute(out, sentence, at)) return false;
   if (before.auxiliary) return true;
+  // "El pedido ha ...": with the helping verb behind it, it is the subject.
+  const bool subject = at + 1 < sentence.end && out.words[at + 1].before == Break::kNone && has(out.words[at + 1].cues, kCueAuxiliary);
+  if (subject) return false;
   // "Refund processed.", "Cancelled order 12": a note form, at the head of its clause.
   if (before.distance > 4 || before.other_verb || has(out.words[at].cues, kCuePreposition)) return false;
   if (at > sentence.begin && out.words[at].before == Break::kNone && has(out.words[at - 1].cues, kCuePreposition)) return false;

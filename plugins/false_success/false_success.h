@@ -35,6 +35,9 @@ class FalseSuccess {
   void mark_recovered(const RunView& run);
   [[nodiscard]] bool gave_something(const StepView& step) const;
   void collect_done(const RunView& run);
+  void judge_failures(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  [[nodiscard]] FinalMessage standing_claim(const RunView& run, const FailedStep& failed);
+  void find_standing_claims(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool mentions_undone_value(const StepView& step, bool words_only);
@@ -52,6 +55,7 @@ class FalseSuccess {
   bool recovery_rule_;
   bool handover_;
   bool plan_;
+  bool standing_claim_;
   bool no_claim_;
   bool unrelated_claim_;
   bool contradiction_;

@@ -13,7 +13,7 @@ namespace {
 constexpr int kScore = 82;
 constexpr std::size_t kMostTokens = 8;
 constexpr std::size_t kCallsThatTeach = 2;
-constexpr std::size_t kNamesThatTell = 3;   // one or two unknown names are common knowledge more often than not
+constexpr std::size_t kNamesThatTell = 3;  // one or two unknown names are common knowledge more often than not
 constexpr std::size_t kNewWordsOfATitle = 5;
 constexpr std::size_t kWordOfName = 3;
 constexpr std::size_t kAddressesOfARecord = 5;
@@ -156,7 +156,8 @@ void SchemaGhost::find_ungrounded(const RunView& run, Hollow hollow, std::size_t
   catch_up(run, step, true);
   std::erase_if(names_, [&](auto name) { return !is_ungrounded(name, 1); });
   if (names_.size() >= kNamesThatTell) ungrounded_.insert(ungrounded_.end(), names_.begin(), names_.end());
-  std::copy_if(titles_.begin(), titles_.end(), std::back_inserter(ungrounded_), [&](auto title) { return is_ungrounded(title, kNewWordsOfATitle); });
+  std::copy_if(titles_.begin(), titles_.end(), std::back_inserter(ungrounded_),
+               [&](auto title) { return is_ungrounded(title, kNewWordsOfATitle); });
 }
 
 void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_view text, std::size_t step, Verdict& verdict) {
@@ -167,7 +168,8 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
   if (count_addresses(text) >= kAddressesOfARecord) return;
   find_ungrounded(run, hollow, step);
   if (ungrounded_.empty()) {
-    if (!hollow.ids_only && is_specific(text, facts_)) verdict.suppress("grounding", hollow.step, "every specific of the answer stands earlier in the run");
+    if (!hollow.ids_only && is_specific(text, facts_))
+      verdict.suppress("grounding", hollow.step, "every specific of the answer stands earlier in the run");
     return;
   }
   if (record_cut_) {

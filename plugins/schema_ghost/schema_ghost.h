@@ -58,8 +58,8 @@ class SchemaGhost {
   bool partial_output_;
   bool name_rule_;
   Recovery tools_;
-  Grounds grounds_;                // facts of the steps before facts_upto_
-  Grounds words_;                  // words of the steps before words_upto_
+  Grounds grounds_;  // facts of the steps before facts_upto_
+  Grounds words_;    // words of the steps before words_upto_
   std::size_t facts_upto_ = 0;
   std::size_t words_upto_ = 0;
   bool record_cut_ = false;                            // some earlier output ends in the middle: what it held is unknown

@@ -1,0 +1,257 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "common/content.h"
+#include "common/facts.h"
+#include "common/fold.h"
+#include "common/grounds.h"
+#include "common/json_scan.h"
+#include "common/reading.h"
+#include "common/recovery.h"
+#include "common/settings.h"
+#include "common/tools.h"
+
+namespace runwarden::plugins {
+namespace {
+
+const Lexicon& lexicon() {
+  static const Lexicon shipped = make_lexicon(Settings({}));
+  return shipped;
+}
+
+std::string folded(std::string_view text) {
+  std::string out;
+  fold(text, out);
+  return out;
+}
+
+TEST(Fold, CaseAccentsAndSigns) {
+  EXPECT_EQ(folded("CAF\xC3\x89"), "cafe");
+  EXPECT_EQ(folded("Cafe\xCC\x81"), "cafe");
+  EXPECT_EQ(folded("I\xE2\x80\x99ve"), "i've");
+  EXPECT_EQ(folded("\xE2\x80\x9CHi\xE2\x80\x9D"), "\"hi\"");
+  EXPECT_EQ(folded("Stra\xC3\x9F"
+                   "e"),
+            "strasse");
+  EXPECT_EQ(folded("2024\xE2\x80\x93"
+                   "05"),
+            "2024-05");
+  EXPECT_EQ(folded("\xCE\x91\xCE\x98"), "\xCE\xB1\xCE\xB8");
+}
+
+TEST(Fold, BytesThatAreNoText_BecomeBlanks) {
+  EXPECT_EQ(folded("a\xFF\xFE"
+                   "b\xC3"),
+            "a  b ");
+}
+
+TEST(Cut, NeverCutsACharacter) {
+  EXPECT_EQ(cut("abc", 2), "ab");
+  EXPECT_EQ(cut("\xC3\xA9\xC3\xA9\xC3\xA9", 2), "\xC3\xA9\xC3\xA9");
+  EXPECT_EQ(cut("ab", 160), "ab");
+}
+
+struct Saying {
+  const char* text;
+  int claims;
+  bool admits;
+};
+
+class Sentences : public testing::TestWithParam<Saying> {};
+
+TEST_P(Sentences, ClaimsAndAdmissions) {
+  Reading reading;
+  read(GetParam().text, lexicon(), reading);
+  EXPECT_EQ(static_cast<int>(reading.claims.size()), GetParam().claims) << GetParam().text;
+  EXPECT_EQ(reading.admits(), GetParam().admits) << GetParam().text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Reading, Sentences,
+    testing::Values(Saying{"I have cancelled the order.", 1, false}, Saying{"The order has not been cancelled.", 0, false},
+                    Saying{"The order was cancelled and the money refunded.", 2, false}, Saying{"I will cancel the order.", 0, false},
+                    Saying{"I would like it cancelled.", 0, false}, Saying{"Should it be cancelled?", 0, false},
+                    Saying{"If it is cancelled, tell me.", 0, false}, Saying{"Your cancelled order is here.", 0, false},
+                    Saying{"You ordered it on Monday.", 0, false}, Saying{"I'm forwarding this to billing now.", 1, false},
+                    Saying{"I was able to book it.", 1, false}, Saying{"I could not book it.", 0, true},
+                    Saying{"Booking confirmed!", 1, false}, Saying{"It needs to be confirmed.", 0, false},
+                    Saying{"No problem, your seat has been changed.", 1, false}, Saying{"Once confirmed, you get a mail.", 0, false},
+                    Saying{"Dr. Smith was notified.", 1, false}, Saying{"El pedido ha sido cancelado.", 1, false},
+                    Saying{"No he podido cancelarlo; no se pudo procesar.", 0, true}, Saying{"", 0, false}));
+
+TEST(Reading, MessageInAJsonEnvelope_IsOpened) {
+  Reading reading;
+  read(R"({"message":"I've sent the form.\nAnything else?"})", lexicon(), reading);
+  EXPECT_EQ(reading.claims.size(), 1u);
+}
+
+TEST(Reading, CodeBlocks_AreLeftOut) {
+  Reading reading;
+  read("Run this:\n```\nprint('order cancelled')\n```\nLet's see what it prints.", lexicon(), reading);
+  EXPECT_TRUE(reading.claims.empty());
+  EXPECT_TRUE(ends_in_plan(reading));
+}
+
+TEST(Reading, Goodbyes) {
+  Reading reading;
+  read("You're welcome! Have a great day!", lexicon(), reading);
+  EXPECT_TRUE(is_goodbye(reading));
+  read("Thank you! Your order has been cancelled.", lexicon(), reading);
+  EXPECT_FALSE(is_goodbye(reading));
+}
+
+struct Output {
+  const char* text;
+  bool empty;
+  bool fails;
+};
+
+class Outputs : public testing::TestWithParam<Output> {};
+
+TEST_P(Outputs, EmptyOrFailing) {
+  const ContentRules rules;
+  EXPECT_EQ(is_empty_output(GetParam().text, lexicon(), rules), GetParam().empty) << GetParam().text;
+  EXPECT_EQ(is_soft_failure(GetParam().text, rules), GetParam().fails) << GetParam().text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Content, Outputs,
+    testing::Values(Output{"", true, false}, Output{" \n", true, false}, Output{"nil", true, false}, Output{"\"\"", true, false},
+                    Output{"[ ]", true, false}, Output{R"({"total": 0, "link": [{"url": "x"}]})", true, false},
+                    Output{"sin resultados", true, false}, Output{"[{'reviews': 0, 'rating': 0.0, 'marks': 0}]", true, false},
+                    Output{R"({"balance": 0})", false, false}, Output{"none of the seats are taken", false, false},
+                    Output{"0", false, false}, Output{R"({"error": null, "id": 7})", false, false}, Output{R"({"error": ""})", false, false},
+                    Output{R"({"error": "no seat"})", false, true}, Output{R"({"error": {"code": 5}})", false, true},
+                    Output{R"({"data": {"error": "x"}})", false, false}, Output{R"({"success": false})", false, true},
+                    Output{R"({"ok": false, "id": 3})", false, true}, Output{R"({"isError": true})", false, true},
+                    Output{R"({"status": "error"})", false, true}, Output{R"({"status": "failed payments: 0"})", false, false},
+                    Output{"Error: not found", false, true}, Output{"ERROR 42", false, true}, Output{"Error rate is 2%", false, false},
+                    Output{"Errorless run", false, false}, Output{"All good, 0 errors and no exception", false, false}));
+
+TEST(JsonScan, EqualValues_HaveEqualHashes) {
+  EXPECT_EQ(canonical_hash(R"({"a":1,"b":[true,null,"x"]})"), canonical_hash(" { \"b\" : [ true, null, \"\\u0078\" ], \"a\" : 1.0 } "));
+  EXPECT_NE(canonical_hash(R"({"a":1,"b":2})"), canonical_hash(R"({"a":2,"b":1})"));
+  EXPECT_NE(canonical_hash("[1,2]"), canonical_hash("[2,1]"));
+  EXPECT_EQ(canonical_hash(" plain "), canonical_hash("plain"));
+  EXPECT_NE(canonical_hash(R"({"a":"1"})"), canonical_hash(R"({"a":1})"));
+}
+
+TEST(JsonScan, FaultsAndDepth_EndTheWalk) {
+  for (const std::string& text : {std::string("{\"a\":"), std::string("[1,"), std::string("{]"), std::string("\"x"),
+                                  std::string(100000, '['), std::string("{\"a\" 1}")}) {
+    JsonCursor cursor(text);
+    auto token = cursor.next();
+    for (int i = 0; i < 1000 && token != JsonCursor::Token::kBad && token != JsonCursor::Token::kEnd; ++i) token = cursor.next();
+    EXPECT_EQ(token, JsonCursor::Token::kBad);
+  }
+}
+
+struct FactCase {
+  const char* text;
+  FactKind kind;
+  bool strong;
+  const char* same_as;  // another spelling of the same fact, or null
+};
+
+class Facts : public testing::TestWithParam<FactCase> {};
+
+TEST_P(Facts, KindStrengthAndNormalForm) {
+  std::vector<Fact> facts;
+  collect_facts(GetParam().text, facts);
+  ASSERT_EQ(facts.size(), 1u) << GetParam().text;
+  EXPECT_EQ(facts[0].kind, GetParam().kind);
+  EXPECT_EQ(facts[0].strong, GetParam().strong) << GetParam().text;
+  if (GetParam().same_as == nullptr) return;
+  std::vector<Fact> others;
+  collect_facts(GetParam().same_as, others);
+  ASSERT_EQ(others.size(), 1u) << GetParam().same_as;
+  EXPECT_EQ(facts[0].normal, others[0].normal) << GetParam().same_as;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Facts, Facts,
+    testing::Values(FactCase{"2026-06-28", FactKind::kDate, true, "June 28, 2026"},
+                    FactCase{"28 June", FactKind::kDate, true, "06/28/2026"}, FactCase{"28 de junio", FactKind::kDate, true, "28.06.2026"},
+                    FactCase{"1,299.50", FactKind::kNumber, true, "$1299.5"}, FactCase{"12", FactKind::kNumber, false, "12.0"},
+                    FactCase{"2026", FactKind::kNumber, false, nullptr}, FactCase{"08:15", FactKind::kTime, true, nullptr},
+                    FactCase{"INV-2041", FactKind::kId, true, "inv2041"}, FactCase{"#8842", FactKind::kId, true, nullptr},
+                    FactCase{"BA2490", FactKind::kId, true, "ba2490"}, FactCase{"1999-2012", FactKind::kId, false, nullptr},
+                    FactCase{"3pm", FactKind::kNumber, false, nullptr}));
+
+TEST(Facts, AddressesOnTheNet_AreNone) {
+  std::vector<Fact> facts;
+  collect_facts("See https://example.com/a1234/567890?id=77777 for more", facts);
+  EXPECT_TRUE(facts.empty());
+}
+
+TEST(Facts, NamesAndTitles) {
+  std::vector<std::string_view> names;
+  std::vector<std::string_view> titles;
+  collect_names(
+      "The chair is Ada Lovelace. Her paper \"Notes on the Analytical Engine\" is known; \"see you soon\" is not.\n- Grace Hopper, admiral",
+      names, titles);
+  EXPECT_EQ(names, (std::vector<std::string_view>{"Ada Lovelace", "Grace Hopper"}));
+  EXPECT_EQ(titles, (std::vector<std::string_view>{"Notes on the Analytical Engine"}));
+}
+
+TEST(Grounds, WhatFollowsFromGroundedNumbers_IsGrounded) {
+  Grounds grounds;
+  grounds.add(R"([{"price":120.5},{"price":79.25},{"price":10}])");
+  const auto holds = [&](std::string_view text) {
+    std::vector<Fact> facts;
+    collect_facts(text, facts);
+    return grounds.holds(facts.at(0));
+  };
+  EXPECT_TRUE(holds("$120.50"));
+  EXPECT_TRUE(holds("199.75"));
+  EXPECT_TRUE(holds("209.75"));
+  EXPECT_TRUE(holds("41.25"));
+  EXPECT_FALSE(holds("333.33"));
+  EXPECT_FALSE(holds("X1205"));
+}
+
+TEST(Recovery, ByObject) {
+  const std::vector<std::string> reads = {"get", "find"};
+  Recovery recovery(lexicon(), reads);
+  StepView done;
+  done.kind = Kind::kTool;
+  done.name = "update_booking";
+  done.input = R"({"booking":"B-1001"})";
+  recovery.add(done);
+  StepView failed = done;
+  failed.name = "change_booking";
+  EXPECT_TRUE(recovery.recovered(failed));
+  failed.input = R"({"booking":"B-2002"})";
+  EXPECT_FALSE(recovery.recovered(failed));
+  failed.name = "cancel_booking";
+  failed.input = done.input;
+  EXPECT_FALSE(recovery.recovered(failed));
+}
+
+TEST(Tools, ReadsByName) {
+  const auto shipped = shipped_read_prefixes();
+  const std::vector<std::string> prefixes(shipped.begin(), shipped.end());
+  for (const auto* name : {"get_order", "getOrder", "GetOrder", "crm.search_contacts", "look_up_user", "lookupUser", "list"})
+    EXPECT_TRUE(is_read_tool(name, prefixes)) << name;
+  for (const auto* name : {"issue_refund", "getaway_book", "listing_create", "cancel", ""})
+    EXPECT_FALSE(is_read_tool(name, prefixes)) << name;
+}
+
+TEST(Reading, CostGrowsWithTheText_NotFaster) {
+  const auto cost = [](std::size_t repeats) {
+    std::string text;
+    for (std::size_t i = 0; i < repeats; ++i) text += "now already successfully your your not if \"Aaaa Bbbb Cccc ( [ { cancelled ";
+    Reading reading;
+    std::vector<Fact> facts;
+    const auto start = std::chrono::steady_clock::now();
+    read(text, lexicon(), reading);
+    collect_facts(text, facts);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  cost(1000);
+  EXPECT_LT(cost(32000), 40 * 8 * (cost(1000) + 1e-3));
+}
+
+}  // namespace
+}  // namespace runwarden::plugins
