@@ -11,7 +11,7 @@ constexpr std::int64_t kCountAgainNs = 1'000'000'000;
 constexpr std::int64_t kRefusedForNs = 10'000'000'000;
 // What must be free for an ordinary run; less, and the store says beforehand that it refuses runs.
 constexpr std::uint64_t kRunPages = 32;
-constexpr std::uint64_t kTellingPages = 64;  // a larger write that does not fit says nothing of an ordinary run
+constexpr std::uint64_t kTellingBytes = std::uint64_t{256} << 10;  // a larger write that does not fit says nothing of an ordinary run
 
 // Each entry is a list of page numbers that begins with its length.
 std::uint64_t pages_in_free_list(const Txn& txn) {
@@ -58,25 +58,32 @@ void Room::count_again() {
   const ReadTxn committed(env_);  // LMDB shows the list of free pages to readers only
   const Pages pages = count(committed);
   page_bytes_ = pages.page_bytes;
-  left_ = pages.left() - std::min(pages.left(), admitted_in_this_txn_);
-  reserve_ = reserve_pages(pages);
+  const std::uint64_t left = pages.left() * page_bytes_;
+  left_bytes_ = left - std::min(left, admitted_in_this_txn_);
+  reserve_bytes_ = reserve_pages(pages) * page_bytes_;
   counted_ns_ = clock_.monotonic_ns();
   counted_ = true;
   counted_in_this_txn_ = true;
 }
 
+// A value of half a page or more has pages of its own; smaller ones share theirs, which are two thirds full on average.
+std::uint64_t Room::taken_by(std::uint64_t bytes) const {
+  return bytes < page_bytes_ / 2 ? bytes * 3 / 2 : bytes + page_bytes_ * 3 / 2;
+}
+
 bool Room::admit(std::uint64_t bytes) {
-  const std::uint64_t wanted = pages_for(bytes);
-  if (left_ < reserve_ + wanted && !counted_in_this_txn_) count_again();
-  if (left_ < reserve_ + wanted) return false;
-  left_ -= wanted;
+  const std::uint64_t wanted = taken_by(bytes);
+  if (left_bytes_ < reserve_bytes_ + wanted && !counted_in_this_txn_) count_again();
+  if (left_bytes_ < reserve_bytes_ + wanted) return false;
+  left_bytes_ -= wanted;
   admitted_in_this_txn_ += wanted;
   return true;
 }
 
 void Room::note_refused(std::uint64_t bytes) {
   counted_ = false;
-  if (pages_for(bytes) <= kTellingPages) refused_ns_.store(std::max<std::int64_t>(clock_.monotonic_ns(), 1), std::memory_order_relaxed);
+  if (bytes > kTellingBytes) return;
+  refused_ns_.store(std::max<std::int64_t>(clock_.monotonic_ns(), 1), std::memory_order_relaxed);
 }
 
 Space Room::now(const Txn& txn) const {

@@ -40,13 +40,13 @@ class Room {
   Pages count(const Txn& txn) const;
   void count_again();
   static std::uint64_t reserve_pages(const Pages& pages);
-  std::uint64_t pages_for(std::uint64_t bytes) const { return bytes / page_bytes_ + 2; }
+  std::uint64_t taken_by(std::uint64_t bytes) const;
 
   LmdbEnv& env_;
   const Clock& clock_;
   std::uint64_t page_bytes_ = 4096;
-  std::uint64_t left_ = 0;  // as counted last, less what was admitted since
-  std::uint64_t reserve_ = 0;
+  std::uint64_t left_bytes_ = 0;  // as counted last, less what was admitted since
+  std::uint64_t reserve_bytes_ = 0;
   std::int64_t counted_ns_ = 0;
   bool counted_ = false;
   bool counted_in_this_txn_ = false;

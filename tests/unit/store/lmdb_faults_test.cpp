@@ -65,11 +65,22 @@ class LmdbFaults : public ::testing::Test {
     const std::vector<Write> batch{std::move(write)};
     return store.commit(batch).front();
   }
+  // How many runs of that size it takes: fifty a transaction, then one by one.
   int fill(Store& store, std::size_t bytes) {
-    for (int stored = 0;; ++stored) {
-      const WriteResult result = commit(store, run(store, "fill " + std::to_string(bytes) + " " + std::to_string(stored), bytes));
-      if (result.outcome != Outcome::stored) return stored;
+    int stored = 0;
+    for (const int together : {50, 1}) {
+      for (bool all = true; all;) {
+        std::vector<Write> batch;
+        for (int i = 0; i < together; ++i) {
+          batch.push_back(run(store, "fill " + std::to_string(bytes) + " " + std::to_string(stored + i), bytes));
+        }
+        for (const WriteResult& result : store.commit(batch)) {
+          if (result.outcome == Outcome::unavailable) all = false;
+          if (result.outcome == Outcome::stored) ++stored;
+        }
+      }
     }
+    return stored;
   }
 
   FakeClock clock_;
@@ -103,6 +114,37 @@ TEST_F(LmdbFaults, FullMap_RefusesRunsReadsOnAndTakesKeys) {
   key.tenant_name = "acme";
   store->put_key(key);
   EXPECT_EQ(store->keys().size(), 1u);
+}
+
+TEST_F(LmdbFaults, FullMap_TakesRunsAgainWhenOldOnesWereDeleted) {
+  const auto store = open();
+  fill(*store, 8000);
+  fill(*store, 100);
+  EXPECT_FALSE(store->writable().ok());
+  Retention retention;
+  retention.runs_before_ms = kEndMs;
+  for (int i = 0; i < 2; ++i) EXPECT_GT(store->expire(retention, 50).runs, 0u);
+  EXPECT_TRUE(store->writable().ok());
+  EXPECT_GT(fill(*store, 7000), 50);
+  while (store->expire(retention, 200).more) continue;
+  EXPECT_GT(fill(*store, 8001), 300);
+}
+
+TEST_F(LmdbFaults, SteadyLoadWithRetention_DoesNotGrowTheFile) {
+  settings_.map_size = 64 * kMiB;
+  const auto store = open();
+  std::uint64_t grown = 0;
+  Retention retention;
+  for (int round = 0; round < 40; ++round) {
+    std::vector<Write> batch;
+    for (int i = 0; i < 50; ++i) batch.push_back(run(*store, std::to_string(round) + "/" + std::to_string(i), 4000));
+    store->commit(batch);
+    clock_.advance_ms(1000);
+    retention.runs_before_ms = clock_.wall_ms() - 5000;
+    while (store->expire(retention, 200).more) continue;
+    if (round == 15) grown = store->space().file_bytes;
+  }
+  EXPECT_LE(store->space().file_bytes, grown + grown / 10);
 }
 
 TEST_F(LmdbFaults, WriteLargerThanTheMap_DoesNotCostTheRestOfTheBatch) {
