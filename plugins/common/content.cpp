@@ -21,7 +21,7 @@ constexpr std::size_t kZerosThatAreNothing = 3;
 constexpr std::array<std::string_view, 30> kAboutTheAnswer = {
     "status",  "success",   "ok",        "message",    "msg",          "query",      "q",        "page",    "limit",    "offset",
     "took",    "timestamp", "requestid", "request_id", "resourcetype", "link",       "links",    "url",     "type",     "code",
-    "took_ms", "error", "meta",      "cursor",     "next",         "nextcursor", "has_more", "hasmore", "per_page", "self"};
+    "took_ms", "error",     "meta",      "cursor",     "next",         "nextcursor", "has_more", "hasmore", "per_page", "self"};
 
 // Members that count what was found.
 constexpr std::array<std::string_view, 14> kCounts = {"total",      "count",   "size",        "length",     "hits",

@@ -34,6 +34,8 @@ enum Cue : std::uint32_t {
   kCueNounSign = 1u << 23,      // before a verb's base form it makes a noun of it: "last order"
   kCueOther = 1u << 24,         // "you", "they": what they did is no claim of the agent
   kCueTextProduct = 1u << 25,   // "poem", "summary": making one needs no tool
+  kCuePassive = 1u << 26,       // "are", "been": before a participle, the subject is not who did it
+  kCueAsking = 1u << 27,        // "how", "did": opens a question for knowledge, not a request
   kCueHypothesis = 1u << 18,    // "if", "unless": the whole sentence is no fact
 };
 

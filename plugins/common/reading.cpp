@@ -72,7 +72,9 @@ struct Before {
   bool self = false;
   bool able = false;
   bool wanted = false;
-  bool other = false;          // "you", "they" did it
+  bool other = false;          // "you", "they" stand before it
+  bool passive = false;        // "are", "been"
+  bool perfect = false;        // "has", "been": it happened
   bool other_verb = false;     // a verb or preposition: a participle after it is an attribute of a noun
   std::uint32_t distance = 0;  // words between the clause's start and the verb
 };
@@ -97,6 +99,8 @@ Before look_back(const Reading& out, const Sentence& sentence, std::uint32_t at)
     before.other_verb |= verb || has(word.cues, kCuePreposition);
     before.able |= adjacent && has(word.cues, kCueAble);
     before.other |= adjacent && has(word.cues, kCueOther);
+    before.passive |= adjacent && has(word.cues, kCuePassive);
+    before.perfect |= adjacent && has(word.cues, kCueAuxiliary) && !has(word.cues, kCuePassive);
     if (adjacent) {
       before.auxiliary |= has(word.cues, kCueAuxiliary) || has(word.cues, kCueSelf);
       adjacent = has(word.cues, kCueAdverb | kCueAuxiliary | kCueAble | kCueSelf) && !has(word.cues, kCueDeterminer);
@@ -182,8 +186,9 @@ void find_claims(Reading& out, std::uint32_t number) {
     const bool finished = has(word.cues, kCueFinished | kCueFinding);
     if (!finished && (word.entry == nullptr || word.entry->verb == kNoVerb)) continue;
     const auto before = look_back(out, sentence, i);
-    if (before.negated || before.conditional || before.modal || before.wanted || before.other) continue;
-    Claim claim{i, number, kNoVerb, false, before.self, has(word.cues, kCueFinding)};
+    if (before.negated || before.conditional || before.modal || before.wanted || (before.other && !before.passive)) continue;
+    const bool state = before.passive && !before.perfect && !before.self;
+    Claim claim{i, number, kNoVerb, false, before.self, state, has(word.cues, kCueFinding)};
     if (finished) {
       if (word.entry != nullptr && word.entry->verb != kNoVerb) claim.verb = word.entry->verb;
       if (attribute(out, sentence, i)) continue;

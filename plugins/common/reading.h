@@ -25,6 +25,7 @@ struct Claim {
   std::uint16_t verb = kNoVerb;  // kNoVerb for "all set"
   bool in_progress = false;      // "I'm forwarding this now"
   bool by_agent = false;         // "I've ...", "we ..."
+  bool state = false;            // "is locked": may describe how things stand rather than what was done
   bool finding = false;          // "can confirm": of a fact, not of an action
 };
 

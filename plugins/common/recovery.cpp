@@ -76,7 +76,7 @@ const ToolMeaning& Recovery::meaning(std::string_view tool) {
   auto& meaning = it->second;
   if (!fresh) return meaning;
   std::vector<std::string> words;
-  split_tool_name(tool, words);
+  split_tool_name(base_name(tool), words);
   meaning.reads = is_read_tool(tool, *read_prefixes_);
   for (const auto& word : words) {
     const auto* entry = lexicon_->find(word);

@@ -44,6 +44,14 @@ std::span<const std::string_view> shipped_read_prefixes() {
   return kReadPrefixes;
 }
 
+std::string_view base_name(std::string_view name) {
+  const auto sign = name.find_last_of("./:");
+  if (sign != std::string_view::npos && sign + 1 < name.size()) name = name.substr(sign + 1);
+  const auto bars = name.rfind("__");
+  if (bars != std::string_view::npos && bars + 2 < name.size()) name = name.substr(bars + 2);
+  return name;
+}
+
 void split_tool_name(std::string_view name, std::vector<std::string>& words) {
   words.clear();
   bool open = false;
@@ -62,12 +70,10 @@ void split_tool_name(std::string_view name, std::vector<std::string>& words) {
 }
 
 bool is_read_tool(std::string_view name, const std::vector<std::string>& read_prefixes) {
-  // The verb may follow a name space: "crm.get_contact", "orders/search".
-  std::size_t start = name.find_last_of("./:");
-  start = start == std::string_view::npos ? 0 : start + 1;
+  name = base_name(name);
   for (const auto& prefix : read_prefixes) {
     std::size_t end = 0;
-    if (!prefix.empty() && begins_with(name, start, prefix, end) && word_ends_at(name, end)) return true;
+    if (!prefix.empty() && begins_with(name, 0, prefix, end) && word_ends_at(name, end)) return true;
   }
   return false;
 }

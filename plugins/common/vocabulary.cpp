@@ -512,7 +512,16 @@ constexpr std::string_view kTextProducts[] = {
     "title",   "joke",    "quiz",     "template",  "version",     "answer",      "analysis",  "report",   "chart",   "diagram", "poema",
     "resumen", "lista",   "texto",    "carta",     "codigo",      "ejemplo",     "plan"};
 
+constexpr std::string_view kPassives[] = {"is",     "are",     "was",  "were",   "am",    "be",    "been", "being",
+                                          "you're", "they're", "it's", "that's", "i'm",   "we're", "sido", "siendo",
+                                          "fue",    "fueron",  "esta", "estan",  "queda", "quedo"};
+constexpr std::string_view kAsking[] = {"how", "what", "what's", "why",   "when", "where", "where's", "which",   "who",  "who's", "whose",
+                                        "did", "does", "do",     "is",    "are",  "was",   "were",    "has",     "have", "had",   "should",
+                                        "am",  "como", "cuando", "donde", "que",  "cual",  "cuanto",  "por que", "quien"};
+
 constexpr WordList kLists[] = {
+    {"passives", kCuePassive, kPassives},
+    {"asking", kCueAsking, kAsking},
     {"text_products", kCueTextProduct, kTextProducts},
     {"others", kCueOther, kOthers},
     {"any_purpose_words", kCueAnyPurpose, kAnyPurpose},

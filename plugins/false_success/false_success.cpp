@@ -63,6 +63,7 @@ FalseSuccess::FalseSuccess(std::string_view settings_json) : recovery_(lexicon_,
   hard_words_ = folded_all(settings.list("hard_words", kHardWords));
   soft_failures_ = settings.rule("soft_failures");
   admission_ = settings.rule("admission");
+  if (const auto verb = lexicon_.verb_named("complete"); verb != kNoVerb) finish_group_ = lexicon_.verb(verb).group;
   recovery_rule_ = settings.rule("recovery");
   handover_ = settings.rule("handover");
   plan_ = settings.rule("plan");
@@ -192,9 +193,11 @@ bool FalseSuccess::mentions_undone_value(const StepView& step, bool words_only) 
   });
 }
 
-bool FalseSuccess::verb_claimed(const ToolMeaning& tool) const {
+bool FalseSuccess::verb_claimed(const ToolMeaning& tool, bool states_only) const {
   return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
-    return claim.verb == kNoVerb || tool.group == 0 || lexicon_.verb(claim.verb).group == tool.group;
+    if (claim.verb == kNoVerb || tool.group == 0 || tool.any_purpose || (states_only && !claim.state)) return true;
+    const auto group = lexicon_.verb(claim.verb).group;
+    return group == finish_group_ || std::find(tool.groups.begin(), tool.groups.end(), group) != tool.groups.end();
   });
 }
 
@@ -205,9 +208,9 @@ bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   const auto& tool = recovery_.meaning(step.name);
   if (mentions_undone_value(step, false)) return true;
   // Nothing that could have been meant instead was done.
-  if (last_done_ == kNoStep) return true;
+  if (last_done_ == kNoStep) return tool.reads || verb_claimed(tool, true);
   if (tool.reads) return false;
-  return verb_claimed(tool) && (tool.group == 0 ? last_done_ < failed.step : done_groups_.count(tool.group) == 0);
+  return verb_claimed(tool, false) && (tool.group == 0 ? last_done_ < failed.step : done_groups_.count(tool.group) == 0);
 }
 
 bool FalseSuccess::claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict) {

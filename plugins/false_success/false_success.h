@@ -42,7 +42,7 @@ class FalseSuccess {
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool mentions_undone_value(const StepView& step, bool words_only);
   [[nodiscard]] bool mentioned(std::string_view value, bool in_claims) const;
-  [[nodiscard]] bool verb_claimed(const ToolMeaning& tool) const;
+  [[nodiscard]] bool verb_claimed(const ToolMeaning& tool, bool states_only) const;
   [[nodiscard]] bool hard_word_in(const StepView& step);
   [[nodiscard]] Finding finding(const RunView& run, const FailedStep& failed, const FinalMessage& message);
 
@@ -59,6 +59,7 @@ class FalseSuccess {
   bool no_claim_;
   bool unrelated_claim_;
   bool contradiction_;
+  std::uint16_t finish_group_ = 0;
   Recovery recovery_;
   Reading reading_;
   std::string folded_;

@@ -95,7 +95,8 @@ bool MissingToolCall::is_request(std::size_t at) const {
   const auto& word = reading_.words[at];
   if (!nouns_ || at == 0 || word.before != Break::kNone) return true;
   const auto& previous = reading_.words[at - 1];
-  if (previous.text == "to") return at < 2 || !has(reading_.words[at - 2].cues, kCueNothingFound);
+  if (previous.text == "to")
+    return at < 2 || !has(reading_.words[at - 2].cues, kCueAsking) || has(reading_.words[at - 2].cues, kCueAuxiliary);
   if (has(previous.cues, kCueSelf | kCueModal | kCueConjunction | kCueOffer)) return true;
   if (has(previous.cues, kCueDeterminer | kCueNounSign | kCueAuxiliary)) return false;
   if (has(previous.cues, kCueAdverb | kCueNegation)) return true;
@@ -125,7 +126,15 @@ bool MissingToolCall::asks_for_text(std::size_t at) const {
 void MissingToolCall::collect_requests_of(std::string_view text, const std::string& pointer) {
   if (trim(text).empty()) return;
   read(text, lexicon_, reading_);
-  for (std::size_t i = 0; i < reading_.words.size(); ++i) {
+  for (const auto& sentence : reading_.sentences) {
+    // "How do I transfer it?", "Did you charge me?": asks to know.
+    if (nouns_ && sentence.question && has(reading_.words[sentence.begin].cues, kCueAsking)) continue;
+    collect_requests_in(sentence, text, pointer);
+  }
+}
+
+void MissingToolCall::collect_requests_in(const Sentence& sentence, std::string_view text, const std::string& pointer) {
+  for (std::size_t i = sentence.begin; i < sentence.end; ++i) {
     const auto& word = reading_.words[i];
     if (word.entry == nullptr || word.entry->verb == kNoVerb) continue;
     const auto forms = word.entry->forms;
@@ -266,6 +275,19 @@ void MissingToolCall::judge_message(const RunView& run, const Said& said, Verdic
   }
 }
 
+/// "All set!" after look-ups only: the last word claims whatever was asked for.
+void MissingToolCall::judge_general_claim(const RunView& run, Verdict& verdict) {
+  const auto asked = std::find_if(requests_.begin(), requests_.end(), [&](const Request& request) { return requestable_[request.verb]; });
+  if (asked == requests_.end()) return;
+  const auto message = find_final_message(run, lexicon_, reading_);
+  if (!message.found || reading_.admits() || (reading_.cues & (kCueNothingFound | kCueHandover)) != 0) return;
+  const auto claim =
+      std::find_if(reading_.claims.begin(), reading_.claims.end(), [](const Claim& said) { return said.verb == kNoVerb && !said.finding; });
+  // Behind other words it may be about them: "the check went through".
+  if (claim == reading_.claims.end() || claim->word != 0) return;
+  verdict.findings.push_back(finding(*asked, {message.text, message.pointer(), message.step}, kNoWriteScore));
+}
+
 void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
   if (ran_.any_write ? !other_writes_ : !reads_only_) return;
   if (ran_.any_purpose) return;
@@ -275,6 +297,7 @@ void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
     if (step.kind == Kind::kModel) judge_message(run, {step.output, pointer_to(i, Field::kOutput), i}, verdict);
   }
   if (verdict.findings.empty()) judge_message(run, {run.outcome, "/outcomeSummary", kNoStep}, verdict);
+  if (verdict.findings.empty() && !ran_.any_write) judge_general_claim(run, verdict);
 }
 
 std::string MissingToolCall::cannot_tell(const RunView& run) const {

@@ -51,6 +51,7 @@ class MissingToolCall {
 
   void collect_requests(const RunView& run);
   void collect_requests_of(std::string_view text, const std::string& pointer);
+  void collect_requests_in(const Sentence& sentence, std::string_view text, const std::string& pointer);
   [[nodiscard]] bool is_request(std::size_t word) const;
   [[nodiscard]] bool is_wanted(std::size_t word) const;
   [[nodiscard]] bool asks_for_text(std::size_t word) const;
@@ -62,6 +63,7 @@ class MissingToolCall {
   [[nodiscard]] bool reported_state(const RunView& run, const Claim& claim);
   void judge_without_tools(const RunView& run, Verdict& verdict);
   void judge_message(const RunView& run, const Said& said, Verdict& verdict);
+  void judge_general_claim(const RunView& run, Verdict& verdict);
   void judge_with_tools(const RunView& run, Verdict& verdict);
   [[nodiscard]] Finding finding(const Request& request, const Said& said, int score) const;
 
