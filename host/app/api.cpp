@@ -8,7 +8,6 @@
 #include "base/json_text.h"
 #include "http/problem.h"
 #include "pipeline/analyze.h"
-#include "pipeline/answers.h"
 
 namespace runwarden::app {
 namespace {
@@ -39,11 +38,18 @@ std::string percent_encoded(std::string_view text) {
   return out;
 }
 
+int status_of(pipeline::IngestAnswer::Kind kind) {
+  switch (kind) {
+    case pipeline::IngestAnswer::Kind::created: return 201;
+    case pipeline::IngestAnswer::Kind::buffered: return 202;
+    default: return 200;
+  }
+}
+
 Reply ingest_reply(pipeline::IngestAnswer answer, const std::string& request_id) {
-  using Kind = pipeline::IngestAnswer::Kind;
-  if (answer.kind == Kind::refused) return http::problem(answer.error, request_id);
-  Reply reply = json_reply(answer.kind == Kind::created ? 201 : 200, std::move(answer.body));
-  reply.headers.push_back({"Location", "/v1/runs/" + percent_encoded(answer.run_id)});
+  if (answer.kind == pipeline::IngestAnswer::Kind::refused) return http::problem(answer.error, request_id);
+  Reply reply = json_reply(status_of(answer.kind), std::move(answer.body));
+  if (!answer.run_id.empty()) reply.headers.push_back({"Location", "/v1/runs/" + percent_encoded(answer.run_id)});
   return reply;
 }
 
@@ -96,8 +102,8 @@ class OpenExchange final : public Exchange {
   }
 };
 
-// POST /v1/ingest/runs with one run.
-class IngestRunExchange final : public Exchange {
+// POST /v1/ingest/*, but for batches: one task on the pool, answered after the commit.
+class IngestExchange final : public Exchange {
  public:
   using Exchange::Exchange;
 
@@ -115,10 +121,16 @@ class IngestRunExchange final : public Exchange {
       pipeline::IngestRequest request;
     };
     auto waiting = std::make_shared<Waiting>(Waiting{std::move(ticket), std::move(*lease), std::move(request)});
-    parts().pool.post([&ingest = parts().ingest, waiting, id = request_id()](std::size_t worker) {
-      ingest.take(worker, std::move(waiting->request),
-                  [waiting, id](pipeline::IngestAnswer answer) { waiting->ticket.send(ingest_reply(std::move(answer), id)); });
-    });
+    const auto take = [&parts = parts(), endpoint = admission().route->endpoint, waiting, id = request_id()](std::size_t worker) {
+      auto done = [waiting, id](pipeline::IngestAnswer answer) { waiting->ticket.send(ingest_reply(std::move(answer), id)); };
+      switch (endpoint) {
+        case Endpoint::ingest_events: return parts.events.take(worker, std::move(waiting->request), std::move(done));
+        case Endpoint::ingest_changes: return parts.changes.take_change(std::move(waiting->request), std::move(done));
+        case Endpoint::ingest_policies: return parts.changes.take_policy(std::move(waiting->request), std::move(done));
+        default: return parts.runs.take(worker, std::move(waiting->request), std::move(done));
+      }
+    };
+    parts().pool.post(take);
   }
 };
 
@@ -143,37 +155,31 @@ class PoolExchange final : public Exchange {
   void on_body(std::string body, Ticket ticket) override {
     auto lease = parts().in_flight.take(body.size());
     if (!lease) return ticket.send(http::problem(overloaded(), request_id()));
-    struct Waiting {
-      ApiParts& parts;
-      Admission admission;
-      std::string request_id;
-      std::string body;
-      Ticket ticket;
-      Budget::Lease lease;
-    };
     auto waiting =
         std::make_shared<Waiting>(Waiting{parts(), admission(), request_id(), std::move(body), std::move(ticket), std::move(*lease)});
     parts().pool.post([waiting](std::size_t worker) {
-      Result<Reply> reply = waiting->admission.route->endpoint == Endpoint::analyze
-                                ? analyze(waiting->parts, waiting->admission, waiting->body, worker)
-                                : run(waiting->parts, waiting->admission);
-      waiting->ticket.send(reply.ok() ? std::move(*reply) : http::problem(reply.error(), waiting->request_id));
+      const bool judges = waiting->admission.route->endpoint == Endpoint::analyze;
+      Result<std::string> json = judges ? analyze(*waiting, worker) : waiting->parts.reads.answer(waiting->admission);
+      waiting->ticket.send(json.ok() ? json_reply(200, std::move(*json)) : http::problem(json.error(), waiting->request_id));
     });
   }
 
  private:
-  static Result<Reply> analyze(ApiParts& parts, const Admission& admission, const std::string& body, std::size_t worker) {
-    auto analysis = pipeline::analyze(body, parts.limits.run, *parts.detectors(), admission.principal->tenant_name, worker);
+  struct Waiting {
+    ApiParts& parts;
+    Admission admission;
+    std::string request_id;
+    std::string body;
+    Ticket ticket;
+    Budget::Lease lease;
+  };
+
+  static Result<std::string> analyze(const Waiting& waiting, std::size_t worker) {
+    ApiParts& parts = waiting.parts;
+    auto analysis = pipeline::analyze(waiting.body, parts.limits.run, *parts.detectors(), waiting.admission.principal->tenant_name, worker);
     if (!analysis.ok()) return std::move(analysis.error());
     parts.metrics.verdict(analysis->verdict);
-    return json_reply(200, std::move(analysis->json));
-  }
-
-  static Result<Reply> run(ApiParts& parts, const Admission& admission) {
-    const std::string& id = admission.parameters.at(0);
-    const auto run = parts.store.find_run(admission.principal->tenant, id);
-    if (!run) return Error{Code::not_found, "there is no run with the runId \"" + id.substr(0, 256) + "\"", {}, {}};
-    return json_reply(200, pipeline::run_json(*run));
+    return std::move(analysis->json);
   }
 };
 
@@ -181,14 +187,15 @@ std::unique_ptr<http::Exchange> exchange_for(ApiParts& parts, Admission admissio
   switch (admission.route->endpoint) {
     case Endpoint::ingest_runs:
       if (admission.media == Media::ndjson) return std::make_unique<IngestLinesExchange>(parts, std::move(admission), request_id);
-      return std::make_unique<IngestRunExchange>(parts, std::move(admission), request_id);
-    case Endpoint::analyze:
-    case Endpoint::run: return std::make_unique<PoolExchange>(parts, std::move(admission), request_id);
+      return std::make_unique<IngestExchange>(parts, std::move(admission), request_id);
+    case Endpoint::ingest_events:
+    case Endpoint::ingest_changes:
+    case Endpoint::ingest_policies: return std::make_unique<IngestExchange>(parts, std::move(admission), request_id);
     case Endpoint::healthz:
     case Endpoint::readyz:
-    case Endpoint::metrics: break;
+    case Endpoint::metrics: return std::make_unique<OpenExchange>(parts, std::move(admission), request_id);
+    default: return std::make_unique<PoolExchange>(parts, std::move(admission), request_id);
   }
-  return std::make_unique<OpenExchange>(parts, std::move(admission), request_id);
 }
 
 }  // namespace

@@ -10,12 +10,15 @@
 
 #include "app/log.h"
 #include "app/metrics.h"
+#include "app/reads.h"
 #include "app/router.h"
 #include "auth/key_ring.h"
 #include "auth/rate_limiter.h"
 #include "base/budget.h"
 #include "base/work_pool.h"
 #include "http/server.h"
+#include "pipeline/change_ingest.h"
+#include "pipeline/event_ingest.h"
 #include "pipeline/run_ingest.h"
 
 namespace runwarden::app {
@@ -37,9 +40,11 @@ struct Readiness {
 struct ApiParts {
   auth::KeyRing& keys;
   auth::RateLimiter& rates;
-  pipeline::RunIngest& ingest;
-  pipeline::RunIngest::Detectors detectors;
-  store::Store& store;
+  pipeline::RunIngest& runs;
+  pipeline::EventIngest& events;
+  pipeline::ChangeIngest& changes;
+  pipeline::Detectors detectors;
+  Reads& reads;
   WorkPool& pool;
   Budget& in_flight;
   Metrics& metrics;

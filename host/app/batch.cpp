@@ -122,7 +122,7 @@ void Batch::ingest(std::size_t worker, LineBatch::Line& line) {
     return refuse(line.number, error);
   }
   try {
-    parts_.ingest.take(worker, request_for(line), [self = shared_from_this(), number = line.number](const pipeline::IngestAnswer& answer) {
+    parts_.runs.take(worker, request_for(line), [self = shared_from_this(), number = line.number](const pipeline::IngestAnswer& answer) {
       self->note(number, answer);
       self->end_of_batch();
     });

@@ -29,6 +29,7 @@ class Exchange : public http::Exchange {
     pipeline::IngestRequest request;
     request.tenant = admission_.principal->tenant;
     request.tenant_name = admission_.principal->tenant_name;
+    request.key_name = admission_.principal->key_name.empty() ? admission_.principal->key_id : admission_.principal->key_name;
     return request;
   }
 

@@ -68,6 +68,9 @@ struct Metrics::Families {
   Gauge& store_map = gauge(registry, "runwarden_store_map_bytes", "The most the store may grow to (store.map_size)");
   Gauge& store_file = gauge(registry, "runwarden_store_file_bytes", "Size of the store's file");
   Gauge& store_refusing = gauge(registry, "runwarden_store_refusing", "1 while runs are refused for want of room");
+  Gauge& open_runs = gauge(registry, "runwarden_open_runs", "Runs that are open from events");
+  Gauge& oldest_open_run = gauge(registry, "runwarden_oldest_open_run_age_seconds", "Time since the oldest open run's first event");
+  Gauge& retention_lag = gauge(registry, "runwarden_retention_lag_seconds", "Time since nothing was left to delete; 0 while nothing is");
   Family<Counter>& detector_runs = counter(registry, "runwarden_detector_runs_total", "Runs a detector looked at, by key and status");
   Family<Counter>& detector_failures = counter(registry, "runwarden_detector_failures_total", "Failures found, by detector key");
   Family<Counter>& detector_suppressed =
@@ -149,6 +152,9 @@ std::string Metrics::page(const Gauges& gauges) {
   all.store_map.Set(static_cast<double>(gauges.store_map_bytes));
   all.store_file.Set(static_cast<double>(gauges.store_file_bytes));
   all.store_refusing.Set(gauges.store_refusing ? 1 : 0);
+  all.open_runs.Set(static_cast<double>(gauges.open_runs));
+  all.oldest_open_run.Set(static_cast<double>(gauges.oldest_open_run_ms) / 1e3);
+  all.retention_lag.Set(static_cast<double>(gauges.retention_lag_ms) / 1e3);
   return prometheus::TextSerializer().Serialize(all.registry.Collect());
 }
 

@@ -10,7 +10,26 @@
 
 namespace runwarden::app {
 
-enum class Endpoint : std::uint8_t { ingest_runs, analyze, run, healthz, readyz, metrics };
+enum class Endpoint : std::uint8_t {
+  ingest_runs,
+  ingest_events,
+  ingest_changes,
+  ingest_policies,
+  analyze,
+  runs,
+  run,
+  failures,
+  failure,
+  investigation,
+  changes,
+  policies,
+  policy,
+  detectors,
+  openapi,
+  healthz,
+  readyz,
+  metrics,
+};
 
 enum class Access : std::uint8_t { open, ingest, read };  // no key, or a key with that scope
 

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <limits>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -28,11 +31,12 @@ constexpr std::uint64_t kMaxQueuedRecords = 8192;
 constexpr std::uint64_t kMaxQueuedBytes = 256ull << 20;
 constexpr std::int64_t kHousekeepingMs = 200;
 constexpr std::int64_t kTendMs = 10'000;
+constexpr std::size_t kDeleteAtOnce = 200;  // records in a transaction: a few milliseconds
 
 LogLevel log_level(const std::string& name) {
-  if (name == "debug" || name == "trace") return LogLevel::debug;
+  if (name == "debug") return LogLevel::debug;
   if (name == "warn") return LogLevel::warn;
-  if (name == "error" || name == "off") return LogLevel::error;
+  if (name == "error") return LogLevel::error;
   return LogLevel::info;
 }
 
@@ -84,11 +88,18 @@ store::CommitQueue::Limits queue_limits(const config::StoreSection& section) {
 // The detectors in force: replaced whole at a reload, read by every run.
 class DetectorsInForce {
  public:
-  std::shared_ptr<detect::DetectorSet> get() const { return set_.load(std::memory_order_acquire); }
-  void put(std::shared_ptr<detect::DetectorSet> set) { set_.store(std::move(set), std::memory_order_release); }
+  std::shared_ptr<detect::DetectorSet> get() const {
+    const std::lock_guard lock(mutex_);
+    return set_;
+  }
+  void put(std::shared_ptr<detect::DetectorSet> set) {
+    const std::lock_guard lock(mutex_);
+    set_.swap(set);
+  }
 
  private:
-  std::atomic<std::shared_ptr<detect::DetectorSet>> set_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<detect::DetectorSet> set_;
 };
 
 // Does something every so often until it goes.
@@ -137,10 +148,13 @@ class Service {
  private:
   Status open_store();
   Result<std::shared_ptr<detect::DetectorSet>> load_detectors(const config::Settings& settings);
+  void make_pipeline(const ApiLimits& limits);
   Status listen();
   void reload_detectors(const std::function<Result<config::Settings>()>& reload);
   void housekeeping();
   void note_key_use();
+  void delete_old();
+  std::string tenant_name(model::TenantId tenant);
   Readiness readiness();
   Gauges gauges();
   void say(LogLevel level, std::string_view event, std::string_view text) { log_.write(level, event, {{"text", text}}); }
@@ -158,14 +172,24 @@ class Service {
   std::unique_ptr<auth::RateLimiter> rates_;
   std::unique_ptr<store::CommitQueue> queue_;
   std::unique_ptr<WorkPool> pool_;
-  std::unique_ptr<pipeline::RunIngest> ingest_;
+  pipeline::Turnstile turnstile_;
+  std::unique_ptr<pipeline::Judge> judge_;
+  std::unique_ptr<pipeline::RunIngest> runs_;
+  std::unique_ptr<pipeline::RunResolver> resolver_;
+  std::unique_ptr<pipeline::EventIngest> events_;
+  std::unique_ptr<pipeline::ChangeIngest> changes_;
+  std::unique_ptr<Reads> reads_;
   std::unique_ptr<ApiParts> parts_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<Api> ops_api_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> ops_server_;
   std::unique_ptr<Ticker> ticker_;
+  std::mutex tenants_mutex_;
+  std::map<model::TenantId, std::string> tenants_;  // names never change
   std::int64_t tended_ns_ = 0;
+  std::atomic<bool> deleting_{false};
+  std::atomic<std::int64_t> nothing_old_ns_{0};  // when nothing was left to delete, last
 };
 
 Status Service::open_store() {
@@ -215,13 +239,45 @@ Status Service::start() {
   queue_ = std::make_unique<store::CommitQueue>(*store_, queue_limits(settings_.store), clock_, std::move(listener));
   pool_ = std::make_unique<WorkPool>(cores(), [this](const std::string& why) { say(LogLevel::error, "task_failed", why); });
   const ApiLimits limits = api_limits(settings_.limits);
-  ingest_ = std::make_unique<pipeline::RunIngest>(
-      pipeline::RunIngest::Steps{*store_, *queue_, *pool_, clock_, [this] { return detectors_.get(); },
-                                 [this](const model::Verdict& verdict) { metrics_.verdict(verdict); }, limits.run});
-  parts_.reset(new ApiParts{*keys_, *rates_, *ingest_, [this] { return detectors_.get(); }, *store_, *pool_, in_flight_, metrics_, log_,
-                            clock_, limits, [this] { return readiness(); }, [this] { return gauges(); }});
+  make_pipeline(limits);
+  auto seal = auth::CursorSeal::of_file(std::filesystem::path(settings_.store.path) / "cursor.secret");
+  if (!seal.ok()) return std::move(seal.error());
+  reads_ = std::make_unique<Reads>(*store_, std::move(*seal), [this] { return detectors_.get(); });
+  parts_.reset(new ApiParts{*keys_, *rates_, *runs_, *events_, *changes_, [this] { return detectors_.get(); }, *reads_, *pool_, in_flight_,
+                            metrics_, log_, clock_, limits, [this] { return readiness(); }, [this] { return gauges(); }});
+  nothing_old_ns_ = clock_.monotonic_ns();
   ticker_ = std::make_unique<Ticker>(kHousekeepingMs, [this] { housekeeping(); });
   return listen();
+}
+
+void Service::make_pipeline(const ApiLimits& limits) {
+  judge_ = std::make_unique<pipeline::Judge>(
+      *store_, [this] { return detectors_.get(); }, [this](const model::Verdict& verdict) { metrics_.verdict(verdict); });
+  runs_ =
+      std::make_unique<pipeline::RunIngest>(pipeline::RunIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, *judge_, limits.run});
+  intake::RunLimits any_length = limits.run;
+  any_length.max_steps = std::numeric_limits<std::size_t>::max();  // its events were bounded as they came
+  const store::BufferRules rules{settings_.buffer.idle_timeout_ms, settings_.buffer.max_age_ms};
+  resolver_ = std::make_unique<pipeline::RunResolver>(
+      pipeline::RunResolver::Steps{*store_, *queue_, *pool_, clock_, *judge_, any_length,
+                                   [this](model::TenantId tenant) { return tenant_name(tenant); },
+                                   [this](const std::string& why) { say(LogLevel::error, "resolve_fault", why); }},
+      rules);
+  pipeline::EventIngest::Steps events{*store_, *queue_, *pool_, clock_, turnstile_, *resolver_, {}};
+  events.limits.max_json_depth = limits.run.max_json_depth;
+  events.max_events = static_cast<std::uint32_t>(settings_.buffer.max_events);
+  events.max_open_runs = static_cast<std::uint64_t>(settings_.buffer.max_open_runs);
+  events_ = std::make_unique<pipeline::EventIngest>(std::move(events));
+  changes_ = std::make_unique<pipeline::ChangeIngest>(
+      pipeline::ChangeIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, limits.run.max_json_depth});
+}
+
+std::string Service::tenant_name(model::TenantId tenant) {
+  const std::lock_guard lock(tenants_mutex_);
+  const auto known = tenants_.find(tenant);
+  if (known != tenants_.end()) return known->second;
+  for (const model::Tenant& one : store_->tenants()) tenants_[one.id] = one.name;
+  return tenants_[tenant];
 }
 
 Status Service::listen() {
@@ -263,17 +319,36 @@ void Service::reload_detectors(const std::function<Result<config::Settings>()>& 
   if (!fresh.ok()) return say(LogLevel::error, "reload_refused", fresh.error().detail);
   auto set = load_detectors(*fresh);
   if (!set.ok()) return say(LogLevel::error, "reload_refused", set.error().detail);
+  rates_->change({fresh->limits.requests_per_second, fresh->limits.burst});
   detectors_.put(std::move(*set));
-  say(LogLevel::info, "reloaded", "detectors are in force as configured now");
+  say(LogLevel::info, "reloaded", "detectors and rates are in force as configured now");
   log_.flush();
 }
 
 void Service::housekeeping() {
   log_.flush();
+  pool_->post([this](std::size_t) { resolver_->poke(); });
   if (clock_.monotonic_ns() - tended_ns_ < kTendMs * 1'000'000) return;
   tended_ns_ = clock_.monotonic_ns();
   note_key_use();
   queue_->run_between([](store::Store& store) { store.tend(); });
+  if (!deleting_.exchange(true)) delete_old();
+}
+
+// A small transaction between two batches of runs, and again until nothing is left that is too old.
+void Service::delete_old() {
+  queue_->run_between([this](store::Store& store) {
+    const std::int64_t now = clock_.wall_ms();
+    const auto before = [now](std::int64_t keep_ms) { return keep_ms == config::kForever ? store::kBeginningMs : now - keep_ms; };
+    store::Retention retention;
+    retention.runs_before_ms = before(settings_.retention.runs_ms);
+    retention.failures_before_ms = before(settings_.retention.failures_ms);
+    retention.changes_before_ms = before(settings_.retention.changes_ms);
+    retention.policies_before_ms = before(settings_.retention.policies_ms);
+    if (store.expire(retention, kDeleteAtOnce).more) return delete_old();
+    nothing_old_ns_ = clock_.monotonic_ns();
+    deleting_ = false;
+  });
 }
 
 void Service::note_key_use() {
@@ -316,6 +391,10 @@ Gauges Service::gauges() {
   gauges.store_map_bytes = space.map_bytes;
   gauges.store_file_bytes = space.file_bytes;
   gauges.store_refusing = space.refusing;
+  const store::OpenRuns open = store_->open_runs();
+  gauges.open_runs = open.count;
+  gauges.oldest_open_run_ms = open.oldest_age_ms;
+  if (deleting_) gauges.retention_lag_ms = (clock_.monotonic_ns() - nothing_old_ns_) / 1'000'000;
   return gauges;
 }
 

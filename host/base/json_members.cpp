@@ -6,24 +6,23 @@
 namespace runwarden {
 namespace {
 
-class MemberCutter final : public JsonEvents {
+// Cuts the outermost container, which has to be of that bracket, into pieces.
+class Cutter final : public JsonEvents {
  public:
-  std::vector<JsonMember> members;
+  explicit Cutter(char outermost) : outermost_(outermost) {}
+
+  std::vector<JsonMember> members;  // of an array: without names
 
   bool scalar(const JsonScalar& value) override {
     if (open_.empty()) return false;
+    begin_element();
     write_json_scalar(writer_, value);
     return true;
   }
   bool open_object() override { return open('{'); }
   bool open_array() override { return open('['); }
   bool key(std::string_view name) override {
-    if (open_.size() == 1) {
-      members.push_back({std::string(name), {}});
-      writer_ = JsonWriter(members.back().json);
-    } else {
-      writer_.key(name);
-    }
+    open_.size() == 1 ? begin_piece(name) : static_cast<void>(writer_.key(name));
     return true;
   }
   bool close() override {
@@ -40,24 +39,66 @@ class MemberCutter final : public JsonEvents {
 
  private:
   bool open(char bracket) {
-    if (open_.empty() && bracket == '[') return false;
+    if (open_.empty() && bracket != outermost_) return false;
+    begin_element();
     if (!open_.empty()) bracket == '{' ? writer_.begin_object() : writer_.begin_array();
     open_ += bracket;
     return true;
   }
 
+  void begin_element() {
+    if (open_ == "[") begin_piece({});
+  }
+  void begin_piece(std::string_view name) {
+    members.push_back({std::string(name), {}});
+    writer_ = JsonWriter(members.back().json);
+  }
+
+  char outermost_;
   std::string open_;  // brackets that are open, the outermost first
   std::string nowhere_;
   JsonWriter writer_{nowhere_};
 };
 
+class StringReader final : public JsonEvents {
+ public:
+  std::string text;
+
+  bool scalar(const JsonScalar& value) override {
+    if (value.type == JsonScalar::Type::string) text = value.text;
+    return true;
+  }
+  bool open_object() override { return false; }
+  bool open_array() override { return false; }
+  bool key(std::string_view) override { return false; }
+  bool close() override { return false; }
+  void restart() override { text.clear(); }
+};
+
+constexpr int kMaxDepth = 1000;
+
+std::vector<JsonMember> cut(std::string_view json, char outermost) {
+  Cutter cutter(outermost);
+  if (!parse_json(json, kMaxDepth, cutter).ok()) return {};
+  return std::move(cutter.members);
+}
+
 }  // namespace
 
 std::vector<JsonMember> json_members(std::string_view object) {
-  constexpr int kMaxDepth = 1000;
-  MemberCutter cutter;
-  if (!parse_json(object, kMaxDepth, cutter).ok()) return {};
-  return std::move(cutter.members);
+  return cut(object, '{');
+}
+
+std::vector<std::string> json_elements(std::string_view array) {
+  std::vector<std::string> elements;
+  for (JsonMember& one : cut(array, '[')) elements.push_back(std::move(one.json));
+  return elements;
+}
+
+std::string json_string_value(std::string_view json) {
+  StringReader reader;
+  if (!parse_json(json, 1, reader).ok()) return {};
+  return std::move(reader.text);
 }
 
 }  // namespace runwarden

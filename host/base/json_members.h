@@ -16,4 +16,10 @@ struct JsonMember {
 // beyond 1000.
 std::vector<JsonMember> json_members(std::string_view object);
 
+// The elements of an array, in order, as compact text; empty for text that is no array. The same bound.
+std::vector<std::string> json_elements(std::string_view array);
+
+// The characters of a JSON string; empty for text that is none.
+std::string json_string_value(std::string_view json);
+
 }  // namespace runwarden

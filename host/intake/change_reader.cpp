@@ -11,12 +11,8 @@ namespace {
 enum Slot : std::uint8_t { kKind, kPolicy, kRevision, kAuthor, kAt, kContent, kOther };
 
 constexpr Field kChangeFields[] = {
-    {"kind", Want::text, kKind},
-    {"ref", Want::text, kOther},
-    {"summary", Want::text, kOther},
-    {"at", Want::time, kAt},
-    {"changeId", Want::ignored, kOther},
-    {"receivedAt", Want::ignored, kOther},
+    {"kind", Want::text, kKind}, {"ref", Want::text, kOther},         {"summary", Want::text, kOther},
+    {"at", Want::time, kAt},     {"changeId", Want::ignored, kOther}, {"receivedAt", Want::ignored, kOther},
 };
 constexpr Shape kChangeShape{kChangeFields, "a change"};
 
@@ -38,7 +34,8 @@ constexpr Shape kPolicyShape{kPolicyFields, "a policy revision"};
 bool is_kind(std::string_view text) {
   const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
   if (text.empty() || text.size() > 64 || !letter(text[0])) return false;
-  return std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-'; });
+  return std::all_of(text.begin(), text.end(),
+                     [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-'; });
 }
 
 class ChangeReader final : public ShapeReader {
@@ -63,8 +60,9 @@ class ChangeReader final : public ShapeReader {
     has_kind_ = true;
     change_.kind = value.text;
     if (!is_kind(value.text)) {
-      fault("kind", "invalid_kind", "must be code, runtime, policy or another lower-case word of up to 64 characters ([a-z][a-z0-9_.-]*), got \"" +
-                                        change_.kind.substr(0, 80) + "\"");
+      fault("kind", "invalid_kind",
+            "must be code, runtime, policy or another lower-case word of up to 64 characters ([a-z][a-z0-9_.-]*), got \"" +
+                change_.kind.substr(0, 80) + "\"");
     }
   }
 

@@ -79,7 +79,8 @@ class EventsReader final : public ShapeReader {
     if (&shape != &kEventShape) return;
     if (request_.events.size() == limits_.max_events) {
       if (!std::exchange(too_many_, true)) {
-        fault("", "too_many", "is one too many: a request holds at most " + std::to_string(limits_.max_events) + " events; send the rest in another");
+        fault("", "too_many",
+              "is one too many: a request holds at most " + std::to_string(limits_.max_events) + " events; send the rest in another");
       }
       return;
     }
@@ -134,6 +135,20 @@ const std::string* find(const std::vector<JsonMember>& members, std::string_view
 // Puts a run together, event by event.
 class RunOfEvents {
  public:
+  void begin_with(std::string_view whole) {
+    for (auto& [name, json] : json_members(whole)) {
+      if (name == "steps") {
+        for (std::string& step : json_elements(json)) steps_.push_back(std::move(step));
+      } else if (name == "metadata") {
+        metadata_ = json_members(json);
+      } else if (name == "outcomeSummary") {
+        last_output_ = std::move(json);  // what the model says after it takes its place
+      } else if (name != "runId") {
+        members_.push_back({name, std::move(json)});
+      }
+    }
+  }
+
   void add(std::string_view event_json) {
     const std::vector<JsonMember> event = json_members(event_json);
     const std::string* type = find(event, "type");
@@ -168,8 +183,10 @@ class RunOfEvents {
 
  private:
   using Names = std::array<std::pair<std::string_view, std::string_view>, 4>;  // of the event, of the step
-  static constexpr Names kToolNames{{{"name", "stepName"}, {"error", "errorMessage"}, {"input", "inputSummary"}, {"output", "outputSummary"}}};
-  static constexpr Names kModelNames{{{"text", "outputSummary"}, {"name", "stepName"}, {"input", "inputSummary"}, {"error", "errorMessage"}}};
+  static constexpr Names kToolNames{
+      {{"name", "stepName"}, {"error", "errorMessage"}, {"input", "inputSummary"}, {"output", "outputSummary"}}};
+  static constexpr Names kModelNames{
+      {{"text", "outputSummary"}, {"name", "stepName"}, {"input", "inputSummary"}, {"error", "errorMessage"}}};
   static constexpr Names kUserNames{{{"text", "outputSummary"}, {"name", "stepName"}, {"", ""}, {"", ""}}};
   static constexpr Names kOwnNames{};
   // Names of a run that only the service gives.
@@ -213,7 +230,8 @@ class RunOfEvents {
     if (!kind.empty()) members.push_back({"stepKind", kind});
     for (const auto& [name, json] : event) {
       if (name == "type" || (name == "stepKind" && !kind.empty())) continue;
-      const auto known = std::find_if(names.begin(), names.end(), [&, &own = name](const auto& pair) { return !pair.first.empty() && pair.first == own; });
+      const auto known =
+          std::find_if(names.begin(), names.end(), [&, &own = name](const auto& pair) { return !pair.first.empty() && pair.first == own; });
       put(members, known == names.end() ? std::string_view(name) : known->second, json);
     }
     std::string text;
@@ -237,8 +255,9 @@ Result<EventsRequest> read_events(std::string_view json, const EventLimits& limi
   return EventsReader(arena, limits).run(json);
 }
 
-std::string run_of_events(std::string_view run_id, const std::vector<std::string>& events) {
+std::string run_of_events(std::string_view run_id, const std::vector<std::string>& events, std::string_view whole) {
   RunOfEvents run;
+  if (!whole.empty()) run.begin_with(whole);
   for (const std::string& event : events) run.add(event);
   return run.json(run_id);
 }

@@ -11,8 +11,8 @@
 namespace runwarden::intake {
 
 struct Event {
-  std::string json;      // normalized: known members of their types, unknown ones kept
-  std::string event_id;  // empty: none
+  std::string json;       // normalized: known members of their types, unknown ones kept
+  std::string event_id;   // empty: none
   bool finishes = false;  // run_finished: resolves the run
 };
 
@@ -30,7 +30,8 @@ struct EventLimits {
 // The request, or malformed_json, or validation_failed with every fault.
 Result<EventsRequest> read_events(std::string_view json, const EventLimits& limits);
 
-// The JSON of the run that the events make, in the order given: what read_run takes. `events` are Event::json.
-std::string run_of_events(std::string_view run_id, const std::vector<std::string>& events);
+// The JSON of the run that the events make, in the order given: what read_run takes. `events` are Event::json. `whole`: the
+// document of a run that came whole, which the events continue; empty: none.
+std::string run_of_events(std::string_view run_id, const std::vector<std::string>& events, std::string_view whole = {});
 
 }  // namespace runwarden::intake

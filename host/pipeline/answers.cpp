@@ -1,9 +1,30 @@
 #include "pipeline/answers.h"
 
+#include <algorithm>
+
+#include "base/digest.h"
+#include "base/json_members.h"
 #include "base/json_text.h"
 #include "base/time_text.h"
+#include "intake/event_reader.h"
+#include "intake/run_reader.h"
 
 namespace runwarden::pipeline {
+namespace {
+
+// Two objects as one: the members of the first, then those of the second.
+std::string joined(std::string first, std::string_view second) {
+  first.pop_back();
+  if (first.size() > 1 && second.size() > 2) first += ',';
+  return first.append(second.substr(1));
+}
+
+bool has_member(std::string_view object, std::string_view name) {
+  const auto members = json_members(object);
+  return std::any_of(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
+}
+
+}  // namespace
 
 const char* name(model::RunState state) {
   return state == model::RunState::open ? "open" : "resolved";
@@ -87,21 +108,54 @@ std::string ingest_answer(const model::RunRecord& run) {
 }
 
 std::string run_json(const model::RunRecord& run) {
-  std::string text = run.document;
-  text.pop_back();  // the closing brace: the members of the server follow
-  const bool empty = text.size() == 1;
+  std::string own;
+  JsonWriter out(own);
+  out.begin_object().key("state").string(name(run.state)).key("resolution").string(name(run.resolution));
+  out.key("revision").integer(run.revision).key("receivedAt").string(format_time(run.key.time_ms));
+  out.key("failures").raw(run.failures_json).key("detectors").raw(run.detectors_json).key("policies").raw(run.policies_json).end_object();
+  return joined(run.document, own);
+}
+
+std::string open_run_json(const model::RunRecord& run, const std::vector<std::string>& events) {
+  const auto so_far = intake::read_run(intake::run_of_events(run.run_id, events, run.document), intake::RunLimits{}, {});
   std::string own;
   JsonWriter out(own);
   out.begin_object();
-  out.key("state").string(name(run.state));
-  if (run.state == model::RunState::resolved) out.key("resolution").string(name(run.resolution));
-  out.key("revision").integer(run.revision).key("receivedAt").string(format_time(run.key.time_ms));
-  if (run.state == model::RunState::resolved) {
-    out.key("failures").raw(run.failures_json).key("detectors").raw(run.detectors_json).key("policies").raw(run.policies_json);
+  if (!so_far.ok()) out.key("runId").string(run.run_id);
+  out.key("state").string(name(model::RunState::open)).key("revision").integer(run.revision);
+  out.key("receivedAt").string(format_time(run.key.time_ms));
+  if (run.buffer) out.key("bufferedEvents").integer(run.buffer->events);
+  out.end_object();
+  return joined(so_far.ok() ? so_far->document : "{}", own);
+}
+
+std::string change_json(const model::ChangeRecord& change) {
+  std::string own;
+  JsonWriter out(own);
+  out.begin_object().key("changeId").string(change.id);
+  if (change.policy) {
+    out.key("kind").string("policy").key("policy").string(change.policy->policy).key("revision").string(change.policy->revision);
+    out.key("author").string(change.policy->author).key("policyRevisionId").string(change.policy->id);
+    for (const auto& [member, json] : json_members(change.policy->document)) {
+      if (member == "ref" || member == "summary") out.key(member).raw(json);
+    }
+  }
+  const bool has_time = !change.policy && has_member(change.document, "at");
+  if (!has_time) out.key("at").string(format_time(change.key.time_ms));
+  out.key("receivedAt").string(format_time(change.received_ms)).end_object();
+  return change.policy ? own : joined(change.document, own);
+}
+
+std::string policy_json(const model::PolicyRecord& policy) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("policyRevisionId").string(policy.id).key("policy").string(policy.policy).key("revision").string(policy.revision);
+  out.key("author").string(policy.author).key("at").string(format_time(policy.key.time_ms));
+  out.key("contentSha256").string(to_hex(policy.content)).key("receivedAt").string(format_time(policy.received_ms));
+  for (const auto& [member, json] : json_members(policy.document)) {
+    if (member != "policy" && member != "revision" && member != "author" && member != "at") out.key(member).raw(json);
   }
   out.end_object();
-  if (!empty) text += ',';
-  text.append(own, 1);
   return text;
 }
 

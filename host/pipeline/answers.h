@@ -23,6 +23,12 @@ std::string ingest_answer(const model::RunRecord& run);
 // The whole run: the document with the server-owned members around it.
 std::string run_json(const model::RunRecord& run);
 
+// An open run, with the steps that its events have told so far.
+std::string open_run_json(const model::RunRecord& run, const std::vector<std::string>& events);
+
+std::string change_json(const model::ChangeRecord& change);
+std::string policy_json(const model::PolicyRecord& policy);
+
 const char* name(model::RunState state);
 const char* name(model::Resolution resolution);
 

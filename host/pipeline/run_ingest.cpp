@@ -1,71 +1,73 @@
 #include "pipeline/run_ingest.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/digest.h"
+#include "intake/event_reader.h"
 #include "model/record_ids.h"
 #include "pipeline/answers.h"
+#include "pipeline/faults.h"
+#include "pipeline/gate.h"
 
 namespace runwarden::pipeline {
 namespace {
 
-IngestAnswer refused(Error error) {
-  return {.kind = IngestAnswer::Kind::refused, .run_id = {}, .body = {}, .failures_json = {}, .error = std::move(error)};
+IngestAnswer answer_of(IngestAnswer::Kind kind, const model::RunRecord& run) {
+  IngestAnswer answer;
+  answer.kind = kind;
+  answer.run_id = run.run_id;
+  answer.body = ingest_answer(run);
+  answer.failures_json = run.failures_json;
+  return answer;
 }
 
 IngestAnswer replayed(const model::RunRecord& run) {
-  return {.kind = IngestAnswer::Kind::replayed,
-          .run_id = run.run_id,
-          .body = ingest_answer(run),
-          .failures_json = run.failures_json,
-          .error = {}};
+  return answer_of(IngestAnswer::Kind::replayed, run);
 }
 
-Error run_conflict(std::string_view run_id) {
-  return {Code::conflict,
-          "runId \"" + std::string(run_id) + "\" is stored already, with other content; send the change as a run with a new runId",
-          {},
-          {}};
+bool same_or_absent(model::Text known, model::Text text) {
+  return !model::present(known) || known == text;
 }
 
-Error idempotency_conflict() {
-  return {Code::conflict, "this Idempotency-Key was used for a request with other content; use a new key for a new request", {}, {}};
+// Whether the step of the whole run is the one that the events told of.
+bool is_step(const model::Step& told, const model::Step& whole) {
+  return told.kind == whole.kind && same_or_absent(told.name, whole.name) && same_or_absent(told.input, whole.input) &&
+         same_or_absent(told.output, whole.output) && same_or_absent(told.error_message, whole.error_message);
 }
 
-Error no_room(const std::string& why) {
-  return {Code::unavailable, why, {}, {}};
+// How many of the steps that were told by events are missing in the whole run, whose steps have to come in the same order.
+std::size_t steps_missing(const model::Run& told, const model::Run& whole) {
+  std::size_t found = 0;
+  for (const model::Step& step : whole.steps) {
+    if (found < told.steps.size() && is_step(told.steps[found], step)) ++found;
+  }
+  return told.steps.size() - found;
 }
 
 }  // namespace
 
 // One request on its way. While it is inside, its names are taken; they are given back when the job goes, however it ends.
 struct RunIngest::Job {
-  explicit Job(Turnstile& of) : turnstile(of) {}
-  ~Job() {
-    if (inside) turnstile.leave(names);
-  }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
+  explicit Job(Turnstile& turnstile) : gate(turnstile) {}
 
-  Turnstile& turnstile;
-  bool inside = false;
-  std::vector<std::string> names;
+  Gate gate;
   IngestRequest request;
-  Done done;
-  model::RecordKey key;
+  IngestDone done;
+  Judged what;
   model::Run run;
   model::Digest content{};
   bool named_by_client = false;
-  IngestAnswer answer;  // made before the commit, given after it
+  std::optional<store::Claim> claim;  // the open run that this one ends
+  IngestAnswer answer;                // made before the commit, given after it
 };
 
 RunIngest::RunIngest(Steps steps) : steps_(std::move(steps)) {}
 
-void RunIngest::take(std::size_t worker, IngestRequest request, Done done) {
-  auto job = std::make_shared<Job>(turnstile_);
-  job->key = {steps_.clock.wall_ms(), steps_.store.next_seq()};
-  const std::string generated = model::make_run_id(job->key);
+void RunIngest::take(std::size_t worker, IngestRequest request, IngestDone done) {
+  auto job = std::make_shared<Job>(steps_.turnstile);
+  job->what.now_ms = steps_.clock.wall_ms();
+  job->what.key = {job->what.now_ms, steps_.store.next_seq()};
+  const std::string generated = model::make_run_id(job->what.key);
   auto run = intake::read_run(request.body, steps_.limits, generated);
   if (!run.ok()) return done(refused(std::move(run.error())));
   job->content = sha256(request.body);
@@ -74,22 +76,21 @@ void RunIngest::take(std::size_t worker, IngestRequest request, Done done) {
   job->request = std::move(request);
   job->request.body = {};
   job->done = std::move(done);
-  const std::string tenant = std::to_string(job->request.tenant);
-  if (job->named_by_client) job->names.push_back("run " + tenant + " " + std::string(job->run.id));
-  if (job->request.idempotency) job->names.push_back("key " + tenant + " " + to_hex(*job->request.idempotency));
+  job->what.tenant = job->request.tenant;
+  job->what.tenant_name = job->request.tenant_name;
+  if (job->named_by_client) job->gate.add(run_name(job->request.tenant, job->run.id));
+  if (job->request.idempotency) job->gate.add(key_name(job->request.tenant, to_hex(*job->request.idempotency)));
   enter(worker, std::move(job));
 }
 
 void RunIngest::enter(std::size_t worker, std::shared_ptr<Job> job) {
-  if (job->names.empty()) return judge(worker, job);
   const auto again = [this, job] { steps_.pool.post([this, job](std::size_t then) { enter(then, job); }); };
-  if (!turnstile_.enter(job->names, again)) return;
-  job->inside = true;
+  if (!job->gate.enter(again)) return;
   if (auto answer = answered_before(*job)) return job->done(std::move(*answer));
   judge(worker, job);
 }
 
-std::optional<IngestAnswer> RunIngest::answered_before(const Job& job) {
+std::optional<IngestAnswer> RunIngest::answered_before(Job& job) {
   if (job.request.idempotency) {
     if (const auto before = steps_.store.find_replay(job.request.tenant, *job.request.idempotency)) {
       return before->content == job.content ? replayed(before->run) : refused(idempotency_conflict());
@@ -97,24 +98,41 @@ std::optional<IngestAnswer> RunIngest::answered_before(const Job& job) {
   }
   if (job.named_by_client) {
     if (const auto before = steps_.store.find_run(job.request.tenant, job.run.id)) {
+      if (before->state == model::RunState::open) return end_open_run(job, *before);
       return before->content == job.content ? replayed(*before) : refused(run_conflict(job.run.id));
     }
   }
   return std::nullopt;
 }
 
+// A whole run for a runId that is open from events wins if it has every step that the events told; then it ends the open run.
+std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRecord& open) {
+  const auto events = steps_.store.events(job.request.tenant, open.key);
+  const auto told = intake::read_run(intake::run_of_events(open.run_id, events), steps_.limits, {});
+  const std::size_t missing = told.ok() ? steps_missing(*told, job.run) : 1;
+  if (missing > 0) {
+    return refused(
+        {Code::conflict,
+         "runId \"" + open.run_id + "\" is open from events, and " + std::to_string(missing) +
+             " of its steps are not in this run; send the missing steps, or end the run with \"final\": true on /v1/ingest/events",
+         {},
+         {}});
+  }
+  job.claim = steps_.store.claim_run(job.request.tenant, open.key, model::Resolution::whole, kLeaseMs);
+  if (!job.claim)
+    return refused(
+        {Code::conflict, "runId \"" + open.run_id + "\" is being resolved from its events just now; read it and try again", {}, {}});
+  job.what.key = job.claim->run;
+  job.what.revision = job.claim->revision;
+  return std::nullopt;
+}
+
 void RunIngest::judge(std::size_t worker, const std::shared_ptr<Job>& job) {
-  const model::Verdict verdict = steps_.detectors()->evaluate(job->run, job->request.tenant_name, worker);
-  steps_.on_verdict(verdict);
-  store::RunWrite write = make_run_write(std::move(job->run), verdict, job->key, steps_.store);
-  write.tenant = job->request.tenant;
+  store::RunWrite write = steps_.judge.judge(std::move(job->run), job->what, worker);
   write.run.content = job->content;
   if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
-  job->answer = {.kind = IngestAnswer::Kind::created,
-                 .run_id = write.run.run_id,
-                 .body = ingest_answer(write.run),
-                 .failures_json = write.run.failures_json,
-                 .error = {}};
+  write.claim = job->claim;
+  job->answer = answer_of(IngestAnswer::Kind::created, write.run);
   store::Write prepared(std::move(write));
   steps_.store.prepare(prepared);
   const bool queued = steps_.queue.submit(std::move(prepared), [job](store::WriteResult result) {
@@ -127,38 +145,9 @@ void RunIngest::judge(std::size_t worker, const std::shared_ptr<Job>& job) {
       case Outcome::unavailable: return job->done(refused(no_room(result.detail)));
     }
   });
-  if (!queued) job->done(refused(no_room("the queue to the store is full; nothing was stored, send it again in a moment")));
-}
-
-store::RunWrite make_run_write(model::Run run, const model::Verdict& verdict, const model::RecordKey& key, store::Store& store) {
-  store::RunWrite write;
-  model::RunRecord& record = write.run;
-  record.key = key;
-  record.run_id = run.id;
-  record.resolved_ms = key.time_ms;
-  record.failures_json = "[";
-  for (const model::Finding& finding : verdict.findings) {
-    model::FailureRecord failure;
-    failure.key = {key.time_ms, store.next_seq()};
-    failure.id = model::make_failure_id(failure.key);
-    failure.detector_key = finding.detector_key;
-    failure.severity = finding.severity;
-    failure.score = finding.suspicion_score;
-    failure.fingerprint = finding.fingerprint;
-    failure.json = failure_json(finding, failure.id, record.run_id, record.revision, key.time_ms);
-    record.failures_json.append(record.failures_json.size() > 1 ? "," : "").append(failure.json);
-    record.max_score = std::max(record.max_score, finding.suspicion_score);
-    if (std::find(record.fired.begin(), record.fired.end(), finding.detector_key) == record.fired.end()) {
-      record.fired.push_back(finding.detector_key);
-    }
-    write.failures.push_back(std::move(failure));
-  }
-  std::sort(record.fired.begin(), record.fired.end());
-  record.failures_json += ']';
-  record.detectors_json = detectors_json(verdict.reports);
-  record.policies_json = "[]";
-  record.document = std::move(run.document);
-  return write;
+  if (queued) return;
+  if (job->claim) steps_.store.release(*job->claim);
+  job->done(refused(queue_full()));
 }
 
 }  // namespace runwarden::pipeline

@@ -1,4 +1,5 @@
-// A service that is wrong on purpose: it answers "stored" one batch before it stores. The durability test must see it lose runs.
+// A service that is wrong on purpose: it says "stored" some batches before it stores. The durability tests must see it lose runs.
+#include <deque>
 #include <iostream>
 
 #include "app/service.h"
@@ -9,18 +10,22 @@ namespace {
 
 using namespace runwarden;
 
-class EarlyAckStore final : public testing::ForwardingStore {
+class EarlyAckStore final : public test::ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
 
   std::vector<store::WriteResult> commit(std::span<const store::Write> batch) override {
-    real_->commit(held_);
-    held_.assign(batch.begin(), batch.end());
+    constexpr std::size_t kHeldBatches = 20;
+    held_.emplace_back(batch.begin(), batch.end());
+    if (held_.size() > kHeldBatches) {
+      real().commit(held_.front());
+      held_.pop_front();
+    }
     return std::vector<store::WriteResult>(batch.size());
   }
 
  private:
-  std::vector<store::Write> held_;
+  std::deque<std::vector<store::Write>> held_;
 };
 
 }  // namespace

@@ -1,12 +1,14 @@
-// Hands everything on to another store: for tests that change one thing a store does.
+// A store that hands everything on to another: what stands in a test's place overrides what it is about.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "store/store.h"
 
-namespace runwarden::testing {
+namespace runwarden::test {
 
 class ForwardingStore : public store::Store {
  public:
@@ -15,17 +17,15 @@ class ForwardingStore : public store::Store {
   void prepare(store::Write& write) override { real_->prepare(write); }
   std::vector<store::WriteResult> commit(std::span<const store::Write> batch) override { return real_->commit(batch); }
   std::uint64_t next_seq() override { return real_->next_seq(); }
-  std::optional<model::RunRecord> find_run(model::TenantId tenant, std::string_view run_id) override {
-    return real_->find_run(tenant, run_id);
-  }
-  std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) override {
-    return real_->find_revision(tenant, run_id, revision);
+  std::optional<model::RunRecord> find_run(model::TenantId tenant, std::string_view id) override { return real_->find_run(tenant, id); }
+  std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view id, std::uint32_t revision) override {
+    return real_->find_revision(tenant, id, revision);
   }
   std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) override {
     return real_->run_at(tenant, key);
   }
-  std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) override {
-    return real_->find_failure(tenant, failure_id);
+  std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view id) override {
+    return real_->find_failure(tenant, id);
   }
   store::Page<model::RunRecord> runs(model::TenantId tenant, const store::RunQuery& query) override { return real_->runs(tenant, query); }
   store::Page<model::FailureRecord> failures(model::TenantId tenant, const store::FailureQuery& query) override {
@@ -70,15 +70,18 @@ class ForwardingStore : public store::Store {
   model::KeyRecord put_key(model::KeyRecord key) override { return real_->put_key(std::move(key)); }
   std::vector<model::KeyRecord> keys() override { return real_->keys(); }
   std::uint64_t keys_version() override { return real_->keys_version(); }
-  void touch_keys(std::span<const std::pair<std::string, std::int64_t>> last_used) override { real_->touch_keys(last_used); }
+  void touch_keys(std::span<const std::pair<std::string, std::int64_t>> used) override { real_->touch_keys(used); }
   std::vector<model::Tenant> tenants() override { return real_->tenants(); }
   store::Expired expire(const store::Retention& retention, std::size_t most) override { return real_->expire(retention, most); }
-  store::Space space() override { return real_->space(); }
   void tend() override { real_->tend(); }
+  store::Space space() override { return real_->space(); }
   Status writable() override { return real_->writable(); }
 
  protected:
+  store::Store& real() { return *real_; }
+
+ private:
   std::unique_ptr<store::Store> real_;
 };
 
-}  // namespace runwarden::testing
+}  // namespace runwarden::test

@@ -20,7 +20,7 @@ TEST(Router, KnownPaths_NameTheirEndpoint) {
 }
 
 TEST(Router, OtherPaths_NameNone) {
-  for (const char* path : {"", "*", "/", "//", "/v1", "/v1/", "/v1/runs", "/v1/runs/", "/v1/runs/a/b", "/healthz/", "/HEALTHZ",
+  for (const char* path : {"", "*", "/", "//", "/v1", "/v1/", "/v1/run", "/v1/runs/", "/v1/runs/a/b", "/healthz/", "/HEALTHZ",
                            "/v1//ingest/runs", "/v1/ingest/runs/x"}) {
     EXPECT_EQ(matched("GET", path).route, nullptr) << path;
   }

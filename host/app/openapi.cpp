@@ -1,0 +1,15 @@
+#include "app/openapi.h"
+
+namespace runwarden::embedded {
+
+std::string_view openapi();  // config/openapi.json, by cmake/embed_text.cmake
+
+}
+
+namespace runwarden::app {
+
+std::string_view openapi_json() {
+  return embedded::openapi();
+}
+
+}  // namespace runwarden::app

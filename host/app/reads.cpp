@@ -1,0 +1,211 @@
+#include "app/reads.h"
+
+#include <charconv>
+#include <limits>
+
+#include "app/list_query.h"
+#include "app/openapi.h"
+#include "base/json_text.h"
+#include "base/time_text.h"
+#include "pipeline/answers.h"
+#include "pipeline/investigation.h"
+#include "pipeline/stored_run.h"
+
+namespace runwarden::app {
+namespace {
+
+Error not_there(std::string_view what, std::string_view id) {
+  return {Code::not_found, "there is no " + std::string(what) + " \"" + std::string(id.substr(0, 256)) + "\"", {}, {}};
+}
+
+Error bad_query(std::string detail) {
+  return {Code::bad_request, std::move(detail), {}, {}};
+}
+
+std::optional<model::Severity> severity_of(std::string_view name) {
+  for (const auto severity : {model::Severity::low, model::Severity::medium, model::Severity::high, model::Severity::critical}) {
+    if (name == model::name(severity)) return severity;
+  }
+  return std::nullopt;
+}
+
+template <class Record, class Json>
+std::string list_json(const store::Page<Record>& page, const std::string& next_cursor, const Json& json) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("items").begin_array();
+  for (const Record& record : page.items) out.raw(json(record));
+  out.end_array().key("nextCursor").raw(next_cursor).end_object();
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> Reads::answer(const Admission& admission) {
+  switch (admission.route->endpoint) {
+    case Endpoint::run: return run(admission);
+    case Endpoint::runs: return runs(admission);
+    case Endpoint::failure: return failure(admission);
+    case Endpoint::failures: return failures(admission);
+    case Endpoint::investigation: return investigation(admission);
+    case Endpoint::changes: return changes(admission);
+    case Endpoint::policies: return policies(admission);
+    case Endpoint::policy: return policy(admission);
+    case Endpoint::detectors: return detectors(admission);
+    case Endpoint::openapi: return std::string(openapi_json());
+    default: return Error{Code::internal, "this path is no reading one", {}, {}};
+  }
+}
+
+Result<std::string> Reads::run(const Admission& admission) {
+  const std::string& id = admission.parameters.at(0);
+  const model::TenantId tenant = admission.principal->tenant;
+  const auto current = store_.find_run(tenant, id);
+  if (!current) return not_there("run with the runId", id);
+  if (admission.query.empty()) return pipeline::stored_run_json(store_, tenant, *current);
+  const auto& [name, value] = admission.query.front();
+  if (name != "revision" || admission.query.size() > 1) return bad_query("the query of a run knows \"revision\" alone");
+  std::uint32_t revision = 0;
+  const auto end = std::from_chars(value.data(), value.data() + value.size(), revision);
+  if (end.ec != std::errc() || end.ptr != value.data() + value.size() || revision == 0) {
+    return bad_query("the query's revision must be a whole number from 1, got \"" + value.substr(0, 80) + "\"");
+  }
+  if (revision == current->revision) return pipeline::stored_run_json(store_, tenant, *current);
+  const auto former = store_.find_revision(tenant, id, revision);
+  if (!former) return not_there("revision of run \"" + id + "\":", value);
+  return pipeline::stored_run_json(store_, tenant, *former);
+}
+
+Result<std::string> Reads::runs(const Admission& admission) {
+  auto query = ListQuery::read(admission.query, {"state", "detector", "minScore"}, "/v1/runs");
+  if (!query.ok()) return std::move(query.error());
+  const model::TenantId tenant = admission.principal->tenant;
+  auto range = query->range(tenant, seal_);
+  if (!range.ok()) return std::move(range.error());
+  auto score = query->score("minScore");
+  if (!score.ok()) return std::move(score.error());
+  store::RunQuery runs;
+  runs.range = *range;
+  runs.detector = query->text("detector");
+  runs.min_score = *score;
+  if (const std::string* state = query->find("state")) {
+    if (*state != "open" && *state != "resolved")
+      return bad_query("the query's state must be open or resolved, got \"" + state->substr(0, 80) + "\"");
+    runs.state = *state == "open" ? model::RunState::open : model::RunState::resolved;
+  }
+  const auto page = store_.runs(tenant, runs);
+  return list_json(page, query->next_cursor(tenant, seal_, page.next),
+                   [&](const model::RunRecord& run) { return pipeline::stored_run_json(store_, tenant, run); });
+}
+
+Result<std::string> Reads::failure(const Admission& admission) {
+  const std::string& id = admission.parameters.at(0);
+  const auto failure = store_.find_failure(admission.principal->tenant, id);
+  if (!failure) return not_there("failure", id);
+  return failure->json;
+}
+
+Result<std::string> Reads::failures(const Admission& admission) {
+  auto query = ListQuery::read(admission.query, {"detector", "severity", "minScore", "fingerprint"}, "/v1/failures");
+  if (!query.ok()) return std::move(query.error());
+  const model::TenantId tenant = admission.principal->tenant;
+  auto range = query->range(tenant, seal_);
+  if (!range.ok()) return std::move(range.error());
+  auto score = query->score("minScore");
+  if (!score.ok()) return std::move(score.error());
+  store::FailureQuery failures;
+  failures.range = *range;
+  failures.detector = query->text("detector");
+  failures.fingerprint = query->text("fingerprint");
+  failures.min_score = *score;
+  if (const std::string* severity = query->find("severity")) {
+    failures.severity = severity_of(*severity);
+    if (!failures.severity)
+      return bad_query("the query's severity must be low, medium, high or critical, got \"" + severity->substr(0, 80) + "\"");
+  }
+  const auto page = store_.failures(tenant, failures);
+  return list_json(page, query->next_cursor(tenant, seal_, page.next), [](const model::FailureRecord& failure) { return failure.json; });
+}
+
+Result<std::string> Reads::investigation(const Admission& admission) {
+  const std::string& id = admission.parameters.at(0);
+  const auto failure = store_.find_failure(admission.principal->tenant, id);
+  if (!failure) return not_there("failure", id);
+  return pipeline::investigation_json(store_, admission.principal->tenant, *failure);
+}
+
+Result<std::string> Reads::changes(const Admission& admission) {
+  auto query = ListQuery::read(admission.query, {"kind"}, "/v1/changes");
+  if (!query.ok()) return std::move(query.error());
+  const model::TenantId tenant = admission.principal->tenant;
+  auto range = query->range(tenant, seal_);
+  if (!range.ok()) return std::move(range.error());
+  store::ChangeQuery changes;
+  changes.range = *range;
+  changes.kind = query->text("kind");
+  const auto page = store_.changes(tenant, changes);
+  return list_json(page, query->next_cursor(tenant, seal_, page.next), pipeline::change_json);
+}
+
+Result<std::string> Reads::policies(const Admission& admission) {
+  auto query = ListQuery::read(admission.query, {"policy"}, "/v1/policies");
+  if (!query.ok()) return std::move(query.error());
+  const model::TenantId tenant = admission.principal->tenant;
+  auto range = query->range(tenant, seal_);
+  if (!range.ok()) return std::move(range.error());
+  store::PolicyQuery policies;
+  policies.range = *range;
+  policies.policy = query->text("policy");
+  const auto page = store_.policies(tenant, policies);
+  return list_json(page, query->next_cursor(tenant, seal_, page.next), pipeline::policy_json);
+}
+
+Result<std::string> Reads::policy(const Admission& admission) {
+  const std::string& name = admission.parameters.at(0);
+  const model::TenantId tenant = admission.principal->tenant;
+  auto query = ListQuery::read(admission.query, {"at"}, "/v1/policies/" + name);
+  if (!query.ok()) return std::move(query.error());
+  if (const std::string* at = query->find("at")) {
+    const auto time = parse_time(*at);
+    if (!time)
+      return bad_query("the query's at must be a time such as 2026-11-20T15:00:00Z (RFC 3339; write + as %2B), got \"" + at->substr(0, 80) +
+                       "\"");
+    const auto in_force = store_.policy_at(tenant, name, *time);
+    if (!in_force) return not_there("revision of a policy in force at " + format_time(*time) + " by the name", name);
+    return pipeline::policy_json(*in_force);
+  }
+  auto range = query->range(tenant, seal_);
+  if (!range.ok()) return std::move(range.error());
+  store::PolicyQuery policies;
+  policies.range = *range;
+  policies.policy = name;
+  const auto page = store_.policies(tenant, policies);
+  if (page.items.empty() && !store_.policy_at(tenant, name, std::numeric_limits<std::int64_t>::max())) return not_there("policy", name);
+  return list_json(page, query->next_cursor(tenant, seal_, page.next), pipeline::policy_json);
+}
+
+Result<std::string> Reads::detectors(const Admission& admission) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("items").begin_array();
+  for (const detect::DetectorInfo& one : detectors_()->list(admission.principal->tenant_name)) {
+    out.begin_object()
+        .key("key")
+        .string(one.key)
+        .key("title")
+        .string(one.title)
+        .key("version")
+        .string(one.version)
+        .key("abi")
+        .string(one.abi);
+    out.key("source").string(one.library.string()).key("sha256").string(one.sha256).key("enabled").boolean(one.enabled);
+    out.key("optional").boolean(one.optional).key("loaded").boolean(one.loaded).key("quarantined").boolean(one.quarantined);
+    if (!one.fault.empty()) out.key("fault").string(one.fault);
+    if (!one.quarantine_reason.empty()) out.key("quarantineReason").string(one.quarantine_reason);
+    out.key("settings").raw(one.settings_json.empty() ? "{}" : one.settings_json).end_object();
+  }
+  out.end_array().key("nextCursor").null().end_object();
+  return text;
+}
+
+}  // namespace runwarden::app

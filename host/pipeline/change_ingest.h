@@ -1,0 +1,42 @@
+// Takes change records and policy revisions into the store.
+//
+// take_*() are called from a pool thread; the answer comes once, from a pool thread or from the writer's.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/work_pool.h"
+#include "pipeline/ingest_answer.h"
+#include "pipeline/turnstile.h"
+#include "store/commit_queue.h"
+#include "store/store.h"
+
+namespace runwarden::pipeline {
+
+class ChangeIngest {
+ public:
+  struct Steps {
+    store::Store& store;
+    store::CommitQueue& queue;
+    WorkPool& pool;
+    const Clock& clock;
+    Turnstile& turnstile;
+    int max_json_depth = 64;
+  };
+
+  explicit ChangeIngest(Steps steps);
+
+  void take_change(IngestRequest request, IngestDone done);
+  void take_policy(IngestRequest request, IngestDone done);
+
+ private:
+  struct Job;
+  void enter(const std::shared_ptr<Job>& job);
+  std::shared_ptr<Job> job_of(IngestRequest request, IngestDone done);
+
+  Steps steps_;
+};
+
+}  // namespace runwarden::pipeline

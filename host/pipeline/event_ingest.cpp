@@ -1,0 +1,151 @@
+#include "pipeline/event_ingest.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/json_text.h"
+#include "base/time_text.h"
+#include "pipeline/answers.h"
+#include "pipeline/faults.h"
+#include "pipeline/gate.h"
+#include "pipeline/stored_run.h"
+
+namespace runwarden::pipeline {
+
+struct EventIngest::Job {
+  explicit Job(Turnstile& turnstile) : gate(turnstile) {}
+
+  Gate gate;
+  IngestRequest request;
+  IngestDone done;
+  intake::EventsRequest events;
+  model::Digest content{};
+  IngestAnswer::Kind kind = IngestAnswer::Kind::created;  // of the answer; replayed when the request was answered before
+};
+
+EventIngest::EventIngest(Steps steps) : steps_(std::move(steps)) {}
+
+void EventIngest::take(std::size_t worker, IngestRequest request, IngestDone done) {
+  auto events = intake::read_events(request.body, steps_.limits);
+  if (!events.ok()) return done(refused(std::move(events.error())));
+  auto job = std::make_shared<Job>(steps_.turnstile);
+  job->content = sha256(request.body);
+  job->events = std::move(*events);
+  job->request = std::move(request);
+  job->request.body = {};
+  job->done = std::move(done);
+  job->gate.add(run_name(job->request.tenant, job->events.run_id));
+  if (job->request.idempotency) job->gate.add(key_name(job->request.tenant, to_hex(*job->request.idempotency)));
+  enter(worker, std::move(job));
+}
+
+void EventIngest::enter(std::size_t worker, std::shared_ptr<Job> job) {
+  const auto again = [this, job] { steps_.pool.post([this, job](std::size_t then) { enter(then, job); }); };
+  if (!job->gate.enter(again)) return;
+  if (auto answer = answered_before(job, worker)) return job->done(std::move(*answer));
+  if (job->kind == IngestAnswer::Kind::created) buffer(job);
+}
+
+// The answer of a request that was answered before. A replay whose run has still to be ended (the process died in between) is
+// ended now, and answers from there: then the job's kind says so.
+std::optional<IngestAnswer> EventIngest::answered_before(const std::shared_ptr<Job>& job, std::size_t worker) {
+  if (job->request.idempotency) {
+    const auto before = steps_.store.find_replay(job->request.tenant, *job->request.idempotency);
+    if (before && before->content != job->content) return refused(idempotency_conflict());
+    if (before) {
+      job->kind = IngestAnswer::Kind::replayed;
+      if (before->buffered && before->buffered->ends) {
+        end(worker, job, *before->buffered);
+        return std::nullopt;
+      }
+      if (before->buffered && !before->buffered->unchanged) return open_answer(*job, *before->buffered);
+      return as_it_stands(*job);
+    }
+  }
+  const bool room = steps_.store.open_runs().count < steps_.max_open_runs;
+  if (room || steps_.store.find_run(job->request.tenant, job->events.run_id)) return std::nullopt;
+  return refused(no_room("buffer.max_open_runs (" + std::to_string(steps_.max_open_runs) +
+                         ") runs are open; end some with \"final\": true, or raise the limit"));
+}
+
+void EventIngest::buffer(const std::shared_ptr<Job>& job) {
+  store::EventsWrite write;
+  write.tenant = job->request.tenant;
+  write.key = {steps_.clock.wall_ms(), steps_.store.next_seq()};
+  write.run_id = job->events.run_id;
+  write.final = job->events.final;
+  for (intake::Event& event : job->events.events) {
+    write.final = write.final || event.finishes;
+    write.events.push_back({std::move(event.event_id), std::move(event.json)});
+  }
+  write.max_events = steps_.max_events;
+  if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
+  store::Write prepared(std::move(write));
+  steps_.store.prepare(prepared);
+  const bool queued = steps_.queue.submit(std::move(prepared), [this, job](store::WriteResult result) {
+    using Outcome = store::WriteResult::Outcome;
+    switch (result.outcome) {
+      case Outcome::stored:
+      case Outcome::replayed: return answer(job, *result.buffered);
+      case Outcome::run_conflict: return job->done(refused(run_conflict(job->events.run_id)));
+      case Outcome::idempotency_conflict: return job->done(refused(idempotency_conflict()));
+      case Outcome::unavailable: return job->done(refused(no_room(result.detail)));
+    }
+  });
+  if (!queued) job->done(refused(queue_full()));
+}
+
+// [writer] Reads of the store and judging belong to the pool.
+void EventIngest::answer(const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
+  if (!buffered.ends && !buffered.unchanged) return job->done(open_answer(*job, buffered));
+  steps_.pool.post([this, job, buffered](std::size_t worker) {
+    if (buffered.ends) return end(worker, job, buffered);
+    job->kind = IngestAnswer::Kind::replayed;
+    job->done(as_it_stands(*job));
+  });
+}
+
+// Ends the revision that is complete. Who lost the race for it answers with the run as it stands: the events are stored.
+void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
+  const auto claim = steps_.store.claim_run(job->request.tenant, buffered.run, *buffered.ends, kLeaseMs);
+  if (!claim) return job->done(as_it_stands(*job));
+  steps_.resolver.resolve(worker, *claim, [this, job, buffered](const Result<model::RunRecord>& run) {
+    if (!run.ok()) return job->done(open_answer(*job, buffered));  // they are on disk; the run is ended later
+    IngestAnswer answer;
+    answer.kind = job->kind;
+    answer.run_id = run->run_id;
+    answer.body = ingest_answer(*run);
+    answer.failures_json = run->failures_json;
+    job->done(std::move(answer));
+    steps_.resolver.poke();
+  });
+}
+
+IngestAnswer EventIngest::open_answer(const Job& job, const store::Buffered& buffered) const {
+  const store::BufferRules rules = steps_.resolver.rules();
+  const std::int64_t due_ms = std::min(buffered.buffer.last_ms + rules.idle_ms, buffered.buffer.first_ms + rules.max_age_ms);
+  IngestAnswer answer;
+  answer.kind = job.kind == IngestAnswer::Kind::replayed ? job.kind : IngestAnswer::Kind::buffered;
+  answer.run_id = job.events.run_id;
+  JsonWriter out(answer.body);
+  out.begin_object().key("runId").string(job.events.run_id).key("state").string(buffered.reopened ? "reopened" : "open");
+  if (buffered.revision > 1) out.key("revision").integer(buffered.revision);
+  out.key("accepted").integer(buffered.accepted).key("bufferedEvents").integer(buffered.buffer.events);
+  out.key("resolvesAt").string(format_time(due_ms)).end_object();
+  return answer;
+}
+
+IngestAnswer EventIngest::as_it_stands(const Job& job) const {
+  const auto run = steps_.store.find_run(job.request.tenant, job.events.run_id);
+  if (!run)
+    return refused({Code::internal, "the run \"" + job.events.run_id + "\" was deleted while its events came in; send them again", {}, {}});
+  IngestAnswer answer;
+  answer.kind = IngestAnswer::Kind::replayed;
+  answer.run_id = run->run_id;
+  answer.body = stored_run_json(steps_.store, job.request.tenant, *run);
+  answer.failures_json = run->state == model::RunState::open ? "[]" : run->failures_json;
+  return answer;
+}
+
+}  // namespace runwarden::pipeline

@@ -1,0 +1,42 @@
+// What goes into an ingest step and what comes out. Values; any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "model/records.h"
+
+namespace runwarden::pipeline {
+
+// How long a run that is being ended is kept from others that would end it.
+constexpr std::int64_t kLeaseMs = 60'000;
+
+struct IngestRequest {
+  model::TenantId tenant = 0;
+  std::string tenant_name;
+  std::string key_name;                      // who sent it
+  std::string body;                          // decoded
+  std::optional<model::Digest> idempotency;  // identity of the Idempotency-Key
+};
+
+struct IngestAnswer {
+  enum class Kind : std::uint8_t { created, replayed, buffered, refused };
+  Kind kind = Kind::refused;
+  std::string run_id;         // created, replayed: of a run
+  std::string body;           // unless refused: the JSON answer
+  std::string failures_json;  // created, replayed: of a run
+  Error error;                // refused
+};
+
+using IngestDone = std::function<void(IngestAnswer)>;
+
+inline IngestAnswer refused(Error error) {
+  IngestAnswer answer;
+  answer.error = std::move(error);
+  return answer;
+}
+
+}  // namespace runwarden::pipeline

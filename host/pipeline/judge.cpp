@@ -1,0 +1,77 @@
+#include "pipeline/judge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json_text.h"
+#include "model/record_ids.h"
+#include "pipeline/answers.h"
+
+namespace runwarden::pipeline {
+
+Judge::Judge(store::Store& store, Detectors detectors, OnVerdict on_verdict)
+    : store_(store), detectors_(std::move(detectors)), on_verdict_(std::move(on_verdict)) {}
+
+store::RunWrite Judge::judge(model::Run run, const Judged& what, std::size_t worker) {
+  const model::Verdict verdict = detectors_()->evaluate(run, what.tenant_name, worker);
+  on_verdict_(verdict);
+  const std::int64_t executed_ms = run.started_ms == model::kNoTime ? what.key.time_ms : run.started_ms;
+  store::RunWrite write = write_of(std::string(run.id), std::move(run.document), verdict, what);
+  write.run.policies_json = policies_json(what.tenant, executed_ms);
+  return write;
+}
+
+store::RunWrite Judge::keep_unread(std::string run_id, std::string document, const std::string& why, const Judged& what) {
+  model::Verdict verdict;
+  for (const detect::DetectorInfo& detector : detectors_()->list(what.tenant_name)) {
+    if (detector.enabled) verdict.reports.push_back({detector.key, model::DetectorStatus::error, why, {}, 0});
+  }
+  store::RunWrite write = write_of(std::move(run_id), std::move(document), verdict, what);
+  write.run.policies_json = policies_json(what.tenant, what.key.time_ms);
+  return write;
+}
+
+store::RunWrite Judge::write_of(std::string run_id, std::string document, const model::Verdict& verdict, const Judged& what) {
+  store::RunWrite write;
+  write.tenant = what.tenant;
+  model::RunRecord& record = write.run;
+  record.key = what.key;
+  record.run_id = std::move(run_id);
+  record.revision = what.revision;
+  record.resolution = what.resolution;
+  record.resolved_ms = what.now_ms;
+  record.failures_json = "[";
+  for (const model::Finding& finding : verdict.findings) {
+    model::FailureRecord failure;
+    failure.key = {what.now_ms, store_.next_seq()};
+    failure.id = model::make_failure_id(failure.key);
+    failure.detector_key = finding.detector_key;
+    failure.severity = finding.severity;
+    failure.score = finding.suspicion_score;
+    failure.fingerprint = finding.fingerprint;
+    failure.json = failure_json(finding, failure.id, record.run_id, record.revision, what.now_ms);
+    record.failures_json.append(record.failures_json.size() > 1 ? "," : "").append(failure.json);
+    record.max_score = std::max(record.max_score, finding.suspicion_score);
+    record.fired.push_back(finding.detector_key);
+    write.failures.push_back(std::move(failure));
+  }
+  std::sort(record.fired.begin(), record.fired.end());
+  record.fired.erase(std::unique(record.fired.begin(), record.fired.end()), record.fired.end());
+  record.failures_json += ']';
+  record.detectors_json = detectors_json(verdict.reports);
+  record.document = std::move(document);
+  return write;
+}
+
+std::string Judge::policies_json(model::TenantId tenant, std::int64_t at_ms) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_array();
+  for (const model::PolicyRecord& policy : store_.policies_at(tenant, at_ms)) {
+    out.begin_object().key("policy").string(policy.policy).key("revision").string(policy.revision).end_object();
+  }
+  out.end_array();
+  return text;
+}
+
+}  // namespace runwarden::pipeline

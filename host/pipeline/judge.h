@@ -1,0 +1,48 @@
+// Judges a run and makes of it what is stored: ids given, policies stamped, JSON encoded. Any pool thread with its own worker number.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "base/clock.h"
+#include "detect/detector_set.h"
+#include "model/records.h"
+#include "model/run.h"
+#include "store/store.h"
+
+namespace runwarden::pipeline {
+
+using Detectors = std::function<std::shared_ptr<detect::DetectorSet>()>;  // those in force now
+using OnVerdict = std::function<void(const model::Verdict&)>;             // for the metrics; any pool thread
+
+// Which run is judged, and as what it is stored.
+struct Judged {
+  model::TenantId tenant = 0;
+  std::string_view tenant_name;
+  model::RecordKey key;  // of the run: its receipt
+  std::uint32_t revision = 1;
+  model::Resolution resolution = model::Resolution::whole;
+  std::int64_t now_ms = 0;  // of detection
+};
+
+class Judge {
+ public:
+  Judge(store::Store& store, Detectors detectors, OnVerdict on_verdict);
+
+  store::RunWrite judge(model::Run run, const Judged& what, std::size_t worker);
+
+  // The same for a document that cannot be read as a run: kept as it is, every detector in the state `error`.
+  store::RunWrite keep_unread(std::string run_id, std::string document, const std::string& why, const Judged& what);
+
+ private:
+  store::RunWrite write_of(std::string run_id, std::string document, const model::Verdict& verdict, const Judged& what);
+  std::string policies_json(model::TenantId tenant, std::int64_t at_ms);
+
+  store::Store& store_;
+  Detectors detectors_;
+  OnVerdict on_verdict_;
+};
+
+}  // namespace runwarden::pipeline

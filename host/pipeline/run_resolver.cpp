@@ -1,0 +1,85 @@
+#include "pipeline/run_resolver.h"
+
+#include <memory>
+#include <utility>
+
+#include "intake/event_reader.h"
+#include "pipeline/faults.h"
+#include "pipeline/ingest_answer.h"
+
+namespace runwarden::pipeline {
+namespace {
+
+constexpr std::size_t kHand = 64;  // runs that poke() ends at a time
+
+}  // namespace
+
+RunResolver::RunResolver(Steps steps, store::BufferRules rules) : steps_(std::move(steps)), rules_(rules) {}
+
+void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done done) {
+  store::Write write(judged(worker, claim));
+  auto record = std::make_shared<model::RunRecord>(std::get<store::RunWrite>(write).run);
+  steps_.store.prepare(write);
+  const auto finished = std::make_shared<Done>(std::move(done));
+  const bool queued = steps_.queue.submit(std::move(write), [this, claim, record, finished](const store::WriteResult& result) {
+    if (result.outcome == store::WriteResult::Outcome::stored) return (*finished)(std::move(*record));
+    steps_.store.release(claim);
+    (*finished)(no_room(result.detail.empty() ? "the run \"" + claim.run_id + "\" was ended by another request" : result.detail));
+  });
+  if (queued) return;
+  steps_.store.release(claim);
+  (*finished)(queue_full());
+}
+
+store::RunWrite RunResolver::judged(std::size_t worker, const store::Claim& claim) {
+  const store::ClaimedRun claimed = steps_.store.fetch(claim);
+  const std::string name = steps_.tenant_name(claim.tenant);
+  Judged what;
+  what.tenant = claim.tenant;
+  what.tenant_name = name;
+  what.key = claim.run;
+  what.revision = claim.revision;
+  what.resolution = claim.resolution;
+  what.now_ms = steps_.clock.wall_ms();
+  std::string text =
+      intake::run_of_events(claim.run_id, claimed.events, claimed.whole ? std::string_view(claimed.whole->document) : std::string_view());
+  auto run = intake::read_run(text, steps_.limits, {});
+  store::RunWrite write;
+  if (run.ok()) {
+    write = steps_.judge.judge(std::move(*run), what, worker);
+  } else {
+    steps_.on_fault("run \"" + claim.run_id + "\" is kept unjudged: " + run.error().detail);
+    write = steps_.judge.keep_unread(claim.run_id, std::move(text), run.error().detail, what);
+  }
+  write.claim = claim;
+  return write;
+}
+
+void RunResolver::poke() {
+  std::size_t none = 0;
+  if (!in_hand_.compare_exchange_strong(none, kHand + 1)) return;  // the former hand is still being played
+  const auto claims = steps_.store.claim(rules_, kHand, kLeaseMs);
+  full_hand_ = claims.size() == kHand;
+  in_hand_ = claims.size() + 1;
+  for (const store::Claim& claim : claims) {
+    steps_.pool.post([this, claim](std::size_t worker) {
+      try {
+        resolve(worker, claim, [this](const Result<model::RunRecord>& result) {
+          if (!result.ok()) steps_.on_fault(result.error().detail);
+          end_one();
+        });
+      } catch (const std::exception& fault) {
+        steps_.on_fault("run \"" + claim.run_id + "\" could not be ended: " + fault.what());
+        end_one();
+      }
+    });
+  }
+  end_one();
+}
+
+void RunResolver::end_one() {
+  if (--in_hand_ > 0 || !full_hand_) return;
+  steps_.pool.post([this](std::size_t) { poke(); });
+}
+
+}  // namespace runwarden::pipeline

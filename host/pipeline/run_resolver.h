@@ -1,0 +1,57 @@
+// Ends open runs: puts the run together from its events, has it judged, and stores it with what was found in the transaction
+// that deletes its buffer.
+//
+// resolve() is called from a pool thread; `done` comes once, from a pool thread or from the writer's. poke() from any thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/work_pool.h"
+#include "intake/run_reader.h"
+#include "pipeline/judge.h"
+#include "store/commit_queue.h"
+#include "store/store.h"
+
+namespace runwarden::pipeline {
+
+class RunResolver {
+ public:
+  using TenantName = std::function<std::string(model::TenantId)>;
+  // The run as stored, or what kept it from being stored (then it stays open, and is tried again when the lease has ended).
+  using Done = std::function<void(Result<model::RunRecord>)>;
+
+  struct Steps {
+    store::Store& store;
+    store::CommitQueue& queue;
+    WorkPool& pool;
+    const Clock& clock;
+    Judge& judge;
+    intake::RunLimits limits;
+    TenantName tenant_name;
+    std::function<void(const std::string&)> on_fault;  // for the log
+  };
+
+  RunResolver(Steps steps, store::BufferRules rules);
+
+  void resolve(std::size_t worker, const store::Claim& claim, Done done);
+
+  // Ends the runs that are due, some at a time, on the pool; goes on until none is.
+  void poke();
+
+  store::BufferRules rules() const { return rules_; }
+
+ private:
+  store::RunWrite judged(std::size_t worker, const store::Claim& claim);
+  void end_one();
+
+  Steps steps_;
+  store::BufferRules rules_;
+  std::atomic<std::size_t> in_hand_{0};  // claims taken by poke() and not done with
+  std::atomic<bool> full_hand_{false};   // the last poke() got as many as it asked for: there may be more
+};
+
+}  // namespace runwarden::pipeline

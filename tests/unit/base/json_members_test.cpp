@@ -1,0 +1,32 @@
+#include "base/json_members.h"
+
+#include <gtest/gtest.h>
+
+namespace runwarden {
+namespace {
+
+std::string members(std::string_view json) {
+  std::string text;
+  for (const JsonMember& one : json_members(json)) text += one.name + "=" + one.json + ";";
+  return text;
+}
+
+TEST(JsonMembers, AnObject_IsCutIntoItsMembers) {
+  EXPECT_EQ(members(R"({"a": 1.50, "b":{"a":[1,{"c":null}]}, "c":"x\"y", "d":[], "e":{}})"), R"(a=1.50;b={"a":[1,{"c":null}]};c="x\"y";d=[];e={};)");
+  EXPECT_EQ(members("{}"), "");
+  for (const char* other : {"[1]", "5", "\"a\"", "{", ""}) EXPECT_EQ(members(other), "") << other;
+}
+
+TEST(JsonMembers, AnArray_IsCutIntoItsElements) {
+  EXPECT_EQ(json_elements(R"([1,"a",{"b":[2]},[],[[3]],null])"), (std::vector<std::string>{"1", "\"a\"", R"({"b":[2]})", "[]", "[[3]]", "null"}));
+  EXPECT_TRUE(json_elements("{\"a\":[1]}").empty());
+}
+
+TEST(JsonMembers, AString_HasItsCharacters) {
+  EXPECT_EQ(json_string_value(R"("a\n\u00e9")"), "a\né");
+  EXPECT_EQ(json_string_value("5"), "");
+  EXPECT_EQ(json_string_value("[\"a\"]"), "");
+}
+
+}  // namespace
+}  // namespace runwarden
