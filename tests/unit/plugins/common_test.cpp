@@ -121,13 +121,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Output{"[ ]", true, false}, Output{R"({"total": 0, "link": [{"url": "x"}]})", true, false},
                     Output{"sin resultados", true, false}, Output{"[{'reviews': 0, 'rating': 0.0, 'marks': 0}]", true, false},
                     Output{R"({"balance": 0})", false, false}, Output{"none of the seats are taken", false, false},
-                    Output{"0", false, false}, Output{R"({"error": null, "id": 7})", false, false}, Output{R"({"error": ""})", false, false},
-                    Output{R"({"error": "no seat"})", false, true}, Output{R"({"error": {"code": 5}})", false, true},
-                    Output{R"({"data": {"error": "x"}})", false, false}, Output{R"({"success": false})", false, true},
-                    Output{R"({"ok": false, "id": 3})", false, true}, Output{R"({"isError": true})", false, true},
-                    Output{R"({"status": "error"})", false, true}, Output{R"({"status": "failed payments: 0"})", false, false},
-                    Output{"Error: not found", false, true}, Output{"ERROR 42", false, true}, Output{"Error rate is 2%", false, false},
-                    Output{"Errorless run", false, false}, Output{"All good, 0 errors and no exception", false, false}));
+                    Output{"0", false, false}, Output{R"({"error": null, "id": 7})", false, false},
+                    Output{R"({"error": ""})", false, false}, Output{R"({"error": "no seat"})", false, true},
+                    Output{R"({"error": {"code": 5}})", false, true}, Output{R"({"data": {"error": "x"}})", false, false},
+                    Output{R"({"success": false})", false, true}, Output{R"({"ok": false, "id": 3})", false, true},
+                    Output{R"({"isError": true})", false, true}, Output{R"({"status": "error"})", false, true},
+                    Output{R"({"status": "failed payments: 0"})", false, false}, Output{"Error: not found", false, true},
+                    Output{"ERROR 42", false, true}, Output{"Error rate is 2%", false, false}, Output{"Errorless run", false, false},
+                    Output{"All good, 0 errors and no exception", false, false}));
 
 TEST(JsonScan, EqualValues_HaveEqualHashes) {
   EXPECT_EQ(canonical_hash(R"({"a":1,"b":[true,null,"x"]})"), canonical_hash(" { \"b\" : [ true, null, \"\\u0078\" ], \"a\" : 1.0 } "));
