@@ -28,7 +28,7 @@ class KeyBytes {
   KeyBytes& place(model::TenantId tenant, const model::RecordKey& key) { return u32(tenant).time(key.time_ms).u64(key.seq); }
   KeyBytes& bytes(std::string_view text) {
     const std::size_t taken = text.size() < kLongestKey - size_ ? text.size() : kLongestKey - size_;
-    std::memcpy(bytes_.data() + size_, text.data(), taken);
+    if (taken != 0) std::memcpy(bytes_.data() + size_, text.data(), taken);
     size_ += taken;
     return *this;
   }

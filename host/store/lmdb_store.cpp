@@ -16,6 +16,7 @@ namespace runwarden::store {
 namespace {
 
 constexpr std::uint64_t kSmallestMap = std::uint64_t{4} << 20;
+constexpr std::uint64_t kFirstMap = std::uint64_t{64} << 20;  // of a store that a command makes before the service has run
 
 Error cannot_open(const std::filesystem::path& path, const std::string& why) {
   return {Code::unavailable, "store: cannot open \"" + path.string() + "\": " + why, {}, {}};
@@ -82,7 +83,9 @@ Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clo
   }
   if (Status made = make_folder(settings); !made.ok()) return std::move(made.error());
   try {
-    auto store = std::make_unique<LmdbEngine>(settings, clock);
+    LmdbSettings as_made = settings;
+    if (settings.map_size == 0 && !std::filesystem::exists(settings.path / "data.mdb")) as_made.map_size = kFirstMap;
+    auto store = std::make_unique<LmdbEngine>(as_made, clock);
     give_files_to_owner_of_folder(settings.path);
     return std::unique_ptr<Store>(std::move(store));
   } catch (const LmdbFault& fault) {

@@ -17,9 +17,9 @@ constexpr std::int64_t kEndMs = std::numeric_limits<std::int64_t>::max();
 
 // Newest first. A list is walked by asking again with `after` = the page's `next`: each record comes once, also while new ones arrive.
 struct Range {
-  std::int64_t since_ms = kBeginningMs;   // inclusive
-  std::int64_t before_ms = kEndMs;        // exclusive
-  std::optional<model::RecordKey> after;  // only what is older than this
+  std::int64_t since_ms = kBeginningMs;                  // inclusive
+  std::int64_t before_ms = kEndMs;                       // exclusive
+  std::optional<model::RecordKey> after = std::nullopt;  // only what is older than this
   std::size_t limit = 50;
   std::uint64_t max_bytes = std::uint64_t{16} << 20;  // a page ends early rather than hold more
 };
@@ -31,28 +31,28 @@ struct Page {
 };
 
 struct RunQuery {
-  Range range;  // of receipt
-  std::optional<model::RunState> state;
-  std::string detector;  // that found something in it; empty: any
+  Range range = {};  // of receipt
+  std::optional<model::RunState> state = std::nullopt;
+  std::string detector = {};  // that found something in it; empty: any
   int min_score = 0;
 };
 
 struct FailureQuery {
-  Range range;  // of detection
-  std::string detector;
-  std::string fingerprint;
-  std::optional<model::Severity> severity;
+  Range range = {};  // of detection
+  std::string detector = {};
+  std::string fingerprint = {};
+  std::optional<model::Severity> severity = std::nullopt;
   int min_score = 0;
 };
 
 struct ChangeQuery {
-  Range range;  // of the change
-  std::string kind;
+  Range range = {};  // of the change
+  std::string kind = {};
 };
 
 struct PolicyQuery {
-  Range range;  // of taking effect
-  std::string policy;
+  Range range = {};  // of taking effect
+  std::string policy = {};
 };
 
 struct FingerprintStats {
@@ -85,8 +85,8 @@ struct Retention {
   std::int64_t failures_before_ms = kBeginningMs;
   std::int64_t changes_before_ms = kBeginningMs;
   std::int64_t policies_before_ms = kBeginningMs;
-  std::optional<model::TenantId> tenant;  // of this one only
-  bool open_runs_too = false;             // else those stay until they are resolved
+  std::optional<model::TenantId> tenant = std::nullopt;  // of this one only
+  bool open_runs_too = false;                            // else those stay until they are resolved
 };
 
 struct Expired {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -165,6 +166,80 @@ TEST(LmdbProcesses, KilledAfterAcknowledgingTooEarly_LosesSomething) {
   int lost = 0;
   for (int round = 0; round < 40 && lost == 0; ++round) lost += lost_after_kill(folder.path() / "store", round, Say::before_commit);
   EXPECT_GT(lost, 0);
+}
+
+// Buffers events, ends the run, and goes on with the next, saying after each commit how many there were.
+void stream_and_say(const std::filesystem::path& path, int round, int say_to) {
+  const auto store = open_store(path);
+  const auto commit = [&](Write write) {
+    const std::vector<Write> batch{std::move(write)};
+    return store->commit(batch).front();
+  };
+  for (std::uint32_t commits = 0;;) {
+    const std::string id = std::to_string(round) + "/" + std::to_string(commits);
+    for (int revision = 0; revision < 2; ++revision) {
+      EventsWrite events;
+      events.tenant = 1;
+      events.key = {1'790'000'000'000, store->next_seq()};
+      events.run_id = id;
+      events.events = {{"", "event"}};
+      events.final = true;
+      const WriteResult posted = commit(events);
+      ++commits;
+      if (::write(say_to, &commits, sizeof commits) != sizeof commits) return;
+      RunWrite ending = sample_run(1, posted.buffered->run, id);
+      ending.claim = store->claim_run(1, posted.buffered->run, model::Resolution::final, 60'000);
+      ending.run.revision = ending.claim->revision;
+      ending.failures.push_back(sample_failure({1'790'000'000'000, store->next_seq()}));
+      commit(ending);
+      ++commits;
+      if (::write(say_to, &commits, sizeof commits) != sizeof commits) return;
+    }
+  }
+}
+
+// What the commits said of must have left behind: of each run its events, at most one set of failures, and it is due if it is open.
+void expect_whole_runs(const std::filesystem::path& path, int round, std::uint32_t commits) {
+  const auto store = open_store(path);
+  std::uint64_t open = 0;
+  std::uint64_t failing = 0;
+  for (std::uint32_t first = 0; first < commits; first += 4) {
+    const auto run = store->find_run(1, std::to_string(round) + "/" + std::to_string(first));
+    ASSERT_TRUE(run) << first;
+    const std::uint32_t said = std::min(commits - first, 4u);
+    EXPECT_GE(store->events(1, run->key).size(), said > 2 ? 2u : 1u);
+    EXPECT_TRUE(said < 4 || run->state == model::RunState::resolved);
+    EXPECT_TRUE(said < 2 || store->find_revision(1, run->run_id, 1));
+  }
+  for (const auto& run : store->runs(1, {.range = {.limit = 100'000}}).items) {
+    if (run.state == model::RunState::open) ++open;
+    if (run.state == model::RunState::resolved || run.revision > 1) ++failing;
+  }
+  EXPECT_EQ(store->open_runs().count, open);
+  EXPECT_EQ(store->claim({}, 1000, 1000).size(), open);
+  EXPECT_EQ(store->failures(1, {.range = {.limit = 100'000}}).items.size(), failing);
+  EXPECT_EQ(store->fingerprint_stats(1, "false_success:refund:aa").failures, failing);
+}
+
+TEST(LmdbProcesses, KilledWhileStreaming_KeepsEveryEventAndOneSetOfFailures) {
+  testing::TempFolder folder;
+  for (int round = 0; round < 8; ++round) {
+    const auto path = folder.path() / std::to_string(round);
+    int said[2];
+    ASSERT_EQ(::pipe(said), 0);
+    const pid_t child = in_child([&] {
+      ::close(said[0]);
+      stream_and_say(path, round, said[1]);
+    });
+    ::close(said[1]);
+    std::uint32_t commits = 0;
+    for (int heard = 0; heard < 13 + round; ++heard) ASSERT_EQ(::read(said[0], &commits, sizeof commits), ssize_t{sizeof commits});
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    while (::read(said[0], &commits, sizeof commits) == sizeof commits) continue;
+    ::close(said[0]);
+    expect_whole_runs(path, round, commits);
+  }
 }
 
 TEST(LmdbThreads, ReadersBesideTheWriter_SeeWholeRuns) {
