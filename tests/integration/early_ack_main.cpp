@@ -21,10 +21,22 @@ class EarlyAckStore final : public test::ForwardingStore {
       real().commit(held_.front());
       held_.pop_front();
     }
-    return std::vector<store::WriteResult>(batch.size());
+    std::vector<store::WriteResult> results;
+    for (const store::Write& write : batch) results.push_back(stored(write));
+    return results;
   }
 
  private:
+  static store::WriteResult stored(const store::Write& write) {
+    store::WriteResult result;
+    if (const auto* events = std::get_if<store::EventsWrite>(&write)) {
+      result.buffered.emplace();
+      result.buffered->run = events->key;
+      result.buffered->accepted = static_cast<std::uint32_t>(events->events.size());
+    }
+    return result;
+  }
+
   std::deque<std::vector<store::Write>> held_;
 };
 

@@ -1,0 +1,213 @@
+// Runs that stream in: buffered, resolved once, reopened; over real HTTP with the real plugins.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/service_process.h"
+
+namespace runwarden::test {
+namespace {
+
+using nlohmann::json;
+
+class Events : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    service_ = new ServiceProcess(
+        {.yaml = "buffer: {max_events: 40}\n", .server = {}, .limits = "{}", .store = {}, .binary = {}, .environment = {}});
+    key_ = service_->make_key("acme");
+    other_key_ = service_->make_key("globex");
+  }
+  static void TearDownTestSuite() { delete service_; }
+
+  static HttpAnswer post(const json& body, const std::string& fields = {}) {
+    return service_->post("/v1/ingest/events", key_, body.dump(), fields);
+  }
+  static json get(const std::string& path) {
+    const HttpAnswer answer = service_->get(path, key_);
+    return answer.status == 200 ? json::parse(answer.body) : json{{"status", answer.status}};
+  }
+  static std::vector<json> failures_of(const std::string& run_id) {
+    std::vector<json> found;
+    const json list = get("/v1/failures?limit=1000");
+    for (const json& failure : list["items"]) {
+      if (failure["runId"] == run_id) found.push_back(failure);
+    }
+    return found;
+  }
+
+  static inline ServiceProcess* service_ = nullptr;
+  static inline std::string key_;
+  static inline std::string other_key_;
+};
+
+const json kRefundFailed = {{"type", "tool_call"}, {"name", "issue_refund"}, {"status", "failed"}, {"error", "502 Bad Gateway"}};
+const json kClaim = {{"type", "model_output"}, {"text", "Your refund has been processed."}};
+
+TEST_F(Events, ARunIsBufferedShownAndResolvedAtItsEnd) {
+  const HttpAnswer first =
+      post({{"runId", "streamed"}, {"events", {{{"type", "run_started"}, {"userRequestText", "Refund order 8842"}}, kRefundFailed}}});
+  ASSERT_EQ(first.status, 202) << first.body;
+  const json buffered = json::parse(first.body);
+  EXPECT_EQ(buffered["state"], "open");
+  EXPECT_EQ(buffered["accepted"], 2);
+  EXPECT_EQ(buffered["bufferedEvents"], 2);
+  EXPECT_TRUE(buffered["resolvesAt"].is_string());
+  const json open = get("/v1/runs/streamed");
+  EXPECT_EQ(open["state"], "open");
+  EXPECT_EQ(open["steps"][0]["stepName"], "issue_refund");
+  EXPECT_TRUE(failures_of("streamed").empty());
+
+  const HttpAnswer last = post({{"runId", "streamed"}, {"events", {kClaim, {{"type", "run_finished"}, {"success", true}}}}});
+  ASSERT_EQ(last.status, 201) << last.body;
+  EXPECT_EQ(last.header("location"), "/v1/runs/streamed");
+  const json answer = json::parse(last.body);
+  ASSERT_EQ(answer["failures"].size(), 1u);
+  EXPECT_EQ(answer["failures"][0]["detectorKey"], "false_success");
+  const json run = get("/v1/runs/streamed");
+  EXPECT_EQ(run["state"], "resolved");
+  EXPECT_EQ(run["resolution"], "final");
+  EXPECT_EQ(run["outcomeSummary"], "Your refund has been processed.");
+  EXPECT_EQ(run["failures"], answer["failures"]);
+  EXPECT_EQ(failures_of("streamed").size(), 1u);
+}
+
+TEST_F(Events, ACallbackSequenceWithRetries_IsOneRunAndNoLoop) {
+  // One event a request, each sent three times, as a callback handler behind a flaky network does.
+  for (int i = 0; i < 30; ++i) {
+    const json event =
+        i % 3 == 2 ? json{{"type", "model_output"}, {"eventId", "e" + std::to_string(i)}, {"text", "thinking about " + std::to_string(i)}}
+                   : json{{"type", "tool_call"},
+                          {"eventId", "e" + std::to_string(i)},
+                          {"name", "search"},
+                          {"input", "query " + std::to_string(i)},
+                          {"output", "result " + std::to_string(i)},
+                          {"status", "completed"}};
+    for (int retry = 0; retry < 3; ++retry) {
+      const HttpAnswer answer = post({{"runId", "callbacks"}, {"events", {event}}});
+      ASSERT_EQ(answer.status, 202) << answer.body;
+      EXPECT_EQ(json::parse(answer.body)["accepted"], retry == 0 ? 1 : 0);
+      EXPECT_EQ(json::parse(answer.body)["bufferedEvents"], i + 1);
+    }
+  }
+  const HttpAnswer done = post({{"runId", "callbacks"}, {"events", json::array()}, {"final", true}});
+  ASSERT_EQ(done.status, 201) << done.body;
+  EXPECT_EQ(json::parse(done.body)["failures"], json::array());
+  EXPECT_EQ(get("/v1/runs/callbacks")["steps"].size(), 30u);
+}
+
+TEST_F(Events, AfterTheEnd_NewEventsOpenTheNextRevision) {
+  ASSERT_EQ(post({{"runId", "again"}, {"events", {kRefundFailed, kClaim}}, {"final", true}}).status, 201);
+  ASSERT_EQ(failures_of("again").size(), 1u);
+  const std::string former = failures_of("again")[0]["failureId"];
+
+  const HttpAnswer same = post({{"runId", "again"}, {"events", json::array()}, {"final", true}});
+  EXPECT_EQ(same.status, 200) << "a bare final again opens nothing";
+  EXPECT_EQ(json::parse(same.body)["state"], "resolved");
+
+  const HttpAnswer more = post(
+      {{"runId", "again"}, {"events", {{{"type", "tool_call"}, {"name", "issue_refund"}, {"status", "completed"}, {"output", "ok"}}}}});
+  ASSERT_EQ(more.status, 202) << more.body;
+  EXPECT_EQ(json::parse(more.body)["state"], "reopened");
+  EXPECT_EQ(failures_of("again").size(), 1u) << "until it is resolved anew, the former revision's failures stand";
+
+  ASSERT_EQ(post({{"runId", "again"}, {"events", {kClaim}}, {"final", true}}).status, 201);
+  const json run = get("/v1/runs/again");
+  EXPECT_EQ(run["revision"], 2);
+  EXPECT_EQ(run["steps"].size(), 4u);
+  for (const json& failure : failures_of("again")) EXPECT_NE(failure["failureId"], former) << "never two sets of failures";
+  const json first = get("/v1/runs/again?revision=1");
+  EXPECT_EQ(first["revision"], 1);
+  EXPECT_EQ(first["steps"].size(), 2u);
+  EXPECT_EQ(first["failures"][0]["failureId"], former);
+  EXPECT_EQ(get("/v1/runs/again?revision=3")["status"], 404);
+}
+
+TEST_F(Events, TooManyEvents_EndTheRevision) {
+  json events = json::array();
+  for (int i = 0; i < 40; ++i) events.push_back({{"type", "model_output"}, {"text", std::to_string(i)}});
+  ASSERT_EQ(post({{"runId", "many"}, {"events", events}}).status, 201);
+  EXPECT_EQ(get("/v1/runs/many")["resolution"], "max_events");
+}
+
+TEST_F(Events, AnIdempotencyKey_AppliesARequestOnce) {
+  const json body = {{"runId", "keyed"}, {"events", {kRefundFailed}}};
+  const HttpAnswer first = post(body, "Idempotency-Key: k1\r\n");
+  const HttpAnswer same = post(body, "Idempotency-Key: k1\r\n");
+  EXPECT_EQ(first.status, 202);
+  EXPECT_EQ(same.status, 200);
+  EXPECT_EQ(same.body, first.body);
+  EXPECT_EQ(post({{"runId", "keyed"}, {"events", json::array()}}, "Idempotency-Key: k1\r\n").status, 409);
+  EXPECT_EQ(get("/v1/runs/keyed")["steps"].size(), 1u);
+}
+
+TEST_F(Events, TwoTenantsUsingOneRunId_HaveTwoRuns) {
+  ASSERT_EQ(post({{"runId", "shared"}, {"events", {kClaim}}}).status, 202);
+  const HttpAnswer other = service_->post("/v1/ingest/events", other_key_, json{{"runId", "shared"}, {"events", {kRefundFailed}}}.dump());
+  ASSERT_EQ(other.status, 202);
+  EXPECT_EQ(json::parse(other.body)["bufferedEvents"], 1);
+  EXPECT_EQ(get("/v1/runs/shared")["steps"][0]["stepKind"], "model");
+}
+
+TEST_F(Events, AWholeRunForAnOpenOne_WinsIfItHasAllTheSteps) {
+  ASSERT_EQ(post({{"runId", "both"}, {"events", {kRefundFailed}}}).status, 202);
+  const json short_run = {{"runId", "both"}, {"steps", {{{"stepKind", "model"}, {"outputSummary", "x"}}}}};
+  const HttpAnswer refused = service_->post("/v1/ingest/runs", key_, short_run.dump());
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_NE(json::parse(refused.body)["detail"].get<std::string>().find("1 of its steps"), std::string::npos) << refused.body;
+  const json whole = {
+      {"runId", "both"},
+      {"success", true},
+      {"outcomeSummary", "Your refund has been processed."},
+      {"steps", {{{"stepKind", "tool"}, {"stepName", "issue_refund"}, {"status", "failed"}, {"errorMessage", "502 Bad Gateway"}}}}};
+  const HttpAnswer taken = service_->post("/v1/ingest/runs", key_, whole.dump());
+  ASSERT_EQ(taken.status, 201) << taken.body;
+  EXPECT_EQ(json::parse(taken.body)["failures"].size(), 1u);
+  EXPECT_EQ(service_->post("/v1/ingest/runs", key_, whole.dump()).status, 200) << "the same again is a replay";
+  EXPECT_EQ(get("/v1/runs/both")["state"], "resolved");
+}
+
+TEST_F(Events, EventsAfterAWholeRun_ContinueIt) {
+  ASSERT_EQ(
+      service_
+          ->post("/v1/ingest/runs", key_, R"({"runId":"whole-first","userRequestText":"Hi","steps":[{"stepKind":"tool","stepName":"a"}]})")
+          .status,
+      201);
+  ASSERT_EQ(post({{"runId", "whole-first"}, {"events", {kClaim}}}).status, 202);
+  EXPECT_EQ(get("/v1/runs/whole-first")["steps"].size(), 2u);
+  ASSERT_EQ(post({{"runId", "whole-first"}, {"events", json::array()}, {"final", true}}).status, 201);
+  const json run = get("/v1/runs/whole-first");
+  EXPECT_EQ(run["steps"].size(), 2u);
+  EXPECT_EQ(run["userRequestText"], "Hi");
+  EXPECT_EQ(run["revision"], 2);
+}
+
+TEST_F(Events, WrongShapes_AreRefusedAndOpenNothing) {
+  EXPECT_EQ(post({{"events", json::array()}}).status, 422);
+  EXPECT_EQ(post({{"runId", "bad"}}).status, 422);
+  EXPECT_EQ(post({{"runId", "bad"}, {"events", {{{"type", 1}}}}}).status, 422);
+  EXPECT_EQ(get("/v1/runs/bad")["status"], 404);
+  EXPECT_EQ(post({{"runId", "empty"}, {"events", json::array()}}).status, 202);
+}
+
+TEST(EventsInTime, AnIdleRun_ResolvesByItself_AlsoAfterAKill) {
+  ServiceProcess service(
+      {.yaml = "buffer: {idle_timeout: 300ms}\n", .server = {}, .limits = "{}", .store = {}, .binary = {}, .environment = {}});
+  const std::string key = service.make_key();
+  const std::string body = json{{"runId", "idle"}, {"events", {kRefundFailed, kClaim}}}.dump();
+  ASSERT_EQ(service.post("/v1/ingest/events", key, body).status, 202);
+  service.kill_hard();
+  service.start();
+  json run;
+  for (int i = 0; i < 500; ++i) {
+    run = json::parse(service.get("/v1/runs/idle", key).body);
+    if (run["state"] == "resolved") break;
+    ::poll(nullptr, 0, 10);
+  }
+  EXPECT_EQ(run["state"], "resolved");
+  EXPECT_EQ(run["resolution"], "idle");
+  EXPECT_EQ(run["failures"].size(), 1u);
+}
+
+}  // namespace
+}  // namespace runwarden::test

@@ -1,0 +1,192 @@
+// Lists, changes, policies and the investigation, over real HTTP: the second half of the README.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "support/service_process.h"
+
+namespace runwarden::test {
+namespace {
+
+using nlohmann::json;
+
+std::string failing_run(const std::string& id) {
+  return json{
+      {"runId", id},
+      {"userRequestText", "Refund order 8842"},
+      {"success", true},
+      {"outcomeSummary", "Your refund has been processed."},
+      {"steps",
+       {{{"stepKind", "tool"}, {"stepName", "issue_refund"}, {"status", "failed"}, {"errorMessage", "502 Bad Gateway on host 17"}}}}}
+      .dump();
+}
+
+class Reading : public testing::Test {
+ protected:
+  ServiceProcess service_;
+  std::string key_ = service_.make_key("acme");
+  std::string other_key_ = service_.make_key("globex");
+
+  HttpAnswer post(const std::string& what, const json& body, const std::string& fields = {}) {
+    return service_.post("/v1/ingest/" + what, key_, body.dump(), fields);
+  }
+  json get(const std::string& path) {
+    const HttpAnswer answer = service_.get(path, key_);
+    EXPECT_EQ(answer.status, 200) << path << " " << answer.body;
+    return json::parse(answer.body);
+  }
+  int status(const std::string& path) { return service_.get(path, key_).status; }
+};
+
+TEST_F(Reading, AList_IsWalkedByItsCursor_EachRecordOnce) {
+  std::set<std::string> wanted;
+  for (int i = 0; i < 25; ++i) {
+    wanted.insert("r" + std::to_string(i));
+    ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run("r" + std::to_string(i))).status, 201);
+  }
+  std::multiset<std::string> seen;
+  std::string cursor;
+  for (int page = 0; page < 10; ++page) {
+    const json list = get("/v1/runs?limit=10" + (cursor.empty() ? "" : "&cursor=" + cursor));
+    for (const json& run : list["items"]) seen.insert(run["runId"]);
+    ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run("new" + std::to_string(page))).status, 201);  // arrives meanwhile
+    if (list["nextCursor"].is_null()) break;
+    cursor = list["nextCursor"];
+  }
+  EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()), wanted);
+  EXPECT_EQ(seen.size(), wanted.size());
+  EXPECT_EQ(status("/v1/failures?limit=10&cursor=" + cursor), 400) << "a cursor belongs to its list";
+  EXPECT_EQ(status("/v1/runs?limit=10&detector=false_success&cursor=" + cursor), 400) << "and to its query";
+  EXPECT_EQ(service_.get("/v1/runs?limit=10&cursor=" + cursor, other_key_).status, 400) << "and to its tenant";
+  std::string forged = cursor;
+  forged[3] = forged[3] == 'A' ? 'B' : 'A';
+  EXPECT_EQ(status("/v1/runs?limit=10&cursor=" + forged), 400);
+  EXPECT_EQ(status("/v1/runs?cursor=x"), 400);
+  service_.kill_hard();
+  service_.start();
+  EXPECT_EQ(status("/v1/runs?limit=10&cursor=" + cursor), 200) << "a walk goes on after a restart";
+}
+
+TEST_F(Reading, Filters) {
+  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run("bad")).status, 201);
+  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, R"({"runId":"good"})").status, 201);
+  ASSERT_EQ(post("events", {{"runId", "open"}, {"events", json::array()}}).status, 202);
+  const auto count = [this](const std::string& query) { return get(query)["items"].size(); };
+  EXPECT_EQ(count("/v1/runs"), 3u);
+  EXPECT_EQ(count("/v1/runs?detector=false_success"), 1u);
+  EXPECT_EQ(count("/v1/runs?detector=schema_ghost"), 0u);
+  EXPECT_EQ(count("/v1/runs?minScore=95"), 1u);
+  EXPECT_EQ(count("/v1/runs?minScore=96"), 0u);
+  EXPECT_EQ(count("/v1/runs?state=open"), 1u);
+  EXPECT_EQ(count("/v1/runs?state=resolved"), 2u);
+  EXPECT_EQ(count("/v1/runs?since=2100-01-01T00:00:00Z"), 0u);
+  EXPECT_EQ(count("/v1/runs?until=2100-01-01T00:00:00%2B02:00"), 3u);
+  EXPECT_EQ(count("/v1/failures?severity=high&detector=false_success&minScore=95"), 1u);
+  EXPECT_EQ(count("/v1/failures?severity=low"), 0u);
+  EXPECT_EQ(service_.get("/v1/failures", other_key_).body, R"({"items":[],"nextCursor":null})");
+  for (const char* bad : {"/v1/runs?limit=0", "/v1/runs?limit=1001", "/v1/runs?limit=x", "/v1/runs?state=closed", "/v1/runs?minScore=101",
+                          "/v1/runs?since=today", "/v1/failures?severity=urgent", "/v1/runs?detectr=x", "/v1/runs?limit=1&limit=2"}) {
+    EXPECT_EQ(status(bad), 400) << bad;
+  }
+}
+
+TEST_F(Reading, Changes) {
+  const HttpAnswer made =
+      post("changes", {{"kind", "code"}, {"ref", "abc123"}, {"summary", "new refund client"}, {"at", "2026-01-01T00:00:00Z"}, {"mine", 1}});
+  ASSERT_EQ(made.status, 201) << made.body;
+  const json change = json::parse(made.body);
+  EXPECT_TRUE(change["changeId"].get<std::string>().starts_with("change_"));
+  EXPECT_EQ(change["at"], "2026-01-01T00:00:00.000Z");
+  EXPECT_EQ(change["mine"], 1);
+  EXPECT_EQ(post("changes", {{"kind", "Code"}}).status, 422);
+  EXPECT_EQ(post("changes", json::object()).status, 422);
+  const HttpAnswer keyed = post("changes", {{"kind", "runtime"}}, "Idempotency-Key: c\r\n");
+  const HttpAnswer again = post("changes", {{"kind", "runtime"}}, "Idempotency-Key: c\r\n");
+  EXPECT_EQ(keyed.status, 201);
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(again.body, keyed.body);
+  const json list = get("/v1/changes");
+  ASSERT_EQ(list["items"].size(), 2u);
+  EXPECT_EQ(list["items"][0]["kind"], "runtime") << "newest first by `at`";
+  EXPECT_EQ(list["items"][1], change);
+}
+
+TEST_F(Reading, Policies) {
+  const HttpAnswer first = post("policies", {{"policy", "refunds"}, {"content", {{"max", 100}}}, {"at", "2026-01-01T00:00:00Z"}});
+  ASSERT_EQ(first.status, 201) << first.body;
+  const json one = json::parse(first.body);
+  EXPECT_EQ(one["revision"], "1");
+  EXPECT_EQ(one["contentSha256"].get<std::string>().size(), 64u);
+  EXPECT_NE(one["author"], "") << "every revision is attributable";
+  const json seven = {
+      {"policy", "refunds"}, {"revision", "7"}, {"content", {{"max", 200}}}, {"author", "ann"}, {"at", "2026-03-01T00:00:00Z"}};
+  ASSERT_EQ(post("policies", seven).status, 201);
+  EXPECT_EQ(post("policies", seven).status, 200);
+  json other = seven;
+  other["content"] = 1;
+  EXPECT_EQ(post("policies", other).status, 409);
+  const json late = json::parse(post("policies", {{"policy", "refunds"}, {"content", 3}, {"at", "2026-02-01T00:00:00Z"}}).body);
+  EXPECT_EQ(late["revision"], "8");
+
+  EXPECT_EQ(get("/v1/policies/refunds?at=2026-02-15T00:00:00Z")["revision"], "8");
+  EXPECT_EQ(get("/v1/policies/refunds?at=2026-01-15T00:00:00Z")["revision"], "1");
+  EXPECT_EQ(get("/v1/policies/refunds?at=2026-06-01T00:00:00Z")["revision"], "7");
+  EXPECT_EQ(status("/v1/policies/refunds?at=2025-12-31T23:59:59Z"), 404);
+  EXPECT_EQ(status("/v1/policies/unknown"), 404);
+  EXPECT_EQ(get("/v1/policies/refunds")["items"].size(), 3u);
+  EXPECT_EQ(get("/v1/policies")["items"][0]["revision"], "7");
+  const json changes = get("/v1/changes");
+  ASSERT_EQ(changes["items"].size(), 3u);
+  EXPECT_EQ(changes["items"][0]["kind"], "policy");
+
+  const HttpAnswer run = service_.post("/v1/ingest/runs", key_, R"({"runId":"stamped","startedAt":"2026-01-15T00:00:00Z"})");
+  EXPECT_EQ(json::parse(run.body)["policies"], (json{{{"policy", "refunds"}, {"revision", "1"}}}));
+}
+
+TEST_F(Reading, TheInvestigation_PointsAtTheChangeBeforeTheRise) {
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(service_.post("/v1/ingest/runs", key_, R"({"x":)" + std::to_string(i) + "}").status, 201);
+  ASSERT_EQ(post("policies", {{"policy", "refunds"}, {"content", 1}, {"author", "ann"}, {"at", "2026-01-01T00:00:00Z"}}).status, 201);
+  ASSERT_EQ(post("changes", {{"kind", "code"}, {"ref", "old"}, {"at", "2026-01-02T00:00:00Z"}}).status, 201);
+  const json deploy = json::parse(post("changes", {{"kind", "code"}, {"ref", "today"}, {"summary", "deploy"}}).body);
+  json failure;
+  for (int i = 0; i < 3; ++i) {
+    ::poll(nullptr, 0, 2);  // later than the deploy by the clock's own milliseconds
+    failure = json::parse(service_.post("/v1/ingest/runs", key_, failing_run("f" + std::to_string(i))).body)["failures"][0];
+  }
+  ASSERT_EQ(post("policies", {{"policy", "late"}, {"content", 1}, {"author", "bob"}, {"at", "2026-01-03T00:00:00Z"}}).status, 201);
+
+  const json found = get("/v1/failures/" + failure["failureId"].get<std::string>() + "/investigation");
+  EXPECT_EQ(found["failure"], failure);
+  EXPECT_EQ(found["failure"], get("/v1/failures/" + failure["failureId"].get<std::string>()));
+  EXPECT_EQ(found["run"]["runId"], "f2");
+  EXPECT_EQ(found["run"]["userRequestText"], "Refund order 8842");
+  ASSERT_EQ(found["policiesInForce"].size(), 2u) << "a revision that arrived late counts from its `at`";
+  EXPECT_EQ(found["policiesInForce"][1]["policy"], "refunds");
+  EXPECT_EQ(found["policiesInForce"][1]["author"], "ann");
+  EXPECT_EQ(found["changes"][0], deploy);
+  EXPECT_EQ(found["fingerprint"]["value"], failure["fingerprint"]);
+  EXPECT_EQ(found["fingerprint"]["count"], 3);
+  EXPECT_EQ(found["fingerprint"]["runsSeen"], 8);
+  ASSERT_TRUE(found["suspectChange"].is_object());
+  EXPECT_EQ(found["suspectChange"]["changeId"], deploy["changeId"]);
+  EXPECT_EQ(found["suspectChange"]["before"]["failures"], 0);
+  EXPECT_EQ(found["suspectChange"]["after"], (json{{"failures", 3}, {"runs", 3}}));
+  EXPECT_EQ(status("/v1/failures/fail_0/investigation"), 404);
+  EXPECT_EQ(service_.get("/v1/failures/" + failure["failureId"].get<std::string>(), other_key_).status, 404);
+}
+
+TEST_F(Reading, DetectorsAndTheOpenApi) {
+  const json detectors = get("/v1/detectors");
+  ASSERT_EQ(detectors["items"].size(), 5u);
+  for (const json& one : detectors["items"]) {
+    EXPECT_EQ(one["abi"], "1.0");
+    EXPECT_EQ(one["enabled"], true);
+    EXPECT_TRUE(one["settings"].is_object());
+    EXPECT_NE(one["source"], "");
+  }
+  EXPECT_EQ(get("/v1/openapi.json")["openapi"], "3.1.0");
+}
+
+}  // namespace
+}  // namespace runwarden::test
