@@ -16,6 +16,10 @@ enum class Source : std::uint8_t { kTool, kRuntime, kContext, kCoordination };
 /// Stands for "no step" where a finding or a suppression is about the whole run.
 inline constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);
 
+/// More than these no host takes, and no reader reads.
+inline constexpr std::size_t kMostFindings = 64;
+inline constexpr std::size_t kMostSuppressed = 256;
+
 /// A place in the run's JSON and what stands there.
 struct Evidence {
   std::string pointer;
@@ -48,8 +52,10 @@ struct Verdict {
   std::vector<Suppression> suppressed;
   std::string cannot_tell;
 
+  [[nodiscard]] bool full() const { return findings.size() >= kMostFindings; }
+
   void suppress(std::string_view rule, std::size_t step, std::string reason) {
-    suppressed.push_back({std::string(rule), step, std::move(reason)});
+    if (suppressed.size() < kMostSuppressed) suppressed.push_back({std::string(rule), step, std::move(reason)});
   }
 };
 

@@ -168,7 +168,7 @@ std::size_t ExpensiveLoop::cycle_rounds(const RunView& run, std::size_t at, std:
 }
 
 void ExpensiveLoop::find_cycles(const RunView& run, Verdict& verdict) {
-  for (std::size_t at = 0; at + 2 < calls_.size(); ++at) {
+  for (std::size_t at = 0; at + 2 < calls_.size() && !verdict.full(); ++at) {
     if (!calls_[at].known || taken_[at] || calls_[at].key == calls_[at + 1].key) continue;
     for (std::size_t length = 2; length <= kLongestCycle && at + length < calls_.size(); ++length) {
       if (calls_[at + length].key != calls_[at].key) continue;
@@ -240,7 +240,7 @@ void ExpensiveLoop::find_series(const RunView& run, Verdict& verdict) {
   }
   std::sort(order_.begin(), order_.end(),
             [&](auto a, auto b) { return calls_[a].key != calls_[b].key ? calls_[a].key < calls_[b].key : a < b; });
-  for (std::size_t begin = 0; begin < order_.size();) {
+  for (std::size_t begin = 0; begin < order_.size() && !verdict.full();) {
     auto end = begin + 1;
     while (end < order_.size() && calls_[order_[end]].key == calls_[order_[begin]].key) ++end;
     judge_group(run, begin, end, verdict);
@@ -249,7 +249,7 @@ void ExpensiveLoop::find_series(const RunView& run, Verdict& verdict) {
 }
 
 void ExpensiveLoop::find_retries(const RunView& run, Verdict& verdict) {
-  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+  for (std::size_t i = 0; i < run.steps.size() && !verdict.full(); ++i) {
     const auto& step = run.steps[i];
     if (step.retry_count.value_or(0) < threshold_) continue;
     const std::string name(step_name(step));
@@ -268,10 +268,13 @@ void ExpensiveLoop::find_retries(const RunView& run, Verdict& verdict) {
 
 std::string ExpensiveLoop::cannot_tell(const RunView& run) const {
   if (calls_.empty()) return "no tool steps: send each tool call as a step with stepKind \"tool\"";
+  std::int64_t same = 0;  // calls of one tool in a row of order_ of which nothing is recorded
+  std::uint64_t key = 0;
   for (const auto index : order_) {
     const auto& call = calls_[index];
-    if (call.known || call.failed || present(run.steps[call.step].output)) continue;
-    const auto same = std::count_if(calls_.begin(), calls_.end(), [&](const Call& other) { return other.key == call.key; });
+    const bool nothing = !call.known && !call.failed && !present(run.steps[call.step].output);
+    same = nothing ? (call.key == key ? same + 1 : 1) : 0;
+    key = call.key;
     if (same >= threshold_) return "tool calls repeat without inputSummary, outputSummary or status: send inputSummary on tool steps";
   }
   return {};

@@ -41,7 +41,8 @@ class FalseSuccess {
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool mentions_undone_value(const StepView& step, bool words_only);
-  [[nodiscard]] bool mentioned(std::string_view value, bool in_claims) const;
+  [[nodiscard]] bool mentioned(std::string_view value, bool in_claims);
+  void index_message();
   [[nodiscard]] bool verb_claimed(const ToolMeaning& tool, bool states_only) const;
   [[nodiscard]] bool hard_word_in(const StepView& step);
   [[nodiscard]] Finding finding(const RunView& run, const FailedStep& failed, const FinalMessage& message);
@@ -65,6 +66,9 @@ class FalseSuccess {
   std::string folded_;
   std::vector<FailedStep> failed_;
   std::vector<CallValue> values_;
+  bool indexed_ = false;
+  std::unordered_set<std::uint64_t> said_;         // words of the final message
+  std::unordered_set<std::uint64_t> claimed_;      // words of its sentences with a claim
   std::unordered_set<std::uint64_t> done_values_;  // of calls that wrote and succeeded
   std::unordered_set<std::uint16_t> done_groups_;  // verb groups of those calls
   std::size_t last_done_ = kNoStep;                // the last of those calls

@@ -140,12 +140,15 @@ void MissingToolCall::collect_requests_in(const Sentence& sentence, std::string_
     const auto forms = word.entry->forms;
     const bool base = (forms & kFormBase) != 0 && is_request(i);
     const bool wanted = !base && (forms & kFormDone) != 0 && is_wanted(i);
-    if ((base || wanted) && !(text_product_ && asks_for_text(i))) requests_.push_back({word.entry->verb, pointer, quote(text)});
+    if (asked_[word.entry->verb] || !(base || wanted) || (text_product_ && asks_for_text(i))) continue;
+    asked_[word.entry->verb] = true;
+    requests_.push_back({word.entry->verb, pointer, quote(text)});
   }
 }
 
 void MissingToolCall::collect_requests(const RunView& run) {
   requests_.clear();
+  asked_.assign(lexicon_.verb_count(), false);
   collect_requests_of(run.user_request, "/userRequestText");
   if (!later_turns_) return;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {

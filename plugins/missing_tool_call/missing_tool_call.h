@@ -87,7 +87,8 @@ class MissingToolCall {
   Grounds outputs_;  // words of the tools' outputs
   bool outputs_read_ = false;
   Ran ran_;
-  std::vector<Request> requests_;
+  std::vector<bool> asked_;        // by verb
+  std::vector<Request> requests_;  // the first of each verb
 };
 
 }  // namespace runwarden::plugins

@@ -221,7 +221,7 @@ void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
   record_cut_ = false;
   Hollow hollow;
   std::string_view last_answer;
-  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+  for (std::size_t i = 0; i < run.steps.size() && !verdict.full(); ++i) {
     const auto& step = run.steps[i];
     if (step.kind == Kind::kTool) {
       hollow = after_tool(run, i, hollow);
