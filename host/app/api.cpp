@@ -218,7 +218,7 @@ std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) 
                          head.request_id);
   }
   http::Accepted accepted;
-  accepted.max_body_bytes = admission.route->method == "POST" ? parts_.limits.max_body_bytes : 0;
+  accepted.max_body_bytes = parts_.limits.max_body_bytes;  // of a GET it is read over: RFC 9110, section 9.3.1, gives it no meaning
   if (admission.media == Media::ndjson) {
     accepted.form = http::BodyForm::lines;
     accepted.max_batch_bytes = parts_.limits.max_batch_bytes;

@@ -13,6 +13,9 @@ using http::LineBatch;
 
 // Lines are dealt to the pool in hands of this many: enough to make the hand-over cheap, few enough to use every core.
 constexpr std::size_t kLinesATask = 16;
+// A batch has so many lines in work at most: two full commits. More would fill the queue to the store, and put the requests of
+// others behind all of them.
+constexpr std::size_t kLinesInWork = 1024;
 
 std::string fault_json(std::uint64_t line, const Error& error) {
   std::string text;
@@ -91,26 +94,42 @@ void Batch::take(LineBatch lines, http::Ticket ticket) {
     end_ = lines.end;
     if (!lines.lines.empty()) last_line_ = lines.lines.back().number;
     outstanding_ = lines.lines.size() + 1;  // one for this hand-over itself, so that the batch cannot end below it
-    if (lease) lease_ = std::move(*lease);
+    if (lease) {
+      lease_ = std::move(*lease);
+      lines_ = std::move(lines.lines);
+      dealt_ = 0;
+    }
   }
   if (lease) {
-    start(std::move(lines.lines));
+    deal();
     return end_of_batch();
   }
   const Error full{Code::unavailable, "too many requests are in flight; this line was not stored, send it again in a moment", {}, {}};
-  for (const auto& line : lines.lines) refuse(line.number, full);
+  for (const auto& line : lines.lines) {
+    refuse(line.number, full);
+    end_of_batch();
+  }
   end_of_batch();
 }
 
-void Batch::start(std::vector<LineBatch::Line> lines) {
-  for (std::size_t first = 0; first < lines.size(); first += kLinesATask) {
-    const auto from = lines.begin() + static_cast<std::ptrdiff_t>(first);
-    const auto to = lines.begin() + static_cast<std::ptrdiff_t>(std::min(first + kLinesATask, lines.size()));
-    auto hand = std::make_shared<std::vector<LineBatch::Line>>(std::make_move_iterator(from), std::make_move_iterator(to));
+void Batch::deal() {
+  while (const auto hand = next_hand()) {
     parts_.pool.post([self = shared_from_this(), hand](std::size_t worker) {
       for (LineBatch::Line& line : *hand) self->ingest(worker, line);
     });
   }
+}
+
+// Null when all lines are dealt, or enough are in work: then it is looked at again when one of those has its result.
+std::shared_ptr<Batch::Hand> Batch::next_hand() {
+  const std::lock_guard lock(mutex_);
+  const std::size_t count = std::min(kLinesATask, lines_.size() - dealt_);
+  if (count == 0 || in_work_ >= kLinesInWork) return nullptr;
+  const auto from = lines_.begin() + static_cast<std::ptrdiff_t>(dealt_);
+  auto hand = std::make_shared<Hand>(std::make_move_iterator(from), std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
+  dealt_ += count;
+  in_work_ += count;
+  return hand;
 }
 
 void Batch::ingest(std::size_t worker, LineBatch::Line& line) {
@@ -119,23 +138,24 @@ void Batch::ingest(std::size_t worker, LineBatch::Line& line) {
                       "the line is larger than limits.max_body_bytes (" + std::to_string(parts_.limits.max_body_bytes) + ")",
                       {},
                       {}};
-    return refuse(line.number, error);
+    refuse(line.number, error);
+    return end_of_line();
   }
   try {
     parts_.runs.take(worker, request_for(line), [self = shared_from_this(), number = line.number](const pipeline::IngestAnswer& answer) {
       self->note(number, answer);
-      self->end_of_batch();
+      self->end_of_line();
     });
   } catch (const std::exception& fault) {
     parts_.log.write(LogLevel::error, "line_failed",
                      {{"requestId", std::string_view(request_id_)}, {"reason", std::string_view(fault.what())}});
     refuse(line.number, {Code::internal, "the line could not be taken in; send it again, and tell the operator if it stays so", {}, {}});
+    end_of_line();
   }
 }
 
 void Batch::refuse(std::uint64_t line, const Error& error) {
   note({line, false, fault_json(line, error)});
-  end_of_batch();
 }
 
 pipeline::IngestRequest Batch::request_for(LineBatch::Line& line) const {
@@ -157,12 +177,22 @@ void Batch::note(LineResult result) {
   results_.push_back(std::move(result));
 }
 
+void Batch::end_of_line() {
+  {
+    const std::lock_guard lock(mutex_);
+    --in_work_;
+  }
+  deal();
+  end_of_batch();
+}
+
 void Batch::end_of_batch() {
   http::Ticket ticket;
   {
     const std::lock_guard lock(mutex_);
     if (--outstanding_ > 0) return;
     ticket = std::move(ticket_);
+    lines_ = {};
     lease_ = {};
   }
   if (!last_) return ticket.more();

@@ -30,12 +30,16 @@ class Batch : public std::enable_shared_from_this<Batch> {
     std::string json;
   };
 
-  void start(std::vector<http::LineBatch::Line> lines);
+  using Hand = std::vector<http::LineBatch::Line>;
+
+  void deal();
+  std::shared_ptr<Hand> next_hand();
   void ingest(std::size_t worker, http::LineBatch::Line& line);
   void refuse(std::uint64_t line, const Error& error);
   pipeline::IngestRequest request_for(http::LineBatch::Line& line) const;
   void note(std::uint64_t line, const pipeline::IngestAnswer& answer);
   void note(LineResult result);
+  void end_of_line();
   void end_of_batch();
   http::Reply reply();
   bool nothing_stored_yet() const { return results_.empty(); }
@@ -49,7 +53,10 @@ class Batch : public std::enable_shared_from_this<Batch> {
 
   std::mutex mutex_;
   std::vector<LineResult> results_;
-  std::size_t outstanding_ = 0;  // lines of this batch without a result
+  std::vector<http::LineBatch::Line> lines_;  // of this batch; those before dealt_ have been moved out
+  std::size_t dealt_ = 0;
+  std::size_t in_work_ = 0;      // lines that were dealt and have no result yet
+  std::size_t outstanding_ = 0;  // lines of this batch without a result, and the hand-over of the batch itself
   bool last_ = false;
   http::LineBatch::End end_ = http::LineBatch::End::complete;
   std::uint64_t last_line_ = 0;

@@ -403,7 +403,7 @@ void Service::stop() {
   if (server_) server_->drain();
   if (ops_server_) ops_server_->drain();
   ticker_.reset();
-  pool_.reset();
+  if (pool_) pool_->finish();  // its end comes last: what the writer still answers may post to it
   if (keys_ && queue_) note_key_use();
   if (queue_) queue_->drain();
   say(LogLevel::info, "stopped", "everything acknowledged is on disk");

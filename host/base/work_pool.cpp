@@ -13,18 +13,27 @@ WorkPool::WorkPool(std::size_t threads, std::function<void(const std::string&)> 
 }
 
 WorkPool::~WorkPool() {
+  finish();
+}
+
+void WorkPool::finish() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
 }
 
 void WorkPool::post(Task task) {
   bool wake = false;
   {
     const std::lock_guard lock(mutex_);
+    if (ended_) return;
     tasks_.push_back(std::move(task));
     wake = idle_ > 0;
   }

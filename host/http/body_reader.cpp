@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t kDecodeStep = 16 * 1024;
 constexpr std::uint64_t kReserveAtMost = 256 * 1024;  // a declared length is only a promise
 // The first batch waits for the end of small bodies, so that a body over the limit is refused before any line is taken.
-constexpr std::uint64_t kFirstBatchBytes = 4 * 1024 * 1024;
-constexpr std::size_t kFirstBatchLines = 64 * 1024;
+constexpr std::uint64_t kFirstBatchBytes = 8 * 1024 * 1024;
+constexpr std::size_t kFirstBatchLines = 128 * 1024;
 constexpr std::uint64_t kBatchBytes = 512 * 1024;
 constexpr std::size_t kBatchLines = 512;
 

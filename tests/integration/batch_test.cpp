@@ -75,5 +75,24 @@ TEST_F(BatchOfRuns, ABatchBrokenOff_CanBeSentAgainUnderItsKey) {
   EXPECT_EQ(results("{\"a\":9}\n", field)["results"][0]["status"], 409);
 }
 
+TEST(LargeBatch, MoreLinesThanTheQueueToTheStoreHolds_AreAllStored) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  std::string body;
+  for (int i = 0; i < 12'000; ++i) body += "{}\n";
+  const json answer = json::parse(service.request(lines_request(key, body)).body);
+  EXPECT_EQ(answer["accepted"], 12'000);
+  EXPECT_EQ(answer["rejected"], 0);
+}
+
+TEST(LargeBatch, OneRunMoreThanTheDefaultLimit_IsRefusedWhole) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  std::string body = "{\"runId\":\"first\"}\n";
+  for (int i = 0; i < 100'000; ++i) body += "{\"metadata\":{}}\n";
+  EXPECT_EQ(service.request(lines_request(key, body)).status, 413);
+  EXPECT_EQ(service.get("/v1/runs/first", key).status, 404);
+}
+
 }  // namespace
 }  // namespace runwarden::test

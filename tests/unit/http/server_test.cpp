@@ -517,16 +517,16 @@ TEST(HttpServer, WhenLinesAreSent_HandsThemOnInBatches) {
   Running running;
   auto client = HttpClient::to(running.port());
   std::string body;
-  for (int i = 0; i < 60'000; ++i) body += "{\"line\":" + std::to_string(i) + ",\"padding\":\"" + std::string(80, 'x') + "\"}\r\n";
+  for (int i = 0; i < 90'000; ++i) body += "{\"line\":" + std::to_string(i) + ",\"padding\":\"" + std::string(80, 'x') + "\"}\r\n";
   ASSERT_TRUE(client.send(post_request("/lines", body)));
-  EXPECT_EQ(client.answer()->body, "60000");
+  EXPECT_EQ(client.answer()->body, "90000");
   const auto batches = running.handler.batches();
   ASSERT_GT(batches.size(), 3u);
   std::uint64_t number = 0;
   for (const auto& batch : batches) {
     for (const auto& line : batch.lines) ASSERT_EQ(line.number, ++number);
   }
-  EXPECT_EQ(number, 60'000u);
+  EXPECT_EQ(number, 90'000u);
   EXPECT_TRUE(served(client));
 }
 
@@ -561,9 +561,9 @@ TEST(HttpServer, WhenTheClientLeavesBetweenBatches_TheServerGoesOn) {
   running.handler.hold_batches = true;
   {
     auto client = HttpClient::to(running.port());
-    ASSERT_TRUE(client.send("POST /lines HTTP/1.1\r\nHost: a\r\nContent-Length: 10000000\r\n\r\n" + std::string(1000, 'x') + "\n"));
+    ASSERT_TRUE(client.send("POST /lines HTTP/1.1\r\nHost: a\r\nContent-Length: 16000000\r\n\r\n" + std::string(1000, 'x') + "\n"));
     std::string lines;
-    for (int i = 0; i < 5000; ++i) lines += std::string(1000, 'x') + "\n";
+    for (int i = 0; i < 10'000; ++i) lines += std::string(1000, 'x') + "\n";
     client.send(lines);
     ASSERT_TRUE(running.handler.wait_batch_held());
     client.abort();
