@@ -186,6 +186,7 @@ void find_claims(Reading& out, std::uint32_t number) {
     const bool finished = has(word.cues, kCueFinished | kCueFinding);
     if (!finished && (word.entry == nullptr || word.entry->verb == kNoVerb)) continue;
     const auto before = look_back(out, sentence, i);
+    out.denies |= before.negated && word.entry != nullptr && (word.entry->forms & kFormDone) != 0;
     if (before.negated || before.conditional || before.modal || before.wanted || (before.other && !before.passive)) continue;
     const bool state = before.passive && !before.perfect && !before.self;
     Claim claim{i, number, kNoVerb, false, before.self, state, has(word.cues, kCueFinding)};
@@ -240,6 +241,7 @@ void read(std::string_view text, const Lexicon& lexicon, Reading& out) {
   out.sentences.clear();
   out.claims.clear();
   out.cues = 0;
+  out.denies = false;
   fold(text, out.folded);
   split(lexicon, out);
   for (std::uint32_t i = 0; i < out.sentences.size(); ++i) {
@@ -267,8 +269,11 @@ bool ends_in_plan(const Reading& reading) {
 }
 
 bool is_goodbye(const Reading& reading) {
-  if (!has(reading.cues, kCueGoodbye) || !reading.claims.empty() || reading.admits() || reading.hands_over()) return false;
-  return reading.words.size() <= 80;
+  constexpr std::size_t kFewWords = 2;  // "ok", a stop word of a protocol
+  constexpr std::size_t kMostWords = 80;
+  if (!reading.claims.empty() || reading.denies || has(reading.cues, kCueAdmission | kCueHandover | kCueNothingFound)) return false;
+  if (reading.words.size() <= kFewWords) return true;
+  return has(reading.cues, kCueGoodbye) && reading.words.size() <= kMostWords;
 }
 
 }  // namespace runwarden::plugins

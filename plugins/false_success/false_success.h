@@ -38,6 +38,7 @@ class FalseSuccess {
   void judge_failures(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] FinalMessage standing_claim(const RunView& run, const FailedStep& failed);
   void find_standing_claims(const RunView& run, Verdict& verdict);
+  [[nodiscard]] bool owned_up_after(const RunView& run, std::size_t step);
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool mentions_undone_value(const StepView& step, bool words_only);
@@ -66,6 +67,7 @@ class FalseSuccess {
   std::string folded_;
   std::vector<FailedStep> failed_;
   std::vector<CallValue> values_;
+  bool flag_only_ = false;  // nothing but success: true claims
   bool indexed_ = false;
   std::unordered_set<std::uint64_t> said_;         // words of the final message
   std::unordered_set<std::uint64_t> claimed_;      // words of its sentences with a claim

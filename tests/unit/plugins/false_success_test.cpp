@@ -81,6 +81,18 @@ TEST(FalseSuccess, SuccessFlagWithAnAdmission_StaysQuietAndSaysWhy) {
   EXPECT_FALSE(verdict.suppressed.empty());
 }
 
+TEST(FalseSuccess, SuccessFlagWithANeutralText_IsAClaim) {
+  RunBuilder run;
+  run.success(true).outcome("Order 8842 belongs to your account since March.").failed("issue_refund", "", "502 Bad Gateway");
+  EXPECT_EQ(judge(run).findings.size(), 1u);
+}
+
+TEST(FalseSuccess, SuccessFlagWithAnOpenQuestion_StaysQuiet) {
+  RunBuilder run;
+  run.success(true).outcome("The card is needed for that. Would you like to give me another one?").failed("issue_refund", "", "card expired");
+  EXPECT_EQ(first_rule(judge(run)), "no_claim");
+}
+
 TEST(FalseSuccess, SuccessFalseWithoutText_IsNoClaim) {
   RunBuilder run;
   run.success(false).failed("issue_refund", "", "502 Bad Gateway");
