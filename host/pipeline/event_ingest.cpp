@@ -56,6 +56,8 @@ std::optional<IngestAnswer> EventIngest::answered_before(const std::shared_ptr<J
     if (before) {
       job->kind = IngestAnswer::Kind::replayed;
       if (before->buffered && before->buffered->ends) {
+        const bool still_open = before->run.state == model::RunState::open && before->run.revision == before->buffered->revision;
+        if (!still_open) return as_ended(*job, *before->buffered);
         end(worker, job, *before->buffered);
         return std::nullopt;
       }
@@ -106,10 +108,10 @@ void EventIngest::answer(const std::shared_ptr<Job>& job, const store::Buffered&
   });
 }
 
-// Ends the revision that is complete. Who lost the race for it answers with the run as it stands: the events are stored.
+// Ends the revision that is complete. Who lost the race for it answers with what the other found: the events are stored.
 void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
   const auto claim = steps_.store.claim_run(job->request.tenant, buffered.run, *buffered.ends, kLeaseMs);
-  if (!claim) return job->done(as_it_stands(*job));
+  if (!claim) return job->done(as_ended(*job, buffered));
   steps_.resolver.resolve(worker, *claim, [this, job, buffered](const Result<model::RunRecord>& run) {
     if (!run.ok()) return job->done(open_answer(*job, buffered));  // they are on disk; the run is ended later
     IngestAnswer answer;
@@ -133,6 +135,18 @@ IngestAnswer EventIngest::open_answer(const Job& job, const store::Buffered& buf
   if (buffered.revision > 1) out.key("revision").integer(buffered.revision);
   out.key("accepted").integer(buffered.accepted).key("bufferedEvents").integer(buffered.buffer.events);
   out.key("resolvesAt").string(format_time(due_ms)).end_object();
+  return answer;
+}
+
+// What was answered when the revision ended, whoever ended it.
+IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffered) const {
+  const auto run = steps_.store.find_revision(job.request.tenant, job.events.run_id, buffered.revision);
+  if (!run) return as_it_stands(job);
+  IngestAnswer answer;
+  answer.kind = IngestAnswer::Kind::replayed;
+  answer.run_id = run->run_id;
+  answer.body = ingest_answer(*run);
+  answer.failures_json = run->failures_json;
   return answer;
 }
 

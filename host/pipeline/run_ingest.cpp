@@ -98,9 +98,22 @@ std::optional<IngestAnswer> RunIngest::answered_before(Job& job) {
   }
   if (job.named_by_client) {
     if (const auto before = steps_.store.find_run(job.request.tenant, job.run.id)) {
-      if (before->state == model::RunState::open) return end_open_run(job, *before);
-      return before->content == job.content ? replayed(*before) : refused(run_conflict(job.run.id));
+      if (const auto same = revision_of(job, *before)) return replayed(*same);
+      return before->state == model::RunState::open ? end_open_run(job, *before) : refused(run_conflict(job.run.id));
     }
+  }
+  return std::nullopt;
+}
+
+// The revision that came whole, with this very content: events may have opened later ones.
+std::optional<model::RunRecord> RunIngest::revision_of(const Job& job, const model::RunRecord& current) const {
+  const auto same = [&](const model::RunRecord& run) {
+    return run.state == model::RunState::resolved && run.resolution == model::Resolution::whole && run.content == job.content;
+  };
+  if (same(current)) return current;
+  for (std::uint32_t revision = current.revision - 1; revision > 0; --revision) {
+    auto former = steps_.store.find_revision(job.request.tenant, current.run_id, revision);
+    if (former && same(*former)) return former;
   }
   return std::nullopt;
 }

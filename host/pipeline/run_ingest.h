@@ -39,6 +39,7 @@ class RunIngest {
   struct Job;
   void enter(std::size_t worker, std::shared_ptr<Job> job);
   std::optional<IngestAnswer> answered_before(Job& job);
+  std::optional<model::RunRecord> revision_of(const Job& job, const model::RunRecord& current) const;
   std::optional<IngestAnswer> end_open_run(Job& job, const model::RunRecord& open);
   void judge(std::size_t worker, const std::shared_ptr<Job>& job);
 

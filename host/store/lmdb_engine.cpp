@@ -339,6 +339,8 @@ std::optional<Store::Replay> LmdbEngine::find_replay(model::TenantId tenant, con
       case Answered::Kind::run: break;
     }
     auto run = record_of(read_run(txn, tables_, tenant, answered->record));
+    const bool opened_again = run && answered->kind == Answered::Kind::run && run->revision > answered->revision;
+    if (opened_again) run = record_of(read_former(txn, tables_, {tenant, answered->record}, answered->revision));
     if (!run) return std::nullopt;
     replay.run = std::move(*run);
     return replay;

@@ -90,7 +90,7 @@ class Store {
   // What was answered to that idempotency identity, and the content it was for.
   struct Replay {
     model::Digest content{};
-    model::RunRecord run;  // of a run, or of events: as it stands now
+    model::RunRecord run;  // of a run: the revision that was answered; of events: as it stands now
     std::optional<Buffered> buffered = std::nullopt;
     std::optional<model::ChangeRecord> change = std::nullopt;
     std::optional<model::PolicyRecord> policy = std::nullopt;

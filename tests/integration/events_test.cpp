@@ -182,6 +182,36 @@ TEST_F(Events, EventsAfterAWholeRun_ContinueIt) {
   EXPECT_EQ(run["revision"], 2);
 }
 
+TEST_F(Events, AWholeRunSentAgain_AfterEventsOpenedItAgain_IsAnsweredAsAtFirst) {
+  const std::string body = R"({"runId":"sent-twice","steps":[{"stepKind":"tool","stepName":"a"}]})";
+  const std::string keyed = R"({"runId":"sent-twice-keyed"})";
+  const HttpAnswer first = service_->post("/v1/ingest/runs", key_, body);
+  const HttpAnswer first_keyed = service_->post("/v1/ingest/runs", key_, keyed, "Idempotency-Key: sent-twice\r\n");
+  for (const json& final : {json(false), json(true)}) {
+    post({{"runId", "sent-twice"}, {"events", {kClaim}}, {"final", final}});
+    post({{"runId", "sent-twice-keyed"}, {"events", {kClaim}}, {"final", final}});
+    const HttpAnswer again = service_->post("/v1/ingest/runs", key_, body);
+    EXPECT_EQ(again.status, 200);
+    EXPECT_EQ(again.body, first.body);
+    const HttpAnswer again_keyed = service_->post("/v1/ingest/runs", key_, keyed, "Idempotency-Key: sent-twice\r\n");
+    EXPECT_EQ(again_keyed.status, 200);
+    EXPECT_EQ(again_keyed.body, first_keyed.body);
+  }
+  EXPECT_EQ(get("/v1/runs/sent-twice")["revision"], 2);
+}
+
+TEST_F(Events, AFinalSentAgainUnderItsKey_IsAnsweredAsAtFirst_AndEndsNoLaterRevision) {
+  const json body = {{"runId", "ended-once"}, {"events", {kRefundFailed}}, {"final", true}};
+  const HttpAnswer first = post(body, "Idempotency-Key: ended-once\r\n");
+  ASSERT_EQ(first.status, 201);
+  EXPECT_EQ(post(body, "Idempotency-Key: ended-once\r\n").body, first.body);
+  ASSERT_EQ(post({{"runId", "ended-once"}, {"events", {kClaim}}}).status, 202);
+  const HttpAnswer again = post(body, "Idempotency-Key: ended-once\r\n");
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(again.body, first.body);
+  EXPECT_EQ(get("/v1/runs/ended-once")["state"], "open");
+}
+
 TEST_F(Events, WrongShapes_AreRefusedAndOpenNothing) {
   EXPECT_EQ(post({{"events", json::array()}}).status, 422);
   EXPECT_EQ(post({{"runId", "bad"}}).status, 422);
