@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kReadPrefixes[] = {
     "get",     "list",   "search",  "find",     "read",    "fetch",    "look up",  "lookup",  "check",   "calculate", "think",
     "query",   "view",   "show",    "describe", "count",   "retrieve", "browse",   "load",    "inspect", "verify",    "validate",
-    "compute", "select", "lookups", "scan",     "analyze", "preview",  "estimate", "compare", "recall",  "explain",   "summarize"};
+    "compute", "select", "scan",     "analyze", "preview",  "estimate", "compare", "recall",  "explain",   "summarize"};
 
 bool upper(char c) {
   return c >= 'A' && c <= 'Z';
