@@ -1,0 +1,451 @@
+// Holds config/openapi.json to the service, and the service to it: every path and status that can be provoked is provoked, and each
+// answer is checked against the schema of its path and status by openapi_check.py.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/router.h"
+#include "support/service_process.h"
+
+namespace runwarden::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kPatienceMs = 15'000;
+const std::string kJson = "application/json";
+
+json read_document() {
+  std::ifstream in(RUNWARDEN_TEST_OPENAPI);
+  return json::parse(in);
+}
+
+// `openapi_check.py MODE DOCUMENT [RECORD]`.
+CommandResult check(const std::string& mode, const json& document, const json& record = nullptr) {
+  const TemporaryFolder folder;
+  const std::string document_path = folder.path() / "openapi.json";
+  const std::string record_path = folder.path() / "record.json";
+  std::ofstream(document_path) << document;
+  std::ofstream(record_path) << record.dump(-1, ' ', true, json::error_handler_t::replace);
+  return run_command({RUNWARDEN_TEST_PYTHON, RUNWARDEN_TEST_OPENAPI_CHECK, mode, document_path, record_path});
+}
+
+struct Request {
+  std::string method = "GET";
+  std::string target;
+  std::string fields;  // but for Host, Content-Type, Content-Length
+  std::string type;    // Content-Type; empty: none
+  std::string body;
+};
+
+// Sends requests and keeps what was asked and answered.
+class Recorder {
+ public:
+  HttpAnswer send(const ServiceProcess& service, const Request& request) { return keep(request, service.request(text_of(request))); }
+  HttpAnswer keep(const Request& request, const HttpAnswer& answer) {
+    exchanges_.push_back({{"method", request.method},
+                          {"target", request.target},
+                          {"requestType", request.type},
+                          {"requestBody", request.body},
+                          {"status", answer.status},
+                          {"headers", answer.headers},
+                          {"body", answer.body}});
+    return answer;
+  }
+  static std::string text_of(const Request& request) {
+    std::string text = request.method + " " + request.target + " HTTP/1.1\r\nHost: test\r\n" + request.fields;
+    if (!request.type.empty()) text += "Content-Type: " + request.type + "\r\n";
+    if (!request.body.empty()) text += "Content-Length: " + std::to_string(request.body.size()) + "\r\n";
+    return text + "\r\n" + request.body;
+  }
+  const json& exchanges() const { return exchanges_; }
+
+ private:
+  json exchanges_ = json::array();
+};
+
+std::string bearer(const std::string& key) {
+  return "Authorization: Bearer " + key + "\r\n";
+}
+
+struct Operation {
+  std::string path;    // with {...}
+  std::string target;  // with ids of which there are none
+  std::string method;  // upper case
+  std::string scope;   // empty: no key is needed
+  bool post() const { return method == "POST"; }
+};
+
+std::vector<Operation> operations_of(const json& document) {
+  std::vector<Operation> operations;
+  for (const auto& [path, item] : document["paths"].items()) {
+    for (const auto& [method, operation] : item.items()) {
+      Operation one{path, path, method == "post" ? "POST" : "GET", {}};
+      for (std::size_t at = 0; (at = one.target.find('{')) != std::string::npos;) {
+        one.target.replace(at, one.target.find('}') - at + 1, "none");
+      }
+      if (!operation["security"].empty()) one.scope = operation["security"][0]["apiKey"][0];
+      operations.push_back(one);
+    }
+  }
+  return operations;
+}
+
+// A run that has everything: unknown members, nulls, aliases, values of the other type that is taken.
+json rich_run() {
+  return json::parse(R"({
+    "userRequestText": "Refund order 8842", "success": true, "outcomeSummary": "Your refund has been processed.", "error": {"any": [1, null]},
+    "metadata": {"model": "gpt-4o", "cost_usd": 0.62, "usage": {"prompt_tokens": 1200}, "team": "payments", "costUsd": null},
+    "startedAt": "2026-01-20T15:00:00+02:00", "endedAt": null, "at": "2026-01-20T13:00:01Z",
+    "steps": [
+      {"stepKind": "user", "inputSummary": "hello"},
+      {"stepKind": "tool", "stepName": "issue_refund", "status": "FAILED", "errorCode": 502, "errorMessage": "502 Bad Gateway",
+       "inputSummary": {"order": 8842}, "outputSummary": null, "retryCount": 2.0, "metadata": {"httpStatus": 502, "costUsd": 0.2}},
+      {"stepKind": "tool", "stepName": "issue_refund", "status": "FAILED", "errorCode": "502", "errorMessage": "502 Bad Gateway",
+       "inputSummary": {"order": 8842}, "outputSummary": 7, "retryCount": null, "metadata": {"httpStatus": "x"}},
+      {"stepKind": "tool", "stepName": "issue_refund", "status": "FAILED", "errorMessage": "502 Bad Gateway", "inputSummary": {"order": 8842}},
+      {"stepKind": "tool", "stepName": "issue_refund", "status": "FAILED", "errorMessage": "502 Bad Gateway", "inputSummary": {"order": 8842}},
+      {"stepKind": "model", "outputSummary": "Your refund has been processed.", "own": {"deep": [[{}]]}},
+      {}]})");
+}
+
+class Openapi : public testing::Test {
+ protected:
+  // One request of each kind of refusal for every operation; the order of refusals decides what is needed to get there.
+  void provoke_refusals() {
+    ServiceProcess service({.yaml = {},
+                            .server = {},
+                            .limits = "{header_timeout: 300ms, body_timeout: 300ms, max_body_bytes: 64KiB, max_batch_bytes: 128KiB}",
+                            .store = {},
+                            .binary = {},
+                            .environment = {}});
+    const std::string both = service.make_key();
+    const std::string ingest = service.make_key("acme", "ingest");
+    const std::string read = service.make_key("acme", "read");
+    for (const Operation& one : operations_) {
+      const std::string key = one.scope.empty() ? "" : bearer(both);
+      const auto send = [&](int status, const Request& request) { EXPECT_EQ(recorder_.send(service, request).status, status) << one.path; };
+      send(405, {"DELETE", one.target, {}, {}, {}});
+      send(400, {one.method, one.target + "?a=%zz", key, one.post() ? kJson : "", one.post() ? "{}" : ""});
+      send(431, {one.method, one.target, key + "X-Long: " + std::string(20'000, 'x') + "\r\n", {}, {}});
+      if (!one.scope.empty()) {
+        send(401, {one.method, one.target, {}, {}, {}});
+        send(403, {one.method, one.target, bearer(one.scope == "read" ? ingest : read), {}, {}});
+      }
+      if (!one.post()) {
+        send(413, {one.method, one.target, key, {}, std::string(70'000, 'x')});
+        continue;
+      }
+      send(415, {one.method, one.target, key, "text/plain", "{}"});
+      send(415, {one.method, one.target, key + "Content-Encoding: br\r\n", kJson, "{}"});
+      send(413, {one.method, one.target, key, kJson, "{\"x\":\"" + std::string(70'000, 'x') + "\"}"});
+      send(400, {one.method, one.target, key, kJson, "{\"a\":"});
+      send(422, {one.method, one.target, key, kJson, "[]"});
+    }
+    provoke_timeouts(service, both);
+  }
+
+  // All wait at once.
+  void provoke_timeouts(const ServiceProcess& service, const std::string& key) {
+    std::vector<std::pair<Request, HttpClient>> waiting;
+    for (const Operation& one : operations_) {
+      const Request request{one.method, one.target, one.post() ? bearer(key) + "Content-Length: 9\r\n" : "", one.post() ? kJson : "", {}};
+      std::string text = Recorder::text_of(request);
+      if (!one.post()) text.resize(text.size() - 2);
+      waiting.emplace_back(request, HttpClient::to(service.port(), kPatienceMs));
+      ASSERT_TRUE(waiting.back().second.send(text));
+    }
+    for (auto& [request, client] : waiting) {
+      EXPECT_EQ(recorder_.keep(request, client.answer().value_or(HttpAnswer{})).status, 408) << request.target;
+    }
+  }
+
+  void provoke_rate_limit() {
+    ServiceProcess service(
+        {.yaml = {}, .server = {}, .limits = "{requests_per_second: 0.001, burst: 1}", .store = {}, .binary = {}, .environment = {}});
+    const std::string key = service.make_key();
+    EXPECT_EQ(service.get("/v1/detectors", key).status, 200);
+    for (const Operation& one : operations_) {
+      if (one.scope.empty()) continue;
+      EXPECT_EQ(recorder_.send(service, {one.method, one.target, bearer(key), one.post() ? kJson : "", one.post() ? "{}" : ""}).status,
+                429);
+    }
+  }
+
+  // Fills a small store until it refuses.
+  void provoke_no_room() {
+    ServiceProcess service({.yaml = {}, .server = {}, .limits = "{}", .store = "map_size: 4MiB", .binary = {}, .environment = {}});
+    const std::string key = service.make_key();
+    std::uint64_t state = 88172645463325252ull;
+    const auto noise = [&state](std::size_t bytes) {
+      std::string text;
+      while (text.size() < bytes) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        text += static_cast<char>('A' + state % 25);
+      }
+      return text;
+    };
+    // Smaller and smaller, so that in the end there is no room for the least.
+    for (std::size_t bytes = 200'000; bytes > 1000; bytes /= 2) {
+      while (service.post("/v1/ingest/runs", key, json{{"x", noise(bytes)}}.dump()).status == 201) {
+      }
+    }
+    const std::string fields = bearer(key);
+    const std::string text = noise(200'000);
+    const auto refused = [&](const std::string& path, json body) {
+      body["summary"] = text;
+      EXPECT_EQ(recorder_.send(service, {"POST", path, fields, kJson, body.dump()}).status, 503) << path;
+    };
+    refused("/v1/ingest/runs", json::object());
+    refused("/v1/ingest/events", {{"runId", "r"}, {"events", {{{"type", "note"}, {"text", text}}}}});
+    refused("/v1/ingest/changes", {{"kind", "code"}});
+    refused("/v1/ingest/policies", {{"policy", "p"}});
+    EXPECT_EQ(recorder_.send(service, {"GET", "/readyz", {}, {}, {}}).status, 503);
+    EXPECT_EQ(recorder_.send(service, {"GET", "/healthz", {}, {}, {}}).status, 200);
+    const std::string line = json{{"x", text}}.dump();
+    EXPECT_EQ(recorder_.send(service, {"POST", "/v1/ingest/runs", fields, "application/x-ndjson", line + "\n"}).status, 200);
+  }
+
+  // The life of some runs, from changes and policies over events to the investigation.
+  void live() {
+    ServiceProcess service;
+    service_ = &service;
+    key_ = service.make_key();
+    post_changes_and_policies();
+    post_runs();
+    stream_events();
+    read_everything();
+    service_ = nullptr;
+  }
+
+  HttpAnswer post(int status, const std::string& path, const std::string& body, const std::string& fields = {},
+                  const std::string& type = kJson) {
+    const HttpAnswer answer = recorder_.send(*service_, {"POST", path, bearer(key_) + fields, type, body});
+    EXPECT_EQ(answer.status, status) << path << " " << body.substr(0, 200) << " " << answer.body.substr(0, 300);
+    return answer;
+  }
+  HttpAnswer post(int status, const std::string& path, const json& body, const std::string& fields = {}) {
+    return post(status, path, body.dump(), fields);
+  }
+  HttpAnswer get(int status, const std::string& target) {
+    const HttpAnswer answer = recorder_.send(*service_, {"GET", target, bearer(key_), {}, {}});
+    EXPECT_EQ(answer.status, status) << target << " " << answer.body.substr(0, 300);
+    return answer;
+  }
+  json example(const std::string& name) const { return document_["components"]["examples"][name]["value"]; }
+
+  void post_changes_and_policies() {
+    const std::string changes = "/v1/ingest/changes";
+    json change = example("gatewayChange");
+    change["at"] = "2026-01-01T00:00:00Z";
+    change["own"] = {{"kept", true}};
+    post(201, changes, change, "Idempotency-Key: c-1\r\n");
+    post(200, changes, change, "Idempotency-Key: c-1\r\n");
+    post(409, changes, {{"kind", "code"}}, "Idempotency-Key: c-1\r\n");
+    post(201, changes, {{"kind", "runtime"}, {"ref", nullptr}});
+    post(422, changes, {{"kind", "Not A Kind"}});
+    post(422, changes, json::object());
+    const std::string policies = "/v1/ingest/policies";
+    json policy = example("refundPolicy");
+    policy["at"] = "2026-01-01T00:00:00Z";
+    post(201, policies, policy);
+    post(200, policies, policy);
+    policy["content"] = "other";
+    post(409, policies, policy);
+    post(201, policies, {{"policy", "refunds"}, {"own", 1}});
+    post(201, policies, {{"policy", "speech"}, {"revision", 3}, {"content", nullptr}, {"author", nullptr}});
+    post(422, policies, {{"policy", ""}, {"revision", true}});
+  }
+
+  void post_runs() {
+    const std::string runs = "/v1/ingest/runs";
+    json run = example("refundRun");
+    post(201, runs, run);
+    post(200, runs, run);
+    run["success"] = false;
+    post(409, runs, run);
+    post(201, runs, json::object(), "Idempotency-Key: r-1\r\n");
+    post(200, runs, json::object(), "Idempotency-Key: r-1\r\n");
+    post(409, runs, json{{"x", 1}}, "Idempotency-Key: r-1\r\n");
+    post(201, runs, rich_run());
+    post(422, runs, {{"runId", ""}, {"success", "yes"}, {"steps", {1, {{"retryCount", -1}}}}, {"metadata", {{"costUsd", "x"}}}});
+    post(400, runs, std::string("{\"success\":true,\"success\":true}"));
+    const std::string lines =
+        example("refundBatch").get<std::string>() + "\n{\"a\":\n" + run.dump() + "\n{\"runId\":\"line\"}\n{\"runId\":\"line\"}\n";
+    post(200, runs, lines, {}, "application/x-ndjson");
+    post(200, "/v1/analyze", example("refundRun"));
+    post(200, "/v1/analyze", rich_run());
+    post(200, "/v1/analyze", json::object());
+    post(422, "/v1/analyze", {{"steps", {{{"errorCode", json::array()}}}}});
+  }
+
+  void stream_events() {
+    const std::string events = "/v1/ingest/events";
+    const auto of = [](json request, const std::string& run_id) {
+      request["runId"] = run_id;
+      return request;
+    };
+    const json end = {{"runId", "streamed"}, {"events", json::array()}, {"final", true}};
+    post(202, events, of(example("refundEvents"), "streamed"), "Idempotency-Key: e-1\r\n");
+    post(200, events, of(example("refundEvents"), "streamed"), "Idempotency-Key: e-1\r\n");
+    post(409, events, end, "Idempotency-Key: e-1\r\n");
+    get(200, "/v1/runs/streamed");
+    const json seen = {{"runId", "streamed"}, {"events", {{{"type", "model_output"}, {"eventId", "e-3"}}}}};
+    post(202, events, seen);
+    post(201, events, of(example("refundFinished"), "streamed"), "Idempotency-Key: e-2\r\n");
+    post(200, events, of(example("refundFinished"), "streamed"), "Idempotency-Key: e-2\r\n");
+    post(200, events, end);
+    post(200, events, seen);
+    const json later = {{"runId", "streamed"},
+                        {"events",
+                         {{{"type", "tool_call"}, {"name", "email"}, {"output", {{"sent", true}}}, {"errorCode", 0}, {"own", 1}},
+                          {{"type", "note"}, {"at", "2026-01-20T15:00:00Z"}, {"metadata", {{"input_tokens", 3}}}}}}};
+    post(202, events, later);
+    get(200, "/v1/runs/streamed");
+    get(200, "/v1/runs/streamed?revision=1");
+    post(201, events, end);
+    get(200, "/v1/runs/streamed");
+    get(404, "/v1/runs/streamed?revision=3");
+    post(422, events, {{"runId", "x"}});
+    post(422, events, {{"runId", "x"}, {"events", {{{"type", 1}, {"eventId", ""}}}}});
+    post(202, events, {{"runId", "open"}, {"events", {{{"type", "tool_call"}, {"name", "look_up"}}}}});
+    post(409, "/v1/ingest/runs", {{"runId", "open"}, {"steps", json::array()}});
+    // A run that came whole under an Idempotency-Key, was opened again, and is sent again under that key.
+    post(201, "/v1/ingest/runs", {{"runId", "again"}}, "Idempotency-Key: r-2\r\n");
+    post(202, events, {{"runId", "again"}, {"events", {{{"type", "note"}}}}});
+    post(200, "/v1/ingest/runs", {{"runId", "again"}}, "Idempotency-Key: r-2\r\n");
+    get(200, "/v1/runs/again");
+  }
+
+  void read_everything() {
+    for (const std::string list : {"/v1/runs", "/v1/failures", "/v1/changes", "/v1/policies", "/v1/policies/refunds"}) {
+      std::string cursor;
+      int pages = 0;
+      do {
+        const json page = json::parse(get(200, list + "?limit=1" + cursor).body);
+        ASSERT_LE(page["items"].size(), 1U);
+        cursor = page["nextCursor"].is_null() ? "" : "&cursor=" + page["nextCursor"].get<std::string>();
+      } while (!cursor.empty() && ++pages < 50);
+      EXPECT_GT(pages, 0) << list;
+      get(200, list + "?since=2020-01-01T00:00:00Z&until=2120-01-01T00:00:00Z&limit=1000");
+      get(200, list + "?until=2020-01-01T00:00:00Z");
+      for (const std::string wrong : {"limit=0", "limit=1001", "limit=x", "cursor=forged", "since=yesterday", "nothing=1"}) {
+        get(400, list + "?" + wrong);
+      }
+    }
+    for (const std::string target :
+         {"/v1/runs?state=open", "/v1/runs?state=resolved&detector=false_success&minScore=95", "/v1/failures?detector=false_success",
+          "/v1/failures?severity=high&minScore=1", "/v1/failures?fingerprint=none", "/v1/changes?kind=policy", "/v1/policies?policy=speech",
+          "/v1/policies/refunds?at=2026-01-02T00:00:00Z", "/v1/detectors", "/v1/openapi.json"}) {
+      get(200, target);
+    }
+    for (const std::string target : {"/v1/runs?state=gone", "/v1/failures?severity=bad", "/v1/runs?minScore=101",
+                                     "/v1/runs/again?revision=0", "/v1/policies/refunds?at=then"}) {
+      get(400, target);
+    }
+    for (const std::string target : {"/v1/runs/none", "/v1/failures/none", "/v1/failures/none/investigation", "/v1/policies/none",
+                                     "/v1/policies/refunds?at=2020-01-01T00:00:00Z"}) {
+      get(404, target);
+    }
+    const json failures = json::parse(get(200, "/v1/failures").body)["items"];
+    ASSERT_FALSE(failures.empty());
+    for (const json& failure : failures) {
+      const std::string target = "/v1/failures/" + failure["failureId"].get<std::string>();
+      get(200, target);
+      const json investigation = json::parse(get(200, target + "/investigation").body);
+      EXPECT_FALSE(investigation["suspectChange"].is_null());
+    }
+    for (const Operation& one : operations_) {
+      if (one.post()) continue;
+      recorder_.send(*service_, {"HEAD", one.target, one.scope.empty() ? "" : bearer(key_), {}, {}});
+      if (one.scope.empty()) get(200, one.target);
+    }
+  }
+
+  json record() const { return {{"exchanges", recorder_.exchanges()}, {"unprovoked", kUnprovoked}}; }
+
+  // 500: a fault of the service. 503 of what stores nothing: only when thousands of requests are in flight at once.
+  static inline const json kUnprovoked = {"* 500", "get 503", "post /v1/analyze 503"};
+
+  const json document_ = read_document();
+  const std::vector<Operation> operations_ = operations_of(document_);
+  Recorder recorder_;
+  const ServiceProcess* service_ = nullptr;  // the one that lives
+  std::string key_;
+};
+
+TEST_F(Openapi, TheDocumentIsWellFormed) {
+  const CommandResult checked = check("document", document_);
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+  EXPECT_EQ(document_["info"]["version"], RUNWARDEN_TEST_VERSION);
+}
+
+TEST_F(Openapi, ADocumentThatIsNotWellFormed_IsSeen) {
+  json broken = document_;
+  broken["components"]["schemas"]["Failure"]["properties"]["severity"]["$ref"] = "#/components/schemas/Nothing";
+  EXPECT_NE(check("document", broken).out.find("leads nowhere"), std::string::npos);
+  broken = document_;
+  broken["paths"]["/v1/runs/{runId}"]["get"]["parameters"] = json::array();
+  EXPECT_NE(check("document", broken).out.find("its path parameters are not those of the path"), std::string::npos);
+  broken = document_;
+  broken["components"]["examples"]["refundAnswer"]["value"]["state"] = "done";
+  EXPECT_NE(check("document", broken).out.find("example refundAnswer"), std::string::npos);
+}
+
+TEST_F(Openapi, EveryRouteIsDocumented_AndNoOther) {
+  std::set<std::string> served;
+  for (const app::Route& route : app::routes()) {
+    const std::string scope = route.access == app::Access::ingest ? "ingest" : route.access == app::Access::read ? "read" : "";
+    served.insert(std::string(route.method) + " " + std::string(route.pattern) + " " + scope);
+  }
+  std::set<std::string> documented;
+  for (const Operation& one : operations_) documented.insert(one.method + " " + one.path + " " + one.scope);
+  EXPECT_EQ(served, documented);
+}
+
+TEST_F(Openapi, TheServiceGivesTheDocumentItWasBuiltWith) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  EXPECT_EQ(json::parse(service.get("/v1/openapi.json", key).body), document_);
+  EXPECT_EQ(service.get("/v1/openapi.yaml", key).status, 404);
+  for (const Operation& one : operations_) {
+    const int status = service.request(one.method + " " + one.target + " HTTP/1.1\r\nHost: test\r\n\r\n").status;
+    EXPECT_EQ(status, one.scope.empty() ? 200 : 401) << one.path;
+  }
+}
+
+TEST_F(Openapi, EveryAnswerIsAsDocumented_AndEveryDocumentedStatusIsGiven) {
+  provoke_refusals();
+  provoke_rate_limit();
+  provoke_no_room();
+  live();
+  const json all = record();
+  const CommandResult checked = check("answers", document_, all);
+  ASSERT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+
+  // The control: what the check must not let pass.
+  json wrong = all;
+  for (json& one : wrong["exchanges"]) {
+    if (one["target"] == "/v1/failures" && one["status"] == 200 && one["method"] == "GET") {
+      json body = json::parse(one["body"].get<std::string>());
+      body["items"][0]["suspicionSkore"] = body["items"][0]["suspicionScore"];
+      body["items"][0].erase("suspicionScore");
+      one["body"] = body.dump();
+    }
+    if (one["status"] == 409) one["status"] = 410;
+    if (one["status"] == 429) one["headers"].erase("retry-after");
+  }
+  const std::string said = check("answers", document_, wrong).out;
+  EXPECT_NE(said.find("'suspicionSkore' was unexpected"), std::string::npos) << said;
+  EXPECT_NE(said.find("'suspicionScore' is a required property"), std::string::npos) << said;
+  EXPECT_NE(said.find("410: the status is not documented"), std::string::npos) << said;
+  EXPECT_NE(said.find("the field retry-after is missing"), std::string::npos) << said;
+  EXPECT_NE(said.find("409: is documented, and was never seen"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace runwarden::test
