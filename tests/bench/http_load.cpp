@@ -26,6 +26,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sample_runs.h"
+
 namespace {
 
 struct Options {
@@ -44,43 +46,13 @@ std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// A run as an agent writes one: an even mix of tool and model steps, all of them fine.
-std::string run_template(const std::string& run_id_mark) {
-  std::string run =
-      R"({"runId":")" + run_id_mark +
-      R"(","userRequestText":"Check the open orders of customer 4711, refund what was charged twice and tell the customer by mail.",)"
-      R"("outcomeSummary":"Two orders were checked; one double charge of 19.90 EUR was refunded and the customer was told.","success":true,)"
-      R"("startedAt":"2026-11-20T15:00:00.000Z","endedAt":"2026-11-20T15:00:42.000Z",)"
-      R"("metadata":{"model":"large-2","costUsd":0.0421,"inputTokens":5210,"region":"eu-central-1"},"steps":[)";
-  for (int i = 1; i <= 12; ++i) {
-    const std::string number = std::to_string(i);
-    if (i > 1) run += ',';
-    if (i % 2 == 1) {
-      run +=
-          R"({"stepId":"step_)" + number + R"(","stepKind":"tool","stepName":"lookup_order_)" + number +
-          R"(","status":"ok","inputSummary":"{\"customer\":4711,\"order\":)" + std::to_string(90000 + 37 * i) +
-          R"(,\"fields\":[\"state\",\"charges\",\"address\"]}","outputSummary":"{\"state\":\"shipped\",\"charges\":[{\"amount\":19.9,\"currency\":\"EUR\"}],\"carrier\":\"DHL\"}",)"
-          R"("retryCount":0,"startedAt":"2026-11-20T15:00:0)" +
-          std::to_string(i % 10) + R"(.100Z","metadata":{"httpStatus":200,"latencyMs":)" + std::to_string(80 + i) + "}}";
-    } else {
-      run +=
-          R"({"stepId":"step_)" + number +
-          R"(","stepKind":"model","stepName":"plan","status":"ok","inputSummary":"What does the order say, and what is to be done next?",)"
-          R"("outputSummary":"The order is shipped and was charged once. The next order of this customer is to be looked at before anything is refunded.",)"
-          R"("metadata":{"model":"large-2","inputTokens":)" +
-          std::to_string(400 + 13 * i) + R"(,"outputTokens":61,"costUsd":0.0031}})";
-    }
-  }
-  return run + "]}";
-}
-
 // Makes the bytes of each request: head, body, and a mark of fixed length that is written anew each time.
 class RequestSource {
  public:
   explicit RequestSource(const Options& options) {
     std::string body;
     if (options.body_file.empty()) {
-      body = run_template(kMark);
+      body = runwarden::bench::ordinary_run(kMark);
     } else {
       std::ifstream file(options.body_file, std::ios::binary);
       body.assign(std::istreambuf_iterator<char>(file), {});
