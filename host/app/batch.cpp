@@ -114,9 +114,7 @@ void Batch::take(LineBatch lines, http::Ticket ticket) {
 
 void Batch::deal() {
   while (const auto hand = next_hand()) {
-    parts_.pool.post([self = shared_from_this(), hand](std::size_t worker) {
-      for (LineBatch::Line& line : *hand) self->ingest(worker, line);
-    });
+    parts_.pool.post([self = shared_from_this(), hand](std::size_t worker) { self->take_in(worker, *hand); });
   }
 }
 
@@ -126,32 +124,69 @@ std::shared_ptr<Batch::Hand> Batch::next_hand() {
   const std::size_t count = std::min(kLinesATask, lines_.size() - dealt_);
   if (count == 0 || in_work_ >= kLinesInWork) return nullptr;
   const auto from = lines_.begin() + static_cast<std::ptrdiff_t>(dealt_);
-  auto hand = std::make_shared<Hand>(std::make_move_iterator(from), std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
+  auto hand = std::make_shared<Hand>();
+  hand->number = hands_++;
+  hand->lines.assign(std::make_move_iterator(from), std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
   dealt_ += count;
   in_work_ += count;
   return hand;
 }
 
-void Batch::ingest(std::size_t worker, LineBatch::Line& line) {
+void Batch::take_in(std::size_t worker, Hand& hand) {
+  std::vector<ReadLine> read_lines;
+  for (LineBatch::Line& line : hand.lines) {
+    if (auto one = read(line)) read_lines.push_back(std::move(*one));
+  }
+  for (const ReadLine& line : line_up(hand.number, std::move(read_lines))) {
+    try {
+      parts_.runs.go_on(worker, line.place);
+    } catch (const std::exception& fault) {
+      failed(line.number, fault.what());
+    }
+  }
+}
+
+std::optional<Batch::ReadLine> Batch::read(LineBatch::Line& line) {
   if (line.too_long) {
     const Error error{Code::payload_too_large,
                       "the line is larger than limits.max_body_bytes (" + std::to_string(parts_.limits.max_body_bytes) + ")",
                       {},
                       {}};
     refuse(line.number, error);
-    return end_of_line();
+    end_of_line();
+    return std::nullopt;
   }
   try {
-    parts_.runs.take(worker, request_for(line), [self = shared_from_this(), number = line.number](const pipeline::IngestAnswer& answer) {
-      self->note(number, answer);
-      self->end_of_line();
-    });
+    auto place =
+        parts_.runs.read(request_for(line), [self = shared_from_this(), number = line.number](const pipeline::IngestAnswer& answer) {
+          self->note(number, answer);
+          self->end_of_line();
+        });
+    if (place) return ReadLine{line.number, std::move(place)};
   } catch (const std::exception& fault) {
-    parts_.log.write(LogLevel::error, "line_failed",
-                     {{"requestId", std::string_view(request_id_)}, {"reason", std::string_view(fault.what())}});
-    refuse(line.number, {Code::internal, "the line could not be taken in; send it again, and tell the operator if it stays so", {}, {}});
-    end_of_line();
+    failed(line.number, fault.what());
   }
+  return std::nullopt;
+}
+
+// Those that can go on now: of this hand, and of later ones that waited for it.
+std::vector<Batch::ReadLine> Batch::line_up(std::uint64_t hand, std::vector<ReadLine> read) {
+  std::vector<ReadLine> ready;
+  const std::lock_guard lock(order_mutex_);
+  early_hands_.emplace(hand, std::move(read));
+  for (; !early_hands_.empty() && early_hands_.begin()->first == next_hand_; ++next_hand_) {
+    for (ReadLine& line : early_hands_.begin()->second) {
+      if (parts_.runs.line_up(line.place)) ready.push_back(std::move(line));
+    }
+    early_hands_.erase(early_hands_.begin());
+  }
+  return ready;
+}
+
+void Batch::failed(std::uint64_t line, const char* why) {
+  parts_.log.write(LogLevel::error, "line_failed", {{"requestId", std::string_view(request_id_)}, {"reason", std::string_view(why)}});
+  refuse(line, {Code::internal, "the line could not be taken in; send it again, and tell the operator if it stays so", {}, {}});
+  end_of_line();
 }
 
 void Batch::refuse(std::uint64_t line, const Error& error) {

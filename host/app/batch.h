@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,11 +32,23 @@ class Batch : public std::enable_shared_from_this<Batch> {
     std::string json;
   };
 
-  using Hand = std::vector<http::LineBatch::Line>;
+  // Some lines that go to the pool together; hands are numbered as they are dealt.
+  struct Hand {
+    std::uint64_t number = 0;
+    std::vector<http::LineBatch::Line> lines;
+  };
+  // A line that was read: what is left of it when it is refused later is its number.
+  struct ReadLine {
+    std::uint64_t number = 0;
+    pipeline::RunIngest::Place place;
+  };
 
   void deal();
   std::shared_ptr<Hand> next_hand();
-  void ingest(std::size_t worker, http::LineBatch::Line& line);
+  void take_in(std::size_t worker, Hand& hand);
+  std::optional<ReadLine> read(http::LineBatch::Line& line);
+  std::vector<ReadLine> line_up(std::uint64_t hand, std::vector<ReadLine> read);
+  void failed(std::uint64_t line, const char* why);
   void refuse(std::uint64_t line, const Error& error);
   pipeline::IngestRequest request_for(http::LineBatch::Line& line) const;
   void note(std::uint64_t line, const pipeline::IngestAnswer& answer);
@@ -51,10 +65,16 @@ class Batch : public std::enable_shared_from_this<Batch> {
   std::optional<std::string> idempotency_key_;
   std::string_view route_;
 
+  // Hands are read side by side, but their runs line up in the order of the lines: of two with one runId the first is the first.
+  std::mutex order_mutex_;
+  std::uint64_t next_hand_ = 0;
+  std::map<std::uint64_t, std::vector<ReadLine>> early_hands_;  // read before one that was dealt earlier
+
   std::mutex mutex_;
   std::vector<LineResult> results_;
   std::vector<http::LineBatch::Line> lines_;  // of this batch; those before dealt_ have been moved out
   std::size_t dealt_ = 0;
+  std::uint64_t hands_ = 0;      // dealt so far
   std::size_t in_work_ = 0;      // lines that were dealt and have no result yet
   std::size_t outstanding_ = 0;  // lines of this batch without a result, and the hand-over of the batch itself
   bool last_ = false;

@@ -1,4 +1,4 @@
-// Taken names of a turnstile, given back when this goes. One owner.
+// Names of a turnstile, lined up for and given back when this goes. One owner.
 #pragma once
 
 #include <string>
@@ -13,22 +13,25 @@ class Gate {
  public:
   explicit Gate(Turnstile& turnstile) : turnstile_(turnstile) {}
   ~Gate() {
-    if (inside_) turnstile_.leave(names_);
+    if (in_line_) turnstile_.leave(names_);
   }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
   void add(std::string name) { names_.push_back(std::move(name)); }
-  // As Turnstile::enter; a gate without names is always open.
-  bool enter(std::function<void()> again) {
-    inside_ = names_.empty() || turnstile_.enter(names_, std::move(again));
-    return inside_;
+  // As Turnstile::enter, but `turn` enters again, which is true then. A gate without names is always open. What `turn` holds
+  // must hold this gate too, so that it does not go while it waits.
+  bool enter(std::function<void()> turn) {
+    if (in_line_ || names_.empty()) return true;
+    const bool inside = turnstile_.enter(names_, std::move(turn));
+    in_line_ = true;
+    return inside;
   }
 
  private:
   Turnstile& turnstile_;
   std::vector<std::string> names_;
-  bool inside_ = false;
+  bool in_line_ = false;
 };
 
 // What a run, and what an Idempotency-Key, is called at the turnstile.

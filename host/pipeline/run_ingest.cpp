@@ -64,12 +64,20 @@ struct RunIngest::Job {
 RunIngest::RunIngest(Steps steps) : steps_(std::move(steps)) {}
 
 void RunIngest::take(std::size_t worker, IngestRequest request, IngestDone done) {
+  const Place place = read(std::move(request), std::move(done));
+  if (place && line_up(place)) go_on(worker, place);
+}
+
+RunIngest::Place RunIngest::read(IngestRequest request, IngestDone done) {
   auto job = std::make_shared<Job>(steps_.turnstile);
   job->what.now_ms = steps_.clock.wall_ms();
   job->what.key = {job->what.now_ms, steps_.store.next_seq()};
   const std::string generated = model::make_run_id(job->what.key);
   auto run = intake::read_run(request.body, steps_.limits, generated);
-  if (!run.ok()) return done(refused(std::move(run.error())));
+  if (!run.ok()) {
+    done(refused(std::move(run.error())));
+    return nullptr;
+  }
   job->content = sha256(request.body);
   job->run = std::move(*run);
   job->named_by_client = job->run.id != generated;
@@ -80,12 +88,22 @@ void RunIngest::take(std::size_t worker, IngestRequest request, IngestDone done)
   job->what.tenant_name = job->request.tenant_name;
   if (job->named_by_client) job->gate.add(run_name(job->request.tenant, job->run.id));
   if (job->request.idempotency) job->gate.add(key_name(job->request.tenant, to_hex(*job->request.idempotency)));
-  enter(worker, std::move(job));
+  return job;
 }
 
-void RunIngest::enter(std::size_t worker, std::shared_ptr<Job> job) {
-  const auto again = [this, job] { steps_.pool.post([this, job](std::size_t then) { enter(then, job); }); };
-  if (!job->gate.enter(again)) return;
+bool RunIngest::line_up(const Place& job) {
+  const auto wake = [this, job](std::size_t worker) {
+    try {
+      go_on(worker, job);
+    } catch (...) {  // nobody else can tell whoever waits
+      job->done(refused({Code::internal, "the run could not be taken in; send it again, and tell the operator if it stays so", {}, {}}));
+      throw;
+    }
+  };
+  return job->gate.enter([this, wake] { steps_.pool.post(wake); });
+}
+
+void RunIngest::go_on(std::size_t worker, const Place& job) {
   if (auto answer = answered_before(*job)) return job->done(std::move(*answer));
   judge(worker, job);
 }

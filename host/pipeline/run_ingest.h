@@ -35,9 +35,16 @@ class RunIngest {
 
   void take(std::size_t worker, IngestRequest request, IngestDone done);
 
- private:
+  // take() in its steps, for who has several runs and cares which of two with the same runId comes first:
   struct Job;
-  void enter(std::size_t worker, std::shared_ptr<Job> job);
+  using Place = std::shared_ptr<Job>;
+  // Reads the run. Null: it was refused, and `done` has been told.
+  Place read(IngestRequest request, IngestDone done);
+  // Behind all that lined up before with the same runId or Idempotency-Key. False: it goes on by itself when it is its turn.
+  bool line_up(const Place& place);
+  void go_on(std::size_t worker, const Place& place);
+
+ private:
   std::optional<IngestAnswer> answered_before(Job& job);
   std::optional<model::RunRecord> revision_of(const Job& job, const model::RunRecord& current) const;
   std::optional<IngestAnswer> end_open_run(Job& job, const model::RunRecord& open);

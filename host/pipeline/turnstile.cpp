@@ -4,29 +4,35 @@
 
 namespace runwarden::pipeline {
 
-bool Turnstile::enter(const std::vector<std::string>& names, std::function<void()> again) {
+bool Turnstile::enter(const std::vector<std::string>& names, std::function<void()> turn) {
+  auto visitor = std::make_shared<Visitor>();
   const std::lock_guard lock(mutex_);
   for (const std::string& name : names) {
-    const auto busy = busy_.find(name);
-    if (busy == busy_.end()) continue;
-    busy->second.push_back(std::move(again));
-    return false;
+    auto& line = lines_[name];
+    visitor->blocked += line.empty() ? 0 : 1;
+    line.push_back(visitor);
   }
-  for (const std::string& name : names) busy_.try_emplace(name);
-  return true;
+  if (visitor->blocked == 0) return true;
+  visitor->turn = std::move(turn);
+  return false;
 }
 
 void Turnstile::leave(const std::vector<std::string>& names) {
-  std::vector<std::function<void()>> waiting;
+  std::vector<std::function<void()>> turns;
   {
     const std::lock_guard lock(mutex_);
     for (const std::string& name : names) {
-      auto busy = busy_.extract(name);
-      if (busy.empty()) continue;
-      for (auto& caller : busy.mapped()) waiting.push_back(std::move(caller));
+      const auto found = lines_.find(name);
+      auto& line = found->second;
+      line.pop_front();
+      if (line.empty()) {
+        lines_.erase(found);
+      } else if (--line.front()->blocked == 0) {
+        turns.push_back(std::move(line.front()->turn));
+      }
     }
   }
-  for (const auto& caller : waiting) caller();
+  for (const auto& turn : turns) turn();
 }
 
 }  // namespace runwarden::pipeline

@@ -94,5 +94,31 @@ TEST(LargeBatch, OneRunMoreThanTheDefaultLimit_IsRefusedWhole) {
   EXPECT_EQ(service.get("/v1/runs/first", key).status, 404);
 }
 
+TEST(LargeBatch, OfTwoLinesWithOneRunId_TheFirstIsTheFirst) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  for (int round = 0; round < 10; ++round) {
+    std::string body = "{}\n";
+    for (int i = 0; i < 500; ++i) {
+      const std::string id = std::to_string(round) + "-" + std::to_string(i);
+      body += "{\"runId\":\"" + id + "\"}\n{\"runId\":\"" + id + "\",\"success\":true}\n";
+    }
+    const json answer = json::parse(service.request(lines_request(key, body)).body);
+    ASSERT_EQ(answer["accepted"], 501);
+    for (int line = 1; line < 1001; ++line) ASSERT_EQ(answer["results"][line]["status"], line % 2 == 1 ? 201 : 409) << line;
+  }
+}
+
+TEST(LargeBatch, OfNothingButOneRunId_IsStoredOnce) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  std::string body;
+  for (int i = 0; i < 10'000; ++i) body += "{\"runId\":\"always-the-same\"}\n";
+  const json answer = json::parse(service.request(lines_request(key, body)).body);
+  EXPECT_EQ(answer["accepted"], 10'000);
+  EXPECT_EQ(answer["results"][0]["status"], 201);
+  EXPECT_EQ(answer["results"][9'999]["status"], 200);
+}
+
 }  // namespace
 }  // namespace runwarden::test
