@@ -1,0 +1,80 @@
+// Loaded before the C library: a disk that fails on command, for the store's own file only.
+//
+// While the file named by FAILING_DISK_SYNC exists, flushing fails with EIO; while the one named by FAILING_DISK_FULL exists,
+// writing fails with ENOSPC.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static int commanded(const char* variable) {
+  const char* path = getenv(variable);
+  const int before = errno;
+  const int there = path != NULL && access(path, F_OK) == 0;
+  errno = before;
+  return there;
+}
+
+static int is_store(int fd) {
+  static const char kName[] = "/data.mdb";
+  char link[64];
+  char path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t length = readlink(link, path, sizeof path);
+  const ssize_t name = (ssize_t)sizeof kName - 1;
+  return length >= name && memcmp(path + length - name, kName, (size_t)name) == 0;
+}
+
+static int fails(const char* variable, int fd, int code) {
+  if (!commanded(variable) || !is_store(fd)) return 0;
+  errno = code;
+  return 1;
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+int fsync(int fd) {
+  return fails("FAILING_DISK_SYNC", fd, EIO) ? -1 : REAL(fsync)(fd);
+}
+
+int fdatasync(int fd) {
+  return fails("FAILING_DISK_SYNC", fd, EIO) ? -1 : REAL(fdatasync)(fd);
+}
+
+int msync(void* start, size_t size, int flags) {
+  if (commanded("FAILING_DISK_SYNC")) {
+    errno = EIO;
+    return -1;
+  }
+  return REAL(msync)(start, size, flags);
+}
+
+ssize_t write(int fd, const void* bytes, size_t size) {
+  return fails("FAILING_DISK_FULL", fd, ENOSPC) ? -1 : REAL(write)(fd, bytes, size);
+}
+
+ssize_t writev(int fd, const struct iovec* parts, int count) {
+  return fails("FAILING_DISK_FULL", fd, ENOSPC) ? -1 : REAL(writev)(fd, parts, count);
+}
+
+ssize_t pwrite(int fd, const void* bytes, size_t size, off_t at) {
+  return fails("FAILING_DISK_FULL", fd, ENOSPC) ? -1 : REAL(pwrite)(fd, bytes, size, at);
+}
+
+ssize_t pwrite64(int fd, const void* bytes, size_t size, off64_t at) {
+  return fails("FAILING_DISK_FULL", fd, ENOSPC) ? -1 : REAL(pwrite64)(fd, bytes, size, at);
+}
+
+ssize_t pwritev(int fd, const struct iovec* parts, int count, off_t at) {
+  return fails("FAILING_DISK_FULL", fd, ENOSPC) ? -1 : REAL(pwritev)(fd, parts, count, at);
+}
+
+ssize_t pwritev64(int fd, const struct iovec* parts, int count, off64_t at) {
+  return fails("FAILING_DISK_FULL", fd, ENOSPC) ? -1 : REAL(pwritev64)(fd, parts, count, at);
+}
