@@ -58,7 +58,8 @@ bool Connection::wants_read() const {
     case Phase::dropping:
     case Phase::linger: return true;
     case Phase::app: return !(request_ && request_->reader) && pending_.size() - pending_at_ < kMaxPending;
-    case Phase::sending:
+    // A client may send the rest of its body before it reads: it would wait for us, and we for it.
+    case Phase::sending: return out_after_ == After::close && lingered_bytes_ <= kMaxLinger;
     case Phase::dead: return false;
   }
   return false;
@@ -81,7 +82,7 @@ void Connection::on_readable(char* scratch, std::size_t size) {
   const ssize_t got = ::recv(socket_.get(), scratch, size, MSG_DONTWAIT);
   if (got > 0) return consume({scratch, static_cast<std::size_t>(got)});
   if (got < 0) {
-    if (errno != EAGAIN && errno != EINTR) die();
+    if (errno != EAGAIN && errno != EINTR) on_gone();
     return;
   }
   read_closed_ = true;
@@ -90,9 +91,9 @@ void Connection::on_readable(char* scratch, std::size_t size) {
 }
 
 void Connection::consume(std::string_view bytes) {
-  if (phase_ == Phase::linger) {
+  if (phase_ == Phase::linger || phase_ == Phase::sending) {
     lingered_bytes_ += bytes.size();
-    if (lingered_bytes_ > kMaxLinger) die();
+    if (phase_ == Phase::linger && lingered_bytes_ > kMaxLinger) die();
     return;
   }
   if (pending_at_ < pending_.size()) {

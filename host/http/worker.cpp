@@ -124,11 +124,11 @@ void Worker::serve_connection(std::uint64_t id, const Pistache::Aio::FdSet::Entr
   Connection* connection = find(id);
   if (!connection) return;
   const auto index = static_cast<std::uint32_t>(id);
-  if (event.isReadable() && slots_[index].reads) {
-    connection->on_readable(scratch_.data(), scratch_.size());
-  } else if (event.isWritable() && slots_[index].writes) {
-    connection->on_writable();
-  } else if (event.isHangup() || !(event.isReadable() || event.isWritable())) {
+  const bool reads = event.isReadable() && slots_[index].reads;
+  const bool writes = event.isWritable() && slots_[index].writes;
+  if (writes) connection->on_writable();
+  if (reads && !connection->dead() && connection->wants_read()) connection->on_readable(scratch_.data(), scratch_.size());
+  if (!reads && !writes && (event.isHangup() || !(event.isReadable() || event.isWritable()))) {
     connection->on_gone();  // the reactor shows an error as an event without flags: there is nobody to answer
   }
   settle(index);

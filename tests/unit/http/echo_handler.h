@@ -159,7 +159,7 @@ class EchoHandler final : public Handler {
       lines_ += batch.lines.size();
       handler_.batches_.push_back(std::move(batch));
       if (last) {
-        Reply reply = reply_of(std::to_string(lines_));
+        Reply reply = reply_of(query_.empty() ? std::to_string(lines_) : std::string(std::stoull(query_), 'x'));
         if (end != LineBatch::End::complete) reply.status = 413;
         return ticket.send(std::move(reply));
       }

@@ -588,5 +588,20 @@ TEST(HttpServer, WhenALinesBodyIsOverItsLimits_EndsWithTheHandlersAnswer) {
   EXPECT_THAT(declared.answer()->body, HasSubstr("payload_too_large"));
 }
 
+TEST(HttpServer, WhenTheClientSendsOnBeforeItReads_ALargeAnswerStillArrives) {
+  Running running;
+  running.handler.max_batch_bytes = 1000;
+  HttpClient client;
+  client.set_receive_buffer(4096);
+  ASSERT_TRUE(client.connect(running.port()));
+  const std::string rest = chunk(std::string(1 << 20, 'c'));
+  ASSERT_TRUE(client.send("POST /lines?6000000 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk(std::string(1001, 'a'))));
+  for (int i = 0; i < 14; ++i) ASSERT_TRUE(client.send(rest)) << i;
+  const auto answer = client.answer();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->body.size(), 6'000'000u);
+  EXPECT_TRUE(client.closed_by_server());
+}
+
 }  // namespace
 }  // namespace runwarden::http::test
