@@ -24,6 +24,8 @@ Reply json_reply(int status, std::string body) {
 
 std::string percent_encoded(std::string_view text) {
   static constexpr char kHex[] = "0123456789ABCDEF";
+  // A client would take these for steps up or down the path (RFC 3986, section 5.2.4).
+  if (text == "." || text == "..") return text == "." ? "%2E" : "%2E%2E";
   std::string out;
   for (const char raw : text) {
     const auto c = static_cast<unsigned char>(raw);
@@ -176,7 +178,8 @@ class PoolExchange final : public Exchange {
 
   static Result<std::string> analyze(const Waiting& waiting, std::size_t worker) {
     ApiParts& parts = waiting.parts;
-    auto analysis = pipeline::analyze(waiting.body, parts.limits.run, *parts.detectors(), waiting.admission.principal->tenant_name, worker);
+    auto analysis = pipeline::analyze(waiting.body, {.max_json_depth = parts.limits.max_json_depth}, *parts.detectors(),
+                                      waiting.admission.principal->tenant_name, worker);
     if (!analysis.ok()) return std::move(analysis.error());
     parts.metrics.verdict(analysis->verdict);
     return std::move(analysis->json);

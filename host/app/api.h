@@ -3,6 +3,7 @@
 // Called by the server's workers; nothing here blocks. What reads the store or judges a run goes to the pool.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,11 +24,12 @@
 
 namespace runwarden::app {
 
+// A reload changes them while requests come in: each request has those of its beginning, or later ones.
 struct ApiLimits {
-  std::uint64_t max_body_bytes = 0;
-  std::uint64_t max_batch_bytes = 0;
-  std::uint64_t max_batch_runs = 0;
-  intake::RunLimits run;
+  std::atomic<std::uint64_t> max_body_bytes{0};
+  std::atomic<std::uint64_t> max_batch_bytes{0};
+  std::atomic<std::uint64_t> max_batch_runs{0};
+  std::atomic<int> max_json_depth{64};
 };
 
 // What /readyz says.
@@ -50,7 +52,7 @@ struct ApiParts {
   Metrics& metrics;
   Log& log;
   const Clock& clock;
-  ApiLimits limits;
+  const ApiLimits& limits;
   std::function<Readiness()> readiness;
   std::function<Gauges()> gauges;
 };

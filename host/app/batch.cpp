@@ -198,6 +198,7 @@ pipeline::IngestRequest Batch::request_for(LineBatch::Line& line) const {
   request.tenant = tenant_;
   request.tenant_name = tenant_name_;
   request.body = std::move(line.text);
+  request.max_json_depth = parts_.limits.max_json_depth;
   if (idempotency_key_) request.idempotency = idempotency_identity(route_, *idempotency_key_, line.number);
   return request;
 }
@@ -245,7 +246,10 @@ http::Reply Batch::reply() {
   JsonWriter out(reply.body);
   out.begin_object().key("accepted").integer(accepted).key("rejected").integer(static_cast<std::int64_t>(results_.size()) - accepted);
   out.key("results").begin_array();
-  for (const LineResult& one : results_) out.raw(one.json);
+  for (LineResult& one : results_) {
+    out.raw(one.json);
+    one.json = {};  // not all of it twice
+  }
   out.end_array().end_object();
   reply.close = end_ != LineBatch::End::complete;
   return reply;

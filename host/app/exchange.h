@@ -30,6 +30,7 @@ class Exchange : public http::Exchange {
     request.tenant = admission_.principal->tenant;
     request.tenant_name = admission_.principal->tenant_name;
     request.key_name = admission_.principal->key_name.empty() ? admission_.principal->key_id : admission_.principal->key_name;
+    request.max_json_depth = parts_.limits.max_json_depth;
     return request;
   }
 

@@ -27,7 +27,7 @@ namespace {
 // What may be between its body and its answer at once. Enough for every connection of a busy service; more would only wait longer.
 constexpr std::uint64_t kMaxInFlight = 8192;
 constexpr std::uint64_t kMaxInFlightBytes = 512ull << 20;
-constexpr std::uint64_t kMaxQueuedRecords = 8192;
+constexpr std::uint64_t kMaxQueuedRecords = 65'536;  // what 64 batches at once have in work; small, so their bytes count
 constexpr std::uint64_t kMaxQueuedBytes = 256ull << 20;
 constexpr std::int64_t kHousekeepingMs = 200;
 constexpr std::int64_t kTendMs = 10'000;
@@ -67,13 +67,11 @@ http::ServerSettings http_settings(const config::Settings& settings, const std::
   return http;
 }
 
-ApiLimits api_limits(const config::LimitsSection& limits) {
-  ApiLimits api;
+void set_limits(ApiLimits& api, const config::LimitsSection& limits) {
   api.max_body_bytes = static_cast<std::uint64_t>(limits.max_body_bytes);
   api.max_batch_bytes = static_cast<std::uint64_t>(limits.max_batch_bytes);
   api.max_batch_runs = static_cast<std::uint64_t>(limits.max_batch_runs);
-  api.run.max_json_depth = static_cast<int>(limits.max_json_depth);
-  return api;
+  api.max_json_depth = static_cast<int>(limits.max_json_depth);
 }
 
 store::CommitQueue::Limits queue_limits(const config::StoreSection& section) {
@@ -148,7 +146,7 @@ class Service {
  private:
   Status open_store();
   Result<std::shared_ptr<detect::DetectorSet>> load_detectors(const config::Settings& settings);
-  void make_pipeline(const ApiLimits& limits);
+  void make_pipeline();
   Status listen();
   void reload_detectors(const std::function<Result<config::Settings>()>& reload);
   void housekeeping();
@@ -165,6 +163,7 @@ class Service {
   Log log_;
   Metrics metrics_;
   Budget in_flight_{kMaxInFlight, kMaxInFlightBytes};
+  ApiLimits limits_;
   DetectorsInForce detectors_;
   std::optional<store::ServiceLock> lock_;
   std::unique_ptr<store::Store> store_;
@@ -238,24 +237,24 @@ Status Service::start() {
   };
   queue_ = std::make_unique<store::CommitQueue>(*store_, queue_limits(settings_.store), clock_, std::move(listener));
   pool_ = std::make_unique<WorkPool>(cores(), [this](const std::string& why) { say(LogLevel::error, "task_failed", why); });
-  const ApiLimits limits = api_limits(settings_.limits);
-  make_pipeline(limits);
+  set_limits(limits_, settings_.limits);
+  make_pipeline();
   auto seal = auth::CursorSeal::of_file(std::filesystem::path(settings_.store.path) / "cursor.secret");
   if (!seal.ok()) return std::move(seal.error());
   reads_ = std::make_unique<Reads>(*store_, std::move(*seal), [this] { return detectors_.get(); });
   parts_.reset(new ApiParts{*keys_, *rates_, *runs_, *events_, *changes_, [this] { return detectors_.get(); }, *reads_, *pool_, in_flight_,
-                            metrics_, log_, clock_, limits, [this] { return readiness(); }, [this] { return gauges(); }});
+                            metrics_, log_, clock_, limits_, [this] { return readiness(); }, [this] { return gauges(); }});
   nothing_old_ns_ = clock_.monotonic_ns();
   ticker_ = std::make_unique<Ticker>(kHousekeepingMs, [this] { housekeeping(); });
   return listen();
 }
 
-void Service::make_pipeline(const ApiLimits& limits) {
+void Service::make_pipeline() {
   judge_ = std::make_unique<pipeline::Judge>(
       *store_, [this] { return detectors_.get(); }, [this](const model::Verdict& verdict) { metrics_.verdict(verdict); });
-  runs_ =
-      std::make_unique<pipeline::RunIngest>(pipeline::RunIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, *judge_, limits.run});
-  intake::RunLimits any_length = limits.run;
+  runs_ = std::make_unique<pipeline::RunIngest>(pipeline::RunIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, *judge_});
+  intake::RunLimits any_length;
+  any_length.max_json_depth = static_cast<int>(settings_.limits.max_json_depth);
   any_length.max_steps = std::numeric_limits<std::size_t>::max();  // its events were bounded as they came
   const store::BufferRules rules{settings_.buffer.idle_timeout_ms, settings_.buffer.max_age_ms};
   resolver_ = std::make_unique<pipeline::RunResolver>(
@@ -264,12 +263,10 @@ void Service::make_pipeline(const ApiLimits& limits) {
                                    [this](const std::string& why) { say(LogLevel::error, "resolve_fault", why); }},
       rules);
   pipeline::EventIngest::Steps events{*store_, *queue_, *pool_, clock_, turnstile_, *resolver_, {}};
-  events.limits.max_json_depth = limits.run.max_json_depth;
   events.max_events = static_cast<std::uint32_t>(settings_.buffer.max_events);
   events.max_open_runs = static_cast<std::uint64_t>(settings_.buffer.max_open_runs);
   events_ = std::make_unique<pipeline::EventIngest>(std::move(events));
-  changes_ = std::make_unique<pipeline::ChangeIngest>(
-      pipeline::ChangeIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, limits.run.max_json_depth});
+  changes_ = std::make_unique<pipeline::ChangeIngest>(pipeline::ChangeIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_});
 }
 
 std::string Service::tenant_name(model::TenantId tenant) {
@@ -319,9 +316,10 @@ void Service::reload_detectors(const std::function<Result<config::Settings>()>& 
   if (!fresh.ok()) return say(LogLevel::error, "reload_refused", fresh.error().detail);
   auto set = load_detectors(*fresh);
   if (!set.ok()) return say(LogLevel::error, "reload_refused", set.error().detail);
+  set_limits(limits_, fresh->limits);
   rates_->change({fresh->limits.requests_per_second, fresh->limits.burst});
   detectors_.put(std::move(*set));
-  say(LogLevel::info, "reloaded", "detectors and rates are in force as configured now");
+  say(LogLevel::info, "reloaded", "detectors and limits of requests are in force as configured now; everything else takes a restart");
   log_.flush();
 }
 

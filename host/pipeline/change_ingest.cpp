@@ -57,7 +57,7 @@ std::shared_ptr<ChangeIngest::Job> ChangeIngest::job_of(IngestRequest request, I
 }
 
 void ChangeIngest::take_change(IngestRequest request, IngestDone done) {
-  auto read = intake::read_change(request.body, steps_.max_json_depth);
+  auto read = intake::read_change(request.body, request.max_json_depth);
   if (!read.ok()) return done(refused(std::move(read.error())));
   auto job = job_of(std::move(request), std::move(done));
   store::ChangeWrite write;
@@ -73,7 +73,7 @@ void ChangeIngest::take_change(IngestRequest request, IngestDone done) {
 }
 
 void ChangeIngest::take_policy(IngestRequest request, IngestDone done) {
-  auto read = intake::read_policy(request.body, steps_.max_json_depth);
+  auto read = intake::read_policy(request.body, request.max_json_depth);
   if (!read.ok()) return done(refused(std::move(read.error())));
   auto job = job_of(std::move(request), std::move(done));
   store::PolicyWrite write;

@@ -23,7 +23,6 @@ class ChangeIngest {
     WorkPool& pool;
     const Clock& clock;
     Turnstile& turnstile;
-    int max_json_depth = 64;
   };
 
   explicit ChangeIngest(Steps steps);

@@ -27,7 +27,9 @@ struct EventIngest::Job {
 EventIngest::EventIngest(Steps steps) : steps_(std::move(steps)) {}
 
 void EventIngest::take(std::size_t worker, IngestRequest request, IngestDone done) {
-  auto events = intake::read_events(request.body, steps_.limits);
+  intake::EventLimits limits = steps_.limits;
+  limits.max_json_depth = request.max_json_depth;
+  auto events = intake::read_events(request.body, limits);
   if (!events.ok()) return done(refused(std::move(events.error())));
   auto job = std::make_shared<Job>(steps_.turnstile);
   job->content = sha256(request.body);

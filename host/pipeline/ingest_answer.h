@@ -20,6 +20,7 @@ struct IngestRequest {
   std::string key_name;                      // who sent it
   std::string body;                          // decoded
   std::optional<model::Digest> idempotency;  // identity of the Idempotency-Key
+  int max_json_depth = 64;
 };
 
 struct IngestAnswer {

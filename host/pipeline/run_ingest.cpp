@@ -73,7 +73,7 @@ RunIngest::Place RunIngest::read(IngestRequest request, IngestDone done) {
   job->what.now_ms = steps_.clock.wall_ms();
   job->what.key = {job->what.now_ms, steps_.store.next_seq()};
   const std::string generated = model::make_run_id(job->what.key);
-  auto run = intake::read_run(request.body, steps_.limits, generated);
+  auto run = intake::read_run(request.body, {.max_json_depth = request.max_json_depth}, generated);
   if (!run.ok()) {
     done(refused(std::move(run.error())));
     return nullptr;
@@ -139,7 +139,7 @@ std::optional<model::RunRecord> RunIngest::revision_of(const Job& job, const mod
 // A whole run for a runId that is open from events wins if it has every step that the events told; then it ends the open run.
 std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRecord& open) {
   const auto events = steps_.store.events(job.request.tenant, open.key);
-  const auto told = intake::read_run(intake::run_of_events(open.run_id, events), steps_.limits, {});
+  const auto told = intake::read_run(intake::run_of_events(open.run_id, events), {.max_json_depth = job.request.max_json_depth}, {});
   const std::size_t missing = told.ok() ? steps_missing(*told, job.run) : 1;
   if (missing > 0) {
     return refused(

@@ -28,7 +28,6 @@ class RunIngest {
     const Clock& clock;
     Turnstile& turnstile;  // shared by all that writes runs
     Judge& judge;
-    intake::RunLimits limits;
   };
 
   explicit RunIngest(Steps steps);

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
 
 #include "support/service_process.h"
 
@@ -118,6 +120,22 @@ TEST(LargeBatch, OfNothingButOneRunId_IsStoredOnce) {
   EXPECT_EQ(answer["accepted"], 10'000);
   EXPECT_EQ(answer["results"][0]["status"], 201);
   EXPECT_EQ(answer["results"][9'999]["status"], 200);
+}
+
+TEST(LargeBatch, ManyAtOnce_AreAllStored) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  std::string body;
+  for (int i = 0; i < 2'500; ++i) {
+    body += R"({"success":true,"outcomeSummary":"It is done.","steps":[{"stepKind":"tool","stepName":"t","status":"failed"}]})";
+    body += '\n';
+  }
+  const std::string request = lines_request(key, body);
+  std::vector<int> accepted(12, -1);
+  std::vector<std::thread> clients;
+  for (int& one : accepted) clients.emplace_back([&] { one = json::parse(service.request(request).body)["accepted"]; });
+  for (auto& client : clients) client.join();
+  for (const int one : accepted) EXPECT_EQ(one, 2'500);
 }
 
 }  // namespace

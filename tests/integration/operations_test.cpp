@@ -128,5 +128,26 @@ TEST(Operations, AFullMap_Is503_ReadsGoOn_AndReadyzSaysSo) {
   EXPECT_EQ(service.request(get_request("/healthz")).status, 200);
 }
 
+TEST(Operations, Sighup_TakesUpTheLimitsOfRequests) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  EXPECT_EQ(service.post("/v1/ingest/runs", key, R"({"a":[[[]]]})").status, 201);
+  std::string config;
+  {
+    std::ifstream in(service.config_path());
+    config.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  const auto limits = config.find("limits: {}");
+  ASSERT_NE(limits, std::string::npos);
+  std::ofstream(service.config_path()) << config.replace(limits, 10, "limits: {max_body_bytes: 200, max_json_depth: 3}");
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for_log("\"reloaded\"")) << service.log_text();
+  EXPECT_EQ(service.post("/v1/ingest/runs", key, R"({"a":[[]]})").status, 201);
+  EXPECT_EQ(service.post("/v1/ingest/runs", key, R"({"a":[[[]]]})").status, 400);
+  EXPECT_EQ(service.post("/v1/ingest/events", key, R"({"runId":"r","events":[{"type":"x","a":[]}]})").status, 400);
+  EXPECT_EQ(service.post("/v1/analyze", key, R"({"a":[[[]]]})").status, 400);
+  EXPECT_EQ(service.post("/v1/ingest/runs", key, R"({"a":")" + std::string(200, 'x') + R"("})").status, 413);
+}
+
 }  // namespace
 }  // namespace runwarden::test
