@@ -80,51 +80,48 @@ struct Metrics::Families {
                                             .Help("Time a detector took for a run, by key")
                                             .Register(registry);
 
+  struct OfRoute {
+    std::map<int, Counter*> by_status;
+    Histogram* seconds = nullptr;
+  };
+  struct OfDetector {
+    std::map<model::DetectorStatus, Counter*> by_status;
+    Histogram* seconds = nullptr;
+  };
+
   // Adding a metric hashes its labels under a lock: what was added is kept here by its own short key.
   std::mutex mutex;
-  std::map<std::pair<std::string, int>, Counter*, std::less<>> request_counters;
-  std::map<std::string, Histogram*, std::less<>> request_histograms;
-  std::map<std::pair<std::string, int>, Counter*, std::less<>> detector_counters;
-  std::map<std::string, Histogram*, std::less<>> detector_histograms;
+  std::map<std::string, OfRoute, std::less<>> routes;
+  std::map<std::string, OfDetector, std::less<>> detectors;
 };
 
 Metrics::Metrics() : families_(std::make_unique<Families>()) {}
 Metrics::~Metrics() = default;
 
 void Metrics::request(std::string_view route, int status, double seconds, std::uint64_t request_bytes, std::uint64_t answer_bytes) {
-  Counter* count = nullptr;
-  Histogram* time = nullptr;
-  {
-    const std::string name(route);
-    const std::lock_guard lock(families_->mutex);
-    Counter*& known = families_->request_counters[{name, status}];
-    if (known == nullptr) known = &families_->requests.Add({{"route", name}, {"code", std::to_string(status)}});
-    count = known;
-    Histogram*& known_time = families_->request_histograms[name];
-    if (known_time == nullptr) known_time = &families_->request_seconds.Add({{"route", name}}, kSeconds);
-    time = known_time;
-  }
-  count->Increment();
-  time->Observe(seconds);
   families_->request_bytes.Increment(static_cast<double>(request_bytes));
   families_->answer_bytes.Increment(static_cast<double>(answer_bytes));
+  const std::lock_guard lock(families_->mutex);
+  auto known = families_->routes.find(route);
+  if (known == families_->routes.end()) {
+    const std::string name(route);
+    known = families_->routes.emplace(name, Families::OfRoute{{}, &families_->request_seconds.Add({{"route", name}}, kSeconds)}).first;
+  }
+  Counter*& count = known->second.by_status[status];
+  if (count == nullptr) count = &families_->requests.Add({{"route", known->first}, {"code", std::to_string(status)}});
+  count->Increment();
+  known->second.seconds->Observe(seconds);
 }
 
 void Metrics::verdict(const model::Verdict& verdict) {
+  const std::lock_guard lock(families_->mutex);
   for (const model::DetectorReport& report : verdict.reports) {
-    Counter* count = nullptr;
-    Histogram* time = nullptr;
-    {
-      const std::lock_guard lock(families_->mutex);
-      Counter*& known = families_->detector_counters[{report.key, static_cast<int>(report.status)}];
-      if (known == nullptr) known = &families_->detector_runs.Add({{"detector", report.key}, {"status", model::name(report.status)}});
-      count = known;
-      Histogram*& known_time = families_->detector_histograms[report.key];
-      if (known_time == nullptr) known_time = &families_->detector_seconds.Add({{"detector", report.key}}, kDetectorSeconds);
-      time = known_time;
-    }
+    auto& known = families_->detectors[report.key];
+    if (known.seconds == nullptr) known.seconds = &families_->detector_seconds.Add({{"detector", report.key}}, kDetectorSeconds);
+    Counter*& count = known.by_status[report.status];
+    if (count == nullptr) count = &families_->detector_runs.Add({{"detector", report.key}, {"status", model::name(report.status)}});
     count->Increment();
-    time->Observe(static_cast<double>(report.elapsed_ns) / 1e9);
+    known.seconds->Observe(static_cast<double>(report.elapsed_ns) / 1e9);
     for (const model::Suppression& one : report.suppressed) {
       families_->detector_suppressed.Add({{"detector", report.key}, {"rule", one.rule}}).Increment();
     }

@@ -137,6 +137,8 @@ struct Ranked {
   void clear() { *this = {}; }
 };
 
+constexpr std::size_t kUsualSteps = 16;
+
 class RunReader final : public ShapeReader {
  public:
   RunReader(Run& run, const RunLimits& limits, std::string_view id_if_absent)
@@ -193,6 +195,7 @@ class RunReader final : public ShapeReader {
   }
 
   void begin_step() {
+    if (run_.steps.empty()) run_.steps.reserve(kUsualSteps);
     if (run_.steps.size() < limits_.max_steps) {
       run_.steps.emplace_back();
       spans_.emplace_back(document_text().size() - 1, 0);
