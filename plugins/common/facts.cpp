@@ -14,17 +14,33 @@ namespace {
 
 constexpr std::size_t kShortestSpecific = 40;
 
+enum CharClass : std::uint8_t { kLetter = 1, kDigit = 2, kConnects = 4 };
+
+// What each byte is: this loop sees every byte of a run.
+constexpr auto kClasses = [] {
+  std::array<std::uint8_t, 256> table{};
+  for (std::size_t i = 0; i < 256; ++i) {
+    if ((i >= 'a' && i <= 'z') || (i >= 'A' && i <= 'Z') || i >= 0x80) table[i] = kLetter;
+    if (i >= '0' && i <= '9') table[i] = kDigit;
+  }
+  for (const char c : std::string_view("-_./:,@'+")) table[static_cast<unsigned char>(c)] = kConnects;
+  return table;
+}();
+
+std::uint8_t class_of(char c) {
+  return kClasses[static_cast<unsigned char>(c)];
+}
 bool letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+  return class_of(c) == kLetter;
 }
 bool upper(char c) {
   return c >= 'A' && c <= 'Z';
 }
 bool part(char c) {
-  return letter(c) || is_digit(c);
+  return (class_of(c) & (kLetter | kDigit)) != 0;
 }
 bool connects(char c) {
-  return c == '-' || c == '_' || c == '.' || c == '/' || c == ':' || c == ',' || c == '@' || c == '\'' || c == '+';
+  return class_of(c) == kConnects;
 }
 
 constexpr std::array<std::string_view, 24> kMonths = {
@@ -195,10 +211,22 @@ class Collector {
         continue;
       }
       const auto begin = at_;
-      while (at_ < text_.size() &&
-             (part(text_[at_]) || (connects(text_[at_]) && at_ + 1 < text_.size() && part(text_[at_ + 1]) && inner(at_))))
-        ++at_;
-      word(begin, text_.substr(begin, at_ - begin));
+      bool signs = false;
+      std::uint8_t classes = 0;
+      for (; at_ < text_.size(); ++at_) {
+        const auto kind = class_of(text_[at_]);
+        if ((kind & (kLetter | kDigit)) == 0) {
+          if (kind != kConnects || at_ + 1 >= text_.size() || !part(text_[at_ + 1]) || !inner(at_)) break;
+          signs = true;
+        }
+        classes |= kind;
+      }
+      const auto found = text_.substr(begin, at_ - begin);
+      if ((classes & kDigit) != 0) {
+        word(begin, found);
+      } else {
+        plain_word(begin, found, signs);
+      }
     }
   }
 
@@ -231,17 +259,19 @@ class Collector {
     return dot != std::string_view::npos && dot > 0 && word.find('/', dot) != std::string_view::npos && letter(word[dot - 1]);
   }
 
+  /// A word without a digit can only be a month.
+  void plain_word(std::size_t begin, std::string_view word, bool signs) {
+    if (!signs && (day_ > 0 || upper(word[0]))) {
+      if (const int month = month_of(word); month != 0) return month_word(month, word, begin);
+    }
+    if (day_ > 0 && word != "de" && word != "of") day_ = 0;
+  }
+
   void word(std::size_t begin, std::string_view word) {
+    if (in_address(begin, word)) return;
     const auto shape = shape_of(word);
-    if (shape.digits > 0 && in_address(begin, word)) return;
     Fact fact;
     fact.text = word;
-    if (shape.digits == 0) {
-      if (const int month = shape.signs == 0 ? month_of(word) : 0; month != 0 && (upper(word[0]) || day_ > 0))
-        return month_word(month, word, begin);
-      if (word != "de" && word != "of") day_ = 0;
-      return;
-    }
     const bool hash = begin > 0 && text_[begin - 1] == '#';
     if (shape.signs > 0 && (read_numeric_date(word, fact) || read_time(word, fact))) return add(fact);
     if (read_number(word, fact)) {

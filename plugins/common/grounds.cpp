@@ -1,6 +1,7 @@
 #include "common/grounds.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "common/fold.h"
@@ -12,8 +13,14 @@ namespace {
 constexpr std::size_t kMostNumbers = 192;  // pairs of them are tried for each ungrounded number
 constexpr std::size_t kFirstTable = 1024;
 
+constexpr auto kParts = [] {
+  std::array<bool, 256> table{};
+  for (std::size_t i = 0; i < 256; ++i) table[i] = (i >= 'a' && i <= 'z') || (i >= 'A' && i <= 'Z') || (i >= '0' && i <= '9') || i >= 0x80;
+  return table;
+}();
+
 bool part(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
+  return kParts[static_cast<unsigned char>(c)];
 }
 
 bool near(double a, double b) {

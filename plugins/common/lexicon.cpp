@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "common/fold.h"
 #include "common/words.h"
@@ -18,24 +19,49 @@ std::vector<std::string> folded_words(std::string_view text) {
   return words;
 }
 
+/// A hash of a word from its first and last bytes and its length: a few instructions, as every word of a run is looked up.
+std::uint32_t hash_word(std::string_view word) {
+  const auto load = [&](std::size_t at, std::size_t bytes) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, word.data() + at, bytes);
+    return value;
+  };
+  const auto n = word.size();
+  std::uint64_t head = 0;
+  std::uint64_t tail = n;
+  if (n >= 8) {
+    head = load(0, 8);
+    tail = load(n - 8, 8) + n;
+  } else if (n >= 4) {
+    head = load(0, 4);
+    tail = (load(n - 4, 4) << 8) + n;
+  } else if (n > 0) {
+    const auto byte = [&](std::size_t at) { return std::uint64_t{static_cast<unsigned char>(word[at])}; };
+    head = byte(0) | byte(n / 2) << 8 | byte(n - 1) << 16;
+  }
+  const auto mixed = (head ^ (tail * 0x9e3779b97f4a7c15ull)) * 0xff51afd7ed558ccdull;
+  return static_cast<std::uint32_t>(mixed >> 32);
+}
+
 }  // namespace
+
+void Lexicon::place(std::size_t index) {
+  const auto hash = hash_word(entries_[index].word);
+  auto slot = hash & (table_.size() - 1);
+  while (table_[slot].entry != 0) slot = (slot + 1) & (table_.size() - 1);
+  table_[slot] = {hash, static_cast<std::uint32_t>(index + 1)};
+}
 
 WordEntry& Lexicon::entry(std::string_view folded) {
   if (!table_.empty()) {
     if (const auto* found = find(folded)) return entries_[static_cast<std::size_t>(found - entries_.data())];
   }
   if ((entries_.size() + 1) * 2 > table_.size()) {
-    table_.assign(std::max<std::size_t>(64, std::bit_ceil(entries_.size() * 4 + 4)), 0);
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      auto slot = hash_bytes(entries_[i].word) & (table_.size() - 1);
-      while (table_[slot] != 0) slot = (slot + 1) & (table_.size() - 1);
-      table_[slot] = static_cast<std::uint32_t>(i + 1);
-    }
+    table_.assign(std::max<std::size_t>(64, std::bit_ceil(entries_.size() * 4 + 4)), {});
+    for (std::size_t i = 0; i < entries_.size(); ++i) place(i);
   }
-  auto slot = hash_bytes(folded) & (table_.size() - 1);
-  while (table_[slot] != 0) slot = (slot + 1) & (table_.size() - 1);
   entries_.push_back({std::string(folded), 0, kNoVerb, 0, {}});
-  table_[slot] = static_cast<std::uint32_t>(entries_.size());
+  place(entries_.size() - 1);
   return entries_.back();
 }
 
@@ -96,11 +122,11 @@ void Lexicon::freeze() {
 
 const WordEntry* Lexicon::find(std::string_view word) const {
   if (table_.empty()) return nullptr;
-  auto slot = hash_bytes(word) & (table_.size() - 1);
-  while (table_[slot] != 0) {
-    const auto& candidate = entries_[table_[slot] - 1];
+  const auto hash = hash_word(word);
+  for (auto slot = hash & (table_.size() - 1); table_[slot].entry != 0; slot = (slot + 1) & (table_.size() - 1)) {
+    if (table_[slot].hash != hash) continue;
+    const auto& candidate = entries_[table_[slot].entry - 1];
     if (candidate.word == word) return &candidate;
-    slot = (slot + 1) & (table_.size() - 1);
   }
   return nullptr;
 }

@@ -91,12 +91,18 @@ class Lexicon {
   [[nodiscard]] std::uint16_t verb_named(std::string_view lemma) const;
 
  private:
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t entry = 0;  // index + 1, 0 when free
+  };
+
   WordEntry& entry(std::string_view folded);
+  void place(std::size_t index);
 
   std::vector<WordEntry> entries_;
   std::vector<Phrase> phrases_;
   std::vector<Verb> verbs_;
-  std::vector<std::uint32_t> table_;  // entry index + 1, open addressing
+  std::vector<Slot> table_;  // open addressing
   std::uint16_t next_group_ = 1;
 };
 

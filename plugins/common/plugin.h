@@ -27,6 +27,7 @@ class Plugin : public rw::Detector {
   void evaluate(const rw::Run& run, rw::Call& call) override {
     take_in(run);
     call.stop_point();
+    view_.stop = [&call] { call.stop_point(); };
     const Verdict verdict = detector_->evaluate(view_);
     for (const auto& finding : verdict.findings) tell(finding, call);
     for (const auto& silenced : verdict.suppressed)

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,19 @@ struct RunView {
   std::optional<double> cost_usd;
   std::optional<std::int64_t> input_tokens;
   std::vector<StepView> steps;
+
+  /// Asks the host whether to end early, about every 64 KiB of text or 256 steps; throws what `stop` throws. Detectors call it with
+  /// the bytes they are about to read.
+  void pace(std::size_t bytes) const {
+    since_stop += bytes + kStopBytes / 256;
+    if (since_stop < kStopBytes) return;
+    since_stop = 0;
+    if (stop) stop();
+  }
+
+  static constexpr std::size_t kStopBytes = 64 * 1024;
+  std::function<void()> stop;
+  mutable std::size_t since_stop = 0;
 };
 
 }  // namespace runwarden::plugins

@@ -101,6 +101,7 @@ void ExpensiveLoop::key_calls(const RunView& run) {
   std::sort(tools_.begin(), tools_.end());
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     auto& call = calls_[i];
+    run.pace(run.steps[call.step].input.size());
     const auto [first, last] = std::equal_range(tools_.begin(), tools_.end(), call.tool);
     if (last - first < threshold_) {
       call.key = mix(call.tool, i);
@@ -115,6 +116,7 @@ std::uint64_t ExpensiveLoop::output_of(const RunView& run, Call& call) const {
   if (call.output_made) return call.output;
   const auto& text = run.steps[call.step].output;
   call.output_made = true;
+  run.pace(text.size());
   if (present(text)) call.output = fresh_ids_ && !call.reads ? masked_hash(text) : canonical_hash(text);
   return call.output;
 }

@@ -153,6 +153,7 @@ void MissingToolCall::collect_requests(const RunView& run) {
   if (!later_turns_) return;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
+    run.pace(step.said().size());
     if (step.kind != Kind::kUser || trim(step.said()) == trim(run.user_request)) continue;
     collect_requests_of(step.said(), pointer_to(i, step.output.empty() ? Field::kInput : Field::kOutput));
   }
@@ -292,11 +293,10 @@ void MissingToolCall::judge_general_claim(const RunView& run, Verdict& verdict) 
 }
 
 void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
-  if (ran_.any_write ? !other_writes_ : !reads_only_) return;
-  if (ran_.any_purpose) return;
   outputs_read_ = false;
   for (std::size_t i = 0; i < run.steps.size() && verdict.findings.empty(); ++i) {
     const auto& step = run.steps[i];
+    run.pace(step.output.size());
     if (step.kind == Kind::kModel) judge_message(run, {step.output, pointer_to(i, Field::kOutput), i}, verdict);
   }
   if (verdict.findings.empty()) judge_message(run, {run.outcome, "/outcomeSummary", kNoStep}, verdict);
@@ -319,6 +319,8 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
   verdict.cannot_tell = cannot_tell(run);
   if (!verdict.cannot_tell.empty()) return verdict;
   collect_ran(run);
+  // With a tool of any purpose, or the rule off, nothing that was said could matter.
+  if (ran_.any && (ran_.any_purpose || (ran_.any_write ? !other_writes_ : !reads_only_))) return verdict;
   collect_requests(run);
   if (ran_.any) {
     judge_with_tools(run, verdict);

@@ -126,10 +126,20 @@ void SchemaGhost::catch_up(const RunView& run, std::size_t step, bool with_words
   if (upto == 0) add(run.user_request);
   for (; upto < step; ++upto) {
     const auto& before = run.steps[upto];
+    run.pace(before.error_message.size() + before.input.size() + before.output.size());
     add(before.error_message);
     add(before.input);
     add(before.output);
   }
+}
+
+/// True when a tool's output before a step ends in the middle. Asked only once a specific stands nowhere else.
+bool SchemaGhost::record_is_cut(const RunView& run, std::size_t step) {
+  for (; cut_upto_ < step && !record_cut_; ++cut_upto_) {
+    run.pace(run.steps[cut_upto_].output.size());
+    record_cut_ = run.steps[cut_upto_].kind == Kind::kTool && is_cut(run.steps[cut_upto_].output);
+  }
+  return record_cut_;
 }
 
 /// A name is grounded by any of its words, a title unless most of its words, and several, are new.
@@ -172,7 +182,7 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
       verdict.suppress("grounding", hollow.step, "every specific of the answer stands earlier in the run");
     return;
   }
-  if (record_cut_) {
+  if (cut_records_ && record_is_cut(run, step)) {
     verdict.suppress("cut_records", hollow.step, "an earlier output is cut in the record: the specifics may have stood there");
     return;
   }
@@ -192,7 +202,7 @@ void SchemaGhost::learn_design(const RunView& run) {
     if (step.kind != Kind::kTool) continue;
     ++calls[step.name];
     // "[]" and "no results" are an answer; nothing at all is the way of a tool that has none to give.
-    const bool silent = failure_of(step, content_) == Failure::kNone && present(step.output) && trim(step.output).empty();
+    const bool silent = present(step.output) && trim(step.output).empty() && failure_of(step, content_) == Failure::kNone;
     const auto [it, fresh] = silent_.try_emplace(step.name, silent);
     it->second = it->second && silent;
   }
@@ -201,7 +211,7 @@ void SchemaGhost::learn_design(const RunView& run) {
 
 SchemaGhost::Hollow SchemaGhost::after_tool(const RunView& run, std::size_t i, Hollow hollow) {
   const auto& step = run.steps[i];
-  if (gave_nothing(step)) {
+  if (hollow_[i]) {
     if (by_design_ && silent_[step.name]) return hollow;
     // A write that failed was not asked for data, and a script that broke off may have printed some before.
     const auto& tool = tools_.meaning(step.name);
@@ -217,15 +227,15 @@ void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
   learn_design(run);
   grounds_.clear();
   words_.clear();
-  facts_upto_ = words_upto_ = 0;
+  facts_upto_ = words_upto_ = cut_upto_ = 0;
   record_cut_ = false;
   Hollow hollow;
   std::string_view last_answer;
   for (std::size_t i = 0; i < run.steps.size() && !verdict.full(); ++i) {
     const auto& step = run.steps[i];
+    run.pace(step.output.size());
     if (step.kind == Kind::kTool) {
       hollow = after_tool(run, i, hollow);
-      record_cut_ |= cut_records_ && is_cut(step.output);
     }
     if (step.kind == Kind::kModel && !trim(step.output).empty()) {
       const auto found = verdict.findings.size();
@@ -254,8 +264,14 @@ std::string SchemaGhost::cannot_tell(const RunView& run) const {
 
 Verdict SchemaGhost::evaluate(const RunView& run) {
   Verdict verdict;
-  const auto nothing = [&](const StepView& step) { return step.kind == Kind::kTool && gave_nothing(step); };
-  if (std::any_of(run.steps.begin(), run.steps.end(), nothing)) walk(run, verdict);
+  hollow_.assign(run.steps.size(), false);
+  bool any = false;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    run.pace(run.steps[i].output.size());
+    hollow_[i] = run.steps[i].kind == Kind::kTool && gave_nothing(run.steps[i]);
+    any |= hollow_[i];
+  }
+  if (any) walk(run, verdict);
   if (verdict.findings.empty()) verdict.cannot_tell = cannot_tell(run);
   return verdict;
 }

@@ -43,6 +43,7 @@ class SchemaGhost {
   [[nodiscard]] Hollow after_tool(const RunView& run, std::size_t step, Hollow hollow);
   void read_answer(std::string_view text);
   void catch_up(const RunView& run, std::size_t step, bool with_words);
+  [[nodiscard]] bool record_is_cut(const RunView& run, std::size_t step);
   void find_ungrounded(const RunView& run, Hollow hollow, std::size_t step);
   [[nodiscard]] bool is_ungrounded(std::string_view name, std::size_t least_unknown) const;
 
@@ -62,7 +63,9 @@ class SchemaGhost {
   Grounds words_;    // words of the steps before words_upto_
   std::size_t facts_upto_ = 0;
   std::size_t words_upto_ = 0;
-  bool record_cut_ = false;                            // some earlier output ends in the middle: what it held is unknown
+  std::vector<bool> hollow_;                           // by step: a tool step that gave nothing
+  std::size_t cut_upto_ = 0;                           // outputs before it were looked at
+  bool record_cut_ = false;                            // one of them ends in the middle: what it held is unknown
   std::unordered_map<std::string_view, bool> silent_;  // tools that never return anything in this run
   std::string plain_;
   std::vector<Fact> facts_;
