@@ -1,6 +1,7 @@
 #include "common/recovery.h"
 
 #include <algorithm>
+#include <array>
 
 #include "common/fold.h"
 #include "common/json_scan.h"
@@ -28,6 +29,21 @@ bool names_object(std::string_view key, std::string_view text) {
   return std::any_of(std::begin(kSigns), std::end(kSigns), [&](auto sign) {
     return key.size() >= sign.size() && equal_ignoring_case(key.substr(key.size() - sign.size()), sign);
   });
+}
+
+constexpr std::array<std::string_view, 3> kNewPrefixes = {"new", "to", "target"};
+constexpr std::array<std::string_view, 4> kOldPrefixes = {"old", "from", "current", "previous"};
+
+/// "item_id" of "new_item_id" and "newItemId"; empty when the key has none of the prefixes.
+template <std::size_t N>
+std::string_view behind_prefix(std::string_view key, const std::array<std::string_view, N>& prefixes) {
+  for (const auto prefix : prefixes) {
+    if (key.size() < prefix.size() + 2 || !equal_ignoring_case(key.substr(0, prefix.size()), prefix)) continue;
+    const auto rest = key.substr(prefix.size());
+    if (rest[0] == '_' || rest[0] == '-') return rest.substr(1);
+    if (rest[0] >= 'A' && rest[0] <= 'Z') return rest;
+  }
+  return {};
 }
 
 void collect_json(std::string_view input, std::vector<CallValue>& out) {
@@ -64,6 +80,31 @@ void collect_values(std::string_view input, std::vector<CallValue>& out) {
     const auto word = input.substr(begin, i - begin);
     if (has_digit(word)) out.push_back({{}, word, normal_id(word), names_object({}, word)});
   }
+}
+
+bool changes_nothing(const std::vector<CallValue>& values) {
+  constexpr std::size_t kMostCompared = 64;
+  if (values.size() > kMostCompared) return false;
+  bool any = false;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto target = behind_prefix(values[i].key, kNewPrefixes);
+    if (target.empty() || (i > 0 && values[i - 1].key == values[i].key)) continue;
+    const auto replaces = [&](const CallValue& value) {
+      return equal_ignoring_case(value.key, target) || equal_ignoring_case(behind_prefix(value.key, kOldPrefixes), target);
+    };
+    auto old = std::find_if(values.begin(), values.end(), replaces);
+    if (old == values.end()) return false;
+    // Lists compare in order.
+    auto fresh = values.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto old_key = old->key;
+    const auto new_key = fresh->key;
+    for (; old != values.end() && fresh != values.end() && old->key == old_key && fresh->key == new_key; ++old, ++fresh) {
+      if (old->normal != fresh->normal) return false;
+    }
+    if ((old != values.end() && old->key == old_key) || (fresh != values.end() && fresh->key == new_key)) return false;
+    any = true;
+  }
+  return any;
 }
 
 void Recovery::clear() {

@@ -25,6 +25,9 @@ struct CallValue {
 /// The values in a tool's input: the leaves of JSON, else the words with digits of plain text. Linear; replaces `out`.
 void collect_values(std::string_view input, std::vector<CallValue>& out);
 
+/// True when the values name a thing and a new one in its place ("item" and "new_item", "from_x" and "to_x") and each pair is equal.
+[[nodiscard]] bool changes_nothing(const std::vector<CallValue>& values);
+
 /// What a tool's name says.
 struct ToolMeaning {
   std::uint16_t group = 0;            // of its first known verb, 0 when no verb is known

@@ -29,6 +29,7 @@ constexpr SettingSchema kProperties[] = {
     {"no_claim", R"({"type":"boolean"})"},
     {"unrelated_claim", R"({"type":"boolean"})"},
     {"contradiction", R"({"type":"boolean"})"},
+    {"no_op_retry", R"({"type":"boolean"})"},
     {"read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
     {"extra_read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
 };
@@ -82,6 +83,7 @@ FalseSuccess::FalseSuccess(std::string_view settings_json) : recovery_(lexicon_,
   no_claim_ = settings.rule("no_claim");
   unrelated_claim_ = settings.rule("unrelated_claim");
   contradiction_ = settings.rule("contradiction");
+  no_op_retry_ = settings.rule("no_op_retry");
 }
 
 std::string FalseSuccess::schema() {
@@ -121,17 +123,47 @@ Finding FalseSuccess::finding(const RunView& run, const FailedStep& failed, cons
 
 void FalseSuccess::collect_failures(const RunView& run) {
   failed_.clear();
+  failures_.clear();
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    run.pace(run.steps[i].output.size());
     const auto failure = failure_of(run.steps[i], content_);
+    failures_.push_back(failure);
     if (failure == Failure::kHard || (failure == Failure::kSoft && soft_failures_)) failed_.push_back({i, failure, false});
   }
 }
 
 /// A call that is no failure and brought what it was for: a look-up that found nothing did not.
-bool FalseSuccess::gave_something(const StepView& step) const {
-  if (failure_of(step, content_) != Failure::kNone) return false;
+bool FalseSuccess::gave_something(const RunView& run, std::size_t at) const {
+  const auto& step = run.steps[at];
+  if (failures_[at] != Failure::kNone) return false;
   if (step.kind != Kind::kTool || !present(step.output)) return true;
   return !is_empty_output(step.output, lexicon_, content_);
+}
+
+/// A retry of a failed write that changes nothing by its own arguments (the new item is the old one), where the failed call meant a
+/// change: whatever it answered, it did not do what was asked for.
+bool FalseSuccess::is_no_op_retry(const RunView& run, std::size_t at) {
+  const auto& step = run.steps[at];
+  if (!no_op_retry_ || recovery_.meaning(step.name).reads) return false;
+  const auto* before = last_failed_call(run, at);
+  if (before == nullptr) return false;
+  collect_values(step.input, values_);
+  if (!changes_nothing(values_)) return false;
+  collect_values(before->input, values_);
+  return !changes_nothing(values_);
+}
+
+/// The last failed call of the same tool before a step.
+const StepView* FalseSuccess::last_failed_call(const RunView& run, std::size_t at) const {
+  const auto later =
+      std::lower_bound(failed_.begin(), failed_.end(), at, [](const FailedStep& failed, auto step) { return failed.step < step; });
+  // The nearest few: a longer search would not be linear.
+  constexpr std::ptrdiff_t kReach = 8;
+  for (auto it = later; it != failed_.begin() && later - it < kReach;) {
+    const auto& failed = run.steps[(--it)->step];
+    if (failed.kind == Kind::kTool && failed.name == run.steps[at].name) return &failed;
+  }
+  return nullptr;
 }
 
 /// Walks from the end, so that each failed call meets only what came after it.
@@ -141,12 +173,13 @@ void FalseSuccess::mark_recovered(const RunView& run) {
   auto failed = failed_.rbegin();
   for (std::size_t i = run.steps.size(); i-- > 0;) {
     const auto& step = run.steps[i];
+    run.pace(step.input.size() + step.output.size());
     if (failed != failed_.rend() && failed->step == i) {
       failed->recovered = step.kind == Kind::kTool ? recovery_.recovered(step) : model_spoke;
       ++failed;
       continue;
     }
-    if (step.kind == Kind::kTool && gave_something(step)) recovery_.add(step);
+    if (step.kind == Kind::kTool && gave_something(run, i) && !is_no_op_retry(run, i)) recovery_.add(step);
     model_spoke |= step.kind == Kind::kModel && !trim(step.output).empty();
   }
 }
@@ -157,9 +190,10 @@ void FalseSuccess::collect_done(const RunView& run) {
   last_done_ = kNoStep;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
-    if (step.kind != Kind::kTool || failure_of(step, content_) != Failure::kNone) continue;
+    if (step.kind != Kind::kTool || failures_[i] != Failure::kNone) continue;
+    run.pace(step.input.size());
     const auto& tool = recovery_.meaning(step.name);
-    if (tool.reads || (tool.group == 0 && !gave_something(step))) continue;
+    if (tool.reads || (tool.group == 0 && !gave_something(run, i))) continue;
     last_done_ = i;
     if (tool.group != 0) done_groups_.insert(tool.group);
     collect_values(step.input, values_);
@@ -274,17 +308,24 @@ FinalMessage FalseSuccess::standing_claim(const RunView& run, const FailedStep& 
   if (step.kind != Kind::kTool) return {};
   const auto& tool = recovery_.meaning(step.name);
   if (tool.reads || tool.group == 0) return {};
-  auto next = failed.step + 1;
+  return claim_after(run, failed.step, tool, false);
+}
+
+/// The next thing the agent says after a call, when it claims what the call was for; after a retry that changed nothing, any claim
+/// about the tool's object.
+FinalMessage FalseSuccess::claim_after(const RunView& run, std::size_t step, const ToolMeaning& tool, bool any_verb) {
+  auto next = step + 1;
   for (; next < run.steps.size(); ++next) {
     const auto& after = run.steps[next];
     if (after.kind == Kind::kModel && !trim(after.output).empty()) break;
-    if (after.kind == Kind::kUser || failure_of(after, content_) != Failure::kNone) return {};
+    if (after.kind == Kind::kUser || failures_[next] != Failure::kNone) return {};
   }
   if (next == run.steps.size()) return {};
   read(run.steps[next].output, lexicon_, reading_);
   if (reading_.admits() || reading_.hands_over()) return {};
   for (const auto& claim : reading_.claims) {
-    if (!claim.by_agent || claim.in_progress || claim.verb == kNoVerb || lexicon_.verb(claim.verb).group != tool.group) continue;
+    if (claim.in_progress || claim.verb == kNoVerb || claim.finding || claim.state) continue;
+    if (!any_verb && (!claim.by_agent || lexicon_.verb(claim.verb).group != tool.group)) continue;
     const auto& sentence = reading_.sentences[claim.sentence];
     for (auto i = sentence.begin; i < sentence.end; ++i) {
       const auto noun = hash_noun(reading_.words[i].text);
@@ -294,10 +335,20 @@ FinalMessage FalseSuccess::standing_claim(const RunView& run, const FailedStep& 
   return {};
 }
 
+/// A claim made right after a retry of the failed call that changed nothing.
+FinalMessage FalseSuccess::claim_after_no_op(const RunView& run, const FailedStep& failed) {
+  const auto& step = run.steps[failed.step];
+  if (step.kind != Kind::kTool || last_done_ == kNoStep || last_done_ < failed.step) return {};
+  const auto& retry = run.steps[last_done_];
+  if (retry.name != step.name || !is_no_op_retry(run, last_done_)) return {};
+  return claim_after(run, last_done_, recovery_.meaning(step.name), true);
+}
+
 void FalseSuccess::find_standing_claims(const RunView& run, Verdict& verdict) {
   for (auto failed = failed_.rbegin(); failed != failed_.rend(); ++failed) {
     if (failed->recovered) continue;
-    const auto message = standing_claim(run, *failed);
+    auto message = standing_claim(run, *failed);
+    if (!message.found && no_op_retry_) message = claim_after_no_op(run, *failed);
     if (!message.found) continue;
     verdict.findings.push_back(finding(run, *failed, message));
     return;

@@ -33,10 +33,14 @@ class FalseSuccess {
 
   void collect_failures(const RunView& run);
   void mark_recovered(const RunView& run);
-  [[nodiscard]] bool gave_something(const StepView& step) const;
+  [[nodiscard]] bool gave_something(const RunView& run, std::size_t step) const;
+  [[nodiscard]] bool is_no_op_retry(const RunView& run, std::size_t step);
+  [[nodiscard]] const StepView* last_failed_call(const RunView& run, std::size_t step) const;
   void collect_done(const RunView& run);
   void judge_failures(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] FinalMessage standing_claim(const RunView& run, const FailedStep& failed);
+  [[nodiscard]] FinalMessage claim_after(const RunView& run, std::size_t step, const ToolMeaning& tool, bool any_verb);
+  [[nodiscard]] FinalMessage claim_after_no_op(const RunView& run, const FailedStep& failed);
   void find_standing_claims(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool owned_up_after(const RunView& run, std::size_t step);
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
@@ -61,11 +65,13 @@ class FalseSuccess {
   bool no_claim_;
   bool unrelated_claim_;
   bool contradiction_;
+  bool no_op_retry_;
   std::uint16_t finish_group_ = 0;
   Recovery recovery_;
   Reading reading_;
   std::string folded_;
   std::vector<FailedStep> failed_;
+  std::vector<Failure> failures_;  // by step, soft ones too
   std::vector<CallValue> values_;
   bool flag_only_ = false;  // nothing but success: true claims
   bool indexed_ = false;

@@ -9,6 +9,7 @@
 #include "common/json_scan.h"
 #include "common/reading.h"
 #include "common/recovery.h"
+#include "common/run_view.h"
 #include "common/settings.h"
 #include "common/tools.h"
 
@@ -252,6 +253,37 @@ TEST(Reading, CostGrowsWithTheText_NotFaster) {
   };
   cost(1000);
   EXPECT_LT(cost(32000), 40 * 8 * (cost(1000) + 1e-3));
+}
+
+TEST(Recovery, ChangesNothing_OnlyWhereEachNewValueIsTheOldOne) {
+  const auto same = [](std::string_view input) {
+    std::vector<CallValue> values;
+    collect_values(input, values);
+    return changes_nothing(values);
+  };
+  EXPECT_TRUE(same(R"({"item_id":"a1","new_item_id":"a1"})"));
+  EXPECT_TRUE(same(R"({"new_item_ids":["a1","b2"],"item_ids":["a1","b2"],"by":"c3"})"));
+  EXPECT_TRUE(same(R"({"itemId":"a1","newItemId":"A1"})"));
+  EXPECT_TRUE(same(R"({"from_plan":"basic","to_plan":"basic"})"));
+  EXPECT_TRUE(same(R"({"old_seat":"4","new_seat":"4"})"));
+  EXPECT_FALSE(same(R"({"item_id":"a1","new_item_id":"b2"})"));
+  EXPECT_FALSE(same(R"({"item_ids":["a1","b2"],"new_item_ids":["a1","c3"]})"));
+  EXPECT_FALSE(same(R"({"item_ids":["a1","b2"],"new_item_ids":["a1"]})"));
+  EXPECT_FALSE(same(R"({"item_ids":["a1"],"new_item_ids":[]})"));
+  EXPECT_FALSE(same(R"({"new_name":"basic"})"));
+  EXPECT_FALSE(same(R"({"news":"a1","s":"a1"})"));
+  EXPECT_FALSE(same(R"({"from_account":"a1","to_account":"b2","total":3})"));
+  EXPECT_FALSE(same(""));
+}
+
+TEST(RunView, Pace_AsksWhetherToStopEverySoManyBytes) {
+  RunView run;
+  int asked = 0;
+  run.stop = [&] { ++asked; };
+  for (int i = 0; i < 1024; ++i) run.pace(0);
+  EXPECT_EQ(asked, 4);
+  run.pace(8u << 20);
+  EXPECT_EQ(asked, 5);
 }
 
 }  // namespace
