@@ -206,6 +206,8 @@ class Collector {
 
   void run() {
     while (at_ < text_.size()) {
+      if (day_ == 0 && at_ >= sign_at_) pass_over();
+      if (at_ >= text_.size()) return;
       if (!part(text_[at_])) {
         ++at_;
         continue;
@@ -231,6 +233,23 @@ class Collector {
   }
 
  private:
+  /// Words without a digit or a capital are no facts: goes on to the beginning of the next word that has one. The search for it never
+  /// goes over a byte twice.
+  void pass_over() {
+    constexpr std::size_t kBlock = 16;
+    const auto sign = [](char c) { return static_cast<unsigned char>(c - '0') < 10 || static_cast<unsigned char>(c - 'A') < 26; };
+    auto next = at_;
+    for (; next + kBlock <= text_.size(); next += kBlock) {
+      bool any = false;
+      for (std::size_t k = 0; k < kBlock; ++k) any |= sign(text_[next + k]);
+      if (any) break;
+    }
+    while (next < text_.size() && !sign(text_[next])) ++next;
+    sign_at_ = next + 1;
+    while (next > at_ && next < text_.size() && (part(text_[next - 1]) || connects(text_[next - 1]))) --next;
+    at_ = next;
+  }
+
   // A comma or colon holds only digits together; other signs anything.
   [[nodiscard]] bool inner(std::size_t at) const {
     const char c = text_[at];
@@ -339,6 +358,7 @@ class Collector {
   std::string_view text_;
   std::vector<Fact>& out_;
   std::size_t at_ = 0;
+  std::size_t sign_at_ = 0;  // behind the last digit or capital that was looked for
   int day_ = 0;
   int month_ = 0;
   std::size_t day_begin_ = 0;

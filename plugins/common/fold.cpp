@@ -2,21 +2,26 @@
 
 #include <utf8proc.h>
 
-#include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace runwarden::plugins {
 namespace {
 
 constexpr char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return static_cast<char>(c + (static_cast<unsigned char>(c - 'A') < 26 ? 32 : 0));
 }
 
-constexpr auto kLower = [] {
-  std::array<char, 256> table{};
-  for (int i = 0; i < 256; ++i) table[static_cast<std::size_t>(i)] = lower(static_cast<char>(i));
-  return table;
-}();
+/// Where the first byte beyond ASCII stands from `at` on, else the text's length; eight bytes at a time.
+std::size_t ascii_until(std::string_view text, std::size_t at) {
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t block = 0;
+    std::memcpy(&block, text.data() + at, 8);
+    if ((block & 0x8080808080808080ull) != 0) break;
+  }
+  while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
+  return at;
+}
 
 // Characters with a fixed ASCII stand-in; 0 where there is none.
 char stand_in(utf8proc_int32_t cp) {
@@ -110,8 +115,13 @@ void fold(std::string_view text, std::string& out) {
   while (i < text.size()) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte < 0x80) {
-      out += kLower[byte];
-      ++i;
+      const auto end = ascii_until(text, i);
+      const auto at = out.size();
+      out.resize(at + end - i);
+      char* to = out.data() + at;
+      const char* from = text.data() + i;
+      for (std::size_t k = 0; k < end - i; ++k) to[k] = lower(from[k]);
+      i = end;
       continue;
     }
     utf8proc_int32_t cp = -1;
@@ -128,8 +138,7 @@ void fold(std::string_view text, std::string& out) {
 }
 
 std::string_view with_plain_signs(std::string_view text, std::string& buffer) {
-  std::size_t i = 0;
-  while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
+  auto i = ascii_until(text, 0);
   if (i == text.size()) return text;
   buffer.assign(text.substr(0, i));
   while (i < text.size()) {

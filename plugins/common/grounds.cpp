@@ -23,6 +23,19 @@ bool part(char c) {
   return kParts[static_cast<unsigned char>(c)];
 }
 
+/// Where the next digit stands, else the text's length; blocks without one are passed over whole.
+std::size_t next_digit(std::string_view text, std::size_t at) {
+  constexpr std::size_t kBlock = 16;
+  while (at + kBlock <= text.size()) {
+    bool any = false;
+    for (std::size_t k = 0; k < kBlock; ++k) any |= static_cast<unsigned char>(text[at + k] - '0') < 10;
+    if (any) break;
+    at += kBlock;
+  }
+  while (at < text.size() && !is_digit(text[at])) ++at;
+  return at;
+}
+
 bool near(double a, double b) {
   return std::abs(a - b) < 0.006 + std::abs(b) * 1e-9;
 }
@@ -70,27 +83,31 @@ void Grounds::add_number(double value) {
   numbers_.push_back(value);
 }
 
-void Grounds::add_words(std::string_view text) {
-  add_words(text, false);
+void Grounds::add_words_with_digits(std::string_view text) {
+  for (std::size_t i = next_digit(text, 0); i < text.size(); i = next_digit(text, i)) {
+    auto begin = i;
+    while (begin > 0 && part(text[begin - 1])) --begin;
+    while (i < text.size() && part(text[i])) ++i;
+    insert(normal_id(text.substr(begin, i - begin)));
+  }
 }
 
-void Grounds::add_words(std::string_view text, bool with_digits_only) {
+void Grounds::add_words(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     if (!part(text[i])) {
       ++i;
       continue;
     }
     const auto begin = i;
-    bool digits = false;
-    for (; i < text.size() && part(text[i]); ++i) digits |= is_digit(text[i]);
-    if (digits || !with_digits_only) insert(normal_id(text.substr(begin, i - begin)));
+    while (i < text.size() && part(text[i])) ++i;
+    insert(normal_id(text.substr(begin, i - begin)));
   }
 }
 
 void Grounds::add(std::string_view text) {
   if (text.empty()) return;
   text = with_plain_signs(text, plain_);
-  add_words(text, true);
+  add_words_with_digits(text);
   collect_facts(text, facts_);
   double sum = 0;
   std::size_t summed = 0;

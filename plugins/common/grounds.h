@@ -32,7 +32,7 @@ class Grounds {
   [[nodiscard]] bool follows(double value) const;
   void insert(std::uint64_t normal);
   void add_number(double value);
-  void add_words(std::string_view text, bool with_digits_only);
+  void add_words_with_digits(std::string_view text);
 
   std::vector<std::uint64_t> table_;
   std::size_t used_ = 0;

@@ -232,6 +232,11 @@ bool leave_code_out(std::string_view text, std::string& prose) {
 }  // namespace
 
 void read(std::string_view text, const Lexicon& lexicon, Reading& out) {
+  read_words(text, lexicon, out);
+  read_meaning(lexicon, out);
+}
+
+void read_words(std::string_view text, const Lexicon& lexicon, Reading& out) {
   std::string message;
   if (open_envelope(text, message)) text = message;
   std::string prose;
@@ -244,12 +249,15 @@ void read(std::string_view text, const Lexicon& lexicon, Reading& out) {
   out.denies = false;
   fold(text, out.folded);
   split(lexicon, out);
+}
+
+void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims) {
   for (std::uint32_t i = 0; i < out.sentences.size(); ++i) {
     auto& sentence = out.sentences[i];
     mark_phrases(lexicon, out, sentence);
     for (auto k = sentence.begin; k < sentence.end; ++k) sentence.cues |= out.words[k].cues;
     out.cues |= sentence.cues;
-    find_claims(out, i);
+    if (with_claims) find_claims(out, i);
   }
 }
 

@@ -56,6 +56,13 @@ struct Reading {
 /// thread, one Reading a thread.
 void read(std::string_view text, const Lexicon& lexicon, Reading& out);
 
+/// The first half of read(): words and sentences, with the cues of single words only. For a caller who can tell from the words that
+/// the rest cannot matter.
+void read_words(std::string_view text, const Lexicon& lexicon, Reading& out);
+
+/// The second half: phrases, and claims when wanted.
+void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true);
+
 /// True when the text ends by saying what is to be done next rather than what was done.
 [[nodiscard]] bool ends_in_plan(const Reading& reading);
 

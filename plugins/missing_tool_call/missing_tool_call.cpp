@@ -125,7 +125,8 @@ bool MissingToolCall::asks_for_text(std::size_t at) const {
 
 void MissingToolCall::collect_requests_of(std::string_view text, const std::string& pointer) {
   if (trim(text).empty()) return;
-  read(text, lexicon_, reading_);
+  read_words(text, lexicon_, reading_);
+  read_meaning(lexicon_, reading_, false);
   for (const auto& sentence : reading_.sentences) {
     // "How do I transfer it?", "Did you charge me?": asks to know.
     if (nouns_ && sentence.question && has(reading_.words[sentence.begin].cues, kCueAsking)) continue;
@@ -253,8 +254,34 @@ void MissingToolCall::judge_without_tools(const RunView& run, Verdict& verdict) 
   verdict.findings.push_back(finding(*request, {message.text, message.pointer(), message.step}, kNoToolScore));
 }
 
+/// True when some verb of the message could make a finding, were it claimed: each claim is one of the message's own verbs.
+bool MissingToolCall::may_matter() const {
+  return std::any_of(reading_.words.begin(), reading_.words.end(), [&](const ReadWord& word) {
+    return word.entry != nullptr && word.entry->verb != kNoVerb && in_doubt_[word.entry->verb];
+  });
+}
+
+/// Marks the verbs whose claim is worth a look: those that were asked for or need a tool of their own, and no tool that ran does.
+void MissingToolCall::collect_in_doubt() {
+  in_doubt_.assign(lexicon_.verb_count(), false);
+  for (std::size_t verb = 0; verb < in_doubt_.size(); ++verb) {
+    const auto group = lexicon_.verb(static_cast<std::uint16_t>(verb)).group;
+    in_doubt_[verb] = effects_[group] && ran_.groups.count(group) == 0;
+  }
+  if (ran_.any_write) return;
+  for (const auto& request : requests_) {
+    const auto group = lexicon_.verb(request.verb).group;
+    for (std::size_t verb = 0; verb < in_doubt_.size(); ++verb) {
+      if (lexicon_.verb(static_cast<std::uint16_t>(verb)).group == group) in_doubt_[verb] = ran_.groups.count(group) == 0;
+    }
+  }
+}
+
 void MissingToolCall::judge_message(const RunView& run, const Said& said, Verdict& verdict) {
-  read(said.text, lexicon_, reading_);
+  if (said.text.empty()) return;
+  read_words(said.text, lexicon_, reading_);
+  if (!may_matter()) return;
+  read_meaning(lexicon_, reading_);
   for (const auto& claim : reading_.claims) {
     if (claim.verb == kNoVerb || claim.finding) continue;
     const auto group = lexicon_.verb(claim.verb).group;
@@ -294,6 +321,7 @@ void MissingToolCall::judge_general_claim(const RunView& run, Verdict& verdict) 
 
 void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
   outputs_read_ = false;
+  collect_in_doubt();
   for (std::size_t i = 0; i < run.steps.size() && verdict.findings.empty(); ++i) {
     const auto& step = run.steps[i];
     run.pace(step.output.size());

@@ -62,6 +62,8 @@ class MissingToolCall {
   [[nodiscard]] bool could_have(const Claim& claim) const;
   [[nodiscard]] bool reported_state(const RunView& run, const Claim& claim);
   void judge_without_tools(const RunView& run, Verdict& verdict);
+  void collect_in_doubt();
+  [[nodiscard]] bool may_matter() const;
   void judge_message(const RunView& run, const Said& said, Verdict& verdict);
   void judge_general_claim(const RunView& run, Verdict& verdict);
   void judge_with_tools(const RunView& run, Verdict& verdict);
@@ -87,6 +89,7 @@ class MissingToolCall {
   Grounds outputs_;  // words of the tools' outputs
   bool outputs_read_ = false;
   Ran ran_;
+  std::vector<bool> in_doubt_;     // by verb: its claim would be worth a look
   std::vector<bool> asked_;        // by verb
   std::vector<Request> requests_;  // the first of each verb
 };
