@@ -281,6 +281,11 @@ void MissingToolCall::judge_message(const RunView& run, const Said& said, Verdic
   if (said.text.empty()) return;
   read_words(said.text, lexicon_, reading_);
   if (!may_matter()) return;
+  if (requests_pending_) {
+    requests_pending_ = false;
+    collect_requests(run);
+    read_words(said.text, lexicon_, reading_);
+  }
   read_meaning(lexicon_, reading_);
   for (const auto& claim : reading_.claims) {
     if (claim.verb == kNoVerb || claim.finding) continue;
@@ -349,7 +354,9 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
   collect_ran(run);
   // With a tool of any purpose, or the rule off, nothing that was said could matter.
   if (ran_.any && (ran_.any_purpose || (ran_.any_write ? !other_writes_ : !reads_only_))) return verdict;
-  collect_requests(run);
+  // Beside tools that write, what was asked for counts only once a claim is in doubt.
+  requests_pending_ = ran_.any_write;
+  if (!requests_pending_) collect_requests(run);
   if (ran_.any) {
     judge_with_tools(run, verdict);
   } else {

@@ -88,6 +88,7 @@ class MissingToolCall {
   Reading reading_;
   Grounds outputs_;  // words of the tools' outputs
   bool outputs_read_ = false;
+  bool requests_pending_ = false;
   Ran ran_;
   std::vector<bool> in_doubt_;     // by verb: its claim would be worth a look
   std::vector<bool> asked_;        // by verb
