@@ -120,7 +120,13 @@ void CommitQueue::commit(std::vector<Item> batch) {
     writes.push_back(std::move(item.write));
   }
   const std::int64_t begun_ns = clock_.monotonic_ns();
-  std::vector<WriteResult> results = store_.commit(writes);
+  std::vector<WriteResult> results;
+  try {
+    results = store_.commit(writes);
+  } catch (...) {
+    in_doubt_ = std::move(batch);
+    throw;
+  }
   report.commit_ns = clock_.monotonic_ns() - begun_ns;
   if (listener_.on_batch) listener_.on_batch(report);  // before the answers: who has one finds the commit counted
   for (std::size_t i = 0; i < batch.size(); ++i) {

@@ -87,6 +87,7 @@ class CommitQueue {
   std::deque<Item> items_;
   std::uint64_t bytes_ = 0;  // of items_
   std::vector<Job> jobs_;
+  std::vector<Item> in_doubt_;  // what a failed commit was about: kept until the end, so that nobody is told anything of it
   bool stopping_ = false;
   bool failed_ = false;
   std::thread thread_;
