@@ -1,44 +1,31 @@
 #include "app/log.h"
 
+#include <spdlog/details/null_mutex.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
-#include <mutex>
+#include <utility>
 
+#include "app/line_writer.h"
 #include "base/json_text.h"
 #include "base/time_text.h"
 
 namespace runwarden::app {
 namespace {
 
-constexpr std::size_t kBufferBytes = 64 * 1024;
-
-// Standard error behind a buffer of its own, so that a busy service does not pay a system call a line.
-class BufferedStderr final : public spdlog::sinks::base_sink<std::mutex> {
+// What spdlog hands its lines to; the writer has a lock of its own.
+class ToLineWriter final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
-  BufferedStderr() { buffer_.reserve(kBufferBytes); }
+  explicit ToLineWriter(std::shared_ptr<LineWriter> lines) : lines_(std::move(lines)) {}
 
  protected:
-  void sink_it_(const spdlog::details::log_msg& message) override {
-    buffer_.append(message.payload.data(), message.payload.size()).push_back('\n');
-    if (buffer_.size() >= kBufferBytes / 2) flush_();
-  }
-
-  void flush_() override {
-    std::size_t done = 0;
-    while (done < buffer_.size()) {
-      const ssize_t wrote = ::write(STDERR_FILENO, buffer_.data() + done, buffer_.size() - done);
-      if (wrote <= 0) break;  // nobody reads the log: dropping lines is better than stopping the service
-      done += static_cast<std::size_t>(wrote);
-    }
-    buffer_.clear();
-  }
+  void sink_it_(const spdlog::details::log_msg& message) override { lines_->add({message.payload.data(), message.payload.size()}); }
+  void flush_() override { lines_->wake(); }
 
  private:
-  std::string buffer_;
+  std::shared_ptr<LineWriter> lines_;
 };
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
@@ -95,26 +82,43 @@ std::string text_line(LogLevel level, std::string_view event, std::initializer_l
   return line;
 }
 
+std::string line_of(LogFormat format, LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+  return format == LogFormat::json ? json_line(level, event, fields) : text_line(level, event, fields);
+}
+
+std::string lost_line(LogFormat format, std::uint64_t lines) {
+  return line_of(format, LogLevel::warn, "log_lines_dropped",
+                 {{"lines", static_cast<std::int64_t>(lines)}, {"text", "nobody read standard error fast enough"}});
+}
+
 }  // namespace
 
 Log::Log(LogLevel level, LogFormat format)
-    : format_(format), logger_(std::make_shared<spdlog::logger>("runwarden", std::make_shared<BufferedStderr>())) {
+    : format_(format),
+      lines_(std::make_shared<LineWriter>(STDERR_FILENO, [format](std::uint64_t lines) { return lost_line(format, lines); })),
+      logger_(std::make_shared<spdlog::logger>("runwarden", std::make_shared<ToLineWriter>(lines_))) {
   logger_->set_level(to_spdlog(level));
   logger_->flush_on(spdlog::level::warn);
 }
 
-Log::~Log() {
-  flush();
-}
+Log::~Log() = default;
 
 void Log::write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
   if (!logger_->should_log(to_spdlog(level))) return;
-  const std::string line = format_ == LogFormat::json ? json_line(level, event, fields) : text_line(level, event, fields);
+  const std::string line = line_of(format_, level, event, fields);
   logger_->log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
 }
 
+void Log::wake() {
+  lines_->wake();
+}
+
 void Log::flush() {
-  logger_->flush();
+  lines_->flush();
+}
+
+std::uint64_t Log::dropped_lines() const {
+  return lines_->dropped();
 }
 
 }  // namespace runwarden::app

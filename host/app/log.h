@@ -1,6 +1,7 @@
 // The service's log: one line an event, JSON or plain text, to standard error. Never a key, never a body.
 //
-// Any thread. Lines of info and below are buffered and written at the next flush(), warnings and errors at once.
+// Any thread, which never waits for whoever reads the log. Lines of info and below are written at the next wake() or when there are
+// many, warnings and errors at once.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,8 @@ class logger;
 
 namespace runwarden::app {
 
+class LineWriter;
+
 enum class LogLevel : std::uint8_t { debug, info, warn, error };
 enum class LogFormat : std::uint8_t { json, text };
 
@@ -30,10 +33,14 @@ class Log {
   ~Log();
 
   void write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
+  void wake();
+  // Waits until all is written, for at most a second: before the process ends.
   void flush();
+  std::uint64_t dropped_lines() const;  // because nobody read the log
 
  private:
   LogFormat format_;
+  std::shared_ptr<LineWriter> lines_;
   std::shared_ptr<spdlog::logger> logger_;
 };
 

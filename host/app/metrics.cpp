@@ -52,6 +52,7 @@ struct Metrics::Families {
       counter(registry, "runwarden_http_accept_pauses_total", "Times accepting paused: connection cap or no file descriptors").Add({});
   Counter& framing = counter(registry, "runwarden_http_framing_errors_total", "Requests that were no HTTP").Add({});
   Counter& dropped = counter(registry, "runwarden_http_answers_dropped_total", "Answers whose client was gone").Add({});
+  Counter& log_dropped = counter(registry, "runwarden_log_lines_dropped_total", "Log lines lost because nobody read them").Add({});
   Gauge& connections = gauge(registry, "runwarden_http_connections", "Open connections");
   Gauge& in_flight = gauge(registry, "runwarden_requests_in_flight", "Requests between body and answer");
   Gauge& in_flight_bytes = gauge(registry, "runwarden_requests_in_flight_bytes", "Body bytes of the requests in flight");
@@ -141,6 +142,7 @@ std::string Metrics::page(const Gauges& gauges) {
   raise_to(all.pauses, gauges.accept_pauses);
   raise_to(all.framing, gauges.framing_errors);
   raise_to(all.dropped, gauges.answers_dropped);
+  raise_to(all.log_dropped, gauges.log_lines_dropped);
   all.in_flight.Set(static_cast<double>(gauges.requests_in_flight));
   all.in_flight_bytes.Set(static_cast<double>(gauges.request_bytes_in_flight));
   all.queue_depth.Set(static_cast<double>(gauges.queue_depth));

@@ -18,6 +18,7 @@ struct Gauges {
   std::uint64_t accept_pauses = 0;
   std::uint64_t framing_errors = 0;
   std::uint64_t answers_dropped = 0;
+  std::uint64_t log_lines_dropped = 0;
   std::uint64_t requests_in_flight = 0;
   std::uint64_t request_bytes_in_flight = 0;
   std::uint64_t queue_depth = 0;

@@ -320,11 +320,11 @@ void Service::reload_detectors(const std::function<Result<config::Settings>()>& 
   rates_->change({fresh->limits.requests_per_second, fresh->limits.burst});
   detectors_.put(std::move(*set));
   say(LogLevel::info, "reloaded", "detectors and limits of requests are in force as configured now; everything else takes a restart");
-  log_.flush();
+  log_.wake();
 }
 
 void Service::housekeeping() {
-  log_.flush();
+  log_.wake();
   pool_->post([this](std::size_t) { resolver_->poke(); });
   if (clock_.monotonic_ns() - tended_ns_ < kTendMs * 1'000'000) return;
   tended_ns_ = clock_.monotonic_ns();
@@ -379,6 +379,7 @@ Gauges Service::gauges() {
   };
   add(server_.get());
   add(ops_server_.get());
+  gauges.log_lines_dropped = log_.dropped_lines();
   gauges.requests_in_flight = in_flight_.items();
   gauges.request_bytes_in_flight = in_flight_.bytes();
   const auto queue = queue_->waiting();
