@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/json_text.h"
+#include "base/error_json.h"
 #include "http/problem.h"
 
 namespace runwarden::app {
@@ -20,22 +20,8 @@ constexpr std::size_t kLinesInWork = 1024;
 std::string fault_json(std::uint64_t line, const Error& error) {
   std::string text;
   JsonWriter out(text);
-  out.begin_object().key("line").integer(static_cast<std::int64_t>(line)).key("status").integer(http_status(error.code));
-  out.key("code").string(code_name(error.code)).key("detail").string(error.detail);
-  if (!error.faults.empty()) {
-    out.key("errors").begin_array();
-    for (const FieldFault& fault : error.faults) {
-      out.begin_object()
-          .key("pointer")
-          .string(fault.pointer)
-          .key("code")
-          .string(fault.code)
-          .key("detail")
-          .string(fault.detail)
-          .end_object();
-    }
-    out.end_array();
-  }
+  out.begin_object().key("line").integer(static_cast<std::int64_t>(line));
+  write_error(out, error);
   out.end_object();
   return text;
 }

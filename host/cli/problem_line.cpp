@@ -1,6 +1,6 @@
 #include "cli/problem_line.h"
 
-#include "base/json_text.h"
+#include "base/error_json.h"
 
 namespace runwarden::cli {
 namespace {
@@ -21,23 +21,9 @@ std::string problem_line(const Error& error, const std::string& file, std::uint6
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("type").string("about:blank").key("title").string(title_of(error.code));
-  out.key("status").integer(http_status(error.code)).key("detail").string(error.detail).key("code").string(code_name(error.code));
+  write_error(out, error);
   out.key("file").string(file);
   if (line > 0) out.key("line").integer(static_cast<std::int64_t>(line));
-  if (!error.faults.empty()) {
-    out.key("errors").begin_array();
-    for (const FieldFault& fault : error.faults) {
-      out.begin_object()
-          .key("pointer")
-          .string(fault.pointer)
-          .key("code")
-          .string(fault.code)
-          .key("detail")
-          .string(fault.detail)
-          .end_object();
-    }
-    out.end_array();
-  }
   out.end_object();
   return text;
 }

@@ -1,6 +1,6 @@
 #include "http/problem.h"
 
-#include "base/json_text.h"
+#include "base/error_json.h"
 
 namespace runwarden::http {
 namespace {
@@ -26,42 +26,16 @@ const char* title_of(Code code) {
   return "Internal error";
 }
 
-void append_member(std::string& out, const char* name, std::string_view value) {
-  out += ",\"";
-  out += name;
-  out += "\":";
-  append_json_string(out, value);
-}
-
-void append_faults(std::string& out, const std::vector<FieldFault>& faults) {
-  out += ",\"errors\":[";
-  bool first = true;
-  for (const auto& fault : faults) {
-    out += first ? "{\"pointer\":" : ",{\"pointer\":";
-    first = false;
-    append_json_string(out, fault.pointer);
-    append_member(out, "code", fault.code);
-    append_member(out, "detail", fault.detail);
-    out += '}';
-  }
-  out += ']';
-}
-
 }  // namespace
 
 std::string problem_json(const Error& error, std::string_view request_id) {
-  const char* code = code_name(error.code);
-  std::string out = "{\"type\":\"urn:runwarden:problem:";
-  out += code;
-  out += '"';
-  append_member(out, "title", title_of(error.code));
-  out += ",\"status\":" + std::to_string(http_status(error.code));
-  append_member(out, "detail", error.detail);
-  append_member(out, "code", code);
-  append_member(out, "requestId", request_id);
-  if (!error.faults.empty()) append_faults(out, error.faults);
-  out += '}';
-  return out;
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("type").string(std::string("urn:runwarden:problem:") + code_name(error.code));
+  out.key("title").string(title_of(error.code));
+  write_error(out, error);
+  out.key("requestId").string(request_id).end_object();
+  return text;
 }
 
 Reply problem(const Error& error, std::string_view request_id, int retry_after_s) {

@@ -59,10 +59,11 @@ TEST(ListenAddress, WhenWrittenWell_IsParsed) {
 
 TEST(Problem, WhenAnErrorHasFaults_HoldsEveryMember) {
   const Error error{Code::validation_failed, "two \"faults\"", {}, {{"/a/0", "wrong_type", "expected a string"}, {"", "x", "y"}}};
-  EXPECT_EQ(problem_json(error, "r1"),
-            R"({"type":"urn:runwarden:problem:validation_failed","title":"The document has the wrong shape","status":422,)"
-            R"("detail":"two \"faults\"","code":"validation_failed","requestId":"r1",)"
-            R"("errors":[{"pointer":"/a/0","code":"wrong_type","detail":"expected a string"},{"pointer":"","code":"x","detail":"y"}]})");
+  EXPECT_EQ(
+      problem_json(error, "r1"),
+      R"({"type":"urn:runwarden:problem:validation_failed","title":"The document has the wrong shape","status":422,)"
+      R"("detail":"two \"faults\"","code":"validation_failed",)"
+      R"("errors":[{"pointer":"/a/0","code":"wrong_type","detail":"expected a string"},{"pointer":"","code":"x","detail":"y"}],"requestId":"r1"})");
 }
 
 TEST(Problem, WhenTheClientShouldActFirst_TellsItInAHeader) {
