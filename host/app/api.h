@@ -49,6 +49,7 @@ struct ApiParts {
   Reads& reads;
   WorkPool& pool;
   Budget& in_flight;
+  Budget& results;  // of NDJSON batches, until they are answered
   Metrics& metrics;
   Log& log;
   const Clock& clock;

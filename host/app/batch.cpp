@@ -16,6 +16,8 @@ constexpr std::size_t kLinesATask = 16;
 // A batch has so many lines in work at most: two full commits. More would fill the queue to the store, and put the requests of
 // others behind all of them.
 constexpr std::size_t kLinesInWork = 1024;
+// What is set aside for the result of a line before it is known: most are smaller.
+constexpr std::size_t kResultBytes = 256;
 
 std::string fault_json(std::uint64_t line, const Error& error) {
   std::string text;
@@ -68,6 +70,7 @@ void Batch::take(LineBatch lines, http::Ticket ticket) {
     // Nothing has been stored: the whole request can still be refused.
     return ticket.send(http::problem(end_error(lines.end, parts_.limits), request_id_));
   }
+  if (!reserve_results(lines.lines.size())) return cut_short(lines, std::move(ticket));
   auto lease = parts_.in_flight.take(bytes);
   if (!lease && nothing_stored_yet()) {
     return ticket.send(http::problem(
@@ -77,7 +80,7 @@ void Batch::take(LineBatch lines, http::Ticket ticket) {
     const std::lock_guard lock(mutex_);
     ticket_ = std::move(ticket);
     last_ = lines.last;
-    end_ = lines.end;
+    if (lines.end != LineBatch::End::complete) cut_ = end_error(lines.end, parts_.limits);
     if (!lines.lines.empty()) last_line_ = lines.lines.back().number;
     outstanding_ = lines.lines.size() + 1;  // one for this hand-over itself, so that the batch cannot end below it
     if (lease) {
@@ -96,6 +99,26 @@ void Batch::take(LineBatch lines, http::Ticket ticket) {
     end_of_batch();
   }
   end_of_batch();
+}
+
+// False when the results of all batches would take too much memory.
+bool Batch::reserve_results(std::size_t lines) {
+  const std::lock_guard lock(mutex_);
+  if (!results_lease_) {
+    results_lease_ = parts_.results.take(lines * kResultBytes);
+    return results_lease_.has_value();
+  }
+  return results_lease_->grow(lines * kResultBytes);
+}
+
+// Answers for the lines before these, and ends the request.
+void Batch::cut_short(const LineBatch& lines, http::Ticket ticket) {
+  const Error full{
+      Code::unavailable, "too many results of batches wait to be sent; nothing from here on was stored, send it again in a moment", {}, {}};
+  if (nothing_stored_yet()) return ticket.send(http::problem(full, request_id_));
+  cut_ = full;
+  if (!lines.lines.empty()) last_line_ = lines.lines.front().number - 1;
+  ticket.send(reply());
 }
 
 void Batch::deal() {
@@ -196,6 +219,7 @@ void Batch::note(std::uint64_t line, const pipeline::IngestAnswer& answer) {
 
 void Batch::note(LineResult result) {
   const std::lock_guard lock(mutex_);
+  if (result.json.size() > kResultBytes) results_lease_->grow_at_any_rate(result.json.size() - kResultBytes);
   results_.push_back(std::move(result));
 }
 
@@ -222,10 +246,7 @@ void Batch::end_of_batch() {
 }
 
 http::Reply Batch::reply() {
-  if (end_ != LineBatch::End::complete) {
-    const std::uint64_t line = last_line_ + 1;
-    results_.push_back({line, false, fault_json(line, end_error(end_, parts_.limits))});
-  }
+  if (cut_) results_.push_back({last_line_ + 1, false, fault_json(last_line_ + 1, *cut_)});
   std::sort(results_.begin(), results_.end(), [](const LineResult& a, const LineResult& b) { return a.line < b.line; });
   const auto accepted = std::count_if(results_.begin(), results_.end(), [](const LineResult& one) { return one.accepted; });
   http::Reply reply;
@@ -237,7 +258,7 @@ http::Reply Batch::reply() {
     one.json = {};  // not all of it twice
   }
   out.end_array().end_object();
-  reply.close = end_ != LineBatch::End::complete;
+  reply.close = cut_.has_value();
   return reply;
 }
 

@@ -56,6 +56,8 @@ class Batch : public std::enable_shared_from_this<Batch> {
   void end_of_line();
   void end_of_batch();
   http::Reply reply();
+  bool reserve_results(std::size_t lines);
+  void cut_short(const http::LineBatch& lines, http::Ticket ticket);
   bool nothing_stored_yet() const { return results_.empty(); }
 
   ApiParts& parts_;
@@ -78,10 +80,11 @@ class Batch : public std::enable_shared_from_this<Batch> {
   std::size_t in_work_ = 0;      // lines that were dealt and have no result yet
   std::size_t outstanding_ = 0;  // lines of this batch without a result, and the hand-over of the batch itself
   bool last_ = false;
-  http::LineBatch::End end_ = http::LineBatch::End::complete;
+  std::optional<Error> cut_;  // why the batch ended before its last line
   std::uint64_t last_line_ = 0;
   http::Ticket ticket_;
   Budget::Lease lease_;
+  std::optional<Budget::Lease> results_lease_;
 };
 
 }  // namespace runwarden::app

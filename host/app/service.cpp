@@ -27,7 +27,8 @@ namespace {
 // What may be between its body and its answer at once. Enough for every connection of a busy service; more would only wait longer.
 constexpr std::uint64_t kMaxInFlight = 8192;
 constexpr std::uint64_t kMaxInFlightBytes = 512ull << 20;
-constexpr std::uint64_t kMaxQueuedRecords = 65'536;  // what 64 batches at once have in work; small, so their bytes count
+constexpr std::uint64_t kMaxResultBytes = 256ull << 20;  // of NDJSON batches that are not answered yet
+constexpr std::uint64_t kMaxQueuedRecords = 65'536;      // what 64 batches at once have in work; small, so their bytes count
 constexpr std::uint64_t kMaxQueuedBytes = 256ull << 20;
 constexpr std::int64_t kHousekeepingMs = 200;
 constexpr std::int64_t kTendMs = 10'000;
@@ -163,6 +164,7 @@ class Service {
   Log log_;
   Metrics metrics_;
   Budget in_flight_{kMaxInFlight, kMaxInFlightBytes};
+  Budget results_{kMaxInFlight, kMaxResultBytes};
   ApiLimits limits_;
   DetectorsInForce detectors_;
   std::optional<store::ServiceLock> lock_;
@@ -243,7 +245,7 @@ Status Service::start() {
   if (!seal.ok()) return std::move(seal.error());
   reads_ = std::make_unique<Reads>(*store_, std::move(*seal), [this] { return detectors_.get(); });
   parts_.reset(new ApiParts{*keys_, *rates_, *runs_, *events_, *changes_, [this] { return detectors_.get(); }, *reads_, *pool_, in_flight_,
-                            metrics_, log_, clock_, limits_, [this] { return readiness(); }, [this] { return gauges(); }});
+                            results_, metrics_, log_, clock_, limits_, [this] { return readiness(); }, [this] { return gauges(); }});
   nothing_old_ns_ = clock_.monotonic_ns();
   ticker_ = std::make_unique<Ticker>(kHousekeepingMs, [this] { housekeeping(); });
   return listen();

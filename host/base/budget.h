@@ -26,6 +26,22 @@ class Budget {
       if (budget_ != nullptr) budget_->give_back(bytes_);
     }
 
+    // Holds that much more, or not when it would be too much beside what others hold.
+    bool grow(std::uint64_t bytes) {
+      const std::uint64_t held = budget_->bytes_.fetch_add(bytes, std::memory_order_relaxed);
+      if (held > bytes_ && held + bytes > budget_->max_bytes_) {
+        budget_->bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+        return false;
+      }
+      bytes_ += bytes;
+      return true;
+    }
+    // For what is there already and cannot be refused.
+    void grow_at_any_rate(std::uint64_t bytes) {
+      budget_->bytes_.fetch_add(bytes, std::memory_order_relaxed);
+      bytes_ += bytes;
+    }
+
    private:
     Budget* budget_ = nullptr;
     std::uint64_t bytes_ = 0;

@@ -39,6 +39,24 @@ TEST(WorkPool, ATaskThatThrows_CostsOnlyItself) {
   EXPECT_EQ(done, 1);
 }
 
+TEST(Budget, WhenALeaseGrows_HoldsThatMuchMore_UntilItIsTooMuch) {
+  Budget budget(4, 100);
+  {
+    auto one = budget.take(10);
+    auto other = budget.take(10);
+    ASSERT_TRUE(one && other);
+    EXPECT_TRUE(one->grow(80));
+    EXPECT_FALSE(other->grow(1));
+    EXPECT_EQ(budget.bytes(), 100u);
+    other->grow_at_any_rate(50);
+    EXPECT_EQ(budget.bytes(), 150u);
+    EXPECT_FALSE(budget.take(1));
+  }
+  EXPECT_EQ(budget.bytes(), 0u);
+  auto alone = budget.take(1);
+  EXPECT_TRUE(alone->grow(1000));  // whoever is alone is let in, however large
+}
+
 TEST(Budget, IsGivenBackByItsLease_AndLetsOneLargeItemIn) {
   Budget budget(2, 100);
   {
