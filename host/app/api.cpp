@@ -160,9 +160,8 @@ class PoolExchange final : public Exchange {
     auto waiting =
         std::make_shared<Waiting>(Waiting{parts(), admission(), request_id(), std::move(body), std::move(ticket), std::move(*lease)});
     parts().pool.post([waiting](std::size_t worker) {
-      const bool judges = waiting->admission.route->endpoint == Endpoint::analyze;
-      Result<std::string> json = judges ? analyze(*waiting, worker) : waiting->parts.reads.answer(waiting->admission);
-      waiting->ticket.send(json.ok() ? json_reply(200, std::move(*json)) : http::problem(json.error(), waiting->request_id));
+      if (waiting->admission.route->endpoint == Endpoint::analyze) return analyze(waiting, worker);
+      tell(*waiting, waiting->parts.reads.answer(waiting->admission));
     });
   }
 
@@ -176,13 +175,20 @@ class PoolExchange final : public Exchange {
     Budget::Lease lease;
   };
 
-  static Result<std::string> analyze(const Waiting& waiting, std::size_t worker) {
-    ApiParts& parts = waiting.parts;
-    auto analysis = pipeline::analyze(waiting.body, {.max_json_depth = parts.limits.max_json_depth}, *parts.detectors(),
-                                      waiting.admission.principal->tenant_name, worker);
-    if (!analysis.ok()) return std::move(analysis.error());
-    parts.metrics.verdict(analysis->verdict);
-    return std::move(analysis->json);
+  static void tell(Waiting& waiting, Result<std::string> json) {
+    waiting.ticket.send(json.ok() ? json_reply(200, std::move(*json)) : http::problem(json.error(), waiting.request_id));
+  }
+
+  static void analyze(const std::shared_ptr<Waiting>& waiting, std::size_t worker) {
+    ApiParts& parts = waiting->parts;
+    const auto done = [waiting](Result<pipeline::Analysis> analysis) {
+      if (!analysis.ok()) return tell(*waiting, std::move(analysis.error()));
+      waiting->parts.metrics.verdict(analysis->verdict);
+      tell(*waiting, std::move(analysis->json));
+    };
+    const pipeline::Wanted wanted{
+        waiting->body, {.max_json_depth = parts.limits.max_json_depth}, waiting->admission.principal->tenant_name};
+    pipeline::analyze(wanted, *parts.detectors(), worker, parts.pool, done);
   }
 };
 

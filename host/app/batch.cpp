@@ -146,9 +146,16 @@ void Batch::take_in(std::size_t worker, Hand& hand) {
   for (LineBatch::Line& line : hand.lines) {
     if (auto one = read(line)) read_lines.push_back(std::move(*one));
   }
-  for (const ReadLine& line : line_up(hand.number, std::move(read_lines))) {
+  go_on(worker, std::make_shared<Ready>(Ready{line_up(hand.number, std::move(read_lines)), 0}));
+}
+
+// A detector that does not return keeps the thread of the line it was asked about: the lines after it go on on another.
+void Batch::go_on(std::size_t worker, const std::shared_ptr<Ready>& ready) {
+  parts_.pool.leave_to_others(worker, [self = shared_from_this(), ready](std::size_t other) { self->go_on(other, ready); });
+  while (ready->next < ready->lines.size()) {
+    const ReadLine line = std::move(ready->lines[ready->next++]);
     try {
-      parts_.runs.go_on(worker, line.place);
+      if (!parts_.runs.go_on(worker, line.place)) return;
     } catch (const std::exception& fault) {
       failed(line.number, fault.what());
     }

@@ -45,7 +45,13 @@ class Batch : public std::enable_shared_from_this<Batch> {
 
   void deal();
   std::shared_ptr<Hand> next_hand();
+  // Lines that were read and may go on, one after the other.
+  struct Ready {
+    std::vector<ReadLine> lines;
+    std::size_t next = 0;
+  };
   void take_in(std::size_t worker, Hand& hand);
+  void go_on(std::size_t worker, const std::shared_ptr<Ready>& ready);
   std::optional<ReadLine> read(http::LineBatch::Line& line);
   std::vector<ReadLine> line_up(std::uint64_t hand, std::vector<ReadLine> read);
   void failed(std::uint64_t line, const char* why);

@@ -72,6 +72,8 @@ struct Metrics::Families {
   Gauge& open_runs = gauge(registry, "runwarden_open_runs", "Runs that are open from events");
   Gauge& oldest_open_run = gauge(registry, "runwarden_oldest_open_run_age_seconds", "Time since the oldest open run's first event");
   Gauge& retention_lag = gauge(registry, "runwarden_retention_lag_seconds", "Time since nothing was left to delete; 0 while nothing is");
+  Gauge& stuck_calls = gauge(registry, "runwarden_detector_stuck_calls",
+                             "Calls of detectors that were left behind after their deadline and have not returned");
   Family<Counter>& detector_runs = counter(registry, "runwarden_detector_runs_total", "Runs a detector looked at, by key and status");
   Family<Counter>& detector_failures = counter(registry, "runwarden_detector_failures_total", "Failures found, by detector key");
   Family<Counter>& detector_suppressed =
@@ -153,6 +155,7 @@ std::string Metrics::page(const Gauges& gauges) {
   all.store_refusing.Set(gauges.store_refusing ? 1 : 0);
   all.open_runs.Set(static_cast<double>(gauges.open_runs));
   all.oldest_open_run.Set(static_cast<double>(gauges.oldest_open_run_ms) / 1e3);
+  all.stuck_calls.Set(static_cast<double>(gauges.stuck_calls));
   all.retention_lag.Set(static_cast<double>(gauges.retention_lag_ms) / 1e3);
   return prometheus::TextSerializer().Serialize(all.registry.Collect());
 }

@@ -28,6 +28,7 @@ struct Gauges {
   std::uint64_t store_file_bytes = 0;
   bool store_refusing = false;
   std::uint64_t open_runs = 0;
+  std::uint64_t stuck_calls = 0;
   std::int64_t oldest_open_run_ms = 0;
   std::int64_t retention_lag_ms = 0;  // since nothing was left to delete; 0 while nothing is
 };

@@ -17,6 +17,7 @@
 #include "app/api.h"
 #include "app/log.h"
 #include "app/metrics.h"
+#include "detect/stuck_calls.h"
 #include "store/commit_queue.h"
 #include "store/lmdb_store.h"
 #include "store/service_lock.h"
@@ -63,7 +64,7 @@ http::ServerSettings http_settings(const config::Settings& settings, const std::
   http.max_connections = static_cast<std::size_t>(settings.limits.max_connections);
   http.header_timeout_ms = settings.limits.header_timeout_ms;
   http.body_timeout_ms = settings.limits.body_timeout_ms;
-  http.drain_timeout_ms = settings.server.drain_timeout_ms;
+  http.drain_timeout_ms = settings.server.drain_timeout_ms - std::min<std::int64_t>(settings.server.drain_timeout_ms / 10, 1000);
   http.trusted_proxies = settings.server.trusted_proxies;
   return http;
 }
@@ -143,6 +144,8 @@ class Service {
   Status start();
   void wait_for_signals(const std::function<Result<config::Settings>()>& reload);
   void stop();
+  // After stop(): whether a detector that never returned still uses what belongs to the service.
+  bool in_use() const { return pool_ && pool_->left_behind() > 0; }
 
  private:
   Status open_store();
@@ -166,6 +169,7 @@ class Service {
   Budget in_flight_{kMaxInFlight, kMaxInFlightBytes};
   Budget results_{kMaxInFlight, kMaxResultBytes};
   ApiLimits limits_;
+  detect::StuckCalls stuck_calls_;
   DetectorsInForce detectors_;
   std::optional<store::ServiceLock> lock_;
   std::unique_ptr<store::Store> store_;
@@ -212,6 +216,7 @@ Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const confi
   context.private_folder = std::filesystem::path(settings_.store.path) / "plugins";
   context.workers = cores();
   context.clock = &clock_;
+  context.stuck = &stuck_calls_;
   context.log = [this](detect::LogLevel level, std::string_view text) { say(to_log_level(level), "detector", text); };
   context.settings_fault = [&settings](const std::string& tenant, const std::string& key, std::string_view pointer,
                                        std::string_view detail) { return settings.places.fault(tenant, key, pointer, detail); };
@@ -253,7 +258,7 @@ Status Service::start() {
 
 void Service::make_pipeline() {
   judge_ = std::make_unique<pipeline::Judge>(
-      *store_, [this] { return detectors_.get(); }, [this](const model::Verdict& verdict) { metrics_.verdict(verdict); });
+      *store_, *pool_, [this] { return detectors_.get(); }, [this](const model::Verdict& verdict) { metrics_.verdict(verdict); });
   runs_ = std::make_unique<pipeline::RunIngest>(pipeline::RunIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, *judge_});
   intake::RunLimits any_length;
   any_length.max_json_depth = static_cast<int>(settings_.limits.max_json_depth);
@@ -395,16 +400,19 @@ Gauges Service::gauges() {
   const store::OpenRuns open = store_->open_runs();
   gauges.open_runs = open.count;
   gauges.oldest_open_run_ms = open.oldest_age_ms;
+  gauges.stuck_calls = pool_->left_behind();
   if (deleting_) gauges.retention_lag_ms = (clock_.monotonic_ns() - nothing_old_ns_) / 1'000'000;
   return gauges;
 }
 
 void Service::stop() {
   say(LogLevel::info, "stopping", "answering what is in flight");
+  const std::int64_t end_ms = clock_.monotonic_ns() / 1'000'000 + settings_.server.drain_timeout_ms;
   if (server_) server_->drain();
   if (ops_server_) ops_server_->drain();
   ticker_.reset();
-  if (pool_) pool_->finish();  // its end comes last: what the writer still answers may post to it
+  // Its end comes last: what the writer still answers may post to it.
+  if (pool_) pool_->finish(std::max<std::int64_t>(0, end_ms - clock_.monotonic_ns() / 1'000'000));
   if (keys_ && queue_) note_key_use();
   if (queue_) queue_->drain();
   say(LogLevel::info, "stopped", "everything acknowledged is on disk");
@@ -441,6 +449,7 @@ int run_service(const config::Settings& settings, const std::function<Result<con
   }
   service.wait_for_signals(reload);
   service.stop();
+  if (service.in_use()) std::_Exit(EXIT_SUCCESS);
   return EXIT_SUCCESS;
 }
 

@@ -4,16 +4,15 @@
 #include <map>
 #include <set>
 
-#include "detect/call.h"
+#include "detect/asking.h"
 #include "detect/entry_check.h"
+#include "detect/evaluation.h"
 #include "detect/loading.h"
 #include "detect/run_view.h"
 #include "detect/seats.h"
 
 namespace runwarden::detect {
 namespace {
-
-constexpr std::int64_t kNsPerMs = 1'000'000;
 
 bool by_key(const std::shared_ptr<Seat>& a, const std::shared_ptr<Seat>& b) {
   return a->detector->entry.key < b->detector->entry.key;
@@ -24,37 +23,14 @@ const Clock& machine_clock() {
   return clock;
 }
 
-// Decides what became of a call.
-struct Judged {
-  model::DetectorStatus status;
-  std::string reason;
-};
-
-Judged judge(const Instance::Outcome& outcome, const Call& call, std::int64_t elapsed_ns, std::int64_t deadline_ms) {
-  using model::DetectorStatus;
-  const bool late = elapsed_ns >= deadline_ms * kNsPerMs;
-  const bool stopped = outcome.status == RW_STOPPED && outcome.thrown.empty();
-  if (!outcome.thrown.empty()) return {DetectorStatus::error, outcome.thrown};
-  if (late && (stopped || outcome.status == RW_OK)) {
-    return {DetectorStatus::timeout,
-            "took " + std::to_string(elapsed_ns / kNsPerMs) + " ms, the deadline is " + std::to_string(deadline_ms) + " ms"};
-  }
-  if (stopped) return {DetectorStatus::error, "stopped before its deadline"};
-  if (outcome.status != RW_OK) {
-    return {DetectorStatus::error, call.failure.empty() ? "status " + std::to_string(outcome.status) + " without a text" : call.failure};
-  }
-  if (call.findings.empty() && !call.refused.empty()) return {DetectorStatus::error, "its finding was refused: " + call.refused};
-  if (call.findings.empty()) return {call.abstained.empty() ? DetectorStatus::clean : DetectorStatus::not_evaluable, call.abstained};
-  if (call.dropped == 0) return {DetectorStatus::fired, {}};
-  return {DetectorStatus::fired,
-          std::to_string(call.dropped) + " more findings were beyond the limit of " + std::to_string(RW_MAX_FINDINGS)};
-}
-
 }  // namespace
 
 struct DetectorSet::State {
+  State(const model::DetectorSettings& the_settings, LoadContext the_context) : settings(the_settings), context(std::move(the_context)) {}
+
   model::DetectorSettings settings;
   LoadContext context;
+  Terms terms{*context.clock, context.log, settings.deadline_ms};
   std::vector<std::unique_ptr<Detector>> detectors;  // above the lineups, whose instances go first
   std::vector<DetectorInfo> missing;
   Lineup everybody;
@@ -67,8 +43,6 @@ struct DetectorSet::State {
 
   void load_all(Loading& loading);
   Lineup tenant_lineup(Loading& loading, const std::string& tenant, const model::TenantChange& change) const;
-  model::DetectorReport run_seat(Seat& seat, const RunView& view, std::size_t worker, std::vector<model::Finding>& findings) const;
-  void note_failure(Detector& detector, const Judged& judged) const;
 };
 
 void DetectorSet::State::load_all(Loading& loading) {
@@ -106,45 +80,10 @@ Lineup DetectorSet::State::tenant_lineup(Loading& loading, const std::string& te
   return lineup;
 }
 
-void DetectorSet::State::note_failure(Detector& detector, const Judged& judged) const {
-  ++(judged.status == model::DetectorStatus::timeout ? detector.timeouts : detector.errors);
-  if (!detector.quarantine.note_failure(context.clock->monotonic_ns(), judged.reason)) return;
-  if (context.log) context.log(LogLevel::error, "detector \"" + detector.entry.key + "\" is quarantined: " + detector.quarantine.reason());
-}
-
-model::DetectorReport DetectorSet::State::run_seat(Seat& seat, const RunView& view, std::size_t worker,
-                                                   std::vector<model::Finding>& findings) const {
-  Detector& detector = *seat.detector;
-  model::DetectorReport report;
-  report.key = detector.entry.key;
-  if (detector.quarantine.shut()) {
-    report.status = model::DetectorStatus::quarantined;
-    report.reason = detector.quarantine.reason();
-    return report;
-  }
-  const std::int64_t begin_ns = context.clock->monotonic_ns();
-  Call call(*context.clock, view.run(), detector.entry.key, begin_ns + settings.deadline_ms * kNsPerMs);
-  const Instance::Outcome outcome = seat.of(worker).evaluate(view.raw(), call.raw());
-  report.elapsed_ns = context.clock->monotonic_ns() - begin_ns;
-  ++detector.evaluations;
-  Judged judged = judge(outcome, call, report.elapsed_ns, settings.deadline_ms);
-  report.status = judged.status;
-  if (judged.status == model::DetectorStatus::error || judged.status == model::DetectorStatus::timeout) {
-    note_failure(detector, judged);
-  } else {
-    report.suppressed = std::move(call.suppressed);
-    std::move(call.findings.begin(), call.findings.end(), std::back_inserter(findings));
-  }
-  report.reason = std::move(judged.reason);
-  return report;
-}
-
 Result<std::shared_ptr<DetectorSet>> DetectorSet::load(const model::DetectorSettings& settings, LoadContext context) {
   if (context.clock == nullptr) context.clock = &machine_clock();
   context.workers = std::max<std::size_t>(context.workers, 1);
-  auto state = std::make_unique<State>();
-  state->settings = settings;
-  state->context = std::move(context);
+  auto state = std::make_unique<State>(settings, std::move(context));
   Loading loading(state->settings, state->context);
   state->load_all(loading);
   state->missing = std::move(loading.missing);
@@ -165,12 +104,24 @@ model::Verdict DetectorSet::evaluate(const model::Run& run, std::string_view ten
   model::Verdict verdict;
   const Lineup& lineup = state_->lineup(tenant);
   verdict.reports.reserve(lineup.size());
-  for (const std::shared_ptr<Seat>& seat : lineup) verdict.reports.push_back(state_->run_seat(*seat, view, worker, verdict.findings));
-  const auto first = [](const model::Finding& a, const model::Finding& b) {
-    return a.suspicion_score != b.suspicion_score ? a.suspicion_score > b.suspicion_score : a.detector_key < b.detector_key;
-  };
-  std::stable_sort(verdict.findings.begin(), verdict.findings.end(), first);
+  for (const std::shared_ptr<Seat>& seat : lineup) {
+    Asking asking(state_->terms, *seat, view, worker);
+    auto report = asking.skipped();
+    if (!report) {
+      asking.call();
+      report = asking.report(verdict.findings);
+    }
+    verdict.reports.push_back(std::move(*report));
+  }
+  sort_findings(verdict.findings);
   return verdict;
+}
+
+bool DetectorSet::evaluate(Question question, std::size_t worker, WorkPool& pool, Then then) {
+  const Lineup& lineup = state_->lineup(question.tenant);
+  const auto evaluation =
+      std::make_shared<Evaluation>(shared_from_this(), lineup, state_->terms, std::move(question), pool, std::move(then));
+  return evaluation->go_on(worker);
 }
 
 std::vector<DetectorInfo> DetectorSet::list(std::string_view tenant) const {

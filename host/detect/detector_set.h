@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/work_pool.h"
 #include "model/detector_settings.h"
 #include "model/run.h"
 #include "model/verdict.h"
@@ -31,12 +32,15 @@ using LogSink = std::function<void(LogLevel level, std::string_view text)>;
 using SettingsFault =
     std::function<std::string(const std::string& tenant, const std::string& key, std::string_view pointer, std::string_view detail)>;
 
+class StuckCalls;
+
 struct LoadContext {
   std::filesystem::path private_folder;  // libraries are copied here before they are loaded; empty: into memory
   std::size_t workers = 1;               // worker numbers that evaluate will be called with: 0 to workers - 1
   const Clock* clock = nullptr;          // outlives the set
   LogSink log;                           // empty: nothing is logged
   SettingsFault settings_fault;          // empty: the entry's place and the pointer are named
+  StuckCalls* stuck = nullptr;           // shared by the sets of a process, outlives them; null: this set counts for itself
 };
 
 struct DetectorInfo {
@@ -54,7 +58,24 @@ struct DetectorInfo {
   std::uint64_t evaluations = 0, errors = 0, timeouts = 0;
 };
 
-class DetectorSet {
+// A run to be judged. Shared: a detector that does not return may read it long after its answer is there.
+struct Question {
+  std::shared_ptr<const model::Run> run;
+  std::string tenant;
+};
+
+struct Evaluated {
+  model::Verdict verdict;
+  bool run_in_use = false;  // a detector that was left behind still reads the run: nothing of it may be changed or moved
+};
+
+// What comes after an evaluation.
+struct Then {
+  std::function<void(std::size_t worker, Evaluated)> done;  // once, on a thread of the pool, with its number
+  std::function<void()> failed;                             // it, or the evaluation, threw on another thread than it began on
+};
+
+class DetectorSet : public std::enable_shared_from_this<DetectorSet> {
  public:
   // The set, or validation_failed with every fault: one line each in `detail`. A fault of an optional detector is only logged and
   // shown by list.
@@ -64,8 +85,12 @@ class DetectorSet {
   DetectorSet(const DetectorSet&) = delete;
   DetectorSet& operator=(const DetectorSet&) = delete;
 
-  // What the tenant's detectors say of the run. Never fails: a detector that does is in the reports.
+  // What the tenant's detectors say of the run, however long they take. Never fails: a detector that does is in the reports.
   model::Verdict evaluate(const model::Run& run, std::string_view tenant, std::size_t worker);
+
+  // The same, for a service: a detector that does not return soon after its deadline is left behind with its thread, and the run goes
+  // on without it on another. False: this thread is the one, and has to return from its task (see WorkPool::guard).
+  bool evaluate(Question question, std::size_t worker, WorkPool& pool, Then then);
 
   // Every detector by key, as it stands for a tenant (an empty tenant: without changes of its own).
   std::vector<DetectorInfo> list(std::string_view tenant = {}) const;

@@ -5,6 +5,7 @@
 #include "detect/entry_check.h"
 #include "detect/libraries.h"
 #include "detect/settings_check.h"
+#include "detect/stuck_calls.h"
 
 namespace runwarden::detect {
 namespace {
@@ -41,22 +42,20 @@ std::string Loading::take_library(const LibraryFile& file, Detector& detector) c
   detector.file = file.file;
   detector.sha256 = file.sha256;
   detector.abi = abi_text(**entry);
+  detector.stuck =
+      context_.stuck == nullptr ? std::make_shared<std::atomic<int>>(0) : context_.stuck->of(detector.sha256, detector.entry.key);
   return {};
 }
 
 std::shared_ptr<Seat> Loading::seat(Detector& detector, const std::string& tenant, const std::string& settings_json) {
   if (!check_settings(detector, tenant, settings_json)) return nullptr;
-  auto seat = std::make_shared<Seat>();
-  seat->detector = &detector;
-  seat->settings_json = settings_json;
   const rw_info& info = *detector.functions->info;
   const bool concurrent = ((info.optional_caps | info.required_caps) & RW_CAP_CONCURRENT) != 0;
-  const std::size_t count = concurrent ? 1 : context_.workers;
-  seat->instances.reserve(count);
-  while (seat->instances.size() < count) {
+  auto seat = std::make_shared<Seat>(detector, settings_json, concurrent);
+  for (std::size_t count = concurrent ? 1 : context_.workers; count > 0; --count) {
     Result<Instance> made = Instance::create(*detector.functions, detector.host, *context_.clock, settings_json);
     if (!made.ok()) return refuse_creation(detector, tenant, made.error()), nullptr;
-    seat->instances.push_back(std::move(*made));
+    seat->add(std::move(*made));
   }
   return seat;
 }

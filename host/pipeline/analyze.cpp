@@ -1,26 +1,48 @@
 #include "pipeline/analyze.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/json_text.h"
 #include "pipeline/answers.h"
 
 namespace runwarden::pipeline {
 
-Result<Analysis> analyze(std::string_view run_json, const intake::RunLimits& limits, detect::DetectorSet& detectors,
-                         std::string_view tenant, std::size_t worker) {
-  auto run = intake::read_run(run_json, limits, {});
-  if (!run.ok()) return std::move(run.error());
+namespace {
+
+Analysis analysis_of(const model::Run& run, model::Verdict verdict) {
   Analysis analysis;
-  analysis.verdict = detectors.evaluate(*run, tenant, worker);
+  analysis.verdict = std::move(verdict);
   JsonWriter out(analysis.json);
   out.begin_object().key("failures").begin_array();
   for (const model::Finding& finding : analysis.verdict.findings) {
-    out.raw(failure_json(finding, {}, run->id, 1, 0));
+    out.raw(failure_json(finding, {}, run.id, 1, 0));
     analysis.max_score = std::max(analysis.max_score, finding.suspicion_score);
   }
   out.end_array().key("detectors").raw(detectors_json(analysis.verdict.reports)).end_object();
   return analysis;
+}
+
+}  // namespace
+
+Result<Analysis> analyze(std::string_view run_json, const intake::RunLimits& limits, detect::DetectorSet& detectors,
+                         std::string_view tenant, std::size_t worker) {
+  auto run = intake::read_run(run_json, limits, {});
+  if (!run.ok()) return std::move(run.error());
+  return analysis_of(*run, detectors.evaluate(*run, tenant, worker));
+}
+
+bool analyze(const Wanted& wanted, detect::DetectorSet& detectors, std::size_t worker, WorkPool& pool,
+             std::function<void(Result<Analysis>)> done) {
+  auto read = intake::read_run(wanted.run_json, wanted.limits, {});
+  if (!read.ok()) {
+    done(std::move(read.error()));
+    return true;
+  }
+  const auto run = std::make_shared<const model::Run>(std::move(*read));
+  const auto judged = [run, done](std::size_t, detect::Evaluated evaluated) { done(analysis_of(*run, std::move(evaluated.verdict))); };
+  const auto failed = [done] { done(Error{Code::internal, "the run could not be analyzed; send it again", {}, {}}); };
+  return detectors.evaluate({run, wanted.tenant}, worker, pool, {judged, failed});
 }
 
 }  // namespace runwarden::pipeline

@@ -1,10 +1,12 @@
 // Judges a run without keeping it. Pure but for the detectors; any thread that owns its worker number.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "base/work_pool.h"
 #include "detect/detector_set.h"
 #include "intake/run_reader.h"
 
@@ -16,7 +18,19 @@ struct Analysis {
   model::Verdict verdict;
 };
 
+// However long the detectors take: for a command.
 Result<Analysis> analyze(std::string_view run_json, const intake::RunLimits& limits, detect::DetectorSet& detectors,
                          std::string_view tenant, std::size_t worker);
+
+// For the service: `done` is called once, on this thread or another of the pool, also when a detector does not return, and with an
+// error where something failed on the other thread. False: this thread was left behind, and has to return from its task
+// (WorkPool::guard).
+struct Wanted {
+  std::string_view run_json;
+  intake::RunLimits limits;
+  std::string tenant;
+};
+bool analyze(const Wanted& wanted, detect::DetectorSet& detectors, std::size_t worker, WorkPool& pool,
+             std::function<void(Result<Analysis>)> done);
 
 }  // namespace runwarden::pipeline

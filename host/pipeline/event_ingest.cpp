@@ -22,6 +22,12 @@ struct EventIngest::Job {
   intake::EventsRequest events;
   model::Digest content{};
   IngestAnswer::Kind kind = IngestAnswer::Kind::created;  // of the answer; replayed when the request was answered before
+
+  // Once; then others with its names may go on, whoever still holds the job.
+  void tell(IngestAnswer what_came_of_it) {
+    done(std::move(what_came_of_it));
+    gate.leave();
+  }
 };
 
 EventIngest::EventIngest(Steps steps) : steps_(std::move(steps)) {}
@@ -45,7 +51,7 @@ void EventIngest::take(std::size_t worker, IngestRequest request, IngestDone don
 void EventIngest::enter(std::size_t worker, std::shared_ptr<Job> job) {
   const auto again = [this, job] { steps_.pool.post([this, job](std::size_t then) { enter(then, job); }); };
   if (!job->gate.enter(again)) return;
-  if (auto answer = answered_before(job, worker)) return job->done(std::move(*answer));
+  if (auto answer = answered_before(job, worker)) return job->tell(std::move(*answer));
   if (job->kind == IngestAnswer::Kind::created) buffer(job);
 }
 
@@ -92,36 +98,36 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
     switch (result.outcome) {
       case Outcome::stored:
       case Outcome::replayed: return answer(job, *result.buffered);
-      case Outcome::run_conflict: return job->done(refused(run_conflict(job->events.run_id)));
-      case Outcome::idempotency_conflict: return job->done(refused(idempotency_conflict()));
-      case Outcome::unavailable: return job->done(refused(no_room(result.detail)));
+      case Outcome::run_conflict: return job->tell(refused(run_conflict(job->events.run_id)));
+      case Outcome::idempotency_conflict: return job->tell(refused(idempotency_conflict()));
+      case Outcome::unavailable: return job->tell(refused(no_room(result.detail)));
     }
   });
-  if (!queued) job->done(refused(queue_full()));
+  if (!queued) job->tell(refused(queue_full()));
 }
 
 // [writer] Reads of the store and judging belong to the pool.
 void EventIngest::answer(const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
-  if (!buffered.ends && !buffered.unchanged) return job->done(open_answer(*job, buffered));
+  if (!buffered.ends && !buffered.unchanged) return job->tell(open_answer(*job, buffered));
   steps_.pool.post([this, job, buffered](std::size_t worker) {
     if (buffered.ends) return end(worker, job, buffered);
     job->kind = IngestAnswer::Kind::replayed;
-    job->done(as_it_stands(*job));
+    job->tell(as_it_stands(*job));
   });
 }
 
 // Ends the revision that is complete. Who lost the race for it answers with what the other found: the events are stored.
 void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
   const auto claim = steps_.store.claim_run(job->request.tenant, buffered.run, *buffered.ends, kLeaseMs);
-  if (!claim) return job->done(as_ended(*job, buffered));
+  if (!claim) return job->tell(as_ended(*job, buffered));
   steps_.resolver.resolve(worker, *claim, [this, job, buffered](const Result<model::RunRecord>& run) {
-    if (!run.ok()) return job->done(open_answer(*job, buffered));  // they are on disk; the run is ended later
+    if (!run.ok()) return job->tell(open_answer(*job, buffered));  // they are on disk; the run is ended later
     IngestAnswer answer;
     answer.kind = job->kind;
     answer.run_id = run->run_id;
     answer.body = ingest_answer(*run);
     answer.failures_json = run->failures_json;
-    job->done(std::move(answer));
+    job->tell(std::move(answer));
     steps_.resolver.poke();
   });
 }

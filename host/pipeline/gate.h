@@ -1,6 +1,7 @@
 // Names of a turnstile, lined up for and given back when this goes. One owner.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,9 +13,7 @@ namespace runwarden::pipeline {
 class Gate {
  public:
   explicit Gate(Turnstile& turnstile) : turnstile_(turnstile) {}
-  ~Gate() {
-    if (in_line_) turnstile_.leave(names_);
-  }
+  ~Gate() { leave(); }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
@@ -26,6 +25,10 @@ class Gate {
     const bool inside = turnstile_.enter(names_, std::move(turn));
     in_line_ = true;
     return inside;
+  }
+  // Gives the names back before this goes: a detector that does not return may keep it for long.
+  void leave() {
+    if (std::exchange(in_line_, false)) turnstile_.leave(names_);
   }
 
  private:

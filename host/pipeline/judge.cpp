@@ -9,16 +9,21 @@
 
 namespace runwarden::pipeline {
 
-Judge::Judge(store::Store& store, Detectors detectors, OnVerdict on_verdict)
-    : store_(store), detectors_(std::move(detectors)), on_verdict_(std::move(on_verdict)) {}
+Judge::Judge(store::Store& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict)
+    : store_(store), pool_(pool), detectors_(std::move(detectors)), on_verdict_(std::move(on_verdict)) {}
 
-store::RunWrite Judge::judge(model::Run run, const Judged& what, std::size_t worker) {
-  const model::Verdict verdict = detectors_()->evaluate(run, what.tenant_name, worker);
-  on_verdict_(verdict);
-  const std::int64_t executed_ms = run.started_ms == model::kNoTime ? what.key.time_ms : run.started_ms;
-  store::RunWrite write = write_of(std::string(run.id), std::move(run.document), verdict, what);
-  write.run.policies_json = policies_json(what.tenant, executed_ms);
-  return write;
+bool Judge::judge(model::Run run, const Judged& what, std::size_t worker, Then then) {
+  const auto shared = std::make_shared<model::Run>(std::move(run));
+  auto judged = [this, shared, what, done = std::move(then.done)](std::size_t other, const detect::Evaluated& evaluated) {
+    on_verdict_(evaluated.verdict);
+    const std::int64_t executed_ms = shared->started_ms == model::kNoTime ? what.key.time_ms : shared->started_ms;
+    std::string run_id(shared->id);  // a view into what is moved next
+    std::string document = evaluated.run_in_use ? shared->document : std::move(shared->document);
+    store::RunWrite write = write_of(std::move(run_id), std::move(document), evaluated.verdict, what);
+    write.run.policies_json = policies_json(what.tenant, executed_ms);
+    done(other, std::move(write));
+  };
+  return detectors_()->evaluate({shared, what.tenant_name}, worker, pool_, {std::move(judged), std::move(then.failed)});
 }
 
 store::RunWrite Judge::keep_unread(std::string run_id, std::string document, const std::string& why, const Judged& what) {

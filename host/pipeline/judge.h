@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string_view>
+#include <string>
 
 #include "base/clock.h"
+#include "base/work_pool.h"
 #include "detect/detector_set.h"
 #include "model/records.h"
 #include "model/run.h"
@@ -20,7 +21,7 @@ using OnVerdict = std::function<void(const model::Verdict&)>;             // for
 // Which run is judged, and as what it is stored.
 struct Judged {
   model::TenantId tenant = 0;
-  std::string_view tenant_name;
+  std::string tenant_name;
   model::RecordKey key;  // of the run: its receipt
   std::uint32_t revision = 1;
   model::Resolution resolution = model::Resolution::whole;
@@ -29,9 +30,15 @@ struct Judged {
 
 class Judge {
  public:
-  Judge(store::Store& store, Detectors detectors, OnVerdict on_verdict);
+  Judge(store::Store& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict);
 
-  store::RunWrite judge(model::Run run, const Judged& what, std::size_t worker);
+  // What comes of it goes to `then.done` once, on this thread or another of the pool. False: this thread was left behind with a
+  // detector that did not return, and has to return from its task (WorkPool::guard).
+  struct Then {
+    std::function<void(std::size_t worker, store::RunWrite)> done;
+    std::function<void()> failed;  // judging threw on another thread than it began on, or `done` did
+  };
+  bool judge(model::Run run, const Judged& what, std::size_t worker, Then then);
 
   // The same for a document that cannot be read as a run: kept as it is, every detector in the state `error`.
   store::RunWrite keep_unread(std::string run_id, std::string document, const std::string& why, const Judged& what);
@@ -41,6 +48,7 @@ class Judge {
   std::string policies_json(model::TenantId tenant, std::int64_t at_ms);
 
   store::Store& store_;
+  WorkPool& pool_;
   Detectors detectors_;
   OnVerdict on_verdict_;
 };

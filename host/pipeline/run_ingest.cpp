@@ -59,6 +59,15 @@ struct RunIngest::Job {
   bool named_by_client = false;
   std::optional<store::Claim> claim;  // the open run that this one ends
   IngestAnswer answer;                // made before the commit, given after it
+
+  // Once; then others with its names may go on, whoever still holds the job.
+  void tell(IngestAnswer what_came_of_it) {
+    done(std::move(what_came_of_it));
+    gate.leave();
+  }
+  void tell_failed() {
+    tell(refused({Code::internal, "the run could not be taken in; send it again, and tell the operator if it stays so", {}, {}}));
+  }
 };
 
 RunIngest::RunIngest(Steps steps) : steps_(std::move(steps)) {}
@@ -96,16 +105,18 @@ bool RunIngest::line_up(const Place& job) {
     try {
       go_on(worker, job);
     } catch (...) {  // nobody else can tell whoever waits
-      job->done(refused({Code::internal, "the run could not be taken in; send it again, and tell the operator if it stays so", {}, {}}));
+      job->tell_failed();
       throw;
     }
   };
   return job->gate.enter([this, wake] { steps_.pool.post(wake); });
 }
 
-void RunIngest::go_on(std::size_t worker, const Place& job) {
-  if (auto answer = answered_before(*job)) return job->done(std::move(*answer));
-  judge(worker, job);
+bool RunIngest::go_on(std::size_t worker, const Place& job) {
+  auto answer = answered_before(*job);
+  if (!answer) return judge(worker, job);
+  job->tell(std::move(*answer));
+  return true;
 }
 
 std::optional<IngestAnswer> RunIngest::answered_before(Job& job) {
@@ -158,8 +169,12 @@ std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRe
   return std::nullopt;
 }
 
-void RunIngest::judge(std::size_t worker, const std::shared_ptr<Job>& job) {
-  store::RunWrite write = steps_.judge.judge(std::move(job->run), job->what, worker);
+bool RunIngest::judge(std::size_t worker, const std::shared_ptr<Job>& job) {
+  const auto keep_it = [this, job](std::size_t, store::RunWrite write) { keep(job, std::move(write)); };
+  return steps_.judge.judge(std::move(job->run), job->what, worker, {keep_it, [job] { job->tell_failed(); }});
+}
+
+void RunIngest::keep(const std::shared_ptr<Job>& job, store::RunWrite write) {
   write.run.content = job->content;
   if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
   write.claim = job->claim;
@@ -169,16 +184,16 @@ void RunIngest::judge(std::size_t worker, const std::shared_ptr<Job>& job) {
   const bool queued = steps_.queue.submit(std::move(prepared), [job](store::WriteResult result) {
     using Outcome = store::WriteResult::Outcome;
     switch (result.outcome) {
-      case Outcome::stored: return job->done(std::move(job->answer));
-      case Outcome::replayed: return job->done(replayed(*result.first));
-      case Outcome::run_conflict: return job->done(refused(run_conflict(job->answer.run_id)));
-      case Outcome::idempotency_conflict: return job->done(refused(idempotency_conflict()));
-      case Outcome::unavailable: return job->done(refused(no_room(result.detail)));
+      case Outcome::stored: return job->tell(std::move(job->answer));
+      case Outcome::replayed: return job->tell(replayed(*result.first));
+      case Outcome::run_conflict: return job->tell(refused(run_conflict(job->answer.run_id)));
+      case Outcome::idempotency_conflict: return job->tell(refused(idempotency_conflict()));
+      case Outcome::unavailable: return job->tell(refused(no_room(result.detail)));
     }
   });
   if (queued) return;
   if (job->claim) steps_.store.release(*job->claim);
-  job->done(refused(queue_full()));
+  job->tell(refused(queue_full()));
 }
 
 }  // namespace runwarden::pipeline

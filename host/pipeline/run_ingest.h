@@ -41,13 +41,15 @@ class RunIngest {
   Place read(IngestRequest request, IngestDone done);
   // Behind all that lined up before with the same runId or Idempotency-Key. False: it goes on by itself when it is its turn.
   bool line_up(const Place& place);
-  void go_on(std::size_t worker, const Place& place);
+  // False: this thread was left behind with a detector that did not return, and has to return from its task (WorkPool::guard).
+  bool go_on(std::size_t worker, const Place& place);
 
  private:
   std::optional<IngestAnswer> answered_before(Job& job);
   std::optional<model::RunRecord> revision_of(const Job& job, const model::RunRecord& current) const;
   std::optional<IngestAnswer> end_open_run(Job& job, const model::RunRecord& open);
-  void judge(std::size_t worker, const std::shared_ptr<Job>& job);
+  bool judge(std::size_t worker, const std::shared_ptr<Job>& job);
+  void keep(const std::shared_ptr<Job>& job, store::RunWrite write);
 
   Steps steps_;
 };

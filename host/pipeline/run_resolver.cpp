@@ -16,27 +16,16 @@ constexpr std::size_t kHand = 64;  // runs that poke() ends at a time
 
 RunResolver::RunResolver(Steps steps, store::BufferRules rules) : steps_(std::move(steps)), rules_(rules) {}
 
-void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done done) {
-  store::Write write(judged(worker, claim));
-  auto record = std::make_shared<model::RunRecord>(std::get<store::RunWrite>(write).run);
-  steps_.store.prepare(write);
-  const auto finished = std::make_shared<Done>(std::move(done));
-  const bool queued = steps_.queue.submit(std::move(write), [this, claim, record, finished](const store::WriteResult& result) {
-    if (result.outcome == store::WriteResult::Outcome::stored) return (*finished)(std::move(*record));
-    steps_.store.release(claim);
-    (*finished)(no_room(result.detail.empty() ? "the run \"" + claim.run_id + "\" was ended by another request" : result.detail));
-  });
-  if (queued) return;
-  steps_.store.release(claim);
-  (*finished)(queue_full());
-}
+struct RunResolver::Ending {
+  store::Claim claim;
+  Done done;
+};
 
-store::RunWrite RunResolver::judged(std::size_t worker, const store::Claim& claim) {
+void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done done) {
   const store::ClaimedRun claimed = steps_.store.fetch(claim);
-  const std::string name = steps_.tenant_name(claim.tenant);
   Judged what;
   what.tenant = claim.tenant;
-  what.tenant_name = name;
+  what.tenant_name = steps_.tenant_name(claim.tenant);
   what.key = claim.run;
   what.revision = claim.revision;
   what.resolution = claim.resolution;
@@ -44,15 +33,34 @@ store::RunWrite RunResolver::judged(std::size_t worker, const store::Claim& clai
   std::string text =
       intake::run_of_events(claim.run_id, claimed.events, claimed.whole ? std::string_view(claimed.whole->document) : std::string_view());
   auto run = intake::read_run(text, steps_.limits, {});
-  store::RunWrite write;
-  if (run.ok()) {
-    write = steps_.judge.judge(std::move(*run), what, worker);
-  } else {
+  const auto ending = std::make_shared<Ending>(Ending{claim, std::move(done)});
+  if (!run.ok()) {
     steps_.on_fault("run \"" + claim.run_id + "\" is kept unjudged: " + run.error().detail);
-    write = steps_.judge.keep_unread(claim.run_id, std::move(text), run.error().detail, what);
+    return keep(ending, steps_.judge.keep_unread(claim.run_id, std::move(text), run.error().detail, what));
   }
-  write.claim = claim;
-  return write;
+  const auto keep_it = [this, ending](std::size_t, store::RunWrite write) { keep(ending, std::move(write)); };
+  const auto failed = [this, ending] {
+    give_up(*ending, {Code::internal, "the run \"" + ending->claim.run_id + "\" could not be ended; it is tried again", {}, {}});
+  };
+  steps_.judge.judge(std::move(*run), what, worker, {keep_it, failed});
+}
+
+void RunResolver::keep(const std::shared_ptr<Ending>& ending, store::RunWrite write) {
+  write.claim = ending->claim;
+  auto record = std::make_shared<model::RunRecord>(write.run);
+  store::Write prepared(std::move(write));
+  steps_.store.prepare(prepared);
+  const bool queued = steps_.queue.submit(std::move(prepared), [this, ending, record](const store::WriteResult& result) {
+    if (result.outcome == store::WriteResult::Outcome::stored) return ending->done(std::move(*record));
+    give_up(*ending,
+            no_room(result.detail.empty() ? "the run \"" + ending->claim.run_id + "\" was ended by another request" : result.detail));
+  });
+  if (!queued) give_up(*ending, queue_full());
+}
+
+void RunResolver::give_up(const Ending& ending, Error why) {
+  steps_.store.release(ending.claim);
+  ending.done(std::move(why));
 }
 
 void RunResolver::poke() {

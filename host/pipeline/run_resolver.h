@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -45,7 +46,9 @@ class RunResolver {
   store::BufferRules rules() const { return rules_; }
 
  private:
-  store::RunWrite judged(std::size_t worker, const store::Claim& claim);
+  struct Ending;  // a claim, and who waits for what becomes of it
+  void keep(const std::shared_ptr<Ending>& ending, store::RunWrite write);
+  void give_up(const Ending& ending, Error why);
   void end_one();
 
   Steps steps_;

@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
+#include <limits>
+#include <memory>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "base/budget.h"
 
@@ -37,6 +42,154 @@ TEST(WorkPool, ATaskThatThrows_CostsOnlyItself) {
   }
   EXPECT_EQ(faults, 1);
   EXPECT_EQ(done, 1);
+}
+
+constexpr std::int64_t kAtOnceNs = 1;  // any time that is over
+constexpr std::int64_t kNeverNs = std::numeric_limits<std::int64_t>::max();
+
+// A call that does not return before it is let go.
+class Sleeper final : public WorkPool::Guarded {
+ public:
+  explicit Sleeper(WorkPool::Task instead) : instead_(std::move(instead)) {}
+  void call() override { let_go.get_future().wait(); }
+  WorkPool::Task instead() override { return instead_; }
+
+  std::promise<void> let_go;
+
+ private:
+  WorkPool::Task instead_;
+};
+
+// Until nobody is inside a sleeper any more: they go at the end of the test.
+void wait_for_all(const WorkPool& pool) {
+  while (pool.left_behind() > 0) std::this_thread::yield();
+}
+
+class Quick final : public WorkPool::Guarded {
+ public:
+  void call() override { ++calls; }
+  WorkPool::Task instead() override {
+    return [](std::size_t) { ADD_FAILURE() << "it was in time"; };
+  }
+  int calls = 0;
+};
+
+TEST(WorkPool, WhenAGuardedCallDoesNotReturn_AnotherThreadGoesOnWithItsNumber) {
+  std::promise<std::thread::id> went_on;
+  std::promise<std::size_t> number;
+  std::promise<bool> in_time;
+  Sleeper sleeper([&](std::size_t worker) {
+    number.set_value(worker);
+    went_on.set_value(std::this_thread::get_id());
+  });
+  WorkPool pool(1, [](const std::string&) {});
+  std::promise<std::thread::id> first;
+  pool.post([&](std::size_t worker) {
+    first.set_value(std::this_thread::get_id());
+    in_time.set_value(pool.guard(worker, kAtOnceNs, sleeper));
+  });
+  EXPECT_EQ(number.get_future().get(), 0u);
+  EXPECT_NE(went_on.get_future().get(), first.get_future().get());
+  EXPECT_EQ(pool.left_behind(), 1u);
+  sleeper.let_go.set_value();
+  wait_for_all(pool);
+  EXPECT_FALSE(in_time.get_future().get());
+  std::promise<void> later;
+  pool.post([&](std::size_t) { later.set_value(); });
+  later.get_future().wait();
+}
+
+TEST(WorkPool, WhenAGuardedCallReturnsInTime_GoesOnWhereItIs) {
+  Quick quick;
+  int in_time = 0;
+  {
+    WorkPool pool(2, [](const std::string&) {});
+    pool.post([&](std::size_t worker) {
+      for (int i = 0; i < 1000; ++i) in_time += pool.guard(worker, kNeverNs, quick);
+    });
+  }
+  EXPECT_EQ(in_time, 1000);
+  EXPECT_EQ(quick.calls, 1000);
+}
+
+TEST(WorkPool, WhenItsThreadIsLeftBehind_TheRestOfTheTaskIsDoneByAnother) {
+  std::promise<void> rest, instead;
+  Sleeper sleeper([&](std::size_t) { instead.set_value(); });
+  WorkPool pool(1, [](const std::string&) {});
+  pool.post([&](std::size_t worker) {
+    pool.leave_to_others(worker, [&](std::size_t) { rest.set_value(); });
+    EXPECT_FALSE(pool.guard(worker, kAtOnceNs, sleeper));
+  });
+  instead.get_future().wait();
+  rest.get_future().wait();
+  sleeper.let_go.set_value();
+  wait_for_all(pool);
+}
+
+TEST(WorkPool, WhenItFinishesBesideASleeper_DoesWhatWaitsAndLeavesItBehind) {
+  std::atomic<int> done{0};
+  Sleeper sleeper([&](std::size_t) { ++done; });
+  WorkPool pool(1, [](const std::string&) {});
+  pool.post([&](std::size_t worker) { pool.guard(worker, kAtOnceNs, sleeper); });
+  for (int i = 0; i < 100; ++i) pool.post([&](std::size_t) { ++done; });
+  pool.finish();
+  EXPECT_EQ(pool.left_behind(), 1u);
+  EXPECT_EQ(done, 101);
+  sleeper.let_go.set_value();
+  wait_for_all(pool);
+}
+
+TEST(WorkPool, WhenItsPatienceIsOver_DropsWhatWaitsAndLeavesBehindWhatIsNotYetLate) {
+  std::atomic<int> done{0};
+  Sleeper sleeper([&](std::size_t) { ++done; });
+  std::promise<void> inside;
+  WorkPool pool(1, [](const std::string&) {});
+  pool.post([&](std::size_t worker) {
+    inside.set_value();
+    EXPECT_FALSE(pool.guard(worker, kNeverNs, sleeper));
+  });
+  inside.get_future().wait();
+  pool.post([&](std::size_t) { ++done; });
+  pool.finish(0);
+  EXPECT_EQ(pool.left_behind(), 1u);
+  EXPECT_EQ(done, 0);
+  sleeper.let_go.set_value();
+  wait_for_all(pool);
+}
+
+TEST(WorkPool, WhenTheSleeperOutlivesThePool_ItsThreadUsesNothingOfIt) {
+  const auto over = std::make_shared<std::promise<void>>();
+  auto ended = over->get_future();
+  const auto sleeper = std::make_shared<Sleeper>([](std::size_t) {});
+  {
+    WorkPool pool(1, [](const std::string&) {});
+    pool.post([&pool, over, sleeper](std::size_t worker) {
+      EXPECT_FALSE(pool.guard(worker, kAtOnceNs, *sleeper));
+      over->set_value();
+    });
+  }
+  sleeper->let_go.set_value();
+  ended.wait();
+}
+
+TEST(WorkPool, WhenNoMoreThreadsMayBeLeftBehind_SaysSoAndKeepsTheirs) {
+  std::promise<std::string> told;
+  std::atomic<bool> first{true};
+  std::atomic<std::size_t> went_on{0};
+  std::vector<std::unique_ptr<Sleeper>> sleepers;
+  WorkPool pool(1, [&](const std::string& why) {
+    if (first.exchange(false)) told.set_value(why);
+  });
+  for (std::size_t i = 0; i <= WorkPool::kMostLeftBehind; ++i) {
+    sleepers.push_back(std::make_unique<Sleeper>([&](std::size_t) { ++went_on; }));
+    pool.post([&pool, &sleeper = *sleepers.back()](std::size_t worker) { pool.guard(worker, kAtOnceNs, sleeper); });
+  }
+  EXPECT_NE(told.get_future().get().find("holds up worker 0 of 1: 256 threads are left behind already"), std::string::npos);
+  EXPECT_EQ(pool.left_behind(), WorkPool::kMostLeftBehind);
+  for (const auto& sleeper : sleepers) sleeper->let_go.set_value();
+  pool.finish();
+  wait_for_all(pool);
+  EXPECT_GE(went_on, WorkPool::kMostLeftBehind);
 }
 
 TEST(Budget, WhenALeaseGrows_HoldsThatMuchMore_UntilItIsTooMuch) {

@@ -1,0 +1,27 @@
+#include "detect/seats.h"
+
+namespace runwarden::detect {
+
+Result<Instance*> Seat::another(const Clock& clock) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!returned_.empty()) {
+      Instance* one = returned_.back();
+      returned_.pop_back();
+      return one;
+    }
+  }
+  Result<Instance> made = Instance::create(*detector->functions, detector->host, clock, settings_json);
+  if (!made.ok()) return std::move(made.error());
+  const std::lock_guard lock(mutex_);
+  all_.push_back(std::make_unique<Instance>(std::move(*made)));
+  return all_.back().get();
+}
+
+void Seat::take_back(Instance* instance) {
+  if (concurrent_) return;
+  const std::lock_guard lock(mutex_);
+  returned_.push_back(instance);
+}
+
+}  // namespace runwarden::detect

@@ -1,0 +1,27 @@
+// Counts the calls of detectors that were left behind and have not returned, by library and key: a reload with the same library
+// does not begin anew. One per service, outlives its sets. Any thread.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace runwarden::detect {
+
+class StuckCalls {
+ public:
+  std::shared_ptr<std::atomic<int>> of(const std::string& sha256, const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    auto& count = counts_[sha256 + " " + key];
+    if (!count) count = std::make_shared<std::atomic<int>>(0);
+    return count;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<std::atomic<int>>> counts_;  // guarded by mutex_
+};
+
+}  // namespace runwarden::detect

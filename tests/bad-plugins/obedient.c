@@ -1,0 +1,103 @@
+/* Does what the run's userRequestText tells it: "wait PATH" does not return before that file is there, "segv", "abort", "exit" and
+ * "overflow" end the process. Any other run gets one finding, "repeats N" after its settings. Its friend zoo_two never obeys, and
+ * zoo_many says that it may be called on several threads at once. */
+#include <runwarden/detector.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+  int repeats;
+} instance;
+
+static rw_str text(const char* literal) {
+  rw_str out = {literal, strlen(literal)};
+  return out;
+}
+
+static rw_status create(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  instance* self = calloc(1, sizeof *self);
+  char copy[256];
+  const char* found;
+  (void)host, (void)call;
+  if (self == NULL) return RW_INTERNAL;
+  if (config.ptr != NULL && config.len < sizeof copy) {
+    memcpy(copy, config.ptr, config.len);
+    copy[config.len] = '\0';
+    found = strstr(copy, "\"repeats\":");
+    if (found != NULL) self->repeats = atoi(found + 10);
+  }
+  *out = self;
+  return RW_OK;
+}
+
+static void destroy(void* self) {
+  free(self);
+}
+
+static rw_status emit(const instance* self, const rw_call* call) {
+  char title[64];
+  rw_finding one;
+  memset(&one, 0, sizeof one);
+  snprintf(title, sizeof title, "repeats %d", self->repeats);
+  one.struct_size = sizeof one;
+  one.score = 80;
+  one.title = text(title);
+  one.summary = text("A summary.");
+  one.primary_step = RW_NO_STEP;
+  one.waste_usd = RW_ABSENT;
+  return call->emit(call->ctx, &one);
+}
+
+static void wait_for(const char* path) {
+  while (access(path, F_OK) != 0) usleep(1000);
+}
+
+/* Uses stack without an end that a compiler could see. */
+static int overflow(volatile char* above, int depth) {
+  volatile char here[4096];
+  here[0] = above[0];
+  if (depth == 2147483647) return here[0];
+  return overflow(here, depth + 1) + here[0];
+}
+
+static void obey(const char* what) {
+  volatile char first = 0;
+  if (strncmp(what, "wait ", 5) == 0) wait_for(what + 5);
+  if (strcmp(what, "segv") == 0) *(volatile int*)8 = 1;
+  if (strcmp(what, "abort") == 0) abort();
+  if (strcmp(what, "exit") == 0) exit(0);
+  if (strcmp(what, "overflow") == 0) first = (char)overflow(&first, 0);
+}
+
+static rw_status evaluate(void* self, const rw_run* run, const rw_call* call) {
+  char what[4096];
+  const rw_str request = run->user_request;
+  if (request.ptr != NULL && request.len < sizeof what) {
+    memcpy(what, request.ptr, request.len);
+    what[request.len] = '\0';
+    obey(what);
+  }
+  return emit(self, call);
+}
+
+static rw_status evaluate_anything(void* self, const rw_run* run, const rw_call* call) {
+  (void)run;
+  return emit(self, call);
+}
+
+#define SCHEMA                                                                                                               \
+  RW_STR(                                                                                                                    \
+      "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"repeats\":{\"type\":\"integer\",\"minimum\":2," \
+      "\"maximum\":1000}}}")
+
+static const rw_info info = {sizeof(rw_info), 0, 0, 0, RW_STR("zoo"), RW_STR("1.0.0"), RW_STR("Obedient"), SCHEMA};
+static const rw_info two_info = {sizeof(rw_info), 0, 0, 0, RW_STR("zoo_two"), RW_STR("1.0.0"), RW_STR("Its friend"), SCHEMA};
+static const rw_info many_info = {sizeof(rw_info),    0,     0, RW_CAP_CONCURRENT, RW_STR("zoo_many"), RW_STR("1.0.0"),
+                                  RW_STR("Obedient"), SCHEMA};
+static const rw_detector obedient = {sizeof(rw_detector), 0, &info, create, evaluate, destroy, NULL};
+static const rw_detector two = {sizeof(rw_detector), 0, &two_info, create, evaluate_anything, destroy, NULL};
+static const rw_detector many = {sizeof(rw_detector), 0, &many_info, create, evaluate, destroy, NULL};
+static const rw_detector* const detectors[] = {&obedient, &two, &many};
+RW_ENTRY(detectors);
