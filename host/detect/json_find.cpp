@@ -56,7 +56,8 @@ std::size_t append_escape(std::string& out, std::string_view inside, std::size_t
     code = 0x10000 + ((code - 0xD800) << 10) + (hex4(inside, at + 2) - 0xDC00);
     at += 6;
   }
-  append_utf8(out, code >= 0xD800 && code < 0xE000 ? 0xFFFD : code);
+  const bool shown = code != 0 && (code < 0xD800 || code >= 0xE000);  // detectors are promised texts without NUL
+  append_utf8(out, shown ? code : 0xFFFD);
   return at;
 }
 

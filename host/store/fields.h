@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <protozero/pbf_reader.hpp>
-#include <protozero/pbf_writer.hpp>
 #include <string>
 #include <string_view>
 
 #include "model/records.h"
 #include "store/envelope.h"
+
+// A field of another wire type than its reader expects is a fault of the value, in every build.
+#define protozero_assert(holds) ((holds) ? static_cast<void>(0) : throw runwarden::store::BadValue("a field of it has another type"))
+#include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
 
 namespace runwarden::store {
 
