@@ -17,6 +17,9 @@
 #include "app/api.h"
 #include "app/log.h"
 #include "app/metrics.h"
+#include "app/service_manager.h"
+#include "app/ticker.h"
+#include "app/watchdog.h"
 #include "detect/stuck_calls.h"
 #include "store/commit_queue.h"
 #include "store/lmdb_store.h"
@@ -33,7 +36,8 @@ constexpr std::uint64_t kMaxQueuedRecords = 65'536;      // what 64 batches at o
 constexpr std::uint64_t kMaxQueuedBytes = 256ull << 20;
 constexpr std::int64_t kHousekeepingMs = 200;
 constexpr std::int64_t kTendMs = 10'000;
-constexpr std::size_t kDeleteAtOnce = 200;  // records in a transaction: a few milliseconds
+constexpr std::int64_t kLastCommitsMs = 30'000;  // what a stop may take beyond the drain
+constexpr std::size_t kDeleteAtOnce = 200;       // records in a transaction: a few milliseconds
 
 LogLevel log_level(const std::string& name) {
   if (name == "debug") return LogLevel::debug;
@@ -102,38 +106,6 @@ class DetectorsInForce {
   std::shared_ptr<detect::DetectorSet> set_;
 };
 
-// Does something every so often until it goes.
-class Ticker {
- public:
-  Ticker(std::int64_t every_ms, std::function<void()> tick) : thread_([this, every_ms, tick = std::move(tick)] { run(every_ms, tick); }) {}
-  ~Ticker() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
-    thread_.join();
-  }
-  Ticker(const Ticker&) = delete;
-  Ticker& operator=(const Ticker&) = delete;
-
- private:
-  void run(std::int64_t every_ms, const std::function<void()>& tick) {
-    pthread_setname_np(pthread_self(), "housekeeping");
-    std::unique_lock lock(mutex_);
-    while (!wake_.wait_for(lock, std::chrono::milliseconds(every_ms), [this] { return stopping_; })) {
-      lock.unlock();
-      tick();
-      lock.lock();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
-  std::thread thread_;
-};
-
 class Service {
  public:
   Service(const config::Settings& settings, const ServiceHooks& hooks)
@@ -153,7 +125,14 @@ class Service {
   void make_pipeline();
   Status listen();
   void reload_detectors(const std::function<Result<config::Settings>()>& reload);
+  Status take_up(const config::Settings& fresh);
+  void be_watched();
+  std::string stands_still(std::int64_t within_ms) const;
+  void tell_ready();
+  std::string serving() const;
+  void check_descriptors();
   void housekeeping();
+  void note_accept_pauses();
   void note_key_use();
   void delete_old();
   std::string tenant_name(model::TenantId tenant);
@@ -190,6 +169,12 @@ class Service {
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> ops_server_;
   std::unique_ptr<Ticker> ticker_;
+  const ServiceManager manager_;
+  std::unique_ptr<Watchdog> watchdog_;
+  bool told_ready_ = false;
+  std::string told_why_not_;
+  std::uint64_t noted_pauses_ = 0;
+  std::int64_t quiet_until_ns_ = 0;  // of accepting that pauses
   std::mutex tenants_mutex_;
   std::map<model::TenantId, std::string> tenants_;  // names never change
   std::int64_t tended_ns_ = 0;
@@ -225,6 +210,8 @@ Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const confi
 
 Status Service::start() {
   for (const std::string& warning : settings_.warnings) say(LogLevel::warn, "configuration", warning);
+  if (!manager_.fault().empty()) say(LogLevel::warn, "service_manager", manager_.fault());
+  check_descriptors();
   if (Status status = open_store(); !status.ok()) return status;
   auto detectors = load_detectors(settings_);
   if (!detectors.ok()) return std::move(detectors.error());
@@ -252,8 +239,39 @@ Status Service::start() {
   parts_.reset(new ApiParts{*keys_, *rates_, *runs_, *events_, *changes_, [this] { return detectors_.get(); }, *reads_, *pool_, in_flight_,
                             results_, metrics_, log_, clock_, limits_, [this] { return readiness(); }, [this] { return gauges(); }});
   nothing_old_ns_ = clock_.monotonic_ns();
-  ticker_ = std::make_unique<Ticker>(kHousekeepingMs, [this] { housekeeping(); });
-  return listen();
+  if (Status status = listen(); !status.ok()) return status;
+  ticker_ = std::make_unique<Ticker>("housekeeping", kHousekeepingMs, [this] { housekeeping(); });
+  be_watched();
+  return Nothing{};
+}
+
+// Each connection takes a descriptor, and so do the store, the log, the libraries that a reload reads, and each thread's poller.
+void Service::check_descriptors() {
+  constexpr std::uint64_t kBesideConnections = 48;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const auto wanted = static_cast<std::uint64_t>(settings_.limits.max_connections) + kBesideConnections;
+  if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted) return;
+  say(LogLevel::warn, "few_descriptors",
+      "limits.max_connections is " + std::to_string(settings_.limits.max_connections) + ", but this process may open " +
+          std::to_string(limit.rlim_cur) + " files only: connections beyond that wait to be accepted. Raise LimitNOFILE= (ulimit -n) to " +
+          std::to_string(wanted) + ", or lower limits.max_connections");
+}
+
+void Service::be_watched() {
+  if (!manager_.watchdog_ms()) return;
+  watchdog_ = std::make_unique<Watchdog>(
+      manager_, *manager_.watchdog_ms(), [this](std::int64_t within_ms) { return stands_still(within_ms); },
+      Watchdog::Listener{[this](const std::string& why) { say(LogLevel::error, "stands_still", why); },
+                         [this] { say(LogLevel::warn, "moves_again", "the service manager is told again that the process is alive"); }});
+}
+
+std::string Service::stands_still(std::int64_t within_ms) const {
+  if (!queue_->moves(within_ms)) return "the thread that commits";
+  if (!server_->workers_alive(within_ms) || (ops_server_ && !ops_server_->workers_alive(within_ms))) {
+    return "a thread that accepts connections";
+  }
+  return {};
 }
 
 void Service::make_pipeline() {
@@ -307,37 +325,82 @@ Status Service::listen() {
 }
 
 void Service::wait_for_signals(const std::function<Result<config::Settings>()>& reload) {
+  constexpr timespec kUntilReady{0, 200'000'000};
   sigset_t signals;
   sigemptyset(&signals);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
   for (;;) {
-    int number = 0;
-    if (sigwait(&signals, &number) != 0) continue;
+    if (!told_ready_) tell_ready();
+    const int number = told_ready_ ? sigwaitinfo(&signals, nullptr) : sigtimedwait(&signals, nullptr, &kUntilReady);
+    if (number < 0) continue;
     if (number != SIGHUP) return;
     reload_detectors(reload);
   }
 }
 
+std::string Service::serving() const {
+  return "serving on " + settings_.server.address + " with " + std::to_string(detectors_.get()->list().size()) + " detectors";
+}
+
+// The service manager hears of it once: what ends later is for /readyz.
+void Service::tell_ready() {
+  const Readiness now = readiness();
+  if (now.reasons.empty()) {
+    told_ready_ = true;
+    return manager_.ready(serving());
+  }
+  if (std::exchange(told_why_not_, now.reasons.front()) == now.reasons.front()) return;
+  say(LogLevel::warn, "not_ready", now.reasons.front());
+  manager_.not_ready(now.reasons.front());
+}
+
 void Service::reload_detectors(const std::function<Result<config::Settings>()>& reload) {
+  manager_.reloading();
   auto fresh = reload();
-  if (!fresh.ok()) return say(LogLevel::error, "reload_refused", fresh.error().detail);
-  auto set = load_detectors(*fresh);
-  if (!set.ok()) return say(LogLevel::error, "reload_refused", set.error().detail);
-  set_limits(limits_, fresh->limits);
-  rates_->change({fresh->limits.requests_per_second, fresh->limits.burst});
-  detectors_.put(std::move(*set));
-  say(LogLevel::info, "reloaded", "detectors and limits of requests are in force as configured now; everything else takes a restart");
+  const Status taken = fresh.ok() ? take_up(*fresh) : Status(std::move(fresh.error()));
+  if (taken.ok()) {
+    say(LogLevel::info, "reloaded", "detectors and limits of requests are in force as configured now; everything else takes a restart");
+  } else {
+    say(LogLevel::error, "reload_refused", taken.error().detail);
+  }
   log_.wake();
+  if (!told_ready_) return;
+  manager_.ready(taken.ok() ? serving() : serving() + " as before; the reload was refused: " + taken.error().detail);
+}
+
+Status Service::take_up(const config::Settings& fresh) {
+  auto set = load_detectors(fresh);
+  if (!set.ok()) return std::move(set.error());
+  set_limits(limits_, fresh.limits);
+  rates_->change({fresh.limits.requests_per_second, fresh.limits.burst});
+  detectors_.put(std::move(*set));
+  return Nothing{};
 }
 
 void Service::housekeeping() {
   log_.wake();
   pool_->post([this](std::size_t) { resolver_->poke(); });
+  note_accept_pauses();
   if (clock_.monotonic_ns() - tended_ns_ < kTendMs * 1'000'000) return;
   tended_ns_ = clock_.monotonic_ns();
   note_key_use();
   queue_->run_between([](store::Store& store) { store.tend(); });
   if (!deleting_.exchange(true)) delete_old();
+}
+
+void Service::note_accept_pauses() {
+  const http::ServerCounts now = server_->counts();
+  const std::uint64_t pauses = now.accept_pauses - noted_pauses_;
+  if (pauses == 0 || clock_.monotonic_ns() < quiet_until_ns_) return;
+  noted_pauses_ = now.accept_pauses;
+  quiet_until_ns_ = clock_.monotonic_ns() + kTendMs * 1'000'000;  // it may come about thousands of times a second
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  say(LogLevel::warn, "accept_paused",
+      "accepting paused " + std::to_string(pauses) + " times, " + std::to_string(now.connections_open) +
+          " connections are open: clients wait. The limits are limits.max_connections (" +
+          std::to_string(settings_.limits.max_connections) + ") and LimitNOFILE= (ulimit -n, " + std::to_string(limit.rlim_cur) +
+          " files); raise the one that is used up");
 }
 
 // A small transaction between two batches of runs, and again until nothing is left that is too old.
@@ -408,6 +471,8 @@ Gauges Service::gauges() {
 void Service::stop() {
   say(LogLevel::info, "stopping", "answering what is in flight");
   const std::int64_t end_ms = clock_.monotonic_ns() / 1'000'000 + settings_.server.drain_timeout_ms;
+  manager_.stopping(settings_.server.drain_timeout_ms + kLastCommitsMs);
+  if (watchdog_) watchdog_->look_with([this](std::int64_t ms) { return queue_->moves(ms) ? std::string() : "the thread that commits"; });
   if (server_) server_->drain();
   if (ops_server_) ops_server_->drain();
   ticker_.reset();
@@ -415,6 +480,7 @@ void Service::stop() {
   if (pool_) pool_->finish(std::max<std::int64_t>(0, end_ms - clock_.monotonic_ns() / 1'000'000));
   if (keys_ && queue_) note_key_use();
   if (queue_) queue_->drain();
+  watchdog_.reset();
   say(LogLevel::info, "stopped", "everything acknowledged is on disk");
   log_.flush();
 }

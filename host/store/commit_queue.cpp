@@ -26,6 +26,7 @@ bool CommitQueue::submit(Write write, Done done) {
     const std::lock_guard lock(mutex_);
     if (stopping_ || failed_) return false;
     if (!items_.empty() && (items_.size() >= limits_.max_items || bytes_ + bytes > limits_.max_bytes)) return false;
+    if (!busy_ && items_.empty() && jobs_.empty()) note_turn();
     items_.push_back({std::move(write), std::move(done), bytes});
     bytes_ += bytes;
   }
@@ -37,6 +38,7 @@ void CommitQueue::run_between(Job job) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_ || failed_) return;
+    if (!busy_ && items_.empty() && jobs_.empty()) note_turn();
     jobs_.push_back(std::move(job));
   }
   wake_.notify_one();
@@ -56,14 +58,30 @@ CommitQueue::Waiting CommitQueue::waiting() const {
   return {items_.size(), bytes_};
 }
 
+bool CommitQueue::moves(std::int64_t within_ms) const {
+  const std::lock_guard lock(mutex_);
+  if (!busy_ && items_.empty() && jobs_.empty()) return true;
+  return clock_.monotonic_ns() - turned_ns_ <= within_ms * 1'000'000;
+}
+
+void CommitQueue::note_turn() {
+  turned_ns_ = clock_.monotonic_ns();
+}
+
+void CommitQueue::tend_idle(std::unique_lock<std::mutex>& lock) {
+  note_turn();
+  busy_ = true;
+  lock.unlock();
+  store_.tend();
+  lock.lock();
+  busy_ = false;
+  note_turn();
+}
+
 // False when there is nothing more to come.
 bool CommitQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
   const auto something = [this] { return stopping_ || !items_.empty() || !jobs_.empty(); };
-  while (!wake_.wait_for(lock, kTendEvery, something)) {
-    lock.unlock();
-    store_.tend();
-    lock.lock();
-  }
+  while (!wake_.wait_for(lock, kTendEvery, something)) tend_idle(lock);
   if (limits_.commit_interval_ms > 0 && !items_.empty()) {
     wake_.wait_for(lock, std::chrono::milliseconds(limits_.commit_interval_ms),
                    [this] { return stopping_ || items_.size() >= limits_.max_commit_records || bytes_ >= limits_.max_commit_bytes; });
@@ -90,11 +108,15 @@ void CommitQueue::work() {
     while (wait_for_work(lock)) {
       std::vector<Item> batch = take_batch();
       std::vector<Job> jobs = std::exchange(jobs_, {});
+      note_turn();
+      busy_ = true;
       lock.unlock();
       commit(std::move(batch));
       do_jobs(std::move(jobs));
       store_.tend();
       lock.lock();
+      busy_ = false;
+      note_turn();
     }
   } catch (const std::exception& fault) {
     std::deque<Item> untold;

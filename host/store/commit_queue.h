@@ -64,6 +64,8 @@ class CommitQueue {
   void drain();
 
   Waiting waiting() const;
+  // False when there is something to do and the writing thread has not turned to anything new for `within_ms`. [any]
+  bool moves(std::int64_t within_ms) const;
 
  private:
   struct Item {
@@ -74,6 +76,8 @@ class CommitQueue {
 
   void work();
   bool wait_for_work(std::unique_lock<std::mutex>& lock);
+  void tend_idle(std::unique_lock<std::mutex>& lock);
+  void note_turn();
   std::vector<Item> take_batch();
   void commit(std::vector<Item> batch);
   void do_jobs(std::vector<Job> jobs);
@@ -88,6 +92,8 @@ class CommitQueue {
   std::uint64_t bytes_ = 0;  // of items_
   std::vector<Job> jobs_;
   std::vector<Item> in_doubt_;  // what a failed commit was about: kept until the end, so that nobody is told anything of it
+  std::int64_t turned_ns_ = 0;  // when the writing thread last turned to something, or that came to it while it had nothing
+  bool busy_ = false;           // it is outside the lock, at work
   bool stopping_ = false;
   bool failed_ = false;
   std::thread thread_;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -134,6 +135,10 @@ void ServiceProcess::start() {
     ::dup2(fd, STDOUT_FILENO);
     ::dup2(fd, STDERR_FILENO);
     close_all_but_standard();
+    if (options_.max_files > 0) {
+      const rlimit files{options_.max_files, options_.max_files};
+      ::setrlimit(RLIMIT_NOFILE, &files);
+    }
     for (const auto& [name, value] : options_.environment) ::setenv(name.c_str(), value.c_str(), 1);
     ::execv(raw[0], raw.data());
     ::_exit(127);

@@ -50,6 +50,7 @@ class ServiceProcess {
     std::string store;   // further members of `store:`
     std::string binary;  // empty: runwarden_binary()
     std::vector<std::pair<std::string, std::string>> environment;
+    std::uint64_t max_files = 0;  // as `ulimit -n`; 0: as this process
   };
 
   ServiceProcess();

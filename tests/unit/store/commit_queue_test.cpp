@@ -188,6 +188,45 @@ TEST_F(CommitQueueTest, FailedStore_IsReportedOnceAndNothingIsTold) {
   EXPECT_FALSE(queue.submit(write(), note(2)));
 }
 
+TEST_F(CommitQueueTest, WithNothingToDo_MovesHoweverLongItWaits) {
+  CommitQueue queue = this->queue({});
+  clock_.advance_ms(3'600'000);
+  EXPECT_TRUE(queue.moves(1000));
+}
+
+TEST_F(CommitQueueTest, ACommitThatHangs_MovesNoMoreUntilItEnds) {
+  store_.shut();
+  CommitQueue queue = this->queue({});
+  clock_.advance_ms(3'600'000);
+  ASSERT_TRUE(queue.submit(write(), note(0)));
+  store_.wait_until_inside(1);
+  clock_.advance_ms(1000);
+  EXPECT_TRUE(queue.moves(1000));
+  clock_.advance_ms(1);
+  EXPECT_FALSE(queue.moves(1000));
+  ASSERT_TRUE(queue.submit(write(), note(1)));
+  EXPECT_FALSE(queue.moves(1000)) << "more to do is no progress";
+  store_.open();
+  queue.drain();
+  EXPECT_TRUE(queue.moves(1000));
+}
+
+TEST_F(CommitQueueTest, AJobThatHangs_MovesNoMore) {
+  CommitQueue queue = this->queue({});
+  std::promise<void> begun;
+  std::promise<void> may_end;
+  queue.run_between([&](Store&) {
+    begun.set_value();
+    may_end.get_future().wait();
+  });
+  begun.get_future().wait();
+  clock_.advance_ms(1001);
+  EXPECT_FALSE(queue.moves(1000));
+  may_end.set_value();
+  queue.drain();
+  EXPECT_TRUE(queue.moves(1000));
+}
+
 TEST_F(CommitQueueTest, ListenerThatThrows_CostsOnlyItself) {
   CommitQueue queue = this->queue({});
   queue.submit(write(), [](const WriteResult&) { throw std::runtime_error("the client is gone"); });
