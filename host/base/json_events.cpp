@@ -207,6 +207,9 @@ struct FastParser {
   FastWalk::End walk(std::string_view text, int max_depth, JsonEvents& events) {
     padded.resize(std::max(padded.size(), text.size() + simdjson::SIMDJSON_PADDING));
     std::memcpy(padded.data(), text.data(), text.size());
+    // The parser reads one character past a text that is cut off, and takes what an earlier text left there for more of it: then it
+    // walks on through that text's positions, out of this one.
+    std::memset(padded.data() + text.size(), 0, simdjson::SIMDJSON_PADDING);
     simdjson::ondemand::document document;
     if (parser.iterate(padded.data(), text.size(), padded.size()).get(document) != simdjson::SUCCESS) return FastWalk::End::gave_up;
     return FastWalk(max_depth, events).walk(document);

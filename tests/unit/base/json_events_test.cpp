@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -74,6 +75,35 @@ INSTANTIATE_TEST_SUITE_P(Table, JsonEventsRefuses,
 TEST(JsonEvents, AtTheDepthLimit_IsTaken) {
   Transcript events;
   EXPECT_TRUE(parse_json("[[[[1]]]]", 4, events).ok());
+}
+
+// The most arrays that were open at once, by whatever was told: also what was taken back.
+class Deepest final : public JsonEvents {
+ public:
+  bool scalar(const JsonScalar&) override { return true; }
+  bool open_object() override { return true; }
+  bool open_array() override {
+    deepest = std::max(deepest, ++open_);
+    return true;
+  }
+  bool key(std::string_view) override { return true; }
+  bool close() override {
+    --open_;
+    return true;
+  }
+  void restart() override { open_ = 0; }
+  int deepest = 0;
+
+ private:
+  int open_ = 0;
+};
+
+TEST(JsonEvents, WhenATextIsCutOff_NothingOfTheOneBeforeItIsRead) {
+  Deepest events;
+  ASSERT_TRUE(parse_json("[0," + std::string(100, '[') + std::string(100, ']') + "]", 200, events).ok());
+  events.deepest = 0;
+  ASSERT_FALSE(parse_json("[[[", 200, events).ok());
+  EXPECT_EQ(events.deepest, 3);
 }
 
 TEST(JsonEvents, WhenTheReaderStops_AnswersOk) {
