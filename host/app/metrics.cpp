@@ -74,8 +74,10 @@ struct Metrics::Families {
   Gauge& retention_lag = gauge(registry, "runwarden_retention_lag_seconds", "Time since nothing was left to delete; 0 while nothing is");
   Gauge& stuck_calls = gauge(registry, "runwarden_detector_stuck_calls",
                              "Calls of detectors that were left behind after their deadline and have not returned");
-  Family<Counter>& detector_runs = counter(registry, "runwarden_detector_runs_total", "Runs a detector looked at, by key and status");
-  Family<Counter>& detector_failures = counter(registry, "runwarden_detector_failures_total", "Failures found, by detector key");
+  Family<Counter>& detector_runs =
+      counter(registry, "runwarden_detector_runs_total", "Runs a detector looked at, by key and status; mode=\"shadow\": on trial");
+  Family<Counter>& detector_failures =
+      counter(registry, "runwarden_detector_failures_total", "Failures found, by detector key; mode=\"shadow\": on trial");
   Family<Counter>& detector_suppressed =
       counter(registry, "runwarden_detector_suppressed_total", "Alarms a precision rule silenced, by key and rule");
   Family<Histogram>& detector_seconds = prometheus::BuildHistogram()
@@ -95,8 +97,31 @@ struct Metrics::Families {
   // Adding a metric hashes its labels under a lock: what was added is kept here by its own short key.
   std::mutex mutex;
   std::map<std::string, OfRoute, std::less<>> routes;
-  std::map<std::string, OfDetector, std::less<>> detectors;
+  std::map<std::string, OfDetector, std::less<>> detectors, shadow_detectors;
+
+  void count(std::map<std::string, OfDetector, std::less<>>& counted, const std::vector<model::DetectorReport>& reports,
+             const prometheus::Labels& mode);
 };
+
+// With the mutex held. `mode`: the label that keeps detectors on trial apart.
+void Metrics::Families::count(std::map<std::string, OfDetector, std::less<>>& counted, const std::vector<model::DetectorReport>& reports,
+                              const prometheus::Labels& mode) {
+  for (const model::DetectorReport& report : reports) {
+    const auto labels = [&](const char* name, const std::string& value) {
+      prometheus::Labels all = mode;
+      all.emplace("detector", report.key);
+      if (name != nullptr) all.emplace(name, value);
+      return all;
+    };
+    auto& known = counted[report.key];
+    if (known.seconds == nullptr) known.seconds = &detector_seconds.Add(labels(nullptr, {}), kDetectorSeconds);
+    Counter*& runs = known.by_status[report.status];
+    if (runs == nullptr) runs = &detector_runs.Add(labels("status", model::name(report.status)));
+    runs->Increment();
+    known.seconds->Observe(static_cast<double>(report.elapsed_ns) / 1e9);
+    for (const model::Suppression& one : report.suppressed) detector_suppressed.Add(labels("rule", one.rule)).Increment();
+  }
+}
 
 Metrics::Metrics() : families_(std::make_unique<Families>()) {}
 Metrics::~Metrics() = default;
@@ -118,18 +143,15 @@ void Metrics::request(std::string_view route, int status, double seconds, std::u
 
 void Metrics::verdict(const model::Verdict& verdict) {
   const std::lock_guard lock(families_->mutex);
-  for (const model::DetectorReport& report : verdict.reports) {
-    auto& known = families_->detectors[report.key];
-    if (known.seconds == nullptr) known.seconds = &families_->detector_seconds.Add({{"detector", report.key}}, kDetectorSeconds);
-    Counter*& count = known.by_status[report.status];
-    if (count == nullptr) count = &families_->detector_runs.Add({{"detector", report.key}, {"status", model::name(report.status)}});
-    count->Increment();
-    known.seconds->Observe(static_cast<double>(report.elapsed_ns) / 1e9);
-    for (const model::Suppression& one : report.suppressed) {
-      families_->detector_suppressed.Add({{"detector", report.key}, {"rule", one.rule}}).Increment();
+  families_->count(families_->detectors, verdict.reports, {});
+  families_->count(families_->shadow_detectors, verdict.shadow_reports, {{"mode", "shadow"}});
+  for (const auto* findings : {&verdict.findings, &verdict.shadow_findings}) {
+    for (const model::Finding& finding : *findings) {
+      prometheus::Labels labels{{"detector", finding.detector_key}};
+      if (finding.shadow) labels.emplace("mode", "shadow");
+      families_->detector_failures.Add(labels).Increment();
     }
   }
-  for (const model::Finding& finding : verdict.findings) families_->detector_failures.Add({{"detector", finding.detector_key}}).Increment();
 }
 
 void Metrics::commit(std::size_t records, double seconds) {

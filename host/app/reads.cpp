@@ -106,7 +106,7 @@ Result<std::string> Reads::failure(const Admission& admission) {
 }
 
 Result<std::string> Reads::failures(const Admission& admission) {
-  auto query = ListQuery::read(admission.query, {"detector", "severity", "minScore", "fingerprint"}, "/v1/failures");
+  auto query = ListQuery::read(admission.query, {"detector", "severity", "minScore", "fingerprint", "mode"}, "/v1/failures");
   if (!query.ok()) return std::move(query.error());
   const model::TenantId tenant = admission.principal->tenant;
   auto range = query->range(tenant, seal_);
@@ -123,6 +123,11 @@ Result<std::string> Reads::failures(const Admission& admission) {
     if (!failures.severity)
       return bad_query("the query's severity must be low, medium, high or critical, got \"" + severity->substr(0, 80) + "\"");
   }
+  if (const std::string* mode = query->find("mode")) {
+    if (*mode != "live" && *mode != "shadow")
+      return bad_query("the query's mode must be live or shadow, got \"" + mode->substr(0, 80) + "\"");
+    failures.shadow = *mode == "shadow";
+  }
   const auto page = store_.failures(tenant, failures);
   return list_json(page, query->next_cursor(tenant, seal_, page.next), [](const model::FailureRecord& failure) { return failure.json; });
 }
@@ -131,6 +136,7 @@ Result<std::string> Reads::investigation(const Admission& admission) {
   const std::string& id = admission.parameters.at(0);
   const auto failure = store_.find_failure(admission.principal->tenant, id);
   if (!failure) return not_there("failure", id);
+  if (failure->shadow) return not_there("investigation of a failure of a detector in shadow: it is in no count. The failure is", id);
   return pipeline::investigation_json(store_, admission.principal->tenant, *failure);
 }
 
@@ -199,9 +205,11 @@ Result<std::string> Reads::detectors(const Admission& admission) {
         .key("abi")
         .string(one.abi);
     out.key("source").string(one.library.string()).key("sha256").string(one.sha256).key("enabled").boolean(one.enabled);
+    out.key("mode").string(model::name(one.mode));
     out.key("optional").boolean(one.optional).key("loaded").boolean(one.loaded).key("quarantined").boolean(one.quarantined);
     if (!one.fault.empty()) out.key("fault").string(one.fault);
     if (!one.quarantine_reason.empty()) out.key("quarantineReason").string(one.quarantine_reason);
+    if (one.loaded) out.key("provenance").raw(pipeline::provenance_json({one.version, one.sha256, one.settings_hash}));
     out.key("settings").raw(one.settings_json.empty() ? "{}" : one.settings_json).end_object();
   }
   out.end_array().key("nextCursor").null().end_object();

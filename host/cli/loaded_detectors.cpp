@@ -10,7 +10,8 @@ namespace {
 
 std::string state_of(const detect::DetectorInfo& detector) {
   if (!detector.loaded) return "not loaded";
-  return detector.enabled ? "enabled" : "disabled";
+  if (!detector.enabled) return "disabled";
+  return detector.mode == model::DetectorMode::shadow ? "shadow" : "enabled";
 }
 
 }  // namespace
@@ -56,6 +57,7 @@ std::string detectors_as_json(const std::vector<detect::DetectorInfo>& detectors
     out.begin_object().key("key").string(detector.key).key("title").string(detector.title).key("version").string(detector.version);
     out.key("abi").string(detector.abi).key("library").string(detector.library.string()).key("sha256").string(detector.sha256);
     out.key("enabled").boolean(detector.enabled).key("optional").boolean(detector.optional).key("loaded").boolean(detector.loaded);
+    out.key("mode").string(model::name(detector.mode)).key("settingsHash").string(detector.settings_hash);
     if (!detector.fault.empty()) out.key("fault").string(detector.fault);
     out.key("settings").raw(detector.settings_json.empty() ? "{}" : detector.settings_json).end_object();
   }

@@ -26,6 +26,7 @@ struct Entry {
   std::optional<std::string> library;
   bool optional = false;
   bool off = false;
+  model::DetectorMode mode = model::DetectorMode::live;
   NodePtr settings;  // never null
 };
 
@@ -172,7 +173,7 @@ class DetectorsReader {
 
   void read_entry(const Node& node, const std::string& path) {
     if (node.kind != Node::Kind::mapping) {
-      fault(path, node.place, "expected a mapping with key, library, settings, optional, off; got " + describe(node));
+      fault(path, node.place, "expected a mapping with key, library, settings, mode, optional, off; got " + describe(node));
       return;
     }
     Section section(&node, path, reading_);
@@ -199,6 +200,7 @@ class DetectorsReader {
       if (library.empty()) section.fault("library", *written->value, "a file name, such as expensive_loop.so");
       entry.library = library;
     }
+    if (const Node* mode = section.take("mode")) read_mode(*mode, section.path_of("mode"), entry.mode);
     section.boolean("optional", entry.optional);
     section.boolean("off", entry.off);
     section.take("settings");
@@ -257,7 +259,8 @@ class DetectorsReader {
       if (!entry.settings) entry.settings = empty_mapping(entry.place);
       std::string json;
       append_json(json, *entry.settings, "", told_before);
-      out_.entries.push_back({entry.key, entry.library.value_or(entry.key + ".so"), std::move(json), entry.optional, entry.place.text()});
+      out_.entries.push_back(
+          {entry.key, entry.library.value_or(entry.key + ".so"), std::move(json), entry.optional, entry.place.text(), entry.mode});
       settings_.places.note("", entry.key, entry.settings);
     }
     if (out_.entries.empty()) {
@@ -289,7 +292,28 @@ class DetectorsReader {
     } else if (settings && settings->kind != Node::Kind::null) {
       section.fault("settings", *settings, "a mapping from detector keys to settings");
     }
+    if (const Node* modes = section.take("mode"); modes && modes->kind == Node::Kind::mapping) {
+      for (const Member& member : modes->members) {
+        const std::string where = path + ".mode." + member.key;
+        if (!expect_known(member.key, where, member.key_place)) continue;
+        model::DetectorMode mode = model::DetectorMode::live;
+        if (read_mode(*member.value, where, mode)) change.modes[member.key] = mode;
+      }
+    } else if (modes && modes->kind != Node::Kind::null) {
+      section.fault("mode", *modes, "a mapping from detector keys to live or shadow");
+    }
     out_.tenants[tenant] = std::move(change);
+  }
+
+  bool read_mode(const Node& node, const std::string& path, model::DetectorMode& mode) {
+    if (node.kind == Node::Kind::null) return false;
+    for (const model::DetectorMode one : {model::DetectorMode::live, model::DetectorMode::shadow}) {
+      if (!is_text(node) || node.text != model::name(one)) continue;
+      mode = one;
+      return true;
+    }
+    fault(path, node.place, "expected live or shadow, got " + describe(node));
+    return false;
   }
 
   void read_tenant_settings(const std::string& tenant, const Member& member, const std::string& path, model::TenantChange& change) {

@@ -106,6 +106,10 @@ model::DetectorReport Asking::report(std::vector<model::Finding>& findings) {
     return report;
   }
   report.suppressed = std::move(call_.suppressed);
+  for (model::Finding& finding : call_.findings) {
+    finding.provenance = seat_.provenance;
+    finding.shadow = seat_.mode == model::DetectorMode::shadow;
+  }
   std::move(call_.findings.begin(), call_.findings.end(), std::back_inserter(findings));
   return report;
 }

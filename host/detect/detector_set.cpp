@@ -56,6 +56,7 @@ void DetectorSet::State::load_all(Loading& loading) {
     if (detector == nullptr) continue;
     std::shared_ptr<Seat> seat = loading.seat(*detector, {}, entry.settings_json);
     if (seat == nullptr) continue;
+    seat->mode = entry.mode;
     detectors.push_back(std::move(detector));
     everybody.push_back(std::move(seat));
   }
@@ -66,15 +67,19 @@ void DetectorSet::State::load_all(Loading& loading) {
   }
 }
 
-// Everybody's seats, without the tenant's disabled ones, and with seats of its own where it has settings.
+// Everybody's seats, without the tenant's disabled ones, and with seats of its own where it has settings or a mode of its own.
 Lineup DetectorSet::State::tenant_lineup(Loading& loading, const std::string& tenant, const model::TenantChange& change) const {
   Lineup lineup;
   for (const std::shared_ptr<Seat>& common : everybody) {
     const std::string& key = common->detector->entry.key;
     const bool disabled = std::find(change.disabled.begin(), change.disabled.end(), key) != change.disabled.end();
     const auto own = change.settings_json.find(key);
-    const bool differs = own != change.settings_json.end() && own->second != common->settings_json;
-    std::shared_ptr<Seat> seat = differs ? loading.seat(*common->detector, tenant, own->second) : common;
+    const std::string& settings_json = own == change.settings_json.end() ? common->settings_json : own->second;
+    const auto own_mode = change.modes.find(key);
+    const model::DetectorMode mode = own_mode == change.modes.end() ? common->mode : own_mode->second;
+    const bool differs = settings_json != common->settings_json || mode != common->mode;
+    std::shared_ptr<Seat> seat = differs ? loading.seat(*common->detector, tenant, settings_json) : common;
+    if (differs && seat != nullptr) seat->mode = mode;
     if (seat != nullptr && !disabled) lineup.push_back(std::move(seat));
   }
   return lineup;
@@ -109,11 +114,11 @@ model::Verdict DetectorSet::evaluate(const model::Run& run, std::string_view ten
     auto report = asking.skipped();
     if (!report) {
       asking.call();
-      report = asking.report(verdict.findings);
+      report = asking.report(findings_of(verdict, *seat));
     }
-    verdict.reports.push_back(std::move(*report));
+    reports_of(verdict, *seat).push_back(std::move(*report));
   }
-  sort_findings(verdict.findings);
+  sort_findings(verdict);
   return verdict;
 }
 
@@ -139,7 +144,10 @@ std::vector<DetectorInfo> DetectorSet::list(std::string_view tenant) const {
     info.abi = detector.abi;
     info.library = detector.file;
     info.sha256 = detector.sha256;
-    info.settings_json = own == lineup.end() ? common->settings_json : (*own)->settings_json;
+    const Seat& seat = own == lineup.end() ? *common : **own;
+    info.settings_json = seat.settings_json;
+    info.settings_hash = seat.provenance->settings_hash;
+    info.mode = seat.mode;
     info.enabled = own != lineup.end();
     info.optional = detector.entry.optional;
     info.quarantined = detector.quarantine.shut();

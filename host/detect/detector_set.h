@@ -49,7 +49,9 @@ struct DetectorInfo {
   std::filesystem::path library;    // the file as found; as configured when it was not found
   std::string sha256;               // of the file, lower-case hexadecimal
   std::string settings_json;        // in force for the tenant; empty: none were given
-  bool enabled = true;              // false: the tenant has it disabled
+  std::string settings_hash;        // SHA-256 of them as canonical JSON; empty when it is not loaded
+  model::DetectorMode mode = model::DetectorMode::live;
+  bool enabled = true;  // false: the tenant has it disabled
   bool optional = false;
   bool loaded = true;  // false: optional, and `fault` says why not
   std::string fault;

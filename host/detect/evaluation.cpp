@@ -7,21 +7,21 @@ namespace runwarden::detect {
 
 class Evaluation::GuardedCall final : public WorkPool::Guarded {
  public:
-  GuardedCall(Evaluation& evaluation, Asking& asking, Detector& detector) : evaluation_(evaluation), asking_(asking), detector_(detector) {}
+  GuardedCall(Evaluation& evaluation, Asking& asking, const Seat& seat) : evaluation_(evaluation), asking_(asking), seat_(seat) {}
 
   void call() override { asking_.call(); }
   WorkPool::Task instead() override {
     asking_.leave_behind();
     evaluation_.so_far_.run_in_use = true;
-    return [self = evaluation_.shared_from_this(), &detector = detector_, begin_ns = asking_.begin_ns()](std::size_t worker) {
-      self->go_on_without(detector, begin_ns, worker);
+    return [self = evaluation_.shared_from_this(), &seat = seat_, begin_ns = asking_.begin_ns()](std::size_t worker) {
+      self->go_on_without(seat, begin_ns, worker);
     };
   }
 
  private:
   Evaluation& evaluation_;
   Asking& asking_;
-  Detector& detector_;
+  const Seat& seat_;
 };
 
 bool Evaluation::go_on(std::size_t worker) {
@@ -30,7 +30,7 @@ bool Evaluation::go_on(std::size_t worker) {
   while (next_ < lineup_.size()) {
     if (!ask(*lineup_[next_++], view, worker)) return false;
   }
-  sort_findings(so_far_.verdict.findings);
+  sort_findings(so_far_.verdict);
   const auto done = std::move(then_.done);  // goes now, not with the last thread that was left behind
   done(worker, std::move(so_far_));
   then_.failed = nullptr;
@@ -40,21 +40,21 @@ bool Evaluation::go_on(std::size_t worker) {
 bool Evaluation::ask(Seat& seat, const RunView& view, std::size_t worker) {
   Asking asking(terms_, seat, view, worker);
   if (auto report = asking.skipped()) {
-    so_far_.verdict.reports.push_back(std::move(*report));
+    reports_of(so_far_.verdict, seat).push_back(std::move(*report));
     return true;
   }
-  GuardedCall call(*this, asking, *seat.detector);
+  GuardedCall call(*this, asking, seat);
   if (!pool_.guard(worker, asking.due_ns(), call)) {
     asking.returned_late();
     return false;
   }
-  so_far_.verdict.reports.push_back(asking.report(so_far_.verdict.findings));
+  reports_of(so_far_.verdict, seat).push_back(asking.report(findings_of(so_far_.verdict, seat)));
   return true;
 }
 
-void Evaluation::go_on_without(Detector& detector, std::int64_t begin_ns, std::size_t worker) {
+void Evaluation::go_on_without(const Seat& seat, std::int64_t begin_ns, std::size_t worker) {
   try {
-    so_far_.verdict.reports.push_back(left_behind_report(terms_, detector, begin_ns, question_.run->id));
+    reports_of(so_far_.verdict, seat).push_back(left_behind_report(terms_, *seat.detector, begin_ns, question_.run->id));
     go_on(worker);
   } catch (...) {
     if (then_.failed) then_.failed();
@@ -62,11 +62,20 @@ void Evaluation::go_on_without(Detector& detector, std::int64_t begin_ns, std::s
   }
 }
 
-void sort_findings(std::vector<model::Finding>& findings) {
+std::vector<model::DetectorReport>& reports_of(model::Verdict& verdict, const Seat& seat) {
+  return seat.mode == model::DetectorMode::shadow ? verdict.shadow_reports : verdict.reports;
+}
+
+std::vector<model::Finding>& findings_of(model::Verdict& verdict, const Seat& seat) {
+  return seat.mode == model::DetectorMode::shadow ? verdict.shadow_findings : verdict.findings;
+}
+
+void sort_findings(model::Verdict& verdict) {
   const auto first = [](const model::Finding& a, const model::Finding& b) {
     return a.suspicion_score != b.suspicion_score ? a.suspicion_score > b.suspicion_score : a.detector_key < b.detector_key;
   };
-  std::stable_sort(findings.begin(), findings.end(), first);
+  std::stable_sort(verdict.findings.begin(), verdict.findings.end(), first);
+  std::stable_sort(verdict.shadow_findings.begin(), verdict.shadow_findings.end(), first);
 }
 
 }  // namespace runwarden::detect

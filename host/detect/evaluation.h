@@ -27,7 +27,7 @@ class Evaluation : public std::enable_shared_from_this<Evaluation> {
  private:
   class GuardedCall;
   bool ask(Seat& seat, const RunView& view, std::size_t worker);
-  void go_on_without(Detector& detector, std::int64_t begin_ns, std::size_t worker);
+  void go_on_without(const Seat& seat, std::int64_t begin_ns, std::size_t worker);
 
   const std::shared_ptr<const void> keep_;
   const Lineup& lineup_;
@@ -39,7 +39,11 @@ class Evaluation : public std::enable_shared_from_this<Evaluation> {
   Evaluated so_far_;
 };
 
+// Where what a seat's detector says goes: with the others', or apart while it is on trial.
+std::vector<model::DetectorReport>& reports_of(model::Verdict& verdict, const Seat& seat);
+std::vector<model::Finding>& findings_of(model::Verdict& verdict, const Seat& seat);
+
 // Highest score first, ties by detector key.
-void sort_findings(std::vector<model::Finding>& findings);
+void sort_findings(model::Verdict& verdict);
 
 }  // namespace runwarden::detect

@@ -5,6 +5,7 @@
 #include "detect/entry_check.h"
 #include "detect/libraries.h"
 #include "detect/settings_check.h"
+#include "detect/settings_hash.h"
 #include "detect/stuck_calls.h"
 
 namespace runwarden::detect {
@@ -52,6 +53,8 @@ std::shared_ptr<Seat> Loading::seat(Detector& detector, const std::string& tenan
   const rw_info& info = *detector.functions->info;
   const bool concurrent = ((info.optional_caps | info.required_caps) & RW_CAP_CONCURRENT) != 0;
   auto seat = std::make_shared<Seat>(detector, settings_json, concurrent);
+  seat->provenance = std::make_shared<const model::Provenance>(
+      model::Provenance{std::string(view(info.version)), detector.sha256, settings_hash(settings_json)});
   for (std::size_t count = concurrent ? 1 : context_.workers; count > 0; --count) {
     Result<Instance> made = Instance::create(*detector.functions, detector.host, *context_.clock, settings_json);
     if (!made.ok()) return refuse_creation(detector, tenant, made.error()), nullptr;
@@ -69,6 +72,7 @@ void Loading::check_tenant(const std::string& tenant, const model::TenantChange&
   };
   for (const std::string& key : change.disabled) check(key, "disabled");
   for (const auto& [key, unused] : change.settings_json) check(key, "settings");
+  for (const auto& [key, unused] : change.modes) check(key, "mode");
 }
 
 void Loading::refuse(const model::DetectorEntry& entry, const std::string& why) {
@@ -79,6 +83,7 @@ void Loading::refuse(const model::DetectorEntry& entry, const std::string& why) 
   info.key = entry.key;
   info.library = entry.library;
   info.settings_json = entry.settings_json;
+  info.mode = entry.mode;
   info.optional = true;
   info.loaded = false;
   info.fault = why;

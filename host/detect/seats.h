@@ -63,6 +63,9 @@ class Seat {
 
   Detector* const detector;  // outlives the seat
   const std::string settings_json;
+  // [loading] Set once, then only read.
+  model::DetectorMode mode = model::DetectorMode::live;
+  std::shared_ptr<const model::Provenance> provenance;
 
  private:
   const bool concurrent_;

@@ -8,17 +8,26 @@
 
 namespace runwarden::model {
 
+// A detector in shadow runs on every run, but what it says is kept apart and never in an answer.
+enum class DetectorMode : std::uint8_t { live, shadow };
+
+inline const char* name(DetectorMode mode) {
+  return mode == DetectorMode::shadow ? "shadow" : "live";
+}
+
 struct DetectorEntry {
   std::string key;
   std::string library;        // a file name on the search path, or an absolute path
   std::string settings_json;  // one JSON object
   bool optional = false;      // a fault of it does not keep the service from starting
   std::string place;          // "runwarden.yaml:41:5"
+  DetectorMode mode = DetectorMode::live;
 };
 
 struct TenantChange {
   std::vector<std::string> disabled;                 // detector keys
   std::map<std::string, std::string> settings_json;  // by detector key: the tenant's whole settings, the common ones under its own
+  std::map<std::string, DetectorMode> modes = {};    // by detector key
 };
 
 struct DetectorSettings {

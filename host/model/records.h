@@ -36,7 +36,8 @@ struct FailureRecord {
   Severity severity = Severity::medium;
   int score = 0;
   std::string fingerprint;
-  std::string json;  // the Failure object, exactly as answered
+  std::string json;     // the Failure object, exactly as answered
+  bool shadow = false;  // of a detector on trial: in no count and in no list but its own
 };
 
 // What is buffered of a run that streams in.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,13 @@ struct Evidence {
   std::string value;
 };
 
+// Which build of a detector said it, and with which settings: with the run, enough to get the same answer again.
+struct Provenance {
+  std::string detector_version;  // for people
+  std::string library_sha256;    // of the library's file; lower-case hexadecimal
+  std::string settings_hash;     // SHA-256 of the settings in force, as canonical JSON; lower-case hexadecimal
+};
+
 // One failure as a detector reported it, before it has an id.
 struct Finding {
   std::string detector_key;
@@ -32,7 +40,9 @@ struct Finding {
   std::string primary_step_id;  // empty: the failure is of the whole run
   std::vector<Evidence> evidence;
   std::optional<double> waste_usd;
-  std::string fingerprint;  // equal for failures of the same kind
+  std::string fingerprint;                       // equal for failures of the same kind
+  std::shared_ptr<const Provenance> provenance;  // null: not known
+  bool shadow = false;                           // found by a detector on trial
 };
 
 struct Suppression {
@@ -51,7 +61,10 @@ struct DetectorReport {
 
 struct Verdict {
   std::vector<Finding> findings;        // highest score first, ties by detector key
-  std::vector<DetectorReport> reports;  // every enabled detector, by key
+  std::vector<DetectorReport> reports;  // every live detector, by key
+  // The same of detectors on trial. Kept and counted apart: no answer shows them.
+  std::vector<Finding> shadow_findings;
+  std::vector<DetectorReport> shadow_reports;
 };
 
 }  // namespace runwarden::model

@@ -41,6 +41,14 @@ const char* name(model::Resolution resolution) {
   return "whole";
 }
 
+std::string provenance_json(const model::Provenance& provenance) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("detectorVersion").string(provenance.detector_version);
+  out.key("librarySha256").string(provenance.library_sha256).key("settingsHash").string(provenance.settings_hash).end_object();
+  return text;
+}
+
 std::string failure_json(const model::Finding& finding, std::string_view failure_id, std::string_view run_id, std::uint32_t revision,
                          std::int64_t detected_ms) {
   std::string text;
@@ -51,6 +59,7 @@ std::string failure_json(const model::Finding& finding, std::string_view failure
   if (!run_id.empty()) out.key("runId").string(run_id);
   if (!failure_id.empty()) out.key("revision").integer(revision);
   out.key("detectorKey").string(finding.detector_key);
+  if (finding.shadow) out.key("mode").string("shadow");
   out.key("suspicionScore").integer(finding.suspicion_score);
   out.key("severity").string(model::name(finding.severity));
   out.key("initialFailureSource").string(model::name(finding.source));
@@ -64,6 +73,7 @@ std::string failure_json(const model::Finding& finding, std::string_view failure
   out.end_array();
   if (finding.waste_usd) out.key("estimatedWasteUsd").number(*finding.waste_usd);
   out.key("fingerprint").string(finding.fingerprint);
+  if (finding.provenance != nullptr) out.key("provenance").raw(provenance_json(*finding.provenance));
   if (!failure_id.empty()) out.key("detectedAt").string(format_time(detected_ms));
   out.end_object();
   return text;

@@ -10,6 +10,9 @@
 
 namespace runwarden::pipeline {
 
+// {"detectorVersion", "librarySha256", "settingsHash"}
+std::string provenance_json(const model::Provenance& provenance);
+
 // One Failure. `failure_id` and `detected_ms` are left out of a failure that is not stored: an empty id.
 std::string failure_json(const model::Finding& finding, std::string_view failure_id, std::string_view run_id, std::uint32_t revision,
                          std::int64_t detected_ms);

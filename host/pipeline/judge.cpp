@@ -29,7 +29,8 @@ bool Judge::judge(model::Run run, const Judged& what, std::size_t worker, Then t
 store::RunWrite Judge::keep_unread(std::string run_id, std::string document, const std::string& why, const Judged& what) {
   model::Verdict verdict;
   for (const detect::DetectorInfo& detector : detectors_()->list(what.tenant_name)) {
-    if (detector.enabled) verdict.reports.push_back({detector.key, model::DetectorStatus::error, why, {}, 0});
+    const bool speaks = detector.enabled && detector.mode == model::DetectorMode::live;
+    if (speaks) verdict.reports.push_back({detector.key, model::DetectorStatus::error, why, {}, 0});
   }
   store::RunWrite write = write_of(std::move(run_id), std::move(document), verdict, what);
   write.run.policies_json = policies_json(what.tenant, what.key.time_ms);
@@ -47,25 +48,32 @@ store::RunWrite Judge::write_of(std::string run_id, std::string document, const 
   record.resolved_ms = what.now_ms;
   record.failures_json = "[";
   for (const model::Finding& finding : verdict.findings) {
-    model::FailureRecord failure;
-    failure.key = {what.now_ms, store_.next_seq()};
-    failure.id = model::make_failure_id(failure.key);
-    failure.detector_key = finding.detector_key;
-    failure.severity = finding.severity;
-    failure.score = finding.suspicion_score;
-    failure.fingerprint = finding.fingerprint;
-    failure.json = failure_json(finding, failure.id, record.run_id, record.revision, what.now_ms);
+    model::FailureRecord failure = failure_of(finding, record.run_id, what);
     record.failures_json.append(record.failures_json.size() > 1 ? "," : "").append(failure.json);
     record.max_score = std::max(record.max_score, finding.suspicion_score);
     record.fired.push_back(finding.detector_key);
     write.failures.push_back(std::move(failure));
   }
+  for (const model::Finding& finding : verdict.shadow_findings) write.failures.push_back(failure_of(finding, record.run_id, what));
   std::sort(record.fired.begin(), record.fired.end());
   record.fired.erase(std::unique(record.fired.begin(), record.fired.end()), record.fired.end());
   record.failures_json += ']';
   record.detectors_json = detectors_json(verdict.reports);
   record.document = std::move(document);
   return write;
+}
+
+model::FailureRecord Judge::failure_of(const model::Finding& finding, std::string_view run_id, const Judged& what) {
+  model::FailureRecord failure;
+  failure.key = {what.now_ms, store_.next_seq()};
+  failure.id = model::make_failure_id(failure.key);
+  failure.detector_key = finding.detector_key;
+  failure.severity = finding.severity;
+  failure.score = finding.suspicion_score;
+  failure.fingerprint = finding.fingerprint;
+  failure.json = failure_json(finding, failure.id, run_id, what.revision, what.now_ms);
+  failure.shadow = finding.shadow;
+  return failure;
 }
 
 std::string Judge::policies_json(model::TenantId tenant, std::int64_t at_ms) {

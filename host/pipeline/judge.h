@@ -45,6 +45,7 @@ class Judge {
 
  private:
   store::RunWrite write_of(std::string run_id, std::string document, const model::Verdict& verdict, const Judged& what);
+  model::FailureRecord failure_of(const model::Finding& finding, std::string_view run_id, const Judged& what);
   std::string policies_json(model::TenantId tenant, std::int64_t at_ms);
 
   store::Store& store_;

@@ -74,8 +74,10 @@ std::uint64_t expire_runs(WriteBatch& batch, const Retention& retention, std::si
 std::uint64_t expire_failures(WriteBatch& batch, const Retention& retention, std::size_t most) {
   std::uint64_t gone = 0;
   const auto none = [](const RunPlace&, std::string_view) { return false; };
-  for (const RunPlace& place : oldest(batch.txn, batch.tables.failures, retention.failures_before_ms, retention, most, none)) {
-    gone += erase_failure(batch, place.tenant, place.key) ? 1 : 0;
+  for (const Table* table : {&batch.tables.failures, &batch.tables.shadow_failures}) {
+    for (const RunPlace& place : oldest(batch.txn, *table, retention.failures_before_ms, retention, most - gone, none)) {
+      gone += erase_failure(batch, place.tenant, place.key) ? 1 : 0;
+    }
   }
   return gone;
 }

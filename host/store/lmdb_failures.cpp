@@ -17,6 +17,7 @@ KeyBytes fingerprint_key(model::TenantId tenant, const Half& half, const model::
 }  // namespace
 
 void put_failure(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, std::string_view value) {
+  if (failure.shadow) return batch.txn.put(batch.tables.shadow_failures.handle, place_key(tenant, failure.key), value);
   const Half half = half_digest(failure.fingerprint);
   batch.txn.put(batch.tables.failures.handle, place_key(tenant, failure.key), value);
   batch.txn.put(batch.tables.fingerprints.handle, fingerprint_key(tenant, half, failure.key), {});
@@ -26,7 +27,7 @@ void put_failure(WriteBatch& batch, model::TenantId tenant, const model::Failure
 bool erase_failure(WriteBatch& batch, model::TenantId tenant, const model::RecordKey& key) {
   const KeyBytes place = place_key(tenant, key);
   const auto value = batch.txn.get(batch.tables.failures.handle, place);
-  if (!value) return false;
+  if (!value) return batch.txn.erase(batch.tables.shadow_failures.handle, place);
   // A failure that cannot be read goes all the same, without its fingerprint's entries.
   try {
     const model::FailureRecord failure = decoded(batch.tables.failures, place, [&] { return decode_failure_head(place, *value); });
@@ -43,11 +44,15 @@ std::optional<model::FailureRecord> find_failure(const Txn& txn, const Tables& t
   const auto spelled = model::parse_failure_id(id);
   if (!spelled) return std::nullopt;
   const KeyBytes key = place_key(tenant, *spelled);
-  const auto value = txn.get(tables.failures.handle, key);
-  if (!value) return std::nullopt;
-  auto failure = decoded(tables.failures, key, [&] { return decode_failure(key, *value); });
-  if (failure.id != id) return std::nullopt;
-  return failure;
+  for (const Table* table : {&tables.failures, &tables.shadow_failures}) {
+    const auto value = txn.get(table->handle, key);
+    if (!value) continue;
+    auto failure = decoded(*table, key, [&] { return decode_failure(key, *value); });
+    if (failure.id != id) return std::nullopt;
+    failure.shadow = table == &tables.shadow_failures;
+    return failure;
+  }
+  return std::nullopt;
 }
 
 FingerprintStats fingerprint_stats(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view fingerprint) {

@@ -100,17 +100,19 @@ Page<model::RunRecord> list_runs(LmdbEnv& env, const Tables& tables, model::Tena
 
 Page<model::FailureRecord> list_failures(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const FailureQuery& query) {
   Filling<model::FailureRecord> page(query.range);
-  const bool by_fingerprint = !query.fingerprint.empty();
+  const Table& table = query.shadow ? tables.shadow_failures : tables.failures;
+  const bool by_fingerprint = !query.fingerprint.empty() && !query.shadow;
   KeyBytes prefix = KeyBytes().u32(tenant);
   if (by_fingerprint) prefix.bytes(view(half_digest(query.fingerprint)));
-  walk_back(env, by_fingerprint ? tables.fingerprints : tables.failures, prefix, query.range,
+  walk_back(env, by_fingerprint ? tables.fingerprints : table, prefix, query.range,
             [&](const Txn& txn, const model::RecordKey& at, std::string_view, std::string_view value) {
               const KeyBytes key = place_key(tenant, at);
-              if (by_fingerprint) value = txn.get(tables.failures.handle, key).value_or(std::string_view());
+              if (by_fingerprint) value = txn.get(table.handle, key).value_or(std::string_view());
               if (value.empty()) return true;
-              if (!fits(query, decoded(tables.failures, key, [&] { return decode_failure_head(key, value); }))) return true;
+              if (!fits(query, decoded(table, key, [&] { return decode_failure_head(key, value); }))) return true;
               if (!page.has_room()) return false;
-              model::FailureRecord failure = decoded(tables.failures, key, [&] { return decode_failure(key, value); });
+              model::FailureRecord failure = decoded(table, key, [&] { return decode_failure(key, value); });
+              failure.shadow = query.shadow;
               const std::uint64_t bytes = failure.json.size();
               page.add(std::move(failure), bytes);
               return true;

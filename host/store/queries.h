@@ -43,6 +43,7 @@ struct FailureQuery {
   std::string fingerprint = {};
   std::optional<model::Severity> severity = std::nullopt;
   int min_score = 0;
+  bool shadow = false;  // those of detectors on trial instead
 };
 
 struct ChangeQuery {

@@ -20,27 +20,28 @@ struct Table {
 };
 
 struct Tables {
-  Table meta{"meta"};                  // name -> number
-  Table tenants{"tenants"};            // tenant's name -> its number
-  Table keys{"keys"};                  // key id -> KeyRecord
-  Table key_uses{"key_uses"};          // key id -> when it was last used
-  Table runs{"runs"};                  // place -> run, its latest revision
-  Table former{"former"};              // place, revision u32 -> run, a revision that another has followed
-  Table run_ids{"run_ids"};            // tenant, runId -> place; only where the runId does not spell it
-  Table open_runs{"open_runs"};        // place -> when the revision began, and whether it is complete
-  Table events{"events"};              // place, EventPart u8, ... -> events of a run
-  Table failures{"failures"};          // place -> failure
-  Table fingerprints{"fingerprints"};  // tenant, half digest of the fingerprint, time, seq -> nothing
-  Table tally{"tally"};                // tenant, series, level u8, bucket -> count
-  Table changes{"changes"};            // place -> change
-  Table policies{"policies"};          // place -> policy revision
-  Table policy_index{"policy_index"};  // tenant, PolicyPart u8, half digest of the policy's name, ... -> see lmdb_policies.h
-  Table idempotency{"idempotency"};    // day u32, tenant, first half of the identity -> Answered
+  Table meta{"meta"};                        // name -> number
+  Table tenants{"tenants"};                  // tenant's name -> its number
+  Table keys{"keys"};                        // key id -> KeyRecord
+  Table key_uses{"key_uses"};                // key id -> when it was last used
+  Table runs{"runs"};                        // place -> run, its latest revision
+  Table former{"former"};                    // place, revision u32 -> run, a revision that another has followed
+  Table run_ids{"run_ids"};                  // tenant, runId -> place; only where the runId does not spell it
+  Table open_runs{"open_runs"};              // place -> when the revision began, and whether it is complete
+  Table events{"events"};                    // place, EventPart u8, ... -> events of a run
+  Table failures{"failures"};                // place -> failure
+  Table shadow_failures{"shadow_failures"};  // place -> failure of a detector on trial
+  Table fingerprints{"fingerprints"};        // tenant, half digest of the fingerprint, time, seq -> nothing
+  Table tally{"tally"};                      // tenant, series, level u8, bucket -> count
+  Table changes{"changes"};                  // place -> change
+  Table policies{"policies"};                // place -> policy revision
+  Table policy_index{"policy_index"};        // tenant, PolicyPart u8, half digest of the policy's name, ... -> see lmdb_policies.h
+  Table idempotency{"idempotency"};          // day u32, tenant, first half of the identity -> Answered
 
   template <class Use>
   void each(Use use) {
-    for (Table* table : {&meta, &tenants, &keys, &key_uses, &runs, &former, &run_ids, &open_runs, &events, &failures, &fingerprints, &tally,
-                         &changes, &policies, &policy_index, &idempotency}) {
+    for (Table* table : {&meta, &tenants, &keys, &key_uses, &runs, &former, &run_ids, &open_runs, &events, &failures, &shadow_failures,
+                         &fingerprints, &tally, &changes, &policies, &policy_index, &idempotency}) {
       use(*table);
     }
   }

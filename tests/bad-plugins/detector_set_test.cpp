@@ -97,6 +97,9 @@ TEST_F(DetectorSetTest, WhenAFindingIsRefused_ItDoesNotLookLikeNothingFound) {
   settings.entries.clear();
   said = report("bad_step");
   EXPECT_EQ(said.reason, "its finding was refused: the primary step is 0, the run has 0 steps");
+  settings.entries.clear();
+  said = report("too_long");
+  EXPECT_EQ(said.reason, "its finding was refused: the title in bytes has 513, the limit is 512");
 }
 
 TEST_F(DetectorSetTest, WhenFindingsAreTooMany_TheFirstStandAndTheRestAreCounted) {
@@ -156,6 +159,43 @@ TEST_F(DetectorSetTest, WhenATenantHasChanges_TheyAreItsOwn) {
   ASSERT_EQ(acme.size(), 2U);
   EXPECT_EQ(acme[0].settings_json, R"({"repeats":5})");
   EXPECT_FALSE(acme[1].enabled);
+}
+
+TEST_F(DetectorSetTest, WhenADetectorIsOnTrial_WhatItSaysStandsApart) {
+  enable("good").mode = model::DetectorMode::shadow;
+  settings.entries.push_back({"zoo_two", "good.so", {}, false, {}});
+  settings.tenants["acme"].modes = {{"zoo", model::DetectorMode::live}, {"zoo_two", model::DetectorMode::shadow}};
+  auto set = load();
+  ASSERT_TRUE(set.ok()) << set.error().detail;
+  const auto common = (*set)->evaluate(run, "other", 0);
+  ASSERT_EQ(common.findings.size(), 1U);
+  EXPECT_EQ(common.findings[0].detector_key, "zoo_two");
+  EXPECT_FALSE(common.findings[0].shadow);
+  EXPECT_EQ(common.reports.size(), 1U);
+  ASSERT_EQ(common.shadow_findings.size(), 1U);
+  EXPECT_EQ(common.shadow_findings[0].detector_key, "zoo");
+  EXPECT_TRUE(common.shadow_findings[0].shadow);
+  EXPECT_EQ(common.shadow_reports[0].status, DetectorStatus::fired);
+  const auto acme = (*set)->evaluate(run, "acme", 0);
+  EXPECT_EQ(acme.findings.at(0).detector_key, "zoo");
+  EXPECT_EQ(acme.shadow_findings.at(0).detector_key, "zoo_two");
+  EXPECT_EQ((*set)->list("other")[0].mode, model::DetectorMode::shadow);
+  EXPECT_EQ((*set)->list("acme")[0].mode, model::DetectorMode::live);
+}
+
+TEST_F(DetectorSetTest, WhenADetectorFinds_TheFindingSaysWhoItWas) {
+  enable("good").settings_json = R"({"repeats": 3})";
+  settings.tenants["acme"].settings_json = {{"zoo", R"({"repeats":4})"}};
+  auto set = load();
+  ASSERT_TRUE(set.ok()) << set.error().detail;
+  const auto common = (*set)->evaluate(run, {}, 0);
+  const auto said = common.findings.at(0).provenance;
+  ASSERT_NE(said, nullptr);
+  EXPECT_EQ(said->detector_version, "1.0.0");
+  EXPECT_EQ(said->library_sha256, to_hex(sha256(bytes_of("good"))));
+  EXPECT_EQ(said->settings_hash, to_hex(sha256(R"({"repeats":3})")));
+  EXPECT_EQ((*set)->list()[0].settings_hash, said->settings_hash);
+  EXPECT_EQ((*set)->evaluate(run, "acme", 0).findings.at(0).provenance->settings_hash, to_hex(sha256(R"({"repeats":4})")));
 }
 
 TEST_F(DetectorSetTest, WhenATenantsChangeIsWrong_TheSetIsRefused) {

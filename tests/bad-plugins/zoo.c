@@ -1,6 +1,8 @@
 /* Every bad plugin of the zoo is this file, with one thing made different on the compiler's command line. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <runwarden/detector.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -92,6 +94,16 @@ UNUSED static rw_status create_forgets(const rw_host* host, const rw_call* call,
   return RW_OK;
 }
 
+UNUSED static rw_status create_crashes_on_settings(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  if (config.len > 2) *(volatile int*)0 = 1;
+  return create_fine(host, call, config, out);
+}
+
+UNUSED static rw_status create_opens_a_file(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  if (open("/dev/null", O_RDONLY) < 0) return RW_INTERNAL;
+  return create_fine(host, call, config, out);
+}
+
 UNUSED static void* wait_for_ever(void* nothing) {
   for (;;) pause();
   return nothing;
@@ -148,6 +160,55 @@ UNUSED static rw_status ignore_the_deadline(void* self, const rw_run* run, const
   return emit_one(self, run, call);
 }
 
+UNUSED static rw_status never_return(void* self, const rw_run* run, const rw_call* call) {
+  (void)self, (void)run, (void)call;
+  for (;;) pause();
+}
+
+UNUSED static rw_status work_on_for_two_seconds(void* self, const rw_run* run, const rw_call* call) {
+  (void)self, (void)run;
+  if (call->should_stop(call->ctx)) sleep(2);
+  return RW_OK;
+}
+
+UNUSED static rw_status crash(void* self, const rw_run* run, const rw_call* call) {
+  (void)self, (void)run, (void)call;
+  *(volatile int*)0 = 1;
+  return RW_OK;
+}
+
+UNUSED static rw_status crash_without_an_id(void* self, const rw_run* run, const rw_call* call) {
+  if (run->step_count > 0 && run->step_at(run->ctx, 0)->name.ptr == NULL) return crash(self, run, call);
+  return RW_OK;
+}
+
+UNUSED static rw_status end_the_process(void* self, const rw_run* run, const rw_call* call) {
+  (void)self, (void)run, (void)call;
+  _exit(7);
+}
+
+UNUSED static rw_status emit_every_other_time(void* self, const rw_run* run, const rw_call* call) {
+  static int times;
+  return ++times % 2 == 0 ? RW_OK : emit_one(self, run, call);
+}
+
+/* Fails when two threads are inside at once. */
+UNUSED static rw_status bear_no_company(void* self, const rw_run* run, const rw_call* call) {
+  static int inside;
+  int others = __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+  (void)self, (void)run;
+  usleep(200);
+  __atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
+  if (others == 0) return RW_OK;
+  call->fail(call->ctx, text("somebody is here already"));
+  return RW_INTERNAL;
+}
+
+UNUSED static rw_status leak_memory(void* self, const rw_run* run, const rw_call* call) {
+  (void)self, (void)run, (void)call;
+  return malloc(1000) == NULL ? RW_INTERNAL : RW_OK;
+}
+
 UNUSED static rw_status stop_early(void* self, const rw_run* run, const rw_call* call) {
   (void)self, (void)run, (void)call;
   return RW_STOPPED;
@@ -165,6 +226,17 @@ UNUSED static rw_status emit_bad_step(void* self, const rw_run* run, const rw_ca
   rw_finding one = finding();
   (void)self;
   one.primary_step = (int32_t)run->step_count;
+  call->emit(call->ctx, &one);
+  return RW_OK;
+}
+
+UNUSED static rw_status emit_too_long(void* self, const rw_run* run, const rw_call* call) {
+  static char long_title[RW_MAX_TITLE + 1];
+  rw_finding one = finding();
+  (void)self, (void)run;
+  memset(long_title, 'x', sizeof long_title);
+  one.title.ptr = long_title;
+  one.title.len = sizeof long_title;
   call->emit(call->ctx, &one);
   return RW_OK;
 }

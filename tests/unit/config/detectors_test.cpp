@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "config/settings.h"
 #include "unit/config/temp_folder.h"
 
@@ -142,6 +144,23 @@ detectors:
   EXPECT_TRUE(good->detectors.tenants.at("empty").settings_json.empty());
 }
 
+TEST_F(DetectorsTest, WhenADetectorIsOnTrial_ItsModeIsShadow) {
+  folder.write("detectors.d/ghost.yaml", "key: ghost\nmode: shadow\n");
+  const auto settings = read(R"(
+detectors:
+  include: [detectors.d/*.yaml]
+  enabled: [{key: loop}, {key: late, mode: shadow}, {key: ghost, mode: live}]
+  tenants:
+    acme: {mode: {loop: shadow, late: live, ghost: }}
+)");
+  ASSERT_TRUE(settings.ok()) << settings.error().detail;
+  using Mode = model::DetectorMode;
+  std::map<std::string, Mode> modes;
+  for (const auto& entry : settings->detectors.entries) modes[entry.key] = entry.mode;
+  EXPECT_EQ(modes, (std::map<std::string, Mode>{{"ghost", Mode::live}, {"loop", Mode::live}, {"late", Mode::shadow}}));
+  EXPECT_EQ(settings->detectors.tenants.at("acme").modes, (std::map<std::string, Mode>{{"loop", Mode::shadow}, {"late", Mode::live}}));
+}
+
 TEST_F(DetectorsTest, WhenADetectorFindsAFaultInItsSettings_ItsPlaceIsTold) {
   folder.write("detectors.d/loop.yaml", "key: loop\nsettings:\n  repeats: ten\n  tables:\n    - {name: a/b}\n");
   const auto settings = read(R"(
@@ -185,9 +204,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         FaultCase{"detectors: {enabled: {key: a}}\n",
                   "config: detectors.enabled (runwarden.yaml:1:22): expected a list of detectors, got a mapping"},
-        FaultCase{
-            "detectors: {enabled: [a]}\n",
-            "config: detectors.enabled[0] (runwarden.yaml:1:23): expected a mapping with key, library, settings, optional, off; got \"a\""},
+        FaultCase{"detectors: {enabled: [a]}\n",
+                  "config: detectors.enabled[0] (runwarden.yaml:1:23): expected a mapping with key, library, settings, mode, optional, "
+                  "off; got \"a\""},
         FaultCase{"detectors: {enabled: [{library: a.so}]}\n",
                   "config: detectors.enabled[0].key (runwarden.yaml:1:23): missing; name the detector, such as key: expensive_loop"},
         FaultCase{"detectors: {enabled: [{key: Loop}]}\n",
@@ -195,6 +214,16 @@ INSTANTIATE_TEST_SUITE_P(
                   "letter first, got \"Loop\""},
         FaultCase{"detectors: {enabled: [{key: 5}]}\n",
                   "config: detectors.enabled[0].key (runwarden.yaml:1:29): expected text (in quotes where it looks like a number), got 5"},
+        FaultCase{"detectors: {enabled: [{key: a, mode: quiet}]}\n",
+                  "config: detectors.enabled[0].mode (runwarden.yaml:1:38): expected live or shadow, got \"quiet\""},
+        FaultCase{"detectors: {enabled: [{key: a}], tenants: {t: {mode: {a: 1}}}}\n",
+                  "config: detectors.tenants.t.mode.a (runwarden.yaml:1:58): expected live or shadow, got 1"},
+        FaultCase{"detectors: {enabled: [{key: a}], tenants: {t: {mode: {b: live}}}}\n",
+                  "config: detectors.tenants.t.mode.b (runwarden.yaml:1:55): no detector \"b\" is configured, the nearest one is a; add it "
+                  "to detectors.enabled, or remove this"},
+        FaultCase{"detectors: {enabled: [{key: a}], tenants: {t: {mode: shadow}}}\n",
+                  "config: detectors.tenants.t.mode (runwarden.yaml:1:54): expected a mapping from detector keys to live or shadow, got "
+                  "\"shadow\""},
         FaultCase{"detectors: {enabled: [{key: a, libary: a.so}]}\n",
                   "config: detectors.enabled[0].libary (runwarden.yaml:1:32): unknown key; the nearest known one is library"},
         FaultCase{"detectors: {enabled: [{key: a, library: ''}]}\n",

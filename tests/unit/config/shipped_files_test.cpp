@@ -121,10 +121,10 @@ TEST(Schema, KnowsEveryKeyOfADetectorAndATenant) {
   options.named = true;
   const auto settings = load(options);
   ASSERT_FALSE(settings.ok());
-  EXPECT_THAT(settings.error().detail, testing::HasSubstr("the known ones are key, library, optional, off, settings\n"));
-  EXPECT_THAT(settings.error().detail, testing::EndsWith("the known ones are disabled, settings"));
-  EXPECT_THAT(detector, testing::UnorderedElementsAre("key", "library", "optional", "off", "settings"));
-  EXPECT_THAT(tenant, testing::UnorderedElementsAre("disabled", "settings"));
+  EXPECT_THAT(settings.error().detail, testing::HasSubstr("the known ones are key, library, mode, optional, off, settings\n"));
+  EXPECT_THAT(settings.error().detail, testing::EndsWith("the known ones are disabled, settings, mode"));
+  EXPECT_THAT(detector, testing::UnorderedElementsAre("key", "library", "mode", "optional", "off", "settings"));
+  EXPECT_THAT(tenant, testing::UnorderedElementsAre("disabled", "mode", "settings"));
 }
 
 }  // namespace

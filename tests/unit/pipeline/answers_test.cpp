@@ -28,13 +28,22 @@ TEST(Answers, AStoredFailure_HasAllItsMembers) {
       R"("evidence":[{"pointer":"/steps/0/errorMessage","value":"502"}],"estimatedWasteUsd":0.6,"fingerprint":"f","detectedAt":"1970-01-01T00:00:00.000Z"})");
 }
 
+TEST(Answers, AFailure_SaysWhoFoundItAndThatItWasOnTrial) {
+  model::Finding one = finding();
+  one.shadow = true;
+  one.provenance = std::make_shared<const model::Provenance>(model::Provenance{"1.2", "aa", "bb"});
+  const std::string text = failure_json(one, "fail_1", "run_1", 1, 0);
+  EXPECT_NE(text.find(R"("detectorKey":"false_success","mode":"shadow",)"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("provenance":{"detectorVersion":"1.2","librarySha256":"aa","settingsHash":"bb"})"), std::string::npos) << text;
+}
+
 TEST(Answers, MembersWithoutAValue_AreLeftOut) {
   model::Finding one = finding();
   one.primary_step_id.clear();
   one.waste_usd.reset();
   one.evidence.clear();
   const std::string text = failure_json(one, {}, {}, 1, 0);
-  for (const char* member : {"failureId", "runId", "revision", "primaryStepId", "estimatedWasteUsd", "detectedAt"}) {
+  for (const char* member : {"failureId", "runId", "revision", "primaryStepId", "estimatedWasteUsd", "detectedAt", "provenance", "mode"}) {
     EXPECT_EQ(text.find(member), std::string::npos) << member;
   }
 }

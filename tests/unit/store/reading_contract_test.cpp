@@ -165,6 +165,52 @@ TEST_P(ReadingContract, FailureFilters_KeepWhatFits) {
   EXPECT_THAT(scores(query), IsEmpty());
 }
 
+TEST_P(ReadingContract, FailuresOnTrial_AreInTheirOwnListAndNoCount) {
+  RunWrite write = failing_run(1000, "a", "false_success", 95, "f");
+  write.failures[0].shadow = true;
+  commit(write);
+  commit(failing_run(2000, "b", "false_success", 70, "f"));
+  FailureQuery on_trial;
+  on_trial.shadow = true;
+  EXPECT_THAT(store_->failures(kAcme, {}).items, SizeIs(1));
+  ASSERT_THAT(store_->failures(kAcme, on_trial).items, SizeIs(1));
+  EXPECT_TRUE(store_->failures(kAcme, on_trial).items[0].shadow);
+  EXPECT_THAT(store_->failures(kOther, on_trial).items, IsEmpty());
+  on_trial.fingerprint = "f";
+  EXPECT_THAT(store_->failures(kAcme, on_trial).items, SizeIs(1));
+  on_trial.fingerprint = "g";
+  EXPECT_THAT(store_->failures(kAcme, on_trial).items, IsEmpty());
+  const auto found = store_->find_failure(kAcme, write.failures[0].id);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->shadow);
+  EXPECT_EQ(store_->fingerprint_stats(kAcme, "f").failures, 1u);
+  EXPECT_EQ(store_->count_failures(kAcme, "f", kBeginningMs, kEndMs), 1u);
+}
+
+TEST_P(ReadingContract, FailuresOnTrial_GoWithAgeAndWithTheirTenant) {
+  for (int i = 0; i < 6; ++i) {
+    RunWrite write = failing_run(1000 + i, std::to_string(i), "false_success", 95, "f");
+    write.failures[0].shadow = i % 2 == 0;
+    commit(write);
+  }
+  FailureQuery on_trial;
+  on_trial.shadow = true;
+  Retention retention;
+  retention.failures_before_ms = 1004;
+  const Expired first = store_->expire(retention, 3);
+  EXPECT_EQ(first.failures, 3u);
+  EXPECT_TRUE(first.more);
+  EXPECT_EQ(store_->expire(retention, 3).failures, 1u);
+  EXPECT_THAT(store_->failures(kAcme, on_trial).items, SizeIs(1));
+  retention.tenant = kOther;
+  retention.failures_before_ms = kEndMs;
+  EXPECT_EQ(store_->expire(retention, 100).failures, 0u);
+  retention.tenant = kAcme;
+  EXPECT_EQ(store_->expire(retention, 100).failures, 2u);
+  EXPECT_THAT(store_->failures(kAcme, on_trial).items, IsEmpty());
+  EXPECT_EQ(store_->fingerprint_stats(kAcme, "f").failures, 0u);
+}
+
 TEST_P(ReadingContract, Failure_IsFoundByItsIdAndLeadsToItsRun) {
   const RunWrite write = failing_run(1000, "a", "false_success", 95, "f");
   commit(write);

@@ -311,6 +311,20 @@ TEST_P(StreamingContract, FormersFailures_StayUntilTheNextRevisionsTakeTheirPlac
   EXPECT_THAT(store_->runs(kAcme, {}).items, SizeIs(1));
 }
 
+TEST_P(StreamingContract, FormersFailuresOnTrial_GoWithTheNextRevision) {
+  FailureQuery on_trial;
+  on_trial.shadow = true;
+  const auto run = commit(final_events("r", {"a"})).buffered;
+  RunWrite first = ending_with_failure(claimed(*run), "former");
+  first.failures[0].shadow = true;
+  commit(first);
+  EXPECT_THAT(store_->failures(kAcme, on_trial).items, SizeIs(1));
+  const auto reopened = commit(final_events("r", {"b"})).buffered;
+  commit(ending_with_failure(claimed(*reopened), "next"));
+  EXPECT_THAT(store_->failures(kAcme, on_trial).items, IsEmpty());
+  EXPECT_THAT(fingerprints(), ElementsAre("next"));
+}
+
 TEST_P(StreamingContract, NothingNewAfterTheEnd_LeavesTheRunAsItStands) {
   post_whole("r", {"1=a"});
   const WriteResult again = commit(events("r", {"1=a"}));
