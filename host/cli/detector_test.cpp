@@ -5,38 +5,15 @@
 #include <optional>
 
 #include "base/json_text.h"
+#include "cli/detector_settings.h"
 #include "cli/line_reader.h"
 #include "cli/loaded_detectors.h"
 #include "cli/problem_line.h"
-#include "config/file_text.h"
-#include "config/yaml_tree.h"
 #include "detect/inspect.h"
 #include "pipeline/analyze.h"
 
 namespace runwarden::cli {
 namespace {
-
-// The settings that were asked for: an object. A drop-in file stands for the settings in it. Nothing, told, if they are none.
-config::NodePtr read_settings(Context& context, const std::string& wanted) {
-  const auto start = wanted.find_first_not_of(" \t\r\n");
-  const bool is_text = start == std::string::npos || wanted[start] == '{';
-  std::string text = is_text ? wanted : std::string();
-  if (!is_text) {
-    auto file = config::read_file(wanted);
-    if (!file.ok()) {
-      context.refuse(wanted + ": " + file.error().detail);
-      return nullptr;
-    }
-    text = std::move(*file);
-  }
-  std::vector<config::Fault> faults;
-  config::NodePtr root = config::parse_yaml(text.empty() ? "{}" : text, is_text ? "--settings" : wanted, faults);
-  if (root && root->member("key") && root->member("settings")) root = root->member("settings")->value;
-  if (root && root->kind != config::Node::Kind::mapping)
-    faults.push_back({"settings", root->place, "expected a mapping, got " + config::describe(*root)});
-  for (const config::Fault& fault : faults) context.err << fault.text() << "\n";
-  return faults.empty() ? root : nullptr;
-}
 
 // A configuration with the detectors of the library and nothing else.
 std::optional<config::Settings> settings_for(Context& context, const DetectorTest& test) {
@@ -46,7 +23,7 @@ std::optional<config::Settings> settings_for(Context& context, const DetectorTes
     context.err << found.refusal << "\n";
     return std::nullopt;
   }
-  const config::NodePtr wanted = read_settings(context, test.settings);
+  const config::NodePtr wanted = read_detector_settings(context, test.settings);
   if (!wanted) return std::nullopt;
   config::Settings settings;
   settings.detectors.search_path = {library.parent_path().string()};

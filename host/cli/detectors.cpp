@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/json_text.h"
+#include "cli/conformance.h"
 #include "cli/context.h"
 #include "cli/detector_test.h"
 #include "cli/loaded_detectors.h"
@@ -149,6 +150,24 @@ void add_test(CLI::App& detectors, Context& context) {
   command->callback([&context, options] { context.exit_code = test_detectors(context, *options); });
 }
 
+void add_conformance(CLI::App& detectors, Context& context) {
+  CLI::App* command = detectors.add_subcommand("conformance", "Put a detector file through what a host may do to it");
+  auto options = std::make_shared<Conformance>();
+  command->add_option("library", options->library, "A shared library")->required()->type_name("FILE.so");
+  command->add_option("--key", options->key, "Of the one detector to look at; without it, all of the file")->type_name("KEY");
+  command->add_option("--settings", options->settings, "Settings of the detector: JSON text, or a YAML or JSON file")
+      ->type_name("JSON|FILE");
+  command->add_option("--timeout", options->timeout_s, "Seconds after which a case counts as never ending")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "One object: file, conformant, cases");
+  command->footer(
+      "For a detector's own CI. Each case runs in a process of its own, so that a crash is a finding. Exit 1 if a case failed.\n"
+      "Leaks are looked for where this program was built with AddressSanitizer.\n\n"
+      "Example:\n  runwarden detectors conformance build/pii_leak.so");
+  command->callback([&context, options] { context.exit_code = check_conformance(context, *options); });
+}
+
 }  // namespace
 
 void add_detectors(CLI::App& app, Context& context) {
@@ -158,6 +177,7 @@ void add_detectors(CLI::App& app, Context& context) {
   add_list(*detectors, context);
   add_inspect(*detectors, context);
   add_test(*detectors, context);
+  add_conformance(*detectors, context);
 }
 
 }  // namespace runwarden::cli

@@ -1,0 +1,20 @@
+// `detectors conformance`: a library through every case of the kit, each in a child process. [main] only.
+#pragma once
+
+#include <string>
+
+#include "cli/context.h"
+
+namespace runwarden::cli {
+
+struct Conformance {
+  std::string library;
+  std::string key;       // of the one detector to look at; empty: all of the library
+  std::string settings;  // JSON text, or a file's name; empty: none
+  int timeout_s = 60;    // for one case; a child that takes longer is killed
+  bool json = false;
+};
+
+int check_conformance(Context& context, const Conformance& wanted);
+
+}  // namespace runwarden::cli

@@ -1,0 +1,334 @@
+#include "cli/conformance_kit.h"
+
+#include <runwarden/detector.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "cli/conformance_runs.h"
+#include "detect/call.h"
+#include "detect/entry_check.h"
+#include "detect/inspect.h"
+#include "detect/instance.h"
+#include "detect/run_view.h"
+#include "detect/settings_check.h"
+#include "intake/run_reader.h"
+
+// There in a host that was built with AddressSanitizer alone.
+extern "C" __attribute__((weak)) int __lsan_do_recoverable_leak_check();
+
+namespace runwarden::cli {
+namespace {
+
+using Kind = CaseOutcome::Kind;
+using Json = nlohmann::json;
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::int64_t kPatienceMs = 5'000;  // for one run: 20 times the default deadline, because machines that build are slow
+constexpr std::int64_t kStopWithinMs = 1'000;
+constexpr int kRepeats = 100;
+constexpr int kThreads = 4;
+constexpr int kRepeatsAThread = 25;
+constexpr const char* kNoSuchSetting = "no_such_setting_of_any_detector";
+
+std::int64_t ms_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// What a detector said of a run; equal texts are equal answers.
+struct Said {
+  std::string fault;  // what the host would not let stand
+  std::string answer;
+};
+
+std::string answer_text(const detect::Call& call, rw_status status) {
+  Json answer = {{"status", status}, {"abstained", call.abstained}, {"findings", Json::array()}, {"suppressed", Json::array()}};
+  for (const model::Finding& one : call.findings) {
+    Json evidence = Json::array();
+    for (const model::Evidence& piece : one.evidence) evidence.push_back({piece.pointer, piece.value});
+    answer["findings"].push_back({one.suspicion_score, model::name(one.severity), model::name(one.source), one.title, one.summary,
+                                  one.primary_step_id, evidence, one.waste_usd.value_or(-1), one.fingerprint});
+  }
+  for (const model::Suppression& one : call.suppressed) answer["suppressed"].push_back({one.rule, one.step_id, one.reason});
+  return answer.dump();
+}
+
+std::string fault_of(const detect::Instance::Outcome& outcome, const detect::Call& call, bool stopping) {
+  if (!outcome.thrown.empty()) return outcome.thrown;
+  if (outcome.status == RW_STOPPED) return stopping ? "" : "answered RW_STOPPED though should_stop was 0";
+  if (outcome.status != RW_OK)
+    return "answered status " + std::to_string(outcome.status) + (call.failure.empty() ? " without a text (fail)" : ": " + call.failure);
+  if (!call.refused.empty()) return "its finding was refused: " + call.refused;
+  if (call.dropped > 0) return std::to_string(call.dropped) + " findings were beyond the limit of " + std::to_string(RW_MAX_FINDINGS);
+  return {};
+}
+
+// One detector of a library, loaded.
+class Subject {
+ public:
+  Subject(const rw_detector& detector, const ConformanceSubject& from)
+      : detector_(detector), settings_json_(from.settings_json), host_(from.key, clock_, {}) {}
+
+  const rw_info& info() const { return *detector_.info; }
+  const std::string& settings_json() const { return settings_json_; }
+  bool offers(std::uint64_t cap) const { return ((info().required_caps | info().optional_caps) & cap) != 0; }
+
+  Result<detect::Instance> create() { return create(settings_json_); }
+  Result<detect::Instance> create(const std::string& settings_json) {
+    return detect::Instance::create(detector_, host_, clock_, settings_json);
+  }
+
+  // Within `patience_ms`; 0: it is to stop at once.
+  Said evaluate(detect::Instance& instance, const model::Run& run, std::int64_t patience_ms = kPatienceMs) {
+    const detect::RunView view(run, "conformance");
+    const auto begin = std::chrono::steady_clock::now();
+    detect::Call call(clock_, run, detect::view(info().key), clock_.monotonic_ns() + patience_ms * kNsPerMs);
+    const detect::Instance::Outcome outcome = instance.evaluate(view.raw(), call.raw());
+    const std::int64_t took_ms = ms_since(begin);
+    Said said{fault_of(outcome, call, patience_ms == 0), answer_text(call, outcome.status)};
+    const std::int64_t bound_ms = patience_ms == 0 ? kStopWithinMs : patience_ms;
+    if (said.fault.empty() && took_ms > bound_ms) {
+      said.fault = "took " + std::to_string(took_ms) + " ms, at most " + std::to_string(bound_ms) + " ms are allowed here";
+      said.fault += patience_ms == 0 ? "; ask should_stop in every loop" : "; evaluate must be linear in the run's length";
+    }
+    return said;
+  }
+
+ private:
+  const rw_detector& detector_;
+  const std::string settings_json_;
+  const SystemClock clock_;
+  detect::HostServices host_;
+};
+
+CaseOutcome failed(std::string text) {
+  return {Kind::failed, std::move(text)};
+}
+CaseOutcome skipped(std::string text) {
+  return {Kind::skipped, std::move(text)};
+}
+
+model::Run read(const std::string& json) {
+  auto run = intake::read_run(json, intake::RunLimits{}, "conformance");
+  return run.ok() ? std::move(*run) : model::Run{};
+}
+
+std::vector<model::Run> read_all(const std::vector<std::string>& texts) {
+  std::vector<model::Run> runs;
+  for (const std::string& text : texts) runs.push_back(read(text));
+  return runs;
+}
+
+std::vector<model::Run> runs_of_all_kinds() {
+  std::vector<model::Run> runs = read_all(ordinary_runs());
+  for (auto& more : {empty_runs(), null_runs()}) {
+    for (const std::string& text : more) runs.push_back(read(text));
+  }
+  return runs;
+}
+
+CaseOutcome shown(Subject& subject, const std::vector<std::string>& texts) {
+  auto instance = subject.create();
+  if (!instance.ok()) return failed("create: " + instance.error().detail);
+  const std::vector<model::Run> runs = read_all(texts);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Said said = subject.evaluate(*instance, runs[i]);
+    if (!said.fault.empty()) return failed("run " + std::to_string(i + 1) + " of " + std::to_string(runs.size()) + ": " + said.fault);
+  }
+  return {};
+}
+
+CaseOutcome settings(Subject& subject) {
+  const auto faults = detect::settings_faults(detect::view(subject.info().config_schema_json),
+                                              subject.settings_json().empty() ? "{}" : subject.settings_json());
+  if (!faults.empty())
+    return failed("the settings given are not what its schema wants: settings" + faults[0].pointer + ": " + faults[0].detail);
+  auto instance = subject.create();
+  return instance.ok() ? CaseOutcome{} : failed(instance.error().detail);
+}
+
+// Settings that are none: an unknown one, and every one that the schema names with a value of each wrong kind.
+std::vector<Json> wrong_settings(std::string_view schema_text) {
+  std::vector<Json> all = {{{kNoSuchSetting, 1}}};
+  const Json schema = Json::parse(schema_text, nullptr, false);
+  if (!schema.is_object() || !schema.contains("properties")) return all;
+  for (const auto& [name, unused] : schema["properties"].items()) {
+    for (const Json& value : {Json(), Json(true), Json(-1), Json(1e300), Json(std::string(70'000, 'x')), Json::array({Json::array()}),
+                              Json{{"a", Json::array()}}}) {
+      all.push_back({{name, value}});
+    }
+  }
+  return all;
+}
+
+CaseOutcome invalid_settings(Subject& subject) {
+  const std::string_view schema = detect::view(subject.info().config_schema_json);
+  const std::string unknown = Json{{kNoSuchSetting, 1}}.dump();
+  const bool schema_refuses = !detect::settings_faults(schema, unknown).empty();
+  for (const Json& wrong : wrong_settings(schema)) {
+    auto instance = subject.create(wrong.dump());  // past the schema, which is not create's to rely on
+    if (!instance.ok() && instance.error().detail.rfind("threw an exception", 0) == 0)
+      return failed("create with wrong settings " + instance.error().detail);
+    if (instance.ok() && wrong.contains(kNoSuchSetting) && !schema_refuses)
+      return failed(
+          "neither its schema nor create refuses an unknown setting: a misspelt one passes in silence. Put \"additionalProperties\": "
+          "false into config_schema_json.");
+  }
+  return {};
+}
+
+CaseOutcome deterministic(Subject& subject) {
+  if (!subject.offers(RW_CAP_DETERMINISTIC)) return skipped("does not say RW_CAP_DETERMINISTIC");
+  auto instance = subject.create();
+  if (!instance.ok()) return failed("create: " + instance.error().detail);
+  const std::vector<model::Run> runs = runs_of_all_kinds();
+  std::vector<std::string> first;
+  for (const model::Run& run : runs) first.push_back(subject.evaluate(*instance, run).answer);
+  for (int repeat = 1; repeat < kRepeats; ++repeat) {
+    auto other = subject.create();
+    if (!other.ok()) return failed("create: " + other.error().detail);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const std::string now = subject.evaluate(repeat % 2 == 0 ? *instance : *other, runs[i]).answer;
+      if (now != first[i])
+        return failed("repeat " + std::to_string(repeat) + " of run " + std::to_string(i + 1) + " got another answer: first " +
+                      first[i].substr(0, 200) + ", then " + now.substr(0, 200));
+    }
+  }
+  return {};
+}
+
+CaseOutcome concurrent(Subject& subject) {
+  if (!subject.offers(RW_CAP_CONCURRENT)) return skipped("does not say RW_CAP_CONCURRENT: no two calls at once on one instance");
+  auto instance = subject.create();
+  if (!instance.ok()) return failed("create: " + instance.error().detail);
+  const std::vector<model::Run> runs = runs_of_all_kinds();
+  std::vector<Said> alone;
+  for (const model::Run& run : runs) alone.push_back(subject.evaluate(*instance, run));
+  std::vector<std::string> wrong(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < runs.size() * kRepeatsAThread && wrong[static_cast<std::size_t>(t)].empty(); ++i) {
+        const std::size_t at = (i + static_cast<std::size_t>(t)) % runs.size();
+        const Said said = subject.evaluate(*instance, runs[at]);
+        if (said.answer == alone[at].answer && said.fault == alone[at].fault) continue;
+        wrong[static_cast<std::size_t>(t)] = said.fault.empty() ? said.answer.substr(0, 200) : said.fault;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& text : wrong) {
+    if (!text.empty()) return failed(std::to_string(kThreads) + " threads at once got another answer than one: " + text);
+  }
+  return {};
+}
+
+CaseOutcome should_stop(Subject& subject) {
+  auto instance = subject.create();
+  if (!instance.ok()) return failed("create: " + instance.error().detail);
+  const Said said = subject.evaluate(*instance, read(long_run()), 0);
+  return said.fault.empty() ? CaseOutcome{} : failed("told to stop at once: " + said.fault);
+}
+
+std::size_t entries_of(const char* folder) {
+  std::error_code ignored;
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder, ignored), {}));
+}
+
+CaseOutcome create_destroy(Subject& subject) {
+  const auto once = [&]() -> std::string {
+    auto instance = subject.create();
+    return instance.ok() ? "" : "create: " + instance.error().detail;
+  };
+  const std::size_t threads = entries_of("/proc/self/task");
+  if (const std::string fault = once(); !fault.empty()) return failed(fault);
+  const std::size_t descriptors = entries_of("/proc/self/fd");
+  for (int i = 1; i < kRepeats; ++i) {
+    if (const std::string fault = once(); !fault.empty()) return failed("time " + std::to_string(i + 1) + ": " + fault);
+  }
+  const auto grown = [](const char* what, std::size_t before, std::size_t after) {
+    return failed(std::to_string(after - before) + " more " + what + " after " + std::to_string(kRepeats) +
+                  " times: destroy must end what create began");
+  };
+  if (const std::size_t now = entries_of("/proc/self/task"); now > threads) return grown("threads", threads, now);
+  if (const std::size_t now = entries_of("/proc/self/fd"); now > descriptors) return grown("open descriptors", descriptors, now);
+  return {};
+}
+
+CaseOutcome leaks(Subject& subject) {
+  if (__lsan_do_recoverable_leak_check == nullptr) return skipped("this host was not built with AddressSanitizer");
+  {
+    const std::vector<model::Run> runs = runs_of_all_kinds();
+    for (int i = 0; i < 3; ++i) {
+      auto instance = subject.create();
+      if (!instance.ok()) return failed("create: " + instance.error().detail);
+      for (const model::Run& run : runs) subject.evaluate(*instance, run);
+    }
+  }
+  return __lsan_do_recoverable_leak_check() == 0 ? CaseOutcome{}
+                                                 : failed("memory was left behind; LeakSanitizer's report stands on standard error");
+}
+
+struct Case {
+  std::string name;
+  std::function<CaseOutcome(Subject&)> run;
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"create", settings},
+      {"empty_run", [](Subject& subject) { return shown(subject, empty_runs()); }},
+      {"null_fields", [](Subject& subject) { return shown(subject, null_runs()); }},
+      {"ordinary_runs", [](Subject& subject) { return shown(subject, ordinary_runs()); }},
+      {"unusual_text", [](Subject& subject) { return shown(subject, unusual_runs()); }},
+      {"long_run", [](Subject& subject) { return shown(subject, {long_run()}); }},
+      {"should_stop", should_stop},
+      {"invalid_settings", invalid_settings},
+      {"deterministic", deterministic},
+      {"concurrent", concurrent},
+      {"create_destroy", create_destroy},
+      {"leaks", leaks},
+  };
+  return all;
+}
+
+}  // namespace
+
+const std::vector<std::string>& conformance_cases() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Case& one : cases()) all.push_back(one.name);
+    return all;
+  }();
+  return names;
+}
+
+Result<std::vector<std::string>> conformance_keys(const std::filesystem::path& library) {
+  const detect::Inspection found = detect::inspect(library, {});
+  if (!found.loadable) return Error{Code::validation_failed, found.refusal, {}, {}};
+  std::vector<std::string> keys;
+  for (const auto& detector : found.detectors) keys.push_back(detector.key);
+  return keys;
+}
+
+CaseOutcome run_conformance_case(const ConformanceSubject& from, std::string_view name) {
+  auto file = detect::read_library(from.library);
+  if (!file.ok()) return failed(file.error().detail);
+  auto entry = detect::take_entry(*file, {});
+  if (!entry.ok()) return failed(entry.error().detail);
+  const rw_detector* detector = detect::detector_of(**entry, from.key);
+  if (detector == nullptr) return failed("the library has no detector \"" + from.key + "\", but " + detect::keys_of(**entry));
+  Subject subject(*detector, from);
+  for (const Case& one : cases()) {
+    if (one.name == name) return one.run(subject);
+  }
+  return failed("there is no case \"" + std::string(name) + "\"");
+}
+
+}  // namespace runwarden::cli

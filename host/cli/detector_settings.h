@@ -1,0 +1,18 @@
+// The --settings of the commands that try one detector file. [main] only.
+#pragma once
+
+#include <string>
+
+#include "cli/context.h"
+#include "config/yaml_tree.h"
+
+namespace runwarden::cli {
+
+// `wanted`: JSON or YAML text of a mapping, or the name of a file; a drop-in file stands for the settings in it. Null, told, if they
+// are none.
+config::NodePtr read_detector_settings(Context& context, const std::string& wanted);
+
+// The same as the JSON text that a detector is given; nothing, told, if they are none.
+std::optional<std::string> detector_settings_json(Context& context, const std::string& wanted);
+
+}  // namespace runwarden::cli
