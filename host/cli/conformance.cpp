@@ -138,7 +138,7 @@ class Checker {
   void check(const std::string& key) {
     if (!wanted_.key.empty() && key != wanted_.key) return;
     const ConformanceSubject subject{library_, key, settings_json_};
-    for (const std::string& name : conformance_cases()) {
+    for (const std::string& name : wanted_.cases.empty() ? conformance_cases() : wanted_.cases) {
       add(key, name, [&] { return run_conformance_case(subject, name); });
     }
   }

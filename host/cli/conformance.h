@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/context.h"
 
@@ -9,9 +10,10 @@ namespace runwarden::cli {
 
 struct Conformance {
   std::string library;
-  std::string key;       // of the one detector to look at; empty: all of the library
-  std::string settings;  // JSON text, or a file's name; empty: none
-  int timeout_s = 60;    // for one case; a child that takes longer is killed
+  std::string key;                 // of the one detector to look at; empty: all of the library
+  std::vector<std::string> cases;  // the only ones to run; empty: all
+  std::string settings;            // JSON text, or a file's name; empty: none
+  int timeout_s = 60;              // for one case; a child that takes longer is killed
   bool json = false;
 };
 

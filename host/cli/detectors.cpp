@@ -4,6 +4,7 @@
 
 #include "base/json_text.h"
 #include "cli/conformance.h"
+#include "cli/conformance_kit.h"
 #include "cli/context.h"
 #include "cli/detector_test.h"
 #include "cli/loaded_detectors.h"
@@ -157,6 +158,9 @@ void add_conformance(CLI::App& detectors, Context& context) {
   command->add_option("--key", options->key, "Of the one detector to look at; without it, all of the file")->type_name("KEY");
   command->add_option("--settings", options->settings, "Settings of the detector: JSON text, or a YAML or JSON file")
       ->type_name("JSON|FILE");
+  command->add_option("--case", options->cases, "A case to run; without it, all. May be repeated")
+      ->check(CLI::IsMember(conformance_cases()))
+      ->type_name("CASE");
   command->add_option("--timeout", options->timeout_s, "Seconds after which a case counts as never ending")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
