@@ -59,12 +59,21 @@ std::string answer_text(const detect::Call& call, rw_status status) {
   return answer.dump();
 }
 
+// A long run may hold more failures than one call may report.
+bool may_be_too_many(const model::Run& run) {
+  return run.steps.size() > RW_MAX_FINDINGS;
+}
+
 std::string fault_of(const detect::Instance::Outcome& outcome, const detect::Call& call, bool stopping) {
   if (!outcome.thrown.empty()) return outcome.thrown;
   if (outcome.status == RW_STOPPED) return stopping ? "" : "answered RW_STOPPED though should_stop was 0";
   if (outcome.status != RW_OK)
     return "answered status " + std::to_string(outcome.status) + (call.failure.empty() ? " without a text (fail)" : ": " + call.failure);
   if (!call.refused.empty()) return "its finding was refused: " + call.refused;
+  return {};
+}
+
+std::string excess_of(const detect::Call& call) {
   if (call.dropped > 0) return std::to_string(call.dropped) + " findings were beyond the limit of " + std::to_string(RW_MAX_FINDINGS);
   return {};
 }
@@ -92,6 +101,7 @@ class Subject {
     const detect::Instance::Outcome outcome = instance.evaluate(view.raw(), call.raw());
     const std::int64_t took_ms = ms_since(begin);
     Said said{fault_of(outcome, call, patience_ms == 0), answer_text(call, outcome.status)};
+    if (said.fault.empty() && !may_be_too_many(run)) said.fault = excess_of(call);
     const std::int64_t bound_ms = patience_ms == 0 ? kStopWithinMs : patience_ms;
     if (said.fault.empty() && took_ms > bound_ms) {
       said.fault = "took " + std::to_string(took_ms) + " ms, at most " + std::to_string(bound_ms) + " ms are allowed here";

@@ -27,6 +27,13 @@ void write_step(JsonWriter& out, std::size_t i) {
   }
   if (i % 13 != 0)
     out.key("outputSummary").string(i % 3 == 0 ? "[]" : "Order " + number + " was shipped on 2026-06-28, tracking 1Z999AA1" + number);
+  if (i % 4 != 0) {
+    const std::string minute = (i / 60 % 60 < 10 ? "0" : "") + std::to_string(i / 60 % 60);
+    out.key("startedAt")
+        .string("2026-11-20T15:" + minute + ":30Z")
+        .key("endedAt")
+        .string("2026-11-20T15:" + minute + (i % 9 == 0 ? ":10Z" : ":31Z"));
+  }
   out.key("metadata").begin_object().key("inputTokens").integer(static_cast<std::int64_t>(i) * 10).end_object().end_object();
 }
 
@@ -104,7 +111,8 @@ std::vector<std::string> ordinary_runs() {
       R"({"stepKind":"tool","stepName":"search_orders","inputSummary":"{\"q\":1}","outputSummary":"[]","status":"completed"})";
   return {
       R"({"userRequestText":"Refund order 8842","success":true,"outcomeSummary":"Your refund has been processed.","steps":[)"
-      R"({"stepKind":"tool","stepName":"issue_refund","status":"failed","errorMessage":"502 Bad Gateway"}]})",
+      R"({"stepKind":"tool","stepName":"issue_refund","status":"failed","errorMessage":"502 Bad Gateway",)"
+      R"("startedAt":"2026-11-20T15:00:00Z","endedAt":"2026-11-20T15:04:00+00:00","metadata":{"httpStatus":502,"costUsd":0.1}}]})",
       R"({"userRequestText":"Find my order","metadata":{"costUsd":0.9},"steps":[)" + search + "," + search + "," + search + "," + search +
           "]}",
       R"({"userRequestText":"Where is order 8842?","steps":[{"stepKind":"tool","stepName":"get_order","outputSummary":"null"},)"
