@@ -96,8 +96,8 @@ bool is_empty_phrase(std::string_view text, const Lexicon& lexicon) {
   std::vector<std::string_view> words{word.text};
   while (cursor.next(word)) words.push_back(word.text);
   if (words.size() == 1) return (entry->cues & kCueEmptyWord) != 0;
-  return std::any_of(entry->phrases.begin(), entry->phrases.end(), [&](auto index) {
-    const auto& phrase = lexicon.phrase(index);
+  return std::any_of(entry->phrases.begin(), entry->phrases.end(), [&](auto begins) {
+    const auto& phrase = lexicon.phrase(begins.phrase);
     return (phrase.cues & kCueEmptyWord) != 0 && std::equal(phrase.words.begin(), phrase.words.end(), words.begin(), words.end());
   });
 }
@@ -129,7 +129,36 @@ bool member_fails(std::string_view key, Token token, JsonCursor& cursor) {
   return false;
 }
 
+/// False when no sign of a failure can stand in the text: each has "rr" (error), "cc" (success) or "ok" in it.
+bool may_fail(std::string_view text) {
+  constexpr std::size_t kBlock = 16;
+  const auto sign = [&](std::size_t at) {
+    const auto a = static_cast<unsigned char>(text[at] | 0x20);
+    const auto b = static_cast<unsigned char>(text[at + 1] | 0x20);
+    return ((a == 'r') & (b == 'r')) | ((a == 'c') & (b == 'c')) | ((a == 'o') & (b == 'k'));
+  };
+  std::size_t at = 0;
+  for (; at + kBlock < text.size(); at += kBlock) {
+    int any = 0;
+    for (std::size_t k = 0; k < kBlock; ++k) any |= sign(at + k);
+    if (any == 0) continue;
+    for (std::size_t k = at; k < at + kBlock; ++k) {
+      if (sign(k) == 0) continue;
+      const char c = text[k] | 0x20;
+      const auto around = k == 0 ? std::string_view{} : text.substr(k - 1, 5);
+      if (c == 'r' && equal_ignoring_case(around, "error")) return true;
+      if (c == 'o' && k + 2 < text.size() && !is_word_byte(static_cast<char>(text[k + 2] | 0x20))) return true;
+      if (c == 'c' && k > 1 && equal_ignoring_case(text.substr(k - 2, 7), "success")) return true;
+    }
+  }
+  for (; at + 1 < text.size(); ++at) {
+    if (sign(at) != 0) return true;
+  }
+  return false;
+}
+
 bool json_fails(std::string_view text) {
+  if (!may_fail(text)) return false;
   JsonCursor cursor(text);
   if (cursor.next() != Token::kObject) return false;
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {

@@ -440,13 +440,11 @@ void collect_names(std::string_view text, std::vector<std::string_view>& names, 
 }
 
 std::uint64_t normal_id(std::string_view text) {
-  std::uint64_t h = 0xcbf29ce484222325ull;
+  IdHash hash;
   for (const char c : text) {
-    if (!part(c)) continue;
-    const char low = upper(c) ? static_cast<char>(c + 32) : c;
-    h = (h ^ static_cast<unsigned char>(low)) * 0x100000001b3ull;
+    if (part(c)) hash.add(c);
   }
-  return mix(0x1D, h);
+  return hash.value();
 }
 
 std::uint64_t normal_number(double value) {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/words.h"
+
 namespace runwarden::plugins {
 
 enum class FactKind : std::uint8_t { kNumber, kDate, kTime, kId, kName };
@@ -27,6 +29,19 @@ void collect_facts(std::string_view text, std::vector<Fact>& out);
 /// Collects names (two to four capitalized words in a row, not at the start of a sentence) and quoted titles (three words and more,
 /// no sentence). Replaces both; the views point into `text`, a name or title that returns is listed once. Linear but for the few found.
 void collect_names(std::string_view text, std::vector<std::string_view>& names, std::vector<std::string_view>& titles);
+
+/// The normal form of an id, made of its letters and digits one by one.
+class IdHash {
+ public:
+  void add(char letter_or_digit) {
+    const auto low = letter_or_digit >= 'A' && letter_or_digit <= 'Z' ? letter_or_digit + 32 : letter_or_digit;
+    hash_ = (hash_ ^ static_cast<unsigned char>(low)) * 0x100000001b3ull;
+  }
+  [[nodiscard]] std::uint64_t value() const { return mix(0x1D, hash_); }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325ull;
+};
 
 /// The normal form of an id or word: letters and digits only, without case.
 [[nodiscard]] std::uint64_t normal_id(std::string_view text);

@@ -23,6 +23,20 @@ std::size_t ascii_until(std::string_view text, std::size_t at) {
   return at;
 }
 
+/// Copies ASCII text in lower case, eight bytes at a time.
+void lower_ascii(const char* from, std::size_t count, char* to) {
+  constexpr std::uint64_t kEvery = 0x0101010101010101ull;
+  std::size_t k = 0;
+  for (; k + 8 <= count; k += 8) {
+    std::uint64_t block = 0;
+    std::memcpy(&block, from + k, 8);
+    const auto upper = (block + kEvery * (0x80 - 'A')) & ~(block + kEvery * (0x80 - 'Z' - 1)) & (kEvery * 0x80);
+    block += upper >> 2;  // 0x20 for each capital
+    std::memcpy(to + k, &block, 8);
+  }
+  for (; k < count; ++k) to[k] = lower(from[k]);
+}
+
 // Characters with a fixed ASCII stand-in; 0 where there is none.
 char stand_in(utf8proc_int32_t cp) {
   switch (cp) {
@@ -120,7 +134,7 @@ void fold(std::string_view text, std::string& out) {
       out.resize(at + end - i);
       char* to = out.data() + at;
       const char* from = text.data() + i;
-      for (std::size_t k = 0; k < end - i; ++k) to[k] = lower(from[k]);
+      lower_ascii(from, end - i, to);
       i = end;
       continue;
     }
@@ -176,10 +190,10 @@ std::string_view cut(std::string_view text, std::size_t limit) {
 }
 
 std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n\f\v";
-  const auto first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return text.substr(0, 0);
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+  const auto blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 }  // namespace runwarden::plugins

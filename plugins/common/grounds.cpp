@@ -36,6 +36,11 @@ std::size_t next_digit(std::string_view text, std::size_t at) {
   return at;
 }
 
+/// What holds the parts of a date, an amount or an id together.
+bool joins(char c) {
+  return c == '-' || c == '.' || c == '/' || c == ':' || c == ',' || c == '_';
+}
+
 bool near(double a, double b) {
   return std::abs(a - b) < 0.006 + std::abs(b) * 1e-9;
 }
@@ -83,12 +88,32 @@ void Grounds::add_number(double value) {
   numbers_.push_back(value);
 }
 
-void Grounds::add_words_with_digits(std::string_view text) {
-  for (std::size_t i = next_digit(text, 0); i < text.size(); i = next_digit(text, i)) {
+void Grounds::add_spelled(std::string_view text) {
+  const auto joined = [&](std::size_t at) { return joins(text[at]) && at + 1 < text.size() && part(text[at + 1]); };
+  std::size_t done = 0;
+  for (std::size_t i = next_digit(text, 0); i < text.size(); i = next_digit(text, done)) {
     auto begin = i;
-    while (begin > 0 && part(text[begin - 1])) --begin;
-    while (i < text.size() && part(text[i])) ++i;
-    insert(normal_id(text.substr(begin, i - begin)));
+    while (begin > done && (part(text[begin - 1]) || (begin - 1 > done && joins(text[begin - 1]) && part(text[begin - 2])))) --begin;
+    IdHash whole;
+    IdHash word;
+    bool digit = false;
+    bool signs = false;
+    for (done = begin; done < text.size(); ++done) {
+      const char c = text[done];
+      if (part(c)) {
+        whole.add(c);
+        word.add(c);
+        digit |= is_digit(c);
+        continue;
+      }
+      if (!joined(done)) break;
+      if (digit) insert(word.value());
+      word = {};
+      digit = false;
+      signs = true;
+    }
+    if (digit) insert(word.value());
+    if (signs) insert(whole.value());
   }
 }
 
@@ -104,10 +129,11 @@ void Grounds::add_words(std::string_view text) {
   }
 }
 
-void Grounds::add(std::string_view text) {
+void Grounds::add_facts(std::string_view text) {
   if (text.empty()) return;
-  text = with_plain_signs(text, plain_);
-  add_words_with_digits(text);
+  const auto plain = with_plain_signs(text, plain_);
+  if (plain.data() != text.data()) add_spelled(plain);
+  text = plain;
   collect_facts(text, facts_);
   double sum = 0;
   std::size_t summed = 0;
@@ -137,8 +163,11 @@ bool Grounds::follows(double value) const {
 }
 
 bool Grounds::holds(const Fact& fact) const {
-  if (has(fact.normal)) return true;
-  if (fact.kind == FactKind::kNumber) return has(normal_id(fact.text)) || follows(std::abs(fact.number));
+  return has(fact.normal) || holds_spelled(fact) || (fact.kind == FactKind::kNumber && follows(std::abs(fact.number)));
+}
+
+bool Grounds::holds_spelled(const Fact& fact) const {
+  if (has(normal_id(fact.text))) return true;
   if (fact.kind != FactKind::kId) return false;
   // "INV-2041" is grounded by an earlier "2041", and "order_8842" by "order" and "8842".
   bool all = true;

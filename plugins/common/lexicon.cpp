@@ -19,34 +19,32 @@ std::vector<std::string> folded_words(std::string_view text) {
   return words;
 }
 
-/// A hash of a word from its first and last bytes and its length: a few instructions, as every word of a run is looked up.
-std::uint32_t hash_word(std::string_view word) {
-  const auto load = [&](std::size_t at, std::size_t bytes) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, word.data() + at, bytes);
-    return value;
-  };
+}  // namespace
+
+Lexicon::Key Lexicon::key_of(std::string_view word) {
   const auto n = word.size();
-  std::uint64_t head = 0;
-  std::uint64_t tail = n;
+  Key key;
+  key.size = static_cast<std::uint32_t>(n);
   if (n >= 8) {
-    head = load(0, 8);
-    tail = load(n - 8, 8) + n;
+    std::memcpy(&key.head, word.data(), 8);
+    std::memcpy(&key.tail, word.data() + n - 8, 8);
   } else if (n >= 4) {
-    head = load(0, 4);
-    tail = (load(n - 4, 4) << 8) + n;
+    std::memcpy(&key.head, word.data(), 4);
+    std::memcpy(&key.tail, word.data() + n - 4, 4);
   } else if (n > 0) {
     const auto byte = [&](std::size_t at) { return std::uint64_t{static_cast<unsigned char>(word[at])}; };
-    head = byte(0) | byte(n / 2) << 8 | byte(n - 1) << 16;
+    key.head = byte(0) | byte(n / 2) << 8 | byte(n - 1) << 16;
   }
-  const auto mixed = (head ^ (tail * 0x9e3779b97f4a7c15ull)) * 0xff51afd7ed558ccdull;
+  return key;
+}
+
+std::uint32_t Lexicon::Key::hash() const {
+  const auto mixed = (head ^ ((tail << 8) + size) * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
   return static_cast<std::uint32_t>(mixed >> 32);
 }
 
-}  // namespace
-
 void Lexicon::place(std::size_t index) {
-  const auto hash = hash_word(entries_[index].word);
+  const auto hash = keys_[index].hash();
   auto slot = hash & (table_.size() - 1);
   while (table_[slot].entry != 0) slot = (slot + 1) & (table_.size() - 1);
   table_[slot] = {hash, static_cast<std::uint32_t>(index + 1)};
@@ -61,6 +59,7 @@ WordEntry& Lexicon::entry(std::string_view folded) {
     for (std::size_t i = 0; i < entries_.size(); ++i) place(i);
   }
   entries_.push_back({std::string(folded), 0, kNoVerb, 0, {}});
+  keys_.push_back(key_of(folded));
   place(entries_.size() - 1);
   return entries_.back();
 }
@@ -78,7 +77,7 @@ void Lexicon::add(std::string_view text, Cue cue) {
       return;
     }
   }
-  entry(words[0]).phrases.push_back(static_cast<std::uint32_t>(phrases_.size()));
+  entry(words[0]).phrases.push_back({static_cast<std::uint32_t>(phrases_.size()), words[1][0]});
   phrases_.push_back({std::move(words), cue});
 }
 
@@ -116,17 +115,19 @@ void Lexicon::add_group(std::string_view line) {
 void Lexicon::freeze() {
   for (auto& entry : entries_) {
     std::sort(entry.phrases.begin(), entry.phrases.end(),
-              [&](auto a, auto b) { return phrases_[a].words.size() > phrases_[b].words.size(); });
+              [&](auto a, auto b) { return phrases_[a.phrase].words.size() > phrases_[b.phrase].words.size(); });
   }
 }
 
 const WordEntry* Lexicon::find(std::string_view word) const {
   if (table_.empty()) return nullptr;
-  const auto hash = hash_word(word);
+  constexpr std::size_t kWholeKey = 16;
+  const auto key = key_of(word);
+  const auto hash = key.hash();
   for (auto slot = hash & (table_.size() - 1); table_[slot].entry != 0; slot = (slot + 1) & (table_.size() - 1)) {
-    if (table_[slot].hash != hash) continue;
+    if (table_[slot].hash != hash || keys_[table_[slot].entry - 1] != key) continue;
     const auto& candidate = entries_[table_[slot].entry - 1];
-    if (candidate.word == word) return &candidate;
+    if (word.size() <= kWholeKey || candidate.word == word) return &candidate;
   }
   return nullptr;
 }

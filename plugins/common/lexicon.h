@@ -56,7 +56,13 @@ struct WordEntry {
   std::uint32_t cues = 0;
   std::uint16_t verb = kNoVerb;
   std::uint8_t forms = 0;
-  std::vector<std::uint32_t> phrases;  // those that begin with this word, longest first
+
+  /// A phrase that begins with this word, and the first byte of its second word, by which most are told apart.
+  struct Begins {
+    std::uint32_t phrase = 0;
+    char second = 0;
+  };
+  std::vector<Begins> phrases;  // longest first
 };
 
 /// Several words with one meaning together.
@@ -83,23 +89,42 @@ class Lexicon {
   /// The entry of a folded word, null when it is unknown.
   [[nodiscard]] const WordEntry* find(std::string_view word) const;
 
+  /// All words it knows, each once.
+  [[nodiscard]] const std::vector<WordEntry>& words() const { return entries_; }
+
+  [[nodiscard]] const std::vector<Phrase>& phrases() const { return phrases_; }
   [[nodiscard]] const Phrase& phrase(std::uint32_t index) const { return phrases_[index]; }
   [[nodiscard]] const Verb& verb(std::uint16_t index) const { return verbs_[index]; }
   [[nodiscard]] std::size_t verb_count() const { return verbs_.size(); }
+
+  /// Groups are numbered from 1 to this.
+  [[nodiscard]] std::size_t last_group() const { return next_group_; }
 
   /// The verb of this lemma, kNoVerb when there is none.
   [[nodiscard]] std::uint16_t verb_named(std::string_view lemma) const;
 
  private:
+  /// A word as it is compared: its length, its first and its last bytes, which is all of it up to 16.
+  struct Key {
+    std::uint64_t head = 0;
+    std::uint64_t tail = 0;
+    std::uint32_t size = 0;
+    [[nodiscard]] bool operator==(const Key&) const = default;
+    [[nodiscard]] std::uint32_t hash() const;
+  };
+
   struct Slot {
     std::uint32_t hash = 0;
     std::uint32_t entry = 0;  // index + 1, 0 when free
   };
 
+  [[nodiscard]] static Key key_of(std::string_view word);
+
   WordEntry& entry(std::string_view folded);
   void place(std::size_t index);
 
   std::vector<WordEntry> entries_;
+  std::vector<Key> keys_;  // of entries_
   std::vector<Phrase> phrases_;
   std::vector<Verb> verbs_;
   std::vector<Slot> table_;  // open addressing

@@ -55,8 +55,11 @@ void mark_phrases(const Lexicon& lexicon, Reading& out, const Sentence& sentence
   for (auto i = sentence.begin; i < sentence.end; ++i) {
     const auto* entry = out.words[i].entry;
     if (entry == nullptr) continue;
-    for (const auto index : entry->phrases) {
-      const auto& phrase = lexicon.phrase(index);
+    if (entry->phrases.empty() || i + 1 == sentence.end) continue;
+    const char second = out.words[i + 1].text[0];
+    for (const auto begins : entry->phrases) {
+      if (begins.second != second) continue;
+      const auto& phrase = lexicon.phrase(begins.phrase);
       if (!phrase_stands_at(out, phrase, i, sentence.end)) continue;
       for (std::size_t k = 0; k < phrase.words.size(); ++k) out.words[i + k].cues |= phrase.cues;
     }
@@ -229,7 +232,32 @@ bool leave_code_out(std::string_view text, std::string& prose) {
   return true;
 }
 
+std::string_view prose_of(std::string_view message, std::string& buffer, bool& has_code) {
+  std::string told;
+  message = told_of(message, told);
+  std::string prose;
+  if (open_envelope(message, prose)) told = std::move(prose), message = told;
+  prose.clear();
+  has_code = leave_code_out(message, prose);
+  if (has_code) told = std::move(prose), message = told;
+  if (message.data() != told.data()) return message;
+  buffer = std::move(told);
+  return buffer;
+}
+
 }  // namespace
+
+std::string_view told_of(std::string_view message, std::string& buffer) {
+  constexpr std::size_t kEnds = 32 * 1024;
+  if (message.size() <= 2 * kEnds) return message;
+  buffer.assign(message.substr(0, kEnds)).append("\n\n").append(message.substr(message.size() - kEnds));
+  return buffer;
+}
+
+std::string_view prose_of(std::string_view message, std::string& buffer) {
+  bool has_code = false;
+  return prose_of(message, buffer, has_code);
+}
 
 void read(std::string_view text, const Lexicon& lexicon, Reading& out) {
   read_words(text, lexicon, out);
@@ -237,11 +265,9 @@ void read(std::string_view text, const Lexicon& lexicon, Reading& out) {
 }
 
 void read_words(std::string_view text, const Lexicon& lexicon, Reading& out) {
-  std::string message;
-  if (open_envelope(text, message)) text = message;
   std::string prose;
-  out.has_code = leave_code_out(text, prose);
-  if (out.has_code) text = prose;
+  out.has_code = false;
+  text = prose_of(text, prose, out.has_code);
   out.words.clear();
   out.sentences.clear();
   out.claims.clear();

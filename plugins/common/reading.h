@@ -52,6 +52,13 @@ struct Reading {
   [[nodiscard]] bool asks() const { return !sentences.empty() && sentences.back().question; }
 };
 
+/// The message, or of one longer than anybody is told (64 KiB) its beginning and end, in `buffer`.
+[[nodiscard]] std::string_view told_of(std::string_view message, std::string& buffer);
+
+/// What a message says in prose: what is told of it, the texts inside a JSON envelope, without fenced code blocks; a view of the message
+/// itself where it has none of these, else of `buffer`.
+[[nodiscard]] std::string_view prose_of(std::string_view message, std::string& buffer);
+
 /// Reads a text: leaves fenced code blocks out, folds it, finds words, phrases, sentences and claims. Linear in the text's length. Any
 /// thread, one Reading a thread.
 void read(std::string_view text, const Lexicon& lexicon, Reading& out);

@@ -113,9 +113,8 @@ void Recovery::clear() {
 }
 
 const ToolMeaning& Recovery::meaning(std::string_view tool) {
-  const auto [it, fresh] = meanings_.try_emplace(std::string(tool));
-  auto& meaning = it->second;
-  if (!fresh) return meaning;
+  if (const auto known = meanings_.find(tool); known != meanings_.end()) return known->second;
+  auto& meaning = meanings_[std::string(tool)];
   std::vector<std::string> words;
   split_tool_name(base_name(tool), words);
   meaning.reads = is_read_tool(tool, *read_prefixes_);

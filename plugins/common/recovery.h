@@ -68,7 +68,11 @@ class Recovery {
   const Lexicon* lexicon_;
   const std::vector<std::string>* read_prefixes_;
   std::unordered_map<std::uint64_t, Done> done_;
-  std::unordered_map<std::string, ToolMeaning> meanings_;
+  struct HashName {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const { return hash_text(name); }
+  };
+  std::unordered_map<std::string, ToolMeaning, HashName, std::equal_to<>> meanings_;
   std::vector<std::uint64_t> keys_;
   std::vector<CallValue> values_;
 };

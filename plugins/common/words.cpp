@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "common/fold.h"
+
 namespace runwarden::plugins {
 namespace {
 
@@ -19,21 +21,18 @@ void raise(RawWord& word, Break level, char mark = 0) {
   if (mark != 0 && (word.sentence_end == 0 || word.sentence_end == '\n' || mark == '?')) word.sentence_end = mark;
 }
 
-/// True when the word that ends at `end` is shortened by a point, as in "St." and "Dr.", or is one letter.
+}  // namespace
+
 bool abbreviated(std::string_view text, std::size_t end) {
   constexpr std::string_view kShort[] = {"st", "mr", "ms",   "mrs",    "dr",  "vs", "inc", "ltd",
                                          "jr", "sr", "prof", "approx", "sra", "sr", "ud",  "uds"};
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   auto begin = end;
-  while (begin > 0 && end - begin < 8 && is_word_byte(text[begin - 1])) --begin;
+  while (begin > 0 && end - begin < 8 && is_word_byte(lower(text[begin - 1]))) --begin;
   const auto word = text.substr(begin, end - begin);
-  return std::find(std::begin(kShort), std::end(kShort), word) != std::end(kShort) || (word.size() == 1 && !is_digit(word[0]));
+  const auto same = [&](std::string_view known) { return equal_ignoring_case(word, known); };
+  return std::any_of(std::begin(kShort), std::end(kShort), same) || (word.size() == 1 && !is_digit(word[0]));
 }
-
-bool blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-}  // namespace
 
 void WordCursor::read_break(RawWord& word) {
   word.before = Break::kNone;

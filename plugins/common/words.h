@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -46,9 +47,21 @@ inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 inline bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
+inline constexpr auto kWordBytes = [] {
+  std::array<bool, 256> table{};
+  for (std::size_t i = 0; i < 256; ++i) table[i] = (i >= 'a' && i <= 'z') || (i >= '0' && i <= '9') || i >= 0x80;
+  return table;
+}();
 inline bool is_word_byte(char c) {
-  return (c >= 'a' && c <= 'z') || is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
+  return kWordBytes[static_cast<unsigned char>(c)];
 }
+
+inline bool blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/// True when the word that ends at `end` is shortened by a point, as in "St." and "Dr.", or is one letter.
+[[nodiscard]] bool abbreviated(std::string_view text, std::size_t end);
 
 /// Walks the words of a folded text once, left to right. A word is letters and digits with inner apostrophes, points and
 /// commas between digits kept ("don't", "3.50", "1,200").

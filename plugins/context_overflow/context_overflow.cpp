@@ -1,6 +1,7 @@
 #include "context_overflow/context_overflow.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "common/fold.h"
 #include "common/words.h"
@@ -55,6 +56,13 @@ constexpr char plain(char c) {
   return c == '_' || c == ' ' || c == ':' || c == '@' ? '-' : c;
 }
 
+/// A number from 0 to 4095 for a text's first four bytes.
+std::size_t opening_of(std::string_view text) {
+  std::uint32_t block = 0;
+  std::memcpy(&block, text.data(), 4);
+  return (block * 0x9e3779b1u) >> 20;
+}
+
 std::string model_form(std::string_view name) {
   std::string folded;
   fold(name, folded);
@@ -88,6 +96,11 @@ ContextOverflow::ContextOverflow(std::string_view settings_json) : provider_refu
   for (const auto& text : settings.list("refusals", kRefusals)) {
     fold(text, folded_);
     refusals_.push_back(folded_);
+    if (folded_.size() < 4) {
+      short_refusals_ = true;
+    } else {
+      openings_[opening_of(folded_)] = true;
+    }
   }
   provider_refusals_ = settings.rule("provider_refusals");
   per_call_ = settings.rule("per_call_counts");
@@ -113,8 +126,13 @@ bool ContextOverflow::refused_for_length(const StepView& step) {
   for (const auto text : {step.error_code, step.error_message}) {
     if (text.empty()) continue;
     fold(text, folded_);
-    if (std::any_of(refusals_.begin(), refusals_.end(), [&](const auto& refusal) { return folded_.find(refusal) != std::string::npos; }))
-      return true;
+    const std::string_view folded = folded_;
+    for (std::size_t i = 0; i < folded.size(); ++i) {
+      // Few places begin like a refusal.
+      if (i + 4 <= folded.size() ? !openings_[opening_of(folded.substr(i, 4))] && !short_refusals_ : !short_refusals_) continue;
+      const auto rest = folded.substr(i);
+      if (std::any_of(refusals_.begin(), refusals_.end(), [&](const auto& refusal) { return rest.starts_with(refusal); })) return true;
+    }
   }
   return false;
 }

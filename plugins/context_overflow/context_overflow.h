@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -47,6 +48,8 @@ class ContextOverflow {
 
   std::vector<Window> windows_;  // longest name first
   std::vector<std::string> refusals_;
+  std::bitset<4096> openings_;   // by opening_of() a refusal
+  bool short_refusals_ = false;  // one has no four bytes
   bool provider_refusals_;
   bool per_call_;
   std::string folded_;

@@ -1,6 +1,8 @@
 #include "missing_tool_call/missing_tool_call.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "common/fold.h"
 #include "common/tools.h"
@@ -50,7 +52,7 @@ MissingToolCall::MissingToolCall(std::string_view settings_json) : tools_(lexico
   lexicon_ = make_lexicon(settings);
   read_prefixes_ = settings.list("read_prefixes", shipped_read_prefixes());
   requestable_.assign(lexicon_.verb_count(), false);
-  effects_.assign(1u << 16, false);
+  effects_.assign(lexicon_.last_group() + 1, false);
   std::string folded;
   if (const auto verb = lexicon_.verb_named("create"); verb != kNoVerb) make_group_ = lexicon_.verb(verb).group;
   const auto each = [&](std::string_view name, std::span<const std::string_view> shipped, auto&& take) {
@@ -62,6 +64,7 @@ MissingToolCall::MissingToolCall(std::string_view settings_json) : tools_(lexico
   each("request_verbs", kRequestVerbs, [&](auto verb) { requestable_[verb] = true; });
   if (settings.rule("same_action")) add_same_actions();
   each("own_tool_verbs", kOwnToolVerbs, [&](auto verb) { effects_[lexicon_.verb(verb).group] = true; });
+  collect_relevant();
   if (const auto verb = lexicon_.verb_named("complete"); verb != kNoVerb) finish_group_ = lexicon_.verb(verb).group;
   if (const auto verb = lexicon_.verb_named("send"); verb != kNoVerb) send_group_ = lexicon_.verb(verb).group;
   nouns_ = settings.rule("nouns");
@@ -83,6 +86,30 @@ void MissingToolCall::add_same_actions() {
     for (std::size_t other = 0; other < listed.size(); ++other) {
       if (listed[other] && lexicon_.verb(static_cast<std::uint16_t>(other)).group == group) requestable_[verb] = true;
     }
+  }
+}
+
+/// The verbs that do what a request verb, or one that needs a tool of its own, does.
+void MissingToolCall::collect_relevant() {
+  std::unordered_set<std::uint16_t> groups;
+  for (std::size_t verb = 0; verb < requestable_.size(); ++verb) {
+    const auto group = lexicon_.verb(static_cast<std::uint16_t>(verb)).group;
+    if (requestable_[verb] || effects_[group]) groups.insert(group);
+  }
+  relevant_.assign(lexicon_.verb_count(), false);
+  for (const auto& word : lexicon_.words()) {
+    if (word.verb == kNoVerb || groups.count(lexicon_.verb(word.verb).group) == 0) continue;
+    relevant_[word.verb] = true;
+    relevant_words_.add(word.word);
+  }
+  const auto shorter = [](const std::string& a, const std::string& b) { return a.size() < b.size(); };
+  for (const auto& phrase : lexicon_.phrases()) {
+    if (has(phrase.cues, kCueFinished | kCueFinding)) finished_words_.insert(phrase.words.begin(), phrase.words.end());
+    if (has(phrase.cues, kCueAble)) able_words_.add(*std::max_element(phrase.words.begin(), phrase.words.end(), shorter));
+  }
+  for (const auto& word : lexicon_.words()) {
+    if (has(word.cues, kCueFinished | kCueFinding)) finished_words_.insert(word.word);
+    if (has(word.cues, kCueAble)) able_words_.add(word.word);
   }
 }
 
@@ -124,14 +151,18 @@ bool MissingToolCall::asks_for_text(std::size_t at) const {
 }
 
 void MissingToolCall::collect_requests_of(std::string_view text, const std::string& pointer) {
-  if (trim(text).empty()) return;
-  read_words(text, lexicon_, reading_);
-  read_meaning(lexicon_, reading_, false);
-  for (const auto& sentence : reading_.sentences) {
-    // "How do I transfer it?", "Did you charge me?": asks to know.
-    if (nouns_ && sentence.question && has(reading_.words[sentence.begin].cues, kCueAsking)) continue;
-    collect_requests_in(sentence, text, pointer);
-  }
+  const auto asks = [&](const WordEntry& word) { return word.verb != kNoVerb && relevant_[word.verb]; };
+  std::string buffer;
+  relevant_words_.each_passage(prose_of(text, buffer), lexicon_, asks, [&](std::string_view passage) {
+    read_words(passage, lexicon_, reading_);
+    read_meaning(lexicon_, reading_, false);
+    for (const auto& sentence : reading_.sentences) {
+      // "How do I transfer it?", "Did you charge me?": asks to know.
+      if (nouns_ && sentence.question && has(reading_.words[sentence.begin].cues, kCueAsking)) continue;
+      collect_requests_in(sentence, text, pointer);
+    }
+    return true;
+  });
 }
 
 void MissingToolCall::collect_requests_in(const Sentence& sentence, std::string_view text, const std::string& pointer) {
@@ -161,15 +192,18 @@ void MissingToolCall::collect_requests(const RunView& run) {
 }
 
 void MissingToolCall::collect_ran(const RunView& run) {
-  ran_ = {};
+  ran_.clear(lexicon_.last_group());
+  std::array<const ToolMeaning*, 64> taken{};  // most runs call few tools many times
   for (const auto& step : run.steps) {
     if (step.kind != Kind::kTool) continue;
     const auto& tool = tools_.meaning(step.name);
     ran_.any = true;
-    if (tool.reads) continue;
+    auto& place = taken[reinterpret_cast<std::uintptr_t>(&tool) / sizeof(ToolMeaning) % taken.size()];
+    if (tool.reads || place == &tool) continue;
+    place = &tool;
     ran_.any_write = true;
     ran_.any_purpose |= tool.any_purpose;
-    ran_.groups.insert(tool.groups.begin(), tool.groups.end());
+    for (const auto group : tool.groups) ran_.groups[group] = true;
     ran_.nouns.insert(tool.nouns.begin(), tool.nouns.end());
   }
 }
@@ -184,7 +218,7 @@ const MissingToolCall::Request* MissingToolCall::request_for(const Claim& claim)
 
 /// True when a tool that ran may have done what is claimed: by its verb, or by the thing it works on.
 bool MissingToolCall::could_have(const Claim& claim) const {
-  if (ran_.groups.count(lexicon_.verb(claim.verb).group) != 0) return true;
+  if (ran_.groups[lexicon_.verb(claim.verb).group]) return true;
   const auto& sentence = reading_.sentences[claim.sentence];
   constexpr std::uint32_t kObjectReach = 6;
   const auto end = std::min(sentence.end, claim.word + 1 + kObjectReach);
@@ -254,61 +288,75 @@ void MissingToolCall::judge_without_tools(const RunView& run, Verdict& verdict) 
   verdict.findings.push_back(finding(*request, {message.text, message.pointer(), message.step}, kNoToolScore));
 }
 
-/// True when some verb of the message could make a finding, were it claimed: each claim is one of the message's own verbs.
-bool MissingToolCall::may_matter() const {
-  return std::any_of(reading_.words.begin(), reading_.words.end(), [&](const ReadWord& word) {
-    return word.entry != nullptr && word.entry->verb != kNoVerb && in_doubt_[word.entry->verb];
-  });
-}
-
-/// Marks the verbs whose claim is worth a look: those that were asked for or need a tool of their own, and no tool that ran does.
+/// Marks the groups of verbs whose claim is worth a look: those that were asked for or need a tool of their own, and no tool that ran does.
 void MissingToolCall::collect_in_doubt() {
-  in_doubt_.assign(lexicon_.verb_count(), false);
-  for (std::size_t verb = 0; verb < in_doubt_.size(); ++verb) {
-    const auto group = lexicon_.verb(static_cast<std::uint16_t>(verb)).group;
-    in_doubt_[verb] = effects_[group] && ran_.groups.count(group) == 0;
-  }
+  in_doubt_.assign(effects_.size(), false);
+  for (std::size_t group = 0; group < effects_.size(); ++group) in_doubt_[group] = effects_[group] && !ran_.groups[group];
   if (ran_.any_write) return;
   for (const auto& request : requests_) {
     const auto group = lexicon_.verb(request.verb).group;
-    for (std::size_t verb = 0; verb < in_doubt_.size(); ++verb) {
-      if (lexicon_.verb(static_cast<std::uint16_t>(verb)).group == group) in_doubt_[verb] = ran_.groups.count(group) == 0;
-    }
+    in_doubt_[group] = !ran_.groups[group];
   }
 }
 
+/// Reads the parts of a message in which a word could make a finding, were it claimed: each claim is one of the message's own verbs, and
+/// a base form claims only beside "able to".
 void MissingToolCall::judge_message(const RunView& run, const Said& said, Verdict& verdict) {
-  if (said.text.empty()) return;
-  read_words(said.text, lexicon_, reading_);
-  if (!may_matter()) return;
-  if (requests_pending_) {
-    requests_pending_ = false;
-    collect_requests(run);
-    read_words(said.text, lexicon_, reading_);
-  }
-  read_meaning(lexicon_, reading_);
+  std::string buffer;
+  const auto prose = prose_of(said.text, buffer);
+  const auto claims = [&, able = std::optional<bool>()](const WordEntry& word) mutable {
+    if (word.verb == kNoVerb || !in_doubt_[lexicon_.verb(word.verb).group]) return false;
+    if ((word.forms & (kFormDone | kFormDoing)) != 0 || finished_words_.count(word.word) != 0) return true;
+    if (!able) able = able_words_.may_find(prose);
+    return *able;
+  };
+  relevant_words_.each_passage(prose, lexicon_, claims, [&](std::string_view passage) {
+    read(passage, lexicon_, reading_);
+    const auto doubtful = [&](const Claim& claim) { return is_doubtful(claim); };
+    if (std::none_of(reading_.claims.begin(), reading_.claims.end(), doubtful)) return true;
+    if (requests_pending_) {
+      requests_pending_ = false;
+      collect_requests(run);
+      read(passage, lexicon_, reading_);
+    }
+    return judge_passage(run, said, verdict);
+  });
+}
+
+/// True for a claim that, whatever was asked for, no tool backs.
+bool MissingToolCall::is_doubtful(const Claim& claim) const {
+  if (claim.verb == kNoVerb || claim.finding) return false;
+  const auto group = lexicon_.verb(claim.verb).group;
+  if (ran_.any_write && !effects_[group]) return false;
+  // Other tools send notices of their own: only the agent's own word counts.
+  if (ran_.any_write && group == send_group_ && !claim.by_agent) return false;
+  return !could_have(claim);
+}
+
+/// True when the rest of the message is still to be judged.
+bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdict& verdict) {
   for (const auto& claim : reading_.claims) {
-    if (claim.verb == kNoVerb || claim.finding) continue;
-    const auto group = lexicon_.verb(claim.verb).group;
+    if (!is_doubtful(claim)) continue;
     const auto* request = request_for(claim);
-    const bool own_tool = effects_[group];
-    if (ran_.any_write ? !own_tool : (request == nullptr || !requestable_[request->verb]) && !(own_tool && claim.by_agent)) continue;
+    const bool own_tool = effects_[lexicon_.verb(claim.verb).group];
+    const bool asked = request != nullptr && requestable_[request->verb];
+    if (!ran_.any_write && !asked && !(own_tool && claim.by_agent)) continue;
     if (request == nullptr && !claim.by_agent) continue;
-    // Other tools send notices of their own: only the agent's own word counts.
-    if (ran_.any_write && group == send_group_ && !claim.by_agent) continue;
-    if (could_have(claim)) continue;
     if (reported_state(run, claim)) {
       verdict.suppress("reported_state", said.step, "a tool reported this state");
       continue;
     }
+    const Request unasked{claim.verb, "/userRequestText", ""};
+    const auto found = finding(request != nullptr ? *request : unasked, said, kNoWriteScore);
+    read(said.text, lexicon_, reading_);
     if (reading_.admits() && admission_) {
       verdict.suppress("admission", said.step, "the message owns up that something did not work");
-      return;
+    } else {
+      verdict.findings.push_back(found);
     }
-    const Request unasked{claim.verb, "/userRequestText", ""};
-    verdict.findings.push_back(finding(request != nullptr ? *request : unasked, said, kNoWriteScore));
-    return;
+    return false;
   }
+  return true;
 }
 
 /// "All set!" after look-ups only: the last word claims whatever was asked for.

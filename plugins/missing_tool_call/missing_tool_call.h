@@ -9,6 +9,7 @@
 #include "common/grounds.h"
 #include "common/recovery.h"
 #include "common/settings.h"
+#include "common/word_filter.h"
 
 namespace runwarden::plugins {
 
@@ -45,8 +46,14 @@ class MissingToolCall {
     bool any = false;
     bool any_write = false;
     bool any_purpose = false;
-    std::unordered_set<std::uint16_t> groups;  // of tools that write
+    std::vector<bool> groups;  // by group: a tool that writes does it
     std::unordered_set<std::uint64_t> nouns;
+
+    void clear(std::size_t last_group) {
+      any = any_write = any_purpose = false;
+      groups.assign(last_group + 1, false);
+      nouns.clear();
+    }
   };
 
   void collect_requests(const RunView& run);
@@ -63,7 +70,9 @@ class MissingToolCall {
   [[nodiscard]] bool reported_state(const RunView& run, const Claim& claim);
   void judge_without_tools(const RunView& run, Verdict& verdict);
   void collect_in_doubt();
-  [[nodiscard]] bool may_matter() const;
+  [[nodiscard]] bool is_doubtful(const Claim& claim) const;
+  [[nodiscard]] bool judge_passage(const RunView& run, const Said& said, Verdict& verdict);
+  void collect_relevant();
   void judge_message(const RunView& run, const Said& said, Verdict& verdict);
   void judge_general_claim(const RunView& run, Verdict& verdict);
   void judge_with_tools(const RunView& run, Verdict& verdict);
@@ -72,7 +81,11 @@ class MissingToolCall {
   Lexicon lexicon_;
   std::vector<std::string> read_prefixes_;
   std::vector<bool> requestable_;  // by verb
-  std::vector<bool> effects_;      // by group: verbs with a side effect of their own, worth a look when other tools ran
+  std::vector<bool> relevant_;     // by verb: a request or claim of it can make a finding
+  WordFilter relevant_words_;
+  WordFilter able_words_;                                // "able", "managed": a base form may claim beside one
+  std::unordered_set<std::string_view> finished_words_;  // of the phrases that claim by themselves
+  std::vector<bool> effects_;  // by group: verbs with a side effect of their own, worth a look when other tools ran
   std::uint16_t finish_group_ = 0;
   std::uint16_t send_group_ = 0;
   std::uint16_t make_group_ = 0;
@@ -90,7 +103,7 @@ class MissingToolCall {
   bool outputs_read_ = false;
   bool requests_pending_ = false;
   Ran ran_;
-  std::vector<bool> in_doubt_;     // by verb: its claim would be worth a look
+  std::vector<bool> in_doubt_;     // by group: its claim would be worth a look
   std::vector<bool> asked_;        // by verb
   std::vector<Request> requests_;  // the first of each verb
 };

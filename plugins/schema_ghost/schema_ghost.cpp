@@ -98,10 +98,10 @@ Finding SchemaGhost::finding(const RunView& run, std::size_t hollow, const std::
   return out;
 }
 
-/// Facts, names and titles outside code blocks: code is no answer.
-void SchemaGhost::read_answer(std::string_view text) {
+/// Facts, names and titles of what is told, outside code blocks: code is no answer.
+void SchemaGhost::read_answer(std::string_view text, bool with_names) {
   constexpr std::string_view kFence = "```";
-  text = with_plain_signs(text, plain_);
+  text = with_plain_signs(told_of(text, told_), plain_);
   if (text.find(kFence) != std::string_view::npos) {
     prose_.clear();
     while (!text.empty()) {
@@ -116,13 +116,12 @@ void SchemaGhost::read_answer(std::string_view text) {
   collect_facts(text, facts_);
   names_.clear();
   titles_.clear();
-  if (name_rule_ && !looks_like_json(text)) collect_names(text, names_, titles_);
+  if (with_names && name_rule_ && !looks_like_json(text)) collect_names(text, names_, titles_);
 }
 
 /// Takes in everything said before a step, as far as it was not taken in yet.
-void SchemaGhost::catch_up(const RunView& run, std::size_t step, bool with_words) {
-  auto& upto = with_words ? words_upto_ : facts_upto_;
-  const auto add = [&](std::string_view text) { with_words ? words_.add_words(text) : grounds_.add(text); };
+template <class Add>
+void SchemaGhost::catch_up(const RunView& run, std::size_t step, std::size_t& upto, Add add) {
   if (upto == 0) add(run.user_request);
   for (; upto < step; ++upto) {
     const auto& before = run.steps[upto];
@@ -155,15 +154,26 @@ bool SchemaGhost::is_ungrounded(std::string_view name, std::size_t least_unknown
   return unknown >= least_unknown && (least_unknown == 1 ? known == 0 : unknown > known);
 }
 
+/// Facts that stand in the run as they are spelled are struck off first; only what is left has the run read for its facts.
+void SchemaGhost::find_ungrounded_facts(const RunView& run, bool ids_only, std::size_t step) {
+  const auto dismiss = [&](auto holds) { std::erase_if(facts_, holds); };
+  dismiss([&](const Fact& fact) { return !fact.strong || (ids_only && fact.kind != FactKind::kId); });
+  if (grounding_ && !facts_.empty()) {
+    catch_up(run, step, spelled_upto_, [&](std::string_view text) { grounds_.add_spelled(text); });
+    dismiss([&](const Fact& fact) { return grounds_.holds_spelled(fact); });
+  }
+  if (grounding_ && !facts_.empty()) {
+    catch_up(run, step, facts_upto_, [&](std::string_view text) { grounds_.add_facts(text); });
+    dismiss([&](const Fact& fact) { return grounds_.holds(fact); });
+  }
+  for (const auto& fact : facts_) ungrounded_.push_back(fact.text);
+}
+
 void SchemaGhost::find_ungrounded(const RunView& run, Hollow hollow, std::size_t step) {
   ungrounded_.clear();
-  catch_up(run, step, false);
-  for (const auto& fact : facts_) {
-    if (!fact.strong || (hollow.ids_only && fact.kind != FactKind::kId)) continue;
-    if (!grounding_ || !grounds_.holds(fact)) ungrounded_.push_back(fact.text);
-  }
+  find_ungrounded_facts(run, hollow.ids_only, step);
   if (hollow.ids_only || (names_.size() < kNamesThatTell && titles_.empty())) return;
-  catch_up(run, step, true);
+  catch_up(run, step, words_upto_, [&](std::string_view text) { words_.add_words(text); });
   std::erase_if(names_, [&](auto name) { return !is_ungrounded(name, 1); });
   if (names_.size() >= kNamesThatTell) ungrounded_.insert(ungrounded_.end(), names_.begin(), names_.end());
   std::copy_if(titles_.begin(), titles_.end(), std::back_inserter(ungrounded_),
@@ -171,15 +181,15 @@ void SchemaGhost::find_ungrounded(const RunView& run, Hollow hollow, std::size_t
 }
 
 void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_view text, std::size_t step, Verdict& verdict) {
-  read_answer(text);
+  read_answer(text, !hollow.ids_only);
   const bool named = names_.size() >= kNamesThatTell || !titles_.empty();
-  if (!is_specific(text, facts_) && !named) return;
+  const bool specific = is_specific(text, facts_);
+  if (!specific && !named) return;
   // A text full of addresses is a record of what a browser showed.
   if (count_addresses(text) >= kAddressesOfARecord) return;
   find_ungrounded(run, hollow, step);
   if (ungrounded_.empty()) {
-    if (!hollow.ids_only && is_specific(text, facts_))
-      verdict.suppress("grounding", hollow.step, "every specific of the answer stands earlier in the run");
+    if (!hollow.ids_only && specific) verdict.suppress("grounding", hollow.step, "every specific of the answer stands earlier in the run");
     return;
   }
   if (cut_records_ && record_is_cut(run, step)) {
@@ -227,7 +237,7 @@ void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
   learn_design(run);
   grounds_.clear();
   words_.clear();
-  facts_upto_ = words_upto_ = cut_upto_ = 0;
+  spelled_upto_ = facts_upto_ = words_upto_ = cut_upto_ = 0;
   record_cut_ = false;
   Hollow hollow;
   std::string_view last_answer;

@@ -41,8 +41,10 @@ class SchemaGhost {
   void walk(const RunView& run, Verdict& verdict);
   void learn_design(const RunView& run);
   [[nodiscard]] Hollow after_tool(const RunView& run, std::size_t step, Hollow hollow);
-  void read_answer(std::string_view text);
-  void catch_up(const RunView& run, std::size_t step, bool with_words);
+  void read_answer(std::string_view text, bool with_names);
+  template <class Add>
+  void catch_up(const RunView& run, std::size_t step, std::size_t& upto, Add add);
+  void find_ungrounded_facts(const RunView& run, bool ids_only, std::size_t step);
   [[nodiscard]] bool record_is_cut(const RunView& run, std::size_t step);
   void find_ungrounded(const RunView& run, Hollow hollow, std::size_t step);
   [[nodiscard]] bool is_ungrounded(std::string_view name, std::size_t least_unknown) const;
@@ -59,14 +61,16 @@ class SchemaGhost {
   bool partial_output_;
   bool name_rule_;
   Recovery tools_;
-  Grounds grounds_;  // facts of the steps before facts_upto_
+  Grounds grounds_;  // what the steps before spelled_upto_ spell out, and facts of those before facts_upto_
   Grounds words_;    // words of the steps before words_upto_
+  std::size_t spelled_upto_ = 0;
   std::size_t facts_upto_ = 0;
   std::size_t words_upto_ = 0;
   std::vector<bool> hollow_;                           // by step: a tool step that gave nothing
   std::size_t cut_upto_ = 0;                           // outputs before it were looked at
   bool record_cut_ = false;                            // one of them ends in the middle: what it held is unknown
   std::unordered_map<std::string_view, bool> silent_;  // tools that never return anything in this run
+  std::string told_;
   std::string plain_;
   std::vector<Fact> facts_;
   std::vector<std::string_view> names_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace runwarden::bench {
 
@@ -86,6 +87,37 @@ inline std::string long_run(int steps) {
                 R"(,\"state\":\"active\",\"changed\":[\"state\",\"owner\"],\"notes\":\"The account was moved to its new owner; nothing else was changed.\"}")");
   }
   return run + R"(],"outcomeSummary":"All accounts of the north region were updated.","success":true})";
+}
+
+// An agent whose every other call fails, and which speaks after each.
+inline std::string failing_run(int steps) {
+  std::string run = R"({"userRequestText":"Cancel the orders of customer 4711 and send me the receipts.","steps":[)";
+  for (int i = 0; i < steps; ++i) {
+    const std::string number = std::to_string(i);
+    if (i > 0) run += ',';
+    if (i % 2 == 1) {
+      run += R"({"stepKind":"model","status":"ok","outputSummary":"Order A-)" + number +
+             R"( over 129.95 EUR was looked at on 2026-11-20 for Ann Bell; the next one of Carl Dorn and Ed Fox follows."})";
+    } else {
+      run +=
+          tool_step("cancel_order", R"("status":"failed","inputSummary":"{\"order\":\"A-)" + number + R"(\"}","errorMessage":"timed out")");
+    }
+  }
+  return run + R"(],"outcomeSummary":"I was unable to cancel the orders.","success":false})";
+}
+
+// A look-up that found nothing, and an answer of prose of about that many bytes.
+inline std::string long_answer_run(std::size_t bytes) {
+  constexpr std::string_view kParagraph =
+      "The report of the third quarter names several reasons for the delay: suppliers that were late, a warehouse which had to be moved, "
+      "and orders of 1,240 pieces that nobody had planned for. None of them was cancelled; most were sent on 14 September 2026, two weeks "
+      "after the date that Ann Bell had confirmed to the customers. ";
+  std::string run = R"({"userRequestText":"Cancel my subscription and sum up the report.","steps":[)" +
+                    tool_step("get_report", R"("status":"ok","inputSummary":"{\"quarter\":3}","outputSummary":"[]")") +
+                    R"(,{"stepKind":"model","outputSummary":")";
+  run.reserve(bytes + 1024);
+  while (run.size() < bytes) run += kParagraph;
+  return run + R"("}]})";
 }
 
 }  // namespace runwarden::bench

@@ -199,7 +199,7 @@ TEST(Facts, NamesAndTitles) {
 
 TEST(Grounds, WhatFollowsFromGroundedNumbers_IsGrounded) {
   Grounds grounds;
-  grounds.add(R"([{"price":120.5},{"price":79.25},{"price":10}])");
+  grounds.add_facts(R"([{"price":120.5},{"price":79.25},{"price":10}])");
   const auto holds = [&](std::string_view text) {
     std::vector<Fact> facts;
     collect_facts(text, facts);

@@ -1,0 +1,153 @@
+#include "common/word_filter.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "common/fold.h"
+#include "common/words.h"
+
+namespace runwarden::plugins {
+namespace {
+
+constexpr std::size_t kBlock = 8;
+constexpr std::size_t kBeginning = 4;
+constexpr std::size_t kLongestWord = 64;
+constexpr std::size_t kReach = 4096;  // a sentence beyond it is parted
+constexpr std::uint64_t kHigh = 0x8080808080808080ull;
+
+constexpr std::uint64_t every(std::uint64_t byte) {
+  return byte * 0x0101010101010101ull;
+}
+
+/// The high bit of each byte that is an ASCII letter or digit.
+std::uint64_t inner_bytes(std::uint64_t block) {
+  const auto low = block & ~kHigh;
+  const auto lower = low | every(0x20);
+  const auto letters = (lower + every(0x80 - 'a')) & ~(lower + every(0x80 - 'z' - 1));
+  const auto digits = (low + every(0x80 - '0')) & ~(low + every(0x80 - '9' - 1));
+  return (letters | digits) & kHigh & ~block;
+}
+
+/// A bit for each of eight bytes that is an ASCII letter or digit; the first byte is the lowest bit. `wide` gets the bytes beyond ASCII.
+std::uint64_t word_bits(const char* bytes, std::uint64_t& wide) {
+  std::uint64_t block = 0;
+  std::memcpy(&block, bytes, kBlock);
+  if constexpr (std::endian::native == std::endian::big) block = __builtin_bswap64(block);
+  const auto bits = [](std::uint64_t high) { return ((high >> 7) * 0x0102040810204080ull) >> 56; };
+  wide = bits(block & kHigh);
+  return bits(inner_bytes(block));
+}
+
+bool letter_or_digit(char c) {
+  return is_digit(c) || static_cast<unsigned char>((c | 0x20) - 'a') < 26;
+}
+
+std::uint32_t hash_beginning(std::uint32_t letters) {
+  return (letters * 0x9e3779b1u) >> 16;
+}
+
+/// Up to four letters of a word in lower case, as a number. False when a character beyond ASCII stands among them.
+bool beginning_of(std::string_view text, std::size_t at, std::uint32_t& letters) {
+  std::uint32_t block = 0;
+  if (at + kBeginning <= text.size()) {
+    std::memcpy(&block, text.data() + at, kBeginning);
+  } else {
+    std::memcpy(&block, text.data() + at, text.size() - at);
+  }
+  if constexpr (std::endian::native == std::endian::big) block = __builtin_bswap32(block);
+  const auto beyond = static_cast<std::uint32_t>(block & kHigh);
+  const auto outside = static_cast<std::uint32_t>(~inner_bytes(block) & kHigh);
+  letters = block | static_cast<std::uint32_t>(every(0x20));  // digits have that bit
+  if (outside == 0) return true;
+  const auto bits = std::countr_zero(outside) - 7;
+  letters &= (1u << bits) - 1;
+  return ((beyond >> (bits + 7)) & 1) == 0;
+}
+
+/// True for a mark with which a sentence ends for WordCursor, too.
+bool ends_sentence(std::string_view text, std::size_t at) {
+  switch (text[at]) {
+    case '!':
+    case '?': return true;
+    case '\n': return at > 0 && text[at - 1] == '\n';
+    case '.': return at + 1 < text.size() && blank(text[at + 1]) && !abbreviated(text, at);
+    default: return false;
+  }
+}
+
+/// True for the first byte of a letter beyond ASCII; signs and pictures of the blocks that prose uses are none.
+bool may_be_letter(std::string_view text, std::size_t at) {
+  const auto byte = static_cast<unsigned char>(text[at]);
+  const auto second = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0;
+  if (byte < 0xC3) return false;
+  if (byte == 0xF0) return second != 0x9F;
+  return byte != 0xE2 || second >= 0xB0 || second == 0x84 || second == 0x85;
+}
+
+}  // namespace
+
+void WordFilter::add(std::string_view word) {
+  std::uint32_t letters = 0;
+  if (!beginning_of(word, 0, letters)) return;
+  const auto hash = hash_beginning(letters);
+  beginnings_[hash / 64] |= std::uint64_t{1} << (hash % 64);
+}
+
+/// Where the next word begins that may be one of those taken in.
+std::size_t WordFilter::next(std::string_view text, std::size_t at) const {
+  const auto candidate = [&](std::size_t begin) {
+    if (static_cast<unsigned char>(text[begin]) >= 0x80) return may_be_letter(text, begin);
+    std::uint32_t letters = 0;
+    if (!beginning_of(text, begin, letters)) return true;
+    const auto hash = hash_beginning(letters);
+    return ((beginnings_[hash / 64] >> (hash % 64)) & 1) != 0;
+  };
+  std::uint64_t before = at > 0 && letter_or_digit(text[at - 1]) ? 1 : 0;
+  for (; at + kBlock <= text.size(); at += kBlock) {
+    std::uint64_t wide = 0;
+    const auto word = word_bits(text.data() + at, wide);
+    auto begins = (word | wide) & ~(word << 1 | before);
+    before = word >> (kBlock - 1);
+    for (; begins != 0; begins &= begins - 1) {
+      const auto begin = at + static_cast<std::size_t>(std::countr_zero(begins));
+      if (candidate(begin)) return begin;
+    }
+  }
+  for (; at < text.size(); ++at) {
+    const bool word = letter_or_digit(text[at]);
+    if ((word || static_cast<unsigned char>(text[at]) >= 0x80) && before == 0 && candidate(at)) return at;
+    before = word ? 1 : 0;
+  }
+  return text.size();
+}
+
+std::size_t WordFilter::passage_begin(std::string_view text, std::size_t at, std::size_t least) {
+  const auto from = at - least > kReach ? at - kReach : least;
+  for (; at > from; --at) {
+    if (ends_sentence(text, at - 1)) return at;
+  }
+  return from;
+}
+
+std::size_t WordFilter::passage_end(std::string_view text, std::size_t at) {
+  const auto end = std::min(text.size(), at + kReach);
+  while (at < end && !ends_sentence(text, at)) ++at;
+  // More marks may follow the first.
+  while (at < end && !blank(text[at]) && !letter_or_digit(text[at])) ++at;
+  return at;
+}
+
+const WordEntry* WordFilter::entry_at(std::string_view text, std::size_t at, const Lexicon& lexicon) {
+  auto end = at;
+  while (end < text.size() && end - at < kLongestWord &&
+         (letter_or_digit(text[end]) || static_cast<unsigned char>(text[end]) >= 0x80 || text[end] == '\'')) {
+    ++end;
+  }
+  fold(text.substr(at, end - at), folded_);
+  WordCursor cursor(folded_);
+  RawWord word;
+  return cursor.next(word) ? lexicon.find(word.text) : nullptr;
+}
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/lexicon.h"
+#include "common/words.h"
+
+namespace runwarden::plugins {
+
+/// Tells fast that none of some words stands in a text, so that most texts need not be read at all. Filled once by create; one owner.
+class WordFilter {
+ public:
+  /// Takes in a folded word.
+  void add(std::string_view word);
+
+  /// True when a word of the text begins like one that was taken in.
+  [[nodiscard]] bool may_find(std::string_view text) const { return next(text, 0) < text.size(); }
+
+  /// Hands out the passages of a prose that hold a wanted word, in order and each whole sentence in one of them: paragraphs, or a few
+  /// thousand bytes around the word where there are none. Words of another script are looked up too, so that none is missed which
+  /// reading would find. `take` returns false to end it. Linear.
+  template <class Wanted, class Take>
+  void each_passage(std::string_view prose, const Lexicon& lexicon, Wanted wanted, Take take) {
+    std::size_t done = 0;
+    for (std::size_t at = 0; (at = next(prose, at)) < prose.size();) {
+      const auto* entry = entry_at(prose, at, lexicon);
+      if (entry == nullptr || !wanted(*entry)) {
+        ++at;
+        continue;
+      }
+      const auto begin = passage_begin(prose, at, done);
+      done = passage_end(prose, at);
+      if (!take(prose.substr(begin, done - begin))) return;
+      at = done;
+    }
+  }
+
+ private:
+  [[nodiscard]] static std::size_t passage_begin(std::string_view text, std::size_t at, std::size_t least);
+  [[nodiscard]] static std::size_t passage_end(std::string_view text, std::size_t at);
+  [[nodiscard]] std::size_t next(std::string_view text, std::size_t at) const;
+  [[nodiscard]] const WordEntry* entry_at(std::string_view text, std::size_t at, const Lexicon& lexicon);
+
+  std::array<std::uint64_t, 1u << 10> beginnings_{};  // a bit for a hash of up to four letters
+  std::string folded_;
+};
+
+}  // namespace runwarden::plugins
