@@ -74,6 +74,11 @@ struct Metrics::Families {
   Gauge& retention_lag = gauge(registry, "runwarden_retention_lag_seconds", "Time since nothing was left to delete; 0 while nothing is");
   Gauge& stuck_calls = gauge(registry, "runwarden_detector_stuck_calls",
                              "Calls of detectors that were left behind after their deadline and have not returned");
+  Gauge& crash_marks = gauge(registry, "runwarden_detector_crash_marks",
+                             "Runs that ended the process in a detector, and are judged without it from then on");
+  Family<Counter>& reloads = counter(registry, "runwarden_reloads_total", "Times the configuration was read again at SIGHUP, by result");
+  Counter& reloads_done = reloads.Add({{"result", "done"}});
+  Counter& reloads_refused = reloads.Add({{"result", "refused"}});
   Family<Counter>& detector_runs =
       counter(registry, "runwarden_detector_runs_total", "Runs a detector looked at, by key and status; mode=\"shadow\": on trial");
   Family<Counter>& detector_failures =
@@ -159,6 +164,10 @@ void Metrics::commit(std::size_t records, double seconds) {
   families_->commit_seconds.Observe(seconds);
 }
 
+void Metrics::reload(Reload result) {
+  (result == Reload::done ? families_->reloads_done : families_->reloads_refused).Increment();
+}
+
 std::string Metrics::page(const Gauges& gauges) {
   Families& all = *families_;
   all.connections.Set(static_cast<double>(gauges.connections));
@@ -178,6 +187,7 @@ std::string Metrics::page(const Gauges& gauges) {
   all.open_runs.Set(static_cast<double>(gauges.open_runs));
   all.oldest_open_run.Set(static_cast<double>(gauges.oldest_open_run_ms) / 1e3);
   all.stuck_calls.Set(static_cast<double>(gauges.stuck_calls));
+  all.crash_marks.Set(static_cast<double>(gauges.crash_marks));
   all.retention_lag.Set(static_cast<double>(gauges.retention_lag_ms) / 1e3);
   return prometheus::TextSerializer().Serialize(all.registry.Collect());
 }

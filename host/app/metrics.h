@@ -29,6 +29,7 @@ struct Gauges {
   bool store_refusing = false;
   std::uint64_t open_runs = 0;
   std::uint64_t stuck_calls = 0;
+  std::uint64_t crash_marks = 0;
   std::int64_t oldest_open_run_ms = 0;
   std::int64_t retention_lag_ms = 0;  // since nothing was left to delete; 0 while nothing is
 };
@@ -43,6 +44,8 @@ class Metrics {
   void request(std::string_view route, int status, double seconds, std::uint64_t request_bytes, std::uint64_t answer_bytes);
   void verdict(const model::Verdict& verdict);
   void commit(std::size_t records, double seconds);
+  enum class Reload : std::uint8_t { done, refused };
+  void reload(Reload result);
 
   // The text exposition format, version 0.0.4.
   std::string page(const Gauges& gauges);

@@ -20,6 +20,9 @@
 #include "app/service_manager.h"
 #include "app/ticker.h"
 #include "app/watchdog.h"
+#include "base/time_text.h"
+#include "detect/crash_marks.h"
+#include "detect/crash_note.h"
 #include "detect/stuck_calls.h"
 #include "store/commit_queue.h"
 #include "store/lmdb_store.h"
@@ -121,6 +124,9 @@ class Service {
 
  private:
   Status open_store();
+  void learn_of_crashes();
+  void keep(model::CrashMark mark);
+  void look_at_crash_marks();
   Result<std::shared_ptr<detect::DetectorSet>> load_detectors(const config::Settings& settings);
   void make_pipeline();
   Status listen();
@@ -149,6 +155,8 @@ class Service {
   Budget results_{kMaxInFlight, kMaxResultBytes};
   ApiLimits limits_;
   detect::StuckCalls stuck_calls_;
+  detect::CrashMarks crash_marks_;
+  bool crash_marks_stored_ = true;  // false: there was no room for one, it is in crash_marks_ only
   DetectorsInForce detectors_;
   std::optional<store::ServiceLock> lock_;
   std::unique_ptr<store::Store> store_;
@@ -196,11 +204,53 @@ Status Service::open_store() {
   return Nothing{};
 }
 
+// What ended the last process, if it was a detector, is kept; then this one is watched.
+void Service::learn_of_crashes() {
+  const auto file = std::filesystem::path(settings_.store.path) / "crash.note";
+  auto crash = detect::CrashNote::read(file);
+  look_at_crash_marks();
+  if (crash) {
+    const std::string text = "detector \"" + crash->detector_key + "\" (" + crash->library + ", SHA-256 " + crash->library_sha256 +
+                             ") ended the process (" + detect::signal_name(crash->signal) + ") at " + format_time(crash->key.time_ms) +
+                             " while it looked at run \"" + crash->run_id + "\" of tenant \"" + crash->tenant_name +
+                             "\"; that run is judged without it until its library is another. Mend it or disable it.";
+    say(LogLevel::error, "detector_crash", text);
+    keep(std::move(*crash));
+  }
+  if (Status watched = detect::CrashNote::watch(file); !watched.ok()) {
+    say(LogLevel::warn, "crash_note", watched.error().detail + "; a run that ends the process will not be known again");
+  }
+}
+
+void Service::keep(model::CrashMark mark) {
+  try {
+    for (const model::Tenant& tenant : store_->tenants()) {
+      if (tenant.name == mark.tenant_name) mark.tenant = tenant.id;
+    }
+    crash_marks_.add(mark);
+    if (mark.tenant != 0) store_->put_crash_mark(std::move(mark));
+  } catch (const store::StoreError& full) {
+    crash_marks_stored_ = false;
+    say(LogLevel::warn, "crash_note", std::string("the mark of that run is kept until the next restart only: ") + full.what());
+  }
+}
+
+// A purge, or their age, may have ended some.
+void Service::look_at_crash_marks() {
+  if (!crash_marks_stored_) return;
+  try {
+    crash_marks_.put(store_->crash_marks());
+  } catch (const store::StoreError& fault) {
+    say(LogLevel::error, "store_fault", fault.what());
+  }
+}
+
 Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const config::Settings& settings) {
   detect::LoadContext context;
   context.private_folder = std::filesystem::path(settings_.store.path) / "plugins";
   context.workers = cores();
   context.clock = &clock_;
+  context.crashed = &crash_marks_;
   context.stuck = &stuck_calls_;
   context.log = [this](detect::LogLevel level, std::string_view text) { say(to_log_level(level), "detector", text); };
   context.settings_fault = [&settings](const std::string& tenant, const std::string& key, std::string_view pointer,
@@ -213,6 +263,7 @@ Status Service::start() {
   if (!manager_.fault().empty()) say(LogLevel::warn, "service_manager", manager_.fault());
   check_descriptors();
   if (Status status = open_store(); !status.ok()) return status;
+  learn_of_crashes();
   auto detectors = load_detectors(settings_);
   if (!detectors.ok()) return std::move(detectors.error());
   detectors_.put(std::move(*detectors));
@@ -358,10 +409,11 @@ void Service::reload_detectors(const std::function<Result<config::Settings>()>& 
   manager_.reloading();
   auto fresh = reload();
   const Status taken = fresh.ok() ? take_up(*fresh) : Status(std::move(fresh.error()));
+  metrics_.reload(taken.ok() ? Metrics::Reload::done : Metrics::Reload::refused);
   if (taken.ok()) {
     say(LogLevel::info, "reloaded", "detectors and limits of requests are in force as configured now; everything else takes a restart");
   } else {
-    say(LogLevel::error, "reload_refused", taken.error().detail);
+    say(LogLevel::error, "reload_refused", taken.error().detail + "\nWhat was in force before stays in force.");
   }
   log_.wake();
   if (!told_ready_) return;
@@ -385,6 +437,7 @@ void Service::housekeeping() {
   tended_ns_ = clock_.monotonic_ns();
   note_key_use();
   queue_->run_between([](store::Store& store) { store.tend(); });
+  if (crash_marks_.any()) look_at_crash_marks();
   if (!deleting_.exchange(true)) delete_old();
 }
 
@@ -464,6 +517,7 @@ Gauges Service::gauges() {
   gauges.open_runs = open.count;
   gauges.oldest_open_run_ms = open.oldest_age_ms;
   gauges.stuck_calls = pool_->left_behind();
+  gauges.crash_marks = crash_marks_.count();
   if (deleting_) gauges.retention_lag_ms = (clock_.monotonic_ns() - nothing_old_ns_) / 1'000'000;
   return gauges;
 }

@@ -4,6 +4,9 @@
 #include <iterator>
 #include <utility>
 
+#include "detect/crash_marks.h"
+#include "detect/suspect.h"
+
 namespace runwarden::detect {
 namespace {
 
@@ -52,10 +55,11 @@ std::int64_t grace_ms(std::int64_t deadline_ms) {
   return std::clamp<std::int64_t>(deadline_ms / 10, 10, 100);
 }
 
-Asking::Asking(const Terms& terms, Seat& seat, const RunView& view, std::size_t worker)
+Asking::Asking(const Terms& terms, Seat& seat, const RunView& view, std::size_t worker, const Question* question)
     : terms_(terms),
       seat_(seat),
       view_(view),
+      question_(question),
       worker_(worker),
       begin_ns_(terms.clock.monotonic_ns()),
       call_(terms.clock, view.run(), seat.detector->entry.key, begin_ns_ + terms.deadline_ms * kNsPerMs),
@@ -70,6 +74,14 @@ std::optional<model::DetectorReport> Asking::skipped() const {
     report.reason = detector.quarantine.reason();
     return report;
   }
+  if (terms_.crashed != nullptr && question_ != nullptr && terms_.crashed->any()) {
+    auto reason = terms_.crashed->reason({detector.entry.key, detector.sha256, question_->tenant, view_.run().id, question_->content});
+    if (reason) {
+      report.status = DetectorStatus::quarantined;
+      report.reason = std::move(*reason);
+      return report;
+    }
+  }
   const int stuck = *detector.stuck;
   if (stuck < kMostStuck) return std::nullopt;
   report.status = DetectorStatus::timeout;
@@ -79,6 +91,15 @@ std::optional<model::DetectorReport> Asking::skipped() const {
 }
 
 void Asking::call() {
+  if (question_ == nullptr) return call_it();
+  const Detector& detector = *seat_.detector;
+  const Suspect suspect{question_->tenant, view_.run().id,         detector.entry.key,
+                        detector.sha256,   detector.file.native(), &question_->content};
+  const SuspectScope scope(suspect);
+  call_it();
+}
+
+void Asking::call_it() {
   if (instance_ == nullptr) {
     Result<Instance*> another = seat_.another(terms_.clock);
     if (!another.ok()) {

@@ -21,6 +21,7 @@ struct Terms {
   const Clock& clock;
   const LogSink& log;  // may be empty
   std::int64_t deadline_ms;
+  const CrashMarks* crashed;  // may be null
 };
 
 // A detector is not asked while so many of its calls have been left behind: one run that is too much for it costs that run only,
@@ -32,8 +33,8 @@ std::int64_t grace_ms(std::int64_t deadline_ms);
 
 class Asking {
  public:
-  // All of it outlives this.
-  Asking(const Terms& terms, Seat& seat, const RunView& view, std::size_t worker);
+  // All of it outlives this. Without a question nothing is known of the run but what stands in it: no crash is noted of it.
+  Asking(const Terms& terms, Seat& seat, const RunView& view, std::size_t worker, const Question* question = nullptr);
 
   // A report where it is not asked at all.
   std::optional<model::DetectorReport> skipped() const;
@@ -51,9 +52,12 @@ class Asking {
   std::int64_t begin_ns() const { return begin_ns_; }
 
  private:
+  void call_it();
+
   const Terms& terms_;
   Seat& seat_;
   const RunView& view_;
+  const Question* const question_;
   const std::size_t worker_;
   const std::int64_t begin_ns_;
   Call call_;

@@ -30,7 +30,7 @@ struct DetectorSet::State {
 
   model::DetectorSettings settings;
   LoadContext context;
-  Terms terms{*context.clock, context.log, settings.deadline_ms};
+  Terms terms{*context.clock, context.log, settings.deadline_ms, context.crashed};
   std::vector<std::unique_ptr<Detector>> detectors;  // above the lineups, whose instances go first
   std::vector<DetectorInfo> missing;
   Lineup everybody;

@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "base/work_pool.h"
 #include "model/detector_settings.h"
+#include "model/records.h"
 #include "model/run.h"
 #include "model/verdict.h"
 
@@ -33,6 +34,7 @@ using SettingsFault =
     std::function<std::string(const std::string& tenant, const std::string& key, std::string_view pointer, std::string_view detail)>;
 
 class StuckCalls;
+class CrashMarks;
 
 struct LoadContext {
   std::filesystem::path private_folder;  // libraries are copied here before they are loaded; empty: into memory
@@ -40,6 +42,7 @@ struct LoadContext {
   const Clock* clock = nullptr;          // outlives the set
   LogSink log;                           // empty: nothing is logged
   SettingsFault settings_fault;          // empty: the entry's place and the pointer are named
+  const CrashMarks* crashed = nullptr;   // outlives the set; null: no run is known to be too much for a detector
   StuckCalls* stuck = nullptr;           // shared by the sets of a process, outlives them; null: this set counts for itself
 };
 
@@ -64,6 +67,7 @@ struct DetectorInfo {
 struct Question {
   std::shared_ptr<const model::Run> run;
   std::string tenant;
+  model::Digest content{};  // of the bytes of a run that came whole; zeros: it was put together
 };
 
 struct Evaluated {

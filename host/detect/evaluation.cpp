@@ -38,7 +38,7 @@ bool Evaluation::go_on(std::size_t worker) {
 }
 
 bool Evaluation::ask(Seat& seat, const RunView& view, std::size_t worker) {
-  Asking asking(terms_, seat, view, worker);
+  Asking asking(terms_, seat, view, worker, &question_);
   if (auto report = asking.skipped()) {
     reports_of(so_far_.verdict, seat).push_back(std::move(*report));
     return true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "detect/crash_marks.h"
 #include "detect/entry_check.h"
 #include "detect/libraries.h"
 #include "detect/settings_check.h"
@@ -45,7 +46,19 @@ std::string Loading::take_library(const LibraryFile& file, Detector& detector) c
   detector.abi = abi_text(**entry);
   detector.stuck =
       context_.stuck == nullptr ? std::make_shared<std::atomic<int>>(0) : context_.stuck->of(detector.sha256, detector.entry.key);
+  note_crashes(detector);
   return {};
+}
+
+// A library that has ended the process as often as makes for a quarantine begins in it.
+void Loading::note_crashes(Detector& detector) const {
+  if (context_.crashed == nullptr) return;
+  const std::int64_t now_ns = context_.clock->monotonic_ns();
+  const std::int64_t now_ms = context_.clock->wall_ms();
+  for (const std::int64_t time_ms : context_.crashed->times_ms(detector.entry.key, detector.sha256)) {
+    if (now_ms - time_ms > settings_.quarantine_window_ms) continue;
+    detector.quarantine.note_failure(now_ns - (now_ms - time_ms) * 1'000'000, "it ended the process");
+  }
 }
 
 std::shared_ptr<Seat> Loading::seat(Detector& detector, const std::string& tenant, const std::string& settings_json) {

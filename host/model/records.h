@@ -86,6 +86,19 @@ struct ChangeRecord {
   std::optional<PolicyRecord> policy;  // this change is that policy revision; its id spells the same key
 };
 
+// That a detector ended the process while it looked at a run: it is not asked about that run again.
+struct CrashMark {
+  RecordKey key;  // when it was
+  TenantId tenant = 0;
+  std::string tenant_name;
+  std::string run_id;
+  Digest content{};  // of the decoded bytes of a run that came whole, else zeros
+  std::string detector_key;
+  std::string library_sha256;  // lower-case hexadecimal: a mended library is asked again
+  std::string library;         // its file
+  int signal = 0;              // 0: it called exit
+};
+
 struct Tenant {
   TenantId id = 0;
   std::string name;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/digest.h"
 #include "base/json_text.h"
 #include "pipeline/answers.h"
 
@@ -42,7 +43,7 @@ bool analyze(const Wanted& wanted, detect::DetectorSet& detectors, std::size_t w
   const auto run = std::make_shared<const model::Run>(std::move(*read));
   const auto judged = [run, done](std::size_t, detect::Evaluated evaluated) { done(analysis_of(*run, std::move(evaluated.verdict))); };
   const auto failed = [done] { done(Error{Code::internal, "the run could not be analyzed; send it again", {}, {}}); };
-  return detectors.evaluate({run, wanted.tenant}, worker, pool, {judged, failed});
+  return detectors.evaluate({run, wanted.tenant, sha256(wanted.run_json)}, worker, pool, {judged, failed});
 }
 
 }  // namespace runwarden::pipeline

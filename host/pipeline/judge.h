@@ -26,6 +26,7 @@ struct Judged {
   std::uint32_t revision = 1;
   model::Resolution resolution = model::Resolution::whole;
   std::int64_t now_ms = 0;  // of detection
+  model::Digest content{};  // of the bytes of a run that came whole
 };
 
 class Judge {

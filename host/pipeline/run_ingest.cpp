@@ -88,6 +88,7 @@ RunIngest::Place RunIngest::read(IngestRequest request, IngestDone done) {
     return nullptr;
   }
   job->content = sha256(request.body);
+  job->what.content = job->content;
   job->run = std::move(*run);
   job->named_by_client = job->run.id != generated;
   job->request = std::move(request);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "store/lmdb_answers.h"
+#include "store/lmdb_crash_marks.h"
 #include "store/lmdb_events.h"
 #include "store/lmdb_expire.h"
 #include "store/lmdb_failures.h"
@@ -368,6 +369,18 @@ void LmdbEngine::touch_keys(std::span<const std::pair<std::string, std::int64_t>
 
 std::vector<model::Tenant> LmdbEngine::tenants() {
   return reading([&](const Txn& txn) { return read_tenants(txn, tables_); });
+}
+
+void LmdbEngine::put_crash_mark(model::CrashMark mark) {
+  mark.key.seq = next_seq();
+  writing([&](WriteTxn& txn) {
+    write_crash_mark(txn, tables_, mark);
+    return Nothing{};
+  });
+}
+
+std::vector<model::CrashMark> LmdbEngine::crash_marks() {
+  return reading([&](const Txn& txn) { return read_crash_marks(txn, tables_); });
 }
 
 // With little room left even a deletion may need more pages than there are: then it is tried with fewer records.

@@ -63,6 +63,8 @@ class LmdbEngine final : public Store {
   std::uint64_t keys_version() override;
   void touch_keys(std::span<const std::pair<std::string, std::int64_t>> last_used) override;
   std::vector<model::Tenant> tenants() override;
+  void put_crash_mark(model::CrashMark mark) override;
+  std::vector<model::CrashMark> crash_marks() override;
 
   Expired expire(const Retention& retention, std::size_t most) override;
   void tend() override;

@@ -106,6 +106,15 @@ std::uint64_t expire_policies(WriteBatch& batch, const Retention& retention, std
   return gone;
 }
 
+std::uint64_t expire_crash_marks(WriteBatch& batch, const Retention& retention, std::size_t most) {
+  std::uint64_t gone = 0;
+  const auto none = [](const RunPlace&, std::string_view) { return false; };
+  for (const RunPlace& place : oldest(batch.txn, batch.tables.crash_marks, retention.runs_before_ms, retention, most, none)) {
+    gone += batch.txn.erase(batch.tables.crash_marks.handle, place_key(place.tenant, place.key)) ? 1 : 0;
+  }
+  return gone;
+}
+
 }  // namespace
 
 Expired expire_in(WriteBatch& batch, const Retention& retention, std::size_t most) {
@@ -120,6 +129,7 @@ Expired expire_in(WriteBatch& batch, const Retention& retention, std::size_t mos
       gone.idempotency_keys += batch.txn.erase(batch.tables.idempotency.handle, key) ? 1 : 0;
     }
   }
+  if (left() > 0) gone.crash_marks = expire_crash_marks(batch, retention, left());
   gone.more = left() == 0;
   return gone;
 }

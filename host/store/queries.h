@@ -82,7 +82,7 @@ struct ClaimedRun {
 
 // Records older than these go; kBeginningMs: none do. Idempotency records go by their own time.
 struct Retention {
-  std::int64_t runs_before_ms = kBeginningMs;
+  std::int64_t runs_before_ms = kBeginningMs;  // crash marks too
   std::int64_t failures_before_ms = kBeginningMs;
   std::int64_t changes_before_ms = kBeginningMs;
   std::int64_t policies_before_ms = kBeginningMs;
@@ -96,8 +96,9 @@ struct Expired {
   std::uint64_t changes = 0;
   std::uint64_t policies = 0;
   std::uint64_t idempotency_keys = 0;
+  std::uint64_t crash_marks = 0;
   bool more = false;  // there is more to delete: ask again
-  std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys; }
+  std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys + crash_marks; }
 };
 
 }  // namespace runwarden::store

@@ -1,6 +1,6 @@
 // Where records are kept. Speaks in whole batches and knows no engine's words, so that another engine can stand in its place.
 //
-// Threads: writes (commit, put_key, touch_keys, expire, tend) come from one thread at a time; everything else may be called
+// Threads: writes (commit, put_key, touch_keys, put_crash_mark, expire, tend) come from one thread at a time; everything else may be called
 // from any thread. A write that returned is on stable storage. A fault of the medium (an fsync error) is thrown as
 // FatalStoreError: what was asked for is then in doubt, nothing more may be acknowledged, and the process has to end.
 // StoreError says that one thing could not be read or done; the store goes on.
@@ -106,6 +106,10 @@ class Store {
   // Notes when keys were last used; does not change keys_version().
   virtual void touch_keys(std::span<const std::pair<std::string, std::int64_t>> last_used) = 0;
   virtual std::vector<model::Tenant> tenants() = 0;
+
+  // Keeps a crash mark; its key is given here. Throws StoreError when there is no room for it.
+  virtual void put_crash_mark(model::CrashMark mark) = 0;
+  virtual std::vector<model::CrashMark> crash_marks() = 0;
 
   // Deletes at most that many records, oldest first, in one transaction. Works also when there is no room for anything else.
   virtual Expired expire(const Retention& retention, std::size_t most) = 0;

@@ -37,11 +37,12 @@ struct Tables {
   Table policies{"policies"};                // place -> policy revision
   Table policy_index{"policy_index"};        // tenant, PolicyPart u8, half digest of the policy's name, ... -> see lmdb_policies.h
   Table idempotency{"idempotency"};          // day u32, tenant, first half of the identity -> Answered
+  Table crash_marks{"crash_marks"};          // place -> CrashMark
 
   template <class Use>
   void each(Use use) {
     for (Table* table : {&meta, &tenants, &keys, &key_uses, &runs, &former, &run_ids, &open_runs, &events, &failures, &shadow_failures,
-                         &fingerprints, &tally, &changes, &policies, &policy_index, &idempotency}) {
+                         &fingerprints, &tally, &changes, &policies, &policy_index, &idempotency, &crash_marks}) {
       use(*table);
     }
   }

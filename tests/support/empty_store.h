@@ -36,6 +36,8 @@ class EmptyStore : public store::Store {
   std::uint64_t keys_version() override { return {}; }
   void touch_keys(std::span<const std::pair<std::string, std::int64_t>>) override {}
   std::vector<model::Tenant> tenants() override { return {}; }
+  void put_crash_mark(model::CrashMark) override {}
+  std::vector<model::CrashMark> crash_marks() override { return {}; }
   store::Expired expire(const store::Retention&, std::size_t) override { return {}; }
   store::Space space() override { return {}; }
   Status writable() override { return Nothing{}; }

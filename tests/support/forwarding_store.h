@@ -72,6 +72,8 @@ class ForwardingStore : public store::Store {
   std::uint64_t keys_version() override { return real_->keys_version(); }
   void touch_keys(std::span<const std::pair<std::string, std::int64_t>> used) override { real_->touch_keys(used); }
   std::vector<model::Tenant> tenants() override { return real_->tenants(); }
+  void put_crash_mark(model::CrashMark mark) override { real_->put_crash_mark(std::move(mark)); }
+  std::vector<model::CrashMark> crash_marks() override { return real_->crash_marks(); }
   store::Expired expire(const store::Retention& retention, std::size_t most) override { return real_->expire(retention, most); }
   void tend() override { real_->tend(); }
   store::Space space() override { return real_->space(); }

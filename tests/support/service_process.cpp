@@ -183,13 +183,16 @@ void ServiceProcess::signal(int number) {
 
 int ServiceProcess::stop() {
   ::kill(pid_, SIGTERM);
-  const auto end = Clock::now() + std::chrono::seconds(30);
+  const int code = wait_for_end();
+  if (code == -1) kill_hard();
+  return code;
+}
+
+int ServiceProcess::wait_for_end(int timeout_s) {
+  const auto end = Clock::now() + std::chrono::seconds(timeout_s);
   int status = 0;
   while (::waitpid(pid_, &status, WNOHANG) == 0) {
-    if (Clock::now() > end) {
-      kill_hard();
-      return -1;
-    }
+    if (Clock::now() > end) return -1;
     ::poll(nullptr, 0, 5);
   }
   pid_ = -1;

@@ -61,7 +61,8 @@ class ServiceProcess {
 
   void start();  // and waits until it listens; throws with its log if it does not
   void kill_hard();
-  int stop();  // SIGTERM; its exit code
+  int stop();                            // SIGTERM; its exit code
+  int wait_for_end(int timeout_s = 30);  // of its own accord; its exit code, 128 + signal when one ended it, -1: it goes on
   void signal(int number);
   bool running() const { return pid_ > 0; }
   pid_t pid() const { return pid_; }

@@ -240,6 +240,47 @@ TEST_P(StoreContract, KeyWithoutATenant_IsRefused) {
   EXPECT_THROW(store_->put_key(sample_key("key_1", "")), StoreError);
 }
 
+TEST_P(StoreContract, CrashMarks_ComeBackWholeUntilTheyAreTooOldOrTheirTenantIsPurged) {
+  EXPECT_THAT(store_->crash_marks(), IsEmpty());
+  model::CrashMark mark;
+  mark.key.time_ms = clock_.wall_ms();
+  mark.tenant = kAcme;
+  mark.tenant_name = "acme";
+  mark.run_id = "killer";
+  mark.content[3] = 5;
+  mark.detector_key = "loop";
+  mark.library_sha256 = "abc";
+  mark.library = "/usr/lib/loop.so";
+  mark.signal = 11;
+  store_->put_crash_mark(mark);
+  store_->put_crash_mark(mark);
+  mark.tenant = kOther;
+  mark.key.time_ms += 1000;
+  store_->put_crash_mark(mark);
+  reopen();
+  ASSERT_THAT(store_->crash_marks(), SizeIs(3));
+  const model::CrashMark back = store_->crash_marks().front();
+  EXPECT_EQ(back.key.time_ms, clock_.wall_ms());
+  EXPECT_EQ(back.tenant, kAcme);
+  EXPECT_EQ(back.tenant_name, "acme");
+  EXPECT_EQ(back.run_id, "killer");
+  EXPECT_EQ(back.content, mark.content);
+  EXPECT_EQ(back.detector_key, "loop");
+  EXPECT_EQ(back.library_sha256, "abc");
+  EXPECT_EQ(back.library, "/usr/lib/loop.so");
+  EXPECT_EQ(back.signal, 11);
+
+  Retention retention;
+  retention.runs_before_ms = clock_.wall_ms() + 1;
+  EXPECT_EQ(store_->expire(retention, 10).crash_marks, 2u);
+  retention.runs_before_ms = clock_.wall_ms() + 5000;
+  retention.tenant = kAcme;
+  EXPECT_EQ(store_->expire(retention, 10).crash_marks, 0u);
+  retention.tenant = kOther;
+  EXPECT_EQ(store_->expire(retention, 10).crash_marks, 1u);
+  EXPECT_THAT(store_->crash_marks(), IsEmpty());
+}
+
 TEST_P(StoreContract, FreshStore_IsWritableAndTellsItsSpace) {
   EXPECT_TRUE(store_->writable().ok());
   const Space space = store_->space();

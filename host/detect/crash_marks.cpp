@@ -1,0 +1,80 @@
+#include "detect/crash_marks.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/digest.h"
+#include "base/time_text.h"
+
+namespace runwarden::detect {
+namespace {
+
+// Names hold no control characters: the parts cannot run into each other.
+std::string known_by(const CrashMarks::Asked& asked, std::string_view how, std::string_view what) {
+  std::string name;
+  for (const std::string_view part : {asked.library_sha256, asked.detector_key, asked.tenant, how, what}) name.append(part).append("\n");
+  return name;
+}
+
+bool came_whole(const model::Digest& content) {
+  return content != model::Digest{};
+}
+
+}  // namespace
+
+void CrashMarks::put(const std::vector<model::CrashMark>& marks) {
+  const std::lock_guard lock(mutex_);
+  by_run_.clear();
+  all_.clear();
+  for (const model::CrashMark& mark : marks) note(mark);
+  any_.store(!marks.empty(), std::memory_order_release);
+}
+
+void CrashMarks::add(const model::CrashMark& mark) {
+  const std::lock_guard lock(mutex_);
+  note(mark);
+  any_.store(true, std::memory_order_release);
+}
+
+// Under the lock.
+void CrashMarks::note(const model::CrashMark& mark) {
+  const Asked asked{mark.detector_key, mark.library_sha256, mark.tenant_name, mark.run_id, mark.content};
+  if (!mark.run_id.empty()) by_run_[known_by(asked, "id", mark.run_id)] = mark;
+  if (came_whole(mark.content)) by_run_[known_by(asked, "content", to_hex(mark.content))] = mark;
+  all_.push_back(mark);
+}
+
+std::size_t CrashMarks::count() const {
+  const std::lock_guard lock(mutex_);
+  return all_.size();
+}
+
+std::optional<std::string> CrashMarks::reason(const Asked& asked) const {
+  if (!any()) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  auto found = by_run_.find(known_by(asked, "id", asked.run_id));
+  if (found == by_run_.end() && came_whole(asked.content)) found = by_run_.find(known_by(asked, "content", to_hex(asked.content)));
+  if (found == by_run_.end()) return std::nullopt;
+  return "it ended the process (" + signal_name(found->second.signal) + ") while it looked at this run at " +
+         format_time(found->second.key.time_ms) + "; it is not asked about this run again until its library is another";
+}
+
+std::vector<std::int64_t> CrashMarks::times_ms(const std::string& detector_key, const std::string& library_sha256) const {
+  std::vector<std::int64_t> times;
+  const std::lock_guard lock(mutex_);
+  for (const model::CrashMark& mark : all_) {
+    if (mark.detector_key == detector_key && mark.library_sha256 == library_sha256) times.push_back(mark.key.time_ms);
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+std::string signal_name(int signal) {
+  if (signal == 0) return "exit";
+  const char* name = sigabbrev_np(signal);
+  return name == nullptr ? "signal " + std::to_string(signal) : "SIG" + std::string(name);
+}
+
+}  // namespace runwarden::detect

@@ -1,0 +1,173 @@
+#include "detect/crash_note.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "detect/suspect.h"
+
+namespace runwarden::detect {
+namespace {
+
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr std::string_view kMagic = "rwcrash1";
+constexpr std::size_t kStackBytes = 64 * 1024;
+
+// One text of a note. What does not fit is cut off: then it matches nothing.
+template <std::size_t kSize>
+struct Field {
+  std::uint32_t length = 0;
+  std::array<char, kSize> bytes{};
+
+  void put(std::string_view text) {
+    length = static_cast<std::uint32_t>(std::min(text.size(), kSize));
+    for (std::size_t i = 0; i < length; ++i) bytes[i] = text[i];
+  }
+  std::string get() const { return {bytes.data(), std::min<std::size_t>(length, kSize)}; }
+};
+
+struct Note {
+  std::array<char, 8> magic{};
+  std::int64_t wall_ms = 0;
+  std::int32_t signal = 0;
+  model::Digest content{};
+  Field<256> tenant, run_id;
+  Field<128> detector_key, library_sha256;
+  Field<2048> library;
+};
+static_assert(std::is_trivially_copyable_v<Note> && sizeof(Note) < 4096);
+
+std::atomic<int> note_fd{-1};
+std::atomic<bool> written{false};
+Note page;  // of the handlers: a stack may be what is broken
+struct sigaction former[NSIG];
+thread_local const Suspect* suspect_now = nullptr;
+
+// All below, up to the end of on_signal, is async-signal-safe.
+void write_note(const Suspect& suspect, int signal) {
+  const int fd = note_fd.load(std::memory_order_acquire);
+  if (fd < 0 || written.exchange(true)) return;
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  for (std::size_t i = 0; i < kMagic.size(); ++i) page.magic[i] = kMagic[i];
+  page.wall_ms = std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+  page.signal = signal;
+  if (suspect.content != nullptr) page.content = *suspect.content;
+  page.tenant.put(suspect.tenant);
+  page.run_id.put(suspect.run_id);
+  page.detector_key.put(suspect.detector_key);
+  page.library_sha256.put(suspect.library_sha256);
+  page.library.put(suspect.library);
+  [[maybe_unused]] const auto wrote = ::pwrite(fd, &page, sizeof page, 0);
+}
+
+void on_signal(int number, siginfo_t* info, void*) {
+  const bool own_doing = info->si_code > 0 || info->si_pid == ::getpid();  // others may send signals, too
+  if (suspect_now != nullptr && own_doing) write_note(*suspect_now, number);
+  ::sigaction(number, &former[number], nullptr);
+  // A fault happens again when this returns; a signal that was sent does not.
+  if (info->si_code <= 0) ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), number);
+}
+
+void on_exit() {
+  if (suspect_now == nullptr) return;
+  write_note(*suspect_now, 0);
+  ::_exit(EXIT_FAILURE);  // other threads are still at work: nothing may be torn down below them
+}
+
+// A stack for the handlers of this thread, for when its own has run over. One that is there already (a sanitizer's) is as good.
+class HandlerStack {
+ public:
+  HandlerStack() {
+    stack_t there{};
+    if (::sigaltstack(nullptr, &there) != 0 || (there.ss_flags & SS_DISABLE) == 0) return;
+    void* memory = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    stack_t mine{};
+    mine.ss_sp = memory;
+    mine.ss_size = kStackBytes;
+    if (::sigaltstack(&mine, nullptr) == 0) {
+      memory_ = memory;
+    } else {
+      ::munmap(memory, kStackBytes);
+    }
+  }
+  ~HandlerStack() {
+    if (memory_ == nullptr) return;
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    ::sigaltstack(&none, nullptr);
+    ::munmap(memory_, kStackBytes);
+  }
+  HandlerStack(const HandlerStack&) = delete;
+  HandlerStack& operator=(const HandlerStack&) = delete;
+
+ private:
+  void* memory_ = nullptr;
+};
+
+}  // namespace
+
+SuspectScope::SuspectScope(const Suspect& suspect) {
+  if (note_fd.load(std::memory_order_relaxed) >= 0) {
+    [[maybe_unused]] static thread_local const HandlerStack stack;
+  }
+  suspect_now = &suspect;
+}
+
+SuspectScope::~SuspectScope() {
+  suspect_now = nullptr;
+}
+
+std::optional<model::CrashMark> CrashNote::read(const std::filesystem::path& file) {
+  Note note;
+  std::ifstream in(file, std::ios::binary);
+  if (!in.read(reinterpret_cast<char*>(&note), sizeof note)) return std::nullopt;
+  if (std::string_view(note.magic.data(), note.magic.size()) != kMagic) return std::nullopt;
+  model::CrashMark mark;
+  mark.key.time_ms = note.wall_ms;
+  mark.signal = note.signal;
+  mark.content = note.content;
+  mark.tenant_name = note.tenant.get();
+  mark.run_id = note.run_id.get();
+  mark.detector_key = note.detector_key.get();
+  mark.library_sha256 = note.library_sha256.get();
+  mark.library = note.library.get();
+  return mark;
+}
+
+Status CrashNote::watch(const std::filesystem::path& file) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+  // Written now, so that there is room for it then.
+  const Note empty;
+  if (fd < 0 || ::pwrite(fd, &empty, sizeof empty, 0) != sizeof empty) {
+    const std::string why = std::strerror(errno);
+    if (fd >= 0) ::close(fd);
+    return Error{Code::unavailable, "\"" + file.string() + "\" cannot be written: " + why, {}, {}};
+  }
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  for (const int number : kSignals) ::sigaction(number, &action, &former[number]);
+  std::atexit(on_exit);
+  note_fd.store(fd, std::memory_order_release);
+  return Nothing{};
+}
+
+}  // namespace runwarden::detect

@@ -1,0 +1,14 @@
+// Crash marks in the tables. For the files of store/ only; the transaction says which thread.
+#pragma once
+
+#include <vector>
+
+#include "model/records.h"
+#include "store/tables.h"
+
+namespace runwarden::store {
+
+void write_crash_mark(WriteTxn& txn, const Tables& tables, const model::CrashMark& mark);
+std::vector<model::CrashMark> read_crash_marks(const Txn& txn, const Tables& tables);
+
+}  // namespace runwarden::store

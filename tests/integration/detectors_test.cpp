@@ -1,0 +1,396 @@
+// What bad detectors cost the service and those who use it: ones that do not return, ones that end the process, and reloads under load.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "support/service_process.h"
+
+namespace runwarden::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+// Tries for up to 20 s.
+template <class Condition>
+bool comes_true(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (std::chrono::steady_clock::now() < end) {
+    if (condition()) return true;
+    ::poll(nullptr, 0, 10);
+  }
+  return false;
+}
+
+std::string detectors_yaml(const std::string& more, const std::string& enabled) {
+  return "detectors:\n  search_path: [\"" RUNWARDEN_TEST_ZOO "\"]\n  include: []\n" + more + "  enabled:\n" + enabled;
+}
+
+// zoo does what runs tell it, zoo_two never.
+std::string obedient(int repeats) {
+  const std::string settings = ", library: obedient.so, settings: {repeats: " + std::to_string(repeats) + "}}\n";
+  return "    - {key: zoo" + settings + "    - {key: zoo_two" + settings;
+}
+
+ServiceProcess::Options options(const std::string& yaml) {
+  ServiceProcess::Options options;
+  options.yaml = yaml;
+  return options;
+}
+
+std::string run_json(const std::string& id, const std::string& request) {
+  json run = {{"userRequestText", request}};
+  if (!id.empty()) run["runId"] = id;
+  return run.dump();
+}
+
+json detector(const HttpAnswer& answer, const std::string& key) {
+  const json body = json::parse(answer.body, nullptr, false);
+  for (const json& one : body.value("detectors", json::array())) {
+    if (one.value("key", "") == key) return one;
+  }
+  return {{"status", "not there"}, {"answer", answer.body}};
+}
+
+std::string status(const HttpAnswer& answer, const std::string& key) {
+  return detector(answer, key)["status"];
+}
+
+class StuckDetector : public testing::Test {
+ protected:
+  std::string sleep() const { return "wait " + (service.folder() / "let_go").string(); }
+  void let_go() const { std::ofstream(service.folder() / "let_go") << "now"; }
+  double metric(const std::string& name) const {
+    const std::string page = service.request(get_request("/metrics")).body;
+    const auto at = page.find("\n" + name + " ");
+    return at == std::string::npos ? -1 : std::strtod(page.c_str() + at + name.size() + 2, nullptr);
+  }
+
+  ServiceProcess service{options(detectors_yaml("  deadline: 500ms\n  quarantine: {failures: 1000}\n", obedient(3)))};
+  const std::string key = service.make_key();
+};
+
+TEST_F(StuckDetector, ItsRunsAndAllOthersAreAnsweredWhileItSticks) {
+  const HttpAnswer own = service.post("/v1/ingest/runs", key, run_json("sleeper", sleep()));
+  ASSERT_EQ(own.status, 201) << own.body;
+  EXPECT_EQ(status(own, "zoo"), "timeout");
+  EXPECT_THAT(detector(own, "zoo")["reason"], HasSubstr("the deadline is 500 ms; the run went on without it"));
+  EXPECT_EQ(status(own, "zoo_two"), "fired");
+  EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("beside", "nothing special")), "zoo"), "fired");
+
+  const HttpAnswer analyzed = service.post("/v1/analyze", key, run_json("", sleep()));
+  EXPECT_EQ(analyzed.status, 200);
+  EXPECT_EQ(status(analyzed, "zoo"), "timeout");
+  EXPECT_EQ(metric("runwarden_detector_stuck_calls"), 2);
+  for (int i = 0; i < 20; ++i) {
+    const HttpAnswer other = service.post("/v1/ingest/runs", key, run_json("", "nothing special"));
+    EXPECT_EQ(other.status, 201);
+    EXPECT_EQ(status(other, "zoo"), "timeout") << "it is not asked while two calls stick";
+    EXPECT_EQ(status(other, "zoo_two"), "fired");
+  }
+  EXPECT_EQ(service.get("/v1/runs/sleeper", key).status, 200);
+  let_go();
+  ASSERT_TRUE(comes_true([&] { return metric("runwarden_detector_stuck_calls") == 0; }));
+  EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("", "nothing special")), "zoo"), "fired");
+  EXPECT_THAT(service.log_text(), HasSubstr(RUNWARDEN_TEST_ZOO "/obedient.so"));
+  EXPECT_EQ(service.stop(), 0);
+}
+
+TEST_F(StuckDetector, ALineOfABatch_DoesNotKeepTheOthers) {
+  std::string lines;
+  for (int i = 0; i < 40; ++i) lines += run_json("line-" + std::to_string(i), i % 20 == 3 ? sleep() : "nothing special") + "\n";
+  const std::string head = "POST /v1/ingest/runs HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-ndjson\r\nAuthorization: Bearer " +
+                           key + "\r\nContent-Length: " + std::to_string(lines.size()) + "\r\n\r\n";
+  const HttpAnswer answer = service.request(head + lines);
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(json::parse(answer.body)["accepted"], 40);
+  EXPECT_EQ(service.post("/v1/ingest/runs", key, run_json("line-3", sleep())).status, 200) << "its turn is not kept by the stuck call";
+}
+
+TEST_F(StuckDetector, ARunOfEvents_ResolvesWithoutIt) {
+  const json body = {{"runId", "streamed"},
+                     {"events", {{{"type", "user_request"}, {"text", sleep()}}, {{"type", "tool_call"}, {"name", "look"}}}},
+                     {"final", true}};
+  const HttpAnswer answer = service.post("/v1/ingest/events", key, body.dump());
+  ASSERT_EQ(answer.status, 201) << answer.body;
+  EXPECT_EQ(status(answer, "zoo"), "timeout");
+  EXPECT_EQ(status(answer, "zoo_two"), "fired");
+}
+
+TEST_F(StuckDetector, SigtermBesideIt_ExitsZeroAndEverythingAnsweredIsThere) {
+  ASSERT_EQ(service.post("/v1/ingest/runs", key, run_json("sleeper", sleep())).status, 201);
+  EXPECT_EQ(service.stop(), 0) << service.log_text();
+  EXPECT_THAT(service.log_text(), HasSubstr("everything acknowledged is on disk"));
+  service.start();
+  EXPECT_EQ(status(service.get("/v1/runs/sleeper", key), "zoo"), "timeout");
+}
+
+TEST_F(StuckDetector, SigtermBeforeItsDeadline_AnswersItFirst) {
+  HttpClient client = HttpClient::to(service.port());
+  ASSERT_TRUE(client.send(post_request("/v1/ingest/runs", run_json("sleeper", sleep()), "Authorization: Bearer " + key + "\r\n")));
+  ASSERT_EQ(service.request(get_request("/healthz")).status, 200);
+  service.signal(SIGTERM);
+  const auto answer = client.answer();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 201);
+  client.close();
+  EXPECT_EQ(service.wait_for_end(), 0);
+}
+
+TEST_F(StuckDetector, AReloadBesideIt_AsksTheNewOneWithinTheSameBound) {
+  ASSERT_EQ(service.post("/v1/ingest/runs", key, run_json("sleeper", sleep())).status, 201);
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for_log("\"reloaded\""));
+  EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("", "nothing special")), "zoo"), "fired");
+  ASSERT_EQ(status(service.post("/v1/ingest/runs", key, run_json("sleeper-2", sleep())), "zoo"), "timeout");
+  EXPECT_THAT(detector(service.post("/v1/ingest/runs", key, run_json("", "nothing special")), "zoo")["reason"],
+              HasSubstr("2 of its calls for other runs have not returned yet"));
+  EXPECT_EQ(service.stop(), 0);
+}
+
+TEST_F(StuckDetector, EndedFromOutside_NobodyIsAccused) {
+  for (const int number : {SIGKILL, SIGABRT}) {
+    ASSERT_EQ(service.post("/v1/ingest/runs", key, run_json("sleeper-" + std::to_string(number), sleep())).status, 201);
+    service.signal(number);
+    ASSERT_NE(service.wait_for_end(), 0);
+    service.start();
+    EXPECT_THAT(service.log_text(), Not(HasSubstr("detector_crash")));
+  }
+}
+
+class CrashingDetector : public testing::TestWithParam<std::string> {
+ protected:
+  ServiceProcess service{options(detectors_yaml("  deadline: 10s\n", obedient(3)))};
+  const std::string key = service.make_key();
+};
+
+TEST_P(CrashingDetector, ItsRunIsKnownAgain_AndJudgedWithoutIt) {
+  const std::string killer = run_json("killer", GetParam());
+  EXPECT_EQ(service.post("/v1/ingest/runs", key, killer).status, 0);
+  ASSERT_GT(service.wait_for_end(), 0);
+  service.start();
+  EXPECT_THAT(service.log_text(), HasSubstr("detector \\\"zoo\\\" (" RUNWARDEN_TEST_ZOO "/obedient.so, SHA-256 "));
+  EXPECT_THAT(service.log_text(), HasSubstr("while it looked at run \\\"killer\\\" of tenant \\\"acme\\\""));
+
+  const HttpAnswer retry = service.post("/v1/ingest/runs", key, killer);
+  ASSERT_EQ(retry.status, 201) << retry.body;
+  EXPECT_EQ(status(retry, "zoo"), "quarantined");
+  EXPECT_THAT(detector(retry, "zoo")["reason"], HasSubstr("while it looked at this run at 20"));
+  EXPECT_EQ(status(retry, "zoo_two"), "fired");
+  EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("other", "nothing special")), "zoo"), "fired");
+  EXPECT_THAT(service.request(get_request("/metrics")).body, HasSubstr("\nrunwarden_detector_crash_marks 1\n"));
+}
+INSTANTIATE_TEST_SUITE_P(Ways, CrashingDetector, testing::Values("segv", "abort", "exit", "overflow"),
+                         [](const auto& way) { return way.param; });
+
+class CrashedRun : public CrashingDetector {};
+INSTANTIATE_TEST_SUITE_P(Ways, CrashedRun, testing::Values("segv"));
+
+TEST_P(CrashedRun, WithoutAnIdOfTheClient_IsKnownByItsBytes_AlsoAfterLaterRestarts) {
+  const std::string killer = run_json("", GetParam());
+  EXPECT_EQ(service.post("/v1/ingest/runs", key, killer).status, 0);
+  ASSERT_GT(service.wait_for_end(), 0);
+  service.start();
+  ASSERT_EQ(service.stop(), 0);
+  service.start();
+  EXPECT_THAT(service.log_text(), Not(HasSubstr("detector_crash"))) << "it is told once";
+  EXPECT_EQ(status(service.post("/v1/ingest/runs", key, killer), "zoo"), "quarantined");
+  EXPECT_EQ(status(service.post("/v1/analyze", key, killer), "zoo"), "quarantined");
+}
+
+TEST_P(CrashedRun, OfEvents_ResolvesAfterTheRestart_WithoutIt) {
+  const json body = {{"runId", "streamed"}, {"events", {{{"type", "user_request"}, {"text", GetParam()}}}}, {"final", true}};
+  EXPECT_EQ(service.post("/v1/ingest/events", key, body.dump()).status, 0);
+  ASSERT_GT(service.wait_for_end(), 0);
+  service.start();
+  HttpAnswer run;
+  ASSERT_TRUE(comes_true([&] {
+    run = service.get("/v1/runs/streamed", key);
+    return run.body.find("\"state\":\"resolved\"") != std::string::npos;
+  })) << run.body;
+  EXPECT_EQ(status(run, "zoo"), "quarantined");
+  EXPECT_EQ(status(run, "zoo_two"), "fired");
+}
+
+TEST_P(CrashedRun, OfAnotherTenant_IsAnotherRun) {
+  EXPECT_EQ(service.post("/v1/ingest/runs", key, run_json("killer", GetParam())).status, 0);
+  ASSERT_GT(service.wait_for_end(), 0);
+  service.start();
+  const std::string other = service.make_key("other");
+  EXPECT_EQ(status(service.post("/v1/ingest/runs", other, run_json("killer", "nothing special")), "zoo"), "fired");
+}
+
+TEST_P(CrashedRun, TooManyOfThem_QuarantineTheDetector) {
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(service.post("/v1/ingest/runs", key, run_json("killer-" + std::to_string(i), GetParam())).status, 0);
+    ASSERT_GT(service.wait_for_end(), 0);
+    service.start();
+  }
+  const HttpAnswer answer = service.post("/v1/ingest/runs", key, run_json("killer-5", GetParam()));
+  ASSERT_EQ(answer.status, 201);
+  EXPECT_EQ(status(answer, "zoo"), "quarantined");
+  EXPECT_THAT(detector(answer, "zoo")["reason"], HasSubstr("failed 5 times within 60 s, last: it ended the process"));
+  EXPECT_THAT(service.request(get_request("/readyz")).body, HasSubstr("\"quarantined\":[\"zoo\"]"));
+}
+
+class Reload : public testing::Test {
+ protected:
+  void configure(ServiceProcess& service, const std::string& detectors) {
+    std::ofstream(service.config_path()) << "server: {address: \"127.0.0.1:0\"}\nstore: {path: data}\n" << detectors;
+  }
+  static int count(const ServiceProcess& service, const std::string& event) {
+    const std::string log = service.log_text();
+    int found = 0;
+    for (auto at = log.find(event); at != std::string::npos; at = log.find(event, at + 1)) ++found;
+    return found;
+  }
+  void reload(ServiceProcess& service) {
+    const int before = count(service, "\"reloaded\"");
+    service.signal(SIGHUP);
+    ASSERT_TRUE(comes_true([&] { return count(service, "\"reloaded\"") > before; })) << service.log_text();
+  }
+};
+
+// What a client saw of the detectors while they were reloaded.
+struct Seen {
+  int answers = 0;
+  int others = 0;                // answers that were no 201
+  int mixed = 0;                 // answers whose findings were not of one and the same settings
+  std::set<std::string> titles;  // of all answers
+};
+
+Seen post_until(const ServiceProcess& service, const std::string& key, const std::atomic<bool>& stop) {
+  Seen seen;
+  HttpClient client = HttpClient::to(service.port());
+  while (!stop) {
+    client.send(post_request("/v1/ingest/runs", R"({"userRequestText":"nothing special"})", "Authorization: Bearer " + key + "\r\n"));
+    const auto answer = client.answer();
+    ++seen.answers;
+    if (!answer || answer->status != 201) {
+      ++seen.others;
+      return seen;
+    }
+    std::set<std::string> titles;
+    const json body = json::parse(answer->body);
+    for (const json& failure : body["failures"]) titles.insert(failure["title"].get<std::string>());
+    seen.mixed += titles.size() == 1 && body["failures"].size() == 2 ? 0 : 1;
+    seen.titles.merge(titles);
+  }
+  return seen;
+}
+
+TEST_F(Reload, UnderLoad_NoRequestFails_AndEachRunIsJudgedByOneSetOfSettings) {
+  const auto yaml = [](int repeats) { return detectors_yaml("  deadline: 10s\n", obedient(repeats)); };
+  ServiceProcess service{options(yaml(2))};
+  const std::string key = service.make_key();
+  constexpr int kReloads = 25;
+  std::atomic<bool> stop{false};
+  std::vector<Seen> seen(3);
+  std::vector<std::thread> clients;
+  for (Seen& one : seen) clients.emplace_back([&] { one = post_until(service, key, stop); });
+  for (int i = 0; i < kReloads; ++i) {
+    configure(service, yaml(3 + i));
+    reload(service);
+    EXPECT_THAT(service.post("/v1/analyze", key, "{}").body, HasSubstr("\"repeats " + std::to_string(3 + i) + "\""));
+  }
+  stop = true;
+  for (std::thread& client : clients) client.join();
+  std::set<std::string> titles;
+  for (const Seen& one : seen) {
+    EXPECT_GT(one.answers, 0);
+    EXPECT_EQ(one.others, 0);
+    EXPECT_EQ(one.mixed, 0);
+    titles.insert(one.titles.begin(), one.titles.end());
+  }
+  EXPECT_GT(titles.size(), 3u) << "the settings of several reloads were in force in turn";
+  EXPECT_EQ(service.stop(), 0);
+}
+
+TEST_F(Reload, OfABrokenFile_LeavesTheOldSettingsInForce_AndSaysWhy) {
+  ServiceProcess service{options(detectors_yaml("", obedient(7)))};
+  const std::string key = service.make_key();
+  struct Broken {
+    std::string yaml, says;
+  };
+  const std::vector<Broken> faults = {{detectors_yaml("", obedient(7)) + "nonsense: [", "runwarden.yaml:"},
+                                      {detectors_yaml("", "    - {key: zoo, library: obedient.so, settings: {repeats: 1}}\n"),
+                                       "runwarden.yaml:7:60): expected an integer from 2"},
+                                      {detectors_yaml("", "    - {key: zoo, library: create_fails.so}\n"), "no licence for today"},
+                                      {detectors_yaml("", "    - {key: zoo, library: not_there.so}\n"), "not_there.so"},
+                                      {detectors_yaml("  tenants: {acme: {disabled: [lion]}}\n", obedient(7)), "lion"}};
+  int refused = 0;
+  for (const Broken& one : faults) {
+    configure(service, one.yaml);
+    service.signal(SIGHUP);
+    ++refused;
+    ASSERT_TRUE(comes_true([&] { return count(service, "\"reload_refused\"") == refused; })) << one.yaml << service.log_text();
+    EXPECT_THAT(service.log_text(), HasSubstr(one.says));
+    EXPECT_THAT(service.post("/v1/ingest/runs", key, "{}").body, HasSubstr("\"repeats 7\""));
+  }
+  const std::string metrics = service.request(get_request("/metrics")).body;
+  EXPECT_THAT(metrics, HasSubstr("runwarden_reloads_total{result=\"refused\"} 5\n"));
+  EXPECT_THAT(metrics, HasSubstr("runwarden_reloads_total{result=\"done\"} 0\n"));
+  configure(service, detectors_yaml("", obedient(8)));
+  reload(service);
+  EXPECT_THAT(service.post("/v1/ingest/runs", key, "{}").body, HasSubstr("\"repeats 8\""));
+}
+
+TEST_F(Reload, ReleasesFromQuarantine) {
+  ServiceProcess service{
+      options(detectors_yaml("  quarantine: {failures: 2, window: 10m}\n", "    - {key: zoo, library: returns_error.so}\n"))};
+  const std::string key = service.make_key();
+  for (const char* expected : {"error", "error", "quarantined"}) {
+    EXPECT_EQ(status(service.post("/v1/ingest/runs", key, "{}"), "zoo"), expected);
+  }
+  EXPECT_THAT(service.request(get_request("/readyz")).body, HasSubstr("\"quarantined\":[\"zoo\"]"));
+  reload(service);
+  EXPECT_THAT(service.request(get_request("/readyz")).body, HasSubstr("\"quarantined\":[]"));
+  EXPECT_EQ(status(service.post("/v1/ingest/runs", key, "{}"), "zoo"), "error");
+}
+
+TEST_F(Reload, TakesUpDropInsAndTenantsOfTheirOwn) {
+  const std::string common = "detectors:\n  search_path: [\"" RUNWARDEN_TEST_ZOO "\"]\n  include: [detectors.d/*.yaml]\n";
+  ServiceProcess service{options(common)};
+  const std::string acme = service.make_key("acme");
+  const std::string other = service.make_key("other");
+  EXPECT_EQ(json::parse(service.post("/v1/ingest/runs", acme, "{}").body)["detectors"].size(), 0u);
+  std::filesystem::create_directory(service.folder() / "detectors.d");
+  for (const char* name : {"zoo", "zoo_two"}) {
+    std::ofstream(service.folder() / "detectors.d" / (std::string(name) + ".yaml"))
+        << "key: " << name << "\nlibrary: obedient.so\nsettings: {repeats: 3}\n";
+  }
+  configure(service, common + "  tenants:\n    acme: {disabled: [zoo_two], settings: {zoo: {repeats: 5}}}\n");
+  reload(service);
+  const std::string of_acme = service.post("/v1/ingest/runs", acme, "{}").body;
+  EXPECT_THAT(of_acme, HasSubstr("\"repeats 5\""));
+  EXPECT_THAT(of_acme, Not(HasSubstr("zoo_two")));
+  const std::string of_other = service.post("/v1/ingest/runs", other, "{}").body;
+  EXPECT_THAT(of_other, HasSubstr("\"repeats 3\""));
+  EXPECT_THAT(of_other, HasSubstr("zoo_two"));
+
+  std::ofstream(service.folder() / "detectors.d" / "zoo.yaml") << "key: zoo\nlibrary: obedient.so\nsettings:\n  repeats: none\n";
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for_log("\"reload_refused\"", 20'000));
+  EXPECT_THAT(service.log_text(), HasSubstr("zoo.yaml:4:12): expected an integer"));
+  EXPECT_THAT(service.post("/v1/ingest/runs", other, "{}").body, HasSubstr("\"repeats 3\""));
+
+  std::ofstream(service.folder() / "detectors.d" / "zoo.yaml") << "key: zoo\nlibrary: obedient.so\n";
+  configure(service, common + "  tenants:\n    acme: {settings: {zoo: {repeats: 1001}}}\n");
+  service.signal(SIGHUP);
+  ASSERT_TRUE(comes_true([&] { return count(service, "\"reload_refused\"") == 2; }));
+  EXPECT_THAT(service.log_text(), HasSubstr("runwarden.yaml:7:38): expected an integer from 2 to 1000, got 1001"));
+}
+
+}  // namespace
+}  // namespace runwarden::test
