@@ -1,6 +1,6 @@
-/* Does what the run's userRequestText tells it: "wait PATH" does not return before that file is there, "segv", "abort", "exit" and
- * "overflow" end the process. Any other run gets one finding, "repeats N" after its settings. Its friend zoo_two never obeys, and
- * zoo_many says that it may be called on several threads at once. */
+/* Does what the run's userRequestText tells it: "wait PATH" does not return before that file is there, "sleep N" before N seconds have
+ * passed, "segv", "abort", "exit" and "overflow" end the process. Any other run gets one finding, "repeats N" after its settings. Its
+ * friend zoo_two never obeys, and zoo_many says that it may be called on several threads at once. */
 #include <runwarden/detector.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +65,7 @@ static int overflow(volatile char* above, int depth) {
 static void obey(const char* what) {
   volatile char first = 0;
   if (strncmp(what, "wait ", 5) == 0) wait_for(what + 5);
+  if (strncmp(what, "sleep ", 6) == 0) sleep((unsigned)atoi(what + 6));
   if (strcmp(what, "segv") == 0) *(volatile int*)8 = 1;
   if (strcmp(what, "abort") == 0) abort();
   if (strcmp(what, "exit") == 0) exit(0);
