@@ -127,6 +127,28 @@ TEST_F(LeftBehindTest, WhenADetectorIsConcurrent_ItsOneInstanceServesOn) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(ask(set, "something else").get().verdict.reports[0].status, DetectorStatus::fired);
 }
 
+TEST_F(LeftBehindTest, WhenWhatComesAfterThrowsOnTheOtherThread_WhoeverWaitsIsTold) {
+  enable_key("zoo");
+  const auto set = loaded();
+  auto asked = std::make_shared<model::Run>();
+  asked->document = sleep();
+  asked->user_request = asked->document;
+  std::promise<void> failed, told;
+  WorkPool other_pool(1, [&](const std::string& why) {
+    EXPECT_EQ(why, "no policies today");
+    told.set_value();
+  });
+  other_pool.post([&](std::size_t worker) {
+    EXPECT_FALSE(
+        set->evaluate({asked, "acme", {}}, worker, other_pool,
+                      {[](std::size_t, const Evaluated&) { throw std::runtime_error("no policies today"); }, [&] { failed.set_value(); }}));
+  });
+  failed.get_future().wait();
+  told.get_future().wait();
+  let_go();
+  while (other_pool.left_behind() > 0) std::this_thread::yield();
+}
+
 TEST_F(LeftBehindTest, WhenCallsAreLeftBehindOften_TheDetectorIsQuarantined) {
   settings.quarantine_failures = 3;
   enable_key("zoo");
