@@ -187,7 +187,7 @@ class PoolExchange final : public Exchange {
       tell(*waiting, std::move(analysis->json));
     };
     const pipeline::Wanted wanted{
-        waiting->body, {.max_json_depth = parts.limits.max_json_depth}, waiting->admission.principal->tenant_name};
+        waiting->body, {.max_json_depth = parts.limits.max_json_depth}, waiting->admission.principal->tenant_name, parts.redaction};
     pipeline::analyze(wanted, *parts.detectors(), worker, parts.pool, done);
   }
 };

@@ -46,6 +46,7 @@ struct ApiParts {
   pipeline::EventIngest& events;
   pipeline::ChangeIngest& changes;
   pipeline::Detectors detectors;
+  const pipeline::Redaction& redaction;
   Reads& reads;
   WorkPool& pool;
   Budget& in_flight;

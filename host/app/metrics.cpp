@@ -90,6 +90,8 @@ struct Metrics::Families {
                                             .Help("Time a detector took for a run, by key")
                                             .Register(registry);
 
+  Family<Counter>& redactions = counter(registry, "runwarden_redactions_total", "Values taken out of what clients sent, by rule");
+
   struct OfRoute {
     std::map<int, Counter*> by_status;
     Histogram* seconds = nullptr;
@@ -103,6 +105,7 @@ struct Metrics::Families {
   std::mutex mutex;
   std::map<std::string, OfRoute, std::less<>> routes;
   std::map<std::string, OfDetector, std::less<>> detectors, shadow_detectors;
+  std::map<std::string, Counter*, std::less<>> redacted;
 
   void count(std::map<std::string, OfDetector, std::less<>>& counted, const std::vector<model::DetectorReport>& reports,
              const prometheus::Labels& mode);
@@ -166,6 +169,16 @@ void Metrics::commit(std::size_t records, double seconds) {
 
 void Metrics::reload(Reload result) {
   (result == Reload::done ? families_->reloads_done : families_->reloads_refused).Increment();
+}
+
+void Metrics::redacted(std::string_view rule, std::uint64_t values) {
+  const std::lock_guard lock(families_->mutex);
+  auto known = families_->redacted.find(rule);
+  if (known == families_->redacted.end()) {
+    const std::string name(rule);
+    known = families_->redacted.emplace(name, &families_->redactions.Add({{"rule", name}})).first;
+  }
+  known->second->Increment(static_cast<double>(values));
 }
 
 std::string Metrics::page(const Gauges& gauges) {

@@ -46,6 +46,7 @@ class Metrics {
   void commit(std::size_t records, double seconds);
   enum class Reload : std::uint8_t { done, refused };
   void reload(Reload result);
+  void redacted(std::string_view rule, std::uint64_t values);
 
   // The text exposition format, version 0.0.4.
   std::string page(const Gauges& gauges);

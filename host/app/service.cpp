@@ -92,21 +92,22 @@ store::CommitQueue::Limits queue_limits(const config::StoreSection& section) {
   return limits;
 }
 
-// The detectors in force: replaced whole at a reload, read by every run.
-class DetectorsInForce {
+// What is in force now, such as the detectors: replaced whole at a reload, read by every run.
+template <class What>
+class InForce {
  public:
-  std::shared_ptr<detect::DetectorSet> get() const {
+  std::shared_ptr<What> get() const {
     const std::lock_guard lock(mutex_);
-    return set_;
+    return what_;
   }
-  void put(std::shared_ptr<detect::DetectorSet> set) {
+  void put(std::shared_ptr<What> what) {
     const std::lock_guard lock(mutex_);
-    set_.swap(set);
+    what_.swap(what);
   }
 
  private:
   mutable std::mutex mutex_;
-  std::shared_ptr<detect::DetectorSet> set_;
+  std::shared_ptr<What> what_;
 };
 
 class Service {
@@ -157,7 +158,10 @@ class Service {
   detect::StuckCalls stuck_calls_;
   detect::CrashMarks crash_marks_;
   bool crash_marks_stored_ = true;  // false: there was no room for one, it is in crash_marks_ only
-  DetectorsInForce detectors_;
+  InForce<detect::DetectorSet> detectors_;
+  InForce<const redact::Redactor> redactor_;
+  pipeline::Redaction redaction_{[this] { return redactor_.get(); },
+                                 [this](std::string_view rule, std::uint64_t values) { metrics_.redacted(rule, values); }};
   std::optional<store::ServiceLock> lock_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<auth::KeyRing> keys_;
@@ -252,7 +256,10 @@ Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const confi
   context.clock = &clock_;
   context.crashed = &crash_marks_;
   context.stuck = &stuck_calls_;
-  context.log = [this](detect::LogLevel level, std::string_view text) { say(to_log_level(level), "detector", text); };
+  context.log = [this](detect::LogLevel level, std::string_view text) {
+    const auto redactor = redactor_.get();  // a detector may log what it read
+    say(to_log_level(level), "detector", redactor ? redactor->text(text) : std::string(text));
+  };
   context.settings_fault = [&settings](const std::string& tenant, const std::string& key, std::string_view pointer,
                                        std::string_view detail) { return settings.places.fault(tenant, key, pointer, detail); };
   return detect::DetectorSet::load(settings.detectors, std::move(context));
@@ -267,6 +274,7 @@ Status Service::start() {
   auto detectors = load_detectors(settings_);
   if (!detectors.ok()) return std::move(detectors.error());
   detectors_.put(std::move(*detectors));
+  redactor_.put(pipeline::make_redactor(settings_.redact));
   keys_ = std::make_unique<auth::KeyRing>(auth::KeySource{[this] { return store_->keys(); }, [this] { return store_->keys_version(); }},
                                           clock_);
   rates_ = std::make_unique<auth::RateLimiter>(auth::Rate{settings_.limits.requests_per_second, settings_.limits.burst}, clock_);
@@ -287,8 +295,9 @@ Status Service::start() {
   auto seal = auth::CursorSeal::of_file(std::filesystem::path(settings_.store.path) / "cursor.secret");
   if (!seal.ok()) return std::move(seal.error());
   reads_ = std::make_unique<Reads>(*store_, std::move(*seal), [this] { return detectors_.get(); });
-  parts_.reset(new ApiParts{*keys_, *rates_, *runs_, *events_, *changes_, [this] { return detectors_.get(); }, *reads_, *pool_, in_flight_,
-                            results_, metrics_, log_, clock_, limits_, [this] { return readiness(); }, [this] { return gauges(); }});
+  parts_.reset(new ApiParts{*keys_, *rates_, *runs_, *events_, *changes_, [this] { return detectors_.get(); }, redaction_, *reads_, *pool_,
+                            in_flight_, results_, metrics_, log_, clock_, limits_, [this] { return readiness(); },
+                            [this] { return gauges(); }});
   nothing_old_ns_ = clock_.monotonic_ns();
   if (Status status = listen(); !status.ok()) return status;
   ticker_ = std::make_unique<Ticker>("housekeeping", kHousekeepingMs, [this] { housekeeping(); });
@@ -328,21 +337,23 @@ std::string Service::stands_still(std::int64_t within_ms) const {
 void Service::make_pipeline() {
   judge_ = std::make_unique<pipeline::Judge>(
       *store_, *pool_, [this] { return detectors_.get(); }, [this](const model::Verdict& verdict) { metrics_.verdict(verdict); });
-  runs_ = std::make_unique<pipeline::RunIngest>(pipeline::RunIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, *judge_});
+  runs_ =
+      std::make_unique<pipeline::RunIngest>(pipeline::RunIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, *judge_, redaction_});
   intake::RunLimits any_length;
   any_length.max_json_depth = static_cast<int>(settings_.limits.max_json_depth);
   any_length.max_steps = std::numeric_limits<std::size_t>::max();  // its events were bounded as they came
   const store::BufferRules rules{settings_.buffer.idle_timeout_ms, settings_.buffer.max_age_ms};
   resolver_ = std::make_unique<pipeline::RunResolver>(
-      pipeline::RunResolver::Steps{*store_, *queue_, *pool_, clock_, *judge_, any_length,
+      pipeline::RunResolver::Steps{*store_, *queue_, *pool_, clock_, *judge_, redaction_, any_length,
                                    [this](model::TenantId tenant) { return tenant_name(tenant); },
                                    [this](const std::string& why) { say(LogLevel::error, "resolve_fault", why); }},
       rules);
-  pipeline::EventIngest::Steps events{*store_, *queue_, *pool_, clock_, turnstile_, *resolver_, {}};
+  pipeline::EventIngest::Steps events{*store_, *queue_, *pool_, clock_, turnstile_, *resolver_, redaction_, {}};
   events.max_events = static_cast<std::uint32_t>(settings_.buffer.max_events);
   events.max_open_runs = static_cast<std::uint64_t>(settings_.buffer.max_open_runs);
   events_ = std::make_unique<pipeline::EventIngest>(std::move(events));
-  changes_ = std::make_unique<pipeline::ChangeIngest>(pipeline::ChangeIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_});
+  changes_ =
+      std::make_unique<pipeline::ChangeIngest>(pipeline::ChangeIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, redaction_});
 }
 
 std::string Service::tenant_name(model::TenantId tenant) {
@@ -411,7 +422,8 @@ void Service::reload_detectors(const std::function<Result<config::Settings>()>& 
   const Status taken = fresh.ok() ? take_up(*fresh) : Status(std::move(fresh.error()));
   metrics_.reload(taken.ok() ? Metrics::Reload::done : Metrics::Reload::refused);
   if (taken.ok()) {
-    say(LogLevel::info, "reloaded", "detectors and limits of requests are in force as configured now; everything else takes a restart");
+    say(LogLevel::info, "reloaded",
+        "detectors, redaction and limits of requests are in force as configured now; everything else takes a restart");
   } else {
     say(LogLevel::error, "reload_refused", taken.error().detail + "\nWhat was in force before stays in force.");
   }
@@ -426,6 +438,7 @@ Status Service::take_up(const config::Settings& fresh) {
   set_limits(limits_, fresh.limits);
   rates_->change({fresh.limits.requests_per_second, fresh.limits.burst});
   detectors_.put(std::move(*set));
+  redactor_.put(pipeline::make_redactor(fresh.redact));
   return Nothing{};
 }
 

@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -221,9 +222,15 @@ struct FastParser {
 
 FastWalk::End walk_fast(std::string_view text, int max_depth, JsonEvents& events) {
   if (text.empty()) return FastWalk::End::gave_up;
-  if (text.size() > FastParser::kKeepBytes) return FastParser().walk(text, max_depth, events);
-  thread_local FastParser kept;
-  return kept.walk(text, max_depth, events);
+  // A reader of events may parse what a string holds while the string stands in the parser around it: each depth has its own.
+  thread_local std::array<FastParser, 4> kept;
+  thread_local std::size_t in_use = 0;
+  if (text.size() > FastParser::kKeepBytes || in_use == kept.size()) return FastParser().walk(text, max_depth, events);
+  const struct Use {
+    Use() { ++in_use; }
+    ~Use() { --in_use; }
+  } use;
+  return kept[in_use - 1].walk(text, max_depth, events);
 }
 
 }  // namespace

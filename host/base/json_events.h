@@ -1,5 +1,6 @@
 // Reads JSON text (RFC 8259) as a stream of events, so that what is built from it does not depend on the parser below.
-// Nothing recurses deeper than max_depth, whatever the input. Any thread; a call keeps nothing.
+// Nothing recurses deeper than max_depth, whatever the input. Any thread; a call keeps nothing. A reader may parse another text
+// while it is being told of one.
 #pragma once
 
 #include <cstdint>

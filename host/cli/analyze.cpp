@@ -31,6 +31,7 @@ class Analyzer {
   Analyzer(Context& context, const config::Settings& settings, detect::DetectorSet& detectors, const AnalyzeOptions& options)
       : context_(context),
         detectors_(detectors),
+        redaction_([redactor = pipeline::make_redactor(settings.redact)] { return redactor; }, {}),
         options_(options),
         max_bytes_(static_cast<std::size_t>(settings.limits.max_body_bytes)),
         work_(detectors.workers(), [this](const std::string& answer, bool more) { return write(answer, more); }) {
@@ -99,7 +100,7 @@ class Analyzer {
   }
 
   std::string judged(const std::string& text, const std::string& file, std::uint64_t line, std::size_t worker) {
-    auto analysis = pipeline::analyze(text, limits_, detectors_, options_.tenant, worker);
+    auto analysis = pipeline::analyze(text, limits_, detectors_, redaction_, options_.tenant, worker);
     if (!analysis.ok()) {
       bad_ = true;
       return problem_line(analysis.error(), file, line);
@@ -116,6 +117,7 @@ class Analyzer {
 
   Context& context_;
   detect::DetectorSet& detectors_;
+  const pipeline::Redaction redaction_;
   const AnalyzeOptions& options_;
   std::size_t max_bytes_;
   intake::RunLimits limits_;

@@ -9,6 +9,7 @@
 #include "config/addresses.h"
 #include "config/detectors_reader.h"
 #include "config/file_text.h"
+#include "config/redact_reader.h"
 #include "config/section.h"
 
 extern char** environ;
@@ -48,6 +49,7 @@ void read_server(const Node* node, Reading& reading, ServerSection& out) {
   section.duration("drain_timeout", {0, 3'600'000}, out.drain_timeout_ms);
   section.boolean("allow_plaintext", out.allow_plaintext);
   section.texts("trusted_proxies", out.trusted_proxies);
+  section.duration("canary_interval", kDelay, out.canary_interval_ms);
   section.text("ops_address", out.ops_address);
   check_address(section, "address", written(node, "address"), out.address, out.allow_plaintext);
   if (!out.ops_address.empty()) check_address(section, "ops_address", written(node, "ops_address"), out.ops_address, out.allow_plaintext);
@@ -159,6 +161,7 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   const Node* store = section.take("store");
   read_store(store, reading, settings.store);
   read_retention(section.take("retention"), reading, settings.retention);
+  read_redact(section.take("redact"), reading, settings.redact);
   read_detectors(section.take("detectors"), sources, reading, settings);
   read_log(section.take("log"), reading, settings.log);
   const Node* path = written(store, "path");

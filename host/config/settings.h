@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "config/detector_places.h"
 #include "model/detector_settings.h"
+#include "model/redact_settings.h"
 
 namespace runwarden::config {
 
@@ -26,6 +27,7 @@ struct ServerSection {
   std::int64_t drain_timeout_ms = 10'000;
   bool allow_plaintext = false;              // to listen beyond loopback without TLS
   std::vector<std::string> trusted_proxies;  // addresses or CIDR blocks
+  std::int64_t canary_interval_ms = 30'000;  // how long a canary run's outcome is told by /readyz
   std::string ops_address;                   // empty: /healthz, /readyz, /metrics stand at `address`
 };
 
@@ -76,6 +78,7 @@ struct Settings {
   BufferSection buffer;
   StoreSection store;
   RetentionSection retention;
+  model::RedactSettings redact;
   model::DetectorSettings detectors;
   LogSection log;
 

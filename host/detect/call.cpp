@@ -198,7 +198,9 @@ rw_status Call::take_fingerprint(const rw_finding& finding, model::Finding& out)
   }
   if (parts.empty() && step != nullptr) parts = {std::string(step->name), std::string(error_text(*step))};
   if (parts.empty()) parts = {out.title};
-  out.fingerprint = fingerprint(key_, step == nullptr ? std::string_view() : step->name, parts);
+  out.fingerprint_step = step == nullptr ? std::string() : std::string(step->name);
+  out.fingerprint_parts = std::move(parts);
+  out.fingerprint = fingerprint(key_, out.fingerprint_step, out.fingerprint_parts);
   return RW_OK;
 }
 

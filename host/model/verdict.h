@@ -40,7 +40,9 @@ struct Finding {
   std::string primary_step_id;  // empty: the failure is of the whole run
   std::vector<Evidence> evidence;
   std::optional<double> waste_usd;
-  std::string fingerprint;                       // equal for failures of the same kind
+  std::string fingerprint;  // equal for failures of the same kind; made from the two below
+  std::string fingerprint_step;
+  std::vector<std::string> fingerprint_parts;
   std::shared_ptr<const Provenance> provenance;  // null: not known
   bool shadow = false;                           // found by a detector on trial
 };

@@ -11,39 +11,46 @@ namespace runwarden::pipeline {
 
 namespace {
 
-Analysis analysis_of(const model::Run& run, model::Verdict verdict) {
+Analysis analysis_of(const RedactedRun& run, model::Verdict verdict) {
   Analysis analysis;
   analysis.verdict = std::move(verdict);
+  run.clean(analysis.verdict);
   JsonWriter out(analysis.json);
   out.begin_object().key("failures").begin_array();
   for (const model::Finding& finding : analysis.verdict.findings) {
-    out.raw(failure_json(finding, {}, run.id, 1, 0));
+    out.raw(failure_json(finding, {}, run.kept.id, 1, 0));
     analysis.max_score = std::max(analysis.max_score, finding.suspicion_score);
   }
   out.end_array().key("detectors").raw(detectors_json(analysis.verdict.reports)).end_object();
   return analysis;
 }
 
+Result<RedactedRun> read(std::string_view run_json, const intake::RunLimits& limits, const Redaction& redaction) {
+  auto run = intake::read_run(run_json, limits, {});
+  if (!run.ok()) return std::move(run.error());
+  return redaction.run(std::move(*run));
+}
+
 }  // namespace
 
 Result<Analysis> analyze(std::string_view run_json, const intake::RunLimits& limits, detect::DetectorSet& detectors,
-                         std::string_view tenant, std::size_t worker) {
-  auto run = intake::read_run(run_json, limits, {});
-  if (!run.ok()) return std::move(run.error());
-  return analysis_of(*run, detectors.evaluate(*run, tenant, worker));
+                         const Redaction& redaction, std::string_view tenant, std::size_t worker) {
+  const auto run = read(run_json, limits, redaction);
+  if (!run.ok()) return run.error();
+  return analysis_of(*run, detectors.evaluate(run->seen(), tenant, worker));
 }
 
 bool analyze(const Wanted& wanted, detect::DetectorSet& detectors, std::size_t worker, WorkPool& pool,
              std::function<void(Result<Analysis>)> done) {
-  auto read = intake::read_run(wanted.run_json, wanted.limits, {});
-  if (!read.ok()) {
-    done(std::move(read.error()));
+  auto one = read(wanted.run_json, wanted.limits, wanted.redaction);
+  if (!one.ok()) {
+    done(std::move(one.error()));
     return true;
   }
-  const auto run = std::make_shared<const model::Run>(std::move(*read));
+  const auto run = std::make_shared<const RedactedRun>(std::move(*one));
   const auto judged = [run, done](std::size_t, detect::Evaluated evaluated) { done(analysis_of(*run, std::move(evaluated.verdict))); };
   const auto failed = [done] { done(Error{Code::internal, "the run could not be analyzed; send it again", {}, {}}); };
-  return detectors.evaluate({run, wanted.tenant, sha256(wanted.run_json)}, worker, pool, {judged, failed});
+  return detectors.evaluate({{run, &run->seen()}, wanted.tenant, sha256(wanted.run_json)}, worker, pool, {judged, failed});
 }
 
 }  // namespace runwarden::pipeline

@@ -9,6 +9,7 @@
 #include "base/work_pool.h"
 #include "detect/detector_set.h"
 #include "intake/run_reader.h"
+#include "pipeline/redaction.h"
 
 namespace runwarden::pipeline {
 
@@ -20,7 +21,7 @@ struct Analysis {
 
 // However long the detectors take: for a command.
 Result<Analysis> analyze(std::string_view run_json, const intake::RunLimits& limits, detect::DetectorSet& detectors,
-                         std::string_view tenant, std::size_t worker);
+                         const Redaction& redaction, std::string_view tenant, std::size_t worker);
 
 // For the service: `done` is called once, on this thread or another of the pool, also when a detector does not return, and with an
 // error where something failed on the other thread. False: this thread was left behind, and has to return from its task
@@ -29,6 +30,7 @@ struct Wanted {
   std::string_view run_json;
   intake::RunLimits limits;
   std::string tenant;
+  const Redaction& redaction;
 };
 bool analyze(const Wanted& wanted, detect::DetectorSet& detectors, std::size_t worker, WorkPool& pool,
              std::function<void(Result<Analysis>)> done);

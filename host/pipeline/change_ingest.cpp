@@ -59,6 +59,7 @@ std::shared_ptr<ChangeIngest::Job> ChangeIngest::job_of(IngestRequest request, I
 void ChangeIngest::take_change(IngestRequest request, IngestDone done) {
   auto read = intake::read_change(request.body, request.max_json_depth);
   if (!read.ok()) return done(refused(std::move(read.error())));
+  if (Status redacted = steps_.redaction.change(*read); !redacted.ok()) return done(refused(std::move(redacted.error())));
   auto job = job_of(std::move(request), std::move(done));
   store::ChangeWrite write;
   write.tenant = job->request.tenant;
@@ -75,6 +76,7 @@ void ChangeIngest::take_change(IngestRequest request, IngestDone done) {
 void ChangeIngest::take_policy(IngestRequest request, IngestDone done) {
   auto read = intake::read_policy(request.body, request.max_json_depth);
   if (!read.ok()) return done(refused(std::move(read.error())));
+  if (Status redacted = steps_.redaction.policy(*read); !redacted.ok()) return done(refused(std::move(redacted.error())));
   auto job = job_of(std::move(request), std::move(done));
   store::PolicyWrite write;
   write.tenant = job->request.tenant;

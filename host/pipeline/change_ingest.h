@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/work_pool.h"
 #include "pipeline/ingest_answer.h"
+#include "pipeline/redaction.h"
 #include "pipeline/turnstile.h"
 #include "store/commit_queue.h"
 #include "store/store.h"
@@ -23,6 +24,7 @@ class ChangeIngest {
     WorkPool& pool;
     const Clock& clock;
     Turnstile& turnstile;
+    const Redaction& redaction;
   };
 
   explicit ChangeIngest(Steps steps);

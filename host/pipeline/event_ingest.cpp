@@ -40,6 +40,7 @@ void EventIngest::take(std::size_t worker, IngestRequest request, IngestDone don
   auto job = std::make_shared<Job>(steps_.turnstile);
   job->content = sha256(request.body);
   job->events = std::move(*events);
+  steps_.redaction.events(job->events);
   job->request = std::move(request);
   job->request.body = {};
   job->done = std::move(done);

@@ -11,6 +11,7 @@
 #include "base/work_pool.h"
 #include "intake/event_reader.h"
 #include "pipeline/ingest_answer.h"
+#include "pipeline/redaction.h"
 #include "pipeline/run_resolver.h"
 #include "pipeline/turnstile.h"
 #include "store/commit_queue.h"
@@ -27,6 +28,7 @@ class EventIngest {
     const Clock& clock;
     Turnstile& turnstile;
     RunResolver& resolver;
+    const Redaction& redaction;
     intake::EventLimits limits;
     std::uint32_t max_events = 10'000;  // of a revision
     std::uint64_t max_open_runs = 1'000'000;

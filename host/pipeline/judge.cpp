@@ -12,18 +12,21 @@ namespace runwarden::pipeline {
 Judge::Judge(store::Store& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict)
     : store_(store), pool_(pool), detectors_(std::move(detectors)), on_verdict_(std::move(on_verdict)) {}
 
-bool Judge::judge(model::Run run, const Judged& what, std::size_t worker, Then then) {
-  const auto shared = std::make_shared<model::Run>(std::move(run));
-  auto judged = [this, shared, what, done = std::move(then.done)](std::size_t other, const detect::Evaluated& evaluated) {
+bool Judge::judge(RedactedRun run, const Judged& what, std::size_t worker, Then then) {
+  const auto shared = std::make_shared<RedactedRun>(std::move(run));
+  auto judged = [this, shared, what, done = std::move(then.done)](std::size_t other, detect::Evaluated evaluated) {
     on_verdict_(evaluated.verdict);
-    const std::int64_t executed_ms = shared->started_ms == model::kNoTime ? what.key.time_ms : shared->started_ms;
-    std::string run_id(shared->id);  // a view into what is moved next
-    std::string document = evaluated.run_in_use ? shared->document : std::move(shared->document);
+    shared->clean(evaluated.verdict);
+    model::Run& kept = shared->kept;
+    const std::int64_t executed_ms = kept.started_ms == model::kNoTime ? what.key.time_ms : kept.started_ms;
+    std::string run_id(kept.id);  // a view into what is moved next
+    const bool in_use = evaluated.run_in_use && !shared->sent;
+    std::string document = in_use ? kept.document : std::move(kept.document);
     store::RunWrite write = write_of(std::move(run_id), std::move(document), evaluated.verdict, what);
     write.run.policies_json = policies_json(what.tenant, executed_ms);
     done(other, std::move(write));
   };
-  return detectors_()->evaluate({shared, what.tenant_name, what.content}, worker, pool_, {std::move(judged), std::move(then.failed)});
+  return detectors_()->evaluate({{shared, &shared->seen()}, what.tenant_name, what.content}, worker, pool_, {std::move(judged), std::move(then.failed)});
 }
 
 store::RunWrite Judge::keep_unread(std::string run_id, std::string document, const std::string& why, const Judged& what) {

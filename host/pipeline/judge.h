@@ -10,7 +10,7 @@
 #include "base/work_pool.h"
 #include "detect/detector_set.h"
 #include "model/records.h"
-#include "model/run.h"
+#include "pipeline/redaction.h"
 #include "store/store.h"
 
 namespace runwarden::pipeline {
@@ -39,7 +39,7 @@ class Judge {
     std::function<void(std::size_t worker, store::RunWrite)> done;
     std::function<void()> failed;  // judging threw on another thread than it began on, or `done` did
   };
-  bool judge(model::Run run, const Judged& what, std::size_t worker, Then then);
+  bool judge(RedactedRun run, const Judged& what, std::size_t worker, Then then);
 
   // The same for a document that cannot be read as a run: kept as it is, every detector in the state `error`.
   store::RunWrite keep_unread(std::string run_id, std::string document, const std::string& why, const Judged& what);

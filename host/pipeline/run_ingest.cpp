@@ -54,7 +54,7 @@ struct RunIngest::Job {
   IngestRequest request;
   IngestDone done;
   Judged what;
-  model::Run run;
+  RedactedRun run;
   model::Digest content{};
   bool named_by_client = false;
   std::optional<store::Claim> claim;  // the open run that this one ends
@@ -87,16 +87,21 @@ RunIngest::Place RunIngest::read(IngestRequest request, IngestDone done) {
     done(refused(std::move(run.error())));
     return nullptr;
   }
-  job->content = sha256(request.body);
+  auto redacted = steps_.redaction.run(std::move(*run));
+  if (!redacted.ok()) {
+    done(refused(std::move(redacted.error())));
+    return nullptr;
+  }
+  job->content = sha256(request.body);  // as it was sent: the same sent again is known though its secrets are not kept
   job->what.content = job->content;
-  job->run = std::move(*run);
-  job->named_by_client = job->run.id != generated;
+  job->run = std::move(*redacted);
+  job->named_by_client = job->run.kept.id != generated;
   job->request = std::move(request);
   job->request.body = {};
   job->done = std::move(done);
   job->what.tenant = job->request.tenant;
   job->what.tenant_name = job->request.tenant_name;
-  if (job->named_by_client) job->gate.add(run_name(job->request.tenant, job->run.id));
+  if (job->named_by_client) job->gate.add(run_name(job->request.tenant, job->run.kept.id));
   if (job->request.idempotency) job->gate.add(key_name(job->request.tenant, to_hex(*job->request.idempotency)));
   return job;
 }
@@ -127,9 +132,9 @@ std::optional<IngestAnswer> RunIngest::answered_before(Job& job) {
     }
   }
   if (job.named_by_client) {
-    if (const auto before = steps_.store.find_run(job.request.tenant, job.run.id)) {
+    if (const auto before = steps_.store.find_run(job.request.tenant, job.run.kept.id)) {
       if (const auto same = revision_of(job, *before)) return replayed(*same);
-      return before->state == model::RunState::open ? end_open_run(job, *before) : refused(run_conflict(job.run.id));
+      return before->state == model::RunState::open ? end_open_run(job, *before) : refused(run_conflict(job.run.kept.id));
     }
   }
   return std::nullopt;
@@ -152,7 +157,7 @@ std::optional<model::RunRecord> RunIngest::revision_of(const Job& job, const mod
 std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRecord& open) {
   const auto events = steps_.store.events(job.request.tenant, open.key);
   const auto told = intake::read_run(intake::run_of_events(open.run_id, events), {.max_json_depth = job.request.max_json_depth}, {});
-  const std::size_t missing = told.ok() ? steps_missing(*told, job.run) : 1;
+  const std::size_t missing = told.ok() ? steps_missing(*told, job.run.kept) : 1;
   if (missing > 0) {
     return refused(
         {Code::conflict,

@@ -13,6 +13,7 @@
 #include "intake/run_reader.h"
 #include "pipeline/ingest_answer.h"
 #include "pipeline/judge.h"
+#include "pipeline/redaction.h"
 #include "pipeline/turnstile.h"
 #include "store/commit_queue.h"
 #include "store/store.h"
@@ -28,6 +29,7 @@ class RunIngest {
     const Clock& clock;
     Turnstile& turnstile;  // shared by all that writes runs
     Judge& judge;
+    const Redaction& redaction;
   };
 
   explicit RunIngest(Steps steps);

@@ -33,16 +33,18 @@ void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done do
   std::string text =
       intake::run_of_events(claim.run_id, claimed.events, claimed.whole ? std::string_view(claimed.whole->document) : std::string_view());
   auto run = intake::read_run(text, steps_.limits, {});
+  // Its events were redacted as they came; the rules may have become more since.
+  auto redacted = run.ok() ? steps_.redaction.run(std::move(*run)) : Result<RedactedRun>(std::move(run.error()));
   const auto ending = std::make_shared<Ending>(Ending{claim, std::move(done)});
-  if (!run.ok()) {
-    steps_.on_fault("run \"" + claim.run_id + "\" is kept unjudged: " + run.error().detail);
-    return keep(ending, steps_.judge.keep_unread(claim.run_id, std::move(text), run.error().detail, what));
+  if (!redacted.ok()) {
+    steps_.on_fault("run \"" + claim.run_id + "\" is kept unjudged: " + redacted.error().detail);
+    return keep(ending, steps_.judge.keep_unread(claim.run_id, std::move(text), redacted.error().detail, what));
   }
   const auto keep_it = [this, ending](std::size_t, store::RunWrite write) { keep(ending, std::move(write)); };
   const auto failed = [this, ending] {
     give_up(*ending, {Code::internal, "the run \"" + ending->claim.run_id + "\" could not be ended; it is tried again", {}, {}});
   };
-  steps_.judge.judge(std::move(*run), what, worker, {keep_it, failed});
+  steps_.judge.judge(std::move(*redacted), what, worker, {keep_it, failed});
 }
 
 void RunResolver::keep(const std::shared_ptr<Ending>& ending, store::RunWrite write) {

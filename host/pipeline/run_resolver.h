@@ -31,6 +31,7 @@ class RunResolver {
     WorkPool& pool;
     const Clock& clock;
     Judge& judge;
+    const Redaction& redaction;
     intake::RunLimits limits;
     TenantName tenant_name;
     std::function<void(const std::string&)> on_fault;  // for the log

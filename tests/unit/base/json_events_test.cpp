@@ -182,5 +182,42 @@ TEST(JsonEvents, OnManyBrokenDocuments_JudgesAsNlohmannDoes) {
   EXPECT_GT(taken, 10'000) << "most of them broken: the comparison would show little";
 }
 
+// Parses what each string holds while it is told of it.
+class Inward final : public JsonEvents {
+ public:
+  explicit Inward(std::string& out) : out_(out) {}
+  bool scalar(const JsonScalar& value) override {
+    out_.append(value.text).append(" ");
+    if (value.type == JsonScalar::Type::string) {
+      Inward inner(out_);
+      static_cast<void>(parse_json(value.text, 10, inner));
+    }
+    return true;
+  }
+  bool open_object() override { return true; }
+  bool open_array() override { return true; }
+  bool key(std::string_view) override { return true; }
+  bool close() override { return true; }
+  void restart() override {}
+
+ private:
+  std::string& out_;
+};
+
+TEST(JsonEvents, AReaderMayParseWhatItIsToldOf) {
+  std::string inner = "[7,8]";
+  std::string told = "7 8 ";
+  for (int depth = 0; depth < 6; ++depth) {
+    std::string text = "[";
+    append_json_string(text, inner);
+    told.insert(0, inner + " ").append("9 ");
+    inner = text + ",9]";
+  }
+  std::string out;
+  Inward reader(out);
+  ASSERT_TRUE(parse_json(inner, 10, reader).ok());
+  EXPECT_EQ(out, told);
+}
+
 }  // namespace
 }  // namespace runwarden

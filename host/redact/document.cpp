@@ -1,0 +1,320 @@
+#include "redact/document.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/json_events.h"
+#include "base/json_text.h"
+#include "redact/card.h"
+#include "redact/loose_members.h"
+
+namespace runwarden::redact {
+namespace {
+
+constexpr int kMaxDepth = 1000;  // of documents that were checked before
+constexpr int kMaxLevels = 8;    // of JSON text in strings of JSON text: each doubles the backslashes
+constexpr std::string_view kMarkerBegins = "[redacted:";
+
+bool is_marker(std::string_view text) {
+  return text.starts_with(kMarkerBegins) && text.find(']') == text.size() - 1;
+}
+
+bool looks_like_json(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const auto first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return false;
+  const char last = text[text.find_last_not_of(kBlank)];
+  return (text[first] == '{' && last == '}') || (text[first] == '[' && last == ']' && !is_marker(text));
+}
+
+bool has_secret(const Rules& rules, const Where& where, std::string_view text);
+
+// One document, or one string of JSON text. Without `out` it stops at the first secret: most documents have none, and need not
+// be written again.
+class Walk final : public JsonEvents {
+ public:
+  Walk(const Rules& rules, Where where, Found& found, std::string* out)
+      : rules_(rules), pointers_(rules.pointers[static_cast<std::size_t>(where.kind)]), root_(std::move(where)), found_(found), out_(out) {
+    restart();
+  }
+
+  bool hit() const { return hit_; }
+
+  bool scalar(const JsonScalar& value) override {
+    if (hiding_ > 0) {
+      take(value);
+      return true;
+    }
+    element();
+    if (rule_ && value.type != JsonScalar::Type::null && !value.text.empty() && !is_marker(value.text)) {
+      take(value);
+      return replaced(*rule_);
+    }
+    if (rule_ && value.type == JsonScalar::Type::boolean) return replaced(*rule_);
+    if (!kept_ && value.type == JsonScalar::Type::string) return string(value.text);
+    if (!kept_ && value.type == JsonScalar::Type::number && is_card(value.text)) return card(value.text);
+    if (out_ != nullptr) write_json_scalar(writer_, value);
+    return true;
+  }
+
+  bool open_object() override { return open(Bracket::object); }
+  bool open_array() override { return open(Bracket::array); }
+
+  bool key(std::string_view name) override {
+    if (hiding_ > 0) return true;
+    below(name);
+    if (!rule_ && !kept_) rule_ = rules_.keys.find(name);
+    return write_key(name);
+  }
+
+  bool close() override {
+    if (hiding_ > 0) {
+      --hiding_;
+      return true;
+    }
+    const Bracket bracket = frames_.back().bracket;
+    frames_.pop_back();
+    if (out_ != nullptr) bracket == Bracket::object ? writer_.end_object() : writer_.end_array();
+    return true;
+  }
+
+  void restart() override {
+    if (out_ != nullptr) out_->clear();
+    writer_ = JsonWriter(out_ == nullptr ? nowhere_ : *out_);
+    frames_.clear();
+    value_ = root_;
+    rule_.reset();
+    kept_ = false;
+    hit_ = false;
+    hiding_ = 0;
+    found_ = {};
+  }
+
+ private:
+  enum class Bracket : std::uint8_t { object, array };
+  struct Frame {
+    Where where;
+    Bracket bracket;
+    std::size_t elements;
+  };
+
+  bool open(Bracket bracket) {
+    if (hiding_ > 0) {
+      ++hiding_;
+      return true;
+    }
+    if (!frames_.empty()) element();
+    if (rule_) {
+      hiding_ = 1;
+      return replaced(*rule_);
+    }
+    frames_.push_back({value_, bracket, 0});
+    if (out_ != nullptr) bracket == Bracket::object ? writer_.begin_object() : writer_.begin_array();
+    return true;
+  }
+
+  // The next value is the member or element of that name.
+  void below(std::string_view name) {
+    const Where& parent = frames_.back().where;
+    kept_ = model::is_kept(parent.kind, parent.place, name);
+    value_.place = model::place_below(parent.kind, parent.place, name);
+    rule_ = pointers_.empty() ? std::nullopt : pointers_.step(parent.state, name, value_.state);
+    if (kept_) rule_.reset();
+  }
+
+  void element() {
+    if (frames_.empty() || frames_.back().bracket == Bracket::object) return;
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, frames_.back().elements++);
+    below({digits, static_cast<std::size_t>(end.ptr - digits)});
+  }
+
+  bool is_card(std::string_view digits) const {
+    return rules_.kinds.test(static_cast<std::size_t>(model::SecretKind::card)) && is_card_number(digits);
+  }
+
+  bool card(std::string_view digits) {
+    const std::size_t rule = rules_.kind_rules[static_cast<std::size_t>(model::SecretKind::card)];
+    found_.take(digits, rule);
+    return replaced(rule);
+  }
+
+  void take(const JsonScalar& value) {
+    const bool worded = value.type == JsonScalar::Type::string || value.type == JsonScalar::Type::number;
+    if (worded && out_ != nullptr) found_.take(value.text, rule_.value_or(0));
+  }
+
+  // False: nobody wants to hear more than that there is a secret.
+  bool replaced(std::size_t rule) {
+    hit_ = true;
+    if (out_ == nullptr) return false;
+    found_.count(rule);
+    writer_.string(rules_.markers[rule]);
+    return true;
+  }
+
+  bool string(std::string_view text) {
+    if (out_ == nullptr) {
+      hit_ = has_secret(rules_, value_, text);
+      return !hit_;
+    }
+    const auto changed = text_without_secrets(rules_, value_, text, found_);
+    hit_ = hit_ || changed;
+    writer_.string(changed ? std::string_view(*changed) : text);
+    return true;
+  }
+
+  // Names of members are data where clients use them as such: {"bob@example.com": 5}.
+  bool write_key(std::string_view name) {
+    const Where& parent = frames_.back().where;
+    const bool of_client = parent.place == model::DocumentPlace::other || (!kept_ && value_.place == model::DocumentPlace::other);
+    const bool may_hide = of_client && find_secret(name, 0, rules_.kinds).has_value();
+    if (!may_hide) {
+      if (out_ != nullptr) writer_.key(name);
+      return true;
+    }
+    hit_ = true;
+    if (out_ == nullptr) return false;
+    Found inside;
+    const auto changed = text_without_secrets(rules_, {parent.kind, model::DocumentPlace::other, {}, kMaxLevels}, name, inside);
+    found_.add(std::move(inside));
+    writer_.key(changed ? std::string_view(*changed) : name);
+    return true;
+  }
+
+  const Rules& rules_;
+  const Pointers& pointers_;
+  const Where root_;
+  Found& found_;
+  std::string* out_;
+  std::string nowhere_;
+  JsonWriter writer_{nowhere_};
+  std::vector<Frame> frames_;
+  Where value_;                      // of the value that comes next
+  std::optional<std::size_t> rule_;  // that hides it as a whole
+  bool kept_ = false;                // no rule may touch it
+  bool hit_ = false;
+  int hiding_ = 0;  // containers open within one that is hidden as a whole
+};
+
+// A string of JSON text as a document of its own, or nothing if it is none.
+std::optional<bool> walk_inner(const Rules& rules, const Where& where, std::string_view text, Found& found, std::string* out) {
+  Where inner = where;
+  inner.place = model::DocumentPlace::other;
+  ++inner.level;
+  Walk walk(rules, std::move(inner), found, out);
+  const bool whole = parse_json(text, kMaxDepth, walk).ok();
+  return whole || (out == nullptr && walk.hit()) ? std::optional(walk.hit()) : std::nullopt;
+}
+
+// Secrets by their shape.
+std::optional<std::string> without_kinds(const Rules& rules, std::string_view text, Found& found) {
+  auto next = find_secret(text, 0, rules.kinds);
+  if (!next) return std::nullopt;
+  std::string out;
+  std::size_t from = 0;
+  for (; next; next = find_secret(text, from, rules.kinds)) {
+    const std::size_t rule = rules.kind_rules[static_cast<std::size_t>(next->kind)];
+    out.append(text.substr(from, next->at.begin - from)).append(rules.markers[rule]);
+    found.take(text.substr(next->at.begin, next->at.end - next->at.begin), rule);
+    found.count(rule);
+    from = next->at.end;
+  }
+  return out.append(text.substr(from));
+}
+
+// Members by their name in text that is no whole JSON.
+std::optional<std::string> without_loose_members(const Rules& rules, std::string_view text, Found& found) {
+  if (rules.keys.empty()) return std::nullopt;
+  std::string out;
+  std::size_t from = 0;
+  LooseMembers members(text);
+  while (const auto member = members.next()) {
+    const auto rule = rules.keys.find(member->name);
+    if (!rule) continue;
+    const Stretch value = members.take(member->value);
+    const std::string_view what = text.substr(value.begin, value.end - value.begin);
+    if (what.empty() || what == "null" || is_marker(what)) continue;
+    out.append(text.substr(from, value.begin - from)).append(rules.markers[*rule]);
+    found.take(what, *rule);
+    found.count(*rule);
+    from = value.end;
+  }
+  if (from == 0) return std::nullopt;
+  return out.append(text.substr(from));
+}
+
+std::optional<std::string> loose_without_secrets(const Rules& rules, std::string_view text, Found& found) {
+  auto members = without_loose_members(rules, text, found);
+  auto kinds = without_kinds(rules, members ? std::string_view(*members) : text, found);
+  return kinds ? std::move(kinds) : std::move(members);
+}
+
+// Whether text_without_secrets() would change it: nothing is written for that.
+bool has_secret(const Rules& rules, const Where& where, std::string_view text) {
+  if (where.level < kMaxLevels && looks_like_json(text)) {
+    Found ignored;
+    if (const auto hit = walk_inner(rules, where, text, ignored, nullptr)) return *hit;
+  }
+  Found ignored;
+  return find_secret(text, 0, rules.kinds).has_value() || without_loose_members(rules, text, ignored).has_value();
+}
+
+}  // namespace
+
+void Found::take(std::string_view text, std::size_t rule) {
+  secrets.push_back({std::string(text), rule});
+}
+
+void Found::count(std::size_t rule) {
+  if (counts.size() <= rule) counts.resize(rule + 1, 0);
+  ++counts[rule];
+}
+
+void Found::add(Found more) {
+  std::move(more.secrets.begin(), more.secrets.end(), std::back_inserter(secrets));
+  if (counts.size() < more.counts.size()) counts.resize(more.counts.size(), 0);
+  for (std::size_t i = 0; i < more.counts.size(); ++i) counts[i] += more.counts[i];
+}
+
+std::optional<std::string> text_without_secrets(const Rules& rules, const Where& where, std::string_view text, Found& found) {
+  if (where.level < kMaxLevels && looks_like_json(text)) {
+    Found inside;
+    std::string out;
+    if (const auto hit = walk_inner(rules, where, text, inside, &out)) {
+      if (!*hit) return std::nullopt;
+      found.add(std::move(inside));
+      return out;
+    }
+  }
+  return loose_without_secrets(rules, text, found);
+}
+
+std::optional<std::string> without_secrets(const Rules& rules, model::DocumentKind kind, std::string_view json, Found& found) {
+  const Where root{kind, model::DocumentPlace::root, rules.pointers[static_cast<std::size_t>(kind)].start(), 0};
+  Found inside;
+  Walk look(rules, root, inside, nullptr);
+  static_cast<void>(parse_json(json, kMaxDepth, look));
+  if (!look.hit()) return std::nullopt;
+  std::string out;
+  out.reserve(json.size());
+  Walk rewrite(rules, root, inside, &out);
+  static_cast<void>(parse_json(json, kMaxDepth, rewrite));
+  if (!rewrite.hit()) return std::nullopt;
+  found.add(std::move(inside));
+  return out;
+}
+
+std::optional<std::size_t> hidden_as_whole(const Rules& rules, Where& where, std::string_view name) {
+  const Pointers& pointers = rules.pointers[static_cast<std::size_t>(where.kind)];
+  const bool kept = model::is_kept(where.kind, where.place, name);
+  Pointers::State state;
+  auto rule = pointers.empty() ? std::nullopt : pointers.step(where.state, name, state);
+  if (!rule) rule = rules.keys.find(name);
+  where.place = model::place_below(where.kind, where.place, name);
+  where.state = std::move(state);
+  return kept ? std::nullopt : rule;
+}
+
+}  // namespace runwarden::redact

@@ -1,0 +1,335 @@
+#include "redact/kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "redact/card.h"
+
+namespace runwarden::redact {
+namespace {
+
+using model::SecretKind;
+
+enum Class : std::uint16_t {
+  kDigit = 1,
+  kLetter = 2,
+  kLocal = 4,
+  kToken = 8,
+  kB64 = 16,
+  kMark = 32,
+  kUpper = 64,
+  kWord = 128,
+  kDotted = 256
+};
+
+// What each byte may be part of. kLocal: RFC 5322's atext and the dot, UTF-8 beyond ASCII; kToken: base64url; kDotted: that and the dot;
+// kB64: b64token (RFC 6750). kMark: no letter or digit, but a secret is told by it.
+constexpr std::array<std::uint16_t, 256> make_classes() {
+  std::array<std::uint16_t, 256> table{};
+  for (int c = '0'; c <= '9'; ++c) table[c] = kDigit | kLocal | kToken | kB64 | kWord | kDotted;
+  for (int c = 'a'; c <= 'z'; ++c) table[c] = kLetter | kLocal | kToken | kB64 | kWord | kDotted;
+  for (int c = 'A'; c <= 'Z'; ++c) table[c] = kLetter | kUpper | kLocal | kToken | kB64 | kWord | kDotted;
+  for (int c = 0x80; c < 0x100; ++c) table[c] = kLocal;
+  for (const char c : {'!', '#', '$', '%', '&', '\'', '*', '+', '/', '=', '?', '^', '_', '`', '{', '|', '}', '~', '-', '.'}) {
+    table[static_cast<unsigned char>(c)] |= kLocal;
+  }
+  for (const char c : {'_', '-'}) table[static_cast<unsigned char>(c)] |= kToken | kDotted;
+  for (const char c : {'@', '+', '-'}) table[static_cast<unsigned char>(c)] |= kMark;
+  for (const char c : {'-', '.', '_', '~', '+', '/', '='}) table[static_cast<unsigned char>(c)] |= kB64;
+  table['_'] |= kWord;
+  table['.'] |= kDotted;
+  return table;
+}
+constexpr std::array<std::uint16_t, 256> kClasses = make_classes();
+
+bool is(char c, std::uint16_t what) {
+  return (kClasses[static_cast<unsigned char>(c)] & what) != 0;
+}
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+bool begins(std::string_view text, std::string_view lower_word) {
+  return text.size() >= lower_word.size() &&
+         std::equal(lower_word.begin(), lower_word.end(), text.begin(), [](char a, char b) { return a == lower(b); });
+}
+
+std::size_t run_end(std::string_view text, std::size_t at, std::uint16_t of) {
+  while (at < text.size() && is(text[at], of)) ++at;
+  return at;
+}
+
+bool has(std::string_view text, std::uint16_t what) {
+  return std::any_of(text.begin(), text.end(), [&](char c) { return is(c, what); });
+}
+
+// No letter or digit stands right before: a word begins here.
+bool word_begins(std::string_view text, std::size_t at) {
+  return at == 0 || !is(text[at - 1], kWord);
+}
+
+std::size_t card(std::string_view text, std::size_t at) {
+  if (!word_begins(text, at)) return 0;
+  const bool decimal = at > 1 && (text[at - 1] == '.' || text[at - 1] == ',') && is(text[at - 2], kDigit);
+  if (decimal || (at > 0 && text[at - 1] == '+')) return 0;
+  return card_end(text, at);
+}
+
+// Of a domain of two labels or more that ends in letters; 0 where none is.
+std::size_t domain_end(std::string_view text, std::size_t at) {
+  constexpr std::size_t kMostBytes = 255;
+  const std::size_t limit = std::min(text.size(), at + kMostBytes);
+  std::size_t label = at;
+  std::size_t end = 0;
+  for (std::size_t i = at; i <= limit; ++i) {
+    const bool inside = i < limit && (is(text[i], kDigit | kLetter) || text[i] == '-' || static_cast<unsigned char>(text[i]) >= 0x80);
+    if (inside) continue;
+    const std::string_view name = text.substr(label, i - label);
+    if (name.empty() || name.front() == '-') break;
+    const bool top = label > at && (name.starts_with("xn--") || (name.size() > 1 && !has(name, kDigit) && name.find('-') == name.npos));
+    if (top) end = i;
+    if (i == limit || text[i] != '.') break;
+    label = i + 1;
+  }
+  return end;
+}
+
+// image@2x.png, actions@v4.x: what stands after the @ is a version or a size.
+bool is_file_scale(std::string_view domain) {
+  const std::string_view first = domain.substr(0, domain.find('.'));
+  return first.size() == 2 && is(first[0], kDigit) && first[1] == 'x';
+}
+
+// The address around the @ at `at`, no byte of it before `from`.
+std::optional<Stretch> email(std::string_view text, std::size_t at, std::size_t from) {
+  constexpr std::size_t kMostLocal = 64;
+  const std::size_t end = domain_end(text, at + 1);
+  if (end == 0 || is_file_scale(text.substr(at + 1, end - at - 1))) return std::nullopt;
+  std::size_t begin = at;
+  while (begin > from && at - begin < kMostLocal && is(text[begin - 1], kLocal)) --begin;
+  while (begin < at && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) ++begin;  // cut inside a character
+  // Marks that surround an address in prose belong to the prose.
+  while (begin < at && !is(text[begin], kDigit | kLetter) && static_cast<unsigned char>(text[begin]) < 0x80 && text[begin] != '_') ++begin;
+  const std::string_view local = text.substr(begin, at - begin);
+  if (local.empty() || local.back() == '.' || local == "git") return std::nullopt;
+  // https://host/a?b=name@x.org, mailto=...: from the last of these on.
+  const auto mark = local.find_last_of("/=?&");
+  if (mark != std::string_view::npos && mark + 1 < local.size()) begin += mark + 1;
+  return Stretch{begin, end};
+}
+
+struct Prefix {
+  std::string_view text;
+  std::size_t least;  // bytes that follow
+  std::uint16_t of;   // of which class
+  bool needs_digit;   // so that no hyphenated name is taken for one
+};
+constexpr Prefix kPrefixes[] = {
+    {"AIza", 30, kToken, true},    {"AKIA", 16, kUpper | kDigit, true}, {"ASIA", 16, kUpper | kDigit, true}, {"SG.", 20, kDotted, true},
+    {"dop_v1_", 32, kToken, true}, {"github_pat_", 20, kToken, true},   {"ghp_", 20, kToken, true},          {"gho_", 20, kToken, true},
+    {"ghu_", 20, kToken, true},    {"ghs_", 20, kToken, true},          {"ghr_", 20, kToken, true},          {"glpat-", 16, kToken, true},
+    {"hf_", 20, kToken, true},     {"npm_", 30, kToken, true},          {"pk_live_", 12, kToken, true},      {"pk_test_", 12, kToken, true},
+    {"pypi-", 30, kToken, true},   {"rk_live_", 12, kToken, true},      {"rk_test_", 12, kToken, true},      {"rw_", 40, kToken, true},
+    {"shpat_", 20, kToken, true},  {"sk-", 20, kToken, true},           {"sk_live_", 12, kToken, true},      {"sk_test_", 12, kToken, true},
+    {"whsec_", 16, kToken, true},  {"xapp-", 16, kToken, true},         {"xoxa-", 16, kToken, true},         {"xoxb-", 16, kToken, true},
+    {"xoxe-", 16, kToken, true},   {"xoxp-", 16, kToken, true},         {"xoxr-", 16, kToken, true},         {"xoxs-", 16, kToken, true},
+    {"ya29.", 20, kDotted, true},
+};
+
+// JSON Web Token (RFC 7519): base64url of an object that begins {" or {", two dots.
+std::size_t json_web_token(std::string_view text, std::size_t at) {
+  if (!text.substr(at).starts_with("eyJ")) return 0;
+  const std::size_t header = run_end(text, at, kToken);
+  if (header - at < 12 || header >= text.size() || text[header] != '.') return 0;
+  const std::size_t payload = run_end(text, header + 1, kToken);
+  if (payload - header < 5) return 0;
+  return payload < text.size() && text[payload] == '.' ? run_end(text, payload + 1, kToken) : payload;
+}
+
+std::size_t trimmed_end(std::string_view text, std::size_t begin, std::size_t end) {
+  while (end > begin && text[end - 1] == '.') --end;  // the full stop of a sentence
+  return end;
+}
+
+// After `Bearer `, `Basic `: nothing that is a word of a sentence.
+std::size_t credential_end(std::string_view text, std::size_t begin) {
+  const std::size_t end = trimmed_end(text, begin, run_end(text, begin, kB64));
+  const std::string_view token = text.substr(begin, end - begin);
+  const bool mixed = has(token, kDigit) || token.find_first_of("._~+/=") != token.npos ||
+                     (token.size() > 1 && has(token.substr(1), kUpper) && token.find_first_of("abcdefghijklmnopqrstuvwxyz") != token.npos);
+  return token.size() >= 32 || (token.size() >= 6 && mixed) ? end : begin;
+}
+
+std::optional<Stretch> scheme(std::string_view text, std::size_t at) {
+  for (const std::string_view word : {std::string_view("bearer"), std::string_view("basic")}) {
+    if (!begins(text.substr(at), word)) continue;
+    std::size_t begin = at + word.size();
+    if (begin >= text.size() || text[begin] != ' ') return std::nullopt;
+    while (begin < text.size() && text[begin] == ' ') ++begin;
+    const std::size_t end = credential_end(text, begin);
+    if (end > begin) return Stretch{begin, end};
+  }
+  return std::nullopt;
+}
+
+std::optional<Stretch> private_key(std::string_view text, std::size_t at) {
+  constexpr std::string_view kEnd = "PRIVATE KEY-----";
+  constexpr std::size_t kLongestLabel = 40;
+  const std::size_t label = text.substr(at, kLongestLabel + kEnd.size()).find(kEnd);
+  if (label == std::string_view::npos) return std::nullopt;
+  const std::size_t body = at + label + kEnd.size();
+  const std::size_t end = text.find(kEnd, body);
+  return Stretch{at, end == std::string_view::npos ? text.size() : end + kEnd.size()};
+}
+
+std::optional<Stretch> token(std::string_view text, std::size_t at) {
+  if (at > 0 && is(text[at - 1], kToken)) return std::nullopt;
+  const std::string_view rest = text.substr(at);
+  switch (rest.front()) {
+    case 'b':
+    case 'B': return scheme(text, at);
+    case 'e': {
+      const std::size_t end = json_web_token(text, at);
+      return end == 0 ? std::nullopt : std::optional(Stretch{at, end});
+    }
+    default: break;
+  }
+  for (const Prefix& one : kPrefixes) {
+    if (one.text.front() != rest.front() || !rest.starts_with(one.text)) continue;
+    if (at > 0 && is(text[at - 1], one.of)) continue;  // a run of such bytes is looked at from its beginning alone
+    const std::size_t begin = at + one.text.size();
+    const std::size_t end = trimmed_end(text, begin, run_end(text, begin, one.of));
+    const bool whole = end >= text.size() || !is(text[end], kWord);
+    if (end - begin >= one.least && whole && (!one.needs_digit || has(text.substr(begin, end - begin), kDigit))) return Stretch{at, end};
+  }
+  return std::nullopt;
+}
+
+// The countries of the IBAN registry (ISO 13616) and how long theirs are.
+struct IbanLength {
+  std::string_view country;
+  std::size_t length;
+};
+constexpr IbanLength kIbans[] = {
+    {"AD", 24}, {"AE", 23}, {"AL", 28}, {"AT", 20}, {"AZ", 28}, {"BA", 20}, {"BE", 16}, {"BG", 22}, {"BH", 22}, {"BR", 29},
+    {"BY", 28}, {"CH", 21}, {"CR", 22}, {"CY", 28}, {"CZ", 24}, {"DE", 22}, {"DK", 18}, {"DO", 28}, {"EE", 20}, {"EG", 29},
+    {"ES", 24}, {"FI", 18}, {"FO", 18}, {"FR", 27}, {"GB", 22}, {"GE", 22}, {"GI", 23}, {"GL", 18}, {"GR", 27}, {"GT", 28},
+    {"HR", 21}, {"HU", 28}, {"IE", 22}, {"IL", 23}, {"IQ", 23}, {"IS", 26}, {"IT", 27}, {"JO", 30}, {"KW", 30}, {"KZ", 20},
+    {"LB", 28}, {"LC", 32}, {"LI", 21}, {"LT", 20}, {"LU", 20}, {"LV", 21}, {"LY", 25}, {"MC", 27}, {"MD", 24}, {"ME", 22},
+    {"MK", 19}, {"MR", 27}, {"MT", 31}, {"MU", 30}, {"NL", 18}, {"NO", 15}, {"PK", 24}, {"PL", 28}, {"PS", 29}, {"PT", 25},
+    {"QA", 29}, {"RO", 24}, {"RS", 22}, {"SA", 24}, {"SC", 31}, {"SE", 24}, {"SI", 19}, {"SK", 24}, {"SM", 27}, {"ST", 25},
+    {"SV", 28}, {"TL", 23}, {"TN", 24}, {"TR", 26}, {"UA", 29}, {"VA", 22}, {"VG", 24}, {"XK", 20},
+};
+
+int remainder_97(std::string_view characters) {
+  int rest = 0;
+  for (const char c : characters) {
+    const int value = is(c, kDigit) ? c - '0' : lower(c) - 'a' + 10;
+    rest = (value > 9 ? rest * 100 + value : rest * 10 + value) % 97;
+  }
+  return rest;
+}
+
+std::size_t iban(std::string_view text, std::size_t at) {
+  if (!word_begins(text, at) || text.size() - at < 15) return 0;
+  if (!is(text[at], kUpper) || !is(text[at + 1], kUpper) || !is(text[at + 2], kDigit) || !is(text[at + 3], kDigit)) return 0;
+  const auto known =
+      std::find_if(std::begin(kIbans), std::end(kIbans), [&](const IbanLength& one) { return text.substr(at, 2) == one.country; });
+  if (known == std::end(kIbans)) return 0;
+  std::string_view digits;
+  std::array<char, 40> characters;
+  std::size_t count = 0;
+  std::size_t i = at;
+  while (i < text.size() && count < known->length) {
+    if (is(text[i], kDigit | kLetter)) {
+      characters[count++] = text[i++];
+    } else if (count % 4 == 0 && separator_length(text, i) != 0) {
+      i += separator_length(text, i);
+    } else {
+      return 0;
+    }
+  }
+  if (count < known->length || (i < text.size() && is(text[i], kWord))) return 0;
+  std::rotate(characters.begin(), characters.begin() + 4, characters.begin() + static_cast<std::ptrdiff_t>(count));
+  return remainder_97({characters.data(), count}) == 1 ? i : 0;
+}
+
+// E.164 with its plus: 8 to 15 digits, grouped by single spaces, dashes, dots, brackets.
+std::size_t phone(std::string_view text, std::size_t at) {
+  if (at > 0 && is(text[at - 1], kWord | kToken)) return 0;
+  std::size_t digits = 0;
+  std::size_t end = 0;
+  std::size_t gap = 0;
+  std::size_t i = at + 1;
+  if (i >= text.size() || text[i] < '1' || text[i] > '9') return 0;
+  while (i < text.size() && gap <= 2) {
+    if (is(text[i], kDigit)) {
+      if (++digits > 15) return 0;
+      end = ++i;
+      gap = 0;
+    } else if (separator_length(text, i) != 0) {
+      i += separator_length(text, i);
+      ++gap;
+    } else if (text[i] == '(' || text[i] == ')' || text[i] == '.') {
+      ++i;
+      ++gap;
+    } else {
+      break;
+    }
+  }
+  return digits >= 8 && (end >= text.size() || !is(text[end], kWord)) ? end : 0;
+}
+
+std::optional<Stretch> stretch(std::size_t begin, std::size_t end) {
+  return end == 0 ? std::nullopt : std::optional(Stretch{begin, end});
+}
+
+class Finder {
+ public:
+  Finder(std::string_view text, std::size_t from, KindSet kinds) : text_(text), from_(from), kinds_(kinds) {}
+
+  std::optional<SecretFound> at(std::size_t i) const {
+    const char c = text_[i];
+    if (c == '@' && wants(SecretKind::email)) return found(email(text_, i, from_), SecretKind::email);
+    if (c == '+' && wants(SecretKind::phone)) return found(stretch(i, phone(text_, i)), SecretKind::phone);
+    if (c == '-' && wants(SecretKind::token) && text_.substr(i).starts_with("-----BEGIN "))
+      return found(private_key(text_, i), SecretKind::token);
+    if (is(c, kDigit) && wants(SecretKind::card)) return found(stretch(i, card(text_, i)), SecretKind::card);
+    if (!is(c, kLetter)) return std::nullopt;
+    if (wants(SecretKind::token)) {
+      if (auto one = found(token(text_, i), SecretKind::token)) return one;
+    }
+    if (is(c, kUpper) && wants(SecretKind::iban)) return found(stretch(i, iban(text_, i)), SecretKind::iban);
+    return std::nullopt;
+  }
+
+ private:
+  bool wants(SecretKind kind) const { return kinds_.test(static_cast<std::size_t>(kind)); }
+  static std::optional<SecretFound> found(const std::optional<Stretch>& at, SecretKind kind) {
+    return at ? std::optional(SecretFound{*at, kind}) : std::nullopt;
+  }
+
+  std::string_view text_;
+  std::size_t from_;
+  KindSet kinds_;
+};
+
+}  // namespace
+
+std::optional<SecretFound> find_secret(std::string_view text, std::size_t from, KindSet kinds) {
+  if (kinds.none()) return std::nullopt;
+  const Finder finder(text, from, kinds);
+  bool in_word = from > 0 && is(text[from - 1], kDigit | kLetter);
+  for (std::size_t i = from; i < text.size(); ++i) {
+    const bool word = is(text[i], kDigit | kLetter);
+    if ((word && !in_word) || is(text[i], kMark)) {
+      if (auto one = finder.at(i)) return one;
+    }
+    in_word = word;
+  }
+  return std::nullopt;
+}
+
+}  // namespace runwarden::redact

@@ -1,0 +1,170 @@
+#include "redact/quotes.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "redact/card.h"
+
+namespace runwarden::redact {
+namespace {
+
+constexpr std::size_t kStretch = 12;
+constexpr std::size_t kLongestShort = 24;
+constexpr std::size_t kShortest = 3;
+constexpr std::size_t kShortestInWords = 6;  // shorter ones are found as words alone
+constexpr std::size_t kShortestInText = 12;  // the same in a document
+constexpr std::size_t kShortestCut = 4;      // beginning of a secret, where the text ends
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+struct Folded {
+  std::string text;
+  std::vector<std::size_t> places;  // of each character in the text it was made from
+};
+
+// Small letters, without spaces, dashes, the backslashes of escapes and escaped line ends.
+Folded folded(std::string_view text) {
+  Folded out;
+  out.text.reserve(text.size());
+  out.places.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const bool escaped = text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == 'n' || text[i + 1] == 'r' || text[i + 1] == 't');
+    const bool gap = text[i] == '\t' || text[i] == '\n' || text[i] == '\r' || text[i] == '\\';
+    const std::size_t skip = escaped ? 2 : gap ? 1 : separator_length(text, i);
+    if (skip > 0) {
+      i += skip;
+      continue;
+    }
+    const char c = text[i];
+    out.text += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    out.places.push_back(i++);
+  }
+  return out;
+}
+
+std::size_t hash_of(std::string_view stretch) {
+  return std::hash<std::string_view>()(stretch);
+}
+
+std::size_t shared_length(std::string_view a, std::string_view b) {
+  const auto end = std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())), b.begin());
+  return static_cast<std::size_t>(end.first - a.begin());
+}
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+// A quote that was cut ends with the text, with a closing mark or with dots.
+bool is_cut(std::string_view text, std::size_t after) {
+  const std::string_view rest = text.substr(after);
+  return rest.empty() || rest[0] == '"' || rest[0] == '\'' || rest.starts_with("...") || rest.starts_with("\xE2\x80\xA6") ||
+         rest.starts_with("\xE2\x80\x9D");
+}
+
+}  // namespace
+
+Quotes::Quotes(const Rules& rules, const std::vector<Found::Secret>& secrets, const std::vector<std::string_view>& texts) : rules_(rules) {
+  std::unordered_map<std::size_t, std::size_t> wanted;
+  const bool some_long = std::any_of(secrets.begin(), secrets.end(), [](const auto& one) { return one.text.size() > kLongestShort; });
+  for (const std::string_view text : some_long ? texts : std::vector<std::string_view>()) {
+    const std::string all = folded(text).text;
+    for (std::size_t i = 0; i + kStretch <= all.size(); ++i) wanted.emplace(hash_of(std::string_view(all).substr(i, kStretch)), kNone);
+  }
+  for (const Found::Secret& secret : secrets) {
+    std::string all = folded(secret.text).text;
+    if (all.size() >= kShortest && all.size() <= kLongestShort) short_.push_back({std::move(all), secret.rule});
+    if (all.size() <= kLongestShort) continue;
+    for (std::size_t i = 0; i + kStretch <= all.size(); ++i) {
+      const auto found = wanted.find(hash_of(std::string_view(all).substr(i, kStretch)));
+      if (found != wanted.end()) stretches_.emplace(found->first, secret.rule);
+    }
+  }
+  sort_pieces();
+}
+
+// Long ones in pieces that are looked for each by itself: where the whole stands again, all of them do.
+Quotes::Quotes(const Rules& rules, const std::vector<Found::Secret>& secrets) : rules_(rules), of_document_(true) {
+  for (const Found::Secret& secret : secrets) {
+    const std::string all = folded(secret.text).text;
+    if (all.size() < kShortestInWords) continue;
+    const std::size_t pieces = (all.size() + kLongestShort - 1) / kLongestShort;
+    for (std::size_t i = 0; i < pieces; ++i) {
+      const std::size_t begin = all.size() * i / pieces;
+      short_.push_back({all.substr(begin, all.size() * (i + 1) / pieces - begin), secret.rule});
+    }
+  }
+  sort_pieces();
+}
+
+void Quotes::sort_pieces() {
+  const auto before = [](const Short& a, const Short& b) { return a.folded < b.folded; };
+  std::stable_sort(short_.begin(), short_.end(), before);
+  const auto same = [](const Short& a, const Short& b) { return a.folded == b.folded; };
+  short_.erase(std::unique(short_.begin(), short_.end(), same), short_.end());
+}
+
+// The longest of the short secrets that the text begins with; else the one that it begins like.
+Quotes::Fit Quotes::fit(std::string_view text) const {
+  Fit best;
+  for (std::string_view like = text.substr(0, kLongestShort); !like.empty();) {
+    const auto after =
+        std::upper_bound(short_.begin(), short_.end(), like, [](std::string_view a, const Short& b) { return a < b.folded; });
+    std::size_t shared = 0;
+    for (auto one = after == short_.begin() ? after : after - 1; one != short_.end() && one <= after; ++one) {
+      const std::size_t length = shared_length(one->folded, like);
+      if (length == one->folded.size()) return {length, one->rule, true};
+      if (length > best.length) best = {length, one->rule, false};
+      if (one < after) shared = length;
+    }
+    like = like.substr(0, std::min(shared, like.size() - 1));
+  }
+  return best;
+}
+
+// For each byte of the text the rule that hides it, or kNone.
+std::vector<std::size_t> Quotes::hidden(std::string_view text, std::string_view all, const std::vector<std::size_t>& places) const {
+  std::vector<std::size_t> rules(text.size(), kNone);
+  const auto hide = [&](std::size_t from, std::size_t length, std::size_t rule) {
+    const auto inside = [&](std::size_t at) { return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+    std::size_t begin = places[from];
+    std::size_t end = places[from + length - 1] + 1;
+    while (begin > 0 && inside(begin)) --begin;  // no character is cut
+    while (inside(end)) ++end;
+    std::fill(rules.begin() + static_cast<std::ptrdiff_t>(begin), rules.begin() + static_cast<std::ptrdiff_t>(end), rule);
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!stretches_.empty() && i + kStretch <= all.size()) {
+      const auto found = stretches_.find(hash_of(all.substr(i, kStretch)));
+      if (found != stretches_.end()) hide(i, kStretch, found->second);
+    }
+    if (short_.empty() || rules[places[i]] != kNone) continue;
+    const Fit one = fit(all.substr(i));
+    if (one.length == 0) continue;
+    const std::size_t after = places[i + one.length - 1] + 1;
+    const bool word = (places[i] == 0 || !is_word(text[places[i] - 1])) && (after == text.size() || !is_word(text[after]));
+    const bool whole = one.whole && (one.length >= (of_document_ ? kShortestInText : kShortestInWords) || word);
+    const bool cut = !of_document_ && !one.whole && one.length >= kShortestCut && is_cut(text, after);
+    if (whole || cut) hide(i, one.length, one.rule);
+  }
+  for (std::size_t i = 0; of_document_ && i + 1 < places.size(); ++i) {  // the gaps between pieces
+    if (rules[places[i]] == rules[places[i + 1]]) std::fill(&rules[places[i]], &rules[places[i + 1]], rules[places[i]]);
+  }
+  return rules;
+}
+
+std::string Quotes::without(std::string_view text, Found& found) const {
+  const Folded all = folded(text);
+  const std::vector<std::size_t> rules = hidden(text, all.text, all.places);
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (rules[i] == kNone) {
+      out += text[i];
+    } else if (i == 0 || rules[i - 1] != rules[i]) {
+      out += rules_.markers[rules[i]];
+      found.count(rules[i]);
+    }
+  }
+  return out;
+}
+
+}  // namespace runwarden::redact

@@ -1,0 +1,116 @@
+#include "redact/redactor.h"
+
+#include <algorithm>
+
+#include "redact/echoes.h"
+#include "redact/quotes.h"
+
+namespace runwarden::redact {
+namespace {
+
+// Every text of a verdict that may hold a client's words.
+void each_text(model::Verdict& verdict, const std::function<void(std::string&)>& use) {
+  for (auto* findings : {&verdict.findings, &verdict.shadow_findings}) {
+    for (model::Finding& finding : *findings) {
+      use(finding.title);
+      use(finding.summary);
+      for (model::Evidence& one : finding.evidence) use(one.value);
+      for (std::string& part : finding.fingerprint_parts) use(part);
+      use(finding.fingerprint_step);
+    }
+  }
+  for (auto* reports : {&verdict.reports, &verdict.shadow_reports}) {
+    for (model::DetectorReport& report : *reports) {
+      use(report.reason);
+      for (model::Suppression& one : report.suppressed) use(one.reason);
+    }
+  }
+}
+
+}  // namespace
+
+Redactor::Redactor(const model::RedactSettings& settings)
+    : see_before_(settings.detectors_see == model::RedactSettings::DetectorsSee::before) {
+  for (const model::RedactRule& rule : settings.rules) {
+    const std::size_t number = names_.size();
+    names_.push_back(rule.name);
+    rules_.markers.push_back("[redacted:" + rule.name + "]");
+    if (rule.by == model::RedactRule::By::key) rules_.keys.add(rule.what, number);
+    for (std::size_t i = 0; rule.by == model::RedactRule::By::pointer && i < kDocumentKinds; ++i) {
+      rules_.pointers[i].add(rule.what, number, static_cast<model::DocumentKind>(i));
+    }
+    if (rule.by != model::RedactRule::By::kind) continue;
+    const auto kind = std::find(model::kSecretKinds.begin(), model::kSecretKinds.end(), rule.what) - model::kSecretKinds.begin();
+    rules_.kinds.set(static_cast<std::size_t>(kind));
+    rules_.kind_rules[static_cast<std::size_t>(kind)] = number;
+  }
+}
+
+std::optional<std::string> Redactor::document(model::DocumentKind kind, std::string_view json, Found& found) const {
+  auto without = without_secrets(rules_, kind, json, found);
+  if (!without) return std::nullopt;
+  const Quotes quotes(rules_, found.secrets);
+  if (quotes.empty()) return without;
+  auto again = without_echoes(quotes, kind, *without, found);
+  return again ? std::move(again) : std::move(without);
+}
+
+void Redactor::documents(model::DocumentKind kind, std::span<std::string* const> jsons, Found& found) const {
+  for (std::string* json : jsons) {
+    if (auto without = without_secrets(rules_, kind, *json, found)) *json = std::move(*without);
+  }
+  const Quotes quotes(rules_, found.secrets);
+  if (quotes.empty()) return;
+  for (std::string* json : jsons) {
+    if (auto again = without_echoes(quotes, kind, *json, found)) *json = std::move(*again);
+  }
+}
+
+// What stands at the pointer, or above it, may be hidden as a whole; else the value is text of its place.
+std::optional<std::string> Redactor::evidence(const model::Evidence& evidence) const {
+  Where where{model::DocumentKind::run, model::DocumentPlace::root, rules_.pointers[0].start(), 0};
+  for (const std::string& name : model::pointer_parts(evidence.pointer)) {
+    if (const auto rule = hidden_as_whole(rules_, where, name)) return rules_.markers[*rule];
+  }
+  Found ignored;
+  return text_without_secrets(rules_, where, evidence.value, ignored);
+}
+
+bool Redactor::clean(model::Verdict& verdict, const Found& found) const {
+  bool changed = false;
+  const auto put = [&changed](std::string& text, std::optional<std::string> without) {
+    if (!without || *without == text) return;
+    text = std::move(*without);
+    changed = true;
+  };
+  for (auto* findings : {&verdict.findings, &verdict.shadow_findings}) {
+    for (model::Finding& finding : *findings) {
+      for (model::Evidence& one : finding.evidence) put(one.value, evidence(one));
+    }
+  }
+  const Where loose{model::DocumentKind::run, model::DocumentPlace::other, {}, 0};
+  Found ignored;
+  each_text(verdict, [&](std::string& text) { put(text, text_without_secrets(rules_, loose, text, ignored)); });
+  if (found.secrets.empty()) return changed;
+  std::vector<std::string_view> texts;
+  each_text(verdict, [&](std::string& text) { texts.emplace_back(text); });
+  const Quotes quotes(rules_, found.secrets, texts);
+  if (quotes.empty()) return changed;
+  each_text(verdict, [&](std::string& text) { put(text, quotes.without(text)); });
+  return changed;
+}
+
+std::string Redactor::text(std::string_view text) const {
+  Found ignored;
+  const Where loose{model::DocumentKind::run, model::DocumentPlace::other, {}, 0};
+  auto without = text_without_secrets(rules_, loose, text, ignored);
+  return without ? std::move(*without) : std::string(text);
+}
+
+void Redactor::each_count(const Found& found, const std::function<void(std::string_view, std::uint64_t)>& tell) const {
+  for (std::size_t rule = 0; rule < found.counts.size(); ++rule) {
+    if (found.counts[rule] > 0) tell(names_[rule], found.counts[rule]);
+  }
+}
+
+}  // namespace runwarden::redact
