@@ -26,7 +26,8 @@ bool Judge::judge(RedactedRun run, const Judged& what, std::size_t worker, Then 
     write.run.policies_json = policies_json(what.tenant, executed_ms);
     done(other, std::move(write));
   };
-  return detectors_()->evaluate({{shared, &shared->seen()}, what.tenant_name, what.content}, worker, pool_, {std::move(judged), std::move(then.failed)});
+  return detectors_()->evaluate({{shared, &shared->seen()}, what.tenant_name, what.content}, worker, pool_,
+                                {std::move(judged), std::move(then.failed)});
 }
 
 store::RunWrite Judge::keep_unread(std::string run_id, std::string document, const std::string& why, const Judged& what) {
