@@ -439,6 +439,26 @@ void collect_names(std::string_view text, std::vector<std::string_view>& names, 
   close();
 }
 
+void collect_items(std::string_view text, std::vector<std::string_view>& names) {
+  constexpr std::size_t kLongestItem = 60;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    auto line = trim(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto digits = std::min(line.find_first_not_of("0123456789"), line.size());
+    const bool numbered = digits > 0 && digits < 4 && digits < line.size() && (line[digits] == '.' || line[digits] == ')');
+    if (!numbered && !(line.starts_with("- ") || line.starts_with("* "))) continue;
+    line = trim(line.substr(numbered ? digits + 1 : 1));
+    while (line.starts_with('*') || line.starts_with('"')) line.remove_prefix(1);
+    line = trim(line.substr(0, line.find_first_of("*\":(\t,;")));
+    if (line.size() > kLongestItem || line.find_first_of("0123456789.!?") != std::string_view::npos) continue;
+    const auto words = count_words(line);
+    const auto last = line.rfind(' ');
+    if (words < 2 || words > 5 || last == std::string_view::npos) continue;
+    if (capitalized(line.substr(0, line.find(' '))) && capitalized(line.substr(last + 1))) keep(line, names);
+  }
+}
+
 std::uint64_t normal_id(std::string_view text) {
   IdHash hash;
   for (const char c : text) {

@@ -30,6 +30,10 @@ void collect_facts(std::string_view text, std::vector<Fact>& out);
 /// no sentence). Replaces both; the views point into `text`, a name or title that returns is listed once. Linear but for the few found.
 void collect_names(std::string_view text, std::vector<std::string_view>& names, std::vector<std::string_view>& titles);
 
+/// Collects what stands in a list, an item a line: two to five words, the first and last capitalized ("1. Roast Chicken"). Adds to
+/// `names`; the views point into `text`. Linear but for the few found.
+void collect_items(std::string_view text, std::vector<std::string_view>& names);
+
 /// The normal form of an id, made of its letters and digits one by one.
 class IdHash {
  public:

@@ -149,7 +149,18 @@ void Grounds::add_facts(std::string_view text) {
   if (summed > 1) add_number(sum);
 }
 
+/// The same length, weight, volume, time or temperature in another unit.
+bool Grounds::converts(double value) const {
+  constexpr double kFactors[] = {1.609344, 0.3048, 2.54, 0.9144, 0.45359237, 28.349523, 3.785412, 29.57353, 60, 24, 7, 1000, 1024};
+  return std::any_of(numbers_.begin(), numbers_.end(), [&](double known) {
+    if (near(known * 1.8 + 32, value) || near((known - 32) / 1.8, value)) return true;
+    return std::any_of(std::begin(kFactors), std::end(kFactors),
+                       [&](double factor) { return near(known * factor, value) || near(known / factor, value); });
+  });
+}
+
 bool Grounds::follows(double value) const {
+  if (converts(value)) return true;
   for (std::size_t i = 0; i < numbers_.size(); ++i) {
     const auto a = numbers_[i];
     for (std::size_t k = i; k < numbers_.size(); ++k) {

@@ -38,6 +38,7 @@ class Grounds {
  private:
   [[nodiscard]] bool has(std::uint64_t normal) const;
   [[nodiscard]] bool follows(double value) const;
+  [[nodiscard]] bool converts(double value) const;
   void insert(std::uint64_t normal);
   void add_number(double value);
 

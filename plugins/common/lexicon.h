@@ -36,6 +36,8 @@ enum Cue : std::uint32_t {
   kCueTextProduct = 1u << 25,   // "poem", "summary": making one needs no tool
   kCuePassive = 1u << 26,       // "are", "been": before a participle, the subject is not who did it
   kCueAsking = 1u << 27,        // "how", "did": opens a question for knowledge, not a request
+  kCueByHand = 1u << 28,        // "manually collected": the agent says that it looked without a tool
+  kCueRetracted = 1u << 29,     // "never mind": the user takes back what was asked for
   kCueHypothesis = 1u << 18,    // "if", "unless": the whole sentence is no fact
 };
 

@@ -287,6 +287,20 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims) {
   }
 }
 
+bool says_by_hand(const Reading& reading) {
+  if (!has(reading.cues, kCueByHand)) return false;
+  for (const auto& sentence : reading.sentences) {
+    if (!has(sentence.cues, kCueByHand) || sentence.question || opens_with_condition(reading, sentence)) continue;
+    for (auto i = sentence.begin; i < sentence.end; ++i) {
+      if (!has(reading.words[i].cues, kCueByHand)) continue;
+      const auto before = look_back(reading, sentence, i);
+      if (!before.negated && !before.conditional && !before.modal && !before.wanted && !before.other) return true;
+      while (i + 1 < sentence.end && has(reading.words[i + 1].cues, kCueByHand)) ++i;
+    }
+  }
+  return false;
+}
+
 bool ends_in_plan(const Reading& reading) {
   constexpr std::size_t kClosingWords = 3;
   std::size_t looked = 0;

@@ -70,6 +70,9 @@ void read_words(std::string_view text, const Lexicon& lexicon, Reading& out);
 /// The second half: phrases, and claims when wanted.
 void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true);
 
+/// True when the text says, as done, that something was looked up by hand: by no tool, then.
+[[nodiscard]] bool says_by_hand(const Reading& reading);
+
 /// True when the text ends by saying what is to be done next rather than what was done.
 [[nodiscard]] bool ends_in_plan(const Reading& reading);
 

@@ -6,9 +6,11 @@ namespace runwarden::plugins {
 namespace {
 
 constexpr std::string_view kReadPrefixes[] = {
-    "get",     "list",   "search", "find",     "read",    "fetch",    "look up", "lookup", "check",   "calculate", "think",
-    "query",   "view",   "show",   "describe", "count",   "retrieve", "browse",  "load",   "inspect", "verify",    "validate",
-    "compute", "select", "scan",   "analyze",  "preview", "estimate", "compare", "recall", "explain", "summarize"};
+    "get",     "list",      "search",    "find",     "read",      "fetch",    "look up",  "lookup",   "check",   "calculate",
+    "think",   "query",     "view",      "show",     "describe",  "count",    "retrieve", "browse",   "load",    "inspect",
+    "verify",  "validate",  "compute",   "select",   "scan",      "analyze",  "preview",  "estimate", "compare", "recall",
+    "explain", "summarize", "buscar",    "busca",    "consultar", "consulta", "obtener",  "listar",   "leer",    "ver",
+    "mostrar", "verificar", "comprobar", "calcular", "revisar",   "encontrar"};
 
 bool upper(char c) {
   return c >= 'A' && c <= 'Z';

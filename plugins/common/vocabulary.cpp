@@ -519,7 +519,32 @@ constexpr std::string_view kAsking[] = {"how", "what", "what's", "why",   "when"
                                         "did", "does", "do",     "is",    "are",  "was",   "were",    "has",     "have", "had",   "should",
                                         "am",  "como", "cuando", "donde", "que",  "cual",  "cuanto",  "por que", "quien"};
 
+// What an agent says that has looked without a tool, which it cannot.
+constexpr std::string_view kByHand[] = {
+    "manually retrieved",      "manually gathered",      "manually collected",     "manually extracted",      "manually obtained",
+    "manually checked",        "manually verified",      "manually confirmed",     "manually reviewed",       "manually inspected",
+    "manually searched",       "manually looked up",     "manually accessed",      "manually compiled",       "manually counted",
+    "manually read",           "manually found",         "retrieved manually",     "gathered manually",       "collected manually",
+    "extracted manually",      "obtained manually",      "checked manually",       "verified manually",       "confirmed manually",
+    "reviewed manually",       "inspected manually",     "searched manually",      "looked up manually",      "accessed manually",
+    "compiled manually",       "counted manually",       "found manually",         "retrieved by hand",       "gathered by hand",
+    "collected by hand",       "extracted by hand",      "checked by hand",        "verified by hand",        "confirmed by hand",
+    "reviewed by hand",        "inspected by hand",      "searched by hand",       "looked up by hand",       "compiled by hand",
+    "counted by hand",         "read by hand",           "recopilado manualmente", "recopilados manualmente", "recopilada manualmente",
+    "recopiladas manualmente", "recogido manualmente",   "obtenido manualmente",   "obtenidos manualmente",   "extraido manualmente",
+    "extraidos manualmente",   "consultado manualmente", "revisado manualmente",   "revisados manualmente",   "verificado manualmente",
+    "verificados manualmente", "comprobado manualmente", "recopilado a mano",      "recopilados a mano",      "recopilada a mano",
+    "recopiladas a mano",      "recogido a mano",        "obtenido a mano",        "obtenidos a mano",        "extraido a mano",
+    "extraidos a mano",        "consultado a mano",      "revisado a mano",        "revisados a mano",        "verificado a mano",
+    "verificados a mano",      "comprobado a mano"};
+
+constexpr std::string_view kRetractions[] = {"never mind",   "nevermind",    "forget it",        "forget about it",    "forget that",
+                                             "scratch that", "don't bother", "no longer need",   "no longer needed",   "not needed anymore",
+                                             "olvidalo",     "dejalo",       "ya no hace falta", "ya no es necesario", "no hace falta"};
+
 constexpr WordList kLists[] = {
+    {"retractions", kCueRetracted, kRetractions},
+    {"by_hand_words", kCueByHand, kByHand},
     {"passives", kCuePassive, kPassives},
     {"asking", kCueAsking, kAsking},
     {"text_products", kCueTextProduct, kTextProducts},

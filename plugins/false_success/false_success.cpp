@@ -238,7 +238,8 @@ bool FalseSuccess::mentions_undone_value(const StepView& step, bool words_only) 
     if (done_values_.count(value.normal) != 0 || value.text.size() < 3 || value.text.size() > kLongestValue || tried >= kMostValues)
       return false;
     const auto digits = std::any_of(value.text.begin(), value.text.end(), is_digit);
-    if (words_only && (digits || value.names_object || value.text.find(' ') != std::string_view::npos)) return false;
+    // A kind ("business"), no address or name of a thing.
+    if (words_only && (digits || value.names_object || value.text.find_first_of(" @./") != std::string_view::npos)) return false;
     ++tried;
     return mentioned(value.text, words_only);
   });

@@ -6,6 +6,7 @@
 
 #include "common/fold.h"
 #include "common/tools.h"
+#include "common/words.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -43,6 +44,10 @@ constexpr SettingSchema kProperties[] = {
 
 bool has(std::uint32_t cues, std::uint32_t wanted) {
   return (cues & wanted) != 0;
+}
+
+const char* end_of(std::string_view text) {
+  return text.data() + text.size();
 }
 
 }  // namespace
@@ -105,11 +110,13 @@ void MissingToolCall::collect_relevant() {
   const auto shorter = [](const std::string& a, const std::string& b) { return a.size() < b.size(); };
   for (const auto& phrase : lexicon_.phrases()) {
     if (has(phrase.cues, kCueFinished | kCueFinding)) finished_words_.insert(phrase.words.begin(), phrase.words.end());
+    if (has(phrase.cues, kCueRetracted)) retracting_words_.add(*std::max_element(phrase.words.begin(), phrase.words.end(), shorter));
     if (has(phrase.cues, kCueAble)) able_words_.add(*std::max_element(phrase.words.begin(), phrase.words.end(), shorter));
   }
   for (const auto& word : lexicon_.words()) {
     if (has(word.cues, kCueFinished | kCueFinding)) finished_words_.insert(word.word);
     if (has(word.cues, kCueAble)) able_words_.add(word.word);
+    if (has(word.cues, kCueRetracted)) retracting_words_.add(word.word);
   }
 }
 
@@ -126,7 +133,7 @@ bool MissingToolCall::is_request(std::size_t at) const {
     return at < 2 || !has(reading_.words[at - 2].cues, kCueAsking) || has(reading_.words[at - 2].cues, kCueAuxiliary);
   if (has(previous.cues, kCueSelf | kCueModal | kCueConjunction | kCueOffer)) return true;
   if (has(previous.cues, kCueDeterminer | kCueNounSign | kCueAuxiliary)) return false;
-  if (has(previous.cues, kCueAdverb | kCueNegation)) return true;
+  if (has(previous.cues, kCueAdverb | kCueNegation) || previous.text.ends_with("ly")) return true;
   // "you book", "also cancel", "hi cancel": any other short word leaves it a verb; a noun or adjective before makes a noun.
   return previous.entry != nullptr || previous.text == "you" || previous.text.size() <= 3;
 }
@@ -152,17 +159,29 @@ bool MissingToolCall::asks_for_text(std::size_t at) const {
 
 void MissingToolCall::collect_requests_of(std::string_view text, const std::string& pointer) {
   const auto asks = [&](const WordEntry& word) { return word.verb != kNoVerb && relevant_[word.verb]; };
-  std::string buffer;
-  relevant_words_.each_passage(prose_of(text, buffer), lexicon_, asks, [&](std::string_view passage) {
+  const auto take = [&](std::string_view passage) {
     read_words(passage, lexicon_, reading_);
     read_meaning(lexicon_, reading_, false);
     for (const auto& sentence : reading_.sentences) {
+      if (has(sentence.cues, kCueRetracted)) forget_requests();
       // "How do I transfer it?", "Did you charge me?": asks to know.
       if (nouns_ && sentence.question && has(reading_.words[sentence.begin].cues, kCueAsking)) continue;
       collect_requests_in(sentence, text, pointer);
     }
     return true;
-  });
+  };
+  std::string buffer;
+  const auto prose = prose_of(text, buffer);
+  if (retracting_words_.may_find(prose)) {
+    take(prose);
+  } else {
+    relevant_words_.each_passage(prose, lexicon_, asks, take);
+  }
+}
+
+void MissingToolCall::forget_requests() {
+  requests_.clear();
+  asked_.assign(lexicon_.verb_count(), false);
 }
 
 void MissingToolCall::collect_requests_in(const Sentence& sentence, std::string_view text, const std::string& pointer) {
@@ -179,8 +198,7 @@ void MissingToolCall::collect_requests_in(const Sentence& sentence, std::string_
 }
 
 void MissingToolCall::collect_requests(const RunView& run) {
-  requests_.clear();
-  asked_.assign(lexicon_.verb_count(), false);
+  forget_requests();
   collect_requests_of(run.user_request, "/userRequestText");
   if (!later_turns_) return;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
@@ -229,17 +247,38 @@ bool MissingToolCall::could_have(const Claim& claim) const {
   return false;
 }
 
-/// True when a tool reported this very state: the agent tells what it read. Outputs are read only once a claim is in doubt.
+/// True when a tool reported this very state (the agent tells what it read), or the claim quotes an id that a tool which writes gave
+/// back. Outputs are read only once a claim is in doubt.
 bool MissingToolCall::reported_state(const RunView& run, const Claim& claim) {
   if (!reported_state_) return false;
   if (!outputs_read_) {
     outputs_.clear();
+    written_.clear();
     for (const auto& step : run.steps) {
-      if (step.kind == Kind::kTool) outputs_.add_words(step.output);
+      if (step.kind != Kind::kTool) continue;
+      run.pace(step.output.size());
+      outputs_.add_words(step.output);
+      if (step.outcome != Outcome::kFailed && !tools_.meaning(step.name).reads) written_.add_spelled(step.output);
     }
     outputs_read_ = true;
   }
-  return outputs_.holds_word(reading_.words[claim.word].text);
+  return outputs_.holds_word(reading_.words[claim.word].text) || quotes_id(reading_.sentences[claim.sentence]);
+}
+
+/// Letters and digits together: numbers alone are in too many outputs.
+bool MissingToolCall::quotes_id(const Sentence& sentence) const {
+  for (auto i = sentence.begin; i < sentence.end; ++i) {
+    // "r-19" is two words of a reading.
+    const auto& word = reading_.words[i].text;
+    const auto begin = i > sentence.begin && word.data() == end_of(reading_.words[i - 1].text) + 1 && word.data()[-1] == '-'
+                           ? reading_.words[i - 1].text.data()
+                           : word.data();
+    const std::string_view id(begin, static_cast<std::size_t>(end_of(word) - begin));
+    const auto digit = std::any_of(id.begin(), id.end(), is_digit);
+    const auto letter = std::any_of(id.begin(), id.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    if (digit && letter && id.size() > 3 && written_.holds_word(id)) return true;
+  }
+  return false;
 }
 
 Finding MissingToolCall::finding(const Request& request, const Said& said, int score) const {

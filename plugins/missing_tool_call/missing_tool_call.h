@@ -57,6 +57,7 @@ class MissingToolCall {
   };
 
   void collect_requests(const RunView& run);
+  void forget_requests();
   void collect_requests_of(std::string_view text, const std::string& pointer);
   void collect_requests_in(const Sentence& sentence, std::string_view text, const std::string& pointer);
   [[nodiscard]] bool is_request(std::size_t word) const;
@@ -68,6 +69,7 @@ class MissingToolCall {
   [[nodiscard]] const Request* request_for(const Claim& claim) const;
   [[nodiscard]] bool could_have(const Claim& claim) const;
   [[nodiscard]] bool reported_state(const RunView& run, const Claim& claim);
+  [[nodiscard]] bool quotes_id(const Sentence& sentence) const;
   void judge_without_tools(const RunView& run, Verdict& verdict);
   void collect_in_doubt();
   [[nodiscard]] bool is_doubtful(const Claim& claim) const;
@@ -83,6 +85,7 @@ class MissingToolCall {
   std::vector<bool> requestable_;  // by verb
   std::vector<bool> relevant_;     // by verb: a request or claim of it can make a finding
   WordFilter relevant_words_;
+  WordFilter retracting_words_;
   WordFilter able_words_;                                // "able", "managed": a base form may claim beside one
   std::unordered_set<std::string_view> finished_words_;  // of the phrases that claim by themselves
   std::vector<bool> effects_;  // by group: verbs with a side effect of their own, worth a look when other tools ran
@@ -100,6 +103,7 @@ class MissingToolCall {
   Recovery tools_;
   Reading reading_;
   Grounds outputs_;  // words of the tools' outputs
+  Grounds written_;  // ids in the outputs of tools that write
   bool outputs_read_ = false;
   bool requests_pending_ = false;
   Ran ran_;

@@ -29,6 +29,7 @@ constexpr SettingSchema kProperties[] = {
     {"writes", R"({"type":"boolean"})"},
     {"partial_output", R"({"type":"boolean"})"},
     {"names", R"({"type":"boolean"})"},
+    {"by_hand", R"({"type":"boolean"})"},
     {"read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
     {"extra_read_prefixes", R"({"type":"array","items":{"type":"string"}})"},
 };
@@ -64,7 +65,35 @@ SchemaGhost::SchemaGhost(std::string_view settings_json) : tools_(lexicon_, read
   writes_ = settings.rule("writes");
   partial_output_ = settings.rule("partial_output");
   name_rule_ = settings.rule("names");
+  by_hand_ = settings.rule("by_hand");
+  collect_by_hand_words();
   read_prefixes_ = settings.list("read_prefixes", shipped_read_prefixes());
+}
+
+/// Of each phrase the word that most of them share, as "manually": texts without any are not read.
+void SchemaGhost::collect_by_hand_words() {
+  std::unordered_map<std::string_view, std::size_t> uses;
+  const auto each = [&](auto take) {
+    for (const auto& phrase : lexicon_.phrases()) {
+      if ((phrase.cues & kCueByHand) != 0) take(phrase);
+    }
+  };
+  each([&](const Phrase& phrase) {
+    for (const auto& word : phrase.words) ++uses[word];
+  });
+  const auto rarer = [&](const std::string& a, const std::string& b) {
+    return std::pair(uses[a], a.size()) < std::pair(uses[b], b.size());
+  };
+  each([&](const Phrase& phrase) { by_hand_words_.add(*std::max_element(phrase.words.begin(), phrase.words.end(), rarer)); });
+  for (const auto& word : lexicon_.words()) {
+    if ((word.cues & kCueByHand) != 0) by_hand_words_.add(word.word);
+  }
+}
+
+bool SchemaGhost::looked_by_hand(std::string_view text) {
+  if (!by_hand_ || !by_hand_words_.may_find(text)) return false;
+  read(text, lexicon_, reading_);
+  return says_by_hand(reading_);
 }
 
 std::string SchemaGhost::schema() {
@@ -99,7 +128,7 @@ Finding SchemaGhost::finding(const RunView& run, std::size_t hollow, const std::
 }
 
 /// Facts, names and titles of what is told, outside code blocks: code is no answer.
-void SchemaGhost::read_answer(std::string_view text, bool with_names) {
+void SchemaGhost::read_answer(std::string_view text, Hollow hollow, bool by_hand) {
   constexpr std::string_view kFence = "```";
   text = with_plain_signs(told_of(text, told_), plain_);
   if (text.find(kFence) != std::string_view::npos) {
@@ -116,7 +145,9 @@ void SchemaGhost::read_answer(std::string_view text, bool with_names) {
   collect_facts(text, facts_);
   names_.clear();
   titles_.clear();
-  if (with_names && name_rule_ && !looks_like_json(text)) collect_names(text, names_, titles_);
+  if (hollow.ids_only || !name_rule_ || looks_like_json(text)) return;
+  collect_names(text, names_, titles_);
+  if (by_hand) collect_items(text, names_);
 }
 
 /// Takes in everything said before a step, as far as it was not taken in yet.
@@ -181,7 +212,9 @@ void SchemaGhost::find_ungrounded(const RunView& run, Hollow hollow, std::size_t
 }
 
 void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_view text, std::size_t step, Verdict& verdict) {
-  read_answer(text, !hollow.ids_only);
+  const bool by_hand = looked_by_hand(text);
+  hollow.ids_only |= hollow.printed && !by_hand;
+  read_answer(text, hollow, by_hand);
   const bool named = names_.size() >= kNamesThatTell || !titles_.empty();
   const bool specific = is_specific(text, facts_);
   if (!specific && !named) return;
@@ -197,7 +230,7 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
     return;
   }
   read(text, lexicon_, reading_);
-  if (admission_ && (reading_.cues & (kCueNothingFound | kCueSimulated)) != 0) {
+  if (admission_ && !by_hand && (reading_.cues & (kCueNothingFound | kCueSimulated)) != 0) {
     verdict.suppress("admission", hollow.step, "the answer says that nothing was found");
     return;
   }
@@ -227,10 +260,10 @@ SchemaGhost::Hollow SchemaGhost::after_tool(const RunView& run, std::size_t i, H
     const auto& tool = tools_.meaning(step.name);
     const bool wrote = writes_ && !tool.reads && !tool.any_purpose;
     const bool printed = partial_output_ && failure_of(step, content_) == Failure::kHard && step.output.size() >= kPrinted;
-    return {i, wrote || printed};
+    return {i, wrote, printed};
   }
   if (hollow.step == kNoStep || run.steps[hollow.step].name == step.name || !later_answers_) return {};
-  return {hollow.step, true};
+  return {hollow.step, true, hollow.printed};
 }
 
 void SchemaGhost::walk(const RunView& run, Verdict& verdict) {

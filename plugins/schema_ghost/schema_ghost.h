@@ -9,6 +9,7 @@
 #include "common/grounds.h"
 #include "common/recovery.h"
 #include "common/settings.h"
+#include "common/word_filter.h"
 
 namespace runwarden::plugins {
 
@@ -30,6 +31,7 @@ class SchemaGhost {
   struct Hollow {
     std::size_t step = kNoStep;
     bool ids_only = false;  // another source has spoken since: only ids that no source has are a sign
+    bool printed = false;   // it may have given something before it failed: likewise, unless the agent says that it looked by hand
   };
 
   /// What a tool step gave: something, nothing, or a failure.
@@ -41,7 +43,9 @@ class SchemaGhost {
   void walk(const RunView& run, Verdict& verdict);
   void learn_design(const RunView& run);
   [[nodiscard]] Hollow after_tool(const RunView& run, std::size_t step, Hollow hollow);
-  void read_answer(std::string_view text, bool with_names);
+  void read_answer(std::string_view text, Hollow hollow, bool by_hand);
+  void collect_by_hand_words();
+  [[nodiscard]] bool looked_by_hand(std::string_view text);
   template <class Add>
   void catch_up(const RunView& run, std::size_t step, std::size_t& upto, Add add);
   void find_ungrounded_facts(const RunView& run, bool ids_only, std::size_t step);
@@ -60,6 +64,8 @@ class SchemaGhost {
   bool writes_;
   bool partial_output_;
   bool name_rule_;
+  bool by_hand_;
+  WordFilter by_hand_words_;
   Recovery tools_;
   Grounds grounds_;  // what the steps before spelled_upto_ spell out, and facts of those before facts_upto_
   Grounds words_;    // words of the steps before words_upto_
