@@ -113,5 +113,21 @@ TEST(MissingToolCall, NoUserTurn_CannotTell) {
   EXPECT_NE(judge(RunBuilder().model("It has been cancelled.")).cannot_tell.find("userRequestText"), std::string::npos);
 }
 
+TEST(MissingToolCall, WhatTheUserTookBack_IsNoRequest) {
+  RunBuilder run;
+  run.request("Please update my address... never mind, I did it myself").model("Great, then your address is updated already.");
+  EXPECT_TRUE(judge(run).findings.empty());
+  RunBuilder again;
+  again.request("Cancel A. Never mind, cancel B instead.").model("I've cancelled B.");
+  EXPECT_EQ(judge(again).findings.size(), 1u);
+}
+
+TEST(MissingToolCall, ClaimThatQuotesAnIdOfAToolThatWrites_StaysQuiet) {
+  RunBuilder run;
+  run.request("Order two toner cartridges").tool("submit_requisition", R"({"qty":2})", R"({"req":"RQ-19"})");
+  run.model("I've ordered two toner cartridges; the requisition is RQ-19.");
+  EXPECT_EQ(first_rule(judge(run)), "reported_state");
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
