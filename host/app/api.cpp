@@ -59,7 +59,8 @@ Error overloaded() {
   return {Code::unavailable, "too many requests are in flight; nothing was stored, send it again in a moment", {}, {}};
 }
 
-// Requests answered on the worker itself, from what is in memory: a slow plugin or disk holds up none of them.
+// Requests answered from what is in memory, on the worker itself: a slow plugin or disk holds up none of them. Readiness may wait for
+// a canary run, and does not wait here.
 class OpenExchange final : public Exchange {
  public:
   using Exchange::Exchange;
@@ -72,13 +73,15 @@ class OpenExchange final : public Exchange {
         reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
         return ticket.send(std::move(reply));
       }
-      default: return ticket.send(readyz());
+      default: {
+        const auto waiting = std::make_shared<Ticket>(std::move(ticket));
+        return parts().readiness([waiting, id = request_id()](const Readiness& now) { waiting->send(readyz(now, id)); });
+      }
     }
   }
 
  private:
-  Reply readyz() {
-    const Readiness readiness = parts().readiness();
+  static Reply readyz(const Readiness& readiness, const std::string& request_id) {
     std::string body;
     JsonWriter out(body);
     out.begin_object();
@@ -86,7 +89,7 @@ class OpenExchange final : public Exchange {
       std::string detail;
       for (const std::string& reason : readiness.reasons) detail += (detail.empty() ? "" : "; ") + reason;
       out.key("type").string("urn:runwarden:problem:unavailable").key("title").string("Not ready").key("status").integer(503);
-      out.key("detail").string(detail).key("code").string("unavailable").key("requestId").string(request_id());
+      out.key("detail").string(detail).key("code").string("unavailable").key("requestId").string(request_id);
     }
     const bool ready = readiness.reasons.empty();
     if (ready) out.key("status").string("ready");
@@ -94,6 +97,8 @@ class OpenExchange final : public Exchange {
     for (const std::string& reason : readiness.reasons) out.string(reason);
     out.end_array().key("quarantined").begin_array();
     for (const std::string& key : readiness.quarantined) out.string(key);
+    out.end_array().key("notLoaded").begin_array();
+    for (const std::string& key : readiness.not_loaded) out.string(key);
     out.end_array().end_object();
     Reply reply = json_reply(ready ? 200 : 503, std::move(body));
     if (!ready) {

@@ -36,6 +36,7 @@ struct ApiLimits {
 struct Readiness {
   std::vector<std::string> reasons;      // empty: ready
   std::vector<std::string> quarantined;  // keys of detectors that are skipped until a reload
+  std::vector<std::string> not_loaded;   // keys of optional detectors that could not be loaded
 };
 
 // Everything a request may need; all of it outlives the Api.
@@ -55,7 +56,7 @@ struct ApiParts {
   Log& log;
   const Clock& clock;
   const ApiLimits& limits;
-  std::function<Readiness()> readiness;
+  std::function<void(std::function<void(const Readiness&)> then)> readiness;  // `then` once, now or later, from any thread
   std::function<Gauges()> gauges;
 };
 

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "app/api.h"
+#include "app/canary.h"
 #include "app/log.h"
 #include "app/metrics.h"
 #include "app/service_manager.h"
@@ -24,6 +25,7 @@
 #include "detect/crash_marks.h"
 #include "detect/crash_note.h"
 #include "detect/stuck_calls.h"
+#include "pipeline/canary_run.h"
 #include "store/commit_queue.h"
 #include "store/lmdb_store.h"
 #include "store/service_lock.h"
@@ -144,6 +146,7 @@ class Service {
   void delete_old();
   std::string tenant_name(model::TenantId tenant);
   Readiness readiness();
+  void when_ready(const std::function<void(const Readiness&)>& then);
   Gauges gauges();
   void say(LogLevel level, std::string_view event, std::string_view text) { log_.write(level, event, {{"text", text}}); }
 
@@ -174,6 +177,8 @@ class Service {
   std::unique_ptr<pipeline::RunResolver> resolver_;
   std::unique_ptr<pipeline::EventIngest> events_;
   std::unique_ptr<pipeline::ChangeIngest> changes_;
+  std::unique_ptr<pipeline::CanaryRun> canary_run_;
+  std::shared_ptr<Canary> canary_;
   std::unique_ptr<Reads> reads_;
   std::unique_ptr<ApiParts> parts_;
   std::unique_ptr<Api> api_;
@@ -296,7 +301,7 @@ Status Service::start() {
   if (!seal.ok()) return std::move(seal.error());
   reads_ = std::make_unique<Reads>(*store_, std::move(*seal), [this] { return detectors_.get(); });
   parts_.reset(new ApiParts{*keys_, *rates_, *runs_, *events_, *changes_, [this] { return detectors_.get(); }, redaction_, *reads_, *pool_,
-                            in_flight_, results_, metrics_, log_, clock_, limits_, [this] { return readiness(); },
+                            in_flight_, results_, metrics_, log_, clock_, limits_, [this](const auto& then) { when_ready(then); },
                             [this] { return gauges(); }});
   nothing_old_ns_ = clock_.monotonic_ns();
   if (Status status = listen(); !status.ok()) return status;
@@ -354,6 +359,11 @@ void Service::make_pipeline() {
   events_ = std::make_unique<pipeline::EventIngest>(std::move(events));
   changes_ =
       std::make_unique<pipeline::ChangeIngest>(pipeline::ChangeIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, redaction_});
+  canary_run_ = std::make_unique<pipeline::CanaryRun>(
+      pipeline::CanaryRun::Steps{*store_, *queue_, *pool_, clock_, [this] { return detectors_.get(); }});
+  Canary::Limits canary;
+  canary.interval_ms = settings_.server.canary_interval_ms;
+  canary_ = Canary::make([this](auto done) { canary_run_->send(std::move(done)); }, canary, clock_);
 }
 
 std::string Service::tenant_name(model::TenantId tenant) {
@@ -439,12 +449,14 @@ Status Service::take_up(const config::Settings& fresh) {
   rates_->change({fresh.limits.requests_per_second, fresh.limits.burst});
   detectors_.put(std::move(*set));
   redactor_.put(pipeline::make_redactor(fresh.redact));
+  canary_->forget();
   return Nothing{};
 }
 
 void Service::housekeeping() {
   log_.wake();
   pool_->post([this](std::size_t) { resolver_->poke(); });
+  canary_->tick();
   note_accept_pauses();
   if (clock_.monotonic_ns() - tended_ns_ < kTendMs * 1'000'000) return;
   tended_ns_ = clock_.monotonic_ns();
@@ -498,8 +510,20 @@ Readiness Service::readiness() {
   if (Status writable = store_->writable(); !writable.ok()) readiness.reasons.push_back(writable.error().detail);
   for (const auto& detector : detectors_.get()->list()) {
     if (detector.quarantined) readiness.quarantined.push_back(detector.key);
+    if (!detector.loaded) readiness.not_loaded.push_back(detector.key);
   }
   return readiness;
+}
+
+// What is known at once is told at once; only where all is well so far the canary has the word.
+void Service::when_ready(const std::function<void(const Readiness&)>& then) {
+  const Readiness now = readiness();
+  if (!now.reasons.empty()) return then(now);
+  canary_->ask([this, then](const std::string& fault) {
+    Readiness later = readiness();
+    if (!fault.empty()) later.reasons.push_back(fault);
+    then(later);
+  });
 }
 
 Gauges Service::gauges() {

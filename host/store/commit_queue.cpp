@@ -136,9 +136,11 @@ void CommitQueue::commit(std::vector<Item> batch) {
   std::vector<Write> writes;
   writes.reserve(batch.size());
   Batch report;
-  report.records = batch.size();
   for (Item& item : batch) {
-    report.bytes += item.bytes;
+    if (!std::holds_alternative<CanaryWrite>(item.write)) {
+      ++report.records;
+      report.bytes += item.bytes;
+    }
     writes.push_back(std::move(item.write));
   }
   const std::int64_t begun_ns = clock_.monotonic_ns();
@@ -150,7 +152,7 @@ void CommitQueue::commit(std::vector<Item> batch) {
     throw;
   }
   report.commit_ns = clock_.monotonic_ns() - begun_ns;
-  if (listener_.on_batch) listener_.on_batch(report);  // before the answers: who has one finds the commit counted
+  if (listener_.on_batch && report.records > 0) listener_.on_batch(report);  // before the answers: who has one finds the commit counted
   for (std::size_t i = 0; i < batch.size(); ++i) {
     try {
       batch[i].done(std::move(results[i]));

@@ -45,7 +45,7 @@ class CommitQueue {
   struct Listener {
     std::function<void(const std::string& text)> on_fatal;  // the process has to end
     std::function<void(const std::string& text)> on_fault;  // a job between batches failed
-    std::function<void(const Batch&)> on_batch;
+    std::function<void(const Batch&)> on_batch;             // without the canary
   };
 
   CommitQueue(Store& store, Limits limits, const Clock& clock, Listener listener);

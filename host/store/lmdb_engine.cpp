@@ -202,6 +202,10 @@ WriteResult LmdbEngine::apply_one(WriteBatch& batch, const PolicyWrite& write) {
   return write_policy(batch, write);
 }
 
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const CanaryWrite& write) {
+  return write_canary(batch, write);
+}
+
 std::optional<model::RunRecord> LmdbEngine::find_run(model::TenantId tenant, std::string_view run_id) {
   return reading([&](const Txn& txn) -> std::optional<model::RunRecord> {
     const auto place = find_run_place(txn, tables_, tenant, run_id);
@@ -410,6 +414,10 @@ void LmdbEngine::tend() {
   if (now_ns - readers_checked_ns_ < kCheckReadersNs) return;
   readers_checked_ns_ = now_ns;
   env_.check_readers();
+}
+
+std::optional<model::RunRecord> LmdbEngine::canary() {
+  return reading([&](const Txn& txn) { return read_canary(txn, tables_); });
 }
 
 Space LmdbEngine::space() {

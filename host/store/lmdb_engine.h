@@ -68,6 +68,7 @@ class LmdbEngine final : public Store {
 
   Expired expire(const Retention& retention, std::size_t most) override;
   void tend() override;
+  std::optional<model::RunRecord> canary() override;
   Space space() override;
   Status writable() override;
 
@@ -83,6 +84,7 @@ class LmdbEngine final : public Store {
   WriteResult apply_one(WriteBatch& batch, const EventsWrite& write);
   WriteResult apply_one(WriteBatch& batch, const ChangeWrite& write);
   WriteResult apply_one(WriteBatch& batch, const PolicyWrite& write);
+  WriteResult apply_one(WriteBatch& batch, const CanaryWrite& write);
   void prepare_one(RunWrite& write);
   void tell_index(const std::vector<WriteBatch::OpenRunChange>& changes);
   std::optional<Claim> claim_of(const Txn& txn, const RunPlace& place, model::Resolution resolution);

@@ -40,6 +40,11 @@ std::optional<WriteResult> same_run_id(WriteBatch& batch, const RunWrite& write)
   return WriteResult{same ? Outcome::replayed : Outcome::run_conflict, std::move(stored->run), {}};
 }
 
+// Tenants are numbered from 1.
+KeyBytes canary_key() {
+  return place_key(0, {});
+}
+
 void erase_all_below(WriteBatch& batch, const Table& table, std::string_view prefix) {
   Cursor cursor(batch.txn, table.handle);
   for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix); more = cursor.next()) cursor.erase();
@@ -150,6 +155,22 @@ WriteResult write_run(WriteBatch& batch, const RunWrite& write) {
   for (std::size_t i = 0; i < write.failures.size(); ++i) put_failure(batch, write.tenant, write.failures[i], write.prepared[i + 1]);
   remember_answer(batch, write.tenant, write.idempotency, {.record = write.run.key, .revision = write.run.revision});
   return {Outcome::stored, {}, {}};
+}
+
+WriteResult write_canary(WriteBatch& batch, const CanaryWrite& write) {
+  StoredRun stored;
+  stored.run = write.run;
+  const std::string value = encode_run(canary_key(), stored);
+  if (!batch.room.admit(value.size() + kSmallEntryBytes)) return {Outcome::unavailable, {}, {}};
+  batch.txn.put(batch.tables.canary.handle, canary_key(), value);
+  return {Outcome::stored, {}, {}};
+}
+
+std::optional<model::RunRecord> read_canary(const Txn& txn, const Tables& tables) {
+  const KeyBytes key = canary_key();
+  const auto value = txn.get(tables.canary.handle, key);
+  if (!value) return std::nullopt;
+  return decoded(tables.canary, key, [&] { return decode_run(key, *value).run; });
 }
 
 }  // namespace runwarden::store

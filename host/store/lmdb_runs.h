@@ -33,4 +33,8 @@ std::optional<WriteResult> answered_before(WriteBatch& batch, const RunWrite& wr
 // Throws NoRoom when the transaction is lost; what is merely refused is in the result.
 WriteResult write_run(WriteBatch& batch, const RunWrite& write);
 
+// The service's own run, beside all others.
+WriteResult write_canary(WriteBatch& batch, const CanaryWrite& write);
+std::optional<model::RunRecord> read_canary(const Txn& txn, const Tables& tables);
+
 }  // namespace runwarden::store

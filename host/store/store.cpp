@@ -26,6 +26,9 @@ std::uint64_t size_of(const ChangeWrite& write) {
 std::uint64_t size_of(const PolicyWrite& write) {
   return kBesidesTexts + write.policy.document.size();
 }
+std::uint64_t size_of(const CanaryWrite& write) {
+  return kBesidesTexts + write.run.document.size() + write.run.detectors_json.size();
+}
 
 }  // namespace
 

@@ -116,6 +116,9 @@ class Store {
   // Housekeeping: to be called by the writing thread at least once a minute.
   virtual void tend() {}
 
+  // What the last CanaryWrite stored.
+  virtual std::optional<model::RunRecord> canary() = 0;
+
   virtual Space space() = 0;
   // Whether a write would succeed now, and why not.
   virtual Status writable() = 0;

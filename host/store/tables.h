@@ -38,11 +38,12 @@ struct Tables {
   Table policy_index{"policy_index"};        // tenant, PolicyPart u8, half digest of the policy's name, ... -> see lmdb_policies.h
   Table idempotency{"idempotency"};          // day u32, tenant, first half of the identity -> Answered
   Table crash_marks{"crash_marks"};          // place -> CrashMark
+  Table canary{"canary"};                    // place of no tenant, time 0, seq 0 -> run; one at most
 
   template <class Use>
   void each(Use use) {
     for (Table* table : {&meta, &tenants, &keys, &key_uses, &runs, &former, &run_ids, &open_runs, &events, &failures, &shadow_failures,
-                         &fingerprints, &tally, &changes, &policies, &policy_index, &idempotency, &crash_marks}) {
+                         &fingerprints, &tally, &changes, &policies, &policy_index, &idempotency, &crash_marks, &canary}) {
       use(*table);
     }
   }

@@ -72,7 +72,13 @@ struct PolicyWrite {
   std::optional<Idempotency> idempotency;
 };
 
-using Write = std::variant<RunWrite, EventsWrite, ChangeWrite, PolicyWrite>;
+// A run of the service's own, of a tenant that no key can have. It takes the place of the one before and stands apart: no list, count
+// or retention knows of it.
+struct CanaryWrite {
+  model::RunRecord run;
+};
+
+using Write = std::variant<RunWrite, EventsWrite, ChangeWrite, PolicyWrite, CanaryWrite>;
 
 // How much a write holds in memory, about.
 std::uint64_t bytes_of(const Write& write);

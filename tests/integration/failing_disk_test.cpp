@@ -21,8 +21,9 @@ std::string with_more(const char* variable, const std::string& option) {
 
 class FailingDisk : public testing::Test {
  protected:
-  void start() {
+  void start(const std::string& server = {}) {
     ServiceProcess::Options options;
+    options.server = server;
     options.environment = {{"LD_PRELOAD", RUNWARDEN_TEST_FAILING_DISK},
                            {"ASAN_OPTIONS", with_more("ASAN_OPTIONS", "verify_asan_link_order=0")},
                            {"FAILING_DISK_SYNC", sync_fault()},
@@ -83,6 +84,24 @@ TEST_F(FailingDisk, AFullDisk_Is503AndReadsGoOn_AndItRecoversByItself) {
   release(full_disk());
   EXPECT_EQ(post("during").status, 201);
   EXPECT_EQ(service_->stop(), 0);
+}
+
+TEST_F(FailingDisk, Readyz_FindsAFullDiskByItself_AndThatItIsFreeAgain) {
+  start("canary_interval: 1ms");
+  // The outcome of a probe is told for a millisecond.
+  const auto ready_with = [&](int status) {
+    HttpAnswer answer;
+    for (int probes = 0; answer.status != status && probes < 10'000; ++probes) answer = service_->request(get_request("/readyz"));
+    return answer;
+  };
+  ASSERT_EQ(ready_with(200).status, 200);
+  pull(full_disk());
+  const HttpAnswer refused = ready_with(503);
+  ASSERT_EQ(refused.status, 503) << refused.body;
+  EXPECT_FALSE(refused.header("retry-after").empty());
+  release(full_disk());
+  ASSERT_EQ(post("after").status, 201);
+  EXPECT_EQ(ready_with(200).status, 200);
 }
 
 TEST_F(FailingDisk, OfABatchOnAFullDisk_EachLineIs503) {

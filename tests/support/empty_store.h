@@ -39,6 +39,7 @@ class EmptyStore : public store::Store {
   void put_crash_mark(model::CrashMark) override {}
   std::vector<model::CrashMark> crash_marks() override { return {}; }
   store::Expired expire(const store::Retention&, std::size_t) override { return {}; }
+  std::optional<model::RunRecord> canary() override { return std::nullopt; }
   store::Space space() override { return {}; }
   Status writable() override { return Nothing{}; }
 };

@@ -76,6 +76,7 @@ class ForwardingStore : public store::Store {
   std::vector<model::CrashMark> crash_marks() override { return real_->crash_marks(); }
   store::Expired expire(const store::Retention& retention, std::size_t most) override { return real_->expire(retention, most); }
   void tend() override { real_->tend(); }
+  std::optional<model::RunRecord> canary() override { return real_->canary(); }
   store::Space space() override { return real_->space(); }
   Status writable() override { return real_->writable(); }
 

@@ -47,6 +47,32 @@ TEST_P(StoreContract, RunWithAGivenId_IsFoundByItAfterReopening) {
   EXPECT_EQ(found->document, write.run.document);
 }
 
+TEST_P(StoreContract, TheCanary_TakesThePlaceOfTheOneBeforeAndIsSeenByNobody) {
+  EXPECT_FALSE(store_->canary());
+  for (int i = 0; i < 3; ++i) {
+    CanaryWrite write{sample_run(kAcme, new_key(), {}, "canary").run};
+    ASSERT_EQ(commit(write).outcome, Outcome::stored);
+    const auto found = store_->canary();
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->key, write.run.key);
+    EXPECT_EQ(found->document, write.run.document);
+    for (const model::TenantId tenant : {model::TenantId{0}, kAcme}) {
+      EXPECT_FALSE(store_->find_run(tenant, write.run.run_id));
+      EXPECT_FALSE(store_->run_at(tenant, write.run.key));
+      EXPECT_THAT(store_->runs(tenant, {}).items, IsEmpty());
+      EXPECT_EQ(store_->count_runs(tenant, kBeginningMs, kEndMs), 0u);
+    }
+  }
+  EXPECT_THAT(store_->tenants(), IsEmpty());
+  const auto used = store_->space().used_bytes;
+  for (int i = 0; i < 50; ++i) commit(CanaryWrite{sample_run(kAcme, new_key(), {}, "canary").run});
+  EXPECT_LE(store_->space().used_bytes, used + 8 * 4096);
+  Retention all;
+  all.runs_before_ms = all.failures_before_ms = all.changes_before_ms = all.policies_before_ms = kEndMs;
+  EXPECT_EQ(store_->expire(all, 1000).total(), 0u);
+  EXPECT_TRUE(store_->canary());
+}
+
 TEST_P(StoreContract, RunOfAnotherTenant_IsNotFound) {
   const RunWrite given = sample_run(kAcme, new_key());
   commit(given);
