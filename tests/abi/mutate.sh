@@ -1,22 +1,39 @@
 #!/bin/sh
-# usage: mutate.sh INCLUDE_FOLDER BASELINE.abi SED_EXPRESSION - breaks a copy of the header; passes when layout or baseline go red.
+# usage: mutate.sh CHECK INCLUDE_FOLDER BASELINE.abi SED_EXPRESSION - runs one check on a broken copy of the header; passes when the check takes
+# the header as it is and goes red on the copy. Checks: alone, layout, baseline, frozen.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+include=$2
+baseline=$3
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 mkdir "$copy/runwarden"
-sed "$3" "$1/runwarden/detector.h" > "$copy/runwarden/detector.h"
-if cmp -s "$1/runwarden/detector.h" "$copy/runwarden/detector.h"; then
-  echo "the mutation changed nothing: $3"
+sed "$4" "$include/runwarden/detector.h" > "$copy/runwarden/detector.h"
+if cmp -s "$include/runwarden/detector.h" "$copy/runwarden/detector.h"; then
+  echo "the mutation changed nothing: $4"
   exit 1
 fi
-if ! gcc -std=c11 -Werror -fsyntax-only -I"$copy" "$here/layout.c" 2> /dev/null; then
-  echo "layout.c saw it"
-  exit 0
+
+# The header alone, in every language and by both compilers.
+alone() {
+  for compiler in gcc clang; do
+    command -v "$compiler" > /dev/null || continue
+    for std in c11 c17 c++17 c++20; do
+      echo '#include <runwarden/detector.h>' |
+        "$compiler" -x "${std%%[0-9]*}" -std="$std" -Wall -Wextra -pedantic -Wpadded -Werror -fsyntax-only -I"$1" - || return 1
+    done
+  done
+}
+layout() { gcc -std=c11 -Werror -fsyntax-only -I"$1" "$here/layout.c"; }
+baseline() { "$here/compare.sh" 0 "$1" "$baseline"; }
+frozen() { cmp "$1/runwarden/detector.h" "$(dirname "$baseline")/v1.0/detector.h"; }
+
+if ! "$1" "$include" > "$copy/said" 2>&1; then
+  cat "$copy/said"
+  echo "the check \"$1\" does not take the header as it is"
+  exit 1
 fi
-if ! "$here/compare.sh" 0 "$copy" "$2" > /dev/null 2>&1; then
-  echo "the baseline saw it"
-  exit 0
+if "$1" "$copy" > /dev/null 2>&1; then
+  echo "the check \"$1\" did not see it: $4"
+  exit 1
 fi
-echo "nothing saw it: $3"
-exit 1

@@ -1,13 +1,15 @@
 #!/bin/sh
-# usage: consume.sh CMAKE BUILD_FOLDER [RUNWARDEN] - does what a detector author does: installs the SDK, copies the template, builds it against
+# usage: consume.sh CMAKE BUILD_FOLDER RUNWARDEN [BREAK] - does what a detector author does: installs the SDK, copies the template, builds it against
 # the installed files alone, runs its test, and, given the program, has it inspected and tested by the host.
 set -eu
 cmake=$1
 build=$2
-runwarden=${3:-}
+runwarden=${3:-}  # empty: what the host says is not looked at
+break=${4:-}      # a command that breaks the installed SDK, to show that this goes red
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 "$cmake" --install "$build" --component sdk --prefix "$place/prefix" > "$place/log" || { cat "$place/log"; exit 1; }
+[ -z "$break" ] || (cd "$place/prefix" && sh -c "$break")
 cp -r "$place/prefix/share/runwarden/template" "$place/mine"
 "$cmake" -S "$place/mine" -B "$place/mine/build" -DCMAKE_PREFIX_PATH="$place/prefix" -DCMAKE_BUILD_TYPE=Debug > "$place/log" || { cat "$place/log"; exit 1; }
 "$cmake" --build "$place/mine/build" > "$place/log" 2>&1 || { cat "$place/log"; exit 1; }
