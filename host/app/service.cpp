@@ -24,6 +24,7 @@
 #include "base/time_text.h"
 #include "detect/crash_marks.h"
 #include "detect/crash_note.h"
+#include "detect/libraries.h"
 #include "detect/stuck_calls.h"
 #include "pipeline/canary_run.h"
 #include "store/commit_queue.h"
@@ -131,6 +132,7 @@ class Service {
   void keep(model::CrashMark mark);
   void look_at_crash_marks();
   Result<std::shared_ptr<detect::DetectorSet>> load_detectors(const config::Settings& settings);
+  std::filesystem::path plugins_folder() const { return std::filesystem::path(settings_.store.path) / "plugins"; }
   void make_pipeline();
   Status listen();
   void reload_detectors(const std::function<Result<config::Settings>()>& reload);
@@ -256,7 +258,7 @@ void Service::look_at_crash_marks() {
 
 Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const config::Settings& settings) {
   detect::LoadContext context;
-  context.private_folder = std::filesystem::path(settings_.store.path) / "plugins";
+  context.private_folder = plugins_folder();
   context.workers = cores();
   context.clock = &clock_;
   context.crashed = &crash_marks_;
@@ -276,6 +278,9 @@ Status Service::start() {
   check_descriptors();
   if (Status status = open_store(); !status.ok()) return status;
   learn_of_crashes();
+  if (const std::size_t old = detect::prune_copies(plugins_folder()); old > 0) {
+    say(LogLevel::info, "pruned", std::to_string(old) + " copies of detector libraries that nothing uses any more were removed");
+  }
   auto detectors = load_detectors(settings_);
   if (!detectors.ok()) return std::move(detectors.error());
   detectors_.put(std::move(*detectors));

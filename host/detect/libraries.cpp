@@ -3,6 +3,7 @@
 #define BOOST_DLL_USE_STD_FS
 #include <fcntl.h>
 #include <runwarden/detector.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace runwarden::detect {
 namespace {
@@ -51,8 +53,14 @@ Error no_copy(const LibraryFile& file, const std::string& where) {
   return refusal(file.file, "cannot be copied to " + where + ": " + std::strerror(errno) + ".");
 }
 
-// Sealed memory; the descriptor stays open, so that the path is good and unique as long as the process lives.
-Result<fs::path> copy_to_memory(const LibraryFile& file) {
+// The bytes as the loader is given them. The descriptor stays open as long as the library is loaded.
+struct Copy {
+  fs::path path;
+  int descriptor;
+};
+
+// Sealed memory; while the descriptor is open, the path is good and unique.
+Result<Copy> copy_to_memory(const LibraryFile& file) {
   const int fd = ::memfd_create(file.file.filename().c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return no_copy(file, "memory");
   if (!write_all(fd, file.bytes) || ::fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
@@ -60,7 +68,7 @@ Result<fs::path> copy_to_memory(const LibraryFile& file) {
     ::close(fd);
     return error;
   }
-  return fs::path("/proc/self/fd/" + std::to_string(fd));
+  return Copy{"/proc/self/fd/" + std::to_string(fd), fd};
 }
 
 // A folder of the service's own that nobody else can look into.
@@ -77,7 +85,15 @@ Status ready_folder(const LibraryFile& file, const fs::path& folder) {
   return Nothing{};
 }
 
-Result<fs::path> copy_to_folder(const LibraryFile& file, const fs::path& folder) {
+// A shared lock on the copy tells every process that it is in use, as long as this one lives: prune_copies() leaves it alone. -1: errno.
+int lock_in_use(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0 || ::flock(fd, LOCK_SH) == 0) return fd;
+  ::close(fd);
+  return -1;
+}
+
+Result<Copy> copy_to_folder(const LibraryFile& file, const fs::path& folder) {
   if (Status status = ready_folder(file, folder); !status.ok()) return std::move(status.error());
   const fs::path target = fs::absolute(folder) / (file.sha256 + ".so");
   std::string draft = target.string() + ".XXXXXX";
@@ -85,12 +101,14 @@ Result<fs::path> copy_to_folder(const LibraryFile& file, const fs::path& folder)
   if (fd < 0) return no_copy(file, draft);
   const bool written = write_all(fd, file.bytes) && ::fchmod(fd, 0500) == 0;
   ::close(fd);
-  if (!written || ::rename(draft.c_str(), target.c_str()) != 0) {
+  const int lock = written ? lock_in_use(draft) : -1;
+  if (lock < 0 || ::rename(draft.c_str(), target.c_str()) != 0) {
     const Error error = no_copy(file, target.string());
     ::unlink(draft.c_str());
+    if (lock >= 0) ::close(lock);
     return error;
   }
-  return target;
+  return Copy{target, lock};
 }
 
 bool may_execute_from(const fs::path& folder) {
@@ -118,23 +136,56 @@ std::string told_of(std::string text, const fs::path& copy, const fs::path& file
   return text;
 }
 
+// <sha256>.so, or what was being written when a process ended: <sha256>.so.XXXXXX.
+bool is_copy(std::string_view name) {
+  constexpr std::size_t kDigits = 64;
+  constexpr std::string_view kEnding = ".so";
+  constexpr std::size_t kDraftEnding = 7;
+  if (name.size() < kDigits + kEnding.size() || name.substr(kDigits, kEnding.size()) != kEnding) return false;
+  if (name.substr(0, kDigits).find_first_not_of("0123456789abcdef") != std::string_view::npos) return false;
+  const std::string_view rest = name.substr(kDigits + kEnding.size());
+  return rest.empty() || (rest.size() == kDraftEnding && rest[0] == '.');
+}
+
+bool remove_unused(const fs::path& copy) {
+  const int fd = ::open(copy.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return false;
+  struct stat info;
+  const bool unused = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+  const bool removed = unused && ::unlink(copy.c_str()) == 0;
+  ::close(fd);
+  return removed;
+}
+
 }  // namespace
+
+std::size_t prune_copies(const fs::path& private_folder) {
+  std::error_code ignored;
+  std::size_t removed = 0;
+  std::vector<fs::path> copies;
+  for (fs::directory_iterator at(private_folder, ignored), end; !ignored && at != end; at.increment(ignored)) {
+    if (is_copy(at->path().filename().string())) copies.push_back(at->path());
+  }
+  for (const fs::path& copy : copies) removed += remove_unused(copy) ? 1 : 0;
+  return removed;
+}
 
 Result<LoadedLibrary> load_library(const LibraryFile& file, const fs::path& private_folder) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   if (const auto known = all.by_sha256.find(file.sha256); known != all.by_sha256.end()) return known->second.library;
   const bool to_folder = !private_folder.empty() && may_execute_from(private_folder);
-  Result<fs::path> copy = to_folder ? copy_to_folder(file, private_folder) : copy_to_memory(file);
+  Result<Copy> copy = to_folder ? copy_to_folder(file, private_folder) : copy_to_memory(file);
   if (!copy.ok()) return std::move(copy.error());
   try {
-    dll::shared_library handle(*copy, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
+    dll::shared_library handle(copy->path, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
     const LoadedLibrary library = look_for_entry(handle);
     all.by_sha256.emplace(file.sha256, Registered{std::move(handle), library});
     return library;
   } catch (const std::exception& fault) {
-    return refusal(file.file,
-                   "the loader says: " + told_of(fault.what(), *copy, file.file) + ". Build it against the libraries of this machine.");
+    ::close(copy->descriptor);
+    return refusal(file.file, "the loader says: " + told_of(fault.what(), copy->path, file.file) +
+                                  ". Build it against the libraries of this machine.");
   }
 }
 

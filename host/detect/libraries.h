@@ -4,6 +4,7 @@
 // and the same bytes are loaded once.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
@@ -20,6 +21,11 @@ struct LoadedLibrary {
 
 // Copies the bytes into the private folder as <sha256>.so (empty, or on a file system that nothing may be executed from: into
 // memory) and loads the copy. The error's detail is whole: "loop.so: refused: ...".
+// The copy stays until prune_copies() finds that no process uses it.
 Result<LoadedLibrary> load_library(const LibraryFile& file, const std::filesystem::path& private_folder);
+
+// Removes copies from a private folder that no running process has loaded: those of libraries that have been replaced since, and
+// what a process that was killed left half written. How many; a folder that is not there has none.
+std::size_t prune_copies(const std::filesystem::path& private_folder);
 
 }  // namespace runwarden::detect

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/digest.h"
+#include "detect/libraries.h"
 #include "zoo.h"
 
 namespace runwarden::detect {
@@ -254,6 +255,32 @@ TEST_F(DetectorSetTest, WhenALibraryIsLoaded_ItsCopyLiesInThePrivateFolder) {
   EXPECT_TRUE(std::filesystem::exists(context.private_folder / ((*set)->list()[0].sha256 + ".so")));
   put("good.so", "overwritten while it runs");
   EXPECT_EQ((*set)->evaluate(run, {}, 0).reports[0].status, DetectorStatus::fired);
+}
+
+TEST_F(DetectorSetTest, WhenCopiesArePruned_ThoseInUseStay) {
+  enable("good");
+  put("good.so", bytes_of("good") + "bytes that no other test has loaded");
+  auto set = load();
+  ASSERT_TRUE(set.ok()) << set.error().detail;
+  const std::string used = (*set)->list()[0].sha256 + ".so";
+  const std::string old = std::string(64, 'a') + ".so";
+  const auto write = [&](const std::string& name) { std::ofstream(context.private_folder / name) << "x"; };
+  for (const std::string& name : {old, old + ".Xy12zQ", old + ".kept.by.hand", std::string("README"), std::string(64, 'A') + ".so"})
+    write(name);
+  std::filesystem::create_directory(context.private_folder / (std::string(64, 'b') + ".so"));
+  std::filesystem::create_symlink("/etc/passwd", context.private_folder / (std::string(64, 'c') + ".so"));
+  EXPECT_EQ(prune_copies(context.private_folder), 2U);
+  const auto there = [&](const std::string& name) {
+    return std::filesystem::exists(std::filesystem::symlink_status(context.private_folder / name));
+  };
+  EXPECT_TRUE(there(used));
+  EXPECT_FALSE(there(old));
+  EXPECT_FALSE(there(old + ".Xy12zQ"));
+  for (const std::string& name : {old + ".kept.by.hand", std::string("README"), std::string(64, 'A') + ".so", std::string(64, 'b') + ".so",
+                                  std::string(64, 'c') + ".so"}) {
+    EXPECT_TRUE(there(name)) << name;
+  }
+  EXPECT_EQ(prune_copies(folder / "not there"), 0U);
 }
 
 TEST_F(DetectorSetTest, WhenThereIsNoPrivateFolder_TheCopyIsInMemory) {

@@ -1,6 +1,7 @@
 // Detectors on trial: what they find is listed apart and stands nowhere else; and what every failure says of its detector. Over real HTTP.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <iterator>
@@ -188,6 +189,40 @@ TEST_F(ShadowOfATenant, ItsOwnModeGoesOverTheCommonOne) {
   ASSERT_EQ(answer["detectors"].size(), 1u);
   EXPECT_EQ(answer["detectors"][0]["key"], "false_success");
   EXPECT_EQ(get("/v1/failures?mode=shadow")["items"], json::array());
+}
+
+std::size_t copies_of(const ServiceProcess& service) {
+  std::size_t count = 0;
+  for (const auto& one : std::filesystem::directory_iterator(service.folder() / "data" / "plugins")) {
+    count += one.path().extension() == ".so" ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(PluginCopies, OfLibrariesThatWereReplaced_GoAtTheNextStart_AndNotUnderARunningService) {
+  TemporaryFolder plugins;
+  const auto install = [&](const std::string& trailing) {
+    const std::filesystem::path file = plugins.path() / "false_success.so";
+    std::ofstream(file, std::ios::binary) << file_text(plugin_folder() + "/false_success.so") << trailing;
+    ::chmod(file.c_str(), 0644);
+  };
+  install("the first");
+  ServiceProcess::Options options;
+  options.yaml = "detectors: {search_path: [\"" + plugins.path().string() + "\"], include: [], enabled: [{key: false_success}]}\n";
+  ServiceProcess service(std::move(options));
+  ASSERT_EQ(copies_of(service), 1u);
+  install("the second");
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for_log("\"reloaded\"", 30'000)) << service.log_text();
+  EXPECT_EQ(copies_of(service), 2u) << "the old code may still be in a call";
+  EXPECT_EQ(run_command({runwarden_binary(), "serve", "--config", service.config_path()}, {}, 20).exit_code, 1) << "the store is taken";
+  EXPECT_EQ(copies_of(service), 2u);
+  const std::string key = service.make_key();
+  service.kill_hard();
+  service.start();
+  EXPECT_EQ(copies_of(service), 1u);
+  EXPECT_TRUE(service.wait_for_log("\"pruned\"")) << service.log_text();
+  EXPECT_EQ(service.post("/v1/ingest/runs", key, failing_run("r")).status, 201);
 }
 
 class Provenance : public Shadow {
