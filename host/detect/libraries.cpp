@@ -127,6 +127,15 @@ LoadedLibrary look_for_entry(const dll::shared_library& handle) {
   return {};
 }
 
+// The loader's own words, out of those that Boost.DLL puts around them.
+std::string loaders_words(const std::string& text) {
+  constexpr std::string_view kBefore = "dlerror system message: ";
+  const std::size_t begin = text.find(kBefore);
+  const std::size_t end = text.rfind("): ");
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return text;
+  return text.substr(begin + kBefore.size(), end - begin - kBefore.size());
+}
+
 // The loader names the copy; whoever reads the message knows the file by its own name.
 std::string told_of(std::string text, const fs::path& copy, const fs::path& file) {
   for (std::size_t at = text.find(copy.string()); at != std::string::npos; at = text.find(copy.string(), at)) {
@@ -184,7 +193,7 @@ Result<LoadedLibrary> load_library(const LibraryFile& file, const fs::path& priv
     return library;
   } catch (const std::exception& fault) {
     ::close(copy->descriptor);
-    return refusal(file.file, "the loader says: " + told_of(fault.what(), copy->path, file.file) +
+    return refusal(file.file, "the loader says: " + told_of(loaders_words(fault.what()), copy->path, file.file) +
                                   ". Build it against the libraries of this machine.");
   }
 }

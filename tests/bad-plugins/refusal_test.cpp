@@ -87,10 +87,8 @@ TEST_F(Refusal, WhenThereIsNoEntry_SaysSo) {
 }
 
 TEST_F(Refusal, WhenASymbolIsUnresolved_RepeatsTheLoadersWords) {
-  const std::string text = refused("unresolved");
-  EXPECT_THAT(text, HasSubstr("undefined symbol: nobody_has_this_function"));
-  EXPECT_THAT(text, HasSubstr("unresolved.so"));
-  EXPECT_EQ(text.find("copies"), std::string::npos) << "the copy's name is not the operator's business: " << text;
+  EXPECT_EQ(refused("unresolved"),
+            "the loader says: unresolved.so: undefined symbol: nobody_has_this_function. Build it against the libraries of this machine.");
 }
 
 TEST_F(Refusal, WhenTheMajorIsAnother_SaysSo) {
@@ -107,7 +105,8 @@ TEST_F(Refusal, WhenTheHostIsTooOld_NamesBothVersionsAndTheRemedy) {
 }
 
 TEST_F(Refusal, WhenTheRunSchemaIsTooNew_SaysSo) {
-  EXPECT_THAT(refused("schema_too_new"), testing::StartsWith("the detector \"zoo\" needs run schema 1.7, this host has 1.0. Install "));
+  EXPECT_EQ(refused("schema_too_new"),
+            "the detector \"zoo\" needs run schema 1.7, this host has 1.0. Install runwarden >= 3.1 or rebuild with RW_TARGET_MINOR=0.");
 }
 
 TEST_F(Refusal, WhenARequiredCapabilityIsUnknown_SaysSo) {

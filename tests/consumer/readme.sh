@@ -49,14 +49,13 @@ follow "$place/c/README.md" "$place/c"
 expect "this host takes it"
 [ "$(nm -D --defined-only "$place/c/slow_step.so" | awk '$2 ~ /[BDRTV]/ {print $NF}')" = runwarden_entry_v1 ] || { echo "it exports more"; exit 1; }
 
-# What the template's CI files call, in an untouched copy.
-cp -r "$place/prefix/share/runwarden/template" "$place/copy"
+# What the template's CI files call, where the README left the template.
+template=$place/work/pii_leak
 for file in .github/workflows/ci.yml .gitlab-ci.yml; do
-  grep -q '\./ci/check' "$place/copy/$file" || { echo "$file does not call ci/check"; exit 1; }
+  grep -q '\./ci/check' "$template/$file" || { echo "$file does not call ci/check"; exit 1; }
 done
-(cd "$place/copy" && ./ci/check) > "$place/said" 2>&1 || { cat "$place/said"; echo "ci/check failed"; exit 1; }
+(cd "$template" && ./ci/check) > "$place/said" 2>&1 || { cat "$place/said"; echo "ci/check failed"; exit 1; }
 expect "^conformant$"
-# It goes red on a detector that its own tests find no fault with, but the kit does.
-sed -i 's|    bool said_something = false;|    if (run.empty()) throw 1;\n&|' "$place/copy/src/pii_leak.cpp"
-if (cd "$place/copy" && ./ci/check) > "$place/said" 2>&1; then echo "ci/check takes a detector that throws"; exit 1; fi
-expect "pii_leak  empty_run         failed"
+# It goes red when the kit does.
+printf '#!/bin/sh\n[ "$2" != conformance ]\n' > "$place/unkind" && chmod +x "$place/unkind"
+if (cd "$template" && RUNWARDEN=$place/unkind ./ci/check) > "$place/said" 2>&1; then echo "ci/check does not heed the kit"; exit 1; fi
