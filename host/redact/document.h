@@ -22,6 +22,7 @@ constexpr std::size_t kDocumentKinds = 4;
 // The rules as they are applied. Built once, then read by any thread.
 struct Rules {
   std::vector<std::string> markers;  // "[redacted:card]", by rule
+  std::vector<bool> by_shape;        // by rule: what it finds is found wherever it stands
   KindSet kinds;
   std::array<std::size_t, model::kSecretKinds.size()> kind_rules{};
   KeyNames keys;

@@ -45,7 +45,13 @@ bool KeyNames::fits(const Glob& glob, std::string_view name) {
 
 std::optional<std::size_t> KeyNames::find(std::string_view name) const {
   if (empty()) return std::nullopt;
-  const std::string lower = lowered(name);
+  char usual[64];
+  std::string longer;
+  if (name.size() > sizeof usual) longer = lowered(name);
+  for (std::size_t i = 0; i < name.size() && longer.empty(); ++i) {
+    usual[i] = name[i] >= 'A' && name[i] <= 'Z' ? static_cast<char>(name[i] + ('a' - 'A')) : name[i];
+  }
+  const std::string_view lower = longer.empty() ? std::string_view(usual, name.size()) : longer;
   const auto exact = exact_.find(lower);
   if (exact != exact_.end()) return exact->second;
   for (const Glob& glob : globs_) {

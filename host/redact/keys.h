@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,7 +27,11 @@ class KeyNames {
   };
   static bool fits(const Glob& glob, std::string_view lower_name);
 
-  std::unordered_map<std::string, std::size_t> exact_;  // lower case
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> exact_;  // lower case
   std::vector<Glob> globs_;
 };
 

@@ -138,6 +138,21 @@ constexpr Prefix kPrefixes[] = {
     {"ya29.", 20, kDotted, true},
 };
 
+// The first and one past the last of those that begin with a character; they stand together.
+struct PrefixRange {
+  std::uint8_t first = 0, end = 0;
+};
+constexpr std::array<PrefixRange, 256> make_prefix_ranges() {
+  std::array<PrefixRange, 256> table{};
+  for (std::uint8_t i = 0; i < std::size(kPrefixes); ++i) {
+    PrefixRange& range = table[static_cast<unsigned char>(kPrefixes[i].text.front())];
+    if (range.end == 0) range.first = i;
+    range.end = static_cast<std::uint8_t>(i + 1);
+  }
+  return table;
+}
+constexpr std::array<PrefixRange, 256> kPrefixRanges = make_prefix_ranges();
+
 // JSON Web Token (RFC 7519): base64url of an object that begins {" or {", two dots.
 std::size_t json_web_token(std::string_view text, std::size_t at) {
   if (!text.substr(at).starts_with("eyJ")) return 0;
@@ -196,8 +211,10 @@ std::optional<Stretch> token(std::string_view text, std::size_t at) {
     }
     default: break;
   }
-  for (const Prefix& one : kPrefixes) {
-    if (one.text.front() != rest.front() || !rest.starts_with(one.text)) continue;
+  const PrefixRange range = kPrefixRanges[static_cast<unsigned char>(rest.front())];
+  for (std::size_t i = range.first; i < range.end; ++i) {
+    const Prefix& one = kPrefixes[i];
+    if (!rest.starts_with(one.text)) continue;
     if (at > 0 && is(text[at - 1], one.of)) continue;  // a run of such bytes is looked at from its beginning alone
     const std::size_t begin = at + one.text.size();
     const std::size_t end = trimmed_end(text, begin, run_end(text, begin, one.of));
@@ -323,8 +340,9 @@ std::optional<SecretFound> find_secret(std::string_view text, std::size_t from, 
   const Finder finder(text, from, kinds);
   bool in_word = from > 0 && is(text[from - 1], kDigit | kLetter);
   for (std::size_t i = from; i < text.size(); ++i) {
-    const bool word = is(text[i], kDigit | kLetter);
-    if ((word && !in_word) || is(text[i], kMark)) {
+    const std::uint16_t c = kClasses[static_cast<unsigned char>(text[i])];
+    const bool word = (c & (kDigit | kLetter)) != 0;
+    if ((word && !in_word) || (c & kMark) != 0) {
       if (auto one = finder.at(i)) return one;
     }
     in_word = word;

@@ -22,8 +22,9 @@ bool is_bare(char c) {
 
 std::optional<LooseMembers::Member> LooseMembers::next() {
   for (;;) {
-    const std::size_t sign = text_.find_first_of(":=", at_);
-    if (sign == std::string_view::npos) return std::nullopt;
+    std::size_t sign = at_;
+    while (sign < text_.size() && text_[sign] != ':' && text_[sign] != '=') ++sign;
+    if (sign == text_.size()) return std::nullopt;
     at_ = sign + 1;
     const auto name = name_before(sign);
     if (!name) continue;

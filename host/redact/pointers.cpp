@@ -63,6 +63,7 @@ void Pointers::add(std::string_view pattern, std::size_t rule, model::DocumentKi
 void Pointers::add_parts(std::vector<Part> parts, std::size_t rule) {
   begins_.push_back(parts_.size());
   parts_.insert(parts_.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
+  ends_.push_back(parts_.size());
   parts_.push_back({Part::Is::end, {}, rule});
 }
 
@@ -73,16 +74,23 @@ void Pointers::enter(State& state, std::size_t part) const {
   }
 }
 
+bool Pointers::any(const State& state) {
+  for (std::size_t word = 0; word < state.words(); ++word) {
+    if (state[word] != 0) return true;
+  }
+  return false;
+}
+
 Pointers::State Pointers::start() const {
-  State state((parts_.size() + kBits - 1) / kBits, 0);
+  State state((parts_.size() + kBits - 1) / kBits);
   for (const std::size_t begin : begins_) enter(state, begin);
   return state;
 }
 
 std::optional<std::size_t> Pointers::step(const State& from, std::string_view name, State& to) const {
-  to.assign(from.size(), 0);
-  if (std::all_of(from.begin(), from.end(), [](std::uint64_t word) { return word == 0; })) return std::nullopt;
-  for (std::size_t word = 0; word < from.size(); ++word) {
+  to = State(from.words());
+  if (!any(from)) return std::nullopt;
+  for (std::size_t word = 0; word < from.words(); ++word) {
     for (std::uint64_t left = from[word]; left != 0; left &= left - 1) {
       const std::size_t at = word * kBits + static_cast<std::size_t>(__builtin_ctzll(left));
       const Part& part = parts_[at];
@@ -92,9 +100,8 @@ std::optional<std::size_t> Pointers::step(const State& from, std::string_view na
       if (named) enter(to, at + 1);
     }
   }
-  for (std::size_t at = 0; at < parts_.size(); ++at) {
-    const bool active = (to[at / kBits] >> (at % kBits) & 1) != 0;
-    if (active && parts_[at].is == Part::Is::end) return parts_[at].rule;
+  for (const std::size_t at : ends_) {
+    if ((to[at / kBits] >> (at % kBits) & 1) != 0) return parts_[at].rule;
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 // Built once, then read by any thread. Each step costs the same, whatever the document says.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,7 +17,24 @@ namespace runwarden::redact {
 class Pointers {
  public:
   // Where each pattern has got to, at one value of a document.
-  using State = std::vector<std::uint64_t>;
+  class State {
+   public:
+    State() = default;
+    explicit State(std::size_t words) : words_(words) {
+      if (words > kInline) more_.resize(words);
+    }
+    std::size_t words() const { return words_; }
+    std::uint64_t& operator[](std::size_t word) { return words_ > kInline ? more_[word] : few_[word]; }
+    std::uint64_t operator[](std::size_t word) const { return words_ > kInline ? more_[word] : few_[word]; }
+
+   private:
+    static constexpr std::size_t kInline = 2;
+    std::size_t words_ = 0;
+    std::array<std::uint64_t, kInline> few_{};
+    std::vector<std::uint64_t> more_;  // instead, of many patterns
+  };
+  // Whether any pattern goes on below.
+  static bool any(const State& state);
 
   // The pattern as it applies to documents of that kind: of an event, one of a run's steps or of a run's own members means the
   // members of the event that those are made from.
@@ -40,6 +58,7 @@ class Pointers {
 
   std::vector<Part> parts_;  // pattern after pattern, each with its end
   std::vector<std::size_t> begins_;
+  std::vector<std::size_t> ends_;
 };
 
 }  // namespace runwarden::redact

@@ -85,6 +85,7 @@ Quotes::Quotes(const Rules& rules, const std::vector<Found::Secret>& secrets, co
 // Long ones in pieces that are looked for each by itself: where the whole stands again, all of them do.
 Quotes::Quotes(const Rules& rules, const std::vector<Found::Secret>& secrets) : rules_(rules), of_document_(true) {
   for (const Found::Secret& secret : secrets) {
+    if (rules.by_shape[secret.rule]) continue;
     const std::string all = folded(secret.text).text;
     if (all.size() < kShortestInWords) continue;
     const std::size_t pieces = (all.size() + kLongestShort - 1) / kLongestShort;
@@ -101,6 +102,7 @@ void Quotes::sort_pieces() {
   std::stable_sort(short_.begin(), short_.end(), before);
   const auto same = [](const Short& a, const Short& b) { return a.folded == b.folded; };
   short_.erase(std::unique(short_.begin(), short_.end(), same), short_.end());
+  for (const Short& one : short_) begins_.set(static_cast<unsigned char>(one.folded[0]));
 }
 
 // The longest of the short secrets that the text begins with; else the one that it begins like.
@@ -137,7 +139,7 @@ std::vector<std::size_t> Quotes::hidden(std::string_view text, std::string_view 
       const auto found = stretches_.find(hash_of(all.substr(i, kStretch)));
       if (found != stretches_.end()) hide(i, kStretch, found->second);
     }
-    if (short_.empty() || rules[places[i]] != kNone) continue;
+    if (!begins_.test(static_cast<unsigned char>(all[i])) || rules[places[i]] != kNone) continue;
     const Fit one = fit(all.substr(i));
     if (one.length == 0) continue;
     const std::size_t after = places[i + one.length - 1] + 1;

@@ -6,6 +6,7 @@
 // characters or more, of fewer than 12 as a word. Time grows with secrets and texts, not their product.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -52,6 +53,7 @@ class Quotes {
 
   const Rules& rules_;
   bool of_document_ = false;
+  std::bitset<256> begins_;                                 // first characters of the short ones
   std::vector<Short> short_;                                // sorted
   std::unordered_map<std::size_t, std::size_t> stretches_;  // hash of 12 folded characters that a secret and a text share -> rule
 };

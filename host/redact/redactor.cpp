@@ -35,6 +35,7 @@ Redactor::Redactor(const model::RedactSettings& settings)
     const std::size_t number = names_.size();
     names_.push_back(rule.name);
     rules_.markers.push_back("[redacted:" + rule.name + "]");
+    rules_.by_shape.push_back(rule.by == model::RedactRule::By::kind);
     if (rule.by == model::RedactRule::By::key) rules_.keys.add(rule.what, number);
     for (std::size_t i = 0; rule.by == model::RedactRule::By::pointer && i < kDocumentKinds; ++i) {
       rules_.pointers[i].add(rule.what, number, static_cast<model::DocumentKind>(i));

@@ -12,6 +12,7 @@ namespace {
 Rules one_rule() {
   Rules rules;
   rules.markers = {"<#>"};
+  rules.by_shape = {false};
   return rules;
 }
 
