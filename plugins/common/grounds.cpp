@@ -49,10 +49,11 @@ bool near(double a, double b) {
 
 void Grounds::clear() {
   constexpr std::size_t kKept = 1u << 16;
+  numbers_.clear();
+  if (used_ == 0) return;
   if (table_.size() > kKept) table_.clear();
   std::fill(table_.begin(), table_.end(), 0);
   used_ = 0;
-  numbers_.clear();
 }
 
 bool Grounds::has(std::uint64_t normal) const {
@@ -155,12 +156,11 @@ bool Grounds::converts(double value) const {
   return std::any_of(numbers_.begin(), numbers_.end(), [&](double known) {
     if (near(known * 1.8 + 32, value) || near((known - 32) / 1.8, value)) return true;
     return std::any_of(std::begin(kFactors), std::end(kFactors),
-                       [&](double factor) { return near(known * factor, value) || near(known / factor, value); });
+                       [&](double factor) { return near(known * factor, value) || near(value * factor, known); });
   });
 }
 
 bool Grounds::follows(double value) const {
-  if (converts(value)) return true;
   for (std::size_t i = 0; i < numbers_.size(); ++i) {
     const auto a = numbers_[i];
     for (std::size_t k = i; k < numbers_.size(); ++k) {
@@ -170,7 +170,7 @@ bool Grounds::follows(double value) const {
       if (a != 0 && (near(b / a, value) || near(b / a * 100, value))) return true;
     }
   }
-  return false;
+  return converts(value);
 }
 
 bool Grounds::holds(const Fact& fact) const {

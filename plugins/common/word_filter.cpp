@@ -92,6 +92,7 @@ void WordFilter::add(std::string_view word) {
   if (!beginning_of(word, 0, letters)) return;
   const auto hash = hash_beginning(letters);
   beginnings_[hash / 64] |= std::uint64_t{1} << (hash % 64);
+  words_.emplace(word);
 }
 
 /// Where the next word begins that may be one of those taken in.
@@ -138,7 +139,15 @@ std::size_t WordFilter::passage_end(std::string_view text, std::size_t at) {
   return at;
 }
 
-const WordEntry* WordFilter::entry_at(std::string_view text, std::size_t at, const Lexicon& lexicon) {
+bool WordFilter::finds(std::string_view text) {
+  for (std::size_t at = 0; (at = next(text, at)) < text.size(); ++at) {
+    if (words_.count(std::string(word_at(text, at))) != 0) return true;
+  }
+  return false;
+}
+
+/// The word that begins at a place, folded; good until the next call.
+std::string_view WordFilter::word_at(std::string_view text, std::size_t at) {
   auto end = at;
   while (end < text.size() && end - at < kLongestWord &&
          (letter_or_digit(text[end]) || static_cast<unsigned char>(text[end]) >= 0x80 || text[end] == '\'')) {
@@ -147,7 +156,7 @@ const WordEntry* WordFilter::entry_at(std::string_view text, std::size_t at, con
   fold(text.substr(at, end - at), folded_);
   WordCursor cursor(folded_);
   RawWord word;
-  return cursor.next(word) ? lexicon.find(word.text) : nullptr;
+  return cursor.next(word) ? word.text : std::string_view{};
 }
 
 }  // namespace runwarden::plugins

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "common/lexicon.h"
 #include "common/words.h"
@@ -16,8 +17,8 @@ class WordFilter {
   /// Takes in a folded word.
   void add(std::string_view word);
 
-  /// True when a word of the text begins like one that was taken in.
-  [[nodiscard]] bool may_find(std::string_view text) const { return next(text, 0) < text.size(); }
+  /// True when one of the words stands in the text as it came.
+  [[nodiscard]] bool finds(std::string_view text);
 
   /// Hands out the passages of a prose that hold a wanted word, in order and each whole sentence in one of them: paragraphs, or a few
   /// thousand bytes around the word where there are none. Words of another script are looked up too, so that none is missed which
@@ -26,7 +27,7 @@ class WordFilter {
   void each_passage(std::string_view prose, const Lexicon& lexicon, Wanted wanted, Take take) {
     std::size_t done = 0;
     for (std::size_t at = 0; (at = next(prose, at)) < prose.size();) {
-      const auto* entry = entry_at(prose, at, lexicon);
+      const auto* entry = lexicon.find(word_at(prose, at));
       if (entry == nullptr || !wanted(*entry)) {
         ++at;
         continue;
@@ -42,9 +43,10 @@ class WordFilter {
   [[nodiscard]] static std::size_t passage_begin(std::string_view text, std::size_t at, std::size_t least);
   [[nodiscard]] static std::size_t passage_end(std::string_view text, std::size_t at);
   [[nodiscard]] std::size_t next(std::string_view text, std::size_t at) const;
-  [[nodiscard]] const WordEntry* entry_at(std::string_view text, std::size_t at, const Lexicon& lexicon);
+  [[nodiscard]] std::string_view word_at(std::string_view text, std::size_t at);
 
   std::array<std::uint64_t, 1u << 10> beginnings_{};  // a bit for a hash of up to four letters
+  std::unordered_set<std::string> words_;
   std::string folded_;
 };
 

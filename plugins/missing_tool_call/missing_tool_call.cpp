@@ -172,7 +172,7 @@ void MissingToolCall::collect_requests_of(std::string_view text, const std::stri
   };
   std::string buffer;
   const auto prose = prose_of(text, buffer);
-  if (retracting_words_.may_find(prose)) {
+  if (retracting_words_.finds(prose)) {
     take(prose);
   } else {
     relevant_words_.each_passage(prose, lexicon_, asks, take);
@@ -346,7 +346,7 @@ void MissingToolCall::judge_message(const RunView& run, const Said& said, Verdic
   const auto claims = [&, able = std::optional<bool>()](const WordEntry& word) mutable {
     if (word.verb == kNoVerb || !in_doubt_[lexicon_.verb(word.verb).group]) return false;
     if ((word.forms & (kFormDone | kFormDoing)) != 0 || finished_words_.count(word.word) != 0) return true;
-    if (!able) able = able_words_.may_find(prose);
+    if (!able) able = able_words_.finds(prose);
     return *able;
   };
   relevant_words_.each_passage(prose, lexicon_, claims, [&](std::string_view passage) {

@@ -91,7 +91,7 @@ void SchemaGhost::collect_by_hand_words() {
 }
 
 bool SchemaGhost::looked_by_hand(std::string_view text) {
-  if (!by_hand_ || !by_hand_words_.may_find(text)) return false;
+  if (!by_hand_ || !by_hand_words_.finds(text)) return false;
   read(text, lexicon_, reading_);
   return says_by_hand(reading_);
 }
@@ -212,7 +212,8 @@ void SchemaGhost::find_ungrounded(const RunView& run, Hollow hollow, std::size_t
 }
 
 void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_view text, std::size_t step, Verdict& verdict) {
-  const bool by_hand = looked_by_hand(text);
+  // Where only ids count it matters but for an admission.
+  bool by_hand = !hollow.ids_only && looked_by_hand(text);
   hollow.ids_only |= hollow.printed && !by_hand;
   read_answer(text, hollow, by_hand);
   const bool named = names_.size() >= kNamesThatTell || !titles_.empty();
@@ -230,6 +231,7 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
     return;
   }
   read(text, lexicon_, reading_);
+  by_hand = by_hand_ && says_by_hand(reading_);
   if (admission_ && !by_hand && (reading_.cues & (kCueNothingFound | kCueSimulated)) != 0) {
     verdict.suppress("admission", hollow.step, "the answer says that nothing was found");
     return;

@@ -45,15 +45,16 @@ TEST_P(Windows, OneTokenMoreFires) {
   EXPECT_EQ(judge(call(GetParam().model, GetParam().window + 1)).findings.size(), 1u) << GetParam().model;
 }
 
-INSTANTIATE_TEST_SUITE_P(ContextOverflow, Windows,
-                         testing::Values(Known{"gpt-4.1", 1000000}, Known{"gpt-4.1-mini", 1000000}, Known{"gemini-1.5-flash", 1000000},
-                                         Known{"gemini-2.5-pro", 1000000}, Known{"gpt-5", 400000},
-                                         Known{"claude-3-5-sonnet-20241022", 200000}, Known{"claude-sonnet-4-5", 200000},
-                                         Known{"anthropic.claude-opus-4", 200000}, Known{"Claude Haiku 4.5", 200000},
-                                         Known{"openai/gpt-4o-2024-08-06", 128000}, Known{"gpt-4-turbo", 128000},
-                                         Known{"gpt-4-32k-0613", 32768}, Known{"gpt-3.5-turbo-16k", 16384}, Known{"gpt-4", 8192},
-                                         Known{"gpt-4-0613", 8192}, Known{"gpt-3.5-turbo", 4096}, Known{"azure/o1-2024-12-17", 200000},
-                                         Known{"meta-llama/Llama-3.1-8B-Instruct", 128000}));
+INSTANTIATE_TEST_SUITE_P(
+    ContextOverflow, Windows,
+    testing::Values(Known{"gpt-4.1", 1000000}, Known{"gpt-4.1-mini", 1000000}, Known{"gemini-1.5-flash", 1000000},
+                    Known{"gemini-2.5-pro", 1000000}, Known{"gpt-5", 400000}, Known{"claude-3-5-sonnet-20241022", 200000},
+                    Known{"claude-sonnet-4-5", 200000}, Known{"anthropic.claude-opus-4", 200000}, Known{"Claude Haiku 4.5", 200000},
+                    Known{"openai/gpt-4o-2024-08-06", 128000}, Known{"gpt-4-turbo", 128000}, Known{"gpt-4-32k-0613", 32768},
+                    Known{"gpt-3.5-turbo-16k", 16384}, Known{"gpt-4", 8192}, Known{"gpt-4-0613", 8192}, Known{"gpt-3.5-turbo", 4096},
+                    Known{"azure/o1-2024-12-17", 200000}, Known{"meta-llama/Llama-3.1-8B-Instruct", 128000}, Known{"gemma3:12b", 128000},
+                    Known{"mistral-small-latest", 128000}, Known{"devstral-small-2507", 128000}, Known{"grok-4-1-fast-reasoning", 2000000},
+                    Known{"Qwen/Qwen3-30B-A3B-Instruct-2507", 262144}, Known{"gpt-5.2-chat-latest", 128000}));
 
 TEST(ContextOverflow, UnknownModel_CannotTell) {
   EXPECT_NE(judge(call("house-model-7", 9000000)).cannot_tell.find("house-model-7"), std::string::npos);
