@@ -16,7 +16,7 @@ using testing::HasSubstr;
 class LeftBehindTest : public Zoo {
  protected:
   LeftBehindTest() {
-    settings.deadline_ms = 400;
+    settings.deadline_ms = 600;
     settings.quarantine_failures = 1000;
     context.clock = &real_clock;
     context.stuck = &stuck;
@@ -67,7 +67,7 @@ TEST_F(LeftBehindTest, WhenADetectorDoesNotReturn_ItsRunIsAnsweredWithoutIt) {
   const Evaluated said = ask(set, sleep()).get();
   ASSERT_EQ(said.verdict.reports.size(), 2U);
   EXPECT_EQ(said.verdict.reports[0].status, DetectorStatus::timeout);
-  EXPECT_THAT(said.verdict.reports[0].reason, HasSubstr(" ms, the deadline is 400 ms; the run went on without it"));
+  EXPECT_THAT(said.verdict.reports[0].reason, HasSubstr(" ms, the deadline is 600 ms; the run went on without it"));
   EXPECT_EQ(said.verdict.reports[1].status, DetectorStatus::fired);
   ASSERT_EQ(said.verdict.findings.size(), 1U);
   EXPECT_EQ(said.verdict.findings[0].detector_key, "zoo_two");

@@ -77,7 +77,7 @@ class StuckDetector : public testing::Test {
     return at == std::string::npos ? -1 : std::strtod(page.c_str() + at + name.size() + 2, nullptr);
   }
 
-  ServiceProcess service{options(detectors_yaml("  deadline: 500ms\n  quarantine: {failures: 1000}\n", obedient(3)))};
+  ServiceProcess service{options(detectors_yaml("  deadline: 1s\n  quarantine: {failures: 1000}\n", obedient(3)))};
   const std::string key = service.make_key();
 };
 
@@ -85,7 +85,7 @@ TEST_F(StuckDetector, ItsRunsAndAllOthersAreAnsweredWhileItSticks) {
   const HttpAnswer own = service.post("/v1/ingest/runs", key, run_json("sleeper", sleep()));
   ASSERT_EQ(own.status, 201) << own.body;
   EXPECT_EQ(status(own, "zoo"), "timeout");
-  EXPECT_THAT(detector(own, "zoo")["reason"], HasSubstr("the deadline is 500 ms; the run went on without it"));
+  EXPECT_THAT(detector(own, "zoo")["reason"], HasSubstr("the deadline is 1000 ms; the run went on without it"));
   EXPECT_EQ(status(own, "zoo_two"), "fired");
   EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("beside", "nothing special")), "zoo"), "fired");
 

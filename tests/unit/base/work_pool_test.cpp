@@ -218,9 +218,10 @@ TEST(Budget, IsGivenBackByItsLease_AndLetsOneLargeItemIn) {
     EXPECT_FALSE(budget.take(1));
   }
   auto one = budget.take(60);
+  ASSERT_TRUE(one);
   EXPECT_FALSE(budget.take(60));
-  auto two = budget.take(40);
-  ASSERT_TRUE(one && two);
+  const auto two = budget.take(40);
+  ASSERT_TRUE(two);
   EXPECT_FALSE(budget.take(0)) << "two items are all";
   one.reset();
   EXPECT_TRUE(budget.take(1));
