@@ -6,6 +6,7 @@
 #include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/tools.h"
+#include "common/words.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -38,6 +39,16 @@ std::size_t count_addresses(std::string_view text) {
   std::size_t count = 0;
   for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 1)) ++count;
   return count;
+}
+
+/// True when some line begins like an item of a list.
+bool has_list(std::string_view text) {
+  for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
+    const auto line = text.substr(at + 1, 8);
+    const auto first = line.find_first_not_of(" \t");
+    if (first != std::string_view::npos && (line[first] == '-' || line[first] == '*' || is_digit(line[first]))) return true;
+  }
+  return false;
 }
 
 /// True when a recorded output ends in the middle: JSON without its end, or dots where more stood.
@@ -212,8 +223,8 @@ void SchemaGhost::find_ungrounded(const RunView& run, Hollow hollow, std::size_t
 }
 
 void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_view text, std::size_t step, Verdict& verdict) {
-  // Where only ids count it matters but for an admission.
-  bool by_hand = !hollow.ids_only && looked_by_hand(text);
+  // Where only ids count, or nothing is listed, it matters but for an admission.
+  bool by_hand = !hollow.ids_only && (hollow.printed || has_list(text)) && looked_by_hand(text);
   hollow.ids_only |= hollow.printed && !by_hand;
   read_answer(text, hollow, by_hand);
   const bool named = names_.size() >= kNamesThatTell || !titles_.empty();
