@@ -1,0 +1,40 @@
+#!/bin/sh
+# usage: packaging_test.sh SOURCE RUNWARDEN BUILD - what stands in two places says the same in both.
+set -eu
+source=$1
+runwarden=$2
+build=$3
+debian=$source/packaging/debian
+fail() { echo "FAILED: $*"; exit 1; }
+
+# The ABI that the packages promise is the SDK's.
+abi=$(sed -n 's/^set(RUNWARDEN_SDK_VERSION \(.*\))/\1/p' "$source/plugin-sdk/CMakeLists.txt")
+grep -qxF "Provides: runwarden-detector-abi-1 (= $abi)" "$debian/control" || fail "debian/control does not provide the detector ABI $abi"
+# The version is the program's.
+[ "$("$runwarden" --version)" = "runwarden $(sed -n '1s/.*(\(.*\)).*/\1/p' "$debian/changelog")" ] || fail "debian/changelog: another version than $("$runwarden" --version)"
+# Each drop-in and its library are in runwarden-detectors, and go and come with it.
+for file in "$source"/config/detectors.d/*.yaml; do
+  key=$(basename "$file" .yaml)
+  for place in runwarden-detectors.install runwarden-detectors.preinst runwarden-detectors.postrm; do
+    grep -qw "$key" "$debian/$place" || fail "debian/$place does not know $key"
+  done
+done
+# What the build needs is installed by install-deps too.
+for package in $(sed -n '/^Build-Depends:/,/^[S-Z]/p' "$debian/control" | grep -oE '^(Build-Depends:)? +[a-z0-9][a-z0-9.+-]+' | sed 's/.* //' | grep -vE '^(debhelper-compat|dh-)'); do
+  grep -qx "$package" "$source/packaging/build-deps.txt" || fail "packaging/build-deps.txt lacks $package"
+done
+# The manual page has each command and option that the program has; the one of the configuration each key.
+page=$build/packaging/runwarden.1
+for word in $("$runwarden" --help | awk '/^Subcommands:$/ {on = 1; next} on && /^  [a-z]/ {print $1; next} on {exit}'); do
+  grep -q "^.SS \"runwarden $word" "$page" || fail "runwarden.1 lacks $word"
+done
+for key in server.address limits.max_connections detectors.quarantine.failures log.format retention.idempotency_keys; do
+  grep -qF "$key" "$build/packaging/runwarden.yaml.5" || fail "runwarden.yaml.5 lacks $key"
+done
+# Both are without fault for those who print them.
+if command -v groff >/dev/null; then
+  for page in runwarden.1 runwarden.yaml.5; do
+    said=$(groff -man -Tutf8 -ww -Wbreak -z "$build/packaging/$page" 2>&1) || true
+    [ -z "$said" ] || fail "$page: $said"
+  done
+fi
