@@ -79,6 +79,9 @@ struct Metrics::Families {
   Family<Counter>& reloads = counter(registry, "runwarden_reloads_total", "Times the configuration was read again at SIGHUP, by result");
   Counter& reloads_done = reloads.Add({{"result", "done"}});
   Counter& reloads_refused = reloads.Add({{"result", "refused"}});
+  Counter& unreadable = counter(registry, "runwarden_store_unreadable_records_total",
+                                "Times a list passed over a record that cannot be read; the log names it, runwarden verify finds it")
+                            .Add({});
   Family<Counter>& detector_runs =
       counter(registry, "runwarden_detector_runs_total", "Runs a detector looked at, by key and status; mode=\"shadow\": on trial");
   Family<Counter>& detector_failures =
@@ -179,6 +182,10 @@ void Metrics::redacted(std::string_view rule, std::uint64_t values) {
     known = families_->redacted.emplace(name, &families_->redactions.Add({{"rule", name}})).first;
   }
   known->second->Increment(static_cast<double>(values));
+}
+
+void Metrics::unreadable_record() {
+  families_->unreadable.Increment();
 }
 
 std::string Metrics::page(const Gauges& gauges) {

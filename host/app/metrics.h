@@ -48,6 +48,9 @@ class Metrics {
   void reload(Reload result);
   void redacted(std::string_view rule, std::uint64_t values);
 
+  // A list passed over a record that could not be read.
+  void unreadable_record();
+
   // The text exposition format, version 0.0.4.
   std::string page(const Gauges& gauges);
 

@@ -209,6 +209,11 @@ Status Service::open_store() {
   lmdb.path = settings_.store.path;
   lmdb.map_size = static_cast<std::uint64_t>(settings_.store.map_size_bytes);
   lmdb.keep_idempotency_ms = settings_.retention.idempotency_keys_ms;
+  lmdb.if_older = store::LmdbSettings::IfOlder::upgrade;  // the service lock is held
+  lmdb.on_unreadable = [this](const std::string& text) {
+    metrics_.unreadable_record();
+    say(LogLevel::error, "unreadable_record", text);
+  };
   auto opened = store::open_lmdb(lmdb, clock_);
   if (!opened.ok()) return std::move(opened.error());
   store_ = hooks_.wrap_store ? hooks_.wrap_store(std::move(*opened)) : std::move(*opened);

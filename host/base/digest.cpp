@@ -34,6 +34,28 @@ Digest256 sha256(std::string_view bytes) {
   return digest;
 }
 
+struct Sha256::State {
+  std::unique_ptr<EVP_MD_CTX, FreeContext> context{EVP_MD_CTX_new()};
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {
+  if (EVP_DigestInit_ex(state_->context.get(), algorithm(), nullptr) != 1) throw std::runtime_error("OpenSSL gives no SHA-256");
+}
+Sha256::~Sha256() = default;
+
+void Sha256::add(std::string_view bytes) {
+  if (EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size()) != 1) throw std::runtime_error("OpenSSL gives no SHA-256");
+}
+
+Digest256 Sha256::so_far() const {
+  const std::unique_ptr<EVP_MD_CTX, FreeContext> copy(EVP_MD_CTX_new());
+  Digest256 digest;
+  const bool made =
+      EVP_MD_CTX_copy_ex(copy.get(), state_->context.get()) == 1 && EVP_DigestFinal_ex(copy.get(), digest.data(), nullptr) == 1;
+  if (!made) throw std::runtime_error("OpenSSL gives no SHA-256");
+  return digest;
+}
+
 std::string to_hex(const Digest256& digest) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;

@@ -39,6 +39,12 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
     add_keys(app, context);
     add_detectors(app, context);
     add_analyze(app, context);
+    add_export(app, context);
+    add_import(app, context);
+    add_backup(app, context);
+    add_verify(app, context);
+    add_compact(app, context);
+    add_purge(app, context);
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& fault) {

@@ -39,5 +39,11 @@ void add_check(CLI::App& app, Context& context);
 void add_keys(CLI::App& app, Context& context);
 void add_detectors(CLI::App& app, Context& context);
 void add_analyze(CLI::App& app, Context& context);
+void add_export(CLI::App& app, Context& context);
+void add_import(CLI::App& app, Context& context);
+void add_backup(CLI::App& app, Context& context);
+void add_verify(CLI::App& app, Context& context);
+void add_compact(CLI::App& app, Context& context);
+void add_purge(CLI::App& app, Context& context);
 
 }  // namespace runwarden::cli

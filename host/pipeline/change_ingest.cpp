@@ -105,7 +105,6 @@ void ChangeIngest::enter(const std::shared_ptr<Job>& job) {
   }
   const bool of_policy = std::holds_alternative<store::PolicyWrite>(*job->write);
   std::string created = of_policy ? std::string() : change_json(std::get<store::ChangeWrite>(*job->write).change);
-  steps_.store.prepare(*job->write);
   const bool queued = steps_.queue.submit(std::move(*job->write), [job, created = std::move(created)](store::WriteResult result) {
     using Outcome = store::WriteResult::Outcome;
     const auto kind = result.outcome == Outcome::stored ? IngestAnswer::Kind::created : IngestAnswer::Kind::replayed;

@@ -92,9 +92,7 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
   }
   write.max_events = steps_.max_events;
   if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
-  store::Write prepared(std::move(write));
-  steps_.store.prepare(prepared);
-  const bool queued = steps_.queue.submit(std::move(prepared), [this, job](store::WriteResult result) {
+  const bool queued = steps_.queue.submit(std::move(write), [this, job](store::WriteResult result) {
     using Outcome = store::WriteResult::Outcome;
     switch (result.outcome) {
       case Outcome::stored:

@@ -185,9 +185,7 @@ void RunIngest::keep(const std::shared_ptr<Job>& job, store::RunWrite write) {
   if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
   write.claim = job->claim;
   job->answer = answer_of(IngestAnswer::Kind::created, write.run);
-  store::Write prepared(std::move(write));
-  steps_.store.prepare(prepared);
-  const bool queued = steps_.queue.submit(std::move(prepared), [job](store::WriteResult result) {
+  const bool queued = steps_.queue.submit(std::move(write), [job](store::WriteResult result) {
     using Outcome = store::WriteResult::Outcome;
     switch (result.outcome) {
       case Outcome::stored: return job->tell(std::move(job->answer));

@@ -50,9 +50,7 @@ void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done do
 void RunResolver::keep(const std::shared_ptr<Ending>& ending, store::RunWrite write) {
   write.claim = ending->claim;
   auto record = std::make_shared<model::RunRecord>(write.run);
-  store::Write prepared(std::move(write));
-  steps_.store.prepare(prepared);
-  const bool queued = steps_.queue.submit(std::move(prepared), [this, ending, record](const store::WriteResult& result) {
+  const bool queued = steps_.queue.submit(std::move(write), [this, ending, record](const store::WriteResult& result) {
     if (result.outcome == store::WriteResult::Outcome::stored) return ending->done(std::move(*record));
     give_up(*ending,
             no_room(result.detail.empty() ? "the run \"" + ending->claim.run_id + "\" was ended by another request" : result.detail));

@@ -17,6 +17,10 @@ KeyBytes answered_key(std::uint32_t day, model::TenantId tenant, const model::Di
 
 }  // namespace
 
+KeyBytes answered_key(const Answered& answered, model::TenantId tenant) {
+  return answered_key(day_of(answered.created_ms), tenant, answered.idempotency.identity);
+}
+
 std::uint32_t answers_kept_from_day(const IdempotencyTimes& times) {
   return day_of(times.now_ms - times.keep_ms);
 }
@@ -40,7 +44,7 @@ void remember_answer(WriteBatch& batch, model::TenantId tenant, const std::optio
   if (!idempotency) return;
   answered.idempotency = *idempotency;
   answered.created_ms = batch.times.now_ms;
-  const KeyBytes key = answered_key(day_of(answered.created_ms), tenant, idempotency->identity);
+  const KeyBytes key = answered_key(answered, tenant);
   batch.txn.put(batch.tables.idempotency.handle, key, encode_answered(key, answered));
 }
 

@@ -15,6 +15,9 @@ std::optional<Answered> find_answered(const Txn& txn, const Tables& tables, mode
 // Does nothing without an idempotency identity.
 void remember_answer(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency, Answered answered);
 
+// The key under which an answer stands.
+KeyBytes answered_key(const Answered& answered, model::TenantId tenant);
+
 // The first day whose answers are all too old.
 std::uint32_t answers_kept_from_day(const IdempotencyTimes& times);
 

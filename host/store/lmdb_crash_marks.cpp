@@ -23,7 +23,9 @@ std::string encode(std::string_view key, const model::CrashMark& mark) {
   return seal(key, head);
 }
 
-model::CrashMark decode(std::string_view key, std::string_view value) {
+}  // namespace
+
+model::CrashMark decode_crash_mark(std::string_view key, std::string_view value) {
   model::CrashMark mark;
   mark.tenant = tenant_of(key);
   mark.key = record_key_of(key);
@@ -42,8 +44,6 @@ model::CrashMark decode(std::string_view key, std::string_view value) {
   return mark;
 }
 
-}  // namespace
-
 void write_crash_mark(WriteTxn& txn, const Tables& tables, const model::CrashMark& mark) {
   const KeyBytes key = place_key(mark.tenant, mark.key);
   txn.put(tables.crash_marks.handle, key, encode(key, mark));
@@ -53,7 +53,7 @@ std::vector<model::CrashMark> read_crash_marks(const Txn& txn, const Tables& tab
   std::vector<model::CrashMark> marks;
   Cursor cursor(txn, tables.crash_marks.handle);
   for (bool more = cursor.first(); more; more = cursor.next()) {
-    marks.push_back(decoded(tables.crash_marks, cursor.key(), [&] { return decode(cursor.key(), cursor.value()); }));
+    marks.push_back(decoded(tables.crash_marks, cursor.key(), [&] { return decode_crash_mark(cursor.key(), cursor.value()); }));
   }
   return marks;
 }

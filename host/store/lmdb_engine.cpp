@@ -12,6 +12,7 @@
 #include "store/lmdb_policies.h"
 #include "store/lmdb_runs.h"
 #include "store/tally.h"
+#include "store/upgrade.h"
 
 namespace runwarden::store {
 namespace {
@@ -20,6 +21,7 @@ using Outcome = WriteResult::Outcome;
 
 constexpr int kCounterBits = 40;  // of a seq, below the number of the start
 constexpr std::int64_t kCheckReadersNs = 50'000'000'000;
+constexpr std::int64_t kLookForPurgesNs = 1'000'000'000;
 
 // A write of a batch met a record that cannot be read.
 struct Unreadable : std::runtime_error {
@@ -72,21 +74,12 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock)
       room_(env_, clock) {
   WriteTxn txn = env_.write();
   tables_.each([&](Table& table) { table.handle = txn.open_database(table.name); });
-  check_format(txn);
+  settle_format(txn, tables_, settings.if_older);
   start_ = read_meta(txn, tables_, meta::kStart) + 1;
   seq_ = start_ << kCounterBits;
   load_open_runs(txn, tables_, open_index_, clock_.wall_ms(), monotonic_ms());
+  purges_seen_ = read_meta(txn, tables_, meta::kPurges);
   txn.commit();
-}
-
-void LmdbEngine::check_format(WriteTxn& txn) {
-  const std::uint64_t found = read_meta(txn, tables_, meta::kFormatVersion);
-  if (found == kFormat) return;
-  if (found > kFormat) {
-    throw StoreError("the store has format " + std::to_string(found) + ", this program knows up to " + std::to_string(kFormat) +
-                     "; install the version of runwarden that wrote it, or a later one, or restore a backup made before it");
-  }
-  write_meta(txn, tables_, meta::kFormatVersion, kFormat);
 }
 
 void LmdbEngine::prepare_one(RunWrite& write) {
@@ -233,19 +226,19 @@ std::optional<model::FailureRecord> LmdbEngine::find_failure(model::TenantId ten
 }
 
 Page<model::RunRecord> LmdbEngine::runs(model::TenantId tenant, const RunQuery& query) {
-  return list_runs(env_, tables_, tenant, query);
+  return list_runs({env_, tables_, settings_.on_unreadable}, tenant, query);
 }
 
 Page<model::FailureRecord> LmdbEngine::failures(model::TenantId tenant, const FailureQuery& query) {
-  return list_failures(env_, tables_, tenant, query);
+  return list_failures({env_, tables_, settings_.on_unreadable}, tenant, query);
 }
 
 Page<model::ChangeRecord> LmdbEngine::changes(model::TenantId tenant, const ChangeQuery& query) {
-  return list_changes(env_, tables_, tenant, query);
+  return list_changes({env_, tables_, settings_.on_unreadable}, tenant, query);
 }
 
 Page<model::PolicyRecord> LmdbEngine::policies(model::TenantId tenant, const PolicyQuery& query) {
-  return list_policies(env_, tables_, tenant, query);
+  return list_policies({env_, tables_, settings_.on_unreadable}, tenant, query);
 }
 
 std::optional<model::PolicyRecord> LmdbEngine::policy_at(model::TenantId tenant, std::string_view policy, std::int64_t at_ms) {
@@ -397,6 +390,8 @@ Expired LmdbEngine::expire(const Retention& retention, std::size_t most) {
       const Expired gone = expire_in(batch, retention, some);
       if (gone.total() == 0) return gone;
       batch.tally.flush(txn, tables_);
+      // Another process may be serving this store: it looks at this number to drop what it remembers of these runs.
+      if (!batch.open_runs.empty()) write_meta(txn, tables_, meta::kPurges, read_meta(txn, tables_, meta::kPurges) + 1);
       txn.commit();
       room_.note_stored();
       tell_index(batch.open_runs);
@@ -409,8 +404,26 @@ Expired LmdbEngine::expire(const Retention& retention, std::size_t most) {
   }
 }
 
+// Open runs that another process purged. The writing thread alone adds to the index, so none of them can be one that is just
+// being opened.
+void LmdbEngine::forget_purged() {
+  reading([&](const Txn& txn) {
+    const std::uint64_t purges = read_meta(txn, tables_, meta::kPurges);
+    if (purges == purges_seen_) return Nothing{};
+    purges_seen_ = purges;
+    for (const RunPlace& place : open_index_.places()) {
+      if (!txn.get(tables_.open_runs.handle, place_key(place.tenant, place.key))) open_index_.ended(place);
+    }
+    return Nothing{};
+  });
+}
+
 void LmdbEngine::tend() {
   const std::int64_t now_ns = clock_.monotonic_ns();
+  if (now_ns - purges_looked_for_ns_ >= kLookForPurgesNs) {
+    purges_looked_for_ns_ = now_ns;
+    forget_purged();
+  }
   if (now_ns - readers_checked_ns_ < kCheckReadersNs) return;
   readers_checked_ns_ = now_ns;
   env_.check_readers();

@@ -73,7 +73,7 @@ class LmdbEngine final : public Store {
   Status writable() override;
 
  private:
-  void check_format(WriteTxn& txn);
+  void forget_purged();
   IdempotencyTimes times() const { return {clock_.wall_ms(), settings_.keep_idempotency_ms}; }
   std::int64_t monotonic_ms() const { return clock_.monotonic_ns() / 1'000'000; }
 
@@ -106,6 +106,8 @@ class LmdbEngine final : public Store {
   bool start_noted_ = false;
   std::atomic<std::uint64_t> seq_{0};
   std::int64_t readers_checked_ns_ = 0;
+  std::int64_t purges_looked_for_ns_ = 0;
+  std::uint64_t purges_seen_ = 0;
   std::atomic<bool> failed_{false};
 };
 

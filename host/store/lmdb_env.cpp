@@ -65,6 +65,7 @@ LmdbEnv::LmdbEnv(Options options) : options_(std::move(options)) {
   if (!options_.machine.disk_free_bytes) options_.machine.disk_free_bytes = statvfs_free;
   enter_open_folder(options_.folder);
   try {
+    use_ = StoreUse::take(options_.folder, options_.use);
     check("mdb_env_create", mdb_env_create(&env_));
     if (options_.map_size != 0) check("mdb_env_set_mapsize", mdb_env_set_mapsize(env_, options_.map_size));
     check("mdb_env_set_maxdbs", mdb_env_set_maxdbs(env_, options_.databases));
@@ -102,6 +103,10 @@ LmdbEnv::Info LmdbEnv::info() const {
 void LmdbEnv::check_readers() {
   int dead = 0;
   check("mdb_reader_check", mdb_reader_check(env_, &dead));
+}
+
+void LmdbEnv::copy_to(int file, Copy how) {
+  check("mdb_env_copyfd2", mdb_env_copyfd2(env_, file, how == Copy::compacted ? MDB_CP_COMPACT : 0));
 }
 
 MDB_txn* LmdbEnv::borrow() {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "store/lmdb_store.h"
+#include "store/store_use.h"
 
 namespace runwarden::store {
 
@@ -43,6 +44,7 @@ class LmdbEnv {
     std::filesystem::path folder;
     std::uint64_t map_size = 0;  // 0: as it was made
     unsigned databases = 0;
+    StoreUse::Kind use = StoreUse::Kind::shared;
     MachineAnswers machine;
   };
 
@@ -69,12 +71,18 @@ class LmdbEnv {
   // Gives back the slots of readers whose process died.
   void check_readers();
 
+  // Writes the whole store, as it stands when the call begins, to a file descriptor; compacted: without the pages that are
+  // free. Other writes go on meanwhile. Throws LmdbFault.
+  enum class Copy { as_it_is, compacted };
+  void copy_to(int file, Copy how);
+
  private:
   friend class ReadTxn;
   MDB_txn* borrow();
   void give_back(MDB_txn* txn);
 
   Options options_;
+  StoreUse use_;
   MDB_env* env_ = nullptr;
   std::mutex mutex_;
   std::condition_variable returned_;

@@ -21,9 +21,6 @@ KeyBytes part_key(const RunPlace& place, EventPart part) {
 KeyBytes chunk_key(const RunPlace& place, std::uint32_t first) {
   return part_key(place, EventPart::chunk).u32(first);
 }
-KeyBytes id_key(const RunPlace& place, std::string_view half) {
-  return part_key(place, EventPart::id).bytes(half);
-}
 std::uint32_t first_of_chunk(std::string_view key) {
   return static_cast<std::uint32_t>(read_be(key, kPlaceBytes + 1, 4));
 }
@@ -44,16 +41,9 @@ void settle(Buffering& buffering) {
 }
 
 void put_open_run(WriteBatch& batch, const RunPlace& place, StoredRun& stored) {
-  const Buffering& buffering = *stored.buffering;
   const KeyBytes key = place_key(place.tenant, place.key);
   batch.txn.put(batch.tables.runs.handle, key, encode_run(key, stored));
-  const KeyBytes state = KeyBytes().time(buffering.first_ms).u32(stored.run.revision).u8(buffering.ending ? 1 : 0);
-  const std::string value = seal(key, state);
-  if (batch.txn.get(batch.tables.open_runs.handle, key) != std::string_view(value)) {
-    batch.txn.put(batch.tables.open_runs.handle, key, value);
-  }
-  const auto part = buffering.ending ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
-  batch.open_runs.push_back({place, stored.run.revision, part});
+  enter_open_run(batch, place, stored);
 }
 
 // The resolved revision steps back and an open one stands in its place; lists go on showing the former's failures.
@@ -80,7 +70,7 @@ NewEvents unseen(WriteBatch& batch, const EventsWrite& write, const std::optiona
     const std::string& half = write.prepared[i];
     if (!half.empty()) {
       if (!in_request.insert(half).second) continue;
-      if (place && batch.txn.get(batch.tables.events.handle, id_key(*place, half))) continue;
+      if (place && batch.txn.get(batch.tables.events.handle, event_id_key(*place, half))) continue;
       fresh.ids.push_back(half);
     }
     fresh.json.push_back(write.events[i].json);
@@ -186,7 +176,7 @@ void add_events(WriteBatch& batch, const EventsWrite& write, Target& target, con
   if (!fresh.json.empty()) {
     const KeyBytes key = chunk_key(target.place, buffering.total);
     batch.txn.put(batch.tables.events.handle, key, encode_events(key, write.key.time_ms, fresh.json));
-    for (const std::string_view id : fresh.ids) batch.txn.put(batch.tables.events.handle, id_key(target.place, id), {});
+    for (const std::string_view id : fresh.ids) batch.txn.put(batch.tables.events.handle, event_id_key(target.place, id), {});
     buffering.last_ms = std::max(buffering.last_ms, write.key.time_ms);
   }
   buffering.total += static_cast<std::uint32_t>(fresh.json.size());
@@ -269,6 +259,25 @@ bool holds(const Claim& claim, const std::optional<StoredRun>& stored) {
 }
 
 }  // namespace
+
+KeyBytes events_key(const RunPlace& place, bool packed, std::uint32_t first) {
+  return packed ? part_key(place, EventPart::packed) : chunk_key(place, first);
+}
+KeyBytes event_id_key(const RunPlace& place, std::string_view half) {
+  return part_key(place, EventPart::id).bytes(half);
+}
+
+void enter_open_run(WriteBatch& batch, const RunPlace& place, const StoredRun& stored) {
+  const Buffering& buffering = *stored.buffering;
+  const KeyBytes key = place_key(place.tenant, place.key);
+  const KeyBytes state = KeyBytes().time(buffering.first_ms).u32(stored.run.revision).u8(buffering.ending ? 1 : 0);
+  const std::string value = seal(key, state);
+  if (batch.txn.get(batch.tables.open_runs.handle, key) != std::string_view(value)) {
+    batch.txn.put(batch.tables.open_runs.handle, key, value);
+  }
+  const auto part = buffering.ending ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
+  batch.open_runs.push_back({place, stored.run.revision, part});
+}
 
 void prepare_events(EventsWrite& write) {
   write.prepared.reserve(write.events.size());

@@ -17,6 +17,12 @@ enum class EventPart : std::uint8_t {
   id = 2,      // half digest of an eventId: seen in this run; no value
 };
 
+KeyBytes events_key(const RunPlace& place, bool packed, std::uint32_t first);
+KeyBytes event_id_key(const RunPlace& place, std::string_view half);
+
+// An open run's entry among the open ones.
+void enter_open_run(WriteBatch& batch, const RunPlace& place, const StoredRun& stored);
+
 void prepare_events(EventsWrite& write);
 WriteResult write_events(WriteBatch& batch, const EventsWrite& write);
 

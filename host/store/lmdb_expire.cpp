@@ -1,5 +1,6 @@
 #include "store/lmdb_expire.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -39,36 +40,57 @@ std::vector<RunPlace> oldest(const Txn& txn, const Table& table, std::int64_t be
   return found;
 }
 
-// Which answers are too old. For one tenant: those given before its runs are deleted.
-std::vector<std::string> old_answers(const WriteBatch& batch, const Retention& retention, std::size_t most) {
+bool is_before(std::string_view key, std::string_view value, std::int64_t before_ms) {
+  try {
+    return decode_answered(key, value).created_ms < before_ms;
+  } catch (const BadValue&) {
+    return true;
+  }
+}
+
+// Which answers are too old.
+std::vector<std::string> old_answers(const WriteBatch& batch, std::size_t most) {
   std::vector<std::string> found;
-  const Table& table = batch.tables.idempotency;
   const std::uint32_t kept_from = answers_kept_from_day(batch.times);
-  Cursor cursor(batch.txn, table.handle);
+  Cursor cursor(batch.txn, batch.tables.idempotency.handle);
   for (bool more = cursor.first(); more && found.size() < most; more = cursor.next()) {
-    const std::string_view key = cursor.key();
-    const auto day = static_cast<std::uint32_t>(read_be(key, 0, 4));
-    if (retention.tenant) {
-      if (read_be(key, 4, 4) != *retention.tenant) continue;
-      const Answered answered = decoded(table, key, [&] { return decode_answered(key, cursor.value()); });
-      if (answered.created_ms >= retention.runs_before_ms) continue;
-    } else if (day >= kept_from) {
-      break;
-    }
-    found.emplace_back(key);
+    if (read_be(cursor.key(), 0, 4) >= kept_from) break;
+    found.emplace_back(cursor.key());
   }
   return found;
 }
 
-std::uint64_t expire_runs(WriteBatch& batch, const Retention& retention, std::size_t most) {
-  std::uint64_t gone = 0;
+// A tenant's answers that were given before its runs are deleted. One that cannot be read goes, too.
+std::vector<std::string> answers_of(const WriteBatch& batch, model::TenantId tenant, std::int64_t before_ms, std::size_t most) {
+  std::vector<std::string> found;
+  if (before_ms == kBeginningMs) return found;
+  Cursor cursor(batch.txn, batch.tables.idempotency.handle);
+  bool more = cursor.at_or_after(KeyBytes().u32(0).u32(tenant));
+  while (more && found.size() < most) {
+    const std::string_view key = cursor.key();
+    const auto day = static_cast<std::uint32_t>(read_be(key, 0, 4));
+    const auto of = static_cast<model::TenantId>(read_be(key, 4, 4));
+    if (of != tenant) {
+      more = cursor.at_or_after(KeyBytes().u32(of < tenant ? day : day + 1).u32(tenant));
+      continue;
+    }
+    if (is_before(key, cursor.value(), before_ms)) found.emplace_back(key);
+    more = cursor.next();
+  }
+  return found;
+}
+
+void expire_runs(WriteBatch& batch, const Retention& retention, std::size_t most, Expired& gone) {
   const auto keep = [&](const RunPlace& place, std::string_view) {
     return !retention.open_runs_too && batch.txn.get(batch.tables.open_runs.handle, place_key(place.tenant, place.key));
   };
   for (const RunPlace& place : oldest(batch.txn, batch.tables.runs, retention.runs_before_ms, retention, most, keep)) {
-    gone += erase_run(batch, place) ? 1 : 0;
+    const ErasedRun erased = erase_run(batch, place);
+    gone.runs += erased.was_there ? 1 : 0;
+    gone.events += erased.events;
+    if (!retention.tenant) continue;
+    for (const model::RecordKey& failure : erased.failures) gone.failures += erase_failure(batch, place.tenant, failure) ? 1 : 0;
   }
-  return gone;
 }
 
 std::uint64_t expire_failures(WriteBatch& batch, const Retention& retention, std::size_t most) {
@@ -91,14 +113,22 @@ std::uint64_t expire_changes(WriteBatch& batch, const Retention& retention, std:
   return gone;
 }
 
+bool is_in_force(const WriteBatch& batch, const RunPlace& place) {
+  try {
+    const auto policy = read_policy(batch.txn, batch.tables, place.tenant, place.key);
+    const auto in_force = policy ? policy_at(batch.txn, batch.tables, place.tenant, policy->policy, batch.times.now_ms) : std::nullopt;
+    return in_force && in_force->key == place.key;
+  } catch (const StoreError&) {
+    return false;  // it is too old, and of no use to anybody
+  }
+}
+
 std::uint64_t expire_policies(WriteBatch& batch, const Retention& retention, std::size_t most) {
   std::uint64_t gone = 0;
   // A revision stays while it is the one in force, however old; unless the tenant itself goes.
   const auto keep = [&](const RunPlace& place, std::string_view) {
     if (retention.tenant) return false;
-    const auto policy = read_policy(batch.txn, batch.tables, place.tenant, place.key);
-    const auto in_force = policy ? policy_at(batch.txn, batch.tables, place.tenant, policy->policy, batch.times.now_ms) : std::nullopt;
-    return in_force && in_force->key == place.key;
+    return is_in_force(batch, place);
   };
   for (const RunPlace& place : oldest(batch.txn, batch.tables.policies, retention.policies_before_ms, retention, most, keep)) {
     gone += erase_policy(batch, place.tenant, place.key) ? 1 : 0;
@@ -119,13 +149,14 @@ std::uint64_t expire_crash_marks(WriteBatch& batch, const Retention& retention, 
 
 Expired expire_in(WriteBatch& batch, const Retention& retention, std::size_t most) {
   Expired gone;
-  const auto left = [&] { return most - static_cast<std::size_t>(gone.total()); };
+  const auto left = [&] { return most - std::min(most, static_cast<std::size_t>(gone.total())); };
   gone.failures = expire_failures(batch, retention, left());
-  if (left() > 0) gone.runs = expire_runs(batch, retention, left());
+  if (left() > 0) expire_runs(batch, retention, left(), gone);
   if (left() > 0) gone.changes = expire_changes(batch, retention, left());
   if (left() > 0) gone.policies = expire_policies(batch, retention, left());
   if (left() > 0) {
-    for (const std::string& key : old_answers(batch, retention, left())) {
+    const auto old = retention.tenant ? answers_of(batch, *retention.tenant, retention.runs_before_ms, left()) : old_answers(batch, left());
+    for (const std::string& key : old) {
       gone.idempotency_keys += batch.txn.erase(batch.tables.idempotency.handle, key) ? 1 : 0;
     }
   }

@@ -19,19 +19,6 @@ void check_name(const char* what, std::string_view name) {
   throw StoreError(std::string(what) + " has " + std::to_string(name.size()) + " bytes; use 1 to " + std::to_string(kLongestName));
 }
 
-model::TenantId tenant_number(WriteTxn& txn, const Tables& tables, const std::string& name) {
-  check_name("a tenant's name", name);
-  const Table& table = tables.tenants;
-  if (const auto value = txn.get(table.handle, name)) {
-    const auto number = decoded(table, name, [&] { return open_head(name, *value); });
-    return static_cast<model::TenantId>(read_be(number, 0, 8));
-  }
-  const std::uint64_t next = read_meta(txn, tables, meta::kLastTenant) + 1;
-  write_meta(txn, tables, meta::kLastTenant, next);
-  txn.put(table.handle, name, seal(name, number_bytes(next)));
-  return static_cast<model::TenantId>(next);
-}
-
 std::optional<std::int64_t> read_use(const Txn& txn, const Tables& tables, std::string_view id) {
   const auto value = txn.get(tables.key_uses.handle, id);
   if (!value) return std::nullopt;
@@ -54,9 +41,22 @@ void write_meta(WriteTxn& txn, const Tables& tables, std::string_view name, std:
   txn.put(tables.meta.handle, name, seal(name, number_bytes(number)));
 }
 
+model::TenantId enter_tenant(WriteTxn& txn, const Tables& tables, const std::string& name) {
+  check_name("a tenant's name", name);
+  const Table& table = tables.tenants;
+  if (const auto value = txn.get(table.handle, name)) {
+    const auto number = decoded(table, name, [&] { return open_head(name, *value); });
+    return static_cast<model::TenantId>(read_be(number, 0, 8));
+  }
+  const std::uint64_t next = read_meta(txn, tables, meta::kLastTenant) + 1;
+  write_meta(txn, tables, meta::kLastTenant, next);
+  txn.put(table.handle, name, seal(name, number_bytes(next)));
+  return static_cast<model::TenantId>(next);
+}
+
 model::KeyRecord write_key(WriteTxn& txn, const Tables& tables, model::KeyRecord record) {
   check_name("a key's id", record.id);
-  record.tenant = tenant_number(txn, tables, record.tenant_name);
+  record.tenant = enter_tenant(txn, tables, record.tenant_name);
   txn.put(tables.keys.handle, record.id, encode_key(record.id, record));
   write_meta(txn, tables, meta::kKeysVersion, read_meta(txn, tables, meta::kKeysVersion) + 1);
   return record;

@@ -21,8 +21,11 @@ constexpr std::string_view kFormatVersion = "format";
 constexpr std::string_view kStart = "start";               // counts the starts that stored anything
 constexpr std::string_view kKeysVersion = "keys_version";  // grows with every change of a key
 constexpr std::string_view kLastTenant = "last_tenant";    // the greatest tenant number given
+constexpr std::string_view kPurges = "purges";             // grows with each transaction that deleted a tenant's open runs
 }  // namespace meta
 
+// The number of a tenant, which is made if the name is new.
+model::TenantId enter_tenant(WriteTxn& txn, const Tables& tables, const std::string& name);
 model::KeyRecord write_key(WriteTxn& txn, const Tables& tables, model::KeyRecord record);
 std::vector<model::Tenant> read_tenants(const Txn& txn, const Tables& tables);
 std::vector<model::KeyRecord> read_keys(const Txn& txn, const Tables& tables);

@@ -43,14 +43,14 @@ class Filling {
 // Entries of a table whose keys are a prefix, a time and a number, newest first, within the range. `visit` is given the
 // transaction, the RecordKey, the entry's key and value, and says whether to go on.
 template <class Visit>
-void walk_back(LmdbEnv& env, const Table& table, const KeyBytes& prefix, const Range& range, Visit visit) {
+void walk_back(const Listing& from, const Table& table, const KeyBytes& prefix, const Range& range, Visit visit) {
   const std::size_t time_at = prefix.view().size();
   const KeyBytes end = range.before_ms == kEndMs ? KeyBytes(prefix).u64(~std::uint64_t{0}).u64(~std::uint64_t{0})
                                                  : KeyBytes(prefix).time(range.before_ms).u64(0);
   std::string beyond(end.view());
   if (range.after) beyond = std::min(beyond, std::string(KeyBytes(prefix).time(range.after->time_ms).u64(range.after->seq).view()));
   while (true) {
-    const ReadTxn txn = env.read();
+    const ReadTxn txn = from.env.read();
     Cursor cursor(txn, table.handle);
     std::size_t seen = 0;
     bool more = cursor.before(beyond);
@@ -59,7 +59,12 @@ void walk_back(LmdbEnv& env, const Table& table, const KeyBytes& prefix, const R
       const model::RecordKey key{read_time(cursor.key(), time_at), read_be(cursor.key(), time_at + 8, 8)};
       if (key.time_ms < range.since_ms) return;
       beyond = cursor.key();
-      if (!visit(static_cast<const Txn&>(txn), key, cursor.key(), cursor.value())) return;
+      try {
+        if (!visit(static_cast<const Txn&>(txn), key, cursor.key(), cursor.value())) return;
+      } catch (const StoreError& bad) {
+        // One record that cannot be read does not hide the others.
+        if (from.on_unreadable) from.on_unreadable(bad.what());
+      }
     }
     if (!more) return;
   }
@@ -80,11 +85,12 @@ bool fits(const FailureQuery& query, const model::FailureRecord& failure) {
 
 }  // namespace
 
-Page<model::RunRecord> list_runs(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const RunQuery& query) {
+Page<model::RunRecord> list_runs(const Listing& from, model::TenantId tenant, const RunQuery& query) {
+  const Tables& tables = from.tables;
   Filling<model::RunRecord> page(query.range);
   const bool only_open = query.state == model::RunState::open;
   const KeyBytes prefix = KeyBytes().u32(tenant);
-  walk_back(env, only_open ? tables.open_runs : tables.runs, prefix, query.range,
+  walk_back(from, only_open ? tables.open_runs : tables.runs, prefix, query.range,
             [&](const Txn& txn, const model::RecordKey&, std::string_view key, std::string_view value) {
               if (only_open) value = txn.get(tables.runs.handle, key).value_or(std::string_view());
               if (value.empty()) return true;
@@ -98,13 +104,14 @@ Page<model::RunRecord> list_runs(LmdbEnv& env, const Tables& tables, model::Tena
   return page.take();
 }
 
-Page<model::FailureRecord> list_failures(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const FailureQuery& query) {
+Page<model::FailureRecord> list_failures(const Listing& from, model::TenantId tenant, const FailureQuery& query) {
+  const Tables& tables = from.tables;
   Filling<model::FailureRecord> page(query.range);
   const Table& table = query.shadow ? tables.shadow_failures : tables.failures;
   const bool by_fingerprint = !query.fingerprint.empty() && !query.shadow;
   KeyBytes prefix = KeyBytes().u32(tenant);
   if (by_fingerprint) prefix.bytes(view(half_digest(query.fingerprint)));
-  walk_back(env, by_fingerprint ? tables.fingerprints : table, prefix, query.range,
+  walk_back(from, by_fingerprint ? tables.fingerprints : table, prefix, query.range,
             [&](const Txn& txn, const model::RecordKey& at, std::string_view, std::string_view value) {
               const KeyBytes key = place_key(tenant, at);
               if (by_fingerprint) value = txn.get(table.handle, key).value_or(std::string_view());
@@ -120,9 +127,10 @@ Page<model::FailureRecord> list_failures(LmdbEnv& env, const Tables& tables, mod
   return page.take();
 }
 
-Page<model::ChangeRecord> list_changes(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const ChangeQuery& query) {
+Page<model::ChangeRecord> list_changes(const Listing& from, model::TenantId tenant, const ChangeQuery& query) {
+  const Tables& tables = from.tables;
   Filling<model::ChangeRecord> page(query.range);
-  walk_back(env, tables.changes, KeyBytes().u32(tenant), query.range,
+  walk_back(from, tables.changes, KeyBytes().u32(tenant), query.range,
             [&](const Txn& txn, const model::RecordKey& at, std::string_view key, std::string_view value) {
               const std::string kind = decoded(tables.changes, key, [&] { return decode_change_head(key, value); }).kind;
               if (!query.kind.empty() && kind != query.kind) return true;
@@ -135,11 +143,12 @@ Page<model::ChangeRecord> list_changes(LmdbEnv& env, const Tables& tables, model
   return page.take();
 }
 
-Page<model::PolicyRecord> list_policies(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const PolicyQuery& query) {
+Page<model::PolicyRecord> list_policies(const Listing& from, model::TenantId tenant, const PolicyQuery& query) {
+  const Tables& tables = from.tables;
   Filling<model::PolicyRecord> page(query.range);
   const bool of_one = !query.policy.empty();
   const KeyBytes prefix = of_one ? policy_times_prefix(tenant, query.policy) : KeyBytes().u32(tenant);
-  walk_back(env, of_one ? tables.policy_index : tables.policies, prefix, query.range,
+  walk_back(from, of_one ? tables.policy_index : tables.policies, prefix, query.range,
             [&](const Txn& txn, const model::RecordKey& at, std::string_view, std::string_view) {
               if (!page.has_room()) return false;
               auto policy = read_policy(txn, tables, tenant, at);

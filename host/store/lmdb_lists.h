@@ -2,15 +2,25 @@
 // pages being used again. For the files of store/ only; any thread.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "store/lmdb_env.h"
 #include "store/queries.h"
 #include "store/tables.h"
 
 namespace runwarden::store {
 
-Page<model::RunRecord> list_runs(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const RunQuery& query);
-Page<model::FailureRecord> list_failures(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const FailureQuery& query);
-Page<model::ChangeRecord> list_changes(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const ChangeQuery& query);
-Page<model::PolicyRecord> list_policies(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const PolicyQuery& query);
+// Where a list is read from, and who is told of a record that it passes over because it cannot be read.
+struct Listing {
+  LmdbEnv& env;
+  const Tables& tables;
+  const std::function<void(const std::string& text)>& on_unreadable;
+};
+
+Page<model::RunRecord> list_runs(const Listing& from, model::TenantId tenant, const RunQuery& query);
+Page<model::FailureRecord> list_failures(const Listing& from, model::TenantId tenant, const FailureQuery& query);
+Page<model::ChangeRecord> list_changes(const Listing& from, model::TenantId tenant, const ChangeQuery& query);
+Page<model::PolicyRecord> list_policies(const Listing& from, model::TenantId tenant, const PolicyQuery& query);
 
 }  // namespace runwarden::store

@@ -13,7 +13,6 @@ namespace {
 
 using Outcome = WriteResult::Outcome;
 
-constexpr const char* kPolicyKind = "policy";
 constexpr std::size_t kEntriesBytes = 1000;  // the index entries of a policy revision and its change
 
 KeyBytes part_key(model::TenantId tenant, PolicyPart part, std::string_view half) {
@@ -50,16 +49,6 @@ std::string highest_revision(const Txn& txn, const Tables& tables, std::string_v
   return decoded(tables.policy_index, head_key, [&] { return std::string(open_head(head_key, *value)); });
 }
 
-void note_revision(WriteBatch& batch, model::TenantId tenant, const model::PolicyRecord& policy) {
-  const KeyBytes key = part_key(tenant, PolicyPart::head, view(half_digest(policy.policy)));
-  const bool known = batch.txn.get(batch.tables.policy_index.handle, key).has_value();
-  std::string highest = highest_revision(batch.txn, batch.tables, key);
-  const bool rises = is_whole(policy.revision) && (highest.empty() || is_greater(policy.revision, highest));
-  if (known && !rises) return;
-  if (rises) highest = without_zeros(policy.revision);
-  batch.txn.put(batch.tables.policy_index.handle, key, seal(key, highest, policy.policy));
-}
-
 model::ChangeRecord change_of(const model::PolicyRecord& policy) {
   model::ChangeRecord change;
   change.key = policy.key;
@@ -86,14 +75,12 @@ std::optional<WriteResult> replay(WriteBatch& batch, const WriteOf& write, std::
 
 std::optional<WriteResult> same_revision(WriteBatch& batch, const PolicyWrite& write) {
   if (write.policy.revision.empty()) return std::nullopt;
-  const KeyBytes key = revision_key(write.tenant, write.policy);
-  const auto value = batch.txn.get(batch.tables.policy_index.handle, key);
-  if (!value) return std::nullopt;
-  const model::RecordKey place = decoded(batch.tables.policy_index, key, [&] { return decode_place(key, *value); });
-  auto before = read_policy(batch.txn, batch.tables, write.tenant, place);
+  const auto place = place_of_revision(batch.txn, batch.tables, write.tenant, write.policy);
+  if (!place) return std::nullopt;
+  auto before = read_policy(batch.txn, batch.tables, write.tenant, *place);
   if (!before) return std::nullopt;
   const bool same = before->content == write.policy.content;
-  if (same) remember_answer(batch, write.tenant, write.idempotency, {.kind = Answered::Kind::policy, .record = place});
+  if (same) remember_answer(batch, write.tenant, write.idempotency, {.kind = Answered::Kind::policy, .record = *place});
   WriteResult result{same ? Outcome::replayed : Outcome::run_conflict, {}, {}};
   result.policy = std::move(before);
   return result;
@@ -119,6 +106,36 @@ std::string next_revision(std::string_view highest) {
   return "1" + next;
 }
 
+bool raise_revision(WriteBatch& batch, model::TenantId tenant, const std::string& policy, const std::string& revision) {
+  const KeyBytes key = policy_name_key(tenant, policy);
+  const bool known = batch.txn.get(batch.tables.policy_index.handle, key).has_value();
+  std::string highest = highest_revision(batch.txn, batch.tables, key);
+  const bool rises = is_whole(revision) && (highest.empty() || is_greater(revision, highest));
+  if (known && !rises) return false;
+  if (rises) highest = without_zeros(revision);
+  batch.txn.put(batch.tables.policy_index.handle, key, seal(key, highest, policy));
+  return true;
+}
+
+std::optional<model::RecordKey> place_of_revision(const Txn& txn, const Tables& tables, model::TenantId tenant,
+                                                  const model::PolicyRecord& policy) {
+  const KeyBytes key = revision_key(tenant, policy);
+  const auto value = txn.get(tables.policy_index.handle, key);
+  if (!value) return std::nullopt;
+  return decoded(tables.policy_index, key, [&] { return decode_place(key, *value); });
+}
+
+KeyBytes policy_name_key(model::TenantId tenant, std::string_view policy) {
+  return part_key(tenant, PolicyPart::head, view(half_digest(policy)));
+}
+
+void enter_policy(WriteBatch& batch, model::TenantId tenant, const model::PolicyRecord& policy) {
+  batch.txn.put(batch.tables.policy_index.handle, time_key(tenant, policy), {});
+  const KeyBytes by_revision = revision_key(tenant, policy);
+  batch.txn.put(batch.tables.policy_index.handle, by_revision, encode_place(by_revision, policy.key));
+  raise_revision(batch, tenant, policy.policy, policy.revision);
+}
+
 KeyBytes policy_times_prefix(model::TenantId tenant, std::string_view policy) {
   return part_key(tenant, PolicyPart::time, view(half_digest(policy)));
 }
@@ -137,15 +154,11 @@ WriteResult write_policy(WriteBatch& batch, const PolicyWrite& write) {
   if (!batch.room.admit(write.policy.document.size() + kEntriesBytes)) return {Outcome::unavailable, {}, {}};
   model::PolicyRecord policy = write.policy;
   if (policy.revision.empty()) {
-    policy.revision = next_revision(
-        highest_revision(batch.txn, batch.tables, part_key(write.tenant, PolicyPart::head, view(half_digest(policy.policy)))));
+    policy.revision = next_revision(highest_revision(batch.txn, batch.tables, policy_name_key(write.tenant, policy.policy)));
   }
   const KeyBytes key = place_key(write.tenant, policy.key);
   batch.txn.put(batch.tables.policies.handle, key, encode_policy(key, policy));
-  batch.txn.put(batch.tables.policy_index.handle, time_key(write.tenant, policy), {});
-  const KeyBytes by_revision = revision_key(write.tenant, policy);
-  batch.txn.put(batch.tables.policy_index.handle, by_revision, encode_place(by_revision, policy.key));
-  note_revision(batch, write.tenant, policy);
+  enter_policy(batch, write.tenant, policy);
   model::ChangeRecord change = change_of(policy);
   put_change(batch, write.tenant, change);
   remember_answer(batch, write.tenant, write.idempotency, {.kind = Answered::Kind::policy, .record = policy.key});
@@ -161,11 +174,15 @@ bool erase_change(WriteBatch& batch, model::TenantId tenant, const model::Record
 }
 
 bool erase_policy(WriteBatch& batch, model::TenantId tenant, const model::RecordKey& key) {
-  const auto policy = read_policy(batch.txn, batch.tables, tenant, key);
-  if (!policy) return false;
+  // One that cannot be read goes all the same; what is left of it in the index leads nowhere.
+  try {
+    const auto policy = read_policy(batch.txn, batch.tables, tenant, key);
+    if (!policy) return false;
+    batch.txn.erase(batch.tables.policy_index.handle, time_key(tenant, *policy));
+    batch.txn.erase(batch.tables.policy_index.handle, revision_key(tenant, *policy));
+  } catch (const StoreError&) {
+  }
   batch.txn.erase(batch.tables.policies.handle, place_key(tenant, key));
-  batch.txn.erase(batch.tables.policy_index.handle, time_key(tenant, *policy));
-  batch.txn.erase(batch.tables.policy_index.handle, revision_key(tenant, *policy));
   erase_change(batch, tenant, key);
   return true;
 }

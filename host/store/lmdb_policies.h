@@ -20,6 +20,20 @@ enum class PolicyPart : std::uint8_t {
 };
 KeyBytes policy_times_prefix(model::TenantId tenant, std::string_view policy);
 
+constexpr const char* kPolicyKind = "policy";
+inline bool is_of_policy(const model::ChangeRecord& change) {
+  return change.kind == kPolicyKind;
+}
+
+// A policy revision's entries in the index.
+void enter_policy(WriteBatch& batch, model::TenantId tenant, const model::PolicyRecord& policy);
+// Where the revision of that policy stands.
+std::optional<model::RecordKey> place_of_revision(const Txn& txn, const Tables& tables, model::TenantId tenant,
+                                                  const model::PolicyRecord& policy);
+KeyBytes policy_name_key(model::TenantId tenant, std::string_view policy);
+// Notes a policy's name and that whole number among its revisions; false if that changes nothing.
+bool raise_revision(WriteBatch& batch, model::TenantId tenant, const std::string& policy, const std::string& revision);
+
 WriteResult write_change(WriteBatch& batch, const ChangeWrite& write);
 WriteResult write_policy(WriteBatch& batch, const PolicyWrite& write);
 bool erase_change(WriteBatch& batch, model::TenantId tenant, const model::RecordKey& key);

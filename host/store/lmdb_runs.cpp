@@ -98,12 +98,17 @@ void enter_run(WriteBatch& batch, const RunPlace& place, std::string_view run_id
   batch.tally.add(place.tenant, kRunSeries, place.key.time_ms, 1);
 }
 
-bool erase_run(WriteBatch& batch, const RunPlace& place) {
+ErasedRun erase_run(WriteBatch& batch, const RunPlace& place) {
+  ErasedRun erased;
   const KeyBytes key = place_key(place.tenant, place.key);
-  if (!batch.txn.get(batch.tables.runs.handle, key)) return false;
+  if (!batch.txn.get(batch.tables.runs.handle, key)) return erased;
+  erased.was_there = true;
   // A run that cannot be read goes all the same; what is left of it in the index of runIds points nowhere.
   try {
-    const std::string run_id = read_run_head(batch.txn, batch.tables, place.tenant, place.key)->run.run_id;
+    StoredRun stored = *read_run_head(batch.txn, batch.tables, place.tenant, place.key);
+    const std::string& run_id = stored.run.run_id;
+    erased.events = stored.buffering ? stored.buffering->total : stored.events;
+    erased.failures = std::move(stored.failures);
     if (!spells(run_id, place.key)) batch.txn.erase(batch.tables.run_ids.handle, run_id_key(place.tenant, run_id));
   } catch (const StoreError&) {
   }
@@ -112,7 +117,7 @@ bool erase_run(WriteBatch& batch, const RunPlace& place) {
   erase_all_below(batch, batch.tables.events, key);
   if (batch.txn.erase(batch.tables.open_runs.handle, key)) batch.open_runs.push_back({place, 0, std::nullopt});
   batch.tally.add(place.tenant, kRunSeries, place.key.time_ms, -1);
-  return true;
+  return erased;
 }
 
 void prepare_run(RunWrite& write) {

@@ -21,7 +21,12 @@ KeyBytes former_key(const RunPlace& place, std::uint32_t revision);
 // A new run's place in the index of runIds and in the count.
 void enter_run(WriteBatch& batch, const RunPlace& place, std::string_view run_id);
 // With its former revisions, its events and its index entries; not its failures, which go by their own time.
-bool erase_run(WriteBatch& batch, const RunPlace& place);
+struct ErasedRun {
+  bool was_there = false;
+  std::uint64_t events = 0;
+  std::vector<model::RecordKey> failures;  // that lists showed for it
+};
+ErasedRun erase_run(WriteBatch& batch, const RunPlace& place);
 
 // Fills in write.prepared: the run, then its failures.
 void prepare_run(RunWrite& write);

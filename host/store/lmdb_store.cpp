@@ -1,5 +1,6 @@
 #include "store/lmdb_store.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -37,31 +38,30 @@ bool is_network(std::uint64_t file_system_type) {
   return false;
 }
 
+// So that a file that was made or renamed in it is still there after a power cut.
+void sync_folder(const std::filesystem::path& folder) {
+  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return;  // it may be for writing only: then there is nothing to be done
+  const int code = ::fsync(file) == 0 ? 0 : errno;
+  ::close(file);
+  if (code != 0 && code != EINVAL) throw LmdbFault("cannot sync \"" + folder.string() + "\"", code);
+}
+
 Status make_folder(const LmdbSettings& settings) {
   std::error_code fault;
+  const bool made_here = !std::filesystem::exists(settings.path, fault);
   const bool parents = settings.path.has_parent_path() && !std::filesystem::exists(settings.path.parent_path(), fault);
   if (parents) std::filesystem::create_directories(settings.path.parent_path(), fault);
   if (::mkdir(settings.path.c_str(), 0750) != 0 && errno != EEXIST) {
     const std::string why = std::strerror(errno);
     return cannot_open(settings.path, "the folder cannot be made: " + why + "; make it, owned by the user that runs the service");
   }
+  if (made_here) sync_folder(settings.path / "..");
   const auto type = settings.machine.file_system_type ? settings.machine.file_system_type(settings.path) : statfs_type(settings.path);
   if (is_network(type)) {
     return cannot_open(settings.path, "it is on a network file system, where a store may be corrupted; put store.path on a local disk");
   }
   return Nothing{};
-}
-
-// The commands may be run by root; the service that uses the files later is not.
-void give_files_to_owner_of_folder(const std::filesystem::path& path) {
-  struct stat folder {};
-  if (::geteuid() != 0 || ::stat(path.c_str(), &folder) != 0 || folder.st_uid == 0) return;
-  for (const char* name : {"data.mdb", "lock.mdb"}) {
-    const std::filesystem::path file = path / name;
-    struct stat found {};
-    if (::lstat(file.c_str(), &found) != 0 || found.st_uid != 0) continue;
-    [[maybe_unused]] const int refused = ::lchown(file.c_str(), folder.st_uid, folder.st_gid);
-  }
 }
 
 std::string open_fault_text(const LmdbFault& fault) {
@@ -81,12 +81,16 @@ Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clo
   if (settings.map_size != 0 && settings.map_size < kSmallestMap) {
     return Error{Code::bad_request, "store.map_size is " + std::to_string(settings.map_size) + " bytes; use at least 4 MiB", {}, {}};
   }
-  if (Status made = make_folder(settings); !made.ok()) return std::move(made.error());
   try {
+    if (Status made = make_folder(settings); !made.ok()) return std::move(made.error());
     LmdbSettings as_made = settings;
-    if (settings.map_size == 0 && !std::filesystem::exists(settings.path / "data.mdb")) as_made.map_size = kFirstMap;
+    const bool is_new = !std::filesystem::exists(settings.path / "data.mdb");
+    if (settings.map_size == 0 && is_new) as_made.map_size = kFirstMap;
     auto store = std::make_unique<LmdbEngine>(as_made, clock);
-    give_files_to_owner_of_folder(settings.path);
+    give_files_to_owner_of(settings.path);
+    std::error_code ignored;
+    std::filesystem::remove_all(settings.path / kUnfinishedCopy, ignored);
+    if (is_new) sync_folder(settings.path);
     return std::unique_ptr<Store>(std::move(store));
   } catch (const LmdbFault& fault) {
     return cannot_open(settings.path, open_fault_text(fault));

@@ -26,8 +26,17 @@ struct LmdbSettings {
   // The most it may grow to; from 4 MiB. 0: as the store was made, which is what every process but the service asks for.
   std::uint64_t map_size = std::uint64_t{64} << 30;
   std::int64_t keep_idempotency_ms = std::int64_t{48} * 3600 * 1000;
+  // What becomes of a store of an older format. Only who holds the service lock may upgrade it: an older service beside would
+  // not know what it reads.
+  enum class IfOlder { refuse, upgrade };
+  IfOlder if_older = IfOlder::refuse;
+  // Told of each record that a list passes over because it cannot be read: which, why, and the remedy. Any thread.
+  std::function<void(const std::string& text)> on_unreadable;
   MachineAnswers machine;
 };
+
+// The folder of copies that are not finished, in a store's own: what stands there was interrupted, and goes.
+constexpr const char* kUnfinishedCopy = "compacting";
 
 // The clock has to outlive the store.
 Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clock& clock);

@@ -98,6 +98,14 @@ void OpenRunIndex::release(const RunPlace& place, std::int64_t now_ms) {
   schedule(place, found->second, std::max(due_ms(found->second), now_ms));
 }
 
+std::vector<RunPlace> OpenRunIndex::places() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<RunPlace> places;
+  places.reserve(entries_.size());
+  for (const auto& [place, entry] : entries_) places.push_back(place);
+  return places;
+}
+
 OpenRuns OpenRunIndex::count(std::int64_t now_ms) const {
   const std::lock_guard lock(mutex_);
   OpenRuns open{entries_.size(), 0};

@@ -44,6 +44,7 @@ class OpenRunIndex {
   bool claim_one(const RunPlace& place, std::int64_t lease_ms, std::int64_t now_ms);
   void release(const RunPlace& place, std::int64_t now_ms);
 
+  std::vector<RunPlace> places() const;
   OpenRuns count(std::int64_t now_ms) const;
 
  private:

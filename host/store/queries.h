@@ -86,8 +86,9 @@ struct Retention {
   std::int64_t failures_before_ms = kBeginningMs;
   std::int64_t changes_before_ms = kBeginningMs;
   std::int64_t policies_before_ms = kBeginningMs;
-  std::optional<model::TenantId> tenant = std::nullopt;  // of this one only
-  bool open_runs_too = false;                            // else those stay until they are resolved
+  // Of this one only: a purge. A run's failures go with it, policies also while they are in force.
+  std::optional<model::TenantId> tenant = std::nullopt;
+  bool open_runs_too = false;  // else those stay until they are resolved
 };
 
 struct Expired {
@@ -97,7 +98,18 @@ struct Expired {
   std::uint64_t policies = 0;
   std::uint64_t idempotency_keys = 0;
   std::uint64_t crash_marks = 0;
-  bool more = false;  // there is more to delete: ask again
+  std::uint64_t events = 0;  // of those runs; not records of their own
+  bool more = false;         // there is more to delete: ask again
+  void add(const Expired& other) {
+    runs += other.runs;
+    failures += other.failures;
+    changes += other.changes;
+    policies += other.policies;
+    idempotency_keys += other.idempotency_keys;
+    crash_marks += other.crash_marks;
+    events += other.events;
+    more = other.more;
+  }
   std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys + crash_marks; }
 };
 

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "store/store_use.h"
+
 namespace runwarden::store {
 
 Result<ServiceLock> ServiceLock::take(const std::filesystem::path& folder) {
@@ -21,6 +23,7 @@ Result<ServiceLock> ServiceLock::take(const std::filesystem::path& folder) {
                  {},
                  {}};
   }
+  give_to_owner_of(folder, file);
   if (::flock(file, LOCK_EX | LOCK_NB) == 0) return ServiceLock(file);
   const int code = errno;
   ::close(file);

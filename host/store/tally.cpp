@@ -98,6 +98,38 @@ void Tally::flush(WriteTxn& txn, const Tables& tables) {
   changes_.clear();
 }
 
+std::string lowest_count_key(model::TenantId tenant, const Half& series, std::int64_t time_ms) {
+  return std::string(count_key(tenant, series, kShifts.front(), time_ms >> kShifts.front()).view());
+}
+
+CountCheck check_count(const Txn& txn, const Tables& tables, std::string_view key, std::string_view value) {
+  constexpr std::size_t kShiftAt = 4 + sizeof(Half);
+  if (key.size() != kShiftAt + 9) throw BadValue("the key has " + std::to_string(key.size()) + " bytes");
+  CountCheck check;
+  check.says = read_count(tables, key, value);
+  TallyWindow window{tenant_of(key), {}, 0, 0};
+  std::copy_n(key.data() + 4, sizeof(Half), window.series.data());
+  const int shift = static_cast<std::uint8_t>(key[kShiftAt]);
+  const std::int64_t bucket = read_time(key, kShiftAt + 1);
+  if (shift == kAllTime) {
+    constexpr std::int64_t kFar = std::int64_t{1} << 40;  // in units of the highest level
+    check.is = sum_buckets(txn, tables, window, kShifts.back(), -kFar, kFar);
+    check.above = true;
+    return check;
+  }
+  const auto level = std::find(kShifts.begin(), kShifts.end(), shift);
+  if (level == kShifts.end()) throw BadValue("it is of level " + std::to_string(shift) + ", which this program does not know");
+  const int below = level == kShifts.begin() ? 0 : *(level - 1);
+  const std::int64_t first = bucket << (shift - below);
+  const std::int64_t end = (bucket + 1) << (shift - below);
+  check.is = level == kShifts.begin() ? walk(txn, tables, window, first, end) : sum_buckets(txn, tables, window, below, first, end);
+  const bool highest = level + 1 == kShifts.end();
+  const KeyBytes above = highest ? count_key(window.tenant, window.series, kAllTime, 0)
+                                 : count_key(window.tenant, window.series, *(level + 1), bucket >> (*(level + 1) - shift));
+  check.above = txn.get(tables.tally.handle, above).has_value();
+  return check;
+}
+
 std::uint64_t count_all(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& series) {
   const KeyBytes key = count_key(tenant, series, kAllTime, 0);
   const auto value = txn.get(tables.tally.handle, key);

@@ -43,4 +43,16 @@ struct TallyWindow {
 };
 std::uint64_t count_window(const Txn& txn, const Tables& tables, const TallyWindow& window);
 
+// The key of the count of the lowest level that a record of that time is in.
+std::string lowest_count_key(model::TenantId tenant, const Half& series, std::int64_t time_ms);
+
+// A count against what it counts: the counts of the level below it, or the records.
+struct CountCheck {
+  std::uint64_t says = 0;
+  std::uint64_t is = 0;
+  bool above = false;  // the count that has it in its sum is there
+};
+// Throws BadValue or StoreError.
+CountCheck check_count(const Txn& txn, const Tables& tables, std::string_view key, std::string_view value);
+
 }  // namespace runwarden::store

@@ -1,0 +1,104 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "base/json_text.h"
+#include "cli/line_counts.h"
+#include "cli/line_reader.h"
+#include "cli/upkeep_command.h"
+
+namespace runwarden::cli {
+namespace {
+
+constexpr std::size_t kLongestLine = std::size_t{1} << 30;  // no record in a store is longer
+
+struct ImportOptions {
+  std::string file = "-";
+  bool json = false;
+};
+
+void print_json(std::ostream& out, const store::Imported& imported) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("tenants").begin_array();
+  for (const std::string& tenant : imported.tenants) json.string(tenant);
+  json.end_array().key("stored").begin_object();
+  for (const auto& [kind, count] : imported.stored) json.key(kind).integer(static_cast<std::int64_t>(count));
+  json.end_object().key("alreadyThere").integer(static_cast<std::int64_t>(imported.already_there));
+  json.key("conflicts").integer(static_cast<std::int64_t>(imported.conflicts)).key("conflictLines").begin_array();
+  for (const auto& one : imported.first_ones) {
+    json.begin_object().key("line").integer(static_cast<std::int64_t>(one.line)).key("detail").string(one.detail).end_object();
+  }
+  json.end_array().end_object();
+  out << text << "\n";
+}
+
+int tell(Context& context, const ImportOptions& options, const store::Imported& imported) {
+  if (options.json) {
+    print_json(context.out, imported);
+  } else {
+    print_counts(context.out, "imported", imported.stored, false);
+    if (imported.already_there > 0) context.out << imported.already_there << " records were there already\n";
+  }
+  if (imported.conflicts > 0) {
+    for (const auto& one : imported.first_ones) context.err << options.file << ":" << one.line << ": " << one.detail << "\n";
+    context.err << "runwarden: " << imported.conflicts << " records were left out: others stand in their place\n";
+  }
+  const int finished = context.finish();
+  return imported.conflicts > 0 ? kWanting : finished;
+}
+
+int run_import(Context& context, const ImportOptions& options) {
+  auto input = InputFile::open(options.file);
+  if (!input.ok()) return context.refuse(input.error().detail);
+  UpkeepCommand command(context, UpkeepCommand::Signals::end_process);  // what is not committed is as if it had never been
+  if (!command.find_stopped_store(IfNoStore::make)) return kWanting;
+  LineReader lines(input->descriptor(), kLongestLine);
+  const auto imported = store::import_lines(command.upkeep(), [&]() -> Result<std::optional<std::string>> {
+    auto line = lines.next();
+    if (!line.ok()) return std::move(line.error());
+    if (!line->has_value()) return std::optional<std::string>();
+    if ((*line)->too_long) return Error{Code::bad_request, "import: a line is longer than 1 GiB: this is no export of runwarden", {}, {}};
+    return std::optional(std::move((*line)->text));
+  });
+  if (!imported.ok()) return command.refuse(imported.error());
+  command.clear_progress();
+  return tell(context, options, *imported);
+}
+
+}  // namespace
+
+void print_counts(std::ostream& out, std::string_view what, const store::LineCounts& counts, bool json) {
+  std::string text;
+  if (json) {
+    JsonWriter writer(text);
+    writer.begin_object();
+    for (const auto& [kind, count] : counts) writer.key(kind).integer(static_cast<std::int64_t>(count));
+    writer.end_object();
+  } else {
+    text = std::string(what);
+    std::uint64_t lines = 0;
+    std::string parts;
+    for (const auto& [kind, count] : counts) {
+      lines += count;
+      parts += (parts.empty() ? "" : ", ") + kind + " " + std::to_string(count);
+    }
+    text += " " + std::to_string(lines) + " records" + (parts.empty() ? "" : ": " + parts);
+  }
+  out << text << "\n";
+}
+
+void add_import(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("import", "Take in what export wrote; the service has to be stopped");
+  auto options = std::make_shared<ImportOptions>();
+  command->add_option("file", options->file, "The export; default standard input")->type_name("FILE");
+  command->add_flag("--json", options->json, "The counts as a JSON object");
+  command->footer(
+      "All or nothing: interrupted at any point, it has stored nothing. Records that are there already are counted and left alone;\n"
+      "where another record stands in the place of one, the line is named, the rest is imported, and the exit is 1.\n"
+      "Makes the store and the tenant if they are new; keys are made with `runwarden keys create`.\n\n"
+      "Example:\n  runwarden import acme.ndjson --data-dir /srv/runwarden");
+  command->callback([&context, options] { context.exit_code = run_import(context, *options); });
+}
+
+}  // namespace runwarden::cli

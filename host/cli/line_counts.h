@@ -1,0 +1,14 @@
+// Counts of an export's or import's lines, for reading or as JSON. Pure; any thread.
+#pragma once
+
+#include <ostream>
+#include <string_view>
+
+#include "store/upkeep.h"
+
+namespace runwarden::cli {
+
+// "exported 12 runs, 3 failures", or {"run": 12, "failure": 3}.
+void print_counts(std::ostream& out, std::string_view what, const store::LineCounts& counts, bool json);
+
+}  // namespace runwarden::cli

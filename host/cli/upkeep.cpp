@@ -1,0 +1,252 @@
+// backup, verify, compact and purge.
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+
+#include "base/json_text.h"
+#include "base/time_text.h"
+#include "cli/table.h"
+#include "cli/upkeep_command.h"
+
+namespace runwarden::cli {
+namespace {
+
+std::int64_t number(std::uint64_t value) {
+  return static_cast<std::int64_t>(value);
+}
+
+int backup(Context& context, const std::string& folder, bool json) {
+  UpkeepCommand command(context);
+  if (!command.find_store(IfNoStore::refuse)) return kWanting;
+  const auto copied = store::back_up(command.upkeep(), folder);
+  if (!copied.ok()) return command.refuse(copied.error());
+  command.clear_progress();
+  if (json) {
+    std::string text;
+    JsonWriter out(text);
+    out.begin_object().key("folder").string(folder).key("bytes").integer(number(copied->bytes));
+    out.key("entries").integer(number(copied->records)).end_object();
+    context.out << text << "\n";
+  } else {
+    context.out << folder << ": " << size_text(copied->bytes) << ", " << copied->records << " entries, every one checked\n";
+  }
+  return context.finish();
+}
+
+int compact(Context& context, bool json) {
+  UpkeepCommand command(context);
+  if (!command.find_stopped_store(IfNoStore::refuse)) return kWanting;
+  const auto compacted = store::compact(command.upkeep());
+  if (!compacted.ok()) return command.refuse(compacted.error());
+  command.clear_progress();
+  if (json) {
+    std::string text;
+    JsonWriter out(text);
+    out.begin_object().key("bytesBefore").integer(number(compacted->bytes_before));
+    out.key("bytesAfter").integer(number(compacted->bytes_after)).end_object();
+    context.out << text << "\n";
+  } else {
+    context.out << "before " << size_text(compacted->bytes_before) << ", after " << size_text(compacted->bytes_after) << "\n";
+  }
+  return context.finish();
+}
+
+// How far a verification in a process of its own has come: seen by the one that waits for it.
+struct Followed {
+  char table[32];
+};
+
+void print_verified(Context& context, const store::Verified& verified, bool json) {
+  if (!json) {
+    Table table({"TABLE", "ENTRIES"});
+    for (const auto& [name, entries] : verified.entries) table.add({name, std::to_string(entries)});
+    table.print(context.out);
+    for (const store::StoreFault& fault : verified.first_ones) {
+      context.out << "fault: " << fault.table << ", key 0x" << fault.key << ": " << fault.detail << "; " << fault.remedy << "\n";
+    }
+    context.out << (verified.faults == 0 ? "no fault found" : std::to_string(verified.faults) + " faults found") << "\n";
+    return;
+  }
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("ok").boolean(verified.faults == 0).key("entries").begin_object();
+  for (const auto& [name, entries] : verified.entries) out.key(name).integer(number(entries));
+  out.end_object().key("faultCount").integer(number(verified.faults)).key("faults").begin_array();
+  for (const store::StoreFault& fault : verified.first_ones) {
+    out.begin_object().key("table").string(fault.table).key("key").string(fault.key).key("detail").string(fault.detail);
+    out.key("remedy").string(fault.remedy).end_object();
+  }
+  out.end_array().end_object();
+  context.out << text << "\n";
+}
+
+int verify_here(Context& context, UpkeepCommand& command, bool json, Followed& followed) {
+  store::Upkeep upkeep = command.upkeep();
+  upkeep.on_progress = [&command, &followed](const store::Progress& progress) {
+    std::strncpy(followed.table, progress.table, sizeof followed.table - 1);
+    command.show(progress);
+    return !UpkeepCommand::interrupted();
+  };
+  const auto verified = store::verify(upkeep);
+  if (!verified.ok()) return command.refuse(verified.error());
+  command.clear_progress();
+  print_verified(context, *verified, json);
+  const int finished = context.finish();
+  return verified->faults > 0 ? kWanting : finished;
+}
+
+void say_damaged(Context& context, const Followed& followed, bool json) {
+  store::Verified verified;
+  verified.faults = 1;
+  verified.first_ones.push_back({followed.table[0] == '\0' ? "store" : followed.table, "",
+                                 "the pages of the file do not hold together: reading them ends the process", "restore a backup"});
+  print_verified(context, verified, json);
+  context.finish();
+}
+
+// The file is mapped into memory: damaged pages can end the process that reads them. So another one reads.
+int verify(Context& context, bool json) {
+  UpkeepCommand command(context);
+  if (!command.find_store(IfNoStore::refuse)) return kWanting;
+  void* const shared = ::mmap(nullptr, sizeof(Followed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return context.refuse(std::string("verify: no memory: ") + std::strerror(errno));
+  Followed& followed = *static_cast<Followed*>(shared);
+  context.out.flush();
+  const pid_t child = ::fork();
+  if (child < 0) return context.refuse(std::string("verify: no process can be made: ") + std::strerror(errno));
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    ::_exit(verify_here(context, command, json, followed));
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) != child) {
+    if (UpkeepCommand::interrupted()) ::kill(child, SIGTERM);
+  }
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  command.clear_progress();
+  say_damaged(context, followed, json);
+  return kWanting;
+}
+
+struct PurgeOptions {
+  std::string tenant;
+  std::string before;
+  bool json = false;
+};
+
+struct Receipt {
+  std::string tenant;
+  std::optional<std::int64_t> before_ms;
+  std::int64_t asked_ms = 0;
+  store::Purged purged;
+};
+
+std::vector<std::pair<const char*, std::uint64_t>> lines_of(const store::Purged& purged) {
+  const store::Expired& gone = purged.gone;
+  return {{"runs", gone.runs},
+          {"failures", gone.failures},
+          {"events", gone.events},
+          {"changes", gone.changes},
+          {"policies", gone.policies},
+          {"idempotentAnswers", gone.idempotency_keys},
+          {"crashMarks", gone.crash_marks},
+          {"indexEntries", purged.leftovers}};
+}
+
+void print_receipt(Context& context, const Receipt& receipt, bool json) {
+  if (!json) {
+    context.out << "purged at " << format_time(receipt.asked_ms) << ": tenant \"" << receipt.tenant << "\", "
+                << (receipt.before_ms ? "records before " + format_time(*receipt.before_ms) : "every record") << "\n";
+    Table table({"DELETED", "COUNT"});
+    for (const auto& [name, count] : lines_of(receipt.purged)) table.add({name, std::to_string(count)});
+    return table.print(context.out);
+  }
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("tenant").string(receipt.tenant).key("before");
+  receipt.before_ms ? out.string(format_time(*receipt.before_ms)) : out.null();
+  out.key("purgedAt").string(format_time(receipt.asked_ms)).key("deleted").begin_object();
+  for (const auto& [name, count] : lines_of(receipt.purged)) out.key(name).integer(number(count));
+  out.end_object().end_object();
+  context.out << text << "\n";
+}
+
+int purge(Context& context, const PurgeOptions& options) {
+  UpkeepCommand command(context);
+  if (!command.find_store(IfNoStore::refuse)) return kWanting;
+  Receipt receipt;
+  receipt.tenant = options.tenant;
+  receipt.asked_ms = command.clock().wall_ms();
+  store::PurgeQuery query{options.tenant};
+  if (!options.before.empty()) {
+    query.before_ms = *point_in_time(options.before, receipt.asked_ms);
+    receipt.before_ms = query.before_ms;
+  }
+  auto purged = store::purge(command.upkeep(), query);
+  if (!purged.ok()) return command.refuse(purged.error());
+  command.clear_progress();
+  receipt.purged = *purged;
+  print_receipt(context, receipt, options.json);
+  return context.finish();
+}
+
+}  // namespace
+
+void add_backup(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("backup", "Copy the store to a folder, while it is served");
+  auto folder = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("folder", *folder, "A new folder, or an empty one")->required()->type_name("DIR");
+  command->add_flag("--json", *json, "The receipt as a JSON object");
+  command->footer(
+      "The copy holds all that was acknowledged before the command began, keys included, and is checked before it gets its name.\n"
+      "It is a store: to restore, stop the service and put its files in the place of store.path, or serve it with --data-dir.\n\n"
+      "Example:\n  runwarden backup /srv/backup/runwarden-2026-11-21");
+  command->callback([&context, folder, json] { context.exit_code = backup(context, *folder, *json); });
+}
+
+void add_verify(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("verify", "Check every record, index and count of the store");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "A JSON object: ok, entries by table, faultCount, faults with table, key, detail and remedy");
+  command->footer(
+      "Runs beside a serving process. Exit 1 if there is any fault; the first 1000 are named.\n\n"
+      "Example:\n  runwarden verify --data-dir /srv/backup/runwarden-2026-11-21");
+  command->callback([&context, json] { context.exit_code = verify(context, *json); });
+}
+
+void add_compact(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("compact", "Write the store's file anew without its free pages; the service has to be stopped");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "The sizes as a JSON object");
+  command->footer(
+      "Gives the disk back what was deleted; the bytes of deleted records are gone from the file then, too. Needs room for the\n"
+      "copy, which is checked before it takes the old file's place; interrupted, the old one stays.\n\n"
+      "Example:\n  runwarden compact");
+  command->callback([&context, json] { context.exit_code = compact(context, *json); });
+}
+
+void add_purge(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("purge", "Delete a tenant's records, all or those before a time, and print a receipt");
+  auto options = std::make_shared<PurgeOptions>();
+  command->add_option("--tenant", options->tenant, "Whose records")->required()->type_name("TENANT");
+  command->add_option("--before", options->before, "Only records from before then: a time, or how long ago, such as 90d")
+      ->type_name("TIME")
+      ->check(check_point_in_time);
+  command->add_flag("--json", options->json, "The receipt as a JSON object");
+  command->footer(
+      "Runs beside a serving process. A run goes with its events, its failures and its revisions by the time it was received, open\n"
+      "or not; other failures, changes and policies by their own time. Keys stay: end them with `runwarden keys revoke`.\n"
+      "The deleted bytes stand in the free pages of the file until those are used again: `runwarden compact` leaves them behind.\n\n"
+      "Example:\n  runwarden purge --tenant acme --before 2026-01-01T00:00:00Z");
+  command->callback([&context, options] { context.exit_code = purge(context, *options); });
+}
+
+}  // namespace runwarden::cli

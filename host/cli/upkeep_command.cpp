@@ -1,0 +1,142 @@
+#include "cli/upkeep_command.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "base/time_text.h"
+#include "config/core_types.h"
+#include "store/lmdb_store.h"
+
+namespace runwarden::cli {
+namespace {
+
+constexpr std::int64_t kShowEveryNs = 200'000'000;
+constexpr std::int64_t kShowFromNs = 500'000'000;  // what is shorter needs no progress
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+
+std::atomic<bool> asked_to_stop{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+
+extern "C" void note_signal(int) {
+  asked_to_stop.store(true, std::memory_order_relaxed);
+}
+
+void handle_signals(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  for (const int number : kSignals) ::sigaction(number, &action, nullptr);
+}
+
+}  // namespace
+
+UpkeepCommand::UpkeepCommand(Context& context, Signals signals) : context_(context), terminal_(::isatty(STDERR_FILENO) == 1) {
+  asked_to_stop = false;
+  begun_ns_ = clock_.monotonic_ns();
+  if (signals == Signals::stop_in_order) handle_signals(note_signal);
+}
+
+UpkeepCommand::~UpkeepCommand() {
+  clear_progress();
+  handle_signals(SIG_DFL);
+}
+
+bool UpkeepCommand::interrupted() {
+  return asked_to_stop.load(std::memory_order_relaxed);
+}
+
+bool UpkeepCommand::find_store(IfNoStore if_none) {
+  if (!settings_) settings_ = context_.settings();
+  if (!settings_) return false;
+  const std::filesystem::path folder = settings_->store.path;
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / "data.mdb", ignored)) return true;
+  if (if_none == IfNoStore::refuse) {
+    context_.refuse("there is no store at " + folder.string() + " that this user can see; check --config and --data-dir");
+    return false;
+  }
+  store::LmdbSettings lmdb;
+  lmdb.path = folder;
+  lmdb.map_size = static_cast<std::uint64_t>(settings_->store.map_size_bytes);
+  const auto made = store::open_lmdb(lmdb, clock_);
+  if (!made.ok()) context_.refuse(made.error().detail);
+  return made.ok();
+}
+
+bool UpkeepCommand::find_stopped_store(IfNoStore if_none) {
+  if (!settings_) settings_ = context_.settings();
+  if (!settings_) return false;
+  if (if_none == IfNoStore::refuse && !find_store(if_none)) return false;
+  auto lock = store::ServiceLock::take(settings_->store.path);
+  if (!lock.ok()) {
+    context_.refuse(lock.error().detail);
+    return false;
+  }
+  lock_.emplace(std::move(*lock));
+  return find_store(if_none);
+}
+
+store::Upkeep UpkeepCommand::upkeep() {
+  // Beside a serving process the map is as that one made it; alone, as large as the service will make it.
+  const std::uint64_t map_size = lock_ ? static_cast<std::uint64_t>(settings_->store.map_size_bytes) : 0;
+  return {settings_->store.path, clock_,
+          [this](const store::Progress& progress) {
+            show(progress);
+            return !interrupted();
+          },
+          map_size};
+}
+
+void UpkeepCommand::show(const store::Progress& progress) {
+  if (!terminal_) return;
+  const std::int64_t now_ns = clock_.monotonic_ns();
+  if (now_ns - begun_ns_ < kShowFromNs || now_ns - shown_ns_ < kShowEveryNs) return;
+  shown_ns_ = now_ns;
+  shown_ = true;
+  context_.err << "\r\x1b[K" << progress.doing << ": ";
+  const bool bytes = std::string_view(progress.unit) == "bytes";
+  const auto number = [bytes](std::uint64_t value) { return bytes ? size_text(value) : std::to_string(value); };
+  context_.err << number(progress.done);
+  if (progress.all != 0) context_.err << " of " << number(progress.all);
+  if (!bytes) context_.err << " " << progress.unit;
+  if (*progress.table != '\0') context_.err << " (" << progress.table << ")";
+  if (progress.all != 0) context_.err << ", " << std::min<std::uint64_t>(100, progress.done * 100 / progress.all) << "%";
+  context_.err << std::flush;
+}
+
+void UpkeepCommand::clear_progress() {
+  if (std::exchange(shown_, false)) context_.err << "\r\x1b[K" << std::flush;
+}
+
+int UpkeepCommand::refuse(const Error& error) {
+  clear_progress();
+  return context_.refuse(error.detail);
+}
+
+std::optional<std::int64_t> point_in_time(std::string_view text, std::int64_t now_ms) {
+  if (const auto time = parse_time(text)) return time;
+  if (const auto ago = config::duration_ms(text)) return now_ms - *ago;
+  return std::nullopt;
+}
+
+std::string check_point_in_time(const std::string& text) {
+  if (point_in_time(text, 0)) return "";
+  return "expected a time such as 2026-11-01T00:00:00Z, or how long ago it was, such as 30d, got \"" + text + "\"";
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  double size = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; size >= 1024 && unit + 1 < kUnits.size(); ++unit) size /= 1024;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", size, kUnits[unit]);
+  return text.data();
+}
+
+}  // namespace runwarden::cli

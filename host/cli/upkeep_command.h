@@ -1,0 +1,61 @@
+// What the commands that work on a whole store share: where it is, progress on a terminal, being interrupted. [main] only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "cli/context.h"
+#include "store/service_lock.h"
+#include "store/upkeep.h"
+
+namespace runwarden::cli {
+
+enum class IfNoStore { make, refuse };
+
+// One such command while it runs. SIGINT, SIGTERM and SIGHUP stop it in good order as long as this lives; or end the process,
+// as ever, for a command that has nothing to put in order.
+class UpkeepCommand {
+ public:
+  enum class Signals { stop_in_order, end_process };
+  explicit UpkeepCommand(Context& context, Signals signals = Signals::stop_in_order);
+  ~UpkeepCommand();
+  UpkeepCommand(const UpkeepCommand&) = delete;
+  UpkeepCommand& operator=(const UpkeepCommand&) = delete;
+
+  // False: the faults are told. With IfNoStore::make a missing store is made.
+  bool find_store(IfNoStore if_none);
+  // Likewise, while the service is stopped; it stays so until the command ends.
+  bool find_stopped_store(IfNoStore if_none);
+
+  store::Upkeep upkeep();
+  const SystemClock& clock() const { return clock_; }
+  // Whether a signal has asked to stop.
+  static bool interrupted();
+  // Shown only where standard error is a terminal, a few times a second.
+  void show(const store::Progress& progress);
+  void clear_progress();
+  int refuse(const Error& error);
+
+ private:
+  Context& context_;
+  SystemClock clock_;
+  std::optional<config::Settings> settings_;
+  std::optional<store::ServiceLock> lock_;
+  bool terminal_ = false;
+  bool shown_ = false;
+  std::int64_t shown_ns_ = 0;
+  std::int64_t begun_ns_ = 0;
+};
+
+// A point in time given as RFC 3339 ("2026-11-01T00:00:00Z") or as how long ago it was ("30d").
+std::optional<std::int64_t> point_in_time(std::string_view text, std::int64_t now_ms);
+// For CLI11: empty, or what is wrong with it.
+std::string check_point_in_time(const std::string& text);
+
+// "1.4 GiB"
+std::string size_text(std::uint64_t bytes);
+
+}  // namespace runwarden::cli

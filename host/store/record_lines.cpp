@@ -1,0 +1,458 @@
+#include "store/record_lines.h"
+
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/json_events.h"
+#include "base/json_members.h"
+#include "base/json_text.h"
+#include "store/raw_json.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr int kDeepest = 1024;
+
+template <class... Each>
+struct Overloaded : Each... {
+  using Each::operator()...;
+};
+template <class... Each>
+Overloaded(Each...) -> Overloaded<Each...>;
+
+constexpr const char* kStates[] = {"open", "resolved"};
+constexpr const char* kResolutions[] = {"whole", "final", "idle", "max_age", "max_events"};
+constexpr const char* kSeverities[] = {"low", "medium", "high", "critical"};
+constexpr const char* kAnswerKinds[] = {"run", "events", "change", "policy"};
+
+template <class Enum, std::size_t Count>
+const char* name_in(const char* const (&names)[Count], Enum value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
+template <class Enum, std::size_t Count>
+Enum value_in(const char* const (&names)[Count], std::string_view name) {
+  for (std::size_t i = 0; i < Count; ++i) {
+    if (name == names[i]) return static_cast<Enum>(i);
+  }
+  throw BadValue("\"" + std::string(name) + "\" is nothing this program knows");
+}
+
+std::string hex(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (const char c : bytes) {
+    text += kDigits[static_cast<std::uint8_t>(c) >> 4];
+    text += kDigits[static_cast<std::uint8_t>(c) & 15];
+  }
+  return text;
+}
+
+std::string from_hex(std::string_view text) {
+  if (text.size() % 2 != 0) throw BadValue("hexadecimal digits are missing");
+  std::string bytes;
+  bytes.reserve(text.size() / 2);
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    unsigned byte = 0;
+    const auto end = text.data() + i + 2;
+    if (std::from_chars(text.data() + i, end, byte, 16).ptr != end) throw BadValue("these are no hexadecimal digits");
+    bytes += static_cast<char>(byte);
+  }
+  return bytes;
+}
+
+class Validated final : public JsonEvents {
+ public:
+  bool scalar(const JsonScalar&) override { return true; }
+  bool open_object() override { return true; }
+  bool open_array() override { return true; }
+  bool key(std::string_view) override { return true; }
+  bool close() override { return true; }
+  void restart() override {}
+};
+
+bool is_json_of_one_line(std::string_view text) {
+  if (text.empty() || text.find_first_of("\n\r") != std::string_view::npos) return false;
+  if (text.front() == ' ' || text.back() == ' ' || text.front() == '\t' || text.back() == '\t') return false;
+  Validated nothing;
+  return parse_json(text, kDeepest, nothing).ok();
+}
+
+// JSON as it stands; a text that is none as an object {"text": ...}, in which no other JSON of ours has a member "text" alone.
+void add_json(JsonWriter& out, std::string_view json) {
+  if (is_json_of_one_line(json) && !json.starts_with(R"({"text":)")) {
+    out.raw(json);
+  } else {
+    out.begin_object().key("text").string(json).end_object();
+  }
+}
+
+std::string json_of(std::string_view raw) {
+  if (!raw.starts_with(R"({"text":)")) return std::string(raw);
+  const RawObject wrapped(raw);
+  return json_string_value(wrapped.at("text"));
+}
+
+void add_place(JsonWriter& out, const model::RecordKey& key) {
+  out.key("timeMs").integer(key.time_ms).key("seq").string(std::to_string(key.seq));
+}
+
+std::int64_t integer_of(std::string_view raw) {
+  std::int64_t number = 0;
+  const auto end = raw.data() + raw.size();
+  if (std::from_chars(raw.data(), end, number).ptr != end || raw.empty()) {
+    throw BadValue("expected a whole number, found " + std::string(raw.substr(0, 40)));
+  }
+  return number;
+}
+
+std::uint64_t unsigned_of(std::string_view raw) {
+  std::uint64_t number = 0;
+  const auto end = raw.data() + raw.size();
+  if (std::from_chars(raw.data(), end, number).ptr != end || raw.empty()) {
+    throw BadValue("expected a whole number from 0, found " + std::string(raw.substr(0, 40)));
+  }
+  return number;
+}
+
+// An object of a line, its members by name.
+struct Members : RawObject {
+  using RawObject::RawObject;
+  std::int64_t integer(std::string_view name) const { return integer_of(at(name)); }
+  std::uint32_t u32(std::string_view name) const {
+    const std::uint64_t number = unsigned_of(at(name));
+    if (number > 0xFFFFFFFFu) throw BadValue("\"" + std::string(name) + "\" is too large");
+    return static_cast<std::uint32_t>(number);
+  }
+  std::uint64_t u64(std::string_view name) const { return unsigned_of(at(name)); }
+  bool flag(std::string_view name) const { return at(name) == "true"; }
+  std::string text(std::string_view name) const {
+    const std::string_view raw = at(name);
+    if (raw.front() != '"') throw BadValue("\"" + std::string(name) + "\" is no text");
+    return json_string_value(raw);
+  }
+  std::string json(std::string_view name) const { return json_of(at(name)); }
+  model::RecordKey place() const { return {integer("timeMs"), unsigned_of(text("seq"))}; }
+  model::Digest digest(std::string_view name) const {
+    const std::string bytes = from_hex(text(name));
+    model::Digest digest{};
+    if (bytes.size() != digest.size()) throw BadValue("\"" + std::string(name) + "\" is no SHA-256");
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(digest.data()));
+    return digest;
+  }
+};
+
+void add_buffering(JsonWriter& out, const Buffering& buffering) {
+  out.key("buffering").begin_object().key("firstMs").integer(buffering.first_ms).key("lastMs").integer(buffering.last_ms);
+  out.key("former").integer(buffering.former).key("total").integer(buffering.total).key("cut").integer(buffering.cut);
+  if (buffering.ending) out.key("ending").string(name_in(kResolutions, *buffering.ending));
+  out.key("tailFinal").boolean(buffering.tail_final).key("bytes").string(std::to_string(buffering.bytes));
+  out.key("maxEvents").integer(buffering.max_events).key("maxBytes").string(std::to_string(buffering.max_bytes)).end_object();
+}
+
+Buffering read_buffering(const Members& in) {
+  Buffering buffering;
+  buffering.first_ms = in.integer("firstMs");
+  buffering.last_ms = in.integer("lastMs");
+  buffering.former = in.u32("former");
+  buffering.total = in.u32("total");
+  buffering.cut = in.u32("cut");
+  if (in.find("ending")) buffering.ending = value_in<model::Resolution>(kResolutions, in.text("ending"));
+  buffering.tail_final = in.flag("tailFinal");
+  buffering.bytes = unsigned_of(in.text("bytes"));
+  buffering.max_events = in.u32("maxEvents");
+  buffering.max_bytes = unsigned_of(in.text("maxBytes"));
+  return buffering;
+}
+
+void add(JsonWriter& out, const HeaderLine& header) {
+  out.key("format").string(kExportFormat).key("version").integer(kExportVersion).key("tenant").string(header.tenant);
+  out.key("exportedMs").integer(header.exported_ms);
+  if (header.since_ms) out.key("sinceMs").integer(*header.since_ms);
+}
+
+void add(JsonWriter& out, const EndLine& end) {
+  out.key("lines").integer(static_cast<std::int64_t>(end.lines)).key("sha256").string(end.sha256);
+}
+
+void add(JsonWriter& out, const RunLine& line) {
+  const model::RunRecord& run = line.stored.run;
+  add_place(out, run.key);
+  out.key("runId").string(run.run_id).key("revision").integer(run.revision);
+  if (line.former) out.key("former").boolean(true);
+  out.key("state").string(name_in(kStates, run.state)).key("resolution").string(name_in(kResolutions, run.resolution));
+  out.key("resolvedMs").integer(run.resolved_ms).key("contentSha256").string(to_hex(run.content)).key("maxScore").integer(run.max_score);
+  out.key("fired").begin_array();
+  for (const std::string& key : run.fired) out.string(key);
+  out.end_array().key("failureKeys").begin_array();
+  for (const model::RecordKey& key : line.stored.failures) {
+    out.begin_object();
+    add_place(out, key);
+    out.end_object();
+  }
+  out.end_array().key("packedEvents").integer(line.stored.events);
+  if (line.stored.buffering) return add_buffering(out, *line.stored.buffering);
+  add_json(out.key("document"), run.document);
+  add_json(out.key("failures"), run.failures_json);
+  add_json(out.key("detectors"), run.detectors_json);
+  add_json(out.key("policies"), run.policies_json);
+}
+
+RunLine read_run_line(const Members& in) {
+  RunLine line;
+  model::RunRecord& run = line.stored.run;
+  run.key = in.place();
+  run.run_id = in.text("runId");
+  run.revision = in.u32("revision");
+  line.former = in.find("former").has_value();
+  run.state = value_in<model::RunState>(kStates, in.text("state"));
+  run.resolution = value_in<model::Resolution>(kResolutions, in.text("resolution"));
+  run.resolved_ms = in.integer("resolvedMs");
+  run.content = in.digest("contentSha256");
+  run.max_score = static_cast<int>(in.integer("maxScore"));
+  for (const std::string_view key : raw_elements(in.at("fired"))) run.fired.push_back(json_string_value(key));
+  for (const std::string_view key : raw_elements(in.at("failureKeys"))) line.stored.failures.push_back(Members(key).place());
+  line.stored.events = in.u32("packedEvents");
+  if (const auto buffering = in.find("buffering")) {
+    line.stored.buffering = read_buffering(Members(*buffering));
+    return line;
+  }
+  run.document = in.json("document");
+  run.failures_json = in.json("failures");
+  run.detectors_json = in.json("detectors");
+  run.policies_json = in.json("policies");
+  return line;
+}
+
+void add(JsonWriter& out, const EventsLine& line) {
+  add_place(out, line.run);
+  out.key("packed").boolean(line.packed).key("first").integer(line.first).key("receivedMs").integer(line.received_ms);
+  out.key("events").begin_array();
+  for (const std::string& event : line.events) add_json(out, event);
+  out.end_array();
+}
+
+EventsLine read_events_line(const Members& in) {
+  EventsLine line{in.place(), in.flag("packed"), in.u32("first"), in.integer("receivedMs"), {}};
+  for (const std::string_view event : raw_elements(in.at("events"))) line.events.push_back(json_of(event));
+  return line;
+}
+
+void add(JsonWriter& out, const EventIdsLine& line) {
+  add_place(out, line.run);
+  out.key("ids").begin_array();
+  for (const std::string& half : line.halves) out.string(hex(half));
+  out.end_array();
+}
+
+EventIdsLine read_event_ids_line(const Members& in) {
+  EventIdsLine line{in.place(), {}};
+  for (const std::string_view half : raw_elements(in.at("ids"))) line.halves.push_back(from_hex(json_string_value(half)));
+  return line;
+}
+
+void add(JsonWriter& out, const model::FailureRecord& failure) {
+  add_place(out, failure.key);
+  out.key("failureId").string(failure.id).key("run").begin_object();
+  add_place(out, failure.run);
+  out.end_object().key("detectorKey").string(failure.detector_key).key("severity").string(name_in(kSeverities, failure.severity));
+  out.key("score").integer(failure.score).key("fingerprint").string(failure.fingerprint);
+  if (failure.shadow) out.key("shadow").boolean(true);
+  add_json(out.key("failure"), failure.json);
+}
+
+model::FailureRecord read_failure_line(const Members& in) {
+  model::FailureRecord failure;
+  failure.key = in.place();
+  failure.id = in.text("failureId");
+  failure.run = Members(in.at("run")).place();
+  failure.detector_key = in.text("detectorKey");
+  failure.severity = value_in<model::Severity>(kSeverities, in.text("severity"));
+  failure.score = static_cast<int>(in.integer("score"));
+  failure.fingerprint = in.text("fingerprint");
+  failure.shadow = in.find("shadow").has_value();
+  failure.json = in.json("failure");
+  return failure;
+}
+
+void add(JsonWriter& out, const model::ChangeRecord& change) {
+  add_place(out, change.key);
+  out.key("changeId").string(change.id).key("kind").string(change.kind).key("receivedMs").integer(change.received_ms);
+  if (!change.document.empty()) add_json(out.key("document"), change.document);
+}
+
+model::ChangeRecord read_change_line(const Members& in) {
+  model::ChangeRecord change;
+  change.key = in.place();
+  change.id = in.text("changeId");
+  change.kind = in.text("kind");
+  change.received_ms = in.integer("receivedMs");
+  if (in.find("document")) change.document = in.json("document");
+  return change;
+}
+
+void add(JsonWriter& out, const model::PolicyRecord& policy) {
+  add_place(out, policy.key);
+  out.key("policyRevisionId").string(policy.id).key("policy").string(policy.policy).key("revision").string(policy.revision);
+  out.key("author").string(policy.author).key("contentSha256").string(to_hex(policy.content));
+  out.key("receivedMs").integer(policy.received_ms);
+  add_json(out.key("document"), policy.document);
+}
+
+model::PolicyRecord read_policy_line(const Members& in) {
+  model::PolicyRecord policy;
+  policy.key = in.place();
+  policy.id = in.text("policyRevisionId");
+  policy.policy = in.text("policy");
+  policy.revision = in.text("revision");
+  policy.author = in.text("author");
+  policy.content = in.digest("contentSha256");
+  policy.received_ms = in.integer("receivedMs");
+  policy.document = in.json("document");
+  return policy;
+}
+
+void add(JsonWriter& out, const PolicyNameLine& line) {
+  out.key("policy").string(line.policy).key("highestRevision").string(line.highest);
+}
+
+void add(JsonWriter& out, const Answered& answered) {
+  add_place(out, answered.record);
+  out.key("of").string(name_in(kAnswerKinds, answered.kind)).key("revision").integer(answered.revision);
+  out.key("identity").string(to_hex(answered.idempotency.identity)).key("contentSha256").string(to_hex(answered.idempotency.content));
+  out.key("createdMs").integer(answered.created_ms);
+  if (answered.kind != Answered::Kind::events) return;
+  const Buffered& buffered = answered.buffered;
+  out.key("buffered").begin_object().key("accepted").integer(buffered.accepted).key("reopened").boolean(buffered.reopened);
+  out.key("unchanged").boolean(buffered.unchanged).key("firstMs").integer(buffered.buffer.first_ms);
+  out.key("lastMs").integer(buffered.buffer.last_ms).key("events").integer(buffered.buffer.events);
+  out.key("former").integer(buffered.buffer.former);
+  if (buffered.ends) out.key("ends").string(name_in(kResolutions, *buffered.ends));
+  out.end_object();
+}
+
+Answered read_answer_line(const Members& in) {
+  Answered answered;
+  answered.record = in.place();
+  answered.kind = value_in<Answered::Kind>(kAnswerKinds, in.text("of"));
+  answered.revision = in.u32("revision");
+  answered.idempotency = {in.digest("identity"), in.digest("contentSha256")};
+  answered.created_ms = in.integer("createdMs");
+  if (answered.kind != Answered::Kind::events) return answered;
+  const Members from(in.at("buffered"));
+  Buffered& buffered = answered.buffered;
+  buffered.run = answered.record;
+  buffered.revision = answered.revision;
+  buffered.accepted = from.u32("accepted");
+  buffered.reopened = from.flag("reopened");
+  buffered.unchanged = from.flag("unchanged");
+  buffered.buffer = {from.integer("firstMs"), from.integer("lastMs"), from.u32("events"), from.u32("former")};
+  if (from.find("ends")) buffered.ends = value_in<model::Resolution>(kResolutions, from.text("ends"));
+  return answered;
+}
+
+HeaderLine read_header_line(const Members& in) {
+  if (in.text("format") != kExportFormat) throw BadValue("this is no export of runwarden");
+  if (in.u32("version") != kExportVersion) {
+    throw BadValue("the export has version " + std::string(in.at("version")) + ", this program reads version " +
+                   std::to_string(kExportVersion) + "; import it with the runwarden that wrote it, or a later one");
+  }
+  return {in.text("tenant"), in.integer("exportedMs"), in.find("sinceMs") ? std::optional(in.integer("sinceMs")) : std::nullopt};
+}
+
+const char* kind_of(const RecordLine& record) {
+  return std::visit(Overloaded{[](const HeaderLine&) { return "header"; }, [](const EndLine&) { return "end"; },
+                               [](const RunLine&) { return "run"; }, [](const EventsLine&) { return "events"; },
+                               [](const EventIdsLine&) { return "event_ids"; }, [](const model::FailureRecord&) { return "failure"; },
+                               [](const model::ChangeRecord&) { return "change"; }, [](const model::PolicyRecord&) { return "policy"; },
+                               [](const PolicyNameLine&) { return "policy_name"; }, [](const Answered&) { return "answer"; }},
+                    record);
+}
+
+RecordLine read_record(const Members& in) {
+  const std::string kind = in.text("record");
+  if (kind == "run") return read_run_line(in);
+  if (kind == "events") return read_events_line(in);
+  if (kind == "event_ids") return read_event_ids_line(in);
+  if (kind == "failure") return read_failure_line(in);
+  if (kind == "change") return read_change_line(in);
+  if (kind == "policy") return read_policy_line(in);
+  if (kind == "policy_name") return PolicyNameLine{in.text("policy"), in.text("highestRevision")};
+  if (kind == "answer") return read_answer_line(in);
+  if (kind == "header") return read_header_line(in);
+  if (kind == "end") return EndLine{in.u64("lines"), in.text("sha256")};
+  throw BadValue("a record of kind \"" + kind + "\" is nothing this program knows");
+}
+
+std::string begun(const RecordLine& record) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("record").string(kind_of(record));
+  std::visit([&out](const auto& one) { add(out, one); }, record);
+  return text;
+}
+
+bool has_body(std::string_view value) {
+  return value.size() > 1 && value[1] != 0;
+}
+
+}  // namespace
+
+std::string line_of(const RecordLine& record) {
+  return begun(record) + "}";
+}
+
+std::string value_of(std::string_view key, const RecordLine& record) {
+  return std::visit(
+      Overloaded{[&](const RunLine& line) { return encode_run(key, line.stored); },
+                 [&](const EventsLine& line) { return encode_events(key, line.received_ms, line.events); },
+                 [&](const model::FailureRecord& failure) { return encode_failure(key, failure); },
+                 [&](const model::ChangeRecord& change) { return encode_change(key, change); },
+                 [&](const model::PolicyRecord& policy) { return encode_policy(key, policy); },
+                 [&](const PolicyNameLine& line) { return seal(key, line.highest, line.policy); },
+                 [&](const Answered& answered) { return encode_answered(key, answered); }, [](const auto&) { return std::string(); }},
+      record);
+}
+
+bool same_value(std::string_view key, std::string_view one, std::string_view other) {
+  if (one == other) return true;
+  return has_body(one) == has_body(other) && open_head(key, one) == open_head(key, other) && open_body(key, one) == open_body(key, other);
+}
+
+std::string line_of_row(std::string_view key, std::string_view value, const RecordLine& record) {
+  std::string text = begun(record);
+  bool exact = false;
+  try {
+    exact = same_value(key, read_line(text + "}").value(key), value);
+  } catch (const BadValue&) {
+  }
+  if (exact) return text + "}";
+  text += R"(,"bytes":{"head":")" + hex(open_head(key, value)) + "\"";
+  if (has_body(value)) text += R"(,"body":")" + hex(open_body(key, value)) + "\"";
+  return text + "}}";
+}
+
+std::string ReadLine::value(std::string_view key) const {
+  if (!bytes) return value_of(key, record);
+  return bytes->has_body ? seal(key, bytes->head, bytes->body) : seal(key, bytes->head);
+}
+
+ReadLine read_line(std::string_view line) {
+  Validated nothing;
+  if (const Status status = parse_json(line, kDeepest, nothing); !status.ok()) throw BadValue(status.error().detail);
+  const Members in(line);
+  ReadLine read{read_record(in), std::nullopt};
+  if (const auto raw = in.find("bytes")) {
+    const Members bytes(*raw);
+    read.bytes.emplace();
+    read.bytes->head = from_hex(bytes.text("head"));
+    read.bytes->has_body = bytes.find("body").has_value();
+    if (read.bytes->has_body) read.bytes->body = from_hex(bytes.text("body"));
+  }
+  return read;
+}
+
+}  // namespace runwarden::store

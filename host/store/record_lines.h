@@ -1,0 +1,90 @@
+// Rows of the store as lines of JSON and back: what an export consists of. For the files of store/ only. Pure; any thread.
+//
+// A line says everything its row says: times in milliseconds, sequence numbers as decimal text, JSON texts as they stand.
+// Where it would not (a field that a later minor version wrote), the row's own bytes stand in it too, in hexadecimal.
+// Readers throw BadValue.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "store/change_codec.h"
+#include "store/event_codec.h"
+#include "store/record_codec.h"
+
+namespace runwarden::store {
+
+constexpr std::string_view kExportFormat = "runwarden-export";
+constexpr std::uint32_t kExportVersion = 1;
+
+struct HeaderLine {
+  std::string tenant;
+  std::int64_t exported_ms = 0;
+  std::optional<std::int64_t> since_ms;  // nothing: from the beginning
+};
+
+struct EndLine {
+  std::uint64_t lines = 0;  // header and end not counted
+  std::string sha256;       // of every byte before this line
+};
+
+struct RunLine {
+  StoredRun stored;
+  bool former = false;  // another revision has followed
+};
+
+// Events as they stand under one key; packed: of former revisions, else those that came together.
+struct EventsLine {
+  model::RecordKey run;
+  bool packed = false;
+  std::uint32_t first = 0;  // index of the first
+  std::int64_t received_ms = 0;
+  std::vector<std::string> events;
+};
+
+// Half digests of the eventIds a run has seen.
+struct EventIdsLine {
+  model::RecordKey run;
+  std::vector<std::string> halves;
+};
+
+// A policy's name, and the highest whole number among the revisions it ever had.
+struct PolicyNameLine {
+  std::string policy;
+  std::string highest;
+};
+
+using RecordLine = std::variant<HeaderLine, EndLine, RunLine, EventsLine, EventIdsLine, model::FailureRecord, model::ChangeRecord,
+                                model::PolicyRecord, PolicyNameLine, Answered>;
+
+// Without a line end.
+std::string line_of(const RecordLine& record);
+
+// A row's value under its key in this store, sealed.
+std::string value_of(std::string_view key, const RecordLine& record);
+
+// The line of a row whose value is that: checked to read back as the same value, and with the value's bytes if it does not.
+std::string line_of_row(std::string_view key, std::string_view value, const RecordLine& record);
+
+struct ReadLine {
+  RecordLine record;
+  // The row's bytes, where the line has them.
+  struct Bytes {
+    std::string head;
+    std::string body;
+    bool has_body = false;
+  };
+  std::optional<Bytes> bytes;
+
+  std::string value(std::string_view key) const;
+};
+ReadLine read_line(std::string_view line);
+
+// Whether two values under a key say the same, however they are compressed.
+bool same_value(std::string_view key, std::string_view one, std::string_view other);
+
+}  // namespace runwarden::store

@@ -1,0 +1,82 @@
+#include "store/upgrade.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "store/lmdb_keys.h"
+#include "store/tally.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::size_t kFlushEvery = 4096;
+constexpr std::size_t kHalfBytes = sizeof(Half);
+
+// Format 0 marked no format and kept no counts: they were walked.
+constexpr std::array kSteps = {UpgradeStep{0, "counts its runs and failures", &count_anew}};
+
+static_assert(kSteps.back().from + 1 == kFormat, "every format but the first has the step that leads to it");
+
+bool is_new(WriteTxn& txn, const Tables& tables) {
+  for (const Table* table : {&tables.tenants, &tables.keys, &tables.runs, &tables.changes, &tables.policies}) {
+    if (txn.entries(table->handle) != 0) return false;
+  }
+  return true;
+}
+
+template <class Add>
+void walk(WriteTxn& txn, const Tables& tables, const Table& table, Add add) {
+  Tally tally;
+  std::string last;
+  for (bool more = true; more;) {
+    {
+      Cursor cursor(txn, table.handle);
+      more = last.empty() ? cursor.first() : cursor.at_or_after(last);
+      for (std::size_t seen = 0; more && seen < kFlushEvery; more = cursor.next(), ++seen) add(tally, cursor.key());
+      if (more) last = cursor.key();
+    }
+    tally.flush(txn, tables);
+  }
+}
+
+}  // namespace
+
+std::span<const UpgradeStep> upgrade_steps() {
+  return kSteps;
+}
+
+void count_anew(WriteTxn& txn, const Tables& tables) {
+  {
+    Cursor cursor(txn, tables.tally.handle);
+    for (bool more = cursor.first(); more; more = cursor.next()) cursor.erase();
+  }
+  walk(txn, tables, tables.runs,
+       [](Tally& tally, std::string_view key) { tally.add(tenant_of(key), kRunSeries, record_key_of(key).time_ms, 1); });
+  walk(txn, tables, tables.fingerprints, [](Tally& tally, std::string_view key) {
+    Half series{};
+    std::copy_n(key.data() + 4, kHalfBytes, series.data());
+    tally.add(tenant_of(key), series, read_time(key, 4 + kHalfBytes), 1);
+  });
+}
+
+void settle_format(WriteTxn& txn, const Tables& tables, LmdbSettings::IfOlder if_older) {
+  const std::uint64_t found = read_meta(txn, tables, meta::kFormatVersion);
+  if (found == kFormat) return;
+  const std::string program = std::to_string(kFormat);
+  if (found > kFormat) {
+    throw StoreError("the store has format " + std::to_string(found) + ", this program knows up to " + program +
+                     "; install the version of runwarden that wrote it, or a later one, or restore a backup made before it");
+  }
+  const bool is_older = !is_new(txn, tables);
+  if (is_older && if_older == LmdbSettings::IfOlder::refuse) {
+    throw StoreError("the store has format " + std::to_string(found) + ", this program writes format " + program +
+                     "; make a copy of its folder, then start the service once, or run `runwarden compact`: either upgrades it");
+  }
+  for (const UpgradeStep& step : upgrade_steps()) {
+    if (is_older && step.from >= found) step.run(txn, tables);
+  }
+  write_meta(txn, tables, meta::kFormatVersion, kFormat);
+}
+
+}  // namespace runwarden::store

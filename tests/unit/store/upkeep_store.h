@@ -1,0 +1,193 @@
+// A store with records of every kind, and its rows as they stand: for the tests of what is done to a whole store.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sample_records.h"
+#include "store/lmdb_store.h"
+#include "store/open_store.h"
+#include "store/upkeep.h"
+#include "support/fake_clock.h"
+#include "support/temp_folder.h"
+
+namespace runwarden::store {
+
+constexpr std::uint64_t kMapBytes = std::uint64_t{64} << 20;
+
+using Rows = std::map<std::string, std::map<std::string, std::string>>;  // by table, by key
+
+class UpkeepTest : public ::testing::Test {
+ protected:
+  UpkeepTest() : path_(folder_.path() / "store") {}
+
+  std::unique_ptr<Store> open(const std::filesystem::path& path, LmdbSettings::IfOlder if_older = LmdbSettings::IfOlder::refuse) {
+    LmdbSettings settings;
+    settings.path = path;
+    settings.map_size = kMapBytes;
+    settings.if_older = if_older;
+    auto store = open_lmdb(settings, clock_);
+    if (!store.ok()) throw std::runtime_error(store.error().detail);
+    return std::move(*store);
+  }
+
+  Upkeep upkeep(const std::filesystem::path& path) { return {path, clock_, {}, kMapBytes}; }
+  Upkeep upkeep() { return upkeep(path_); }
+
+  // Every table's rows but those of meta.
+  static Rows rows(const std::filesystem::path& path) {
+    Rows all;
+    OpenStore store(path, 0, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse);
+    const ReadTxn txn = store.env.read();
+    store.tables.each([&](const Table& table) {
+      if (std::string(table.name) == "meta") return;
+      Cursor cursor(txn, table.handle);
+      for (bool more = cursor.first(); more; more = cursor.next()) all[table.name].emplace(cursor.key(), cursor.value());
+    });
+    return all;
+  }
+
+  // Works on the rows of one table behind the store's back.
+  template <class Work>
+  static void tamper(const std::filesystem::path& path, const std::string& name, Work work) {
+    OpenStore store(path, 0, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse);
+    WriteTxn txn = store.env.write();
+    store.tables.each([&](const Table& table) {
+      if (name == table.name) work(txn, table);
+    });
+    txn.commit();
+  }
+
+  model::RecordKey new_key(Store& store) {
+    clock_.advance_ms(7);
+    return {clock_.wall_ms(), store.next_seq()};
+  }
+  WriteResult commit(Store& store, Write write) {
+    const std::vector<Write> batch{std::move(write)};
+    return store.commit(batch).front();
+  }
+
+  Buffered post(Store& store, model::TenantId tenant, const std::string& run_id, const std::string& event, bool final) {
+    EventsWrite write;
+    write.tenant = tenant;
+    write.key = new_key(store);
+    write.run_id = run_id;
+    write.events = {{event, R"({"type":"tool_call","eventId":")" + event + R"("})"}, {"", R"({"type":"heartbeat"})"}};
+    write.final = final;
+    write.idempotency = idempotency(run_id + event, "content");
+    return *commit(store, write).buffered;
+  }
+  void end(Store& store, model::TenantId tenant, const Buffered& buffered) {
+    const auto claim = store.claim_run(tenant, buffered.run, model::Resolution::final, 1000);
+    RunWrite write = sample_run(tenant, buffered.run, claim->run_id);
+    write.run.revision = claim->revision;
+    write.run.resolution = claim->resolution;
+    write.claim = claim;
+    write.failures.push_back(sample_failure(new_key(store), "expensive_loop", 60, "expensive_loop:" + claim->run_id));
+    commit(store, write);
+  }
+
+  model::TenantId fill_with_runs(Store& store, const std::string& tenant_name, int count) {
+    model::KeyRecord key;
+    key.id = "key_" + tenant_name;
+    key.tenant_name = tenant_name;
+    const model::TenantId tenant = store.put_key(key).tenant;
+    std::vector<Write> runs;
+    for (int i = 0; i < count; ++i) {
+      RunWrite run = sample_run(tenant, new_key(store), i % 3 == 0 ? "client-" + std::to_string(i) : "", "content " + std::to_string(i));
+      run.run.fired = {"false_success"};
+      run.run.max_score = 95;
+      run.failures.push_back(sample_failure(new_key(store), "false_success", 95, "f" + std::to_string(i % 2)));
+      if (i % 4 == 0) {
+        run.failures.push_back(sample_failure(new_key(store), "on_trial", 20, "f0"));
+        run.failures.back().shadow = true;
+      }
+      run.idempotency = idempotency(tenant_name + std::to_string(i), "content");
+      runs.emplace_back(std::move(run));
+    }
+    store.commit(runs);
+    return tenant;
+  }
+
+  // Records of every kind: whole runs with and without ids and failures of their own, runs that stream, were resolved and opened
+  // again, changes, policies, answers.
+  void fill(Store& store, const std::string& tenant_name) {
+    const model::TenantId tenant = fill_with_runs(store, tenant_name, 20);
+    end(store, tenant, post(store, tenant, "ended", "e1", true));
+    post(store, tenant, "ended-and-open", "e1", false);
+    end(store, tenant, post(store, tenant, "ended-and-open", "e2", true));
+    post(store, tenant, "ended-and-open", "e3", false);
+    post(store, tenant, "open", "e1", false);
+    post(store, tenant, "client-0", "e1", false);  // a whole run that goes on
+    ChangeWrite change{tenant, {}, idempotency(tenant_name + "change", "c")};
+    change.change.key = new_key(store);
+    change.change.id = model::make_change_id(change.change.key);
+    change.change.kind = "code";
+    change.change.received_ms = clock_.wall_ms();
+    change.change.document = R"({"kind":"code","ref":"9f3c2d1"})";
+    commit(store, change);
+    for (const char* revision : {"", "", "seven", "0012"}) {
+      PolicyWrite policy{tenant, {}, idempotency(tenant_name + "policy" + revision + std::to_string(clock_.wall_ms()), "p")};
+      policy.policy.key = new_key(store);
+      policy.policy.id = model::make_policy_revision_id(policy.policy.key);
+      policy.policy.policy = "refunds of " + tenant_name;
+      policy.policy.revision = revision;
+      policy.policy.author = "ann";
+      policy.policy.content = digest_of("{}");
+      policy.policy.received_ms = clock_.wall_ms();
+      policy.policy.document = R"({"policy":"refunds","content":{}})";
+      commit(store, policy);
+    }
+  }
+  void fill() {
+    const auto store = open(path_);
+    fill_with_runs(*store, "other", 3);
+    fill(*store, "acme");
+  }
+
+  std::string exported(const std::string& tenant = "acme", std::int64_t since_ms = kBeginningMs) {
+    std::string text;
+    const auto counts = export_tenant(upkeep(), {tenant, since_ms}, [&](std::string_view lines) {
+      text += lines;
+      return true;
+    });
+    EXPECT_TRUE(counts.ok()) << counts.error().detail;
+    return text;
+  }
+  static LineSource lines_of(const std::string& text) {
+    auto at = std::make_shared<std::size_t>(0);
+    return [text, at]() -> Result<std::optional<std::string>> {
+      if (*at >= text.size()) return std::optional<std::string>();
+      const std::size_t end = std::min(text.find('\n', *at), text.size());
+      std::string line = text.substr(*at, end - *at);
+      *at = end + 1;
+      return std::optional(std::move(line));
+    };
+  }
+
+  void expect_good(const std::filesystem::path& path) {
+    const auto verified = verify(upkeep(path));
+    ASSERT_TRUE(verified.ok()) << verified.error().detail;
+    for (const StoreFault& fault : verified->first_ones) ADD_FAILURE() << fault.table << " 0x" << fault.key << ": " << fault.detail;
+  }
+
+  testing::FakeClock clock_;
+  testing::TempFolder folder_;
+  std::filesystem::path path_;
+};
+
+// How many rows there are in all.
+inline std::size_t count_of(const Rows& rows) {
+  std::size_t count = 0;
+  for (const auto& [table, entries] : rows) count += entries.size();
+  return count;
+}
+
+}  // namespace runwarden::store
