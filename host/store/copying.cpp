@@ -1,5 +1,7 @@
 // Copies the store's file: to another folder while it is served, or compacted into its own place.
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,6 +91,10 @@ class Pump {
     Descriptor to(ends[1]);
     std::exception_ptr fault;
     std::thread copier([&] {
+      sigset_t broken_pipe;  // a copy that is given up is a failed write, told as such
+      sigemptyset(&broken_pipe);
+      sigaddset(&broken_pipe, SIGPIPE);
+      pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
       try {
         store_.env.copy_to(to.get(), how);
       } catch (...) {

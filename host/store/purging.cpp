@@ -114,8 +114,11 @@ class Purging {
     sweep_table(tables.fingerprints, [&](const Txn& txn, std::string_view key, std::string_view) {
       return !txn.get(tables.failures.handle, KeyBytes().u32(tenant_).bytes(key.substr(kSeriesAt + kHalfBytes)));
     });
-    sweep_table(tables.policy_index,
-                [&](const Txn& txn, std::string_view key, std::string_view value) { return policy_is_gone(txn, key, value); });
+    // A policy's name stands before its times, and goes when they are gone.
+    for (int round = 0; round < 2; ++round) {
+      sweep_table(tables.policy_index,
+                  [&](const Txn& txn, std::string_view key, std::string_view value) { return policy_is_gone(txn, key, value); });
+    }
     sweep_table(tables.tally, [&](const Txn& txn, std::string_view key, std::string_view) { return counts_nothing(txn, key); });
   }
 

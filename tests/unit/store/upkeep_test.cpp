@@ -1,0 +1,396 @@
+// Purge, backup, compaction and upgrade: what is there afterwards, and what is there when they were stopped.
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "store/lmdb_keys.h"
+#include "store/upgrade.h"
+#include "upkeep_store.h"
+
+namespace runwarden::store {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class Upkeeping : public UpkeepTest {
+ protected:
+  Purged purged(const std::string& tenant, std::int64_t before_ms = kEndMs) {
+    const auto result = purge(upkeep(), {tenant, before_ms});
+    if (!result.ok()) throw std::runtime_error(result.error().detail);
+    return *result;
+  }
+  static std::string bytes_of_file(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static unsigned mode_of(const fs::path& path) {
+    struct stat found {};
+    EXPECT_EQ(::stat(path.c_str(), &found), 0) << path;
+    return found.st_mode & 0777;
+  }
+  // Runs it in a process that dies of SIGKILL when it tells its progress for that time; whether it came to that.
+  template <class Work>
+  bool killed_at(int at, Work work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      Upkeep dying = upkeep();
+      int told = 0;
+      dying.on_progress = [&told, at](const Progress&) {
+        if (++told == at) ::kill(::getpid(), SIGKILL);
+        return true;
+      };
+      work(dying);
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status);
+  }
+  Upkeep stopping(int at) {
+    Upkeep upkeep = this->upkeep();
+    upkeep.on_progress = [told = 0, at](const Progress&) mutable { return ++told < at; };
+    return upkeep;
+  }
+};
+
+TEST_F(Upkeeping, Purge_LeavesNothingOfTheTenantAndEverythingOfOthers) {
+  fill();
+  const Rows before = rows(path_);
+  const Purged gone = purged("acme");
+  EXPECT_EQ(gone.gone.runs, 23u);
+  EXPECT_EQ(gone.gone.failures, 20u + 5u + 2u);
+  EXPECT_EQ(gone.gone.events, 12u);
+  EXPECT_EQ(gone.gone.policies, 4u);
+  EXPECT_EQ(gone.gone.changes, 5u);
+  EXPECT_EQ(gone.gone.idempotency_keys, before.at("idempotency").size() - 3);
+  const Rows after = rows(path_);
+  for (const auto& [table, entries] : before) {
+    if (table == "keys" || table == "tenants") {
+      EXPECT_EQ(after.at(table), entries);
+      continue;
+    }
+    const std::size_t at = table == "idempotency" ? 4 : 0;
+    for (const auto& [key, value] : entries) {
+      const bool others = read_be(key, at, 4) == 1;
+      EXPECT_EQ(after.contains(table) && after.at(table).contains(key), others) << table;
+    }
+  }
+  expect_good(path_);
+  EXPECT_EQ(exported("acme").find(R"("record":"run")"), std::string::npos);
+}
+
+TEST_F(Upkeeping, PurgeBefore_TakesTheOlderRecordsWithAllThatIsTheirs) {
+  fill();
+  std::int64_t middle_ms = 0;
+  {
+    const auto store = open(path_);
+    middle_ms = store->find_run(2, "client-9")->key.time_ms;
+  }
+  const Purged gone = purged("acme", middle_ms);
+  EXPECT_EQ(gone.gone.runs, 9u);
+  EXPECT_EQ(gone.gone.changes, 0u);
+  {
+    const auto store = open(path_);
+    EXPECT_FALSE(store->find_run(2, "client-6"));
+    EXPECT_TRUE(store->find_run(2, "client-9"));
+    EXPECT_EQ(store->count_runs(2, kBeginningMs, kEndMs), 14u);
+  }
+  expect_good(path_);
+}
+
+TEST_F(Upkeeping, Purge_TakesUnreadableRecordsAndWhatTheyLeftInIndexes) {
+  fill();
+  for (const char* table : {"runs", "failures", "policies", "idempotency"}) {
+    tamper(path_, table, [](WriteTxn& txn, const Table& in) {
+      Cursor cursor(txn, in.handle);
+      cursor.last();
+      const std::string key(cursor.key());
+      std::string value(cursor.value());
+      value[4] = static_cast<char>(value[4] ^ 1);
+      txn.put(in.handle, key, value);
+    });
+  }
+  EXPECT_GT(purged("acme").leftovers, 0u);
+  for (const auto& [table, entries] : rows(path_)) {
+    if (table == "keys" || table == "tenants") continue;
+    for (const auto& [key, value] : entries) EXPECT_EQ(read_be(key, table == "idempotency" ? 4 : 0, 4), 1u) << table;
+  }
+  expect_good(path_);
+}
+
+TEST_F(Upkeeping, PurgeThenCompact_LeavesNoByteOfItsTextInTheFile) {
+  fill();
+  ASSERT_NE(bytes_of_file(path_ / "data.mdb").find("refunds of acme"), std::string::npos);
+  purged("acme");
+  const auto compacted = compact(upkeep());
+  ASSERT_TRUE(compacted.ok()) << compacted.error().detail;
+  EXPECT_LT(compacted->bytes_after, compacted->bytes_before);
+  const std::string bytes = bytes_of_file(path_ / "data.mdb");
+  EXPECT_EQ(bytes.find("refunds of acme"), std::string::npos);
+  EXPECT_EQ(bytes.find("ended-and-open"), std::string::npos);
+}
+
+TEST_F(Upkeeping, PurgeOfAnUnknownTenant_IsRefused) {
+  fill();
+  const auto result = purge(upkeep(), {"nobody"});
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(result.error().detail, HasSubstr("there is no tenant \"nobody\""));
+}
+
+TEST_F(Upkeeping, ServiceBesideAPurge_ForgetsItsOpenRuns) {
+  fill();
+  int go[2];
+  ASSERT_EQ(::pipe(go), 0);
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto store = open(path_);
+    const std::uint64_t before = store->open_runs().count;
+    char byte = 'r';
+    if (::write(ready[1], &byte, 1) != 1 || ::read(go[0], &byte, 1) != 1) ::_exit(9);
+    clock_.advance_ms(2000);
+    store->tend();
+    post(*store, 2, "new", "e1", false);
+    clock_.advance_ms(2000);
+    store->tend();
+    ::_exit(static_cast<int>(before * 10 + store->open_runs().count));
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  purged("acme");
+  ASSERT_EQ(::write(go[1], "g", 1), 1);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 31) << "three were open, then the new one alone";
+  for (const int end : {go[0], go[1], ready[0], ready[1]}) ::close(end);
+}
+
+TEST_F(Upkeeping, Backup_IsTheSameStoreForItsOwnerAlone) {
+  fill();
+  std::ofstream(path_ / "cursor.secret") << "secret";
+  const fs::path target = folder_.path() / "backup";
+  const auto copied = back_up(upkeep(), target);
+  ASSERT_TRUE(copied.ok()) << copied.error().detail;
+  EXPECT_EQ(mode_of(target), 0700u);
+  EXPECT_EQ(mode_of(target / "data.mdb"), 0600u);
+  EXPECT_EQ(mode_of(target / "cursor.secret"), 0600u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(target), {}), 2);
+  EXPECT_EQ(rows(target), rows(path_));
+  EXPECT_EQ(copied->bytes, fs::file_size(target / "data.mdb"));
+}
+
+TEST_F(Upkeeping, BackupIntoAnEmptyFolder_IsMadeInsideOfIt) {
+  fill();
+  const fs::path target = folder_.path() / "mounted";
+  fs::create_directory(target);
+  ASSERT_TRUE(back_up(upkeep(), target).ok());
+  EXPECT_EQ(rows(target), rows(path_));
+  EXPECT_FALSE(fs::exists(target / ".partial"));
+}
+
+TEST_F(Upkeeping, BackupWhereSomethingStands_IsRefusedAndLeavesItAlone) {
+  fill();
+  const fs::path target = folder_.path() / "backup";
+  fs::create_directory(target);
+  std::ofstream(target / "mine") << "mine";
+  const auto refused = back_up(upkeep(), target);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().detail, HasSubstr("is not empty, and is left alone"));
+  EXPECT_EQ(bytes_of_file(target / "mine"), "mine");
+  EXPECT_FALSE(back_up(upkeep(), path_).ok());
+  EXPECT_FALSE(back_up(upkeep(), folder_.path() / "no" / "folder").ok());
+}
+
+TEST_F(Upkeeping, BackupThatIsStoppedOrKilled_LeavesNothingThatLooksFinished) {
+  fill();
+  const fs::path target = folder_.path() / "backup";
+  int stopped = 0;
+  for (int at = 1; at < 40 && !back_up(stopping(at), target).ok(); ++at, ++stopped) {
+    EXPECT_FALSE(fs::exists(target)) << at;
+    EXPECT_FALSE(fs::exists(target.string() + ".partial")) << at;
+  }
+  EXPECT_GT(stopped, 3);
+  fs::remove_all(target);
+  for (const int at : {1, 3, 6}) {
+    ASSERT_TRUE(killed_at(at, [&](const Upkeep& upkeep) { return back_up(upkeep, target).ok(); }));
+    EXPECT_FALSE(fs::exists(target)) << at;
+  }
+  ASSERT_TRUE(back_up(upkeep(), target).ok());
+  EXPECT_FALSE(fs::exists(target.string() + ".partial"));
+  expect_good(target);
+}
+
+TEST_F(Upkeeping, BackupOfADamagedStore_IsRefused) {
+  fill();
+  tamper(path_, "tally", [](WriteTxn& txn, const Table& in) {
+    Cursor cursor(txn, in.handle);
+    cursor.last();
+    cursor.erase();
+  });
+  const auto refused = back_up(upkeep(), folder_.path() / "backup");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().detail, HasSubstr("run `runwarden verify`"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "backup"));
+}
+
+TEST_F(Upkeeping, Compact_KeepsEveryRow) {
+  fill();
+  const Rows before = rows(path_);
+  ASSERT_TRUE(compact(upkeep()).ok());
+  EXPECT_EQ(rows(path_), before);
+  EXPECT_EQ(mode_of(path_ / "data.mdb"), 0600u);
+  EXPECT_FALSE(fs::exists(path_ / kUnfinishedCopy));
+  const auto store = open(path_);
+  EXPECT_EQ(commit(*store, sample_run(2, new_key(*store))).outcome, WriteResult::Outcome::stored);
+}
+
+TEST_F(Upkeeping, CompactThatIsStoppedOrKilled_LeavesTheOldStore) {
+  fill();
+  const Rows before = rows(path_);
+  for (int at = 1; !compact(stopping(at)).ok(); at += 9) {
+    ASSERT_LT(at, 400);
+    EXPECT_EQ(rows(path_), before) << at;
+  }
+  for (const int at : {1, 3, 6}) {
+    ASSERT_TRUE(killed_at(at, [](const Upkeep& upkeep) { return compact(upkeep).ok(); }));
+    EXPECT_EQ(rows(path_), before) << at;
+  }
+  open(path_);
+  EXPECT_FALSE(fs::exists(path_ / kUnfinishedCopy)) << "what an interrupted one left goes at the next start";
+}
+
+TEST_F(Upkeeping, CompactWhileAnotherCommandHasItOpen_IsRefused) {
+  fill();
+  const StoreUse other = StoreUse::take(path_, StoreUse::Kind::shared);
+  const auto refused = compact(upkeep());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().detail, HasSubstr("another command of runwarden has it open"));
+}
+
+TEST_F(Upkeeping, OpeningWhileItIsCompacted_IsRefused) {
+  fill();
+  const StoreUse other = StoreUse::take(path_, StoreUse::Kind::alone);
+  LmdbSettings settings;
+  settings.path = path_;
+  settings.map_size = 0;
+  const auto refused = open_lmdb(settings, clock_);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().detail, HasSubstr("is being compacted or imported into"));
+}
+
+// A store as format 0 left it: without a mark of its format and without counts.
+void make_older(const fs::path& path) {
+  OpenStore store(path, 0, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse);
+  WriteTxn txn = store.env.write();
+  txn.erase(store.tables.meta.handle, meta::kFormatVersion);
+  Cursor cursor(txn, store.tables.tally.handle);
+  for (bool more = cursor.first(); more; more = cursor.next()) cursor.erase();
+  txn.commit();
+}
+
+TEST_F(Upkeeping, OlderStore_IsUpgradedToTheVeryRows) {
+  fill();
+  const Rows before = rows(path_);
+  make_older(path_);
+  open(path_, LmdbSettings::IfOlder::upgrade);
+  EXPECT_EQ(rows(path_), before);
+  expect_good(path_);
+}
+
+TEST_F(Upkeeping, OlderStoreBesideAService_IsLeftAlone) {
+  fill();
+  make_older(path_);
+  LmdbSettings settings;
+  settings.path = path_;
+  settings.map_size = 0;
+  const auto refused = open_lmdb(settings, clock_);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().detail, HasSubstr("has format 0, this program writes format 1; make a copy of its folder"));
+  EXPECT_FALSE(verify(upkeep()).ok());
+  open(path_, LmdbSettings::IfOlder::upgrade);
+  EXPECT_TRUE(open_lmdb(settings, clock_).ok());
+}
+
+TEST_F(Upkeeping, UpgradeThatIsNotCommitted_LeavesTheOlderStore) {
+  fill();
+  make_older(path_);
+  LmdbSettings settings;
+  settings.path = path_;
+  settings.map_size = kMapBytes;
+  settings.if_older = LmdbSettings::IfOlder::upgrade;
+  settings.machine.commit_fault = [] { return EIO; };
+  EXPECT_FALSE(open_lmdb(settings, clock_).ok());
+  settings.machine.commit_fault = {};
+  settings.if_older = LmdbSettings::IfOlder::refuse;
+  const auto still_older = open_lmdb(settings, clock_);
+  ASSERT_FALSE(still_older.ok());
+  EXPECT_THAT(still_older.error().detail, HasSubstr("has format 0"));
+}
+
+TEST_F(Upkeeping, EveryFormat_HasTheStepToTheNext) {
+  std::uint64_t format = 0;
+  for (const UpgradeStep& step : upgrade_steps()) EXPECT_EQ(step.from, format++);
+  EXPECT_EQ(format, kFormat);
+}
+
+// Makes it: for the day when a new format begins, on the last commit of the old one.
+TEST_F(Upkeeping, DISABLED_WriteTheShippedStore) {
+  fill();
+  ASSERT_TRUE(compact(upkeep()).ok());
+  fs::copy_file(path_ / "data.mdb", fs::path(RUNWARDEN_TEST_DATA) / ("store-format-" + std::to_string(kFormat) + ".mdb"));
+}
+
+// The store that stands in tests/data was written by the first release of this format.
+TEST_F(Upkeeping, ShippedStoreOfFormat1_OpensWithEveryRecord) {
+  fs::create_directory(path_);
+  fs::copy_file(fs::path(RUNWARDEN_TEST_DATA) / "store-format-1.mdb", path_ / "data.mdb");
+  fs::permissions(path_ / "data.mdb", fs::perms::owner_read | fs::perms::owner_write);
+  {
+    const auto store = open(path_, LmdbSettings::IfOlder::upgrade);
+    EXPECT_EQ(store->runs(2, {.range = {.limit = 100}}).items.size(), 23u);
+    EXPECT_EQ(store->open_runs().count, 3u);
+    EXPECT_EQ(store->find_run(2, "ended-and-open")->revision, 2u);
+    EXPECT_EQ(store->fingerprint_stats(2, "f1").failures, 10u);
+    EXPECT_EQ(store->policies(2, {}).items.size(), 4u);
+    EXPECT_EQ(store->keys().size(), 2u);
+    EXPECT_EQ(commit(*store, sample_run(2, new_key(*store))).outcome, WriteResult::Outcome::stored);
+  }
+  expect_good(path_);
+}
+
+TEST_F(Upkeeping, ListWithARecordThatCannotBeRead_GoesOnAndTellsOfIt) {
+  fill();
+  std::string bad_key;
+  for (const char* table : {"runs", "failures", "changes", "policies"}) {
+    tamper(path_, table, [](WriteTxn& txn, const Table& in) {
+      Cursor cursor(txn, in.handle);
+      cursor.last();
+      const std::string key(cursor.key());
+      std::string value(cursor.value());
+      value[4] = static_cast<char>(value[4] ^ 1);
+      txn.put(in.handle, key, value);
+    });
+  }
+  std::vector<std::string> told;
+  LmdbSettings settings;
+  settings.path = path_;
+  settings.map_size = 0;
+  settings.on_unreadable = [&](const std::string& text) { told.push_back(text); };
+  const auto store = open_lmdb(settings, clock_);
+  ASSERT_TRUE(store.ok());
+  EXPECT_EQ((*store)->runs(2, {.range = {.limit = 100}}).items.size(), 22u);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_THAT(told[0], HasSubstr("database \"runs\", key 0x00000002"));
+  EXPECT_EQ((*store)->failures(2, {.range = {.limit = 100}}).items.size(), 21u);
+  EXPECT_EQ((*store)->policies(2, {}).items.size(), 3u);
+  EXPECT_EQ((*store)->changes(2, {}).items.size(), 4u);
+}
+
+}  // namespace
+}  // namespace runwarden::store
