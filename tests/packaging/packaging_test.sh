@@ -38,3 +38,17 @@ if command -v groff >/dev/null; then
     [ -z "$said" ] || fail "$page: $said"
   done
 fi
+# Each file that is installed is in a package, or said not to be: a build of the packages would end there, minutes later.
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+DESTDIR=$place cmake --install "$build" --prefix /usr >"$place/log" || { cat "$place/log"; fail "cmake --install"; }
+mkdir -p "$place/etc/runwarden"
+mv "$place/usr/share/runwarden/config/runwarden.yaml" "$place/usr/share/runwarden/config/detectors.d" "$place/etc/runwarden/"
+(cd "$place" && find usr etc -type f ! -name .gitignore) | while read -r file; do
+  found=no
+  for pattern in $(cat "$debian"/*.install "$debian/not-installed"); do
+    # shellcheck disable=SC2254
+    case $file in $pattern|$pattern/*) found=yes ;; esac
+  done
+  [ "$found" = yes ] || fail "$file is in no package: name it in debian/*.install or debian/not-installed"
+done
