@@ -34,6 +34,7 @@ else
   "$source/packaging/build-deb" "$place/first"
   CCACHE_DISABLE=1 "$source/packaging/build-deb" "$place/second"
   [ "$(git -C "$source" status --porcelain --ignored)" = "$before" ] || fail "building left something in the clone"
+  [ -z "$(find "$place/first" -mindepth 1 -type d)" ] || fail "building left a folder beside the packages"
   for file in "$place/first"/*.deb "$place/first"/*.dsc "$place/first"/*.tar.*; do
     cmp "$file" "$place/second/$(basename "$file")" || fail "$(basename "$file") differs between two builds"
   done
