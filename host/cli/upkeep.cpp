@@ -69,9 +69,11 @@ void print_verified(Context& context, const store::Verified& verified, bool json
     for (const auto& [name, entries] : verified.entries) table.add({name, std::to_string(entries)});
     table.print(context.out);
     for (const store::StoreFault& fault : verified.first_ones) {
-      context.out << "fault: " << fault.table << ", key 0x" << fault.key << ": " << fault.detail << "; " << fault.remedy << "\n";
+      const std::string key = fault.key.empty() ? "" : ", key 0x" + fault.key;
+      context.out << "fault: " << fault.table << key << ": " << fault.detail << "; " << fault.remedy << "\n";
     }
-    context.out << (verified.faults == 0 ? "no fault found" : std::to_string(verified.faults) + " faults found") << "\n";
+    context.out << (verified.faults == 0 ? "no" : std::to_string(verified.faults)) << (verified.faults > 1 ? " faults" : " fault")
+                << " found\n";
     return;
   }
   std::string text;
@@ -123,6 +125,7 @@ int verify(Context& context, bool json) {
   if (child < 0) return context.refuse(std::string("verify: no process can be made: ") + std::strerror(errno));
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    for (const int number : {SIGSEGV, SIGBUS, SIGABRT}) ::signal(number, SIG_DFL);  // so that its end tells of it, whoever handled them
     ::_exit(verify_here(context, command, json, followed));
   }
   int status = 0;

@@ -87,6 +87,7 @@ class Importing {
     open_ = true;
     tenant_ = enter_tenant(txn_, store_.tables, header.tenant);
     refused_.clear();
+    named_.clear();
     imported_.tenants.push_back(header.tenant);
   }
 
@@ -211,11 +212,13 @@ class Importing {
     }
     txn_.put(store_.tables.policies.handle, key, value);
     enter_policy(batch_, tenant_, policy);
+    named_.insert(policy.policy);
     stored("policy", policy.key);
   }
 
   void put(const ReadLine&, const PolicyNameLine& name) {
-    raise_revision(batch_, tenant_, name.policy, name.highest) ? stored("policy_name", {}) : static_cast<void>(++imported_.already_there);
+    const bool raised = raise_revision(batch_, tenant_, name.policy, name.highest);
+    raised || named_.contains(name.policy) ? stored("policy_name", {}) : static_cast<void>(++imported_.already_there);
   }
 
   void put(const ReadLine& line, const Answered& answered) {
@@ -242,6 +245,7 @@ class Importing {
   std::uint64_t lines_ = 0;  // of this export
   std::uint64_t highest_start_ = 0;
   std::set<model::RecordKey> refused_;  // runs another one stood in the way of: what belongs to them is left out
+  std::set<std::string> named_;         // policies that have their names from revisions of this import
   Imported imported_;
 };
 

@@ -41,6 +41,13 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"bad_threads", {"analyze", "--threads", "-1"}, "--threads"},
         UsageCase{"no_library", {"detectors", "inspect"}, "files is required"},
         UsageCase{"no_runs", {"detectors", "test", "x.so"}, "runs is required"},
+        UsageCase{"export_of_nobody", {"export"}, "--tenant is required"},
+        UsageCase{"export_since_when", {"export", "--tenant", "t", "--since", "monday"}, "expected a time such as 2026-11-01T00:00:00Z"},
+        UsageCase{"two_imports", {"import", "a", "b"}, "not expected: b"}, UsageCase{"backup_nowhere", {"backup"}, "folder is required"},
+        UsageCase{"verify_what", {"verify", "runs"}, "not expected: runs"},
+        UsageCase{"compact_what", {"compact", "runs"}, "not expected: runs"},
+        UsageCase{"purge_of_nobody", {"purge", "--before", "90d"}, "--tenant is required"},
+        UsageCase{"purge_before_when", {"purge", "--tenant", "t", "--before", "90"}, "or how long ago it was, such as 30d, got \"90\""},
         UsageCase{"no_config_value", {"check", "--config"}, "--config"}),
     [](const auto& test) { return test.param.title; });
 
@@ -63,7 +70,8 @@ using Args = std::vector<std::string>;
 INSTANTIATE_TEST_SUITE_P(Commands, Help,
                          testing::Values(Args{}, Args{"serve"}, Args{"check"}, Args{"keys"}, Args{"keys", "create"}, Args{"keys", "list"},
                                          Args{"keys", "revoke"}, Args{"keys", "rotate"}, Args{"detectors"}, Args{"detectors", "list"},
-                                         Args{"detectors", "inspect"}, Args{"detectors", "test"}, Args{"analyze"}));
+                                         Args{"detectors", "inspect"}, Args{"detectors", "test"}, Args{"analyze"}, Args{"export"},
+                                         Args{"import"}, Args{"backup"}, Args{"verify"}, Args{"compact"}, Args{"purge"}));
 
 TEST(Version, IsPrinted) {
   const Program program;
@@ -75,7 +83,8 @@ TEST(Version, IsPrinted) {
 TEST(Config, WhenTheNamedFileIsMissing_EveryCommandThatReadsItExitsWith1) {
   const Program program;
   for (const Args& args : {Args{"serve"}, Args{"check"}, Args{"keys", "list"}, Args{"keys", "create", "--tenant", "t"},
-                           Args{"detectors", "list"}, Args{"analyze", "x.json"}}) {
+                           Args{"detectors", "list"}, Args{"analyze", "x.json"}, Args{"export", "--tenant", "t"}, Args{"import"},
+                           Args{"backup", "x"}, Args{"verify"}, Args{"compact"}, Args{"purge", "--tenant", "t"}}) {
     Args with_config = args;
     with_config.insert(with_config.end(), {"--config", "/nowhere/c.yaml"});
     const Ended ended = program.run(with_config);

@@ -1,0 +1,364 @@
+// The commands for a whole store, beside a serving process and in its place: what comes back is what was acknowledged.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <atomic>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "support/service_process.h"
+
+namespace runwarden::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+json failing_run(const std::string& id) {
+  return {{"runId", id},
+          {"userRequestText", "Refund order 8842"},
+          {"success", true},
+          {"outcomeSummary", "Your refund has been processed."},
+          {"mine", {{"kept", {1, "zwei", nullptr}}}},
+          {"steps", {{{"stepKind", "tool"}, {"stepName", "issue_refund"}, {"status", "failed"}, {"errorMessage", "502 Bad Gateway"}}}}};
+}
+
+// What a read answers: its status and its body.
+using Answers = std::map<std::string, std::pair<int, std::string>>;
+
+Answers ask(const ServiceProcess& service, const std::string& key, const std::vector<std::string>& paths) {
+  Answers answers;
+  for (const std::string& path : paths) {
+    const HttpAnswer answer = service.get(path, key);
+    answers[path] = {answer.status, answer.body};
+  }
+  return answers;
+}
+
+const std::vector<std::string> kLists = {
+    "/v1/runs", "/v1/runs?detector=false_success", "/v1/runs?state=open", "/v1/failures", "/v1/changes", "/v1/policies"};
+
+// A tenant with some of everything; says which paths lead to it.
+class Records {
+ public:
+  Records(const ServiceProcess& service, const std::string& key) : service_(service), key_(key) {
+    post("policies", {{"policy", "refunds"}, {"content", {{"max", 100}}}, {"author", "ann"}, {"at", "2026-01-01T00:00:00Z"}}, 201);
+    post("policies", {{"policy", "refunds"}, {"content", {{"max", 200}}}, {"author", "bob"}, {"at", "2026-03-01T00:00:00Z"}}, 201);
+    post("changes", {{"kind", "code"}, {"ref", "9f3c2d1"}, {"summary", "New refund client"}}, 201);
+    for (const char* id : {"one", "two"}) {
+      const json answer = json::parse(post("runs", failing_run(id), 201));
+      EXPECT_EQ(answer["failures"].size(), 1u);
+      const std::string path = "/v1/failures/" + answer["failures"][0]["failureId"].get<std::string>();
+      paths_.insert(paths_.end(), {"/v1/runs/" + std::string(id), path, path + "/investigation"});
+    }
+    post("runs", {{"runId", "fine"}}, 201);
+    post("events", {{"runId", "streamed"}, {"events", {event("e1")}}, {"final", true}}, 201);
+    post("events", {{"runId", "streamed"}, {"events", {event("e2")}}, {"final", true}}, 201);
+    post("events", {{"runId", "open"}, {"events", {event("e1"), event("e2")}}}, 202);
+    answer_kept_ = post("runs", keyed_run(), 201, "Idempotency-Key: again\r\n");
+    for (const char* path : {"/v1/runs/fine", "/v1/runs/streamed", "/v1/runs/streamed?revision=1", "/v1/runs/open", "/v1/policies/refunds",
+                             "/v1/policies/refunds?at=2026-02-01T00:00:00Z", "/v1/policies/refunds?at=2026-06-01T00:00:00Z"}) {
+      paths_.emplace_back(path);
+    }
+    paths_.insert(paths_.end(), kLists.begin(), kLists.end());
+  }
+
+  static json event(const std::string& id) {
+    return {{"type", "tool_call"}, {"eventId", id}, {"name", "look_up_" + id}, {"status", "completed"}, {"output", "found"}};
+  }
+  static json keyed_run() { return {{"userRequestText", "What is the time?"}}; }
+
+  const std::vector<std::string>& paths() const { return paths_; }
+  const std::string& answer_kept() const { return answer_kept_; }  // under the Idempotency-Key "again"
+
+ private:
+  std::string post(const std::string& what, const json& body, int status, const std::string& fields = {}) {
+    const HttpAnswer answer = service_.post("/v1/ingest/" + what, key_, body.dump(), fields);
+    EXPECT_EQ(answer.status, status) << what << ": " << answer.body;
+    return answer.body;
+  }
+
+  const ServiceProcess& service_;
+  std::string key_;
+  std::vector<std::string> paths_;
+  std::string answer_kept_;
+};
+
+// Clients, each on a connection and a thread of its own, that post runs until this is stopped.
+class Clients {
+ public:
+  Clients(const ServiceProcess& service, const std::string& key, int count) {
+    for (int c = 0; c < count; ++c) threads_.emplace_back([this, port = service.port(), key, c] { post(port, key, c); });
+  }
+  ~Clients() { stop(); }
+  Clients(const Clients&) = delete;
+  Clients& operator=(const Clients&) = delete;
+
+  // The runs acknowledged so far, once there are that many.
+  std::vector<std::string> wait_for(std::size_t enough) {
+    for (int i = 0; i < 30'000 && acknowledged().size() < enough; ++i) ::poll(nullptr, 0, 1);
+    EXPECT_GE(acknowledged().size(), enough);
+    return acknowledged();
+  }
+  std::vector<std::string> acknowledged() {
+    const std::lock_guard lock(mutex_);
+    return acknowledged_;
+  }
+  void stop() {
+    stopping_ = true;
+    for (std::thread& thread : threads_) {
+      if (thread.joinable()) thread.join();
+    }
+  }
+  int refused() const { return refused_; }
+
+ private:
+  void post(std::uint16_t port, const std::string& key, int number) {
+    HttpClient client = HttpClient::to(port, 60'000);
+    for (int i = 0; !stopping_; ++i) {
+      const std::string id = "c" + std::to_string(number) + "-" + std::to_string(i);
+      client.send(post_request("/v1/ingest/runs", failing_run(id).dump(), "Authorization: Bearer " + key + "\r\n"));
+      const auto answer = client.answer();
+      if (!answer || answer->status != 201) {
+        ++refused_;
+        return;
+      }
+      const std::lock_guard lock(mutex_);
+      acknowledged_.push_back(id);
+    }
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> acknowledged_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<int> refused_{0};
+  std::vector<std::thread> threads_;
+};
+
+std::size_t count_missing(const ServiceProcess& service, const std::string& key, const std::vector<std::string>& runs) {
+  HttpClient client = HttpClient::to(service.port());
+  std::size_t missing = 0;
+  for (const std::string& run : runs) {
+    client.send(get_request("/v1/runs/" + run, "Authorization: Bearer " + key + "\r\n"));
+    const auto answer = client.answer();
+    if (!answer) return runs.size();
+    missing += answer->status != 200 || json::parse(answer->body)["failures"].size() != 1;
+  }
+  return missing;
+}
+
+TEST(WholeStore, ExportedBesideTheService_AndImported_AnswersTheSame) {
+  ServiceProcess from;
+  const std::string key = from.make_key("acme");
+  const Records records(from, key);
+  ASSERT_EQ(from.post("/v1/ingest/runs", from.make_key("globex"), failing_run("foreign").dump()).status, 201);
+  const std::string file = from.folder() / "acme.ndjson";
+  const CommandResult exported = from.cli({"export", "--tenant", "acme", "--output", file, "--json"});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  const Answers before = ask(from, key, records.paths());
+  for (const auto& [path, answer] : before) EXPECT_EQ(answer.first, 200) << path << answer.second;
+
+  ServiceProcess to;
+  ASSERT_EQ(to.stop(), 0);
+  fs::remove_all(to.folder() / "data");
+  const CommandResult imported = to.cli({"import", file, "--json"});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(json::parse(imported.out)["stored"], json::parse(exported.out));
+  EXPECT_EQ(json::parse(imported.out)["alreadyThere"], 0);
+  EXPECT_EQ(json::parse(imported.out)["tenants"], json({"acme"}));
+  to.start();
+  const std::string new_key = to.make_key("acme");
+  const Answers after = ask(to, new_key, records.paths());
+  for (const auto& [path, answer] : before) EXPECT_EQ(after.at(path), answer) << path;
+  EXPECT_EQ(to.get("/v1/runs/foreign", new_key).status, 404);
+
+  const HttpAnswer again = to.post("/v1/ingest/runs", new_key, failing_run("one").dump());
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(to.post("/v1/ingest/runs", new_key, json{{"runId", "one"}, {"other", 1}}.dump()).status, 409);
+  const HttpAnswer keyed = to.post("/v1/ingest/runs", new_key, Records::keyed_run().dump(), "Idempotency-Key: again\r\n");
+  EXPECT_EQ(keyed.status, 200);
+  EXPECT_EQ(keyed.body, records.answer_kept());
+  EXPECT_EQ(to.post("/v1/ingest/runs", new_key, "{}", "Idempotency-Key: again\r\n").status, 409);
+  const json more{{"runId", "open"}, {"events", {Records::event("e2"), Records::event("e3")}}, {"final", true}};
+  EXPECT_EQ(to.post("/v1/ingest/events", new_key, more.dump()).status, 201);
+  EXPECT_EQ(json::parse(to.get("/v1/runs/open", new_key).body)["steps"].size(), 3u) << "it goes on where it was, and knows e2";
+}
+
+TEST(WholeStore, BackedUpWhile64ClientsPost_HoldsAllThatWasAcknowledgedBefore) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  const std::string copy = service.folder() / "copy";
+  std::vector<std::string> before;
+  {
+    Clients clients(service, key, 64);
+    before = clients.wait_for(300);
+    const CommandResult backed_up = service.cli({"backup", copy, "--json"});
+    clients.stop();
+    ASSERT_EQ(backed_up.exit_code, 0) << backed_up.err;
+    EXPECT_GT(json::parse(backed_up.out)["entries"], 300);
+    EXPECT_EQ(clients.refused(), 0) << "nobody is refused because of a backup";
+    EXPECT_GT(clients.acknowledged().size(), before.size()) << "nobody posted meanwhile: the test shows nothing";
+  }
+  const CommandResult verified = service.cli({"verify", "--data-dir", copy});
+  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+  ASSERT_EQ(service.stop(), 0);
+
+  ServiceProcess::Options options;
+  options.environment = {{"RUNWARDEN_STORE__PATH", copy}};
+  const ServiceProcess restored(options);
+  EXPECT_EQ(count_missing(restored, key, before), 0u) << "of " << before.size();
+  EXPECT_EQ(restored.post("/v1/ingest/runs", key, failing_run("new").dump()).status, 201);
+}
+
+TEST(WholeStore, VerifiedWhileClientsPost_HasNoFalseAlarm) {
+  ServiceProcess service;
+  Clients clients(service, service.make_key(), 8);
+  clients.wait_for(50);
+  for (int round = 0; round < 3; ++round) {
+    const std::size_t before = clients.acknowledged().size();
+    const CommandResult verified = service.cli({"verify", "--json"});
+    ASSERT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+    const json told = json::parse(verified.out);
+    EXPECT_EQ(told["ok"], true);
+    EXPECT_EQ(told["faults"], json::array());
+    EXPECT_GE(told["entries"]["runs"], before);
+  }
+}
+
+// Changes every place of a file where these bytes stand; says how many there were.
+int damage(const fs::path& path, const std::string& bytes) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  std::ostringstream all;
+  all << file.rdbuf();
+  const std::string text = all.str();
+  int places = 0;
+  for (auto at = text.find(bytes); at != std::string::npos; at = text.find(bytes, at + 1)) {
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put('#');
+    ++places;
+  }
+  return places;
+}
+
+TEST(WholeStore, VerifiedAfterBytesOfTheFileChanged_NamesThePlace) {
+  ServiceProcess service;
+  json run = failing_run("damaged");
+  run["note"] = "bytes-that-stand-nowhere-else";
+  ASSERT_EQ(service.post("/v1/ingest/runs", service.make_key(), run.dump()).status, 201);
+  ASSERT_EQ(service.stop(), 0);
+  ASSERT_EQ(service.cli({"verify"}).exit_code, 0);
+  ASSERT_GT(damage(service.folder() / "data" / "data.mdb", run["note"]), 0);
+  const CommandResult verified = service.cli({"verify"});
+  EXPECT_EQ(verified.exit_code, 1);
+  EXPECT_THAT(verified.out, HasSubstr("fault: runs, key 0x"));
+  const json told = json::parse(service.cli({"verify", "--json"}).out);
+  EXPECT_EQ(told["ok"], false);
+  EXPECT_EQ(told["faultCount"], 1) << told;
+  EXPECT_EQ(told["faults"][0]["table"], "runs");
+  EXPECT_NE(told["faults"][0]["key"], "");
+  EXPECT_NE(told["faults"][0]["remedy"], "");
+  const CommandResult backed_up = service.cli({"backup", service.folder() / "copy"});
+  EXPECT_EQ(backed_up.exit_code, 1) << "a damaged store is no backup";
+  EXPECT_FALSE(fs::exists(service.folder() / "copy"));
+}
+
+TEST(WholeStore, VerifiedAfterItsPagesAreOverwritten_SaysSoAndEnds) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(service.post("/v1/ingest/runs", key, failing_run("r" + std::to_string(i)).dump()).status, 201);
+  ASSERT_EQ(service.stop(), 0);
+  {
+    const fs::path path = service.folder() / "data" / "data.mdb";
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(std::streamoff{2} * 4096);  // after the two pages that lead to all others
+    file << std::string(fs::file_size(path) - std::uintmax_t{2} * 4096, '\xff');
+  }
+  const CommandResult verified = service.cli({"verify"});
+  EXPECT_EQ(verified.exit_code, 1) << verified.out << verified.err;
+  EXPECT_THAT(verified.out, HasSubstr("fault: "));
+}
+
+TEST(WholeStore, PurgedBesideTheService_TheTenantIsGoneAndOthersAreUntouched) {
+  ServiceProcess service;
+  const std::string key = service.make_key("acme");
+  const std::string other_key = service.make_key("globex");
+  const Records records(service, key);
+  const Records others(service, other_key);
+  const Answers before = ask(service, other_key, others.paths());
+
+  const CommandResult purged = service.cli({"purge", "--tenant", "acme", "--json"});
+  ASSERT_EQ(purged.exit_code, 0) << purged.err;
+  const json receipt = json::parse(purged.out);
+  EXPECT_EQ(receipt["tenant"], "acme");
+  EXPECT_TRUE(receipt["before"].is_null());
+  EXPECT_EQ(receipt["deleted"]["runs"], 6) << receipt;
+  EXPECT_EQ(receipt["deleted"]["failures"], 2);
+  EXPECT_EQ(receipt["deleted"]["policies"], 2);
+  EXPECT_EQ(receipt["deleted"]["changes"], 3) << "a policy's revision is a change as well";
+  EXPECT_EQ(receipt["deleted"]["events"], 4);
+  EXPECT_EQ(receipt["deleted"]["idempotentAnswers"], 1);
+
+  for (const auto& [path, answer] : ask(service, key, kLists)) {
+    EXPECT_EQ(answer, (std::pair<int, std::string>{200, R"({"items":[],"nextCursor":null})"})) << path;
+  }
+  for (const std::string& path : records.paths()) {
+    if (std::find(kLists.begin(), kLists.end(), path) != kLists.end()) continue;
+    EXPECT_EQ(service.get(path, key).status, 404) << path;
+  }
+  EXPECT_EQ(service.post("/v1/ingest/runs", key, failing_run("one").dump()).status, 201) << "it is a new run";
+  const Answers after = ask(service, other_key, others.paths());
+  for (const auto& [path, answer] : before) EXPECT_EQ(after.at(path), answer) << path;
+  EXPECT_EQ(service.cli({"verify"}).exit_code, 0);
+}
+
+TEST(WholeStore, ImportAndCompactBesideAService_AreRefusedWithTheRemedy) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  ASSERT_EQ(service.post("/v1/ingest/runs", key, failing_run("one").dump()).status, 201);
+  for (const CommandResult& refused : {service.cli({"import"}), service.cli({"compact"})}) {
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_THAT(refused.err, HasSubstr("is being served by another process; stop the service first"));
+  }
+  EXPECT_EQ(service.get("/v1/runs/one", key).status, 200);
+}
+
+TEST(WholeStore, Compacted_IsSmallerAndAnswersTheSame) {
+  ServiceProcess service;
+  const std::string key = service.make_key("acme");
+  const Records records(service, key);
+  const Answers before = ask(service, key, records.paths());
+  const std::string bulk_key = service.make_key("globex");
+  json large = failing_run("");
+  std::minstd_rand random;
+  for (int i = 0; i < 30; ++i) {
+    std::string note;  // that no compression makes small
+    while (note.size() < 100'000) note += std::to_string(random());
+    large["runId"] = "large-" + std::to_string(i);
+    large["note"] = note;
+    ASSERT_EQ(service.post("/v1/ingest/runs", bulk_key, large.dump()).status, 201);
+  }
+  ASSERT_EQ(service.cli({"purge", "--tenant", "globex"}).exit_code, 0);
+  ASSERT_EQ(service.stop(), 0);
+
+  const std::uintmax_t size = fs::file_size(service.folder() / "data" / "data.mdb");
+  const CommandResult compacted = service.cli({"compact", "--json"});
+  ASSERT_EQ(compacted.exit_code, 0) << compacted.err;
+  const json told = json::parse(compacted.out);
+  EXPECT_EQ(told["bytesBefore"], size);
+  EXPECT_EQ(told["bytesAfter"], fs::file_size(service.folder() / "data" / "data.mdb"));
+  EXPECT_LT(told["bytesAfter"].get<std::uintmax_t>() + 1'000'000, size);
+  service.start();
+  const Answers after = ask(service, key, records.paths());
+  for (const auto& [path, answer] : before) EXPECT_EQ(after.at(path), answer) << path;
+  EXPECT_EQ(service.cli({"verify"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace runwarden::test

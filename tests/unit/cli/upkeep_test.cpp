@@ -1,0 +1,152 @@
+// The commands for a whole store: what they print and how they end. What they do to a store is tested in unit/store.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/time_text.h"
+#include "unit/cli/program.h"
+
+namespace runwarden::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+using Json = nlohmann::json;
+using Args = std::vector<std::string>;
+
+struct UpkeepCommands : testing::Test {
+  Program program;
+  std::string config = write_config(program);
+
+  Ended run(Args args, const std::string& input = {}) const {
+    args.insert(args.end(), {"--config", config});
+    return program.run(args, input);
+  }
+  void make_store() const { ASSERT_EQ(run({"keys", "create", "--tenant", "acme"}).code, 0); }
+  std::string path(const char* name) const { return (program.folder().path() / name).string(); }
+};
+
+std::vector<std::string> members(const Json& object) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : object.items()) names.push_back(name);
+  return names;
+}
+
+TEST_F(UpkeepCommands, WhereThereIsNoStore_SaySoAndMakeNone) {
+  for (const Args& args : {Args{"export", "--tenant", "acme"}, Args{"backup", path("copy")}, Args{"verify"}, Args{"compact"},
+                           Args{"purge", "--tenant", "acme"}}) {
+    const Ended ended = run(args);
+    EXPECT_EQ(ended.code, 1) << args[0];
+    EXPECT_EQ(ended.out, "") << args[0];
+    EXPECT_EQ(ended.err, "runwarden: there is no store at " + path("data") + " that this user can see; check --config and --data-dir\n");
+    EXPECT_FALSE(std::filesystem::exists(path("data"))) << args[0];
+  }
+}
+
+struct JsonCase {
+  const char* title;
+  Args args;  // "DIR": a folder that is not there yet
+  std::vector<std::string> members;
+};
+
+class UpkeepJson : public UpkeepCommands, public testing::WithParamInterface<JsonCase> {};
+
+TEST_P(UpkeepJson, Json_IsOneObjectOfTheseMembers) {
+  make_store();
+  Args args = GetParam().args;
+  for (std::string& arg : args) arg = arg == "DIR" ? path("new") : arg;
+  args.emplace_back("--json");
+  const Ended ended = run(args);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.err, "");
+  EXPECT_EQ(std::count(ended.out.begin(), ended.out.end(), '\n'), 1);
+  EXPECT_THAT(members(Json::parse(ended.out)), testing::UnorderedElementsAreArray(GetParam().members));
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, UpkeepJson,
+                         testing::Values(JsonCase{"export_to_a_file", {"export", "--tenant", "acme", "--output", "DIR"}, {}},
+                                         JsonCase{"backup", {"backup", "DIR"}, {"folder", "bytes", "entries"}},
+                                         JsonCase{"verify", {"verify"}, {"ok", "entries", "faultCount", "faults"}},
+                                         JsonCase{"compact", {"compact"}, {"bytesBefore", "bytesAfter"}},
+                                         JsonCase{"purge",
+                                                  {"purge", "--tenant", "acme", "--before", "2026-01-01T00:00:00Z"},
+                                                  {"tenant", "before", "purgedAt", "deleted"}}),
+                         [](const auto& test) { return test.param.title; });
+
+TEST_F(UpkeepCommands, Export_WritesTheRecordsToStandardOutputAndTheCountsToStandardError) {
+  make_store();
+  const Ended ended = run({"export", "--tenant", "acme", "--json"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.err, "{}\n");
+  EXPECT_EQ(std::count(ended.out.begin(), ended.out.end(), '\n'), 2) << "the header and the last line: " << ended.out;
+  const Ended nobody_reads = program.run_unread({"export", "--tenant", "acme", "--config", config}, "");
+  EXPECT_EQ(nobody_reads.code, 1);
+}
+
+TEST_F(UpkeepCommands, Export_OfATenantThatIsNotThere_LeavesNoFile) {
+  make_store();
+  const Ended ended = run({"export", "--tenant", "globex", "--output", path("file")});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("there is no tenant \"globex\""));
+  EXPECT_FALSE(std::filesystem::exists(path("file")));
+  EXPECT_FALSE(std::filesystem::exists(path("file.partial")));
+}
+
+TEST_F(UpkeepCommands, Import_TakesAnExportFromStandardInputAndMakesTheStore) {
+  make_store();
+  const std::string lines = run({"export", "--tenant", "acme"}).out;
+  const Ended ended = run({"import", "--json", "--data-dir", path("fresh")}, lines);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(
+      Json::parse(ended.out),
+      (Json{{"tenants", {"acme"}}, {"stored", Json::object()}, {"alreadyThere", 0}, {"conflicts", 0}, {"conflictLines", Json::array()}}));
+  EXPECT_TRUE(std::filesystem::exists(path("fresh") + "/data.mdb"));
+}
+
+TEST_F(UpkeepCommands, Import_OfWhatIsNoExport_IsRefused) {
+  for (const char* input : {"", "{}\n", "no json\n"}) {
+    const Ended ended = run({"import"}, input);
+    EXPECT_EQ(ended.code, 1) << input;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_THAT(ended.err, StartsWith("runwarden: import: line ")) << input;
+  }
+  const Ended missing = run({"import", "nowhere.ndjson"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("nowhere.ndjson"));
+}
+
+TEST_F(UpkeepCommands, Backup_WhereSomethingStands_IsRefused) {
+  make_store();
+  program.folder().write("taken", "mine");
+  const Ended ended = run({"backup", path("taken")});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, HasSubstr(path("taken")));
+}
+
+TEST_F(UpkeepCommands, Purge_SaysSinceWhenAndOfWhom) {
+  make_store();
+  const Ended ended = run({"purge", "--tenant", "acme", "--before", "2026-01-01T00:00:00Z"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, HasSubstr("tenant \"acme\", records before 2026-01-01T00:00:00.000Z\n"));
+  EXPECT_THAT(ended.out, HasSubstr("runs               0\n"));
+  const Json ago = Json::parse(run({"purge", "--tenant", "acme", "--before", "2h", "--json"}).out);
+  const auto time = [&](const char* name) { return parse_time(ago.at(name).get<std::string>()).value_or(0); };
+  EXPECT_EQ(time("purgedAt") - time("before"), 2 * 3'600'000);
+  EXPECT_THAT(members(ago.at("deleted")), testing::UnorderedElementsAre("runs", "failures", "events", "changes", "policies",
+                                                                        "idempotentAnswers", "crashMarks", "indexEntries"));
+  EXPECT_EQ(run({"purge", "--tenant", "globex"}).code, 1) << "a tenant that is not there";
+}
+
+TEST_F(UpkeepCommands, Verify_SaysWhatItLookedAt) {
+  make_store();
+  const Ended ended = run({"verify"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, StartsWith("TABLE"));
+  EXPECT_THAT(ended.out, HasSubstr("no fault found\n"));
+}
+
+}  // namespace
+}  // namespace runwarden::cli
