@@ -281,7 +281,7 @@ TEST(WholeStore, VerifiedAfterItsPagesAreOverwritten_SaysSoAndEnds) {
   }
   const CommandResult verified = service.cli({"verify"});
   EXPECT_EQ(verified.exit_code, 1) << verified.out << verified.err;
-  EXPECT_THAT(verified.out, HasSubstr("fault: "));
+  EXPECT_THAT(verified.out + verified.err, HasSubstr("restore a backup"));
 }
 
 TEST(WholeStore, PurgedBesideTheService_TheTenantIsGoneAndOthersAreUntouched) {
