@@ -61,5 +61,61 @@ TEST(Readme, FromEventsToTheCause) {
   EXPECT_EQ(found["suspectChange"]["after"], (json{{"failures", 1}, {"runs", 1}}));
 }
 
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) text.replace(at, what.size(), with);
+  return text;
+}
+
+// Commands of a machine that has the packages, with this service's folders instead of that one's.
+CommandResult run_as_installed(const ServiceProcess& service, std::string commands) {
+  commands = replaced(commands, "http://127.0.0.1:8080", "$URL");
+  commands = replaced(commands, "/var/lib/runwarden", service.folder() / "data");
+  commands = replaced(commands, "/srv/backup", service.folder() / "backup");
+  const std::string stand_ins =
+      "sudo() { if [ \"$1\" = -u ]; then shift 2; fi; \"$@\"; }\n"
+      "install() { mkdir -p \"${@: -1}\"; }\n"  // that user is not there
+      "runwarden() { '" +
+      runwarden_binary() + "' \"$@\" --config '" + service.config_path() + "'; }\n";
+  return run_script(service, "", stand_ins + commands);
+}
+
+TEST(Readme, BackupAndRestoreDrill) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  const std::string commands = commands_under("### Backup and restore drill");
+  const std::string stop = "sudo systemctl stop runwarden\n";
+  const std::string start = "sudo systemctl start runwarden ";
+  const auto stopped = commands.find(stop);
+  const auto started = commands.find(start);
+  ASSERT_LT(stopped, started);
+  ASSERT_NE(started, std::string::npos);
+
+  ASSERT_EQ(service.post("/v1/ingest/runs", key, R"({"runId":"before"})").status, 201);
+  const CommandResult backed_up = run_as_installed(service, commands.substr(0, stopped));
+  ASSERT_EQ(backed_up.exit_code, 0) << backed_up.err << backed_up.out;
+  ASSERT_EQ(service.post("/v1/ingest/runs", key, R"({"runId":"after"})").status, 201);
+  ASSERT_EQ(service.stop(), 0);
+  const CommandResult restored = run_as_installed(service, commands.substr(stopped + stop.size(), started - stopped - stop.size()));
+  ASSERT_EQ(restored.exit_code, 0) << restored.err;
+  service.start();
+  const CommandResult checked = run_as_installed(service, commands.substr(commands.find('\n', started)));
+  ASSERT_EQ(checked.exit_code, 0) << checked.err << checked.out;
+  EXPECT_NE(checked.out.find("no fault found"), std::string::npos);
+  EXPECT_EQ(service.get("/v1/runs/before", key).status, 200);
+  EXPECT_EQ(service.get("/v1/runs/after", key).status, 404) << "it is the backup that is served";
+
+  ASSERT_EQ(service.stop(), 0);
+  for (const std::string command :
+       {"sudo -u runwarden runwarden export --tenant acme --data-dir /var/lib/runwarden.old --output /srv/backup/acme.ndjson",
+        "sudo -u runwarden runwarden import /srv/backup/acme.ndjson"}) {
+    ASSERT_NE(readme().find("`" + command + "`"), std::string::npos) << command;
+    const CommandResult fetched = run_as_installed(service, command);
+    ASSERT_EQ(fetched.exit_code, 0) << command << fetched.err;
+  }
+  service.start();
+  EXPECT_EQ(service.get("/v1/runs/before", key).status, 200);
+  EXPECT_EQ(service.get("/v1/runs/after", key).status, 200);
+}
+
 }  // namespace
 }  // namespace runwarden::test
