@@ -7,6 +7,10 @@
 namespace runwarden::detect {
 namespace {
 
+rw_str str(model::Text text) {
+  return {text.data(), text.size()};
+}
+
 template <class T>
 T or_absent(const std::optional<T>& value) {
   return value.value_or(static_cast<T>(RW_ABSENT));
@@ -42,6 +46,30 @@ std::uint32_t flag_of(model::Flag flag) {
 
 static_assert(model::kNoTime == RW_NO_TIME);
 
+rw_step view_of(const model::Step& step) {
+  rw_step view;
+  view.struct_size = sizeof view;
+  view.kind = kind_of(step.kind);
+  view.outcome = outcome_of(step.outcome);
+  view.flags = 0;
+  view.retry_count = or_absent(step.retry_count);
+  view.input_tokens = or_absent(step.input_tokens);
+  view.http_status = or_absent(step.http_status);
+  view.started_ms = step.started_ms;
+  view.ended_ms = step.ended_ms;
+  view.id = str(step.id);
+  view.name = str(step.name);
+  view.kind_text = str(step.kind_text);
+  view.status_text = str(step.status);
+  view.error_code = str(step.error_code);
+  view.error_message = str(step.error_message);
+  view.input = str(step.input);
+  view.output = str(step.output);
+  view.model = str(step.model);
+  view.raw_json = str(step.raw_json);
+  return view;
+}
+
 }  // namespace
 
 RunView::RunView(const model::Run& run, std::string_view tenant) : run_(run) {
@@ -55,48 +83,15 @@ RunView::RunView(const model::Run& run, std::string_view tenant) : run_(run) {
   raw_.input_tokens = or_absent(run.input_tokens);
   raw_.started_ms = run.started_ms;
   raw_.ended_ms = run.ended_ms;
-  raw_.id = text_of(run.id);
-  raw_.tenant = text_of(tenant);
-  raw_.user_request = text_of(run.user_request);
-  raw_.outcome = text_of(run.outcome);
-  raw_.model = text_of(run.model);
-  raw_.raw_json = text_of(run.document);
+  raw_.id = str(run.id);
+  raw_.tenant = str(tenant);
+  raw_.user_request = str(run.user_request);
+  raw_.outcome = str(run.outcome);
+  raw_.model = str(run.model);
+  raw_.raw_json = str(run.document);
   raw_.ctx = this;
   raw_.step_at = &RunView::step_at;
   raw_.find = &RunView::find;
-}
-
-// JSON may spell a NUL (\u0000), and detectors are promised texts without: they see U+FFFD in its place.
-rw_str RunView::text_of(model::Text text) {
-  if (text.find('\0') == model::Text::npos) return {text.data(), text.size()};
-  std::string shown;
-  for (const char c : text) c == '\0' ? shown.append("\xEF\xBF\xBD") : shown.append(1, c);
-  const std::string_view kept = own_texts_.keep(shown);
-  return {kept.data(), kept.size()};
-}
-
-rw_step RunView::view_of(const model::Step& step) {
-  rw_step view;
-  view.struct_size = sizeof view;
-  view.kind = kind_of(step.kind);
-  view.outcome = outcome_of(step.outcome);
-  view.flags = 0;
-  view.retry_count = or_absent(step.retry_count);
-  view.input_tokens = or_absent(step.input_tokens);
-  view.http_status = or_absent(step.http_status);
-  view.started_ms = step.started_ms;
-  view.ended_ms = step.ended_ms;
-  view.id = text_of(step.id);
-  view.name = text_of(step.name);
-  view.kind_text = text_of(step.kind_text);
-  view.status_text = text_of(step.status);
-  view.error_code = text_of(step.error_code);
-  view.error_message = text_of(step.error_message);
-  view.input = text_of(step.input);
-  view.output = text_of(step.output);
-  view.model = text_of(step.model);
-  view.raw_json = text_of(step.raw_json);
-  return view;
 }
 
 const rw_step* RunView::step_at(void* ctx, std::uint32_t index) noexcept {
@@ -113,7 +108,7 @@ rw_status RunView::find(void* ctx, std::int32_t step, rw_str pointer, rw_value* 
   try {
     const model::Text json =
         step == RW_NO_STEP ? model::Text(self.run_.document) : self.run_.steps[static_cast<std::size_t>(step)].raw_json;
-    *out = json_find(json, where, self.own_texts_);
+    *out = json_find(json, where, self.unescaped_);
     return RW_OK;
   } catch (const std::bad_alloc&) {
     return RW_INTERNAL;

@@ -1,4 +1,4 @@
-// A run as detectors see it: the C structs of the ABI over a model::Run, without copying a text that can be shown as it is.
+// A run as detectors see it: the C structs of the ABI over a model::Run, without copying a text.
 //
 // Made for one evaluation and used by one thread. The run outlives it.
 #pragma once
@@ -26,13 +26,10 @@ class RunView {
   static const rw_step* step_at(void* ctx, std::uint32_t index) noexcept;
   static rw_status find(void* ctx, std::int32_t step, rw_str pointer, rw_value* out) noexcept;
 
-  rw_str text_of(model::Text text);
-  rw_step view_of(const model::Step& step);
-
   const model::Run& run_;
   std::vector<rw_step> steps_;
   rw_run raw_;
-  TextArena own_texts_;  // those that could not be shown as they are, and strings that find() had to resolve escapes of
+  TextArena unescaped_;  // strings that find() had to resolve escapes of
 };
 
 }  // namespace runwarden::detect

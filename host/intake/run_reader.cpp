@@ -177,11 +177,19 @@ class RunReader final : public ShapeReader {
     if (&shape == &kRunShape) end_run();
   }
 
+  // JSON may spell a NUL (\u0000). The document keeps it; detectors are promised texts without, and see U+FFFD in its place.
+  model::Text shown(model::Text text) {
+    if (text.find('\0') == model::Text::npos) return text;
+    std::string without;
+    for (const char c : text) c == '\0' ? without.append("\xEF\xBF\xBD") : without.append(1, c);
+    return run_.arena.keep(without);
+  }
+
   void take_run(const Field& field, const FieldValue& value) {
     switch (field.slot) {
       case kRunId: return take_run_id(field, value.text);
-      case kUserRequest: run_.user_request = value.text; return;
-      case kOutcome: run_.outcome = value.text; return;
+      case kUserRequest: run_.user_request = shown(value.text); return;
+      case kOutcome: run_.outcome = shown(value.text); return;
       case kSuccess: run_.success = value.boolean ? model::Flag::yes : model::Flag::no; return;
       case kStarted: run_.started_ms = value.integer; return;
       case kEnded: run_.ended_ms = value.integer; return;
@@ -209,18 +217,18 @@ class RunReader final : public ShapeReader {
     if (run_.steps.empty()) return;
     Step& step = run_.steps.back();
     switch (field.slot) {
-      case kStepId: step.id = value.text; return;
-      case kStepKind: step.kind_text = value.text; return;
-      case kStepName: step.name = value.text; return;
-      case kStatus: step.status = value.text; return;
+      case kStepId: step.id = shown(value.text); return;
+      case kStepKind: step.kind_text = shown(value.text); return;
+      case kStepName: step.name = shown(value.text); return;
+      case kStatus: step.status = shown(value.text); return;
       case kErrorMessage:
-        if (!value.text.empty()) step.error_message = value.text;
+        if (!value.text.empty()) step.error_message = shown(value.text);
         return;
       case kErrorCode:
-        if (!is_no_error(value.text)) step.error_code = value.text;
+        if (!is_no_error(value.text)) step.error_code = shown(value.text);
         return;
-      case kInput: step.input = value.text; return;
-      case kOutput: step.output = value.text; return;
+      case kInput: step.input = shown(value.text); return;
+      case kOutput: step.output = shown(value.text); return;
       case kRetryCount: step.retry_count = value.integer; return;
       case kStarted: step.started_ms = value.integer; return;
       case kEnded: step.ended_ms = value.integer; return;
@@ -254,7 +262,7 @@ class RunReader final : public ShapeReader {
 
   void take_metadata(const Field& field, const FieldValue& value) {
     switch (field.slot) {
-      case kModel: model_ = value.text; return;
+      case kModel: model_ = shown(value.text); return;
       case kCost: cost_.offer(value.number, 0); return;
       case kCostAlias: cost_.offer(value.number, 1); return;
       case kTokens: tokens_.offer(value.integer, 0); return;

@@ -36,6 +36,10 @@ TEST_F(JsonFind, WhenAStringHasEscapes_ResolvesThem) {
   EXPECT_EQ(text(value), "x\n\xC3\xA9\xF0\x9F\x98\x80");
 }
 
+TEST_F(JsonFind, WhenAStringSpellsANul_ShowsAReplacement) {
+  EXPECT_EQ(text(find("/a", R"({"a":"x\u0000y"})")), "x\uFFFDy");
+}
+
 TEST_F(JsonFind, WhenAStringIsEmpty_IsPresent) {
   const rw_value value = find("/empty");
   EXPECT_EQ(value.type, std::uint32_t{RW_VALUE_STRING});

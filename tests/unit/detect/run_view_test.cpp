@@ -59,22 +59,6 @@ TEST_F(RunViewTest, WhenTextsAreRead_TheyAreTheRunsOwnBytes) {
   EXPECT_EQ(static_cast<const void*>(run.raw_json().data()), static_cast<const void*>(run_.document.data()));
 }
 
-TEST_F(RunViewTest, WhenATextHoldsANul_DetectorsSeeAReplacementCharacter) {
-  const std::string with_nul("a\0b", 3);
-  run_.outcome = with_nul;
-  run_.document = R"({"note":"a\u0000b"})";
-  const RunView view(run_, "acme");
-  const rw::Run run(view.raw());
-  EXPECT_EQ(run.outcome(),
-            "a\xEF\xBF\xBD"
-            "b");
-  rw_value value;
-  ASSERT_EQ(view.raw().find(view.raw().ctx, RW_NO_STEP, {"/note", 5}, &value), RW_OK);
-  EXPECT_EQ(std::string_view(value.as.str.ptr, value.as.str.len),
-            "a\xEF\xBF\xBD"
-            "b");
-}
-
 TEST_F(RunViewTest, WhenAMemberIsAskedFor_FindsItInRunAndStep) {
   const RunView view(run_, "acme");
   const rw::Run run(view.raw());

@@ -45,6 +45,14 @@ TEST(RunReader, TheRefundRun_IsReadWhole) {
             R"({"stepKind":"tool","stepName":"issue_refund","status":"failed","errorMessage":"502 Bad Gateway","stepId":"step_1"})");
 }
 
+TEST(RunReader, WhenJsonSpellsANul_TheDocumentKeepsIt_AndTextsShowAReplacement) {
+  auto run = read(R"({"outcomeSummary":"a\u0000b","steps":[{"outputSummary":"\u0000"}]})");
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run->outcome, "a\uFFFDb");
+  EXPECT_EQ(run->steps[0].output, "\uFFFD");
+  EXPECT_NE(run->document.find("a\\u0000b"), std::string::npos);
+}
+
 TEST(RunReader, NothingIsMandatory) {
   auto run = read("{}");
   ASSERT_TRUE(run.ok());
