@@ -33,6 +33,9 @@ TEST(FewDescriptors, ConnectionsWithinThem_AreNotWarnedOf) {
 }
 
 TEST(FewDescriptors, WhenAllAreTaken_ClientsWaitAndTheLogSaysWhy_AndAllAreAnsweredInTheEnd) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "UBSan, in the same preset, needs descriptors of its own to look at a vtable, and takes it for broken without";
+#endif
   ServiceProcess service(few_files());
   const std::string key = service.make_key();
   std::vector<HttpClient> clients;

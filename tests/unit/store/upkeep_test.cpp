@@ -289,8 +289,10 @@ void make_older(const fs::path& path) {
   OpenStore store(path, 0, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse);
   WriteTxn txn = store.env.write();
   txn.erase(store.tables.meta.handle, meta::kFormatVersion);
-  Cursor cursor(txn, store.tables.tally.handle);
-  for (bool more = cursor.first(); more; more = cursor.next()) cursor.erase();
+  {
+    Cursor cursor(txn, store.tables.tally.handle);
+    for (bool more = cursor.first(); more; more = cursor.next()) cursor.erase();
+  }  // LMDB frees what is left of a writer's cursors when it commits
   txn.commit();
 }
 
