@@ -119,7 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"moody", "deterministic", "repeat [0-9]+ of run [0-9]+ got another answer: first .*, then .*"},
         Wrong{"bears_no_company", "concurrent",
               "4 threads at once got another answer than one: answered status -6: somebody is here already"},
-        Wrong{"leaks_thread", "create_destroy", "100 more threads after 100 times: destroy must end what create began"},
+        // ThreadSanitizer has a thread of its own, which it may start meanwhile.
+        Wrong{"leaks_thread", "create_destroy", "10[01] more threads after 100 times: destroy must end what create began"},
         Wrong{"leaks_descriptor", "create_destroy", "99 more open descriptors after 100 times: destroy must end what create began"},
         Wrong{"no_schema", "invalid_settings", "neither its schema nor create refuses an unknown setting: .*"}));
 
