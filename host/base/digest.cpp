@@ -5,6 +5,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "base/hex.h"
+
 namespace runwarden {
 namespace {
 
@@ -57,14 +59,7 @@ Digest256 Sha256::so_far() const {
 }
 
 std::string to_hex(const Digest256& digest) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(digest.size() * 2);
-  for (const std::uint8_t byte : digest) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
+  return bytes_to_hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
 }  // namespace runwarden

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "base/json_events.h"
+#include "base/json_check.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
 
@@ -17,20 +17,9 @@ using Json = nlohmann::json;
 
 constexpr int kMaxDepth = 64;  // of schema and settings: the checks below recurse
 
-class Unread final : public JsonEvents {
- public:
-  bool scalar(const JsonScalar&) override { return true; }
-  bool open_object() override { return true; }
-  bool open_array() override { return true; }
-  bool key(std::string_view) override { return true; }
-  bool close() override { return true; }
-  void restart() override {}
-};
-
 // The tree of a text that is good JSON of bounded depth; otherwise what is wrong.
 Result<Json> read(std::string_view text) {
-  Unread events;
-  if (Status status = parse_json(text, kMaxDepth, events); !status.ok()) return std::move(status.error());
+  if (Status status = check_json(text, kMaxDepth); !status.ok()) return std::move(status.error());
   return Json::parse(text, nullptr, false);
 }
 

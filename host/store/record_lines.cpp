@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "base/digest.h"
-#include "base/json_events.h"
+#include "base/hex.h"
+#include "base/json_check.h"
 #include "base/json_members.h"
 #include "base/json_text.h"
 #include "store/raw_json.h"
@@ -40,45 +41,16 @@ Enum value_in(const char* const (&names)[Count], std::string_view name) {
   throw BadValue("\"" + std::string(name) + "\" is nothing this program knows");
 }
 
-std::string hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (const char c : bytes) {
-    text += kDigits[static_cast<std::uint8_t>(c) >> 4];
-    text += kDigits[static_cast<std::uint8_t>(c) & 15];
-  }
-  return text;
-}
-
 std::string from_hex(std::string_view text) {
-  if (text.size() % 2 != 0) throw BadValue("hexadecimal digits are missing");
-  std::string bytes;
-  bytes.reserve(text.size() / 2);
-  for (std::size_t i = 0; i < text.size(); i += 2) {
-    unsigned byte = 0;
-    const auto end = text.data() + i + 2;
-    if (std::from_chars(text.data() + i, end, byte, 16).ptr != end) throw BadValue("these are no hexadecimal digits");
-    bytes += static_cast<char>(byte);
-  }
-  return bytes;
+  auto bytes = bytes_from_hex(text);
+  if (!bytes) throw BadValue("these are no hexadecimal digits, two a byte");
+  return *std::move(bytes);
 }
-
-class Validated final : public JsonEvents {
- public:
-  bool scalar(const JsonScalar&) override { return true; }
-  bool open_object() override { return true; }
-  bool open_array() override { return true; }
-  bool key(std::string_view) override { return true; }
-  bool close() override { return true; }
-  void restart() override {}
-};
 
 bool is_json_of_one_line(std::string_view text) {
   if (text.empty() || text.find_first_of("\n\r") != std::string_view::npos) return false;
   if (text.front() == ' ' || text.back() == ' ' || text.front() == '\t' || text.back() == '\t') return false;
-  Validated nothing;
-  return parse_json(text, kDeepest, nothing).ok();
+  return check_json(text, kDeepest).ok();
 }
 
 // JSON as it stands; a text that is none as an object {"text": ...}, in which no other JSON of ours has a member "text" alone.
@@ -244,7 +216,7 @@ EventsLine read_events_line(const Members& in) {
 void add(JsonWriter& out, const EventIdsLine& line) {
   add_place(out, line.run);
   out.key("ids").begin_array();
-  for (const std::string& half : line.halves) out.string(hex(half));
+  for (const std::string& half : line.halves) out.string(bytes_to_hex(half));
   out.end_array();
 }
 
@@ -430,8 +402,8 @@ std::string line_of_row(std::string_view key, std::string_view value, const Reco
   } catch (const BadValue&) {
   }
   if (exact) return text + "}";
-  text += R"(,"bytes":{"head":")" + hex(open_head(key, value)) + "\"";
-  if (has_body(value)) text += R"(,"body":")" + hex(open_body(key, value)) + "\"";
+  text += R"(,"bytes":{"head":")" + bytes_to_hex(open_head(key, value)) + "\"";
+  if (has_body(value)) text += R"(,"body":")" + bytes_to_hex(open_body(key, value)) + "\"";
   return text + "}}";
 }
 
@@ -441,8 +413,7 @@ std::string ReadLine::value(std::string_view key) const {
 }
 
 ReadLine read_line(std::string_view line) {
-  Validated nothing;
-  if (const Status status = parse_json(line, kDeepest, nothing); !status.ok()) throw BadValue(status.error().detail);
+  if (const Status status = check_json(line, kDeepest); !status.ok()) throw BadValue(status.error().detail);
   const Members in(line);
   ReadLine read{read_record(in), std::nullopt};
   if (const auto raw = in.find("bytes")) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hex.h"
 #include "model/record_ids.h"
 #include "store/change_codec.h"
 #include "store/event_codec.h"
@@ -28,16 +29,6 @@ constexpr const char* kOfIndex = "restore a backup; or export the tenant and imp
 constexpr std::size_t kHalfBytes = sizeof(Half);
 constexpr int kCounterBits = 40;  // of a seq, below the number of the start
 constexpr std::uint64_t kTellEvery = 64;
-
-std::string hex_of(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    text += kDigits[static_cast<std::uint8_t>(c) >> 4];
-    text += kDigits[static_cast<std::uint8_t>(c) & 15];
-  }
-  return text;
-}
 
 // One entry, with the transaction in which what it speaks of is looked up.
 struct Entry {
@@ -112,7 +103,7 @@ class Verifying {
   void fault(std::string_view key, std::string detail) { fault_of(*table_, key, std::move(detail), remedy_); }
   void fault_of(const Table& table, std::string_view key, std::string detail, const char* remedy) {
     ++verified_.faults;
-    if (verified_.first_ones.size() < kMostTold) verified_.first_ones.push_back({table.name, hex_of(key), std::move(detail), remedy});
+    if (verified_.first_ones.size() < kMostTold) verified_.first_ones.push_back({table.name, bytes_to_hex(key), std::move(detail), remedy});
   }
   void want(bool holds, const Entry& entry, const char* detail) {
     if (!holds) fault(entry.key, detail);
