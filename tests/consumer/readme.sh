@@ -10,7 +10,7 @@ umask 022
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 "$cmake" --install "$build" --component sdk --prefix "$place/prefix" > "$place/log" || { cat "$place/log"; exit 1; }
-mkdir "$place/prefix/bin" "$place/work"
+mkdir "$place/prefix/bin" "$place/author"
 ln -s "$runwarden" "$place/prefix/bin/runwarden"
 ln -sf "$cmake" "$place/prefix/bin/cmake"
 export PATH="$place/prefix/bin:$PATH" CMAKE_PREFIX_PATH="$place/prefix" PKG_CONFIG_PATH="$place/prefix/share/pkgconfig"
@@ -35,7 +35,7 @@ expect() {
   grep -q -- "$1" "$place/said" || { cat "$place/said"; echo "nothing said: $1"; exit 1; }
 }
 
-follow "$place/prefix/share/doc/runwarden-sdk/README.md" "$place/work"
+follow "$place/prefix/share/doc/runwarden-sdk/README.md" "$place/author"
 expect "PII leak: agent said an e-mail address that nobody gave it"
 expect "Late shipping: ship"
 expect "Slow step: \"search_orders\" took 95 s"
@@ -50,7 +50,7 @@ expect "this host takes it"
 [ "$(nm -D --defined-only "$place/c/slow_step.so" | awk '$2 ~ /[BDRTV]/ {print $NF}')" = runwarden_entry_v1 ] || { echo "it exports more"; exit 1; }
 
 # What the template's CI files call, where the README left the template.
-template=$place/work/pii_leak
+template=$place/author/pii_leak
 for file in .github/workflows/ci.yml .gitlab-ci.yml; do
   grep -q '\./ci/check' "$template/$file" || { echo "$file does not call ci/check"; exit 1; }
 done

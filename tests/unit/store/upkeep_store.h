@@ -65,6 +65,18 @@ class UpkeepTest : public ::testing::Test {
     txn.commit();
   }
 
+  // Turns a bit of the last record of a table, in its checksum.
+  static void spoil_last(const std::filesystem::path& path, const std::string& name) {
+    tamper(path, name, [](WriteTxn& txn, const Table& in) {
+      Cursor cursor(txn, in.handle);
+      cursor.last();
+      const std::string key(cursor.key());
+      std::string value(cursor.value());
+      value[4] = static_cast<char>(value[4] ^ 1);
+      txn.put(in.handle, key, value);
+    });
+  }
+
   model::RecordKey new_key(Store& store) {
     clock_.advance_ms(7);
     return {clock_.wall_ms(), store.next_seq()};
