@@ -1,0 +1,68 @@
+#!/bin/bash
+# usage: quickstart_test.sh SOURCE RUNWARDEN PLUGINS - quickstart with this build instead of its own, and the README's commands with
+# nothing set but what quickstart says.
+set -eu
+source=$1
+runwarden=$2
+plugins=$3
+place=$(mktemp -d)
+quickstart=
+stop() {
+  [ -z "$quickstart" ] || { kill "$quickstart" 2>/dev/null || true; wait "$quickstart" || true; }
+  quickstart=
+}
+trap 'stop; rm -rf "$place"' EXIT
+fail() { echo "FAILED: $*"; cat "$place/out" "$place/err" 2>/dev/null || true; exit 1; }
+
+# A clone whose dependencies are there and whose build is done.
+mkdir -p "$place/clone/packaging" "$place/bin" "$place/folder"
+cp "$source/packaging/quickstart" "$place/clone/packaging/"
+printf '#!/bin/sh\n' >"$place/clone/packaging/install-deps"
+cat >"$place/bin/cmake" <<CMAKE
+#!/bin/sh
+[ "\$1" = --install ] || exit 0
+mkdir -p "\$2/prefix/bin" "\$2/prefix/lib/runwarden" "\$2/prefix/share/runwarden"
+ln -s '$runwarden' "\$2/prefix/bin/runwarden"
+ln -s '$plugins' "\$2/prefix/lib/runwarden/detectors"
+ln -s '$source/config' "\$2/prefix/share/runwarden/config"
+CMAKE
+chmod +x "$place/clone/packaging/install-deps" "$place/bin/cmake"
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+begin() {
+  RUNWARDEN_PORT=$(free_port)
+  export RUNWARDEN_PORT
+  PATH=$place/bin:$PATH "$place/clone/packaging/quickstart" "$@" >"$place/out" 2>"$place/err" &
+  quickstart=$!
+}
+
+# The first block of shell commands after this heading, or the one after as many more.
+block() {
+  awk -v heading="$1" -v skip="${2:-0}" '
+    $0 == heading { on = 1; next }
+    on && /^```sh$/ { if (skip-- == 0) inside = 1; next }
+    inside && /^```$/ { exit }
+    inside' "$source/README.md"
+}
+
+begin
+for _ in $(seq 1200); do
+  grep -q '^export KEY=' "$place/err" && break
+  kill -0 "$quickstart" 2>/dev/null || fail "quickstart ended"
+  sleep 0.05
+done
+grep '^export ' "$place/err" >"$place/exports" || fail "quickstart exports nothing"
+[ "$(sed 's/=.*//' "$place/exports" | tr '\n' ' ')" = "export URL export KEY " ] || fail "expected one line each that exports URL and KEY"
+# The README shows the lines that quickstart prints.
+sed -E "s|:$RUNWARDEN_PORT\$|:8080|; s/=rw_.*/=rw_.../" "$place/exports" | diff - <(block '## Two commands' 1) || fail "the README shows other lines"
+in_another_terminal() { (cd "$place/folder" && env -u URL -u KEY PATH="$PATH" bash -euc "$(cat "$place/exports"; echo; cat)"); }
+block '## One run, one answer' | in_another_terminal >"$place/answer" || fail "One run, one answer"
+jq -e '.failures[0].detectorKey == "false_success"' "$place/answer" >/dev/null || fail "the first curl found $(cat "$place/answer")"
+block '## From events to the cause' | in_another_terminal >"$place/answer" || fail "From events to the cause"
+jq -e '.suspectChange.ref == "9f3c2d1"' "$place/folder/investigation.json" >/dev/null || fail "the investigation is $(cat "$place/folder/investigation.json")"
+stop
+
+rm -rf "$place/clone/build"
+begin --once
+wait "$quickstart" || fail "quickstart --once"
+quickstart=
+! grep -q '^export ' "$place/err" || fail "quickstart --once says where a service is that has stopped"
