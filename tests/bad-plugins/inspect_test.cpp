@@ -47,7 +47,8 @@ TEST_F(Inspect, WhenTheHostIsTooOld_TellsTheVersionsAndTheRefusal) {
 }
 
 TEST_F(Inspect, WhenTheFileIsNoLibrary_SaysSo) {
-  EXPECT_EQ(inspect(put("x.so", "hello"), {}).refusal, "x.so: refused: is no ELF file. Build it with runwarden_add_detector on x86-64.");
+  EXPECT_THAT(inspect(put("x.so", "hello"), {}).refusal,
+              HasSubstr("x.so: refused: is no ELF file. Build it with runwarden_add_detector on "));
   EXPECT_THAT(inspect(detectors / "none.so", {}).refusal, HasSubstr("No such file"));
 }
 

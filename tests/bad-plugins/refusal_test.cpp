@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "detect/elf_check.h"
 #include "zoo.h"
 
 namespace runwarden::detect {
@@ -11,6 +12,18 @@ namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
+
+#if defined(__x86_64__)
+constexpr const char* kThisMachine = "x86-64";
+#elif defined(__aarch64__)
+constexpr const char* kThisMachine = "arm64";
+#else
+constexpr const char* kThisMachine = "?";
+#endif
+
+std::string build_it() {
+  return std::string(" Build it with runwarden_add_detector on ") + kThisMachine + ".";
+}
 
 class Refusal : public Zoo {
  protected:
@@ -45,26 +58,26 @@ TEST_F(Refusal, WhenTheFileIsGood_ThereIsNone) {
 }
 
 TEST_F(Refusal, WhenTheFileIsNoElf_SaysSo) {
-  EXPECT_EQ(refused_bytes("#!/bin/sh\n"), "is no ELF file. Build it with runwarden_add_detector on x86-64.");
+  EXPECT_EQ(refused_bytes("#!/bin/sh\n"), "is no ELF file." + build_it());
 }
 
 TEST_F(Refusal, WhenTheFileIsEmpty_SaysSo) {
-  EXPECT_EQ(refused_bytes(""), "is no ELF file. Build it with runwarden_add_detector on x86-64.");
+  EXPECT_EQ(refused_bytes(""), "is no ELF file." + build_it());
 }
 
 TEST_F(Refusal, WhenTheFileIsForAnotherMachine_SaysSo) {
-  EXPECT_EQ(with_header([](Elf64_Ehdr& header) { header.e_machine = EM_AARCH64; }),
-            "is for another machine (ELF machine 183, this host is x86-64, 62). Build it with runwarden_add_detector on x86-64.");
+  const std::string number = std::to_string(host_target().machine);
+  EXPECT_EQ(
+      with_header([](Elf64_Ehdr& header) { header.e_machine = EM_RISCV; }),
+      "is built for riscv64 (ELF machine 243), this host is " + std::string(kThisMachine) + " (ELF machine " + number + ")." + build_it());
 }
 
 TEST_F(Refusal, WhenTheFileIs32Bit_SaysSo) {
-  EXPECT_EQ(with_header([](Elf64_Ehdr& header) { header.e_ident[EI_CLASS] = ELFCLASS32; }),
-            "is no 64-bit library. Build it with runwarden_add_detector on x86-64.");
+  EXPECT_EQ(with_header([](Elf64_Ehdr& header) { header.e_ident[EI_CLASS] = ELFCLASS32; }), "is no 64-bit library." + build_it());
 }
 
 TEST_F(Refusal, WhenTheFileIsAnObject_SaysSo) {
-  EXPECT_EQ(with_header([](Elf64_Ehdr& header) { header.e_type = ET_REL; }),
-            "is no shared library (ELF type 1, expected 3). Build it with runwarden_add_detector on x86-64.");
+  EXPECT_EQ(with_header([](Elf64_Ehdr& header) { header.e_type = ET_REL; }), "is no shared library (ELF type 1, expected 3)." + build_it());
 }
 
 TEST_F(Refusal, WhenTheFileIsCutShort_SaysSoAtEveryLength) {
