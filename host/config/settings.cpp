@@ -1,5 +1,6 @@
 #include "config/settings.h"
 
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -191,6 +192,14 @@ Result<std::string> text_of(const LoadOptions& options) {
   return text;
 }
 
+// Without /proc (a chroot, some containers) the path that the program was started by, which the kernel hands over.
+fs::path program_file() {
+  std::error_code fault;
+  fs::path file = fs::read_symlink("/proc/self/exe", fault);
+  const auto* started_by = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+  return fault && started_by != nullptr ? fs::canonical(started_by, fault) : file;
+}
+
 }  // namespace
 
 LoadOptions process_options(std::string config_flag, std::string data_dir_flag) {
@@ -205,8 +214,7 @@ LoadOptions process_options(std::string config_flag, std::string data_dir_flag) 
   options.named = !config_flag.empty();
   options.path = options.named ? config_flag : kDefaultFile;
   options.data_dir = std::move(data_dir_flag);
-  std::error_code ignored;
-  options.binary_dir = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  options.binary_dir = program_file().parent_path();
   return options;
 }
 

@@ -59,8 +59,17 @@ struct Copy {
   int descriptor;
 };
 
+Error needs_proc(const LibraryFile& file, const fs::path& private_folder) {
+  const std::string why = private_folder.empty()
+                              ? "This command loads libraries"
+                              : "The file system of " + private_folder.string() + " is mounted noexec, so libraries are loaded";
+  const std::string or_else = private_folder.empty() ? "." : ", or move store.path to a file system that allows execution.";
+  return refusal(file.file, "cannot be opened because /proc is not mounted. " + why +
+                                " from memory, by a path below /proc. Mount it (mount -t proc proc /proc)" + or_else);
+}
+
 // Sealed memory; while the descriptor is open, the path is good and unique.
-Result<Copy> copy_to_memory(const LibraryFile& file) {
+Result<Copy> copy_to_memory(const LibraryFile& file, const fs::path& private_folder) {
   const int fd = ::memfd_create(file.file.filename().c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return no_copy(file, "memory");
   if (!write_all(fd, file.bytes) || ::fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
@@ -68,7 +77,10 @@ Result<Copy> copy_to_memory(const LibraryFile& file) {
     ::close(fd);
     return error;
   }
-  return Copy{"/proc/self/fd/" + std::to_string(fd), fd};
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  if (::access(path.c_str(), F_OK) == 0) return Copy{path, fd};
+  ::close(fd);
+  return needs_proc(file, private_folder);
 }
 
 // A folder of the service's own that nobody else can look into.
@@ -184,7 +196,7 @@ Result<LoadedLibrary> load_library(const LibraryFile& file, const fs::path& priv
   const std::lock_guard lock(all.mutex);
   if (const auto known = all.by_sha256.find(file.sha256); known != all.by_sha256.end()) return known->second.library;
   const bool to_folder = !private_folder.empty() && may_execute_from(private_folder);
-  Result<Copy> copy = to_folder ? copy_to_folder(file, private_folder) : copy_to_memory(file);
+  Result<Copy> copy = to_folder ? copy_to_folder(file, private_folder) : copy_to_memory(file, private_folder);
   if (!copy.ok()) return std::move(copy.error());
   try {
     dll::shared_library handle(copy->path, dll::load_mode::rtld_now | dll::load_mode::rtld_local);

@@ -406,5 +406,29 @@ TEST_F(Reload, TakesUpDropInsAndTenantsOfTheirOwn) {
   EXPECT_THAT(service.log_text(), HasSubstr("runwarden.yaml:7:38): expected an integer from 2 to 1000, got 1001"));
 }
 
+// A command in a mount namespace of its own, where /proc is empty, as in a bare chroot.
+CommandResult without_proc(std::vector<std::string> arguments) {
+  std::vector<std::string> command{"/usr/bin/unshare", "-Urm", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_command(command);
+}
+
+TEST(WithoutProc, ALibraryThatCannotBeOpenedSaysSo_WithTheRemedy) {
+  if (without_proc({"/bin/true"}).exit_code != 0) GTEST_SKIP() << "this machine lets no test make a mount namespace";
+  const CommandResult inspected = without_proc({runwarden_binary(), "detectors", "inspect", RUNWARDEN_TEST_ZOO "/obedient.so"});
+  EXPECT_EQ(inspected.exit_code, 1);
+  EXPECT_THAT(inspected.out + inspected.err, HasSubstr("obedient.so: refused: cannot be opened because /proc is not mounted."));
+  EXPECT_THAT(inspected.out + inspected.err, HasSubstr("Mount it (mount -t proc proc /proc)"));
+  EXPECT_THAT(inspected.out + inspected.err, Not(HasSubstr("Build it")));
+}
+
+TEST(WithoutProc, DetectorsAreStillLookedForBesideTheProgram) {
+  if (without_proc({"/bin/true"}).exit_code != 0) GTEST_SKIP() << "this machine lets no test make a mount namespace";
+  const std::vector<std::string> command{runwarden_binary(), "detectors", "inspect", RUNWARDEN_TEST_ZOO "/obedient.so"};
+  const std::string beside = (std::filesystem::path(runwarden_binary()).parent_path() / "../lib/runwarden/detectors").lexically_normal();
+  ASSERT_THAT(run_command(command).out, HasSubstr(beside)) << "the note says where libraries may lie";
+  EXPECT_THAT(without_proc(command).out, HasSubstr(beside));
+}
+
 }  // namespace
 }  // namespace runwarden::test
