@@ -17,6 +17,7 @@ struct Gauges {
   std::uint64_t connections_accepted = 0;
   std::uint64_t accept_pauses = 0;
   std::uint64_t framing_errors = 0;
+  std::uint64_t timeouts = 0;
   std::uint64_t answers_dropped = 0;
   std::uint64_t log_lines_dropped = 0;
   std::uint64_t requests_in_flight = 0;

@@ -471,7 +471,6 @@ void Service::housekeeping() {
   if (clock_.monotonic_ns() - tended_ns_ < kTendMs * 1'000'000) return;
   tended_ns_ = clock_.monotonic_ns();
   note_key_use();
-  queue_->run_between([](store::Store& store) { store.tend(); });
   if (crash_marks_.any()) look_at_crash_marks();
   if (!deleting_.exchange(true)) delete_old();
 }
@@ -545,6 +544,7 @@ Gauges Service::gauges() {
     gauges.connections_accepted += counts.connections_accepted;
     gauges.accept_pauses += counts.accept_pauses;
     gauges.framing_errors += counts.framing_errors;
+    gauges.timeouts += counts.timeouts;
     gauges.answers_dropped += counts.answers_dropped;
   };
   add(server_.get());

@@ -6,11 +6,6 @@
 #include <utility>
 
 namespace runwarden::store {
-namespace {
-
-constexpr auto kTendEvery = std::chrono::seconds(20);  // the store asks for once a minute at least
-
-}  // namespace
 
 CommitQueue::CommitQueue(Store& store, Limits limits, const Clock& clock, Listener listener)
     : store_(store), limits_(limits), clock_(clock), listener_(std::move(listener)), thread_([this] { work(); }) {}
@@ -68,25 +63,15 @@ void CommitQueue::note_turn() {
   turned_ns_ = clock_.monotonic_ns();
 }
 
-void CommitQueue::tend_idle(std::unique_lock<std::mutex>& lock) {
-  note_turn();
-  busy_ = true;
-  lock.unlock();
-  store_.tend();
-  lock.lock();
-  busy_ = false;
-  note_turn();
-}
-
-// False when there is nothing more to come.
+// Returns when there is work, and with nothing to do once in idle_tend_ms. False: the queue was drained and nothing is left.
 bool CommitQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
-  const auto something = [this] { return stopping_ || !items_.empty() || !jobs_.empty(); };
-  while (!wake_.wait_for(lock, kTendEvery, something)) tend_idle(lock);
+  wake_.wait_for(lock, std::chrono::milliseconds(limits_.idle_tend_ms),
+                 [this] { return stopping_ || !items_.empty() || !jobs_.empty(); });
   if (limits_.commit_interval_ms > 0 && !items_.empty()) {
     wake_.wait_for(lock, std::chrono::milliseconds(limits_.commit_interval_ms),
                    [this] { return stopping_ || items_.size() >= limits_.max_commit_records || bytes_ >= limits_.max_commit_bytes; });
   }
-  return !items_.empty() || !jobs_.empty();
+  return !stopping_ || !items_.empty() || !jobs_.empty();
 }
 
 std::vector<CommitQueue::Item> CommitQueue::take_batch() {

@@ -1,5 +1,6 @@
 // The way to the store for everything that is written while serving: one thread takes what waits, commits it in one
-// transaction, and then tells each who waits. Requests that come together share one flush.
+// transaction, and then tells each who waits. Requests that come together share one flush. The same thread, and nobody else, calls
+// Store::tend(): after each turn, and from time to time while there is nothing to do.
 //
 // submit() and run_between() may be called from any thread and never wait. What was submitted is told of exactly once, on the
 // writing thread, unless the store failed: then on_fatal is called once, and nothing is told any more.
@@ -29,6 +30,7 @@ class CommitQueue {
     std::int64_t commit_interval_ms = 0;  // how long a commit may be held back for more to come; 0: not at all
     std::size_t max_commit_records = 512;
     std::uint64_t max_commit_bytes = std::uint64_t{2} << 20;
+    std::int64_t idle_tend_ms = 20'000;  // how often an idle queue calls Store::tend(), which wants it once a minute
   };
   struct Batch {
     std::size_t records = 0;
@@ -76,7 +78,6 @@ class CommitQueue {
 
   void work();
   bool wait_for_work(std::unique_lock<std::mutex>& lock);
-  void tend_idle(std::unique_lock<std::mutex>& lock);
   void note_turn();
   std::vector<Item> take_batch();
   void commit(std::vector<Item> batch);

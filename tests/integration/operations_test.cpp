@@ -37,6 +37,22 @@ TEST(Operations, WithoutAKey_HealthReadinessAndMetrics) {
   }
 }
 
+TEST(Operations, ATimeout_IsCounted) {
+  ServiceProcess service(
+      {.yaml = {}, .server = {}, .limits = "{header_timeout: 100ms}", .store = {}, .binary = {}, .environment = {}});
+  const auto counted = [&](int times) {
+    const std::string line = "\nrunwarden_http_timeouts_total " + std::to_string(times) + "\n";
+    return service.request(get_request("/metrics")).body.find(line) != std::string::npos;
+  };
+  EXPECT_TRUE(counted(0));
+  HttpClient slow = HttpClient::to(service.port());
+  ASSERT_TRUE(slow.send("GET /healthz HTTP/1.1\r\nHost:"));
+  const auto answer = slow.answer();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 408);
+  EXPECT_TRUE(counted(1));
+}
+
 TEST(Operations, OneLogLineARequest_NeverAKeyOrABody) {
   ServiceProcess service;
   const std::string key = service.make_key("acme");

@@ -6,7 +6,9 @@
 #include <condition_variable>
 #include <future>
 #include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sample_records.h"
@@ -32,6 +34,18 @@ class GatedStore final : public testing::EmptyStore {
     if (fault_) throw FatalStoreError("the disk is gone");
     sizes_.push_back(batch.size());
     return std::vector<WriteResult>(batch.size());
+  }
+  void tend() override {
+    const std::lock_guard lock(mutex_);
+    ++tended_;
+    tending_threads_.insert(std::this_thread::get_id());
+    changed_.notify_all();
+  }
+  // The threads that have called tend(), once it was called that often.
+  std::set<std::thread::id> tended_by(int times) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return tended_ >= times; });
+    return tending_threads_;
   }
   void shut() {
     const std::lock_guard lock(mutex_);
@@ -61,6 +75,8 @@ class GatedStore final : public testing::EmptyStore {
   bool open_ = true;
   bool fault_ = false;
   int inside_ = 0;
+  int tended_ = 0;
+  std::set<std::thread::id> tending_threads_;
   std::vector<std::size_t> sizes_;
 };
 
@@ -164,6 +180,27 @@ TEST_F(CommitQueueTest, Jobs_RunBetweenBatchesAndMayFail) {
   EXPECT_THAT(told_, ElementsAre(0));
   EXPECT_THAT(faults_, ElementsAre("no room for a time"));
   EXPECT_THAT(fatal_, IsEmpty());
+}
+
+TEST_F(CommitQueueTest, TheStore_IsTendedByTheWritingThread_AfterEachTurn) {
+  CommitQueue queue = this->queue({});
+  std::thread::id writer;
+  queue.run_between([&](Store&) { writer = std::this_thread::get_id(); });
+  const auto after_a_job = store_.tended_by(1);
+  EXPECT_THAT(after_a_job, ElementsAre(writer));
+  ASSERT_TRUE(queue.submit(write(), note(0)));
+  const auto after_a_commit = store_.tended_by(2);
+  EXPECT_THAT(after_a_commit, ElementsAre(writer));
+}
+
+TEST_F(CommitQueueTest, TheStore_IsTendedThoughThereIsNothingToDo) {
+  CommitQueue::Limits limits;
+  limits.idle_tend_ms = 1;
+  CommitQueue queue = this->queue(limits);
+  EXPECT_EQ(store_.tended_by(3).size(), 1u);
+  ASSERT_TRUE(queue.submit(write(), note(0)));
+  queue.drain();
+  EXPECT_THAT(told_, ElementsAre(0));
 }
 
 TEST_F(CommitQueueTest, Drain_CommitsAllAndThenTakesNothing) {
