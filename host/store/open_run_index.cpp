@@ -10,6 +10,19 @@ constexpr std::int64_t kCompleterMs = 5'000;
 
 }  // namespace
 
+void OpenRunIndex::set_first(Entry& entry, std::int64_t first_ms) {
+  uncount(entry);
+  entry.first_ms = first_ms;
+  entry.counted = true;
+  ++ages_[age_bucket(first_ms)];
+}
+
+void OpenRunIndex::uncount(const Entry& entry) {
+  if (!entry.counted) return;
+  const auto bucket = ages_.find(age_bucket(entry.first_ms));
+  if (--bucket->second == 0) ages_.erase(bucket);
+}
+
 std::int64_t OpenRunIndex::due_ms(const Entry& entry) const {
   const std::int64_t by_time = std::min(entry.last_ms + rules_.idle_ms, entry.first_ms + rules_.max_age_ms);
   const std::int64_t due = entry.complete_at_ms >= 0 ? std::min(by_time, entry.complete_at_ms) : by_time;
@@ -30,7 +43,7 @@ void OpenRunIndex::load(const RunPlace& place, std::uint32_t revision, std::int6
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_[place];
   entry.revision = revision;
-  entry.first_ms = now_ms - std::max<std::int64_t>(age_ms, 0);
+  set_first(entry, now_ms - std::max<std::int64_t>(age_ms, 0));
   entry.last_ms = now_ms;
   if (part == Part::complete) entry.complete_at_ms = 0;
   schedule(place, entry, due_ms(entry));
@@ -43,8 +56,9 @@ void OpenRunIndex::heard(const RunPlace& place, std::uint32_t revision, Part par
   const bool begins = is_new || entry.revision != revision;
   if (begins) {
     const std::int64_t next_check_ms = entry.next_check_ms;
+    uncount(entry);
     entry = {};
-    entry.first_ms = now_ms;
+    set_first(entry, now_ms);
     entry.revision = revision;
     entry.next_check_ms = next_check_ms;
   }
@@ -56,7 +70,10 @@ void OpenRunIndex::heard(const RunPlace& place, std::uint32_t revision, Part par
 
 void OpenRunIndex::ended(const RunPlace& place) {
   const std::lock_guard lock(mutex_);
-  entries_.erase(place);
+  const auto found = entries_.find(place);
+  if (found == entries_.end()) return;
+  uncount(found->second);
+  entries_.erase(found);
 }
 
 std::vector<OpenRunIndex::Due> OpenRunIndex::claim(const BufferRules& rules, const Lease& lease, std::int64_t now_ms) {
@@ -108,9 +125,9 @@ std::vector<RunPlace> OpenRunIndex::places() const {
 
 OpenRuns OpenRunIndex::count(std::int64_t now_ms) const {
   const std::lock_guard lock(mutex_);
-  OpenRuns open{entries_.size(), 0};
-  for (const auto& [place, entry] : entries_) open.oldest_age_ms = std::max(open.oldest_age_ms, now_ms - entry.first_ms);
-  return open;
+  if (ages_.empty()) return {};
+  const std::int64_t oldest_ms = ages_.begin()->first << 10;  // the bucket's beginning
+  return {entries_.size(), std::max<std::int64_t>(now_ms - oldest_ms, 0)};
 }
 
 }  // namespace runwarden::store

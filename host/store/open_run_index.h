@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <queue>
@@ -45,6 +46,7 @@ class OpenRunIndex {
   void release(const RunPlace& place, std::int64_t now_ms);
 
   std::vector<RunPlace> places() const;
+  // Cheap at any number of runs: every request that brings events asks. The age is exact to about a second.
   OpenRuns count(std::int64_t now_ms) const;
 
  private:
@@ -55,6 +57,7 @@ class OpenRunIndex {
     std::int64_t complete_at_ms = -1;  // when whoever completed it has had the time to end it; -1: not complete
     std::int64_t next_check_ms = 0;    // the one queued check that counts
     std::uint32_t revision = 1;
+    bool counted = false;  // in ages_
   };
   struct Check {
     std::int64_t at_ms = 0;
@@ -67,6 +70,9 @@ class OpenRunIndex {
     }
   };
 
+  static std::int64_t age_bucket(std::int64_t first_ms) { return first_ms >> 10; }  // 1024 ms; rounds down, also below 0
+  void set_first(Entry& entry, std::int64_t first_ms);
+  void uncount(const Entry& entry);
   std::int64_t due_ms(const Entry& entry) const;
   void schedule(const RunPlace& place, Entry& entry, std::int64_t at_ms);
   void schedule_all();
@@ -75,6 +81,7 @@ class OpenRunIndex {
   BufferRules rules_;
   std::unordered_map<RunPlace, Entry, Hash> entries_;
   std::priority_queue<Check> checks_;
+  std::map<std::int64_t, std::uint64_t> ages_;  // bucket of first_ms -> runs; at most a bucket for each second of buffer.max_age
 };
 
 }  // namespace runwarden::store
