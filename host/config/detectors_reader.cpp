@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "base/nearest_names.h"
 #include "config/file_text.h"
 
 namespace runwarden::config {
@@ -331,7 +332,7 @@ class DetectorsReader {
       if (entry.key == key) return &entry;
       keys.push_back(entry.key);
     }
-    const std::string near = nearest(key, keys);
+    const std::string near = likely_name(key, keys);
     fault(path, place,
           "no detector \"" + key + "\" is configured" + (near.empty() ? "" : ", the nearest one is " + near) +
               "; add it to detectors.enabled, or remove this");

@@ -3,29 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
+#include "base/nearest_names.h"
 #include "config/core_types.h"
 #include "config/settings.h"
 
 namespace runwarden::config {
 namespace {
-
-// Levenshtein's distance.
-std::size_t edits_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t above = row[j + 1];
-      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row.back();
-}
 
 bool within(std::int64_t value, Range range) {
   return value >= range.low && value <= range.high;
@@ -59,10 +43,8 @@ Section::~Section() {
   if (!node_) return;
   for (const Member& member : node_->members) {
     if (std::find(keys_.begin(), keys_.end(), member.key) != keys_.end()) continue;
-    const std::string near = nearest(member.key, keys_);
-    const std::string hint = near.empty() ? "the known ones are " + join(keys_) : "the nearest known one is " + near;
     const Place& place = member.value->from_environment ? member.value->place : member.key_place;
-    reading_.faults.push_back({path_of(member.key), place, "unknown key; " + hint});
+    reading_.faults.push_back({path_of(member.key), place, "unknown key; " + name_hint(member.key, keys_)});
   }
 }
 
@@ -196,19 +178,6 @@ void Section::texts(std::string_view key, std::vector<std::string>& value) {
 
 bool is_text(const Node& node) {
   return node.kind == Node::Kind::text || node.from_environment;
-}
-
-std::string nearest(std::string_view name, const std::vector<std::string>& known) {
-  std::string best;
-  std::size_t best_edits = std::max<std::size_t>(2, name.size() / 3) + 1;
-  for (const std::string& candidate : known) {
-    const std::size_t edits = edits_between(name, candidate);
-    if (edits < best_edits) {
-      best_edits = edits;
-      best = candidate;
-    }
-  }
-  return best;
 }
 
 std::string size_text(std::int64_t bytes) {

@@ -59,9 +59,6 @@ class Section {
 // A text value: of the environment whatever it looks like, of a file what is written as text.
 bool is_text(const Node& node);
 
-// The known name that is spelt most like the given one; empty if none is near.
-std::string nearest(std::string_view name, const std::vector<std::string>& known);
-
 // "8MiB", "90d": as these settings are written.
 std::string size_text(std::int64_t bytes);
 std::string duration_text(std::int64_t ms);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 #include <unordered_map>
 
@@ -25,12 +26,70 @@ struct Refused {
   std::string detail;
 };
 
+// The text from that place on.
+std::string_view text_from(std::string_view text, const YAML::Mark& mark) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  const std::size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  return text.substr(std::min(begin + static_cast<std::size_t>(std::max(mark.pos, 0)), text.size()));
+}
+
+// Whether the quote that the text begins with is closed; yaml-cpp takes the rest of the file for its text if it is not.
+bool is_closed_scalar(std::string_view text) {
+  const char quote = text.empty() ? '\0' : text.front();
+  if (quote != '"' && quote != '\'') return true;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == quote && quote == '\'' && i + 1 < text.size() && text[i + 1] == quote) {
+      ++i;
+    } else if (text[i] == quote) {
+      return true;
+    } else if (text[i] == '\\' && quote == '"') {
+      ++i;
+    }
+  }
+  return false;
+}
+
+// What yaml-cpp says where a bracket was left open: it goes on, and stumbles at what cannot stand in brackets.
+bool is_about_brackets(std::string_view message) {
+  return message == YAML::ErrorMsg::END_OF_MAP_FLOW || message == YAML::ErrorMsg::END_OF_SEQ_FLOW ||
+         message == YAML::ErrorMsg::FLOW_END || message == YAML::ErrorMsg::BLOCK_ENTRY;
+}
+
+// What it says where it cannot tell what belongs to what.
+bool is_about_structure(std::string_view message) {
+  return message == YAML::ErrorMsg::TAB_IN_INDENTATION || message == YAML::ErrorMsg::MAP_VALUE || message == YAML::ErrorMsg::MAP_KEY ||
+         message == YAML::ErrorMsg::BLOCK_ENTRY || message == YAML::ErrorMsg::END_OF_MAP || message == YAML::ErrorMsg::END_OF_SEQ;
+}
+
+// The column, from 1, of the first tab in what stands before the first word of a line: white space and the dashes of a list.
+std::optional<int> tab_in_indentation(std::string_view text, const YAML::Mark& mark) {
+  const std::size_t at = text.size() - text_from(text, mark).size();
+  const std::size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // after the line before; npos + 1 is 0
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    if (text[i] == '\t') return static_cast<int>(i - begin) + 1;
+    const bool dash = text[i] == '-' && i + 1 < text.size() && (text[i + 1] == ' ' || text[i + 1] == '\t');
+    if (text[i] != ' ' && !dash) break;
+  }
+  return std::nullopt;
+}
+
 // Builds the tree from yaml-cpp's events; throws Refused at the first thing that cannot be built on.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  TreeBuilder(std::shared_ptr<const std::string> file, std::vector<Fault>& faults) : file_(std::move(file)), faults_(faults) {}
+  TreeBuilder(std::string_view text, std::shared_ptr<const std::string> file, std::vector<Fault>& faults)
+      : text_(text), file_(std::move(file)), faults_(faults) {}
 
-  NodePtr root() const { return root_; }
+  // Throws what was refused while the rest could still be read.
+  NodePtr root() const {
+    if (refused_) throw *refused_;
+    return root_;
+  }
+
+  // Where the innermost bracket stands that was opened and not closed, and which one it is.
+  std::optional<std::pair<Place, char>> open_bracket() const {
+    const auto found = std::find_if(open_.rbegin(), open_.rend(), [](const Open& open) { return open.opening != '\0'; });
+    return found == open_.rend() ? std::nullopt : std::optional(std::pair(found->node.place, found->opening));
+  }
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
@@ -52,6 +111,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+    if (!is_closed_scalar(text_from(text_, mark))) throw Refused{place(mark), "not YAML: the quote that opens here is not closed"};
     if (wants_key()) {
       open_.back().key = value;
       open_.back().key_place = place(mark);
@@ -68,12 +128,12 @@ class TreeBuilder final : public YAML::EventHandler {
     add(std::move(node), anchor);
   }
 
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
-    open(Node::Kind::list, mark, anchor);
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value style) override {
+    open(Node::Kind::list, mark, anchor, style);
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
-    open(Node::Kind::mapping, mark, anchor);
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value style) override {
+    open(Node::Kind::mapping, mark, anchor, style);
   }
   void OnMapEnd() override { close(); }
 
@@ -84,6 +144,7 @@ class TreeBuilder final : public YAML::EventHandler {
     std::string key;
     Place key_place;
     bool has_key = false;
+    char opening = '\0';  // the bracket; none for what is told by its indentation
   };
 
   Place place(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
@@ -118,8 +179,9 @@ class TreeBuilder final : public YAML::EventHandler {
            (name == "bool" && node.kind == Node::Kind::boolean) || (name == "null" && node.kind == Node::Kind::null);
   }
 
-  void open(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
-    if (wants_key()) throw Refused{place(mark), "a key that is a list or a mapping; keys are text"};
+  void open(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor, YAML::EmitterStyle::value style) {
+    // Not thrown yet: what ends with an open bracket looks like a key, too.
+    if (wants_key() && !refused_) refused_ = Refused{place(mark), "a key that is a list or a mapping; keys are text"};
     if (static_cast<int>(open_.size()) >= kMaxDepth) {
       throw Refused{place(mark), "nested deeper than " + std::to_string(kMaxDepth) + " levels; flatten it"};
     }
@@ -127,6 +189,8 @@ class TreeBuilder final : public YAML::EventHandler {
     open_.back().node.kind = kind;
     open_.back().node.place = place(mark);
     open_.back().anchor = anchor;
+    const std::string_view written = text_from(text_, mark).substr(0, 1);
+    if (style == YAML::EmitterStyle::Flow && (written == "[" || written == "{")) open_.back().opening = written.front();
   }
 
   void close() {
@@ -136,7 +200,11 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void add(Node node, YAML::anchor_t anchor) {
-    if (wants_key()) throw Refused{node.place, "a key without text; keys are text"};
+    if (wants_key()) {
+      if (!refused_) throw Refused{node.place, "a key without text; keys are text"};
+      open_.back().has_key = true;
+      return;
+    }
     auto shared = std::make_shared<const Node>(std::move(node));
     if (anchor != 0) anchors_[anchor] = shared;
     attach(std::move(shared));
@@ -165,9 +233,11 @@ class TreeBuilder final : public YAML::EventHandler {
     parent.node.members.push_back({std::move(parent.key), parent.key_place, std::move(value)});
   }
 
+  std::string_view text_;
   std::shared_ptr<const std::string> file_;
   std::vector<Fault>& faults_;
   std::vector<Open> open_;
+  std::optional<Refused> refused_;
   std::unordered_map<YAML::anchor_t, NodePtr> anchors_;
   NodePtr root_;
 };
@@ -181,12 +251,13 @@ Place place_of_byte(std::shared_ptr<const std::string> file, std::string_view te
           static_cast<int>(line_start == std::string_view::npos ? at : at - line_start - 1) + 1};
 }
 
-NodePtr parse_documents(std::istringstream& in, TreeBuilder& builder, const std::shared_ptr<const std::string>& file) {
+NodePtr parse_documents(std::string_view text, TreeBuilder& builder, const std::shared_ptr<const std::string>& file) {
+  std::istringstream in{std::string(text)};
   YAML::Parser parser(in);
   NodePtr root;
   if (parser.HandleNextDocument(builder)) root = builder.root();
   std::vector<Fault> ignored;
-  TreeBuilder second(file, ignored);
+  TreeBuilder second(text, file, ignored);
   if (root && parser.HandleNextDocument(second)) {
     Place place = second.root() ? second.root()->place : Place{file, 0, 0};
     throw Refused{place, "a second document; one file holds one, remove the --- between them"};
@@ -195,6 +266,40 @@ NodePtr parse_documents(std::istringstream& in, TreeBuilder& builder, const std:
   Node empty;
   empty.place = {file, 1, 1};
   return std::make_shared<const Node>(std::move(empty));
+}
+
+// The bracket that a text which ends too early leaves open.
+std::optional<std::pair<Place, char>> unclosed_bracket(std::string_view text, const std::shared_ptr<const std::string>& file) {
+  std::vector<Fault> ignored;
+  TreeBuilder builder(text, file, ignored);
+  try {
+    parse_documents(text, builder, file);
+  } catch (const Refused&) {
+  } catch (const std::exception&) {  // that it ends too early
+  }
+  return builder.open_bracket();
+}
+
+// What yaml-cpp refused, at the place and in the words that lead to the remedy.
+Fault explained(const YAML::Exception& fault, std::string_view text, const std::shared_ptr<const std::string>& file) {
+  const Place where{file, fault.mark.line + 1, fault.mark.column + 1};
+  const std::string_view rest = text_from(text, fault.mark);
+  if (is_about_brackets(fault.msg)) {
+    // Read up to there, for yaml-cpp may have looked ahead of what it told.
+    if (const auto bracket = unclosed_bracket(text.substr(0, text.size() - rest.size()), file)) {
+      const auto& [place, opening] = *bracket;
+      return {"", place,
+              std::string("not YAML: the \"") + opening + "\" that opens here is not closed; expected \",\" or \"" +
+                  (opening == '[' ? ']' : '}') + "\" before " + std::to_string(where.line) + ":" + std::to_string(where.column)};
+    }
+    if (fault.msg == YAML::ErrorMsg::FLOW_END) {
+      return {"", where, "not YAML: the \"" + std::string(rest.substr(0, 1)) + "\" closes nothing; remove it, or quote the text"};
+    }
+  }
+  if (const auto column = tab_in_indentation(text, fault.mark); column && is_about_structure(fault.msg)) {
+    return {"", {file, where.line, *column}, "a tab in the indentation; YAML takes spaces only"};
+  }
+  return {"", where, "not YAML: " + fault.msg};
 }
 
 std::string unescaped(std::string_view token) {
@@ -246,14 +351,13 @@ NodePtr parse_yaml(std::string_view text, const std::string& file_name, std::vec
     faults.push_back({"", place_of_byte(file, text, bad), "a byte that is not UTF-8 text; save the file as UTF-8"});
     return nullptr;
   }
-  std::istringstream in{std::string(text)};
-  TreeBuilder builder(file, faults);
+  TreeBuilder builder(text, file, faults);
   try {
-    return parse_documents(in, builder, file);
+    return parse_documents(text, builder, file);
   } catch (const Refused& refused) {
     faults.push_back({"", refused.place, refused.detail});
   } catch (const YAML::Exception& fault) {
-    faults.push_back({"", {file, fault.mark.line + 1, fault.mark.column + 1}, "not YAML: " + fault.msg});
+    faults.push_back(explained(fault, text, file));
   } catch (const std::exception& fault) {  // yaml-cpp lets a few of the standard library's through
     faults.push_back({"", {file, 0, 0}, std::string("not YAML: ") + fault.what()});
   }

@@ -8,6 +8,7 @@
 
 #include "base/json_check.h"
 #include "base/json_text.h"
+#include "base/nearest_names.h"
 #include "base/utf8.h"
 
 namespace runwarden::detect {
@@ -143,20 +144,6 @@ std::size_t characters(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t corner = row[0]++;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = corner + (a[i - 1] == b[j - 1] ? 0 : 1);
-      corner = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-    }
-  }
-  return row[b.size()];
-}
-
 class Checker {
  public:
   std::vector<FieldFault> faults;
@@ -247,20 +234,10 @@ class Checker {
   }
 
   static std::string unknown_setting(const std::string& name, const Json& properties) {
-    constexpr std::size_t kNear = 2;  // letters that differ
-    std::string nearest, all;
-    std::size_t best = kNear + 1;
-    for (const auto& [known, unused] : properties.items()) {
-      all += (all.empty() ? "" : ", ") + known;
-      const std::size_t far = distance(std::string_view(name).substr(0, 64), known);
-      if (far < best) {
-        best = far;
-        nearest = known;
-      }
-    }
-    const std::string text = "unknown setting " + shown(name);
-    if (!nearest.empty()) return text + "; did you mean \"" + nearest + "\"?";
-    return all.empty() ? text + "; the detector has none" : text + "; known are " + all;
+    std::vector<std::string> known;
+    for (const auto& property : properties.items()) known.push_back(property.key());
+    const std::string hint = name_hint(name, known);
+    return "unknown setting " + shown(name) + "; " + (hint.empty() ? "the detector has none" : hint);
   }
 };
 

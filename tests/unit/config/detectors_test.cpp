@@ -283,7 +283,7 @@ TEST_F(DetectorsTest, WhenADropInIsWrong_ItsOwnPlaceIsTold) {
   folder.write("detectors.d/b.yaml", "key: [\n");
   EXPECT_EQ(faults("detectors: {include: [detectors.d/*.yaml]}\nlog: {level: loud}\n"),
             "config: libary (detectors.d/a.yaml:2:1): unknown key; the nearest known one is library\n"
-            "config: detectors.d/b.yaml:2:1: not YAML: end of sequence flow not found\n"
+            "config: detectors.d/b.yaml:1:6: not YAML: the \"[\" that opens here is not closed; expected \",\" or \"]\" before 2:1\n"
             "config: log.level (runwarden.yaml:2:14): expected one of debug, info, warn, error, got \"loud\"");
 }
 

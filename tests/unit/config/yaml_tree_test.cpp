@@ -48,8 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
                     JsonCase{"x:\n  - {}\n  - {k: 1, k: 2}\n",
                              "config: x[1].k (f.yaml:3:12): the key stands twice, first at f.yaml:3:6; remove one"},
                     JsonCase{"1: a\n\"1\": b\n", "config: 1 (f.yaml:2:1): the key stands twice"},
-                    JsonCase{"a: [1, 2\n", "config: f.yaml:2:1: not YAML: end of sequence flow not found"},
-                    JsonCase{"a: 1\n\tb: 2\n", "config: f.yaml:2:"},
+                    JsonCase{"a: 1: 2\n", "config: f.yaml:1:5: not YAML: illegal map value"},
                     JsonCase{"a: *nobody\n", "config: f.yaml:1:4: not YAML: the referenced anchor is not defined"},
                     JsonCase{"? [1, 2]\n: 3\n", "config: f.yaml:1:3: a key that is a list or a mapping; keys are text"},
                     JsonCase{"~: 3\n", "a key without text; keys are text"},
@@ -60,6 +59,48 @@ INSTANTIATE_TEST_SUITE_P(
                     JsonCase{"a: .inf\n", "config: .a (f.yaml:1:4): expected a number within a double's range, got .inf"},
                     JsonCase{"a: 1e999\n", "expected a number within a double's range, got 1e999"},
                     JsonCase{"ok: 1\nbad: \xff\n", "config: f.yaml:2:6: a byte that is not UTF-8 text"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Unclosed, YamlFault,
+    testing::Values(
+        JsonCase{"a: [1, 2\n", "|config: f.yaml:1:4: not YAML: the \"[\" that opens here is not closed; expected \",\" or \"]\" before 2:1"},
+        JsonCase{"a: {b: 1\nc: 2\n", "|config: f.yaml:1:4: not YAML: the \"{\" that opens here is not closed; expected \",\" or \"}\" before"},
+        JsonCase{"a:\n  b: [x, y\n  c: [z]\n", "|config: f.yaml:2:6: not YAML: the \"[\" that opens here is not closed"},
+        JsonCase{"a:\n  b: [x, y\n  c:\n    - z\n", "|config: f.yaml:2:6: not YAML: the \"[\" that opens here is not closed"},
+        JsonCase{"a:\n  b: [\n  - z\n", "|config: f.yaml:2:6: not YAML: the \"[\" that opens here is not closed"},
+        JsonCase{"a: [{k: x}, {k: y\nb: 1\n", "|config: f.yaml:1:13: not YAML: the \"{\" that opens here is not closed"},
+        JsonCase{"a: [{k: x}, {k: y\n", "|config: f.yaml:1:13: not YAML: the \"{\" that opens here is not closed"},
+        JsonCase{"a: [{k: x}, {k: y}\n", "|config: f.yaml:1:4: not YAML: the \"[\" that opens here is not closed"},
+        JsonCase{"a:\n  - [1, 2\n", "|config: f.yaml:2:5: not YAML: the \"[\" that opens here is not closed"},
+        JsonCase{"a: [1, {k: 2]\n", "|config: f.yaml:1:8: not YAML: the \"{\" that opens here is not closed; expected \",\" or \"}\" before 1:13"},
+        JsonCase{"a:\n  - [1, {k: 2]\n", "|config: f.yaml:2:9: not YAML: the \"{\" that opens here is not closed"},
+        JsonCase{"a: 1]\nb: ]\n", "|config: f.yaml:2:4: not YAML: the \"]\" closes nothing; remove it, or quote the text"},
+        JsonCase{"a: [1]]\n", "|config: f.yaml:1:7: not YAML: the \"]\" closes nothing"},
+        JsonCase{"a: {b: \"]\", c: '[', d: 1\n", "|config: f.yaml:1:4: not YAML: the \"{\" that opens here is not closed"},
+        JsonCase{"a: \"b\nc: 1\n", "|config: f.yaml:1:4: not YAML: the quote that opens here is not closed"},
+        JsonCase{"a: [\"b]\nc: 1\n", "|config: f.yaml:1:5: not YAML: the quote that opens here is not closed"},
+        JsonCase{"a: \"b\\\"\nc: 1\n", "|config: f.yaml:1:4: not YAML: the quote that opens here is not closed"},
+        JsonCase{"a: 'b''\nc: 1\n", "|config: f.yaml:1:4: not YAML: the quote that opens here is not closed"},
+        JsonCase{"'a: 1\n", "|config: f.yaml:1:1: not YAML: the quote that opens here is not closed"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Tabs, YamlFault,
+    testing::Values(JsonCase{"a: 1\n\tb: 2\n", "|config: f.yaml:2:1: a tab in the indentation; YAML takes spaces only"},
+                    JsonCase{"a:\n\tb: 2\n", "|config: f.yaml:2:1: a tab in the indentation; YAML takes spaces only"},
+                    JsonCase{"a:\n  b: 2\n  \tc: 3\n", "|config: f.yaml:3:3: a tab in the indentation; YAML takes spaces only"},
+                    JsonCase{"a:\n \t b: 2\n", "|config: f.yaml:2:2: a tab in the indentation; YAML takes spaces only"},
+                    JsonCase{"\ta:\n  b: 2\n", "|config: f.yaml:1:1: a tab in the indentation; YAML takes spaces only"},
+                    JsonCase{"a:\n\t- b\n", "|config: f.yaml:2:1: a tab in the indentation; YAML takes spaces only"},
+                    JsonCase{"a:\n  -\tb: 1\n", "|config: f.yaml:2:4: a tab in the indentation; YAML takes spaces only"},
+                    JsonCase{"a: |\n  x\n\ty: 1\n", "|config: f.yaml:3:1: a tab in the indentation; YAML takes spaces only"},
+                    JsonCase{"a:\tb: c\n", "|config: f.yaml:1:5: not YAML: illegal map value"},
+                    JsonCase{"a: {\n\tb: 1\n", "|config: f.yaml:1:4: not YAML: the \"{\" that opens here is not closed"}));
+
+// Tabs between tokens, in brackets and in quotes are good YAML.
+INSTANTIATE_TEST_SUITE_P(Tabs, YamlJson,
+                         testing::Values(JsonCase{"a:\t1\t# one\nb: {\n\tc: 2}\nd: \"x\n\ty\"\n", R"({"a":1,"b":{"c":2},"d":"x y"})"},
+                                         JsonCase{"a: 'it''s'\nb: \"\\\"\"\nc: \"x\n  y\"\n\"k\": ''\n",
+                                                  R"({"a":"it's","b":"\"","c":"x y","k":""})"}));
 
 TEST(YamlTree, WhenANulByteStandsInIt_IsRefused) {
   std::vector<Fault> faults;

@@ -46,9 +46,9 @@ TEST(SettingsCheck, WhenAValueIsWrong_NamesPlaceLimitAndValue) {
 }
 
 TEST(SettingsCheck, WhenANameIsUnknown_SuggestsTheNearest) {
-  EXPECT_EQ(fault(R"({"name":"a","repeat":3})"), "/repeat: unknown setting \"repeat\"; did you mean \"repeats\"?");
+  EXPECT_EQ(fault(R"({"name":"a","repeat":3})"), "/repeat: unknown setting \"repeat\"; the nearest known one is repeats");
   EXPECT_EQ(fault(R"({"name":"a","completely":3})"),
-            "/completely: unknown setting \"completely\"; known are always, maybe, mode, name, repeats, share, windows, words");
+            "/completely: unknown setting \"completely\"; the nearest known ones are maybe, mode, name");
 }
 
 TEST(SettingsCheck, WhenSeveralAreWrong_TellsAll) {

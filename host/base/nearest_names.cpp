@@ -1,0 +1,69 @@
+#include "base/nearest_names.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace runwarden {
+namespace {
+
+constexpr std::size_t kComparedBytes = 64;  // the cost grows with both lengths, and the name is a client's
+constexpr std::size_t kFewNames = 6;        // so many are listed whole
+constexpr std::size_t kNearestShown = 3;
+
+// Levenshtein's distance.
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t above = row[j + 1];
+      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+// Edits and index of each known name, nearest first; of equally near ones the first known.
+std::vector<std::pair<std::size_t, std::size_t>> by_edits(std::string_view name, const std::vector<std::string>& known) {
+  std::vector<std::pair<std::size_t, std::size_t>> order;
+  order.reserve(known.size());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    order.emplace_back(edits_between(name.substr(0, kComparedBytes), std::string_view(known[i]).substr(0, kComparedBytes)), i);
+  }
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+std::string likely_name(std::string_view name, const std::vector<std::string>& known) {
+  const auto order = by_edits(name, known);
+  const std::size_t most_edits = std::max<std::size_t>(2, std::min(name.size(), kComparedBytes) / 3);
+  return order.empty() || order.front().first > most_edits ? std::string() : known[order.front().second];
+}
+
+std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known, std::size_t most) {
+  const auto order = by_edits(name, known);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) names.push_back(known[order[i].second]);
+  return names;
+}
+
+std::string name_hint(std::string_view name, const std::vector<std::string>& known) {
+  if (known.empty()) return {};
+  if (const std::string likely = likely_name(name, known); !likely.empty()) return "the nearest known one is " + likely;
+  if (known.size() <= kFewNames) return "the known ones are " + joined(known);
+  return "the nearest known ones are " + joined(nearest_names(name, known, kNearestShown));
+}
+
+}  // namespace runwarden
