@@ -48,7 +48,10 @@ std::optional<Refusal> check_media(const http::RequestHead& head, Admission& adm
   const auto codings = values_of(head, "content-encoding");
   const std::string coding = codings.empty() ? "identity" : codings.size() == 1 ? lower(trimmed(codings[0])) : std::string("several");
   if (coding == "identity" || coding == "gzip" || coding == "x-gzip") return std::nullopt;
-  return refuse(Code::unsupported_media_type, "the Content-Encoding \"" + coding.substr(0, 80) + "\" is not known; send gzip, or none");
+  Refusal refusal =
+      refuse(Code::unsupported_media_type, "the Content-Encoding \"" + coding.substr(0, 80) + "\" is not known; send gzip, or none");
+  refusal.headers.push_back({"Accept-Encoding", "gzip, identity"});  // RFC 9110, section 15.5.16
+  return refusal;
 }
 
 std::optional<Refusal> check_idempotency(const http::RequestHead& head, Admission& admission) {
@@ -73,7 +76,8 @@ std::variant<Admission, Refusal> admit(const http::RequestHead& head, auth::KeyR
     return refuse(Code::not_found, "there is no such path; /v1/openapi.json and the README list those there are");
   if (!found->method_allowed) {
     return Refusal{Error{Code::method_not_allowed, "this path takes " + found->allow + ", not " + head.method.substr(0, 32), {}, {}},
-                   found->allow, 1};
+                   {{"Allow", found->allow}},
+                   1};
   }
   Admission admission;
   admission.route = found->route;

@@ -55,6 +55,14 @@ Reply ingest_reply(pipeline::IngestAnswer answer, const std::string& request_id)
   return reply;
 }
 
+// OPTIONS *: what the server as a whole takes (RFC 9110, section 9.3.7). Clients send it to see whether anybody answers.
+Reply server_options() {
+  Reply reply;
+  reply.status = 204;
+  reply.headers.push_back({"Allow", "GET, HEAD, POST, OPTIONS"});
+  return reply;
+}
+
 Error overloaded() {
   return {Code::unavailable, "too many requests are in flight; nothing was stored, send it again in a moment", {}, {}};
 }
@@ -220,10 +228,11 @@ bool Api::here(const Route& route) const {
 }
 
 std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) {
+  if (head.path == "*") return server_options();
   auto admitted = admit(head, parts_.keys, parts_.rates);
   if (auto* refusal = std::get_if<Refusal>(&admitted)) {
     Reply reply = http::problem(refusal->error, head.request_id, refusal->retry_after_s);
-    if (!refusal->allow.empty()) reply.headers.push_back({"Allow", refusal->allow});
+    for (http::Header& header : refusal->headers) reply.headers.push_back(std::move(header));
     return reply;
   }
   auto& admission = std::get<Admission>(admitted);

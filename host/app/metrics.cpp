@@ -51,9 +51,9 @@ struct Metrics::Families {
   Counter& pauses =
       counter(registry, "runwarden_http_accept_pauses_total", "Times accepting paused: connection cap or no file descriptors").Add({});
   Counter& framing = counter(registry, "runwarden_http_framing_errors_total", "Requests that were no HTTP").Add({});
-  Counter& timeouts =
-      counter(registry, "runwarden_http_timeouts_total", "Connections ended because a head, a body or the reading of an answer took too long")
-          .Add({});
+  Counter& timeouts = counter(registry, "runwarden_http_timeouts_total",
+                              "Connections ended because a head, a body or the reading of an answer took too long")
+                          .Add({});
   Counter& dropped = counter(registry, "runwarden_http_answers_dropped_total", "Answers whose client was gone").Add({});
   Counter& log_dropped = counter(registry, "runwarden_log_lines_dropped_total", "Log lines lost because nobody read them").Add({});
   Gauge& connections = gauge(registry, "runwarden_http_connections", "Open connections");

@@ -233,10 +233,7 @@ std::size_t Connection::take_body(std::string_view bytes) {
 void Connection::react_to_body() {
   BodyReader& reader = *request_->reader;
   if (request_->parser.body_broken()) {
-    return fail({Code::bad_request,
-                 "the chunked body is malformed: each chunk is its length in hexadecimal digits, CRLF, its bytes, CRLF",
-                 {},
-                 {}});
+    return fail({Code::bad_request, std::string(request_->parser.body_fault()), {}, {}});
   }
   if (reader.state() == BodyReader::State::reading && request_->parser.body_done()) reader.end();
   switch (reader.state()) {
@@ -312,7 +309,7 @@ void Connection::on_letter(Letter letter) {
 }
 
 bool Connection::body_unread() const {
-  return request_ && request_->framed && !request_->parser.body_done();
+  return request_ && request_->framed && (!request_->parser.body_done() || request_->parser.body_broken());
 }
 
 void Connection::fail(const Error& error) {
@@ -363,7 +360,9 @@ void Connection::flush() {
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) {
       const bool full = errno == EAGAIN || errno == ENOBUFS;
-      if (!full || too_slow(out_at_, out_began_ns_, around_.settings.write_timeout_ms)) die();
+      const bool slow = full && too_slow(out_at_, out_began_ns_, around_.settings.write_timeout_ms);
+      if (slow) around_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
+      if (!full || slow) die();
       break;
     }
     out_at_ += static_cast<std::size_t>(sent);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "http/authority.h"
+
 namespace runwarden::http {
 namespace {
 
@@ -11,6 +13,9 @@ namespace beast = boost::beast;
 constexpr std::size_t kMaxChunkFrame = 16 * 1024;       // chunk line or trailer that must be looked at in one piece
 constexpr std::uint64_t kMaxChunkOverhead = 64 * 1024;  // frame bytes, over 16 + twice the data of each chunk
 constexpr std::size_t kShortestChunkedRest = 5;         // "0\r\n\r\n"
+
+constexpr const char* kBadChunk = "the chunked body is malformed: each chunk is its length in hexadecimal digits, CRLF, its bytes, CRLF";
+constexpr const char* kFoldedTrailer = "a trailer field is folded over several lines (obs-fold): send each field in one line";
 
 Error bad_request(std::string detail) {
   return {Code::bad_request, std::move(detail), {}, {}};
@@ -28,21 +33,55 @@ bool digits_only(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// "http://host/path?query" is the absolute form (RFC 9112, 3.2.2): the host is looked at nowhere, the rest is the path.
-std::string_view without_authority(std::string_view target) {
+struct Target {
+  std::string_view local;  // path and query
+  std::optional<std::string_view> authority;
+};
+
+// "http://host/path?query" is the absolute form (RFC 9112, 3.2.2): its authority is checked and otherwise ignored, the rest is the path.
+Target split_target(std::string_view target) {
   const auto scheme = target.find("://");
-  if (target.empty() || target.front() == '/' || scheme == std::string_view::npos) return target;
+  if (target.empty() || target.front() == '/' || scheme == std::string_view::npos) return {target, std::nullopt};
   const std::string name = lower(target.substr(0, scheme));
-  if (name != "http" && name != "https") return target;
-  const auto path = target.find_first_of("/?", scheme + 3);
-  return path == std::string_view::npos ? std::string_view("/") : target.substr(path);
+  if (name != "http" && name != "https") return {target, std::nullopt};
+  const std::string_view rest = target.substr(scheme + 3);
+  const auto path = std::min(rest.find_first_of("/?"), rest.size());
+  return {path == rest.size() ? std::string_view("/") : rest.substr(path), rest.substr(0, path)};
+}
+
+// A request line of a later HTTP/1 is read as one of HTTP/1.1 (RFC 9110, 2.5), which the parser insists on. Returns `head`, or a changed
+// copy in `copy`.
+std::string_view as_http_1_1(std::string_view head, std::string& copy) {
+  constexpr std::string_view kVersion = " HTTP/1.";
+  const auto digit = head.find("\r\n") - 1;
+  if (digit >= head.size() || digit < kVersion.size() || head.substr(digit - kVersion.size(), kVersion.size()) != kVersion) return head;
+  if (head[digit] < '2' || head[digit] > '9') return head;
+  copy = head;
+  copy[digit] = '1';
+  return copy;
+}
+
+std::optional<Error> check_target(const RequestHead& head, const std::optional<std::string>& authority) {
+  if (authority && (authority->empty() || !is_host_and_port(*authority))) {
+    return bad_request("the request target is an http URL whose host and port are none, such as \"http://example.com:8080/\"");
+  }
+  if (head.path == "*") {
+    if (head.method == "OPTIONS") return std::nullopt;
+    return bad_request("the request target \"*\" is for OPTIONS only: send a path that begins with \"/\"");
+  }
+  if (!head.path.empty() && head.path.front() == '/') return std::nullopt;
+  return bad_request("the request target must be a path that begins with \"/\", or an http URL");
+}
+
+bool holds_fold(std::string_view lines) {
+  return lines.find("\r\n ") != std::string_view::npos || lines.find("\r\n\t") != std::string_view::npos;
 }
 
 std::string fault_text(const beast::error_code& fault) {
   using beast::http::error;
   if (fault == error::bad_method) return "the method is no token";
   if (fault == error::bad_target) return "the request target holds a control character or a space, or is empty";
-  if (fault == error::bad_version) return "the request line must end in HTTP/1.0 or HTTP/1.1 and CRLF";
+  if (fault == error::bad_version) return "the request line must end in HTTP/1.1, or another HTTP/1, and CRLF";
   if (fault == error::bad_field) return "a field name is empty or no token, or white space stands before its colon";
   if (fault == error::bad_value) return "a field value holds a control character";
   if (fault == error::bad_line_ending) return "a line must end in CRLF";
@@ -90,6 +129,8 @@ RequestParser::RequestParser(std::size_t max_fields) : max_fields_(max_fields) {
 
 std::optional<Error> RequestParser::read_head(std::string_view bytes, RequestHead& head) {
   while (bytes.substr(0, 2) == "\r\n") bytes.remove_prefix(2);  // RFC 9112, 2.2
+  std::string copy;
+  bytes = as_http_1_1(bytes, copy);
   head_ = &head;
   beast::error_code fault;
   put(boost::asio::buffer(bytes.data(), bytes.size()), fault);
@@ -103,9 +144,7 @@ std::optional<Error> RequestParser::read_head(std::string_view bytes, RequestHea
   framing_.chunked = chunked();
   framing_.content_length = chunked() ? 0 : content_length().value_or(0);
   head.has_body = framing_.has_body();
-  auto wrong = head.path.empty() || (head.path.front() != '/' && head.path != "*")
-                   ? bad_request("the request target must be a path that begins with \"/\", or an http URL")
-                   : std::optional<Error>();
+  auto wrong = check_target(head, target_authority_);
   if (!wrong) {
     // The fields are this head's own, so the checks read them from it.
     head_ = &head;
@@ -130,7 +169,9 @@ std::optional<Error> RequestParser::check_framing() {
   const auto hosts = head.count("host");
   if (hosts > 1) return bad_request("Host is there " + std::to_string(hosts) + " times: send it once");
   if (hosts == 0 && framing_.http_1_1) return bad_request("Host is missing: HTTP/1.1 asks for it");
-  if (hosts == 1 && head.header("host")->find_first_of(" \t,/\\?#@") != std::string::npos) return bad_request("Host is no host and port");
+  if (hosts == 1 && !is_host_and_port(*head.header("host"))) {
+    return bad_request("Host must be a host and perhaps a port, such as \"example.com\", \"10.0.0.1:8080\" or \"[::1]:8080\"");
+  }
 
   if (head.count("expect") > 0 && framing_.http_1_1) {
     const std::string* expect = only(head, "expect");
@@ -147,7 +188,7 @@ std::optional<Error> RequestParser::check_framing() {
 std::size_t RequestParser::read_body(std::string_view bytes, BodyReader* reader) {
   reader_ = reader;
   std::size_t used = 0;
-  while (used < bytes.size() && !is_done() && !broken_) {
+  while (used < bytes.size() && !is_done() && !body_broken()) {
     const std::string_view rest = bytes.substr(used);
     // Beast wants to see a last chunk again only with its five bytes together; nothing shorter can end a body.
     if (framing_.chunked && chunk_rest_ == 0 && rest.size() < kShortestChunkedRest) break;
@@ -155,10 +196,12 @@ std::size_t RequestParser::read_body(std::string_view bytes, BodyReader* reader)
     const std::size_t taken = put(boost::asio::buffer(rest.data(), rest.size()), fault);
     used += taken;
     if (fault == beast::http::error::need_more) {
-      broken_ = rest.size() - taken > kMaxChunkFrame;
+      if (rest.size() - taken > kMaxChunkFrame) body_fault_ = kBadChunk;
       break;
     }
-    if (fault) broken_ = true;
+    if (fault) body_fault_ = kBadChunk;
+    // The last chunk is taken in one piece, with its trailers; Beast unfolds those.
+    if (framing_.chunked && is_done() && holds_fold(rest.substr(0, taken))) body_fault_ = kFoldedTrailer;
     if (taken == 0) break;
     if (reader && reader->state() != BodyReader::State::reading) break;
   }
@@ -169,10 +212,12 @@ std::size_t RequestParser::read_body(std::string_view bytes, BodyReader* reader)
 void RequestParser::on_request_impl(beast::http::verb, view method, view target, int version, error_code&) {
   framing_.http_1_1 = version >= 11;
   head_->method.assign(method.data(), method.size());
-  const std::string_view local = without_authority({target.data(), target.size()});
-  const auto question = local.find('?');
-  head_->path = question == 0 ? "/" : local.substr(0, question);
-  if (question != std::string_view::npos) head_->query = local.substr(question + 1);
+  const Target parts = split_target({target.data(), target.size()});
+  if (parts.authority) target_authority_ = std::string(*parts.authority);
+  const auto question = parts.local.find('?');
+  head_->path = question == 0 ? "/" : parts.local.substr(0, question);
+  if (question != std::string_view::npos) head_->query = parts.local.substr(question + 1);
+  if (head_->path == "*" && parts.local != "*") head_->path = parts.local;  // "*?x" is neither an asterisk nor a path
 }
 
 void RequestParser::on_field_impl(beast::http::field, view name, view value, error_code& fault) {

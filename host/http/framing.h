@@ -5,6 +5,7 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -49,7 +50,9 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   // Body bytes off the wire; returns how many were taken. `reader` null: they are counted and dropped.
   std::size_t read_body(std::string_view bytes, BodyReader* reader);
   bool body_done() { return is_done(); }
-  bool body_broken() const { return broken_; }
+  bool body_broken() const { return body_fault_ != nullptr; }
+  // What is wrong with a body that is broken.
+  std::string_view body_fault() const { return body_fault_; }
   std::uint64_t body_bytes() const { return body_bytes_; }  // without the chunks' frames
 
  private:
@@ -70,9 +73,10 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   std::size_t max_fields_;
   RequestHead* head_ = nullptr;  // while its head is read
   Framing framing_;
-  BodyReader* reader_ = nullptr;  // during read_body
+  std::optional<std::string> target_authority_;  // of a target in absolute form
+  BodyReader* reader_ = nullptr;                 // during read_body
   bool too_many_fields_ = false;
-  bool broken_ = false;
+  const char* body_fault_ = nullptr;
   std::uint64_t chunk_rest_ = 0;
   std::uint64_t body_bytes_ = 0;
   std::uint64_t overhead_ = 0;  // frame bytes beyond what sensible chunks need

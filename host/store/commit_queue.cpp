@@ -65,8 +65,7 @@ void CommitQueue::note_turn() {
 
 // Returns when there is work, and with nothing to do once in idle_tend_ms. False: the queue was drained and nothing is left.
 bool CommitQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
-  wake_.wait_for(lock, std::chrono::milliseconds(limits_.idle_tend_ms),
-                 [this] { return stopping_ || !items_.empty() || !jobs_.empty(); });
+  wake_.wait_for(lock, std::chrono::milliseconds(limits_.idle_tend_ms), [this] { return stopping_ || !items_.empty() || !jobs_.empty(); });
   if (limits_.commit_interval_ms > 0 && !items_.empty()) {
     wake_.wait_for(lock, std::chrono::milliseconds(limits_.commit_interval_ms),
                    [this] { return stopping_ || items_.size() >= limits_.max_commit_records || bytes_ >= limits_.max_commit_bytes; });

@@ -76,6 +76,10 @@ std::vector<std::string> fuzz_seeds() {
       "POST /v1/ingest/runs HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Type: application/json\r\n\r\nhello",
       "POST /a%20b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;a=b\r\n world\r\n0\r\nTrailer: x\r\n\r\nGET /x "
       "HTTP/1.1\r\nHost: a\r\n\r\n",
+      "POST /y HTTP/1.2\r\nHost: [::1]:80\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX: a\r\n b\r\n\r\nOPTIONS * "
+      "HTTP/1.1\r\nHost: "
+      "a:80\r\n\r\n",
+      "GET http://a.example:80/p?q HTTP/1.1\r\nHost: a%20b\r\n\r\n",
       "POST /z HTTP/1.0\r\nHost: a\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x08",
   };
 }
@@ -87,6 +91,7 @@ std::vector<std::string> fuzz_words() {
           " ",
           ":",
           "HTTP/1.1",
+          "HTTP/1.2",
           "HTTP/2.0",
           "Content-Length: 5\r\n",
           "Content-Length: +5\r\n",
@@ -94,6 +99,10 @@ std::vector<std::string> fuzz_words() {
           "Transfer-Encoding: chunked\r\n",
           "Transfer-Encoding: gzip, chunked\r\n",
           "Host: b\r\n",
+          "[::1]",
+          ":80a",
+          "http://",
+          "\r\n x",
           "0\r\n\r\n",
           "ffffffffffffffff\r\n",
           "fa3\r\n",

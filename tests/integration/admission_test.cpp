@@ -98,6 +98,13 @@ TEST_F(Admission, MediaTypesAndCodings) {
   EXPECT_EQ(status("/v1/ingest/runs", kJson + "Content-Encoding: gzip\r\n"), 400) << "these bytes are not gzip";
 }
 
+TEST_F(Admission, AnUnknownCoding_IsToldWhichAreTaken) {
+  const HttpAnswer refused = send("POST /v1/ingest/runs", bearer(key_) + kJson + "Content-Encoding: br\r\n", "{}");
+  EXPECT_EQ(refused.status, 415);
+  EXPECT_EQ(refused.header("accept-encoding"), "gzip, identity");
+  EXPECT_EQ(send("POST /v1/ingest/runs", bearer(key_), "{}").header("accept-encoding"), "") << "here the media type is at fault";
+}
+
 TEST_F(Admission, RequestIds) {
   const HttpAnswer own = send("GET /healthz", "X-Request-Id: my-id.1\r\n");
   EXPECT_EQ(own.header("x-request-id"), "my-id.1");

@@ -100,5 +100,44 @@ TEST_F(HostileInput, PathsAndQueries) {
   EXPECT_EQ(service_->get("/v1/runs/a?x=%", key_).status, 400);
 }
 
+// The answer to these bytes, and whether the connection ended with it.
+std::string answered(const ServiceProcess& service, const std::string& bytes) {
+  HttpClient client = HttpClient::to(service.port());
+  if (!client.send(bytes)) return "not sent";
+  const auto answer = client.answer();
+  if (!answer) return "no answer";
+  if (answer->header("connection") != "close") return std::to_string(answer->status);
+  return std::to_string(answer->status) + (client.closed_by_server() && client.rest().empty() ? " closed" : " not closed");
+}
+
+TEST_F(HostileInput, AHostThatIsNone) {
+  for (const char* host : {"a:80a", "[::1", "a:-1", "a:80:80", "[::1]x", "%"}) {
+    EXPECT_EQ(answered(*service_, std::string("GET /healthz HTTP/1.1\r\nHost: ") + host + "\r\n\r\n"), "400 closed") << host;
+  }
+  EXPECT_EQ(answered(*service_, "GET /healthz HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n"), "200");
+}
+
+TEST_F(HostileInput, AFoldedTrailer) {
+  const std::string head =
+      "POST /v1/ingest/runs HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + key_ +
+      "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n17\r\n{\"runId\":\"folded-away\"}\r\n0\r\n";
+  EXPECT_EQ(answered(*service_, head + "X: a\r\n b\r\n\r\n"), "400 closed");
+  EXPECT_EQ(service_->get("/v1/runs/folded-away", key_).status, 404);
+  EXPECT_EQ(answered(*service_, head + "X: a\r\n\r\n"), "201");
+}
+
+TEST_F(HostileInput, AHigherMinorVersion_IsServedAsHttp11) {
+  EXPECT_EQ(answered(*service_, "GET /healthz HTTP/1.2\r\nHost: a\r\n\r\n"), "200");
+  EXPECT_EQ(answered(*service_, "GET /healthz HTTP/1.2\r\n\r\n"), "400 closed");
+  EXPECT_EQ(answered(*service_, "GET /healthz HTTP/2.0\r\nHost: a\r\n\r\n"), "400 closed");
+}
+
+TEST_F(HostileInput, AnAsterisk_IsForOptionsAlone) {
+  EXPECT_EQ(answered(*service_, "GET * HTTP/1.1\r\nHost: a\r\n\r\n"), "400 closed");
+  const HttpAnswer options = service_->request("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(options.status, 204);
+  EXPECT_EQ(options.header("allow"), "GET, HEAD, POST, OPTIONS");
+}
+
 }  // namespace
 }  // namespace runwarden::test

@@ -38,8 +38,7 @@ TEST(Operations, WithoutAKey_HealthReadinessAndMetrics) {
 }
 
 TEST(Operations, ATimeout_IsCounted) {
-  ServiceProcess service(
-      {.yaml = {}, .server = {}, .limits = "{header_timeout: 100ms}", .store = {}, .binary = {}, .environment = {}});
+  ServiceProcess service({.yaml = {}, .server = {}, .limits = "{header_timeout: 100ms}", .store = {}, .binary = {}, .environment = {}});
   const auto counted = [&](int times) {
     const std::string line = "\nrunwarden_http_timeouts_total " + std::to_string(times) + "\n";
     return service.request(get_request("/metrics")).body.find(line) != std::string::npos;

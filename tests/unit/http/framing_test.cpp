@@ -117,7 +117,79 @@ INSTANTIATE_TEST_SUITE_P(
         std::pair("GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1"), std::pair("GET / HTTP/2.0\r\nHost: a\r\n\r\n", "HTTP/1"),
         std::pair("GET / HTTP/1.1 \r\nHost: a\r\n\r\n", "HTTP/1"), std::pair("G@T / HTTP/1.1\r\nHost: a\r\n\r\n", "method"),
         std::pair("GET a HTTP/1.1\r\nHost: a\r\n\r\n", "target"), std::pair("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", "target"),
+        std::pair("GET * HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS"), std::pair("OPTIONS *x HTTP/1.1\r\nHost: a\r\n\r\n", "target"),
+        std::pair("OPTIONS *?x HTTP/1.1\r\nHost: a\r\n\r\n", "target"), std::pair("GET http:/// HTTP/1.1\r\nHost: a\r\n\r\n", "target"),
+        std::pair("GET http://a:80a/ HTTP/1.1\r\nHost: a\r\n\r\n", "target"),
+        std::pair("GET http://u@a/ HTTP/1.1\r\nHost: a\r\n\r\n", "target"), std::pair("GET / HTTP/3.1\r\nHost: a\r\n\r\n", "HTTP/1"),
+        std::pair("GET / HTTP/0.9\r\nHost: a\r\n\r\n", "HTTP/1"), std::pair("GET / HTTP/1.\r\nHost: a\r\n\r\n", "HTTP/1"),
+        std::pair("GET / HTTP/1.10\r\nHost: a\r\n\r\n", "HTTP/1"), std::pair("GET / HTTP/1.a\r\nHost: a\r\n\r\n", "HTTP/1"),
+        std::pair("GET / HTTP/1.2\r\n\r\n", "Host"),
         std::pair("POST / HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\n", "Expect")));
+
+// RFC 9112, section 3.2, and RFC 3986, section 3.2: a host, and perhaps a port.
+TEST(RequestParser, WhenHostIsAHostAndPerhapsAPort_IsTaken) {
+  for (const char* host : {"",
+                           "a",
+                           "A.example",
+                           "a:",
+                           "a:0",
+                           "a:80",
+                           "a:65535",
+                           "a:00080",
+                           "127.0.0.1",
+                           "127.0.0.1:8080",
+                           "999.1.1.1",
+                           "a_b-c.d~",
+                           "a%20b",
+                           "a!$&'()*+;=b",
+                           "[::1]",
+                           "[::1]:80",
+                           "[::1]:",
+                           "[2001:db8::127.0.0.1]:1",
+                           "[v1.fe80::a+en1]",
+                           "xn--bcher-kva.example."}) {
+    EXPECT_FALSE(fault_of(std::string("GET / HTTP/1.1\r\nHost: ") + host + "\r\n\r\n")) << host;
+    if (*host == '\0') continue;
+    RequestHead head;
+    EXPECT_FALSE(fault_of(std::string("GET http://") + host + "/p HTTP/1.1\r\nHost: other\r\n\r\n", &head)) << host;
+    EXPECT_EQ(head.path, "/p");
+  }
+}
+
+TEST(RequestParser, WhenHostIsAnythingElse_IsABadRequest) {
+  for (const char* host : {"a:80a",   "a:-1",     "a:+1",  "a: 80",     "a:80:80",      "a:65536", "a:99999999999999999999",
+                           ":80",     ":",        "[::1",  "::1]",      "::1",          "[::1]x",  "[::1]80",
+                           "[]",      "[:::1]",   "[::g]", "[1.2.3.4]", "[::1%25eth0]", "[v1.]",   "[v.a]",
+                           "[vg.a]",  "[v1.a/b]", "%",     "%4",        "%4g",          "a%zz",    "a b",
+                           "a\tb",    "a,b",      "a/b",   "a?b",       "a#b",          "a@b",     "a\\b",
+                           "a\"b",    "a<b",      "a^b",   "a`b",       "a{b",          "a|b",     "\xc3\xa9",
+                           "http://a"}) {
+    const auto fault = fault_of(std::string("GET / HTTP/1.1\r\nHost: ") + host + "\r\n\r\n");
+    ASSERT_TRUE(fault) << host;
+    EXPECT_EQ(fault->code, Code::bad_request) << host;
+    EXPECT_THAT(fault->detail, HasSubstr("Host")) << host;
+  }
+}
+
+TEST(RequestParser, WhenTheMinorVersionIsHigher_IsReadAsHttp11) {
+  for (const char* version : {"1.2", "1.9"}) {
+    RequestHead head;
+    RequestParser parser(100);
+    const auto fault =
+        parser.read_head(std::string("POST /p?q HTTP/") + version + "\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", head);
+    ASSERT_FALSE(fault) << fault->detail;
+    EXPECT_EQ(head.path, "/p");
+    EXPECT_TRUE(parser.framing().http_1_1);
+    EXPECT_TRUE(parser.framing().keep_alive);
+    EXPECT_TRUE(parser.framing().chunked);
+  }
+}
+
+TEST(RequestParser, WhenTheTargetIsAnAsterisk_IsForOptionsAlone) {
+  RequestHead head;
+  EXPECT_FALSE(fault_of("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", &head));
+  EXPECT_EQ(head.path, "*");
+}
 
 TEST(RequestParser, WhenTheTargetHoldsNul_IsABadRequest) {
   using namespace std::string_literals;
@@ -177,6 +249,20 @@ TEST(RequestParser, WhenChunksAreMalformed_IsBroken) {
     Chunked one;
     one.feed(body);
     EXPECT_TRUE(one.parser.body_broken()) << body;
+  }
+}
+
+TEST(RequestParser, WhenATrailerIsFolded_IsBrokenHoweverItIsCut) {
+  for (const char* text :
+       {"5\r\nhello\r\n0\r\nX: a\r\n b\r\n\r\n", "0\r\nX: a\r\n\tb\r\nY: c\r\n\r\n", "0;e\r\nY: c\r\nX: a\r\n \r\n\r\n"}) {
+    const std::string body = text;
+    for (std::size_t cut = 0; cut <= body.size(); ++cut) {
+      Chunked one;
+      one.feed(std::string_view(body).substr(0, cut));
+      one.feed(std::string_view(body).substr(cut));
+      ASSERT_TRUE(one.parser.body_broken()) << body << " cut at " << cut;
+      EXPECT_THAT(one.parser.body_fault(), HasSubstr("obs-fold"));
+    }
   }
 }
 

@@ -230,6 +230,21 @@ TEST(HttpServer, WhenTheClientExpects100_IsToldToGoOnOnlyIfItsBodyIsWanted) {
   EXPECT_TRUE(refused.closed_by_server());
 }
 
+TEST(HttpServer, WhenATrailerIsFolded_Answers400AndCloses) {
+  Running running;
+  for (const char* path : {"/echo", "/missing"}) {
+    auto client = HttpClient::to(running.port());
+    client.send("POST " + std::string(path) + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk("hello") +
+                "0\r\nX: a\r\n b\r\n\r\n" + post_request("/echo", "not to be read"));
+    const auto answer = client.answer();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, std::string(path) == "/echo" ? 400 : 404);
+    EXPECT_EQ(answer->header("connection"), "close");
+    EXPECT_TRUE(client.closed_by_server());
+    EXPECT_EQ(client.rest(), "");
+  }
+}
+
 TEST(HttpServer, WhenTheHandlerThrowsOrDropsItsTicket_Answers500AndGoesOn) {
   Running running;
   auto client = HttpClient::to(running.port());
