@@ -7,6 +7,7 @@
 #include "app/openapi.h"
 #include "base/json_text.h"
 #include "base/time_text.h"
+#include "intake/run_id.h"
 #include "pipeline/answers.h"
 #include "pipeline/investigation.h"
 #include "pipeline/stored_run.h"
@@ -106,7 +107,7 @@ Result<std::string> Reads::failure(const Admission& admission) {
 }
 
 Result<std::string> Reads::failures(const Admission& admission) {
-  auto query = ListQuery::read(admission.query, {"detector", "severity", "minScore", "fingerprint", "mode"}, "/v1/failures");
+  auto query = ListQuery::read(admission.query, {"runId", "detector", "severity", "minScore", "fingerprint", "mode"}, "/v1/failures");
   if (!query.ok()) return std::move(query.error());
   const model::TenantId tenant = admission.principal->tenant;
   auto range = query->range(tenant, seal_);
@@ -115,6 +116,10 @@ Result<std::string> Reads::failures(const Admission& admission) {
   if (!score.ok()) return std::move(score.error());
   store::FailureQuery failures;
   failures.range = *range;
+  if (const std::string* run_id = query->find("runId")) {
+    if (const auto fault = intake::run_id_fault(*run_id)) return bad_query("the query's runId " + fault->detail);
+    failures.run_id = *run_id;
+  }
   failures.detector = query->text("detector");
   failures.fingerprint = query->text("fingerprint");
   failures.min_score = *score;

@@ -124,6 +124,8 @@ class Investigation {
     counts.key("runs").integer(static_cast<std::int64_t>(worst.before.runs)).end_object();
     counts.key("after").begin_object().key("failures").integer(static_cast<std::int64_t>(worst.after.failures));
     counts.key("runs").integer(static_cast<std::int64_t>(worst.after.runs)).end_object();
+    // Without a run before the change, its rise is no more than the share of failures after it.
+    counts.key("baseline").string(worst.before.runs == 0 ? "none" : "runs");
     out.raw(text += '}');
   }
 

@@ -1,7 +1,9 @@
 #include "store/lmdb_lists.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include "store/change_codec.h"
 #include "store/lmdb_policies.h"
@@ -40,6 +42,20 @@ class Filling {
   std::uint64_t bytes_ = 0;
 };
 
+// The places of the failures that the run's record names, newest first, within the range. None where the run is not there.
+std::vector<model::RecordKey> failures_of_run(const Txn& txn, const Tables& tables, model::TenantId tenant, const FailureQuery& query) {
+  const auto place = find_run_place(txn, tables, tenant, query.run_id);
+  if (!place) return {};
+  auto stored = read_run_head(txn, tables, tenant, *place);
+  if (!stored) return {};
+  const Range& range = query.range;
+  std::erase_if(stored->failures, [&](const model::RecordKey& key) {
+    return key.time_ms < range.since_ms || key.time_ms >= range.before_ms || (range.after && key >= *range.after);
+  });
+  std::sort(stored->failures.begin(), stored->failures.end(), std::greater<>());
+  return std::move(stored->failures);
+}
+
 // Entries of a table whose keys are a prefix, a time and a number, newest first, within the range. `visit` is given the
 // transaction, the RecordKey, the entry's key and value, and says whether to go on.
 template <class Visit>
@@ -67,6 +83,20 @@ void walk_back(const Listing& from, const Table& table, const KeyBytes& prefix, 
       }
     }
     if (!more) return;
+  }
+}
+
+// The failures that the run's record names, newest first, within the range. `visit` is given each one's key and value.
+template <class Visit>
+void visit_failures_of_run(const Listing& from, model::TenantId tenant, const FailureQuery& query, const Table& table, Visit visit) {
+  const ReadTxn txn = from.env.read();
+  for (const model::RecordKey& at : failures_of_run(txn, from.tables, tenant, query)) {
+    const KeyBytes key = place_key(tenant, at);
+    try {
+      if (!visit(key, txn.get(table.handle, key).value_or(std::string_view()))) return;
+    } catch (const StoreError& bad) {
+      if (from.on_unreadable) from.on_unreadable(bad.what());
+    }
   }
 }
 
@@ -108,21 +138,27 @@ Page<model::FailureRecord> list_failures(const Listing& from, model::TenantId te
   const Tables& tables = from.tables;
   Filling<model::FailureRecord> page(query.range);
   const Table& table = query.shadow ? tables.shadow_failures : tables.failures;
+  const auto consider = [&](const KeyBytes& key, std::string_view value) {
+    if (value.empty()) return true;
+    if (!fits(query, decoded(table, key, [&] { return decode_failure_head(key, value); }))) return true;
+    if (!page.has_room()) return false;
+    model::FailureRecord failure = decoded(table, key, [&] { return decode_failure(key, value); });
+    failure.shadow = query.shadow;
+    const std::uint64_t bytes = failure.json.size();
+    page.add(std::move(failure), bytes);
+    return true;
+  };
+  if (!query.run_id.empty()) {
+    visit_failures_of_run(from, tenant, query, table, consider);
+    return page.take();
+  }
   const bool by_fingerprint = !query.fingerprint.empty() && !query.shadow;
   KeyBytes prefix = KeyBytes().u32(tenant);
   if (by_fingerprint) prefix.bytes(view(half_digest(query.fingerprint)));
   walk_back(from, by_fingerprint ? tables.fingerprints : table, prefix, query.range,
             [&](const Txn& txn, const model::RecordKey& at, std::string_view, std::string_view value) {
               const KeyBytes key = place_key(tenant, at);
-              if (by_fingerprint) value = txn.get(table.handle, key).value_or(std::string_view());
-              if (value.empty()) return true;
-              if (!fits(query, decoded(table, key, [&] { return decode_failure_head(key, value); }))) return true;
-              if (!page.has_room()) return false;
-              model::FailureRecord failure = decoded(table, key, [&] { return decode_failure(key, value); });
-              failure.shadow = query.shadow;
-              const std::uint64_t bytes = failure.json.size();
-              page.add(std::move(failure), bytes);
-              return true;
+              return consider(key, by_fingerprint ? txn.get(table.handle, key).value_or(std::string_view()) : value);
             });
   return page.take();
 }

@@ -38,7 +38,8 @@ struct RunQuery {
 };
 
 struct FailureQuery {
-  Range range = {};  // of detection
+  Range range = {};         // of detection
+  std::string run_id = {};  // of that run, as it is now; empty: any
   std::string detector = {};
   std::string fingerprint = {};
   std::optional<model::Severity> severity = std::nullopt;

@@ -339,8 +339,8 @@ class Openapi : public testing::Test {
     }
     for (const std::string target :
          {"/v1/runs?state=open", "/v1/runs?state=resolved&detector=false_success&minScore=95", "/v1/failures?detector=false_success",
-          "/v1/failures?severity=high&minScore=1", "/v1/failures?fingerprint=none", "/v1/changes?kind=policy", "/v1/policies?policy=speech",
-          "/v1/policies/refunds?at=2026-01-02T00:00:00Z", "/v1/detectors", "/v1/openapi.json"}) {
+          "/v1/failures?severity=high&minScore=1", "/v1/failures?runId=none", "/v1/failures?fingerprint=none", "/v1/changes?kind=policy",
+          "/v1/policies?policy=speech", "/v1/policies/refunds?at=2026-01-02T00:00:00Z", "/v1/detectors", "/v1/openapi.json"}) {
       get(200, target);
     }
     for (const std::string target : {"/v1/runs?state=gone", "/v1/failures?severity=bad", "/v1/runs?minScore=101",

@@ -58,6 +58,7 @@ TEST(Readme, FromEventsToTheCause) {
   EXPECT_EQ(found["policiesInForce"][0]["author"], "ann");
   EXPECT_EQ(found["suspectChange"]["ref"], "9f3c2d1");
   EXPECT_EQ(found["suspectChange"]["after"], (json{{"failures", 1}, {"runs", 1}}));
+  EXPECT_EQ(found["suspectChange"]["baseline"], "none");
 }
 
 std::string replaced(std::string text, const std::string& what, const std::string& with) {

@@ -91,6 +91,23 @@ TEST_F(Reading, Filters) {
   }
 }
 
+TEST_F(Reading, TheFailuresOfOneRun) {
+  for (const char* id : {"first", "a/b c", "last"}) ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run(id)).status, 201);
+  const json all = get("/v1/failures");
+  const json of_one = get("/v1/failures?runId=a%2Fb%20c");
+  ASSERT_EQ(of_one["items"].size(), 1u);
+  EXPECT_EQ(of_one["items"][0], all["items"][1]);
+  EXPECT_TRUE(of_one["nextCursor"].is_null());
+  EXPECT_EQ(get("/v1/failures?runId=a%2Fb%20c&severity=low")["items"].size(), 0u);
+  EXPECT_EQ(get("/v1/failures?runId=unknown")["items"].size(), 0u);
+  EXPECT_EQ(json::parse(service_.get("/v1/failures?runId=first", other_key_).body)["items"].size(), 0u);
+  EXPECT_EQ(status("/v1/failures?runId="), 400) << "an empty filter would list everything";
+  EXPECT_EQ(status("/v1/failures?runId=" + std::string(257, 'x')), 400);
+  const std::string cursor = get("/v1/failures?limit=1")["nextCursor"];
+  EXPECT_EQ(status("/v1/failures?limit=1&cursor=" + cursor), 200);
+  EXPECT_EQ(status("/v1/failures?limit=1&runId=first&cursor=" + cursor), 400) << "a cursor belongs to its query";
+}
+
 TEST_F(Reading, Changes) {
   const HttpAnswer made =
       post("changes", {{"kind", "code"}, {"ref", "abc123"}, {"summary", "new refund client"}, {"at", "2026-01-01T00:00:00Z"}, {"mine", 1}});
@@ -172,8 +189,19 @@ TEST_F(Reading, TheInvestigation_PointsAtTheChangeBeforeTheRise) {
   EXPECT_EQ(found["suspectChange"]["changeId"], deploy["changeId"]);
   EXPECT_EQ(found["suspectChange"]["before"]["failures"], 0);
   EXPECT_EQ(found["suspectChange"]["after"], (json{{"failures", 3}, {"runs", 3}}));
+  EXPECT_EQ(found["suspectChange"]["baseline"], "runs");
   EXPECT_EQ(status("/v1/failures/fail_0/investigation"), 404);
   EXPECT_EQ(service_.get("/v1/failures/" + failure["failureId"].get<std::string>(), other_key_).status, 404);
+}
+
+TEST_F(Reading, TheInvestigation_SaysThatNoRunCameBeforeTheSuspectChange) {
+  ASSERT_EQ(post("changes", {{"kind", "code"}, {"ref", "first"}}).status, 201);
+  ::poll(nullptr, 0, 2);  // later than the change by the clock's own milliseconds
+  const json run = json::parse(service_.post("/v1/ingest/runs", key_, failing_run("f")).body);
+  const json found = get("/v1/failures/" + run["failures"][0]["failureId"].get<std::string>() + "/investigation");
+  ASSERT_TRUE(found["suspectChange"].is_object());
+  EXPECT_EQ(found["suspectChange"]["before"]["runs"], 0);
+  EXPECT_EQ(found["suspectChange"]["baseline"], "none");
 }
 
 TEST_F(Reading, DetectorsAndTheOpenApi) {

@@ -165,6 +165,60 @@ TEST_P(ReadingContract, FailureFilters_KeepWhatFits) {
   EXPECT_THAT(scores(query), IsEmpty());
 }
 
+TEST_P(ReadingContract, FailuresOfARun_AreFoundByItsIdAndPaged) {
+  commit(failing_run(1000, "a", "false_success", 95, "f"));
+  RunWrite several = failing_run(2000, "b", "schema_ghost", 40, "g");
+  for (int i = 0; i < 4; ++i)
+    several.failures.push_back(sample_failure({2001 + i, store_->next_seq()}, i % 2 == 0 ? "false_success" : "mine", 50 + i, "f"));
+  several.failures.back().shadow = true;
+  commit(several);
+  commit(failing_run(3000, "c", "false_success", 70, "f"));
+  const auto scores = [&](const FailureQuery& query) {
+    std::vector<int> found;
+    for (const auto& failure : store_->failures(kAcme, query).items) found.push_back(failure.score);
+    return found;
+  };
+  FailureQuery query;
+  query.run_id = "b";
+  EXPECT_THAT(scores(query), ElementsAre(52, 51, 50, 40));
+  query.detector = "false_success";
+  query.fingerprint = "f";
+  query.min_score = 51;
+  EXPECT_THAT(scores(query), ElementsAre(52));
+  query = {};
+  query.run_id = "b";
+  query.shadow = true;
+  EXPECT_THAT(scores(query), ElementsAre(53));
+  query.shadow = false;
+  query.range.since_ms = 2001;
+  query.range.before_ms = 2003;
+  EXPECT_THAT(scores(query), ElementsAre(51, 50));
+  query.range = {};
+  query.range.limit = 3;
+  const auto first = store_->failures(kAcme, query);
+  EXPECT_THAT(first.items, SizeIs(3));
+  ASSERT_TRUE(first.next);
+  query.range.after = first.next;
+  EXPECT_THAT(scores(query), ElementsAre(40));
+  EXPECT_FALSE(store_->failures(kAcme, query).next);
+}
+
+TEST_P(ReadingContract, FailuresOfARunThatIsNotThere_AreNone) {
+  commit(failing_run(1000, "a", "false_success", 95, "f"));
+  FailureQuery query;
+  query.run_id = "b";
+  EXPECT_THAT(store_->failures(kAcme, query).items, IsEmpty());
+  query.run_id = std::string(1000, 'a');
+  EXPECT_THAT(store_->failures(kAcme, query).items, IsEmpty());
+  query.run_id = "a";
+  EXPECT_THAT(store_->failures(kOther, query).items, IsEmpty());
+  EXPECT_THAT(store_->failures(kAcme, query).items, SizeIs(1));
+  Retention retention;
+  retention.failures_before_ms = 2000;
+  store_->expire(retention, 10);
+  EXPECT_THAT(store_->failures(kAcme, query).items, IsEmpty());
+}
+
 TEST_P(ReadingContract, FailuresOnTrial_AreInTheirOwnListAndNoCount) {
   RunWrite write = failing_run(1000, "a", "false_success", 95, "f");
   write.failures[0].shadow = true;
