@@ -35,7 +35,10 @@ std::string list_json(const store::Page<Record>& page, const std::string& next_c
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("items").begin_array();
-  for (const Record& record : page.items) out.raw(json(record));
+  for (const Record& record : page.items) {
+    const std::string item = json(record);
+    if (!item.empty()) out.raw(item);  // empty: it cannot be read
+  }
   out.end_array().key("nextCursor").raw(next_cursor).end_object();
   return text;
 }
@@ -96,7 +99,17 @@ Result<std::string> Reads::runs(const Admission& admission) {
   }
   const auto page = store_.runs(tenant, runs);
   return list_json(page, query->next_cursor(tenant, seal_, page.next),
-                   [&](const model::RunRecord& run) { return pipeline::stored_run_json(store_, tenant, run); });
+                   [&](const model::RunRecord& run) { return listed_run(tenant, run); });
+}
+
+// One run that cannot be read does not hide the others.
+std::string Reads::listed_run(model::TenantId tenant, const model::RunRecord& run) {
+  try {
+    return pipeline::stored_run_json(store_, tenant, run);
+  } catch (const store::StoreError& bad) {
+    on_unreadable_(bad.what());
+    return {};
+  }
 }
 
 Result<std::string> Reads::failure(const Admission& admission) {

@@ -17,14 +17,18 @@ class Reads {
  public:
   using Detectors = std::function<std::shared_ptr<detect::DetectorSet>()>;
 
-  Reads(store::Store& store, auth::CursorSeal seal, Detectors detectors)
-      : store_(store), seal_(std::move(seal)), detectors_(std::move(detectors)) {}
+  // Told of each record that a list leaves out because a part of it cannot be read. Any pool thread.
+  using OnUnreadable = std::function<void(const std::string& text)>;
+
+  Reads(store::Store& store, auth::CursorSeal seal, Detectors detectors, OnUnreadable on_unreadable)
+      : store_(store), seal_(std::move(seal)), detectors_(std::move(detectors)), on_unreadable_(std::move(on_unreadable)) {}
 
   // The JSON of a 200, or why not.
   Result<std::string> answer(const Admission& admission);
 
  private:
   Result<std::string> run(const Admission& admission);
+  std::string listed_run(model::TenantId tenant, const model::RunRecord& run);
   Result<std::string> runs(const Admission& admission);
   Result<std::string> failure(const Admission& admission);
   Result<std::string> failures(const Admission& admission);
@@ -37,6 +41,7 @@ class Reads {
   store::Store& store_;
   auth::CursorSeal seal_;
   Detectors detectors_;
+  OnUnreadable on_unreadable_;
 };
 
 }  // namespace runwarden::app

@@ -128,6 +128,7 @@ class Service {
 
  private:
   Status open_store();
+  void note_unreadable(const std::string& text);
   void learn_of_crashes();
   void keep(model::CrashMark mark);
   void look_at_crash_marks();
@@ -210,14 +211,16 @@ Status Service::open_store() {
   lmdb.map_size = static_cast<std::uint64_t>(settings_.store.map_size_bytes);
   lmdb.keep_idempotency_ms = settings_.retention.idempotency_keys_ms;
   lmdb.if_older = store::LmdbSettings::IfOlder::upgrade;  // the service lock is held
-  lmdb.on_unreadable = [this](const std::string& text) {
-    metrics_.unreadable_record();
-    say(LogLevel::error, "unreadable_record", text);
-  };
+  lmdb.on_unreadable = [this](const std::string& text) { note_unreadable(text); };
   auto opened = store::open_lmdb(lmdb, clock_);
   if (!opened.ok()) return std::move(opened.error());
   store_ = hooks_.wrap_store ? hooks_.wrap_store(std::move(*opened)) : std::move(*opened);
   return Nothing{};
+}
+
+void Service::note_unreadable(const std::string& text) {
+  metrics_.unreadable_record();
+  say(LogLevel::error, "unreadable_record", text);
 }
 
 // What ended the last process, if it was a detector, is kept; then this one is watched.
@@ -309,7 +312,8 @@ Status Service::start() {
   make_pipeline();
   auto seal = auth::CursorSeal::of_file(std::filesystem::path(settings_.store.path) / "cursor.secret");
   if (!seal.ok()) return std::move(seal.error());
-  reads_ = std::make_unique<Reads>(*store_, std::move(*seal), [this] { return detectors_.get(); });
+  reads_ = std::make_unique<Reads>(
+      *store_, std::move(*seal), [this] { return detectors_.get(); }, [this](const std::string& text) { note_unreadable(text); });
   parts_.reset(new ApiParts{*keys_, *rates_, *runs_, *events_, *changes_, [this] { return detectors_.get(); }, redaction_, *reads_, *pool_,
                             in_flight_, results_, metrics_, log_, clock_, limits_, [this](const auto& then) { when_ready(then); },
                             [this] { return gauges(); }});

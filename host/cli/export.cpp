@@ -76,28 +76,38 @@ struct ExportOptions {
   bool json = false;
 };
 
+// What was left out is told, and the exit is 1: the export is good, but it is not everything.
+int finish_export(Context& context, const store::Exported& exported) {
+  for (const store::StoreFault& row : exported.first_ones) context.err << "left out: " << row.detail << "\n";
+  const int finished = context.finish();
+  if (exported.unreadable == 0) return finished;
+  return context.refuse(
+      "records left out because they could not be read: " + std::to_string(exported.unreadable) +
+      ". The last line of the export names them; everything else is in it. Run `runwarden verify`, and restore them from a backup");
+}
+
 int export_to_file(Context& context, UpkeepCommand& command, const store::ExportQuery& query, const ExportOptions& options) {
   OutputFile file(options.output);
   if (!file.opened()) return context.refuse("\"" + options.output + "\" cannot be written: " + std::strerror(errno));
-  const auto counts = store::export_tenant(command.upkeep(), query, [&](std::string_view lines) { return file.write(lines); });
+  const auto exported = store::export_tenant(command.upkeep(), query, [&](std::string_view lines) { return file.write(lines); });
   command.clear_progress();
   if (!file.fault().empty()) return context.refuse(file.fault());
-  if (!counts.ok()) return command.refuse(counts.error());
+  if (!exported.ok()) return command.refuse(exported.error());
   if (!file.finish()) return context.refuse(file.fault());
-  print_counts(context.out, "exported", *counts, options.json);
-  return context.finish();
+  print_counts(context.out, "exported", exported->lines, options.json);
+  return finish_export(context, *exported);
 }
 
 int export_to_output(Context& context, UpkeepCommand& command, const store::ExportQuery& query, const ExportOptions& options) {
-  const auto counts = store::export_tenant(command.upkeep(), query, [&](std::string_view lines) {
+  const auto exported = store::export_tenant(command.upkeep(), query, [&](std::string_view lines) {
     context.out.write(lines.data(), static_cast<std::streamsize>(lines.size()));
     return context.out.good();
   });
   if (context.finish() != kFine) return kWanting;
-  if (!counts.ok()) return command.refuse(counts.error());
+  if (!exported.ok()) return command.refuse(exported.error());
   command.clear_progress();
-  print_counts(context.err, "exported", *counts, options.json);
-  return kFine;
+  print_counts(context.err, "exported", exported->lines, options.json);
+  return finish_export(context, *exported);
 }
 
 int run_export(Context& context, const ExportOptions& options) {
@@ -123,7 +133,8 @@ void add_export(CLI::App& app, Context& context) {
   command->add_flag("--json", options->json, "The counts at the end as a JSON object");
   command->footer(
       "Runs beside a serving process. The counts go to standard output with --output, else to standard error. Keys and\n"
-      "marks of detectors that crashed are not exported; `runwarden backup` holds them.\n\n"
+      "marks of detectors that crashed are not exported; `runwarden backup` holds them. Records that cannot be read are left out and\n"
+      "named in the last line, and the exit is 1.\n\n"
       "Example:\n  runwarden export --tenant acme --since 30d --output acme.ndjson");
   command->callback([&context, options] { context.exit_code = run_export(context, *options); });
 }

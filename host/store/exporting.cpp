@@ -1,9 +1,11 @@
 // Tells a tenant's rows as lines of JSON.
+#include <functional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "base/digest.h"
+#include "base/hex.h"
 #include "store/lmdb_events.h"
 #include "store/lmdb_failures.h"
 #include "store/lmdb_keys.h"
@@ -27,7 +29,7 @@ class Exporting {
         sink_(sink),
         store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse) {}
 
-  LineCounts run() {
+  Exported run() {
     find_tenant();
     HeaderLine header{query_.tenant, upkeep_.clock.wall_ms(), std::nullopt};
     if (query_.since_ms != kBeginningMs) header.since_ms = query_.since_ms;
@@ -40,10 +42,10 @@ class Exporting {
     answers();
     hand_over();
     std::uint64_t lines = 0;
-    for (const auto& [kind, count] : counts_) lines += count;
-    text_ = line_of(EndLine{lines, to_hex(digest_.so_far())}) + "\n";
+    for (const auto& [kind, count] : exported_.lines) lines += count;
+    text_ = line_of(EndLine{lines, to_hex(digest_.so_far()), exported_.unreadable, exported_.first_ones}) + "\n";
     hand_over();
-    return counts_;
+    return std::move(exported_);
   }
 
  private:
@@ -63,17 +65,32 @@ class Exporting {
         store_.env, table, std::string(from.view()),
         [&](const Txn& txn, std::string_view key, std::string_view value) {
           if (!key.starts_with(prefix.view())) return Visited::end;
-          visit(txn, key, value);
+          leave_out_unreadable(table, key, [&] { visit(txn, key, value); });
           return text_.size() < kSliceBytes ? Visited::go_on : Visited::end_slice;
         },
         [this] { hand_over(); });
+  }
+
+  // A row that cannot be read is named in the last line, and the others are exported.
+  template <class Read>
+  void leave_out_unreadable(const Table& table, std::string_view key, Read read) {
+    try {
+      read();
+    } catch (const StoreError& bad) {
+      left_out(table, key, bad.what());
+    }
+  }
+  void left_out(const Table& table, std::string_view key, std::string detail) {
+    if (!left_out_.emplace(table.name, key).second) return;  // failures are looked at twice
+    ++exported_.unreadable;
+    if (exported_.first_ones.size() < kMostTold) exported_.first_ones.push_back({table.name, bytes_to_hex(key), std::move(detail), ""});
   }
   KeyBytes of_tenant() const { return KeyBytes().u32(tenant_); }
   KeyBytes since() const { return query_.since_ms == kBeginningMs ? of_tenant() : of_tenant().time(query_.since_ms); }
 
   void add(const char* kind, const std::string& line) {
     text_.append(line).append("\n");
-    ++counts_[kind];
+    ++exported_.lines[kind];
   }
 
   // Outside every transaction: the sink may be slow.
@@ -117,14 +134,18 @@ class Exporting {
     walk(store_.tables.runs, of_tenant(), since(), [&](const Txn& txn, std::string_view key, std::string_view value) {
       ++runs_seen_;
       const RunPlace place{tenant_, record_key_of(key)};
+      unreadable_runs_.insert(place.key);
       const RunLine line{decoded(store_.tables.runs, key, [&] { return decode_run(key, value); }), false};
+      unreadable_runs_.erase(place.key);
       add("run", line_of_row(key, value, line));
       former(txn, place);
-      events(txn, place);
+      events(txn, place, line.stored.buffering ? line.stored.buffering->total : line.stored.events);
+      event_ids(txn, place);
       for (const model::RecordKey& failure : line.stored.failures) {
         const KeyBytes at = place_key(tenant_, failure);
         for (const Table* table : {&store_.tables.failures, &store_.tables.shadow_failures}) {
-          if (const auto found = txn.get(table->handle, at)) add_failure(*table, at, *found);
+          const auto found = txn.get(table->handle, at);
+          if (found) leave_out_unreadable(*table, at, [&] { add_failure(*table, at, *found); });
         }
       }
     });
@@ -135,30 +156,38 @@ class Exporting {
     const KeyBytes prefix = place_key(place.tenant, place.key);
     Cursor cursor(txn, table.handle);
     for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
-      const RunLine line{decoded(table, cursor.key(), [&] { return decode_run(cursor.key(), cursor.value()); }), true};
-      add("run", line_of_row(cursor.key(), cursor.value(), line));
+      leave_out_unreadable(table, cursor.key(), [&] {
+        const RunLine line{decoded(table, cursor.key(), [&] { return decode_run(cursor.key(), cursor.value()); }), true};
+        add("run", line_of_row(cursor.key(), cursor.value(), line));
+      });
     }
   }
 
-  void events(const Txn& txn, const RunPlace& place) {
+  // Events that are lost stand as nulls in the line, so that the run still has as many as it says.
+  void events(const Txn& txn, const RunPlace& place, std::uint32_t total) {
     const Table& table = store_.tables.events;
-    const KeyBytes prefix = place_key(place.tenant, place.key);
+    std::string why;
+    const std::function<void(const std::string&)> note = [&why](const std::string& text) { why = text; };
+    const RunEvents of{txn, store_.tables, place, total, note};
+    walk_event_rows(of, [&](EventRow& row) {
+      auto events = events_in(of, row);
+      if (!row.readable) left_out(table, row.key, why);
+      EventsLine line{place.key, row.packed, row.first, row.received_ms, {}};
+      line.events = events ? std::move(*events) : std::vector<std::string>(row.count);
+      add("events", row.readable ? line_of_row(row.key, row.value, line) : line_of(line));
+      return true;
+    });
+  }
+
+  void event_ids(const Txn& txn, const RunPlace& place) {
     EventIdsLine ids{place.key, {}};
-    Cursor cursor(txn, table.handle);
+    const KeyBytes prefix = event_id_key(place, {});
+    Cursor cursor(txn, store_.tables.events.handle);
     for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
-      const std::string_view key = cursor.key();
-      if (static_cast<EventPart>(key[kPlaceBytes]) == EventPart::id) {
-        ids.halves.emplace_back(key.substr(kPlaceBytes + 1));
-        if (ids.halves.size() < kIdsALine) continue;
-        add("event_ids", line_of(ids));
-        ids.halves.clear();
-        continue;
-      }
-      EventsLine line{place.key, static_cast<EventPart>(key[kPlaceBytes]) == EventPart::packed, 0, 0, {}};
-      if (!line.packed) line.first = static_cast<std::uint32_t>(read_be(key, kPlaceBytes + 1, 4));
-      line.received_ms = decoded(table, key, [&] { return decode_events_head(key, cursor.value()); }).received_ms;
-      line.events = decoded(table, key, [&] { return decode_events(key, cursor.value()); });
-      add("events", line_of_row(key, cursor.value(), line));
+      ids.halves.emplace_back(cursor.key().substr(kPlaceBytes + 1));
+      if (ids.halves.size() < kIdsALine) continue;
+      add("event_ids", line_of(ids));
+      ids.halves.clear();
     }
     if (!ids.halves.empty()) add("event_ids", line_of(ids));
   }
@@ -174,7 +203,8 @@ class Exporting {
     for (const Table* table : {&store_.tables.failures, &store_.tables.shadow_failures}) {
       walk(*table, of_tenant(), since(), [&](const Txn& txn, std::string_view key, std::string_view value) {
         const auto failure = decoded(*table, key, [&] { return decode_failure_head(key, value); });
-        const bool told = failure.run.time_ms >= query_.since_ms && txn.get(store_.tables.runs.handle, place_key(tenant_, failure.run));
+        const bool told = failure.run.time_ms >= query_.since_ms && !unreadable_runs_.contains(failure.run) &&
+                          txn.get(store_.tables.runs.handle, place_key(tenant_, failure.run));
         if (!told) add_failure(*table, key, value);
       });
     }
@@ -215,6 +245,7 @@ class Exporting {
     const Table* table = &store_.tables.runs;
     if (answered.kind == Answered::Kind::change) table = &store_.tables.changes;
     if (answered.kind == Answered::Kind::policy) table = &store_.tables.policies;
+    if (table == &store_.tables.runs && unreadable_runs_.contains(answered.record)) return false;
     return txn.get(table->handle, place_key(tenant_, answered.record)).has_value();
   }
 
@@ -225,7 +256,9 @@ class Exporting {
   model::TenantId tenant_ = 0;
   std::string text_;
   Sha256 digest_;
-  LineCounts counts_;
+  Exported exported_;
+  std::set<model::RecordKey> unreadable_runs_;
+  std::set<std::pair<std::string, std::string>> left_out_;  // by table and key
   std::set<std::string> names_;
   std::uint64_t runs_seen_ = 0;
   std::uint64_t all_ = 0;  // runs of every tenant: there is no cheaper count
@@ -233,8 +266,8 @@ class Exporting {
 
 }  // namespace
 
-Result<LineCounts> export_tenant(const Upkeep& upkeep, const ExportQuery& query, const LineSink& sink) {
-  return guarded(upkeep, [&]() -> Result<LineCounts> { return Exporting(upkeep, query, sink).run(); });
+Result<Exported> export_tenant(const Upkeep& upkeep, const ExportQuery& query, const LineSink& sink) {
+  return guarded(upkeep, [&]() -> Result<Exported> { return Exporting(upkeep, query, sink).run(); });
 }
 
 }  // namespace runwarden::store

@@ -77,7 +77,7 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock)
   settle_format(txn, tables_, settings.if_older);
   start_ = read_meta(txn, tables_, meta::kStart) + 1;
   seq_ = start_ << kCounterBits;
-  load_open_runs(txn, tables_, open_index_, clock_.wall_ms(), monotonic_ms());
+  load_open_runs(txn, tables_, open_index_, {clock_.wall_ms(), monotonic_ms(), settings_.on_unreadable});
   purges_seen_ = read_meta(txn, tables_, meta::kPurges);
   txn.commit();
 }
@@ -263,7 +263,7 @@ std::uint64_t LmdbEngine::count_runs(model::TenantId tenant, std::int64_t from_m
 }
 
 std::vector<std::string> LmdbEngine::events(model::TenantId tenant, const model::RecordKey& run) {
-  return reading([&](const Txn& txn) { return read_events(txn, tables_, {tenant, run}, ~std::uint32_t{0}); });
+  return reading([&](const Txn& txn) { return read_events(events_of(txn, {tenant, run}, ~std::uint32_t{0})); });
 }
 
 std::optional<Claim> LmdbEngine::claim_of(const Txn& txn, const RunPlace& place, model::Resolution resolution) {
@@ -287,7 +287,11 @@ std::vector<Claim> LmdbEngine::claim(const BufferRules& rules, std::size_t most,
   if (due.empty()) return claims;
   reading([&](const Txn& txn) {
     for (const OpenRunIndex::Due& one : due) {
-      if (auto claim = claim_of(txn, one.place, one.resolution)) claims.push_back(std::move(*claim));
+      try {
+        if (auto claim = claim_of(txn, one.place, one.resolution)) claims.push_back(std::move(*claim));
+      } catch (const StoreError& bad) {
+        report_unreadable(bad);  // it stays open; the others end
+      }
     }
     return Nothing{};
   });
@@ -309,12 +313,24 @@ ClaimedRun LmdbEngine::fetch(const Claim& claim) {
   return reading([&](const Txn& txn) {
     const RunPlace place{claim.tenant, claim.run};
     ClaimedRun run;
-    run.events = read_events(txn, tables_, place, claim.upto);
+    run.events = read_events(events_of(txn, place, claim.upto));
     if (claim.revision == 1) return run;
-    auto first = record_of(read_former(txn, tables_, place, 1));
-    if (first && first->resolution == model::Resolution::whole) run.whole = std::move(first);
+    try {
+      auto first = record_of(read_former(txn, tables_, place, 1));
+      if (first && first->resolution == model::Resolution::whole) run.whole = std::move(first);
+    } catch (const StoreError& bad) {
+      report_unreadable(bad);  // it is judged by what can be read
+    }
     return run;
   });
+}
+
+RunEvents LmdbEngine::events_of(const Txn& txn, const RunPlace& place, std::uint32_t upto) const {
+  return {txn, tables_, place, upto, settings_.on_unreadable};
+}
+
+void LmdbEngine::report_unreadable(const StoreError& bad) const {
+  if (settings_.on_unreadable) settings_.on_unreadable(bad.what());
 }
 
 OpenRuns LmdbEngine::open_runs() {

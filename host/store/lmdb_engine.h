@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "store/lmdb_env.h"
+#include "store/lmdb_events.h"
 #include "store/lmdb_store.h"
 #include "store/open_run_index.h"
 #include "store/room.h"
@@ -93,6 +94,8 @@ class LmdbEngine final : public Store {
   auto reading(Use use) -> decltype(use(std::declval<const Txn&>()));
   template <class Use>
   auto writing(Use use) -> decltype(use(std::declval<WriteTxn&>()));
+  RunEvents events_of(const Txn& txn, const RunPlace& place, std::uint32_t upto) const;
+  void report_unreadable(const StoreError& bad) const;
   void refuse_after_fault() const;
   [[noreturn]] void fail(const LmdbFault& fault);
 

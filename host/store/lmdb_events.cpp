@@ -1,6 +1,7 @@
 #include "store/lmdb_events.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -187,6 +188,22 @@ void add_events(WriteBatch& batch, const EventsWrite& write, Target& target, con
   settle(buffering);
 }
 
+bool is_row_of(std::string_view key, const RunPlace& place, EventPart part) {
+  const std::size_t bytes = kPlaceBytes + (part == EventPart::chunk ? 5 : 1);
+  return key.size() == bytes && key.starts_with(part_key(place, part).view());
+}
+
+// Where the events of a row end that does not say so itself: where the next row begins, or the run ends.
+std::uint32_t end_of_row(const RunEvents& of, std::string_view key) {
+  Cursor cursor(of.txn, of.tables.events.handle);
+  if (!cursor.at_or_after(key) || !cursor.next() || !is_row_of(cursor.key(), of.place, EventPart::chunk)) return of.total;
+  return std::min(of.total, first_of_chunk(cursor.key()));
+}
+
+void report(const RunEvents& of, const StoreError& bad) {
+  if (of.on_unreadable) of.on_unreadable(bad.what());
+}
+
 // Takes the first events of what is buffered away, up to `upto`, and says what is left.
 struct Rest {
   std::uint64_t bytes = 0;
@@ -194,34 +211,32 @@ struct Rest {
   std::int64_t last_ms = 0;
 };
 
-Rest erase_chunks(WriteBatch& batch, const RunPlace& place, std::uint32_t upto) {
+Rest erase_chunks(WriteBatch& batch, const RunEvents& of, std::uint32_t upto) {
   Rest rest;
   std::vector<std::string> split;  // what of a chunk lies beyond the end
   std::int64_t split_ms = 0;
-  {
-    const KeyBytes prefix = part_key(place, EventPart::chunk);
-    Cursor cursor(batch.txn, batch.tables.events.handle);
-    for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
-      const EventChunk chunk = decoded(batch.tables.events, cursor.key(), [&] { return decode_events_head(cursor.key(), cursor.value()); });
-      if (rest.first_ms == 0) rest.first_ms = chunk.received_ms;
-      const std::uint32_t first = first_of_chunk(cursor.key());
-      if (first >= upto) {
-        rest.bytes += chunk.bytes;
-        rest.last_ms = chunk.received_ms;
-        continue;
-      }
-      if (first + chunk.count > upto) {
-        split = decoded(batch.tables.events, cursor.key(), [&] { return decode_events(cursor.key(), cursor.value()); });
-        split.erase(split.begin(), split.begin() + (upto - first));
-        split_ms = chunk.received_ms;
-      } else {
-        rest.first_ms = 0;
-      }
-      cursor.erase();
+  std::vector<std::string> erased;
+  walk_event_rows(of, [&](EventRow& row) {
+    if (row.packed) return true;
+    if (rest.first_ms == 0) rest.first_ms = row.received_ms;
+    if (row.first >= upto) {
+      rest.bytes += row.bytes;
+      rest.last_ms = row.received_ms;
+      return true;
     }
-  }
+    if (row.first + row.count > upto) {
+      split = events_in(of, row).value_or(std::vector<std::string>(row.count));
+      split.erase(split.begin(), split.begin() + (upto - row.first));
+      split_ms = row.received_ms;
+    } else {
+      rest.first_ms = 0;
+    }
+    erased.emplace_back(row.key);
+    return true;
+  });
+  for (const std::string& key : erased) batch.txn.erase(batch.tables.events.handle, key);
   if (split.empty()) return rest;
-  const KeyBytes key = chunk_key(place, upto);
+  const KeyBytes key = chunk_key(of.place, upto);
   batch.txn.put(batch.tables.events.handle, key, encode_events(key, split_ms, split));
   for (const std::string& event : split) rest.bytes += event.size();
   rest.last_ms = std::max(rest.last_ms, split_ms);
@@ -304,27 +319,74 @@ WriteResult write_events(WriteBatch& batch, const EventsWrite& write) {
   return answer(batch, write, Outcome::stored, buffered);
 }
 
-std::vector<std::string> read_events(const Txn& txn, const Tables& tables, const RunPlace& place, std::uint32_t upto) {
-  const Table& table = tables.events;
-  std::vector<std::string> events;
-  const KeyBytes packed = part_key(place, EventPart::packed);
-  if (const auto value = txn.get(table.handle, packed)) events = decoded(table, packed, [&] { return decode_events(packed, *value); });
-  const KeyBytes prefix = part_key(place, EventPart::chunk);
-  Cursor cursor(txn, table.handle);
-  for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
-    if (events.size() >= upto) break;
-    for (std::string& event : decoded(table, cursor.key(), [&] { return decode_events(cursor.key(), cursor.value()); })) {
-      events.push_back(std::move(event));
+void walk_event_rows(const RunEvents& of, const std::function<bool(EventRow& row)>& visit) {
+  const Table& table = of.tables.events;
+  std::int64_t received_ms = of.place.key.time_ms;
+  Cursor cursor(of.txn, table.handle);
+  for (bool more = cursor.at_or_after(part_key(of.place, EventPart::packed)); more; more = cursor.next()) {
+    EventRow row;
+    row.key = cursor.key();
+    row.value = cursor.value();
+    row.packed = is_row_of(row.key, of.place, EventPart::packed);
+    if (!row.packed && !is_row_of(row.key, of.place, EventPart::chunk)) return;
+    if (!row.packed) row.first = first_of_chunk(row.key);
+    try {
+      const EventChunk head = decoded(table, row.key, [&] { return decode_events_head(row.key, row.value); });
+      row.count = head.count;
+      row.received_ms = received_ms = head.received_ms;
+      row.bytes = head.bytes;
+    } catch (const StoreError& bad) {
+      report(of, bad);
+      row.readable = false;
+      row.received_ms = received_ms;
+      row.count = std::max(end_of_row(of, row.key), row.first) - row.first;
     }
+    if (!visit(row)) return;
   }
-  if (events.size() > upto) events.resize(upto);
+}
+
+std::optional<std::vector<std::string>> events_in(const RunEvents& of, EventRow& row) {
+  if (!row.readable) return std::nullopt;
+  try {
+    return decoded(of.tables.events, row.key, [&] { return decode_events(row.key, row.value); });
+  } catch (const StoreError& bad) {
+    report(of, bad);
+    row.readable = false;
+    return std::nullopt;
+  }
+}
+
+std::vector<std::string> read_events(const RunEvents& of) {
+  std::vector<std::string> events;
+  walk_event_rows(of, [&](EventRow& row) {
+    if (row.first >= of.total) return false;
+    auto in_row = events_in(of, row);
+    if (!in_row) return true;
+    if (in_row->size() > of.total - row.first) in_row->resize(of.total - row.first);
+    for (std::string& event : *in_row) {
+      if (!event.empty()) events.push_back(std::move(event));
+    }
+    return true;
+  });
   return events;
 }
 
 void prepare_claimed(const Txn& txn, const Tables& tables, RunWrite& write) {
   const RunPlace place{write.tenant, write.claim->run};
+  const std::uint32_t upto = write.claim->upto;
+  const std::function<void(const std::string&)> reported_before;  // when the claim was judged
+  const RunEvents of{txn, tables, place, upto, reported_before};
+  std::vector<std::string> events;
+  events.reserve(upto);
+  walk_event_rows(of, [&](EventRow& row) {
+    if (row.first >= upto) return false;
+    events.resize(row.first);
+    if (auto in_row = events_in(of, row)) std::move(in_row->begin(), in_row->end(), std::back_inserter(events));
+    return true;
+  });
+  events.resize(upto);
   const KeyBytes key = part_key(place, EventPart::packed);
-  write.prepared.push_back(encode_events(key, write.run.resolved_ms, read_events(txn, tables, place, write.claim->upto)));
+  write.prepared.push_back(encode_events(key, write.run.resolved_ms, events));
 }
 
 WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
@@ -339,7 +401,8 @@ WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
   if (!batch.room.admit(prepared_bytes(write))) return {Outcome::unavailable, {}, {}};
   for (const model::RecordKey& failure : stored->failures) erase_failure(batch, write.tenant, failure);
   for (std::size_t i = 0; i < write.failures.size(); ++i) put_failure(batch, write.tenant, write.failures[i], write.prepared[i + 1]);
-  const Rest rest = erase_chunks(batch, place, write.claim->upto);
+  const std::function<void(const std::string&)> reported_before;
+  const Rest rest = erase_chunks(batch, {batch.txn, batch.tables, place, stored->buffering->total, reported_before}, write.claim->upto);
   if (write.claim->upto > 0) batch.txn.put(batch.tables.events.handle, part_key(place, EventPart::packed), write.prepared.back());
   if (stored->buffering->total > write.claim->upto) {
     begin_next(batch, write, *stored->buffering, rest);
@@ -353,18 +416,57 @@ WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
   return {Outcome::stored, {}, {}};
 }
 
-void load_open_runs(const Txn& txn, const Tables& tables, OpenRunIndex& index, std::int64_t wall_ms, std::int64_t monotonic_ms) {
+namespace {
+
+struct OpenRunState {
+  std::uint32_t revision = 0;
+  std::int64_t first_ms = 0;
+  OpenRunIndex::Part part = OpenRunIndex::Part::more_to_come;
+};
+
+OpenRunState read_open_run(std::string_view key, std::string_view value) {
   constexpr std::size_t kStateBytes = 13;
+  const std::string_view state = open_head(key, value);
+  if (state.size() < kStateBytes) throw BadValue("the state is cut off");
+  const auto part = state[12] != 0 ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
+  return {static_cast<std::uint32_t>(read_be(state, 8, 4)), read_time(state, 0), part};
+}
+
+// The same from the run itself.
+std::optional<OpenRunState> state_of_run(const Txn& txn, const Tables& tables, const RunPlace& place) {
+  const auto stored = read_run_head(txn, tables, place.tenant, place.key);
+  if (!stored || !stored->buffering) return std::nullopt;
+  const auto part = stored->buffering->ending ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
+  return OpenRunState{stored->run.revision, stored->buffering->first_ms, part};
+}
+
+std::optional<OpenRunState> open_run_state(const Txn& txn, const Tables& tables, const Cursor& at, const LoadedAt& now) {
+  const Table& table = tables.open_runs;
+  const auto report = [&](const StoreError& bad) {
+    if (now.on_unreadable) now.on_unreadable(bad.what());
+  };
+  try {
+    return decoded(table, at.key(), [&] { return read_open_run(at.key(), at.value()); });
+  } catch (const StoreError& bad) {
+    report(bad);
+  }
+  try {
+    return state_of_run(txn, tables, {tenant_of(at.key()), record_key_of(at.key())});
+  } catch (const StoreError& bad) {
+    report(bad);
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void load_open_runs(const Txn& txn, const Tables& tables, OpenRunIndex& index, const LoadedAt& now) {
   Cursor cursor(txn, tables.open_runs.handle);
   for (bool more = cursor.first(); more; more = cursor.next()) {
-    const std::string_view state = decoded(tables.open_runs, cursor.key(), [&] {
-      const std::string_view head = open_head(cursor.key(), cursor.value());
-      if (head.size() < kStateBytes) throw BadValue("the state is cut off");
-      return head;
-    });
-    const auto part = state[12] != 0 ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
-    index.load({tenant_of(cursor.key()), record_key_of(cursor.key())}, static_cast<std::uint32_t>(read_be(state, 8, 4)),
-               wall_ms - read_time(state, 0), part, monotonic_ms);
+    const auto state = open_run_state(txn, tables, cursor, now);
+    if (!state) continue;
+    const RunPlace place{tenant_of(cursor.key()), record_key_of(cursor.key())};
+    index.load(place, state->revision, now.wall_ms - state->first_ms, state->part, now.monotonic_ms);
   }
 }
 

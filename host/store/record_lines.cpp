@@ -148,6 +148,11 @@ void add(JsonWriter& out, const HeaderLine& header) {
 
 void add(JsonWriter& out, const EndLine& end) {
   out.key("lines").integer(static_cast<std::int64_t>(end.lines)).key("sha256").string(end.sha256);
+  out.key("unreadableRecords").integer(static_cast<std::int64_t>(end.unreadable)).key("unreadable").begin_array();
+  for (const StoreFault& row : end.first_unreadable) {
+    out.begin_object().key("table").string(row.table).key("key").string(row.key).key("detail").string(row.detail).end_object();
+  }
+  out.end_array();
 }
 
 void add(JsonWriter& out, const RunLine& line) {
@@ -203,13 +208,14 @@ void add(JsonWriter& out, const EventsLine& line) {
   add_place(out, line.run);
   out.key("packed").boolean(line.packed).key("first").integer(line.first).key("receivedMs").integer(line.received_ms);
   out.key("events").begin_array();
-  for (const std::string& event : line.events) add_json(out, event);
+  for (const std::string& event : line.events) event.empty() ? static_cast<void>(out.null()) : add_json(out, event);
   out.end_array();
 }
 
 EventsLine read_events_line(const Members& in) {
   EventsLine line{in.place(), in.flag("packed"), in.u32("first"), in.integer("receivedMs"), {}};
-  for (const std::string_view event : raw_elements(in.at("events"))) line.events.push_back(json_of(event));
+  for (const std::string_view event : raw_elements(in.at("events")))
+    line.events.push_back(event == "null" ? std::string() : json_of(event));
   return line;
 }
 
@@ -355,7 +361,7 @@ RecordLine read_record(const Members& in) {
   if (kind == "policy_name") return PolicyNameLine{in.text("policy"), in.text("highestRevision")};
   if (kind == "answer") return read_answer_line(in);
   if (kind == "header") return read_header_line(in);
-  if (kind == "end") return EndLine{in.u64("lines"), in.text("sha256")};
+  if (kind == "end") return EndLine{in.u64("lines"), in.text("sha256"), 0, {}};
   throw BadValue("a record of kind \"" + kind + "\" is nothing this program knows");
 }
 

@@ -15,6 +15,7 @@
 #include "store/change_codec.h"
 #include "store/event_codec.h"
 #include "store/record_codec.h"
+#include "store/upkeep.h"
 
 namespace runwarden::store {
 
@@ -28,8 +29,10 @@ struct HeaderLine {
 };
 
 struct EndLine {
-  std::uint64_t lines = 0;  // header and end not counted
-  std::string sha256;       // of every byte before this line
+  std::uint64_t lines = 0;                   // header and end not counted
+  std::string sha256;                        // of every byte before this line
+  std::uint64_t unreadable = 0;              // rows that were left out
+  std::vector<StoreFault> first_unreadable;  // of them
 };
 
 struct RunLine {
@@ -43,7 +46,7 @@ struct EventsLine {
   bool packed = false;
   std::uint32_t first = 0;  // index of the first
   std::int64_t received_ms = 0;
-  std::vector<std::string> events;
+  std::vector<std::string> events;  // an empty text, null in the line: lost to damage
 };
 
 // Half digests of the eventIds a run has seen.

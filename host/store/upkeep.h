@@ -37,6 +37,15 @@ struct Upkeep {
   std::uint64_t map_size = 0;  // the most the store may grow to; 0: as it was made
 };
 
+// A row that is not as it should be.
+struct StoreFault {
+  std::string table;
+  std::string key;  // hexadecimal
+  std::string detail;
+  std::string remedy;
+};
+constexpr std::size_t kMostTold = 1000;
+
 struct ExportQuery {
   std::string tenant;
   std::int64_t since_ms = kBeginningMs;
@@ -45,9 +54,14 @@ struct ExportQuery {
 using LineCounts = std::map<std::string, std::uint64_t>;
 // Takes whole lines, their ends included; false stops the work.
 using LineSink = std::function<bool(std::string_view lines)>;
+struct Exported {
+  LineCounts lines;
+  std::uint64_t unreadable = 0;        // rows that could not be read and were left out; the last line names them
+  std::vector<StoreFault> first_ones;  // at most kMostTold
+};
 // Beside a serving process; reads in slices of milliseconds and holds none of them while the sink works. Each run is told with
 // all that belongs to it as of one moment; what comes while it goes on may be told or not.
-Result<LineCounts> export_tenant(const Upkeep& upkeep, const ExportQuery& query, const LineSink& sink);
+Result<Exported> export_tenant(const Upkeep& upkeep, const ExportQuery& query, const LineSink& sink);
 
 struct Imported {
   LineCounts stored;
@@ -60,7 +74,6 @@ struct Imported {
   std::vector<Conflict> first_ones;  // of the conflicts, at most kMostTold
   std::vector<std::string> tenants;  // whose records they are
 };
-constexpr std::size_t kMostTold = 1000;
 // The next line without its end; nothing at the end.
 using LineSource = std::function<Result<std::optional<std::string>>()>;
 // Needs the service lock. All in one transaction: killed at any point it has stored nothing.
@@ -92,12 +105,6 @@ struct Purged {
 // between them as they take. Killed, it has deleted some; it is to be asked for again. The tenant's keys stay.
 Result<Purged> purge(const Upkeep& upkeep, const PurgeQuery& query);
 
-struct StoreFault {
-  std::string table;
-  std::string key;  // hexadecimal
-  std::string detail;
-  std::string remedy;
-};
 struct Verified {
   std::map<std::string, std::uint64_t> entries;  // looked at, by table
   std::uint64_t faults = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "store/lmdb_events.h"
 #include "store/record_lines.h"
 #include "upkeep_store.h"
 
@@ -230,21 +231,6 @@ TEST_F(ExportImport, UnknownTenant_IsRefused) {
   EXPECT_THAT(counts.error().detail, HasSubstr("there is no tenant \"nobody\""));
 }
 
-TEST_F(ExportImport, UnreadableRecord_IsNamed) {
-  fill();
-  tamper(path_, "runs", [](WriteTxn& txn, const Table& table) {
-    Cursor cursor(txn, table.handle);
-    cursor.last();
-    const std::string key(cursor.key());
-    std::string value(cursor.value());
-    value.back() ^= 1;
-    txn.put(table.handle, key, value);
-  });
-  const auto counts = export_tenant(upkeep(), {"acme"}, [](std::string_view) { return true; });
-  ASSERT_FALSE(counts.ok());
-  EXPECT_THAT(counts.error().detail, HasSubstr("database \"runs\", key 0x00000002"));
-}
-
 TEST_F(ExportImport, StoreThatIsTooSmall_TakesNothing) {
   fill();
   const std::string text = exported();
@@ -296,6 +282,165 @@ TEST_F(ExportImport, StoreThatAnotherCommandHasOpen_IsLeftAlone) {
   make_target();
   const StoreUse other = StoreUse::take(target_, StoreUse::Kind::shared);
   EXPECT_THAT(refused(""), HasSubstr("another command of runwarden has it open"));
+}
+
+// Turns a bit of a row's value.
+void spoil(const std::filesystem::path& path, const std::string& name, const std::string& key, std::size_t at) {
+  OpenStore store(path, 0, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse);
+  WriteTxn txn = store.env.write();
+  store.tables.each([&](const Table& table) {
+    if (name != table.name) return;
+    std::string value(*txn.get(table.handle, key));
+    value.at(at) = static_cast<char>(value.at(at) ^ 1);
+    txn.put(table.handle, key, value);
+  });
+  txn.commit();
+}
+
+constexpr std::size_t kInHeadChecksum = 4;
+constexpr std::size_t kInBodyChecksum = 16;
+
+class DamagedEvents : public ExportImport, public ::testing::WithParamInterface<std::size_t> {
+ protected:
+  // A run that streams in, in four requests of two events each; the second cannot be read.
+  void make(std::uint32_t max_events = 100) {
+    const auto store = open(path_);
+    model::KeyRecord key;
+    key.id = "key_1";
+    key.tenant_name = "acme";
+    store->put_key(key);
+    for (int i = 0; i < 4; ++i) {
+      EventsWrite write;
+      write.tenant = 1;
+      write.key = new_key(*store);
+      write.run_id = "streamed";
+      for (const char* half : {"a", "b"}) write.events.push_back({"", R"({"type":"note","text":")" + std::to_string(i) + half + R"("})"});
+      write.max_events = max_events;
+      run_ = commit(*store, write).buffered->run;
+    }
+    post(*store, 1, "other", "e1", false);
+    clock_.advance_ms(10);
+  }
+  void damage() { spoil(path_, "events", std::string(events_key({1, run_}, false, 2).view()), GetParam()); }
+  std::unique_ptr<Store> open_telling() {
+    LmdbSettings settings;
+    settings.path = path_;
+    settings.map_size = kMapBytes;
+    settings.on_unreadable = [this](const std::string& text) { told_.push_back(text); };
+    auto store = open_lmdb(settings, clock_);
+    if (!store.ok()) throw std::runtime_error(store.error().detail);
+    return std::move(*store);
+  }
+  static std::vector<std::string> notes(const std::vector<std::string>& events) {
+    std::vector<std::string> notes;
+    for (const std::string& event : events) notes.push_back(event.substr(event.size() - 4, 2));
+    return notes;
+  }
+  void resolve(Store& store) {
+    const auto claim = store.claim_run(1, run_, model::Resolution::final, 1000);
+    ASSERT_TRUE(claim);
+    store.fetch(*claim);
+    RunWrite write = sample_run(1, run_, claim->run_id);
+    write.run.revision = claim->revision;
+    write.run.resolution = claim->resolution;
+    write.claim = claim;
+    ASSERT_EQ(commit(store, write).outcome, WriteResult::Outcome::stored);
+  }
+
+  model::RecordKey run_;
+  std::vector<std::string> told_;
+};
+
+INSTANTIATE_TEST_SUITE_P(HeadAndBody, DamagedEvents, ::testing::Values(kInHeadChecksum, kInBodyChecksum));
+
+TEST_P(DamagedEvents, AreLeftOutAndReported_AndTheRunIsListed) {
+  make();
+  damage();
+  const auto store = open_telling();
+  EXPECT_THAT(notes(store->events(1, run_)), ::testing::ElementsAre("0a", "0b", "2a", "2b", "3a", "3b"));
+  ASSERT_EQ(told_.size(), 1u);
+  EXPECT_THAT(told_[0], HasSubstr("database \"events\", key 0x00000001"));
+  EXPECT_EQ(store->runs(1, {}).items.size(), 2u);
+}
+
+TEST_P(DamagedEvents, DoNotKeepTheRunFromEnding) {
+  make();
+  damage();
+  {
+    const auto store = open_telling();
+    resolve(*store);
+    EXPECT_EQ(told_.size(), 1u) << "each is reported once";
+    EXPECT_EQ(store->find_run(1, "streamed")->state, model::RunState::resolved);
+    EXPECT_EQ(store->open_runs().count, 1u);
+    EXPECT_THAT(notes(store->events(1, run_)), ::testing::ElementsAre("0a", "0b", "2a", "2b", "3a", "3b"));
+  }
+  expect_good(path_);
+}
+
+TEST_P(DamagedEvents, AcrossTheEndOfARevision_LeaveTheRestInPlace) {
+  make(3);  // the revision ends inside the damaged request
+  damage();
+  {
+    const auto store = open_telling();
+    resolve(*store);
+    EXPECT_THAT(notes(store->events(1, run_)), ::testing::ElementsAre("0a", "0b", "2a", "2b", "3a", "3b"));
+    resolve(*store);
+    EXPECT_EQ(store->find_run(1, "streamed")->revision, 3u);
+  }
+  expect_good(path_);
+}
+
+TEST_P(DamagedEvents, AreNamedAtTheEndOfTheExport_WhichImportsIntoAGoodStore) {
+  make();
+  damage();
+  std::string text;
+  const auto exported = export_tenant(upkeep(), {"acme"}, [&](std::string_view lines) {
+    text += lines;
+    return true;
+  });
+  ASSERT_TRUE(exported.ok()) << exported.error().detail;
+  EXPECT_EQ(exported->unreadable, 1u);
+  ASSERT_EQ(exported->first_ones.size(), 1u);
+  EXPECT_STREQ(exported->first_ones[0].table.c_str(), "events");
+  const std::string last = text.substr(text.rfind('\n', text.size() - 2) + 1);
+  EXPECT_THAT(last, HasSubstr(R"("unreadableRecords":1,"unreadable":[{"table":"events","key":"00000001)"));
+  EXPECT_THAT(last, HasSubstr("checksum"));
+  make_target();
+  EXPECT_EQ(import(text).conflicts, 0u);
+  const auto target = open(target_);
+  EXPECT_THAT(notes(target->events(1, run_)), ::testing::ElementsAre("0a", "0b", "2a", "2b", "3a", "3b"));
+  EXPECT_EQ(target->open_runs().count, 2u);
+}
+
+TEST_F(ExportImport, EveryKindOfRowThatCannotBeRead_IsLeftOutAndNamed) {
+  fill();
+  const std::string whole = exported();
+  for (const char* table : {"runs", "former", "failures", "shadow_failures", "changes", "policies"}) spoil_last(path_, table);
+  std::string text;
+  const auto exported = export_tenant(upkeep(), {"acme"}, [&](std::string_view lines) {
+    text += lines;
+    return true;
+  });
+  ASSERT_TRUE(exported.ok()) << exported.error().detail;
+  EXPECT_EQ(exported->unreadable, 6u);
+  EXPECT_GT(std::count(text.begin(), text.end(), '\n') + 15, std::count(whole.begin(), whole.end(), '\n'));
+  make_target();
+  import(text);
+  expect_good(target_);
+}
+
+TEST_F(ExportImport, OpenRunWhoseEntryCannotBeRead_DoesNotKeepTheStoreFromOpening) {
+  fill();
+  spoil_last(path_, "open_runs");
+  std::vector<std::string> told;
+  LmdbSettings settings;
+  settings.path = path_;
+  settings.map_size = kMapBytes;
+  settings.on_unreadable = [&](const std::string& text) { told.push_back(text); };
+  const auto store = open_lmdb(settings, clock_);
+  ASSERT_TRUE(store.ok()) << store.error().detail;
+  EXPECT_EQ((*store)->open_runs().count, 3u) << "the run itself tells the same";
+  EXPECT_EQ(told.size(), 1u);
 }
 
 }  // namespace
