@@ -104,7 +104,7 @@ Result<Principal> KeyRing::admit(const std::vector<std::string>& authorization, 
   if (const auto why = ended(*record, now_ms)) return refused(Code::unauthorized, *why);
   if (!(scope == Scope::ingest ? record->may_ingest : record->may_read)) {
     const std::string name = scope == Scope::ingest ? "ingest" : "read";
-    return refused(Code::forbidden, "the key " + record->id + " has not the scope \"" + name + "\"; use one that has it");
+    return refused(Code::forbidden, "the key lacks scope \"" + name + "\" (" + record->id + "); use one made with --scopes " + name);
   }
   {
     const std::lock_guard lock(mutex_);

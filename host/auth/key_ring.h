@@ -43,7 +43,7 @@ class KeyRing {
   KeyRing(KeySource source, const Clock& clock);  // the clock outlives the ring
 
   // The values of all Authorization fields of a request, and what it wants to do. Answers `unauthorized` where there is not
-  // exactly one good Bearer key, `forbidden` where the key has not the scope.
+  // exactly one good Bearer key, `forbidden` where the key lacks the scope.
   Result<Principal> admit(const std::vector<std::string>& authorization, Scope scope);
 
   // When keys were used since the last call, by id: for whoever writes that down.
