@@ -191,6 +191,7 @@ class Service {
   std::unique_ptr<Ticker> ticker_;
   const ServiceManager manager_;
   std::unique_ptr<Watchdog> watchdog_;
+  bool started_ = false;
   bool told_ready_ = false;
   std::string told_why_not_;
   std::uint64_t noted_pauses_ = 0;
@@ -321,6 +322,7 @@ Status Service::start() {
   if (Status status = listen(); !status.ok()) return status;
   ticker_ = std::make_unique<Ticker>("housekeeping", kHousekeepingMs, [this] { housekeeping(); });
   be_watched();
+  started_ = true;
   return Nothing{};
 }
 
@@ -574,7 +576,7 @@ Gauges Service::gauges() {
 }
 
 void Service::stop() {
-  say(LogLevel::info, "stopping", "answering what is in flight");
+  if (started_) say(LogLevel::info, "stopping", "answering what is in flight");
   const std::int64_t end_ms = clock_.monotonic_ns() / 1'000'000 + settings_.server.drain_timeout_ms;
   manager_.stopping(settings_.server.drain_timeout_ms + kLastCommitsMs);
   if (watchdog_) watchdog_->look_with([this](std::int64_t ms) { return queue_->moves(ms) ? std::string() : "the thread that commits"; });
@@ -586,7 +588,7 @@ void Service::stop() {
   if (keys_ && queue_) note_key_use();
   if (queue_) queue_->drain();
   watchdog_.reset();
-  say(LogLevel::info, "stopped", "everything acknowledged is on disk");
+  if (started_) say(LogLevel::info, "stopped", "everything acknowledged is on disk");
   log_.flush();
 }
 

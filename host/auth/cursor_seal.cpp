@@ -10,8 +10,9 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <utility>
+
+#include "base/open_fault.h"
 
 namespace runwarden::auth {
 namespace {
@@ -65,10 +66,7 @@ std::optional<std::string> from_base64url(std::string_view text) {
 Result<CursorSeal> CursorSeal::of_file(const std::filesystem::path& path) {
   const auto fault = [&path](std::string_view what) {
     return Error{
-        Code::internal,
-        "cannot " + std::string(what) + " " + path.string() + ": " + std::strerror(errno) + "; the service's user has to own the folder",
-        {},
-        {}};
+        Code::internal, "cannot " + std::string(what) + " \"" + path.string() + "\": " + open_fault(path, errno, OpenFor::writing), {}, {}};
   };
   std::string secret(kSecretBytes, '\0');
   const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -88,7 +88,8 @@ std::string open_fault(const fs::path& named, int code, OpenFor purpose) {
   switch (code) {
     case ENOENT: return missing_fault(path, purpose);
     case EEXIST:
-    case ENOTDIR: return quoted(file_on_the_way(path / "x").value_or(path)) + " is a file, not a folder; name a folder, or move the file away";
+    case ENOTDIR:
+      return quoted(file_on_the_way(path / "x").value_or(path)) + " is a file, not a folder; name a folder, or move the file away";
     case EISDIR: return "it is a folder, not a file; name a file";
     case ELOOP: return "it is a symbolic link, which is not followed here; name what it leads to";
     case EROFS: return "it is on a read-only file system; make that writable, or name another place";

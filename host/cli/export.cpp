@@ -3,11 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 
 #include "base/json_text.h"
+#include "base/open_fault.h"
 #include "cli/line_counts.h"
 #include "cli/upkeep_command.h"
 
@@ -53,7 +53,7 @@ class OutputFile {
   bool opened() const { return file_ >= 0; }
   // Empty: nothing went wrong.
   std::string fault() const {
-    return errno_ == 0 ? std::string() : "\"" + path_.string() + "\" could not be written: " + std::strerror(errno_);
+    return errno_ == 0 ? std::string() : "\"" + path_.string() + "\" could not be written: " + open_fault(path_, errno_, OpenFor::writing);
   }
 
  private:
@@ -88,7 +88,9 @@ int finish_export(Context& context, const store::Exported& exported) {
 
 int export_to_file(Context& context, UpkeepCommand& command, const store::ExportQuery& query, const ExportOptions& options) {
   OutputFile file(options.output);
-  if (!file.opened()) return context.refuse("\"" + options.output + "\" cannot be written: " + std::strerror(errno));
+  if (!file.opened()) {
+    return context.refuse("\"" + options.output + "\" cannot be written: " + open_fault(options.output, errno, OpenFor::writing));
+  }
   const auto exported = store::export_tenant(command.upkeep(), query, [&](std::string_view lines) { return file.write(lines); });
   command.clear_progress();
   if (!file.fault().empty()) return context.refuse(file.fault());

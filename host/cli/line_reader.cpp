@@ -1,12 +1,15 @@
 #include "cli/line_reader.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+
+#include "base/open_fault.h"
 
 namespace runwarden::cli {
 namespace {
@@ -86,8 +89,12 @@ Result<std::optional<std::string>> read_whole(int file, std::size_t max_bytes) {
 Result<InputFile> InputFile::open(const std::string& name) {
   if (name == "-") return InputFile(STDIN_FILENO);
   const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return Error{Code::not_found, "cannot open " + name + ": " + std::strerror(errno), {}, {}};
-  return InputFile(file);
+  int code = file < 0 ? errno : 0;
+  struct stat found {};
+  if (file >= 0 && ::fstat(file, &found) == 0 && S_ISDIR(found.st_mode)) code = EISDIR;
+  if (code == 0) return InputFile(file);
+  if (file >= 0) ::close(file);
+  return Error{Code::not_found, "cannot open \"" + name + "\": " + open_fault(name, code, OpenFor::reading), {}, {}};
 }
 
 InputFile::InputFile(InputFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}

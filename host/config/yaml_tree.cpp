@@ -51,8 +51,8 @@ bool is_closed_scalar(std::string_view text) {
 
 // What yaml-cpp says where a bracket was left open: it goes on, and stumbles at what cannot stand in brackets.
 bool is_about_brackets(std::string_view message) {
-  return message == YAML::ErrorMsg::END_OF_MAP_FLOW || message == YAML::ErrorMsg::END_OF_SEQ_FLOW ||
-         message == YAML::ErrorMsg::FLOW_END || message == YAML::ErrorMsg::BLOCK_ENTRY;
+  return message == YAML::ErrorMsg::END_OF_MAP_FLOW || message == YAML::ErrorMsg::END_OF_SEQ_FLOW || message == YAML::ErrorMsg::FLOW_END ||
+         message == YAML::ErrorMsg::BLOCK_ENTRY;
 }
 
 // What it says where it cannot tell what belongs to what.

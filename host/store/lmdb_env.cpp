@@ -1,12 +1,16 @@
 #include "store/lmdb_env.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <set>
 #include <utility>
+
+#include "base/open_fault.h"
 
 namespace runwarden::store {
 namespace {
@@ -49,6 +53,16 @@ void check(const char* what, int code) {
   if (code != MDB_SUCCESS) fail(what, code);
 }
 
+// Of mdb_env_open, which does not say which of its two files it could not open.
+void check_opened(const std::filesystem::path& folder, int code) {
+  const bool of_system = code > 0 && code != ENOMEM && code != ENOSPC && code != EDQUOT;
+  if (!of_system) return check("mdb_env_open", code);
+  const std::filesystem::path lock = folder / "lock.mdb";
+  const bool lock_is_good = ::faccessat(AT_FDCWD, lock.c_str(), R_OK | W_OK, AT_EACCESS) == 0;
+  const std::filesystem::path file = lock_is_good ? folder / "data.mdb" : lock;
+  throw LmdbFault("cannot open \"" + file.string() + "\": " + open_fault(file, code, OpenFor::writing), code);
+}
+
 MDB_val view(std::string_view bytes) {
   return {bytes.size(), const_cast<char*>(bytes.data())};
 }
@@ -70,7 +84,7 @@ LmdbEnv::LmdbEnv(Options options) : options_(std::move(options)) {
     if (options_.map_size != 0) check("mdb_env_set_mapsize", mdb_env_set_mapsize(env_, options_.map_size));
     check("mdb_env_set_maxdbs", mdb_env_set_maxdbs(env_, options_.databases));
     check("mdb_env_set_maxreaders", mdb_env_set_maxreaders(env_, kMaxReaders));
-    check("mdb_env_open", mdb_env_open(env_, options_.folder.c_str(), MDB_NOTLS, 0600));
+    check_opened(options_.folder, mdb_env_open(env_, options_.folder.c_str(), MDB_NOTLS, 0600));
     check_readers();
   } catch (...) {
     if (env_ != nullptr) mdb_env_close(env_);

@@ -7,10 +7,10 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
+#include "base/open_fault.h"
 #include "store/lmdb_engine.h"
 
 namespace runwarden::store {
@@ -53,8 +53,7 @@ Status make_folder(const LmdbSettings& settings) {
   const bool parents = settings.path.has_parent_path() && !std::filesystem::exists(settings.path.parent_path(), fault);
   if (parents) std::filesystem::create_directories(settings.path.parent_path(), fault);
   if (::mkdir(settings.path.c_str(), 0750) != 0 && errno != EEXIST) {
-    const std::string why = std::strerror(errno);
-    return cannot_open(settings.path, "the folder cannot be made: " + why + "; make it, owned by the user that runs the service");
+    return cannot_open(settings.path, "the folder cannot be made: " + open_fault(settings.path, errno, OpenFor::writing));
   }
   if (made_here) sync_folder(settings.path / "..");
   const auto type = settings.machine.file_system_type ? settings.machine.file_system_type(settings.path) : statfs_type(settings.path);
@@ -66,8 +65,6 @@ Status make_folder(const LmdbSettings& settings) {
 
 std::string open_fault_text(const LmdbFault& fault) {
   switch (fault.code) {
-    case EACCES:
-    case EPERM: return std::string(fault.what()) + "; run this as the user that owns the files";
     case MDB_VERSION_MISMATCH:
     case MDB_INVALID: return std::string(fault.what()) + "; data.mdb there is no store of runwarden, or is damaged: restore a backup";
     case ENOMEM: return std::string(fault.what()) + "; the address space is too small for store.map_size: lower it, or raise `ulimit -v`";

@@ -37,12 +37,7 @@ Error error_of_current_exception(const Upkeep& upkeep) {
   } catch (const LmdbFault& fault) {
     const bool damaged = fault.code == MDB_CORRUPTED || fault.code == MDB_PAGE_NOTFOUND || fault.code == MDB_PANIC ||
                          fault.code == MDB_INVALID || fault.code == MDB_CURSOR_FULL;
-    const bool foreign = fault.code == EACCES || fault.code == EPERM;
-    return {Code::unavailable,
-            store + fault.what() + (damaged ? "; its pages are damaged: restore a backup" : "") +
-                (foreign ? "; run this as the user that owns the files" : ""),
-            {},
-            {}};
+    return {Code::unavailable, store + fault.what() + (damaged ? "; its pages are damaged: restore a backup" : ""), {}, {}};
   } catch (const StoreError& refused) {
     return {Code::unavailable, store + refused.what(), {}, {}};
   } catch (const BadValue& bad) {

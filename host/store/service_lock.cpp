@@ -9,19 +9,20 @@
 #include <cstring>
 #include <string>
 
+#include "base/open_fault.h"
 #include "store/store_use.h"
 
 namespace runwarden::store {
 
 Result<ServiceLock> ServiceLock::take(const std::filesystem::path& folder) {
-  ::mkdir(folder.c_str(), 0750);  // that it fails is seen by the next line
+  if (::mkdir(folder.c_str(), 0750) != 0 && errno != EEXIST) {
+    return Error{
+        Code::unavailable, "store: cannot make \"" + folder.string() + "\": " + open_fault(folder, errno, OpenFor::writing), {}, {}};
+  }
   const std::filesystem::path path = folder / "service.lock";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) {
-    return Error{Code::unavailable,
-                 "store: cannot open \"" + path.string() + "\": " + std::strerror(errno) + "; run this as the user that owns the folder",
-                 {},
-                 {}};
+    return Error{Code::unavailable, "store: cannot open \"" + path.string() + "\": " + open_fault(path, errno, OpenFor::writing), {}, {}};
   }
   give_to_owner_of(folder, file);
   if (::flock(file, LOCK_EX | LOCK_NB) == 0) return ServiceLock(file);

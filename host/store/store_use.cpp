@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <string>
 
+#include "base/open_fault.h"
 #include "store/lmdb_env.h"
 
 namespace runwarden::store {
@@ -32,7 +33,7 @@ void give_files_to_owner_of(const std::filesystem::path& folder) {
 StoreUse StoreUse::take(const std::filesystem::path& folder, Kind kind) {
   const std::filesystem::path path = folder / "open.lock";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) throw LmdbFault("cannot open \"" + path.string() + "\"", errno);
+  if (file < 0) throw LmdbFault("cannot open \"" + path.string() + "\": " + open_fault(path, errno, OpenFor::writing), errno);
   give_to_owner_of(folder, file);
   if (::flock(file, (kind == Kind::alone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) return StoreUse(file);
   const int code = errno;

@@ -5,7 +5,8 @@
 namespace runwarden {
 namespace {
 
-const std::vector<std::string> kMany = {"max_body_bytes", "max_batch_bytes", "max_json_depth", "burst", "header_timeout", "body_timeout", "x"};
+const std::vector<std::string> kMany = {
+    "max_body_bytes", "max_batch_bytes", "max_json_depth", "burst", "header_timeout", "body_timeout", "x"};
 const std::vector<std::string> kFew = {"level", "format"};
 
 TEST(NearestNames, WhenOneIsSpelledAlike_ItIsTheLikelyOne) {

@@ -37,7 +37,8 @@ TEST(OpenFault, WhenTheParentIsMissing_NamesIt) {
   const test::TempFolder folder;
   EXPECT_EQ(opening(folder.path() / "a/b/file", O_RDWR | O_CREAT),
             "the folder \"" + (folder.path() / "a/b").string() + "\" does not exist; make it, or check the path");
-  EXPECT_EQ(opening(folder.path() / "a/file", O_RDONLY), "the folder \"" + (folder.path() / "a").string() + "\" does not exist; check the path");
+  EXPECT_EQ(opening(folder.path() / "a/file", O_RDONLY),
+            "the folder \"" + (folder.path() / "a").string() + "\" does not exist; check the path");
   EXPECT_EQ(opening(folder.path() / "file", O_RDONLY), "it does not exist; check the path");
 }
 

@@ -96,7 +96,7 @@ TEST_F(AnalyzeCommand, WhenAFileIsMissing_SaysSoInItsPlace) {
   EXPECT_EQ(ended.code, 1);
   const auto all = answers(ended);
   ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(all[0].at("detail"), "cannot open /nowhere.json: No such file or directory");
+  EXPECT_EQ(all[0].at("detail"), "cannot open \"/nowhere.json\": it does not exist; check the path");
   EXPECT_EQ(all[0].at("file"), "/nowhere.json");
   EXPECT_EQ(all[1].at("failures").size(), 1u);
 }

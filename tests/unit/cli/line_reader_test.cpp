@@ -76,7 +76,7 @@ TEST(ReadWhole, IsBounded) {
 TEST(InputFile, WhenItCannotBeOpened_SaysWhich) {
   const auto file = InputFile::open("/nowhere/run.json");
   ASSERT_FALSE(file.ok());
-  EXPECT_EQ(file.error().detail, "cannot open /nowhere/run.json: No such file or directory");
+  EXPECT_EQ(file.error().detail, "cannot open \"/nowhere/run.json\": the folder \"/nowhere\" does not exist; check the path");
 }
 
 }  // namespace

@@ -94,6 +94,24 @@ TEST_F(UpkeepCommands, Export_OfATenantThatIsNotThere_LeavesNoFile) {
   EXPECT_FALSE(std::filesystem::exists(path("file.partial")));
 }
 
+TEST_F(UpkeepCommands, Export_ToWhereNoFileCanBe_SaysWhy) {
+  make_store();
+  const Ended nowhere = run({"export", "--tenant", "acme", "--output", path("a/file")});
+  EXPECT_EQ(nowhere.code, 1);
+  EXPECT_EQ(nowhere.err, "runwarden: \"" + path("a/file") + "\" cannot be written: the folder \"" + path("a") +
+                             "\" does not exist; make it, or check the path\n");
+  const Ended folder = run({"import", path("data")});
+  EXPECT_EQ(folder.code, 1);
+  EXPECT_EQ(folder.err, "runwarden: cannot open \"" + path("data") + "\": it is a folder, not a file; name a file\n");
+}
+
+TEST_F(UpkeepCommands, WhereTheStoreIsAFile_KeysSaySo) {
+  program.folder().write("data", "mine");
+  const Ended ended = run({"keys", "create", "--tenant", "acme"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("\"" + path("data") + "\" is a file, not a folder; name a folder, or move the file away\n"));
+}
+
 TEST_F(UpkeepCommands, Import_TakesAnExportFromStandardInputAndMakesTheStore) {
   make_store();
   const std::string lines = run({"export", "--tenant", "acme"}).out;

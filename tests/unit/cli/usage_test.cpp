@@ -89,8 +89,7 @@ TEST(Config, WhenTheNamedFileIsMissing_EveryCommandThatReadsItExitsWith1) {
     with_config.insert(with_config.end(), {"--config", "/nowhere/c.yaml"});
     const Ended ended = program.run(with_config);
     EXPECT_EQ(ended.code, 1) << args[0];
-    EXPECT_EQ(ended.err,
-              "config: /nowhere/c.yaml: cannot read the file: No such file or directory; check its path and that this user may read it\n");
+    EXPECT_EQ(ended.err, "config: /nowhere/c.yaml: cannot read the file: the folder \"/nowhere\" does not exist; check the path\n");
   }
 }
 

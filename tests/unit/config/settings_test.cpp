@@ -244,9 +244,7 @@ TEST_F(SettingsTest, WhenANamedFileIsMissing_SaysSo) {
   options.named = true;
   const auto settings = load(options);
   ASSERT_FALSE(settings.ok());
-  EXPECT_EQ(settings.error().detail,
-            "config: " + options.path.string() +
-                ": cannot read the file: No such file or directory; check its path and that this user may read it");
+  EXPECT_EQ(settings.error().detail, "config: " + options.path.string() + ": cannot read the file: it does not exist; check the path");
 }
 
 TEST_F(SettingsTest, WhenTheNamedFileIsAFolder_SaysSo) {
@@ -254,7 +252,7 @@ TEST_F(SettingsTest, WhenTheNamedFileIsAFolder_SaysSo) {
   options.named = true;
   const auto settings = load(options);
   ASSERT_FALSE(settings.ok());
-  EXPECT_THAT(settings.error().detail, testing::HasSubstr("it is a folder"));
+  EXPECT_THAT(settings.error().detail, testing::HasSubstr("it is a folder, not a file; name a file"));
 }
 
 TEST_F(SettingsTest, WhenOnlyTheDefaultFileIsMeantAndMissing_HasBuiltInDefaults) {
