@@ -8,6 +8,7 @@
 #include "auth/key.h"
 #include "base/clock.h"
 #include "base/json_text.h"
+#include "base/nearest_names.h"
 #include "base/time_text.h"
 #include "cli/context.h"
 #include "cli/table.h"
@@ -78,6 +79,17 @@ struct CreateOptions {
   std::string expires;
 };
 
+// A misspelled name makes a tenant that nobody meant.
+void tell_if_new(Context& context, const std::vector<model::Tenant>& before, const std::string& tenant) {
+  std::vector<std::string> names;
+  for (const model::Tenant& one : before) {
+    if (one.name == tenant) return;
+    names.push_back(one.name);
+  }
+  const std::string near = likely_name(tenant, names);
+  context.err << "made the new tenant \"" << tenant << "\"" << (near.empty() ? "" : "; there is also \"" + near + "\"") << "\n";
+}
+
 int create(Context& context, const CreateOptions& options) {
   const SystemClock clock;
   const auto store = open_store(context, clock, IfMissing::make);
@@ -90,7 +102,10 @@ int create(Context& context, const CreateOptions& options) {
   if (!options.expires.empty()) wanted.expires_ms = wanted.created_ms + *config::duration_ms(options.expires);
   auto made = auth::make_key(wanted);
   if (!made.ok()) return context.refuse(made.error().detail);
-  return hand_over(context, made->key, store->put_key(made->record));
+  const std::vector<model::Tenant> before = store->tenants();
+  const model::KeyRecord record = store->put_key(made->record);
+  tell_if_new(context, before, record.tenant_name);
+  return hand_over(context, made->key, record);
 }
 
 void append_key(JsonWriter& out, const model::KeyRecord& key) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -141,47 +142,83 @@ int verify(Context& context, bool json) {
 struct PurgeOptions {
   std::string tenant;
   std::string before;
+  bool yes = false;
+  bool dry_run = false;
   bool json = false;
 };
+
+using Counts = std::vector<std::pair<const char*, std::uint64_t>>;
 
 struct Receipt {
   std::string tenant;
   std::optional<std::int64_t> before_ms;
   std::int64_t asked_ms = 0;
-  store::Purged purged;
+  bool dry_run = false;
+  Counts counts;
 };
 
-std::vector<std::pair<const char*, std::uint64_t>> lines_of(const store::Purged& purged) {
-  const store::Expired& gone = purged.gone;
+Counts counts_of(const store::Expired& gone) {
   return {{"runs", gone.runs},
           {"failures", gone.failures},
           {"events", gone.events},
           {"changes", gone.changes},
           {"policies", gone.policies},
           {"idempotentAnswers", gone.idempotency_keys},
-          {"crashMarks", gone.crash_marks},
-          {"indexEntries", purged.leftovers}};
+          {"crashMarks", gone.crash_marks}};
+}
+
+Counts counts_of(const store::Purged& purged) {
+  Counts counts = counts_of(purged.gone);
+  counts.emplace_back("indexEntries", purged.leftovers);
+  return counts;
 }
 
 void print_receipt(Context& context, const Receipt& receipt, bool json) {
   if (!json) {
-    context.out << "purged at " << format_time(receipt.asked_ms) << ": tenant \"" << receipt.tenant << "\", "
-                << (receipt.before_ms ? "records before " + format_time(*receipt.before_ms) : "every record") << "\n";
-    Table table({"DELETED", "COUNT"});
-    for (const auto& [name, count] : lines_of(receipt.purged)) table.add({name, std::to_string(count)});
+    context.out << (receipt.dry_run ? "nothing was deleted; a purge at " : "purged at ") << format_time(receipt.asked_ms) << ": tenant \""
+                << receipt.tenant << "\", " << (receipt.before_ms ? "records before " + format_time(*receipt.before_ms) : "every record")
+                << "\n";
+    Table table({receipt.dry_run ? "WOULD DELETE" : "DELETED", "COUNT"});
+    for (const auto& [name, count] : receipt.counts) table.add({name, std::to_string(count)});
     return table.print(context.out);
   }
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("tenant").string(receipt.tenant).key("before");
   receipt.before_ms ? out.string(format_time(*receipt.before_ms)) : out.null();
-  out.key("purgedAt").string(format_time(receipt.asked_ms)).key("deleted").begin_object();
-  for (const auto& [name, count] : lines_of(receipt.purged)) out.key(name).integer(number(count));
+  if (receipt.dry_run) out.key("dryRun").boolean(true);
+  out.key(receipt.dry_run ? "countedAt" : "purgedAt").string(format_time(receipt.asked_ms));
+  out.key(receipt.dry_run ? "wouldDelete" : "deleted").begin_object();
+  for (const auto& [name, count] : receipt.counts) out.key(name).integer(number(count));
   out.end_object().end_object();
   context.out << text << "\n";
 }
 
+// A purge of everything is asked about, where there is somebody to ask.
+enum class Consent { given, ask, nobody_to_ask };
+
+Consent consent_to(const PurgeOptions& options) {
+  if (options.yes || options.dry_run || !options.before.empty()) return Consent::given;
+  return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1 ? Consent::ask : Consent::nobody_to_ask;
+}
+
+// Whether the line that is typed next says yes; the end of input and an interruption do not.
+bool says_yes() {
+  std::string line;
+  char typed = '\0';
+  while (line.size() < 16 && ::read(STDIN_FILENO, &typed, 1) == 1 && typed != '\n') {
+    line += static_cast<char>(std::tolower(static_cast<unsigned char>(typed)));
+  }
+  return !UpkeepCommand::interrupted() && (line == "y" || line == "yes");
+}
+
 int purge(Context& context, const PurgeOptions& options) {
+  const Consent consent = consent_to(options);
+  if (consent == Consent::nobody_to_ask) {
+    context.refuse("purge: without --before this deletes every record of the tenant \"" + options.tenant +
+                   "\": say so with --yes, or count them first with --dry-run");
+    return kUsage;
+  }
   UpkeepCommand command(context);
   if (!command.find_store(IfNoStore::refuse)) return kWanting;
   Receipt receipt;
@@ -192,10 +229,21 @@ int purge(Context& context, const PurgeOptions& options) {
     query.before_ms = *point_in_time(options.before, receipt.asked_ms);
     receipt.before_ms = query.before_ms;
   }
-  auto purged = store::purge(command.upkeep(), query);
-  if (!purged.ok()) return command.refuse(purged.error());
+  receipt.dry_run = options.dry_run;
+  if (consent == Consent::ask) {
+    context.err << "Delete every record of the tenant \"" << options.tenant << "\"? [y/N] " << std::flush;
+    if (!says_yes()) return context.refuse("nothing was deleted");
+  }
+  if (options.dry_run) {
+    const auto counted = store::count_purge(command.upkeep(), query);
+    if (!counted.ok()) return command.refuse(counted.error());
+    receipt.counts = counts_of(*counted);
+  } else {
+    const auto purged = store::purge(command.upkeep(), query);
+    if (!purged.ok()) return command.refuse(purged.error());
+    receipt.counts = counts_of(*purged);
+  }
   command.clear_progress();
-  receipt.purged = *purged;
   print_receipt(context, receipt, options.json);
   return context.finish();
 }
@@ -243,9 +291,12 @@ void add_purge(CLI::App& app, Context& context) {
   command->add_option("--before", options->before, "Only records from before then: a time, or how long ago, such as 90d")
       ->type_name("TIME")
       ->check(check_point_in_time);
+  command->add_flag("--dry-run", options->dry_run, "Count what would be deleted, and delete nothing");
+  command->add_flag("--yes", options->yes, "Do not ask; needed without --before where there is no terminal to ask at");
   command->add_flag("--json", options->json, "The receipt as a JSON object");
   command->footer(
-      "Runs beside a serving process. A run goes with its events, its failures and its revisions by the time it was received, open\n"
+      "Runs beside a serving process. Without --before it asks first. A run goes with its events, its failures and its revisions by the "
+      "time it was received, open\n"
       "or not; other failures, changes and policies by their own time. Keys stay: end them with `runwarden keys revoke`.\n"
       "The deleted bytes stand in the free pages of the file until those are used again: `runwarden compact` leaves them behind.\n\n"
       "Example:\n  runwarden purge --tenant acme --before 2026-01-01T00:00:00Z");

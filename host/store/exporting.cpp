@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/hex.h"
+#include "store/lmdb_answers.h"
 #include "store/lmdb_events.h"
 #include "store/lmdb_failures.h"
 #include "store/lmdb_keys.h"
@@ -229,16 +230,7 @@ class Exporting {
 
   bool next_day_with_answers(std::uint32_t& day) {
     const ReadTxn txn = store_.env.read();
-    Cursor cursor(txn, store_.tables.idempotency.handle);
-    for (bool more = cursor.at_or_after(KeyBytes().u32(day).u32(tenant_)); more;) {
-      const auto found_day = static_cast<std::uint32_t>(read_be(cursor.key(), 0, 4));
-      const auto found_tenant = static_cast<model::TenantId>(read_be(cursor.key(), 4, 4));
-      day = found_day;
-      if (found_tenant == tenant_) return true;
-      if (found_tenant > tenant_) ++day;
-      more = cursor.at_or_after(KeyBytes().u32(day).u32(tenant_));
-    }
-    return false;
+    return store::next_day_with_answers(txn, store_.tables, tenant_, day);
   }
 
   bool is_there(const Txn& txn, const Answered& answered) const {

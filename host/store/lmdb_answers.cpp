@@ -21,6 +21,27 @@ KeyBytes answered_key(const Answered& answered, model::TenantId tenant) {
   return answered_key(day_of(answered.created_ms), tenant, answered.idempotency.identity);
 }
 
+bool next_day_with_answers(const Txn& txn, const Tables& tables, model::TenantId tenant, std::uint32_t& day) {
+  Cursor cursor(txn, tables.idempotency.handle);
+  for (bool more = cursor.at_or_after(KeyBytes().u32(day).u32(tenant)); more;) {
+    const auto found_day = static_cast<std::uint32_t>(read_be(cursor.key(), 0, 4));
+    const auto found_tenant = static_cast<model::TenantId>(read_be(cursor.key(), 4, 4));
+    day = found_day;
+    if (found_tenant == tenant) return true;
+    if (found_tenant > tenant) ++day;
+    more = cursor.at_or_after(KeyBytes().u32(day).u32(tenant));
+  }
+  return false;
+}
+
+bool is_answer_before(std::string_view key, std::string_view value, std::int64_t before_ms) {
+  try {
+    return decode_answered(key, value).created_ms < before_ms;
+  } catch (const BadValue&) {
+    return true;
+  }
+}
+
 std::uint32_t answers_kept_from_day(const IdempotencyTimes& times) {
   return day_of(times.now_ms - times.keep_ms);
 }

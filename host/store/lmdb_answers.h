@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "store/event_codec.h"
 #include "store/write_batch.h"
@@ -17,6 +18,12 @@ void remember_answer(WriteBatch& batch, model::TenantId tenant, const std::optio
 
 // The key under which an answer stands.
 KeyBytes answered_key(const Answered& answered, model::TenantId tenant);
+
+// The first day from `day` on that has answers of the tenant; false: there is none.
+bool next_day_with_answers(const Txn& txn, const Tables& tables, model::TenantId tenant, std::uint32_t& day);
+
+// Whether an answer was given before then. One that cannot be read was.
+bool is_answer_before(std::string_view key, std::string_view value, std::int64_t before_ms);
 
 // The first day whose answers are all too old.
 std::uint32_t answers_kept_from_day(const IdempotencyTimes& times);

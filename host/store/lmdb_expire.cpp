@@ -40,14 +40,6 @@ std::vector<RunPlace> oldest(const Txn& txn, const Table& table, std::int64_t be
   return found;
 }
 
-bool is_before(std::string_view key, std::string_view value, std::int64_t before_ms) {
-  try {
-    return decode_answered(key, value).created_ms < before_ms;
-  } catch (const BadValue&) {
-    return true;
-  }
-}
-
 // Which answers are too old.
 std::vector<std::string> old_answers(const WriteBatch& batch, std::size_t most) {
   std::vector<std::string> found;
@@ -74,7 +66,7 @@ std::vector<std::string> answers_of(const WriteBatch& batch, model::TenantId ten
       more = cursor.at_or_after(KeyBytes().u32(of < tenant ? day : day + 1).u32(tenant));
       continue;
     }
-    if (is_before(key, cursor.value(), before_ms)) found.emplace_back(key);
+    if (is_answer_before(key, cursor.value(), before_ms)) found.emplace_back(key);
     more = cursor.next();
   }
   return found;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "store/change_codec.h"
+#include "store/lmdb_answers.h"
 #include "store/lmdb_expire.h"
 #include "store/lmdb_failures.h"
 #include "store/lmdb_keys.h"
@@ -40,6 +41,19 @@ class Purging {
     return purged_;
   }
 
+  Expired count() {
+    const Retention retention = find_tenant();
+    count_runs(retention);
+    for (const Table* table : {&store_.tables.failures, &store_.tables.shadow_failures}) {
+      count_places(*table, retention.failures_before_ms, counted_.failures);
+    }
+    count_places(store_.tables.changes, retention.changes_before_ms, counted_.changes);
+    count_places(store_.tables.policies, retention.policies_before_ms, counted_.policies);
+    count_places(store_.tables.crash_marks, retention.runs_before_ms, counted_.crash_marks);
+    count_answers(retention.runs_before_ms);
+    return counted_;
+  }
+
  private:
   // What a purge without a time takes ends with what stands when it begins: else it might never end beside a busy service.
   Retention find_tenant() {
@@ -71,6 +85,63 @@ class Purging {
     if (!cursor.before(KeyBytes().u32(tenant_ + 1)) || tenant_of(cursor.key()) != tenant_) return 0;
     return record_key_of(cursor.key()).time_ms;
   }
+
+  // Each of the tenant's entries from before then, of a table whose keys begin with tenant and time.
+  template <class Visit>
+  void walk_before(const Table& table, std::int64_t before_ms, Visit visit) {
+    const KeyBytes prefix = KeyBytes().u32(tenant_);
+    walk_slices(
+        store_.env, table, std::string(prefix.view()),
+        [&](const Txn& txn, std::string_view key, std::string_view) {
+          if (!key.starts_with(prefix.view()) || record_key_of(key).time_ms >= before_ms) return Visited::end;
+          visit(txn, key);
+          return Visited::go_on;
+        },
+        [this] { tell_counted(); });
+  }
+
+  void count_places(const Table& table, std::int64_t before_ms, std::uint64_t& count) {
+    walk_before(table, before_ms, [&](const Txn&, std::string_view) { ++count; });
+  }
+
+  // With the failures of these runs that are younger than they: a run takes them with it.
+  void count_runs(const Retention& retention) {
+    walk_before(store_.tables.runs, retention.runs_before_ms, [&](const Txn& txn, std::string_view key) {
+      ++counted_.runs;
+      try {
+        const StoredRun stored = *read_run_head(txn, store_.tables, tenant_, record_key_of(key));
+        counted_.events += stored.buffering ? stored.buffering->total : stored.events;
+        for (const model::RecordKey& failure : stored.failures) {
+          if (failure.time_ms < retention.failures_before_ms) continue;
+          const KeyBytes place = place_key(tenant_, failure);
+          const bool is_there = txn.get(store_.tables.failures.handle, place) || txn.get(store_.tables.shadow_failures.handle, place);
+          counted_.failures += is_there ? 1 : 0;
+        }
+      } catch (const StoreError&) {  // what cannot be read goes without what it would lead to
+      }
+    });
+  }
+
+  void count_answers(std::int64_t before_ms) {
+    const Table& table = store_.tables.idempotency;
+    const auto find_day = [&](std::uint32_t& day) {
+      const ReadTxn txn = store_.env.read();
+      return next_day_with_answers(txn, store_.tables, tenant_, day);
+    };
+    for (std::uint32_t day = 0; find_day(day); ++day) {
+      const KeyBytes prefix = KeyBytes().u32(day).u32(tenant_);
+      walk_slices(
+          store_.env, table, std::string(prefix.view()),
+          [&](const Txn&, std::string_view key, std::string_view value) {
+            if (!key.starts_with(prefix.view())) return Visited::end;
+            counted_.idempotency_keys += is_answer_before(key, value, before_ms) ? 1 : 0;
+            return Visited::go_on;
+          },
+          [this] { tell_counted(); });
+    }
+  }
+
+  void tell_counted() const { tell(upkeep_, {"count", "records", "", counted_.total(), 0}); }
 
   // One transaction, and then as long a pause: the service that may run beside has to come to its turn.
   template <class Use>
@@ -192,12 +263,17 @@ class Purging {
   Room room_;
   model::TenantId tenant_ = 0;
   Purged purged_;
+  Expired counted_;
 };
 
 }  // namespace
 
 Result<Purged> purge(const Upkeep& upkeep, const PurgeQuery& query) {
   return guarded(upkeep, [&]() -> Result<Purged> { return Purging(upkeep, query).run(); });
+}
+
+Result<Expired> count_purge(const Upkeep& upkeep, const PurgeQuery& query) {
+  return guarded(upkeep, [&]() -> Result<Expired> { return Purging(upkeep, query).count(); });
 }
 
 }  // namespace runwarden::store

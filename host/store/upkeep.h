@@ -104,6 +104,8 @@ struct Purged {
 // Beside a serving process, which forgets what it remembers of open runs within seconds. Small transactions, and as much time
 // between them as they take. Killed, it has deleted some; it is to be asked for again. The tenant's keys stay.
 Result<Purged> purge(const Upkeep& upkeep, const PurgeQuery& query);
+// What a purge would delete now, but for entries of indexes; deletes nothing. Beside a serving process, in slices.
+Result<Expired> count_purge(const Upkeep& upkeep, const PurgeQuery& query);
 
 struct Verified {
   std::map<std::string, std::uint64_t> entries;  // looked at, by table

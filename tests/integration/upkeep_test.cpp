@@ -292,12 +292,20 @@ TEST(WholeStore, PurgedBesideTheService_TheTenantIsGoneAndOthersAreUntouched) {
   const Records others(service, other_key);
   const Answers before = ask(service, other_key, others.paths());
 
-  const CommandResult purged = service.cli({"purge", "--tenant", "acme", "--json"});
+  const CommandResult unsure = service.cli({"purge", "--tenant", "acme"});
+  EXPECT_EQ(unsure.exit_code, 2);
+  EXPECT_THAT(unsure.err, HasSubstr("--yes"));
+  const CommandResult counted = service.cli({"purge", "--tenant", "acme", "--dry-run", "--json"});
+  ASSERT_EQ(counted.exit_code, 0) << counted.err;
+  EXPECT_EQ(service.get("/v1/runs/one", key).status, 200) << "nothing was deleted";
+
+  const CommandResult purged = service.cli({"purge", "--tenant", "acme", "--yes", "--json"});
   ASSERT_EQ(purged.exit_code, 0) << purged.err;
   const json receipt = json::parse(purged.out);
   EXPECT_EQ(receipt["tenant"], "acme");
   EXPECT_TRUE(receipt["before"].is_null());
   EXPECT_EQ(receipt["deleted"]["runs"], 6) << receipt;
+  for (const auto& [name, count] : json::parse(counted.out)["wouldDelete"].items()) EXPECT_EQ(count, receipt["deleted"][name]) << name;
   EXPECT_EQ(receipt["deleted"]["failures"], 2);
   EXPECT_EQ(receipt["deleted"]["policies"], 2);
   EXPECT_EQ(receipt["deleted"]["changes"], 3) << "a policy's revision is a change as well";
@@ -344,7 +352,7 @@ TEST(WholeStore, Compacted_IsSmallerAndAnswersTheSame) {
     large["note"] = note;
     ASSERT_EQ(service.post("/v1/ingest/runs", bulk_key, large.dump()).status, 201);
   }
-  ASSERT_EQ(service.cli({"purge", "--tenant", "globex"}).exit_code, 0);
+  ASSERT_EQ(service.cli({"purge", "--tenant", "globex", "--yes"}).exit_code, 0);
   ASSERT_EQ(service.stop(), 0);
 
   const std::uintmax_t size = fs::file_size(service.folder() / "data" / "data.mdb");

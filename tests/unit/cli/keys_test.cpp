@@ -37,6 +37,14 @@ TEST_F(KeysCommand, Create_PrintsTheKeyAloneAndMakesTheStore) {
   EXPECT_THAT(made.err, testing::Not(HasSubstr(made.out.substr(20, 64)))) << "hints must not repeat the secret";
 }
 
+TEST_F(KeysCommand, Create_SaysWhenTheTenantIsNew) {
+  EXPECT_THAT(keys({"create", "--tenant", "acme"}).err, testing::StartsWith("made the new tenant \"acme\"\nkey_"));
+  EXPECT_THAT(keys({"create", "--tenant", "acme"}).err, testing::StartsWith("key_"));
+  EXPECT_THAT(keys({"create", "--tenant", "globex"}).err, testing::StartsWith("made the new tenant \"globex\"\nkey_"));
+  EXPECT_THAT(keys({"create", "--tenant", "acmee"}).err,
+              testing::StartsWith("made the new tenant \"acmee\"; there is also \"acme\"\nkey_"));
+}
+
 TEST_F(KeysCommand, Create_KeepsOnlyTheDigest) {
   const Ended made = keys({"create", "--tenant", "acme", "--scopes", "ingest,read"});
   const std::string key = made.out.substr(0, made.out.size() - 1);

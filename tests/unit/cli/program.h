@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -34,6 +37,30 @@ class Program {
     return {code, text_of("stdout"), text_of("stderr")};
   }
 
+  // With standard input and standard error at a terminal, where that is typed.
+  Ended run_at_terminal(const std::vector<std::string>& args, const std::string& typed) const {
+    const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) return {};
+    const std::string side = ::ptsname(terminal);
+    const int open_side = ::open(side.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);  // else what was said is gone with the program
+    termios raw{};
+    ::tcgetattr(open_side, &raw);
+    raw.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    raw.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+    ::tcsetattr(open_side, TCSANOW, &raw);
+    if (::write(terminal, typed.data(), typed.size()) != static_cast<ssize_t>(typed.size())) return {};
+    const int out = ::open(name("stdout").c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+    const int code = spawn(args, side, out, {}, side);
+    ::close(out);
+    std::string said(65536, '\0');
+    ::fcntl(terminal, F_SETFL, O_NONBLOCK);
+    const ssize_t got = ::read(terminal, said.data(), said.size());
+    said.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    ::close(open_side);
+    ::close(terminal);
+    return {code, text_of("stdout"), said};
+  }
+
   // With a standard output that nobody reads.
   Ended run_unread(const std::vector<std::string>& args, const std::string& input) const {
     int ends[2];
@@ -54,19 +81,20 @@ class Program {
     return text.str();
   }
 
-  int spawn(const std::vector<std::string>& args, const std::string& in, int out, const std::vector<std::string>& environment) const {
+  int spawn(const std::vector<std::string>& args, const std::string& in, int out, const std::vector<std::string>& environment,
+            std::string err = {}) const {
     std::vector<char*> argv = {const_cast<char*>(PROGRAM)};
     for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
     argv.push_back(nullptr);
     std::vector<char*> variables = {const_cast<char*>("PATH=/usr/bin:/bin")};
     for (const std::string& variable : environment) variables.push_back(const_cast<char*>(variable.c_str()));
     variables.push_back(nullptr);
-    const std::string err = name("stderr");
+    if (err.empty()) err = name("stderr");
     const pid_t child = ::fork();
     if (child == 0) {
-      ::dup2(::open(in.c_str(), O_RDONLY), STDIN_FILENO);
+      ::dup2(::open(in.c_str(), O_RDONLY | O_NOCTTY), STDIN_FILENO);
       ::dup2(out, STDOUT_FILENO);
-      ::dup2(::open(err.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDERR_FILENO);
+      ::dup2(::open(err.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_NOCTTY, 0600), STDERR_FILENO);
       ::execve(PROGRAM, argv.data(), variables.data());
       ::_exit(127);
     }

@@ -36,7 +36,7 @@ std::vector<std::string> members(const Json& object) {
 
 TEST_F(UpkeepCommands, WhereThereIsNoStore_SaySoAndMakeNone) {
   for (const Args& args : {Args{"export", "--tenant", "acme"}, Args{"backup", path("copy")}, Args{"verify"}, Args{"compact"},
-                           Args{"purge", "--tenant", "acme"}}) {
+                           Args{"purge", "--tenant", "acme", "--yes"}}) {
     const Ended ended = run(args);
     EXPECT_EQ(ended.code, 1) << args[0];
     EXPECT_EQ(ended.out, "") << args[0];
@@ -65,15 +65,16 @@ TEST_P(UpkeepJson, Json_IsOneObjectOfTheseMembers) {
   EXPECT_THAT(members(Json::parse(ended.out)), testing::UnorderedElementsAreArray(GetParam().members));
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, UpkeepJson,
-                         testing::Values(JsonCase{"export_to_a_file", {"export", "--tenant", "acme", "--output", "DIR"}, {}},
-                                         JsonCase{"backup", {"backup", "DIR"}, {"folder", "bytes", "entries"}},
-                                         JsonCase{"verify", {"verify"}, {"ok", "entries", "faultCount", "faults"}},
-                                         JsonCase{"compact", {"compact"}, {"bytesBefore", "bytesAfter"}},
-                                         JsonCase{"purge",
-                                                  {"purge", "--tenant", "acme", "--before", "2026-01-01T00:00:00Z"},
-                                                  {"tenant", "before", "purgedAt", "deleted"}}),
-                         [](const auto& test) { return test.param.title; });
+INSTANTIATE_TEST_SUITE_P(
+    Commands, UpkeepJson,
+    testing::Values(
+        JsonCase{"export_to_a_file", {"export", "--tenant", "acme", "--output", "DIR"}, {}},
+        JsonCase{"backup", {"backup", "DIR"}, {"folder", "bytes", "entries"}},
+        JsonCase{"verify", {"verify"}, {"ok", "entries", "faultCount", "faults"}},
+        JsonCase{"compact", {"compact"}, {"bytesBefore", "bytesAfter"}},
+        JsonCase{"purge", {"purge", "--tenant", "acme", "--before", "2026-01-01T00:00:00Z"}, {"tenant", "before", "purgedAt", "deleted"}},
+        JsonCase{"purge_dry_run", {"purge", "--tenant", "acme", "--dry-run"}, {"tenant", "before", "dryRun", "countedAt", "wouldDelete"}}),
+    [](const auto& test) { return test.param.title; });
 
 TEST_F(UpkeepCommands, Export_WritesTheRecordsToStandardOutputAndTheCountsToStandardError) {
   make_store();
@@ -155,7 +156,51 @@ TEST_F(UpkeepCommands, Purge_SaysSinceWhenAndOfWhom) {
   EXPECT_EQ(time("purgedAt") - time("before"), 2 * 3'600'000);
   EXPECT_THAT(members(ago.at("deleted")), testing::UnorderedElementsAre("runs", "failures", "events", "changes", "policies",
                                                                         "idempotentAnswers", "crashMarks", "indexEntries"));
-  EXPECT_EQ(run({"purge", "--tenant", "globex"}).code, 1) << "a tenant that is not there";
+  EXPECT_EQ(run({"purge", "--tenant", "globex", "--yes"}).code, 1) << "a tenant that is not there";
+}
+
+TEST_F(UpkeepCommands, PurgeOfEverything_WhereNobodyCanBeAsked_WantsYes) {
+  make_store();
+  const Ended unsure = run({"purge", "--tenant", "acme"}, "y\n");
+  EXPECT_EQ(unsure.code, 2);
+  EXPECT_EQ(unsure.out, "");
+  EXPECT_EQ(unsure.err,
+            "runwarden: purge: without --before this deletes every record of the tenant \"acme\": say so with --yes, or count them first "
+            "with --dry-run\n");
+  const Ended sure = run({"purge", "--tenant", "acme", "--yes"});
+  EXPECT_EQ(sure.code, 0) << sure.err;
+  EXPECT_THAT(sure.out, HasSubstr("tenant \"acme\", every record\n"));
+}
+
+TEST_F(UpkeepCommands, PurgeOfEverything_OnATerminal_Asks) {
+  make_store();
+  const Args purge{"purge", "--tenant", "acme", "--config", config};
+  const std::string question = "Delete every record of the tenant \"acme\"? [y/N] ";
+  for (const char* typed : {"n\n", "\n", "yesterday\n", "\x04"}) {
+    const Ended ended = program.run_at_terminal(purge, typed);
+    EXPECT_EQ(ended.code, 1) << typed;
+    EXPECT_EQ(ended.out, "") << typed;
+    EXPECT_THAT(ended.err, StartsWith(question)) << typed;
+    EXPECT_THAT(ended.err, HasSubstr("nothing was deleted")) << typed;
+  }
+  for (const char* typed : {"y\n", "YES\n"}) {
+    const Ended ended = program.run_at_terminal(purge, typed);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, StartsWith(question)) << typed;
+    EXPECT_THAT(ended.out, StartsWith("purged at ")) << typed;
+  }
+  const Ended told = program.run_at_terminal({"purge", "--tenant", "acme", "--before", "90d", "--config", config}, "");
+  EXPECT_EQ(told.code, 0);
+  EXPECT_EQ(told.err, "") << "only what deletes everything is asked about";
+}
+
+TEST_F(UpkeepCommands, PurgeDryRun_SaysThatNothingWasDeleted) {
+  make_store();
+  const Ended ended = run({"purge", "--tenant", "acme", "--dry-run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("nothing was deleted; a purge at "));
+  EXPECT_THAT(ended.out, HasSubstr("WOULD DELETE"));
+  EXPECT_EQ(run({"purge", "--tenant", "globex", "--dry-run"}).code, 1) << "a tenant that is not there";
 }
 
 TEST_F(UpkeepCommands, Verify_SaysWhatItLookedAt) {

@@ -84,7 +84,7 @@ TEST(Config, WhenTheNamedFileIsMissing_EveryCommandThatReadsItExitsWith1) {
   const Program program;
   for (const Args& args : {Args{"serve"}, Args{"check"}, Args{"keys", "list"}, Args{"keys", "create", "--tenant", "t"},
                            Args{"detectors", "list"}, Args{"analyze", "x.json"}, Args{"export", "--tenant", "t"}, Args{"import"},
-                           Args{"backup", "x"}, Args{"verify"}, Args{"compact"}, Args{"purge", "--tenant", "t"}}) {
+                           Args{"backup", "x"}, Args{"verify"}, Args{"compact"}, Args{"purge", "--tenant", "t", "--yes"}}) {
     Args with_config = args;
     with_config.insert(with_config.end(), {"--config", "/nowhere/c.yaml"});
     const Ended ended = program.run(with_config);

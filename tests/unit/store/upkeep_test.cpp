@@ -103,6 +103,45 @@ TEST_F(Upkeeping, PurgeBefore_TakesTheOlderRecordsWithAllThatIsTheirs) {
   expect_good(path_);
 }
 
+// The times of the tenant's runs, in their order.
+std::vector<std::int64_t> times_of_runs(const Rows& rows, model::TenantId tenant) {
+  std::vector<std::int64_t> times;
+  for (const auto& [key, value] : rows.at("runs")) {
+    if (tenant_of(key) == tenant) times.push_back(record_key_of(key).time_ms);
+  }
+  return times;
+}
+
+TEST_F(Upkeeping, CountPurge_CountsWhatThePurgeThenDeletes) {
+  for (const bool spoiled : {false, true}) {
+    for (const std::size_t eighths : {0, 1, 2, 3, 4, 5, 6, 7, 8}) {
+      fs::remove_all(path_);
+      fill();
+      for (const char* table : {"runs", "failures", "policies", "idempotency"}) {
+        if (spoiled) spoil_last(path_, table);
+      }
+      const Rows before = rows(path_);
+      const auto times = times_of_runs(before, 2);
+      // Between a run and its failures, too.
+      const std::int64_t before_ms = eighths == 8 ? kEndMs : times[times.size() * eighths / 8] + 1;
+      const auto counted = count_purge(upkeep(), {"acme", before_ms});
+      ASSERT_TRUE(counted.ok()) << counted.error().detail;
+      EXPECT_EQ(rows(path_), before) << "nothing is deleted";
+      const Expired gone = purged("acme", before_ms).gone;
+      EXPECT_GT(gone.total(), 0u);
+      EXPECT_EQ(counted->runs, gone.runs);
+      EXPECT_EQ(counted->failures, gone.failures);
+      EXPECT_EQ(counted->events, gone.events);
+      EXPECT_EQ(counted->changes, gone.changes);
+      EXPECT_EQ(counted->policies, gone.policies);
+      EXPECT_EQ(counted->idempotency_keys, gone.idempotency_keys);
+      EXPECT_EQ(counted->crash_marks, gone.crash_marks);
+    }
+  }
+  EXPECT_FALSE(count_purge(upkeep(), {"nobody"}).ok());
+  EXPECT_THAT(count_purge(stopping(1), {"acme"}).error().detail, HasSubstr("interrupted"));
+}
+
 TEST_F(Upkeeping, Purge_TakesUnreadableRecordsAndWhatTheyLeftInIndexes) {
   fill();
   for (const char* table : {"runs", "failures", "policies", "idempotency"}) spoil_last(path_, table);
