@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "cli/context.h"
 #include "cli/line_reader.h"
@@ -11,11 +12,13 @@
 #include "cli/ordered_work.h"
 #include "cli/problem_line.h"
 #include "pipeline/analyze.h"
+#include "store/export_lines.h"
 
 namespace runwarden::cli {
 namespace {
 
 constexpr int kMaxThreads = 256;
+constexpr std::size_t kLongestExportLine = std::size_t{1} << 30;  // no record in a store is longer
 
 struct AnalyzeOptions {
   std::vector<std::string> files;
@@ -43,6 +46,7 @@ class Analyzer {
       if (!read(file)) break;
     }
     work_.finish();
+    if (open_runs_ > 0) context_.err << "runwarden: " << open_runs_ << " runs of exports are still open and were not judged\n";
     const int written = context_.finish();
     return written != kFine || bad_ || reached_ ? kWanting : kFine;
   }
@@ -52,24 +56,45 @@ class Analyzer {
   bool read(const std::string& file) {
     auto input = InputFile::open(file);
     if (!input.ok()) return refuse(input.error(), file, 0);
-    if (options_.ndjson) return read_lines(*input, file);
-    auto text = read_whole(input->descriptor(), max_bytes_);
+    LineReader reader(input->descriptor(), max_bytes_);
+    const auto is_export = reader.begins_with(store::kExportBegins);
+    if (!is_export.ok()) return refuse(is_export.error(), file, 0);
+    if (*is_export) reader.set_max_line_bytes(kLongestExportLine);
+    if (options_.ndjson || *is_export) return read_lines(reader, file);
+    auto text = reader.rest();
     if (!text.ok()) return refuse(text.error(), file, 0);
     if (!*text) return refuse(too_large(), file, 0);
-    return judge(std::move(**text), file, 0);
+    return take(std::move(**text), file, 0);
   }
 
-  bool read_lines(const InputFile& input, const std::string& file) {
-    LineReader reader(input.descriptor(), max_bytes_);
+  bool read_lines(LineReader& reader, const std::string& file) {
+    in_export_ = false;
     for (;;) {
       auto line = reader.next();
       if (!line.ok()) return refuse(line.error(), file, 0);
-      if (!*line) return true;
+      if (!*line) return !in_export_ || refuse(cut_off(), file, 0);
       const std::uint64_t number = (*line)->number;
-      const bool read_on = (*line)->too_long ? refuse(too_large(), file, number) : judge(std::move((*line)->text), file, number);
+      const bool read_on = (*line)->too_long ? refuse(too_large(), file, number) : take(std::move((*line)->text), file, number);
       if (!read_on) return false;
     }
   }
+
+  // Of a line of an export its run, as far as it has one; else the text is a run.
+  bool take(std::string text, const std::string& file, std::uint64_t number) {
+    auto line = store::read_export_line(text);
+    if (!line.ok()) return refuse(line.error(), file, number);
+    if (!*line) return judge(std::move(text), file, number);
+    switch ((*line)->kind) {
+      case store::ExportLine::Kind::header: return !std::exchange(in_export_, true) || refuse(cut_off(), file, number);
+      case store::ExportLine::Kind::end: in_export_ = false; return true;
+      case store::ExportLine::Kind::run: return judge(std::move((*line)->document), file, number);
+      case store::ExportLine::Kind::open_run: ++open_runs_; return true;
+      case store::ExportLine::Kind::other: return true;
+    }
+    return true;
+  }
+
+  Error cut_off() const { return Error{Code::bad_request, "the export ends without its last line: it was cut off; make it again", {}, {}}; }
 
   Error too_large() const {
     return Error{Code::payload_too_large,
@@ -80,6 +105,7 @@ class Analyzer {
 
   bool judge(std::string text, const std::string& file, std::uint64_t line) {
     const std::size_t bytes = text.size();
+    if (bytes > max_bytes_) return refuse(too_large(), file, line);
     return work_.submit([this, text = std::move(text), file, line](std::size_t worker) { return answer(text, file, line, worker); }, bytes);
   }
 
@@ -121,6 +147,8 @@ class Analyzer {
   const AnalyzeOptions& options_;
   std::size_t max_bytes_;
   intake::RunLimits limits_;
+  bool in_export_ = false;             // between the first and the last line of one
+  std::uint64_t open_runs_ = 0;        // of exports
   std::atomic<bool> bad_ = false;      // some run could not be judged
   std::atomic<bool> reached_ = false;  // some failure reached --fail-on
   OrderedWork work_;                   // last: its threads use what stands above
@@ -142,7 +170,7 @@ int analyze(Context& context, AnalyzeOptions& options) {
 void add_analyze(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("analyze", "Run the enabled detectors on run files or standard input; nothing is stored");
   auto options = std::make_shared<AnalyzeOptions>();
-  command->add_option("files", options->files, "Files with one run each; - or none: standard input")->type_name("FILE");
+  command->add_option("files", options->files, "Files with one run each, or exports; - or none: standard input")->type_name("FILE");
   command->add_flag("--ndjson", options->ndjson, "Each line of the input is a run");
   command->add_option("--fail-on", options->fail_on, "Exit 1 if a failure has this suspicion score or a higher one")
       ->type_name("SCORE")
@@ -153,7 +181,8 @@ void add_analyze(CLI::App& app, Context& context) {
   command->add_option("--tenant", options->tenant, "Judge with this tenant's settings")->type_name("TENANT");
   command->footer(
       "One JSON answer a run and line, {\"failures\": [...], \"detectors\": [...]}, in the order of the input. A run that cannot be\n"
-      "read has a problem object in its place, and the exit code is 1.\n\n"
+      "read has a problem object in its place, and the exit code is 1. Of an export the runs that have ended are judged, by their\n"
+      "latest revision; a line with an unknown \"record\" is refused.\n\n"
       "Example:\n  runwarden analyze --ndjson --fail-on 80 runs.ndjson");
   command->callback([&context, options] { context.exit_code = analyze(context, *options); });
 }

@@ -43,6 +43,24 @@ Result<bool> LineReader::fill() {
   return read_some(file_, buffer_);
 }
 
+Result<bool> LineReader::begins_with(std::string_view text) {
+  while (buffer_.size() - at_ < text.size()) {
+    const auto more = fill();
+    if (!more.ok()) return more.error();
+    if (!*more) break;
+  }
+  return std::string_view(buffer_).substr(at_).starts_with(text);
+}
+
+Result<std::optional<std::string>> LineReader::rest() {
+  for (;;) {
+    if (buffer_.size() - at_ > max_line_bytes_) return std::optional<std::string>();
+    const auto more = fill();
+    if (!more.ok()) return more.error();
+    if (!*more) return std::optional(std::exchange(buffer_, {}).substr(std::exchange(at_, 0)));
+  }
+}
+
 Result<std::optional<Line>> LineReader::next() {
   Line line;
   std::size_t looked_at = at_;
@@ -77,13 +95,7 @@ Result<std::optional<Line>> LineReader::next() {
 }
 
 Result<std::optional<std::string>> read_whole(int file, std::size_t max_bytes) {
-  std::string text;
-  for (;;) {
-    const auto more = read_some(file, text);
-    if (!more.ok()) return more.error();
-    if (text.size() > max_bytes) return std::optional<std::string>();
-    if (!*more) return std::optional(std::move(text));
-  }
+  return LineReader(file, max_bytes).rest();
 }
 
 Result<InputFile> InputFile::open(const std::string& name) {

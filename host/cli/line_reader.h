@@ -21,6 +21,13 @@ class LineReader {
   // Reads from a descriptor that the caller closes.
   LineReader(int file, std::size_t max_line_bytes);
 
+  // Whether what comes next begins so; nothing of it is taken yet.
+  Result<bool> begins_with(std::string_view text);
+  // From the next line on.
+  void set_max_line_bytes(std::size_t bytes) { max_line_bytes_ = bytes; }
+
+  // Everything that is left; nothing if it is more than the bound of a line.
+  Result<std::optional<std::string>> rest();
   // The next line that is not empty, or nothing at the end. Never waits for more than that line.
   Result<std::optional<Line>> next();
 

@@ -153,6 +153,26 @@ std::size_t count_missing(const ServiceProcess& service, const std::string& key,
   return missing;
 }
 
+TEST(WholeStore, AnalyzeOfAnExport_FindsInEachRunWhatTheServiceFound) {
+  ServiceProcess service;
+  const std::string key = service.make_key("acme");
+  const Records records(service, key);
+  const std::string file = service.folder() / "acme.ndjson";
+  ASSERT_EQ(service.cli({"export", "--tenant", "acme", "--output", file}).exit_code, 0);
+  const CommandResult analyzed = service.cli({"analyze", file});
+  EXPECT_EQ(analyzed.exit_code, 0) << analyzed.out;
+  std::istringstream lines(analyzed.out);
+  std::vector<std::string> failing;
+  std::size_t answers = 0;
+  for (std::string line; std::getline(lines, line); ++answers) {
+    const json answer = json::parse(line);
+    for (const json& failure : answer["failures"]) failing.push_back(failure["runId"]);
+  }
+  EXPECT_EQ(answers, 5u) << "one, two, fine, streamed, and the one without an id of the client's";
+  EXPECT_THAT(failing, testing::ElementsAre("one", "two"));
+  EXPECT_THAT(analyzed.err, HasSubstr("1 runs of exports are still open"));
+}
+
 TEST(WholeStore, ExportedBesideTheService_AndImported_AnswersTheSame) {
   ServiceProcess from;
   const std::string key = from.make_key("acme");

@@ -63,6 +63,97 @@ TEST_F(AnalyzeCommand, OfLinesOnManyThreads_KeepsTheirOrder) {
   for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i].at("failures")[0].at("runId"), "r" + std::to_string(i));
 }
 
+// A run as a line of an export.
+std::string exported_run(const std::string& document, const std::string& more = {}) {
+  return R"({"record":"run","timeMs":1,"seq":"1","runId":"r","revision":1,)" + more +
+         R"("state":"resolved","resolution":"whole","resolvedMs":1,"contentSha256":")" + std::string(64, '0') +
+         R"(","maxScore":0,"fired":[],"failureKeys":[],"packedEvents":0,"document":)" + document +
+         R"(,"failures":[],"detectors":[],"policies":[]})";
+}
+
+const std::string kHeader = R"({"record":"header","format":"runwarden-export","version":1,"tenant":"acme","exportedMs":1})";
+const std::string kEnd = R"({"record":"end","lines":7,"sha256":"00","unreadableRecords":0,"unreadable":[]})";
+const std::string kOpenRun =
+    R"({"record":"run","timeMs":1,"seq":"1","runId":"o","revision":1,"state":"open","resolution":"whole","resolvedMs":0,"contentSha256":")" +
+    std::string(64, '0') +
+    R"(","maxScore":0,"fired":[],"failureKeys":[],"packedEvents":0,"buffering":{"firstMs":1,"lastMs":1,"former":0,"total":1,"cut":0,)"
+    R"("tailFinal":false,"bytes":"59","maxEvents":10000,"maxBytes":"67108864"}})";
+const std::string kEvents =
+    R"({"record":"events","timeMs":1,"seq":"1","packed":false,"first":0,"receivedMs":1,"events":[{"type":"run_started"}]})";
+const std::string kPolicyName = R"({"record":"policy_name","policy":"refunds","highestRevision":"2"})";
+
+TEST_F(AnalyzeCommand, OfAnExport_JudgesItsRunsOnly) {
+  const std::string lines = kHeader + "\n" + kPolicyName + "\n" + exported_run(refund_run("a")) + "\n" +
+                            exported_run(refund_run("before"), R"("former":true,)") + "\n" + kEvents + "\n" + exported_run(good_run("b")) +
+                            "\n" + kOpenRun + "\n" + kEvents + "\n" + kEnd + "\n";
+  for (const std::vector<std::string>& args : {std::vector<std::string>{}, {"--ndjson"}, {program.folder().write("x.ndjson", lines)}}) {
+    const Ended ended = analyze(args, lines);
+    EXPECT_EQ(ended.code, 0) << ended.out;
+    const auto all = answers(ended);
+    ASSERT_EQ(all.size(), 2u) << ended.out;
+    EXPECT_EQ(all[0].at("failures")[0].at("runId"), "a");
+    EXPECT_EQ(all[1].at("failures").size(), 0u);
+    EXPECT_THAT(ended.err, HasSubstr("runwarden: 1 runs of exports are still open and were not judged\n"));
+  }
+  EXPECT_EQ(analyze({"--fail-on", "95"}, lines).code, 1);
+  EXPECT_EQ(answers(analyze({}, exported_run(refund_run("a")))).at(0).at("failures").size(), 1u) << "a line of an export alone";
+}
+
+TEST_F(AnalyzeCommand, OfALineWithAnUnknownRecord_RefusesIt) {
+  const Ended ended = analyze({"--ndjson"}, R"({"record":"rnu","steps":[]})"
+                                            "\n" +
+                                                refund_run("a") + "\n" + R"({"record":"run","timeMs":1})" + "\n");
+  EXPECT_EQ(ended.code, 1);
+  const auto all = answers(ended);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].at("status"), 422);
+  EXPECT_EQ(all[0].at("line"), 1);
+  EXPECT_EQ(
+      all[0].at("detail"),
+      "a line of an export: a record of kind \"rnu\" is nothing this program knows; make the export again, or leave \"record\" out of a "
+      "run");
+  EXPECT_EQ(all[1].at("failures")[0].at("runId"), "a");
+  EXPECT_EQ(all[2].at("status"), 422);
+  EXPECT_EQ(all[2].at("line"), 3);
+  EXPECT_EQ(analyze({}, R"({"record":"rnu"})").code, 1);
+}
+
+TEST_F(AnalyzeCommand, OfARunThatSpeaksOfRecords_IsNoExport) {
+  const auto all = answers(analyze({"--ndjson"}, R"({"userRequestText":"set \"record\"","metadata":{"record":"run"}})"
+                                                 "\n"
+                                                 R"({"record":5})"
+                                                 "\n"
+                                                 R"({"record": )"
+                                                 "\n"));
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_TRUE(all[0].contains("failures"));
+  EXPECT_TRUE(all[1].contains("failures"));
+  EXPECT_EQ(all[2].at("code"), "malformed_json");
+}
+
+TEST_F(AnalyzeCommand, OfAnExportThatWasCutOff_SaysSo) {
+  for (const std::string& after : {std::string(), kHeader + "\n" + kEnd + "\n"}) {
+    const Ended ended = analyze({}, kHeader + "\n" + exported_run(refund_run("a")) + "\n" + after);
+    EXPECT_EQ(ended.code, 1);
+    const auto all = answers(ended);
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0].at("failures").size(), 1u);
+    EXPECT_EQ(all[1].at("detail"), "the export ends without its last line: it was cut off; make it again");
+  }
+}
+
+// Beside its document a line holds the run's failures: it may be longer than a run.
+TEST_F(AnalyzeCommand, OfAnExport_TheLimitIsThatOfTheRun) {
+  config = write_config(program, "limits: {max_body_bytes: 1KiB}\n");
+  const std::string long_line = exported_run(refund_run("a"), R"("more":")" + std::string(5000, 'x') + R"(",)");
+  const std::string long_run = exported_run(R"({"text": ")" + std::string(5000, 'x') + "\"}");
+  const auto all = answers(analyze({}, kHeader + "\n" + long_line + "\n" + long_run + "\n" + kEnd + "\n"));
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].at("failures").size(), 1u);
+  EXPECT_EQ(all[1].at("code"), "payload_too_large");
+  EXPECT_EQ(all[1].at("line"), 3);
+}
+
 TEST_F(AnalyzeCommand, WhenALineIsBad_ItsPlaceHasAProblemAndTheRestIsJudged) {
   const Ended ended = analyze({"--ndjson"}, refund_run("a") + "\n{oops\n\n{\"steps\": 5}\n" + refund_run("b"));
   EXPECT_EQ(ended.code, 1);

@@ -66,6 +66,27 @@ TEST(LineReader, WhenALineIsThereInAPipe_DoesNotWaitForMore) {
   ::close(ends[0]);
 }
 
+TEST(LineReader, SaysHowItBeginsAndTakesNothing) {
+  const test::TempFolder folder;
+  const auto input = InputFile::open(folder.write("input", "one\ntwo"));
+  LineReader reader(input->descriptor(), 5);
+  EXPECT_TRUE(*reader.begins_with("one\nt"));
+  EXPECT_FALSE(*reader.begins_with("two"));
+  EXPECT_FALSE(*reader.begins_with("one\ntwo and more"));
+  EXPECT_EQ((*reader.next())->text, "one");
+  EXPECT_TRUE(*reader.begins_with("two"));
+  EXPECT_EQ(**reader.rest(), "two");
+  EXPECT_EQ(**reader.rest(), "");
+}
+
+TEST(LineReader, Rest_IsBoundedAlsoBehindWhatWasLookedAt) {
+  const test::TempFolder folder;
+  const auto input = InputFile::open(folder.write("input", std::string(200'000, 'x')));
+  LineReader reader(input->descriptor(), 100'000);
+  EXPECT_TRUE(*reader.begins_with("xx"));
+  EXPECT_EQ(*reader.rest(), std::nullopt);
+}
+
 TEST(ReadWhole, IsBounded) {
   const test::TempFolder folder;
   const auto file = folder.write("input", "12345");
