@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace runwarden::redact {
 namespace {
@@ -48,51 +49,170 @@ bool luhn(std::string_view digits) {
   return sum % 10 == 0;
 }
 
+bool is_card(std::string_view digits) {
+  return digits.size() >= kFewestDigits && digits.size() <= kMostDigits && of_an_issuer(digits) && luhn(digits);
+}
+
+bool digit_at(std::string_view text, std::size_t at) {
+  return at < text.size() && is_digit(text[at]);
+}
+
+std::size_t digits_end(std::string_view text, std::size_t at) {
+  while (digit_at(text, at)) ++at;
+  return at;
+}
+
 // Nothing that makes the digits part of a longer word or number stands at `at`.
 bool ends_there(std::string_view text, std::size_t at) {
   if (at >= text.size()) return true;
-  const char c = text[at];
-  if (is_digit(c) || is_letter(c)) return false;
-  const bool decimal = c == '.' || c == ',';
-  return !(decimal && at + 1 < text.size() && is_digit(text[at + 1]));
+  if (is_digit(text[at]) || is_letter(text[at])) return false;
+  return !((text[at] == '.' || text[at] == ',') && digit_at(text, at + 1));
+}
+
+// A number without a fraction that is written with a point or an exponent. The exponent needs a mantissa as long as a card number, or
+// round figures would do.
+struct Integer {
+  std::array<char, kMostDigits> digits;
+  std::size_t count = 0;
+  std::size_t end = 0;  // 0: it is none
+
+  std::string_view text() const { return {digits.data(), count}; }
+};
+Integer integer_at(std::string_view text, std::size_t at) {
+  constexpr std::size_t kFewestOfMantissa = 12;
+  Integer number;
+  std::size_t point = 0;
+  std::size_t significant = 0;
+  bool seen_point = false;
+  std::size_t i = at;
+  for (; i < text.size() && i - at <= 2 * kMostDigits; ++i) {
+    if (text[i] == '.' && !seen_point && digit_at(text, i + 1)) {
+      seen_point = true;
+      continue;
+    }
+    if (!is_digit(text[i])) break;
+    if (!seen_point) ++point;
+    if (number.count < kMostDigits)
+      number.digits[number.count++] = text[i];
+    else if (text[i] != '0')
+      return {};
+    if (text[i] != '0') significant = number.count;
+  }
+  const bool has_exponent = i < text.size() && (text[i] == 'e' || text[i] == 'E');
+  if (has_exponent) {
+    const std::size_t sign = i + 1 < text.size() && text[i + 1] == '+' ? 1 : 0;
+    const std::size_t begin = i + 1 + sign;
+    const std::size_t end = digits_end(text, begin);
+    if (end == begin || end - begin > 2 || number.count < kFewestOfMantissa) return {};
+    for (std::size_t k = begin, power = 0; k < end; ++k) {
+      power = power * 10 + static_cast<std::size_t>(text[k] - '0');
+      if (k + 1 == end) point += power;
+    }
+    i = end;
+  }
+  if (significant > point || point > kMostDigits) return {};
+  while (number.count < point) number.digits[number.count++] = '0';
+  number.count = point;
+  number.end = i;
+  return number;
+}
+
+// What joins two groups of digits.
+struct Joint {
+  char sign = 0;         // 0: nothing does; '\n' for any line end
+  std::size_t next = 0;  // where the next group begins
+
+  bool loose() const { return sign == ' ' || sign == '-'; }
+};
+
+Joint joint_at(std::string_view text, std::size_t at) {
+  constexpr std::size_t kMostIndent = 16;
+  const auto blanks_end = [&](std::size_t i) {
+    const std::size_t limit = std::min(text.size(), i + kMostIndent);
+    while (i < limit && (text[i] == ' ' || text[i] == '\t')) ++i;
+    return i;
+  };
+  if (at >= text.size()) return {};
+  std::size_t next = blanks_end(at);
+  if (next < text.size() && (text[next] == '\n' || text[next] == '\r')) {
+    // "\n\n": \r\n as escapes of JSON
+    next += text.substr(next, 2) == "\r\n" || text.substr(next, 2) == "\n\n" ? 2 : 1;
+    next = blanks_end(next);
+    return digit_at(text, next) ? Joint{'\n', next} : Joint{};
+  }
+  const bool one = std::string_view(" -./_+").find(text[at]) != std::string_view::npos && digit_at(text, at + 1);
+  return one ? Joint{text[at], at + 1} : Joint{};
+}
+
+constexpr std::size_t kMostGroups = 6;
+constexpr char kMixed = '*';
+
+bool is_printed_on_cards(const std::array<std::size_t, kMostGroups>& groups, std::size_t count) {
+  constexpr std::array<std::size_t, kMostGroups> kPrinted[] = {{4, 4, 4, 4}, {4, 6, 5}, {4, 6, 4}, {4, 4, 4, 4, 3}};
+  const bool short_enough = count < kMostGroups;
+  return short_enough && std::any_of(std::begin(kPrinted), std::end(kPrinted), [&](const auto& one) { return one == groups; });
+}
+
+// A group of digits stands before `at`, joined in the same way: the number is a part of a list.
+bool is_in_a_list(std::string_view text, std::size_t at, char joint) {
+  std::size_t before = at;
+  if (joint == '\n') {
+    while (before > 0 && at - before < 4 && std::string_view(" \t\r\n").find(text[before - 1]) != std::string_view::npos) --before;
+    return before < at && before > 0 && is_digit(text[before - 1]);
+  }
+  return before > 1 && text[before - 1] == joint && is_digit(text[before - 2]);
+}
+
+std::size_t grouped_end(std::string_view text, std::size_t at) {
+  std::array<char, kMostDigits> digits;
+  std::array<std::size_t, kMostGroups> groups{};
+  std::size_t count = 0;
+  std::size_t end = 0;
+  const std::size_t begin = at;
+  char sign = 0;  // that joins all groups so far, or kMixed
+  bool printed = false;
+  for (std::size_t group = 0; group < kMostGroups; ++group) {
+    const std::size_t from = at;
+    for (; digit_at(text, at); ++at) {
+      if (count == kMostDigits) return end;
+      digits[count++] = text[at];
+    }
+    groups[group] = at - from;
+    const Joint joint = joint_at(text, at);
+    const bool more = joint.sign != 0;
+    if ((group > 0 || more) && (groups[group] < 3 || groups[group] > 7) && !(group == 0 && count >= kFewestDigits)) return end;
+    const bool fits = !printed || is_printed_on_cards(groups, group + 1);
+    const bool listed = printed && sign != kMixed && (joint.sign == sign || is_in_a_list(text, begin, sign));
+    if (fits && !listed && ends_there(text, at) && is_card({digits.data(), count})) end = at;
+    if (!more) return end;
+    sign = sign == 0 || sign == joint.sign ? joint.sign : kMixed;
+    printed = printed || !joint.loose();
+    at = joint.next;
+  }
+  return end;
 }
 
 }  // namespace
 
-bool is_card_number(std::string_view digits) {
-  if (digits.size() < kFewestDigits || digits.size() > kMostDigits) return false;
-  if (!std::all_of(digits.begin(), digits.end(), is_digit)) return false;
-  return of_an_issuer(digits) && luhn(digits);
+bool is_card_number(std::string_view number) {
+  if (number.size() < kFewestDigits) return false;
+  const Integer integer = integer_at(number, 0);
+  return integer.end == number.size() && is_card(integer.text());
 }
 
-std::size_t separator_length(std::string_view text, std::size_t at) {
-  if (at >= text.size()) return 0;
-  if (text[at] == ' ' || text[at] == '-') return 1;
-  const std::string_view rest = text.substr(at);
-  if (rest.starts_with("\xC2\xA0")) return 2;                                                                   // U+00A0
-  if (rest.starts_with("\xE2\x80\xAF") || rest.starts_with("\xE2\x88\x92")) return 3;                           // U+202F, U+2212
-  const bool dash = rest.starts_with("\xE2\x80") && rest.size() > 2 && rest[2] >= '\x90' && rest[2] <= '\x95';  // U+2010 to U+2015
-  return dash ? 3 : 0;
+bool is_separator(std::string_view text, std::size_t at) {
+  return at < text.size() && (text[at] == ' ' || text[at] == '-');
 }
 
 std::size_t card_end(std::string_view text, std::size_t at) {
-  std::array<char, kMostDigits> digits;
-  std::size_t count = 0;
-  std::size_t end = 0;
-  for (std::size_t group = 0;; ++group) {
-    std::size_t length = 0;
-    while (at < text.size() && is_digit(text[at])) {
-      if (count == kMostDigits) return end;
-      digits[count++] = text[at++];
-      ++length;
-    }
-    const std::size_t separator = separator_length(text, at);
-    const bool more = separator != 0 && at + separator < text.size() && is_digit(text[at + separator]);
-    if ((group > 0 || more) && (length < 3 || length > 7) && !(group == 0 && count >= kFewestDigits)) return end;
-    if (ends_there(text, at) && is_card_number({digits.data(), count})) end = at;
-    if (!more) return end;
-    at += separator;
+  const std::size_t end = digits_end(text, at);
+  const char next = end < text.size() ? text[end] : '\0';
+  const bool written_out = (next == '.' && digit_at(text, end + 1)) || next == 'e' || next == 'E';
+  if (written_out) {
+    const Integer number = integer_at(text, at);
+    if (number.end > 0 && ends_there(text, number.end) && is_card(number.text())) return number.end;
   }
+  return grouped_end(text, at);
 }
 
 }  // namespace runwarden::redact

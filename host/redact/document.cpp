@@ -8,6 +8,7 @@
 #include "base/json_text.h"
 #include "redact/card.h"
 #include "redact/loose_members.h"
+#include "redact/normal_text.h"
 
 namespace runwarden::redact {
 namespace {
@@ -47,6 +48,9 @@ class Walk final : public JsonEvents {
       return true;
     }
     element();
+    if (option_rule_ && !rule_ && !kept_) rule_ = option_rule_;
+    option_rule_.reset();
+    if (value.type == JsonScalar::Type::string && value.text.starts_with('-')) option_rule_ = rule_of_option(value.text);
     if (rule_ && value.type != JsonScalar::Type::null && !value.text.empty() && !is_marker(value.text)) {
       take(value);
       return replaced(*rule_);
@@ -64,7 +68,7 @@ class Walk final : public JsonEvents {
   bool key(std::string_view name) override {
     if (hiding_ > 0) return true;
     below(name);
-    if (!rule_ && !kept_) rule_ = rules_.keys.find(name);
+    if (!rule_ && !kept_ && !rules_.keys.empty()) rule_ = rules_.keys.find(name);
     return write_key(name);
   }
 
@@ -75,6 +79,7 @@ class Walk final : public JsonEvents {
     }
     const Bracket bracket = frames_.back().bracket;
     frames_.pop_back();
+    option_rule_.reset();
     if (out_ != nullptr) bracket == Bracket::object ? writer_.end_object() : writer_.end_array();
     return true;
   }
@@ -85,6 +90,7 @@ class Walk final : public JsonEvents {
     frames_.clear();
     value_ = root_;
     rule_.reset();
+    option_rule_.reset();
     kept_ = false;
     hit_ = false;
     hiding_ = 0;
@@ -105,6 +111,7 @@ class Walk final : public JsonEvents {
       return true;
     }
     if (!frames_.empty()) element();
+    option_rule_.reset();
     if (rule_) {
       hiding_ = 1;
       return replaced(*rule_);
@@ -130,19 +137,26 @@ class Walk final : public JsonEvents {
     below({digits, static_cast<std::size_t>(end.ptr - digits)});
   }
 
+  // ["--password", "x"]: the element that comes next is hidden.
+  std::optional<std::size_t> rule_of_option(std::string_view text) const {
+    if (frames_.empty() || frames_.back().bracket != Bracket::array) return std::nullopt;
+    const auto begin = text.find_first_not_of('-');
+    return begin == std::string_view::npos ? std::nullopt : rules_.keys.find(text.substr(begin));
+  }
+
   bool is_card(std::string_view digits) const {
     return rules_.kinds.test(static_cast<std::size_t>(model::SecretKind::card)) && is_card_number(digits);
   }
 
   bool card(std::string_view digits) {
     const std::size_t rule = rules_.kind_rules[static_cast<std::size_t>(model::SecretKind::card)];
-    found_.take(digits, rule);
+    found_.take(digits, rule, Found::Secret::By::shape);
     return replaced(rule);
   }
 
   void take(const JsonScalar& value) {
     const bool worded = value.type == JsonScalar::Type::string || value.type == JsonScalar::Type::number;
-    if (worded && out_ != nullptr) found_.take(value.text, rule_.value_or(0));
+    if (worded && out_ != nullptr) found_.take(value.text, rule_.value_or(0), Found::Secret::By::place);
   }
 
   // False: nobody wants to hear more than that there is a secret.
@@ -159,8 +173,10 @@ class Walk final : public JsonEvents {
       hit_ = has_secret(rules_, value_, text);
       return !hit_;
     }
-    const auto changed = text_without_secrets(rules_, value_, text, found_);
-    hit_ = hit_ || changed;
+    // Most strings of a document with a secret have none, and need not be written twice.
+    const bool clean = value_.level == 0 && !has_secret(rules_, value_, text);
+    const auto changed = clean ? std::nullopt : text_without_secrets(rules_, value_, text, found_);
+    hit_ = hit_ || changed.has_value();
     writer_.string(changed ? std::string_view(*changed) : text);
     return true;
   }
@@ -169,7 +185,7 @@ class Walk final : public JsonEvents {
   bool write_key(std::string_view name) {
     const Where& parent = frames_.back().where;
     const bool of_client = parent.place == model::DocumentPlace::other || (!kept_ && value_.place == model::DocumentPlace::other);
-    const bool may_hide = of_client && find_secret(name, 0, rules_.kinds).has_value();
+    const bool may_hide = of_client && find_secret(NormalText(name).text(), 0, rules_.kinds).has_value();
     if (!may_hide) {
       if (out_ != nullptr) writer_.key(name);
       return true;
@@ -191,9 +207,10 @@ class Walk final : public JsonEvents {
   std::string nowhere_;
   JsonWriter writer_{nowhere_};
   std::vector<Frame> frames_;
-  Where value_;                      // of the value that comes next
-  std::optional<std::size_t> rule_;  // that hides it as a whole
-  bool kept_ = false;                // no rule may touch it
+  Where value_;                             // of the value that comes next
+  std::optional<std::size_t> rule_;         // that hides it as a whole
+  bool kept_ = false;                       // no rule may touch it
+  std::optional<std::size_t> option_rule_;  // that hides the next element, because this one names an option
   bool hit_ = false;
   int hiding_ = 0;  // containers open within one that is hidden as a whole
 };
@@ -208,66 +225,92 @@ std::optional<bool> walk_inner(const Rules& rules, const Where& where, std::stri
   return whole || (out == nullptr && walk.hit()) ? std::optional(walk.hit()) : std::nullopt;
 }
 
+using Reading = NormalText::Reading;
+
 // Secrets by their shape.
-std::optional<std::string> without_kinds(const Rules& rules, std::string_view text, Found& found) {
-  auto next = find_secret(text, 0, rules.kinds);
+std::optional<std::string> without_kinds(const Rules& rules, std::string_view text, Reading reading, Found& found) {
+  const NormalText normal(text, reading);
+  auto next = find_secret(normal.text(), 0, rules.kinds);
   if (!next) return std::nullopt;
   std::string out;
   std::size_t from = 0;
-  for (; next; next = find_secret(text, from, rules.kinds)) {
+  for (; next; next = find_secret(normal.text(), next->at.end, rules.kinds)) {
     const std::size_t rule = rules.kind_rules[static_cast<std::size_t>(next->kind)];
-    out.append(text.substr(from, next->at.begin - from)).append(rules.markers[rule]);
-    found.take(text.substr(next->at.begin, next->at.end - next->at.begin), rule);
+    const Stretch at = normal.written(next->at);
+    out.append(text.substr(from, at.begin - from)).append(rules.markers[rule]);
+    found.take(normal.text().substr(next->at.begin, next->at.end - next->at.begin), rule, Found::Secret::By::shape);
     found.count(rule);
-    from = next->at.end;
+    from = at.end;
   }
   return out.append(text.substr(from));
+}
+
+std::optional<std::size_t> rule_of(const Rules& rules, const LooseMembers::Member& member) {
+  auto rule = rules.keys.find(member.names.front());
+  for (std::size_t i = 1; i < member.names.size() && !rule; ++i) rule = rules.keys.find_exact(member.names[i]);
+  return rule || member.as_written.empty() ? rule : rules.keys.find(member.as_written);
 }
 
 // Members by their name in text that is no whole JSON.
 std::optional<std::string> without_loose_members(const Rules& rules, std::string_view text, Found& found) {
   if (rules.keys.empty()) return std::nullopt;
+  const NormalText normal(text);
   std::string out;
   std::size_t from = 0;
-  LooseMembers members(text);
+  LooseMembers members(normal);
   while (const auto member = members.next()) {
-    const auto rule = rules.keys.find(member->name);
+    const auto rule = rule_of(rules, *member);
     if (!rule) continue;
-    const Stretch value = members.take(member->value);
-    const std::string_view what = text.substr(value.begin, value.end - value.begin);
+    const Stretch value = members.take(*member);
+    const std::string_view what = normal.text().substr(value.begin, value.end - value.begin);
     if (what.empty() || what == "null" || is_marker(what)) continue;
-    out.append(text.substr(from, value.begin - from)).append(rules.markers[*rule]);
-    found.take(what, *rule);
+    const Stretch at = normal.written(value);
+    out.append(text.substr(from, at.begin - from)).append(rules.markers[*rule]);
+    const bool known_again =
+        member->sign == LooseMembers::Sign::quoted || member->sign == LooseMembers::Sign::equals || !LooseMembers::is_plain_word(what);
+    if (known_again) found.take(what, *rule, Found::Secret::By::place);
     found.count(*rule);
-    from = value.end;
+    from = at.end;
   }
   if (from == 0) return std::nullopt;
   return out.append(text.substr(from));
 }
 
 std::optional<std::string> loose_without_secrets(const Rules& rules, std::string_view text, Found& found) {
-  auto members = without_loose_members(rules, text, found);
-  auto kinds = without_kinds(rules, members ? std::string_view(*members) : text, found);
-  return kinds ? std::move(kinds) : std::move(members);
+  std::optional<std::string> changed = without_loose_members(rules, text, found);
+  const bool ambiguous = !rules.kinds.none() && NormalText(text).ambiguous();  // an escape may have been meant as it stands
+  for (const Reading reading : {Reading::decoded, Reading::as_written}) {
+    if (reading == Reading::as_written && !ambiguous) break;
+    if (auto without = without_kinds(rules, changed ? std::string_view(*changed) : text, reading, found)) changed = std::move(without);
+  }
+  return changed;
 }
 
-// Whether text_without_secrets() would change it: nothing is written for that.
+bool has_loose_member(const Rules& rules, const NormalText& normal) {
+  if (rules.keys.empty()) return false;
+  LooseMembers members(normal);
+  while (const auto member = members.next()) {
+    if (rule_of(rules, *member)) return true;
+  }
+  return false;
+}
+
+// Whether text_without_secrets() may change it: nothing is written for that.
 bool has_secret(const Rules& rules, const Where& where, std::string_view text) {
-  // By shape alone, a text without escapes shows as it stands what it holds.
   const bool by_place = !rules.keys.empty() || Pointers::any(where.state);
-  if (!by_place && text.find('\\') == std::string_view::npos) return find_secret(text, 0, rules.kinds).has_value();
-  if (where.level < kMaxLevels && looks_like_json(text)) {
+  if (by_place && where.level < kMaxLevels && looks_like_json(text)) {
     Found ignored;
     if (const auto hit = walk_inner(rules, where, text, ignored, nullptr)) return *hit;
   }
-  Found ignored;
-  return find_secret(text, 0, rules.kinds).has_value() || without_loose_members(rules, text, ignored).has_value();
+  const NormalText normal(text);
+  if (find_secret(normal.text(), 0, rules.kinds) || has_loose_member(rules, normal)) return true;
+  return normal.ambiguous() && find_secret(text, 0, rules.kinds);
 }
 
 }  // namespace
 
-void Found::take(std::string_view text, std::size_t rule) {
-  secrets.push_back({std::string(text), rule});
+void Found::take(std::string_view text, std::size_t rule, Secret::By by) {
+  secrets.push_back({std::string(text), rule, by});
 }
 
 void Found::count(std::size_t rule) {

@@ -22,7 +22,6 @@ constexpr std::size_t kDocumentKinds = 4;
 // The rules as they are applied. Built once, then read by any thread.
 struct Rules {
   std::vector<std::string> markers;  // "[redacted:card]", by rule
-  std::vector<bool> by_shape;        // by rule: what it finds is found wherever it stands
   KindSet kinds;
   std::array<std::size_t, model::kSecretKinds.size()> kind_rules{};
   KeyNames keys;
@@ -32,13 +31,16 @@ struct Rules {
 // What was taken out of one document, or of several that belong together.
 struct Found {
   struct Secret {
+    // Where it stood; or its shape, by which it is found wherever it stands.
+    enum class By : std::uint8_t { place, shape };
     std::string text;
     std::size_t rule = 0;
+    By by = By::place;
   };
   std::vector<Secret> secrets;
   std::vector<std::uint64_t> counts;  // of values taken out, by rule
 
-  void take(std::string_view text, std::size_t rule);  // a part of a value, to be known again where it is quoted
+  void take(std::string_view text, std::size_t rule, Secret::By by);  // a part of a value, to be known again where it is quoted
   void count(std::size_t rule);
   void add(Found more);
 };

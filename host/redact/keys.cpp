@@ -5,27 +5,94 @@
 namespace runwarden::redact {
 namespace {
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-  return out;
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+bool is_joint(char c) {
+  return c == '-' || c == '_' || c == ' ' || c == '.';
+}
+char lower(char c) {
+  return is_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+// A name in the forms that are compared. Made on the stack unless it is long.
+class Forms {
+ public:
+  explicit Forms(std::string_view name) {
+    char* out = usual_;
+    if (name.size() > kUsual) {
+      longer_.resize(name.size() * 4);
+      out = longer_.data();
+    }
+    char* const begin = out;
+    bool one_word = true;
+    for (const char c : name) {
+      one_word = one_word && !is_upper(c) && !is_joint(c);
+      *out++ = lower(c);
+    }
+    lower_ = snake_ = joined_ = {begin, name.size()};
+    if (one_word) return;
+    char* const snake = out;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const bool word_begins =
+          i > 0 && is_upper(name[i]) && (is_lower(name[i - 1]) || (i + 1 < name.size() && is_lower(name[i + 1]) && is_upper(name[i - 1])));
+      if (word_begins) *out++ = '_';
+      *out++ = is_joint(name[i]) ? '_' : lower(name[i]);
+    }
+    snake_ = {snake, static_cast<std::size_t>(out - snake)};
+    char* const joined = out;
+    for (const char c : name) {
+      if (!is_joint(c)) *out++ = lower(c);
+    }
+    joined_ = {joined, static_cast<std::size_t>(out - joined)};
+  }
+
+  std::string_view lower_case() const { return lower_; }
+  std::string_view snake_case() const { return snake_; }
+  std::string_view joined() const { return joined_.empty() ? lower_ : joined_; }
+
+ private:
+  static constexpr std::size_t kUsual = 64;
+  char usual_[kUsual * 4];
+  std::string longer_;
+  std::string_view lower_, snake_, joined_;
+};
+
+// A bit for each letter of it, whatever its case.
+std::uint32_t letters_of(std::string_view text) {
+  std::uint32_t letters = 0;
+  for (const char c : text) {
+    const auto letter = static_cast<unsigned char>((static_cast<unsigned char>(c) | 0x20) - 'a');
+    letters |= letter < 26 ? std::uint32_t{1} << letter : 0;
+  }
+  return letters;
 }
 
 }  // namespace
 
 void KeyNames::add(std::string_view pattern, std::size_t rule) {
-  const std::string lower = lowered(pattern);
-  if (lower.find('*') == std::string::npos) {
-    exact_.emplace(lower, rule);
+  letters_.push_back(letters_of(pattern));
+  const Forms forms(pattern);
+  if (pattern.find('*') == std::string_view::npos) {
+    exact_.emplace(forms.joined(), rule);
     return;
   }
+  const std::string_view lower = forms.lower_case();
+  globs_.push_back(glob_of(lower, rule));
+  if (forms.snake_case() != lower) globs_.push_back(glob_of(forms.snake_case(), rule));
+}
+
+KeyNames::Glob KeyNames::glob_of(std::string_view lower, std::size_t rule) {
   Glob glob{{}, rule};
   for (std::size_t at = 0; at <= lower.size();) {
     const auto end = std::min(lower.find('*', at), lower.size());
-    glob.pieces.push_back(lower.substr(at, end - at));
+    glob.pieces.emplace_back(lower.substr(at, end - at));
     at = end + 1;
   }
-  globs_.push_back(std::move(glob));
+  return glob;
 }
 
 // Each piece where it first fits after the one before: no other choice fits more.
@@ -43,19 +110,25 @@ bool KeyNames::fits(const Glob& glob, std::string_view name) {
   return true;
 }
 
+bool KeyNames::may_fit(std::string_view name) const {
+  const std::uint32_t lacks = ~letters_of(name);
+  return std::any_of(letters_.begin(), letters_.end(), [lacks](std::uint32_t letters) { return (letters & lacks) == 0; });
+}
+
+std::optional<std::size_t> KeyNames::find_exact(std::string_view name) const {
+  if (exact_.empty() || !may_fit(name)) return std::nullopt;
+  const auto exact = exact_.find(Forms(name).joined());
+  return exact == exact_.end() ? std::nullopt : std::optional(exact->second);
+}
+
 std::optional<std::size_t> KeyNames::find(std::string_view name) const {
-  if (empty()) return std::nullopt;
-  char usual[64];
-  std::string longer;
-  if (name.size() > sizeof usual) longer = lowered(name);
-  for (std::size_t i = 0; i < name.size() && longer.empty(); ++i) {
-    usual[i] = name[i] >= 'A' && name[i] <= 'Z' ? static_cast<char>(name[i] + ('a' - 'A')) : name[i];
-  }
-  const std::string_view lower = longer.empty() ? std::string_view(usual, name.size()) : longer;
-  const auto exact = exact_.find(lower);
+  if (empty() || !may_fit(name)) return std::nullopt;
+  const Forms forms(name);
+  const auto exact = exact_.find(forms.joined());
   if (exact != exact_.end()) return exact->second;
+  const bool two_forms = forms.snake_case() != forms.lower_case();
   for (const Glob& glob : globs_) {
-    if (fits(glob, lower)) return glob.rule;
+    if (fits(glob, forms.lower_case()) || (two_forms && fits(glob, forms.snake_case()))) return glob.rule;
   }
   return std::nullopt;
 }

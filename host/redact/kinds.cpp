@@ -20,11 +20,12 @@ enum Class : std::uint16_t {
   kMark = 32,
   kUpper = 64,
   kWord = 128,
-  kDotted = 256
+  kDotted = 256,
+  kNamesToken = 512
 };
 
 // What each byte may be part of. kLocal: RFC 5322's atext and the dot, UTF-8 beyond ASCII; kToken: base64url; kDotted: that and the dot;
-// kB64: b64token (RFC 6750). kMark: no letter or digit, but a secret is told by it.
+// kB64: b64token (RFC 6750). kNamesToken: kTokenNames begin with it. kMark: no letter or digit, but a secret is told by it.
 constexpr std::array<std::uint16_t, 256> make_classes() {
   std::array<std::uint16_t, 256> table{};
   for (int c = '0'; c <= '9'; ++c) table[c] = kDigit | kLocal | kToken | kB64 | kWord | kDotted;
@@ -37,6 +38,7 @@ constexpr std::array<std::uint16_t, 256> make_classes() {
   for (const char c : {'_', '-'}) table[static_cast<unsigned char>(c)] |= kToken | kDotted;
   for (const char c : {'@', '+', '-'}) table[static_cast<unsigned char>(c)] |= kMark;
   for (const char c : {'-', '.', '_', '~', '+', '/', '='}) table[static_cast<unsigned char>(c)] |= kB64;
+  for (const char c : {'a', 'c', 'i', 'r', 's', 'x', 'A', 'C', 'I', 'R', 'S', 'X'}) table[static_cast<unsigned char>(c)] |= kNamesToken;
   table['_'] |= kWord;
   table['.'] |= kDotted;
   return table;
@@ -49,6 +51,10 @@ bool is(char c, std::uint16_t what) {
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+char upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
 }
 
 bool begins(std::string_view text, std::string_view lower_word) {
@@ -71,10 +77,15 @@ bool word_begins(std::string_view text, std::size_t at) {
 }
 
 std::size_t card(std::string_view text, std::size_t at) {
+  constexpr std::size_t kLongestPhone = 15;
   if (!word_begins(text, at)) return 0;
   const bool decimal = at > 1 && (text[at - 1] == '.' || text[at - 1] == ',') && is(text[at - 2], kDigit);
-  if (decimal || (at > 0 && text[at - 1] == '+')) return 0;
-  return card_end(text, at);
+  if (decimal) return 0;
+  const std::size_t end = card_end(text, at);
+  if (end == 0 || at == 0 || text[at - 1] != '+') return end;
+  const auto digits = std::count_if(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(end),
+                                    [](char c) { return is(c, kDigit); });
+  return static_cast<std::size_t>(digits) > kLongestPhone ? end : 0;
 }
 
 // Of a domain of two labels or more that ends in letters; 0 where none is.
@@ -177,16 +188,65 @@ std::size_t credential_end(std::string_view text, std::size_t begin) {
   return token.size() >= 32 || (token.size() >= 6 && mixed) ? end : begin;
 }
 
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+bool is_quote(char c) {
+  return c == '"' || c == '\'';
+}
+
+// Behind blanks and quotes of the same line, and one of the signs; `at` where nothing stands between.
+std::size_t value_begin(std::string_view text, std::size_t at, std::string_view signs) {
+  constexpr std::size_t kMostBetween = 16;
+  const std::size_t limit = std::min(text.size(), at + kMostBetween);
+  bool assigned = false;
+  for (std::size_t i = at; i < limit; ++i) {
+    const bool sign = !assigned && signs.find(text[i]) != std::string_view::npos;
+    assigned = assigned || sign;
+    if (!sign && text[i] != ' ' && text[i] != '\t' && !is_quote(text[i])) return i;
+  }
+  return limit;
+}
+
 std::optional<Stretch> scheme(std::string_view text, std::size_t at) {
-  for (const std::string_view word : {std::string_view("bearer"), std::string_view("basic")}) {
-    if (!begins(text.substr(at), word)) continue;
-    std::size_t begin = at + word.size();
-    if (begin >= text.size() || text[begin] != ' ') return std::nullopt;
-    while (begin < text.size() && text[begin] == ' ') ++begin;
+  struct Scheme {
+    std::string_view word, signs;
+  };
+  for (const Scheme& one : {Scheme{"bearer", ":="}, Scheme{"basic", {}}}) {
+    if (!begins(text.substr(at), one.word)) continue;
+    const std::size_t begin = value_begin(text, at + one.word.size(), one.signs);
+    if (begin == at + one.word.size()) return std::nullopt;
     const std::size_t end = credential_end(text, begin);
     if (end > begin) return Stretch{begin, end};
   }
   return std::nullopt;
+}
+
+// What an access token is called where it is handed over (RFC 6749, section 5.1; OpenID Connect Core, section 3.1.3.3; the usual
+// header fields and parameters of API keys). Lower case, without dashes and underscores.
+constexpr std::string_view kTokenNames[] = {"accesstoken",  "apikey",    "authtoken", "clientsecret", "idtoken",
+                                            "refreshtoken", "secretkey", "xapikey",   "xauthtoken"};
+
+// api_key=..., "access_token": "...", X-Api-Key: ...: the name begins at `at`.
+std::optional<Stretch> named_token(std::string_view text, std::size_t at) {
+  constexpr std::size_t kLongestName = 16;
+  constexpr std::size_t kShortestToken = 8;
+  if (!is(text[at], kNamesToken)) return std::nullopt;
+  std::array<char, kLongestName> name;
+  std::size_t length = 0;
+  std::size_t end = at;
+  for (; end < text.size() && (is(text[end], kLetter) || text[end] == '_' || text[end] == '-'); ++end) {
+    if (!is(text[end], kLetter)) continue;
+    if (length == kLongestName) return std::nullopt;
+    name[length++] = lower(text[end]);
+  }
+  if (std::find(std::begin(kTokenNames), std::end(kTokenNames), std::string_view(name.data(), length)) == std::end(kTokenNames))
+    return std::nullopt;
+  const std::size_t begin = value_begin(text, end, ":=");
+  const std::string_view between = text.substr(end, begin - end);
+  if (between.find_first_of(":=") == std::string_view::npos) return std::nullopt;
+  const std::size_t value_end = credential_end(text, begin);
+  return value_end >= begin + kShortestToken ? std::optional(Stretch{begin, value_end}) : std::nullopt;
 }
 
 std::optional<Stretch> private_key(std::string_view text, std::size_t at) {
@@ -197,6 +257,29 @@ std::optional<Stretch> private_key(std::string_view text, std::size_t at) {
   const std::size_t body = at + label + kEnd.size();
   const std::size_t end = text.find(kEnd, body);
   return Stretch{at, end == std::string_view::npos ? text.size() : end + kEnd.size()};
+}
+
+// The first two characters of all that is a token, without regard to case: most words are none by these. What is no letter may be
+// taken for one, which costs a closer look.
+constexpr std::array<std::uint32_t, 32> make_token_begins() {
+  std::array<std::uint32_t, 32> table{};
+  const auto add = [&table](std::string_view word) { table[word[0] & 31] |= std::uint32_t{1} << (word[1] & 31); };
+  for (const Prefix& one : kPrefixes) add(one.text);
+  for (const std::string_view name : kTokenNames) add(name);
+  for (const std::string_view name : {"x-", "x_", "bearer", "basic", "eyJ"}) add(name);
+  return table;
+}
+constexpr std::array<std::uint32_t, 32> kTokenBegins = make_token_begins();
+
+bool may_begin_token(std::string_view text, std::size_t at) {
+  return at + 1 < text.size() && (kTokenBegins[text[at] & 31] >> (text[at + 1] & 31) & 1) != 0;
+}
+
+// The first digits of all cards, and no number of one or two digits.
+bool may_begin_card(std::string_view text, std::size_t at) {
+  const char c = text[at];
+  if (c < '2' || c == '7' || c == '9' || at + 2 >= text.size()) return false;
+  return (is(text[at + 1], kDigit) || text[at + 1] == '.') && is(text[at + 2], kDigit);
 }
 
 std::optional<Stretch> token(std::string_view text, std::size_t at) {
@@ -211,6 +294,7 @@ std::optional<Stretch> token(std::string_view text, std::size_t at) {
     }
     default: break;
   }
+  if (const auto named = named_token(text, at)) return named;
   const PrefixRange range = kPrefixRanges[static_cast<unsigned char>(rest.front())];
   for (std::size_t i = range.first; i < range.end; ++i) {
     const Prefix& one = kPrefixes[i];
@@ -249,48 +333,58 @@ int remainder_97(std::string_view characters) {
   return rest;
 }
 
+// What may stand between two groups of four: one sign, or a line end with blanks around it.
+std::size_t gap_length(std::string_view text, std::size_t at) {
+  constexpr std::size_t kMostIndent = 16;
+  std::size_t end = at;
+  bool line_end = false;
+  for (; end < text.size() && end - at < kMostIndent && is_blank(text[end]); ++end) line_end = line_end || text[end] == '\n';
+  if (line_end) return end - at;
+  return std::string_view(" -./_+").find(text[at]) != std::string_view::npos ? 1 : 0;
+}
+
 std::size_t iban(std::string_view text, std::size_t at) {
   if (!word_begins(text, at) || text.size() - at < 15) return 0;
-  if (!is(text[at], kUpper) || !is(text[at + 1], kUpper) || !is(text[at + 2], kDigit) || !is(text[at + 3], kDigit)) return 0;
-  const auto known =
-      std::find_if(std::begin(kIbans), std::end(kIbans), [&](const IbanLength& one) { return text.substr(at, 2) == one.country; });
+  if (!is(text[at], kLetter) || !is(text[at + 1], kLetter) || !is(text[at + 2], kDigit) || !is(text[at + 3], kDigit)) return 0;
+  const char country[] = {upper(text[at]), upper(text[at + 1])};
+  const auto known = std::find_if(std::begin(kIbans), std::end(kIbans),
+                                  [&](const IbanLength& one) { return std::string_view(country, 2) == one.country; });
   if (known == std::end(kIbans)) return 0;
-  std::string_view digits;
   std::array<char, 40> characters;
   std::size_t count = 0;
   std::size_t i = at;
   while (i < text.size() && count < known->length) {
-    if (is(text[i], kDigit | kLetter)) {
-      characters[count++] = text[i++];
-    } else if (count % 4 == 0 && separator_length(text, i) != 0) {
-      i += separator_length(text, i);
-    } else {
-      return 0;
-    }
+    if (count > 0 && count % 4 == 0) i += gap_length(text, i);
+    if (i == text.size() || !is(text[i], kDigit | kLetter)) return 0;
+    characters[count++] = text[i++];
   }
   if (count < known->length || (i < text.size() && is(text[i], kWord))) return 0;
   std::rotate(characters.begin(), characters.begin() + 4, characters.begin() + static_cast<std::ptrdiff_t>(count));
   return remainder_97({characters.data(), count}) == 1 ? i : 0;
 }
 
-// E.164 with its plus: 8 to 15 digits, grouped by single spaces, dashes, dots, brackets.
+// "15:00:00 +1100": hours and minutes behind a time.
+bool is_time_zone(std::string_view text, std::size_t plus) {
+  if (plus < 2 || text[plus - 1] != ' ' || !is(text[plus - 2], kDigit)) return false;
+  const std::size_t end = run_end(text, plus + 1, kDigit);
+  const std::string_view zone = text.substr(plus + 1, end - plus - 1);
+  return zone.size() == 4 && zone[0] <= '1' && (zone.ends_with("00") || zone.ends_with("30") || zone.ends_with("45"));
+}
+
+// E.164 with its plus: 8 to 15 digits, grouped by single spaces, dashes, dots, slashes, brackets.
 std::size_t phone(std::string_view text, std::size_t at) {
   if (at > 0 && is(text[at - 1], kWord | kToken)) return 0;
   std::size_t digits = 0;
   std::size_t end = 0;
   std::size_t gap = 0;
   std::size_t i = at + 1;
-  if (i >= text.size() || text[i] < '1' || text[i] > '9') return 0;
-  while (i < text.size() && gap <= 2) {
+  if (i >= text.size() || text[i] < '1' || text[i] > '9' || is_time_zone(text, at)) return 0;
+  for (; i < text.size() && gap <= 2; ++i) {
     if (is(text[i], kDigit)) {
       if (++digits > 15) return 0;
-      end = ++i;
+      end = i + 1;
       gap = 0;
-    } else if (separator_length(text, i) != 0) {
-      i += separator_length(text, i);
-      ++gap;
-    } else if (text[i] == '(' || text[i] == ')' || text[i] == '.') {
-      ++i;
+    } else if (is_separator(text, i) || text[i] == '(' || text[i] == ')' || text[i] == '.' || text[i] == '/') {
       ++gap;
     } else {
       break;
@@ -307,6 +401,14 @@ class Finder {
  public:
   Finder(std::string_view text, std::size_t from, KindSet kinds) : text_(text), from_(from), kinds_(kinds) {}
 
+  // Whether a closer look is worth it, told by two or three characters.
+  bool may_begin(std::size_t i) const {
+    const char c = text_[i];
+    if (is(c, kDigit)) return may_begin_card(text_, i);
+    if (is(c, kLetter)) return may_begin_token(text_, i) || may_begin_iban(i);
+    return c != '-' || (i + 1 < text_.size() && text_[i + 1] == '-');
+  }
+
   std::optional<SecretFound> at(std::size_t i) const {
     const char c = text_[i];
     if (c == '@' && wants(SecretKind::email)) return found(email(text_, i, from_), SecretKind::email);
@@ -318,11 +420,12 @@ class Finder {
     if (wants(SecretKind::token)) {
       if (auto one = found(token(text_, i), SecretKind::token)) return one;
     }
-    if (is(c, kUpper) && wants(SecretKind::iban)) return found(stretch(i, iban(text_, i)), SecretKind::iban);
+    if (wants(SecretKind::iban)) return found(stretch(i, iban(text_, i)), SecretKind::iban);
     return std::nullopt;
   }
 
  private:
+  bool may_begin_iban(std::size_t i) const { return i + 2 < text_.size() && is(text_[i + 2], kDigit) && wants(SecretKind::iban); }
   bool wants(SecretKind kind) const { return kinds_.test(static_cast<std::size_t>(kind)); }
   static std::optional<SecretFound> found(const std::optional<Stretch>& at, SecretKind kind) {
     return at ? std::optional(SecretFound{*at, kind}) : std::nullopt;
@@ -338,14 +441,15 @@ class Finder {
 std::optional<SecretFound> find_secret(std::string_view text, std::size_t from, KindSet kinds) {
   if (kinds.none()) return std::nullopt;
   const Finder finder(text, from, kinds);
-  bool in_word = from > 0 && is(text[from - 1], kDigit | kLetter);
+  unsigned in_word = from > 0 && is(text[from - 1], kDigit | kLetter) ? 1 : 0;
   for (std::size_t i = from; i < text.size(); ++i) {
-    const std::uint16_t c = kClasses[static_cast<unsigned char>(text[i])];
-    const bool word = (c & (kDigit | kLetter)) != 0;
-    if ((word && !in_word) || (c & kMark) != 0) {
-      if (auto one = finder.at(i)) return one;
-    }
+    // One branch a byte: most are inside a word or between two.
+    const unsigned c = kClasses[static_cast<unsigned char>(text[i])];
+    const unsigned word = (c & kDigit) | (c & kLetter) >> 1;
+    const unsigned look = (word & ~in_word) | (c & kMark);
     in_word = word;
+    if (look == 0 || !finder.may_begin(i)) continue;
+    if (auto one = finder.at(i)) return one;
   }
   return std::nullopt;
 }

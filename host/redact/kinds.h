@@ -1,5 +1,7 @@
 // Finds secrets by their shape in plain text: card numbers, e-mail addresses, access tokens, account and phone numbers.
 // Pure; any thread. Linear in the text's length: each byte is looked at a bounded number of times.
+//
+// The text is a normal one (redact/normal_text.h): what is written in another way is not found.
 #pragma once
 
 #include <bitset>
@@ -8,16 +10,11 @@
 #include <string_view>
 
 #include "model/redact_settings.h"
+#include "redact/stretch.h"
 
 namespace runwarden::redact {
 
 using KindSet = std::bitset<model::kSecretKinds.size()>;
-
-// A stretch of a text: bytes from begin to end.
-struct Stretch {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
 
 struct SecretFound {
   Stretch at;

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 128;
 constexpr std::size_t kMostBlanks = 8;
+constexpr std::string_view kEndsBare = " \t\r\n,;&\"')}]<>";
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -14,70 +15,183 @@ bool is_blank(char c) {
 bool is_quote(char c) {
   return c == '"' || c == '\'';
 }
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 bool is_bare(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+  return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
+}
+bool is_sign(char c) {
+  return c == ':' || c == '=';
+}
+
+std::string_view without_dashes(std::string_view name) {
+  const auto begin = name.find_first_not_of('-');  // of an option
+  return begin == std::string_view::npos ? std::string_view() : name.substr(begin);
+}
+
+// Words that only say how the credential behind them is meant (RFC 9110, section 11.1).
+bool is_scheme(std::string_view word) {
+  constexpr std::string_view kSchemes[] = {"apikey", "basic", "bearer", "digest", "token"};
+  const auto same = [&](std::string_view one) {
+    return one.size() == word.size() && std::equal(one.begin(), one.end(), word.begin(), [](char a, char b) { return a == (b | 0x20); });
+  };
+  return std::any_of(std::begin(kSchemes), std::end(kSchemes), same);
 }
 
 }  // namespace
 
 std::optional<LooseMembers::Member> LooseMembers::next() {
   for (;;) {
-    std::size_t sign = at_;
-    while (sign < text_.size() && text_[sign] != ':' && text_[sign] != '=') ++sign;
-    if (sign == text_.size()) return std::nullopt;
-    at_ = sign + 1;
-    const auto name = name_before(sign);
-    if (!name) continue;
-    std::size_t value = sign + 1;
-    while (value < text_.size() && value - sign <= kMostBlanks && is_blank(text_[value])) ++value;
-    if (value < text_.size()) return Member{*name, value};
+    while (at_ < text_.size() && text_[at_] != ':' && text_[at_] != '=' && text_[at_] != '-') ++at_;
+    if (at_ == text_.size()) return std::nullopt;
+    const std::size_t at = at_++;
+    if (auto member = text_[at] == '-' ? option_at(at) : member_at(at)) return member;
   }
 }
 
-std::optional<std::string_view> LooseMembers::name_before(std::size_t sign) const {
+std::optional<LooseMembers::Member> LooseMembers::member_at(std::size_t sign) {
+  const bool colon = text_[sign] == ':';
+  std::size_t behind = sign + 1;
+  if (colon && ((behind < text_.size() && text_[behind] == ':') || (sign > 0 && text_[sign - 1] == ':'))) return std::nullopt;  // a::b
+  const bool compared = behind < text_.size() && (text_[behind] == '=' || (!colon && text_[behind] == '>'));
+  if (compared) at_ = ++behind;  // ==, :=, =>
   std::size_t end = sign;
   while (end > 0 && sign - end < kMostBlanks && is_blank(text_[end - 1])) --end;
   if (end == 0) return std::nullopt;
-  if (!is_quote(text_[end - 1])) {
-    std::size_t begin = end;
-    while (begin > 0 && end - begin < kLongestName && is_bare(text_[begin - 1])) --begin;
-    while (begin < end && text_[begin] == '-') ++begin;  // of an option
-    const bool whole = begin < end && (begin == 0 || text_[begin - 1] == '-' || !is_bare(text_[begin - 1]));
-    return whole && text_[sign] == '=' ? std::optional(text_.substr(begin, end - begin)) : std::nullopt;
-  }
-  const char quote = text_[--end];
-  while (end > 0 && text_[end - 1] == '\\') --end;
-  const std::size_t from = end - std::min(end, kLongestName);
-  const auto open = text_.substr(from, end - from).rfind(quote);
-  if (open == std::string_view::npos) return std::nullopt;
-  return text_.substr(from + open + 1, end - from - open - 1);
+  const bool in_quotes = is_quote(text_[end - 1]);
+  if (in_quotes ? !quoted_name(end - 1) : !bare_names(end)) return std::nullopt;
+  const std::size_t value = skip_blanks(behind);
+  if (value == text_.size()) return std::nullopt;
+  const Sign kind = in_quotes ? Sign::quoted : colon && !compared ? Sign::colon : Sign::equals;
+  if (kind == Sign::colon && text_.substr(behind, value - behind).find_first_of("\r\n") != std::string_view::npos) return std::nullopt;
+  if (kind != Sign::quoted && is_quote(text_[value]) && closes(value)) return std::nullopt;
+  return Member{kind, value, normal_.percent_encoded(sign), std::span(names_).first(name_count_), with_escape(names_[0])};
 }
 
-Stretch LooseMembers::take(std::size_t value) {
-  constexpr std::string_view kEndsBare = " \t\r\n,;&\"')}]<>";
-  std::size_t quote = value;
-  while (quote < text_.size() && text_[quote] == '\\') ++quote;
+// --password x, and in a list of arguments: "--password", "x".
+std::optional<LooseMembers::Member> LooseMembers::option_at(std::size_t dash) {
+  if (dash > 0 && !is_blank(text_[dash - 1]) && !is_quote(text_[dash - 1]) && text_[dash - 1] != '[') return std::nullopt;
+  const std::size_t begin = dash + (dash + 1 < text_.size() && text_[dash + 1] == '-' ? 2 : 1);
+  std::size_t end = begin;
+  while (end < text_.size() && end - begin < kLongestName && is_bare(text_[end])) ++end;
+  if (end - begin < 2 || !is_letter(text_[begin])) return std::nullopt;
+  at_ = end;
+  std::size_t value = end;
+  if (value < text_.size() && is_quote(text_[value])) ++value;
+  const std::size_t gap = value;
+  while (value < text_.size() && value - gap < kMostBlanks && (is_blank(text_[value]) || text_[value] == ',')) ++value;
+  if (value == gap || value == text_.size() || text_[value] == '-' || is_sign(text_[value])) return std::nullopt;
+  names_[0] = text_.substr(begin, end - begin);
+  name_count_ = 1;
+  return Member{Sign::option, value, normal_.percent_encoded(dash), std::span(names_).first(name_count_), {}};
+}
+
+std::size_t LooseMembers::skip_blanks(std::size_t at) const {
+  const std::size_t limit = std::min(text_.size(), at + kMostBlanks);
+  while (at < limit && is_blank(text_[at])) ++at;
+  return at;
+}
+
+// The quote that closes the name stands at `end`.
+bool LooseMembers::quoted_name(std::size_t end) {
+  const std::size_t from = end - std::min(end, kLongestName);
+  const auto open = text_.substr(from, end - from).rfind(text_[end]);
+  if (open == std::string_view::npos) return false;
+  names_[0] = without_dashes(text_.substr(from + open + 1, end - from - open - 1));
+  name_count_ = 1;
+  return true;
+}
+
+// The name ends before `end`: one word, or the last two or three.
+bool LooseMembers::bare_names(std::size_t end) {
+  name_count_ = 0;
+  std::size_t begin = end;
+  while (name_count_ < names_.size()) {
+    const std::size_t word_end = begin;
+    while (begin > 0 && end - begin < kLongestName && is_bare(text_[begin - 1])) --begin;
+    const bool whole = begin < word_end && (begin == 0 || !is_bare(text_[begin - 1]));
+    const std::string_view name = whole ? without_dashes(text_.substr(begin, end - begin)) : std::string_view();
+    if (name.empty()) break;
+    names_[name_count_++] = name;
+    if (begin == 0 || text_[begin - 1] != ' ') break;
+    --begin;
+  }
+  return name_count_ > 0;
+}
+
+// With the letter of the escape before it, which may belong to the name.
+std::string_view LooseMembers::with_escape(std::string_view name) const {
+  const auto begin = static_cast<std::size_t>(name.data() - text_.data());
+  const std::size_t width = begin == 0 ? 1 : normal_.width(begin - 1);
+  if (width == 1) return {};
+  const Stretch at = normal_.written({begin - 1, begin + name.size()});
+  const std::string_view both = normal_.as_written().substr(at.begin, at.end - at.begin);
+  return both.front() == '\\' && both.size() == width + name.size() ? both.substr(width - 1) : std::string_view();
+}
+
+// "..., password=", ...: the quote ends the text that the name stands in, no value begins with it.
+bool LooseMembers::closes(std::size_t quote) const {
+  const std::string_view behind = text_.substr(quote + 1, 2);
+  if (behind.empty() || std::string_view(",:}])").find(behind[0]) != std::string_view::npos) return true;
+  return behind[0] == '.' && (behind.size() == 1 || is_blank(behind[1]));
+}
+
+Stretch LooseMembers::take(const Member& member) {
+  const std::size_t value = member.value;
   Stretch found{value, value};
-  if (quote < text_.size() && is_quote(text_[quote])) {
-    found = quoted(quote, quote - value);
+  if (is_quote(text_[value])) {
+    found = quoted(value);
   } else if (text_[value] == '{' || text_[value] == '[') {
     found.end = bracket_end(value);
   } else {
-    found.end = std::min(text_.find_first_of(kEndsBare, value), text_.size());
+    found = bare(value, member.encoded);
+    if (member.sign == Sign::colon && is_prose(found)) found.end = found.begin;
   }
   at_ = std::max(at_, found.end);
   return found;
 }
 
-// Up to the next quote with as many backslashes before it; one with more stands inside the value.
-Stretch LooseMembers::quoted(std::size_t begin, std::size_t backslashes) const {
-  const char quote = text_[begin];
-  std::size_t before = 0;
+// Up to the next quote that is written like this one: one with more escapes stands inside the value.
+Stretch LooseMembers::quoted(std::size_t begin) const {
+  const std::size_t width = normal_.width(begin);
   for (std::size_t i = begin + 1; i < text_.size(); ++i) {
-    if (text_[i] == quote && before == backslashes) return {begin + 1, i - before};
-    before = text_[i] == '\\' ? before + 1 : 0;
+    if (text_[i] == text_[begin] && normal_.width(i) <= width) return {begin + 1, i};
   }
   return {begin + 1, text_.size()};
+}
+
+// A word; the scheme of a credential and the credential. What is percent-encoded behind a sign that is not is a part of it.
+Stretch LooseMembers::bare(std::size_t begin, bool encoded) const {
+  const auto end_of = [&](std::size_t at) {
+    const auto ends = [&](std::size_t i) {
+      return kEndsBare.find(text_[i]) != std::string_view::npos && (encoded || !normal_.percent_encoded(i));
+    };
+    while (at < text_.size() && !ends(at)) ++at;
+    return at;
+  };
+  const std::size_t end = end_of(begin);
+  const bool more = is_scheme(text_.substr(begin, end - begin)) && end < text_.size() && text_[end] == ' ';
+  return {begin, more ? end_of(skip_blanks(end)) : end};
+}
+
+bool LooseMembers::is_plain_word(std::string_view value) {
+  while (!value.empty() && std::string_view(".!?:").find(value.back()) != std::string_view::npos) value.remove_suffix(1);
+  return std::all_of(value.begin(), value.end(), is_letter) && std::none_of(value.begin() + (value.empty() ? 0 : 1), value.end(), is_upper);
+}
+
+// "Password: please enter it": a plain word with more words behind it.
+bool LooseMembers::is_prose(Stretch value) const {
+  if (!is_plain_word(text_.substr(value.begin, value.end - value.begin))) return false;
+  if (value.end == text_.size() || text_[value.end] != ' ') return value.begin == value.end;
+  const std::size_t more = skip_blanks(value.end);
+  return more < text_.size() && (is_letter(text_[more]) || is_digit(text_[more]));
 }
 
 // Of the container that begins there, brackets in strings included: what is cut off ends with the text.

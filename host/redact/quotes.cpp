@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "redact/card.h"
+#include "redact/normal_text.h"
 
 namespace runwarden::redact {
 namespace {
@@ -21,24 +21,23 @@ struct Folded {
   std::vector<std::size_t> places;  // of each character in the text it was made from
 };
 
-// Small letters, without spaces, dashes, the backslashes of escapes and escaped line ends.
-Folded folded(std::string_view text) {
+// What the text says in small letters, without spaces, dashes and line ends.
+Folded folded(const NormalText& normal) {
+  const std::string_view text = normal.text();
   Folded out;
   out.text.reserve(text.size());
   out.places.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    const bool escaped = text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == 'n' || text[i + 1] == 'r' || text[i + 1] == 't');
-    const bool gap = text[i] == '\t' || text[i] == '\n' || text[i] == '\r' || text[i] == '\\';
-    const std::size_t skip = escaped ? 2 : gap ? 1 : separator_length(text, i);
-    if (skip > 0) {
-      i += skip;
-      continue;
-    }
+  for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
+    const bool gap = c == ' ' || c == '-' || c == '\t' || c == '\n' || c == '\r' || c == '\\';
+    if (gap) continue;
     out.text += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    out.places.push_back(i++);
+    out.places.push_back(i);
   }
   return out;
+}
+std::string folded_text(std::string_view text) {
+  return folded(NormalText(text)).text;
 }
 
 std::size_t hash_of(std::string_view stretch) {
@@ -67,11 +66,11 @@ Quotes::Quotes(const Rules& rules, const std::vector<Found::Secret>& secrets, co
   std::unordered_map<std::size_t, std::size_t> wanted;
   const bool some_long = std::any_of(secrets.begin(), secrets.end(), [](const auto& one) { return one.text.size() > kLongestShort; });
   for (const std::string_view text : some_long ? texts : std::vector<std::string_view>()) {
-    const std::string all = folded(text).text;
+    const std::string all = folded_text(text);
     for (std::size_t i = 0; i + kStretch <= all.size(); ++i) wanted.emplace(hash_of(std::string_view(all).substr(i, kStretch)), kNone);
   }
   for (const Found::Secret& secret : secrets) {
-    std::string all = folded(secret.text).text;
+    std::string all = folded_text(secret.text);
     if (all.size() >= kShortest && all.size() <= kLongestShort) short_.push_back({std::move(all), secret.rule});
     if (all.size() <= kLongestShort) continue;
     for (std::size_t i = 0; i + kStretch <= all.size(); ++i) {
@@ -85,8 +84,8 @@ Quotes::Quotes(const Rules& rules, const std::vector<Found::Secret>& secrets, co
 // Long ones in pieces that are looked for each by itself: where the whole stands again, all of them do.
 Quotes::Quotes(const Rules& rules, const std::vector<Found::Secret>& secrets) : rules_(rules), of_document_(true) {
   for (const Found::Secret& secret : secrets) {
-    if (rules.by_shape[secret.rule]) continue;
-    const std::string all = folded(secret.text).text;
+    if (secret.by == Found::Secret::By::shape) continue;
+    const std::string all = folded_text(secret.text);
     if (all.size() < kShortestInWords) continue;
     const std::size_t pieces = (all.size() + kLongestShort - 1) / kLongestShort;
     for (std::size_t i = 0; i < pieces; ++i) {
@@ -155,18 +154,23 @@ std::vector<std::size_t> Quotes::hidden(std::string_view text, std::string_view 
 }
 
 std::string Quotes::without(std::string_view text, Found& found) const {
-  const Folded all = folded(text);
-  const std::vector<std::size_t> rules = hidden(text, all.text, all.places);
+  const NormalText normal(text);
+  const Folded all = folded(normal);
+  const std::vector<std::size_t> rules = hidden(normal.text(), all.text, all.places);
   std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (rules[i] == kNone) {
-      out += text[i];
-    } else if (i == 0 || rules[i - 1] != rules[i]) {
-      out += rules_.markers[rules[i]];
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < rules.size();) {
+    std::size_t end = i + 1;
+    while (end < rules.size() && rules[end] == rules[i]) ++end;
+    if (rules[i] != kNone) {
+      const Stretch at = normal.written({i, end});
+      out.append(text.substr(done, at.begin - done)).append(rules_.markers[rules[i]]);
       found.count(rules[i]);
+      done = at.end;
     }
+    i = end;
   }
-  return out;
+  return out.append(text.substr(done));
 }
 
 }  // namespace runwarden::redact

@@ -35,7 +35,6 @@ Redactor::Redactor(const model::RedactSettings& settings)
     const std::size_t number = names_.size();
     names_.push_back(rule.name);
     rules_.markers.push_back("[redacted:" + rule.name + "]");
-    rules_.by_shape.push_back(rule.by == model::RedactRule::By::kind);
     if (rule.by == model::RedactRule::By::key) rules_.keys.add(rule.what, number);
     for (std::size_t i = 0; rule.by == model::RedactRule::By::pointer && i < kDocumentKinds; ++i) {
       rules_.pointers[i].add(rule.what, number, static_cast<model::DocumentKind>(i));
@@ -99,6 +98,26 @@ bool Redactor::clean(model::Verdict& verdict, const Found& found) const {
   if (quotes.empty()) return changed;
   each_text(verdict, [&](std::string& text) { put(text, quotes.without(text)); });
   return changed;
+}
+
+void Redactor::clean(Error& error, std::string_view request) const {
+  std::vector<std::string*> texts{&error.detail, &error.log};
+  for (FieldFault& fault : error.faults) {
+    texts.push_back(&fault.pointer);
+    texts.push_back(&fault.detail);
+  }
+  const Where loose{model::DocumentKind::run, model::DocumentPlace::other, {}, 0};
+  Found found;
+  static_cast<void>(text_without_secrets(rules_, loose, request, found));
+  std::vector<std::string_view> views;
+  for (std::string* one : texts) {
+    *one = text(*one);
+    views.emplace_back(*one);
+  }
+  if (found.secrets.empty()) return;
+  const Quotes quotes(rules_, found.secrets, views);
+  if (quotes.empty()) return;
+  for (std::string* one : texts) *one = quotes.without(*one);
 }
 
 std::string Redactor::text(std::string_view text) const {

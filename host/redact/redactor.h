@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "model/redact_settings.h"
 #include "model/verdict.h"
 #include "redact/document.h"
@@ -34,7 +35,10 @@ class Redactor {
   // True if the verdict was changed.
   bool clean(model::Verdict& verdict, const Found& found) const;
 
-  // Any other text: without what its shape tells.
+  // What an error says of a request, which may quote a part of it: detail, log, pointers and details of faults.
+  void clean(Error& error, std::string_view request) const;
+
+  // Any other text: without what its shape tells, and without values behind names.
   std::string text(std::string_view text) const;
 
   // How many values each rule took out, as told by the last ones: for the metrics.

@@ -12,14 +12,13 @@ namespace {
 Rules one_rule() {
   Rules rules;
   rules.markers = {"<#>"};
-  rules.by_shape = {false};
   return rules;
 }
 
 std::string without(const std::vector<std::string>& secrets, const std::string& text) {
   const Rules rules = one_rule();
   std::vector<Found::Secret> found;
-  for (const std::string& one : secrets) found.push_back({one, 0});
+  for (const std::string& one : secrets) found.push_back({one, 0, Found::Secret::By::place});
   return Quotes(rules, found, {text}).without(text);
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -200,6 +202,113 @@ TEST(Redactor, CleansWhatDetectorsSay) {
   EXPECT_EQ(verdict.shadow_findings[0].evidence[0].value, clean.evidence[0].value);
   EXPECT_EQ(verdict.reports[0].reason, "[redacted:password]");
   EXPECT_EQ(verdict.reports[0].suppressed[0].reason, "said [redacted:password]");
+}
+
+TEST(Redactor, KnowsAgainWhatADetectorQuotesInEscapes) {
+  const Redactor redactor(rules({{By::key, "password", "password"}}));
+  Found found;
+  ASSERT_TRUE(redactor.document(DocumentKind::run, R"({"steps":[{"inputSummary":"{\"password\":\"Zo\u00eb/hunter\"}"}]})", found));
+  model::Verdict verdict;
+  model::Finding finding;
+  finding.summary = R"(no user Zo\u00eb\/hunter, Zo\\\u00eb\\\/hunter, Zo%C3%AB%2Fhunter)";
+  finding.evidence = {{"/steps/0/errorMessage", R"(said Zo\u00eb\/hunt…)"}};
+  finding.fingerprint_parts = {R"(zo\u00eb\/hunter)", R"(Zo\u00eb\/hun\u00)"};
+  verdict.findings.push_back(finding);
+  ASSERT_TRUE(redactor.clean(verdict, found));
+  EXPECT_EQ(verdict.findings[0].summary, "no user [redacted:password], [redacted:password], [redacted:password]");
+  EXPECT_EQ(verdict.findings[0].evidence[0].value, "said [redacted:password]…");
+  EXPECT_EQ(verdict.findings[0].fingerprint_parts[0], "[redacted:password]");
+  EXPECT_EQ(verdict.findings[0].fingerprint_parts[1], "[redacted:password]\\u00");
+}
+
+TEST(Redactor, ACardIsFoundHoweverTheNumberIsWritten) {
+  check(rules({kCard}), {
+                            {R"({"a":4111111111111111.0,"b":4.111111111111111e15,"c":4111111111111111E0,"d":[4111111111111111.00]})",
+                             R"({"a":"[redacted:card]","b":"[redacted:card]","c":"[redacted:card]","d":["[redacted:card]"]})"},
+                            {R"({"a":4111111111111111.5,"b":4.2e15,"c":1e400,"d":-4111111111111111,"e":41111111111111111e-1})",
+                             R"({"a":4111111111111111.5,"b":4.2e15,"c":1e400,"d":-4111111111111111,"e":41111111111111111e-1})"},
+                        });
+}
+
+TEST(Redactor, NamesAreTheSameHoweverTheirWordsAreJoined) {
+  check(rules({{By::key, "api_key", "key"}, {By::key, "*_id", "id"}}),
+        {
+            {R"({"x":{"apiKey":"a","API-KEY":"a","api key":"a","apikey":"a","ApiKey":"a","apikeys":"a"}})",
+             R"({"x":{"apiKey":"[redacted:key]","API-KEY":"[redacted:key]","api key":"[redacted:key]","apikey":"[redacted:key]",)"
+             R"("ApiKey":"[redacted:key]","apikeys":"a"}})"},
+            {R"({"x":{"userId":"a","user-id":"a","UserID":"a","paid":"a","grid":"a"}})",
+             R"({"x":{"userId":"[redacted:id]","user-id":"[redacted:id]","UserID":"[redacted:id]","paid":"a","grid":"a"}})"},
+        });
+}
+
+TEST(Redactor, APlainWordBehindANameIsNotLookedForElsewhere) {
+  check(rules({{By::key, "password", "password"}}),
+        {{R"({"x":"login failed, password: incorrect","y":"the incorrect one","z":"no user hunter-2","w":"password: hunter-2"})",
+          R"({"x":"login failed, password: [redacted:password]","y":"the incorrect one","z":"no user [redacted:password]",)"
+          R"("w":"password: [redacted:password]"})"}});
+}
+
+TEST(Redactor, CleansWhatAnErrorQuotesOfARequest) {
+  const Redactor redactor(rules({kCard, kEmail, {By::key, "password", "password"}}));
+  const std::string request = R"({"password":"hunter2","startedAt":"4111 1111 1111 1111 and more","bob@example.com":{"at":"no hunter2"}})";
+  Error error{Code::validation_failed,
+              "the run has 2 faults",
+              "user bob@example.com",
+              {{"/startedAt", "wrong_type", "must be a time, got \"4111 1111 1111 1\""},
+               {"/bob@example.com/at", "wrong_type", "must be a time, got \"no hunter2\""}}};
+  redactor.clean(error, request);
+  EXPECT_EQ(error.detail, "the run has 2 faults");
+  EXPECT_EQ(error.log, "user [redacted:email]");
+  EXPECT_EQ(error.faults[0].pointer, "/startedAt");
+  EXPECT_EQ(error.faults[0].code, "wrong_type");
+  EXPECT_EQ(error.faults[0].detail, "must be a time, got \"[redacted:card]\"") << "though the quotation is cut";
+  EXPECT_EQ(error.faults[1].pointer, "/[redacted:email]/at");
+  EXPECT_EQ(error.faults[1].detail, "must be a time, got \"no [redacted:password]\"");
+}
+
+// What could make a search look back or ahead without bound, in each way that a text may come in.
+TEST(Redactor, HostileTextsTakeLinearTime) {
+  std::vector<model::RedactRule> all{kCard, kEmail, kToken, {By::kind, "iban", "iban"}, {By::kind, "phone", "phone"}};
+  for (const char* key : {"password", "api_key", "*token*"}) all.push_back({By::key, key, "key"});
+  const Redactor redactor(rules(all));
+  for (const std::string unit : {"password",
+                                 "password:",
+                                 "password=\"",
+                                 "\\\"password\\\":\\\"",
+                                 "--password ",
+                                 "a b c:",
+                                 "-",
+                                 "api_key=",
+                                 "api_key:",
+                                 "bearer\t\"",
+                                 "%70assword%3D",
+                                 "4111\n",
+                                 "4111.",
+                                 "4111\\u0020",
+                                 "[\"password\":",
+                                 "{\"password\":{",
+                                 "\\",
+                                 "%25",
+                                 "password: a\\\"",
+                                 "de89 3704 ",
+                                 "+1/2/",
+                                 "token=[",
+                                 "x@y.",
+                                 "\u200B4"}) {
+    const auto time = [&](std::size_t bytes) {
+      std::string text;
+      while (text.size() < bytes) text += unit;
+      double best = 1e9;
+      for (int i = 0; i < 3; ++i) {
+        const auto begun = std::chrono::steady_clock::now();
+        EXPECT_FALSE(redactor.text(text).empty());
+        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+      }
+      return best;
+    };
+    const double small = time(std::size_t{20} << 10);
+    EXPECT_LT(time(std::size_t{160} << 10), small * 8 * 4 + 0.05) << unit;
+  }
 }
 
 TEST(Redactor, ATextOfItsOwnIsCleanedByShape) {
