@@ -50,7 +50,7 @@ int status_of(pipeline::IngestAnswer::Kind kind) {
 
 Reply ingest_reply(pipeline::IngestAnswer answer, const std::string& request_id) {
   if (answer.kind == pipeline::IngestAnswer::Kind::refused) return http::problem(answer.error, request_id);
-  Reply reply = json_reply(status_of(answer.kind), std::move(answer.body));
+  Reply reply = json_reply(status_of(answer.kind), with_warnings(std::move(answer.body), answer.warnings));
   if (!answer.run_id.empty()) reply.headers.push_back({"Location", "/v1/runs/" + percent_encoded(answer.run_id)});
   return reply;
 }

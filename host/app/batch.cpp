@@ -1,6 +1,7 @@
 #include "app/batch.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/error_json.h"
@@ -18,6 +19,8 @@ constexpr std::size_t kLinesATask = 16;
 constexpr std::size_t kLinesInWork = 1024;
 // What is set aside for the result of a line before it is known: most are smaller.
 constexpr std::size_t kResultBytes = 256;
+// The first so many lines with warnings tell them: a mistake is mostly the same in every line.
+constexpr std::size_t kLinesWithWarnings = 100;
 
 std::string fault_json(std::uint64_t line, const Error& error) {
   std::string text;
@@ -221,6 +224,7 @@ pipeline::IngestRequest Batch::request_for(LineBatch::Line& line) const {
 
 void Batch::note(std::uint64_t line, const pipeline::IngestAnswer& answer) {
   const bool accepted = answer.kind != pipeline::IngestAnswer::Kind::refused;
+  if (!answer.warnings.empty()) note_warnings(line, answer.warnings);
   note({line, accepted, accepted ? stored_json(line, answer) : fault_json(line, answer.error)});
 }
 
@@ -228,6 +232,18 @@ void Batch::note(LineResult result) {
   const std::lock_guard lock(mutex_);
   if (result.json.size() > kResultBytes) results_lease_->grow_at_any_rate(result.json.size() - kResultBytes);
   results_.push_back(std::move(result));
+}
+
+// By line, not by time: the same batch again is answered the same.
+void Batch::note_warnings(std::uint64_t line, const std::vector<Warning>& warnings) {
+  std::string text;
+  JsonWriter out(text);
+  write_warnings(out, warnings);
+  const std::lock_guard lock(mutex_);
+  ++warned_lines_;
+  if (warnings_.size() < kLinesWithWarnings) results_lease_->grow_at_any_rate(text.size());
+  warnings_.emplace(line, std::move(text));
+  if (warnings_.size() > kLinesWithWarnings) warnings_.erase(std::prev(warnings_.end()));
 }
 
 void Batch::end_of_line() {
@@ -259,8 +275,13 @@ http::Reply Batch::reply() {
   http::Reply reply;
   JsonWriter out(reply.body);
   out.begin_object().key("accepted").integer(accepted).key("rejected").integer(static_cast<std::int64_t>(results_.size()) - accepted);
+  if (warned_lines_ > 0) out.key("warned").integer(warned_lines_);
   out.key("results").begin_array();
   for (LineResult& one : results_) {
+    if (const auto warned = warnings_.find(one.line); warned != warnings_.end()) {
+      one.json.pop_back();
+      one.json.append(",\"warnings\":").append(warned->second).append("}");
+    }
     out.raw(one.json);
     one.json = {};  // not all of it twice
   }

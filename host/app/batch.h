@@ -59,6 +59,7 @@ class Batch : public std::enable_shared_from_this<Batch> {
   pipeline::IngestRequest request_for(http::LineBatch::Line& line) const;
   void note(std::uint64_t line, const pipeline::IngestAnswer& answer);
   void note(LineResult result);
+  void note_warnings(std::uint64_t line, const std::vector<Warning>& warnings);
   void end_of_line();
   void end_of_batch();
   http::Reply reply();
@@ -80,6 +81,8 @@ class Batch : public std::enable_shared_from_this<Batch> {
 
   std::mutex mutex_;
   std::vector<LineResult> results_;
+  std::map<std::uint64_t, std::string> warnings_;  // of the first lines that have any, as JSON
+  std::int64_t warned_lines_ = 0;
   std::vector<http::LineBatch::Line> lines_;  // of this batch; those before dealt_ have been moved out
   std::size_t dealt_ = 0;
   std::uint64_t hands_ = 0;      // dealt so far

@@ -11,22 +11,6 @@ constexpr std::size_t kComparedBytes = 64;  // the cost grows with both lengths,
 constexpr std::size_t kFewNames = 6;        // so many are listed whole
 constexpr std::size_t kNearestShown = 3;
 
-// Levenshtein's distance.
-std::size_t edits_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t above = row[j + 1];
-      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row.back();
-}
-
 // Edits and index of each known name, nearest first; of equally near ones the first known.
 std::vector<std::pair<std::size_t, std::size_t>> by_edits(std::string_view name, const std::vector<std::string>& known) {
   std::vector<std::pair<std::size_t, std::size_t>> order;
@@ -45,6 +29,25 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+// Optimal string alignment: Levenshtein's distance, and neighbors that are swapped count once.
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> above(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    before.swap(above);
+    above.swap(row);
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      row[j + 1] = std::min({above[j + 1] + 1, row[j] + 1, above[j] + (a[i] == b[j] ? 0 : 1)});
+      const bool swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+      if (swapped) row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
+    }
+  }
+  return row.back();
+}
 
 std::string likely_name(std::string_view name, const std::vector<std::string>& known) {
   const auto order = by_edits(name, known);

@@ -8,6 +8,10 @@
 
 namespace runwarden {
 
+// How many letters have to be added, dropped, replaced or swapped with their neighbor to make one name of the other. The cost
+// grows with both lengths: bound them.
+std::size_t edits_between(std::string_view a, std::string_view b);
+
 // The known name that was probably meant: at most two letters, or a third of them, differ. Empty: none is that near.
 std::string likely_name(std::string_view name, const std::vector<std::string>& known);
 

@@ -14,7 +14,11 @@ constexpr Field kChangeFields[] = {
     {"kind", Want::text, kKind}, {"ref", Want::text, kOther},         {"summary", Want::text, kOther},
     {"at", Want::time, kAt},     {"changeId", Want::ignored, kOther}, {"receivedAt", Want::ignored, kOther},
 };
-constexpr Shape kChangeShape{kChangeFields, "a change"};
+constexpr Alias kChangeAliases[] = {
+    {"type", "kind"},           {"commit", "ref"},      {"sha", "ref"},      {"reference", "ref"},
+    {"description", "summary"}, {"message", "summary"}, {"timestamp", "at"}, {"time", "at"},
+};
+constexpr Shape kChangeShape{kChangeFields, "a change", kChangeAliases};
 
 constexpr Field kPolicyFields[] = {
     {"policy", Want::text, kPolicy},
@@ -28,7 +32,12 @@ constexpr Field kPolicyFields[] = {
     {"contentSha256", Want::ignored, kOther},
     {"receivedAt", Want::ignored, kOther},
 };
-constexpr Shape kPolicyShape{kPolicyFields, "a policy revision"};
+constexpr Alias kPolicyAliases[] = {
+    {"name", "policy"},     {"version", "revision"}, {"body", "content"}, {"description", "summary"},
+    {"message", "summary"}, {"commit", "ref"},       {"sha", "ref"},      {"reference", "ref"},
+    {"effectiveAt", "at"},  {"timestamp", "at"},     {"time", "at"},
+};
+constexpr Shape kPolicyShape{kPolicyFields, "a policy revision", kPolicyAliases};
 
 // [a-z][a-z0-9_.-]{0,63}
 bool is_kind(std::string_view text) {
@@ -40,7 +49,7 @@ bool is_kind(std::string_view text) {
 
 class ChangeReader final : public ShapeReader {
  public:
-  explicit ChangeReader(TextArena& arena) : ShapeReader(kChangeShape, arena) {}
+  ChangeReader(TextArena& arena, std::vector<Warning>* warnings) : ShapeReader(kChangeShape, arena, warnings) {}
 
   Result<ChangeText> run(std::string_view json, int max_json_depth) {
     if (Status status = read(json, max_json_depth); !status.ok()) return std::move(status.error());
@@ -76,7 +85,7 @@ class ChangeReader final : public ShapeReader {
 
 class PolicyReader final : public ShapeReader {
  public:
-  explicit PolicyReader(TextArena& arena) : ShapeReader(kPolicyShape, arena) {}
+  PolicyReader(TextArena& arena, std::vector<Warning>* warnings) : ShapeReader(kPolicyShape, arena, warnings) {}
 
   Result<PolicyText> run(std::string_view json, int max_json_depth) {
     if (Status status = read(json, max_json_depth); !status.ok()) return std::move(status.error());
@@ -119,14 +128,14 @@ class PolicyReader final : public ShapeReader {
 
 }  // namespace
 
-Result<ChangeText> read_change(std::string_view json, int max_json_depth) {
+Result<ChangeText> read_change(std::string_view json, int max_json_depth, std::vector<Warning>* warnings) {
   TextArena arena;
-  return ChangeReader(arena).run(json, max_json_depth);
+  return ChangeReader(arena, warnings).run(json, max_json_depth);
 }
 
-Result<PolicyText> read_policy(std::string_view json, int max_json_depth) {
+Result<PolicyText> read_policy(std::string_view json, int max_json_depth, std::vector<Warning>* warnings) {
   TextArena arena;
-  return PolicyReader(arena).run(json, max_json_depth);
+  return PolicyReader(arena, warnings).run(json, max_json_depth);
 }
 
 }  // namespace runwarden::intake

@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "base/warning.h"
 
 namespace runwarden::intake {
 
@@ -25,8 +27,9 @@ struct PolicyText {
   std::string document;  // as normalized, without what the service gives: `policyRevisionId`, `contentSha256`, `receivedAt`
 };
 
-// malformed_json, or validation_failed with every fault, or the record.
-Result<ChangeText> read_change(std::string_view json, int max_json_depth);
-Result<PolicyText> read_policy(std::string_view json, int max_json_depth);
+// malformed_json, or validation_failed with every fault, or the record. `warnings` (may be null) is added to where the record was
+// read and something in it looks like a mistake.
+Result<ChangeText> read_change(std::string_view json, int max_json_depth, std::vector<Warning>* warnings = nullptr);
+Result<PolicyText> read_policy(std::string_view json, int max_json_depth, std::vector<Warning>* warnings = nullptr);
 
 }  // namespace runwarden::intake

@@ -21,7 +21,7 @@ constexpr Field kMetadataFields[] = {
     {"costUsd", Want::amount, kOther},
     {"inputTokens", Want::count, kOther},
 };
-constexpr Shape kMetadataShape{kMetadataFields, "metadata"};
+constexpr Shape kMetadataShape{kMetadataFields, "metadata", {}, true};
 
 // One table for all types of event: a member has one type, whichever event it stands in.
 constexpr Field kEventFields[] = {
@@ -49,20 +49,40 @@ constexpr Field kEventFields[] = {
     {"startedAt", Want::time, kOther},
     {"endedAt", Want::time, kOther},
 };
-constexpr Shape kEventShape{kEventFields, "an event"};
+constexpr Alias kEventAliases[] = {
+    {"id", "eventId"},
+    {"tool", "name"},
+    {"toolName", "name"},
+    {"args", "input"},
+    {"arguments", "input"},
+    {"result", "output"},
+    {"response", "output"},
+    {"content", "text"},
+    {"message", "text"},
+    {"userRequest", "userRequestText"},
+    {"outcome", "outcomeSummary"},
+    {"successful", "success"},
+    {"succeeded", "success"},
+    {"retries", "retryCount"},
+    {"timestamp", "at"},
+};
+constexpr Shape kEventShape{kEventFields, "an event", kEventAliases};
 
 constexpr Field kRequestFields[] = {
     {"runId", Want::text, kRunId},
     {"events", Want::array_of_objects, kEvents, &kEventShape},
     {"final", Want::boolean, kFinal},
 };
-constexpr Shape kRequestShape{kRequestFields, "an events request"};
+constexpr Alias kRequestAliases[] = {{"finished", "final"}, {"finish", "final"}, {"isFinal", "final"}};
+constexpr Shape kRequestShape{kRequestFields, "an events request", kRequestAliases};
 
 constexpr std::size_t kMaxEventIdBytes = 256;
+constexpr std::string_view kTypes[] = {"tool_call", "model_output", "user_request", "run_started", "run_finished"};
 
 class EventsReader final : public ShapeReader {
  public:
-  EventsReader(TextArena& arena, const EventLimits& limits) : ShapeReader(kRequestShape, arena), limits_(limits) {}
+  EventsReader(TextArena& arena, const EventLimits& limits, std::vector<Warning>* warnings)
+      : ShapeReader(kRequestShape, arena, warnings), limits_(limits) {}
 
   Result<EventsRequest> run(std::string_view json) {
     if (Status status = read(json, limits_.max_json_depth); !status.ok()) return std::move(status.error());
@@ -86,6 +106,7 @@ class EventsReader final : public ShapeReader {
     }
     request_.events.emplace_back();
     start_ = document_text().size() - 1;
+    own_type_ = false;
   }
 
   void enter_array(const Field&) override { has_events_ = true; }
@@ -98,9 +119,17 @@ class EventsReader final : public ShapeReader {
     }
     if (&shape == &kRequestShape && field.slot == kFinal) request_.final = value.boolean;
     if (&shape != &kEventShape || too_many_) return;
-    if (field.slot == kType) request_.events.back().finishes = value.text == "run_finished";
+    if (field.slot == kType) take_type(value.text);
     if (field.slot == kEventId) take_event_id(field, value.text);
   }
+
+  void take_type(std::string_view type) {
+    request_.events.back().finishes = type == "run_finished";
+    own_type_ = std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes);
+  }
+
+  // An event of the client's own type has members of its own.
+  bool warns_of(const Shape& shape) const override { return &shape != &kEventShape || !own_type_; }
 
   void take_event_id(const Field& field, std::string_view id) {
     if (id.empty() || id.size() > kMaxEventIdBytes) {
@@ -124,6 +153,7 @@ class EventsReader final : public ShapeReader {
   bool has_run_id_ = false;
   bool has_events_ = false;
   bool too_many_ = false;
+  bool own_type_ = false;  // of the event being read
 };
 
 // The text of a JSON string member, still in quotes.
@@ -250,9 +280,9 @@ class RunOfEvents {
 
 }  // namespace
 
-Result<EventsRequest> read_events(std::string_view json, const EventLimits& limits) {
+Result<EventsRequest> read_events(std::string_view json, const EventLimits& limits, std::vector<Warning>* warnings) {
   TextArena arena;
-  return EventsReader(arena, limits).run(json);
+  return EventsReader(arena, limits, warnings).run(json);
 }
 
 std::string run_of_events(std::string_view run_id, const std::vector<std::string>& events, std::string_view whole) {

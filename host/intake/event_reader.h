@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/warning.h"
 
 namespace runwarden::intake {
 
@@ -28,7 +29,8 @@ struct EventLimits {
 };
 
 // The request, or malformed_json, or validation_failed with every fault.
-Result<EventsRequest> read_events(std::string_view json, const EventLimits& limits);
+// `warnings` (may be null) is added to where the request was read and something in it looks like a mistake.
+Result<EventsRequest> read_events(std::string_view json, const EventLimits& limits, std::vector<Warning>* warnings = nullptr);
 
 // The JSON of the run that the events make, in the order given: what read_run takes. `events` are Event::json. `whole`: the
 // document of a run that came whole, which the events continue; empty: none.

@@ -56,7 +56,7 @@ constexpr Field kUsageFields[] = {
     {"input_tokens", Want::lenient_count, kUsageAlias2},
     {"prompt_tokens", Want::lenient_count, kUsageAlias3},
 };
-constexpr Shape kUsageShape{kUsageFields, "usage"};
+constexpr Shape kUsageShape{kUsageFields, "usage", {}, true};
 
 constexpr Field kRunMetadataFields[] = {
     {"model", Want::text, kModel},
@@ -68,7 +68,7 @@ constexpr Field kRunMetadataFields[] = {
     {"prompt_tokens", Want::lenient_count, kTokensAlias3},
     {"usage", Want::lenient_object, kUsage, &kUsageShape},
 };
-constexpr Shape kRunMetadataShape{kRunMetadataFields, "metadata"};
+constexpr Shape kRunMetadataShape{kRunMetadataFields, "metadata", {}, true};
 
 constexpr Field kStepMetadataFields[] = {
     {"model", Want::text, kModel},
@@ -84,7 +84,7 @@ constexpr Field kStepMetadataFields[] = {
     {"prompt_tokens", Want::lenient_count, kTokensAlias3},
     {"usage", Want::lenient_object, kUsage, &kUsageShape},
 };
-constexpr Shape kStepMetadataShape{kStepMetadataFields, "metadata"};
+constexpr Shape kStepMetadataShape{kStepMetadataFields, "metadata", {}, true};
 
 constexpr Field kStepFields[] = {
     {"stepKind", Want::text, kStepKind},
@@ -101,7 +101,24 @@ constexpr Field kStepFields[] = {
     {"endedAt", Want::time, kEnded},
     {"at", Want::time, kAt},
 };
-constexpr Shape kStepShape{kStepFields, "a step"};
+constexpr Alias kStepAliases[] = {
+    {"id", "stepId"},
+    {"type", "stepKind"},
+    {"kind", "stepKind"},
+    {"name", "stepName"},
+    {"tool", "stepName"},
+    {"toolName", "stepName"},
+    {"input", "inputSummary"},
+    {"args", "inputSummary"},
+    {"arguments", "inputSummary"},
+    {"parameters", "inputSummary"},
+    {"output", "outputSummary"},
+    {"result", "outputSummary"},
+    {"response", "outputSummary"},
+    {"error", "errorMessage"},
+    {"retries", "retryCount"},
+};
+constexpr Shape kStepShape{kStepFields, "a step", kStepAliases};
 
 constexpr Field kRunFields[] = {
     {"runId", Want::text, kRunId},
@@ -121,7 +138,19 @@ constexpr Field kRunFields[] = {
     {"detectors", Want::ignored, kServerOwned},
     {"policies", Want::ignored, kServerOwned},
 };
-constexpr Shape kRunShape{kRunFields, "a run"};
+constexpr Alias kRunAliases[] = {
+    {"id", "runId"},
+    {"userRequest", "userRequestText"},
+    {"request", "userRequestText"},
+    {"requestText", "userRequestText"},
+    {"prompt", "userRequestText"},
+    {"outcome", "outcomeSummary"},
+    {"outcomeText", "outcomeSummary"},
+    {"successful", "success"},
+    {"succeeded", "success"},
+    {"events", "steps"},
+};
+constexpr Shape kRunShape{kRunFields, "a run", kRunAliases};
 
 // The value that the best-ranked of several names gave; rank 0 is the name itself.
 template <class T>
@@ -141,8 +170,8 @@ constexpr std::size_t kUsualSteps = 16;
 
 class RunReader final : public ShapeReader {
  public:
-  RunReader(Run& run, const RunLimits& limits, std::string_view id_if_absent)
-      : ShapeReader(kRunShape, run.arena), run_(run), limits_(limits), id_if_absent_(id_if_absent) {}
+  RunReader(Run& run, const RunLimits& limits, std::string_view id_if_absent, std::vector<Warning>* warnings)
+      : ShapeReader(kRunShape, run.arena, warnings), run_(run), limits_(limits), id_if_absent_(id_if_absent) {}
 
   Status run(std::string_view json) {
     if (Status status = read(json, limits_.max_json_depth); !status.ok()) return status;
@@ -322,9 +351,9 @@ class RunReader final : public ShapeReader {
 
 }  // namespace
 
-Result<Run> read_run(std::string_view json, const RunLimits& limits, std::string_view id_if_absent) {
+Result<Run> read_run(std::string_view json, const RunLimits& limits, std::string_view id_if_absent, std::vector<Warning>* warnings) {
   Run run;
-  RunReader reader(run, limits, id_if_absent);
+  RunReader reader(run, limits, id_if_absent, warnings);
   if (Status status = reader.run(json); !status.ok()) return std::move(status.error());
   return run;
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "base/warning.h"
 #include "model/run.h"
 
 namespace runwarden::intake {
@@ -15,6 +17,8 @@ struct RunLimits {
 
 // The normalized run, or malformed_json, or validation_failed with every fault. `id_if_absent` (may be empty: none) becomes
 // the runId of a run that has none.
-Result<model::Run> read_run(std::string_view json, const RunLimits& limits, std::string_view id_if_absent);
+// `warnings` (may be null) is added to where the run was read and something in it looks like a mistake.
+Result<model::Run> read_run(std::string_view json, const RunLimits& limits, std::string_view id_if_absent,
+                            std::vector<Warning>* warnings = nullptr);
 
 }  // namespace runwarden::intake

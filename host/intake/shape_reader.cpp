@@ -1,11 +1,18 @@
 #include "intake/shape_reader.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/time_text.h"
+#include "intake/member_names.h"
 
 namespace runwarden::intake {
 namespace {
+
+// Unknown names of a document that are compared with the known ones, and such slips in the objects that are open: a document may
+// hold very many.
+constexpr std::size_t kMostNamesJudged = 64;
+constexpr std::size_t kMostSlips = 64;
 
 constexpr double kMaxCount = 9007199254740992.0;  // 2^53: the largest range in which doubles hold every integer (RFC 8259, section 6)
 
@@ -52,6 +59,13 @@ std::optional<std::int64_t> as_count(const JsonScalar& value) {
   return static_cast<std::int64_t>(value.number);
 }
 
+// RFC 6901, section 3.
+std::string escaped_for_pointer(std::string_view name) {
+  std::string text;
+  for (const char c : name) c == '~' ? text += "~0" : c == '/' ? text += "~1" : text += c;
+  return text;
+}
+
 // "502" for 502, 502.0 and 5.02e2; other numbers as they were written.
 std::string decimal_text(const JsonScalar& value) {
   const bool whole = value.number == std::floor(value.number) && std::fabs(value.number) <= kMaxCount;
@@ -65,7 +79,10 @@ Status ShapeReader::read(std::string_view json, int max_depth) {
   begin();
   if (Status parsed = parse_json(json, max_depth, *this); !parsed.ok()) return parsed;
   if (stopped_) return std::move(*stopped_);
-  if (fault_count_ == 0) return Nothing{};
+  if (fault_count_ == 0) {
+    add_warnings();
+    return Nothing{};
+  }
   std::string detail = std::to_string(fault_count_) + (fault_count_ == 1 ? " fault" : " faults") +
                        " found; the first: " + (faults_[0].pointer.empty() ? "the document" : faults_[0].pointer) + " " + faults_[0].detail;
   if (fault_count_ > faults_.size()) detail += " (the first " + std::to_string(faults_.size()) + " are listed)";
@@ -102,6 +119,8 @@ void ShapeReader::restart() {
   faults_.clear();
   fault_count_ = 0;
   stopped_.reset();
+  slips_.clear();
+  found_slips_.clear();
   begin();
 }
 
@@ -124,7 +143,47 @@ bool ShapeReader::key(std::string_view name) {
     return true;
   }
   document_writer_.key(name);
+  if (warnings_ != nullptr) note_unknown(name);
   return true;
+}
+
+void ShapeReader::note_unknown(std::string_view name) {
+  if (slips_.size() == kMostSlips) return;
+  if (const Field* meant = meant_by(*frames_.back().shape, name)) slips_.push_back({std::string(name), meant});
+}
+
+// What a document calls its members it mostly calls them in every step.
+const Field* ShapeReader::meant_by(const Shape& shape, std::string_view name) {
+  for (const JudgedName& one : judged_names_) {
+    if (one.shape == &shape && one.name == name) return one.meant;
+  }
+  if (judged_names_.size() == kMostNamesJudged) return nullptr;
+  judged_names_.push_back({&shape, std::string(name), meant_field(shape, name)});
+  return judged_names_.back().meant;
+}
+
+void ShapeReader::end_slips(const Frame& frame) {
+  for (std::size_t i = warns_of(*frame.shape) ? frame.slips : slips_.size(); i < slips_.size(); ++i) {
+    Slip& slip = slips_[i];
+    if ((frame.seen & std::uint64_t{1} << (slip.meant - frame.shape->fields.data())) != 0) continue;
+    const auto same = std::find_if(found_slips_.begin(), found_slips_.end(),
+                                   [&](const FoundSlip& one) { return one.shape == frame.shape && one.slip.name == slip.name; });
+    if (same != found_slips_.end()) {
+      ++same->count;
+    } else if (found_slips_.size() < kMaxWarnings) {
+      std::string pointer = pointer_to("") + "/" + escaped_for_pointer(slip.name);
+      found_slips_.push_back({std::move(slip), frame.shape, std::move(pointer), 1});
+    }
+  }
+  slips_.resize(frame.slips);
+}
+
+void ShapeReader::add_warnings() {
+  for (FoundSlip& one : found_slips_) {
+    std::string detail = "is kept as an unknown member; if \"" + std::string(one.slip.meant->name) + "\" is meant, send it by that name";
+    if (one.count > 1) detail += " (" + std::to_string(one.count) + " times in this document)";
+    warnings_->push_back({std::move(one.pointer), std::move(detail)});
+  }
 }
 
 bool ShapeReader::scalar(const JsonScalar& value) {
@@ -279,7 +338,7 @@ void ShapeReader::push(const Shape& shape, bool array, Bracket bracket) {
   const Field* as = element ? frames_.back().as : member_;
   const std::size_t index = element ? frames_.back().index++ : 0;
   bracket == Bracket::object ? document_writer_.begin_object() : document_writer_.begin_array();
-  frames_.push_back({&shape, frames_.empty() ? nullptr : as, array, array ? 0 : index, 0});
+  frames_.push_back({&shape, frames_.empty() ? nullptr : as, array, array ? 0 : index, 0, slips_.size()});
   array ? enter_array(*as) : enter(shape);
 }
 
@@ -298,6 +357,7 @@ bool ShapeReader::close() {
     if (frames_.back().array) {
       document_writer_.end_array();
     } else {
+      if (slips_.size() > frames_.back().slips) end_slips(frames_.back());
       leave(*frames_.back().shape);
       document_writer_.end_object();
     }

@@ -1,5 +1,6 @@
 // Reads a JSON document of a known shape from events, in one pass: hands known members on by type, writes the normalized
-// document beside it (unknown members kept as they came), and notes every fault with its JSON Pointer.
+// document beside it (unknown members kept as they came), and notes every fault with its JSON Pointer. If asked, it also warns of
+// unknown members whose names are near those of known ones.
 //
 // A reader is used for one document, on one thread. Shapes are tables; who derives says what the members mean.
 #pragma once
@@ -15,6 +16,7 @@
 #include "base/json_text.h"
 #include "base/result.h"
 #include "base/text_arena.h"
+#include "base/warning.h"
 
 namespace runwarden::intake {
 
@@ -46,9 +48,17 @@ struct Field {
   const Shape* inner = nullptr;  // of objects and arrays of objects
 };
 
+// Another word for a known member, which clients may try. It has no meaning: they are told of the known one.
+struct Alias {
+  std::string_view name;
+  std::string_view field;
+};
+
 struct Shape {
   std::span<const Field> fields;  // at most 64
   std::string_view noun;          // for error texts: "a step"
+  std::span<const Alias> aliases = {};
+  bool free_names = false;  // clients put members of their own there: a name that is only similar is no slip
 };
 
 struct FieldValue {
@@ -63,7 +73,12 @@ class ShapeReader : private JsonEvents {
   // Faults beyond this many are counted but not kept.
   static constexpr std::size_t kMaxFaults = 1000;
 
-  ShapeReader(const Shape& root, TextArena& arena) : root_(root), arena_(arena), document_writer_(document_) {}
+  // Warnings of one document at most; names that are the same in many objects of a kind are one warning.
+  static constexpr std::size_t kMaxWarnings = 10;
+
+  // `warnings`: where to add them; null: nobody wants them. It has to outlive the reader.
+  ShapeReader(const Shape& root, TextArena& arena, std::vector<Warning>* warnings = nullptr)
+      : root_(root), arena_(arena), document_writer_(document_), warnings_(warnings) {}
 
  protected:
   // malformed_json, or validation_failed with every fault, or nothing wrong.
@@ -73,7 +88,8 @@ class ShapeReader : private JsonEvents {
   virtual void enter(const Shape&) {}
   virtual void enter_array(const Field&) {}
   virtual void take(const Shape&, const Field&, const FieldValue&) {}
-  virtual void leave(const Shape&) {}  // the object is about to be closed: members may still be added
+  virtual bool warns_of(const Shape&) const { return true; }  // whether the names in the object that is about to be closed are judged
+  virtual void leave(const Shape&) {}                         // the object is about to be closed: members may still be added
 
   // A fault of the member of that name in the object being read; an empty name means the object itself.
   void fault(std::string_view name, std::string code, std::string detail);
@@ -91,6 +107,24 @@ class ShapeReader : private JsonEvents {
     bool array;          // the array around the objects of `shape`
     std::size_t index;   // array: elements begun; object in an array: its own place
     std::uint64_t seen;  // known members seen, by place in the table
+    std::size_t slips;   // how many slips_ there were when it began
+  };
+
+  // An unknown member whose name is near that of a known one, until the object ends: it may have the known one, too.
+  struct Slip {
+    std::string name;
+    const Field* meant;
+  };
+  struct FoundSlip {
+    Slip slip;
+    const Shape* shape;
+    std::string pointer;  // of the first
+    std::size_t count;
+  };
+  struct JudgedName {
+    const Shape* shape;
+    std::string name;
+    const Field* meant;  // null: near none
   };
 
   enum class Bracket : std::uint8_t { object, array };
@@ -116,6 +150,10 @@ class ShapeReader : private JsonEvents {
   void wrong_type(const Field& field, std::string_view got);
   void give(const Field& field, const FieldValue& value) { take(*frames_.back().shape, field, value); }
   std::string pointer_to(std::string_view name) const;
+  void note_unknown(std::string_view name);
+  const Field* meant_by(const Shape& shape, std::string_view name);
+  void end_slips(const Frame& frame);
+  void add_warnings();
 
   const Shape& root_;
   TextArena& arena_;
@@ -131,6 +169,10 @@ class ShapeReader : private JsonEvents {
   std::vector<FieldFault> faults_;
   std::size_t fault_count_ = 0;
   std::optional<Error> stopped_;
+  std::vector<Warning>* warnings_;
+  std::vector<Slip> slips_;             // of the objects that are open
+  std::vector<FoundSlip> found_slips_;  // of those that have ended
+  std::vector<JudgedName> judged_names_;
 };
 
 }  // namespace runwarden::intake

@@ -11,7 +11,13 @@ namespace runwarden::pipeline {
 
 namespace {
 
-Analysis analysis_of(const RedactedRun& run, model::Verdict verdict) {
+struct ReadRun {
+  RedactedRun run;
+  std::vector<Warning> warnings;
+};
+
+Analysis analysis_of(const ReadRun& read, model::Verdict verdict) {
+  const RedactedRun& run = read.run;
   Analysis analysis;
   analysis.verdict = std::move(verdict);
   run.clean(analysis.verdict);
@@ -21,14 +27,20 @@ Analysis analysis_of(const RedactedRun& run, model::Verdict verdict) {
     out.raw(failure_json(finding, {}, run.kept.id, 1, 0));
     analysis.max_score = std::max(analysis.max_score, finding.suspicion_score);
   }
-  out.end_array().key("detectors").raw(detectors_json(analysis.verdict.reports)).end_object();
+  out.end_array().key("detectors").raw(detectors_json(analysis.verdict.reports));
+  if (!read.warnings.empty()) write_warnings(out.key("warnings"), read.warnings);
+  out.end_object();
   return analysis;
 }
 
-Result<RedactedRun> read(std::string_view run_json, const intake::RunLimits& limits, const Redaction& redaction) {
-  auto run = intake::read_run(run_json, limits, {});
+Result<ReadRun> read(std::string_view run_json, const intake::RunLimits& limits, const Redaction& redaction) {
+  ReadRun read;
+  auto run = intake::read_run(run_json, limits, {}, &read.warnings);
   if (!run.ok()) return std::move(run.error());
-  return redaction.run(std::move(*run));
+  auto redacted = redaction.run(std::move(*run));
+  if (!redacted.ok()) return std::move(redacted.error());
+  read.run = std::move(*redacted);
+  return read;
 }
 
 }  // namespace
@@ -37,7 +49,7 @@ Result<Analysis> analyze(std::string_view run_json, const intake::RunLimits& lim
                          const Redaction& redaction, std::string_view tenant, std::size_t worker) {
   const auto run = read(run_json, limits, redaction);
   if (!run.ok()) return run.error();
-  return analysis_of(*run, detectors.evaluate(run->seen(), tenant, worker));
+  return analysis_of(*run, detectors.evaluate(run->run.seen(), tenant, worker));
 }
 
 bool analyze(const Wanted& wanted, detect::DetectorSet& detectors, std::size_t worker, WorkPool& pool,
@@ -47,10 +59,10 @@ bool analyze(const Wanted& wanted, detect::DetectorSet& detectors, std::size_t w
     done(std::move(one.error()));
     return true;
   }
-  const auto run = std::make_shared<const RedactedRun>(std::move(*one));
+  const auto run = std::make_shared<const ReadRun>(std::move(*one));
   const auto judged = [run, done](std::size_t, detect::Evaluated evaluated) { done(analysis_of(*run, std::move(evaluated.verdict))); };
   const auto failed = [done] { done(Error{Code::internal, "the run could not be analyzed; send it again", {}, {}}); };
-  return detectors.evaluate({{run, &run->seen()}, wanted.tenant, sha256(wanted.run_json)}, worker, pool, {judged, failed});
+  return detectors.evaluate({{run, &run->run.seen()}, wanted.tenant, sha256(wanted.run_json)}, worker, pool, {judged, failed});
 }
 
 }  // namespace runwarden::pipeline

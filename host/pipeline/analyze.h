@@ -14,7 +14,7 @@
 namespace runwarden::pipeline {
 
 struct Analysis {
-  std::string json;   // {"failures": [...], "detectors": [...]}
+  std::string json;   // {"failures": [...], "detectors": [...]}, and "warnings" where there are any
   int max_score = 0;  // of its failures, 0 if there is none
   model::Verdict verdict;
 };

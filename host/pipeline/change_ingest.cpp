@@ -38,6 +38,12 @@ struct ChangeIngest::Job {
   IngestDone done;
   model::Digest content{};
   std::optional<store::Write> write;
+  std::vector<Warning> warnings;
+
+  void tell(IngestAnswer what_came_of_it) {
+    if (what_came_of_it.kind != IngestAnswer::Kind::refused) what_came_of_it.warnings = std::move(warnings);
+    done(std::move(what_came_of_it));
+  }
 
   std::optional<store::Idempotency> idempotency() const {
     if (!request.idempotency) return std::nullopt;
@@ -57,10 +63,12 @@ std::shared_ptr<ChangeIngest::Job> ChangeIngest::job_of(IngestRequest request, I
 }
 
 void ChangeIngest::take_change(IngestRequest request, IngestDone done) {
-  auto read = intake::read_change(request.body, request.max_json_depth);
+  std::vector<Warning> warnings;
+  auto read = intake::read_change(request.body, request.max_json_depth, &warnings);
   if (!read.ok()) return done(refused(std::move(read.error())));
   if (Status redacted = steps_.redaction.change(*read); !redacted.ok()) return done(refused(std::move(redacted.error())));
   auto job = job_of(std::move(request), std::move(done));
+  job->warnings = std::move(warnings);
   store::ChangeWrite write;
   write.tenant = job->request.tenant;
   write.idempotency = job->idempotency();
@@ -74,10 +82,12 @@ void ChangeIngest::take_change(IngestRequest request, IngestDone done) {
 }
 
 void ChangeIngest::take_policy(IngestRequest request, IngestDone done) {
-  auto read = intake::read_policy(request.body, request.max_json_depth);
+  std::vector<Warning> warnings;
+  auto read = intake::read_policy(request.body, request.max_json_depth, &warnings);
   if (!read.ok()) return done(refused(std::move(read.error())));
   if (Status redacted = steps_.redaction.policy(*read); !redacted.ok()) return done(refused(std::move(redacted.error())));
   auto job = job_of(std::move(request), std::move(done));
+  job->warnings = std::move(warnings);
   store::PolicyWrite write;
   write.tenant = job->request.tenant;
   write.idempotency = job->idempotency();
@@ -99,9 +109,9 @@ void ChangeIngest::enter(const std::shared_ptr<Job>& job) {
   if (!job->gate.enter(again)) return;
   if (job->request.idempotency) {
     const auto before = steps_.store.find_replay(job->request.tenant, *job->request.idempotency);
-    if (before && before->content != job->content) return job->done(refused(idempotency_conflict()));
-    if (before && before->policy) return job->done(answer_of(IngestAnswer::Kind::replayed, policy_json(*before->policy)));
-    if (before && before->change) return job->done(answer_of(IngestAnswer::Kind::replayed, change_json(*before->change)));
+    if (before && before->content != job->content) return job->tell(refused(idempotency_conflict()));
+    if (before && before->policy) return job->tell(answer_of(IngestAnswer::Kind::replayed, policy_json(*before->policy)));
+    if (before && before->change) return job->tell(answer_of(IngestAnswer::Kind::replayed, change_json(*before->change)));
   }
   const bool of_policy = std::holds_alternative<store::PolicyWrite>(*job->write);
   std::string created = of_policy ? std::string() : change_json(std::get<store::ChangeWrite>(*job->write).change);
@@ -111,14 +121,14 @@ void ChangeIngest::enter(const std::shared_ptr<Job>& job) {
     switch (result.outcome) {
       case Outcome::stored:
       case Outcome::replayed:
-        if (result.policy) return job->done(answer_of(kind, policy_json(*result.policy)));
-        return job->done(answer_of(kind, result.change ? change_json(*result.change) : created));
-      case Outcome::run_conflict: return job->done(refused(policy_conflict(*result.policy)));
-      case Outcome::idempotency_conflict: return job->done(refused(idempotency_conflict()));
-      case Outcome::unavailable: return job->done(refused(no_room(result.detail)));
+        if (result.policy) return job->tell(answer_of(kind, policy_json(*result.policy)));
+        return job->tell(answer_of(kind, result.change ? change_json(*result.change) : created));
+      case Outcome::run_conflict: return job->tell(refused(policy_conflict(*result.policy)));
+      case Outcome::idempotency_conflict: return job->tell(refused(idempotency_conflict()));
+      case Outcome::unavailable: return job->tell(refused(no_room(result.detail)));
     }
   });
-  if (!queued) job->done(refused(queue_full()));
+  if (!queued) job->tell(refused(queue_full()));
 }
 
 }  // namespace runwarden::pipeline

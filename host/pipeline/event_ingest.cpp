@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/digest.h"
+#include "base/json_members.h"
 #include "base/json_text.h"
 #include "base/time_text.h"
 #include "pipeline/answers.h"
@@ -12,6 +13,33 @@
 #include "pipeline/stored_run.h"
 
 namespace runwarden::pipeline {
+
+namespace {
+
+// Without an eventId, and without an Idempotency-Key for the request, a retry cannot be told from more events.
+void warn_of_missing_ids(const intake::EventsRequest& request, std::vector<Warning>& warnings) {
+  const auto has_none = [](const intake::Event& event) { return event.event_id.empty(); };
+  const auto first = std::find_if(request.events.begin(), request.events.end(), has_none);
+  if (first == request.events.end()) return;
+  const auto count = std::count_if(first, request.events.end(), has_none);
+  warnings.push_back({"/events/" + std::to_string(first - request.events.begin()) + "/eventId",
+                      "is missing, in " + std::to_string(count) + " of " + std::to_string(request.events.size()) +
+                          " events: sent again, these would count again; give each event an eventId, or the request an Idempotency-Key"});
+}
+
+// What a run_finished without an eventId is known by: its members, in whichever order.
+std::string content_id(std::string_view event_json) {
+  auto members = json_members(event_json);
+  std::sort(members.begin(), members.end(), [](const JsonMember& a, const JsonMember& b) { return a.name < b.name; });
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  for (const auto& [name, json] : members) out.key(name).raw(json);
+  out.end_object();
+  return "run_finished by content: " + to_hex(sha256(text));
+}
+
+}  // namespace
 
 struct EventIngest::Job {
   explicit Job(Turnstile& turnstile) : gate(turnstile) {}
@@ -22,9 +50,11 @@ struct EventIngest::Job {
   intake::EventsRequest events;
   model::Digest content{};
   IngestAnswer::Kind kind = IngestAnswer::Kind::created;  // of the answer; replayed when the request was answered before
+  std::vector<Warning> warnings;
 
   // Once; then others with its names may go on, whoever still holds the job.
   void tell(IngestAnswer what_came_of_it) {
+    if (what_came_of_it.kind != IngestAnswer::Kind::refused) what_came_of_it.warnings = std::move(warnings);
     done(std::move(what_came_of_it));
     gate.leave();
   }
@@ -35,9 +65,10 @@ EventIngest::EventIngest(Steps steps) : steps_(std::move(steps)) {}
 void EventIngest::take(std::size_t worker, IngestRequest request, IngestDone done) {
   intake::EventLimits limits = steps_.limits;
   limits.max_json_depth = request.max_json_depth;
-  auto events = intake::read_events(request.body, limits);
-  if (!events.ok()) return done(refused(std::move(events.error())));
   auto job = std::make_shared<Job>(steps_.turnstile);
+  auto events = intake::read_events(request.body, limits, &job->warnings);
+  if (!events.ok()) return done(refused(std::move(events.error())));
+  if (!request.idempotency) warn_of_missing_ids(*events, job->warnings);
   job->content = sha256(request.body);
   job->events = std::move(*events);
   steps_.redaction.events(job->events);
@@ -88,7 +119,9 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
   write.final = job->events.final;
   for (intake::Event& event : job->events.events) {
     write.final = write.final || event.finishes;
-    write.events.push_back({std::move(event.event_id), std::move(event.json)});
+    const bool known_by_content = event.finishes && event.event_id.empty();
+    std::string id = known_by_content ? content_id(event.json) : std::move(event.event_id);
+    write.events.push_back({std::move(id), std::move(event.json), known_by_content});
   }
   write.max_events = steps_.max_events;
   if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};

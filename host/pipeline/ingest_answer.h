@@ -5,8 +5,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "base/warning.h"
 #include "model/records.h"
 
 namespace runwarden::pipeline {
@@ -26,10 +28,11 @@ struct IngestRequest {
 struct IngestAnswer {
   enum class Kind : std::uint8_t { created, replayed, buffered, refused };
   Kind kind = Kind::refused;
-  std::string run_id;         // created, replayed: of a run
-  std::string body;           // unless refused: the JSON answer
-  std::string failures_json;  // created, replayed: of a run
-  Error error;                // refused
+  std::string run_id;             // created, replayed: of a run
+  std::string body;               // unless refused: the JSON answer
+  std::string failures_json;      // created, replayed: of a run
+  Error error;                    // refused
+  std::vector<Warning> warnings;  // unless refused: of the request; not in the body yet
 };
 
 using IngestDone = std::function<void(IngestAnswer)>;

@@ -59,9 +59,11 @@ struct RunIngest::Job {
   bool named_by_client = false;
   std::optional<store::Claim> claim;  // the open run that this one ends
   IngestAnswer answer;                // made before the commit, given after it
+  std::vector<Warning> warnings;
 
   // Once; then others with its names may go on, whoever still holds the job.
   void tell(IngestAnswer what_came_of_it) {
+    if (what_came_of_it.kind != IngestAnswer::Kind::refused) what_came_of_it.warnings = std::move(warnings);
     done(std::move(what_came_of_it));
     gate.leave();
   }
@@ -82,7 +84,7 @@ RunIngest::Place RunIngest::read(IngestRequest request, IngestDone done) {
   job->what.now_ms = steps_.clock.wall_ms();
   job->what.key = {job->what.now_ms, steps_.store.next_seq()};
   const std::string generated = model::make_run_id(job->what.key);
-  auto run = intake::read_run(request.body, {.max_json_depth = request.max_json_depth}, generated);
+  auto run = intake::read_run(request.body, {.max_json_depth = request.max_json_depth}, generated, &job->warnings);
   if (!run.ok()) {
     done(refused(std::move(run.error())));
     return nullptr;

@@ -64,15 +64,19 @@ struct NewEvents {
   std::uint64_t bytes = 0;
 };
 
-NewEvents unseen(WriteBatch& batch, const EventsWrite& write, const std::optional<RunPlace>& place) {
+enum class IdsOfContent : std::uint8_t { count_as_seen, count_as_new };
+
+NewEvents unseen(WriteBatch& batch, const EventsWrite& write, const std::optional<RunPlace>& place, IdsOfContent ids_of_content) {
   NewEvents fresh;
   std::set<std::string_view> in_request;
   for (std::size_t i = 0; i < write.events.size(); ++i) {
     const std::string& half = write.prepared[i];
+    const bool may_be_said_again = write.events[i].id_of_content && ids_of_content == IdsOfContent::count_as_new;
     if (!half.empty()) {
-      if (!in_request.insert(half).second) continue;
-      if (place && batch.txn.get(batch.tables.events.handle, event_id_key(*place, half))) continue;
-      fresh.ids.push_back(half);
+      const bool twice = !in_request.insert(half).second;
+      const bool seen = twice || (place && batch.txn.get(batch.tables.events.handle, event_id_key(*place, half)));
+      if (seen && !may_be_said_again) continue;
+      if (!seen) fresh.ids.push_back(half);
     }
     fresh.json.push_back(write.events[i].json);
     fresh.bytes += write.events[i].json.size();
@@ -93,6 +97,23 @@ Target find_target(WriteBatch& batch, const EventsWrite& write) {
   target.stored = read_run_head(batch.txn, batch.tables, write.tenant, *place);
   if (target.stored) target.place.key = *place;
   return target;
+}
+
+// Whether the client has said that the run ends with the events it has.
+bool has_ended(const StoredRun& stored) {
+  if (!stored.buffering) return true;
+  return stored.buffering->ending == model::Resolution::final || stored.buffering->tail_final;
+}
+
+// A run_finished that is known by its content repeats the run's end only where nothing else is new: after other events it ends
+// the next revision.
+NewEvents new_events(WriteBatch& batch, const EventsWrite& write, const Target& target) {
+  if (!target.stored) return unseen(batch, write, std::nullopt, IdsOfContent::count_as_new);
+  if (has_ended(*target.stored)) {
+    NewEvents fresh = unseen(batch, write, target.place, IdsOfContent::count_as_seen);
+    if (fresh.json.empty()) return fresh;
+  }
+  return unseen(batch, write, target.place, IdsOfContent::count_as_new);
 }
 
 Buffered how_it_stands(const RunPlace& place, const StoredRun& stored) {
@@ -304,7 +325,7 @@ void prepare_events(EventsWrite& write) {
 WriteResult write_events(WriteBatch& batch, const EventsWrite& write) {
   if (auto before = replay(batch, write)) return std::move(*before);
   Target target = find_target(batch, write);
-  const NewEvents fresh = unseen(batch, write, target.stored ? std::optional(target.place) : std::nullopt);
+  const NewEvents fresh = new_events(batch, write, target);
   if (auto same = nothing_new(batch, write, target, fresh)) return std::move(*same);
   std::size_t wanted = fresh.bytes + (fresh.ids.size() / 8 + 3) * kSmallEntryBytes;
   if (target.stored && !target.stored->buffering)

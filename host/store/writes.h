@@ -46,6 +46,8 @@ struct EventsWrite {
   struct Event {
     std::string id;    // empty: none; an id seen before in the run adds nothing
     std::string json;  // kept as it is
+    // The id is of its content: seen before, it adds nothing to a run that has ended, but to one that goes on it may be said again.
+    bool id_of_content = false;
   };
 
   model::TenantId tenant = 0;

@@ -36,6 +36,32 @@ class BatchOfRuns : public testing::Test {
   std::string key_ = service_.make_key();
 };
 
+TEST_F(BatchOfRuns, EachLineHasItsWarnings) {
+  const std::string lines =
+      "{\"runId\":\"a\",\"user_request\":1}\n{\"runId\":\"b\"}\n{\"sucess\":1,\"success\":2}\n{\"runId\":\"c\",\"sucess\":true}\n";
+  const json answer = results(lines);
+  EXPECT_EQ(answer["warned"], 2);
+  EXPECT_EQ(answer["results"][0]["warnings"][0]["pointer"], "/user_request");
+  EXPECT_FALSE(answer["results"][1].contains("warnings"));
+  EXPECT_FALSE(answer["results"][2].contains("warnings")) << "it was refused";
+  EXPECT_EQ(answer["results"][3]["warnings"][0]["pointer"], "/sucess");
+  EXPECT_EQ(results(lines)["results"][0]["warnings"], answer["results"][0]["warnings"]);
+  EXPECT_FALSE(results("{\"runId\":\"b\"}\n").contains("warned"));
+}
+
+TEST(BatchWarnings, OfManyLines_TheFirstHundredTellTheirs) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += "{\"runId\":\"w" + std::to_string(i) + "\",\"user_request\":1}\n";
+  for (int round = 0; round < 2; ++round) {
+    const json answer = json::parse(service.request(lines_request(key, lines)).body);
+    EXPECT_EQ(answer["accepted"], 1000);
+    EXPECT_EQ(answer["warned"], 1000);
+    for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(answer["results"][i].contains("warnings"), i < 100) << i;
+  }
+}
+
 TEST_F(BatchOfRuns, GoodLinesAreStoredThoughOthersAreBad) {
   const json answer = results("{\"runId\":\"a\"}\n\r\n{\"success\":1}\n{oops\n{\"runId\":\"a\"}\r\n{\"runId\":\"a\",\"x\":1}\n" +
                               ("{\"x\":\"" + std::string(110 << 10, 'x') + "\"}") +

@@ -96,6 +96,55 @@ TEST_F(Events, ACallbackSequenceWithRetries_IsOneRunAndNoLoop) {
   EXPECT_EQ(get("/v1/runs/callbacks")["steps"].size(), 30u);
 }
 
+TEST_F(Events, TheEndSentAgain_AddsNothing_AlsoWithoutAnEventId) {
+  const json end = {{"type", "run_finished"}, {"success", true}, {"metadata", {{"costUsd", 0.5}}}};
+  json failed = kRefundFailed;
+  json claim = kClaim;
+  failed["eventId"] = "e1";
+  claim["eventId"] = "e2";
+  const json request = {{"runId", "retried-end"}, {"events", {failed, claim, end}}};
+  ASSERT_EQ(post(request).status, 201);
+  const auto expect_unchanged = [&](const json& again) {
+    const HttpAnswer answer = post(again);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(get("/v1/runs/retried-end")["revision"], 1);
+    EXPECT_EQ(failures_of("retried-end").size(), 1u);
+  };
+  expect_unchanged(request);
+  expect_unchanged({{"runId", "retried-end"}, {"events", {end}}});
+  service_->kill_hard();
+  service_->start();
+  expect_unchanged(request);
+  const std::string other_order = R"({"runId":"retried-end","events":[{"success":true,"metadata":{"costUsd":0.5},"type":"run_finished"}]})";
+  EXPECT_EQ(service_->post("/v1/ingest/events", key_, other_order).status, 200);
+  json other_end = end;
+  other_end["success"] = false;
+  EXPECT_EQ(post({{"runId", "retried-end"}, {"events", {other_end}}}).status, 201);
+  EXPECT_EQ(get("/v1/runs/retried-end")["revision"], 2);
+}
+
+TEST_F(Events, WithoutAnEventId_AreToldOf) {
+  json failed = kRefundFailed;
+  failed["eventId"] = "e1";
+  const json mixed = {{"runId", "without-ids"}, {"events", {failed, kClaim, {{"typ", "note"}}}}};
+  const HttpAnswer answer = post(mixed);
+  ASSERT_EQ(answer.status, 202) << answer.body;
+  const json warnings = json::parse(answer.body)["warnings"];
+  ASSERT_EQ(warnings.size(), 2u) << warnings;
+  EXPECT_EQ(warnings[0]["pointer"], "/events/2/typ");
+  EXPECT_NE(warnings[0]["detail"].get<std::string>().find("\"type\""), std::string::npos) << warnings;
+  EXPECT_EQ(warnings[1]["pointer"], "/events/1/eventId");
+  EXPECT_NE(warnings[1]["detail"].get<std::string>().find("2 of 3"), std::string::npos) << warnings;
+  const json with_ids = {{"runId", "without-ids"}, {"events", {failed}}};
+  EXPECT_FALSE(json::parse(post(with_ids).body).contains("warnings"));
+  const json keyed = {{"runId", "without-ids"}, {"events", {kClaim}}};
+  EXPECT_FALSE(json::parse(post(keyed, "Idempotency-Key: k-1\r\n").body).contains("warnings")) << "that request is safe to retry";
+  const json slip = {{"runId", "without-ids"}, {"events", json::array()}, {"finl", true}};
+  const HttpAnswer first = post(slip, "Idempotency-Key: k-2\r\n");
+  EXPECT_EQ(json::parse(first.body)["warnings"][0]["pointer"], "/finl");
+  EXPECT_EQ(json::parse(post(slip, "Idempotency-Key: k-2\r\n").body)["warnings"], json::parse(first.body)["warnings"]);
+}
+
 TEST_F(Events, AfterTheEnd_NewEventsOpenTheNextRevision) {
   ASSERT_EQ(post({{"runId", "again"}, {"events", {kRefundFailed, kClaim}}, {"final", true}}).status, 201);
   ASSERT_EQ(failures_of("again").size(), 1u);

@@ -63,6 +63,41 @@ TEST_F(Ingest, TheRefundRun_IsAFalseSuccess) {
   }
 }
 
+TEST_F(Ingest, MisspeltMembers_ComeBackAsWarnings_AlsoWhenSentAgain) {
+  const std::string slip = R"({"runId":"slip","user_request":"Refund order 8842","steps":[{"step_name":"a"},{"step_name":"b"}]})";
+  const HttpAnswer first = post_run(slip);
+  ASSERT_EQ(first.status, 201) << first.body;
+  const json warnings = json::parse(first.body)["warnings"];
+  ASSERT_EQ(warnings.size(), 2u) << warnings;
+  EXPECT_EQ(warnings[0]["pointer"], "/steps/0/step_name");
+  EXPECT_EQ(warnings[1]["pointer"], "/user_request");
+  EXPECT_NE(warnings[1]["detail"].get<std::string>().find("\"userRequestText\""), std::string::npos) << warnings;
+  EXPECT_EQ(post_run(slip).body, first.body) << "a retry is answered as the first time";
+  service_->kill_hard();
+  service_->start();
+  EXPECT_EQ(post_run(slip).body, first.body);
+  const json run = json::parse(service_->get("/v1/runs/slip", key_).body);
+  EXPECT_EQ(run["user_request"], "Refund order 8842") << "it is kept all the same";
+  EXPECT_FALSE(run.contains("warnings"));
+  EXPECT_FALSE(posted(R"({"runId":"no-slip","agent":"a","x":{"user_request":1}})").contains("warnings"));
+  const json analysis = json::parse(service_->post("/v1/analyze", key_, slip).body);
+  EXPECT_EQ(analysis["warnings"], warnings);
+}
+
+TEST_F(Ingest, ChangesAndPolicies_WarnOfMisspeltMembersToo) {
+  const auto warned = [](const std::string& what, const std::string& body) {
+    const HttpAnswer answer = service_->post("/v1/ingest/" + what, key_, body);
+    EXPECT_TRUE(answer.status == 201 || answer.status == 200) << answer.body;
+    return json::parse(answer.body).value("warnings", json());
+  };
+  EXPECT_EQ(warned("changes", R"({"kind":"code","sumary":"s"})")[0]["pointer"], "/sumary");
+  EXPECT_EQ(warned("changes", R"({"kind":"code","summary":"s","team":"t"})"), json());
+  EXPECT_EQ(warned("changes", R"({"kind":"code","sumary":"s","warnings":"mine"})"), "mine") << "the record's own member stands";
+  const std::string policy = R"({"policy":"p","revision":"1","contnet":1})";
+  EXPECT_EQ(warned("policies", policy)[0]["pointer"], "/contnet");
+  EXPECT_EQ(warned("policies", policy)[0]["pointer"], "/contnet");
+}
+
 TEST_F(Ingest, EachDetectorsPublishedExample_IsFound) {
   const json loop = posted(R"({"metadata":{"costUsd":0.90},"steps":[{"stepKind":"tool","stepName":"search_orders","inputSummary":"q"},
     {"stepKind":"tool","stepName":"search_orders","inputSummary":"q"},{"stepKind":"tool","stepName":"search_orders","inputSummary":"q","retryCount":3,"status":"failed"}]})");

@@ -277,6 +277,12 @@ class Openapi : public testing::Test {
     const std::string lines =
         example("refundBatch").get<std::string>() + "\n{\"a\":\n" + run.dump() + "\n{\"runId\":\"line\"}\n{\"runId\":\"line\"}\n";
     post(200, runs, lines, {}, "application/x-ndjson");
+    post(200, runs, std::string("{\"user_request\":1}\n"), {}, "application/x-ndjson");
+    post(201, runs, json{{"user_request", "x"}, {"runId", "slip"}});
+    post(200, runs, json{{"user_request", "x"}, {"runId", "slip"}});
+    post(200, "/v1/analyze", json{{"user_request", "x"}});
+    post(201, "/v1/ingest/changes", json{{"kind", "code"}, {"sumary", "x"}});
+    post(201, "/v1/ingest/policies", json{{"policy", "slip"}, {"contnet", "x"}});
     post(200, "/v1/analyze", example("refundRun"));
     post(200, "/v1/analyze", rich_run());
     post(200, "/v1/analyze", json::object());
@@ -313,6 +319,7 @@ class Openapi : public testing::Test {
     post(422, events, {{"runId", "x"}});
     post(422, events, {{"runId", "x"}, {"events", {{{"type", 1}, {"eventId", ""}}}}});
     post(202, events, {{"runId", "open"}, {"events", {{{"type", "tool_call"}, {"name", "look_up"}}}}});
+    post(200, events, {{"runId", "streamed"}, {"events", json::array()}, {"finl", true}});
     post(409, "/v1/ingest/runs", {{"runId", "open"}, {"steps", json::array()}});
     // A run that came whole under an Idempotency-Key, was opened again, and is sent again under that key.
     post(201, "/v1/ingest/runs", {{"runId", "again"}}, "Idempotency-Key: r-2\r\n");

@@ -337,6 +337,55 @@ TEST_P(StreamingContract, NothingNewAfterTheEnd_LeavesTheRunAsItStands) {
   EXPECT_EQ(store_->open_runs().count, 0u);
 }
 
+// A run_finished without an eventId, as the pipeline writes it.
+EventsWrite with_end(EventsWrite write, const std::string& content) {
+  write.events.push_back({"run_finished by content: " + content, content, true});
+  write.final = true;
+  return write;
+}
+
+TEST_P(StreamingContract, TheEndSaidAgain_LeavesTheRunAsItStands) {
+  const WriteResult first = commit(with_end(events("r", {"1=a"}), "end"));
+  // The process dies before the run is resolved: the retry finds it complete.
+  reopen();
+  const WriteResult before = commit(with_end(events("r", {"1=a"}), "end"));
+  EXPECT_EQ(before.buffered->accepted, 0u);
+  EXPECT_EQ(before.buffered->ends, Resolution::final);
+  ASSERT_EQ(commit(ending_with_failure(claimed(*first.buffered))).outcome, Outcome::stored);
+  for (int round = 0; round < 2; ++round) {
+    const WriteResult again = commit(with_end(events("r", {}), "end"));
+    EXPECT_EQ(again.outcome, Outcome::replayed);
+    EXPECT_TRUE(again.buffered->unchanged);
+    EXPECT_EQ(store_->find_run(kAcme, "r")->revision, 1u);
+    EXPECT_EQ(store_->find_run(kAcme, "r")->state, model::RunState::resolved);
+    EXPECT_THAT(fingerprints(), SizeIs(1));
+    reopen();
+  }
+}
+
+TEST_P(StreamingContract, TheSameEndAfterOtherEvents_EndsTheNextRevision) {
+  const WriteResult first = commit(with_end(events("r", {"1=a"}), "end"));
+  ASSERT_EQ(commit(ending(claimed(*first.buffered))).outcome, Outcome::stored);
+  const WriteResult second = commit(with_end(events("r", {"2=b"}), "end"));
+  EXPECT_EQ(second.buffered->accepted, 2u);
+  EXPECT_EQ(second.buffered->revision, 2u);
+  ASSERT_EQ(commit(ending(claimed(*second.buffered))).outcome, Outcome::stored);
+  const WriteResult third = commit(events("r", {"3=c"}));
+  EXPECT_TRUE(third.buffered->reopened);
+  const WriteResult end = commit(with_end(events("r", {}), "end"));
+  EXPECT_EQ(end.buffered->accepted, 1u);
+  EXPECT_EQ(end.buffered->ends, Resolution::final);
+  EXPECT_THAT(store_->events(kAcme, end.buffered->run), ElementsAre("a", "end", "b", "end", "c", "end"));
+}
+
+TEST_P(StreamingContract, AnotherEnd_OpensTheNextRevision) {
+  const WriteResult first = commit(with_end(events("r", {"1=a"}), "end"));
+  ASSERT_EQ(commit(ending(claimed(*first.buffered))).outcome, Outcome::stored);
+  const WriteResult other = commit(with_end(events("r", {}), "other end"));
+  EXPECT_EQ(other.buffered->accepted, 1u);
+  EXPECT_EQ(other.buffered->revision, 2u);
+}
+
 TEST_P(StreamingContract, EventsAfterAClaim_BeginTheNextRevision) {
   const auto buffered = commit(events("r", {"a"})).buffered;
   clock_.advance_ms(300'000);

@@ -1,0 +1,100 @@
+#include "intake/member_names.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include "base/nearest_names.h"
+
+namespace runwarden::intake {
+namespace {
+
+constexpr std::size_t kLongestName = 40;  // of those that are compared
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// In lower case, without what parts words: userRequestText, user_request_text and User-Request-Text are one.
+std::string folded(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    if (c != '_' && c != '-' && c != ' ' && c != '.') text += lower(c);
+  }
+  return text;
+}
+
+// The names that the service knows part words by capitals alone.
+bool folds_to(std::string_view known, std::string_view plain) {
+  return std::equal(known.begin(), known.end(), plain.begin(), plain.end(), [](char a, char b) { return lower(a) == b; });
+}
+
+// A bit for each letter that is in it.
+std::uint32_t letters_of(std::string_view name) {
+  std::uint32_t letters = 0;
+  for (const char c : name) letters |= std::uint32_t{1} << (static_cast<unsigned char>(lower(c)) & 31);
+  return letters;
+}
+
+bool is_alias_field(const Field& field) {
+  return field.want == Want::lenient_count || field.want == Want::lenient_amount || field.want == Want::lenient_object;
+}
+
+const Field* find(const Shape& shape, std::string_view name) {
+  const auto found = std::find_if(shape.fields.begin(), shape.fields.end(), [&](const Field& field) { return field.name == name; });
+  return found == shape.fields.end() ? nullptr : &*found;
+}
+
+const Field* other_spelling(const Shape& shape, std::string_view name) {
+  for (const Field& field : shape.fields) {
+    if (!is_alias_field(field) && folds_to(field.name, name)) return &field;
+  }
+  for (const Alias& alias : shape.aliases) {
+    if (folds_to(alias.name, name)) return find(shape, alias.field);
+  }
+  return nullptr;
+}
+
+// How many letters may differ before it is another word.
+std::size_t most_edits(std::size_t length) {
+  return length >= 8 ? 2 : length >= 4 ? 1 : 0;
+}
+
+// Short words turn into others by one letter: of those, one too many, one missing or two swapped is a slip, another letter is not.
+bool is_other_word(std::string_view known, std::string_view name) {
+  return known.size() < 6 && known.size() == name.size() && !std::is_permutation(known.begin(), known.end(), name.begin(), name.end());
+}
+
+const Field* near_by_letters(const Shape& shape, std::string_view name) {
+  const Field* nearest = nullptr;
+  std::size_t fewest = kLongestName;
+  const std::uint32_t letters = letters_of(name);
+  for (const Field& field : shape.fields) {
+    const std::size_t most = most_edits(field.name.size());
+    const std::size_t longer = std::max(field.name.size(), name.size());
+    if (is_alias_field(field) || longer - std::min(field.name.size(), name.size()) > most) continue;
+    // An edit takes one letter away and adds one at most: most names are seen to be too far by that.
+    if (static_cast<std::size_t>(std::popcount(letters_of(field.name) ^ letters)) > 2 * most) continue;
+    const std::string known = folded(field.name);
+    if (is_other_word(known, name)) continue;
+    const std::size_t edits = edits_between(known, name);
+    if (edits > most || edits >= fewest) continue;
+    fewest = edits;
+    nearest = &field;
+  }
+  return nearest;
+}
+
+}  // namespace
+
+const Field* meant_field(const Shape& shape, std::string_view name) {
+  if (name.size() > kLongestName) return nullptr;
+  const std::string plain = folded(name);
+  const Field* meant = other_spelling(shape, plain);
+  if (meant == nullptr && !shape.free_names) meant = near_by_letters(shape, plain);
+  const bool is_server_owned = meant != nullptr && meant->want == Want::ignored;
+  return is_server_owned ? nullptr : meant;
+}
+
+}  // namespace runwarden::intake

@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include "intake/change_reader.h"
+#include "intake/event_reader.h"
+#include "intake/member_names.h"
+#include "intake/run_reader.h"
+
+namespace runwarden::intake {
+namespace {
+
+// "pointer: meant" of each warning, in order.
+std::string told(const std::vector<Warning>& warnings) {
+  std::string text;
+  for (const Warning& one : warnings) {
+    const std::size_t from = one.detail.find('"') + 1;
+    text += (text.empty() ? "" : ", ") + one.pointer + ": " + one.detail.substr(from, one.detail.find('"', from) - from);
+  }
+  return text;
+}
+
+std::string of_run(std::string_view json) {
+  std::vector<Warning> warnings;
+  return read_run(json, RunLimits{}, "r", &warnings).ok() ? told(warnings) : "fault";
+}
+
+std::string of_events(const std::string& events, const std::string& rest = {}) {
+  std::vector<Warning> warnings;
+  return read_events(R"({"runId":"r","events":[)" + events + "]" + rest + "}", EventLimits{}, &warnings).ok() ? told(warnings) : "fault";
+}
+
+std::string of_change(std::string_view json) {
+  std::vector<Warning> warnings;
+  return read_change(json, 64, &warnings).ok() ? told(warnings) : "fault";
+}
+
+std::string of_policy(std::string_view json) {
+  std::vector<Warning> warnings;
+  return read_policy(json, 64, &warnings).ok() ? told(warnings) : "fault";
+}
+
+TEST(Warnings, AMisspeltMemberOfARun_IsNamedWithTheOneThatIsMeant) {
+  EXPECT_EQ(of_run(R"({"user_request":"Refund","sucess":true,"outcome_summary":"Done","Steps":[]})"),
+            "/user_request: userRequestText, /sucess: success, /outcome_summary: outcomeSummary, /Steps: steps");
+  EXPECT_EQ(of_run(R"({"steps":[{"stepKind":"tool"},{"step_name":"t","outputSumary":1,"sttaus":"failed","error":"502"}]})"),
+            "/steps/1/step_name: stepName, /steps/1/outputSumary: outputSummary, /steps/1/sttaus: status, /steps/1/error: errorMessage");
+  EXPECT_EQ(of_run(R"({"metadata":{"Model":"m","costUSD":1},"steps":[{"metadata":{"input-tokens":3}}]})"),
+            "/metadata/Model: model, /metadata/costUSD: costUsd, /steps/0/metadata/input-tokens: inputTokens");
+}
+
+TEST(Warnings, OfEventsChangesAndPolicies) {
+  EXPECT_EQ(of_events(R"({"typ":"tool_call","event_id":"e","tool":"refund","eror":"502"})", R"(,"finl":true)"),
+            "/events/0/typ: type, /events/0/event_id: eventId, /events/0/tool: name, /events/0/eror: error, /finl: final");
+  EXPECT_EQ(of_events(R"({"type":"run_started","user_request":"Refund it"})"), "/events/0/user_request: userRequestText");
+  EXPECT_EQ(of_change(R"({"kind":"code","sumary":"s","commit":"9f3c"})"), "/sumary: summary, /commit: ref");
+  EXPECT_EQ(of_policy(R"({"policy":"p","contents":1,"Author":"ann"})"), "/contents: content, /Author: author");
+}
+
+TEST(Warnings, MembersOfTheClientsOwn_BringNone) {
+  EXPECT_EQ(of_run(R"({"agentId":"a","userId":"u","sessionId":"s","tags":[],"error":{},"mode":"x","policy":"p","text":"x","names":[],
+                       "metadata":{"mode":"fast","models":2},"steps":[{"spanId":"1","query":"q","latencyMs":5,"test":1}]})"),
+            "");
+  EXPECT_EQ(of_events(R"({"type":"retrieval","message":"m","result":[],"id":7,"texts":[]})"), "") << "an event of the client's own type";
+  EXPECT_EQ(of_events(R"({"type":"tool_call","name":"t","input":{"user_request":1,"typ":2},"own":{"typ":1}})"), "")
+      << "only the service's level";
+  EXPECT_EQ(of_change(R"({"kind":"code","ref":"r","pipeline":"p","repository":"x"})"), "");
+}
+
+TEST(Warnings, AMemberBesideTheOneThatItResembles_BringsNone) {
+  EXPECT_EQ(of_run(R"({"user_request":"x","userRequestText":"y","steps":[{"name":"x","stepName":"y"},{"name":"x"}]})"),
+            "/steps/1/name: stepName");
+  EXPECT_EQ(of_run(R"({"steps":[{"error":{"code":1},"errorMessage":"502"}]})"), "");
+}
+
+TEST(Warnings, TheSameSlipInManySteps_IsOneWarningThatCounts) {
+  std::vector<Warning> warnings;
+  ASSERT_TRUE(read_run(R"({"steps":[{"step_name":"a"},{"step_name":"b"},{"step_name":"c"}]})", RunLimits{}, "r", &warnings).ok());
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].pointer, "/steps/0/step_name");
+  EXPECT_EQ(warnings[0].detail, "is kept as an unknown member; if \"stepName\" is meant, send it by that name (3 times in this document)");
+}
+
+TEST(Warnings, AreBoundedInNumber_HoweverManySlipsThereAre) {
+  std::string json = "{";
+  for (int i = 0; i < 2000; ++i) json += "\"User_" + std::string(i % 37, '_') + "Request" + std::string(i / 37, '-') + "\":1,";
+  std::vector<Warning> warnings;
+  ASSERT_TRUE(read_run(json + "\"runId\":\"r\"}", RunLimits{}, "r", &warnings).ok());
+  EXPECT_LE(warnings.size(), 10u);
+  EXPECT_GE(warnings.size(), 1u);
+}
+
+TEST(Warnings, PointersAreEscaped_AndAFaultBringsNone) {
+  std::vector<Warning> warnings;
+  ASSERT_TRUE(read_run(R"({"outcome/Summary":"x","outcome~Summary":"y"})", RunLimits{}, "r", &warnings).ok());
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_EQ(warnings[0].pointer, "/outcome~1Summary");
+  EXPECT_EQ(warnings[1].pointer, "/outcome~0Summary");
+  warnings.clear();
+  EXPECT_FALSE(read_run(R"({"user_request":"x","success":1})", RunLimits{}, "r", &warnings).ok());
+  EXPECT_TRUE(warnings.empty());
+  EXPECT_TRUE(read_run(R"({"user_request":"x"})", RunLimits{}, "r").ok()) << "nobody wants them";
+}
+
+}  // namespace
+}  // namespace runwarden::intake
