@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <limits>
@@ -77,6 +78,19 @@ http::ServerSettings http_settings(const config::Settings& settings, const std::
   http.drain_timeout_ms = settings.server.drain_timeout_ms - std::min<std::int64_t>(settings.server.drain_timeout_ms / 10, 1000);
   http.trusted_proxies = settings.server.trusted_proxies;
   return http;
+}
+
+// What take_up() takes up of the keys that config::changed_keys() knows; every other one takes a restart.
+constexpr std::array<std::string_view, 6> kReloadedKeys = {"limits.max_body_bytes", "limits.max_batch_bytes",     "limits.max_batch_runs",
+                                                           "limits.max_json_depth", "limits.requests_per_second", "limits.burst"};
+
+// "store.map_size, server.address"; empty if no restart is needed.
+std::string keys_that_need_a_restart(const config::Settings& started_with, const config::Settings& fresh) {
+  std::string text;
+  for (const std::string& key : config::changed_keys(started_with, fresh)) {
+    if (std::find(kReloadedKeys.begin(), kReloadedKeys.end(), key) == kReloadedKeys.end()) text += (text.empty() ? "" : ", ") + key;
+  }
+  return text;
 }
 
 void set_limits(ApiLimits& api, const config::LimitsSection& limits) {
@@ -446,16 +460,19 @@ void Service::reload_detectors(const std::function<Result<config::Settings>()>& 
   manager_.reloading();
   auto fresh = reload();
   const Status taken = fresh.ok() ? take_up(*fresh) : Status(std::move(fresh.error()));
+  const std::string left = taken.ok() ? keys_that_need_a_restart(settings_, *fresh) : std::string();
   metrics_.reload(taken.ok() ? Metrics::Reload::done : Metrics::Reload::refused);
   if (taken.ok()) {
     say(LogLevel::info, "reloaded",
         "detectors, redaction and limits of requests are in force as configured now; everything else takes a restart");
+    if (!left.empty()) say(LogLevel::warn, "restart_needed", "changed since the start, and in force only after a restart: " + left);
   } else {
     say(LogLevel::error, "reload_refused", taken.error().detail + "\nWhat was in force before stays in force.");
   }
   log_.wake();
   if (!told_ready_) return;
-  manager_.ready(taken.ok() ? serving() : serving() + " as before; the reload was refused: " + taken.error().detail);
+  if (!taken.ok()) return manager_.ready(serving() + " as before; the reload was refused: " + taken.error().detail);
+  manager_.ready(left.empty() ? serving() : serving() + "; a restart is needed for " + left);
 }
 
 Status Service::take_up(const config::Settings& fresh) {

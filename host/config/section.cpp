@@ -21,6 +21,17 @@ std::string join(const std::vector<std::string>& names) {
   return text;
 }
 
+std::string as_text(const std::string& value) {
+  return value;
+}
+std::string as_text(const std::vector<std::string>& value) {
+  return join(value);
+}
+template <class Number>
+std::string as_text(const Number& value) {
+  return std::to_string(value);
+}
+
 std::string scaled_text(std::int64_t value, std::initializer_list<std::pair<std::int64_t, const char*>> units) {
   for (const auto& [factor, unit] : units) {
     if (value >= factor && value % factor == 0) return std::to_string(value / factor) + unit;
@@ -29,6 +40,21 @@ std::string scaled_text(std::int64_t value, std::initializer_list<std::pair<std:
 }
 
 }  // namespace
+
+// Notes the value that a key has once it was read, however that ended.
+template <class Value>
+class Section::Noted {
+ public:
+  Noted(const Section& section, std::string_view key, const Value& value) : section_(section), key_(key), value_(value) {}
+  ~Noted() { section_.reading_.values[section_.path_of(key_)] = as_text(value_); }
+  Noted(const Noted&) = delete;
+  Noted& operator=(const Noted&) = delete;
+
+ private:
+  const Section& section_;
+  std::string_view key_;
+  const Value& value_;
+};
 
 Section::Section(const Node* node, std::string path, Reading& reading) : node_(node), path_(std::move(path)), reading_(reading) {
   if (!node_ || node_->kind == Node::Kind::null) {
@@ -64,6 +90,7 @@ void Section::fault(std::string_view key, const Node& node, const std::string& e
 }
 
 void Section::integer(std::string_view key, Range range, std::int64_t& value) {
+  const Noted noted(*this, key, value);
   const Node* node = take(key);
   if (!node) return;
   const auto read = node->kind == Node::Kind::integer ? integer_value(node->text) : std::nullopt;
@@ -75,6 +102,7 @@ void Section::integer(std::string_view key, Range range, std::int64_t& value) {
 }
 
 void Section::number(std::string_view key, Range range, double& value) {
+  const Noted noted(*this, key, value);
   const Node* node = take(key);
   if (!node) return;
   const bool numeric = node->kind == Node::Kind::integer || node->kind == Node::Kind::number;
@@ -86,6 +114,7 @@ void Section::number(std::string_view key, Range range, double& value) {
 }
 
 void Section::boolean(std::string_view key, bool& value) {
+  const Noted noted(*this, key, value);
   const Node* node = take(key);
   if (!node) return;
   if (node->kind != Node::Kind::boolean) {
@@ -96,6 +125,7 @@ void Section::boolean(std::string_view key, bool& value) {
 }
 
 void Section::text(std::string_view key, std::string& value) {
+  const Noted noted(*this, key, value);
   const Node* node = take(key);
   if (!node) return;
   if (!is_text(*node)) {
@@ -106,6 +136,7 @@ void Section::text(std::string_view key, std::string& value) {
 }
 
 void Section::choice(std::string_view key, const std::vector<std::string>& choices, std::string& value) {
+  const Noted noted(*this, key, value);
   const Node* node = take(key);
   if (!node) return;
   if (!is_text(*node) || std::find(choices.begin(), choices.end(), node->text) == choices.end()) {
@@ -116,6 +147,7 @@ void Section::choice(std::string_view key, const std::vector<std::string>& choic
 }
 
 void Section::size(std::string_view key, Range range, std::int64_t& bytes) {
+  const Noted noted(*this, key, bytes);
   const Node* node = take(key);
   if (!node) return;
   std::optional<std::int64_t> read;
@@ -129,6 +161,7 @@ void Section::size(std::string_view key, Range range, std::int64_t& bytes) {
 }
 
 void Section::duration(std::string_view key, Range range, std::int64_t& ms) {
+  const Noted noted(*this, key, ms);
   const Node* node = take(key);
   if (!node) return;
   const bool scalar = node->kind == Node::Kind::text || node->kind == Node::Kind::integer;
@@ -142,6 +175,7 @@ void Section::duration(std::string_view key, Range range, std::int64_t& ms) {
 }
 
 void Section::duration_or_forever(std::string_view key, Range range, std::int64_t& ms) {
+  const Noted noted(*this, key, ms);
   const Node* node = take(key);
   if (!node) return;
   if (node->kind == Node::Kind::text && node->text == "forever") {
@@ -159,6 +193,7 @@ void Section::duration_or_forever(std::string_view key, Range range, std::int64_
 }
 
 void Section::texts(std::string_view key, std::vector<std::string>& value) {
+  const Noted noted(*this, key, value);
   const Node* node = take(key);
   if (!node) return;
   if (node->from_environment || (node->kind != Node::Kind::list && node->kind != Node::Kind::null)) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,10 +13,11 @@
 
 namespace runwarden::config {
 
-// What reading a configuration gathers: the faults, and every key that was asked for, known by its path.
+// What reading a configuration gathers: the faults, every key that was asked for, known by its path, and the value it has now.
 struct Reading {
   std::vector<Fault> faults;
   std::vector<std::string> known;
+  std::map<std::string, std::string> values;  // as text; of defaults, too
 };
 
 struct Range {
@@ -50,6 +52,9 @@ class Section {
   void fault(std::string_view key, const Node& node, const std::string& expected);
 
  private:
+  template <class Value>
+  class Noted;
+
   const Node* node_;
   std::string path_;
   Reading& reading_;

@@ -162,9 +162,12 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   const Node* store = section.take("store");
   read_store(store, reading, settings.store);
   read_retention(section.take("retention"), reading, settings.retention);
-  read_redact(section.take("redact"), reading, settings.redact);
-  read_detectors(section.take("detectors"), sources, reading, settings);
+  const Node* redact = section.take("redact");
+  const Node* detectors = section.take("detectors");
   read_log(section.take("log"), reading, settings.log);
+  settings.values = reading.values;  // before the lists of rules and detectors, whose places are no names
+  read_redact(redact, reading, settings.redact);
+  read_detectors(detectors, sources, reading, settings);
   const Node* path = written(store, "path");
   const bool of_file = path && !path->from_environment;
   settings.store.path = absolute_from(of_file ? sources.folder : fs::path(), settings.store.path);
@@ -236,8 +239,18 @@ Result<Settings> load(const LoadOptions& options) {
   sources.binary_dir = options.binary_dir;
   read_root(*root, sources, reading, settings);
   if (!options.data_dir.empty()) settings.store.path = absolute_from({}, options.data_dir);
+  settings.values["store.path"] = settings.store.path;
   if (!reading.faults.empty()) return refusal(std::move(reading.faults));
   return settings;
+}
+
+std::vector<std::string> changed_keys(const Settings& before, const Settings& after) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : after.values) {
+    const auto was = before.values.find(key);
+    if (was == before.values.end() || was->second != value) keys.push_back(key);
+  }
+  return keys;
 }
 
 std::vector<std::string> known_keys() {

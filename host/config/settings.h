@@ -82,9 +82,10 @@ struct Settings {
   model::DetectorSettings detectors;
   LogSection log;
 
-  std::string source;                 // the file read; empty: built-in defaults
-  DetectorPlaces places;              // where each detector's settings were written
-  std::vector<std::string> warnings;  // for the operator; nothing that keeps the service from starting
+  std::string source;                         // the file read; empty: built-in defaults
+  DetectorPlaces places;                      // where each detector's settings were written
+  std::map<std::string, std::string> values;  // every key of the service's own sections as text: what detectors and redact say is not
+  std::vector<std::string> warnings;          // for the operator; nothing that keeps the service from starting
 };
 
 struct LoadOptions {
@@ -100,6 +101,9 @@ LoadOptions process_options(std::string config_flag, std::string data_dir_flag);
 
 // Every fault found, a line each in `detail`, each also in `faults` with its path.
 Result<Settings> load(const LoadOptions& options);
+
+// The keys whose values differ, detectors and redact left out: "limits.burst".
+std::vector<std::string> changed_keys(const Settings& before, const Settings& after);
 
 // Every key there is: "limits.burst".
 std::vector<std::string> known_keys();

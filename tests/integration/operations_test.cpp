@@ -143,19 +143,34 @@ TEST(Operations, AFullMap_Is503_ReadsGoOn_AndReadyzSaysSo) {
   EXPECT_EQ(service.request(get_request("/healthz")).status, 200);
 }
 
-TEST(Operations, Sighup_TakesUpTheLimitsOfRequests) {
-  ServiceProcess service;
-  const std::string key = service.make_key();
-  EXPECT_EQ(service.post("/v1/ingest/runs", key, R"({"a":[[[]]]})").status, 201);
+// The configuration with one text in the place of another, taken up.
+void reload_with(ServiceProcess& service, const std::string& what, const std::string& with) {
   std::string config;
   {
     std::ifstream in(service.config_path());
     config.assign(std::istreambuf_iterator<char>(in), {});
   }
-  const auto limits = config.find("limits: {}");
-  ASSERT_NE(limits, std::string::npos);
-  std::ofstream(service.config_path()) << config.replace(limits, 10, "limits: {max_body_bytes: 200, max_json_depth: 3}");
+  const auto at = config.find(what);
+  ASSERT_NE(at, std::string::npos) << config;
+  std::ofstream(service.config_path()) << config.replace(at, what.size(), with);
   service.signal(SIGHUP);
+}
+
+TEST(Operations, Sighup_NamesTheChangedKeysThatTakeARestart) {
+  ServiceProcess service;
+  reload_with(service, "limits: {}", "limits: {burst: 9, max_json_depth: 3}");
+  ASSERT_TRUE(service.wait_for_log("\"reloaded\"")) << service.log_text();
+  reload_with(service, "limits: {burst: 9,", "buffer: {idle_timeout: 9m, max_age: 24h}\nlimits: {burst: 8, max_connections: 99,");
+  ASSERT_TRUE(service.wait_for_log("only after a restart: buffer.idle_timeout, limits.max_connections\"")) << service.log_text();
+  EXPECT_EQ(service.log_text().find("restart_needed"), service.log_text().rfind("restart_needed")) << "only the second one";
+  ASSERT_EQ(service.stop(), 0);
+}
+
+TEST(Operations, Sighup_TakesUpTheLimitsOfRequests) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  EXPECT_EQ(service.post("/v1/ingest/runs", key, R"({"a":[[[]]]})").status, 201);
+  reload_with(service, "limits: {}", "limits: {max_body_bytes: 200, max_json_depth: 3}");
   ASSERT_TRUE(service.wait_for_log("\"reloaded\"")) << service.log_text();
   EXPECT_EQ(service.post("/v1/ingest/runs", key, R"({"a":[[]]})").status, 201);
   EXPECT_EQ(service.post("/v1/ingest/runs", key, R"({"a":[[[]]]})").status, 400);

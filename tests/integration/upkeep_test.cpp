@@ -325,7 +325,9 @@ TEST(WholeStore, PurgedBesideTheService_TheTenantIsGoneAndOthersAreUntouched) {
   EXPECT_EQ(receipt["tenant"], "acme");
   EXPECT_TRUE(receipt["before"].is_null());
   EXPECT_EQ(receipt["deleted"]["runs"], 6) << receipt;
-  for (const auto& [name, count] : json::parse(counted.out)["wouldDelete"].items()) EXPECT_EQ(count, receipt["deleted"][name]) << name;
+  const json would_delete = json::parse(counted.out)["wouldDelete"];
+  EXPECT_FALSE(would_delete.empty());
+  for (const auto& [name, count] : would_delete.items()) EXPECT_EQ(count, receipt["deleted"][name]) << name;
   EXPECT_EQ(receipt["deleted"]["failures"], 2);
   EXPECT_EQ(receipt["deleted"]["policies"], 2);
   EXPECT_EQ(receipt["deleted"]["changes"], 3) << "a policy's revision is a change as well";

@@ -264,6 +264,40 @@ TEST_F(SettingsTest, WhenOnlyTheDefaultFileIsMeantAndMissing_HasBuiltInDefaults)
   EXPECT_EQ(settings->limits.burst, 20);
 }
 
+TEST_F(SettingsTest, ChangedKeys_AreThoseWhoseValuesDiffer) {
+  const auto changed = [this](const std::string& before, const std::string& after) {
+    const auto one = read(before);
+    const auto other = read(after);
+    EXPECT_TRUE(one.ok() && other.ok());
+    return changed_keys(*one, *other);
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(
+      changed("", "limits: {burst: 0, max_body_bytes: 8192KiB}\nstore: {path: /var/lib/runwarden}\nretention: {policies: forever}\n"),
+      ElementsAre())
+      << "defaults, written down";
+  EXPECT_THAT(changed("buffer: {idle_timeout: 60s}\n", "buffer: {idle_timeout: 1m}\n"), ElementsAre());
+  EXPECT_THAT(
+      changed("", "server: {trusted_proxies: [10.0.0.7], allow_plaintext: true}\nlog: {level: warn}\nlimits: {requests_per_second: 0.5}\n"),
+      ElementsAre("limits.requests_per_second", "log.level", "server.allow_plaintext", "server.trusted_proxies"));
+  EXPECT_THAT(changed("retention: {runs: 1d}\nstore: {path: a, map_size: 4MiB}\n", "retention: {runs: forever}\nstore: {path: b}\n"),
+              ElementsAre("retention.runs", "store.map_size", "store.path"));
+  EXPECT_THAT(changed("detectors: {deadline: 1s}\n", "detectors: {include: []}\nredact: {rules: [{kind: card}]}\n"), ElementsAre());
+  options.data_dir = "/srv/data";
+  EXPECT_THAT(changed("store: {path: a}\n", "store: {path: b}\n"), ElementsAre()) << "neither is in force";
+}
+
+// Each key of the service's own sections is compared, whatever section is added.
+TEST_F(SettingsTest, Values_AreThereForEveryKeyThatHoldsOne) {
+  const auto settings = read("");
+  ASSERT_TRUE(settings.ok());
+  for (const std::string& key : known_keys()) {
+    if (key.find('.') == std::string::npos || key.starts_with("detectors.") || key.starts_with("redact.")) continue;
+    EXPECT_TRUE(settings->values.contains(key)) << key;
+  }
+  EXPECT_GT(settings->values.size(), 30u);
+}
+
 TEST(ProcessOptions, TakesTheFlagBeforeTheVariableBeforeTheDefault) {
   ::unsetenv("RUNWARDEN_CONFIG");
   EXPECT_EQ(process_options("", "").path, "/etc/runwarden/runwarden.yaml");
