@@ -40,6 +40,13 @@ std::string percent_encoded(std::string_view text) {
   return out;
 }
 
+// What an answer to a read may quote.
+std::string query_text(const Admission& admission) {
+  std::string text;
+  for (const auto& [name, value] : admission.query) text.append(name).append("=").append(value).append("\n");
+  return text;
+}
+
 int status_of(pipeline::IngestAnswer::Kind kind) {
   switch (kind) {
     case pipeline::IngestAnswer::Kind::created: return 201;
@@ -48,8 +55,10 @@ int status_of(pipeline::IngestAnswer::Kind kind) {
   }
 }
 
-Reply ingest_reply(pipeline::IngestAnswer answer, const std::string& request_id) {
-  if (answer.kind == pipeline::IngestAnswer::Kind::refused) return http::problem(answer.error, request_id);
+Reply ingest_reply(const ApiParts& parts, pipeline::IngestAnswer answer, const std::string& request_id) {
+  if (answer.kind == pipeline::IngestAnswer::Kind::refused) {
+    return http::problem(parts.redaction.error(std::move(answer.error), {}), request_id);
+  }
   Reply reply = json_reply(status_of(answer.kind), with_warnings(std::move(answer.body), answer.warnings));
   if (!answer.run_id.empty()) reply.headers.push_back({"Location", "/v1/runs/" + percent_encoded(answer.run_id)});
   return reply;
@@ -137,7 +146,9 @@ class IngestExchange final : public Exchange {
     };
     auto waiting = std::make_shared<Waiting>(Waiting{std::move(ticket), std::move(*lease), std::move(request)});
     const auto take = [&parts = parts(), endpoint = admission().route->endpoint, waiting, id = request_id()](std::size_t worker) {
-      auto done = [waiting, id](pipeline::IngestAnswer answer) { waiting->ticket.send(ingest_reply(std::move(answer), id)); };
+      auto done = [&parts, waiting, id](pipeline::IngestAnswer answer) {
+        waiting->ticket.send(ingest_reply(parts, std::move(answer), id));
+      };
       switch (endpoint) {
         case Endpoint::ingest_events: return parts.events.take(worker, std::move(waiting->request), std::move(done));
         case Endpoint::ingest_changes: return parts.changes.take_change(std::move(waiting->request), std::move(done));
@@ -189,7 +200,9 @@ class PoolExchange final : public Exchange {
   };
 
   static void tell(Waiting& waiting, Result<std::string> json) {
-    waiting.ticket.send(json.ok() ? json_reply(200, std::move(*json)) : http::problem(json.error(), waiting.request_id));
+    if (json.ok()) return waiting.ticket.send(json_reply(200, std::move(*json)));
+    const Error error = waiting.parts.redaction.error(std::move(json.error()), query_text(waiting.admission));
+    waiting.ticket.send(http::problem(error, waiting.request_id));
   }
 
   static void analyze(const std::shared_ptr<Waiting>& waiting, std::size_t worker) {
@@ -231,7 +244,8 @@ std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) 
   if (head.path == "*") return server_options();
   auto admitted = admit(head, parts_.keys, parts_.rates);
   if (auto* refusal = std::get_if<Refusal>(&admitted)) {
-    Reply reply = http::problem(refusal->error, head.request_id, refusal->retry_after_s);
+    const Error error = parts_.redaction.error(std::move(refusal->error), head.query);
+    Reply reply = http::problem(error, head.request_id, refusal->retry_after_s);
     for (http::Header& header : refusal->headers) reply.headers.push_back(std::move(header));
     return reply;
   }

@@ -225,7 +225,7 @@ pipeline::IngestRequest Batch::request_for(LineBatch::Line& line) const {
 void Batch::note(std::uint64_t line, const pipeline::IngestAnswer& answer) {
   const bool accepted = answer.kind != pipeline::IngestAnswer::Kind::refused;
   if (!answer.warnings.empty()) note_warnings(line, answer.warnings);
-  note({line, accepted, accepted ? stored_json(line, answer) : fault_json(line, answer.error)});
+  note({line, accepted, accepted ? stored_json(line, answer) : fault_json(line, parts_.redaction.error(answer.error, {}))});
 }
 
 void Batch::note(LineResult result) {

@@ -53,42 +53,48 @@ std::string now_text() {
   return format_time(duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
 }
 
-void append_value(JsonWriter& out, const LogField& field) {
-  if (const auto* text = std::get_if<std::string_view>(&field.value)) out.string(*text);
+using Redact = std::function<std::string(std::string_view)>;
+
+void append_value(JsonWriter& out, const LogField& field, const Redact& redact) {
+  if (const auto* text = std::get_if<std::string_view>(&field.value)) {
+    const bool as_it_is = !redact || field.name == "requestId";
+    as_it_is ? out.string(*text) : out.string(redact(*text));
+  }
   if (const auto* number = std::get_if<std::int64_t>(&field.value)) out.integer(*number);
   if (const auto* flag = std::get_if<bool>(&field.value)) out.boolean(*flag);
 }
 
-std::string json_line(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+std::string json_line(LogLevel level, std::string_view event, std::initializer_list<LogField> fields, const Redact& redact) {
   std::string line;
   line.reserve(256);
   JsonWriter out(line);
   out.begin_object().key("time").string(now_text()).key("level").string(name(level)).key("event").string(event);
   for (const LogField& field : fields) {
     out.key(field.name);
-    append_value(out, field);
+    append_value(out, field, redact);
   }
   out.end_object();
   return line;
 }
 
-std::string text_line(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+std::string text_line(LogLevel level, std::string_view event, std::initializer_list<LogField> fields, const Redact& redact) {
   std::string line = now_text() + " " + name(level) + " " + std::string(event);
   for (const LogField& field : fields) {
     line.append(" ").append(field.name).append("=");
     JsonWriter out(line);
-    append_value(out, field);
+    append_value(out, field, redact);
   }
   return line;
 }
 
-std::string line_of(LogFormat format, LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
-  return format == LogFormat::json ? json_line(level, event, fields) : text_line(level, event, fields);
+std::string line_of(LogFormat format, LogLevel level, std::string_view event, std::initializer_list<LogField> fields,
+                    const Redact& redact) {
+  return format == LogFormat::json ? json_line(level, event, fields, redact) : text_line(level, event, fields, redact);
 }
 
 std::string lost_line(LogFormat format, std::uint64_t lines) {
   return line_of(format, LogLevel::warn, "log_lines_dropped",
-                 {{"lines", static_cast<std::int64_t>(lines)}, {"text", "nobody read standard error fast enough"}});
+                 {{"lines", static_cast<std::int64_t>(lines)}, {"text", "nobody read standard error fast enough"}}, {});
 }
 
 }  // namespace
@@ -105,7 +111,7 @@ Log::~Log() = default;
 
 void Log::write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
   if (!logger_->should_log(to_spdlog(level))) return;
-  const std::string line = line_of(format_, level, event, fields);
+  const std::string line = line_of(format_, level, event, fields, redact_);
   logger_->log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
 }
 

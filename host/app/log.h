@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 namespace spdlog {
@@ -32,6 +34,9 @@ class Log {
   Log(LogLevel level, LogFormat format);
   ~Log();
 
+  // What is done to each text before it is written, but to ids of requests, by which lines are found. Before other threads write.
+  void redact_with(std::function<std::string(std::string_view)> redact) { redact_ = std::move(redact); }
+
   void write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
   void wake();
   // Waits until all is written, for at most a second: before the process ends.
@@ -40,6 +45,7 @@ class Log {
 
  private:
   LogFormat format_;
+  std::function<std::string(std::string_view)> redact_;
   std::shared_ptr<LineWriter> lines_;
   std::shared_ptr<spdlog::logger> logger_;
 };

@@ -132,7 +132,9 @@ class Service {
   Service(const config::Settings& settings, const ServiceHooks& hooks)
       : settings_(settings),
         hooks_(hooks),
-        log_(log_level(settings.log.level), settings.log.format == "json" ? LogFormat::json : LogFormat::text) {}
+        log_(log_level(settings.log.level), settings.log.format == "json" ? LogFormat::json : LogFormat::text) {
+    log_.redact_with([this](std::string_view text) { return redaction_.text(text); });
+  }
 
   Status start();
   void wait_for_signals(const std::function<Result<config::Settings>()>& reload);
@@ -286,10 +288,7 @@ Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const confi
   context.clock = &clock_;
   context.crashed = &crash_marks_;
   context.stuck = &stuck_calls_;
-  context.log = [this](detect::LogLevel level, std::string_view text) {
-    const auto redactor = redactor_.get();  // a detector may log what it read
-    say(to_log_level(level), "detector", redactor ? redactor->text(text) : std::string(text));
-  };
+  context.log = [this](detect::LogLevel level, std::string_view text) { say(to_log_level(level), "detector", text); };
   context.settings_fault = [&settings](const std::string& tenant, const std::string& key, std::string_view pointer,
                                        std::string_view detail) { return settings.places.fault(tenant, key, pointer, detail); };
   return detect::DetectorSet::load(settings.detectors, std::move(context));

@@ -36,7 +36,7 @@ Analysis analysis_of(const ReadRun& read, model::Verdict verdict) {
 Result<ReadRun> read(std::string_view run_json, const intake::RunLimits& limits, const Redaction& redaction) {
   ReadRun read;
   auto run = intake::read_run(run_json, limits, {}, &read.warnings);
-  if (!run.ok()) return std::move(run.error());
+  if (!run.ok()) return redaction.error(std::move(run.error()), run_json);
   auto redacted = redaction.run(std::move(*run));
   if (!redacted.ok()) return std::move(redacted.error());
   read.run = std::move(*redacted);

@@ -65,7 +65,7 @@ std::shared_ptr<ChangeIngest::Job> ChangeIngest::job_of(IngestRequest request, I
 void ChangeIngest::take_change(IngestRequest request, IngestDone done) {
   std::vector<Warning> warnings;
   auto read = intake::read_change(request.body, request.max_json_depth, &warnings);
-  if (!read.ok()) return done(refused(std::move(read.error())));
+  if (!read.ok()) return done(refused(steps_.redaction.error(std::move(read.error()), request.body)));
   if (Status redacted = steps_.redaction.change(*read); !redacted.ok()) return done(refused(std::move(redacted.error())));
   auto job = job_of(std::move(request), std::move(done));
   job->warnings = std::move(warnings);
@@ -84,7 +84,7 @@ void ChangeIngest::take_change(IngestRequest request, IngestDone done) {
 void ChangeIngest::take_policy(IngestRequest request, IngestDone done) {
   std::vector<Warning> warnings;
   auto read = intake::read_policy(request.body, request.max_json_depth, &warnings);
-  if (!read.ok()) return done(refused(std::move(read.error())));
+  if (!read.ok()) return done(refused(steps_.redaction.error(std::move(read.error()), request.body)));
   if (Status redacted = steps_.redaction.policy(*read); !redacted.ok()) return done(refused(std::move(redacted.error())));
   auto job = job_of(std::move(request), std::move(done));
   job->warnings = std::move(warnings);

@@ -67,7 +67,7 @@ void EventIngest::take(std::size_t worker, IngestRequest request, IngestDone don
   limits.max_json_depth = request.max_json_depth;
   auto job = std::make_shared<Job>(steps_.turnstile);
   auto events = intake::read_events(request.body, limits, &job->warnings);
-  if (!events.ok()) return done(refused(std::move(events.error())));
+  if (!events.ok()) return done(refused(steps_.redaction.error(std::move(events.error()), request.body)));
   if (!request.idempotency) warn_of_missing_ids(*events, job->warnings);
   job->content = sha256(request.body);
   job->events = std::move(*events);

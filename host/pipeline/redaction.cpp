@@ -80,6 +80,16 @@ void Redaction::events(intake::EventsRequest& request) const {
   if (on_redacted_) redactor->each_count(found, on_redacted_);
 }
 
+Error Redaction::error(Error error, std::string_view request) const {
+  if (const RedactorRef redactor = in_force_()) redactor->clean(error, request);
+  return error;
+}
+
+std::string Redaction::text(std::string_view text) const {
+  const RedactorRef redactor = in_force_();
+  return redactor ? redactor->text(text) : std::string(text);
+}
+
 std::optional<std::string> Redaction::document(const RedactorRef& redactor, model::DocumentKind kind, std::string_view json,
                                                redact::Found& found) const {
   if (!redactor) return std::nullopt;

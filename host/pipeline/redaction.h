@@ -48,6 +48,10 @@ class Redaction {
   Status change(intake::ChangeText& change) const;
   Status policy(intake::PolicyText& policy) const;
   void events(intake::EventsRequest& request) const;
+  // The error without what it may quote of the request that it answers.
+  Error error(Error error, std::string_view request) const;
+  // Any text that may quote a client's words, for the log.
+  std::string text(std::string_view text) const;
 
  private:
   std::optional<std::string> document(const RedactorRef& redactor, model::DocumentKind kind, std::string_view json,

@@ -86,7 +86,7 @@ RunIngest::Place RunIngest::read(IngestRequest request, IngestDone done) {
   const std::string generated = model::make_run_id(job->what.key);
   auto run = intake::read_run(request.body, {.max_json_depth = request.max_json_depth}, generated, &job->warnings);
   if (!run.ok()) {
-    done(refused(std::move(run.error())));
+    done(refused(steps_.redaction.error(std::move(run.error()), request.body)));
     return nullptr;
   }
   auto redacted = steps_.redaction.run(std::move(*run));

@@ -3,9 +3,11 @@
 #include <signal.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/redaction_table.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -194,6 +196,55 @@ TEST_F(Redaction, OfChangesAndPolicies) {
   expect_no_secret_kept();
 }
 
+TEST_F(Redaction, ErrorAnswersAndTheLogQuoteNothingOfIt) {
+  const std::string both = "4111 1111 1111 1111 of zoe.quill@example.org";
+  const auto refused = [&](const std::string& path, const json& body, int status) {
+    const HttpAnswer answer = post(path, body);
+    EXPECT_EQ(answer.status, status) << path << answer.body;
+    EXPECT_NE(answer.body.find("[redacted:"), std::string::npos) << path << answer.body;
+    return answer.body;
+  };
+  const json bad_run{{"runId", "bad"}, {"startedAt", both}, {"steps", {{{"stepKind", "zoe.quill@example.org"}}}}};
+  refused("/v1/ingest/runs", bad_run, 422);
+  refused("/v1/analyze", bad_run, 422);
+  refused("/v1/ingest/changes", {{"kind", both}}, 422);
+  refused("/v1/ingest/policies", {{"policy", "p"}, {"content", 1}, {"at", both}}, 422);
+  refused("/v1/ingest/events", {{"runId", "s"}, {"events", {{{"type", "user_request"}, {"at", both}}}}}, 422);
+  // A quotation is cut after 64 bytes, in the middle of the number; and it may be a value that only its place tells to be a secret.
+  const std::string cut = refused("/v1/ingest/runs", {{"startedAt", std::string(50, 'x') + " 4111 1111 1111 1111"}}, 422);
+  EXPECT_EQ(cut.find("4111"), std::string::npos) << cut;
+  refused("/v1/ingest/runs", {{"startedAt", "qx7-Hunter-99"}, {"extra", {{"password", "qx7-Hunter-99"}}}}, 422);
+
+  const std::string lines = bad_run.dump() + "\n" + json{{"runId", "good"}, {"userRequestText", both}}.dump() + "\n";
+  const HttpAnswer batch =
+      service_.request("POST /v1/ingest/runs HTTP/1.1\r\nHost: t\r\nContent-Type: application/x-ndjson\r\nAuthorization: Bearer " + key_ +
+                       "\r\nContent-Length: " + std::to_string(lines.size()) + "\r\n\r\n" + lines);
+  EXPECT_EQ(json::parse(batch.body)["accepted"], 1) << batch.body;
+  EXPECT_NE(batch.body.find("[redacted:card]"), std::string::npos) << batch.body;
+  expect_no_secret(batch.body, "the batch's answer");
+
+  const std::vector<std::string> bad_queries{"/v1/failures?severity=zoe.quill%40example.org",
+                                             "/v1/failures?severity=" + std::string(69, 'x') + "%204111111111111111",
+                                             "/v1/runs?zoe.quill@example.org=1&zoe.quill@example.org=1"};
+  for (const std::string& path : bad_queries) {
+    const HttpAnswer answer = service_.get(path, key_);
+    EXPECT_EQ(answer.status, 400) << path;
+    EXPECT_NE(answer.body.find("[redacted:"), std::string::npos) << answer.body;
+    expect_no_secret(answer.body, path);
+    EXPECT_EQ(answer.body.find("4111111111"), std::string::npos) << answer.body;
+  }
+  const HttpAnswer type =
+      service_.request("POST /v1/ingest/runs HTTP/1.1\r\nHost: t\r\nContent-Type: zoe.quill@example.org\r\nAuthorization: Bearer " + key_ +
+                       "\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(type.status, 415);
+  expect_no_secret(type.body, "the answer to a media type");
+  EXPECT_EQ(service_.get("/v1/runs/4111111111111111", key_).status, 404);
+  EXPECT_EQ(service_.get("/v1/runs/zoe.quill%40example.org", key_).status, 404);
+  ASSERT_TRUE(service_.wait_for_log("/v1/runs/[redacted:email]")) << service_.log_text();
+  EXPECT_NE(service_.log_text().find("/v1/runs/[redacted:card]"), std::string::npos) << service_.log_text();
+  expect_no_secret_kept();
+}
+
 // Three charges of three cards are no loop; with the numbers gone they look like one.
 json three_cards(const std::string& run_id) {
   json run{{"runId", run_id}, {"steps", json::array()}};
@@ -233,6 +284,25 @@ TEST(RedactionSettings, AReloadTakesUpTheRules_AndAFaultyFileChangesNothing) {
   rewrite("[{kind: email}]", "[{kind: emails}]");
   ASSERT_TRUE(service.wait_for_log("reload_refused")) << service.log_text();
   EXPECT_EQ(text_of("c"), "[redacted:email]");
+}
+
+// What REDACTION.md promises to catch, each as a step of a run.
+TEST(RedactionTable, OverHttpEachRowIsAsItSays) {
+  std::map<std::string, std::vector<RedactionRow>> by_rule;
+  for (const RedactionRow& row : redaction_rows(RUNWARDEN_TEST_REDACTION_TABLE)) {
+    if (row.section == "Caught") by_rule["{" + row.by + ": \"" + row.what + "\"}"].push_back(row);
+  }
+  ASSERT_GT(by_rule.size(), 5u);
+  for (const auto& [rule, rows] : by_rule) {
+    ServiceProcess service(with("redact: {rules: [" + rule + "]}\n"));
+    const std::string key = service.make_key();
+    json run{{"runId", "r"}, {"steps", json::array()}};
+    for (const RedactionRow& row : rows)
+      run["steps"].push_back({{"stepKind", "tool"}, {"stepName", "look_up"}, {"outputSummary", row.text}});
+    EXPECT_EQ(service.post("/v1/ingest/runs", key, run.dump()).status, 201) << rule;
+    const json kept = json::parse(service.get("/v1/runs/r", key).body);
+    for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(kept["steps"][i]["outputSummary"], rows[i].becomes) << rows[i].place;
+  }
 }
 
 TEST(RedactionSettings, TheCommandLineAnalysesAlike) {
