@@ -86,7 +86,8 @@ std::vector<Operation> operations_of(const json& document) {
       for (std::size_t at = 0; (at = one.target.find('{')) != std::string::npos;) {
         one.target.replace(at, one.target.find('}') - at + 1, "none");
       }
-      if (!operation["security"].empty()) one.scope = operation["security"][0]["apiKey"][0];
+      // A scheme a scope: ingestKey, readKey.
+      if (!operation["security"].empty()) one.scope = operation["security"][0].items().begin().key() == "readKey" ? "read" : "ingest";
       operations.push_back(one);
     }
   }
