@@ -1,10 +1,11 @@
 // Loaded before the C library: a disk that fails on command, for the store's own file only.
 //
 // While the file named by FAILING_DISK_SYNC exists, flushing fails with EIO; while the one named by FAILING_DISK_FULL exists,
-// writing fails with ENOSPC.
+// writing fails with ENOSPC; while the one named by FAILING_DISK_SLOW exists, a flush takes the milliseconds that it holds.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,13 +38,25 @@ static int fails(const char* variable, int fd, int code) {
   return 1;
 }
 
+static void linger(int fd) {
+  const char* path = getenv("FAILING_DISK_SLOW");
+  if (!commanded("FAILING_DISK_SLOW") || !is_store(fd)) return;
+  FILE* file = fopen(path, "r");
+  int ms = 0;
+  if (file == NULL) return;
+  if (fscanf(file, "%d", &ms) == 1 && ms > 0) poll(NULL, 0, ms);
+  fclose(file);
+}
+
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 int fsync(int fd) {
+  linger(fd);
   return fails("FAILING_DISK_SYNC", fd, EIO) ? -1 : REAL(fsync)(fd);
 }
 
 int fdatasync(int fd) {
+  linger(fd);
   return fails("FAILING_DISK_SYNC", fd, EIO) ? -1 : REAL(fdatasync)(fd);
 }
 

@@ -1,6 +1,10 @@
 // The real binary on a disk that fails: an error of a flush ends it, a full disk does not.
 #include <gtest/gtest.h>
 
+#include <poll.h>
+
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -27,13 +31,15 @@ class FailingDisk : public testing::Test {
     options.environment = {{"LD_PRELOAD", RUNWARDEN_TEST_FAILING_DISK},
                            {"ASAN_OPTIONS", with_more("ASAN_OPTIONS", "verify_asan_link_order=0")},
                            {"FAILING_DISK_SYNC", sync_fault()},
-                           {"FAILING_DISK_FULL", full_disk()}};
+                           {"FAILING_DISK_FULL", full_disk()},
+                           {"FAILING_DISK_SLOW", slow_disk()}};
     service_.emplace(std::move(options));
     key_ = service_->make_key();
   }
 
   std::string sync_fault() const { return triggers_.path() / "sync"; }
   std::string full_disk() const { return triggers_.path() / "full"; }
+  std::string slow_disk() const { return triggers_.path() / "slow"; }
   static void pull(const std::string& trigger) { std::ofstream(trigger).close(); }
   static void release(const std::string& trigger) { std::filesystem::remove(trigger); }
 
@@ -116,6 +122,58 @@ TEST_F(FailingDisk, OfABatchOnAFullDisk_EachLineIs503) {
   EXPECT_EQ(lines["accepted"], 0);
   for (const json& line : lines["results"]) EXPECT_EQ(line["status"], 503);
   EXPECT_EQ(status_of("a"), 404);
+}
+
+// The most memory that the service has held, in bytes (proc(5), VmHWM).
+std::uint64_t peak_memory(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmHWM:", 0) == 0) return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
+  }
+  return 0;
+}
+
+// What many clients were told, who post whole batches as fast as they are answered.
+struct Told {
+  std::atomic<std::size_t> stored{0};
+  std::atomic<std::size_t> refused{0};
+  std::atomic<std::size_t> without_retry_after{0};
+  std::atomic<std::size_t> otherwise{0};
+};
+
+TEST_F(FailingDisk, ADiskThatStalls_CostsNoMemoryBeyondTheBounds_AndIsForgottenOnceItGoesOn) {
+  constexpr std::uint64_t kMemoryBound = std::uint64_t{1} << 30;
+  constexpr int kClients = 48;
+  start();
+  ASSERT_EQ(post("before").status, 201);
+  std::ofstream(slow_disk()) << 400;
+  const std::string run_text(200'000, 'x');
+  Told told;
+  std::atomic<bool> over{false};
+  std::vector<std::thread> clients;
+  for (int c = 0; c < kClients; ++c) {
+    clients.emplace_back([&, c] {
+      for (int i = 0; i < 60 && !over; ++i) {
+        const std::string id = "r-" + std::to_string(c) + "-" + std::to_string(i);
+        const HttpAnswer answer = service_->post("/v1/ingest/runs", key_, R"({"runId":")" + id + R"(","note":")" + run_text + "\"}");
+        ++(answer.status == 201 ? told.stored : answer.status == 503 ? told.refused : told.otherwise);
+        told.without_retry_after += answer.status == 503 && answer.header("retry-after").empty();
+      }
+    });
+  }
+  for (int i = 0; i < 5'000 && told.stored < 100; ++i) ::poll(nullptr, 0, 2);
+  EXPECT_GE(told.stored, 100u) << "a slow disk stores all the same";
+  release(slow_disk());
+  const auto released = std::chrono::steady_clock::now();
+  while (post("after").status != 201 && std::chrono::steady_clock::now() - released < std::chrono::seconds(10)) {
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - released, std::chrono::seconds(2));
+  over = true;
+  for (auto& client : clients) client.join();
+  EXPECT_EQ(told.without_retry_after, 0u);
+  EXPECT_EQ(told.otherwise, 0u);
+  EXPECT_LT(peak_memory(service_->pid()), kMemoryBound);
+  EXPECT_EQ(service_->stop(), 0);
 }
 
 }  // namespace
