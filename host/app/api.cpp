@@ -156,7 +156,7 @@ class IngestExchange final : public Exchange {
         default: return parts.runs.take(worker, std::move(waiting->request), std::move(done));
       }
     };
-    parts().pool.post(take);
+    parts().pool.post(take, admission().principal->tenant);
   }
 };
 
@@ -183,10 +183,11 @@ class PoolExchange final : public Exchange {
     if (!lease) return ticket.send(http::problem(overloaded(), request_id()));
     auto waiting =
         std::make_shared<Waiting>(Waiting{parts(), admission(), request_id(), std::move(body), std::move(ticket), std::move(*lease)});
-    parts().pool.post([waiting](std::size_t worker) {
+    const auto answer = [waiting](std::size_t worker) {
       if (waiting->admission.route->endpoint == Endpoint::analyze) return analyze(waiting, worker);
       tell(*waiting, waiting->parts.reads.answer(waiting->admission));
-    });
+    };
+    parts().pool.post(answer, waiting->admission.principal->tenant);
   }
 
  private:

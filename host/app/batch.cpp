@@ -126,7 +126,7 @@ void Batch::cut_short(const LineBatch& lines, http::Ticket ticket) {
 
 void Batch::deal() {
   while (const auto hand = next_hand()) {
-    parts_.pool.post([self = shared_from_this(), hand](std::size_t worker) { self->take_in(worker, *hand); });
+    parts_.pool.post([self = shared_from_this(), hand](std::size_t worker) { self->take_in(worker, *hand); }, tenant_);
   }
 }
 

@@ -6,15 +6,15 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <exception>
-#include <iterator>
 #include <limits>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "base/fair_queue.h"
 
 namespace runwarden {
 namespace {
@@ -58,7 +58,7 @@ struct WorkPool::State {
   const std::function<void(const std::string&)> on_fault;
   mutable std::mutex mutex;
   std::condition_variable wake, watch_wake, changed;
-  std::deque<Task> tasks;
+  FairQueue<Task> tasks;
   std::vector<std::shared_ptr<Worker>> at_work;  // by number; a number's thread changes only while that thread is inside guard()
   std::shared_ptr<Worker> spare;
   std::vector<std::string> faults;  // to be told without the lock
@@ -112,8 +112,7 @@ bool WorkPool::State::take_task(Worker& me, Task& task) {
     changed.notify_all();
     return false;
   }
-  task = std::move(tasks.front());
-  tasks.pop_front();
+  task = tasks.pop();
   return true;
 }
 
@@ -164,8 +163,8 @@ void WorkPool::State::leave_behind(const std::shared_ptr<State>& self, Worker& l
     return;
   }
   if (!late.due_ns.compare_exchange_strong(due_ns, kLeftBehind)) return;  // it was just in time
-  if (late.rest) tasks.push_front(std::move(late.rest));
-  tasks.push_front(late.guarded->instead());
+  if (late.rest) tasks.push_urgent(std::move(late.rest));
+  tasks.push_urgent(late.guarded->instead());
   late.behind = true;
   ++behind;
   pthread_setname_np(late.thread.native_handle(), "left-behind");
@@ -222,8 +221,7 @@ void WorkPool::finish(std::int64_t patience_ms) {
     state_->changed.wait(lock, all_ended);
   } else if (!state_->changed.wait_for(lock, std::chrono::milliseconds(patience_ms), all_ended)) {
     state_->dropping = true;
-    std::move(state_->tasks.begin(), state_->tasks.end(), std::back_inserter(state_->dropped));  // they go where the watcher looks
-    state_->tasks.clear();
+    while (!state_->tasks.empty()) state_->dropped.push_back(state_->tasks.pop());  // they go where the watcher looks
     state_->changed.wait(lock, all_ended);
   }
   state_->ended = true;
@@ -238,13 +236,13 @@ void WorkPool::finish(std::int64_t patience_ms) {
   }
 }
 
-void WorkPool::post(Task task) {
+void WorkPool::post(Task task, std::uint64_t flow) {
   bool wake = false;
   bool wake_watcher = false;
   {
     const std::lock_guard lock(state_->mutex);
     if (state_->ended || state_->dropping) return;
-    state_->tasks.push_back(std::move(task));
+    state_->tasks.push(flow, std::move(task));
     wake = state_->idle > 0;
     wake_watcher = std::exchange(state_->watcher_sleeps, false);
   }

@@ -1,4 +1,5 @@
-// Threads that do tasks in the order they were given. What may wait here is bounded by whoever posts (Budget).
+// Threads that do tasks: those of one flow (a tenant) in the order they were given, the flows in turn. What may wait here is bounded by
+// whoever posts (Budget).
 //
 // post() may be called from any thread, and after the end too: then the task is dropped. A task that throws is reported to
 // on_fault and costs only itself.
@@ -28,7 +29,8 @@ class WorkPool {
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;
 
-  void post(Task task);
+  static constexpr std::uint64_t kOwnFlow = ~std::uint64_t{0};  // of the service's own tasks
+  void post(Task task, std::uint64_t flow = kOwnFlow);
 
   // A stretch of a task that may not come to its end.
   class Guarded {

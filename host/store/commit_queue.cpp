@@ -6,6 +6,19 @@
 #include <utility>
 
 namespace runwarden::store {
+namespace {
+
+// The canary has a flow of its own: no key has tenant 0.
+model::TenantId tenant_of(const Write& write) {
+  const auto* run = std::get_if<RunWrite>(&write);
+  if (run != nullptr) return run->tenant;
+  if (const auto* events = std::get_if<EventsWrite>(&write)) return events->tenant;
+  if (const auto* change = std::get_if<ChangeWrite>(&write)) return change->tenant;
+  const auto* policy = std::get_if<PolicyWrite>(&write);
+  return policy != nullptr ? policy->tenant : model::TenantId{0};
+}
+
+}  // namespace
 
 CommitQueue::CommitQueue(Store& store, Limits limits, const Clock& clock, Listener listener)
     : store_(store), limits_(limits), clock_(clock), listener_(std::move(listener)), thread_([this] { work(); }) {}
@@ -22,7 +35,7 @@ bool CommitQueue::submit(Write write, Done done) {
     if (stopping_ || failed_) return false;
     if (!items_.empty() && (items_.size() >= limits_.max_items || bytes_ + bytes > limits_.max_bytes)) return false;
     if (!busy_ && items_.empty() && jobs_.empty()) note_turn();
-    items_.push_back({std::move(write), std::move(done), bytes});
+    items_.push(tenant_of(write), {std::move(write), std::move(done), bytes});
     bytes_ += bytes;
   }
   wake_.notify_one();
@@ -79,8 +92,7 @@ std::vector<CommitQueue::Item> CommitQueue::take_batch() {
   while (!items_.empty() && batch.size() < limits_.max_commit_records) {
     if (!batch.empty() && bytes + items_.front().bytes > limits_.max_commit_bytes) break;
     bytes += items_.front().bytes;
-    batch.push_back(std::move(items_.front()));
-    items_.pop_front();
+    batch.push_back(items_.pop());
   }
   bytes_ -= bytes;
   return batch;
@@ -103,11 +115,11 @@ void CommitQueue::work() {
       note_turn();
     }
   } catch (const std::exception& fault) {
-    std::deque<Item> untold;
+    FairQueue<Item> untold;
     {
       const std::lock_guard lock(mutex_);
       failed_ = true;
-      untold.swap(items_);
+      std::swap(untold, items_);
       bytes_ = 0;
       jobs_.clear();
     }

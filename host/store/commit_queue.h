@@ -10,7 +10,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/fair_queue.h"
 #include "store/store.h"
 
 namespace runwarden::store {
@@ -89,7 +89,7 @@ class CommitQueue {
   Listener listener_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Item> items_;
+  FairQueue<Item> items_;  // by tenant
   std::uint64_t bytes_ = 0;  // of items_
   std::vector<Job> jobs_;
   std::vector<Item> in_doubt_;  // what a failed commit was about: kept until the end, so that nobody is told anything of it

@@ -88,8 +88,8 @@ class CommitQueueTest : public ::testing::Test {
         {[this](const std::string& text) { fatal_.push_back(text); }, [this](const std::string& text) { faults_.push_back(text); },
          [this](const CommitQueue::Batch& batch) { batches_.push_back(batch.records); }});
   }
-  static Write write(std::size_t bytes = 10) {
-    RunWrite run = sample_run(1, {1, 1});
+  static Write write(std::size_t bytes = 10, model::TenantId tenant = 1) {
+    RunWrite run = sample_run(tenant, {1, 1});
     run.run.document.assign(bytes, 'x');
     return run;
   }
@@ -119,6 +119,23 @@ TEST_F(CommitQueueTest, WhatWaitsDuringACommit_GoesTogetherInOrder) {
   EXPECT_THAT(batches_, ElementsAre(1, 5));
   EXPECT_EQ(queue.waiting().items, 0u);
   EXPECT_EQ(queue.waiting().bytes, 0u);
+}
+
+TEST_F(CommitQueueTest, ATenantThatFloods_HoldsUpOnlyItself) {
+  store_.shut();
+  CommitQueue::Limits limits;
+  limits.max_commit_records = 4;
+  CommitQueue queue = this->queue(limits);
+  queue.submit(write(), note(0));
+  store_.wait_until_inside(1);
+  for (int i = 1; i <= 20; ++i) queue.submit(write(), note(i));
+  queue.submit(write(10, 2), note(100));
+  queue.submit(write(10, 2), note(101));
+  store_.open();
+  queue.drain();
+  const std::vector<int> second_commit(told_.begin() + 1, told_.begin() + 5);
+  EXPECT_THAT(second_commit, ElementsAre(1, 100, 2, 101));
+  EXPECT_EQ(told_.size(), 23u);
 }
 
 TEST_F(CommitQueueTest, FullByCount_RefusesAndTellsNobody) {
