@@ -266,8 +266,8 @@ std::optional<std::string> without_loose_members(const Rules& rules, std::string
     if (what.empty() || what == "null" || is_marker(what)) continue;
     const Stretch at = normal.written(value);
     out.append(text.substr(from, at.begin - from)).append(rules.markers[*rule]);
-    const bool known_again =
-        member->sign == LooseMembers::Sign::quoted || member->sign == LooseMembers::Sign::equals || !LooseMembers::is_plain_word(what);
+    const bool surely = member->sign == LooseMembers::Sign::quoted || member->sign == LooseMembers::Sign::equals;
+    const bool known_again = surely || !LooseMembers::is_wording(what);
     if (known_again) found.take(what, *rule, Found::Secret::By::place);
     found.count(*rule);
     from = at.end;

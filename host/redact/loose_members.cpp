@@ -181,6 +181,14 @@ Stretch LooseMembers::bare(std::size_t begin, bool encoded) const {
   return {begin, more ? end_of(skip_blanks(end)) : end};
 }
 
+bool LooseMembers::is_wording(std::string_view value) {
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const bool inner_capital = i > 0 && is_upper(value[i]) && is_letter(value[i - 1]);
+    if (is_digit(value[i]) || inner_capital) return false;
+  }
+  return true;
+}
+
 bool LooseMembers::is_plain_word(std::string_view value) {
   while (!value.empty() && std::string_view(".!?:").find(value.back()) != std::string_view::npos) value.remove_suffix(1);
   return std::all_of(value.begin(), value.end(), is_letter) && std::none_of(value.begin() + (value.empty() ? 0 : 1), value.end(), is_upper);

@@ -35,8 +35,8 @@ class LooseMembers {
   // The bytes of its value, without quotes; none where prose goes on. What is found next stands behind it.
   Stretch take(const Member& member);
 
-  // "x", "hunter": nothing by which it would be known again elsewhere.
-  static bool is_plain_word(std::string_view value);
+  // "hunter", "(string)": words by which the value would not be known again elsewhere.
+  static bool is_wording(std::string_view value);
 
  private:
   std::optional<Member> member_at(std::size_t sign);
@@ -48,6 +48,7 @@ class LooseMembers {
   std::size_t skip_blanks(std::size_t at) const;
   Stretch quoted(std::size_t begin) const;
   Stretch bare(std::size_t begin, bool encoded) const;
+  static bool is_plain_word(std::string_view value);
   bool is_prose(Stretch value) const;
   std::size_t bracket_end(std::size_t begin) const;
 

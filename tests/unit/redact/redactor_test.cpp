@@ -245,7 +245,9 @@ TEST(Redactor, APlainWordBehindANameIsNotLookedForElsewhere) {
   check(rules({{By::key, "password", "password"}}),
         {{R"({"x":"login failed, password: incorrect","y":"the incorrect one","z":"no user hunter-2","w":"password: hunter-2"})",
           R"({"x":"login failed, password: [redacted:password]","y":"the incorrect one","z":"no user [redacted:password]",)"
-          R"("w":"password: [redacted:password]"})"}});
+          R"("w":"password: [redacted:password]"})"},
+         {R"({"x":"inputs:\n  password: '(string) '\n  title: '(string) '"})",
+          R"({"x":"inputs:\n  password: '[redacted:password]'\n  title: '(string) '"})"}});
 }
 
 TEST(Redactor, CleansWhatAnErrorQuotesOfARequest) {
