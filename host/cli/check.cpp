@@ -1,8 +1,14 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 
 #include "base/json_text.h"
+#include "base/open_fault.h"
 #include "cli/context.h"
 #include "cli/loaded_detectors.h"
 
@@ -31,6 +37,22 @@ std::string as_json(const Finding& finding) {
   return text;
 }
 
+int errno_of_access(const std::filesystem::path& folder) {
+  return ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+// Why serve could not have its store there; empty: it could. Makes nothing.
+std::string store_fault(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(folder, ignored);
+  const std::filesystem::path place = is_there ? folder : folder.parent_path();  // serve makes the last folder of the path
+  const int code =
+      std::filesystem::is_directory(place, ignored) || !std::filesystem::exists(place, ignored) ? errno_of_access(place) : ENOTDIR;
+  if (code == 0) return {};
+  const std::filesystem::path wanted = is_there ? folder / "service.lock" : folder;
+  return "config: store.path: serve could not open \"" + folder.string() + "\": " + open_fault(wanted, code, OpenFor::writing);
+}
+
 Finding examine(Context& context) {
   Finding finding;
   const auto options = config::process_options(context.config, context.data_dir);
@@ -42,12 +64,13 @@ Finding examine(Context& context) {
   }
   finding.source = settings->source;
   finding.warnings = settings->warnings;
+  finding.faults = store_fault(settings->store.path);
   const SystemClock clock;
   auto set = detect::DetectorSet::load(settings->detectors, load_context(context, *settings, 1, clock));
   if (set.ok()) {
     finding.detectors = (*set)->list();
   } else {
-    finding.faults = set.error().detail;
+    finding.faults += (finding.faults.empty() ? "" : "\n") + set.error().detail;
   }
   return finding;
 }
@@ -71,7 +94,8 @@ int check(Context& context, bool json) {
 }  // namespace
 
 void add_check(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("check", "Read the configuration and load every detector, as serve would");
+  CLI::App* command =
+      app.add_subcommand("check", "Read the configuration, look at the store's folder and load every detector, as serve would");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "One object: ok, config, errors, warnings, detectors");
   command->footer(

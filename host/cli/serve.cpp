@@ -8,10 +8,16 @@ namespace {
 
 int serve(Context& context) {
   const auto options = config::process_options(context.config, context.data_dir);
-  const auto settings = config::load(options);
+  auto settings = config::load(options);
   if (!settings.ok()) {
     context.err << settings.error().detail << "\n";
     return kWanting;
+  }
+  if (settings->source.empty()) {
+    settings->warnings.push_back("there is no configuration file at " + options.path.string() +
+                                 ": the built-in defaults are in force, among them server.address " + settings->server.address +
+                                 " and store.path " + settings->store.path +
+                                 "; `runwarden check` shows the detectors, and --config names a file");
   }
   return app::run_service(*settings, [options] { return config::load(options); });
 }

@@ -45,6 +45,16 @@ bool is_loopback(std::string_view listen_address) {
   return host == "localhost" || host.starts_with("127.") || host == "[::1]" || host == "[0:0:0:0:0:0:0:1]";
 }
 
+bool listen_alike(std::string_view one, std::string_view other) {
+  const auto host_of = [](std::string_view address) {
+    const std::string_view host = address.substr(0, address.rfind(':'));
+    return host == "localhost" ? std::string_view("127.0.0.1") : host;
+  };
+  const auto port_of = [](std::string_view address) { return number_up_to(address.substr(address.rfind(':') + 1), 65535); };
+  if (!is_listen_address(one) || !is_listen_address(other) || port_of(one) == 0u || port_of(one) != port_of(other)) return false;
+  return host_of(one) == host_of(other) || host_of(one) == "0.0.0.0" || host_of(other) == "0.0.0.0";
+}
+
 bool is_address_block(std::string_view text) {
   const auto slash = text.find('/');
   const std::string_view address = text.substr(0, slash);

@@ -78,7 +78,10 @@ class DetectorsReader {
     section.duration("deadline", {1, 3'600'000}, out_.deadline_ms);
     read_quarantine(section.take("quarantine"));
     section.texts("search_path", out_.search_path);
-    complete_search_path();
+    resolve_search_path();
+    const NodePtr folders = node ? shared_member(*node, "search_path") : nullptr;
+    warn_of_missing_folders(folders.get());
+    add_own_folder();
     const Node* include = section.take("include");
     const Node* enabled = section.take("enabled");
     if (include || enabled) {
@@ -100,8 +103,23 @@ class DetectorsReader {
     section.duration("window", {1, kDayMs}, out_.quarantine_window_ms);
   }
 
-  void complete_search_path() {
+  // The folders of the shipped configuration may be missing: the second one is for what the operator adds.
+  void warn_of_missing_folders(const Node* written) {
+    if (!written) return;
+    const auto shipped = model::DetectorSettings().search_path;
+    for (const std::string& folder : out_.search_path) {
+      std::error_code ignored;
+      if (fs::is_directory(folder, ignored) || std::find(shipped.begin(), shipped.end(), folder) != shipped.end()) continue;
+      settings_.warnings.push_back("detectors.search_path (" + written->place.text() + "): there is no folder " + folder +
+                                   "; make it, or remove the line");
+    }
+  }
+
+  void resolve_search_path() {
     for (std::string& folder : out_.search_path) folder = (sources_.folder / folder).lexically_normal().string();
+  }
+
+  void add_own_folder() {
     if (sources_.binary_dir.empty()) return;
     const std::string beside = (sources_.binary_dir / kPluginFolder).lexically_normal().string();
     if (std::find(out_.search_path.begin(), out_.search_path.end(), beside) == out_.search_path.end()) out_.search_path.push_back(beside);
@@ -130,7 +148,12 @@ class DetectorsReader {
   void read_glob(const std::string& pattern, const Node* written, const std::string& path) {
     const bool absolute = pattern.starts_with('/');
     const bool found = read_matches(absolute || sources_.folder.empty() ? pattern : literal(sources_.folder) + "/" + pattern);
-    if (found || !written || pattern.find_first_of("*?[") != std::string::npos) return;
+    if (found || !written) return;
+    if (pattern.find_first_of("*?[") != std::string::npos) {
+      settings_.warnings.push_back(path + " (" + written->place.text() + "): no file matches " + (sources_.folder / pattern).string() +
+                                   "; correct the pattern, or install the packages that bring such files");
+      return;
+    }
     fault(path, written->place,
           "no such file: " + (sources_.folder / pattern).string() + "; remove the line, or install the package that brings it");
   }

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <limits>
 
+#include "base/nearest_names.h"
 #include "config/addresses.h"
 #include "config/detectors_reader.h"
 #include "config/file_text.h"
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDefaultFile = "/etc/runwarden/runwarden.yaml";
 constexpr std::string_view kPrefix = "RUNWARDEN_";
+constexpr std::string_view kFileVariable = "RUNWARDEN_CONFIG";
 constexpr std::int64_t kGiB = 1LL << 30;
 constexpr Range kDelay{1, 3'600'000};           // timeouts
 constexpr Range kLifetime{1, 36'500 * kDayMs};  // how long something is kept
@@ -54,6 +56,10 @@ void read_server(const Node* node, Reading& reading, ServerSection& out) {
   section.text("ops_address", out.ops_address);
   check_address(section, "address", written(node, "address"), out.address, out.allow_plaintext);
   if (!out.ops_address.empty()) check_address(section, "ops_address", written(node, "ops_address"), out.ops_address, out.allow_plaintext);
+  if (!out.ops_address.empty() && listen_alike(out.address, out.ops_address)) {
+    const Node* ops = written(node, "ops_address");
+    section.fault("ops_address", *ops, "another port than that of server.address, or nothing to have both at one");
+  }
   for (const std::string& proxy : out.trusted_proxies) {
     if (is_address_block(proxy)) continue;
     reading.faults.push_back({"server.trusted_proxies", written(node, "trusted_proxies")->place,
@@ -126,6 +132,15 @@ NodePtr with_value(const NodePtr& node, const std::vector<std::string>& path, st
   return std::make_shared<const Node>(std::move(changed));
 }
 
+// limits.burst: RUNWARDEN_LIMITS__BURST.
+std::string variable_of(std::string_view key) {
+  std::string name(kPrefix);
+  for (const char c : key) {
+    name += c == '.' ? std::string("__") : std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(c))));
+  }
+  return name;
+}
+
 // LIMITS__BURST: limits, burst.
 std::vector<std::string> path_of_variable(std::string_view name) {
   std::vector<std::string> path;
@@ -137,6 +152,17 @@ std::vector<std::string> path_of_variable(std::string_view name) {
     at = end + 2;
   }
   return path;
+}
+
+// A variable that is meant for this program, and that nothing here reads.
+void warn_of_variables(const LoadOptions& options, const std::vector<std::string>& known, Settings& settings) {
+  for (const auto& [name, value] : options.environment) {
+    if (!name.starts_with(kPrefix) || name == kFileVariable || name.find("__", kPrefix.size()) != std::string::npos) continue;
+    std::vector<std::string> variables;
+    for (const std::string& key : known) variables.push_back(variable_of(key));
+    settings.warnings.push_back("the environment variable " + name +
+                                " names no setting and does nothing; write RUNWARDEN_<SECTION>__<KEY>, " + name_hint(name, variables));
+  }
 }
 
 NodePtr with_environment(NodePtr root, const std::vector<std::pair<std::string, std::string>>& environment) {
@@ -152,6 +178,12 @@ NodePtr with_environment(NodePtr root, const std::vector<std::pair<std::string, 
 
 std::string absolute_from(const fs::path& folder, const std::string& path) {
   return fs::absolute(folder / path).lexically_normal().string();
+}
+
+std::vector<std::string> settings_keys(const Settings& settings) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : settings.values) keys.push_back(key);
+  return keys;
 }
 
 void read_root(const Node& root, const DetectorSources& sources, Reading& reading, Settings& settings) {
@@ -241,6 +273,7 @@ Result<Settings> load(const LoadOptions& options) {
   if (!options.data_dir.empty()) settings.store.path = absolute_from({}, options.data_dir);
   settings.values["store.path"] = settings.store.path;
   if (!reading.faults.empty()) return refusal(std::move(reading.faults));
+  warn_of_variables(options, settings_keys(settings), settings);
   return settings;
 }
 

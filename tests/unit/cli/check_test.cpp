@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "unit/cli/program.h"
@@ -62,6 +64,58 @@ TEST(Check, AsJson_HasTheSameInOneObject) {
   EXPECT_EQ(told.at("ok"), false);
   ASSERT_EQ(told.at("errors").size(), 1u);
   EXPECT_THAT(told.at("errors")[0].get<std::string>(), HasSubstr(":5:14): expected one of debug, info, warn, error"));
+}
+
+TEST(Check, WhenTheStoreCannotBeThere_SaysWhy) {
+  const Program program;
+  const std::string folder = program.folder().path().string();
+  program.folder().write("data", "mine");
+  const Ended file = program.run({"check", "--config", write_config(program)});
+  EXPECT_EQ(file.code, 1);
+  EXPECT_THAT(file.err, HasSubstr("config: store.path: serve could not open \"" + folder + "/data\": \"" + folder +
+                                  "/data\" is a file, not a folder; name a folder, or move the file away\n"));
+  const Ended missing = program.run({"check", "--config", write_config(program), "--data-dir", folder + "/a/b"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("the folder \"" + folder + "/a\" does not exist; make it, or check the path\n"));
+  const Ended below = program.run({"check", "--config", write_config(program), "--data-dir", folder + "/data/b"});
+  EXPECT_EQ(below.code, 1);
+  EXPECT_THAT(below.err, HasSubstr("\"" + folder + "/data\" is a file, not a folder"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/a"));
+}
+
+TEST(Check, WhenAStoreIsNotWritable_SaysWhose) {
+  if (::access("/proc/sys", W_OK) == 0) GTEST_SKIP() << "everything can be written here";
+  const Program program;
+  const Ended ended = program.run({"check", "--config", write_config(program), "--data-dir", "/proc/sys"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("config: store.path: serve could not open \"/proc/sys\": "));
+}
+
+TEST(Check, WhenBothAddressesAreOne_RefusesIt) {
+  const Program program;
+  for (const char* ops : {"127.0.0.1:8080", "localhost:8080"}) {
+    const Ended ended = program.run(
+        {"check", "--config", write_config(program, std::string("server: {address: \"127.0.0.1:8080\", ops_address: \"") + ops + "\"}\n")});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_THAT(ended.err, HasSubstr("config: server.ops_address ("));
+    EXPECT_THAT(ended.err, HasSubstr("expected another port than that of server.address"));
+  }
+  const std::string apart = write_config(program, "server: {address: \"127.0.0.1:0\", ops_address: \"127.0.0.1:0\"}\n");
+  EXPECT_EQ(program.run({"check", "--config", apart}).code, 0) << "port 0 is a free one for each";
+}
+
+TEST(Check, WarnsOfWhatLeadsNowhere) {
+  const Program program;
+  const std::string folder = program.folder().path().string();
+  const std::string config = program.folder().write("runwarden.yaml", "store: {path: data}\ndetectors:\n  search_path: [" DETECTORS
+                                                                      ", plugins, /usr/local/lib/runwarden/detectors]\n"
+                                                                      "  include: [" DROP_INS "/*.yaml, mine.d/*.yaml]\n");
+  const Ended ended = program.run({"check", "--config", config}, {}, {"RUNWARDEN_BURST=5", "RUNWARDEN_CONFIG=/nowhere"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("warning: detectors.search_path (" + config + ":3:16): there is no folder " + folder + "/plugins; "));
+  EXPECT_THAT(ended.err, HasSubstr("): no file matches " + folder + "/mine.d/*.yaml; "));
+  EXPECT_THAT(ended.err, HasSubstr("warning: the environment variable RUNWARDEN_BURST names no setting and does nothing; "));
+  EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 3) << ended.err;
 }
 
 TEST(Check, WithoutDetectors_Warns) {

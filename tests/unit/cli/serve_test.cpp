@@ -5,6 +5,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <filesystem>
+
 #include "unit/cli/program.h"
 
 namespace runwarden::cli {
@@ -38,6 +40,16 @@ TEST_F(ServeCommand, WhenTheStoresParentIsMissing_NamesIt) {
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.err, HasSubstr("runwarden: store: cannot make \"" + path("a/b/data") + "\": the folder \"" + path("a/b") +
                                    "\" does not exist; make it, or check the path\n"));
+}
+
+TEST_F(ServeCommand, WithoutAConfigurationFile_SaysSoAndNamesTheDefaults) {
+  if (std::filesystem::exists("/etc/runwarden/runwarden.yaml")) GTEST_SKIP() << "this machine has one";
+  program.folder().write("data", "mine");  // it is to end at once
+  const Ended ended = program.run({"serve", "--data-dir", path("data")});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("there is no configuration file at /etc/runwarden/runwarden.yaml: the built-in defaults are in force, "
+                                   "among them server.address 127.0.0.1:8080 and store.path " +
+                                   path("data")));
 }
 
 TEST_F(ServeCommand, WhenItCannotStart_DoesNotSayThatItStoppedInGoodOrder) {
