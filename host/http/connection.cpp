@@ -330,7 +330,10 @@ void Connection::answer(Reply reply, After after) {
   if (reply.close || !keep_alive || around_.draining.load(std::memory_order_acquire)) after = After::close;
   const auto wall_s = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   out_head_ = answer_head(reply, {request_->head.request_id, around_.date.at(wall_s), after == After::close});
-  if (status_has_body(reply.status) && request_->head.method != "HEAD") out_body_ = std::move(reply.body);
+  if (status_has_body(reply.status) && request_->head.method != "HEAD") {
+    out_body_ = std::move(reply.body);
+    out_lease_ = std::move(reply.lease);
+  }
   out_at_ = 0;
   out_status_ = reply.status;
   out_after_ = after;
@@ -381,6 +384,7 @@ void Connection::finish_answer() {
   answered.delivered = !dead();
   const auto request = std::move(request_);
   out_body_ = {};
+  out_lease_ = {};
   try {
     report(around_, request.get(), std::move(answered));
   } catch (...) {

@@ -127,6 +127,7 @@ class Connection {
 
   std::string out_head_;
   std::string out_body_;
+  FairBudget::Lease out_lease_;  // of out_body_
   std::size_t out_at_ = 0;
   int out_status_ = 0;
   std::string out_request_id_;

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/fair_budget.h"
 #include "base/result.h"
 
 namespace runwarden::http {
@@ -42,7 +43,8 @@ struct Reply {
   std::string content_type = "application/json";  // left out when the body is empty
   std::vector<Header> headers;                    // beyond Content-Type, Content-Length, Connection, Date, X-Request-Id
   std::string body;
-  bool close = false;  // end the connection after this answer
+  bool close = false;        // end the connection after this answer
+  FairBudget::Lease lease;  // of the body; ends when the kernel has taken the last byte, or the connection is gone
 };
 
 // The right to answer one request, once. Moves; may be used from any thread, after the client or the server is gone too.

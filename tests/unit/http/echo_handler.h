@@ -2,7 +2,7 @@
 //
 // Paths: /echo answers the body; /late answers it from a pool of threads after a small delay; /hold keeps it until
 // release(); /lines counts lines; /big answers query-many bytes; /missing is refused with 404; /throw-head and /throw-body
-// throw; /drop lets go of its ticket. Members are guarded by mutex_.
+// throw; /drop lets go of its ticket. Answers of /big and /hold have a lease of `budget`. Members are guarded by mutex_.
 #pragma once
 
 #include <algorithm>
@@ -52,6 +52,7 @@ class EchoHandler final : public Handler {
   std::uint64_t max_body_bytes = 1024 * 1024;
   std::uint64_t max_batch_bytes = 16 * 1024 * 1024;
   std::uint64_t max_lines = 100'000;
+  FairBudget budget{std::uint64_t{1} << 40};
 
   std::variant<Reply, Accepted> on_head(const RequestHead& head) override {
     if (head.path == "/throw-head") throw std::runtime_error("on purpose");
@@ -84,7 +85,7 @@ class EchoHandler final : public Handler {
       const std::lock_guard lock(mutex_);
       held.swap(held_);
     }
-    for (auto& one : held) one.ticket.send(reply_of(std::move(one.body)));
+    for (auto& one : held) one.ticket.send(leased_reply_of(std::move(one.body)));
   }
   bool wait_held(std::size_t count) {
     std::unique_lock lock(mutex_);
@@ -100,6 +101,12 @@ class EchoHandler final : public Handler {
     std::unique_lock lock(mutex_);
     const auto undelivered = [](const SeenAnswer& answer) { return !answer.delivered; };
     return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return std::any_of(seen_.begin(), seen_.end(), undelivered); });
+  }
+  // Whether all leases have ended, now or within 10 s.
+  bool wait_leases_ended() {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (budget.state().bytes > 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return budget.state().bytes == 0;
   }
   std::string last_client() { return locked(last_client_); }
   std::string last_path() { return locked(last_path_); }
@@ -141,7 +148,7 @@ class EchoHandler final : public Handler {
     void on_body(std::string body, Ticket ticket) override {
       if (path_ == "/throw-body") throw std::runtime_error("on purpose");
       if (path_ == "/drop") return;
-      if (path_ == "/big") return ticket.send(reply_of(std::string(std::stoull(query_), 'x')));
+      if (path_ == "/big") return ticket.send(handler_.leased_reply_of(std::string(std::stoull(query_), 'x')));
       if (path_ == "/empty") {
         Reply reply;
         reply.status = 204;
@@ -177,6 +184,12 @@ class EchoHandler final : public Handler {
     std::string query_;
     std::size_t lines_ = 0;
   };
+
+  Reply leased_reply_of(std::string body) {
+    Reply reply = reply_of(std::move(body));
+    reply.lease = std::move(*budget.take(1, reply.body.size()));
+    return reply;
+  }
 
   static Reply reply_of(std::string body) {
     Reply reply;

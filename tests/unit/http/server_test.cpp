@@ -603,6 +603,68 @@ TEST(HttpServer, WhenALinesBodyIsOverItsLimits_EndsWithTheHandlersAnswer) {
   EXPECT_THAT(declared.answer()->body, HasSubstr("payload_too_large"));
 }
 
+constexpr std::size_t kMoreThanTheKernelTakes = 32 << 20;
+
+std::string ask_for_much() {
+  return get_request("/big?" + std::to_string(kMoreThanTheKernelTakes));
+}
+
+TEST(HttpServer, WhileAClientDoesNotRead_TheAnswersLeaseIsHeld_UntilItHasReadIt) {
+  Running running;
+  HttpClient client;
+  client.set_receive_buffer(4096);
+  ASSERT_TRUE(client.connect(running.port()));
+  ASSERT_TRUE(client.send(ask_for_much()));
+  ASSERT_TRUE(client.hears_within(10'000));
+  EXPECT_EQ(running.handler.budget.state().bytes, kMoreThanTheKernelTakes);
+  ASSERT_TRUE(client.answer());
+  EXPECT_TRUE(running.handler.wait_leases_ended()) << "the connection is still open";
+}
+
+TEST(HttpServer, WhenAClientHangsUpInsteadOfReading_TheAnswersLeaseEnds) {
+  Running running;
+  HttpClient client;
+  client.set_receive_buffer(4096);
+  ASSERT_TRUE(client.connect(running.port()));
+  ASSERT_TRUE(client.send(ask_for_much()));
+  ASSERT_TRUE(client.hears_within(10'000));
+  client.abort();
+  EXPECT_TRUE(running.handler.wait_leases_ended());
+}
+
+TEST(HttpServer, WhenAClientDoesNotReadInTime_TheAnswersLeaseEnds) {
+  ServerSettings settings;
+  settings.write_timeout_ms = 50;
+  Running running(std::move(settings));
+  HttpClient client;
+  client.set_receive_buffer(4096);
+  ASSERT_TRUE(client.connect(running.port()));
+  ASSERT_TRUE(client.send(ask_for_much()));
+  EXPECT_TRUE(running.handler.wait_undelivered());
+  EXPECT_TRUE(running.handler.wait_leases_ended());
+}
+
+TEST(HttpServer, WhenAnAnswerHasNoBodyOnTheWire_ItsLeaseEndsAtOnce) {
+  Running running;
+  auto client = HttpClient::to(running.port());
+  ASSERT_TRUE(client.send("HEAD /big?" + std::to_string(kMoreThanTheKernelTakes) + " HTTP/1.1\r\nHost: a\r\n\r\n"));
+  ASSERT_TRUE(client.answer(true));
+  EXPECT_TRUE(running.handler.wait_leases_ended());
+}
+
+TEST(HttpServer, WhenTheClientIsGoneBeforeItsAnswer_TheLeaseEnds) {
+  Running running;
+  {
+    auto client = HttpClient::to(running.port());
+    ASSERT_TRUE(client.send(post_request("/hold", "x")));
+    ASSERT_TRUE(running.handler.wait_held(1));
+    client.abort();
+  }
+  running.handler.release();
+  EXPECT_TRUE(running.handler.wait_undelivered());
+  EXPECT_TRUE(running.handler.wait_leases_ended());
+}
+
 TEST(HttpServer, WhenTheClientSendsOnBeforeItReads_ALargeAnswerStillArrives) {
   Running running;
   running.handler.max_batch_bytes = 1000;
