@@ -8,6 +8,7 @@
 #include "base/json_text.h"
 #include "http/problem.h"
 #include "pipeline/analyze.h"
+#include "pipeline/faults.h"
 
 namespace runwarden::app {
 namespace {
@@ -55,11 +56,14 @@ int status_of(pipeline::IngestAnswer::Kind kind) {
   }
 }
 
-Reply ingest_reply(const ApiParts& parts, pipeline::IngestAnswer answer, const std::string& request_id) {
+// `lease`: what was set aside for an answer of the usual size.
+Reply ingest_reply(const ApiParts& parts, pipeline::IngestAnswer answer, const std::string& request_id, FairBudget::Lease lease) {
   if (answer.kind == pipeline::IngestAnswer::Kind::refused) {
     return http::problem(parts.redaction.error(std::move(answer.error), {}), request_id);
   }
   Reply reply = json_reply(status_of(answer.kind), with_warnings(std::move(answer.body), answer.warnings));
+  reply.lease = answer.lease ? std::move(answer.lease) : std::move(lease);
+  reply.lease.resize(reply.body.size());
   if (!answer.run_id.empty()) reply.headers.push_back({"Location", "/v1/runs/" + percent_encoded(answer.run_id)});
   return reply;
 }
@@ -85,11 +89,7 @@ class OpenExchange final : public Exchange {
   void on_body(std::string, Ticket ticket) override {
     switch (admission().route->endpoint) {
       case Endpoint::healthz: return ticket.send(json_reply(200, R"({"status":"ok"})"));
-      case Endpoint::metrics: {
-        Reply reply = json_reply(200, parts().metrics.page(parts().gauges()));
-        reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
-        return ticket.send(std::move(reply));
-      }
+      case Endpoint::metrics: return ticket.send(metrics());
       default: {
         const auto waiting = std::make_shared<Ticket>(std::move(ticket));
         return parts().readiness([waiting, id = request_id()](const Readiness& now) { waiting->send(readyz(now, id)); });
@@ -98,6 +98,16 @@ class OpenExchange final : public Exchange {
   }
 
  private:
+  Reply metrics() {
+    auto lease = parts().replies.open.take(0, kReadReplyBytes);
+    if (!lease) return http::problem(overloaded(), request_id());
+    Reply reply = json_reply(200, parts().metrics.page(parts().gauges()));
+    reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    reply.lease = std::move(*lease);
+    reply.lease.resize(reply.body.size());
+    return reply;
+  }
+
   static Reply readyz(const Readiness& readiness, const std::string& request_id) {
     std::string body;
     JsonWriter out(body);
@@ -133,7 +143,8 @@ class IngestExchange final : public Exchange {
 
   void on_body(std::string body, Ticket ticket) override {
     auto lease = parts().in_flight.take(body.size());
-    if (!lease) return ticket.send(http::problem(overloaded(), request_id()));
+    auto reply_lease = parts().replies.ingest.take(admission().principal->tenant, kIngestReplyBytes);
+    if (!lease || !reply_lease) return ticket.send(http::problem(overloaded(), request_id()));
     pipeline::IngestRequest request = ingest_request();
     request.body = std::move(body);
     if (admission().idempotency_key) {
@@ -142,12 +153,13 @@ class IngestExchange final : public Exchange {
     struct Waiting {
       Ticket ticket;
       Budget::Lease lease;
+      FairBudget::Lease reply_lease;
       pipeline::IngestRequest request;
     };
-    auto waiting = std::make_shared<Waiting>(Waiting{std::move(ticket), std::move(*lease), std::move(request)});
+    auto waiting = std::make_shared<Waiting>(Waiting{std::move(ticket), std::move(*lease), std::move(*reply_lease), std::move(request)});
     const auto take = [&parts = parts(), endpoint = admission().route->endpoint, waiting, id = request_id()](std::size_t worker) {
       auto done = [&parts, waiting, id](pipeline::IngestAnswer answer) {
-        waiting->ticket.send(ingest_reply(parts, std::move(answer), id));
+        waiting->ticket.send(ingest_reply(parts, std::move(answer), id, std::move(waiting->reply_lease)));
       };
       switch (endpoint) {
         case Endpoint::ingest_events: return parts.events.take(worker, std::move(waiting->request), std::move(done));
@@ -200,18 +212,26 @@ class PoolExchange final : public Exchange {
     Budget::Lease lease;
   };
 
-  static void tell(Waiting& waiting, Result<std::string> json) {
-    if (json.ok()) return waiting.ticket.send(json_reply(200, std::move(*json)));
-    const Error error = waiting.parts.redaction.error(std::move(json.error()), query_text(waiting.admission));
+  static void tell(Waiting& waiting, Result<Reads::Answer> answer) {
+    if (answer.ok()) {
+      Reply reply = json_reply(200, std::move(answer->json));
+      reply.lease = std::move(answer->lease);
+      return waiting.ticket.send(std::move(reply));
+    }
+    const Error error = waiting.parts.redaction.error(std::move(answer.error()), query_text(waiting.admission));
     waiting.ticket.send(http::problem(error, waiting.request_id));
   }
 
   static void analyze(const std::shared_ptr<Waiting>& waiting, std::size_t worker) {
     ApiParts& parts = waiting->parts;
-    const auto done = [waiting](Result<pipeline::Analysis> analysis) {
+    auto lease = parts.replies.reads.take(waiting->admission.principal->tenant, kReadReplyBytes);
+    if (!lease) return tell(*waiting, pipeline::no_room_for_reply(kReadReplyBytes));
+    const auto held = std::make_shared<FairBudget::Lease>(std::move(*lease));
+    const auto done = [waiting, held](Result<pipeline::Analysis> analysis) {
       if (!analysis.ok()) return tell(*waiting, std::move(analysis.error()));
       waiting->parts.metrics.verdict(analysis->verdict);
-      tell(*waiting, std::move(analysis->json));
+      held->resize(analysis->json.size());
+      tell(*waiting, Reads::Answer{std::move(analysis->json), std::move(*held)});
     };
     const pipeline::Wanted wanted{
         waiting->body, {.max_json_depth = parts.limits.max_json_depth}, waiting->admission.principal->tenant_name, parts.redaction};

@@ -12,6 +12,7 @@
 #include "app/log.h"
 #include "app/metrics.h"
 #include "app/reads.h"
+#include "app/reply_budgets.h"
 #include "app/router.h"
 #include "auth/key_ring.h"
 #include "auth/rate_limiter.h"
@@ -52,6 +53,7 @@ struct ApiParts {
   WorkPool& pool;
   Budget& in_flight;
   Budget& results;  // of NDJSON batches, until they are answered
+  ReplyBudgets& replies;
   Metrics& metrics;
   Log& log;
   const Clock& clock;

@@ -59,6 +59,18 @@ struct Metrics::Families {
   Gauge& connections = gauge(registry, "runwarden_http_connections", "Open connections");
   Gauge& in_flight = gauge(registry, "runwarden_requests_in_flight", "Requests between body and answer");
   Gauge& in_flight_bytes = gauge(registry, "runwarden_requests_in_flight_bytes", "Body bytes of the requests in flight");
+  Family<Gauge>& reply_bytes =
+      prometheus::BuildGauge()
+          .Name("runwarden_reply_bytes")
+          .Help("Bytes of answers that are being made or wait for their clients, by share: reads, ingest, open (without a key)")
+          .Register(registry);
+  Family<Gauge>& reply_bytes_max = prometheus::BuildGauge()
+                                       .Name("runwarden_reply_bytes_max")
+                                       .Help("The most bytes of answers a share may hold; reads: limits.max_reply_bytes")
+                                       .Register(registry);
+  Family<Counter>& replies_refused =
+      counter(registry, "runwarden_replies_refused_total", "Requests answered 503 because their answers had no room in their share");
+  Gauge& batch_results = gauge(registry, "runwarden_batch_result_bytes", "Bytes of results of NDJSON batches that are not answered yet");
   Gauge& queue_depth = gauge(registry, "runwarden_commit_queue_records", "Records waiting for the writer");
   Gauge& queue_bytes = gauge(registry, "runwarden_commit_queue_bytes", "Bytes waiting for the writer");
   Histogram& commit_seconds = prometheus::BuildHistogram()
@@ -202,6 +214,12 @@ std::string Metrics::page(const Gauges& gauges) {
   raise_to(all.log_dropped, gauges.log_lines_dropped);
   all.in_flight.Set(static_cast<double>(gauges.requests_in_flight));
   all.in_flight_bytes.Set(static_cast<double>(gauges.request_bytes_in_flight));
+  for (const auto& [share, state] : gauges.replies) {
+    all.reply_bytes.Add({{"share", share}}).Set(static_cast<double>(state.bytes));
+    all.reply_bytes_max.Add({{"share", share}}).Set(static_cast<double>(state.max_bytes));
+    raise_to(all.replies_refused.Add({{"share", share}}), state.refused);
+  }
+  all.batch_results.Set(static_cast<double>(gauges.batch_result_bytes));
   all.queue_depth.Set(static_cast<double>(gauges.queue_depth));
   all.queue_bytes.Set(static_cast<double>(gauges.queue_bytes));
   all.store_used.Set(static_cast<double>(gauges.store_used_bytes));

@@ -6,7 +6,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/fair_budget.h"
 #include "model/verdict.h"
 
 namespace runwarden::app {
@@ -22,6 +25,8 @@ struct Gauges {
   std::uint64_t log_lines_dropped = 0;
   std::uint64_t requests_in_flight = 0;
   std::uint64_t request_bytes_in_flight = 0;
+  std::vector<std::pair<std::string, FairBudget::State>> replies;  // by share
+  std::uint64_t batch_result_bytes = 0;
   std::uint64_t queue_depth = 0;
   std::uint64_t queue_bytes = 0;
   std::uint64_t store_used_bytes = 0;

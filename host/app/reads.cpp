@@ -5,10 +5,12 @@
 
 #include "app/list_query.h"
 #include "app/openapi.h"
+#include "app/reply_budgets.h"
 #include "base/json_text.h"
 #include "base/time_text.h"
 #include "intake/run_id.h"
 #include "pipeline/answers.h"
+#include "pipeline/faults.h"
 #include "pipeline/investigation.h"
 #include "pipeline/stored_run.h"
 
@@ -23,6 +25,39 @@ Error bad_query(std::string detail) {
   return {Code::bad_request, std::move(detail), {}, {}};
 }
 
+// What the query of one run asks for.
+struct RunQuery {
+  std::optional<std::uint32_t> revision;
+  bool head = false;
+};
+
+// Whether the query's view is the head of runs.
+Result<bool> is_head(const std::string* view) {
+  if (view == nullptr) return false;
+  if (*view != "head") return bad_query("the query's view must be head, got \"" + view->substr(0, 80) + "\"");
+  return true;
+}
+
+Result<RunQuery> run_query(const std::vector<std::pair<std::string, std::string>>& query) {
+  RunQuery asked;
+  for (const auto& [name, value] : query) {
+    if (name == "view") {
+      auto head = is_head(&value);
+      if (!head.ok()) return std::move(head.error());
+      asked.head = *head;
+      continue;
+    }
+    if (name != "revision") return bad_query("the query of a run has no member \"" + name.substr(0, 80) + "\"; it knows revision, view");
+    std::uint32_t revision = 0;
+    const auto end = std::from_chars(value.data(), value.data() + value.size(), revision);
+    if (end.ec != std::errc() || end.ptr != value.data() + value.size() || revision == 0) {
+      return bad_query("the query's revision must be a whole number from 1, got \"" + value.substr(0, 80) + "\"");
+    }
+    asked.revision = revision;
+  }
+  return asked;
+}
+
 std::optional<model::Severity> severity_of(std::string_view name) {
   for (const auto severity : {model::Severity::low, model::Severity::medium, model::Severity::high, model::Severity::critical}) {
     if (name == model::name(severity)) return severity;
@@ -30,25 +65,48 @@ std::optional<model::Severity> severity_of(std::string_view name) {
   return std::nullopt;
 }
 
+constexpr std::uint64_t kCursorBytes = 1024;  // and what else surrounds a list's items
+
+// The items of a list one after the other, and how it goes on.
+class ListText {
+ public:
+  ListText() { out_.begin_object().key("items").begin_array(); }
+  void reserve(std::uint64_t bytes) { text_.reserve(bytes); }
+  void add(std::string_view item) { out_.raw(item); }
+  std::uint64_t bytes() const { return text_.size(); }
+  std::string end(const std::string& next_cursor) {
+    out_.end_array().key("nextCursor").raw(next_cursor).end_object();
+    return std::move(text_);
+  }
+
+ private:
+  std::string text_;
+  JsonWriter out_{text_};
+};
+
 template <class Record, class Json>
 std::string list_json(const store::Page<Record>& page, const std::string& next_cursor, const Json& json) {
-  std::string text;
-  JsonWriter out(text);
-  out.begin_object().key("items").begin_array();
-  for (const Record& record : page.items) {
-    const std::string item = json(record);
-    if (!item.empty()) out.raw(item);  // empty: it cannot be read
-  }
-  out.end_array().key("nextCursor").raw(next_cursor).end_object();
-  return text;
+  ListText list;
+  for (const Record& record : page.items) list.add(json(record));
+  return list.end(next_cursor);
 }
 
 }  // namespace
 
-Result<std::string> Reads::answer(const Admission& admission) {
+// What is set aside first turns requests away before any work; each answer takes the rest as soon as it knows its size.
+Result<Reads::Answer> Reads::answer(const Admission& admission) {
+  auto lease = replies_.take(admission.principal->tenant, kReadReplyBytes);
+  if (!lease) return pipeline::no_room_for_reply(kReadReplyBytes);
+  auto text = json(admission, *lease);
+  if (!text.ok()) return std::move(text.error());
+  if (!lease->try_resize(text->size())) return pipeline::no_room_for_reply(text->size());
+  return Answer{std::move(*text), std::move(*lease)};
+}
+
+Result<std::string> Reads::json(const Admission& admission, Lease& lease) {
   switch (admission.route->endpoint) {
-    case Endpoint::run: return run(admission);
-    case Endpoint::runs: return runs(admission);
+    case Endpoint::run: return run(admission, lease);
+    case Endpoint::runs: return runs(admission, lease);
     case Endpoint::failure: return failure(admission);
     case Endpoint::failures: return failures(admission);
     case Endpoint::investigation: return investigation(admission);
@@ -57,38 +115,52 @@ Result<std::string> Reads::answer(const Admission& admission) {
     case Endpoint::policy: return policy(admission);
     case Endpoint::detectors: return detectors(admission);
     case Endpoint::openapi: return std::string(openapi_json());
-    default: return Error{Code::internal, "this path is no reading one", {}, {}};
+    default: return Error{Code::internal, "this path is not a read endpoint", {}, {}};
   }
 }
 
-Result<std::string> Reads::run(const Admission& admission) {
+Result<std::string> Reads::run(const Admission& admission, Lease& lease) {
   const std::string& id = admission.parameters.at(0);
   const model::TenantId tenant = admission.principal->tenant;
-  const auto current = store_.find_run(tenant, id);
+  auto query = run_query(admission.query);
+  if (!query.ok()) return std::move(query.error());
+  const auto current = store_.run_head(tenant, id, std::nullopt);
   if (!current) return not_there("run with the runId", id);
-  if (admission.query.empty()) return pipeline::stored_run_json(store_, tenant, *current);
-  const auto& [name, value] = admission.query.front();
-  if (name != "revision" || admission.query.size() > 1) return bad_query("the query of a run knows \"revision\" alone");
-  std::uint32_t revision = 0;
-  const auto end = std::from_chars(value.data(), value.data() + value.size(), revision);
-  if (end.ec != std::errc() || end.ptr != value.data() + value.size() || revision == 0) {
-    return bad_query("the query's revision must be a whole number from 1, got \"" + value.substr(0, 80) + "\"");
-  }
-  if (revision == current->revision) return pipeline::stored_run_json(store_, tenant, *current);
-  const auto former = store_.find_revision(tenant, id, revision);
-  if (!former) return not_there("revision of run \"" + id + "\":", value);
-  return pipeline::stored_run_json(store_, tenant, *former);
+  const bool former = query->revision && *query->revision != current->revision;
+  const auto head = former ? store_.run_head(tenant, id, query->revision) : current;
+  if (!head) return not_there("revision of run \"" + id + "\":", std::to_string(*query->revision));
+  if (query->head) return pipeline::stored_outline_json(store_, tenant, *head);
+  if (!lease.try_resize(head->json_bytes)) return pipeline::no_room_for_reply(head->json_bytes);
+  const auto run = former ? store_.find_revision(tenant, id, head->revision) : store_.find_run(tenant, id);
+  if (!run) return not_there("run with the runId", id);
+  return pipeline::stored_run_json(store_, tenant, *run);
 }
 
-Result<std::string> Reads::runs(const Admission& admission) {
-  auto query = ListQuery::read(admission.query, {"state", "detector", "minScore"}, "/v1/runs");
+// One run of a page as it is now; nothing where it has gone since, or fits the query no longer.
+std::optional<std::string> Reads::listed_run(model::TenantId tenant, const model::RunRecord& head, const store::RunQuery& query) {
+  try {
+    if (query.outlines == store::OutlineToo::yes) return pipeline::stored_outline_json(store_, tenant, head);
+    const auto run = store_.run_at(tenant, head.key);
+    if (!run || (query.state && run->state != *query.state)) return std::nullopt;
+    return pipeline::stored_run_json(store_, tenant, *run);
+  } catch (const store::StoreError& unreadable) {
+    on_unreadable_(unreadable.what());
+    return std::nullopt;
+  }
+}
+
+Result<std::string> Reads::runs(const Admission& admission, Lease& lease) {
+  auto query = ListQuery::read(admission.query, {"state", "detector", "minScore", "view"}, "/v1/runs");
   if (!query.ok()) return std::move(query.error());
   const model::TenantId tenant = admission.principal->tenant;
   auto range = query->range(tenant, seal_);
   if (!range.ok()) return std::move(range.error());
   auto score = query->score("minScore");
   if (!score.ok()) return std::move(score.error());
+  auto heads_only = is_head(query->find("view"));
+  if (!heads_only.ok()) return std::move(heads_only.error());
   store::RunQuery runs;
+  runs.outlines = *heads_only ? store::OutlineToo::yes : store::OutlineToo::no;
   runs.range = *range;
   runs.detector = query->text("detector");
   runs.min_score = *score;
@@ -97,19 +169,23 @@ Result<std::string> Reads::runs(const Admission& admission) {
       return bad_query("the query's state must be open or resolved, got \"" + state->substr(0, 80) + "\"");
     runs.state = *state == "open" ? model::RunState::open : model::RunState::resolved;
   }
-  const auto page = store_.runs(tenant, runs);
-  return list_json(page, query->next_cursor(tenant, seal_, page.next),
-                   [&](const model::RunRecord& run) { return listed_run(tenant, run); });
-}
-
-// One run that cannot be read does not hide the others.
-std::string Reads::listed_run(model::TenantId tenant, const model::RunRecord& run) {
-  try {
-    return pipeline::stored_run_json(store_, tenant, run);
-  } catch (const store::StoreError& bad) {
-    on_unreadable_(bad.what());
-    return {};
+  auto page = store_.runs(tenant, runs);
+  std::uint64_t bytes = kCursorBytes;
+  for (const model::RunRecord& head : page.items) bytes += head.json_bytes;
+  if (!lease.try_resize(bytes)) return pipeline::no_room_for_reply(bytes);
+  ListText list;
+  list.reserve(bytes);
+  for (std::size_t i = 0; i < page.items.size(); ++i) {
+    const auto run = listed_run(tenant, page.items[i], runs);
+    if (!run) continue;
+    // Its size was known before, but for events that have come since.
+    if (i > 0 && list.bytes() + run->size() + kCursorBytes > runs.range.max_bytes) {
+      page.next = page.items[i - 1].key;
+      break;
+    }
+    list.add(*run);
   }
+  return list.end(query->next_cursor(tenant, seal_, page.next));
 }
 
 Result<std::string> Reads::failure(const Admission& admission) {

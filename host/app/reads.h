@@ -7,6 +7,7 @@
 
 #include "app/admission.h"
 #include "auth/cursor_seal.h"
+#include "base/fair_budget.h"
 #include "base/result.h"
 #include "detect/detector_set.h"
 #include "store/store.h"
@@ -20,16 +21,27 @@ class Reads {
   // Told of each record that a list leaves out because a part of it cannot be read. Any pool thread.
   using OnUnreadable = std::function<void(const std::string& text)>;
 
-  Reads(store::Store& store, auth::CursorSeal seal, Detectors detectors, OnUnreadable on_unreadable)
-      : store_(store), seal_(std::move(seal)), detectors_(std::move(detectors)), on_unreadable_(std::move(on_unreadable)) {}
+  Reads(store::Store& store, auth::CursorSeal seal, Detectors detectors, FairBudget& replies, OnUnreadable on_unreadable)
+      : store_(store),
+        seal_(std::move(seal)),
+        detectors_(std::move(detectors)),
+        replies_(replies),
+        on_unreadable_(std::move(on_unreadable)) {}
 
-  // The JSON of a 200, or why not.
-  Result<std::string> answer(const Admission& admission);
+  // The JSON of a 200 with its share of the replies' budget, or why not: `unavailable` before the work is done where there is no room.
+  struct Answer {
+    std::string json;
+    FairBudget::Lease lease;
+  };
+  Result<Answer> answer(const Admission& admission);
 
  private:
-  Result<std::string> run(const Admission& admission);
-  std::string listed_run(model::TenantId tenant, const model::RunRecord& run);
-  Result<std::string> runs(const Admission& admission);
+  using Lease = FairBudget::Lease;
+
+  Result<std::string> json(const Admission& admission, Lease& lease);
+  Result<std::string> run(const Admission& admission, Lease& lease);
+  Result<std::string> runs(const Admission& admission, Lease& lease);
+  std::optional<std::string> listed_run(model::TenantId tenant, const model::RunRecord& head, const store::RunQuery& query);
   Result<std::string> failure(const Admission& admission);
   Result<std::string> failures(const Admission& admission);
   Result<std::string> investigation(const Admission& admission);
@@ -41,6 +53,7 @@ class Reads {
   store::Store& store_;
   auth::CursorSeal seal_;
   Detectors detectors_;
+  FairBudget& replies_;
   OnUnreadable on_unreadable_;
 };
 

@@ -81,8 +81,9 @@ http::ServerSettings http_settings(const config::Settings& settings, const std::
 }
 
 // What take_up() takes up of the keys that config::changed_keys() knows; every other one takes a restart.
-constexpr std::array<std::string_view, 6> kReloadedKeys = {"limits.max_body_bytes", "limits.max_batch_bytes",     "limits.max_batch_runs",
-                                                           "limits.max_json_depth", "limits.requests_per_second", "limits.burst"};
+constexpr std::array<std::string_view, 7> kReloadedKeys = {"limits.max_body_bytes", "limits.max_batch_bytes",     "limits.max_batch_runs",
+                                                           "limits.max_json_depth", "limits.requests_per_second", "limits.burst",
+                                                           "limits.max_reply_bytes"};
 
 // "store.map_size, server.address"; empty if no restart is needed.
 std::string keys_that_need_a_restart(const config::Settings& started_with, const config::Settings& fresh) {
@@ -176,6 +177,7 @@ class Service {
   Metrics metrics_;
   Budget in_flight_{kMaxInFlight, kMaxInFlightBytes};
   Budget results_{kMaxInFlight, kMaxResultBytes};
+  ReplyBudgets replies_;
   ApiLimits limits_;
   detect::StuckCalls stuck_calls_;
   detect::CrashMarks crash_marks_;
@@ -323,13 +325,15 @@ Status Service::start() {
   queue_ = std::make_unique<store::CommitQueue>(*store_, queue_limits(settings_.store), clock_, std::move(listener));
   pool_ = std::make_unique<WorkPool>(cores(), [this](const std::string& why) { say(LogLevel::error, "task_failed", why); });
   set_limits(limits_, settings_.limits);
+  replies_.reads.set_max_bytes(static_cast<std::uint64_t>(settings_.limits.max_reply_bytes));
   make_pipeline();
   auto seal = auth::CursorSeal::of_file(std::filesystem::path(settings_.store.path) / "cursor.secret");
   if (!seal.ok()) return std::move(seal.error());
   reads_ = std::make_unique<Reads>(
-      *store_, std::move(*seal), [this] { return detectors_.get(); }, [this](const std::string& text) { note_unreadable(text); });
+      *store_, std::move(*seal), [this] { return detectors_.get(); }, replies_.reads,
+      [this](const std::string& text) { note_unreadable(text); });
   parts_.reset(new ApiParts{*keys_, *rates_, *runs_, *events_, *changes_, [this] { return detectors_.get(); }, redaction_, *reads_, *pool_,
-                            in_flight_, results_, metrics_, log_, clock_, limits_, [this](const auto& then) { when_ready(then); },
+                            in_flight_, results_, replies_, metrics_, log_, clock_, limits_, [this](const auto& then) { when_ready(then); },
                             [this] { return gauges(); }});
   nothing_old_ns_ = clock_.monotonic_ns();
   if (Status status = listen(); !status.ok()) return status;
@@ -382,7 +386,7 @@ void Service::make_pipeline() {
                                    [this](model::TenantId tenant) { return tenant_name(tenant); },
                                    [this](const std::string& why) { say(LogLevel::error, "resolve_fault", why); }},
       rules);
-  pipeline::EventIngest::Steps events{*store_, *queue_, *pool_, clock_, turnstile_, *resolver_, redaction_, {}};
+  pipeline::EventIngest::Steps events{*store_, *queue_, *pool_, clock_, turnstile_, *resolver_, redaction_, replies_.reads, {}};
   events.max_events = static_cast<std::uint32_t>(settings_.buffer.max_events);
   events.max_open_runs = static_cast<std::uint64_t>(settings_.buffer.max_open_runs);
   events_ = std::make_unique<pipeline::EventIngest>(std::move(events));
@@ -478,6 +482,7 @@ Status Service::take_up(const config::Settings& fresh) {
   auto set = load_detectors(fresh);
   if (!set.ok()) return std::move(set.error());
   set_limits(limits_, fresh.limits);
+  replies_.reads.set_max_bytes(static_cast<std::uint64_t>(fresh.limits.max_reply_bytes));
   rates_->change({fresh.limits.requests_per_second, fresh.limits.burst});
   detectors_.put(std::move(*set));
   redactor_.put(pipeline::make_redactor(fresh.redact));
@@ -573,6 +578,8 @@ Gauges Service::gauges() {
   add(ops_server_.get());
   gauges.log_lines_dropped = log_.dropped_lines();
   gauges.requests_in_flight = in_flight_.items();
+  gauges.replies = {{"reads", replies_.reads.state()}, {"ingest", replies_.ingest.state()}, {"open", replies_.open.state()}};
+  gauges.batch_result_bytes = results_.bytes();
   gauges.request_bytes_in_flight = in_flight_.bytes();
   const auto queue = queue_->waiting();
   gauges.queue_depth = queue.items;

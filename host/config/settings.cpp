@@ -78,6 +78,7 @@ void read_limits(const Node* node, Reading& reading, LimitsSection& out) {
   section.duration("header_timeout", kDelay, out.header_timeout_ms);
   section.duration("body_timeout", kDelay, out.body_timeout_ms);
   section.integer("max_connections", {1, 1'000'000}, out.max_connections);
+  section.size("max_reply_bytes", {32LL << 20, 1024 * kGiB}, out.max_reply_bytes);
 }
 
 void read_buffer(const Node* node, Reading& reading, BufferSection& out) {

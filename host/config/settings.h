@@ -41,6 +41,7 @@ struct LimitsSection {
   std::int64_t header_timeout_ms = 10'000;
   std::int64_t body_timeout_ms = 30'000;
   std::int64_t max_connections = 10'000;
+  std::int64_t max_reply_bytes = 256LL << 20;  // of reads
 };
 
 struct BufferSection {

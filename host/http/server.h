@@ -43,7 +43,7 @@ struct Reply {
   std::string content_type = "application/json";  // left out when the body is empty
   std::vector<Header> headers;                    // beyond Content-Type, Content-Length, Connection, Date, X-Request-Id
   std::string body;
-  bool close = false;        // end the connection after this answer
+  bool close = false;       // end the connection after this answer
   FairBudget::Lease lease;  // of the body; ends when the kernel has taken the last byte, or the connection is gone
 };
 

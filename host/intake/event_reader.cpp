@@ -124,6 +124,7 @@ class EventsReader final : public ShapeReader {
   }
 
   void take_type(std::string_view type) {
+    request_.events.back().type = type;
     request_.events.back().finishes = type == "run_finished";
     own_type_ = std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes);
   }
@@ -162,6 +163,13 @@ const std::string* find(const std::vector<JsonMember>& members, std::string_view
   return found == members.end() ? nullptr : &found->json;
 }
 
+// Names of a run that only the service gives.
+constexpr std::string_view kTaken[] = {"type", "eventId", "metadata", "runId", "steps"};
+
+bool is_taken(std::string_view name) {
+  return std::find(std::begin(kTaken), std::end(kTaken), name) != std::end(kTaken);
+}
+
 // Puts a run together, event by event.
 class RunOfEvents {
  public:
@@ -194,6 +202,10 @@ class RunOfEvents {
     step(event, kOwnNames, kind);
   }
 
+  bool has(std::string_view name) const {
+    return std::any_of(members_.begin(), members_.end(), [&](const JsonMember& one) { return one.name == name; });
+  }
+
   std::string json(std::string_view run_id) {
     std::string text;
     JsonWriter out(text);
@@ -219,13 +231,6 @@ class RunOfEvents {
       {{"text", "outputSummary"}, {"name", "stepName"}, {"input", "inputSummary"}, {"error", "errorMessage"}}};
   static constexpr Names kUserNames{{{"text", "outputSummary"}, {"name", "stepName"}, {"", ""}, {"", ""}}};
   static constexpr Names kOwnNames{};
-  // Names of a run that only the service gives.
-  static constexpr std::string_view kTaken[] = {"type", "eventId", "metadata", "runId", "steps"};
-
-  bool has(std::string_view name) const {
-    return std::any_of(members_.begin(), members_.end(), [&](const JsonMember& one) { return one.name == name; });
-  }
-
   static void put(std::vector<JsonMember>& members, std::string_view name, const std::string& json) {
     for (JsonMember& one : members) {
       if (one.name != name) continue;
@@ -239,7 +244,7 @@ class RunOfEvents {
     for (const auto& [name, json] : event) {
       if (name == "metadata") {
         for (const auto& [inner, value] : json_members(json)) put(metadata_, inner, value);
-      } else if (std::find(std::begin(kTaken), std::end(kTaken), name) == std::end(kTaken)) {
+      } else if (!is_taken(name)) {
         put(members_, name == "at" ? time_name : std::string_view(name), json);
       }
     }
@@ -285,11 +290,36 @@ Result<EventsRequest> read_events(std::string_view json, const EventLimits& limi
   return EventsReader(arena, limits, warnings).run(json);
 }
 
-std::string run_of_events(std::string_view run_id, const std::vector<std::string>& events, std::string_view whole) {
+AssembledRun assemble_run(std::string_view run_id, const std::vector<std::string>& events, std::string_view whole) {
   RunOfEvents run;
   if (!whole.empty()) run.begin_with(whole);
   for (const std::string& event : events) run.add(event);
-  return run.json(run_id);
+  return {run.json(run_id), run.has("outcomeSummary") ? model::OutcomeFrom::told : model::OutcomeFrom::last_output};
+}
+
+// The same rules as RunOfEvents goes by.
+model::EventOutline outline_of(const Event& event) {
+  using Kind = model::EventOutline::Kind;
+  const bool starts = event.type == "run_started";
+  const bool sets_members = starts || event.type == "run_finished";
+  const bool asks = event.type == "user_request";
+  if (!sets_members && !asks && event.type != "model_output") return {};
+  const std::vector<JsonMember> members = json_members(event.json);
+  const std::string* text = find(members, "text");
+  if (!sets_members && !asks) return {Kind::output, text == nullptr ? std::string() : model::cut_texts(*text), 0};
+  if (asks && text == nullptr) return {};
+  std::string of_run;
+  JsonWriter out(of_run);
+  out.begin_object();
+  if (asks) out.key("userRequestText").raw(*text);
+  for (const auto& [name, json] : members) {
+    if (name == "metadata") out.key(name).raw(json);
+    if (!sets_members || is_taken(name)) continue;
+    out.key(name == "at" ? std::string_view(starts ? "startedAt" : "endedAt") : std::string_view(name)).raw(json);
+  }
+  out.end_object();
+  model::RunOutline outline = model::outline_of(of_run, model::OutcomeFrom::told);
+  return {asks ? Kind::user_request : Kind::members, std::move(outline.members), outline.left_out};
 }
 
 }  // namespace runwarden::intake

@@ -8,11 +8,13 @@
 
 #include "base/result.h"
 #include "base/warning.h"
+#include "model/run_outline.h"
 
 namespace runwarden::intake {
 
 struct Event {
-  std::string json;       // normalized: known members of their types, unknown ones kept
+  std::string json;  // normalized: known members of their types, unknown ones kept
+  std::string type;
   std::string event_id;   // empty: none
   bool finishes = false;  // run_finished: resolves the run
 };
@@ -32,8 +34,18 @@ struct EventLimits {
 // `warnings` (may be null) is added to where the request was read and something in it looks like a mistake.
 Result<EventsRequest> read_events(std::string_view json, const EventLimits& limits, std::vector<Warning>* warnings = nullptr);
 
+// What an event adds to the outline of its run.
+model::EventOutline outline_of(const Event& event);
+
 // The JSON of the run that the events make, in the order given: what read_run takes. `events` are Event::json. `whole`: the
 // document of a run that came whole, which the events continue; empty: none.
-std::string run_of_events(std::string_view run_id, const std::vector<std::string>& events, std::string_view whole = {});
+struct AssembledRun {
+  std::string json;
+  model::OutcomeFrom outcome = model::OutcomeFrom::last_output;
+};
+AssembledRun assemble_run(std::string_view run_id, const std::vector<std::string>& events, std::string_view whole = {});
+inline std::string run_of_events(std::string_view run_id, const std::vector<std::string>& events, std::string_view whole = {}) {
+  return assemble_run(run_id, events, whole).json;
+}
 
 }  // namespace runwarden::intake

@@ -48,6 +48,19 @@ struct OpenBuffer {
   std::uint32_t former = 0;   // events of former revisions
 };
 
+// What a list shows of a run without its steps: kept beside the record, so that neither events nor body are read for it. JSON, texts
+// cut; bounded, whatever the run holds (run_outline.h).
+struct RunOutline {
+  std::string members = "{}";  // an object: the run's own members but `steps`, and but `outcomeSummary` where that is `last_output`
+  std::string last_output;     // a string: what the model said last; empty: nothing
+  std::string failures;        // the three arrays of the answer; empty while it is open
+  std::string detectors;
+  std::string policies;
+  std::uint32_t steps = 0;
+  std::uint32_t left_out = 0;  // members and elements that did not fit
+  bool operator==(const RunOutline&) const = default;
+};
+
 struct RunRecord {
   RecordKey key;  // time of receipt
   std::string run_id;
@@ -61,8 +74,10 @@ struct RunRecord {
   std::string detectors_json;
   std::string policies_json;
   int max_score = 0;
-  std::vector<std::string> fired;    // keys of the detectors that found something, sorted
-  std::optional<OpenBuffer> buffer;  // while it is open
+  std::vector<std::string> fired;     // keys of the detectors that found something, sorted
+  std::optional<OpenBuffer> buffer;   // while it is open
+  std::optional<RunOutline> outline;  // nothing: not asked for, or written by a version that kept none
+  std::uint64_t json_bytes = 0;       // of a head: the most JSON that the run makes when it is read whole
 };
 
 // Something that was changed: what failures are lined up with. A policy revision is one, too, of kind `policy`.

@@ -8,6 +8,7 @@
 #include "base/time_text.h"
 #include "intake/event_reader.h"
 #include "intake/run_reader.h"
+#include "model/run_outline.h"
 
 namespace runwarden::pipeline {
 namespace {
@@ -137,6 +138,33 @@ std::string open_run_json(const model::RunRecord& run, const std::vector<std::st
   if (run.buffer) out.key("bufferedEvents").integer(run.buffer->events);
   out.end_object();
   return joined(so_far.ok() ? so_far->document : "{}", own);
+}
+
+std::string run_outline_json(const model::RunRecord& run) {
+  const model::RunOutline& outline = *run.outline;
+  const bool is_open = run.state == model::RunState::open;
+  std::string members = outline.members;
+  std::string more;
+  JsonWriter last(more);
+  last.begin_object();
+  if (!has_member(members, "runId")) last.key("runId").string(run.run_id);
+  if (!outline.last_output.empty() && !has_member(members, "outcomeSummary")) last.key("outcomeSummary").raw(outline.last_output);
+  last.end_object();
+  members = joined(std::move(members), more);
+  if (is_open) {  // events name some members otherwise
+    if (auto read = intake::read_run(members, intake::RunLimits{}, {}); read.ok()) members = std::move(read->document);
+  }
+  std::string own;
+  JsonWriter out(own);
+  out.begin_object().key(model::kStepCount).integer(outline.steps);
+  if (outline.left_out > 0) out.key(model::kLeftOut).integer(outline.left_out);
+  out.key("state").string(name(run.state));
+  if (!is_open) out.key("resolution").string(name(run.resolution));
+  out.key("revision").integer(run.revision).key("receivedAt").string(format_time(run.key.time_ms));
+  if (run.buffer) out.key("bufferedEvents").integer(run.buffer->events);
+  if (!is_open) out.key("failures").raw(outline.failures).key("detectors").raw(outline.detectors).key("policies").raw(outline.policies);
+  out.end_object();
+  return joined(std::move(members), own);
 }
 
 std::string change_json(const model::ChangeRecord& change) {

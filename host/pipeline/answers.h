@@ -29,6 +29,9 @@ std::string run_json(const model::RunRecord& run);
 // An open run, with the steps that its events have told so far.
 std::string open_run_json(const model::RunRecord& run, const std::vector<std::string>& events);
 
+// The run without its steps, from its outline, which is there; `stepCount` says how many there are.
+std::string run_outline_json(const model::RunRecord& run);
+
 std::string change_json(const model::ChangeRecord& change);
 std::string policy_json(const model::PolicyRecord& policy);
 

@@ -13,8 +13,9 @@
 #include "pipeline/stored_run.h"
 
 namespace runwarden::pipeline {
-
 namespace {
+
+constexpr std::uint64_t kSmallAnswerBytes = 64 * 1024;  // larger ones count as reads
 
 // Without an eventId, and without an Idempotency-Key for the request, a retry cannot be told from more events.
 void warn_of_missing_ids(const intake::EventsRequest& request, std::vector<Warning>& warnings) {
@@ -119,9 +120,10 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
   write.final = job->events.final;
   for (intake::Event& event : job->events.events) {
     write.final = write.final || event.finishes;
+    model::EventOutline outline = intake::outline_of(event);  // of what is left after redaction
     const bool known_by_content = event.finishes && event.event_id.empty();
     std::string id = known_by_content ? content_id(event.json) : std::move(event.event_id);
-    write.events.push_back({std::move(id), std::move(event.json), known_by_content});
+    write.events.push_back({std::move(id), std::move(event.json), known_by_content, std::move(outline)});
   }
   write.max_events = steps_.max_events;
   if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
@@ -191,10 +193,17 @@ IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffer
 }
 
 IngestAnswer EventIngest::as_it_stands(const Job& job) const {
-  const auto run = steps_.store.find_run(job.request.tenant, job.events.run_id);
-  if (!run)
-    return refused({Code::internal, "the run \"" + job.events.run_id + "\" was deleted while its events came in; send them again", {}, {}});
+  Error gone{Code::internal, "the run \"" + job.events.run_id + "\" was deleted while its events came in; send them again", {}, {}};
+  const auto head = steps_.store.run_head(job.request.tenant, job.events.run_id, std::nullopt);
+  if (!head) return refused(std::move(gone));
   IngestAnswer answer;
+  if (head->json_bytes > kSmallAnswerBytes) {
+    auto lease = steps_.reads.take(job.request.tenant, head->json_bytes);
+    if (!lease) return refused(no_room_for_reply(head->json_bytes));
+    answer.lease = std::move(*lease);
+  }
+  const auto run = steps_.store.find_run(job.request.tenant, job.events.run_id);
+  if (!run) return refused(std::move(gone));
   answer.kind = IngestAnswer::Kind::replayed;
   answer.run_id = run->run_id;
   answer.body = stored_run_json(steps_.store, job.request.tenant, *run);

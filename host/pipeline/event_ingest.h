@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "base/fair_budget.h"
 #include "base/work_pool.h"
 #include "intake/event_reader.h"
 #include "pipeline/ingest_answer.h"
@@ -29,6 +30,7 @@ class EventIngest {
     Turnstile& turnstile;
     RunResolver& resolver;
     const Redaction& redaction;
+    FairBudget& reads;  // what answers that show a whole run may hold until clients have read them
     intake::EventLimits limits;
     std::uint32_t max_events = 10'000;  // of a revision
     std::uint64_t max_open_runs = 1'000'000;

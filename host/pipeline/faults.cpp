@@ -23,4 +23,9 @@ Error queue_full() {
   return no_room("the queue to the store is full; nothing was stored, send it again in a moment");
 }
 
+Error no_room_for_reply(std::uint64_t bytes) {
+  return no_room("answers that wait for their clients leave no room for this one of up to " + std::to_string(bytes) +
+                 " bytes (limits.max_reply_bytes): read the answers you asked for, then send this again, or ask for less");
+}
+
 }  // namespace runwarden::pipeline

@@ -1,6 +1,7 @@
 // The refusals that several steps of the pipeline word alike. Pure; any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,7 @@ Error run_conflict(std::string_view run_id);
 Error idempotency_conflict();
 Error no_room(std::string why);
 Error queue_full();
+// To a request whose answer has no room in its share of limits.max_reply_bytes.
+Error no_room_for_reply(std::uint64_t bytes);
 
 }  // namespace runwarden::pipeline

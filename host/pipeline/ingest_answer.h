@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fair_budget.h"
 #include "base/result.h"
 #include "base/warning.h"
 #include "model/records.h"
@@ -33,6 +34,7 @@ struct IngestAnswer {
   std::string failures_json;      // created, replayed: of a run
   Error error;                    // refused
   std::vector<Warning> warnings;  // unless refused: of the request; not in the body yet
+  FairBudget::Lease lease;        // of a body that is as large as a read's
 };
 
 using IngestDone = std::function<void(IngestAnswer)>;

@@ -20,10 +20,13 @@ bool Judge::judge(RedactedRun run, const Judged& what, std::size_t worker, Then 
     model::Run& kept = shared->kept;
     const std::int64_t executed_ms = kept.started_ms == model::kNoTime ? what.key.time_ms : kept.started_ms;
     std::string run_id(kept.id);  // a view into what is moved next
+    model::RunOutline outline = model::outline_of(kept, what.outcome);
     const bool in_use = evaluated.run_in_use && !shared->sent;
     std::string document = in_use ? kept.document : std::move(kept.document);
     store::RunWrite write = write_of(std::move(run_id), std::move(document), evaluated.verdict, what);
     write.run.policies_json = policies_json(what.tenant, executed_ms);
+    model::set_arrays(outline, write.run);
+    write.run.outline = std::move(outline);
     done(other, std::move(write));
   };
   return detectors_()->evaluate({{shared, &shared->seen()}, what.tenant_name, what.content}, worker, pool_,
@@ -38,6 +41,8 @@ store::RunWrite Judge::keep_unread(std::string run_id, std::string document, con
   }
   store::RunWrite write = write_of(std::move(run_id), std::move(document), verdict, what);
   write.run.policies_json = policies_json(what.tenant, what.key.time_ms);
+  write.run.outline = model::outline_of(write.run.document, what.outcome);
+  model::set_arrays(*write.run.outline, write.run);
   return write;
 }
 

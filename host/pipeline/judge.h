@@ -10,6 +10,7 @@
 #include "base/work_pool.h"
 #include "detect/detector_set.h"
 #include "model/records.h"
+#include "model/run_outline.h"
 #include "pipeline/redaction.h"
 #include "store/store.h"
 
@@ -27,6 +28,7 @@ struct Judged {
   model::Resolution resolution = model::Resolution::whole;
   std::int64_t now_ms = 0;  // of detection
   model::Digest content{};  // of the bytes of a run that came whole
+  model::OutcomeFrom outcome = model::OutcomeFrom::last_output;
 };
 
 class Judge {

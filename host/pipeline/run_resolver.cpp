@@ -30,8 +30,9 @@ void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done do
   what.revision = claim.revision;
   what.resolution = claim.resolution;
   what.now_ms = steps_.clock.wall_ms();
-  std::string text =
-      intake::run_of_events(claim.run_id, claimed.events, claimed.whole ? std::string_view(claimed.whole->document) : std::string_view());
+  auto [text, outcome] =
+      intake::assemble_run(claim.run_id, claimed.events, claimed.whole ? std::string_view(claimed.whole->document) : std::string_view());
+  what.outcome = outcome;
   auto run = intake::read_run(text, steps_.limits, {});
   // Its events were redacted as they came; the rules may have become more since.
   auto redacted = run.ok() ? steps_.redaction.run(std::move(*run)) : Result<RedactedRun>(std::move(run.error()));

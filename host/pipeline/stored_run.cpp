@@ -1,15 +1,44 @@
 #include "pipeline/stored_run.h"
 
+#include <utility>
+
+#include "intake/event_reader.h"
+#include "model/run_outline.h"
 #include "pipeline/answers.h"
 
 namespace runwarden::pipeline {
+namespace {
+
+// The document that the events of an open run continue; empty: none.
+std::string continued_document(store::Store& store, model::TenantId tenant, const model::RunRecord& run) {
+  auto first = run.revision > 1 ? store.find_revision(tenant, run.run_id, 1) : std::nullopt;
+  return first && first->resolution == model::Resolution::whole ? std::move(first->document) : std::string();
+}
+
+model::RunOutline outline_of_stored(store::Store& store, model::TenantId tenant, const model::RunRecord& head) {
+  constexpr auto kTold = model::OutcomeFrom::told;
+  if (head.state == model::RunState::open) {
+    const std::string whole = continued_document(store, tenant, head);
+    return model::outline_of(intake::run_of_events(head.run_id, store.events(tenant, head.key), whole), kTold);
+  }
+  const auto run = store.find_revision(tenant, head.run_id, head.revision);
+  model::RunOutline outline = model::outline_of(run ? std::string_view(run->document) : std::string_view("{}"), kTold);
+  if (run) model::set_arrays(outline, *run);
+  return outline;
+}
+
+}  // namespace
 
 std::string stored_run_json(store::Store& store, model::TenantId tenant, const model::RunRecord& run) {
   if (run.state == model::RunState::resolved) return run_json(run);
   model::RunRecord open = run;
-  const auto first = run.revision > 1 ? store.find_revision(tenant, run.run_id, 1) : std::nullopt;
-  if (first && first->resolution == model::Resolution::whole) open.document = first->document;  // which the events continue
+  open.document = continued_document(store, tenant, run);
   return open_run_json(open, store.events(tenant, run.key));
+}
+
+std::string stored_outline_json(store::Store& store, model::TenantId tenant, model::RunRecord head) {
+  if (!head.outline) head.outline = outline_of_stored(store, tenant, head);
+  return run_outline_json(head);
 }
 
 }  // namespace runwarden::pipeline

@@ -10,4 +10,7 @@ namespace runwarden::pipeline {
 
 std::string stored_run_json(store::Store& store, model::TenantId tenant, const model::RunRecord& run);
 
+// Without its steps, from its head alone; a run written by a version that kept no outline is read whole to make one.
+std::string stored_outline_json(store::Store& store, model::TenantId tenant, model::RunRecord head);
+
 }  // namespace runwarden::pipeline

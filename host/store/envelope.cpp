@@ -127,4 +127,9 @@ std::string open_body(std::string_view key, std::string_view value) {
   return body;
 }
 
+std::uint64_t body_bytes(std::string_view key, std::string_view value) {
+  const Parts parts = split(key, value);
+  return parts.codec == kNoBody ? 0 : load_number<std::uint32_t>(value, 12);
+}
+
 }  // namespace runwarden::store

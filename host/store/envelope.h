@@ -28,5 +28,7 @@ std::string seal_again(std::string_view key, std::string_view value, std::string
 std::string_view open_head(std::string_view key, std::string_view value);
 // The body, decompressed; empty if there is none. Throws BadValue.
 std::string open_body(std::string_view key, std::string_view value);
+// How long the body is once it is decompressed; reads none of it. Throws BadValue.
+std::uint64_t body_bytes(std::string_view key, std::string_view value);
 
 }  // namespace runwarden::store

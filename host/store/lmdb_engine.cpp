@@ -199,6 +199,18 @@ WriteResult LmdbEngine::apply_one(WriteBatch& batch, const CanaryWrite& write) {
   return write_canary(batch, write);
 }
 
+std::optional<model::RunRecord> LmdbEngine::run_head(model::TenantId tenant, std::string_view run_id,
+                                                     std::optional<std::uint32_t> revision) {
+  return reading([&](const Txn& txn) -> std::optional<model::RunRecord> {
+    const auto key = find_run_place(txn, tables_, tenant, run_id);
+    if (!key) return std::nullopt;
+    const RunPlace place{tenant, *key};
+    auto head = read_sized_head(txn, tables_, place, std::nullopt);
+    if (head && revision && head->revision != *revision) head = read_sized_head(txn, tables_, place, revision);
+    return head;
+  });
+}
+
 std::optional<model::RunRecord> LmdbEngine::find_run(model::TenantId tenant, std::string_view run_id) {
   return reading([&](const Txn& txn) -> std::optional<model::RunRecord> {
     const auto place = find_run_place(txn, tables_, tenant, run_id);

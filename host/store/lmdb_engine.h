@@ -33,6 +33,7 @@ class LmdbEngine final : public Store {
   std::vector<WriteResult> commit(std::span<const Write> batch) override;
   std::uint64_t next_seq() override { return seq_.fetch_add(1, std::memory_order_relaxed); }
 
+  std::optional<model::RunRecord> run_head(model::TenantId tenant, std::string_view run_id, std::optional<std::uint32_t> revision) override;
   std::optional<model::RunRecord> find_run(model::TenantId tenant, std::string_view run_id) override;
   std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) override;
   std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) override;

@@ -60,6 +60,7 @@ void open_again(WriteBatch& batch, const RunPlace& place, StoredRun& stored, std
 // The events of a request that the run has not seen.
 struct NewEvents {
   std::vector<std::string> json;
+  std::vector<const model::EventOutline*> outlines;
   std::vector<std::string_view> ids;  // half digests
   std::uint64_t bytes = 0;
 };
@@ -79,6 +80,7 @@ NewEvents unseen(WriteBatch& batch, const EventsWrite& write, const std::optiona
       if (!seen) fresh.ids.push_back(half);
     }
     fresh.json.push_back(write.events[i].json);
+    fresh.outlines.push_back(&write.events[i].outline);
     fresh.bytes += write.events[i].json.size();
   }
   return fresh;
@@ -94,7 +96,7 @@ Target find_target(WriteBatch& batch, const EventsWrite& write) {
   Target target{{write.tenant, write.key}, std::nullopt};
   const auto place = find_run_place(batch.txn, batch.tables, write.tenant, write.run_id);
   if (!place) return target;
-  target.stored = read_run_head(batch.txn, batch.tables, write.tenant, *place);
+  target.stored = read_run_head(batch.txn, batch.tables, write.tenant, *place, OutlineToo::yes);
   if (target.stored) target.place.key = *place;
   return target;
 }
@@ -161,6 +163,14 @@ std::optional<WriteResult> nothing_new(WriteBatch& batch, const EventsWrite& wri
   return result;
 }
 
+// The outline of a run that events open again, or nothing where its events do not continue what it shows (ClaimedRun::whole).
+std::optional<model::RunOutline> continued(std::optional<model::RunOutline> outline, const StoredRun& resolved) {
+  const bool by_whole_run = resolved.run.resolution == model::Resolution::whole && (resolved.run.revision > 1 || resolved.events > 0);
+  if (!outline || by_whole_run) return std::nullopt;
+  outline->failures = outline->detectors = outline->policies = {};
+  return outline;
+}
+
 void begin_revision(Buffering& buffering, std::int64_t now_ms) {
   const std::uint32_t total = buffering.total;
   buffering = {};
@@ -177,6 +187,7 @@ bool open_target(WriteBatch& batch, const EventsWrite& write, Target& target) {
     fresh.run.key = write.key;
     fresh.run.run_id = write.run_id;
     fresh.run.state = model::RunState::open;
+    fresh.run.outline.emplace();
     fresh.buffering.emplace();
     begin_revision(*fresh.buffering, write.key.time_ms);
     target.stored = std::move(fresh);
@@ -186,6 +197,7 @@ bool open_target(WriteBatch& batch, const EventsWrite& write, Target& target) {
   if (target.stored->buffering) return false;
   const KeyBytes key = place_key(target.place.tenant, target.place.key);
   const auto value = batch.txn.get(batch.tables.runs.handle, key);
+  target.stored->run.outline = continued(std::move(target.stored->run.outline), *target.stored);
   open_again(batch, target.place, *target.stored, std::string(*value));
   target.stored->buffering.emplace();
   target.stored->buffering->total = target.stored->events;
@@ -200,6 +212,9 @@ void add_events(WriteBatch& batch, const EventsWrite& write, Target& target, con
     batch.txn.put(batch.tables.events.handle, key, encode_events(key, write.key.time_ms, fresh.json));
     for (const std::string_view id : fresh.ids) batch.txn.put(batch.tables.events.handle, event_id_key(target.place, id), {});
     buffering.last_ms = std::max(buffering.last_ms, write.key.time_ms);
+    if (auto& outline = target.stored->run.outline) {
+      for (const model::EventOutline* event : fresh.outlines) model::add_event(*outline, *event);
+    }
   }
   buffering.total += static_cast<std::uint32_t>(fresh.json.size());
   buffering.bytes += fresh.bytes;
@@ -265,7 +280,7 @@ Rest erase_chunks(WriteBatch& batch, const RunEvents& of, std::uint32_t upto) {
 }
 
 // Events came after the claim: the revision that has just ended steps back at once.
-void begin_next(WriteBatch& batch, const RunWrite& write, const Buffering& before, const Rest& rest) {
+void begin_next(WriteBatch& batch, const RunWrite& write, const StoredRun& open, const Rest& rest) {
   const RunPlace place{write.tenant, write.run.key};
   StoredRun next;
   next.run.key = write.run.key;
@@ -273,9 +288,10 @@ void begin_next(WriteBatch& batch, const RunWrite& write, const Buffering& befor
   next.run.revision = write.run.revision;
   next.run.max_score = write.run.max_score;
   next.run.fired = write.run.fired;
+  if (write.run.resolution != model::Resolution::whole) next.run.outline = open.run.outline;  // of all events, also of those beyond the cut
   for (const model::FailureRecord& failure : write.failures) next.failures.push_back(failure.key);
   open_again(batch, place, next, write.prepared.front());
-  Buffering buffering = before;
+  Buffering buffering = *open.buffering;
   buffering.former = write.claim->upto;
   buffering.ending.reset();
   buffering.cut = 0;
@@ -413,7 +429,7 @@ void prepare_claimed(const Txn& txn, const Tables& tables, RunWrite& write) {
 WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
   if (auto before = answered_before(batch, write)) return std::move(*before);
   const RunPlace place{write.tenant, write.claim->run};
-  const auto stored = read_run_head(batch.txn, batch.tables, place.tenant, place.key);
+  const auto stored = read_run_head(batch.txn, batch.tables, place.tenant, place.key, OutlineToo::yes);
   if (!holds(*write.claim, stored)) {
     WriteResult lost{Outcome::run_conflict, {}, {}};
     if (stored) lost.first = std::move(read_run(batch.txn, batch.tables, place.tenant, place.key)->run);
@@ -426,7 +442,7 @@ WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
   const Rest rest = erase_chunks(batch, {batch.txn, batch.tables, place, stored->buffering->total, reported_before}, write.claim->upto);
   if (write.claim->upto > 0) batch.txn.put(batch.tables.events.handle, part_key(place, EventPart::packed), write.prepared.back());
   if (stored->buffering->total > write.claim->upto) {
-    begin_next(batch, write, *stored->buffering, rest);
+    begin_next(batch, write, *stored, rest);
   } else {
     const KeyBytes key = place_key(place.tenant, place.key);
     batch.txn.put(batch.tables.runs.handle, key, write.prepared.front());

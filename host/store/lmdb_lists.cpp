@@ -15,6 +15,7 @@ namespace runwarden::store {
 namespace {
 
 constexpr std::size_t kEntriesATransaction = 4096;
+constexpr std::uint64_t kOwnMembersBytes = 1024;  // that the service adds to a change or a policy, escaped names and authors among them
 
 // A page that is being filled. It is asked of each match whether there is room; the first for which there is none tells that
 // the list goes on.
@@ -23,9 +24,9 @@ class Filling {
  public:
   explicit Filling(const Range& range) : limit_(std::max<std::size_t>(range.limit, 1)), max_bytes_(range.max_bytes) {}
 
-  // False: the page is full.
-  bool has_room() {
-    if (page_.items.empty() || (page_.items.size() < limit_ && bytes_ < max_bytes_)) return true;
+  // For one more of that size, or one at least; false: the page is full.
+  bool has_room(std::uint64_t bytes) {
+    if (page_.items.empty() || (page_.items.size() < limit_ && bytes_ + bytes <= max_bytes_)) return true;
     page_.next = page_.items.back().key;
     return false;
   }
@@ -124,10 +125,17 @@ Page<model::RunRecord> list_runs(const Listing& from, model::TenantId tenant, co
             [&](const Txn& txn, const model::RecordKey&, std::string_view key, std::string_view value) {
               if (only_open) value = txn.get(tables.runs.handle, key).value_or(std::string_view());
               if (value.empty()) return true;
-              if (!fits(query, decoded(tables.runs, key, [&] { return decode_run_head(key, value); }).run)) return true;
-              if (!page.has_room()) return false;
-              model::RunRecord run = decoded(tables.runs, key, [&] { return decode_run(key, value); }).run;
-              const std::uint64_t bytes = run.document.size() + run.failures_json.size() + run.detectors_json.size();
+              StoredRun head = decoded(tables.runs, key, [&] { return decode_run_head(key, value, query.outlines); });
+              if (!fits(query, head.run)) return true;
+              model::RunRecord run;
+              if (query.outlines == OutlineToo::yes) {
+                run = std::move(head.run);
+                run.json_bytes = outline_bytes(run);
+              } else {
+                run = sized_head(txn, tables, key, value, std::move(head));
+              }
+              const std::uint64_t bytes = run.json_bytes;
+              if (!page.has_room(bytes)) return false;
               page.add(std::move(run), bytes);
               return true;
             });
@@ -141,10 +149,10 @@ Page<model::FailureRecord> list_failures(const Listing& from, model::TenantId te
   const auto consider = [&](const KeyBytes& key, std::string_view value) {
     if (value.empty()) return true;
     if (!fits(query, decoded(table, key, [&] { return decode_failure_head(key, value); }))) return true;
-    if (!page.has_room()) return false;
     model::FailureRecord failure = decoded(table, key, [&] { return decode_failure(key, value); });
     failure.shadow = query.shadow;
-    const std::uint64_t bytes = failure.json.size();
+    const std::uint64_t bytes = failure.json.size() + 1;
+    if (!page.has_room(bytes)) return false;
     page.add(std::move(failure), bytes);
     return true;
   };
@@ -170,9 +178,10 @@ Page<model::ChangeRecord> list_changes(const Listing& from, model::TenantId tena
             [&](const Txn& txn, const model::RecordKey& at, std::string_view key, std::string_view value) {
               const std::string kind = decoded(tables.changes, key, [&] { return decode_change_head(key, value); }).kind;
               if (!query.kind.empty() && kind != query.kind) return true;
-              if (!page.has_room()) return false;
               auto change = read_change(txn, tables, tenant, at);
-              const std::uint64_t bytes = change->document.size() + (change->policy ? change->policy->document.size() : 0);
+              const std::uint64_t bytes =
+                  kOwnMembersBytes + change->document.size() + (change->policy ? change->policy->document.size() : 0);
+              if (!page.has_room(bytes)) return false;
               page.add(std::move(*change), bytes);
               return true;
             });
@@ -186,10 +195,10 @@ Page<model::PolicyRecord> list_policies(const Listing& from, model::TenantId ten
   const KeyBytes prefix = of_one ? policy_times_prefix(tenant, query.policy) : KeyBytes().u32(tenant);
   walk_back(from, of_one ? tables.policy_index : tables.policies, prefix, query.range,
             [&](const Txn& txn, const model::RecordKey& at, std::string_view, std::string_view) {
-              if (!page.has_room()) return false;
               auto policy = read_policy(txn, tables, tenant, at);
               if (!policy) return true;
-              const std::uint64_t bytes = policy->document.size();
+              const std::uint64_t bytes = kOwnMembersBytes + policy->document.size();
+              if (!page.has_room(bytes)) return false;
               page.add(std::move(*policy), bytes);
               return true;
             });

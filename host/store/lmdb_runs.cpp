@@ -4,12 +4,20 @@
 
 #include "model/record_ids.h"
 #include "store/lmdb_answers.h"
+#include "store/lmdb_events.h"
 #include "store/lmdb_failures.h"
 
 namespace runwarden::store {
 namespace {
 
 using Outcome = WriteResult::Outcome;
+
+// What the members that the service adds to a run take, and what a step takes beyond its event: longer names, its stepId, costUsd
+// and inputTokens that an alias gave.
+constexpr std::uint64_t kOwnMembersBytes = 512;
+constexpr std::uint64_t kStepBytes = 160;
+constexpr std::uint64_t kLargestOutlineBytes = 96 * 1024;  // of a record without one, which is read whole to make it
+constexpr std::uint64_t kLongestEscape = 6;                // of a byte in a JSON string
 
 constexpr std::size_t kSmallEntryBytes = 200;  // an idempotency record or an index entry with what surrounds it
 
@@ -50,6 +58,22 @@ void erase_all_below(WriteBatch& batch, const Table& table, std::string_view pre
   for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix); more = cursor.next()) cursor.erase();
 }
 
+// An open run is made from its events, those of former revisions too, and from the document of a first one that came whole.
+std::uint64_t open_run_bytes(const Txn& txn, const Tables& tables, const RunPlace& place, const Buffering& buffering) {
+  std::uint64_t bytes = buffering.bytes + buffering.total * kStepBytes;
+  const auto add_body = [&](const Table& table, const KeyBytes& key) {
+    const auto value = txn.get(table.handle, key);
+    if (!value) return;
+    try {
+      bytes += body_bytes(key, *value);
+    } catch (const BadValue&) {  // it is left out of the run as well
+    }
+  };
+  if (buffering.former > 0) add_body(tables.events, events_key(place, true, 0));
+  add_body(tables.former, former_key(place, 1));
+  return bytes;
+}
+
 }  // namespace
 
 KeyBytes former_key(const RunPlace& place, std::uint32_t revision) {
@@ -76,11 +100,38 @@ std::optional<StoredRun> read_run(const Txn& txn, const Tables& tables, model::T
   return decoded(tables.runs, key, [&] { return decode_run(key, *value); });
 }
 
-std::optional<StoredRun> read_run_head(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& place) {
+std::optional<StoredRun> read_run_head(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& place,
+                                       OutlineToo outline) {
   const KeyBytes key = place_key(tenant, place);
   const auto value = txn.get(tables.runs.handle, key);
   if (!value) return std::nullopt;
-  return decoded(tables.runs, key, [&] { return decode_run_head(key, *value); });
+  return decoded(tables.runs, key, [&] { return decode_run_head(key, *value, outline); });
+}
+
+model::RunRecord sized_head(const Txn& txn, const Tables& tables, std::string_view key, std::string_view value, StoredRun head) {
+  head.run.json_bytes = kOwnMembersBytes;
+  if (head.buffering) {
+    head.run.json_bytes += open_run_bytes(txn, tables, {tenant_of(key), record_key_of(key)}, *head.buffering);
+  } else {
+    head.run.json_bytes += decoded(tables.runs, key, [&] { return body_bytes(key, value); });
+  }
+  return std::move(head.run);
+}
+
+std::optional<model::RunRecord> read_sized_head(const Txn& txn, const Tables& tables, const RunPlace& place,
+                                                std::optional<std::uint32_t> revision) {
+  const Table& table = revision ? tables.former : tables.runs;
+  const KeyBytes key = revision ? former_key(place, *revision) : place_key(place.tenant, place.key);
+  const auto value = txn.get(table.handle, key);
+  if (!value) return std::nullopt;
+  return sized_head(txn, tables, key, *value, decoded(table, key, [&] { return decode_run_head(key, *value, OutlineToo::yes); }));
+}
+
+std::uint64_t outline_bytes(const model::RunRecord& head) {
+  if (!head.outline) return kLargestOutlineBytes;
+  const model::RunOutline& outline = *head.outline;
+  return kOwnMembersBytes + head.run_id.size() * kLongestEscape + outline.members.size() + outline.last_output.size() +
+         outline.failures.size() + outline.detectors.size() + outline.policies.size();
 }
 
 std::optional<StoredRun> read_former(const Txn& txn, const Tables& tables, const RunPlace& place, std::uint32_t revision) {

@@ -13,7 +13,15 @@ namespace runwarden::store {
 std::optional<model::RecordKey> find_run_place(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view run_id);
 std::optional<StoredRun> read_run(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& place);
 // Without document and arrays.
-std::optional<StoredRun> read_run_head(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& place);
+std::optional<StoredRun> read_run_head(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& place,
+                                       OutlineToo outline = OutlineToo::no);
+// Without document and arrays, with outline and json_bytes. With a revision: one that another has followed.
+std::optional<model::RunRecord> read_sized_head(const Txn& txn, const Tables& tables, const RunPlace& place,
+                                                std::optional<std::uint32_t> revision);
+// Fills in json_bytes of a head.
+model::RunRecord sized_head(const Txn& txn, const Tables& tables, std::string_view key, std::string_view value, StoredRun head);
+// How much JSON an outline makes, without looking at more than the head.
+std::uint64_t outline_bytes(const model::RunRecord& head);
 // One that another revision has followed.
 std::optional<StoredRun> read_former(const Txn& txn, const Tables& tables, const RunPlace& place, std::uint32_t revision);
 KeyBytes former_key(const RunPlace& place, std::uint32_t revision);

@@ -30,11 +30,15 @@ struct Page {
   std::optional<model::RecordKey> next;  // nothing: that was all
 };
 
+// Whether heads come with what they show of a run without its steps (RunRecord::outline).
+enum class OutlineToo : std::uint8_t { no, yes };
+
 struct RunQuery {
   Range range = {};  // of receipt
   std::optional<model::RunState> state = std::nullopt;
   std::string detector = {};  // that found something in it; empty: any
   int min_score = 0;
+  OutlineToo outlines = OutlineToo::no;  // yes: json_bytes and Range::max_bytes are of the outlines
 };
 
 struct FailureQuery {

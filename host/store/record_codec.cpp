@@ -22,7 +22,8 @@ enum Run {
   run_fired,
   run_failures,
   run_buffering,
-  run_events
+  run_events,
+  run_outline
 };
 enum RunBody { document = 1, failures_json, detectors_json, policies_json };
 enum Buffering {
@@ -36,6 +37,15 @@ enum Buffering {
   buffer_bytes,
   buffer_max_events,
   buffer_max_bytes
+};
+enum Outline {
+  outline_members = 1,
+  outline_output,
+  outline_failures,
+  outline_detectors,
+  outline_policies,
+  outline_steps,
+  outline_left_out
 };
 enum Failure { failure_time = 1, failure_seq, failure_id, detector_key, severity, score, fingerprint, failure_run_time, failure_run_seq };
 enum FailureBody { failure_json = 1 };
@@ -100,6 +110,34 @@ Buffering read_buffering(std::string_view bytes) {
     }
   });
   return buffering;
+}
+
+void add_outline(Writer& out, const model::RunOutline& outline) {
+  Writer in(out, field::run_outline);
+  in.add_string(field::outline_members, outline.members);
+  if (!outline.last_output.empty()) in.add_string(field::outline_output, outline.last_output);
+  if (!outline.failures.empty()) in.add_string(field::outline_failures, outline.failures);
+  if (!outline.detectors.empty()) in.add_string(field::outline_detectors, outline.detectors);
+  if (!outline.policies.empty()) in.add_string(field::outline_policies, outline.policies);
+  if (outline.steps != 0) in.add_uint32(field::outline_steps, outline.steps);
+  if (outline.left_out != 0) in.add_uint32(field::outline_left_out, outline.left_out);
+}
+
+model::RunOutline read_outline(std::string_view bytes) {
+  model::RunOutline outline;
+  read_fields(bytes, [&](Reader& in) {
+    switch (in.tag()) {
+      case field::outline_members: outline.members = in.get_string(); return true;
+      case field::outline_output: outline.last_output = in.get_string(); return true;
+      case field::outline_failures: outline.failures = in.get_string(); return true;
+      case field::outline_detectors: outline.detectors = in.get_string(); return true;
+      case field::outline_policies: outline.policies = in.get_string(); return true;
+      case field::outline_steps: outline.steps = in.get_uint32(); return true;
+      case field::outline_left_out: outline.left_out = in.get_uint32(); return true;
+      default: return false;
+    }
+  });
+  return outline;
 }
 
 bool take_run_field(Reader& in, StoredRun& stored) {
@@ -175,6 +213,7 @@ std::string encode_run(std::string_view key, const StoredRun& stored) {
   for (const std::string& fired : run.fired) out.add_string(field::run_fired, fired);
   add_record_keys(out, stored.failures);
   if (stored.events != 0) out.add_uint32(field::run_events, stored.events);
+  if (run.outline) add_outline(out, *run.outline);
   if (stored.buffering) {
     add_buffering(out, *stored.buffering);
     return seal(key, head);
@@ -189,14 +228,19 @@ std::string encode_run(std::string_view key, const StoredRun& stored) {
   return seal(key, head, body);
 }
 
-StoredRun decode_run_head(std::string_view key, std::string_view value) {
+StoredRun decode_run_head(std::string_view key, std::string_view value, OutlineToo outline) {
   StoredRun stored;
-  read_fields(open_head(key, value), [&](Reader& in) { return take_run_field(in, stored); });
+  read_fields(open_head(key, value), [&](Reader& in) {
+    if (in.tag() != field::run_outline) return take_run_field(in, stored);
+    if (outline == OutlineToo::no) return false;
+    stored.run.outline = read_outline(read_view(in));
+    return true;
+  });
   return stored;
 }
 
 StoredRun decode_run(std::string_view key, std::string_view value) {
-  StoredRun stored = decode_run_head(key, value);
+  StoredRun stored = decode_run_head(key, value, OutlineToo::yes);
   model::RunRecord& run = stored.run;
   read_fields(open_body(key, value), [&](Reader& in) {
     switch (in.tag()) {

@@ -12,6 +12,7 @@
 
 #include "model/records.h"
 #include "store/envelope.h"
+#include "store/queries.h"
 
 namespace runwarden::store {
 
@@ -41,8 +42,9 @@ struct StoredRun {
 };
 
 std::string encode_run(std::string_view key, const StoredRun& stored);
-// Without what stands in the body: document and the JSON arrays.
-StoredRun decode_run_head(std::string_view key, std::string_view value);
+// Without what stands in the body: document and the JSON arrays. The outline is left out unless it is asked for: filters and writes
+// of events pass many heads.
+StoredRun decode_run_head(std::string_view key, std::string_view value, OutlineToo outline = OutlineToo::no);
 StoredRun decode_run(std::string_view key, std::string_view value);
 
 std::string encode_failure(std::string_view key, const model::FailureRecord& failure);

@@ -155,6 +155,19 @@ void add(JsonWriter& out, const EndLine& end) {
   out.end_array();
 }
 
+void add_outline(JsonWriter& out, const model::RunOutline& outline) {
+  out.key("outline").begin_object();
+  add_json(out.key("members"), outline.members);
+  const auto add_present = [&out](const char* name, const std::string& json) {
+    if (!json.empty()) add_json(out.key(name), json);
+  };
+  add_present("lastOutput", outline.last_output);
+  add_present("failures", outline.failures);
+  add_present("detectors", outline.detectors);
+  add_present("policies", outline.policies);
+  out.key("steps").integer(outline.steps).key("leftOut").integer(outline.left_out).end_object();
+}
+
 void add(JsonWriter& out, const RunLine& line) {
   const model::RunRecord& run = line.stored.run;
   add_place(out, run.key);
@@ -171,11 +184,18 @@ void add(JsonWriter& out, const RunLine& line) {
     out.end_object();
   }
   out.end_array().key("packedEvents").integer(line.stored.events);
+  if (run.outline) add_outline(out, *run.outline);
   if (line.stored.buffering) return add_buffering(out, *line.stored.buffering);
   add_json(out.key("document"), run.document);
   add_json(out.key("failures"), run.failures_json);
   add_json(out.key("detectors"), run.detectors_json);
   add_json(out.key("policies"), run.policies_json);
+}
+
+model::RunOutline read_outline(const Members& in) {
+  const auto json = [&in](const char* name) { return in.find(name) ? in.json(name) : std::string(); };
+  return {in.json("members"), json("lastOutput"), json("failures"), json("detectors"),
+          json("policies"),   in.u32("steps"),    in.u32("leftOut")};
 }
 
 RunLine read_run_line(const Members& in) {
@@ -193,6 +213,7 @@ RunLine read_run_line(const Members& in) {
   for (const std::string_view key : raw_elements(in.at("fired"))) run.fired.push_back(json_string_value(key));
   for (const std::string_view key : raw_elements(in.at("failureKeys"))) line.stored.failures.push_back(Members(key).place());
   line.stored.events = in.u32("packedEvents");
+  if (const auto outline = in.find("outline")) run.outline = read_outline(Members(*outline));
   if (const auto buffering = in.find("buffering")) {
     line.stored.buffering = read_buffering(Members(*buffering));
     return line;

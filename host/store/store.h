@@ -53,13 +53,17 @@ class Store {
   // A number never handed out before, also across restarts: the seq of a RecordKey.
   virtual std::uint64_t next_seq() = 0;
 
+  // A run without its document and arrays, but with its outline and how much JSON it makes (json_bytes). With a revision: that one, if it
+  // was resolved or is the current one.
+  virtual std::optional<model::RunRecord> run_head(model::TenantId tenant, std::string_view run_id,
+                                                   std::optional<std::uint32_t> revision) = 0;
   // A run as it stands; one that is open has no document yet. With a revision: that one, if it was resolved.
   virtual std::optional<model::RunRecord> find_run(model::TenantId tenant, std::string_view run_id) = 0;
   virtual std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) = 0;
   virtual std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) = 0;
   virtual std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) = 0;
 
-  virtual Page<model::RunRecord> runs(model::TenantId tenant, const RunQuery& query) = 0;
+  virtual Page<model::RunRecord> runs(model::TenantId tenant, const RunQuery& query) = 0;  // heads
   virtual Page<model::FailureRecord> failures(model::TenantId tenant, const FailureQuery& query) = 0;
   virtual Page<model::ChangeRecord> changes(model::TenantId tenant, const ChangeQuery& query) = 0;
   virtual Page<model::PolicyRecord> policies(model::TenantId tenant, const PolicyQuery& query) = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/hex.h"
+#include "base/json_check.h"
 #include "model/record_ids.h"
 #include "store/change_codec.h"
 #include "store/event_codec.h"
@@ -27,7 +28,8 @@ namespace {
 constexpr const char* kOfRecord = "restore a backup, or purge the tenant's records of that time";
 constexpr const char* kOfIndex = "restore a backup; or export the tenant and import that into a new store, which makes every index anew";
 constexpr std::size_t kHalfBytes = sizeof(Half);
-constexpr int kCounterBits = 40;  // of a seq, below the number of the start
+constexpr int kDeepestJson = 1001;  // of a value that came in within the largest limits.max_json_depth
+constexpr int kCounterBits = 40;    // of a seq, below the number of the start
 constexpr std::uint64_t kTellEvery = 64;
 
 // One entry, with the transaction in which what it speaks of is looked up.
@@ -171,7 +173,16 @@ class Verifying {
     const auto open = entry.txn.get(t_.open_runs.handle, entry.key);
     want(open.has_value() == stored.buffering.has_value(), entry,
          stored.buffering ? "it is open and not among the open runs" : "it is resolved and among the open runs");
+    outline(entry, stored);
     events_of(entry, place, stored);
+  }
+
+  void outline(const Entry& entry, const StoredRun& stored) {
+    if (!stored.run.outline) return;
+    const model::RunOutline& outline = *stored.run.outline;
+    for (const std::string* json : {&outline.members, &outline.last_output, &outline.failures, &outline.detectors, &outline.policies}) {
+      want(json->empty() || check_json(*json, kDeepestJson).ok(), entry, "what lists show of it is not JSON");
+    }
   }
 
   // That as many events stand there as the run says.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/records.h"
+#include "model/run_outline.h"
 
 namespace runwarden::store {
 
@@ -48,6 +49,7 @@ struct EventsWrite {
     std::string json;  // kept as it is
     // The id is of its content: seen before, it adds nothing to a run that has ended, but to one that goes on it may be said again.
     bool id_of_content = false;
+    model::EventOutline outline = {};
   };
 
   model::TenantId tenant = 0;

@@ -11,6 +11,7 @@ class EmptyStore : public store::Store {
     return std::vector<store::WriteResult>(batch.size());
   }
   std::uint64_t next_seq() override { return {}; }
+  std::optional<model::RunRecord> run_head(model::TenantId, std::string_view, std::optional<std::uint32_t>) override { return {}; }
   std::optional<model::RunRecord> find_run(model::TenantId, std::string_view) override { return {}; }
   std::optional<model::RunRecord> find_revision(model::TenantId, std::string_view, std::uint32_t) override { return {}; }
   std::optional<model::RunRecord> run_at(model::TenantId, const model::RecordKey&) override { return {}; }

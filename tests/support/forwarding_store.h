@@ -17,6 +17,9 @@ class ForwardingStore : public store::Store {
   void prepare(store::Write& write) override { real_->prepare(write); }
   std::vector<store::WriteResult> commit(std::span<const store::Write> batch) override { return real_->commit(batch); }
   std::uint64_t next_seq() override { return real_->next_seq(); }
+  std::optional<model::RunRecord> run_head(model::TenantId tenant, std::string_view id, std::optional<std::uint32_t> revision) override {
+    return real_->run_head(tenant, id, revision);
+  }
   std::optional<model::RunRecord> find_run(model::TenantId tenant, std::string_view id) override { return real_->find_run(tenant, id); }
   std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view id, std::uint32_t revision) override {
     return real_->find_revision(tenant, id, revision);

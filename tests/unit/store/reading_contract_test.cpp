@@ -110,17 +110,68 @@ TEST_P(ReadingContract, LastPageThatIsFull_SaysThatItIsTheLast) {
   EXPECT_FALSE(store_->runs(kAcme, query).next);
 }
 
-TEST_P(ReadingContract, LargeRuns_EndAPageEarly) {
+TEST_P(ReadingContract, LargeRuns_EndAPageBeforeItPassesItsBytes) {
   for (int i = 0; i < 4; ++i) {
     RunWrite write = run_at_time(1000 + i, std::to_string(i));
     write.run.document.assign(5000, 'x');
     commit(write);
   }
   RunQuery query;
-  query.range.max_bytes = 8000;
+  query.range.max_bytes = 14'000;
   const auto page = store_->runs(kAcme, query);
-  EXPECT_THAT(page.items, SizeIs(2));
+  ASSERT_THAT(page.items, SizeIs(2));
   EXPECT_TRUE(page.next);
+  EXPECT_THAT(page.items[0].document, IsEmpty()) << "a list gives heads";
+  EXPECT_GE(page.items[0].json_bytes, 5000u);
+  query.range.max_bytes = 1;
+  EXPECT_THAT(store_->runs(kAcme, query).items, SizeIs(1)) << "one there always is";
+}
+
+TEST_P(ReadingContract, OpenRuns_CountWithTheirEvents) {
+  for (int i = 0; i < 4; ++i) {
+    EventsWrite write;
+    write.tenant = kAcme;
+    write.key = {1000 + i, store_->next_seq()};
+    write.run_id = std::to_string(i);
+    write.events.push_back({{}, std::string(3000, 'e'), {}});
+    write.events.push_back({{}, std::string(2000, 'e'), {}});
+    commit(write);
+  }
+  RunQuery query;
+  query.range.max_bytes = 14'000;
+  const auto page = store_->runs(kAcme, query);
+  ASSERT_THAT(page.items, SizeIs(2));
+  EXPECT_TRUE(page.next);
+  EXPECT_GE(page.items[0].json_bytes, 5000u);
+  EXPECT_LE(page.items[0].json_bytes, 7000u);
+  query.state = model::RunState::open;
+  EXPECT_THAT(store_->runs(kAcme, query).items, SizeIs(2));
+}
+
+TEST_P(ReadingContract, Outlines_AreReadAndCountedInsteadOfTheWholeRuns) {
+  for (int i = 0; i < 4; ++i) {
+    RunWrite write = run_at_time(1000 + i, std::to_string(i));
+    write.run.document.assign(50'000, 'x');
+    write.run.outline.emplace();
+    write.run.outline->members = "{\"runId\":\"" + std::to_string(i) + "\"}";
+    write.run.outline->failures = write.run.outline->detectors = write.run.outline->policies = "[]";
+    write.run.outline->steps = 7;
+    commit(write);
+  }
+  RunQuery query;
+  query.outlines = OutlineToo::yes;
+  query.range.max_bytes = 40'000;
+  const auto page = store_->runs(kAcme, query);
+  ASSERT_THAT(page.items, SizeIs(4));
+  ASSERT_TRUE(page.items[0].outline);
+  EXPECT_EQ(page.items[0].outline->members, R"({"runId":"3"})");
+  EXPECT_EQ(page.items[0].outline->steps, 7u);
+  EXPECT_LT(page.items[0].json_bytes, 5000u);
+  query.outlines = OutlineToo::no;
+  query.range.max_bytes = 200'000;
+  EXPECT_FALSE(store_->runs(kAcme, query).items.at(0).outline);
+  EXPECT_EQ(store_->run_head(kAcme, "2", std::nullopt)->outline->members, R"({"runId":"2"})");
+  EXPECT_EQ(store_->find_run(kAcme, "2")->outline->steps, 7u);
 }
 
 TEST_P(ReadingContract, RunFilters_KeepWhatFits) {

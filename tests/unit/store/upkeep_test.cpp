@@ -396,6 +396,43 @@ TEST_F(Upkeeping, ShippedStoreOfFormat1_OpensWithEveryRecord) {
   expect_good(path_);
 }
 
+// With every body and every event spoiled: whatever reads one of them is found out.
+TEST_F(Upkeeping, Outlines_AreReadFromHeadsAlone) {
+  const model::RunOutline outline{R"({"runId":"kept"})", R"("said")", "[]", R"([{"key":"k"}])", "[]", 3, 1};
+  {
+    const auto store = open(path_);
+    fill(*store, "acme");
+    RunWrite write = sample_run(1, new_key(*store), "kept");
+    write.run.outline = outline;
+    ASSERT_EQ(commit(*store, write).outcome, WriteResult::Outcome::stored);
+  }
+  expect_good(path_);
+  for (const char* table : {"runs", "former", "events"}) {
+    tamper(path_, table, [](WriteTxn& txn, const Table& in) {
+      std::vector<std::pair<std::string, std::string>> rows;
+      {
+        Cursor cursor(txn, in.handle);
+        for (bool more = cursor.first(); more; more = cursor.next()) rows.emplace_back(cursor.key(), cursor.value());
+      }
+      for (auto& [key, value] : rows) {
+        if (value.empty()) continue;
+        value.back() = static_cast<char>(value.back() ^ 1);
+        if (value[1] != 0) txn.put(in.handle, key, value);  // it has a body
+      }
+    });
+  }
+  const auto store = open(path_);
+  RunQuery query;
+  query.outlines = OutlineToo::yes;
+  query.range.limit = 100;
+  const auto page = store->runs(1, query);
+  EXPECT_EQ(page.items.size(), 24u);
+  EXPECT_EQ(page.items.at(0).outline, outline);
+  EXPECT_EQ(store->run_head(1, "kept", std::nullopt)->outline, outline);
+  EXPECT_TRUE(store->run_head(1, "open", std::nullopt)->outline) << "an open run has one from its first event on";
+  EXPECT_THROW(store->find_run(1, "kept"), StoreError);
+}
+
 TEST_F(Upkeeping, ListWithARecordThatCannotBeRead_GoesOnAndTellsOfIt) {
   fill();
   for (const char* table : {"runs", "failures", "changes", "policies"}) spoil_last(path_, table);
