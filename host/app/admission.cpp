@@ -105,6 +105,16 @@ std::variant<Admission, Refusal> admit(const http::RequestHead& head, auth::KeyR
   return admission;
 }
 
+Permit permit_of(auth::KeyRing& keys, const auth::Principal& principal) {
+  return std::make_shared<const std::function<std::optional<Error>()>>([&keys, principal]() -> std::optional<Error> {
+    try {
+      return keys.recheck(principal);
+    } catch (const std::exception&) {
+      return std::nullopt;
+    }
+  });
+}
+
 model::Digest idempotency_identity(std::string_view path_pattern, std::string_view key, std::uint64_t line) {
   std::string text(path_pattern);
   text.append("\n").append(key).append("\n").append(std::to_string(line));

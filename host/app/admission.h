@@ -8,6 +8,7 @@
 #include "app/router.h"
 #include "auth/key_ring.h"
 #include "auth/rate_limiter.h"
+#include "base/permit.h"
 #include "base/result.h"
 #include "http/server.h"
 #include "model/records.h"
@@ -32,6 +33,9 @@ struct Refusal {
 };
 
 std::variant<Admission, Refusal> admit(const http::RequestHead& head, auth::KeyRing& keys, auth::RateLimiter& rates);
+
+// For as long as the key counts. Keys that cannot be read now withdraw nothing: the store's own faults are told of elsewhere.
+Permit permit_of(auth::KeyRing& keys, const auth::Principal& principal);
 
 // The identity of an Idempotency-Key: per path, and per line of a batch (0: the whole body). Tenants are kept apart by the store.
 model::Digest idempotency_identity(std::string_view path_pattern, std::string_view key, std::uint64_t line);

@@ -177,7 +177,7 @@ class IngestLinesExchange final : public Exchange {
  public:
   IngestLinesExchange(ApiParts& parts, Admission admission, std::string request_id)
       : Exchange(parts, std::move(admission), std::move(request_id)),
-        batch_(std::make_shared<Batch>(parts, this->admission(), this->request_id())) {}
+        batch_(std::make_shared<Batch>(parts, this->admission(), this->request_id(), permit())) {}
 
   void on_lines(http::LineBatch lines, Ticket ticket) override { batch_->take(std::move(lines), std::move(ticket)); }
 

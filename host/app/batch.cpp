@@ -40,42 +40,46 @@ std::string stored_json(std::uint64_t line, const pipeline::IngestAnswer& answer
   return text;
 }
 
-Error end_error(LineBatch::End end, const ApiLimits& limits) {
-  switch (end) {
+// Why the last batch of lines is not the end of the body.
+Error end_error(LineBatch& lines, const ApiLimits& limits) {
+  const auto too_large = [](std::string detail) { return Error{Code::payload_too_large, std::move(detail), {}, {}}; };
+  switch (lines.end) {
+    case LineBatch::End::line_too_long:
+      return too_large("line " + std::to_string(lines.end_line) + " is larger than limits.max_body_bytes (" +
+                       std::to_string(limits.max_body_bytes) + "); send the batch from there without it");
     case LineBatch::End::over_lines:
-      return {Code::payload_too_large,
-              "the batch has more than limits.max_batch_runs (" + std::to_string(limits.max_batch_runs) + ") runs; send it in parts",
-              {},
-              {}};
+      return too_large("the batch has more than limits.max_batch_runs (" + std::to_string(limits.max_batch_runs) +
+                       ") runs; send it in parts");
     case LineBatch::End::over_batch_bytes:
-      return {Code::payload_too_large,
-              "the batch is larger than limits.max_batch_bytes (" + std::to_string(limits.max_batch_bytes) + "); send it in parts",
-              {},
-              {}};
-    default: return {Code::bad_request, "the gzip coding of the body is broken or cut off; send the rest again", {}, {}};
+      return too_large("the batch is larger than limits.max_batch_bytes (" + std::to_string(limits.max_batch_bytes) +
+                       "); send it in parts");
+    case LineBatch::End::bad_encoding:
+      return {Code::bad_request, "the gzip coding of the body is broken or cut off; send the rest again", {}, {}};
+    default: return std::move(lines.fault);
   }
+}
+
+std::uint64_t first_line(const LineBatch& lines) {
+  return lines.lines.empty() ? lines.end_line : lines.lines.front().number;
 }
 
 }  // namespace
 
-Batch::Batch(ApiParts& parts, const Admission& admission, std::string request_id)
+Batch::Batch(ApiParts& parts, const Admission& admission, std::string request_id, Permit permit)
     : parts_(parts),
       request_id_(std::move(request_id)),
+      permit_(std::move(permit)),
       tenant_(admission.principal->tenant),
       tenant_name_(admission.principal->tenant_name),
       idempotency_key_(admission.idempotency_key),
       route_(admission.route->pattern) {}
 
 void Batch::take(LineBatch lines, http::Ticket ticket) {
+  if (auto refusal = refusal_of(lines)) return cut_short(first_line(lines), std::move(*refusal), std::move(ticket));
   std::uint64_t bytes = 0;
   for (const auto& line : lines.lines) bytes += line.text.size();
-  if (lines.last && lines.end != LineBatch::End::complete && nothing_stored_yet()) {
-    // Nothing has been stored: the whole request can still be refused.
-    return ticket.send(http::problem(end_error(lines.end, parts_.limits), request_id_));
-  }
-  if (!reserve_results(lines.lines.size())) return cut_short(lines, std::move(ticket));
   auto lease = parts_.in_flight.take(bytes);
-  if (!lease && nothing_stored_yet()) {
+  if (!lease && nothing_stored()) {
     return ticket.send(http::problem(
         {Code::unavailable, "too many requests are in flight; nothing was stored, send it again in a moment", {}, {}}, request_id_));
   }
@@ -83,8 +87,7 @@ void Batch::take(LineBatch lines, http::Ticket ticket) {
     const std::lock_guard lock(mutex_);
     ticket_ = std::move(ticket);
     last_ = lines.last;
-    if (lines.end != LineBatch::End::complete) cut_ = end_error(lines.end, parts_.limits);
-    if (!lines.lines.empty()) last_line_ = lines.lines.back().number;
+    if (lines.end != LineBatch::End::complete) break_off(lines.end_line, end_error(lines, parts_.limits));
     outstanding_ = lines.lines.size() + 1;  // one for this hand-over itself, so that the batch cannot end below it
     if (lease) {
       lease_ = std::move(*lease);
@@ -104,6 +107,16 @@ void Batch::take(LineBatch lines, http::Ticket ticket) {
   end_of_batch();
 }
 
+// Why not even the first of these lines is taken, or nothing. Room for their results is set aside.
+std::optional<Error> Batch::refusal_of(LineBatch& lines) {
+  const bool whole = lines.end == LineBatch::End::complete;
+  if (!whole && nothing_stored()) return end_error(lines, parts_.limits);  // the whole request can still be refused
+  if (auto refusal = whole && lines.lines.empty() ? std::nullopt : (*permit_)()) return refusal;
+  if (reserve_results(lines.lines.size())) return std::nullopt;
+  return Error{
+      Code::unavailable, "too many results of batches wait to be sent; nothing from here on was stored, send it again in a moment", {}, {}};
+}
+
 // False when the results of all batches would take too much memory.
 bool Batch::reserve_results(std::size_t lines) {
   const std::lock_guard lock(mutex_);
@@ -114,14 +127,25 @@ bool Batch::reserve_results(std::size_t lines) {
   return results_lease_->grow(lines * kResultBytes);
 }
 
-// Answers for the lines before these, and ends the request.
-void Batch::cut_short(const LineBatch& lines, http::Ticket ticket) {
-  const Error full{
-      Code::unavailable, "too many results of batches wait to be sent; nothing from here on was stored, send it again in a moment", {}, {}};
-  if (nothing_stored_yet()) return ticket.send(http::problem(full, request_id_));
-  cut_ = full;
-  if (!lines.lines.empty()) last_line_ = lines.lines.front().number - 1;
+// Answers for the lines before this one, and ends the request.
+void Batch::cut_short(std::uint64_t line, Error why, http::Ticket ticket) {
+  {
+    const std::lock_guard lock(mutex_);
+    break_off(line, std::move(why));
+  }
   ticket.send(reply());
+}
+
+// With mutex_ held. Of several faults the one that comes first in the body counts.
+void Batch::break_off(std::uint64_t line, Error why) {
+  if (broken_off_ && first_not_taken_ <= line) return;
+  broken_off_ = std::move(why);
+  first_not_taken_ = line;
+}
+
+bool Batch::nothing_stored() {
+  const std::lock_guard lock(mutex_);
+  return accepted_ == 0;
 }
 
 void Batch::deal() {
@@ -132,7 +156,13 @@ void Batch::deal() {
 
 // Null when all lines are dealt, or enough are in work: then it is looked at again when one of those has its result.
 std::shared_ptr<Batch::Hand> Batch::next_hand() {
+  auto refusal = (*permit_)();
   const std::lock_guard lock(mutex_);
+  if (refusal && dealt_ < lines_.size()) {
+    break_off(lines_[dealt_].number, std::move(*refusal));
+    outstanding_ -= lines_.size() - dealt_;
+    lines_.resize(dealt_);
+  }
   const std::size_t count = std::min(kLinesATask, lines_.size() - dealt_);
   if (count == 0 || in_work_ >= kLinesInWork) return nullptr;
   const auto from = lines_.begin() + static_cast<std::ptrdiff_t>(dealt_);
@@ -166,15 +196,6 @@ void Batch::go_on(std::size_t worker, const std::shared_ptr<Ready>& ready) {
 }
 
 std::optional<Batch::ReadLine> Batch::read(LineBatch::Line& line) {
-  if (line.too_long) {
-    const Error error{Code::payload_too_large,
-                      "the line is larger than limits.max_body_bytes (" + std::to_string(parts_.limits.max_body_bytes) + ")",
-                      {},
-                      {}};
-    refuse(line.number, error);
-    end_of_line();
-    return std::nullopt;
-  }
   try {
     auto place =
         parts_.runs.read(request_for(line), [self = shared_from_this(), number = line.number](const pipeline::IngestAnswer& answer) {
@@ -218,12 +239,17 @@ pipeline::IngestRequest Batch::request_for(LineBatch::Line& line) const {
   request.tenant_name = tenant_name_;
   request.body = std::move(line.text);
   request.max_json_depth = parts_.limits.max_json_depth;
+  request.permit = permit_;
   if (idempotency_key_) request.idempotency = idempotency_identity(route_, *idempotency_key_, line.number);
   return request;
 }
 
 void Batch::note(std::uint64_t line, const pipeline::IngestAnswer& answer) {
   const bool accepted = answer.kind != pipeline::IngestAnswer::Kind::refused;
+  if (!accepted && answer.error.code == Code::unauthorized) {  // the key ended before the commit: the line was not taken
+    const std::lock_guard lock(mutex_);
+    return break_off(line, answer.error);
+  }
   if (!answer.warnings.empty()) note_warnings(line, answer.warnings);
   note({line, accepted, accepted ? stored_json(line, answer) : fault_json(line, parts_.redaction.error(answer.error, {}))});
 }
@@ -231,6 +257,7 @@ void Batch::note(std::uint64_t line, const pipeline::IngestAnswer& answer) {
 void Batch::note(LineResult result) {
   const std::lock_guard lock(mutex_);
   if (result.json.size() > kResultBytes) results_lease_->grow_at_any_rate(result.json.size() - kResultBytes);
+  accepted_ += result.accepted ? 1 : 0;
   results_.push_back(std::move(result));
 }
 
@@ -257,24 +284,27 @@ void Batch::end_of_line() {
 
 void Batch::end_of_batch() {
   http::Ticket ticket;
+  bool over = false;
   {
     const std::lock_guard lock(mutex_);
     if (--outstanding_ > 0) return;
     ticket = std::move(ticket_);
     lines_ = {};
     lease_ = {};
+    over = last_ || broken_off_;
   }
-  if (!last_) return ticket.more();
+  if (!over) return ticket.more();
   ticket.send(reply());
 }
 
+// When no line is in work any more.
 http::Reply Batch::reply() {
-  if (cut_) results_.push_back({last_line_ + 1, false, fault_json(last_line_ + 1, *cut_)});
+  if (broken_off_ && accepted_ == 0) return http::problem(*broken_off_, request_id_);
   std::sort(results_.begin(), results_.end(), [](const LineResult& a, const LineResult& b) { return a.line < b.line; });
-  const auto accepted = std::count_if(results_.begin(), results_.end(), [](const LineResult& one) { return one.accepted; });
   http::Reply reply;
   JsonWriter out(reply.body);
-  out.begin_object().key("accepted").integer(accepted).key("rejected").integer(static_cast<std::int64_t>(results_.size()) - accepted);
+  out.begin_object().key("accepted").integer(static_cast<std::int64_t>(accepted_));
+  out.key("rejected").integer(static_cast<std::int64_t>(results_.size() - accepted_));
   if (warned_lines_ > 0) out.key("warned").integer(warned_lines_);
   out.key("results").begin_array();
   for (LineResult& one : results_) {
@@ -285,8 +315,10 @@ http::Reply Batch::reply() {
     out.raw(one.json);
     one.json = {};  // not all of it twice
   }
-  out.end_array().end_object();
-  reply.close = cut_.has_value();
+  out.end_array();
+  if (broken_off_) out.key("brokenOff").raw(fault_json(first_not_taken_, *broken_off_));
+  out.end_object();
+  reply.close = broken_off_.has_value();
   return reply;
 }
 

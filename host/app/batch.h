@@ -1,7 +1,8 @@
 // One NDJSON request of runs: each line goes its own way through the pipeline, and the answer tells what became of each.
 //
 // take() is called by the worker, a batch of lines at a time; results come from any thread. The answer is sent when the last line
-// of the last batch has its result.
+// of the last batch has its result. A body that breaks off is answered with the results of the lines that were taken, and
+// `brokenOff` for the first one that was not; if nothing of it was stored, with the plain error.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace runwarden::app {
 
 class Batch : public std::enable_shared_from_this<Batch> {
  public:
-  Batch(ApiParts& parts, const Admission& admission, std::string request_id);
+  Batch(ApiParts& parts, const Admission& admission, std::string request_id, Permit permit);
 
   void take(http::LineBatch lines, http::Ticket ticket);
 
@@ -64,11 +65,14 @@ class Batch : public std::enable_shared_from_this<Batch> {
   void end_of_batch();
   http::Reply reply();
   bool reserve_results(std::size_t lines);
-  void cut_short(const http::LineBatch& lines, http::Ticket ticket);
-  bool nothing_stored_yet() const { return results_.empty(); }
+  std::optional<Error> refusal_of(http::LineBatch& lines);
+  void cut_short(std::uint64_t line, Error why, http::Ticket ticket);
+  void break_off(std::uint64_t line, Error why);
+  bool nothing_stored();
 
   ApiParts& parts_;
   const std::string request_id_;
+  const Permit permit_;
   model::TenantId tenant_;
   std::string tenant_name_;
   std::optional<std::string> idempotency_key_;
@@ -89,8 +93,9 @@ class Batch : public std::enable_shared_from_this<Batch> {
   std::size_t in_work_ = 0;      // lines that were dealt and have no result yet
   std::size_t outstanding_ = 0;  // lines of this batch without a result, and the hand-over of the batch itself
   bool last_ = false;
-  std::optional<Error> cut_;  // why the batch ended before its last line
-  std::uint64_t last_line_ = 0;
+  std::size_t accepted_ = 0;
+  std::optional<Error> broken_off_;    // why not all lines were taken
+  std::uint64_t first_not_taken_ = 0;  // with it
   http::Ticket ticket_;
   Budget::Lease lease_;
   std::optional<Budget::Lease> results_lease_;

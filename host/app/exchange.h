@@ -13,9 +13,14 @@ namespace runwarden::app {
 class Exchange : public http::Exchange {
  public:
   Exchange(ApiParts& parts, Admission admission, std::string request_id)
-      : parts_(parts), admission_(std::move(admission)), request_id_(std::move(request_id)) {}
+      : parts_(parts), admission_(std::move(admission)), request_id_(std::move(request_id)) {
+    if (admission_.principal) permit_ = permit_of(parts_.keys, *admission_.principal);
+  }
 
   const Admission& admission() const { return admission_; }
+
+  // A key that ends while the body comes in ends the request.
+  std::optional<Error> recheck() override { return permit_ ? (*permit_)() : std::nullopt; }
 
   // An exchange takes its body whole or as lines; the server calls the one its form asks for.
   void on_body(std::string, http::Ticket) override {}
@@ -24,6 +29,7 @@ class Exchange : public http::Exchange {
  protected:
   ApiParts& parts() { return parts_; }
   const std::string& request_id() const { return request_id_; }
+  const Permit& permit() const { return permit_; }
 
   pipeline::IngestRequest ingest_request() const {
     pipeline::IngestRequest request;
@@ -31,6 +37,7 @@ class Exchange : public http::Exchange {
     request.tenant_name = admission_.principal->tenant_name;
     request.key_name = admission_.principal->key_name.empty() ? admission_.principal->key_id : admission_.principal->key_name;
     request.max_json_depth = parts_.limits.max_json_depth;
+    request.permit = permit_;
     return request;
   }
 
@@ -38,6 +45,7 @@ class Exchange : public http::Exchange {
   ApiParts& parts_;
   Admission admission_;
   std::string request_id_;
+  Permit permit_;  // null on open routes
 };
 
 }  // namespace runwarden::app

@@ -74,7 +74,10 @@ std::shared_ptr<const KeyRing::Snapshot> KeyRing::current() {
   auto fresh = std::make_shared<Snapshot>();
   fresh->version = source_.version();  // before the keys are read: a change in between is then seen next time
   fresh->keys = source_.load();
-  for (std::size_t i = 0; i < fresh->keys.size(); ++i) fresh->by_digest.emplace(prefix_of(fresh->keys[i].digest), i);
+  for (std::size_t i = 0; i < fresh->keys.size(); ++i) {
+    fresh->by_digest.emplace(prefix_of(fresh->keys[i].digest), i);
+    fresh->by_id.emplace(fresh->keys[i].id, i);
+  }
   const std::lock_guard lock(mutex_);
   snapshot_ = fresh;
   return fresh;
@@ -111,6 +114,14 @@ Result<Principal> KeyRing::admit(const std::vector<std::string>& authorization, 
     used_[record->id] = now_ms;
   }
   return Principal{record->tenant, record->tenant_name, record->id, record->name, record->may_ingest, record->may_read};
+}
+
+std::optional<Error> KeyRing::recheck(const Principal& principal) {
+  const auto snapshot = current();
+  const auto found = snapshot->by_id.find(principal.key_id);
+  if (found == snapshot->by_id.end()) return refused(Code::unauthorized, "the key " + principal.key_id + " is gone; use another one");
+  if (const auto why = ended(snapshot->keys[found->second], clock_.wall_ms())) return refused(Code::unauthorized, *why);
+  return std::nullopt;
 }
 
 std::vector<std::pair<std::string, std::int64_t>> KeyRing::take_last_used() {

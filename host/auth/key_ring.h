@@ -46,6 +46,9 @@ class KeyRing {
   // exactly one good Bearer key, `forbidden` where the key lacks the scope.
   Result<Principal> admit(const std::vector<std::string>& authorization, Scope scope);
 
+  // Whether the key that was admitted still counts: the error says that it was revoked or has expired since. Not a use of the key.
+  std::optional<Error> recheck(const Principal& principal);
+
   // When keys were used since the last call, by id: for whoever writes that down.
   std::vector<std::pair<std::string, std::int64_t>> take_last_used();
 
@@ -54,6 +57,7 @@ class KeyRing {
     std::uint64_t version = 0;
     std::vector<model::KeyRecord> keys;
     std::unordered_multimap<std::uint64_t, std::size_t> by_digest;  // its first 8 bytes -> index of the key
+    std::unordered_map<std::string, std::size_t> by_id;
   };
 
   std::shared_ptr<const Snapshot> current();

@@ -68,9 +68,15 @@ void BodyReader::finish() {
     state_ = State::whole_ready;
     return;
   }
-  if (line_open_) finish_line();
+  if (line_open_ && !finish_line()) return;
   if (lines_ > plan_.max_lines) return last_batch(LineBatch::End::over_lines);
   last_batch(LineBatch::End::complete);
+}
+
+void BodyReader::break_off(Error fault) {
+  if (state_ == State::batch_ready && batch_.last) return;
+  batch_.fault = std::move(fault);
+  last_batch(LineBatch::End::broken_off);
 }
 
 LineBatch BodyReader::take_batch() {
@@ -113,9 +119,9 @@ std::size_t BodyReader::deliver_lines(std::string_view decoded) {
     }
     decoded_bytes_ += used;
     taken += used;
-    take_piece(rest.substr(0, whole ? feed : used));
+    if (!take_piece(rest.substr(0, whole ? feed : used))) return taken;
     if (!whole) break;
-    finish_line();
+    if (!finish_line()) return taken;
     if (lines_ > plan_.max_lines) {
       last_batch(LineBatch::End::over_lines);
       return taken;
@@ -129,34 +135,32 @@ std::size_t BodyReader::deliver_lines(std::string_view decoded) {
   return taken;
 }
 
-void BodyReader::take_piece(std::string_view piece) {
+bool BodyReader::take_piece(std::string_view piece) {
   line_open_ = true;
-  if (line_too_long_) return;
   // One byte more than the limit: it may be the carriage return that goes with the line feed.
   if (piece.size() > plan_.max_body_bytes + 1 - line_.size()) {
-    line_too_long_ = true;
-    line_ = {};
-    return;
+    last_batch(LineBatch::End::line_too_long);
+    return false;
   }
   line_.append(piece);
+  return true;
 }
 
-void BodyReader::finish_line() {
-  if (!line_too_long_ && !line_.empty() && line_.back() == '\r') line_.pop_back();
+bool BodyReader::finish_line() {
+  if (!line_.empty() && line_.back() == '\r') line_.pop_back();
   if (line_.size() > plan_.max_body_bytes) {
-    line_too_long_ = true;
-    line_ = {};
+    last_batch(LineBatch::End::line_too_long);
+    return false;
   }
-  if (line_too_long_ || !blank(line_)) {
-    ++lines_;
-    if (lines_ <= plan_.max_lines) {
-      batch_bytes_ += line_.size();
-      batch_.lines.push_back({line_number_, std::move(line_), line_too_long_});
-    }
+  if (!blank(line_) && ++lines_ > plan_.max_lines) return true;  // one too many: line_number_ stays at it
+  if (!blank(line_)) {
+    batch_bytes_ += line_.size();
+    batch_.lines.push_back({line_number_, std::move(line_)});
   }
   line_ = {};
-  line_too_long_ = line_open_ = false;
+  line_open_ = false;
   ++line_number_;
+  return true;
 }
 
 bool BodyReader::batch_full() const {
@@ -167,6 +171,7 @@ bool BodyReader::batch_full() const {
 void BodyReader::last_batch(LineBatch::End end) {
   batch_.last = true;
   batch_.end = end;
+  batch_.end_line = line_number_;
   line_ = {};
   held_ = {};
   state_ = State::batch_ready;

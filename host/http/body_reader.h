@@ -32,13 +32,16 @@ class BodyReader {
   std::size_t put(std::string_view bytes);
   // The body has no further bytes.
   void end();
+  // BodyForm::lines: the body ends here, for that reason. What came whole is ready in a last batch.
+  void break_off(Error fault);
+  BodyForm form() const { return plan_.form; }
   State state() const { return state_; }
   // The decoded bytes that a body in BodyForm::whole may have.
   std::uint64_t limit() const { return plan_.max_body_bytes; }
   std::uint64_t kept_bytes() const { return body_.size() + line_.size() + batch_bytes_ + held_.size(); }
 
   std::string take_body() { return std::move(body_); }
-  // After batch_ready; reading goes on (with what is decoded already, too) at resume().
+  // After batch_ready; unless it is the last, reading goes on (with what is decoded already, too) at resume().
   LineBatch take_batch();
   void resume();
 
@@ -47,8 +50,9 @@ class BodyReader {
   void deliver_held();
   std::size_t deliver(std::string_view decoded);
   std::size_t deliver_lines(std::string_view decoded);
-  void take_piece(std::string_view piece);
-  void finish_line();
+  // False: the line is over the limit, and the body has ended with it.
+  bool take_piece(std::string_view piece);
+  bool finish_line();
   void finish();
   bool batch_full() const;
   void last_batch(LineBatch::End end);
@@ -64,7 +68,6 @@ class BodyReader {
 
   LineBatch batch_;
   std::string line_;
-  bool line_too_long_ = false;
   bool line_open_ = false;
   bool first_batch_ = true;
   std::uint64_t line_number_ = 1;

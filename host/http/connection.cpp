@@ -117,9 +117,13 @@ void Connection::advance_pending() {
   end_if_half_closed();
 }
 
-// The client will send nothing more: what is not whole never will be.
+// The client will send nothing more: what is not whole never will be. It may still read.
 void Connection::end_if_half_closed() {
-  if (read_closed_ && (phase_ == Phase::head || phase_ == Phase::body || phase_ == Phase::dropping)) die();
+  if (!read_closed_) return;
+  if (phase_ == Phase::head) return die();
+  if (phase_ == Phase::dropping) return answer(std::move(*request_->refusal), After::close);
+  if (phase_ == Phase::body)
+    break_off({Code::bad_request, "the body ended before it was whole: send all that its length or its chunks promise", {}, {}});
 }
 
 std::size_t Connection::advance(std::string_view bytes) {
@@ -218,14 +222,14 @@ std::size_t Connection::take_body(std::string_view bytes) {
   if (taken > 0) progress_ = true;
   react_to_body();
   if (phase_ == Phase::body && !request_->charge.set(request_->reader->kept_bytes())) {
-    fail({Code::unavailable, "too many large bodies are being received at once: send it again in a moment", {}, {}});
+    break_off({Code::unavailable, "too many large bodies are being received at once: send it again in a moment", {}, {}});
   }
   if (phase_ == Phase::body && too_slow(request_->body_wire_bytes, request_->body_began_ns, around_.settings.body_timeout_ms)) {
     around_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
-    fail({Code::request_timeout,
-          "the body arrives too slowly: send at least " + std::to_string(kSlowestBytesPerSecond) + " bytes a second",
-          {},
-          {}});
+    break_off({Code::request_timeout,
+               "the body arrives too slowly: send at least " + std::to_string(kSlowestBytesPerSecond) + " bytes a second",
+               {},
+               {}});
   }
   return taken;
 }
@@ -233,7 +237,7 @@ std::size_t Connection::take_body(std::string_view bytes) {
 void Connection::react_to_body() {
   BodyReader& reader = *request_->reader;
   if (request_->parser.body_broken()) {
-    return fail({Code::bad_request, std::string(request_->parser.body_fault()), {}, {}});
+    return break_off({Code::bad_request, std::string(request_->parser.body_fault()), {}, {}});
   }
   if (reader.state() == BodyReader::State::reading && request_->parser.body_done()) reader.end();
   switch (reader.state()) {
@@ -299,6 +303,7 @@ void Connection::on_letter(Letter letter) {
     request_->body_began_ns += around_.now_ns - request_->paused_ns;
     request_->reader->resume();
     react_to_body();
+    if (around_.bodies_end) end_body();
   } else {
     Reply reply = letter.kind == Letter::Kind::answer
                       ? std::move(letter.reply)
@@ -312,6 +317,31 @@ bool Connection::body_unread() const {
   return request_ && request_->framed && (!request_->parser.body_done() || request_->parser.body_broken());
 }
 
+void Connection::count_framing_error() {
+  around_.counters.framing_errors.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Connection::break_off(const Error& error) {
+  const bool lines = request_->reader && request_->reader->form() == BodyForm::lines;
+  if (!lines) return fail(error);
+  if (request_->parser.body_broken()) count_framing_error();
+  request_->reader->break_off(error);
+  hand_lines(request_->reader->take_batch());
+}
+
+void Connection::recheck_body() {
+  if (phase_ != Phase::body) return;
+  try {
+    if (const auto refusal = request_->exchange->recheck()) break_off(*refusal);
+  } catch (...) {  // it could not be asked now; it is asked again
+  }
+}
+
+void Connection::end_body() {
+  if (phase_ == Phase::body)
+    break_off({Code::unavailable, "the service stops before the body is whole: send it again in a moment", {}, {}});
+}
+
 void Connection::fail(const Error& error) {
   if (!request_) {
     request_ = std::make_unique<Request>(around_.settings, around_.counters);
@@ -320,7 +350,7 @@ void Connection::fail(const Error& error) {
     head_began_ns_ = 0;
   }
   if (error.code == Code::headers_too_large || (error.code == Code::bad_request && !request_->exchange) || request_->parser.body_broken()) {
-    around_.counters.framing_errors.fetch_add(1, std::memory_order_relaxed);
+    count_framing_error();
   }
   answer(problem(error, request_->head.request_id), body_unread() ? After::close : After::keep);  // an unframed request never keeps it
 }
@@ -418,7 +448,8 @@ void Connection::on_deadline() {
   const bool header = phase_ == Phase::head;
   const auto limit_ms = header ? around_.settings.header_timeout_ms : around_.settings.body_timeout_ms;
   const std::string what = header ? "the request head was not whole" : "nothing more of the body came";
-  fail({Code::request_timeout, what + " within " + std::to_string(limit_ms) + " ms: send it again", {}, {}});
+  const Error late{Code::request_timeout, what + " within " + std::to_string(limit_ms) + " ms: send it again", {}, {}};
+  header ? fail(late) : break_off(late);
 }
 
 void Connection::on_gone() {

@@ -32,6 +32,7 @@ struct Surroundings {
   RequestIds ids;
   DateText date;
   std::int64_t now_ns = 0;  // when this round began
+  bool bodies_end = false;  // the drain is nearly over: bodies that are not whole yet break off
 };
 
 // One request from its head to its answer. Outlives its connection while the application holds its ticket.
@@ -64,6 +65,10 @@ class Connection {
   void on_writable();
   void on_letter(Letter letter);
   void on_deadline();
+  // Asks the application whether a body that is coming in may go on.
+  void recheck_body();
+  // After around.bodies_end was set: ends a body that is coming in.
+  void end_body();
   // Ends it if nothing is in flight, else lets what is in flight end with Connection: close.
   void on_drain(char* scratch, std::size_t size);
   // The client hung up, or nothing more can be done for it.
@@ -102,11 +107,14 @@ class Connection {
   void hand_lines(LineBatch batch);
 
   enum class After : std::uint8_t { keep, close };
+  // Ends a body that is coming in: a body of lines with what came whole, any other with a problem.
+  void break_off(const Error& error);
   void fail(const Error& error);  // answers a problem, and closes unless the request was read to its end
   void answer(Reply reply, After after);
   void flush();
   void finish_answer();
   bool body_unread() const;
+  void count_framing_error();
   bool too_slow(std::uint64_t bytes, std::int64_t since_ns, std::int64_t grace_ms) const;
 
   Surroundings& around_;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,16 +64,19 @@ class Ticket {
   std::shared_ptr<Route> route_;
 };
 
-// Some lines of a body in BodyForm::lines, in order. A line has neither its line feed nor a carriage return before it.
+// Some lines of a body in BodyForm::lines, in order. A body that breaks off (a framing fault, a timeout, a client that ends it early, a
+// drain) still ends in a last batch: the lines that came whole, and why. A line has neither its line feed nor a carriage return before it.
 struct LineBatch {
   struct Line {
     std::uint64_t number = 0;  // from 1, empty lines counted
-    std::string text;          // empty when too_long
-    bool too_long = false;     // over max_line_bytes; its bytes were dropped
+    std::string text;
   };
   std::vector<Line> lines;  // lines of nothing but white space are left out
   bool last = false;
-  enum class End : std::uint8_t { complete, over_batch_bytes, over_lines, bad_encoding } end = End::complete;  // with last
+  // With last: how the body ended. Unless it is complete, no line from end_line on was taken.
+  enum class End : std::uint8_t { complete, line_too_long, over_batch_bytes, over_lines, bad_encoding, broken_off } end = End::complete;
+  std::uint64_t end_line = 0;
+  Error fault;  // broken_off: why
 };
 
 // What the application keeps of one request between its head and its answer. Made and called on one worker.
@@ -84,6 +88,8 @@ class Exchange {
   virtual void on_body(std::string body, Ticket ticket) = 0;  // all of it, decoded; empty for a request without one
   // The next lines. The server reads on only after ticket.more(); the last batch is answered by ticket.send().
   virtual void on_lines(LineBatch batch, Ticket ticket) = 0;
+  // At least once a second while the body comes in: an error breaks it off.
+  virtual std::optional<Error> recheck() { return std::nullopt; }
 };
 
 enum class BodyForm : std::uint8_t { whole, lines };
@@ -145,7 +151,8 @@ class Server {
   virtual ServerCounts counts() const = 0;  // [any]
   // True while every worker has gone round its loop in the last `within_ms`.
   virtual bool workers_alive(std::int64_t within_ms) const = 0;
-  // Stops listening, answers what is in flight with Connection: close, then ends the workers; at most drain_timeout. [main]
+  // Stops listening, answers what is in flight with Connection: close, then ends the workers; at most drain_timeout. Bodies that are
+  // still coming in after three quarters of it break off with 503. [main]
   virtual void drain() = 0;
 };
 

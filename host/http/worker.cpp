@@ -26,6 +26,7 @@ constexpr int kAcceptAtOnce = 64;
 constexpr std::int64_t kLingerMs = 2'000;
 constexpr std::int64_t kSlowestTickMs = 250;
 constexpr std::int64_t kFastestTickMs = 10;
+constexpr std::int64_t kRecheckMs = 500;  // with the slowest tick well below the second that Exchange::recheck() promises
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 std::int64_t monotonic_ns() {
@@ -243,6 +244,13 @@ void Worker::tick() {
   std::uint64_t times = 0;
   while (::read(timer_.get(), &times, sizeof times) < 0 && errno == EINTR) {
   }
+  end_waits();
+  recheck_bodies();
+  if (drain_started_ && around_.now_ns >= bodies_end_ns_) end_bodies();
+  resume_accepting();
+}
+
+void Worker::end_waits() {
   for (Queue& queue : queues_) {
     while (!queue.empty() && slots_[queue.front()].deadline_ns <= around_.now_ns) {
       const std::uint32_t index = queue.front();
@@ -252,11 +260,32 @@ void Worker::tick() {
       settle(index);
     }
   }
-  resume_accepting();
+}
+
+void Worker::recheck_bodies() {
+  if (around_.now_ns < recheck_ns_) return;
+  recheck_ns_ = around_.now_ns + kRecheckMs * kNsPerMs;
+  for_each_body([](Connection& connection) { connection.recheck_body(); });
+}
+
+void Worker::end_bodies() {
+  around_.bodies_end = true;
+  for_each_body([](Connection& connection) { connection.end_body(); });
+}
+
+// What ends a wait moves its connection to another queue.
+void Worker::for_each_body(const std::function<void(Connection&)>& what) {
+  const Queue& bodies = queues_[static_cast<std::size_t>(Wait::body)];
+  for (auto next = bodies.begin(); next != bodies.end();) {
+    const std::uint32_t index = *next++;
+    what(*slots_[index].connection);
+    settle(index);
+  }
 }
 
 void Worker::start_drain() {
   if (!std::exchange(drain_started_, true)) {
+    bodies_end_ns_ = around_.now_ns + state_.settings.drain_timeout_ms * kNsPerMs * 3 / 4;
     // Those who are connected already were promised an answer by the kernel.
     while (accepting_ && accept_one()) {
     }

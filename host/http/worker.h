@@ -69,6 +69,10 @@ class Worker final : public Pistache::Aio::Handler {
   void read_letters();
   void deliver(Letter letter);
   void tick();
+  void end_waits();
+  void recheck_bodies();
+  void end_bodies();
+  void for_each_body(const std::function<void(Connection&)>& what);
   void start_drain();
   void settle(std::uint32_t index);
   void arrange_deadline(std::uint32_t index);
@@ -96,6 +100,8 @@ class Worker final : public Pistache::Aio::Handler {
   std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<Request>, PairHash> orphans_;
   bool accepting_ = false;
   bool drain_started_ = false;
+  std::int64_t bodies_end_ns_ = 0;  // while draining
+  std::int64_t recheck_ns_ = 0;     // when bodies that come in are looked at again
   std::atomic<bool> drains_{false};
   std::atomic<std::size_t> live_{0};
   std::atomic<std::int64_t> alive_ns_{0};

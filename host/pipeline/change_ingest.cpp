@@ -115,19 +115,23 @@ void ChangeIngest::enter(const std::shared_ptr<Job>& job) {
   }
   const bool of_policy = std::holds_alternative<store::PolicyWrite>(*job->write);
   std::string created = of_policy ? std::string() : change_json(std::get<store::ChangeWrite>(*job->write).change);
-  const bool queued = steps_.queue.submit(std::move(*job->write), [job, created = std::move(created)](store::WriteResult result) {
-    using Outcome = store::WriteResult::Outcome;
-    const auto kind = result.outcome == Outcome::stored ? IngestAnswer::Kind::created : IngestAnswer::Kind::replayed;
-    switch (result.outcome) {
-      case Outcome::stored:
-      case Outcome::replayed:
-        if (result.policy) return job->tell(answer_of(kind, policy_json(*result.policy)));
-        return job->tell(answer_of(kind, result.change ? change_json(*result.change) : created));
-      case Outcome::run_conflict: return job->tell(refused(policy_conflict(*result.policy)));
-      case Outcome::idempotency_conflict: return job->tell(refused(idempotency_conflict()));
-      case Outcome::unavailable: return job->tell(refused(no_room(result.detail)));
-    }
-  });
+  const bool queued = steps_.queue.submit(
+      std::move(*job->write),
+      [job, created = std::move(created)](store::WriteResult result) {
+        using Outcome = store::WriteResult::Outcome;
+        const auto kind = result.outcome == Outcome::stored ? IngestAnswer::Kind::created : IngestAnswer::Kind::replayed;
+        switch (result.outcome) {
+          case Outcome::stored:
+          case Outcome::replayed:
+            if (result.policy) return job->tell(answer_of(kind, policy_json(*result.policy)));
+            return job->tell(answer_of(kind, result.change ? change_json(*result.change) : created));
+          case Outcome::run_conflict: return job->tell(refused(policy_conflict(*result.policy)));
+          case Outcome::idempotency_conflict: return job->tell(refused(idempotency_conflict()));
+          case Outcome::unavailable: return job->tell(refused(no_room(result.detail)));
+          case Outcome::denied: return job->tell(refused(std::move(*result.refusal)));
+        }
+      },
+      job->request.permit);
   if (!queued) job->tell(refused(queue_full()));
 }
 

@@ -127,16 +127,20 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
   }
   write.max_events = steps_.max_events;
   if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
-  const bool queued = steps_.queue.submit(std::move(write), [this, job](store::WriteResult result) {
-    using Outcome = store::WriteResult::Outcome;
-    switch (result.outcome) {
-      case Outcome::stored:
-      case Outcome::replayed: return answer(job, *result.buffered);
-      case Outcome::run_conflict: return job->tell(refused(run_conflict(job->events.run_id)));
-      case Outcome::idempotency_conflict: return job->tell(refused(idempotency_conflict()));
-      case Outcome::unavailable: return job->tell(refused(no_room(result.detail)));
-    }
-  });
+  const bool queued = steps_.queue.submit(
+      std::move(write),
+      [this, job](store::WriteResult result) {
+        using Outcome = store::WriteResult::Outcome;
+        switch (result.outcome) {
+          case Outcome::stored:
+          case Outcome::replayed: return answer(job, *result.buffered);
+          case Outcome::run_conflict: return job->tell(refused(run_conflict(job->events.run_id)));
+          case Outcome::idempotency_conflict: return job->tell(refused(idempotency_conflict()));
+          case Outcome::unavailable: return job->tell(refused(no_room(result.detail)));
+          case Outcome::denied: return job->tell(refused(std::move(*result.refusal)));
+        }
+      },
+      job->request.permit);
   if (!queued) job->tell(refused(queue_full()));
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fair_budget.h"
+#include "base/permit.h"
 #include "base/result.h"
 #include "base/warning.h"
 #include "model/records.h"
@@ -24,6 +25,7 @@ struct IngestRequest {
   std::string body;                          // decoded
   std::optional<model::Digest> idempotency;  // identity of the Idempotency-Key
   int max_json_depth = 64;
+  Permit permit;  // of whoever sent it; asked again before the commit
 };
 
 struct IngestAnswer {

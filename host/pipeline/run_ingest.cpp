@@ -187,16 +187,22 @@ void RunIngest::keep(const std::shared_ptr<Job>& job, store::RunWrite write) {
   if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
   write.claim = job->claim;
   job->answer = answer_of(IngestAnswer::Kind::created, write.run);
-  const bool queued = steps_.queue.submit(std::move(write), [job](store::WriteResult result) {
-    using Outcome = store::WriteResult::Outcome;
-    switch (result.outcome) {
-      case Outcome::stored: return job->tell(std::move(job->answer));
-      case Outcome::replayed: return job->tell(replayed(*result.first));
-      case Outcome::run_conflict: return job->tell(refused(run_conflict(job->answer.run_id)));
-      case Outcome::idempotency_conflict: return job->tell(refused(idempotency_conflict()));
-      case Outcome::unavailable: return job->tell(refused(no_room(result.detail)));
-    }
-  });
+  const bool queued = steps_.queue.submit(
+      std::move(write),
+      [this, job](store::WriteResult result) {
+        using Outcome = store::WriteResult::Outcome;
+        switch (result.outcome) {
+          case Outcome::stored: return job->tell(std::move(job->answer));
+          case Outcome::replayed: return job->tell(replayed(*result.first));
+          case Outcome::run_conflict: return job->tell(refused(run_conflict(job->answer.run_id)));
+          case Outcome::idempotency_conflict: return job->tell(refused(idempotency_conflict()));
+          case Outcome::unavailable: return job->tell(refused(no_room(result.detail)));
+          case Outcome::denied:
+            if (job->claim) steps_.store.release(*job->claim);
+            return job->tell(refused(std::move(*result.refusal)));
+        }
+      },
+      job->request.permit);
   if (queued) return;
   if (job->claim) steps_.store.release(*job->claim);
   job->tell(refused(queue_full()));

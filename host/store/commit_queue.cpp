@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <utility>
 
 namespace runwarden::store {
@@ -27,15 +28,16 @@ CommitQueue::~CommitQueue() {
   drain();
 }
 
-bool CommitQueue::submit(Write write, Done done) {
+bool CommitQueue::submit(Write write, Done done, Permit permit) {
   store_.prepare(write);
   const std::uint64_t bytes = bytes_of(write);
+  const model::TenantId tenant = tenant_of(write);
   {
     const std::lock_guard lock(mutex_);
     if (stopping_ || failed_) return false;
     if (!items_.empty() && (items_.size() >= limits_.max_items || bytes_ + bytes > limits_.max_bytes)) return false;
     if (!busy_ && items_.empty() && jobs_.empty()) note_turn();
-    items_.push(tenant_of(write), {std::move(write), std::move(done), bytes});
+    items_.push(tenant, {std::move(write), std::move(done), bytes, std::move(permit)});
     bytes_ += bytes;
   }
   wake_.notify_one();
@@ -127,7 +129,34 @@ void CommitQueue::work() {
   }
 }
 
+void CommitQueue::tell(Item& item, WriteResult result) {
+  try {
+    item.done(std::move(result));
+  } catch (const std::exception& fault) {
+    if (listener_.on_fault) listener_.on_fault(fault.what());
+  }
+}
+
+// Each permit is asked once, however many writes share it.
+void CommitQueue::refuse_denied(std::vector<Item>& batch) {
+  std::map<const void*, std::optional<Error>> refusals;
+  const auto denied = [&](Item& item) {
+    if (!item.permit) return false;
+    const auto [place, fresh] = refusals.try_emplace(item.permit.get());
+    std::optional<Error>& refusal = place->second;
+    if (fresh) refusal = (*item.permit)();
+    if (!refusal) return false;
+    WriteResult result;
+    result.outcome = WriteResult::Outcome::denied;
+    result.refusal = *refusal;
+    tell(item, std::move(result));
+    return true;
+  };
+  std::erase_if(batch, denied);
+}
+
 void CommitQueue::commit(std::vector<Item> batch) {
+  refuse_denied(batch);
   if (batch.empty()) return;
   std::vector<Write> writes;
   writes.reserve(batch.size());
@@ -149,13 +178,7 @@ void CommitQueue::commit(std::vector<Item> batch) {
   }
   report.commit_ns = clock_.monotonic_ns() - begun_ns;
   if (listener_.on_batch && report.records > 0) listener_.on_batch(report);  // before the answers: who has one finds the commit counted
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    try {
-      batch[i].done(std::move(results[i]));
-    } catch (const std::exception& fault) {
-      if (listener_.on_fault) listener_.on_fault(fault.what());
-    }
-  }
+  for (std::size_t i = 0; i < batch.size(); ++i) tell(batch[i], std::move(results[i]));
 }
 
 void CommitQueue::do_jobs(std::vector<Job> jobs) {

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/fair_queue.h"
+#include "base/permit.h"
 #include "store/store.h"
 
 namespace runwarden::store {
@@ -58,8 +59,8 @@ class CommitQueue {
   CommitQueue& operator=(const CommitQueue&) = delete;
 
   // False: the queue is full, has been drained, or the store failed; `done` is not called then. A single write is let into an
-  // empty queue however large it is.
-  bool submit(Write write, Done done);
+  // empty queue however large it is. The permit is asked just before the commit; what it refuses is told of as `denied`.
+  bool submit(Write write, Done done, Permit permit = nullptr);
   // Does a small piece of other writing between two batches; dropped when the store failed.
   void run_between(Job job);
   // Commits what waits and does the jobs, then ends the thread. Nothing can be submitted after it began.
@@ -74,13 +75,16 @@ class CommitQueue {
     Write write;
     Done done;
     std::uint64_t bytes = 0;
+    Permit permit;
   };
 
   void work();
   bool wait_for_work(std::unique_lock<std::mutex>& lock);
   void note_turn();
   std::vector<Item> take_batch();
+  void refuse_denied(std::vector<Item>& batch);
   void commit(std::vector<Item> batch);
+  void tell(Item& item, WriteResult result);
   void do_jobs(std::vector<Job> jobs);
 
   Store& store_;

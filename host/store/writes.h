@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/result.h"
 #include "model/records.h"
 #include "model/run_outline.h"
 
@@ -105,6 +106,7 @@ struct WriteResult {
     run_conflict,          // the runId, or the policy's revision, is there with other content; `first` or `policy` says what
     idempotency_conflict,  // the Idempotency-Key is there with other content
     unavailable,           // no room: nothing of this write was stored; `detail` says why
+    denied,                // its permit was withdrawn before the commit: nothing was stored; `refusal` says why
   };
   Outcome outcome = Outcome::stored;
   std::optional<model::RunRecord> first;
@@ -112,6 +114,7 @@ struct WriteResult {
   std::optional<Buffered> buffered = std::nullopt;           // of an EventsWrite, stored or replayed
   std::optional<model::ChangeRecord> change = std::nullopt;  // of a ChangeWrite, replayed; of a PolicyWrite, its change
   std::optional<model::PolicyRecord> policy = std::nullopt;  // of a PolicyWrite, stored (with its revision), replayed or refused
+  std::optional<Error> refusal = std::nullopt;               // denied
 };
 
 }  // namespace runwarden::store

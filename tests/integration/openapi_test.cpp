@@ -211,6 +211,20 @@ class Openapi : public testing::Test {
     EXPECT_EQ(recorder_.send(service, {"POST", "/v1/ingest/runs", fields, "application/x-ndjson", line + "\n"}).status, 200);
   }
 
+  // A batch that breaks off after its first part, which is read before a line is judged, was stored.
+  void provoke_break_off() {
+    ServiceProcess::Options options;
+    options.limits = "{max_body_bytes: 64KiB}";
+    ServiceProcess service(std::move(options));
+    const std::string line = json{{"x", std::string(60'000, 'x')}}.dump() + "\n";
+    std::string body;
+    while (body.size() < (9u << 20)) body += line;
+    Request request{"POST", "/v1/ingest/runs", bearer(service.make_key()), "application/x-ndjson", body + std::string(70'000, 'x')};
+    const HttpAnswer answer = service.request(Recorder::text_of(request));
+    request.body = line;  // the check needs to see a part of it only
+    EXPECT_TRUE(json::parse(recorder_.keep(request, answer).body).contains("brokenOff")) << answer.body.substr(0, 300);
+  }
+
   // The life of some runs, from changes and policies over events to the investigation.
   void live() {
     ServiceProcess service;
@@ -430,6 +444,7 @@ TEST_F(Openapi, EveryAnswerIsAsDocumented_AndEveryDocumentedStatusIsGiven) {
   provoke_refusals();
   provoke_rate_limit();
   provoke_no_room();
+  provoke_break_off();
   live();
   const json all = record();
   const CommandResult checked = check("answers", document_, all);

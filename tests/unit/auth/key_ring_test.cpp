@@ -137,6 +137,44 @@ TEST_F(RingTest, WhenTheKeyIsRevoked_RefusesAtOnceThoughItWorkedBefore) {
   EXPECT_EQ(refused.error().code, Code::unauthorized);
 }
 
+TEST_F(RingTest, WhenLookedAtAgain_AKeyThatEndedSinceIsRefused) {
+  auto record = record_of("key_1", "rw_a_b");
+  record.expires_ms = clock.wall + 10;
+  keys.put(record);
+  const auto principal = ring.admit({"Bearer rw_a_b"}, Scope::ingest);
+  ASSERT_TRUE(principal.ok());
+  (void)ring.take_last_used();
+  clock.wall += 9;
+  EXPECT_FALSE(ring.recheck(*principal));
+  clock.wall += 1;
+  const auto expired = ring.recheck(*principal);
+  ASSERT_TRUE(expired);
+  EXPECT_EQ(expired->code, Code::unauthorized);
+  EXPECT_THAT(expired->detail, testing::HasSubstr("expired"));
+  record.expires_ms = model::kNever;
+  keys.put(record);
+  EXPECT_FALSE(ring.recheck(*principal));
+  record.revoked_ms = clock.wall + 5;
+  keys.put(record);
+  EXPECT_FALSE(ring.recheck(*principal)) << "a rotation that overlaps";
+  clock.wall += 5;
+  const auto revoked = ring.recheck(*principal);
+  ASSERT_TRUE(revoked);
+  EXPECT_EQ(revoked->code, Code::unauthorized);
+  EXPECT_THAT(revoked->detail, testing::HasSubstr("revoked"));
+  EXPECT_THAT(ring.take_last_used(), testing::IsEmpty()) << "looking is no use";
+}
+
+TEST_F(RingTest, WhenLookedAtAgain_AKeyThatIsGoneIsRefused) {
+  keys.put(record_of("key_1", "rw_a_b"));
+  auto principal = ring.admit({"Bearer rw_a_b"}, Scope::ingest);
+  ASSERT_TRUE(principal.ok());
+  principal->key_id = "key_2";
+  const auto gone = ring.recheck(*principal);
+  ASSERT_TRUE(gone);
+  EXPECT_EQ(gone->code, Code::unauthorized);
+}
+
 TEST_F(RingTest, WhileARotationOverlaps_TakesTheOldKeyUntilItsEnd) {
   auto record = record_of("key_1", "rw_a_b");
   record.revoked_ms = clock.wall + 1000;

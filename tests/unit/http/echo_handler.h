@@ -119,6 +119,8 @@ class EchoHandler final : public Handler {
     const std::lock_guard lock(mutex_);
     return std::move(batches_);
   }
+  std::atomic<bool> refuse_at_recheck{false};
+  std::atomic<int> rechecks{0};
   // Lines of /lines are answered with more() only by the test itself.
   std::atomic<bool> hold_batches{false};
   bool wait_batch_held() {
@@ -159,15 +161,22 @@ class EchoHandler final : public Handler {
       ticket.send(reply_of(std::move(body)));
     }
 
+    std::optional<Error> recheck() override {
+      ++handler_.rechecks;
+      if (!handler_.refuse_at_recheck) return std::nullopt;
+      return Error{Code::unauthorized, "the key was revoked", {}, {}};
+    }
+
     void on_lines(LineBatch batch, Ticket ticket) override {
       const bool last = batch.last;
       const auto end = batch.end;
+      const int fault = http_status(batch.fault.code);
       const std::lock_guard lock(handler_.mutex_);
       lines_ += batch.lines.size();
       handler_.batches_.push_back(std::move(batch));
       if (last) {
         Reply reply = reply_of(query_.empty() ? std::to_string(lines_) : std::string(std::stoull(query_), 'x'));
-        if (end != LineBatch::End::complete) reply.status = 413;
+        if (end != LineBatch::End::complete) reply.status = end == LineBatch::End::broken_off ? fault : 413;
         return ticket.send(std::move(reply));
       }
       if (handler_.hold_batches) {

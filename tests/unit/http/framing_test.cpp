@@ -384,7 +384,7 @@ std::vector<LineBatch::Line> all_lines(BodyReader& reader, std::string_view byte
 }
 
 TEST(BodyReader, WhenLinesAreCutAnywhere_CountsAndSplitsThemAlike) {
-  const std::string text = "one\r\n\n  \t\r\ntwo\nthree is too long\n4444444444\r\nlast";
+  const std::string text = "one\r\n\n  \t\r\ntwo\n4444444444\r\nlast";
   for (const bool gzip : {false, true}) {
     for (std::size_t piece = 1; piece <= text.size(); ++piece) {
       auto plan = lines_plan(10);
@@ -392,30 +392,56 @@ TEST(BodyReader, WhenLinesAreCutAnywhere_CountsAndSplitsThemAlike) {
       BodyReader reader(plan);
       LineBatch::End end{};
       const auto lines = all_lines(reader, gzip ? gzip_text(text) : text, end, piece);
-      ASSERT_EQ(lines.size(), 5u);
+      ASSERT_EQ(lines.size(), 4u);
       EXPECT_EQ(end, LineBatch::End::complete);
       EXPECT_EQ(lines[0].text, "one");
       EXPECT_EQ(lines[1].number, 4u);
       EXPECT_EQ(lines[1].text, "two");
-      EXPECT_TRUE(lines[2].too_long);
-      EXPECT_EQ(lines[2].text, "");
-      EXPECT_EQ(lines[3].text, "4444444444");
-      EXPECT_EQ(lines[4].text, "last");
-      EXPECT_EQ(lines[4].number, 7u);
+      EXPECT_EQ(lines[2].text, "4444444444");
+      EXPECT_EQ(lines[3].text, "last");
+      EXPECT_EQ(lines[3].number, 6u);
     }
   }
 }
 
-TEST(BodyReader, WhenALineIsHuge_DropsItWithoutKeepingIt) {
-  BodyReader reader(lines_plan(1000));
-  const std::string piece(64 * 1024, 'a');
-  for (int i = 0; i < 1000; ++i) ASSERT_EQ(reader.put(piece), piece.size());
-  reader.put("\nok\n");
-  reader.end();
+TEST(BodyReader, WhenALineIsOverTheLimit_EndsTheBodyBeforeIt) {
+  for (const char* text : {"one\n\n44444444444\nlast", "one\n\n4444444444x", "one\n\n44444444444\r\n"}) {
+    for (const bool gzip : {false, true}) {
+      for (std::size_t piece = 1; piece <= 20; ++piece) {
+        auto plan = lines_plan(10);
+        plan.gzip = gzip;
+        BodyReader reader(plan);
+        LineBatch last;
+        const std::string wire = gzip ? gzip_text(text) : text;
+        for (std::size_t at = 0; at < wire.size() && reader.state() == BodyReader::State::reading; at += piece) {
+          reader.put(std::string_view(wire).substr(at, piece));
+        }
+        reader.end();
+        ASSERT_EQ(reader.state(), BodyReader::State::batch_ready);
+        last = reader.take_batch();
+        ASSERT_TRUE(last.last);
+        ASSERT_EQ(last.lines.size(), 1u) << text << " " << piece;
+        EXPECT_EQ(last.lines[0].text, "one");
+        EXPECT_EQ(last.end, LineBatch::End::line_too_long);
+        EXPECT_EQ(last.end_line, 3u);
+      }
+    }
+  }
+}
+
+TEST(BodyReader, WhenBrokenOff_GivesTheLinesThatCameWholeAndTheFault) {
+  BodyReader reader(lines_plan(100));
+  reader.put("one\n\ntwo\nhalf");
+  reader.break_off({Code::request_timeout, "too late", {}, {}});
+  ASSERT_EQ(reader.state(), BodyReader::State::batch_ready);
   const auto batch = reader.take_batch();
+  EXPECT_TRUE(batch.last);
   ASSERT_EQ(batch.lines.size(), 2u);
-  EXPECT_TRUE(batch.lines[0].too_long);
-  EXPECT_EQ(batch.lines[1].text, "ok");
+  EXPECT_EQ(batch.lines[1].text, "two");
+  EXPECT_EQ(batch.end, LineBatch::End::broken_off);
+  EXPECT_EQ(batch.end_line, 4u);
+  EXPECT_EQ(batch.fault.code, Code::request_timeout);
+  EXPECT_EQ(reader.kept_bytes(), 0u);
 }
 
 TEST(BodyReader, WhenABatchOfLinesIsFull_PausesUntilResumed) {

@@ -270,6 +270,27 @@ TEST(HttpServer, WhenTheClientHalfCloses_StillGetsItsAnswers) {
   EXPECT_TRUE(client.closed_by_server());
 }
 
+TEST(HttpServer, WhenTheClientHalfClosesAmidItsBody_IsToldSo) {
+  Running running;
+  for (const char* request : {"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf",
+                              "POST /lines HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n1\nhalf",
+                              "POST /lines HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n1\n\r\n",
+                              "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r"}) {
+    auto client = HttpClient::to(running.port());
+    client.send(request);
+    client.half_close();
+    const auto answer = client.answer();
+    ASSERT_TRUE(answer) << request;
+    EXPECT_EQ(answer->status, 400) << request;
+    EXPECT_EQ(answer->header("connection"), "close");
+    EXPECT_TRUE(client.closed_by_server());
+  }
+  auto refused = HttpClient::to(running.port());
+  refused.send("POST /missing HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf");
+  refused.half_close();
+  EXPECT_EQ(refused.answer()->status, 404);
+}
+
 TEST(HttpServer, WhenTheHeadIsTooLarge_Answers431) {
   Running running;
   auto one = HttpClient::to(running.port());
@@ -355,12 +376,14 @@ TEST(HttpServer, WhenABodyDripsForEver_IsEndedThoughBytesKeepComing) {
   ServerSettings settings;
   settings.body_timeout_ms = kQuickMs;
   Running running(settings);
-  auto client = HttpClient::to(running.port());
-  client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n");
-  int drops = 0;
-  while (!client.hears_within(20) && ++drops < 500) client.send("x");
-  EXPECT_LT(drops, 500);
-  EXPECT_EQ(client.answer()->status, 408);
+  for (const char* path : {"/echo", "/lines"}) {
+    auto client = HttpClient::to(running.port());
+    client.send("POST " + std::string(path) + " HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n");
+    int drops = 0;
+    while (!client.hears_within(20) && ++drops < 500) client.send("x");
+    EXPECT_LT(drops, 500);
+    EXPECT_EQ(client.answer()->status, 408);
+  }
 }
 
 TEST(HttpServer, WhenAConnectionIsIdle_IsClosedWithoutAWord) {
@@ -504,6 +527,31 @@ TEST(HttpServer, WhenDrained_AnswersWhatIsInFlightAndClosesTheRest) {
   EXPECT_FALSE(HttpClient::to(running.port()).connected());
 }
 
+TEST(HttpServer, WhenDrained_BodiesThatDoNotEndBreakOff) {
+  ServerSettings settings;
+  settings.drain_timeout_ms = 4000;
+  Running running(settings);
+  std::vector<HttpClient> clients;
+  for (const char* path : {"/echo", "/lines"}) {
+    clients.push_back(HttpClient::to(running.port()));
+    clients.back().send("POST " + std::string(path) + " HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n1\nhalf");
+  }
+  auto seen = HttpClient::to(running.port());
+  ASSERT_TRUE(served(seen));  // so were the bytes before it
+  std::thread drain([&] { running.server->drain(); });
+  for (auto& client : clients) {
+    const auto answer = client.answer();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, 503);
+    EXPECT_EQ(answer->header("connection"), "close");
+    client.close();
+  }
+  drain.join();
+  const auto batches = running.handler.batches();
+  ASSERT_EQ(batches.size(), 1u);
+  EXPECT_EQ(batches[0].fault.code, Code::unavailable);
+}
+
 TEST(HttpServer, WhenAnAnswerComesAfterTheServerEnded_IsDropped) {
   ServerSettings settings;
   settings.drain_timeout_ms = 50;
@@ -586,6 +634,45 @@ TEST(HttpServer, WhenTheClientLeavesBetweenBatches_TheServerGoesOn) {
   running.handler.release_batch();
   auto other = HttpClient::to(running.port());
   EXPECT_TRUE(served(other));
+}
+
+TEST(HttpServer, WhenALinesBodyBreaksOff_TheHandlerHasWhatCameWholeAndTheFault) {
+  Running running;
+  auto client = HttpClient::to(running.port());
+  std::string body;
+  for (int i = 0; i < 9'000; ++i) body += std::string(1000, 'x') + "\n";
+  client.send("POST /lines HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk(body + "half") + "no chunk\r\n");
+  const auto answer = client.answer();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 400);
+  EXPECT_EQ(answer->body, "9000");
+  EXPECT_EQ(answer->header("connection"), "close");
+  EXPECT_TRUE(client.closed_by_server());
+  const auto batches = running.handler.batches();
+  ASSERT_GT(batches.size(), 1u);
+  EXPECT_FALSE(batches.front().last);
+  EXPECT_TRUE(batches.back().last);
+  EXPECT_EQ(batches.back().end, LineBatch::End::broken_off);
+  EXPECT_EQ(batches.back().end_line, 9001u);
+  EXPECT_THAT(batches.back().fault.detail, HasSubstr("chunk"));
+  EXPECT_EQ(running.server->counts().framing_errors, 1u);
+}
+
+TEST(HttpServer, WhileABodyComesIn_TheHandlerIsAskedAgainAndMayEndIt) {
+  Running running;
+  for (const char* path : {"/echo", "/lines"}) {
+    running.handler.refuse_at_recheck = false;
+    running.handler.rechecks = 0;
+    auto client = HttpClient::to(running.port());
+    client.send("POST " + std::string(path) + " HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n1\nhalf");
+    for (int i = 0; i < 1000 && running.handler.rechecks < 2; ++i) EXPECT_FALSE(client.hears_within(10));
+    EXPECT_GE(running.handler.rechecks, 2);
+    running.handler.refuse_at_recheck = true;
+    const auto answer = client.answer();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, 401);
+    EXPECT_TRUE(client.closed_by_server());
+  }
 }
 
 TEST(HttpServer, WhenALinesBodyIsOverItsLimits_EndsWithTheHandlersAnswer) {

@@ -183,6 +183,48 @@ TEST_F(CommitQueueTest, Batches_KeepToTheirLimits) {
   EXPECT_THAT(store_.sizes(), ElementsAre(1, 3, 2, 1, 1));
 }
 
+TEST_F(CommitQueueTest, APermitThatIsWithdrawn_RefusesWhatWaits_AndNothingElse) {
+  store_.shut();
+  CommitQueue queue = this->queue({});
+  std::atomic<bool> withdrawn = false;
+  std::atomic<int> asked = 0;
+  const Permit permit = std::make_shared<const std::function<std::optional<Error>()>>([&]() -> std::optional<Error> {
+    ++asked;
+    if (!withdrawn) return std::nullopt;
+    return Error{Code::unauthorized, "the key was revoked", {}, {}};
+  });
+  std::vector<std::pair<int, Outcome>> outcomes;
+  const auto tell = [&](int number) {
+    return [&outcomes, number](const WriteResult& result) {
+      outcomes.emplace_back(number, result.outcome);
+      EXPECT_EQ(result.refusal ? result.refusal->detail : "", result.outcome == Outcome::denied ? "the key was revoked" : "");
+    };
+  };
+  ASSERT_TRUE(queue.submit(write(), tell(0), permit));
+  store_.wait_until_inside(1);
+  for (int i = 1; i <= 3; ++i) ASSERT_TRUE(queue.submit(write(), tell(i), permit));
+  ASSERT_TRUE(queue.submit(write(), tell(4)));
+  withdrawn = true;
+  store_.open();
+  queue.drain();
+  EXPECT_THAT(store_.sizes(), ElementsAre(1, 1));
+  EXPECT_THAT(outcomes, ElementsAre(std::pair(0, Outcome::stored), std::pair(1, Outcome::denied), std::pair(2, Outcome::denied),
+                                    std::pair(3, Outcome::denied), std::pair(4, Outcome::stored)));
+  EXPECT_THAT(batches_, ElementsAre(1, 1));
+  EXPECT_EQ(asked, 2) << "once before each commit, however many share it";
+}
+
+TEST_F(CommitQueueTest, ABatchOfNothingButRefusals_IsNoCommit) {
+  CommitQueue queue = this->queue({});
+  const Permit none = std::make_shared<const std::function<std::optional<Error>()>>([] {
+    return std::optional(Error{Code::unauthorized, "the key was revoked", {}, {}});
+  });
+  ASSERT_TRUE(queue.submit(write(), note(0), none));
+  queue.drain();
+  EXPECT_THAT(told_, ElementsAre(0));
+  EXPECT_THAT(store_.sizes(), IsEmpty());
+}
+
 TEST_F(CommitQueueTest, Jobs_RunBetweenBatchesAndMayFail) {
   CommitQueue queue = this->queue({});
   std::promise<void> done;
