@@ -28,7 +28,7 @@ class Exporting {
       : upkeep_(upkeep),
         query_(query),
         sink_(sink),
-        store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse) {}
+        store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::reading, LmdbSettings::IfOlder::refuse) {}
 
   Exported run() {
     find_tenant();

@@ -73,18 +73,24 @@ std::uint64_t statvfs_free(const std::filesystem::path& folder) {
   return std::uint64_t{found.f_bavail} * found.f_frsize;
 }
 
+bool on_read_only_disk(const std::filesystem::path& folder) {
+  struct statvfs found {};
+  return ::statvfs(folder.c_str(), &found) == 0 && (found.f_flag & ST_RDONLY) != 0;
+}
+
 }  // namespace
 
 LmdbEnv::LmdbEnv(Options options) : options_(std::move(options)) {
   if (!options_.machine.disk_free_bytes) options_.machine.disk_free_bytes = statvfs_free;
   enter_open_folder(options_.folder);
   try {
-    use_ = StoreUse::take(options_.folder, options_.use);
+    read_only_ = options_.use == StoreUse::Kind::reading && on_read_only_disk(options_.folder);
+    if (!read_only_) use_ = StoreUse::take(options_.folder, options_.use);
     check("mdb_env_create", mdb_env_create(&env_));
     if (options_.map_size != 0) check("mdb_env_set_mapsize", mdb_env_set_mapsize(env_, options_.map_size));
     check("mdb_env_set_maxdbs", mdb_env_set_maxdbs(env_, options_.databases));
     check("mdb_env_set_maxreaders", mdb_env_set_maxreaders(env_, kMaxReaders));
-    check_opened(options_.folder, mdb_env_open(env_, options_.folder.c_str(), MDB_NOTLS, 0600));
+    check_opened(options_.folder, mdb_env_open(env_, options_.folder.c_str(), MDB_NOTLS | (read_only_ ? MDB_RDONLY : 0), 0600));
     check_readers();
   } catch (...) {
     if (env_ != nullptr) mdb_env_close(env_);
@@ -112,6 +118,17 @@ LmdbEnv::Info LmdbEnv::info() const {
   mdb_env_info(env_, &info);
   mdb_env_stat(env_, &stat);
   return {info.me_mapsize, info.me_last_pgno, stat.ms_psize};
+}
+
+MDB_dbi LmdbEnv::open_existing(const char* name) {
+  MDB_txn* txn = nullptr;
+  check("mdb_txn_begin", mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn));
+  MDB_dbi database = 0;
+  const int code = mdb_dbi_open(txn, name, 0, &database);
+  if (code != MDB_SUCCESS) mdb_txn_abort(txn);
+  check(name, code);
+  check("mdb_txn_commit", mdb_txn_commit(txn));  // with it the handle stays
+  return database;
 }
 
 void LmdbEnv::check_readers() {

@@ -57,6 +57,11 @@ class LmdbEnv {
   ReadTxn read();
   WriteTxn write();
 
+  // A database that is there, where none can be made; throws LmdbFault with MDB_NOTFOUND.
+  MDB_dbi open_existing(const char* name);
+  // On a read-only file system, opened for reading: there are no write transactions.
+  bool read_only() const { return read_only_; }
+
   MDB_env* handle() const { return env_; }
   const MachineAnswers& machine() const { return options_.machine; }
   const std::filesystem::path& folder() const { return options_.folder; }
@@ -83,6 +88,7 @@ class LmdbEnv {
 
   Options options_;
   StoreUse use_;
+  bool read_only_ = false;
   MDB_env* env_ = nullptr;
   std::mutex mutex_;
   std::condition_variable returned_;

@@ -12,11 +12,20 @@ namespace runwarden::store {
 
 OpenStore::OpenStore(const std::filesystem::path& folder, std::uint64_t map_size, StoreUse::Kind use, LmdbSettings::IfOlder if_older)
     : env({.folder = folder, .map_size = map_size, .databases = kMostTables, .use = use, .machine = {}}) {
+  if (env.read_only()) {
+    open_for_reading();
+    return;
+  }
   WriteTxn txn = env.write();
   tables.each([&](Table& table) { table.handle = txn.open_database(table.name); });
   settle_format(txn, tables, if_older);
   txn.commit();
   give_files_to_owner_of(folder);
+}
+
+void OpenStore::open_for_reading() {
+  tables.each([&](Table& table) { table.handle = env.open_existing(table.name); });
+  require_format(env.read(), tables);
 }
 
 void tell(const Upkeep& upkeep, const Progress& progress) {

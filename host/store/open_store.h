@@ -21,6 +21,9 @@ struct OpenStore {
 
   LmdbEnv env;
   Tables tables;
+
+ private:
+  void open_for_reading();
 };
 
 // Tells the progress; throws Stopped.

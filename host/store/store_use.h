@@ -10,7 +10,8 @@ namespace runwarden::store {
 
 class StoreUse {
  public:
-  enum class Kind { shared, alone };
+  // reading: shared, by who writes nothing, so that on a read-only file system no mark is needed.
+  enum class Kind { shared, reading, alone };
 
   // Throws LmdbFault with EBUSY, naming the remedy, when another process stands in the way.
   static StoreUse take(const std::filesystem::path& folder, Kind kind);

@@ -60,6 +60,13 @@ void count_anew(WriteTxn& txn, const Tables& tables) {
   });
 }
 
+void require_format(const Txn& txn, const Tables& tables) {
+  const std::uint64_t found = read_meta(txn, tables, meta::kFormatVersion);
+  if (found == kFormat) return;
+  throw StoreError("the store has format " + std::to_string(found) + ", this program reads format " + std::to_string(kFormat) +
+                   ", and the file system is read-only; copy the store to one that can be written");
+}
+
 void settle_format(WriteTxn& txn, const Tables& tables, LmdbSettings::IfOlder if_older) {
   const std::uint64_t found = read_meta(txn, tables, meta::kFormatVersion);
   if (found == kFormat) return;

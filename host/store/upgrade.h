@@ -24,6 +24,9 @@ std::span<const UpgradeStep> upgrade_steps();
 // are open. Throws StoreError with the remedy.
 void settle_format(WriteTxn& txn, const Tables& tables, LmdbSettings::IfOlder if_older);
 
+// Refuses a store of another format, where none can be upgraded. Throws StoreError.
+void require_format(const Txn& txn, const Tables& tables);
+
 // The counts of runs and failures, made anew from the records.
 void count_anew(WriteTxn& txn, const Tables& tables);
 

@@ -42,7 +42,9 @@ struct Entry {
 class Verifying {
  public:
   explicit Verifying(const Upkeep& upkeep)
-      : upkeep_(upkeep), store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse), t_(store_.tables) {}
+      : upkeep_(upkeep),
+        store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::reading, LmdbSettings::IfOlder::refuse),
+        t_(store_.tables) {}
 
   Verified run() {
     {

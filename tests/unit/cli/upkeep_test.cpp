@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/time_text.h"
@@ -201,6 +204,32 @@ TEST_F(UpkeepCommands, PurgeDryRun_SaysThatNothingWasDeleted) {
   EXPECT_THAT(ended.out, StartsWith("nothing was deleted; a purge at "));
   EXPECT_THAT(ended.out, HasSubstr("WOULD DELETE"));
   EXPECT_EQ(run({"purge", "--tenant", "globex", "--dry-run"}).code, 1) << "a tenant that is not there";
+}
+
+// In a mount namespace of its own, in which the store's file system is read-only.
+TEST_F(UpkeepCommands, OnAReadOnlyFileSystem_VerifyAndExportWork) {
+  make_store();
+  const std::string mount = "mount --bind '" + path("data") + "' '" + path("data") + "' && mount -o remount,ro,bind '" + path("data") + "'";
+  const auto read_only = [&](const std::string& command) {
+    const std::string script = mount + " && exec '" PROGRAM "' " + command + " --config '" + config + "'";
+    return std::system(("unshare -m sh -c \"" + script + "\" >'" + path("out") + "' 2>'" + path("err") + "'").c_str());
+  };
+  if (std::system(("unshare -m sh -c \"" + mount + " && ! touch '" + path("data") + "/x'\" 2>/dev/null").c_str()) != 0) {
+    GTEST_SKIP() << "nothing can be mounted here";
+  }
+  const auto said = [&](const char* name) {
+    std::ifstream file(path(name));
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_EQ(read_only("verify"), 0) << said("err");
+  EXPECT_THAT(said("out"), HasSubstr("no fault found\n"));
+  EXPECT_EQ(read_only("export --tenant acme"), 0) << said("err");
+  EXPECT_THAT(said("out"), HasSubstr("\"record\":\"end\""));
+  EXPECT_NE(read_only("purge --tenant acme --yes"), 0);
+  EXPECT_THAT(said("err"), HasSubstr("it is on a read-only file system; make that writable, or name another place"));
+  EXPECT_NE(read_only("check"), 0);
+  EXPECT_THAT(said("err"),
+              HasSubstr("config: store.path: serve could not open \"" + path("data") + "\": it is on a read-only file system"));
 }
 
 TEST_F(UpkeepCommands, Verify_SaysWhatItLookedAt) {
