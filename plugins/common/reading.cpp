@@ -69,7 +69,9 @@ struct Before {
   bool conditional = false;
   bool modal = false;
   bool auxiliary = false;
-  bool self = false;
+  bool self = false;           // "I" or "we" anywhere in the clause
+  bool agent = false;          // "I" or "we" is the subject of the verb: nothing but helping words between them
+  bool relative = false;       // "the option I shared": the clause hangs on a noun and states nothing itself
   bool able = false;
   bool wanted = false;
   bool other = false;          // "you", "they" stand before it
@@ -98,6 +100,23 @@ bool is_modal_noun(const Reading& out, const Sentence& sentence, std::uint32_t a
   return i == sentence.begin || out.words[i].before != Break::kNone || !has(out.words[at - 1].cues, kCueSelf | kCueOther);
 }
 
+/// "The option I shared", "a form we sent": a noun right before the subject, with a determiner before it.
+bool hangs_on_noun(const Reading& out, const Sentence& sentence, std::uint32_t subject) {
+  constexpr std::uint32_t kNounReach = 4;
+  if (subject == sentence.begin || out.words[subject].before != Break::kNone) return false;
+  const auto plain = [&](std::uint32_t i) {
+    const auto& word = out.words[i];
+    constexpr std::uint32_t kStating = kCueSelf | kCueOther | kCueAuxiliary | kCueModal | kCueConjunction | kCuePreposition | kCueAdverb |
+                                       kCueNegation | kCueCondition;
+    return !has(word.cues, kStating) && (word.entry == nullptr || (word.entry->forms & (kFormDone | kFormDoing)) == 0);
+  };
+  for (auto i = subject; i > sentence.begin && subject - i < kNounReach; --i) {
+    if (has(out.words[i - 1].cues, kCueDeterminer)) return i < subject;
+    if (!plain(i - 1) || (i < subject && out.words[i].before != Break::kNone)) return false;
+  }
+  return false;
+}
+
 Before look_back(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   Before before;
   bool adjacent = true;  // only adverbs and auxiliaries between here and the verb
@@ -113,6 +132,10 @@ Before look_back(const Reading& out, const Sentence& sentence, std::uint32_t at)
     before.modal |= has(word.cues, kCueModal) && !(out.rules.modal_nouns && is_modal_noun(out, sentence, i));
     before.wanted |= has(word.cues, kCueOffer);
     before.self |= has(word.cues, kCueSelf);
+    if (adjacent && has(word.cues, kCueSelf) && !has(word.cues, kCueDeterminer)) {
+      before.agent = true;
+      before.relative = hangs_on_noun(out, sentence, i);
+    }
     // "Refund processed": a base form right before the participle is its noun.
     const bool verb = word.entry != nullptr && word.entry->forms == kFormBase && before.distance > 1;
     before.other_verb |= verb || has(word.cues, kCuePreposition);
@@ -122,7 +145,8 @@ Before look_back(const Reading& out, const Sentence& sentence, std::uint32_t at)
     before.perfect |= adjacent && has(word.cues, kCueAuxiliary) && !has(word.cues, kCuePassive);
     if (adjacent) {
       before.auxiliary |= has(word.cues, kCueAuxiliary) || has(word.cues, kCueSelf);
-      adjacent = has(word.cues, kCueAdverb | kCueAuxiliary | kCueAble | kCueSelf) && !has(word.cues, kCueDeterminer);
+      const bool manner = word.entry == nullptr && word.text.size() > 4 && word.text.ends_with("ly");
+      adjacent = (manner || has(word.cues, kCueAdverb | kCueAuxiliary | kCueAble | kCueSelf)) && !has(word.cues, kCueDeterminer);
     }
   }
   return before;
@@ -164,6 +188,16 @@ bool has_object(const Reading& out, const Sentence& sentence, std::uint32_t at) 
   return last.before != Break::kNone || is_digit(last.text[0]);
 }
 
+/// "The airline cancelled the flight", "total paid 1,671", "order placed: false": with a determiner behind it, what stands before it is who
+/// did it; with a figure or a denial, it is the label of a value.
+bool acts_on(const Reading& out, const Sentence& sentence, std::uint32_t at) {
+  if (at + 1 >= sentence.end) return false;
+  const auto& next = out.words[at + 1];
+  if (next.text == "false" || next.text == "no" || next.text == "none") return true;
+  if (next.before != Break::kNone) return false;
+  return is_digit(next.text[0]) || (has(next.cues, kCueDeterminer) && !has(next.cues, kCueAuxiliary | kCueAdverb | kCuePreposition));
+}
+
 /// "Alarm set for 10:00", "Password reset.": a participle spelled like the base form, behind its subject and before a figure or the end.
 bool stands_as_note(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   constexpr std::uint32_t kFigureReach = 4;
@@ -186,24 +220,6 @@ bool stands_as_note(const Reading& out, const Sentence& sentence, std::uint32_t 
   return figure;
 }
 
-bool participle_claims(const Reading& out, const Sentence& sentence, std::uint32_t at, const Before& before) {
-  if (attribute(out, sentence, at)) return false;
-  if (before.auxiliary) return true;
-  // "El pedido ha ...": with the helping verb behind it, it is the subject.
-  const bool subject = at + 1 < sentence.end && out.words[at + 1].before == Break::kNone && has(out.words[at + 1].cues, kCueAuxiliary);
-  if (subject) return false;
-  // "Refund processed.", "Cancelled order 12": a note form, at the head of its clause.
-  if (before.distance > 4 || before.other_verb || has(out.words[at].cues, kCuePreposition)) return false;
-  if (before.distance > 0 && has_object(out, sentence, at)) return false;
-  if (at > sentence.begin && out.words[at].before == Break::kNone && has(out.words[at - 1].cues, kCuePreposition)) return false;
-  // "He cancelado el pedido": behind a determiner it is a noun; "all cancelled" is none.
-  if (at > sentence.begin && out.words[at].before == Break::kNone && has(out.words[at - 1].cues, kCueDeterminer) &&
-      !has(out.words[at - 1].cues, kCueAdverb)) {
-    return false;
-  }
-  return (out.words[at].entry->forms & kFormBase) == 0 || (out.rules.note_forms && stands_as_note(out, sentence, at));
-}
-
 /// "Sure", "of course": words before a comma that state nothing.
 bool is_opener(const Reading& out, std::uint32_t begin, std::uint32_t end) {
   constexpr std::uint32_t kMostWords = 2;
@@ -214,6 +230,26 @@ bool is_opener(const Reading& out, std::uint32_t begin, std::uint32_t end) {
     if (has(out.words[i].cues, kStating)) return false;
   }
   return true;
+}
+
+bool participle_claims(const Reading& out, const Sentence& sentence, std::uint32_t at, const Before& before) {
+  if (attribute(out, sentence, at)) return false;
+  if (before.auxiliary) return true;
+  // "El pedido ha ...": with the helping verb behind it, it is the subject.
+  const bool subject = at + 1 < sentence.end && out.words[at + 1].before == Break::kNone && has(out.words[at + 1].cues, kCueAuxiliary);
+  if (subject) return false;
+  // "Refund processed.", "Cancelled order 12": a note form, at the head of its clause.
+  if (before.distance > 4 || before.other_verb || has(out.words[at].cues, kCuePreposition)) return false;
+  if (before.distance > 0 && (has_object(out, sentence, at) || acts_on(out, sentence, at))) return false;
+  // "LAX to MIA (round trip, booked on May 13)": behind a comma it is an attribute, unless only an opener stands before.
+  if (before.distance == 0 && at > sentence.begin && out.words[at].before == Break::kComma && !is_opener(out, sentence.begin, at)) return false;
+  if (at > sentence.begin && out.words[at].before == Break::kNone && has(out.words[at - 1].cues, kCuePreposition)) return false;
+  // "He cancelado el pedido": behind a determiner it is a noun; "all cancelled" is none.
+  if (at > sentence.begin && out.words[at].before == Break::kNone && has(out.words[at - 1].cues, kCueDeterminer) &&
+      !has(out.words[at - 1].cues, kCueAdverb)) {
+    return false;
+  }
+  return (out.words[at].entry->forms & kFormBase) == 0 || (out.rules.note_forms && stands_as_note(out, sentence, at));
 }
 
 /// "Sure, turning on the lights", "Cancelling order 12 now.": at the head of a sentence, with what it is done to, and no other verb to be
@@ -287,8 +323,9 @@ void find_claims(Reading& out, std::uint32_t number) {
     const auto before = look_back(out, sentence, i);
     out.denies |= before.negated && word.entry != nullptr && (word.entry->forms & kFormDone) != 0;
     if (before.negated || before.conditional || before.modal || before.wanted || (before.other && !before.passive)) continue;
-    const bool state = before.passive && !before.perfect && !before.self;
-    Claim claim{i, number, kNoVerb, false, before.self, state, has(word.cues, kCueFinding)};
+    if (before.relative && !finished) continue;
+    const bool state = before.passive && !before.perfect && !before.agent;
+    Claim claim{i, number, kNoVerb, false, before.agent, state, has(word.cues, kCueFinding)};
     if (finished) {
       if (word.entry != nullptr && word.entry->verb != kNoVerb) claim.verb = word.entry->verb;
       if (attribute(out, sentence, i)) continue;
