@@ -23,11 +23,11 @@ constexpr std::string_view kOwnToolVerbs[] = {"book",      "send",        "recor
 constexpr std::string_view kOnlyAskedVerbs[] = {"note"};
 
 // "create_event" schedules, "add_attendee" invites: verbs of tools that may do what is claimed in other words.
-constexpr std::string_view kDoneBy[] = {"book = create make add set put register",
+constexpr std::string_view kDoneBy[] = {"book = create make add set put register schedule",
                                         "send = reply forward share upload post",
                                         "record = create add write set save store upload put",
                                         "schedule = create add book make set update move change modify edit put",
-                                        "submit = send save create update upload set file post",
+                                        "submit = send save create update upload set file post request return exchange cancel change book pay refund",
                                         "subscribe = create add update set save register",
                                         "unsubscribe = update set delete remove cancel modify change",
                                         "publish = create update send deploy add save apply start upload share post",
@@ -100,6 +100,16 @@ bool may_end_in_call(const RunView& run) {
     ++looked;
   }
   return false;
+}
+
+/// Where the agent's last two messages begin: the very last may be a goodbye.
+std::size_t last_words(const RunView& run) {
+  std::size_t left = 2;
+  for (auto i = run.steps.size(); i-- > 0;) {
+    const auto& step = run.steps[i];
+    if (step.kind == Kind::kModel && !trim(step.output).empty() && --left == 0) return i;
+  }
+  return 0;
 }
 
 constexpr std::size_t kFewWords = 12;  // of a message that only says that it is done
@@ -317,15 +327,23 @@ bool MissingToolCall::is_text_work(const Request& request, const RunView& run, c
   return text_work_.holds(run, thing, effects_[lexicon_.verb(request.verb).group] != 0, said.text, said.step);
 }
 
-/// True when a tool that ran may have done what is claimed: by its verb, or by the thing it works on.
+/// True when a tool that ran may have done what is claimed: by its verb, or by the thing it works on ("your return has been submitted" by
+/// "return_items"). What was sent is told apart from what it is about, so there only what stands behind the verb counts.
 bool MissingToolCall::could_have(const Claim& claim) const {
-  if (ran_.groups[lexicon_.verb(claim.verb).group]) return true;
+  const auto group = lexicon_.verb(claim.verb).group;
+  if (ran_.groups[group]) return true;
   const auto& sentence = reading_.sentences[claim.sentence];
   constexpr std::uint32_t kObjectReach = 6;
   const auto end = std::min(sentence.end, claim.word + 1 + kObjectReach);
   for (auto i = claim.word + 1; i < end; ++i) {
     if (reading_.words[i].before >= Break::kClause) break;
     if (ran_.nouns.contains(hash_noun(reading_.words[i].text))) return true;
+  }
+  if (group == send_group_ || !ran_.any_write) return false;
+  for (auto i = claim.word; i > sentence.begin && claim.word - i < kObjectReach && reading_.words[i].before < Break::kClause; --i) {
+    const auto& subject = reading_.words[i - 1];
+    const bool names_verb = subject.entry != nullptr && subject.entry->verb != kNoVerb;
+    if (names_verb && ran_.groups[lexicon_.verb(subject.entry->verb).group]) return true;
   }
   return false;
 }
@@ -528,6 +546,26 @@ bool MissingToolCall::is_doubtful(const Claim& claim) const {
   return !tells_of_before(claim) && !could_have(claim);
 }
 
+/// True when the passage claims more than how things stand: "Done", "all set", "I've ...".
+bool MissingToolCall::says_done() const {
+  return std::any_of(reading_.claims.begin(), reading_.claims.end(),
+                     [](const Claim& claim) { return !claim.state && !claim.finding && (claim.verb == kNoVerb || claim.by_agent); });
+}
+
+/// True when the agent admits in a later message that something did not or cannot work, or hands over to a person.
+bool MissingToolCall::taken_back_after(const RunView& run, std::size_t step) {
+  const auto takes_back = [&](std::string_view message) {
+    run.pace(message.size());
+    read_words(message, lexicon_, reading_);
+    read_meaning(lexicon_, reading_, false);
+    return reading_.admits() || reading_.hands_over();
+  };
+  for (auto i = step; i != kNoStep && ++i < run.steps.size();) {
+    if (run.steps[i].kind == Kind::kModel && takes_back(run.steps[i].output)) return true;
+  }
+  return false;
+}
+
 /// True when the rest of the message is still to be judged.
 bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdict& verdict) {
   for (const auto& claim : reading_.claims) {
@@ -535,6 +573,8 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     const auto* request = request_for(claim);
     const bool own_tool = effects_[lexicon_.verb(claim.verb).group];
     const bool asked = request != nullptr && counts(*request, claim);
+    // In the middle of a talk "is booked" tells how things stand, unless the agent also says that something is done.
+    if (claim.state && said.step < last_words_ && !says_done()) continue;
     // Where no tool ran it may be nothing but talk: what nobody asked for is no sign.
     if (!ran_.any_write && !asked && !(ran_.any && own_tool && claim.by_agent)) continue;
     if (request == nullptr && (!claim.by_agent || only_asked_[claim.verb])) continue;
@@ -557,6 +597,8 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     read(said.text, lexicon_, reading_);
     if (reading_.admits() && admission_) {
       verdict.suppress("admission", said.step, "the message owns up that something did not work");
+    } else if (admission_ && taken_back_after(run, said.step)) {
+      verdict.suppress("admission", said.step, "a later message owns up that something cannot be done");
     } else {
       verdict.findings.push_back(found);
     }
@@ -583,6 +625,7 @@ void MissingToolCall::judge_general_claim(const RunView& run, Verdict& verdict) 
 
 void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
   outputs_read_ = false;
+  last_words_ = last_words(run);
   collect_in_doubt();
   for (std::size_t i = 0; i < run.steps.size() && verdict.findings.empty(); ++i) {
     const auto& step = run.steps[i];

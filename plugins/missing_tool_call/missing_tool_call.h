@@ -74,6 +74,8 @@ class MissingToolCall {
   void collect_in_doubt();
   [[nodiscard]] bool tells_of_before(const Claim& claim) const;
   [[nodiscard]] bool is_doubtful(const Claim& claim) const;
+  [[nodiscard]] bool says_done() const;
+  [[nodiscard]] bool taken_back_after(const RunView& run, std::size_t step);
   [[nodiscard]] bool judge_passage(const RunView& run, const Said& said, Verdict& verdict);
   void collect_relevant();
   void judge_message(const RunView& run, const Said& said, Verdict& verdict);
@@ -119,6 +121,7 @@ class MissingToolCall {
   Grounds written_;  // ids in the outputs of tools that write
   bool outputs_read_ = false;
   bool requests_pending_ = false;
+  std::size_t last_words_ = 0;  // the step where the agent's last messages begin
   bool wide_ = false;  // an open verb or a noun was asked for: claims of any action are looked for
   Ran ran_;
   std::vector<std::uint8_t> in_doubt_;  // by group: its claim would be worth a look
