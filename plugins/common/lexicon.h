@@ -23,7 +23,7 @@ inline constexpr std::uint16_t kNoVerb = 0xFFFF;
 /// What the lexicon knows of one word.
 struct WordEntry {
   std::string word;
-  std::uint32_t cues = 0;
+  std::uint64_t cues = 0;
   std::uint16_t verb = kNoVerb;
   std::uint8_t forms = 0;
 
@@ -38,7 +38,7 @@ struct WordEntry {
 /// Several words with one meaning together.
 struct Phrase {
   std::vector<std::string> words;
-  std::uint32_t cues = 0;
+  std::uint64_t cues = 0;
 };
 
 /// How a text is read; each is a setting.

@@ -106,7 +106,7 @@ bool hangs_on_noun(const Reading& out, const Sentence& sentence, std::uint32_t s
   if (subject == sentence.begin || out.words[subject].before != Break::kNone) return false;
   const auto plain = [&](std::uint32_t i) {
     const auto& word = out.words[i];
-    constexpr std::uint32_t kStating = kCueSelf | kCueOther | kCueAuxiliary | kCueModal | kCueConjunction | kCuePreposition | kCueAdverb |
+    constexpr std::uint64_t kStating = kCueSelf | kCueOther | kCueAuxiliary | kCueModal | kCueConjunction | kCuePreposition | kCueAdverb |
                                        kCueNegation | kCueCondition;
     return !has(word.cues, kStating) && (word.entry == nullptr || (word.entry->forms & (kFormDone | kFormDoing)) == 0);
   };
@@ -224,7 +224,7 @@ bool stands_as_note(const Reading& out, const Sentence& sentence, std::uint32_t 
 bool is_opener(const Reading& out, std::uint32_t begin, std::uint32_t end) {
   constexpr std::uint32_t kMostWords = 2;
   if (end == begin || end - begin > kMostWords) return false;
-  constexpr std::uint32_t kStating =
+  constexpr std::uint64_t kStating =
       kCueSelf | kCueOther | kCueDeterminer | kCueAuxiliary | kCueCondition | kCueModal | kCueNegation | kCueAsking;
   for (auto i = begin; i < end; ++i) {
     if (has(out.words[i].cues, kStating)) return false;

@@ -14,7 +14,7 @@ namespace runwarden::plugins {
 struct ReadWord {
   std::string_view text;
   const WordEntry* entry = nullptr;
-  std::uint32_t cues = 0;  // of the word and of every phrase that covers it
+  std::uint64_t cues = 0;  // of the word and of every phrase that covers it
   Break before = Break::kNone;
 };
 
@@ -33,7 +33,7 @@ struct Claim {
 struct Sentence {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
-  std::uint32_t cues = 0;
+  std::uint64_t cues = 0;
   bool question = false;
 };
 
@@ -43,7 +43,7 @@ struct Reading {
   std::vector<ReadWord> words;
   std::vector<Sentence> sentences;
   std::vector<Claim> claims;
-  std::uint32_t cues = 0;
+  std::uint64_t cues = 0;
   bool denies = false;  // says of something that it was not done
   ReadingRules rules;
   bool has_code = false;  // a fenced code block was left out

@@ -135,6 +135,11 @@ constexpr std::string_view kAdmissions[] = {"unable to",
                                             "fallo al",
                                             "ha fallado",
                                             "error al"};
+constexpr std::string_view kTrouble[] = {
+    "failed",  "fails",     "failing",     "failure", "failures", "error",    "errors",        "sorry",   "apologies", "apologize", "problem",
+    "problems", "issue",    "issues",      "exception", "crashed", "rejected", "declined",     "refused", "denied",    "aborted",   "timeout",
+    "nothing was", "no action", "no changes were", "was not", "were not", "wasn't", "weren't", "did not", "didn't",    "has not",   "hasn't",
+    "have not", "haven't",  "fallo",       "fallado", "fallido",  "perdon",   "lo siento",     "problema", "rechazado", "rechazada"};
 constexpr std::string_view kGoodbyes[] = {
     "you're welcome", "you are welcome",   "thank you",    "thanks",           "goodbye",       "good bye",   "bye",
     "have a great",   "have a good",       "have a nice",  "have a wonderful", "have a lovely", "take care",  "safe travels",
@@ -587,6 +592,7 @@ constexpr WordList kLists[] = {
     {"modal_noun_words", kCueNounModal, kModalNouns},
     {"admissions", kCueAdmission, kAdmissions},
     {"goodbyes", kCueGoodbye, kGoodbyes},
+    {"trouble", kCueTrouble, kTrouble},
     {"handovers", kCueHandover, kHandovers},
     {"determiners", kCueDeterminer, kDeterminers},
     {"selves", kCueSelf, kSelves},

@@ -95,7 +95,7 @@ void WordFilter::add(std::string_view word) {
   beginnings_[hash / 64] |= std::uint64_t{1} << (hash % 64);
 }
 
-void WordFilter::add_all(const Lexicon& lexicon, std::uint32_t cues) {
+void WordFilter::add_all(const Lexicon& lexicon, std::uint64_t cues) {
   const auto shorter = [](const std::string& a, const std::string& b) { return a.size() < b.size(); };
   for (const auto& phrase : lexicon.phrases()) {
     if (has(phrase.cues, cues)) add(*std::max_element(phrase.words.begin(), phrase.words.end(), shorter));

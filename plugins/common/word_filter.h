@@ -19,7 +19,7 @@ class WordFilter {
   void add(std::string_view word);
 
   /// Takes in the words with one of the cues, and of each phrase with one its longest word.
-  void add_all(const Lexicon& lexicon, std::uint32_t cues);
+  void add_all(const Lexicon& lexicon, std::uint64_t cues);
 
   /// True when one of the words stands in the text as it came.
   [[nodiscard]] bool finds(std::string_view text);

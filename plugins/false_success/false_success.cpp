@@ -47,7 +47,7 @@ bool contains(std::string_view text, std::string_view word) {
 
 /// True when the text says that something was not done or not found, or leaves the next word to the user.
 bool is_open(const Reading& reading) {
-  if (reading.denies || (reading.cues & kCueNothingFound) != 0) return true;
+  if (reading.denies || has(reading.cues, kCueNothingFound | kCueTrouble)) return true;
   constexpr std::size_t kEnd = 2;
   std::size_t looked = 0;
   for (auto sentence = reading.sentences.rbegin(); sentence != reading.sentences.rend() && looked < kEnd; ++sentence, ++looked) {
@@ -99,12 +99,13 @@ Finding FalseSuccess::finding(const RunView& run, const FailedStep& failed, cons
   out.score = failed.failure == Failure::kSoft ? kSoftScore : hard_word_in(step) ? kHardScore : kPlainScore;
   out.title = "False success: agent claimed completion after " + name + " failed";
   out.summary = "Step \"" + name + "\" reported \"" + reported + "\", but ";
-  if (message.found) {
+  if (message.found && !flag_only_) {
     out.summary += "the agent's final message claimed success (\"" + quote(message.text) + "\").";
     out.evidence = {failure_evidence(run, failed.step), {message.pointer(), quote(message.text)}};
   } else {
     out.summary += "the run was reported as a success.";
     out.evidence = {failure_evidence(run, failed.step), {"/success", "true"}};
+    if (message.found) out.evidence.push_back({message.pointer(), quote(message.text)});
   }
   out.summary += " The user was told the action completed when it did not.";
   out.primary_step = failed.step;
@@ -232,15 +233,16 @@ bool FalseSuccess::mentions_undone_value(const StepView& step, bool words_only) 
     // A kind ("business"), no address or name of a thing.
     if (words_only && (digits || value.names_object || value.text.find_first_of(" @./") != std::string_view::npos)) return false;
     ++tried;
-    return mentioned(value.text, words_only);
+    return mentioned(value.text, true);
   });
 }
 
-bool FalseSuccess::verb_claimed(const ToolMeaning& tool, bool states_only) const {
+bool FalseSuccess::verb_claimed(const ToolMeaning& tool, Claimed how) const {
   return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
-    if (claim.verb == kNoVerb || tool.group == 0 || tool.any_purpose || (states_only && !claim.state)) return true;
-    const auto group = lexicon_.verb(claim.verb).group;
-    return group == finish_group_ || std::find(tool.groups.begin(), tool.groups.end(), group) != tool.groups.end();
+    const bool unnamed = claim.verb == kNoVerb || lexicon_.verb(claim.verb).group == finish_group_;
+    if (how == Claimed::by_name && (unnamed || tool.group == 0)) return false;
+    if (unnamed || tool.group == 0 || tool.any_purpose || (how == Claimed::any_state && !claim.state)) return true;
+    return std::find(tool.groups.begin(), tool.groups.end(), lexicon_.verb(claim.verb).group) != tool.groups.end();
   });
 }
 
@@ -251,13 +253,16 @@ bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   const auto& tool = recovery_.meaning(step.name);
   // The flag alone speaks of what the run was for, and a look-up seldom is that.
   if (flag_only_) return !tool.reads && last_done_ == kNoStep;
+  const bool done_later = last_done_ != kNoStep && last_done_ > failed.step;
   // A look-up that answered with an error and was not needed in the end: what was asked for was done after it.
-  if (tool.reads && failed.failure == Failure::kSoft && last_done_ != kNoStep && last_done_ > failed.step) return false;
+  if (tool.reads && failed.failure == Failure::kSoft && done_later) return false;
   if (mentions_undone_value(step, false)) return true;
   // Nothing that could have been meant instead was done.
-  if (last_done_ == kNoStep) return tool.reads || verb_claimed(tool, true);
+  if (last_done_ == kNoStep) return tool.reads || verb_claimed(tool, Claimed::any_state);
   if (tool.reads) return false;
-  return verb_claimed(tool, false) && (tool.group == 0 ? last_done_ < failed.step : !done_groups_.contains(tool.group));
+  if (tool.group != 0 && done_groups_.contains(tool.group)) return false;
+  // "All done" after another action speaks of that one.
+  return verb_claimed(tool, done_later ? Claimed::by_name : Claimed::in_general);
 }
 
 /// True when the agent owned up in some message after the step, though not in its last one.

@@ -47,7 +47,9 @@ class FalseSuccess {
   [[nodiscard]] bool mentions_undone_value(const StepView& step, bool words_only);
   [[nodiscard]] bool mentioned(std::string_view value, bool in_claims);
   void index_message();
-  [[nodiscard]] bool verb_claimed(const ToolMeaning& tool, bool states_only) const;
+  /// How a claim must name what a call was for: "all done" will do, any word of a deed will do, only its own verb will do.
+  enum class Claimed : std::uint8_t { in_general, any_state, by_name };
+  [[nodiscard]] bool verb_claimed(const ToolMeaning& tool, Claimed how) const;
   [[nodiscard]] bool hard_word_in(const StepView& step);
   [[nodiscard]] Finding finding(const RunView& run, const FailedStep& failed, const FinalMessage& message);
 

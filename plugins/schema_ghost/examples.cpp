@@ -9,7 +9,7 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::uint32_t kSigns = kCueSimulated | kCueExample;
+constexpr std::uint64_t kSigns = kCueSimulated | kCueExample;
 
 std::size_t line_end(std::string_view text, std::size_t at) {
   return std::min(text.find('\n', at), text.size());
