@@ -39,17 +39,32 @@ std::string two_decimals(double value) {
   return text;
 }
 
+namespace {
+
+/// The last message that an outcome repeats word for word, kNoStep where it repeats none.
+std::size_t place_of(const RunView& run, std::string_view outcome) {
+  for (auto i = run.steps.size(); i-- > 0;) {
+    if (run.steps[i].kind == Kind::kModel && trim(run.steps[i].output) == trim(outcome)) return i;
+  }
+  return kNoStep;
+}
+
+}  // namespace
+
 FinalMessage find_final_message(const RunView& run, const Lexicon& lexicon, Reading& reading) {
   FinalMessage last;
   FinalMessage candidate;
   const auto take = [&](std::string_view text, std::size_t step) {
     if (trim(text).empty()) return false;
-    candidate = {text, step, true};
+    candidate = {text, step, step, true};
     read(text, lexicon, reading);
     if (!last.found) last = candidate;
     return !is_goodbye(reading);
   };
-  if (take(run.outcome, kNoStep)) return candidate;
+  if (take(run.outcome, kNoStep)) {
+    candidate.place = place_of(run, run.outcome);
+    return candidate;
+  }
   for (std::size_t i = run.steps.size(); i-- > 0;) {
     const auto& step = run.steps[i];
     if (step.kind != Kind::kModel || trim(step.output) == trim(run.outcome)) continue;

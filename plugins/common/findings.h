@@ -34,6 +34,7 @@ enum class Failure : std::uint8_t { kNone, kSoft, kHard };
 struct FinalMessage {
   std::string_view text;
   std::size_t step = kNoStep;  // kNoStep for outcomeSummary
+  std::size_t place = kNoStep;  // the step that it was said in: of an outcome that repeats a message, that message; else kNoStep, the end
   bool found = false;
 
   [[nodiscard]] std::string pointer() const { return step == kNoStep ? "/outcomeSummary" : pointer_to(step, Field::kOutput); }

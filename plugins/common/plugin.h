@@ -8,6 +8,7 @@
 
 #include "common/run_view.h"
 #include "common/verdict.h"
+#include "evidence/wrapped_call.h"
 #include "runwarden/detector.hpp"
 
 namespace runwarden::plugins {
@@ -28,6 +29,7 @@ class Plugin : public rw::Detector {
     take_in(run);
     call.stop_point();
     view_.stop = [&call] { call.stop_point(); };
+    unwrap_calls(view_);
     const Verdict verdict = detector_->evaluate(view_);
     for (const auto& finding : verdict.findings) tell(finding, call);
     for (const auto& silenced : verdict.suppressed)

@@ -5,6 +5,7 @@
 #include "common/fold.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "evidence/artifacts.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -328,7 +329,7 @@ FinalMessage FalseSuccess::claim_after(const RunView& run, std::size_t step, con
     const auto& sentence = reading_.sentences[claim.sentence];
     for (auto i = sentence.begin; i < sentence.end; ++i) {
       const auto noun = hash_noun(reading_.words[i].text);
-      if (std::find(tool.nouns.begin(), tool.nouns.end(), noun) != tool.nouns.end()) return {run.steps[next].output, next, true};
+      if (std::find(tool.nouns.begin(), tool.nouns.end(), noun) != tool.nouns.end()) return {run.steps[next].output, next, next, true};
     }
   }
   return {};
@@ -378,6 +379,23 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
   return verdict;
 }
 
+/// True when a file or address that the final message names stands in what a later call that succeeded gave back.
+bool FalseSuccess::artifact_there(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
+  constexpr std::size_t kMost = 8;
+  std::string buffer;
+  const auto told = told_of(message.text, buffer);
+  collect_artifacts(told, kMost, artifacts_);
+  if (artifacts_.empty()) return false;
+  for (auto i = failed.step + 1; i < run.steps.size(); ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind != Kind::kTool || !gave_something(run, i)) continue;
+    run.pace(step.output.size());
+    const auto names = [&](std::string_view artifact) { return step.output.find(artifact) != std::string_view::npos; };
+    if (std::any_of(artifacts_.begin(), artifacts_.end(), names)) return true;
+  }
+  return false;
+}
+
 void FalseSuccess::judge_failures(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   for (auto failed = failed_.rbegin(); failed != failed_.rend(); ++failed) {
     const auto& step = run.steps[failed->step];
@@ -388,8 +406,14 @@ void FalseSuccess::judge_failures(const RunView& run, const FinalMessage& messag
         verdict.suppress("recovery", failed->step, "a later call did what this one was for");
         continue;
       }
+    } else if (message.found && no_claim_ && message.place < failed->step) {
+      verdict.suppress("no_claim", failed->step, "the last thing that the agent said stands before this failure");
+      continue;
     } else if (message.found && unrelated_claim_ && !concerns(run, *failed)) {
       verdict.suppress("unrelated_claim", failed->step, "what the final message claims was done by other calls");
+      continue;
+    } else if (message.found && recovery_rule_ && artifact_there(run, *failed, message)) {
+      verdict.suppress("recovery", failed->step, "a later call found or made what the final message names");
       continue;
     }
     verdict.findings.push_back(finding(run, *failed, message));

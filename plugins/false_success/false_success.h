@@ -43,6 +43,7 @@ class FalseSuccess {
   void find_standing_claims(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool owned_up_after(const RunView& run, std::size_t step);
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  [[nodiscard]] bool artifact_there(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool mentions_undone_value(const StepView& step, bool words_only);
   [[nodiscard]] bool mentioned(std::string_view value, bool in_claims);
@@ -74,6 +75,7 @@ class FalseSuccess {
   std::vector<FailedStep> failed_;
   std::vector<Failure> failures_;  // by step, soft ones too
   std::vector<CallValue> values_;
+  std::vector<std::string_view> artifacts_;
   bool flag_only_ = false;  // nothing but success: true claims
   bool indexed_ = false;
   HashSet said_;                     // words of the final message

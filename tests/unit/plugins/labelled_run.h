@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/run_view.h"
+#include "evidence/wrapped_call.h"
 
 namespace runwarden::plugins {
 
@@ -37,6 +38,7 @@ class LabelledRunReader {
       if (metadata.contains("inputTokens")) into_.run.input_tokens = metadata["inputTokens"].get<std::int64_t>();
     }
     for (const auto& step : run.value("steps", nlohmann::json::array())) into_.run.steps.push_back(read_step(step));
+    unwrap_calls(into_.run);
   }
 
  private:

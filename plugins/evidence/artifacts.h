@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace runwarden::plugins {
+
+/// Collects the files, folders and addresses that a text names ("/srv/deck.pptx", "report.md", "https://example.com/a"), at most
+/// `most`, each once. Replaces `out`; the views point into `text`. Linear; any thread.
+void collect_artifacts(std::string_view text, std::size_t most, std::vector<std::string_view>& out);
+
+}  // namespace runwarden::plugins
