@@ -193,6 +193,25 @@ bool read_number(std::string_view word, Fact& fact) {
   return true;
 }
 
+/// "843-acre", "666/passenger": a number of something, not an id.
+bool read_quantity(std::string_view word, Fact& fact) {
+  constexpr std::size_t kShortestNoun = 3;
+  const auto sign = word.find_first_of("-/");
+  if (sign == std::string_view::npos || sign == 0 || word.size() - sign <= kShortestNoun) return false;
+  const auto noun = word.substr(sign + 1);
+  const auto plain = [](char c) { return c >= 'a' && c <= 'z'; };
+  return std::all_of(noun.begin(), noun.end(), plain) && read_number(word.substr(0, sign), fact);
+}
+
+/// "4h29m", "2h": how long something takes, which every source words in its own way.
+bool is_duration(std::string_view word) {
+  const auto hours = word.find_first_not_of("0123456789");
+  if (hours == 0 || hours == std::string_view::npos || (word[hours] != 'h' && word[hours] != 'H')) return false;
+  auto rest = word.substr(hours + 1);
+  while (!rest.empty() && is_digit(rest[0])) rest.remove_prefix(1);
+  return rest.empty() || rest == "m" || rest == "min" || rest == "M";
+}
+
 bool read_id(std::string_view word, const Shape& shape, Fact& fact) {
   if (shape.digits == 0 || shape.letters == 0) {
     // "12-345-6": digits with signs.
@@ -311,6 +330,11 @@ class Collector {
       return add(fact);
     }
     day_ = 0;
+    if (is_duration(word)) return;
+    if (read_quantity(word, fact)) {
+      fact.money = money_before(begin);
+      return add(fact);
+    }
     if (read_id(word, shape, fact)) add(fact);
   }
 

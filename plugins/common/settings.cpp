@@ -227,6 +227,13 @@ bool Settings::rule(std::string_view name, bool fallback) const {
   return value->get<bool>();
 }
 
+std::string Settings::text(std::string_view name) const {
+  const auto* value = json_->find(name);
+  if (value == nullptr) return {};
+  if (!value->is_string()) throw std::invalid_argument("/" + std::string(name) + ": expected a string, got " + value->dump());
+  return value->get<std::string>();
+}
+
 std::int64_t Settings::integer(std::string_view name, std::int64_t fallback) const {
   const auto* value = json_->find(name);
   if (value == nullptr) return fallback;

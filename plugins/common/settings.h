@@ -25,6 +25,9 @@ class Settings {
   /// A boolean; precision rules are booleans that are on when absent.
   [[nodiscard]] bool rule(std::string_view name, bool fallback = true) const;
 
+  /// A string; empty when absent.
+  [[nodiscard]] std::string text(std::string_view name) const;
+
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t fallback) const;
 
   /// A list: the setting's own, else the shipped one, and in both cases those of `extra_<name>` after it.

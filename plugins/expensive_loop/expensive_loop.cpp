@@ -269,6 +269,29 @@ void ExpensiveLoop::find_cycles(const RunView& run, Verdict& verdict) {
   }
 }
 
+/// Of equal calls between two user turns, those with one and the same output, where there are enough for a loop: what came in between
+/// taught nothing that was still so later.
+std::vector<std::size_t> ExpensiveLoop::same_answers(const RunView& run, std::size_t begin, std::size_t end) {
+  std::vector<std::size_t> members;
+  for (auto k = begin; k < end; ++k) {
+    auto& call = calls_[order_[k]];
+    const auto& output = run.steps[call.step].output;
+    if (!call.known || !present(output) || under_way(output)) continue;
+    call.output = output_of(run, call);
+    members.push_back(order_[k]);
+  }
+  const auto group = [&](std::size_t index) { return std::pair(calls_[index].user_turns, calls_[index].output); };
+  std::stable_sort(members.begin(), members.end(), [&](auto a, auto b) { return group(a) < group(b); });
+  std::vector<std::size_t> most;
+  for (auto first = members.begin(); first != members.end();) {
+    const auto last = std::find_if(first, members.end(), [&](auto index) { return group(index) != group(*first); });
+    if (static_cast<std::size_t>(last - first) > most.size()) most.assign(first, last);
+    first = last;
+  }
+  if (static_cast<std::int64_t>(most.size()) < threshold_) most.clear();
+  return most;
+}
+
 void ExpensiveLoop::judge_group(const RunView& run, std::size_t begin, std::size_t end, Verdict& verdict) {
   if (static_cast<std::int64_t>(end - begin) < threshold_) return;
   Series best;
@@ -287,19 +310,22 @@ void ExpensiveLoop::judge_group(const RunView& run, std::size_t begin, std::size
     if (++series.repeats == 2) series.second = k;
     if (series.repeats > best.repeats) best = series;
   }
-  const auto first_step = calls_[order_[begin]].step;
-  if (best.repeats < threshold_) {
-    if (!broke.empty()) {
-      verdict.suppress(
-          broke, first_step,
-          broke == "progress" ? "the output of equal calls changed" : "a user turn and another change stand between equal calls");
-    }
-    return;
+  if (best.repeats >= threshold_) {
+    std::vector<std::size_t> members(order_.begin() + static_cast<std::ptrdiff_t>(best.first),
+                                     order_.begin() + static_cast<std::ptrdiff_t>(best.first) + best.repeats);
+    verdict.findings.push_back(loop_of(run, members, calls_[order_[best.second]].step));
+  } else if (const auto members = same_answers(run, begin, end); !members.empty()) {
+    verdict.findings.push_back(loop_of(run, members, calls_[members[1]].step));
+  } else if (!broke.empty()) {
+    verdict.suppress(broke, calls_[order_[begin]].step,
+                     broke == "progress" ? "the output of equal calls changed" : "a user turn and another change stand between equal calls");
   }
-  const auto primary = calls_[order_[best.second]].step;
-  auto found = finding(run, std::string(step_name(run.steps[primary])), best.repeats, primary);
-  for (std::int64_t k = 0; k < best.repeats && k < static_cast<std::int64_t>(kMostEvidence); ++k) {
-    const auto step = calls_[order_[best.first + static_cast<std::size_t>(k)]].step;
+}
+
+Finding ExpensiveLoop::loop_of(const RunView& run, const std::vector<std::size_t>& members, std::size_t primary) const {
+  auto found = finding(run, std::string(step_name(run.steps[primary])), static_cast<std::int64_t>(members.size()), primary);
+  for (std::size_t k = 0; k < members.size() && k < kMostEvidence; ++k) {
+    const auto step = calls_[members[k]].step;
     const auto& view = run.steps[step];
     if (failure_of(view, content_) != Failure::kNone) {
       found.evidence.push_back(failure_evidence(run, step));
@@ -307,7 +333,7 @@ void ExpensiveLoop::judge_group(const RunView& run, std::size_t begin, std::size
       found.evidence.push_back({pointer_to(step, Field::kInput), quote(view.input)});
     }
   }
-  verdict.findings.push_back(std::move(found));
+  return found;
 }
 
 void ExpensiveLoop::find_series(const RunView& run, Verdict& verdict) {

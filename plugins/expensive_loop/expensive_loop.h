@@ -58,6 +58,8 @@ class ExpensiveLoop {
   void find_cycles(const RunView& run, Verdict& verdict);
   [[nodiscard]] std::size_t cycle_rounds(const RunView& run, std::size_t at, std::size_t length);
   void find_series(const RunView& run, Verdict& verdict);
+  [[nodiscard]] std::vector<std::size_t> same_answers(const RunView& run, std::size_t begin, std::size_t end);
+  [[nodiscard]] Finding loop_of(const RunView& run, const std::vector<std::size_t>& members, std::size_t primary) const;
   void judge_group(const RunView& run, std::size_t begin, std::size_t end, Verdict& verdict);
   void find_retries(const RunView& run, Verdict& verdict);
   [[nodiscard]] Finding finding(const RunView& run, const std::string& name, std::int64_t repeats, std::size_t primary) const;

@@ -6,6 +6,7 @@
 #include "common/tools.h"
 #include "common/words.h"
 #include "evidence/artifacts.h"
+#include "evidence/payload.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -19,6 +20,7 @@ constexpr std::size_t kLongestValue = 60;
 constexpr std::size_t kMostValues = 64;
 
 constexpr SettingSchema kProperties[] = {
+    FiringLine::kProperty,
     {"hard_words", R"({"type":"array","items":{"type":"string"}})"},
     {"extra_hard_words", R"({"type":"array","items":{"type":"string"}})"},
     {"soft_failures", R"({"type":"boolean"})"},
@@ -63,6 +65,7 @@ FalseSuccess::FalseSuccess(std::string_view settings_json) : recovery_(lexicon_,
   const Settings settings(settings_json);
   lexicon_ = make_lexicon(settings);
   content_ = make_content_rules(settings);
+  line_ = FiringLine(settings.text("sensitivity"));
   read_prefixes_ = settings.list("read_prefixes", shipped_read_prefixes());
   hard_words_ = settings.folded_list("hard_words", kHardWords);
   soft_failures_ = settings.rule("soft_failures");
@@ -121,7 +124,10 @@ void FalseSuccess::collect_failures(const RunView& run) {
     run.pace(run.steps[i].output.size());
     const auto failure = failure_of(run.steps[i], content_);
     failures_.push_back(failure);
-    if (failure == Failure::kHard || (failure == Failure::kSoft && soft_failures_)) failed_.push_back({i, failure, false});
+    if (failure == Failure::kNone || (failure == Failure::kSoft && !soft_failures_)) continue;
+    // An error flag beside a full payload is no failure of a look-up.
+    if (recovery_rule_ && run.steps[i].kind == Kind::kTool && has_payload(run.steps[i].output)) continue;
+    failed_.push_back({i, failure, false});
   }
 }
 
@@ -247,6 +253,22 @@ bool FalseSuccess::verb_claimed(const ToolMeaning& tool, Claimed how) const {
   });
 }
 
+/// True when the agent owned up to the user after the step, and the user answered. The reading of the final message is made again.
+bool FalseSuccess::user_was_told(const RunView& run, std::size_t step) {
+  bool told = false;
+  bool answered = false;
+  for (auto i = step + 1; i < run.steps.size() && !answered; ++i) {
+    const auto& later = run.steps[i];
+    answered = told && later.kind == Kind::kUser;
+    if (told || later.kind != Kind::kModel) continue;
+    read(later.output, lexicon_, reading_);
+    told = reading_.admits() || reading_.hands_over();
+  }
+  (void)find_final_message(run, lexicon_, reading_);
+  indexed_ = false;
+  return answered;
+}
+
 /// Whether what the final message claims is what this step failed to do.
 bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   const auto& step = run.steps[failed.step];
@@ -262,8 +284,10 @@ bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   if (last_done_ == kNoStep) return tool.reads || verb_claimed(tool, Claimed::any_state);
   if (tool.reads) return false;
   if (tool.group != 0 && done_groups_.contains(tool.group)) return false;
-  // "All done" after another action speaks of that one.
-  return verb_claimed(tool, done_later ? Claimed::by_name : Claimed::in_general);
+  // "All done" after another action speaks of that one, and after the agent owned up, of the rest.
+  if (done_later) return verb_claimed(tool, Claimed::by_name);
+  if (verb_claimed(tool, Claimed::by_name)) return true;
+  return verb_claimed(tool, Claimed::in_general) && !user_was_told(run, failed.step);
 }
 
 /// True when the agent owned up in some message after the step, though not in its last one.

@@ -7,6 +7,7 @@
 #include "common/findings.h"
 #include "common/recovery.h"
 #include "common/settings.h"
+#include "evidence/confidence.h"
 
 namespace runwarden::plugins {
 
@@ -41,6 +42,7 @@ class FalseSuccess {
   [[nodiscard]] FinalMessage claim_after(const RunView& run, std::size_t step, const ToolMeaning& tool, bool any_verb);
   [[nodiscard]] FinalMessage claim_after_no_op(const RunView& run, const FailedStep& failed);
   void find_standing_claims(const RunView& run, Verdict& verdict);
+  [[nodiscard]] bool user_was_told(const RunView& run, std::size_t step);
   [[nodiscard]] bool owned_up_after(const RunView& run, std::size_t step);
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] bool artifact_there(const RunView& run, const FailedStep& failed, const FinalMessage& message);
@@ -56,6 +58,7 @@ class FalseSuccess {
 
   Lexicon lexicon_;
   ContentRules content_;
+  FiringLine line_{{}};
   std::vector<std::string> read_prefixes_;
   std::vector<std::string> hard_words_;
   bool soft_failures_;

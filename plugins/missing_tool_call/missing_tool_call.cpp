@@ -34,6 +34,7 @@ constexpr std::string_view kDoneBy[] = {"book = create make add set put register
                                         "invite = update add send create share grant"};
 
 constexpr SettingSchema kProperties[] = {
+    FiringLine::kProperty,
     {"request_verbs", R"({"type":"array","items":{"type":"string"}})"},
     {"extra_request_verbs", R"({"type":"array","items":{"type":"string"}})"},
     {"own_tool_verbs", R"({"type":"array","items":{"type":"string"}})"},
@@ -124,6 +125,7 @@ MissingToolCall::MissingToolCall(std::string_view settings_json) : MissingToolCa
 
 MissingToolCall::MissingToolCall(const Settings& settings)
     : lexicon_(make_actions_lexicon(settings)),
+      line_(settings.text("sensitivity")),
       read_prefixes_(settings.list("read_prefixes", shipped_read_prefixes())),
       about_action_(settings.rule("about_action")),
       admission_(settings.rule("admission")),

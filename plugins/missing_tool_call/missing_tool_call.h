@@ -11,6 +11,7 @@
 #include "common/recovery.h"
 #include "common/settings.h"
 #include "common/word_filter.h"
+#include "evidence/confidence.h"
 #include "missing_tool_call/requests.h"
 #include "missing_tool_call/text_work.h"
 
@@ -86,6 +87,7 @@ class MissingToolCall {
   [[nodiscard]] Finding finding(const RunView& run, const Request& request, const Said& said, int score) const;
 
   Lexicon lexicon_;
+  FiringLine line_;
   std::vector<std::string> read_prefixes_;
   std::vector<bool> relevant_;    // by verb: beside tools that write, a request or claim of it can make a finding
   std::vector<bool> actions_;     // by verb: without them it can

@@ -26,6 +26,7 @@ constexpr std::size_t kPrinted = 1000;  // bytes of output beyond what an error 
 constexpr std::size_t kCutTail = 2000;  // bytes of a value that the cut may have gone through
 
 constexpr SettingSchema kProperties[] = {
+    FiringLine::kProperty,
     {"grounding", R"({"type":"boolean"})"},
     {"admission", R"({"type":"boolean"})"},
     {"example_scope", R"({"type":"boolean"})"},
@@ -58,6 +59,13 @@ bool has_list(std::string_view text) {
   return false;
 }
 
+/// "think", "sequential_thinking": keeps what the agent tells itself.
+bool only_thinks(std::string_view tool) {
+  std::vector<std::string> words;
+  split_tool_name(base_name(tool), words);
+  return std::any_of(words.begin(), words.end(), [](const auto& word) { return word == "think" || word == "thinking" || word == "reflect"; });
+}
+
 /// True when a recorded output ends in the middle: JSON without its end, or dots where more stood.
 bool is_cut(std::string_view output) {
   output = trim(output);
@@ -75,6 +83,7 @@ SchemaGhost::SchemaGhost(std::string_view settings_json) : tools_(lexicon_, read
   const Settings settings(settings_json);
   lexicon_ = make_lexicon(settings);
   content_ = make_content_rules(settings);
+  line_ = FiringLine(settings.text("sensitivity"));
   grounding_ = settings.rule("grounding");
   admission_ = settings.rule("admission");
   example_scope_ = settings.rule("example_scope");
@@ -302,7 +311,33 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
     if (own_words_ && withheld_.size() < kMostWithheld) withheld_.push_back(step);
     return;
   }
+  if (!line_.fires(confidence(run, hollow, step), "few_specifics", hollow.step, verdict)) return;
   verdict.findings.push_back(finding(run, hollow.step, step < run.steps.size() ? pointer_to(step, Field::kOutput) : "/outcomeSummary"));
+}
+
+/// How sure it is that what is ungrounded was made up: the more of it, the more special, and the nearer to the step that gave nothing.
+double SchemaGhost::confidence(const RunView& run, Hollow hollow, std::size_t step) const {
+  constexpr double kNear = 0.35, kMoney = 0.5, kId = 0.6, kPoorId = 0.25, kOther = 0.35, kNewTitle = 0.6;
+  constexpr std::size_t kDigitsOfAnId = 2;
+  const auto is_user = [&](const StepView& other) { return other.kind == Kind::kUser; };
+  const auto first = run.steps.begin() + static_cast<std::ptrdiff_t>(hollow.step) + 1;
+  const auto last = run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, run.steps.size()));
+  const bool near = !(hollow.later && hollow.ids_only) && std::none_of(first, last, is_user);
+  double sum = near ? kNear : 0.0;
+  std::vector<std::uint64_t> seen;
+  for (const auto& fact : facts_) {
+    if (std::find(seen.begin(), seen.end(), fact.normal) != seen.end()) continue;
+    seen.push_back(fact.normal);
+    const auto digits = std::count_if(fact.text.begin(), fact.text.end(), is_digit);
+    if (fact.kind == FactKind::kId) {
+      sum += static_cast<std::size_t>(digits) >= kDigitsOfAnId ? kId : kPoorId;
+    } else {
+      sum += fact.money ? kMoney : kOther;
+    }
+    if (sum >= 1.0) return 1.0;
+  }
+  if (names_.size() >= kNamesThatTell) sum += kOther * static_cast<double>(names_.size());
+  return std::min(1.0, sum + kNewTitle * static_cast<double>(titles_.size()));
 }
 
 /// Why a specific answer after a step that gave nothing is no finding.
@@ -322,7 +357,7 @@ void SchemaGhost::tell_of_design(std::string_view answer, Verdict& verdict) {
   if (is_specific(answer, facts_)) verdict.suppress("empty_by_design", designed_, "the tool never returns anything in this run");
 }
 
-/// A tool that was called several times and never returned anything returns nothing by design.
+/// A tool that was called several times and never returned anything returns nothing by design; so does one that only keeps a thought.
 void SchemaGhost::learn_design(const RunView& run) {
   silent_.clear();
   std::unordered_map<std::string_view, std::size_t> calls;
@@ -334,7 +369,7 @@ void SchemaGhost::learn_design(const RunView& run) {
     const auto [it, fresh] = silent_.try_emplace(step.name, silent);
     it->second = it->second && silent;
   }
-  for (auto& [name, silent] : silent_) silent = silent && calls[name] >= kCallsThatTeach;
+  for (auto& [name, silent] : silent_) silent = silent && (calls[name] >= kCallsThatTeach || only_thinks(name));
 }
 
 SchemaGhost::Hollow SchemaGhost::after_tool(const RunView& run, std::size_t i, Hollow hollow) {

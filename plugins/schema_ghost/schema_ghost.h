@@ -10,6 +10,7 @@
 #include "common/recovery.h"
 #include "common/settings.h"
 #include "common/word_filter.h"
+#include "evidence/confidence.h"
 #include "schema_ghost/examples.h"
 
 namespace runwarden::plugins {
@@ -60,6 +61,7 @@ class SchemaGhost {
   void find_ungrounded(const RunView& run, Hollow hollow, std::size_t step);
   void list_ungrounded();
   void strike_examples();
+  [[nodiscard]] double confidence(const RunView& run, Hollow hollow, std::size_t step) const;
   [[nodiscard]] bool admits(std::string_view text);
   [[nodiscard]] bool is_ungrounded(std::string_view name, std::size_t least_unknown) const;
 
@@ -78,6 +80,7 @@ class SchemaGhost {
   bool partial_output_;
   bool name_rule_;
   bool by_hand_;
+  FiringLine line_{{}};
   WordFilter by_hand_words_;
   Recovery tools_;
   Grounds grounds_;                    // what the steps before spelled_upto_ spell out, and facts of those before facts_upto_

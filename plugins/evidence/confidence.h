@@ -1,0 +1,30 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "common/settings.h"
+#include "common/verdict.h"
+
+namespace runwarden::plugins {
+
+/// Where verdicts begin to fire. What stays below the line is a candidate: told among the suppressed with its rule and confidence.
+class FiringLine {
+ public:
+  /// The setting `sensitivity`: "strict", "balanced" (the default) or "wide".
+  explicit FiringLine(std::string_view sensitivity);
+
+  /// The property for a settings schema.
+  static constexpr SettingSchema kProperty{"sensitivity", R"({"type":"string","enum":["strict","balanced","wide"]})"};
+
+  /// True when a verdict of that confidence, 0 to 1, fires. Otherwise it is told as a candidate of that rule.
+  [[nodiscard]] bool fires(double confidence, std::string_view rule, std::size_t step, Verdict& verdict) const;
+
+ private:
+  std::string_view name_;
+  double line_;
+};
+
+}  // namespace runwarden::plugins

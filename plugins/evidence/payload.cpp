@@ -1,0 +1,38 @@
+#include "evidence/payload.h"
+
+#include "common/fold.h"
+#include "common/json_scan.h"
+
+namespace runwarden::plugins {
+namespace {
+
+using Token = JsonCursor::Token;
+
+constexpr std::size_t kPayload = 300;  // bytes; less may still be words about the error
+
+/// An object whose members beside `error`, `message` and `trace` hold much.
+bool beside_member(std::string_view output) {
+  constexpr std::string_view kOfTheError[] = {"error", "errors", "message", "detail", "details", "trace", "stack", "traceback", "exception", "reason"};
+  JsonCursor cursor(output);
+  if (cursor.next() != Token::kObject) return false;
+  std::size_t bytes = 0;
+  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+    const bool of_error = among(cursor.text(), kOfTheError);
+    const auto begin = cursor.offset();
+    token = cursor.next();
+    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return false;
+    if (token == Token::kBad || token == Token::kEnd) return false;
+    if (!of_error) bytes += cursor.offset() - begin;
+  }
+  return bytes >= kPayload;
+}
+
+}  // namespace
+
+bool has_payload(std::string_view output) {
+  output = trim(output);
+  if (output.size() < kPayload) return false;
+  return looks_like_json(output) && beside_member(output);
+}
+
+}  // namespace runwarden::plugins
