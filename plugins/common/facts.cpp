@@ -193,6 +193,12 @@ bool read_number(std::string_view word, Fact& fact) {
   return true;
 }
 
+/// Characters of scripts that are written without blanks: what stands around a figure in them is no part of it.
+bool has_ideographs(std::string_view word) {
+  constexpr unsigned char kFirst = 0xE3;  // in UTF-8, of U+3000 and beyond
+  return std::any_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) >= kFirst; });
+}
+
 /// "843-acre", "666/passenger": a number of something, not an id.
 bool read_quantity(std::string_view word, Fact& fact) {
   constexpr std::size_t kShortestNoun = 3;
@@ -313,7 +319,7 @@ class Collector {
   }
 
   void word(std::size_t begin, std::string_view word) {
-    if (in_address(begin, word)) return;
+    if (in_address(begin, word) || has_ideographs(word)) return;
     const auto shape = shape_of(word);
     Fact fact;
     fact.text = word;

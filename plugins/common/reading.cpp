@@ -421,6 +421,19 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims) {
   }
 }
 
+bool Reading::understood() const {
+  constexpr std::size_t kFewWords = 3;      // "Done.", "Refund processed today": of so few, one tells
+  constexpr std::size_t kUnknownToOne = 7;  // English and Spanish have three or four known words in ten
+  std::size_t known = 0;
+  std::size_t spelled = 0;
+  for (const auto& word : words) {
+    if (is_digit(word.text[0])) continue;
+    ++spelled;
+    known += word.entry != nullptr;
+  }
+  return spelled <= kFewWords ? known > 0 || spelled == 0 : known * kUnknownToOne >= spelled;
+}
+
 bool says_by_hand(const Reading& reading) {
   if (!has(reading.cues, kCueByHand)) return false;
   for (const auto& sentence : reading.sentences) {

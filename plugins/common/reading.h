@@ -50,6 +50,8 @@ struct Reading {
 
   [[nodiscard]] bool admits() const { return (cues & kCueAdmission) != 0; }
   [[nodiscard]] bool hands_over() const { return (cues & kCueHandover) != 0; }
+  /// False when hardly a word is one that the lexicon knows: a text in a language that it does not have.
+  [[nodiscard]] bool understood() const;
   [[nodiscard]] bool asks() const { return !sentences.empty() && sentences.back().question; }
 };
 

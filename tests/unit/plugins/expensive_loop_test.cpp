@@ -235,5 +235,14 @@ TEST(ExpensiveLoop, ToolThatActsUnderAnotherName_IsASetting) {
   EXPECT_FALSE(fires(R"({"extra_read_prefixes":["werkzeug"]})"));
 }
 
+TEST(ExpensiveLoop, TheSameAnswerThreeTimesInAll_IsALoopThoughAnotherCameBetween) {
+  RunBuilder run;
+  run.request("Find the part");
+  for (const char* output : {"no such part", "no such part", "busy, ask again", "no such part"}) run.tool("find_part", R"({"id":7})", output);
+  const auto verdict = ExpensiveLoop({}).evaluate(run.run());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_NE(verdict.findings[0].title.find("repeated 3"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace runwarden::plugins

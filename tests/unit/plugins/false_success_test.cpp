@@ -254,6 +254,80 @@ TEST(FalseSuccess, LongFinalText_IsQuotedUpTo160CharactersOnABoundary) {
   EXPECT_NE(static_cast<unsigned char>(quoted.back()), 0xC3);
 }
 
+TEST(FalseSuccess, PlainWordsOfTrouble_ContradictTheFlag) {
+  for (const char* text : {"Sorry, it failed.", "Failed.", "The request failed", "The tool returned an error so nothing was refunded."}) {
+    RunBuilder run;
+    run.request("Refund order 8842").success(true).outcome(text).failed("issue_refund", "", "502 Bad Gateway");
+    const auto verdict = judge(run);
+    EXPECT_TRUE(verdict.findings.empty()) << text;
+    ASSERT_EQ(verdict.suppressed.size(), 1u) << text;
+  }
+}
+
+TEST(FalseSuccess, FindingThatRestsOnTheFlag_ClaimsNoWordsOfTheAgent) {
+  RunBuilder run;
+  run.request("Refund order 8842").success(true).outcome("Order 8842.").failed("issue_refund", "", "502 Bad Gateway");
+  const auto verdict = judge(run);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_NE(verdict.findings[0].summary.find("but the run was reported as a success."), std::string::npos) << verdict.findings[0].summary;
+  EXPECT_EQ(verdict.findings[0].evidence[1].pointer, "/success");
+}
+
+TEST(FalseSuccess, FinalMessageInAnUnknownLanguage_StaysQuiet) {
+  RunBuilder run;
+  run.request("Tính tổng giá trị đơn hàng giúp tôi").success(true).failed("calc_shipping", R"({"city":"Hue"})", "RULE_NOT_FOUND");
+  run.outcome("Tổng thanh toán dự kiến cho đơn hàng của bạn bằng 46 triệu đồng, chưa tính phí giao hàng tận nhà.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(FalseSuccess, AnotherActionDoneSince_IsNotWhatFailed) {
+  RunBuilder run;
+  run.request("Exchange my lamp").failed("exchange_items", R"({"order":"W77","item":"90017"})", "order is not delivered yet");
+  run.model("Only delivered orders can be exchanged. Shall we cancel it instead?").user("Yes, cancel it.");
+  run.tool("cancel_order", R"({"order":"W77"})", R"({"order":"W77","status":"cancelled"})");
+  run.outcome("Your order W77 has been cancelled successfully. Expect the money in 5 to 7 business days.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(FalseSuccess, ArtifactThatALaterCallGaveBack_IsARecovery) {
+  RunBuilder run;
+  run.request("Make slides about tides").failed("build_slides", R"({"title":"Tides"})", "no deck is open");
+  run.tool("run_script", R"({"command":"python3 make.py"})", "written to /srv/out/tides.pptx");
+  run.outcome("I've built your slides: /srv/out/tides.pptx");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(FalseSuccess, OutcomeThatRepeatsAnEarlierMessage_ClaimsNothingOfALaterFailure) {
+  RunBuilder run;
+  run.request("Deploy build 7").model("Build 7 has been deployed.").failed("check_health", R"({"build":7})", "connection refused");
+  run.outcome("Build 7 has been deployed.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(FalseSuccess, WhatTheUserWasTold_IsNotClaimedByAWordAboutTheRest) {
+  RunBuilder run;
+  run.request("Refill my two prescriptions and tell my doctor");
+  run.tool("request_refill", R"({"medicine":"A-100"})", "refill requested");
+  run.failed("message_doctor", R"({"text":"please renew"})", "no doctor is assigned");
+  run.model("I can't write to a doctor here: none is assigned to you.").user("Fine, I'll call them.");
+  run.outcome("You're all set with the refill. Take care!");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(FalseSuccess, ErrorFlagBesideAFullPayload_IsNoFailure) {
+  RunBuilder run;
+  const std::string payload(400, 'x');
+  run.request("Load the report").failed("load_report", "{}", "partial").outcome("The report has been loaded.");
+  auto view = run.run();
+  const std::string output = R"({"error":"1 row skipped","rows":")" + payload + "\"}";
+  view.steps[0].output = output;
+  EXPECT_TRUE(FalseSuccess({}).evaluate(view).findings.empty());
+}
+
+TEST(FalseSuccess, BelowTheLineOfASensitivityUnknown_IsRefusedByName) {
+  EXPECT_THROW(FalseSuccess(R"({"sensitivity":"loud"})"), std::invalid_argument);
+}
+
 TEST(FalseSuccess, NoSteps_CannotTell) {
   EXPECT_NE(judge(RunBuilder().outcome("Done.")).cannot_tell, "");
 }

@@ -333,5 +333,32 @@ TEST(MissingToolCall, ClaimThatQuotesAnIdOfAToolThatWrites_StaysQuiet) {
   EXPECT_EQ(first_rule(judge(run)), "reported_state");
 }
 
+TEST(MissingToolCall, HowThingsStandAfterLookUps_IsNoClaim) {
+  for (const char* text : {"Your reservation QX4 was booked on May 13 and is in basic economy.",
+                           "I see that your flights are scheduled for Friday.", "The option I shared earlier costs 255 dollars.",
+                           "Give me the reason: change of plans, the airline cancelled the flight, or other."}) {
+    RunBuilder run;
+    run.request("Cancel my flight and book another one").tool("get_reservation", R"({"id":"QX4"})", R"({"id":"QX4","cabin":"basic"})");
+    run.model(text).user("Hm, let me think.").outcome("Take your time.");
+    EXPECT_TRUE(MissingToolCall({}).evaluate(run.run()).findings.empty()) << text;
+  }
+}
+
+TEST(MissingToolCall, ClaimThatALaterMessageTakesBack_StaysQuiet) {
+  RunBuilder run;
+  run.request("Cancel reservation QX4").tool("get_reservation", R"({"id":"QX4"})", R"({"id":"QX4","cabin":"basic"})");
+  run.model("I'm cancelling your reservation now.").user("Is it done?");
+  run.outcome("I'm sorry, I cannot cancel it: part of it has been flown.");
+  run.model("I'm sorry, I cannot cancel it: part of it has been flown.");
+  EXPECT_TRUE(MissingToolCall({}).evaluate(run.run()).findings.empty());
+}
+
+TEST(MissingToolCall, ReturnThatAToolOfThatNameDid_MayBeSaidToBeSubmitted) {
+  RunBuilder run;
+  run.request("Submit a return for my lamp").tool("return_items", R"({"item":"lamp"})", R"({"status":"return requested"})");
+  run.outcome("Your return has been submitted.");
+  EXPECT_TRUE(MissingToolCall({}).evaluate(run.run()).findings.empty());
+}
+
 }  // namespace
 }  // namespace runwarden::plugins

@@ -271,5 +271,22 @@ TEST(SchemaGhost, ToolsWithoutOutputOrStatus_CannotTell) {
   EXPECT_NE(judge(run).cannot_tell.find("outputSummary"), std::string::npos);
 }
 
+TEST(SchemaGhost, OneVagueFactLongAfterTheStepThatGaveNothing_IsACandidate) {
+  RunBuilder run;
+  run.request("Is there a flight on Friday?").tool("search_flights", R"({"day":"Friday"})", "[]");
+  run.model("There is none.").user("When would the next one be?");
+  run.outcome("The next departures usually leave early in the morning, at about 6:40 from the old terminal.");
+  run.model("The next departures usually leave early in the morning, at about 6:40 from the old terminal.");
+  EXPECT_TRUE(SchemaGhost({}).evaluate(run.run()).findings.empty());
+}
+
+TEST(SchemaGhost, AThought_IsSilentByDesign) {
+  RunBuilder run;
+  run.request("When was it booked?").tool("think", R"({"thought":"check the date"})", "");
+  run.outcome("Your reservation was made on 2024-05-15 under the number HX-20931, as the confirmation says.");
+  run.model("Your reservation was made on 2024-05-15 under the number HX-20931, as the confirmation says.");
+  EXPECT_TRUE(SchemaGhost({}).evaluate(run.run()).findings.empty());
+}
+
 }  // namespace
 }  // namespace runwarden::plugins

@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include "common/verdict.h"
+#include "evidence/artifacts.h"
+#include "evidence/confidence.h"
+#include "evidence/payload.h"
+#include "evidence/wrapped_call.h"
+#include "unit/plugins/run_builder.h"
+
+namespace runwarden::plugins {
+namespace {
+
+StepView unwrapped(std::string_view name, std::string_view input) {
+  RunBuilder run;
+  run.tool(name, input, "ok");
+  auto view = run.run();
+  unwrap_calls(view);
+  StepView step = view.steps[0];
+  static std::deque<std::string> kept;  // the builder's texts go with it
+  step.name = kept.emplace_back(step.name);
+  step.input = kept.emplace_back(step.input);
+  return step;
+}
+
+struct Wrapped {
+  const char* name;
+  const char* input;
+  const char* inner;
+  const char* arguments;
+};
+
+class WrappedCalls : public testing::TestWithParam<Wrapped> {};
+
+TEST_P(WrappedCalls, AreSeenAsTheCallInside) {
+  const auto step = unwrapped(GetParam().name, GetParam().input);
+  EXPECT_EQ(step.name, GetParam().inner);
+  EXPECT_EQ(step.input, GetParam().arguments);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Evidence, WrappedCalls,
+    testing::Values(Wrapped{"execute-tool", R"({"server_name":"mail","tool_name":"send_mail","params":{"to":"a@b.c"}})", "send_mail",
+                            R"({"to":"a@b.c"})"},
+                    Wrapped{"mcp__hub__call_tool", R"( {"arguments": {"id": 7, "tags": ["x"]}, "name": "close_ticket"} )", "close_ticket",
+                            R"({"id": 7, "tags": ["x"]})"},
+                    Wrapped{"invoke", R"({"function":"lookup","args":{}})", "lookup", "{}"},
+                    // A tool of its own that has such members, and wrappers of another shape, stay as they are.
+                    Wrapped{"create_user", R"({"name":"ann","params":{"a":1}})", "create_user", R"({"name":"ann","params":{"a":1}})"},
+                    Wrapped{"call_tool", R"({"name":"close_ticket"})", "call_tool", R"({"name":"close_ticket"})"},
+                    Wrapped{"call_tool", R"({"name":"close","arguments":{"a":)", "call_tool", R"({"name":"close","arguments":{"a":)"},
+                    Wrapped{"run", "ls -l", "run", "ls -l"}));
+
+TEST(Artifacts, FilesFoldersAndAddresses_AreCollectedOnce) {
+  std::vector<std::string_view> found;
+  collect_artifacts("Saved `/srv/out/deck.pptx` (see report.md, https://example.com/a?b=1). /srv/out/deck.pptx and/or e.g. v1.2 3.14", 8, found);
+  EXPECT_EQ(found, (std::vector<std::string_view>{"/srv/out/deck.pptx", "report.md", "https://example.com/a?b=1"}));
+}
+
+TEST(Artifacts, NoMoreThanAskedFor) {
+  std::vector<std::string_view> found;
+  collect_artifacts("a.txt b.txt one.txt two.txt three.txt", 2, found);
+  EXPECT_EQ(found.size(), 2u);
+}
+
+TEST(Payload, CountsOnlyWhatIsNotAboutTheError) {
+  const std::string much(400, 'x');
+  EXPECT_TRUE(has_payload(R"({"error":"one row skipped","rows":[")" + much + "\"]}"));
+  EXPECT_FALSE(has_payload(R"({"error":")" + much + R"(","rows":[]})"));
+  EXPECT_FALSE(has_payload(R"({"error":{"trace":")" + much + "\"}}"));
+  EXPECT_FALSE(has_payload(much));
+}
+
+TEST(FiringLine, TellsWhatStaysBelowItAsACandidate) {
+  Verdict verdict;
+  const FiringLine balanced("");
+  EXPECT_TRUE(balanced.fires(0.6, "rule", 3, verdict));
+  EXPECT_TRUE(verdict.suppressed.empty());
+  EXPECT_FALSE(balanced.fires(0.45, "rule", 3, verdict));
+  ASSERT_EQ(verdict.suppressed.size(), 1u);
+  EXPECT_EQ(verdict.suppressed[0].rule, "rule");
+  EXPECT_EQ(verdict.suppressed[0].step, 3u);
+  EXPECT_EQ(verdict.suppressed[0].reason, "candidate: confidence 0.45 is below the 0.60 of sensitivity balanced");
+  EXPECT_TRUE(FiringLine("wide").fires(0.45, "rule", 3, verdict));
+  EXPECT_FALSE(FiringLine("strict").fires(0.7, "rule", 3, verdict));
+  EXPECT_THROW(FiringLine("loud"), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace runwarden::plugins
