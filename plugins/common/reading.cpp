@@ -5,6 +5,7 @@
 
 #include "common/fold.h"
 #include "common/json_scan.h"
+#include "common/words.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -421,13 +422,33 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims) {
   }
 }
 
-bool Reading::understood() const {
+namespace {
+
+/// Most words of Vietnamese bear marks, of Spanish and French one in ten; without the marks they may look known.
+bool often_marked(std::string_view text) {
+  constexpr std::size_t kWordsToOne = 4;
+  constexpr std::size_t kFewest = 8;  // of fewer nothing can be told
+  std::size_t words = 0;
+  std::size_t marked = 0;
+  for_each_word(text, [&](std::string_view word) {
+    if (word.size() < 3) return true;
+    ++words;
+    marked += std::any_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+    return true;
+  });
+  return words >= kFewest && marked * kWordsToOne > words;
+}
+
+}  // namespace
+
+bool Reading::understood(std::string_view text) const {
+  if (often_marked(text)) return false;
   constexpr std::size_t kFewWords = 3;      // "Done.", "Refund processed today": of so few, one tells
   constexpr std::size_t kUnknownToOne = 7;  // English and Spanish have three or four known words in ten
   std::size_t known = 0;
   std::size_t spelled = 0;
   for (const auto& word : words) {
-    if (is_digit(word.text[0])) continue;
+    if (is_digit(word.text[0]) || (word.text.size() < 2 && word.entry == nullptr)) continue;
     ++spelled;
     known += word.entry != nullptr;
   }

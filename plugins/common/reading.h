@@ -50,8 +50,9 @@ struct Reading {
 
   [[nodiscard]] bool admits() const { return (cues & kCueAdmission) != 0; }
   [[nodiscard]] bool hands_over() const { return (cues & kCueHandover) != 0; }
-  /// False when hardly a word is one that the lexicon knows: a text in a language that it does not have.
-  [[nodiscard]] bool understood() const;
+  /// False for a text, of which this is the reading, in a language that the lexicon does not have: hardly a word is known, or more words
+  /// bear marks than in any language that it has. Linear.
+  [[nodiscard]] bool understood(std::string_view text) const;
   [[nodiscard]] bool asks() const { return !sentences.empty() && sentences.back().question; }
 };
 

@@ -45,6 +45,8 @@ class FalseSuccess {
   [[nodiscard]] bool user_was_told(const RunView& run, std::size_t step);
   [[nodiscard]] bool owned_up_after(const RunView& run, std::size_t step);
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  [[nodiscard]] bool corrected_after_telling(const RunView& run, const FailedStep& failed);
+  [[nodiscard]] bool tells_undone_value(const StepView& step);
   [[nodiscard]] bool artifact_there(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool mentions_undone_value(const StepView& step, bool words_only);

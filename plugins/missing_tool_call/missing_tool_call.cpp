@@ -526,16 +526,22 @@ void MissingToolCall::judge_message(const RunView& run, const Said& said, Verdic
   });
 }
 
-/// "Invoice 77 has already been paid", "you're already subscribed": how things stood before, unless the agent says that it did it.
+/// "Invoice 77 has already been paid", "you're already subscribed", "it was booked on May 13": how things stood before, unless the agent
+/// says that it did it.
 bool MissingToolCall::tells_of_before(const Claim& claim) const {
   constexpr std::uint32_t kReach = 3;
   if (claim.by_agent) return false;
-  const auto begin = reading_.sentences[claim.sentence].begin;
-  for (auto i = claim.word; i > begin && claim.word - i < kReach; --i) {
+  const auto& sentence = reading_.sentences[claim.sentence];
+  bool past = false;
+  for (auto i = claim.word; i > sentence.begin && claim.word - i < kReach; --i) {
     const auto word = reading_.words[i - 1].text;
     if (word == "already" || word == "ya") return true;
+    past |= word == "was" || word == "were" || word == "fue" || word == "fueron";
   }
-  return false;
+  const auto end = std::min(sentence.end, claim.word + 2 + kReach);
+  if (!past || claim.word + 1 >= end || !has(reading_.words[claim.word + 1].cues, kCuePreposition)) return false;
+  return std::any_of(reading_.words.begin() + claim.word + 2, reading_.words.begin() + end,
+                     [](const ReadWord& word) { return is_digit(word.text[0]); });
 }
 
 /// True for a claim that, whatever was asked for, no tool backs.

@@ -383,10 +383,10 @@ SchemaGhost::Hollow SchemaGhost::after_tool(const RunView& run, std::size_t i, H
     const auto& tool = tools_.meaning(step.name);
     const bool wrote = writes_ && !tool.reads && !tool.any_purpose;
     const bool printed = partial_output_ && failure_of(step, content_) == Failure::kHard && step.output.size() >= kPrinted;
-    return {i, wrote, false, printed, wrote};
+    return {.step = i, .ids_only = wrote, .printed = printed, .wrote = wrote};
   }
   if (hollow.step == kNoStep || run.steps[hollow.step].name == step.name || !later_answers_) return {};
-  return {hollow.step, hollow.ids_only, true, hollow.printed, hollow.wrote};
+  return {.step = hollow.step, .ids_only = hollow.ids_only, .later = true, .printed = hollow.printed, .wrote = hollow.wrote};
 }
 
 /// True when a tool that gave something after the hollow step may be what the answer is made of: it gave much, or a longer word, or one
