@@ -27,12 +27,12 @@ const Line& line_of(std::string_view sensitivity) {
 
 FiringLine::FiringLine(std::string_view sensitivity) : name_(line_of(sensitivity).name), line_(line_of(sensitivity).least) {}
 
-bool FiringLine::fires(double confidence, std::string_view rule, std::size_t step, Verdict& verdict) const {
+bool FiringLine::fires(double confidence, const Doubt& doubt, Verdict& verdict) const {
   if (confidence >= line_) return true;
   char text[96];
-  std::snprintf(text, sizeof text, "candidate: confidence %.2f is below the %.2f of sensitivity %.*s", confidence, line_,
-                static_cast<int>(name_.size()), name_.data());
-  verdict.suppress(rule, step, text);
+  std::snprintf(text, sizeof text, " (candidate: confidence %.2f, sensitivity %.*s fires from %.2f)", confidence,
+                static_cast<int>(name_.size()), name_.data(), line_);
+  verdict.suppress(doubt.rule, doubt.step, std::string(doubt.reason) + text);
   return false;
 }
 

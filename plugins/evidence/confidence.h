@@ -19,8 +19,15 @@ class FiringLine {
   /// The property for a settings schema.
   static constexpr SettingSchema kProperty{"sensitivity", R"({"type":"string","enum":["strict","balanced","wide"]})"};
 
-  /// True when a verdict of that confidence, 0 to 1, fires. Otherwise it is told as a candidate of that rule.
-  [[nodiscard]] bool fires(double confidence, std::string_view rule, std::size_t step, Verdict& verdict) const;
+  /// What a verdict is doubted for: the rule that would silence it, where, and why in words.
+  struct Doubt {
+    std::string_view rule;
+    std::size_t step = kNoStep;
+    std::string_view reason;
+  };
+
+  /// True when a verdict of that confidence, 0 to 1, fires. Otherwise it is told as a candidate.
+  [[nodiscard]] bool fires(double confidence, const Doubt& doubt, Verdict& verdict) const;
 
  private:
   std::string_view name_;

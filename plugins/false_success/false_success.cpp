@@ -17,6 +17,10 @@ constexpr std::string_view kHardWords[] = {"timeout", "timed out", "500", "503",
 constexpr int kHardScore = 95;
 constexpr int kPlainScore = 88;
 constexpr int kSoftScore = 84;
+constexpr double kNamed = 0.9;  // confidences
+constexpr double kInGeneral = 0.7;
+constexpr double kByFlag = 0.65;
+constexpr double kUnrelated = 0.45;
 constexpr std::size_t kLongestValue = 60;
 constexpr std::size_t kMostValues = 64;
 
@@ -470,6 +474,27 @@ bool FalseSuccess::artifact_there(const RunView& run, const FailedStep& failed, 
   return false;
 }
 
+/// How sure it is that the message claims what this step failed to do: surest when it names the action or its object.
+double FalseSuccess::confidence(const StepView& step, const FinalMessage& message) {
+  if (!message.found || flag_only_) return kByFlag;
+  if (step.kind != Kind::kTool) return kInGeneral;
+  return mentions_undone_value(step, false) || names_action(recovery_.meaning(step.name)) ? kNamed : kInGeneral;
+}
+
+/// True when a sentence with a claim names what the tool does, as a verb or a noun, or what it does it to: "your refund has been processed"
+/// of `issue_refund`.
+bool FalseSuccess::names_action(const ToolMeaning& tool) const {
+  const auto names = [&](const ReadWord& word) {
+    const bool verb = word.entry != nullptr && word.entry->verb != kNoVerb;
+    if (verb && std::find(tool.groups.begin(), tool.groups.end(), lexicon_.verb(word.entry->verb).group) != tool.groups.end()) return true;
+    return std::find(tool.nouns.begin(), tool.nouns.end(), hash_noun(word.text)) != tool.nouns.end();
+  };
+  return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+    const auto& sentence = reading_.sentences[claim.sentence];
+    return std::any_of(reading_.words.begin() + sentence.begin, reading_.words.begin() + sentence.end, names);
+  });
+}
+
 void FalseSuccess::judge_failures(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   for (auto failed = failed_.rbegin(); failed != failed_.rend(); ++failed) {
     const auto& step = run.steps[failed->step];
@@ -483,8 +508,8 @@ void FalseSuccess::judge_failures(const RunView& run, const FinalMessage& messag
     } else if (message.found && no_claim_ && message.place < failed->step) {
       verdict.suppress("no_claim", failed->step, "the last thing that the agent said stands before this failure");
       continue;
-    } else if (message.found && unrelated_claim_ && !concerns(run, *failed)) {
-      verdict.suppress("unrelated_claim", failed->step, "what the final message claims was done by other calls");
+    } else if (message.found && unrelated_claim_ && !concerns(run, *failed) &&
+               !line_.fires(kUnrelated, {"unrelated_claim", failed->step, "what the final message claims was done by other calls"}, verdict)) {
       continue;
     } else if (message.found && recovery_rule_ && corrected_after_telling(run, *failed)) {
       verdict.suppress("recovery", failed->step, "the agent said what went wrong, and the same tool then went through");
@@ -493,6 +518,8 @@ void FalseSuccess::judge_failures(const RunView& run, const FinalMessage& messag
       verdict.suppress("recovery", failed->step, "a later call found or made what the final message names");
       continue;
     }
+    const FiringLine::Doubt doubt{"vague_claim", failed->step, "the final message does not name what failed"};
+    if (!line_.fires(confidence(run.steps[failed->step], message), doubt, verdict)) continue;
     verdict.findings.push_back(finding(run, *failed, message));
     return;
   }

@@ -48,6 +48,8 @@ class FalseSuccess {
   [[nodiscard]] bool corrected_after_telling(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool tells_undone_value(const StepView& step);
   [[nodiscard]] bool artifact_there(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  [[nodiscard]] bool names_action(const ToolMeaning& tool) const;
+  [[nodiscard]] double confidence(const StepView& step, const FinalMessage& message);
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool mentions_undone_value(const StepView& step, bool words_only);
   [[nodiscard]] bool mentioned(std::string_view value, bool in_claims);

@@ -12,6 +12,11 @@
 namespace runwarden::plugins {
 namespace {
 
+constexpr double kAsked = 0.85;  // confidences
+constexpr double kBesideWrites = 0.7;
+constexpr double kUnasked = 0.65;
+constexpr double kTakenBack = 0.4;
+
 constexpr int kNoToolScore = 80;
 constexpr int kNoWriteScore = 72;
 
@@ -605,9 +610,11 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     read(said.text, lexicon_, reading_);
     if (reading_.admits() && admission_) {
       verdict.suppress("admission", said.step, "the message owns up that something did not work");
-    } else if (admission_ && taken_back_after(run, said.step)) {
-      verdict.suppress("admission", said.step, "a later message owns up that something cannot be done");
-    } else {
+    } else if (admission_ && taken_back_after(run, said.step) &&
+               !line_.fires(kTakenBack, {"admission", said.step, "a later message owns up that something cannot be done"}, verdict)) {
+      return false;
+    } else if (line_.fires(ran_.any_write ? kBesideWrites : asked ? kAsked : kUnasked,
+                           {"other_writes", said.step, "a tool that changes things ran, or nobody asked for this"}, verdict)) {
       verdict.findings.push_back(found);
     }
     return false;

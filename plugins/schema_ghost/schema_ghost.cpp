@@ -311,7 +311,8 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
     if (own_words_ && withheld_.size() < kMostWithheld) withheld_.push_back(step);
     return;
   }
-  if (!line_.fires(confidence(run, hollow, step), "few_specifics", hollow.step, verdict)) return;
+  const FiringLine::Doubt doubt{"few_specifics", hollow.step, "little of the answer is unsupported, or it stands far from the step that gave nothing"};
+  if (!line_.fires(confidence(run, hollow, step), doubt, verdict)) return;
   verdict.findings.push_back(finding(run, hollow.step, step < run.steps.size() ? pointer_to(step, Field::kOutput) : "/outcomeSummary"));
 }
 

@@ -73,15 +73,15 @@ TEST(Payload, CountsOnlyWhatIsNotAboutTheError) {
 TEST(FiringLine, TellsWhatStaysBelowItAsACandidate) {
   Verdict verdict;
   const FiringLine balanced("");
-  EXPECT_TRUE(balanced.fires(0.6, "rule", 3, verdict));
+  EXPECT_TRUE(balanced.fires(0.6, {"rule", 3, "few"}, verdict));
   EXPECT_TRUE(verdict.suppressed.empty());
-  EXPECT_FALSE(balanced.fires(0.45, "rule", 3, verdict));
+  EXPECT_FALSE(balanced.fires(0.45, {"rule", 3, "few"}, verdict));
   ASSERT_EQ(verdict.suppressed.size(), 1u);
   EXPECT_EQ(verdict.suppressed[0].rule, "rule");
   EXPECT_EQ(verdict.suppressed[0].step, 3u);
-  EXPECT_EQ(verdict.suppressed[0].reason, "candidate: confidence 0.45 is below the 0.60 of sensitivity balanced");
-  EXPECT_TRUE(FiringLine("wide").fires(0.45, "rule", 3, verdict));
-  EXPECT_FALSE(FiringLine("strict").fires(0.7, "rule", 3, verdict));
+  EXPECT_EQ(verdict.suppressed[0].reason, "few (candidate: confidence 0.45, sensitivity balanced fires from 0.60)");
+  EXPECT_TRUE(FiringLine("wide").fires(0.45, {"rule", 3, "few"}, verdict));
+  EXPECT_FALSE(FiringLine("strict").fires(0.7, {"rule", 3, "few"}, verdict));
   EXPECT_THROW(FiringLine("loud"), std::invalid_argument);
 }
 

@@ -286,7 +286,11 @@ TEST(FalseSuccess, AnotherActionDoneSince_IsNotWhatFailed) {
   run.model("Only delivered orders can be exchanged. Shall we cancel it instead?").user("Yes, cancel it.");
   run.tool("cancel_order", R"({"order":"W77"})", R"({"order":"W77","status":"cancelled"})");
   run.outcome("Your order W77 has been cancelled successfully. Expect the money in 5 to 7 business days.");
-  EXPECT_TRUE(judge(run).findings.empty());
+  const auto verdict = judge(run);
+  EXPECT_TRUE(verdict.findings.empty());
+  ASSERT_EQ(verdict.suppressed.size(), 1u);
+  EXPECT_NE(verdict.suppressed[0].reason.find("candidate: confidence 0.45"), std::string::npos) << verdict.suppressed[0].reason;
+  EXPECT_EQ(judge(run, R"({"sensitivity":"wide"})").findings.size(), 1u);
 }
 
 TEST(FalseSuccess, ArtifactThatALaterCallGaveBack_IsARecovery) {
@@ -324,7 +328,31 @@ TEST(FalseSuccess, ErrorFlagBesideAFullPayload_IsNoFailure) {
   EXPECT_TRUE(FalseSuccess({}).evaluate(view).findings.empty());
 }
 
-TEST(FalseSuccess, BelowTheLineOfASensitivityUnknown_IsRefusedByName) {
+TEST(FalseSuccess, CallThatDeniesItsOwnDeed_Failed) {
+  RunBuilder run;
+  run.request("Mail the report to Ann").tool("send_email", R"({"to":"ann@example.com"})", R"({"ok":true,"sent":false,"id":"m1"})");
+  run.outcome("I've sent the report to ann@example.com.");
+  const auto verdict = judge(run);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].score, 84);
+}
+
+TEST(FalseSuccess, MemberOfAnotherDeed_SaysNothingOfThisOne) {
+  RunBuilder run;
+  run.request("Mail the report to Ann").tool("send_email", R"({"to":"ann@example.com"})", R"({"ok":true,"archived":false,"read":false})");
+  run.outcome("I've sent the report to ann@example.com.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(FalseSuccess, StrictSensitivity_WantsTheClaimToNameWhatFailed) {
+  RunBuilder run;
+  run.request("Refund order 8842").outcome("All done!").failed("issue_refund", "", "502 Bad Gateway");
+  EXPECT_EQ(judge(run).findings.size(), 1u);
+  EXPECT_TRUE(judge(run, R"({"sensitivity":"strict"})").findings.empty());
+  EXPECT_EQ(judge(refund(), R"({"sensitivity":"strict"})").findings.size(), 1u);
+}
+
+TEST(FalseSuccess, UnknownSensitivity_IsRefused) {
   EXPECT_THROW(FalseSuccess(R"({"sensitivity":"loud"})"), std::invalid_argument);
 }
 

@@ -351,6 +351,7 @@ TEST(MissingToolCall, ClaimThatALaterMessageTakesBack_StaysQuiet) {
   run.outcome("I'm sorry, I cannot cancel it: part of it has been flown.");
   run.model("I'm sorry, I cannot cancel it: part of it has been flown.");
   EXPECT_TRUE(MissingToolCall({}).evaluate(run.run()).findings.empty());
+  EXPECT_EQ(MissingToolCall(R"({"sensitivity":"wide"})").evaluate(run.run()).findings.size(), 1u);
 }
 
 TEST(MissingToolCall, ReturnThatAToolOfThatNameDid_MayBeSaidToBeSubmitted) {
