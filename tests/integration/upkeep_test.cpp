@@ -269,11 +269,11 @@ int damage(const fs::path& path, const std::string& bytes) {
 TEST(WholeStore, VerifiedAfterBytesOfTheFileChanged_NamesThePlace) {
   ServiceProcess service;
   json run = failing_run("damaged");
-  run["note"] = "bytes-that-stand-nowhere-else";
+  run["steps"][0]["note"] = "bytes-that-stand-nowhere-else";  // of a step: in the body alone
   ASSERT_EQ(service.post("/v1/ingest/runs", service.make_key(), run.dump()).status, 201);
   ASSERT_EQ(service.stop(), 0);
   ASSERT_EQ(service.cli({"verify"}).exit_code, 0);
-  ASSERT_GT(damage(service.folder() / "data" / "data.mdb", run["note"]), 0);
+  ASSERT_GT(damage(service.folder() / "data" / "data.mdb", run["steps"][0]["note"]), 0);
   const CommandResult verified = service.cli({"verify"});
   EXPECT_EQ(verified.exit_code, 1);
   EXPECT_THAT(verified.out, HasSubstr("fault: runs, key 0x"));
