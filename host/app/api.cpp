@@ -126,6 +126,10 @@ class OpenExchange final : public Exchange {
     for (const std::string& key : readiness.quarantined) out.string(key);
     out.end_array().key("notLoaded").begin_array();
     for (const std::string& key : readiness.not_loaded) out.string(key);
+    out.end_array().key("warnings").begin_array();
+    for (const Warning& warning : readiness.warnings) {
+      out.begin_object().key("name").string(warning.name).key("detail").string(warning.detail).end_object();
+    }
     out.end_array().end_object();
     Reply reply = json_reply(ready ? 200 : 503, std::move(body));
     if (!ready) {

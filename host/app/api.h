@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/clock_watch.h"
 #include "app/log.h"
 #include "app/metrics.h"
 #include "app/reads.h"
@@ -38,6 +39,7 @@ struct Readiness {
   std::vector<std::string> reasons;      // empty: ready
   std::vector<std::string> quarantined;  // keys of detectors that are skipped until a reload
   std::vector<std::string> not_loaded;   // keys of optional detectors that could not be loaded
+  std::vector<Warning> warnings;         // for an operator, ready or not
 };
 
 // Everything a request may need; all of it outlives the Api.

@@ -87,6 +87,8 @@ struct Metrics::Families {
   Gauge& open_runs = gauge(registry, "runwarden_open_runs", "Runs that are open from events");
   Gauge& oldest_open_run = gauge(registry, "runwarden_oldest_open_run_age_seconds", "Time since the oldest open run's first event");
   Gauge& retention_lag = gauge(registry, "runwarden_retention_lag_seconds", "Time since nothing was left to delete; 0 while nothing is");
+  Gauge& clock_in_doubt = gauge(registry, "runwarden_clock_in_doubt",
+                                "1 while nothing is deleted because the machine's clock jumped and nobody has confirmed it");
   Gauge& stuck_calls = gauge(registry, "runwarden_detector_stuck_calls",
                              "Calls of detectors that were left behind after their deadline and have not returned");
   Gauge& crash_marks = gauge(registry, "runwarden_detector_crash_marks",
@@ -230,6 +232,7 @@ std::string Metrics::page(const Gauges& gauges) {
   all.oldest_open_run.Set(static_cast<double>(gauges.oldest_open_run_ms) / 1e3);
   all.stuck_calls.Set(static_cast<double>(gauges.stuck_calls));
   all.crash_marks.Set(static_cast<double>(gauges.crash_marks));
+  all.clock_in_doubt.Set(gauges.clock_in_doubt ? 1 : 0);
   all.retention_lag.Set(static_cast<double>(gauges.retention_lag_ms) / 1e3);
   return prometheus::TextSerializer().Serialize(all.registry.Collect());
 }

@@ -37,6 +37,7 @@ struct Gauges {
   std::uint64_t stuck_calls = 0;
   std::uint64_t crash_marks = 0;
   std::int64_t oldest_open_run_ms = 0;
+  bool clock_in_doubt = false;
   std::int64_t retention_lag_ms = 0;  // since nothing was left to delete; 0 while nothing is
 };
 

@@ -17,6 +17,7 @@
 
 #include "app/api.h"
 #include "app/canary.h"
+#include "app/clock_watch.h"
 #include "app/log.h"
 #include "app/metrics.h"
 #include "app/service_manager.h"
@@ -172,7 +173,8 @@ class Service {
 
   config::Settings settings_;
   const ServiceHooks& hooks_;
-  SystemClock clock_;
+  SystemClock machine_clock_;
+  ClockGuard clock_{machine_clock_};  // every part of the service goes by this one
   Log log_;
   Metrics metrics_;
   Budget in_flight_{kMaxInFlight, kMaxInFlightBytes};
@@ -206,6 +208,7 @@ class Service {
   std::unique_ptr<Api> ops_api_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> ops_server_;
+  std::unique_ptr<ClockWatch> clock_watch_;
   std::unique_ptr<Ticker> ticker_;
   const ServiceManager manager_;
   std::unique_ptr<Watchdog> watchdog_;
@@ -231,6 +234,10 @@ Status Service::open_store() {
   lmdb.keep_idempotency_ms = settings_.retention.idempotency_keys_ms;
   lmdb.if_older = store::LmdbSettings::IfOlder::upgrade;  // the service lock is held
   lmdb.on_unreadable = [this](const std::string& text) { note_unreadable(text); };
+  lmdb.on_last_use = [this](const ClockGuard::LastUse& last_use) {
+    const std::int64_t most_ms = settings_.retention.max_clock_step_ms;
+    clock_.start(last_use, most_ms == config::kForever ? ClockGuard::kNoLimit : most_ms);
+  };
   auto opened = store::open_lmdb(lmdb, clock_);
   if (!opened.ok()) return std::move(opened.error());
   store_ = hooks_.wrap_store ? hooks_.wrap_store(std::move(*opened)) : std::move(*opened);
@@ -323,6 +330,15 @@ Status Service::start() {
     metrics_.commit(batch.records, static_cast<double>(batch.commit_ns) / 1e9);
   };
   queue_ = std::make_unique<store::CommitQueue>(*store_, queue_limits(settings_.store), clock_, std::move(listener));
+  clock_watch_ = std::make_unique<ClockWatch>(
+      ClockWatch::Parts{clock_, *store_, [this](auto job) { queue_->run_between(std::move(job)); },
+                        [this](LogLevel level, std::string_view event, const ClockGuard::Times& times, std::string_view text) {
+                          const std::string expected = format_time(times.expected_ms);
+                          const std::string machine = format_time(times.machine_ms);
+                          log_.write(level, event,
+                                     {{"expectedTime", std::string_view(expected)}, {"machineTime", std::string_view(machine)}, {"text", text}});
+                        }});
+  clock_watch_->tick();  // a start in doubt is told of before anything else
   pool_ = std::make_unique<WorkPool>(cores(), [this](const std::string& why) { say(LogLevel::error, "task_failed", why); });
   set_limits(limits_, settings_.limits);
   replies_.reads.set_max_bytes(static_cast<std::uint64_t>(settings_.limits.max_reply_bytes));
@@ -494,12 +510,13 @@ void Service::housekeeping() {
   log_.wake();
   pool_->post([this](std::size_t) { resolver_->poke(); });
   canary_->tick();
+  clock_watch_->tick();
   note_accept_pauses();
   if (clock_.monotonic_ns() - tended_ns_ < kTendMs * 1'000'000) return;
   tended_ns_ = clock_.monotonic_ns();
   note_key_use();
   if (crash_marks_.any()) look_at_crash_marks();
-  if (!deleting_.exchange(true)) delete_old();
+  if (!clock_.in_doubt() && !deleting_.exchange(true)) delete_old();
 }
 
 void Service::note_accept_pauses() {
@@ -521,6 +538,10 @@ void Service::note_accept_pauses() {
 void Service::delete_old() {
   queue_->run_between([this](store::Store& store) {
     const std::int64_t now = clock_.wall_ms();
+    if (clock_.in_doubt()) {
+      deleting_ = false;
+      return;
+    }
     const auto before = [now](std::int64_t keep_ms) { return keep_ms == config::kForever ? store::kBeginningMs : now - keep_ms; };
     store::Retention retention;
     retention.runs_before_ms = before(settings_.retention.runs_ms);
@@ -548,6 +569,7 @@ Readiness Service::readiness() {
     if (detector.quarantined) readiness.quarantined.push_back(detector.key);
     if (!detector.loaded) readiness.not_loaded.push_back(detector.key);
   }
+  if (auto warning = clock_watch_->warning()) readiness.warnings.push_back(std::move(*warning));
   return readiness;
 }
 
@@ -594,6 +616,7 @@ Gauges Service::gauges() {
   gauges.oldest_open_run_ms = open.oldest_age_ms;
   gauges.stuck_calls = pool_->left_behind();
   gauges.crash_marks = crash_marks_.count();
+  gauges.clock_in_doubt = clock_.in_doubt();
   if (deleting_) gauges.retention_lag_ms = (clock_.monotonic_ns() - nothing_old_ns_) / 1'000'000;
   return gauges;
 }
@@ -609,6 +632,7 @@ void Service::stop() {
   // Its end comes last: what the writer still answers may post to it.
   if (pool_) pool_->finish(std::max<std::int64_t>(0, end_ms - clock_.monotonic_ns() / 1'000'000));
   if (keys_ && queue_) note_key_use();
+  if (clock_watch_) clock_watch_->stop();
   if (queue_) queue_->drain();
   watchdog_.reset();
   if (started_) say(LogLevel::info, "stopped", "everything acknowledged is on disk");

@@ -37,7 +37,8 @@ bool equal_without_case(std::string_view text, std::string_view lower) {
 
 // Why the key does not count now, or nothing.
 std::optional<std::string> ended(const model::KeyRecord& key, std::int64_t now_ms) {
-  if (key.revoked_ms != model::kNever && now_ms >= key.revoked_ms) return "the key " + key.id + " was revoked; use another one";
+  const bool revoked = key.revoked_at_once || (key.revoked_ms != model::kNever && now_ms >= key.revoked_ms);
+  if (revoked) return "the key " + key.id + " was revoked; use another one";
   if (key.expires_ms != model::kNever && now_ms >= key.expires_ms) {
     return "the key " + key.id + " expired at " + format_time(key.expires_ms) + "; use another one";
   }

@@ -12,6 +12,8 @@ class Clock {
   virtual std::int64_t wall_ms() const = 0;
   // Nanoseconds since some fixed point; never goes back.
   virtual std::int64_t monotonic_ns() const = 0;
+  // Likewise, but it also counts while the machine sleeps: what the wall time is compared with.
+  virtual std::int64_t elapsed_ns() const { return monotonic_ns(); }
 };
 
 // The machine's own clocks.
@@ -19,6 +21,7 @@ class SystemClock final : public Clock {
  public:
   std::int64_t wall_ms() const override;
   std::int64_t monotonic_ns() const override;
+  std::int64_t elapsed_ns() const override;
 };
 
 }  // namespace runwarden

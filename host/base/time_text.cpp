@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace runwarden {
 namespace {
@@ -122,6 +123,16 @@ std::string format_time(std::int64_t ms) {
   put(19, clock.seconds().count());
   put(23, clock.subseconds().count());
   return text;
+}
+
+std::string about_duration(std::int64_t ms) {
+  constexpr std::pair<std::int64_t, const char*> kUnits[] = {{86'400'000, " days"}, {3'600'000, " hours"}, {60'000, " minutes"}};
+  for (const auto& [unit_ms, name] : kUnits) {
+    if (ms < 2 * unit_ms) continue;
+    const std::int64_t tenths = ms / (unit_ms / 10);
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + name;
+  }
+  return std::to_string(ms / 1000) + " seconds";
 }
 
 }  // namespace runwarden

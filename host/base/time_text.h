@@ -16,4 +16,7 @@ std::optional<std::int64_t> parse_time(std::string_view text);
 // "2026-11-20T15:00:00.000Z"; a time outside the years 0000 to 9999 is shown as the nearest one inside.
 std::string format_time(std::int64_t ms);
 
+// How long that is, about: "100.0 days", "3.5 hours", "12 seconds".
+std::string about_duration(std::int64_t ms);
+
 }  // namespace runwarden

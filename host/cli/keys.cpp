@@ -167,12 +167,13 @@ int revoke(Context& context, const std::string& id) {
   auto key = find(context, *store, id);
   if (!key) return kWanting;
   const std::int64_t now_ms = clock.wall_ms();
-  if (key->revoked_ms != model::kNever && key->revoked_ms <= now_ms) {
-    context.err << id << " was revoked already, at " << format_time(key->revoked_ms) << "\n";
-    return kFine;
-  }
-  key->revoked_ms = now_ms;
+  const bool by_time = key->revoked_ms != model::kNever && key->revoked_ms <= now_ms;
+  if (key->revoked_at_once || by_time) context.err << id << " was revoked already, at " << format_time(key->revoked_ms) << "\n";
+  if (key->revoked_at_once) return kFine;
+  key->revoked_at_once = true;  // the service's clock may say something else than the one here
+  if (!by_time) key->revoked_ms = now_ms;
   store->put_key(*key);
+  if (by_time) return kFine;
   context.err << id << " of tenant \"" << key->tenant_name << "\" is revoked\n";
   return kFine;
 }
@@ -184,7 +185,7 @@ int rotate(Context& context, const std::string& id, std::int64_t overlap_ms) {
   auto old = find(context, *store, id);
   if (!old) return kWanting;
   const std::int64_t now_ms = clock.wall_ms();
-  const bool revoked = old->revoked_ms != model::kNever && old->revoked_ms <= now_ms;
+  const bool revoked = old->revoked_at_once || (old->revoked_ms != model::kNever && old->revoked_ms <= now_ms);
   const bool expired = old->expires_ms != model::kNever && old->expires_ms <= now_ms;
   if (revoked || expired) {
     return context.refuse("the key " + id + " has ended (" + (revoked ? "revoked" : "expired") +

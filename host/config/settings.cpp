@@ -106,6 +106,7 @@ void read_retention(const Node* node, Reading& reading, RetentionSection& out) {
   section.duration_or_forever("changes", kLifetime, out.changes_ms);
   section.duration_or_forever("policies", kLifetime, out.policies_ms);
   section.duration_or_forever("idempotency_keys", kLifetime, out.idempotency_keys_ms);
+  section.duration_or_forever("max_clock_step", {3'600'000, kLifetime.high}, out.max_clock_step_ms);
 }
 
 void read_log(const Node* node, Reading& reading, LogSection& out) {

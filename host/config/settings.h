@@ -66,6 +66,7 @@ struct RetentionSection {
   std::int64_t changes_ms = 400 * kDayMs;
   std::int64_t policies_ms = kForever;
   std::int64_t idempotency_keys_ms = 2 * kDayMs;
+  std::int64_t max_clock_step_ms = 7 * kDayMs;  // how long after the store's last use a start may be; kForever: however long
 };
 
 struct LogSection {

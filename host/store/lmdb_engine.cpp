@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "store/last_use.h"
 #include "store/lmdb_answers.h"
 #include "store/lmdb_crash_marks.h"
 #include "store/lmdb_events.h"
@@ -77,6 +78,7 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock)
   settle_format(txn, tables_, settings.if_older);
   start_ = read_meta(txn, tables_, meta::kStart) + 1;
   seq_ = start_ << kCounterBits;
+  if (settings.on_last_use) settings.on_last_use(read_last_use(txn, tables_));
   load_open_runs(txn, tables_, open_index_, {clock_.wall_ms(), monotonic_ms(), settings_.on_unreadable});
   purges_seen_ = read_meta(txn, tables_, meta::kPurges);
   txn.commit();
@@ -406,6 +408,17 @@ void LmdbEngine::put_crash_mark(model::CrashMark mark) {
 
 std::vector<model::CrashMark> LmdbEngine::crash_marks() {
   return reading([&](const Txn& txn) { return read_crash_marks(txn, tables_); });
+}
+
+void LmdbEngine::note_clock(std::int64_t wall_ms, std::uint64_t accepts) {
+  writing([&](WriteTxn& txn) {
+    if (read_meta(txn, tables_, meta::kClockAccepts) == accepts) write_clock_note(txn, tables_, wall_ms);
+    return Nothing{};
+  });
+}
+
+std::uint64_t LmdbEngine::clock_accepts() {
+  return reading([&](const Txn& txn) { return read_meta(txn, tables_, meta::kClockAccepts); });
 }
 
 // With little room left even a deletion may need more pages than there are: then it is tried with fewer records.

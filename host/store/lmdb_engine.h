@@ -68,6 +68,9 @@ class LmdbEngine final : public Store {
   void put_crash_mark(model::CrashMark mark) override;
   std::vector<model::CrashMark> crash_marks() override;
 
+  void note_clock(std::int64_t wall_ms, std::uint64_t accepts) override;
+  std::uint64_t clock_accepts() override;
+
   Expired expire(const Retention& retention, std::size_t most) override;
   void tend() override;
   std::optional<model::RunRecord> canary() override;

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/clock_guard.h"
 #include "base/result.h"
 #include "store/store.h"
 
@@ -32,6 +33,8 @@ struct LmdbSettings {
   IfOlder if_older = IfOlder::refuse;
   // Told of each record that a list passes over because it cannot be read: which, why, and the remedy. Any thread.
   std::function<void(const std::string& text)> on_unreadable;
+  // Told once while the store opens, before anything in it goes by the clock.
+  std::function<void(const ClockGuard::LastUse&)> on_last_use;
   MachineAnswers machine;
 };
 

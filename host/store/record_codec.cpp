@@ -49,7 +49,7 @@ enum Outline {
 };
 enum Failure { failure_time = 1, failure_seq, failure_id, detector_key, severity, score, fingerprint, failure_run_time, failure_run_seq };
 enum FailureBody { failure_json = 1 };
-enum Key { key_id = 1, tenant, tenant_name, key_name, may_ingest, may_read, digest, created, expires, revoked, last_used };
+enum Key { key_id = 1, tenant, tenant_name, key_name, may_ingest, may_read, digest, created, expires, revoked, last_used, revoked_at_once };
 enum Place { place_time = 1, place_seq };
 }  // namespace field
 
@@ -190,6 +190,7 @@ bool take_key_field(Reader& in, model::KeyRecord& record) {
     case field::created: record.created_ms = in.get_sint64(); return true;
     case field::expires: record.expires_ms = in.get_sint64(); return true;
     case field::revoked: record.revoked_ms = in.get_sint64(); return true;
+    case field::revoked_at_once: record.revoked_at_once = in.get_bool(); return true;
     case field::last_used: record.last_used_ms = in.get_sint64(); return true;
     default: return false;
   }
@@ -302,6 +303,7 @@ std::string encode_key(std::string_view key, const model::KeyRecord& record) {
   out.add_sint64(field::expires, record.expires_ms);
   out.add_sint64(field::revoked, record.revoked_ms);
   out.add_sint64(field::last_used, record.last_used_ms);
+  if (record.revoked_at_once) out.add_bool(field::revoked_at_once, true);
   return seal(key, head);
 }
 

@@ -1,6 +1,6 @@
 // Where records are kept. Speaks in whole batches and knows no engine's words, so that another engine can stand in its place.
 //
-// Threads: writes (commit, put_key, touch_keys, put_crash_mark, expire, tend) come from one thread at a time; everything else may be called
+// Threads: writes (commit, put_key, touch_keys, put_crash_mark, note_clock, expire, tend) come from one thread at a time; everything else may be called
 // from any thread. A write that returned is on stable storage. A fault of the medium (an fsync error) is thrown as
 // FatalStoreError: what was asked for is then in doubt, nothing more may be acknowledged, and the process has to end.
 // StoreError says that one thing could not be read or done; the store goes on.
@@ -114,6 +114,13 @@ class Store {
   // Keeps a crash mark; its key is given here. Throws StoreError when there is no room for it.
   virtual void put_crash_mark(model::CrashMark mark) = 0;
   virtual std::vector<model::CrashMark> crash_marks() = 0;
+
+  // Notes that the store is in use at that time, which has to be of a guarded clock: the next start compares its own with it. Nothing
+  // happens if clock_accepts() says something else by now: what an operator confirmed is not written over. Throws StoreError when there
+  // is no room for it.
+  virtual void note_clock(std::int64_t wall_ms, std::uint64_t accepts) = 0;
+  // Grows each time an operator confirms the clock, from whichever process.
+  virtual std::uint64_t clock_accepts() = 0;
 
   // Deletes at most that many records, oldest first, in one transaction. Works also when there is no room for anything else.
   virtual Expired expire(const Retention& retention, std::size_t most) = 0;

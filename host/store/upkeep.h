@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/clock_guard.h"
 #include "base/result.h"
 #include "store/queries.h"
 
@@ -106,6 +107,13 @@ struct Purged {
 Result<Purged> purge(const Upkeep& upkeep, const PurgeQuery& query);
 // What a purge would delete now, but for entries of indexes; deletes nothing. Beside a serving process, in slices.
 Result<Expired> count_purge(const Upkeep& upkeep, const PurgeQuery& query);
+
+struct AcceptedClock {
+  ClockGuard::LastUse last_use;  // before it
+  std::int64_t now_ms = 0;
+};
+// Confirms that the clock is right: retention goes by it from now on. Beside a serving process, which hears of it within a second.
+Result<AcceptedClock> accept_clock(const Upkeep& upkeep);
 
 struct Verified {
   std::map<std::string, std::uint64_t> entries;  // looked at, by table

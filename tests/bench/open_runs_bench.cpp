@@ -109,6 +109,7 @@ int main(int argc, char** argv) {
   options.yaml = "buffer: {idle_timeout: 24h, max_age: 48h, max_events: 1000000}\n";
   options.server = "threads: 1";
   ServiceProcess service(options);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   Load load(service, service.make_key());
   std::printf("with no open runs\n");
   const Measured before = measure(load, "first");

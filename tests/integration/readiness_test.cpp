@@ -39,7 +39,7 @@ TEST(Readiness, TheCanaryIsInNoListCountOrMetric) {
   for (int i = 0; i < 5; ++i) {
     const HttpAnswer ready = readyz(service);
     ASSERT_EQ(ready.status, 200) << ready.body;
-    EXPECT_EQ(json::parse(ready.body), json::parse(R"({"status":"ready","reasons":[],"quarantined":[],"notLoaded":[]})"));
+    EXPECT_EQ(json::parse(ready.body), json::parse(R"({"status":"ready","reasons":[],"quarantined":[],"notLoaded":[],"warnings":[]})"));
   }
   for (const char* list : {"/v1/runs", "/v1/failures", "/v1/changes", "/v1/policies"}) {
     EXPECT_EQ(json::parse(service.get(list, key).body)["items"].size(), 0u) << list;

@@ -18,6 +18,7 @@ offers 'runwarden ' 'serve check keys detectors analyze'
 offers 'runwarden se' 'serve'
 [[ ${#COMPREPLY[@]} == 1 ]]
 offers 'runwarden keys ' 'create list revoke rotate'
+offers 'runwarden store ' 'accept-clock'
 offers 'runwarden keys create --' '--tenant --name --scopes --expires --config'
 offers 'runwarden --config /etc/x keys li' 'list'
 offers 'runwarden analyze --fail' '--fail-on'

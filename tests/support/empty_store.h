@@ -39,6 +39,8 @@ class EmptyStore : public store::Store {
   std::vector<model::Tenant> tenants() override { return {}; }
   void put_crash_mark(model::CrashMark) override {}
   std::vector<model::CrashMark> crash_marks() override { return {}; }
+  void note_clock(std::int64_t, std::uint64_t) override {}
+  std::uint64_t clock_accepts() override { return {}; }
   store::Expired expire(const store::Retention&, std::size_t) override { return {}; }
   std::optional<model::RunRecord> canary() override { return std::nullopt; }
   store::Space space() override { return {}; }

@@ -77,6 +77,8 @@ class ForwardingStore : public store::Store {
   std::vector<model::Tenant> tenants() override { return real_->tenants(); }
   void put_crash_mark(model::CrashMark mark) override { real_->put_crash_mark(std::move(mark)); }
   std::vector<model::CrashMark> crash_marks() override { return real_->crash_marks(); }
+  void note_clock(std::int64_t wall_ms, std::uint64_t accepts) override { real_->note_clock(wall_ms, accepts); }
+  std::uint64_t clock_accepts() override { return real_->clock_accepts(); }
   store::Expired expire(const store::Retention& retention, std::size_t most) override { return real_->expire(retention, most); }
   void tend() override { real_->tend(); }
   std::optional<model::RunRecord> canary() override { return real_->canary(); }

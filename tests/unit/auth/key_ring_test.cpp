@@ -114,6 +114,17 @@ TEST_F(RingTest, WhenTheScopeIsMissing_Forbids) {
   EXPECT_TRUE(ring.admit({"Bearer rw_c_d"}, Scope::ingest).ok());
 }
 
+// The command that revoked it, or the service, may have had a wrong clock.
+TEST_F(RingTest, WhenTheKeyIsRevokedAtOnce_RefusesItWhateverTheClockSays) {
+  auto record = record_of("key_1", "rw_a_b");
+  record.revoked_at_once = true;
+  record.revoked_ms = clock.wall + 8'640'000'000;
+  keys.put(record);
+  const auto refused = ring.admit({"Bearer rw_a_b"}, Scope::ingest);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().detail, testing::HasSubstr("was revoked"));
+}
+
 TEST_F(RingTest, WhenTheKeyExpires_RefusesFromThatMillisecond) {
   auto record = record_of("key_1", "rw_a_b");
   record.expires_ms = clock.wall + 10;

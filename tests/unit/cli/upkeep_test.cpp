@@ -39,7 +39,7 @@ std::vector<std::string> members(const Json& object) {
 
 TEST_F(UpkeepCommands, WhereThereIsNoStore_SaySoAndMakeNone) {
   for (const Args& args : {Args{"export", "--tenant", "acme"}, Args{"backup", path("copy")}, Args{"verify"}, Args{"compact"},
-                           Args{"purge", "--tenant", "acme", "--yes"}}) {
+                           Args{"purge", "--tenant", "acme", "--yes"}, Args{"store", "accept-clock"}}) {
     const Ended ended = run(args);
     EXPECT_EQ(ended.code, 1) << args[0];
     EXPECT_EQ(ended.out, "") << args[0];
@@ -238,6 +238,20 @@ TEST_F(UpkeepCommands, Verify_SaysWhatItLookedAt) {
   EXPECT_EQ(ended.code, 0);
   EXPECT_THAT(ended.out, StartsWith("TABLE"));
   EXPECT_THAT(ended.out, HasSubstr("no fault found\n"));
+}
+
+TEST_F(UpkeepCommands, AcceptClock_TellsBothTimes) {
+  make_store();
+  const Ended first = run({"store", "accept-clock"});
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_THAT(first.out, testing::MatchesRegex("20.*Z is accepted as the time\n")) << "nothing was stored there so far";
+  const Ended second = run({"store", "accept-clock", "--json"});
+  EXPECT_EQ(second.code, 0) << second.err;
+  const Json told = Json::parse(second.out);
+  EXPECT_EQ(members(told), (std::vector<std::string>{"lastUse", "machineTime"}));
+  EXPECT_LE(parse_time(told["lastUse"].get<std::string>()), parse_time(told["machineTime"].get<std::string>()));
+  EXPECT_EQ(run({"store", "accept-time"}).code, 2);
+  EXPECT_EQ(run({"store"}).code, 2);
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ TEST_F(SettingsTest, WhenTheFileIsEmpty_HasTheDefaultsOfTheDesign) {
   EXPECT_EQ(settings->retention.runs_ms, 7'776'000'000);
   EXPECT_EQ(settings->retention.policies_ms, kForever);
   EXPECT_EQ(settings->retention.idempotency_keys_ms, 172'800'000);
+  EXPECT_EQ(settings->retention.max_clock_step_ms, 604'800'000);
   EXPECT_EQ(settings->detectors.deadline_ms, 250);
   EXPECT_EQ(settings->detectors.quarantine_failures, 5);
   EXPECT_EQ(settings->detectors.quarantine_window_ms, 60'000);
@@ -60,7 +61,7 @@ server: {address: "[::1]:0", threads: 2, drain_timeout: 3s, trusted_proxies: [10
 limits: {max_body_bytes: 1MiB, max_batch_bytes: 5000, requests_per_second: 0.5, burst: 7, header_timeout: 250ms, max_connections: 3}
 buffer: {idle_timeout: 1h30m, max_age: 2d, max_events: 5, max_open_runs: 6}
 store: {driver: lmdb, path: /srv/runs, map_size: 4MiB, commit_interval: 1ms, max_commit_records: 1}
-retention: {runs: forever, failures: 1s, changes: 1d, policies: 400d, idempotency_keys: 1h}
+retention: {runs: forever, failures: 1s, changes: 1d, policies: 400d, idempotency_keys: 1h, max_clock_step: 36h}
 detectors: {deadline: 1s, quarantine: {failures: 2, window: 5m}, search_path: [/opt/d, rel], include: [], enabled: []}
 log: {level: debug, format: text}
 )");
@@ -77,6 +78,7 @@ log: {level: debug, format: text}
   EXPECT_EQ(settings->store.map_size_bytes, 4 << 20);
   EXPECT_EQ(settings->retention.runs_ms, kForever);
   EXPECT_EQ(settings->retention.failures_ms, 1000);
+  EXPECT_EQ(settings->retention.max_clock_step_ms, 129'600'000);
   EXPECT_EQ(settings->detectors.quarantine_failures, 2);
   EXPECT_EQ(settings->detectors.quarantine_window_ms, 300'000);
   EXPECT_THAT(settings->detectors.search_path, testing::ElementsAre("/opt/d", (folder.path() / "rel").string()));

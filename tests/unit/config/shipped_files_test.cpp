@@ -34,7 +34,8 @@ std::string dump(const Settings& s) {
        s.limits.burst, s.limits.header_timeout_ms, s.limits.body_timeout_ms, s.limits.max_connections},
       {s.buffer.idle_timeout_ms, s.buffer.max_age_ms, s.buffer.max_events, s.buffer.max_open_runs},
       {s.store.driver, s.store.path, s.store.map_size_bytes, s.store.commit_interval_ms, s.store.max_commit_records},
-      {s.retention.runs_ms, s.retention.failures_ms, s.retention.changes_ms, s.retention.policies_ms, s.retention.idempotency_keys_ms},
+      {s.retention.runs_ms, s.retention.failures_ms, s.retention.changes_ms, s.retention.policies_ms, s.retention.idempotency_keys_ms,
+       s.retention.max_clock_step_ms},
       {s.redact.detectors_see, s.redact.rules.size()},
       {s.detectors.deadline_ms, s.detectors.search_path, s.detectors.quarantine_failures, s.detectors.quarantine_window_ms},
       {s.log.level, s.log.format}};
