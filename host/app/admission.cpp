@@ -29,7 +29,7 @@ std::vector<std::string> values_of(const http::RequestHead& head, std::string_vi
 }
 
 Refusal refuse(Code code, std::string detail) {
-  return {Error{code, std::move(detail), {}, {}}, {}, 1};
+  return {Error{code, std::move(detail), {}, {}}, {}};
 }
 
 std::optional<Refusal> check_media(const http::RequestHead& head, Admission& admission) {
@@ -71,13 +71,12 @@ std::optional<Refusal> check_idempotency(const http::RequestHead& head, Admissio
 
 std::variant<Admission, Refusal> admit(const http::RequestHead& head, auth::KeyRing& keys, auth::RateLimiter& rates) {
   auto found = match(head.method, head.path);
-  if (!found.ok()) return Refusal{std::move(found.error()), {}, 1};
+  if (!found.ok()) return Refusal{std::move(found.error()), {}};
   if (found->route == nullptr)
     return refuse(Code::not_found, "there is no such path; /v1/openapi.json and the README list those there are");
   if (!found->method_allowed) {
     return Refusal{Error{Code::method_not_allowed, "this path takes " + found->allow + ", not " + head.method.substr(0, 32), {}, {}},
-                   {{"Allow", found->allow}},
-                   1};
+                   {{"Allow", found->allow}}};
   }
   Admission admission;
   admission.route = found->route;
@@ -85,13 +84,13 @@ std::variant<Admission, Refusal> admit(const http::RequestHead& head, auth::KeyR
   if (admission.route->access != Access::open) {
     const auto scope = admission.route->access == Access::ingest ? auth::Scope::ingest : auth::Scope::read;
     auto principal = keys.admit(values_of(head, "authorization"), scope);
-    if (!principal.ok()) return Refusal{std::move(principal.error()), {}, 1};
+    if (!principal.ok()) return Refusal{std::move(principal.error()), {}};
     admission.principal = std::move(*principal);
     if (const auto wait_s = rates.take(admission.principal->tenant)) {
       Refusal refusal =
           refuse(Code::rate_limited, "tenant \"" + admission.principal->tenant_name +
                                          "\" sends more than limits.requests_per_second; try again in " + std::to_string(*wait_s) + " s");
-      refusal.retry_after_s = *wait_s;
+      refusal.error.retry_after_s = *wait_s;
       return refusal;
     }
   }
@@ -100,7 +99,7 @@ std::variant<Admission, Refusal> admit(const http::RequestHead& head, auth::KeyR
     if (auto refusal = check_idempotency(head, admission)) return std::move(*refusal);
   }
   auto query = parse_query(head.query);
-  if (!query.ok()) return Refusal{std::move(query.error()), {}, 1};
+  if (!query.ok()) return Refusal{std::move(query.error()), {}};
   admission.query = std::move(*query);
   return admission;
 }

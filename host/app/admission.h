@@ -29,7 +29,6 @@ struct Admission {
 struct Refusal {
   Error error;
   std::vector<http::Header> headers;  // Allow with 405, Accept-Encoding where a content coding is refused
-  int retry_after_s = 1;              // with 429
 };
 
 std::variant<Admission, Refusal> admit(const http::RequestHead& head, auth::KeyRing& keys, auth::RateLimiter& rates);

@@ -127,14 +127,14 @@ class OpenExchange final : public Exchange {
     out.end_array().key("notLoaded").begin_array();
     for (const std::string& key : readiness.not_loaded) out.string(key);
     out.end_array().key("warnings").begin_array();
-    for (const Warning& warning : readiness.warnings) {
+    for (const OperatorWarning& warning : readiness.warnings) {
       out.begin_object().key("name").string(warning.name).key("detail").string(warning.detail).end_object();
     }
     out.end_array().end_object();
     Reply reply = json_reply(ready ? 200 : 503, std::move(body));
     if (!ready) {
       reply.content_type = "application/problem+json";
-      reply.headers.push_back({"Retry-After", "5"});
+      reply.headers.push_back({"Retry-After", std::to_string(readiness.retry_after_s)});
     }
     return reply;
   }
@@ -270,7 +270,7 @@ std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) 
   auto admitted = admit(head, parts_.keys, parts_.rates);
   if (auto* refusal = std::get_if<Refusal>(&admitted)) {
     const Error error = parts_.redaction.error(std::move(refusal->error), head.query);
-    Reply reply = http::problem(error, head.request_id, refusal->retry_after_s);
+    Reply reply = http::problem(error, head.request_id);
     for (http::Header& header : refusal->headers) reply.headers.push_back(std::move(header));
     return reply;
   }

@@ -36,10 +36,11 @@ struct ApiLimits {
 
 // What /readyz says.
 struct Readiness {
-  std::vector<std::string> reasons;      // empty: ready
-  std::vector<std::string> quarantined;  // keys of detectors that are skipped until a reload
-  std::vector<std::string> not_loaded;   // keys of optional detectors that could not be loaded
-  std::vector<Warning> warnings;         // for an operator, ready or not
+  std::vector<std::string> reasons;       // empty: ready
+  int retry_after_s = 5;                  // while not ready
+  std::vector<std::string> quarantined;   // keys of detectors that are skipped until a reload
+  std::vector<std::string> not_loaded;    // keys of optional detectors that could not be loaded
+  std::vector<OperatorWarning> warnings;  // for an operator, ready or not
 };
 
 // Everything a request may need; all of it outlives the Api.

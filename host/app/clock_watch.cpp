@@ -29,7 +29,8 @@ std::string text_of(const ClockGuard::Event& event) {
     case Kind::jumped: return both_times(event.times) + expected + ", the time expected by the monotonic clock. " + kMeanwhile;
     case Kind::started_ahead:
       return both_times(event.times) + expected +
-             ", when this store was last in use, and more than retention.max_clock_step: the clock is wrong, or the service was stopped for "
+             ", when this store was last in use, and more than retention.max_clock_step: the clock is wrong, or the service was stopped "
+             "for "
              "that long, or this is a restored backup. " +
              kMeanwhile;
     case Kind::started_behind: return both_times(event.times) + expected + ", when this store was last in use. " + kMeanwhile;
@@ -81,10 +82,10 @@ void ClockWatch::tell(const ClockGuard::Event& event) const {
   parts_.tell(over ? LogLevel::info : LogLevel::error, name, event.times, text_of(event));
 }
 
-std::optional<Warning> ClockWatch::warning() const {
+std::optional<OperatorWarning> ClockWatch::warning() const {
   const auto doubt = parts_.clock.doubt();
   if (!doubt) return std::nullopt;
-  return Warning{"clock_jumped", both_times(*doubt) + "the expected time, " + format_time(doubt->expected_ms) + ". " + kMeanwhile};
+  return OperatorWarning{"clock_jumped", both_times(*doubt) + "the expected time, " + format_time(doubt->expected_ms) + ". " + kMeanwhile};
 }
 
 }  // namespace runwarden::app

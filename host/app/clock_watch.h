@@ -17,7 +17,7 @@
 namespace runwarden::app {
 
 // Something an operator should look at, though the service does its work.
-struct Warning {
+struct OperatorWarning {
   std::string name;
   std::string detail;
 };
@@ -37,7 +37,7 @@ class ClockWatch {
   void tick();
   // The service stops: the next start compares with now.
   void stop() { note(); }
-  std::optional<Warning> warning() const;
+  std::optional<OperatorWarning> warning() const;
 
  private:
   void look_for_accept();

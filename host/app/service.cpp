@@ -20,6 +20,7 @@
 #include "app/clock_watch.h"
 #include "app/log.h"
 #include "app/metrics.h"
+#include "app/room_watch.h"
 #include "app/service_manager.h"
 #include "app/ticker.h"
 #include "app/watchdog.h"
@@ -209,6 +210,7 @@ class Service {
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> ops_server_;
   std::unique_ptr<ClockWatch> clock_watch_;
+  std::unique_ptr<RoomWatch> room_watch_;
   std::unique_ptr<Ticker> ticker_;
   const ServiceManager manager_;
   std::unique_ptr<Watchdog> watchdog_;
@@ -330,14 +332,16 @@ Status Service::start() {
     metrics_.commit(batch.records, static_cast<double>(batch.commit_ns) / 1e9);
   };
   queue_ = std::make_unique<store::CommitQueue>(*store_, queue_limits(settings_.store), clock_, std::move(listener));
-  clock_watch_ = std::make_unique<ClockWatch>(
-      ClockWatch::Parts{clock_, *store_, [this](auto job) { queue_->run_between(std::move(job)); },
-                        [this](LogLevel level, std::string_view event, const ClockGuard::Times& times, std::string_view text) {
-                          const std::string expected = format_time(times.expected_ms);
-                          const std::string machine = format_time(times.machine_ms);
-                          log_.write(level, event,
-                                     {{"expectedTime", std::string_view(expected)}, {"machineTime", std::string_view(machine)}, {"text", text}});
-                        }});
+  clock_watch_ = std::make_unique<ClockWatch>(ClockWatch::Parts{
+      clock_, *store_, [this](auto job) { queue_->run_between(std::move(job)); },
+      [this](LogLevel level, std::string_view event, const ClockGuard::Times& times, std::string_view text) {
+        const std::string expected = format_time(times.expected_ms);
+        const std::string machine = format_time(times.machine_ms);
+        log_.write(level, event,
+                   {{"expectedTime", std::string_view(expected)}, {"machineTime", std::string_view(machine)}, {"text", text}});
+      }});
+  room_watch_ = std::make_unique<RoomWatch>(
+      *store_, clock_, [this](LogLevel level, std::string_view event, std::string_view text) { say(level, event, text); });
   clock_watch_->tick();  // a start in doubt is told of before anything else
   pool_ = std::make_unique<WorkPool>(cores(), [this](const std::string& why) { say(LogLevel::error, "task_failed", why); });
   set_limits(limits_, settings_.limits);
@@ -511,6 +515,7 @@ void Service::housekeeping() {
   pool_->post([this](std::size_t) { resolver_->poke(); });
   canary_->tick();
   clock_watch_->tick();
+  room_watch_->tick();
   note_accept_pauses();
   if (clock_.monotonic_ns() - tended_ns_ < kTendMs * 1'000'000) return;
   tended_ns_ = clock_.monotonic_ns();
@@ -562,9 +567,10 @@ void Service::note_key_use() {
 
 Readiness Service::readiness() {
   Readiness readiness;
-  const store::Space space = store_->space();
-  if (space.refusing) readiness.reasons.push_back(space.reason);
-  if (Status writable = store_->writable(); !writable.ok()) readiness.reasons.push_back(writable.error().detail);
+  if (Status writable = store_->writable(); !writable.ok()) {
+    readiness.reasons.push_back(writable.error().detail);
+    readiness.retry_after_s = writable.error().retry_after_s;
+  }
   for (const auto& detector : detectors_.get()->list()) {
     if (detector.quarantined) readiness.quarantined.push_back(detector.key);
     if (!detector.loaded) readiness.not_loaded.push_back(detector.key);
@@ -579,7 +585,7 @@ void Service::when_ready(const std::function<void(const Readiness&)>& then) {
   if (!now.reasons.empty()) return then(now);
   canary_->ask([this, then](const std::string& fault) {
     Readiness later = readiness();
-    if (!fault.empty()) later.reasons.push_back(fault);
+    if (!fault.empty() && later.reasons.empty()) later.reasons.push_back(fault);  // else it is what came of that
     then(later);
   });
 }

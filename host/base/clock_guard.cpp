@@ -6,8 +6,7 @@
 
 namespace runwarden {
 
-ClockGuard::ClockGuard(const Clock& machine)
-    : machine_(machine), base_wall_ms_(machine.wall_ms()), base_ns_(machine.elapsed_ns()) {}
+ClockGuard::ClockGuard(const Clock& machine) : machine_(machine), base_wall_ms_(machine.wall_ms()), base_ns_(machine.elapsed_ns()) {}
 
 std::int64_t ClockGuard::wall_ms() const {
   const std::lock_guard lock(mutex_);

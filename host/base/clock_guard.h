@@ -1,9 +1,9 @@
 // A clock for whatever deletes, expires or dates records: its wall time is the machine's only while that agrees with the monotonic clock.
 //
 // Each look at the time compares the two. When the machine's time has jumped by more than kMaxJumpMs since the look before, in either
-// direction, or is implausible at the start, the guard is in doubt: wall_ms() goes on from the last time that was plausible, by the monotonic
-// clock, until accept() is called or the machine's time is plausible again. Whoever deletes asks in_doubt() and waits.
-// Any thread. The machine's clock outlives the guard.
+// direction, or is implausible at the start, the guard is in doubt: wall_ms() goes on from the last time that was plausible, by the
+// monotonic clock, until accept() is called or the machine's time is plausible again. Whoever deletes asks in_doubt() and waits. Any
+// thread. The machine's clock outlives the guard.
 #pragma once
 
 #include <cstdint>

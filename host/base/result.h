@@ -46,6 +46,7 @@ struct Error {
   std::string detail;              // for the client: names the thing, the value, the limit and the remedy
   std::string log;                 // for the operator; empty: the same as detail
   std::vector<FieldFault> faults;  // with validation_failed: one for each fault found
+  int retry_after_s = 1;           // with rate_limited and unavailable: when it is worth asking again
 };
 
 template <class T>

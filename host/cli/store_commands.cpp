@@ -35,7 +35,8 @@ int accept_clock(Context& context, bool json) {
     context.out << text << "\n";
   } else {
     context.out << format_time(accepted->now_ms) << " is accepted as the time";
-    if (last_ms) context.out << "; the store was last in use at " << format_time(*last_ms) << ", " << since_text(accepted->now_ms, *last_ms);
+    if (last_ms)
+      context.out << "; the store was last in use at " << format_time(*last_ms) << ", " << since_text(accepted->now_ms, *last_ms);
     context.out << "\n";
   }
   return context.finish();

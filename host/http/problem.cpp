@@ -1,5 +1,7 @@
 #include "http/problem.h"
 
+#include <algorithm>
+
 #include "base/error_json.h"
 
 namespace runwarden::http {
@@ -38,13 +40,13 @@ std::string problem_json(const Error& error, std::string_view request_id) {
   return text;
 }
 
-Reply problem(const Error& error, std::string_view request_id, int retry_after_s) {
+Reply problem(const Error& error, std::string_view request_id) {
   Reply reply;
   reply.status = http_status(error.code);
   reply.content_type = "application/problem+json";
   if (error.code == Code::unauthorized) reply.headers.push_back({"WWW-Authenticate", "Bearer"});
   if (error.code == Code::rate_limited || error.code == Code::unavailable) {
-    reply.headers.push_back({"Retry-After", std::to_string(retry_after_s < 1 ? 1 : retry_after_s)});
+    reply.headers.push_back({"Retry-After", std::to_string(std::max(error.retry_after_s, 1))});
   }
   reply.body = problem_json(error, request_id);
   return reply;

@@ -12,7 +12,7 @@ namespace runwarden::http {
 // The body of a problem: type, title, status, detail, code, requestId, and errors where the error has faults.
 std::string problem_json(const Error& error, std::string_view request_id);
 
-// The whole answer, with WWW-Authenticate on 401 and Retry-After (1 s unless told) on 429 and 503.
-Reply problem(const Error& error, std::string_view request_id, int retry_after_s = 1);
+// The whole answer, with WWW-Authenticate on 401 and the error's Retry-After on 429 and 503.
+Reply problem(const Error& error, std::string_view request_id);
 
 }  // namespace runwarden::http

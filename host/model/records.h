@@ -131,7 +131,7 @@ struct KeyRecord {
   std::int64_t created_ms = 0;
   std::int64_t expires_ms = kNever;
   std::int64_t revoked_ms = kNever;  // from then on it is refused; in the future while a rotation overlaps
-  bool revoked_at_once = false;  // it is refused whatever any clock says
+  bool revoked_at_once = false;      // it is refused whatever any clock says
   std::int64_t last_used_ms = kNever;
 };
 

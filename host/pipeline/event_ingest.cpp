@@ -16,6 +16,7 @@ namespace runwarden::pipeline {
 namespace {
 
 constexpr std::uint64_t kSmallAnswerBytes = 64 * 1024;  // larger ones count as reads
+constexpr int kOpenRunsRetryS = 5;                      // runs end all the time: by their clients, or by buffer.idle_timeout
 
 // Without an eventId, and without an Idempotency-Key for the request, a retry cannot be told from more events.
 void warn_of_missing_ids(const intake::EventsRequest& request, std::vector<Warning>& warnings) {
@@ -108,8 +109,8 @@ std::optional<IngestAnswer> EventIngest::answered_before(const std::shared_ptr<J
   }
   const bool room = steps_.store.open_runs().count < steps_.max_open_runs;
   if (room || steps_.store.find_run(job->request.tenant, job->events.run_id)) return std::nullopt;
-  return refused(no_room("buffer.max_open_runs (" + std::to_string(steps_.max_open_runs) +
-                         ") runs are open; end some with \"final\": true, or raise the limit"));
+  const std::string limit = "buffer.max_open_runs (" + std::to_string(steps_.max_open_runs) + ")";
+  return refused({Code::unavailable, limit + " runs are open; end some with \"final\": true, or raise the limit", {}, {}, kOpenRunsRetryS});
 }
 
 void EventIngest::buffer(const std::shared_ptr<Job>& job) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "store/store.h"
+
 namespace runwarden::pipeline {
 
 Error run_conflict(std::string_view run_id) {
@@ -16,11 +18,11 @@ Error idempotency_conflict() {
 }
 
 Error no_room(std::string why) {
-  return {Code::unavailable, std::move(why), {}, {}};
+  return {Code::unavailable, std::move(why), {}, {}, store::kStoreFullRetryS};
 }
 
 Error queue_full() {
-  return no_room("the queue to the store is full; nothing was stored, send it again in a moment");
+  return {Code::unavailable, "the queue to the store is full; nothing was stored, send it again in a moment", {}, {}};
 }
 
 Error no_room_for_reply(std::uint64_t bytes) {

@@ -21,6 +21,7 @@ namespace {
 using Outcome = WriteResult::Outcome;
 
 constexpr int kCounterBits = 40;  // of a seq, below the number of the start
+constexpr int kRestartRetryS = 5;
 constexpr std::int64_t kCheckReadersNs = 50'000'000'000;
 constexpr std::int64_t kLookForPurgesNs = 1'000'000'000;
 
@@ -480,10 +481,10 @@ Space LmdbEngine::space() {
 
 Status LmdbEngine::writable() {
   if (failed_.load(std::memory_order_acquire)) {
-    return Error{Code::unavailable, "the store's disk failed; the service has to restart", {}, {}};
+    return Error{Code::unavailable, "the store's disk failed; the service has to restart", {}, {}, kRestartRetryS};
   }
   const Space now = space();
-  if (now.refusing) return Error{Code::unavailable, now.reason, {}, {}};
+  if (now.refusing) return Error{Code::unavailable, now.reason, {}, {}, kStoreFullRetryS};
   return Nothing{};
 }
 

@@ -18,10 +18,10 @@ void write_meta(WriteTxn& txn, const Tables& tables, std::string_view name, std:
 
 namespace meta {
 constexpr std::string_view kFormatVersion = "format";
-constexpr std::string_view kStart = "start";               // counts the starts that stored anything
-constexpr std::string_view kKeysVersion = "keys_version";  // grows with every change of a key
-constexpr std::string_view kLastTenant = "last_tenant";    // the greatest tenant number given
-constexpr std::string_view kPurges = "purges";             // grows with each transaction that deleted a tenant's open runs
+constexpr std::string_view kStart = "start";                 // counts the starts that stored anything
+constexpr std::string_view kKeysVersion = "keys_version";    // grows with every change of a key
+constexpr std::string_view kLastTenant = "last_tenant";      // the greatest tenant number given
+constexpr std::string_view kPurges = "purges";               // grows with each transaction that deleted a tenant's open runs
 constexpr std::string_view kClockNoted = "clock_noted";      // when the store was last in use, by a guarded clock; ms, 0: not noted
 constexpr std::string_view kClockAccepts = "clock_accepts";  // grows each time an operator confirms the clock
 }  // namespace meta

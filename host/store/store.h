@@ -1,7 +1,7 @@
 // Where records are kept. Speaks in whole batches and knows no engine's words, so that another engine can stand in its place.
 //
-// Threads: writes (commit, put_key, touch_keys, put_crash_mark, note_clock, expire, tend) come from one thread at a time; everything else may be called
-// from any thread. A write that returned is on stable storage. A fault of the medium (an fsync error) is thrown as
+// Threads: writes (commit, put_key, touch_keys, put_crash_mark, note_clock, expire, tend) come from one thread at a time; everything else
+// may be called from any thread. A write that returned is on stable storage. A fault of the medium (an fsync error) is thrown as
 // FatalStoreError: what was asked for is then in doubt, nothing more may be acknowledged, and the process has to end.
 // StoreError says that one thing could not be read or done; the store goes on.
 #pragma once
@@ -30,6 +30,9 @@ struct FatalStoreError : std::runtime_error {
 struct StoreError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+// After how long it is worth to send again what a store without room refused: an operator, or deletion, has to make some.
+constexpr int kStoreFullRetryS = 30;
 
 struct Space {
   std::uint64_t map_bytes = 0;   // the most the store may grow to

@@ -2,9 +2,9 @@
 //
 //   bench_open_runs [SERVICE_BINARY [OPEN_RUNS]]
 //
-// Starts a service, and measures 10,000 requests that each open a run and 10,000 that each add an event to one of 1,000 open runs: with none
-// open before, then with OPEN_RUNS (default 500,000). Prints the CPU time of the service's process for a request (which other load on the
-// machine hardly changes), requests a second over 16 connections, and the ratio of the CPU times. Exit 1 if one is above 1.5.
+// Starts a service, and measures 10,000 requests that each open a run and 10,000 that each add an event to one of 1,000 open runs: with
+// none open before, then with OPEN_RUNS (default 500,000). Prints the CPU time of the service's process for a request (which other load on
+// the machine hardly changes), requests a second over 16 connections, and the ratio of the CPU times. Exit 1 if one is above 1.5.
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,7 +95,8 @@ Measured measure(Load& load, const std::string& name) {
   Measured measured;
   measured.opening = load.send(kMeasured, [&](int i) { return name + " " + std::to_string(i); });
   measured.adding = load.send(kMeasured, [](int i) { return "kept " + std::to_string(i % kKept); });
-  std::printf("  an event for a new run   %8.1f us of CPU, %8.0f requests a second\n", measured.opening.cpu_us, measured.opening.per_second);
+  std::printf("  an event for a new run   %8.1f us of CPU, %8.0f requests a second\n", measured.opening.cpu_us,
+              measured.opening.per_second);
   std::printf("  an event for an open run %8.1f us of CPU, %8.0f requests a second\n", measured.adding.cpu_us, measured.adding.per_second);
   return measured;
 }

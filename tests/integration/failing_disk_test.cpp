@@ -92,6 +92,28 @@ TEST_F(FailingDisk, AFullDisk_Is503AndReadsGoOn_AndItRecoversByItself) {
   EXPECT_EQ(service_->stop(), 0);
 }
 
+// The log tells the edges, /readyz the one reason, and Retry-After that it will take a while.
+TEST_F(FailingDisk, AFullDisk_IsToldOnceInTheLog_OnceByReadyz_AndWithItsOwnRetryAfter) {
+  start();
+  pull(full_disk());
+  for (int i = 0; i < 5; ++i) {
+    const HttpAnswer refused = post("during-" + std::to_string(i));
+    ASSERT_EQ(refused.status, 503);
+    EXPECT_EQ(refused.header("retry-after"), "30");
+  }
+  const HttpAnswer ready = service_->request(get_request("/readyz"));
+  EXPECT_EQ(ready.status, 503);
+  EXPECT_EQ(ready.header("retry-after"), "30");
+  EXPECT_EQ(json::parse(ready.body)["reasons"].size(), 1u) << ready.body;
+  ASSERT_TRUE(service_->wait_for_log("\"store_full\"")) << service_->log_text();
+  release(full_disk());
+  EXPECT_EQ(post("after").status, 201);
+  ASSERT_TRUE(service_->wait_for_log("\"store_has_room\"")) << service_->log_text();
+  const std::string log = service_->log_text();
+  EXPECT_EQ(log.find("\"store_full\""), log.rfind("\"store_full\""));
+  EXPECT_EQ(log.find("\"store_has_room\""), log.rfind("\"store_has_room\""));
+}
+
 TEST_F(FailingDisk, Readyz_FindsAFullDiskByItself_AndThatItIsFreeAgain) {
   start("canary_interval: 1ms");
   // The outcome of a probe is told for a millisecond.

@@ -70,7 +70,7 @@ TEST(Problem, WhenTheClientShouldActFirst_TellsItInAHeader) {
   const auto unauthorized = problem({Code::unauthorized, "", {}, {}}, "r");
   ASSERT_EQ(unauthorized.headers.size(), 1u);
   EXPECT_EQ(unauthorized.headers[0].name + unauthorized.headers[0].value, "WWW-AuthenticateBearer");
-  const auto limited = problem({Code::rate_limited, "", {}, {}}, "r", 7);
+  const auto limited = problem({Code::rate_limited, "", {}, {}, 7}, "r");
   EXPECT_EQ(limited.headers.at(0).name + limited.headers.at(0).value, "Retry-After7");
   EXPECT_EQ(limited.content_type, "application/problem+json");
   EXPECT_EQ(limited.status, 429);
