@@ -37,8 +37,18 @@ std::string_view first_characters(std::string_view text, std::size_t most) {
   return text.substr(0, at);
 }
 
-// Whether a string of compact JSON is longer than an outline shows, by its bytes: then it has to be looked at.
+// Whether a string of compact JSON may be longer than an outline shows, by its bytes: then it has to be looked at.
 bool has_long_string(std::string_view json) {
+  if (json.size() <= kOutlineCharacters) return false;
+  if (json.find('\\') == std::string_view::npos) {
+    // Every quote is a bound, so it takes one in each stretch of that length.
+    while (json.size() > kOutlineCharacters) {
+      const std::size_t quote = json.substr(0, kOutlineCharacters + 1).rfind('"');
+      if (quote == std::string_view::npos) return true;
+      json.remove_prefix(quote + 1);
+    }
+    return false;
+  }
   const char* const end = json.data() + json.size();
   const char* begin = nullptr;  // of the string that is open
   for (const char* at = json.data();

@@ -82,6 +82,7 @@ std::string seal(std::string_view key, std::string_view head) {
 std::string seal(std::string_view key, std::string_view head, std::string_view body) {
   if (body.size() > kLargestBody) throw std::length_error("a record of more than 1 GiB cannot be kept");
   std::string value = begin(key, head, kRaw, kLong);
+  value.reserve(kLong + head.size() + body.size());
   store_number(value, 8, static_cast<std::uint32_t>(head.size()));
   store_number(value, 12, static_cast<std::uint32_t>(body.size()));
   value += head;

@@ -7,6 +7,8 @@
 namespace runwarden::store {
 namespace {
 
+constexpr std::size_t kPlainHeadBytes = 512;  // of a usual one, without its outline
+
 // The numbers are the format: they stay, and are not given to anything else.
 namespace field {
 enum Run {
@@ -201,6 +203,8 @@ bool take_key_field(Reader& in, model::KeyRecord& record) {
 std::string encode_run(std::string_view key, const StoredRun& stored) {
   const model::RunRecord& run = stored.run;
   std::string head;
+  if (run.outline)
+    head.reserve(kPlainHeadBytes + run.outline->members.size() + run.outline->failures.size() + run.outline->detectors.size());
   Writer out(head);
   out.add_sint64(field::run_time, run.key.time_ms);
   out.add_uint64(field::run_seq, run.key.seq);
