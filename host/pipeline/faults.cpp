@@ -26,8 +26,11 @@ Error queue_full() {
 }
 
 Error no_room_for_reply(std::uint64_t bytes) {
-  return no_room("answers that wait for their clients leave no room for this one of up to " + std::to_string(bytes) +
-                 " bytes (limits.max_reply_bytes): read the answers you asked for, then send this again, or ask for less");
+  return {Code::unavailable,
+          "answers that wait for their clients leave no room for this one of up to " + std::to_string(bytes) +
+              " bytes (limits.max_reply_bytes): read the answers you asked for, then send this again, or ask for less",
+          {},
+          {}};
 }
 
 }  // namespace runwarden::pipeline
