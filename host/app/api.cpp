@@ -165,11 +165,15 @@ class IngestExchange final : public Exchange {
       auto done = [&parts, waiting, id](pipeline::IngestAnswer answer) {
         waiting->ticket.send(ingest_reply(parts, std::move(answer), id, std::move(waiting->reply_lease)));
       };
-      switch (endpoint) {
-        case Endpoint::ingest_events: return parts.events.take(worker, std::move(waiting->request), std::move(done));
-        case Endpoint::ingest_changes: return parts.changes.take_change(std::move(waiting->request), std::move(done));
-        case Endpoint::ingest_policies: return parts.changes.take_policy(std::move(waiting->request), std::move(done));
-        default: return parts.runs.take(worker, std::move(waiting->request), std::move(done));
+      try {
+        switch (endpoint) {
+          case Endpoint::ingest_events: return parts.events.take(worker, std::move(waiting->request), done);
+          case Endpoint::ingest_changes: return parts.changes.take_change(std::move(waiting->request), done);
+          case Endpoint::ingest_policies: return parts.changes.take_policy(std::move(waiting->request), done);
+          default: return parts.runs.take(worker, std::move(waiting->request), done);
+        }
+      } catch (const store::StoreError& fault) {
+        waiting->ticket.send(http::problem({Code::unavailable, fault.what(), {}, {}}, id));  // nothing was written yet
       }
     };
     parts().pool.post(take, admission().principal->tenant);
@@ -201,7 +205,11 @@ class PoolExchange final : public Exchange {
         std::make_shared<Waiting>(Waiting{parts(), admission(), request_id(), std::move(body), std::move(ticket), std::move(*lease)});
     const auto answer = [waiting](std::size_t worker) {
       if (waiting->admission.route->endpoint == Endpoint::analyze) return analyze(waiting, worker);
-      tell(*waiting, waiting->parts.reads.answer(waiting->admission));
+      try {
+        tell(*waiting, waiting->parts.reads.answer(waiting->admission));
+      } catch (const store::StoreError& fault) {
+        tell(*waiting, Error{Code::internal, fault.what(), {}, {}});
+      }
     };
     parts().pool.post(answer, waiting->admission.principal->tenant);
   }
@@ -265,9 +273,18 @@ bool Api::here(const Route& route) const {
   return (route.access == Access::open) == (serves_ == Serves::open);
 }
 
+// Keys stand in the store.
+std::variant<Admission, Refusal> Api::admit_or_refuse(const http::RequestHead& head) {
+  try {
+    return admit(head, parts_.keys, parts_.rates);
+  } catch (const store::StoreError& fault) {
+    return Refusal{{Code::unavailable, fault.what(), {}, {}}, {}};
+  }
+}
+
 std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) {
   if (head.path == "*") return server_options();
-  auto admitted = admit(head, parts_.keys, parts_.rates);
+  auto admitted = admit_or_refuse(head);
   if (auto* refusal = std::get_if<Refusal>(&admitted)) {
     const Error error = parts_.redaction.error(std::move(refusal->error), head.query);
     Reply reply = http::problem(error, head.request_id);

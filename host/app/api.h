@@ -77,6 +77,7 @@ class Api final : public http::Handler {
 
  private:
   bool here(const Route& route) const;
+  std::variant<Admission, Refusal> admit_or_refuse(const http::RequestHead& head);
 
   ApiParts& parts_;
   Serves serves_;

@@ -240,6 +240,12 @@ Status Service::open_store() {
     const std::int64_t most_ms = settings_.retention.max_clock_step_ms;
     clock_.start(last_use, most_ms == config::kForever ? ClockGuard::kNoLimit : most_ms);
   };
+  lmdb.on_damage = [this](const std::string& text) {
+    metrics_.unreadable_record();
+    say(LogLevel::error, "store_damaged", text);
+  };
+  if (settings_.store.begin_anew) lmdb.if_lost = store::LmdbSettings::IfLost::begin_anew;
+  lmdb.on_begun_anew = [this](const std::string& text) { say(LogLevel::warn, "new_store", text); };
   auto opened = store::open_lmdb(lmdb, clock_);
   if (!opened.ok()) return std::move(opened.error());
   store_ = hooks_.wrap_store ? hooks_.wrap_store(std::move(*opened)) : std::move(*opened);
@@ -576,6 +582,7 @@ Readiness Service::readiness() {
     if (!detector.loaded) readiness.not_loaded.push_back(detector.key);
   }
   if (auto warning = clock_watch_->warning()) readiness.warnings.push_back(std::move(*warning));
+  if (std::string damage = store_->damage(); !damage.empty()) readiness.warnings.push_back({"store_damaged", std::move(damage)});
   return readiness;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/table.h"
 #include "config/core_types.h"
 #include "store/lmdb_store.h"
+#include "store/store_folder.h"
 
 namespace runwarden::cli {
 namespace {
@@ -27,8 +28,11 @@ std::unique_ptr<store::Store> open_store(Context& context, const SystemClock& cl
   const auto settings = context.settings();
   if (!settings) return nullptr;
   const std::filesystem::path folder = settings->store.path;
-  std::error_code ignored;
-  const bool exists = std::filesystem::exists(folder / "data.mdb", ignored);
+  if (const Status lost = store::refuse_lost_store(folder); !lost.ok()) {
+    context.refuse(lost.error().detail);
+    return nullptr;
+  }
+  const bool exists = store::look_at_folder(folder) == store::FolderState::store;
   if (!exists && if_missing == IfMissing::refuse) {
     context.refuse("there is no store at " + folder.string() +
                    " that this user can see; check --config and --data-dir, or make a key first: runwarden keys create");

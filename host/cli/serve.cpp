@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <memory>
 
 #include "app/service.h"
 #include "cli/context.h"
@@ -6,7 +7,7 @@
 namespace runwarden::cli {
 namespace {
 
-int serve(Context& context) {
+int serve(Context& context, bool new_store) {
   const auto options = config::process_options(context.config, context.data_dir);
   auto settings = config::load(options);
   if (!settings.ok()) {
@@ -19,6 +20,7 @@ int serve(Context& context) {
                                  " and store.path " + settings->store.path +
                                  "; `runwarden check` shows the detectors, and --config names a file");
   }
+  settings->store.begin_anew = new_store;
   return app::run_service(*settings, [options] { return config::load(options); });
 }
 
@@ -29,7 +31,11 @@ void add_serve(CLI::App& app, Context& context) {
   command->footer(
       "SIGTERM stops it: what is in flight is answered and committed first. SIGHUP takes up changes of detectors and limits.\n\n"
       "Example:\n  runwarden serve --config /etc/runwarden/runwarden.yaml --data-dir /srv/runwarden");
-  command->callback([&context] { context.exit_code = serve(context); });
+  auto new_store = std::make_shared<bool>(false);
+  command->add_flag("--new-store", *new_store,
+                    "Begin with an empty store where the folder held one whose file is gone, cut off or damaged; what is left of the file "
+                    "is set aside. A store that can be opened is served as it is");
+  command->callback([&context, new_store] { context.exit_code = serve(context, *new_store); });
 }
 
 }  // namespace runwarden::cli

@@ -12,6 +12,7 @@
 #include "base/time_text.h"
 #include "config/core_types.h"
 #include "store/lmdb_store.h"
+#include "store/store_folder.h"
 
 namespace runwarden::cli {
 namespace {
@@ -54,8 +55,11 @@ bool UpkeepCommand::find_store(IfNoStore if_none) {
   if (!settings_) settings_ = context_.settings();
   if (!settings_) return false;
   const std::filesystem::path folder = settings_->store.path;
-  std::error_code ignored;
-  if (std::filesystem::exists(folder / "data.mdb", ignored)) return true;
+  if (const Status lost = store::refuse_lost_store(folder); !lost.ok()) {
+    context_.refuse(lost.error().detail);
+    return false;
+  }
+  if (store::look_at_folder(folder) == store::FolderState::store) return true;
   if (if_none == IfNoStore::refuse) {
     context_.refuse("there is no store at " + folder.string() + " that this user can see; check --config and --data-dir");
     return false;

@@ -57,6 +57,7 @@ struct StoreSection {
   std::int64_t map_size_bytes = 64LL << 30;
   std::int64_t commit_interval_ms = 0;
   std::int64_t max_commit_records = 512;
+  bool begin_anew = false;  // not of the file: `serve --new-store`
 };
 
 // How long records are kept; kForever: until they are purged.

@@ -76,9 +76,11 @@ void write_note(const Suspect& suspect, int signal) {
   [[maybe_unused]] const auto wrote = ::pwrite(fd, &page, sizeof page, 0);
 }
 
-void on_signal(int number, siginfo_t* info, void*) {
+void on_signal(int number, siginfo_t* info, void* context) {
   const bool own_doing = info->si_code > 0 || info->si_pid == ::getpid();  // others may send signals, too
   if (suspect_now != nullptr && own_doing) write_note(*suspect_now, number);
+  // The store's handler may put right what happened, and this one stays.
+  if (suspect_now == nullptr && (former[number].sa_flags & SA_SIGINFO) != 0) return former[number].sa_sigaction(number, info, context);
   ::sigaction(number, &former[number], nullptr);
   // A fault happens again when this returns; a signal that was sent does not.
   if (info->si_code <= 0) ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), number);

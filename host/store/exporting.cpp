@@ -62,6 +62,21 @@ class Exporting {
   // Every entry of the tenant from the given time on, of a table whose keys begin with tenant and time.
   template <class Visit>
   void walk(const Table& table, const KeyBytes& prefix, const KeyBytes& from, Visit visit) {
+    std::string reached(from.view());
+    try {
+      walk_pages(table, prefix, from, [&](const Txn& txn, std::string_view key, std::string_view value) {
+        reached = key;
+        visit(txn, key, value);
+      });
+    } catch (const LmdbFault& fault) {
+      if (!is_damage(fault.code)) throw;
+      left_out(table, reached,
+               std::string("a page is damaged, so what follows this key in \"") + table.name + "\" was left out: " + fault.what());
+    }
+  }
+
+  template <class Visit>
+  void walk_pages(const Table& table, const KeyBytes& prefix, const KeyBytes& from, Visit visit) {
     walk_slices(
         store_.env, table, std::string(from.view()),
         [&](const Txn& txn, std::string_view key, std::string_view value) {

@@ -45,13 +45,21 @@ std::optional<model::RunRecord> record_of(std::optional<StoredRun> stored) {
 }  // namespace
 
 template <class Use>
-auto LmdbEngine::reading(Use use) -> decltype(use(std::declval<const Txn&>())) {
+auto LmdbEngine::naming_damage(Use use) -> decltype(use()) {
   try {
-    const ReadTxn txn = env_.read();
-    return use(static_cast<const Txn&>(txn));
+    return use();
   } catch (const LmdbFault& fault) {
+    if (is_damage(fault.code)) fail_damaged(fault);
     throw StoreError(std::string("store: cannot read: ") + fault.what());
   }
+}
+
+template <class Use>
+auto LmdbEngine::reading(Use use) -> decltype(use(std::declval<const Txn&>())) {
+  return naming_damage([&] {
+    const ReadTxn txn = env_.read();
+    return use(static_cast<const Txn&>(txn));
+  });
 }
 
 template <class Use>
@@ -74,15 +82,27 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock)
       clock_(clock),
       env_({.folder = settings.path, .map_size = settings.map_size, .databases = kMostTables, .machine = settings.machine}),
       room_(env_, clock) {
-  WriteTxn txn = env_.write();
-  tables_.each([&](Table& table) { table.handle = txn.open_database(table.name); });
-  settle_format(txn, tables_, settings.if_older);
+  open_tables(env_, tables_);
+  settle_format(env_, tables_, settings.if_older);
+  if (const std::string why = env_.write_refusal(); !why.empty()) note_damage("a write met a damaged page: " + why);
+  const ReadTxn txn = env_.read();
   start_ = read_meta(txn, tables_, meta::kStart) + 1;
   seq_ = start_ << kCounterBits;
-  if (settings.on_last_use) settings.on_last_use(read_last_use(txn, tables_));
+  tell_last_use();
   load_open_runs(txn, tables_, open_index_, {clock_.wall_ms(), monotonic_ms(), settings_.on_unreadable});
   purges_seen_ = read_meta(txn, tables_, meta::kPurges);
-  txn.commit();
+}
+
+// A damaged page of the records does not keep the rest from being served: then the time that was noted has to do.
+void LmdbEngine::tell_last_use() {
+  if (!settings_.on_last_use) return;
+  try {
+    settings_.on_last_use(reading([&](const Txn& txn) { return read_last_use(txn, tables_); }));
+  } catch (const StoreError& bad) {
+    report_unreadable(bad);
+    const auto noted = reading([&](const Txn& txn) { return static_cast<std::int64_t>(read_meta(txn, tables_, meta::kClockNoted)); });
+    settings_.on_last_use({noted == 0 ? std::nullopt : std::optional(noted), std::nullopt});
+  }
 }
 
 void LmdbEngine::prepare_one(RunWrite& write) {
@@ -131,6 +151,14 @@ void LmdbEngine::commit_range(std::span<const Write> batch, std::span<WriteResul
     results[bad.write] = {Outcome::unavailable, {}, bad.what()};
     split = bad.write;
     left_out = 1;
+  } catch (const LmdbFault& fault) {
+    if (!is_damage(fault.code) || fault.code == kWriteBroken) throw;
+    const std::string text = note_damage(fault.what());
+    if (batch.size() == 1 || !env_.write_refusal().empty()) {
+      std::fill(results.begin(), results.end(), WriteResult{Outcome::unavailable, {}, text});
+      return;
+    }
+    split = batch.size() / 2;
   }
   commit_range(batch.first(split), results.first(split));
   commit_range(batch.subspan(split + left_out), results.subspan(split + left_out));
@@ -241,19 +269,19 @@ std::optional<model::FailureRecord> LmdbEngine::find_failure(model::TenantId ten
 }
 
 Page<model::RunRecord> LmdbEngine::runs(model::TenantId tenant, const RunQuery& query) {
-  return list_runs({env_, tables_, settings_.on_unreadable}, tenant, query);
+  return naming_damage([&] { return list_runs({env_, tables_, settings_.on_unreadable}, tenant, query); });
 }
 
 Page<model::FailureRecord> LmdbEngine::failures(model::TenantId tenant, const FailureQuery& query) {
-  return list_failures({env_, tables_, settings_.on_unreadable}, tenant, query);
+  return naming_damage([&] { return list_failures({env_, tables_, settings_.on_unreadable}, tenant, query); });
 }
 
 Page<model::ChangeRecord> LmdbEngine::changes(model::TenantId tenant, const ChangeQuery& query) {
-  return list_changes({env_, tables_, settings_.on_unreadable}, tenant, query);
+  return naming_damage([&] { return list_changes({env_, tables_, settings_.on_unreadable}, tenant, query); });
 }
 
 Page<model::PolicyRecord> LmdbEngine::policies(model::TenantId tenant, const PolicyQuery& query) {
-  return list_policies({env_, tables_, settings_.on_unreadable}, tenant, query);
+  return naming_damage([&] { return list_policies({env_, tables_, settings_.on_unreadable}, tenant, query); });
 }
 
 std::optional<model::PolicyRecord> LmdbEngine::policy_at(model::TenantId tenant, std::string_view policy, std::int64_t at_ms) {
@@ -476,16 +504,43 @@ std::optional<model::RunRecord> LmdbEngine::canary() {
 }
 
 Space LmdbEngine::space() {
-  return reading([&](const Txn& txn) { return room_.now(txn); });
+  try {
+    return reading([&](const Txn& txn) { return room_.now(txn); });
+  } catch (const StoreError& bad) {
+    const LmdbEnv::Info info = env_.info();
+    const std::uint64_t used = (info.last_page + 1) * info.page_bytes;
+    return {info.map_bytes, used, used, true, bad.what()};
+  }
 }
 
 Status LmdbEngine::writable() {
   if (failed_.load(std::memory_order_acquire)) {
     return Error{Code::unavailable, "the store's disk failed; the service has to restart", {}, {}, kRestartRetryS};
   }
+  if (const std::string why = env_.write_refusal(); !why.empty()) return Error{Code::unavailable, note_damage(why), {}, {}};
   const Space now = space();
   if (now.refusing) return Error{Code::unavailable, now.reason, {}, {}, kStoreFullRetryS};
   return Nothing{};
+}
+
+std::string LmdbEngine::damage() {
+  const std::lock_guard lock(damage_mutex_);
+  return damage_;
+}
+
+std::string LmdbEngine::note_damage(const std::string& what) {
+  std::string text = "store: \"" + settings_.path.string() + "\" is damaged: " + what + "; run `runwarden verify`, and restore a backup";
+  {
+    const std::lock_guard lock(damage_mutex_);
+    if (!damage_.empty()) return text;
+    damage_ = text;
+  }
+  if (settings_.on_damage) settings_.on_damage(text);
+  return text;
+}
+
+void LmdbEngine::fail_damaged(const LmdbFault& fault) {
+  throw StoreError(note_damage(fault.what()));
 }
 
 void LmdbEngine::refuse_after_fault() const {
@@ -493,9 +548,13 @@ void LmdbEngine::refuse_after_fault() const {
 }
 
 void LmdbEngine::fail(const LmdbFault& fault) {
+  if (is_damage(fault.code) && fault.code != kWriteBroken) fail_damaged(fault);
   failed_.store(true, std::memory_order_release);
-  throw FatalStoreError("store: \"" + settings_.path.string() + "\": " + fault.what() +
-                        "; what was being written is in doubt, so the process has to end: look at the disk, then start again");
+  const char* const remedy =
+      fault.code == kWriteBroken
+          ? "; a page is damaged, so this process ends, and the next one writes nothing more to this file: restore a backup"
+          : "; what was being written is in doubt, so the process has to end: look at the disk, then start again";
+  throw FatalStoreError("store: \"" + settings_.path.string() + "\": " + fault.what() + remedy);
 }
 
 }  // namespace runwarden::store

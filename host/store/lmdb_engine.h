@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -76,6 +77,7 @@ class LmdbEngine final : public Store {
   std::optional<model::RunRecord> canary() override;
   Space space() override;
   Status writable() override;
+  std::string damage() override;
 
  private:
   void forget_purged();
@@ -98,10 +100,16 @@ class LmdbEngine final : public Store {
   auto reading(Use use) -> decltype(use(std::declval<const Txn&>()));
   template <class Use>
   auto writing(Use use) -> decltype(use(std::declval<WriteTxn&>()));
+  void tell_last_use();
   RunEvents events_of(const Txn& txn, const RunPlace& place, std::uint32_t upto) const;
   void report_unreadable(const StoreError& bad) const;
   void refuse_after_fault() const;
   [[noreturn]] void fail(const LmdbFault& fault);
+  template <class Use>
+  auto naming_damage(Use use) -> decltype(use());
+  std::string note_damage(const std::string& what);
+  // Throws StoreError, and keeps what it says for damage().
+  [[noreturn]] void fail_damaged(const LmdbFault& fault);
 
   LmdbSettings settings_;
   const Clock& clock_;
@@ -116,6 +124,8 @@ class LmdbEngine final : public Store {
   std::int64_t purges_looked_for_ns_ = 0;
   std::uint64_t purges_seen_ = 0;
   std::atomic<bool> failed_{false};
+  std::mutex damage_mutex_;
+  std::string damage_;  // the first that was met
 };
 
 }  // namespace runwarden::store

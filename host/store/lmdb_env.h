@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "store/lmdb_store.h"
+#include "store/page_guard.h"
 #include "store/store_use.h"
 
 namespace runwarden::store {
@@ -48,7 +49,7 @@ class LmdbEnv {
     MachineAnswers machine;
   };
 
-  // Throws LmdbFault.
+  // Throws LmdbFault; also when the file is shorter than its pages.
   explicit LmdbEnv(Options options);
   ~LmdbEnv();
   LmdbEnv(const LmdbEnv&) = delete;
@@ -57,12 +58,15 @@ class LmdbEnv {
   ReadTxn read();
   WriteTxn write();
 
-  // A database that is there, where none can be made; throws LmdbFault with MDB_NOTFOUND.
-  MDB_dbi open_existing(const char* name);
   // On a read-only file system, opened for reading: there are no write transactions.
   bool read_only() const { return read_only_; }
 
   MDB_env* handle() const { return env_; }
+  void look_at_file();  // whether it is as long as it was
+  // Why nothing may be written to this file, which is damaged; empty: it may.
+  std::string write_refusal() const;
+  // A write met damage midway: this process has to end, and the next one must not try again.
+  void note_broken_write(const std::string& why);
   const MachineAnswers& machine() const { return options_.machine; }
   const std::filesystem::path& folder() const { return options_.folder; }
 
@@ -83,6 +87,9 @@ class LmdbEnv {
 
  private:
   friend class ReadTxn;
+  void open();
+  void check_length() const;
+  bool tail_is_free(std::uint64_t from_page, std::uint64_t last_page) const;
   MDB_txn* borrow();
   void give_back(MDB_txn* txn);
 
@@ -90,6 +97,8 @@ class LmdbEnv {
   StoreUse use_;
   bool read_only_ = false;
   MDB_env* env_ = nullptr;
+  std::unique_ptr<MappedFile> mapped_;
+  std::string damage_noted_;  // by a process before this one
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<MDB_txn*> idle_;  // reset, ready to renew
@@ -99,6 +108,7 @@ class LmdbEnv {
 // What a read or a write transaction lets one look up.
 class Txn {
  public:
+  MDB_env* env() const { return mdb_txn_env(txn_); }
   std::optional<std::string_view> get(MDB_dbi database, std::string_view key) const;
   std::uint64_t entries(MDB_dbi database) const;
   MDB_txn* handle() const { return txn_; }
@@ -129,11 +139,13 @@ class WriteTxn : public Txn {
 
   void put(MDB_dbi database, std::string_view key, std::string_view value);
   bool erase(MDB_dbi database, std::string_view key);
-  MDB_dbi open_database(const char* name);
+  MDB_dbi open_database(const char* name);  // made if it is not there
   // On stable storage when it returns. Throws NoRoom or LmdbFault; either way the transaction has ended.
   void commit();
 
  private:
+  int find(MDB_cursor* cursor, MDB_val key);
+
   LmdbEnv& env_;
 };
 
@@ -153,6 +165,7 @@ class Cursor {
   bool before(std::string_view key);  // on the greatest key less than that
   void erase();                       // the entry it stands on; next() then goes to the one after it
 
+  MDB_cursor* handle() const { return cursor_; }
   std::string_view key() const { return {static_cast<const char*>(key_.mv_data), key_.mv_size}; }
   std::string_view value() const { return {static_cast<const char*>(value_.mv_data), value_.mv_size}; }
 

@@ -12,6 +12,7 @@
 
 #include "base/open_fault.h"
 #include "store/lmdb_engine.h"
+#include "store/store_folder.h"
 
 namespace runwarden::store {
 namespace {
@@ -64,12 +65,67 @@ Status make_folder(const LmdbSettings& settings) {
 }
 
 std::string open_fault_text(const LmdbFault& fault) {
+  if (is_damage(fault.code) && fault.code != kCutOff) return std::string(fault.what()) + "; its pages are damaged: restore a backup";
   switch (fault.code) {
     case MDB_VERSION_MISMATCH:
     case MDB_INVALID: return std::string(fault.what()) + "; data.mdb there is no store of runwarden, or is damaged: restore a backup";
     case ENOMEM: return std::string(fault.what()) + "; the address space is too small for store.map_size: lower it, or raise `ulimit -v`";
     default: return fault.what();
   }
+}
+
+// A new store that could not be begun leaves nothing that would look like one that was lost.
+class Unmaking {
+ public:
+  Unmaking(const std::filesystem::path& folder, bool is_new) : folder_(folder), is_new_(is_new) {}
+  ~Unmaking() {
+    std::error_code fault;
+    const auto bytes = std::filesystem::file_size(folder_ / "data.mdb", fault);
+    if (!is_new_ || (!fault && bytes > 0)) return;
+    try {
+      const StoreUse alone = StoreUse::take(folder_, StoreUse::Kind::alone);
+      for (const char* name : {"data.mdb", "lock.mdb"}) std::filesystem::remove(folder_ / name, fault);
+    } catch (const LmdbFault&) {
+      // Another process is at it.
+    }
+  }
+  Unmaking(const Unmaking&) = delete;
+  Unmaking& operator=(const Unmaking&) = delete;
+
+ private:
+  const std::filesystem::path& folder_;
+  const bool is_new_;
+};
+
+// Why the file cannot be used; empty: it can.
+std::string why_unusable(const LmdbSettings& settings) {
+  try {
+    LmdbEnv env({.folder = settings.path, .databases = kMostTables, .use = StoreUse::Kind::alone, .machine = settings.machine});
+    Tables tables;
+    open_tables(env, tables);
+    return env.write_refusal();
+  } catch (const LmdbFault& fault) {
+    if (is_damage(fault.code) || fault.code == MDB_INVALID) return fault.what();
+    throw;
+  }
+}
+
+void set_aside_unusable(const LmdbSettings& settings, const Clock& clock) {
+  const std::filesystem::path data = settings.path / "data.mdb";
+  const auto state = look_at_folder(settings.path);
+  if (state == FolderState::no_store) return;
+  std::string what = "its data.mdb was gone or empty";
+  if (state == FolderState::store) {
+    const std::string why = why_unusable(settings);
+    if (why.empty()) return;
+    const std::filesystem::path aside = data.string() + ".set-aside-" + std::to_string(clock.wall_ms());
+    std::filesystem::rename(data, aside);
+    what = "its data.mdb (" + why + ") was set aside as \"" + aside.string() + "\"";
+  }
+  for (const char* name : {"data.mdb", "lock.mdb", "damage.note", "cursor.secret", "crash.note"})
+    std::filesystem::remove(settings.path / name);
+  std::filesystem::remove_all(settings.path / "plugins");
+  if (settings.on_begun_anew) settings.on_begun_anew("the store at \"" + settings.path.string() + "\" begins anew: " + what);
 }
 
 }  // namespace
@@ -81,8 +137,11 @@ Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clo
   try {
     if (Status made = make_folder(settings); !made.ok()) return std::move(made.error());
     LmdbSettings as_made = settings;
+    if (settings.if_lost == LmdbSettings::IfLost::begin_anew) set_aside_unusable(settings, clock);
+    if (Status lost = refuse_lost_store(settings.path); !lost.ok()) return std::move(lost.error());
     const bool is_new = !std::filesystem::exists(settings.path / "data.mdb");
     if (settings.map_size == 0 && is_new) as_made.map_size = kFirstMap;
+    const Unmaking unmaking(settings.path, is_new);
     auto store = std::make_unique<LmdbEngine>(as_made, clock);
     give_files_to_owner_of(settings.path);
     std::error_code ignored;
@@ -95,6 +154,8 @@ Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clo
     return cannot_open(settings.path, std::string("there is no room to begin it: ") + full.what() + "; free some of the disk");
   } catch (const StoreError& refused) {
     return cannot_open(settings.path, refused.what());
+  } catch (const std::system_error& fault) {
+    return cannot_open(settings.path, fault.what());
   }
 }
 

@@ -35,6 +35,13 @@ struct LmdbSettings {
   std::function<void(const std::string& text)> on_unreadable;
   // Told once while the store opens, before anything in it goes by the clock.
   std::function<void(const ClockGuard::LastUse&)> on_last_use;
+  // Told once, when a damaged page of the store's file is met. Any thread.
+  std::function<void(const std::string& text)> on_damage;
+  // What becomes of a folder that held a store whose file is gone, cut off or damaged. Begun anew, what is left of the file is
+  // set aside under another name; a store that can be opened is opened.
+  enum class IfLost { refuse, begin_anew };
+  IfLost if_lost = IfLost::refuse;
+  std::function<void(const std::string& text)> on_begun_anew;
   MachineAnswers machine;
 };
 

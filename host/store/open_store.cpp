@@ -4,28 +4,30 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <string_view>
 #include <system_error>
 
+#include "store/store_folder.h"
 #include "store/upgrade.h"
 
 namespace runwarden::store {
 
-OpenStore::OpenStore(const std::filesystem::path& folder, std::uint64_t map_size, StoreUse::Kind use, LmdbSettings::IfOlder if_older)
-    : env({.folder = folder, .map_size = map_size, .databases = kMostTables, .use = use, .machine = {}}) {
-  if (env.read_only()) {
-    open_for_reading();
-    return;
-  }
-  WriteTxn txn = env.write();
-  tables.each([&](Table& table) { table.handle = txn.open_database(table.name); });
-  settle_format(txn, tables, if_older);
-  txn.commit();
-  give_files_to_owner_of(folder);
+namespace {
+
+// LMDB would make the file.
+const std::filesystem::path& holding_a_store(const std::filesystem::path& folder) {
+  if (Status lost = refuse_lost_store(folder); !lost.ok()) throw StoreError(lost.error().detail);
+  if (look_at_folder(folder) == FolderState::no_store) throw StoreError("there is no store");
+  return folder;
 }
 
-void OpenStore::open_for_reading() {
-  tables.each([&](Table& table) { table.handle = env.open_existing(table.name); });
-  require_format(env.read(), tables);
+}  // namespace
+
+OpenStore::OpenStore(const std::filesystem::path& folder, std::uint64_t map_size, StoreUse::Kind use, LmdbSettings::IfOlder if_older)
+    : env({.folder = holding_a_store(folder), .map_size = map_size, .databases = kMostTables, .use = use, .machine = {}}) {
+  open_tables(env, tables);
+  settle_format(env, tables, if_older);
+  if (!env.read_only()) give_files_to_owner_of(folder);
 }
 
 void tell(const Upkeep& upkeep, const Progress& progress) {
@@ -44,11 +46,11 @@ Error error_of_current_exception(const Upkeep& upkeep) {
             {},
             {}};
   } catch (const LmdbFault& fault) {
-    const bool damaged = fault.code == MDB_CORRUPTED || fault.code == MDB_PAGE_NOTFOUND || fault.code == MDB_PANIC ||
-                         fault.code == MDB_INVALID || fault.code == MDB_CURSOR_FULL;
+    const bool damaged = (is_damage(fault.code) && fault.code != kCutOff) || fault.code == MDB_PANIC || fault.code == MDB_INVALID;
     return {Code::unavailable, store + fault.what() + (damaged ? "; its pages are damaged: restore a backup" : ""), {}, {}};
   } catch (const StoreError& refused) {
-    return {Code::unavailable, store + refused.what(), {}, {}};
+    const bool named = std::string_view(refused.what()).starts_with("store: ");
+    return {Code::unavailable, (named ? "" : store) + refused.what(), {}, {}};
   } catch (const BadValue& bad) {
     return {Code::unavailable, store + bad.what() + "; run `runwarden verify`", {}, {}};
   } catch (const std::system_error& fault) {

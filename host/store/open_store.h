@@ -21,9 +21,6 @@ struct OpenStore {
 
   LmdbEnv env;
   Tables tables;
-
- private:
-  void open_for_reading();
 };
 
 // Tells the progress; throws Stopped.

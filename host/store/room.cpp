@@ -13,16 +13,41 @@ constexpr std::int64_t kRefusedForNs = 10'000'000'000;
 constexpr std::uint64_t kRunPages = 32;
 constexpr std::uint64_t kTellingBytes = std::uint64_t{256} << 10;  // a larger write that does not fit says nothing of an ordinary run
 
+[[noreturn]] void refuse_list() {
+  throw LmdbFault("the list of free pages is wrong", kPageDamaged);
+}
+
+std::size_t number_at(std::string_view list, std::size_t index) {
+  std::size_t number = 0;
+  std::memcpy(&number, list.data() + index * sizeof number, sizeof number);
+  return number;
+}
+
 // Each entry is a list of page numbers that begins with its length.
+std::size_t length_of(std::string_view list) {
+  if (list.size() < sizeof(std::size_t) || number_at(list, 0) >= list.size() / sizeof(std::size_t)) refuse_list();
+  return number_at(list, 0);
+}
+
 std::uint64_t pages_in_free_list(const Txn& txn) {
   std::uint64_t pages = 0;
   Cursor cursor(txn, kFreeList);
-  for (bool more = cursor.first(); more; more = cursor.next()) {
-    std::size_t length = 0;
-    std::memcpy(&length, cursor.value().data(), sizeof length);
-    pages += length;
-  }
+  for (bool more = cursor.first(); more; more = cursor.next()) pages += length_of(cursor.value());
   return pages;
+}
+
+// What LMDB would use again by a list that is wrong might hold records. The greatest number comes first.
+void check_free_list(const Txn& txn, std::uint64_t last_page) {
+  constexpr std::size_t kFirstOfRecords = 2;
+  Cursor cursor(txn, kFreeList);
+  for (bool more = cursor.first(); more; more = cursor.next()) {
+    std::size_t before = last_page + 1;
+    for (std::size_t i = 1; i <= length_of(cursor.value()); ++i) {
+      const std::size_t page = number_at(cursor.value(), i);
+      if (page >= before || page < kFirstOfRecords) refuse_list();
+      before = page;
+    }
+  }
 }
 
 }  // namespace
@@ -57,6 +82,8 @@ void Room::begin() {
 void Room::count_again() {
   const ReadTxn committed(env_);  // LMDB shows the list of free pages to readers only
   const Pages pages = count(committed);
+  if (!checked_) check_free_list(committed, pages.file - 1);
+  checked_ = true;
   page_bytes_ = pages.page_bytes;
   const std::uint64_t left = pages.left() * page_bytes_;
   left_bytes_ = left - std::min(left, admitted_in_this_txn_);

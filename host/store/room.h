@@ -48,6 +48,7 @@ class Room {
   std::uint64_t left_bytes_ = 0;  // as counted last, less what was admitted since
   std::uint64_t reserve_bytes_ = 0;
   std::int64_t counted_ns_ = 0;
+  bool checked_ = false;  // the list of free pages, once: what this process and LMDB write to it is right
   bool counted_ = false;
   bool counted_in_this_txn_ = false;
   std::uint64_t admitted_in_this_txn_ = 0;   // pages: a count sees only what was committed

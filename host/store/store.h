@@ -136,6 +136,8 @@ class Store {
   virtual Space space() = 0;
   // Whether a write would succeed now, and why not.
   virtual Status writable() = 0;
+  // What of the store was found damaged, and the remedy; empty: nothing so far. Requests that meet it fail, others do not.
+  virtual std::string damage() { return {}; }
 };
 
 }  // namespace runwarden::store

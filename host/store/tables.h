@@ -51,6 +51,9 @@ struct Tables {
 
 constexpr unsigned kMostTables = 24;
 
+// Opens every table; makes those that are not there yet. Throws LmdbFault, NoRoom or StoreError.
+void open_tables(LmdbEnv& env, Tables& tables);
+
 // `runs` at 000000010000...: for a text that says which value is bad.
 std::string place_text(const Table& table, std::string_view key);
 

@@ -60,30 +60,48 @@ void count_anew(WriteTxn& txn, const Tables& tables) {
   });
 }
 
-void require_format(const Txn& txn, const Tables& tables) {
-  const std::uint64_t found = read_meta(txn, tables, meta::kFormatVersion);
-  if (found == kFormat) return;
-  throw StoreError("the store has format " + std::to_string(found) + ", this program reads format " + std::to_string(kFormat) +
-                   ", and the file system is read-only; copy the store to one that can be written");
+namespace {
+
+std::uint64_t format_of(const Txn& txn, const Tables& tables) {
+  return read_meta(txn, tables, meta::kFormatVersion);
 }
 
-void settle_format(WriteTxn& txn, const Tables& tables, LmdbSettings::IfOlder if_older) {
-  const std::uint64_t found = read_meta(txn, tables, meta::kFormatVersion);
-  if (found == kFormat) return;
+void check_format(const Txn& txn, const Tables& tables, bool is_older, LmdbSettings::IfOlder if_older) {
+  const std::uint64_t found = format_of(txn, tables);
   const std::string program = std::to_string(kFormat);
   if (found > kFormat) {
     throw StoreError("the store has format " + std::to_string(found) + ", this program knows up to " + program +
                      "; install the version of runwarden that wrote it, or a later one, or restore a backup made before it");
   }
-  const bool is_older = !is_new(txn, tables);
   if (is_older && if_older == LmdbSettings::IfOlder::refuse) {
     throw StoreError("the store has format " + std::to_string(found) + ", this program writes format " + program +
                      "; make a copy of its folder, then start the service once, or run `runwarden compact`: either upgrades it");
   }
+}
+
+}  // namespace
+
+void settle_format(LmdbEnv& env, const Tables& tables, LmdbSettings::IfOlder if_older) {
+  {
+    const ReadTxn txn = env.read();
+    const std::uint64_t found = format_of(txn, tables);
+    if (found == kFormat) return;
+    check_format(txn, tables, false, if_older);
+    if (env.read_only()) {
+      throw StoreError("the store has format " + std::to_string(found) + ", this program reads format " + std::to_string(kFormat) +
+                       ", and the file system is read-only; copy the store to one that can be written");
+    }
+  }
+  WriteTxn txn = env.write();
+  const std::uint64_t found = format_of(txn, tables);
+  if (found == kFormat) return;
+  const bool is_older = !is_new(txn, tables);
+  check_format(txn, tables, is_older, if_older);
   for (const UpgradeStep& step : upgrade_steps()) {
     if (is_older && step.from >= found) step.run(txn, tables);
   }
   write_meta(txn, tables, meta::kFormatVersion, kFormat);
+  txn.commit();
 }
 
 }  // namespace runwarden::store

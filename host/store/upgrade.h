@@ -22,10 +22,7 @@ std::span<const UpgradeStep> upgrade_steps();
 
 // A new store is marked with the format; an older one is upgraded, or refused as asked for; a newer one is refused. The tables
 // are open. Throws StoreError with the remedy.
-void settle_format(WriteTxn& txn, const Tables& tables, LmdbSettings::IfOlder if_older);
-
-// Refuses a store of another format, where none can be upgraded. Throws StoreError.
-void require_format(const Txn& txn, const Tables& tables);
+void settle_format(LmdbEnv& env, const Tables& tables, LmdbSettings::IfOlder if_older);
 
 // The counts of runs and failures, made anew from the records.
 void count_anew(WriteTxn& txn, const Tables& tables);

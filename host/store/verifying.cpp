@@ -26,6 +26,7 @@ namespace runwarden::store {
 namespace {
 
 constexpr const char* kOfRecord = "restore a backup, or purge the tenant's records of that time";
+constexpr const char* kOfFile = "restore a backup; `runwarden export` gets out what can still be read";
 constexpr const char* kOfIndex = "restore a backup; or export the tenant and import that into a new store, which makes every index anew";
 constexpr std::size_t kHalfBytes = sizeof(Half);
 constexpr int kDeepestJson = 1001;  // of a value that came in within the largest limits.max_json_depth
@@ -47,10 +48,8 @@ class Verifying {
         t_(store_.tables) {}
 
   Verified run() {
-    {
-      const ReadTxn txn = store_.env.read();
-      t_.each([&](const Table& table) { all_ += txn.entries(table.handle); });
-    }
+    count_entries();
+    if (const std::string why = store_.env.write_refusal(); !why.empty()) file_fault("a write met damage: " + why);
     check(t_.meta, &Verifying::meta, kOfIndex);
     check(t_.tenants, &Verifying::tenant, kOfIndex);
     check(t_.keys, &Verifying::key, "revoke the key and make another");
@@ -70,13 +69,35 @@ class Verifying {
     check(t_.idempotency, &Verifying::answer, kOfRecord);
     check(t_.crash_marks, &Verifying::crash_mark, kOfRecord);
     check(t_.canary, &Verifying::canary, "none is needed: it is written anew while the service runs");
+    if (const std::string why = store_.env.write_refusal(); !why.empty() && verified_.faults == 0) file_fault(why);
     return std::move(verified_);
   }
 
  private:
   using Check = void (Verifying::*)(const Entry& entry);
 
+  // For the progress alone.
+  void count_entries() {
+    try {
+      const ReadTxn txn = store_.env.read();
+      t_.each([&](const Table& table) { all_ += txn.entries(table.handle); });
+    } catch (const LmdbFault&) {
+      all_ = 0;
+    }
+  }
+
+  // A page that is damaged ends the table, not the others.
   void check(const Table& table, Check check_entry, const char* remedy) {
+    try {
+      check_entries(table, check_entry, remedy);
+    } catch (const LmdbFault& fault) {
+      if (!is_damage(fault.code)) throw;
+      fault_of(table, {}, std::string("a page of it is damaged, so what follows was not looked at: ") + fault.what(), kOfFile);
+      tenants_.clear();
+    }
+  }
+
+  void check_entries(const Table& table, Check check_entry, const char* remedy) {
     table_ = &table;
     remedy_ = remedy;
     tell(upkeep_, {"verify", "entries", table.name, std::min(looked_at_, all_), all_});
@@ -108,6 +129,10 @@ class Verifying {
   void fault_of(const Table& table, std::string_view key, std::string detail, const char* remedy) {
     ++verified_.faults;
     if (verified_.first_ones.size() < kMostTold) verified_.first_ones.push_back({table.name, bytes_to_hex(key), std::move(detail), remedy});
+  }
+  void file_fault(std::string detail) {
+    ++verified_.faults;
+    verified_.first_ones.push_back({"store", "", std::move(detail), kOfFile});
   }
   void want(bool holds, const Entry& entry, const char* detail) {
     if (!holds) fault(entry.key, detail);

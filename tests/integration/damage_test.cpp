@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -99,6 +100,88 @@ TEST_F(Damaged, EventOfAnOpenRun_IsLeftOutCountedAndNamed_AndHidesNothingElse) {
   EXPECT_EQ(json::parse(run.body)["state"], "resolved");
   EXPECT_EQ(json::parse(run.body)["steps"].size(), 3u);
   EXPECT_EQ(service_.cli({"verify"}).exit_code, 0) << "what was lost went with the events that were packed";
+}
+
+TEST_F(Damaged, FileThatIsGoneOrEmptyOrCutOff_IsRefusedWithTheRemedy_AndBegunAnewWhenAsked) {
+  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, json{{"runId", "kept"}}.dump()).status, 201);
+  ASSERT_EQ(service_.stop(), 0);
+  const std::string whole = bytes_of(data());
+  ASSERT_GT(whole.size(), 8 * 4096u);
+  for (const std::size_t left : {std::size_t{0}, std::size_t{0}, whole.size() / 2}) {
+    fs::remove(data());
+    if (left > 0) std::ofstream(data(), std::ios::binary) << whole.substr(0, left);
+    for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+             {"serve"}, {"verify"}, {"keys", "create", "--tenant", "acme"}, {"keys", "list"}, {"export", "--tenant", "acme"}, {"import"}}) {
+      const CommandResult refused = service_.cli(command);
+      EXPECT_EQ(refused.exit_code, 1) << command[0];
+      EXPECT_EQ(refused.out, "") << command[0];
+      EXPECT_THAT(refused.err, HasSubstr("restore a backup, or begin anew with `runwarden serve --new-store`")) << command[0];
+    }
+    EXPECT_EQ(fs::exists(data()) ? fs::file_size(data()) : 0, left) << "it is left alone";
+  }
+  service_.start({"--new-store"});
+  EXPECT_TRUE(service_.wait_for_log("new_store"));
+  key_ = service_.make_key();
+  EXPECT_EQ(service_.get("/v1/runs/kept", key_).status, 404);
+  EXPECT_EQ(service_.post("/v1/ingest/runs", key_, json{{"runId", "new"}}.dump()).status, 201);
+  ASSERT_EQ(service_.stop(), 0);
+  service_.start({"--new-store"});
+  EXPECT_EQ(service_.get("/v1/runs/new", key_).status, 200) << "a store that can be opened is never begun anew";
+}
+
+TEST_F(Damaged, PagesOfATable_EndRequestsWithANamedErrorAndNotTheProcess) {
+  const std::string globex = service_.make_key("globex");
+  for (int i = 0; i < 400; ++i) {
+    const json run{{"runId", "r" + std::to_string(i)}, {"outcomeSummary", std::string(300, 'x') + "needle"}};
+    ASSERT_EQ(service_.post("/v1/ingest/runs", key_, run.dump()).status, 201);
+  }
+  ASSERT_EQ(service_.stop(), 0);
+  const std::string whole = bytes_of(data());
+  int damaged = 0;
+  for (std::size_t page = 2 * 4096; page < whole.size(); page += 4096) {
+    const std::size_t upper = static_cast<std::uint8_t>(whole[page + 14]) + 256u * static_cast<std::uint8_t>(whole[page + 15]);
+    const std::string_view entries = std::string_view(whole).substr(page, 4096).substr(std::min<std::size_t>(upper, 4096));
+    if (entries.find("needle") == std::string_view::npos) continue;  // what stands before them is not in use
+    overwrite(data(), page, std::string(4096, '\xff'));
+    ++damaged;
+  }
+  ASSERT_GT(damaged, 10);
+  service_.start();
+  const HttpAnswer list = service_.get("/v1/runs", key_);
+  EXPECT_EQ(list.status, 500);
+  EXPECT_THAT(json::parse(list.body)["detail"].get<std::string>(), HasSubstr("is damaged"));
+  EXPECT_THAT(json::parse(list.body)["detail"].get<std::string>(), HasSubstr("restore a backup"));
+  const HttpAnswer refused = service_.post("/v1/ingest/runs", key_, json{{"runId", "one-more"}}.dump());
+  EXPECT_EQ(refused.status, 503) << refused.body;
+  EXPECT_THAT(json::parse(refused.body)["detail"].get<std::string>(), HasSubstr("is damaged"));
+  EXPECT_EQ(service_.get("/v1/changes", globex).status, 200);
+  const HttpAnswer change = service_.post("/v1/ingest/changes", globex, json{{"kind", "code"}, {"ref", "1"}}.dump());
+  EXPECT_EQ(change.status, 201) << change.body;
+  EXPECT_TRUE(service_.wait_for_log("store_damaged"));
+  EXPECT_THAT(service_.get("/readyz", "").body, HasSubstr(R"("name":"store_damaged")"));
+  EXPECT_GT(metric(service_, "runwarden_store_unreadable_records_total"), 0);
+  EXPECT_EQ(service_.get("/healthz", "").status, 200);
+  const CommandResult verified = service_.cli({"verify", "--json"});
+  EXPECT_EQ(verified.exit_code, 1);
+  EXPECT_THAT(verified.out, HasSubstr("a page of it is damaged"));
+  EXPECT_EQ(service_.stop(), 0);
+  service_.start();
+  EXPECT_EQ(service_.get("/healthz", "").status, 200);
+}
+
+TEST_F(Damaged, FileThatIsCutOffWhileServed_EndsRequestsAndNotTheProcess) {
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(service_.post("/v1/ingest/runs", key_, json{{"runId", "r" + std::to_string(i)}}.dump()).status, 201);
+  }
+  fs::resize_file(data(), 3 * 4096);
+  const HttpAnswer list = service_.get("/v1/runs", key_);
+  EXPECT_TRUE(list.status == 500 || list.status == 503) << list.status << list.body;
+  EXPECT_THAT(list.body, HasSubstr("is damaged"));
+  const HttpAnswer refused = service_.post("/v1/ingest/runs", key_, json{{"runId", "one-more"}}.dump());
+  EXPECT_EQ(refused.status, 503) << refused.body;
+  EXPECT_EQ(service_.get("/readyz", "").status, 503);
+  EXPECT_EQ(service_.get("/healthz", "").status, 200);
+  EXPECT_TRUE(service_.running());
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ class ForwardingStore : public store::Store {
   std::optional<model::RunRecord> canary() override { return real_->canary(); }
   store::Space space() override { return real_->space(); }
   Status writable() override { return real_->writable(); }
+  std::string damage() override { return real_->damage(); }
 
  protected:
   store::Store& real() { return *real_; }

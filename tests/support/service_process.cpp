@@ -111,11 +111,12 @@ std::string ServiceProcess::config_text() const {
   return text + options_.yaml;
 }
 
-void ServiceProcess::start() {
+void ServiceProcess::start(const std::vector<std::string>& more_arguments) {
   std::ofstream(config_path()) << config_text();
   const std::string log = folder() / "log";
   std::ofstream(log, std::ios::trunc).close();
   std::vector<std::string> arguments{options_.binary.empty() ? runwarden_binary() : options_.binary, "serve", "--config", config_path()};
+  arguments.insert(arguments.end(), more_arguments.begin(), more_arguments.end());
   std::vector<char*> raw = pointers(arguments);
   pid_ = ::fork();
   if (pid_ == 0) {

@@ -47,7 +47,7 @@ class ServiceProcess {
   ServiceProcess(const ServiceProcess&) = delete;
   ServiceProcess& operator=(const ServiceProcess&) = delete;
 
-  void start();  // and waits until it listens; throws with its log if it does not
+  void start(const std::vector<std::string>& more_arguments = {});  // and waits until it listens; throws with its log if it does not
   void kill_hard();
   int stop();                            // SIGTERM; its exit code
   int wait_for_end(int timeout_s = 30);  // of its own accord; its exit code, 128 + signal when one ended it, -1: it goes on

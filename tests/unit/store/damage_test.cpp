@@ -1,0 +1,270 @@
+// A store's file that is missing, empty, cut off or has damaged pages: it is refused, or what can be read is read. Nothing ends the
+// process.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <random>
+
+#include "upkeep_store.h"
+
+namespace runwarden::store {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr std::size_t kPage = 4096;
+
+std::string bytes_of_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void overwrite(const fs::path& path, std::size_t at, const std::string& bytes) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(at));
+  file << bytes;
+}
+
+class Damage : public UpkeepTest {
+ protected:
+  fs::path data() const { return path_ / "data.mdb"; }
+  Result<std::unique_ptr<Store>> open_as(LmdbSettings::IfLost if_lost = LmdbSettings::IfLost::refuse) {
+    LmdbSettings settings;
+    settings.path = path_;
+    settings.map_size = kMapBytes;
+    settings.if_lost = if_lost;
+    settings.on_damage = [this](const std::string& text) { damage_.push_back(text); };
+    settings.on_begun_anew = [this](const std::string& text) { begun_anew_.push_back(text); };
+    return open_lmdb(settings, clock_);
+  }
+  std::string refusal() {
+    const auto opened = open_as();
+    return opened.ok() ? "it was opened" : opened.error().detail;
+  }
+
+  std::vector<std::string> damage_;
+  std::vector<std::string> begun_anew_;
+};
+
+TEST_F(Damage, FolderThatHeldNoStore_GetsOne) {
+  fs::create_directory(path_);
+  std::ofstream(path_ / "service.lock");
+  EXPECT_TRUE(open_as().ok());
+}
+
+TEST_F(Damage, MissingOrEmptyFileBesideWhatAStoreLeaves_IsRefusedWithTheRemedy) {
+  for (const char* trace : {"cursor.secret", "plugins", "lock.mdb", "crash.note"}) {
+    for (const bool empty : {false, true}) {
+      fs::remove_all(path_);
+      fs::create_directory(path_);
+      std::ofstream(path_ / trace) << "x";
+      if (empty) std::ofstream{data()};
+      const std::string why = refusal();
+      EXPECT_THAT(why, HasSubstr(empty ? "its data.mdb is empty" : "its data.mdb is missing")) << trace;
+      EXPECT_THAT(why, HasSubstr("restore a backup, or begin anew with `runwarden serve --new-store`")) << trace;
+      EXPECT_TRUE(!fs::exists(data()) || fs::is_empty(data())) << trace;
+      EXPECT_FALSE(verify(upkeep()).ok()) << trace;
+    }
+  }
+}
+
+TEST_F(Damage, LostStoreBegunAnew_IsEmptyAndStaysSo) {
+  fill();
+  fs::remove(data());
+  {
+    const auto store = open_as(LmdbSettings::IfLost::begin_anew);
+    ASSERT_TRUE(store.ok()) << store.error().detail;
+    EXPECT_TRUE((*store)->runs(2, {}).items.empty());
+  }
+  ASSERT_EQ(begun_anew_.size(), 1u);
+  fill();
+  ASSERT_TRUE(open_as(LmdbSettings::IfLost::begin_anew).ok());
+  EXPECT_EQ(begun_anew_.size(), 1u) << "a good store is never set aside";
+  EXPECT_EQ(rows(path_).at("runs").size(), 26u);
+}
+
+TEST_F(Damage, FileThatIsCutOff_IsRefusedByEveryCommandAndSetAsideWhenBegunAnew) {
+  fill();
+  const std::string whole = bytes_of_file(data());
+  for (std::size_t pages = 1; pages * kPage < whole.size(); pages += 3) {
+    for (const std::size_t more : {std::size_t{0}, std::size_t{100}}) {
+      fs::resize_file(data(), pages * kPage + more);
+      const std::string why = refusal();
+      EXPECT_THAT(why, HasSubstr("restore a backup")) << pages;
+      if (pages > 2) {
+        EXPECT_THAT(why, HasSubstr("is cut off: it has " + std::to_string(pages * kPage + more) + " bytes"));
+      }
+      EXPECT_FALSE(verify(upkeep()).ok()) << pages;
+      EXPECT_FALSE(export_tenant(upkeep(), {"acme"}, [](std::string_view) { return true; }).ok()) << pages;
+      overwrite(data(), 0, whole);
+    }
+  }
+  expect_good(path_);
+  fs::resize_file(data(), 5 * kPage);
+  const auto anew = open_as(LmdbSettings::IfLost::begin_anew);
+  ASSERT_TRUE(anew.ok()) << anew.error().detail;
+  EXPECT_THAT(begun_anew_, ::testing::ElementsAre(HasSubstr("was set aside as")));
+  int aside = 0;
+  for (const auto& entry : fs::directory_iterator(path_)) aside += entry.path().string().find("set-aside") != std::string::npos;
+  EXPECT_EQ(aside, 1);
+}
+
+// LMDB does not write pages that are free again at the end of the transaction that took them.
+TEST_F(Damage, FileWhoseLastPagesAreFree_IsNotCutOff) {
+  {
+    const auto store = open(path_);
+    const model::TenantId tenant = fill_with_runs(*store, "acme", 3);
+    RunWrite large = sample_run(tenant, new_key(*store), "large");
+    std::minstd_rand random(1);
+    while (large.run.document.size() < 400'000) large.run.document += std::to_string(random());
+    commit(*store, large);
+    Retention retention;
+    retention.runs_before_ms = clock_.wall_ms() + 1;
+    store->expire(retention, 200);
+    for (int i = 0; i < 20; ++i) commit(*store, sample_run(tenant, new_key(*store), "", std::to_string(i)));
+  }
+  const std::size_t bytes = bytes_of_file(data()).size();
+  std::size_t shorter = 0;
+  while (bytes > (shorter + 1) * kPage) {
+    fs::resize_file(data(), bytes - (shorter + 1) * kPage);
+    if (!open_as().ok()) break;
+    ++shorter;
+    ASSERT_TRUE(verify(upkeep()).ok());
+  }
+  EXPECT_GT(shorter, 0u) << "no page at the end was free: the test shows nothing";
+}
+
+struct Kind {
+  const char* name;
+  std::string (*page)(const std::string& before, unsigned seed);
+};
+
+std::string zeros(const std::string& before, unsigned) {
+  return std::string(before.size(), '\0');
+}
+std::string ones(const std::string& before, unsigned) {
+  return std::string(before.size(), '\xff');
+}
+std::string noise(const std::string& before, unsigned seed) {
+  std::minstd_rand random(seed);
+  std::string page(before.size(), '\0');
+  for (char& byte : page) byte = static_cast<char>(random() >> 8);
+  return page;
+}
+// Its header is right, all else is noise.
+std::string noise_behind_header(const std::string& before, unsigned seed) {
+  return before.substr(0, 16) + noise(before.substr(16), seed);
+}
+std::string flipped_bit_in_header(const std::string& before, unsigned seed) {
+  std::string page = before;
+  page[seed % 16] = static_cast<char>(page[seed % 16] ^ (1 << (seed / 16 % 8)));
+  return page;
+}
+
+class DamagedPage : public Damage, public ::testing::WithParamInterface<Kind> {
+ protected:
+  // Everything that a service does, in a process of its own; 0: it went on, whatever failed; 3: it ended in order.
+  int serve() {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const int null = ::open("/dev/null", O_WRONLY);
+      ::dup2(null, STDERR_FILENO);
+      try {
+        const auto store = open_as();
+        if (!store.ok()) ::_exit(4);
+        use(**store);
+        ::_exit(0);
+      } catch (const FatalStoreError&) {
+        ::_exit(3);
+      }
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+
+  template <class Use>
+  static void try_to(Use use) {
+    try {
+      use();
+    } catch (const StoreError&) {
+    }
+  }
+
+  void use(Store& store) {
+    for (int round = 0; round < 2; ++round) {
+      for (const model::TenantId tenant : {1u, 2u}) {
+        try_to([&] { store.runs(tenant, {}); });
+        try_to([&] { store.runs(tenant, {.state = model::RunState::open}); });
+        try_to([&] { store.failures(tenant, {}); });
+        try_to([&] { store.failures(tenant, {.fingerprint = "f1"}); });
+        try_to([&] { store.changes(tenant, {}); });
+        try_to([&] { store.policies(tenant, {}); });
+        try_to([&] { store.fingerprint_stats(tenant, "f1"); });
+        try_to([&] { commit(store, sample_run(tenant, new_key(store), "new-" + std::to_string(round))); });
+        try_to([&] { post_all(store, tenant); });
+      }
+      try_to([&] { store.keys(); });
+      try_to([&] { store.tenants(); });
+      store.space();
+      static_cast<void>(store.writable());
+      try_to([&] {
+        Retention retention;
+        retention.runs_before_ms = clock_.wall_ms() - 100;
+        retention.failures_before_ms = clock_.wall_ms() - 100;
+        store.expire(retention, 20);
+      });
+      try_to([&] { store.tend(); });
+    }
+  }
+  void post_all(Store& store, model::TenantId tenant) {
+    std::vector<Write> writes;
+    for (int i = 0; i < 8; ++i) {
+      RunWrite run = sample_run(tenant, new_key(store), "", "more " + std::to_string(clock_.wall_ms()));
+      run.failures.push_back(sample_failure(new_key(store), "false_success", 95, "f1"));
+      run.idempotency = idempotency("again" + std::to_string(clock_.wall_ms()), "content");
+      writes.emplace_back(std::move(run));
+    }
+    store.commit(writes);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, DamagedPage,
+                         ::testing::Values(Kind{"zeros", zeros}, Kind{"ones", ones}, Kind{"noise", noise},
+                                           Kind{"noise_behind_header", noise_behind_header},
+                                           Kind{"flipped_bit_in_header", flipped_bit_in_header}),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(DamagedPage, AnyOfThem_EndsRequestsAndNeverTheProcess) {
+  fill();
+  const std::string whole = bytes_of_file(data());
+  std::map<int, int> ends;
+  for (std::size_t page = 2; page * kPage < whole.size(); ++page) {
+    overwrite(data(), 0, whole);
+    fs::resize_file(data(), whole.size());
+    const auto seed = static_cast<unsigned>(page);
+    overwrite(data(), page * kPage, GetParam().page(whole.substr(page * kPage, kPage), seed));
+    const int end = serve();
+    ++ends[end];
+    EXPECT_LT(end, 128) << "page " << page;
+    if (end == 3) {
+      EXPECT_EQ(serve(), 0) << "page " << page << ": the next process only reads";
+    }
+    if (page % 4 != 0) continue;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const auto verified = verify(upkeep());
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_FALSE(WIFSIGNALED(status)) << "page " << page << ": verify";
+  }
+  EXPECT_GT(ends[0], 20) << "most pages leave the others to be served";
+}
+
+}  // namespace
+}  // namespace runwarden::store
