@@ -144,6 +144,7 @@ struct PurgeOptions {
   std::string before;
   bool yes = false;
   bool dry_run = false;
+  bool compact = false;
   bool json = false;
 };
 
@@ -155,6 +156,7 @@ struct Receipt {
   std::int64_t asked_ms = 0;
   bool dry_run = false;
   Counts counts;
+  std::optional<store::Compacted> compacted;  // nothing: the deleted bytes are still in free pages
 };
 
 Counts counts_of(const store::Expired& gone) {
@@ -173,6 +175,15 @@ Counts counts_of(const store::Purged& purged) {
   return counts;
 }
 
+std::string what_remains(const Receipt& receipt) {
+  if (!receipt.compacted) {
+    return "The deleted bytes stay in free pages of the store's file until those are used again: `runwarden compact`, with the service "
+           "stopped, writes the file without them. Backups made before still hold the records.";
+  }
+  return "The store's file was written anew, from " + size_text(receipt.compacted->bytes_before) + " to " +
+         size_text(receipt.compacted->bytes_after) + ": it holds none of the deleted bytes. Backups made before still hold the records.";
+}
+
 void print_receipt(Context& context, const Receipt& receipt, bool json) {
   if (!json) {
     context.out << (receipt.dry_run ? "nothing was deleted; a purge at " : "purged at ") << format_time(receipt.asked_ms) << ": tenant \""
@@ -180,7 +191,9 @@ void print_receipt(Context& context, const Receipt& receipt, bool json) {
                 << "\n";
     Table table({receipt.dry_run ? "WOULD DELETE" : "DELETED", "COUNT"});
     for (const auto& [name, count] : receipt.counts) table.add({name, std::to_string(count)});
-    return table.print(context.out);
+    table.print(context.out);
+    if (!receipt.dry_run) context.out << what_remains(receipt) << "\n";
+    return;
   }
   std::string text;
   JsonWriter out(text);
@@ -190,7 +203,9 @@ void print_receipt(Context& context, const Receipt& receipt, bool json) {
   out.key(receipt.dry_run ? "countedAt" : "purgedAt").string(format_time(receipt.asked_ms));
   out.key(receipt.dry_run ? "wouldDelete" : "deleted").begin_object();
   for (const auto& [name, count] : receipt.counts) out.key(name).integer(number(count));
-  out.end_object().end_object();
+  out.end_object();
+  if (!receipt.dry_run) out.key("compacted").boolean(receipt.compacted.has_value()).key("remains").string(what_remains(receipt));
+  out.end_object();
   context.out << text << "\n";
 }
 
@@ -212,6 +227,15 @@ bool says_yes() {
   return !UpkeepCommand::interrupted() && (line == "y" || line == "yes");
 }
 
+// Another file cannot be put in the place of one that is served: that is told before anything is deleted.
+bool find_store_to_purge(Context& context, UpkeepCommand& command, const PurgeOptions& options) {
+  if (!options.compact) return command.find_store(IfNoStore::refuse);
+  if (command.find_stopped_store(IfNoStore::refuse)) return true;
+  context.err
+      << "Nothing was deleted. Beside a serving process, purge without --compact, and run `runwarden compact` once it is stopped.\n";
+  return false;
+}
+
 int purge(Context& context, const PurgeOptions& options) {
   const Consent consent = consent_to(options);
   if (consent == Consent::nobody_to_ask) {
@@ -220,7 +244,7 @@ int purge(Context& context, const PurgeOptions& options) {
     return kUsage;
   }
   UpkeepCommand command(context);
-  if (!command.find_store(IfNoStore::refuse)) return kWanting;
+  if (!find_store_to_purge(context, command, options)) return kWanting;
   Receipt receipt;
   receipt.tenant = options.tenant;
   receipt.asked_ms = command.clock().wall_ms();
@@ -242,6 +266,14 @@ int purge(Context& context, const PurgeOptions& options) {
     const auto purged = store::purge(command.upkeep(), query);
     if (!purged.ok()) return command.refuse(purged.error());
     receipt.counts = counts_of(*purged);
+  }
+  if (options.compact) {
+    const auto compacted = store::compact(command.upkeep());
+    if (!compacted.ok()) {
+      print_receipt(context, receipt, options.json);
+      return command.refuse(compacted.error());
+    }
+    receipt.compacted = *compacted;
   }
   command.clear_progress();
   print_receipt(context, receipt, options.json);
@@ -293,12 +325,17 @@ void add_purge(CLI::App& app, Context& context) {
       ->check(check_point_in_time);
   command->add_flag("--dry-run", options->dry_run, "Count what would be deleted, and delete nothing");
   command->add_flag("--yes", options->yes, "Do not ask; needed without --before where there is no terminal to ask at");
+  command->add_flag("--compact", options->compact, "Then write the file anew without the deleted bytes; the service has to be stopped")
+      ->excludes("--dry-run");
   command->add_flag("--json", options->json, "The receipt as a JSON object");
   command->footer(
-      "Runs beside a serving process. Without --before it asks first. A run goes with its events, its failures and its revisions by the "
+      "Runs beside a serving process, but for --compact. Without --before it asks first. A run goes with its events, its failures and its "
+      "revisions by the "
       "time it was received, open\n"
       "or not; other failures, changes and policies by their own time. Keys stay: end them with `runwarden keys revoke`.\n"
-      "The deleted bytes stand in the free pages of the file until those are used again: `runwarden compact` leaves them behind.\n\n"
+      "The deleted bytes stay in free pages of the file until those are used again. With --compact, or by `runwarden compact` later, the\n"
+      "file is written anew without them; that needs the service stopped and room for a copy. Backups made before still hold the\n"
+      "records, and so may the blocks of the disk that the old file stood on.\n\n"
       "Example:\n  runwarden purge --tenant acme --before 2026-01-01T00:00:00Z");
   command->callback([&context, options] { context.exit_code = purge(context, *options); });
 }

@@ -347,6 +347,52 @@ TEST(WholeStore, PurgedBesideTheService_TheTenantIsGoneAndOthersAreUntouched) {
   EXPECT_EQ(service.cli({"verify"}).exit_code, 0);
 }
 
+int places_in(const fs::path& path, const std::string& bytes) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream all;
+  all << file.rdbuf();
+  const std::string text = all.str();
+  int places = 0;
+  for (auto at = text.find(bytes); at != std::string::npos; at = text.find(bytes, at + 1)) ++places;
+  return places;
+}
+
+TEST(WholeStore, PurgedBytes_StayInFreePagesUntilTheFileIsWrittenAnew_AndTheReceiptSaysSo) {
+  ServiceProcess service;
+  const std::string key = service.make_key("acme");
+  const std::string other_key = service.make_key("globex");
+  for (int i = 0; i < 30; ++i) {
+    for (const std::string& one : {key, other_key}) {
+      const json run{{"runId", "r" + std::to_string(i)}, {"note", one == key ? "of-the-purged-tenant" : "of-the-other-tenant"}};
+      ASSERT_EQ(service.post("/v1/ingest/runs", one, run.dump()).status, 201);
+    }
+  }
+  const fs::path data = service.folder() / "data" / "data.mdb";
+  const std::vector<std::string> with_compact{"purge", "--tenant", "acme", "--yes", "--compact", "--json"};
+  const CommandResult refused = service.cli(with_compact);
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("stop the service first"));
+  EXPECT_THAT(refused.err, HasSubstr("Nothing was deleted"));
+  EXPECT_EQ(service.get("/v1/runs/r1", key).status, 200);
+
+  const CommandResult purged = service.cli({"purge", "--tenant", "acme", "--yes", "--json"});
+  ASSERT_EQ(purged.exit_code, 0) << purged.err;
+  EXPECT_EQ(json::parse(purged.out)["compacted"], false);
+  EXPECT_THAT(json::parse(purged.out)["remains"].get<std::string>(), HasSubstr("stay in free pages"));
+  ASSERT_EQ(service.stop(), 0);
+  ASSERT_GT(places_in(data, "of-the-purged-tenant"), 0) << "they would be gone without it: the test shows nothing";
+
+  const CommandResult compacted = service.cli(with_compact);
+  ASSERT_EQ(compacted.exit_code, 0) << compacted.err;
+  EXPECT_EQ(json::parse(compacted.out)["compacted"], true);
+  EXPECT_EQ(places_in(data, "of-the-purged-tenant"), 0);
+  EXPECT_GE(places_in(data, "of-the-other-tenant"), 30);
+  EXPECT_EQ(service.cli({"verify"}).exit_code, 0);
+  service.start();
+  EXPECT_EQ(service.get("/v1/runs/r1", other_key).status, 200);
+  EXPECT_EQ(service.get("/v1/runs/r1", key).status, 404);
+}
+
 TEST(WholeStore, ImportAndCompactBesideAService_AreRefusedWithTheRemedy) {
   ServiceProcess service;
   const std::string key = service.make_key();

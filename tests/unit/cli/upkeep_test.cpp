@@ -68,16 +68,21 @@ TEST_P(UpkeepJson, Json_IsOneObjectOfTheseMembers) {
   EXPECT_THAT(members(Json::parse(ended.out)), testing::UnorderedElementsAreArray(GetParam().members));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Commands, UpkeepJson,
-    testing::Values(
-        JsonCase{"export_to_a_file", {"export", "--tenant", "acme", "--output", "DIR"}, {}},
-        JsonCase{"backup", {"backup", "DIR"}, {"folder", "bytes", "entries"}},
-        JsonCase{"verify", {"verify"}, {"ok", "entries", "faultCount", "faults"}},
-        JsonCase{"compact", {"compact"}, {"bytesBefore", "bytesAfter"}},
-        JsonCase{"purge", {"purge", "--tenant", "acme", "--before", "2026-01-01T00:00:00Z"}, {"tenant", "before", "purgedAt", "deleted"}},
-        JsonCase{"purge_dry_run", {"purge", "--tenant", "acme", "--dry-run"}, {"tenant", "before", "dryRun", "countedAt", "wouldDelete"}}),
-    [](const auto& test) { return test.param.title; });
+INSTANTIATE_TEST_SUITE_P(Commands, UpkeepJson,
+                         testing::Values(JsonCase{"export_to_a_file", {"export", "--tenant", "acme", "--output", "DIR"}, {}},
+                                         JsonCase{"backup", {"backup", "DIR"}, {"folder", "bytes", "entries"}},
+                                         JsonCase{"verify", {"verify"}, {"ok", "entries", "faultCount", "faults"}},
+                                         JsonCase{"compact", {"compact"}, {"bytesBefore", "bytesAfter"}},
+                                         JsonCase{"purge",
+                                                  {"purge", "--tenant", "acme", "--before", "2026-01-01T00:00:00Z"},
+                                                  {"tenant", "before", "purgedAt", "deleted", "compacted", "remains"}},
+                                         JsonCase{"purge_compact",
+                                                  {"purge", "--tenant", "acme", "--yes", "--compact"},
+                                                  {"tenant", "before", "purgedAt", "deleted", "compacted", "remains"}},
+                                         JsonCase{"purge_dry_run",
+                                                  {"purge", "--tenant", "acme", "--dry-run"},
+                                                  {"tenant", "before", "dryRun", "countedAt", "wouldDelete"}}),
+                         [](const auto& test) { return test.param.title; });
 
 TEST_F(UpkeepCommands, Export_WritesTheRecordsToStandardOutputAndTheCountsToStandardError) {
   make_store();
