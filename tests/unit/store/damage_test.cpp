@@ -249,7 +249,7 @@ TEST_P(DamagedPage, AnyOfThem_EndsRequestsAndNeverTheProcess) {
     overwrite(data(), page * kPage, GetParam().page(whole.substr(page * kPage, kPage), seed));
     const int end = serve();
     ++ends[end];
-    EXPECT_LT(end, 128) << "page " << page;
+    EXPECT_THAT(end, ::testing::AnyOf(0, 3, 4)) << "page " << page;
     if (end == 3) {
       EXPECT_EQ(serve(), 0) << "page " << page << ": the next process only reads";
     }
@@ -261,7 +261,7 @@ TEST_P(DamagedPage, AnyOfThem_EndsRequestsAndNeverTheProcess) {
     }
     int status = 0;
     ::waitpid(child, &status, 0);
-    EXPECT_FALSE(WIFSIGNALED(status)) << "page " << page << ": verify";
+    EXPECT_EQ(status, 0) << "page " << page << ": verify";
   }
   EXPECT_GT(ends[0], 20) << "most pages leave the others to be served";
 }
