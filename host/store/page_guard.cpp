@@ -13,8 +13,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <mutex>
+#include <string_view>
 
 namespace runwarden::store {
 namespace {
@@ -55,7 +55,7 @@ struct sigaction former_segv, former_bus;
 
 [[noreturn]] void give_up(const char* why) {
   std::strncpy(damage.data(), why, damage.size() - 1);
-  _longjmp(frame->back, 1);
+  longjmp(frame->back, 1);  // not _longjmp: ThreadSanitizer does not know that one
 }
 
 void on_assertion(MDB_env*, const char* text) {
@@ -121,17 +121,26 @@ struct Mapping {
   std::uintptr_t to = 0;
 };
 
+// Allocates nothing while it reads: that might map more, and the list would never end.
 Mapping find_mapping(const std::filesystem::path& path, std::size_t bytes) {
   std::error_code fault;
-  const std::string wanted = std::filesystem::canonical(path, fault).string();
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    Mapping found;
+  const std::string wanted = std::filesystem::canonical(path, fault).string() + "\n";
+  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return {};
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  static std::array<char, 8192> line;
+  Mapping found;
+  while (std::fgets(line.data(), static_cast<int>(line.size()), maps) != nullptr) {
+    Mapping one;
     int name_at = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx %*s %*s %*s %*s %n", &found.from, &found.to, &name_at) < 2 || name_at == 0) continue;
-    if (line.substr(static_cast<std::size_t>(name_at)) == wanted && found.to - found.from >= bytes) return found;
+    if (std::sscanf(line.data(), "%lx-%lx %*s %*s %*s %*s %n", &one.from, &one.to, &name_at) < 2 || name_at == 0) continue;
+    if (line.data() + name_at != std::string_view(wanted) || one.to - one.from < bytes) continue;
+    found = one;
+    break;
   }
-  return {};
+  std::fclose(maps);
+  return found;
 }
 
 }  // namespace
