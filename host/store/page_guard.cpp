@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,11 +72,9 @@ void pass_on(int number, siginfo_t* info, void* context) {
   if (info->si_code <= 0) ::raise(number);
 }
 
-void unblock(int number) {
-  sigset_t one;
-  sigemptyset(&one);
-  sigaddset(&one, number);
-  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+// A handler that is left does not put back the signals that are blocked while it runs; there may be others around this one.
+void restore_blocked(const void* context) {
+  pthread_sigmask(SIG_SETMASK, &static_cast<const ucontext_t*>(context)->uc_sigmask, nullptr);
 }
 
 bool zeros_put(const void* address) {
@@ -97,7 +96,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
     return;
   }
   if (fault && frame != nullptr) {
-    unblock(number);
+    restore_blocked(context);
     give_up(number == SIGBUS ? "a page could not be read" : "a page leads outside of the file");
   }
   pass_on(number, info, context);
