@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/sanitized.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -187,14 +188,15 @@ TEST_F(FailingDisk, ADiskThatStalls_CostsNoMemoryBeyondTheBounds_AndIsForgottenO
   EXPECT_GE(told.stored, 100u) << "a slow disk stores all the same";
   release(slow_disk());
   const auto released = std::chrono::steady_clock::now();
-  while (post("after").status != 201 && std::chrono::steady_clock::now() - released < std::chrono::seconds(10)) {
+  const auto recovery = kSanitized ? std::chrono::seconds(20) : std::chrono::seconds(2);
+  while (post("after").status != 201 && std::chrono::steady_clock::now() - released < 2 * recovery) {
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - released, std::chrono::seconds(2));
+  EXPECT_LT(std::chrono::steady_clock::now() - released, recovery);
   over = true;
   for (auto& client : clients) client.join();
   EXPECT_EQ(told.without_retry_after, 0u);
   EXPECT_EQ(told.otherwise, 0u);
-  EXPECT_LT(peak_memory(service_->pid()), kMemoryBound);
+  EXPECT_TRUE(kSanitized || peak_memory(service_->pid()) < kMemoryBound) << peak_memory(service_->pid());
   EXPECT_EQ(service_->stop(), 0);
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "support/http_client.h"
+#include "support/sanitized.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -97,7 +98,7 @@ inline void expect_bounded(const Scale& scale) {
   const std::uint64_t above_idle = anonymous_bytes(service.pid()) - idle;
   std::printf("[ MEASURED ] %zu clients that do not read: %llu MiB above idle\n", scale.clients,
               static_cast<unsigned long long>(above_idle / kMiB));
-  EXPECT_LE(above_idle, scale.most_above_idle);
+  EXPECT_TRUE(kSanitized || above_idle <= scale.most_above_idle);
   EXPECT_GT(gauge(service, R"(runwarden_reply_bytes{share="reads"})"), 0u);
   // Everybody else is served, and so is the ingest of the same tenant.
   EXPECT_EQ(service.get("/v1/runs?limit=200", other).status, 200);
