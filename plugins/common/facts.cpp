@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t kShortestSpecific = 40;
 
+// Signs of money beyond ASCII: they stand before a figure without a blank.
+constexpr std::array<std::string_view, 6> kMoneySigns = {"\u20ac", "\u00a3", "\u00a5", "\uffe5", "\u20b9", "\u20a9"};
+
 enum CharClass : std::uint8_t { kLetter = 1, kDigit = 2, kConnects = 4 };
 
 // What each byte is: this loop sees every byte of a run.
@@ -262,7 +265,8 @@ class Collector {
     if (begin == 0) return false;
     if (text_[begin - 1] == '$') return true;
     const auto before = text_.substr(0, begin);
-    return before.ends_with("\xE2\x82\xAC") || before.ends_with("\xC2\xA3") || before.ends_with("USD ") || before.ends_with("EUR ");
+    if (before.ends_with("USD ") || before.ends_with("EUR ")) return true;
+    return std::any_of(kMoneySigns.begin(), kMoneySigns.end(), [&](auto sign) { return before.ends_with(sign); });
   }
 
   /// An address on the net is no statement, whatever digits it has.
@@ -288,6 +292,14 @@ class Collector {
   }
 
   void word(std::size_t begin, std::string_view word) {
+    if (static_cast<unsigned char>(word[0]) >= 0x80) {
+      for (const auto sign : kMoneySigns) {
+        if (!word.starts_with(sign)) continue;
+        begin += sign.size();
+        word.remove_prefix(sign.size());
+        break;
+      }
+    }
     if (in_address(begin, word) || has_ideographs(word)) return;
     const auto shape = shape_of(word);
     Fact fact;

@@ -20,6 +20,10 @@ bool joins(char c) {
   return c == '-' || c == '.' || c == '/' || c == ':' || c == ',' || c == '_';
 }
 
+bool is_wide(char c) {
+  return static_cast<unsigned char>(c) >= 0x80;
+}
+
 bool near(double a, double b) {
   return std::abs(a - b) < 0.006 + std::abs(b) * 1e-9;
 }
@@ -48,27 +52,39 @@ void Grounds::add_spelled(std::string_view text) {
     while (begin > done &&
            (is_letter_or_digit(text[begin - 1]) || (begin - 1 > done && joins(text[begin - 1]) && is_letter_or_digit(text[begin - 2]))))
       --begin;
-    IdHash whole;
-    IdHash word;
-    bool digit = false;
-    bool signs = false;
-    for (done = begin; done < text.size(); ++done) {
-      const char c = text[done];
-      if (is_letter_or_digit(c)) {
-        whole.add(c);
-        word.add(c);
-        digit |= is_digit(c);
-        continue;
-      }
-      if (!joined(done)) break;
-      if (digit) known_.insert(word.value());
-      word = {};
-      digit = false;
-      signs = true;
+    bool wide = false;
+    for (done = begin; done < text.size() && (is_letter_or_digit(text[done]) || joined(done)); ++done) wide |= is_wide(text[done]);
+    add_joined(text.substr(begin, done - begin));
+    // A sign of money, or a script without blanks, around a figure.
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(done);
+    for (auto at = text.begin() + static_cast<std::ptrdiff_t>(begin); wide && at != end;) {
+      const auto first = std::find_if_not(at, end, is_wide);
+      at = std::find_if(first, end, is_wide);
+      add_joined({first, at});
+    }
+  }
+}
+
+/// Words with digits of a span without blanks, and what they make up together.
+void Grounds::add_joined(std::string_view span) {
+  IdHash whole;
+  IdHash word;
+  bool digit = false;
+  bool signs = false;
+  for (const char c : span) {
+    if (is_letter_or_digit(c)) {
+      whole.add(c);
+      word.add(c);
+      digit |= is_digit(c);
+      continue;
     }
     if (digit) known_.insert(word.value());
-    if (signs) known_.insert(whole.value());
+    word = {};
+    digit = false;
+    signs = true;
   }
+  if (digit) known_.insert(word.value());
+  if (signs) known_.insert(whole.value());
 }
 
 void Grounds::add_words(std::string_view text) {

@@ -44,6 +44,7 @@ class Grounds {
  private:
   [[nodiscard]] bool follows(double value);
   [[nodiscard]] bool converts(double value) const;
+  void add_joined(std::string_view span);
   void add_number(double value);
   void add_moments(std::string_view text);
 

@@ -54,6 +54,7 @@ struct Verdict {
   std::vector<Finding> findings;
   std::vector<Suppression> suppressed;
   std::string cannot_tell;
+  bool has_candidate = false;  // one of the suppressed stayed below the firing line, and no more
 
   [[nodiscard]] bool full() const { return findings.size() >= kMostFindings; }
 

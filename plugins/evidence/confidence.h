@@ -26,6 +26,9 @@ class FiringLine {
     std::string_view reason;
   };
 
+  /// True when a verdict of that confidence would fire.
+  [[nodiscard]] bool would_fire(double confidence) const { return confidence >= line_; }
+
   /// True when a verdict of that confidence, 0 to 1, fires. Otherwise it is told as a candidate.
   [[nodiscard]] bool fires(double confidence, const Doubt& doubt, Verdict& verdict) const;
 

@@ -58,6 +58,14 @@ bool prints_no_trouble(std::string_view output, const std::vector<std::string>& 
   });
 }
 
+bool speaks_of_trouble(std::string_view output, const Lexicon& lexicon, Reading& scratch) {
+  constexpr std::size_t kShort = 600;
+  constexpr std::size_t kVeryShort = 200;  // in which any "not" counts
+  if (output.empty() || output.size() > kShort) return false;
+  read(output, lexicon, scratch);
+  return scratch.denies || has(scratch.cues, kTroubleCues) || (output.size() <= kVeryShort && has(scratch.cues, kCueNegation));
+}
+
 bool broken_off(std::string_view output) {
   return trim(output).ends_with("KeyboardInterrupt") || output.find("\nKeyboardInterrupt") != std::string_view::npos;
 }

@@ -23,6 +23,10 @@ namespace runwarden::plugins {
 [[nodiscard]] bool prints_no_trouble(std::string_view output, const std::vector<std::string>& signs, const Lexicon& lexicon,
                                      Reading& scratch);
 
+/// True when a short output, whatever its form, speaks of trouble or of nothing found: "The page could not be loaded." False for a long one.
+/// Linear.
+[[nodiscard]] bool speaks_of_trouble(std::string_view output, const Lexicon& lexicon, Reading& scratch);
+
 /// True when a call ended because its user broke it off.
 [[nodiscard]] bool broken_off(std::string_view output);
 

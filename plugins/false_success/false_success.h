@@ -59,6 +59,8 @@ class FalseSuccess {
   [[nodiscard]] bool is_asked_for(const RunView& run, const Unsupported& answer, std::size_t end);
   void find_unsupported_answer(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void find_untold_failure(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  [[nodiscard]] std::size_t last_trouble(const RunView& run);
+  void find_untold_trouble(const RunView& run, Verdict& verdict);
   void find_standing_claims(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool user_was_told(const RunView& run, std::size_t step);
   [[nodiscard]] bool owned_up_after(const RunView& run, std::size_t step);
@@ -72,7 +74,9 @@ class FalseSuccess {
   [[nodiscard]] bool artifact_there(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool answered_elsewhere(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool names_action(const ToolMeaning& tool) const;
-  [[nodiscard]] double confidence(const StepView& step, const FinalMessage& message);
+  [[nodiscard]] double confidence(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  [[nodiscard]] bool given_by_others(const RunView& run, const FinalMessage& message);
+  [[nodiscard]] bool gives_data(const RunView& run, std::size_t step);
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool mentions_undone_value(const StepView& step, bool words_only);
   [[nodiscard]] bool is_small_word(std::string_view value);

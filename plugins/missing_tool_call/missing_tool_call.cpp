@@ -588,7 +588,9 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     const auto found = finding(run, request != nullptr ? *request : unasked, said, ran_.any ? kNoWriteScore : kNoToolScore);
     // At the end, after look-ups only, "is booked" answers the request.
     const bool answers = claim.state && asked && !ran_.any_write;
-    const double stated = answers || tells_deed(reading_, claim) ? 0 : kDescribes;
+    double stated = answers || tells_deed(reading_, claim) ? 0 : kDescribes;
+    // What writes may send a notice by itself, whoever is said to have sent it.
+    if (ran_.any_write && !asked && lexicon_.verb(claim.verb).group == send_group_) stated = kDescribes;
     read(said.text, lexicon_, reading_);
     if (reading_.admits() && admission_) {
       verdict.suppress("admission", said.step, "the message owns up that something did not work");
@@ -679,6 +681,29 @@ void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
   if (verdict.findings.empty()) judge_promise(run, verdict);
 }
 
+/// The agent's last messages tell a deed that no call is named after, or are told in a language that is not read after look-ups only:
+/// little, but a candidate.
+void MissingToolCall::find_unmatched(const RunView& run, Verdict& verdict) {
+  constexpr double kUnmatched = 0.3, kUnread = 0.2;
+  const auto message = find_final_message(run, lexicon_, reading_);
+  if (!message.found || reading_.admits() || reading_.hands_over()) return;
+  const bool acted = ran_.any_write || ran_.any_purpose;
+  if (!reading_.understood(message.text)) {
+    if (acted || reading_.asks()) return;
+    (void)line_.fires(kUnread, {"unread", message.step, "no call that changes anything ran, and the final message is in a language that is not read"},
+                      verdict);
+    return;
+  }
+  const auto unmatched = [&](const Claim& claim) {
+    if (claim.finding || claim.verb == kNoVerb) return !acted && !claim.finding && claim.verb == kNoVerb;
+    const auto group = lexicon_.verb(claim.verb).group;
+    if (!actions_[claim.verb] || (acted && !claim.by_agent && !tells_deed(reading_, claim))) return false;
+    return ran_.groups[group] == 0 && !could_have(claim);
+  };
+  if (std::none_of(reading_.claims.begin(), reading_.claims.end(), unmatched)) return;
+  (void)line_.fires(kUnmatched, {"unmatched_claim", message.step, "the final message tells a deed that no call is named after"}, verdict);
+}
+
 std::string MissingToolCall::cannot_tell(const RunView& run) const {
   if (run.steps.empty()) return "no steps: send the run's steps, tool calls among them if there were any";
   const auto any = [&](Kind kind) {
@@ -702,6 +727,7 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
                    : ran_.any_write ? "other_writes"
                                     : "reads_only",
                    kNoStep, "a tool ran that may have done whatever was asked for");
+    if (ran_.any_purpose) find_unmatched(run, verdict);
     if (run.explanation != nullptr) explain(run);
     return verdict;
   }
@@ -717,6 +743,7 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
     if (other_tools_ && open && !requests_.found().empty()) judge_with_tools(run, verdict);
   }
   if (!ran_.any_write) judge_written_call(run, verdict);
+  if (verdict.findings.empty() && !verdict.has_candidate) find_unmatched(run, verdict);
   if (run.explanation != nullptr) explain(run);
   return verdict;
 }

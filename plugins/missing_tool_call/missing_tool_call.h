@@ -88,6 +88,7 @@ class MissingToolCall {
   [[nodiscard]] const Request* promised(const RunView& run, std::size_t message);
   void judge_promise(const RunView& run, Verdict& verdict);
   void judge_with_tools(const RunView& run, Verdict& verdict);
+  void find_unmatched(const RunView& run, Verdict& verdict);
   void explain(const RunView& run);
   [[nodiscard]] Finding finding(const RunView& run, const Request& request, const Said& said, int score) const;
 

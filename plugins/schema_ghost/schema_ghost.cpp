@@ -11,6 +11,7 @@
 #include "evidence/acknowledgement.h"
 #include "evidence/expression.h"
 #include "evidence/payload.h"
+#include "evidence/trouble.h"
 #include "evidence/unrecorded.h"
 #include "evidence/withheld.h"
 
@@ -32,6 +33,8 @@ constexpr std::size_t kPrinted = 1000;  // bytes of output beyond what an error 
 constexpr std::ptrdiff_t kMostWorkedOut = 64;
 constexpr std::size_t kFewSpecifics = 4;
 constexpr double kUnread = 0.45;        // confidence in what is told in a language that is not read
+constexpr double kDoubtful = 0.5;       // confidence in what held less than nine times of ten on real runs
+constexpr double kSure = 0.9;
 constexpr std::size_t kCutTail = 2000;  // bytes of a value that the cut may have gone through
 
 constexpr SettingSchema kProperties[] = {FiringLine::kProperty};
@@ -244,7 +247,8 @@ bool SchemaGhost::picture_shown(const RunView& run, std::size_t step) {
 
 /// True for a call whose silence says nothing: of a tool that never returns anything, or of a command that only arranges files.
 bool SchemaGhost::silent_by_design(const StepView& step) {
-  return by_design_ && (silent_[step.name] || (trim(step.output).empty() && prints_nothing_by_design(step.input)));
+  const auto nothing = [&] { return trim(step.output).empty() || is_empty_output(step.output, lexicon_, content_); };
+  return by_design_ && (silent_[step.name] || (nothing() && prints_nothing_by_design(step.input)));
 }
 
 /// A name is grounded by any of its words, a title unless most of its words, and several, are new.
@@ -381,7 +385,9 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
   double sure = in_another_script(text) && !reading_.understood(text) ? kUnread : 1.0;
   // A message to another request may speak of other things.
   if (ungrounded_.size() < kFewSpecifics && answered_before(run, hollow.step, step)) sure = kUnread;
-  if (!line_.fires(std::min(sure, confidence(run, hollow, step)), doubt, verdict)) return;
+  sure = std::min(sure, confidence(run, hollow, step));
+  if ((hollow.printed && !by_hand) || may_come_from_elsewhere(run, hollow, step, sure)) sure = std::min(sure, kDoubtful);
+  if (!line_.fires(sure, doubt, verdict)) return;
   verdict.findings.push_back(finding(run, hollow.step, step < run.steps.size() ? pointer_to(step, Field::kOutput) : "/outcomeSummary"));
 }
 
@@ -430,6 +436,40 @@ double SchemaGhost::confidence(const RunView& run, Hollow hollow, std::size_t st
   }
   if (names_.size() >= kNamesThatTell) sum += kOther * static_cast<double>(names_.size());
   return std::min(1.0, sum + kNewTitle * static_cast<double>(titles_.size()));
+}
+
+/// True when a source before a step gave something that the answer shares a telling word with, or much.
+bool SchemaGhost::others_gave(const RunView& run, std::size_t step) {
+  others_.clear();
+  others_.expect(answer_);
+  for (std::size_t i = 0; i < std::min(step, run.steps.size()); ++i) {
+    const auto& other = run.steps[i];
+    if (other.kind != Kind::kTool || hollow_[i] || only_acts(other.name)) continue;
+    run.pace(other.output.size());
+    if (others_.relates(other.output)) return true;
+  }
+  return false;
+}
+
+/// True for what real runs often told truly: a few specifics after a program or a tool of any kind, which may be known or worked out in the
+/// head, or when the user has asked for something else since, and beside other sources, of which they may have been taken.
+bool SchemaGhost::may_come_from_elsewhere(const RunView& run, Hollow hollow, std::size_t step, double sure) {
+  const auto& tool = tools_.meaning(run.steps[hollow.step].name);
+  const auto first = run.steps.begin() + static_cast<std::ptrdiff_t>(hollow.step);
+  const auto last = run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, run.steps.size()));
+  const bool asked_since = std::any_of(first, last, [](const StepView& other) { return other.kind == Kind::kUser; });
+  if (tool.any_purpose && (sure < kSure || asked_since)) return true;
+  if (tool.reads && sure >= kSure) return hollow.later && hollow.ids_only && given_before(run, step) > kMostUnrelated;
+  return (tool.reads || ungrounded_.size() < kFewSpecifics) && others_gave(run, step);
+}
+
+/// The bytes that tools gave before a step.
+std::size_t SchemaGhost::given_before(const RunView& run, std::size_t step) const {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < std::min(step, run.steps.size()); ++i) {
+    if (run.steps[i].kind == Kind::kTool && !hollow_[i]) bytes += run.steps[i].output.size();
+  }
+  return bytes;
 }
 
 /// True when the agent had spoken after the step that gave nothing, and the user had asked on.
@@ -574,10 +614,57 @@ void SchemaGhost::judge_single_values(const RunView& run, Verdict& verdict) {
   if (found.rule.empty()) return;
   if (partial_output_ && picture_shown(run, found.step)) return;
   const FiringLine::Doubt doubt{found.rule, found.source, "a value that nothing in the run supports, but it may have come from elsewhere"};
-  if (!line_.fires(found.confidence, doubt, verdict)) return;
+  answer_ = found.step < run.steps.size() ? (found.in_input ? run.steps[found.step].input : run.steps[found.step].output) : run.outcome;
+  const bool known = !found.in_input && tools_.meaning(run.steps[found.source].name).any_purpose;
+  const bool doubtful = line_.would_fire(found.confidence) && (known || others_gave(run, found.step));
+  if (!line_.fires(doubtful ? std::min(found.confidence, kDoubtful) : found.confidence, doubt, verdict)) return;
   ungrounded_.assign(found.values.begin(), found.values.end());
   const auto field = found.in_input ? Field::kInput : Field::kOutput;
   verdict.findings.push_back(finding(run, found.source, found.step < run.steps.size() ? pointer_to(found.step, field) : "/outcomeSummary"));
+}
+
+/// Whatever is told after a source gave nothing and was not heard before, in any language: little, but a candidate.
+void SchemaGhost::find_news(const RunView& run, Verdict& verdict) {
+  constexpr double kNoSource = 0.35, kSomeSource = 0.25;
+  constexpr std::size_t kNames = 3, kSigns = 8;
+  constexpr std::size_t kMostRead = 8;
+  std::size_t read = 0;
+  std::size_t hollow = kNoStep;
+  const auto gave_nothing_new = [&](std::size_t i) {
+    if (hollow_[i]) return !silent_by_design(run.steps[i]);
+    return hollow == kNoStep && ++read <= kMostRead && speaks_of_trouble(run.steps[i].output, lexicon_, reading_);
+  };
+  bool given = false;
+  unheard_.clear();
+  unheard_.hear(run.user_request);
+  const auto tells = [&](std::string_view message) {
+    const auto news = unheard_.news(message);
+    return news.figures > 0 || news.names >= (given ? kNames : 1) || news.signs >= kSigns;
+  };
+  bool told = false;
+  for (std::size_t i = 0; i < run.steps.size() && !told; ++i) {
+    const auto& step = run.steps[i];
+    run.pace(step.input.size() + step.output.size() + step.error_message.size());
+    if (step.kind == Kind::kModel) {
+      told = hollow != kNoStep && tells(step.output);
+      if (hollow == kNoStep) unheard_.hear(step.output);
+      continue;
+    }
+    unheard_.hear(step.kind == Kind::kUser ? step.said() : step.output);
+    unheard_.hear(step.error_message);
+    if (step.kind != Kind::kTool) continue;
+    unheard_.hear(step.input);
+    if (gave_nothing_new(i)) {
+      hollow = i;
+    } else {
+      given = true;
+    }
+  }
+  if (hollow == kNoStep || !(told || tells(run.outcome))) return;
+  const std::string_view rule = given ? "unheard" : "no_source";
+  const std::string_view why =
+      given ? "something is told that nothing before it says" : "no call gave anything, and something is told that was not heard before";
+  (void)line_.fires(given ? kSomeSource : kNoSource, {rule, hollow, why}, verdict);
 }
 
 std::string SchemaGhost::cannot_tell(const RunView& run) const {
@@ -611,6 +698,7 @@ Verdict SchemaGhost::evaluate(const RunView& run) {
   }
   if (any) walk(run, verdict);
   if (any && grounding_ && verdict.findings.empty()) judge_single_values(run, verdict);
+  if (grounding_ && verdict.findings.empty() && !verdict.has_candidate) find_news(run, verdict);
   if (verdict.findings.empty()) verdict.cannot_tell = cannot_tell(run);
   if (!any && verdict.cannot_tell.empty()) verdict.passed("empty_source", kNoStep, "every tool gave something");
   return verdict;

@@ -11,6 +11,8 @@
 #include "common/settings.h"
 #include "common/word_filter.h"
 #include "evidence/confidence.h"
+#include "evidence/support.h"
+#include "evidence/unheard.h"
 #include "schema_ghost/examples.h"
 #include "schema_ghost/made_up.h"
 
@@ -55,6 +57,7 @@ class SchemaGhost {
   [[nodiscard]] std::string cannot_tell(const RunView& run) const;
   void walk(const RunView& run, Verdict& verdict);
   void judge_single_values(const RunView& run, Verdict& verdict);
+  void find_news(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool only_thinks(std::string_view tool) const;
   void learn_design(const RunView& run);
   [[nodiscard]] bool only_acts(std::string_view tool);
@@ -74,6 +77,9 @@ class SchemaGhost {
   void list_ungrounded();
   [[nodiscard]] bool picture_shown(const RunView& run, std::size_t step);
   [[nodiscard]] bool silent_by_design(const StepView& step);
+  [[nodiscard]] bool others_gave(const RunView& run, std::size_t step);
+  [[nodiscard]] bool may_come_from_elsewhere(const RunView& run, Hollow hollow, std::size_t step, double sure);
+  [[nodiscard]] std::size_t given_before(const RunView& run, std::size_t step) const;
   [[nodiscard]] static bool answered_before(const RunView& run, std::size_t hollow, std::size_t step);
   void strike_examples();
   void strike_proposed();
@@ -121,6 +127,8 @@ class SchemaGhost {
   std::vector<std::string_view> ungrounded_;
   Reading reading_;
   Examples examples_;
+  Support others_{lexicon_};
+  Unheard unheard_;
   MadeUpValues single_values_;
   std::vector<bool> nothing_;  // hollow_ without the tools that are silent by design
 };

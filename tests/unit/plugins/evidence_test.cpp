@@ -6,8 +6,10 @@
 #include "evidence/expression.h"
 #include "evidence/payload.h"
 #include "evidence/touched_files.h"
+#include "evidence/unheard.h"
 #include "evidence/unrecorded.h"
 #include "evidence/wrapped_call.h"
+#include "unit/plugins/candidates.h"
 #include "unit/plugins/run_builder.h"
 
 namespace runwarden::plugins {
@@ -171,6 +173,21 @@ TEST(Expression, ComesToAFigure_RoundedToItsDecimals) {
   EXPECT_TRUE(comes_to({93.3333}, 93.33, "93.33"));
   EXPECT_FALSE(comes_to({93.3333}, 93.35, "93.35"));
   EXPECT_FALSE(comes_to({}, 1, "1"));
+}
+
+TEST(Unheard, CountsFiguresNamesAndSignsThatWereNotHeard) {
+  Unheard unheard;
+  unheard.hear("Ferry 204 leaves for Bodo. \u6e21\u8f6e");
+  const auto known = unheard.news("The ferry 204 is the one to Bodo.");
+  EXPECT_EQ(known.figures + known.names + known.signs, 0u);
+  const auto fresh = unheard.news("At 17:45 the ferry goes to Narvik, says Ola. \u6e21\u8f6e\u665a\u70b9");
+  EXPECT_EQ(fresh.figures, 2u);
+  EXPECT_EQ(fresh.names, 2u);
+  EXPECT_EQ(fresh.signs, 2u);
+  unheard.clear();
+  EXPECT_EQ(unheard.news("It is ferry 204.").figures, 1u);
+  EXPECT_EQ(unheard.news("").figures, 0u);
+  EXPECT_EQ(unheard.news("cut \xE6\xB8").signs, 0u);
 }
 
 }  // namespace

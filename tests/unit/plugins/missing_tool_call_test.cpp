@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/plugins/candidates.h"
 #include "unit/plugins/run_builder.h"
 #include "vocabulary_file.h"
 
@@ -450,6 +451,29 @@ TEST(MissingToolCall, ToolThatOnlyGivesAccess_DidNothing) {
   run.request("Please refund my last order.").tool("access_cart", R"({"customer":7})", R"({"items":["rope"]})");
   run.model("I've refunded your last order.").outcome("I've refunded your last order.");
   EXPECT_EQ(judge(run).findings.size(), 1u);
+}
+
+TEST(MissingToolCall, DeedThatNoCallIsNamedAfter_IsACandidate) {
+  RunBuilder script;
+  script.request("Put the new prices into prices.csv, please.").tool("run_python", "print(1.2 * 40)", "48.0");
+  script.model("I have updated the prices.");
+  EXPECT_TRUE(is_candidate(judge(script)));
+  RunBuilder looked;
+  looked.request("What is the price of the small boat?").tool("get_price", R"({"boat":"small"})", "48.0").model("It costs 48.");
+  EXPECT_EQ(candidates(judge(looked)), 0u);
+  RunBuilder other_verb;
+  other_verb.request("Refund order 8842").failed("issue_refund", "", "502 Bad Gateway").model("Your refund has been processed.");
+  EXPECT_EQ(candidates(judge(other_verb)), 0u) << "named after its object";
+}
+
+TEST(MissingToolCall, LanguageThatIsNotRead_IsACandidateAfterLookUpsOnly) {
+  constexpr std::string_view kDone = "\u60a8\u7684\u8ba2\u5355\u5df2\u53d6\u6d88\u3002";
+  RunBuilder looked;
+  looked.request("\u8bf7\u53d6\u6d88\u8ba2\u5355").tool("get_order", R"({"id":7})", R"({"id":7})").model(kDone);
+  EXPECT_TRUE(is_candidate(judge(looked)));
+  RunBuilder acted;
+  acted.request("\u8bf7\u53d6\u6d88\u8ba2\u5355").tool("cancel_order", R"({"id":7})", R"({"ok":true})").model(kDone);
+  EXPECT_EQ(candidates(judge(acted)), 0u);
 }
 
 }  // namespace

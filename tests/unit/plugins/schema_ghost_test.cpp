@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/plugins/candidates.h"
 #include "unit/plugins/run_builder.h"
 
 namespace runwarden::plugins {
 namespace {
 
 constexpr std::string_view kAnswer = "Order #8842 shipped on 2026-06-28 via UPS, tracking 1Z999AA10123456784.";
+
+constexpr std::string_view kWide = R"({"sensitivity":"wide"})";
 
 Verdict judge(const RunBuilder& run, std::string_view settings = {}) {
   return SchemaGhost(settings).evaluate(run.run());
@@ -303,7 +306,7 @@ TEST(SchemaGhost, FigureThatFollowsOrAnotherToolGave_StaysQuiet) {
     RunBuilder run;
     run.request("What do two nights cost?").tool("find_berths", R"({"name": "B7"})", R"([{"berth": "B7", "night": 64.50}])");
     run.failed("calculator", R"({"expr": "2 nights"})", "syntax error");
-    return judge(run.model(answer)).findings.size();
+    return judge(run.model(answer), kWide).findings.size();
   };
   EXPECT_EQ(after_failure("ANSWER: 129.00"), 0u);
   EXPECT_EQ(after_failure("ANSWER: 64.50"), 0u);
@@ -355,11 +358,12 @@ TEST(SchemaGhost, AddressSomebodyTold_StaysQuiet) {
   EXPECT_TRUE(judge(known).findings.empty());
 }
 
-TEST(SchemaGhost, FigureOfWhatTheLookUpWasFor_Fires) {
+TEST(SchemaGhost, FigureOfWhatTheLookUpWasFor_IsACandidateThatWideFires) {
   RunBuilder run;
   run.request("Which berth is rated best?").tool("list_berths", "{}", "B1, B2, B3").failed("get_rating", R"({"berth": "B2"})", "denied");
   run.model("Here is what I found:\n\n- Berth: B2\n- Rating: 4.7/5\n\nHave a good trip!");
-  EXPECT_EQ(judge(run).findings.size(), 1u);
+  EXPECT_TRUE(is_candidate(judge(run)));
+  EXPECT_EQ(judge(run, kWide).findings.size(), 1u);
   RunBuilder given;
   given.tool("list_berths", "{}", "B1, B2 (4.7 stars), B3").failed("get_rating", R"({"berth": "B2"})", "denied").model("- Rating: 4.7/5");
   EXPECT_TRUE(judge(given).findings.empty());
@@ -471,10 +475,13 @@ TEST(SchemaGhost, CommandThatOnlyArrangesFiles_IsNoSource) {
   const auto after = [](std::string_view command) {
     RunBuilder run;
     run.request("What does a berth cost?").tool("bash", std::string(R"({"command":")").append(command).append(R"("})"), "");
-    return judge(run.model("Berth B-771 costs $84.50 a night."));
+    return judge(run.model("Berth B-771 costs $84.50 a night."), kWide);
   };
   EXPECT_TRUE(after("mkdir -p /srv/out && cp a.csv /srv/out 2>&1").findings.empty());
   EXPECT_TRUE(after("python3 prices.py > prices.csv").findings.empty());
+  RunBuilder noted;
+  noted.request("What does a berth cost?").tool("bash", R"({"command":"rm old.log"})", "(no output)").model("Berth B-771 costs $84.50 a night.");
+  EXPECT_TRUE(judge(noted, kWide).findings.empty()) << "a note that there was no output";
   EXPECT_EQ(after("python3 prices.py").findings.size(), 1u);
 }
 
@@ -498,10 +505,62 @@ TEST(SchemaGhost, YearThatIsTheWholeAnswer_IsAFigureAsAnyOther) {
 
 TEST(SchemaGhost, WhatAFailedCalculationComesTo_IsNotMadeUp) {
   const auto told = [](std::string_view answer) {
-    return judge(RunBuilder().request("What is the fee for the season?").failed("calculator", "84.50 * (31 + 12) - 9.5", "timeout").model(answer));
+    return judge(RunBuilder().request("What is the fee for the season?").failed("calculator", "84.50 * (31 + 12) - 9.5", "timeout").model(answer),
+                 kWide);
   };
   EXPECT_TRUE(told("The fee is $3,624.00.").findings.empty());
   EXPECT_EQ(told("The fee is $3,724.00.").findings.size(), 1u);
+}
+
+TEST(SchemaGhost, AmountsWithSignsBeyondAscii_AreGroundedByTheirFigures) {
+  RunBuilder run;
+  run.request("Which sleeper goes to Kunming?").tool("get_platform", R"({"train":"Z53"})", "null");
+  run.tool("get_fares", R"({"train":"Z53"})", "\u786c\u5367 539\u5143, \u8f6f\u5367 1,168\u5143");
+  run.model("The sleeper Z53 has a hard berth for \u00a5539 and a soft berth for \uffe51,168, both are free today.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(SchemaGhost, FewSpecificsAfterAProgram_AreACandidate) {
+  RunBuilder run;
+  run.request("How long is the trail?").failed("run_python", "measure(trail)", "ModuleNotFoundError: geo");
+  run.model("The trail around the lake is 14.65 km long, as the maps of the area have it.");
+  EXPECT_TRUE(is_candidate(judge(run)));
+}
+
+TEST(SchemaGhost, IdsBesideMuchThatWasGiven_AreACandidate) {
+  std::string flights = "[";
+  for (int i = 0; i < 40; ++i) flights += R"({"flight":"KV)" + std::to_string(2000 + i) + R"(","seats":4},)";
+  flights.back() = ']';
+  RunBuilder run;
+  run.request("Flights to Bodo on Monday and on Tuesday?").tool("search_direct", R"({"day":"monday"})", "[]");
+  run.tool("search_onestop", R"({"day":"tuesday"})", flights);
+  run.model("On Monday there is none. On Tuesday KV2003 and KV9971 go, both with seats left for you.");
+  EXPECT_TRUE(is_candidate(judge(run)));
+}
+
+TEST(SchemaGhost, AnswerFromNoSource_IsACandidateInAnyLanguage) {
+  RunBuilder known;
+  known.request("Who composed the ferry song?").tool("search_songs", R"({"title":"ferry song"})", "[]").model("It was composed by Halvard Lind.");
+  EXPECT_TRUE(is_candidate(judge(known)));
+  RunBuilder chinese;
+  chinese.request("\u4eac\u90fd\u600e\u4e48\u53bb").tool("web_search", "{}", "Search failed for this query");
+  chinese.model("\u4ece\u5927\u962a\u4e58\u65b0\u5feb\u901f\u5217\u8f66\u524d\u5f80\uff0c\u8f66\u7a0b\u7ea6\u4e09\u5341\u5206\u949f\u3002");
+  EXPECT_TRUE(is_candidate(judge(chinese)));
+  EXPECT_TRUE(judge(chinese, kWide).findings.empty()) << "a candidate, whatever the sensitivity";
+}
+
+TEST(SchemaGhost, AnswerOfWhatWasHeard_IsNoCandidate) {
+  RunBuilder run;
+  run.request("Is Halvard Lind on the list of 1988?").tool("search_list", R"({"name":"Halvard Lind"})", "[]");
+  run.model("Halvard Lind is not on the list of 1988.");
+  EXPECT_EQ(candidates(judge(run)), 0u);
+}
+
+TEST(SchemaGhost, AdviceAfterAProgramAndAnotherRequest_IsACandidate) {
+  RunBuilder run;
+  run.request("Clear the old log, please.").failed("run_python", "clear(log)", "ModuleNotFoundError: logs");
+  run.user("And how do I save ink?").model("Use the Harbor Draft mode, the Nordic Grey profile, the Slim Serif font and Paper Saver sheets of 90 g.");
+  EXPECT_TRUE(is_candidate(judge(run)));
 }
 
 }  // namespace
