@@ -7,18 +7,16 @@
 #include <utility>
 
 #include "cli/context.h"
-#include "cli/line_reader.h"
 #include "cli/loaded_detectors.h"
 #include "cli/ordered_work.h"
 #include "cli/problem_line.h"
-#include "pipeline/analyze.h"
-#include "store/export_lines.h"
+#include "cli/run_input.h"
+#include "ingest/analyze.h"
 
 namespace runwarden::cli {
 namespace {
 
 constexpr int kMaxThreads = 256;
-constexpr std::size_t kLongestExportLine = std::size_t{1} << 30;  // no record in a store is longer
 
 struct AnalyzeOptions {
   std::vector<std::string> files;
@@ -34,79 +32,31 @@ class Analyzer {
   Analyzer(Context& context, const config::Settings& settings, detect::DetectorSet& detectors, const AnalyzeOptions& options)
       : context_(context),
         detectors_(detectors),
-        redaction_([redactor = pipeline::make_redactor(settings.redact)] { return redactor; }, {}),
+        redaction_([redactor = ingest::make_redactor(settings.redact)] { return redactor; }, {}),
         options_(options),
-        max_bytes_(static_cast<std::size_t>(settings.limits.max_body_bytes)),
+        input_(static_cast<std::size_t>(settings.limits.max_body_bytes),
+               options.ndjson ? RunInput::Lines::always : RunInput::Lines::if_export),
         work_(detectors.workers(), [this](const std::string& answer, bool more) { return write(answer, more); }) {
     limits_.max_json_depth = static_cast<int>(settings.limits.max_json_depth);
   }
 
   int run() {
     for (const std::string& file : options_.files) {
-      if (!read(file)) break;
+      if (!input_.read(file, [this](InputRun run) { return judge(std::move(run)); })) break;
     }
     work_.finish();
-    if (open_runs_ > 0) context_.err << "runwarden: " << open_runs_ << " runs of exports are still open and were not judged\n";
+    if (input_.open_runs() > 0)
+      context_.err << "runwarden: " << input_.open_runs() << " runs of exports are still open and were not judged\n";
     const int written = context_.finish();
     return written != kFine || bad_ || reached_ ? kWanting : kFine;
   }
 
  private:
   // False: nobody reads the answers any more.
-  bool read(const std::string& file) {
-    auto input = InputFile::open(file);
-    if (!input.ok()) return refuse(input.error(), file, 0);
-    LineReader reader(input->descriptor(), max_bytes_);
-    const auto is_export = reader.begins_with(store::kExportBegins);
-    if (!is_export.ok()) return refuse(is_export.error(), file, 0);
-    if (*is_export) reader.set_max_line_bytes(kLongestExportLine);
-    if (options_.ndjson || *is_export) return read_lines(reader, file);
-    auto text = reader.rest();
-    if (!text.ok()) return refuse(text.error(), file, 0);
-    if (!*text) return refuse(too_large(), file, 0);
-    return take(std::move(**text), file, 0);
-  }
-
-  bool read_lines(LineReader& reader, const std::string& file) {
-    in_export_ = false;
-    for (;;) {
-      auto line = reader.next();
-      if (!line.ok()) return refuse(line.error(), file, 0);
-      if (!*line) return !in_export_ || refuse(cut_off(), file, 0);
-      const std::uint64_t number = (*line)->number;
-      const bool read_on = (*line)->too_long ? refuse(too_large(), file, number) : take(std::move((*line)->text), file, number);
-      if (!read_on) return false;
-    }
-  }
-
-  // Of a line of an export its run, as far as it has one; else the text is a run.
-  bool take(std::string text, const std::string& file, std::uint64_t number) {
-    auto line = store::read_export_line(text);
-    if (!line.ok()) return refuse(line.error(), file, number);
-    if (!*line) return judge(std::move(text), file, number);
-    switch ((*line)->kind) {
-      case store::ExportLine::Kind::header: return !std::exchange(in_export_, true) || refuse(cut_off(), file, number);
-      case store::ExportLine::Kind::end: in_export_ = false; return true;
-      case store::ExportLine::Kind::run: return judge(std::move((*line)->document), file, number);
-      case store::ExportLine::Kind::open_run: ++open_runs_; return true;
-      case store::ExportLine::Kind::other: return true;
-    }
-    return true;
-  }
-
-  Error cut_off() const { return Error{Code::bad_request, "the export ends without its last line: it was cut off; make it again", {}, {}}; }
-
-  Error too_large() const {
-    return Error{Code::payload_too_large,
-                 "the run is larger than limits.max_body_bytes (" + std::to_string(max_bytes_) + " bytes); raise the limit",
-                 {},
-                 {}};
-  }
-
-  bool judge(std::string text, const std::string& file, std::uint64_t line) {
-    const std::size_t bytes = text.size();
-    if (bytes > max_bytes_) return refuse(too_large(), file, line);
-    return work_.submit([this, text = std::move(text), file, line](std::size_t worker) { return answer(text, file, line, worker); }, bytes);
+  bool judge(InputRun run) {
+    if (!run.text.ok()) return refuse(run.text.error(), run.file, run.line);
+    const std::size_t bytes = run.text->size();
+    return work_.submit([this, run = std::move(run)](std::size_t worker) { return answer(*run.text, run.file, run.line, worker); }, bytes);
   }
 
   // A run that could not even be read has its place among the answers too.
@@ -126,7 +76,7 @@ class Analyzer {
   }
 
   std::string judged(const std::string& text, const std::string& file, std::uint64_t line, std::size_t worker) {
-    auto analysis = pipeline::analyze(text, limits_, detectors_, redaction_, options_.tenant, worker);
+    auto analysis = ingest::analyze(text, limits_, detectors_, redaction_, options_.tenant, worker);
     if (!analysis.ok()) {
       bad_ = true;
       return problem_line(analysis.error(), file, line);
@@ -143,12 +93,10 @@ class Analyzer {
 
   Context& context_;
   detect::DetectorSet& detectors_;
-  const pipeline::Redaction redaction_;
+  const ingest::Redaction redaction_;
   const AnalyzeOptions& options_;
-  std::size_t max_bytes_;
+  RunInput input_;
   intake::RunLimits limits_;
-  bool in_export_ = false;             // between the first and the last line of one
-  std::uint64_t open_runs_ = 0;        // of exports
   std::atomic<bool> bad_ = false;      // some run could not be judged
   std::atomic<bool> reached_ = false;  // some failure reached --fail-on
   OrderedWork work_;                   // last: its threads use what stands above

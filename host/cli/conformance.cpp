@@ -1,33 +1,29 @@
 #include "cli/conformance.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 
 #include "base/json_text.h"
-#include "cli/conformance_kit.h"
+#include "cli/child_process.h"
 #include "cli/detector_settings.h"
 #include "cli/table.h"
+#include "conformance/kit.h"
 
 namespace runwarden::cli {
 namespace {
 
-using Kind = CaseOutcome::Kind;
+using Kind = conformance::CaseOutcome::Kind;
 using Clock = std::chrono::steady_clock;
+
+constexpr const char* kCreate = "create";
 
 struct CaseResult {
   std::string detector;
   std::string name;
-  CaseOutcome outcome;
+  conformance::CaseOutcome outcome;
   std::int64_t elapsed_ms = 0;
 };
 
@@ -40,69 +36,23 @@ const char* name(Kind kind) {
   return "failed";
 }
 
-// In the child: the first byte tells the kind, the rest is the text.
-[[noreturn]] void tell_and_end(int pipe, const CaseOutcome& outcome) {
-  std::string message(1, static_cast<char>('0' + static_cast<int>(outcome.kind)));
-  message += outcome.text;
-  for (std::string_view rest = message; !rest.empty();) {
-    const ssize_t put = ::write(pipe, rest.data(), rest.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) break;
-    rest.remove_prefix(static_cast<std::size_t>(put));
-  }
-  ::_exit(0);
-}
-
-CaseOutcome ended_badly(int status, int timeout_s, bool late) {
-  if (late) return {Kind::failed, "did not end within " + std::to_string(timeout_s) + " s"};
-  if (WIFSIGNALED(status))
-    return {Kind::failed, "crashed: signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")"};
-  return {Kind::failed, "ended the process with exit status " + std::to_string(WEXITSTATUS(status))};
-}
-
-// Everything that comes through the pipe until its other end closes or the time is up; `late` says which.
-std::string read_until(int pipe, Clock::time_point end, bool& late) {
-  std::string text;
-  char bytes[4096];
-  while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
-    pollfd wanted{pipe, POLLIN, 0};
-    const int ready = left > 0 ? ::poll(&wanted, 1, static_cast<int>(left)) : 0;
-    if (ready < 0 && errno == EINTR) continue;
-    late = ready <= 0;
-    if (late) return text;
-    const ssize_t got = ::read(pipe, bytes, sizeof bytes);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(bytes, static_cast<std::size_t>(got));
-  }
-}
-
-// Runs it in a child process; whatever that does to itself is the outcome.
-CaseOutcome in_child(const std::function<CaseOutcome()>& body, int timeout_s) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return {Kind::failed, std::string("cannot be run: ") + std::strerror(errno)};
-  const pid_t child = ::fork();
-  if (child == 0) {
+// Runs it in a child process; whatever that does to itself is the outcome. The child sends the kind as a byte, then the text.
+conformance::CaseOutcome in_child(const std::function<conformance::CaseOutcome()>& body, int timeout_s) {
+  auto child = ChildProcess::start([&body](int socket) {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
-    ::close(ends[0]);
-    tell_and_end(ends[1], body());
-  }
-  ::close(ends[1]);
-  if (child < 0) {
-    ::close(ends[0]);
-    return {Kind::failed, std::string("cannot be run: ") + std::strerror(errno)};
-  }
-  bool late = false;
-  std::string message = read_until(ends[0], Clock::now() + std::chrono::seconds(timeout_s), late);
-  ::close(ends[0]);
-  if (late) ::kill(child, SIGKILL);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  const bool told = !late && WIFEXITED(status) && WEXITSTATUS(status) == 0 && !message.empty();
-  if (!told) return ended_badly(status, timeout_s, late);
+    const conformance::CaseOutcome outcome = body();
+    send_all(socket, static_cast<char>('0' + static_cast<int>(outcome.kind)) + outcome.text);
+  });
+  if (!child.ok()) return {Kind::failed, child.error().detail};
+  const auto end = ChildProcess::Clock::now() + std::chrono::seconds(timeout_s);
+  std::string message;
+  ChildProcess::Read read = ChildProcess::Read::more;
+  while (read == ChildProcess::Read::more) read = child->read(message, end);
+  if (read == ChildProcess::Read::late) return {Kind::failed, "did not end within " + std::to_string(timeout_s) + " s"};
+  const std::string how = child->wait();
+  if (!how.empty()) return {Kind::failed, how};
+  if (message.empty()) return {Kind::failed, "ended the process with exit status 0"};
   return {static_cast<Kind>(message[0] - '0'), message.substr(1)};
 }
 
@@ -113,15 +63,15 @@ class Checker {
 
   std::vector<CaseResult> run() {
     // A child looks into the library, so that its constructors, too, cannot end the kit.
-    const auto load = [this]() -> CaseOutcome {
-      const auto keys = conformance_keys(library_);
+    const auto load = [this]() -> conformance::CaseOutcome {
+      const auto keys = conformance::detector_keys(library_);
       if (!keys.ok()) return {Kind::failed, keys.error().detail};
       std::string text;
       for (const std::string& key : *keys) text += key + "\n";
       return {Kind::passed, std::move(text)};
     };
     add("", "load", load);
-    CaseOutcome& loaded = results_.back().outcome;
+    conformance::CaseOutcome& loaded = results_.back().outcome;
     if (loaded.kind != Kind::passed) return std::move(results_);
     std::string keys;
     keys.swap(loaded.text);
@@ -137,15 +87,24 @@ class Checker {
  private:
   void check(const std::string& key) {
     if (!wanted_.key.empty() && key != wanted_.key) return;
-    const ConformanceSubject subject{library_, key, settings_json_};
-    for (const std::string& name : wanted_.cases.empty() ? conformance_cases() : wanted_.cases) {
-      add(key, name, [&] { return run_conformance_case(subject, name); });
+    const conformance::Target subject{library_, key, settings_json_};
+    bool created = true;  // where create fails, the other cases could only repeat why
+    for (const std::string& name : wanted_.cases.empty() ? conformance::case_names() : wanted_.cases) {
+      if (!created) {
+        results_.push_back({key, name, {Kind::skipped, "create failed"}, 0});
+        continue;
+      }
+      add(key, name, [&] { return conformance::run_case(subject, name); });
+      conformance::CaseOutcome& outcome = results_.back().outcome;
+      if (name != kCreate || outcome.kind != Kind::failed) continue;
+      created = false;
+      if (settings_json_.empty()) outcome.text += std::string("; ") + kSettingsHint;
     }
   }
 
-  void add(const std::string& key, const std::string& name, const std::function<CaseOutcome()>& body) {
+  void add(const std::string& key, const std::string& name, const std::function<conformance::CaseOutcome()>& body) {
     const auto begin = Clock::now();
-    CaseOutcome outcome = in_child(body, wanted_.timeout_s);
+    conformance::CaseOutcome outcome = in_child(body, wanted_.timeout_s);
     const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
     results_.push_back({key, name, std::move(outcome), elapsed});
   }

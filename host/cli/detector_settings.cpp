@@ -20,7 +20,7 @@ config::NodePtr read_detector_settings(Context& context, const std::string& want
   config::NodePtr root = config::parse_yaml(text.empty() ? "{}" : text, is_text ? "--settings" : wanted, faults);
   if (root && root->member("key") && root->member("settings")) root = root->member("settings")->value;
   if (root && root->kind != config::Node::Kind::mapping)
-    faults.push_back({"settings", root->place, "expected a mapping, got " + config::describe(*root)});
+    faults.push_back({"settings", root->location, "expected a mapping, got " + config::describe(*root)});
   for (const config::Fault& fault : faults) context.err << fault.text() << "\n";
   return faults.empty() ? root : nullptr;
 }

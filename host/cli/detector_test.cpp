@@ -1,154 +1,340 @@
 #include "cli/detector_test.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
-#include <filesystem>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/json_text.h"
-#include "cli/detector_settings.h"
-#include "cli/explanation_text.h"
-#include "cli/line_reader.h"
-#include "cli/loaded_detectors.h"
+#include "cli/child_process.h"
+#include "cli/detector_trial.h"
 #include "cli/problem_line.h"
-#include "detect/inspect.h"
-#include "pipeline/analyze.h"
+#include "cli/run_input.h"
+#include "cli/stored_run.h"
 
 namespace runwarden::cli {
 namespace {
 
-// A configuration with the detectors of the library and nothing else.
-std::optional<config::Settings> settings_for(Context& context, const DetectorTest& test) {
-  const std::filesystem::path library = std::filesystem::absolute(test.library).lexically_normal();
-  const auto found = detect::inspect(library, {});
-  if (!found.loadable) {
-    context.err << found.refusal << "\n";
-    return std::nullopt;
-  }
-  const config::NodePtr wanted = read_detector_settings(context, test.settings);
-  if (!wanted) return std::nullopt;
-  config::Settings settings;
-  settings.detectors.search_path = {library.parent_path().string()};
-  std::vector<config::Fault> faults;
-  std::string json;
-  config::append_json(json, *wanted, "settings", faults);
-  for (const config::Fault& fault : faults) context.err << fault.text() << "\n";
-  if (!faults.empty()) return std::nullopt;
-  for (const auto& detector : found.detectors) {
-    settings.detectors.entries.push_back({detector.key, library.string(), json, false, wanted->place.text()});
-    settings.places.note("", detector.key, wanted);
-  }
-  return settings;
+// Between parent and child: numbers as they lie in memory, texts with their length before them. To the child go runs (file, line, text);
+// back come messages of a kind (a TrialPart, or kDone with the exit code as a digit when a run, or the loading, is done) and a text.
+constexpr char kDone = 'D';
+constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
+
+void append_number(std::string& out, std::uint64_t number) {
+  out.append(reinterpret_cast<const char*>(&number), kNumberBytes);
 }
 
-void print_finding(std::ostream& out, const model::Finding& finding) {
-  out << "    " << finding.suspicion_score << " " << model::name(finding.severity) << " " << model::name(finding.source) << "  "
-      << finding.title << "\n";
-  out << "      " << finding.summary << "\n";
-  if (!finding.primary_step_id.empty()) out << "      primary step: " << finding.primary_step_id << "\n";
-  for (const auto& evidence : finding.evidence) out << "      evidence: " << evidence.pointer << " = " << evidence.value << "\n";
-  if (finding.waste_usd) {
-    char waste[64];
-    std::snprintf(waste, sizeof waste, "%.2f", *finding.waste_usd);
-    out << "      estimated waste: $" << waste << "\n";
-  }
-  out << "      fingerprint: " << finding.fingerprint << "\n";
+std::uint64_t number_at(std::string_view bytes) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes.data(), kNumberBytes);
+  return number;
 }
 
-void print_verdict(std::ostream& out, const std::string& file, const model::Verdict& verdict) {
-  out << file << "\n";
-  for (const auto& report : verdict.reports) {
-    out << "  " << report.key << "  " << model::name(report.status) << "  " << report.elapsed_ns / 1000 << " us\n";
-    if (!report.reason.empty()) out << "    reason: " << report.reason << "\n";
-    for (const auto& finding : verdict.findings) {
-      if (finding.detector_key == report.key) print_finding(out, finding);
-    }
-    for (const auto& suppression : report.suppressed) {
-      out << "    suppressed by " << suppression.rule << (suppression.step_id.empty() ? "" : " at " + suppression.step_id) << ": "
-          << suppression.reason << "\n";
-    }
-  }
+void append_text(std::string& out, std::string_view text) {
+  append_number(out, text.size());
+  out += text;
 }
 
-// The answer of analyze with the file before it and each detector's time after it.
-std::string verdict_json(const std::string& file, const pipeline::Analysis& analysis) {
-  std::string text;
-  JsonWriter out(text);
-  out.begin_object().key("file").string(file);
-  text += "," + analysis.json.substr(1, analysis.json.size() - 2) + ",\"elapsedMicros\":";
-  std::string times;
-  JsonWriter elapsed(times);
-  elapsed.begin_object();
-  for (const auto& report : analysis.verdict.reports) elapsed.key(report.key).number(static_cast<double>(report.elapsed_ns) / 1000);
-  elapsed.end_object();
-  return text + times + "}";
-}
+// ---- The child -------------------------------------------------------------------------------------------------------
 
-class Tester {
+// Any thread.
+class MessageWriter {
  public:
-  Tester(Context& context, const config::Settings& settings, detect::DetectorSet& detectors, const DetectorTest& test)
-      : context_(context),
-        detectors_(detectors),
-        json_(test.json),
-        explain_(test.explain ? detect::Explain::yes : detect::Explain::no),
-        max_bytes_(static_cast<std::size_t>(settings.limits.max_body_bytes)) {
-    limits_.max_json_depth = static_cast<int>(settings.limits.max_json_depth);
-  }
+  explicit MessageWriter(int socket) : socket_(socket) {}
 
-  int test(const std::string& file) {
-    const auto analysis = analyze(file);
-    if (!analysis.ok()) {
-      if (json_) context_.out << problem_line(analysis.error(), file, 0) << "\n";
-      std::string why = file + ": " + analysis.error().detail;
-      for (const FieldFault& fault : analysis.error().faults) why += "\n  " + fault.pointer + ": " + fault.detail;
-      return context_.refuse(why);
-    }
-    if (json_) {
-      context_.out << verdict_json(file, *analysis) << "\n";
-    } else if (analysis->explanation) {
-      context_.out << file << "\n";
-      print_explanation(context_.out, *analysis->explanation, analysis->verdict);
-    } else {
-      print_verdict(context_.out, file, analysis->verdict);
-    }
-    for (const auto& report : analysis->verdict.reports) {
-      const auto status = report.status;
-      if (status == model::DetectorStatus::error || status == model::DetectorStatus::timeout ||
-          status == model::DetectorStatus::quarantined)
-        return kWanting;
-    }
-    return kFine;
+  void write(char kind, std::string_view text) {
+    std::string message(1, kind);
+    append_text(message, text);
+    const std::lock_guard lock(mutex_);
+    if (!send_all(socket_, message)) ::_exit(kWanting);  // the parent has gone
   }
 
  private:
-  Result<pipeline::Analysis> analyze(const std::string& file) {
-    auto input = InputFile::open(file);
-    if (!input.ok()) return input.error();
-    auto text = read_whole(input->descriptor(), max_bytes_);
-    if (!text.ok()) return text.error();
-    if (!*text) return Error{Code::payload_too_large, "the run is larger than " + std::to_string(max_bytes_) + " bytes", {}, {}};
-    return pipeline::analyze(**text, limits_, detectors_, pipeline::Redaction([] { return nullptr; }, {}), {}, 0, explain_);
+  std::mutex mutex_;
+  const int socket_;
+};
+
+bool receive(int socket, char* to, std::size_t size) {
+  while (size > 0) {
+    const ssize_t got = ::read(socket, to, size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    to += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+std::optional<std::uint64_t> receive_number(int socket) {
+  char bytes[kNumberBytes];
+  if (!receive(socket, bytes, sizeof bytes)) return std::nullopt;
+  return number_at({bytes, sizeof bytes});
+}
+
+std::optional<std::string> receive_text(int socket) {
+  const auto size = receive_number(socket);
+  if (!size) return std::nullopt;
+  std::string text(*size, '\0');
+  if (!receive(socket, text.data(), text.size())) return std::nullopt;
+  return text;
+}
+
+// Nothing at the end of the input.
+std::optional<InputRun> receive_run(int socket) {
+  auto file = receive_text(socket);
+  const auto line = file ? receive_number(socket) : std::nullopt;
+  auto text = line ? receive_text(socket) : std::nullopt;
+  if (!text) return std::nullopt;
+  return InputRun{std::move(*file), *line, std::move(*text)};
+}
+
+std::string_view digit(int exit_code) {
+  return exit_code == kFine ? "0" : "1";
+}
+
+// What a detector printed, by whichever way: the child ends without flushing.
+void flush_printed() {
+  std::cout.flush();
+  std::fflush(nullptr);
+}
+
+void serve_trial(int socket, const DetectorTest& test) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // lines that it printed are there, though it crashes after them
+  MessageWriter writer(socket);
+  const auto trial =
+      DetectorTrial::load(test, [&writer](TrialPart part, std::string_view text) { writer.write(static_cast<char>(part), text); });
+  writer.write(kDone, digit(trial ? kFine : kWanting));
+  if (!trial) return;
+  while (const auto run = receive_run(socket)) {
+    const int code = trial->judge(*run);
+    flush_printed();
+    writer.write(kDone, digit(code));
+  }
+}
+
+// ---- The parent ------------------------------------------------------------------------------------------------------
+
+// Shows what a trial says. Of the run that is being judged, its location stands above its lines.
+class Report {
+ public:
+  Report(Context& context, bool json) : context_(context), json_(json) {}
+
+  void begin(const InputRun& run) {
+    run_ = &run;
+    shown_ = false;
+    lines_.clear();
+  }
+  void end() { run_ = nullptr; }
+
+  void show(TrialPart part, std::string_view text) {
+    switch (part) {
+      case TrialPart::log: return show_log(text);
+      case TrialPart::out:
+        if (!json_) show_place();
+        context_.out << text << std::flush;
+        return;
+      case TrialPart::err: context_.err << text << std::flush; return;
+    }
+  }
+
+  // Of a run that could not be read.
+  void show_fault(const InputRun& run, const Error& error) {
+    if (json_) context_.out << problem_line(error, run.file, run.line) << "\n" << std::flush;
+    context_.err << fault_text(run, error) << std::flush;
+  }
+
+  // In the location of an answer.
+  void show_crash(const std::string& how) {
+    if (!json_) {
+      show_place();
+      context_.out << "  " << how << "\n" << std::flush;
+      return;
+    }
+    std::string text = "{";
+    write_place(text, *run_);
+    text += ",";
+    JsonWriter(text).key("crash").string(how);
+    if (!lines_.empty()) text += ",\"log\":" + log_json(lines_);
+    context_.out << text << "}\n" << std::flush;
+  }
+
+ private:
+  void show_place() {
+    if (!std::exchange(shown_, true)) context_.out << place_text(*run_) << "\n";
+  }
+
+  void show_log(std::string_view line) {
+    if (run_ == nullptr) {
+      context_.err << "runwarden: " << log_text(line) << "\n" << std::flush;
+    } else if (json_) {
+      lines_.emplace_back(line);
+    } else {
+      show_place();
+      context_.out << "    " << log_text(line) << "\n" << std::flush;
+    }
   }
 
   Context& context_;
-  detect::DetectorSet& detectors_;
-  bool json_;
-  detect::Explain explain_;
-  std::size_t max_bytes_;
-  intake::RunLimits limits_;
+  const bool json_;
+  const InputRun* run_ = nullptr;
+  bool shown_ = false;              // its location
+  std::vector<std::string> lines_;  // that it logged, in case it crashes
+};
+
+class Tester {
+ public:
+  Tester(Context& context, const DetectorTest& test)
+      : context_(context),
+        test_(test),
+        report_(context, test.json),
+        input_(static_cast<std::size_t>(config::Settings{}.limits.max_body_bytes),
+               test.ndjson ? RunInput::Lines::always : RunInput::Lines::if_export) {}
+
+  int run(std::vector<InputRun> stored) {
+    if (start()) judge_all(std::move(stored));
+    if (input_.open_runs() > 0)
+      context_.err << "runwarden: " << input_.open_runs() << " runs of exports are still open and were not judged\n";
+    end_child();
+    if (crashed_) {
+      context_.err << "runwarden: to see where it crashed: gdb --args runwarden detectors test --in-process " << test_.library
+                   << " RUN.json\n";
+    }
+    return std::max(worst_, context_.finish());
+  }
+
+ private:
+  void judge_all(std::vector<InputRun> stored) {
+    for (const InputRun& run : stored) {
+      if (!judge(run)) return;
+    }
+    for (const std::string& file : test_.files) {
+      if (!input_.read(file, [this](const InputRun& run) { return judge(run); })) return;
+    }
+  }
+
+  // False: there is no point in going on.
+  bool judge(const InputRun& run) {
+    if (!run.text.ok()) {
+      report_.show_fault(run, run.text.error());
+      note(kWanting);
+      return context_.out.good();
+    }
+    if (!test_.in_process && !child_ && !start()) return false;
+    report_.begin(run);
+    if (test_.in_process) {
+      note(trial_->judge(run));
+    } else {
+      judge_in_child(run);
+    }
+    report_.end();
+    return context_.out.good();
+  }
+
+  bool start() {
+    const auto sink = [this](TrialPart part, std::string_view text) { report_.show(part, text); };
+    if (test_.in_process) {
+      trial_ = DetectorTrial::load(test_, sink);
+      return trial_ != nullptr || (note(kWanting), false);
+    }
+    context_.out.flush();
+    flush_printed();  // or the child would print it again
+    auto child = ChildProcess::start([this](int socket) { serve_trial(socket, test_); });
+    if (!child.ok()) return note(context_.refuse(child.error().detail)), false;
+    child_.emplace(std::move(*child));
+    const auto code = answer_of_child();
+    if (code) return note(*code), *code == kFine;
+    note(context_.refuse(test_.library + ": " + how_it_ended() + " while the library was loaded and its detectors were created"));
+    return false;
+  }
+
+  void judge_in_child(const InputRun& run) {
+    std::string request;
+    append_text(request, run.file);
+    append_number(request, run.line);
+    append_text(request, *run.text);
+    child_->send(request);
+    if (const auto code = answer_of_child()) return note(*code);
+    report_.show_crash(how_it_ended());
+    note(kWanting);
+  }
+
+  // Shows what the child says until it is done. Nothing: it has ended, or takes too long.
+  std::optional<int> answer_of_child() {
+    const auto end = ChildProcess::Clock::now() + std::chrono::seconds(test_.timeout_s);
+    for (;;) {
+      while (const auto message = next_message()) {
+        if (message->first == kDone) return message->second == "0" ? kFine : kWanting;
+        report_.show(static_cast<TrialPart>(message->first), message->second);
+      }
+      const auto read = child_->read(received_, end);
+      late_ = read == ChildProcess::Read::late;
+      if (read != ChildProcess::Read::more) return std::nullopt;
+    }
+  }
+
+  std::optional<std::pair<char, std::string>> next_message() {
+    constexpr std::size_t kHead = 1 + kNumberBytes;
+    if (received_.size() < kHead) return std::nullopt;
+    const std::uint64_t size = number_at(std::string_view(received_).substr(1));
+    if (received_.size() - kHead < size) return std::nullopt;
+    std::pair<char, std::string> message{received_[0], received_.substr(kHead, size)};
+    received_.erase(0, kHead + size);
+    return message;
+  }
+
+  // Of a child that does not answer any more.
+  std::string how_it_ended() {
+    crashed_ = true;
+    if (late_) child_->kill();
+    const std::string how = child_->wait();
+    child_.reset();
+    received_.clear();
+    if (late_) return "did not end within " + std::to_string(test_.timeout_s) + " s";
+    return how.empty() ? "ended the process with exit status 0" : how;
+  }
+
+  // Lets the detectors be destroyed, which they may not survive either.
+  void end_child() {
+    if (!child_) return;
+    child_->end_input();
+    if (answer_of_child()) return;
+    if (late_) child_->kill();
+    const std::string how = late_ ? "did not end within " + std::to_string(test_.timeout_s) + " s" : child_->wait();
+    if (!how.empty()) note(context_.refuse(test_.library + ": " + how + " while its detectors were destroyed"));
+  }
+
+  void note(int code) { worst_ = std::max(worst_, code); }
+
+  Context& context_;
+  const DetectorTest& test_;
+  Report report_;
+  RunInput input_;
+  std::unique_ptr<DetectorTrial> trial_;  // in process
+  std::optional<ChildProcess> child_;
+  std::string received_;  // from it, not yet looked at
+  bool late_ = false;
+  bool crashed_ = false;
+  int worst_ = kFine;
 };
 
 }  // namespace
 
 int test_detectors(Context& context, const DetectorTest& test) {
-  const auto settings = settings_for(context, test);
-  if (!settings) return kWanting;
-  const SystemClock clock;
-  const auto detectors = load_detectors(context, *settings, 1, clock);
-  if (!detectors) return kWanting;
-  Tester tester(context, *settings, *detectors, test);
-  int worst = kFine;
-  for (const std::string& file : test.runs) worst = std::max(worst, tester.test(file));
-  return std::max(worst, context.finish());
+  std::vector<InputRun> stored;
+  if (!test.run_ids.empty()) {
+    auto found = stored_runs(context, test.tenant, test.run_ids);
+    if (!found) return kWanting;
+    stored = std::move(*found);
+  }
+  return Tester(context, test).run(std::move(stored));
 }
 
 }  // namespace runwarden::cli

@@ -4,11 +4,11 @@
 
 #include "base/json_text.h"
 #include "cli/conformance.h"
-#include "cli/conformance_kit.h"
 #include "cli/context.h"
 #include "cli/detector_test.h"
 #include "cli/loaded_detectors.h"
 #include "cli/table.h"
+#include "conformance/kit.h"
 #include "detect/inspect.h"
 
 namespace runwarden::cli {
@@ -141,16 +141,35 @@ void add_test(CLI::App& detectors, Context& context) {
   CLI::App* command = detectors.add_subcommand("test", "Run the detectors of one file on run files and show all they say");
   auto options = std::make_shared<DetectorTest>();
   command->add_option("library", options->library, "A shared library")->required()->type_name("FILE.so");
-  command->add_option("runs", options->runs, "Files with one run each; -: standard input")->required()->type_name("RUN.json");
+  command->add_option("runs", options->files, "Files with one run each, or exports; -: standard input")->type_name("RUN.json");
   command->add_option("--settings", options->settings, "Settings of the detector: JSON text, or a YAML or JSON file")
       ->type_name("JSON|FILE");
+  command->add_option("--key", options->key, "Of the one detector to test; without it, all of the file")->type_name("KEY");
+  command->add_option("--tenant", options->tenant, "Whose run --run names; detectors are told it as the run's tenant")->type_name("TENANT");
+  command->add_option("--run", options->run_ids, "A run of the tenant in the store of the configuration. May be repeated")
+      ->type_name("ID")
+      ->allow_extra_args(false)
+      ->needs("--tenant");
+  command->add_flag("--ndjson", options->ndjson, "Each line of the files is a run");
   command->add_flag("--explain", options->explain, "Show what each detector understood of the run, and how each of its rules answered");
-  command->add_flag("--json", options->json, "One object a run and line: file, failures, detectors, explanation, elapsedMicros");
+  command->add_option("--timeout", options->timeout_s, "Seconds after which a run counts as never ending")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  command->add_flag("--in-process", options->in_process, "For a debugger: no child process, no deadline, and a crash ends this process");
+  command->add_flag("--json", options->json,
+                    "One object a run and line: file, failures, detectors, explanation, log, elapsedMicros; or crash");
   command->footer(
-      "Exit 1 if the file is refused, a run cannot be read, or a detector fails or takes too long.\n"
-      "An explanation quotes the run; redact.rules are not applied to it.\n\n"
-      "Example:\n  runwarden detectors test build/pii_leak.so --settings '{\"min_score\": 60}' -- runs/leak.json");
-  command->callback([&context, options] { context.exit_code = test_detectors(context, *options); });
+      "The detector runs in a child process: a crash is told in the place of its run, and the next one goes on. What it logs is shown.\n"
+      "Exit 1 if the file is refused, a run cannot be read, or a detector crashes, fails or takes too long.\n"
+      "A stored run is read beside a serving process, as redaction left it, and nothing is written. Settings are those of --settings\n"
+      "alone. An explanation quotes the run; redact.rules are not applied to it.\n\n"
+      "Example:\n  runwarden detectors test build/pii_leak.so --settings settings.json run.json\n"
+      "  runwarden detectors test build/pii_leak.so --tenant acme --run run_1\n"
+      "  gdb --args runwarden detectors test --in-process build/pii_leak.so run.json");
+  command->callback([&context, options] {
+    if (options->files.empty() && options->run_ids.empty()) throw CLI::RequiredError("A file with a run, or --tenant and --run,");
+    context.exit_code = test_detectors(context, *options);
+  });
 }
 
 void add_conformance(CLI::App& detectors, Context& context) {
@@ -161,7 +180,8 @@ void add_conformance(CLI::App& detectors, Context& context) {
   command->add_option("--settings", options->settings, "Settings of the detector: JSON text, or a YAML or JSON file")
       ->type_name("JSON|FILE");
   command->add_option("--case", options->cases, "A case to run; without it, all. May be repeated")
-      ->check(CLI::IsMember(conformance_cases()))
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(conformance::case_names()))
       ->type_name("CASE");
   command->add_option("--timeout", options->timeout_s, "Seconds after which a case counts as never ending")
       ->check(CLI::Range(1, 3600))

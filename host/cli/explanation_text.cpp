@@ -12,7 +12,7 @@
 namespace runwarden::cli {
 namespace {
 
-using pipeline::ExplainedItem;
+using ingest::ExplainedItem;
 using Row = std::vector<std::string>;
 
 constexpr std::size_t kWidest = 72;  // of a column that others are lined up behind
@@ -96,7 +96,7 @@ void print_section(std::ostream& out, const char* title, const std::vector<Expla
 }
 
 // "fires 95, confidence 0.93", or the status with its reason.
-std::string answer(const model::DetectorReport& report, const model::Verdict& verdict, const pipeline::ExplainedDetector& detector) {
+std::string answer(const model::DetectorReport& report, const model::Verdict& verdict, const ingest::ExplainedDetector& detector) {
   if (report.status != model::DetectorStatus::fired) {
     return model::name(report.status) + (report.reason.empty() ? std::string() : ": " + report.reason);
   }
@@ -113,7 +113,7 @@ std::string answer(const model::DetectorReport& report, const model::Verdict& ve
 }
 
 void print_detector(std::ostream& out, const model::DetectorReport& report, const model::Verdict& verdict,
-                    const pipeline::ExplainedDetector& detector) {
+                    const ingest::ExplainedDetector& detector) {
   out << "  " << report.key << ": " << one_line(answer(report, verdict, detector)) << "\n";
   for (const model::Finding& finding : verdict.findings) {
     if (finding.detector_key == report.key) out << "    " << one_line(finding.title) << "\n";
@@ -135,7 +135,7 @@ void print_detector(std::ostream& out, const model::DetectorReport& report, cons
 
 }  // namespace
 
-void print_explanation(std::ostream& out, const pipeline::RunExplanation& explanation, const model::Verdict& verdict) {
+void print_explanation(std::ostream& out, const ingest::RunExplanation& explanation, const model::Verdict& verdict) {
   out << "Run" << (explanation.run_id.empty() ? "" : " " + explanation.run_id) << ": " << explanation.steps
       << (explanation.steps == 1 ? " step" : " steps");
   if (!explanation.user_request.empty()) out << ", user asked: \"" << one_line(explanation.user_request) << "\"";

@@ -4,12 +4,12 @@
 #include <ostream>
 
 #include "model/verdict.h"
-#include "pipeline/explanation.h"
+#include "ingest/explanation.h"
 
 namespace runwarden::cli {
 
 // What was understood of the run, then each detector's answer with its rules. Of the verdict that the explanation belongs to. Steps are
 // numbered from 1.
-void print_explanation(std::ostream& out, const pipeline::RunExplanation& explanation, const model::Verdict& verdict);
+void print_explanation(std::ostream& out, const ingest::RunExplanation& explanation, const model::Verdict& verdict);
 
 }  // namespace runwarden::cli

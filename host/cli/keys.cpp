@@ -13,8 +13,8 @@
 #include "cli/context.h"
 #include "cli/table.h"
 #include "config/core_types.h"
-#include "store/lmdb_store.h"
-#include "store/store_folder.h"
+#include "store/lmdb/store_folder.h"
+#include "store/open_store.h"
 
 namespace runwarden::cli {
 namespace {
@@ -38,10 +38,10 @@ std::unique_ptr<store::Store> open_store(Context& context, const SystemClock& cl
                    " that this user can see; check --config and --data-dir, or make a key first: runwarden keys create");
     return nullptr;
   }
-  store::LmdbSettings lmdb;
-  lmdb.path = folder;
-  lmdb.map_size = exists ? 0 : static_cast<std::uint64_t>(settings->store.map_size_bytes);
-  auto opened = store::open_lmdb(lmdb, clock);
+  store::StoreSettings opening;
+  opening.state_dir = folder;
+  opening.max_bytes = exists ? 0 : static_cast<std::uint64_t>(settings->store.map_size_bytes);
+  auto opened = store::open_store(opening, clock, store::Role::command);
   if (!opened.ok()) {
     context.refuse(opened.error().detail);
     return nullptr;
@@ -53,6 +53,7 @@ std::vector<std::string> scopes_of(const model::KeyRecord& key) {
   std::vector<std::string> scopes;
   if (key.may_ingest) scopes.emplace_back("ingest");
   if (key.may_read) scopes.emplace_back("read");
+  if (key.may_manage) scopes.emplace_back("manage");
   return scopes;
 }
 
@@ -101,7 +102,7 @@ int create(Context& context, const CreateOptions& options) {
   model::KeyRecord wanted;
   wanted.tenant_name = options.tenant;
   wanted.name = options.name;
-  for (const std::string& scope : options.scopes) (scope == "read" ? wanted.may_read : wanted.may_ingest) = true;
+  for (const std::string& scope : options.scopes) (scope == "read" ? wanted.may_read : scope == "manage" ? wanted.may_manage : wanted.may_ingest) = true;
   wanted.created_ms = clock.wall_ms();
   if (!options.expires.empty()) wanted.expires_ms = wanted.created_ms + *config::duration_ms(options.expires);
   auto made = auth::make_key(wanted);
@@ -201,6 +202,7 @@ int rotate(Context& context, const std::string& id, std::int64_t overlap_ms) {
   wanted.name = old->name;
   wanted.may_ingest = old->may_ingest;
   wanted.may_read = old->may_read;
+  wanted.may_manage = old->may_manage;
   wanted.created_ms = now_ms;
   if (old->expires_ms != model::kNever) wanted.expires_ms = now_ms + (old->expires_ms - old->created_ms);
   auto made = auth::make_key(wanted);
@@ -243,11 +245,11 @@ void add_create(CLI::App& keys, Context& context) {
       ->type_name("NAME")
       ->check(check_name)
       ->capture_default_str();
-  command->add_option("--scopes", options->scopes, "ingest, read or both: --scopes ingest,read; default ingest")
+  command->add_option("--scopes", options->scopes, "ingest, read, manage or several: --scopes ingest,read; default ingest")
       ->type_name("SCOPES")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"ingest", "read"}));
+      ->check(CLI::IsMember({"ingest", "read", "manage"}));
   command->add_option("--expires", options->expires, "When it ends by itself, such as 90d; default never")
       ->type_name("DURATION")
       ->check(check_lifetime);

@@ -25,8 +25,10 @@ detect::LoadContext load_context(Context& context, const config::Settings& setti
     const std::lock_guard lock(*mutex);
     err << "runwarden: " << text << "\n";
   };
-  load.settings_fault = [&places = settings.places](const std::string& tenant, const std::string& key, std::string_view pointer,
-                                                    std::string_view detail) { return places.fault(tenant, key, pointer, detail); };
+  load.settings_fault = [&locations = settings.locations](const std::string& tenant, const std::string& key, std::string_view pointer,
+                                                          std::string_view detail) {
+    return locations.fault(tenant, key, pointer, detail);
+  };
   return load;
 }
 

@@ -11,8 +11,8 @@
 
 #include "base/time_text.h"
 #include "config/core_types.h"
-#include "store/lmdb_store.h"
-#include "store/store_folder.h"
+#include "store/lmdb/store_folder.h"
+#include "store/open_store.h"
 
 namespace runwarden::cli {
 namespace {
@@ -64,10 +64,10 @@ bool UpkeepCommand::find_store(IfNoStore if_none) {
     context_.refuse("there is no store at " + folder.string() + " that this user can see; check --config and --data-dir");
     return false;
   }
-  store::LmdbSettings lmdb;
-  lmdb.path = folder;
-  lmdb.map_size = static_cast<std::uint64_t>(settings_->store.map_size_bytes);
-  const auto made = store::open_lmdb(lmdb, clock_);
+  store::StoreSettings opening;
+  opening.state_dir = folder;
+  opening.max_bytes = static_cast<std::uint64_t>(settings_->store.map_size_bytes);
+  const auto made = store::open_store(opening, clock_, store::Role::command);
   if (!made.ok()) context_.refuse(made.error().detail);
   return made.ok();
 }

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "cli/context.h"
-#include "store/service_lock.h"
+#include "store/lmdb/service_lock.h"
 #include "store/upkeep.h"
 
 namespace runwarden::cli {

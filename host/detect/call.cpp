@@ -23,18 +23,18 @@ bool is_text(rw_str text) {
   return utf8_fault(bytes) == bytes.size() && bytes.find('\0') == std::string_view::npos;
 }
 
-// A label: nothing of a client's can stand in it.
+// A label: lower-case letters and underscores, so it cannot carry client data.
 bool is_word(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
 }
 
-// A length that no object in memory has: the text is not looked at.
+// A length larger than any object: the text must not be read.
 bool is_absurd(rw_str text) {
   return text.len > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
 }
 
-// At most `limit` bytes, cut between characters; what is not UTF-8 is replaced.
-std::string mended(std::string_view text, std::size_t limit) {
+// At most about `limit` bytes, cut between characters, with invalid UTF-8 and NUL replaced.
+std::string sanitized(std::string_view text, std::size_t limit) {
   std::string out;
   for (std::size_t i = 0; i < text.size() && out.size() < limit;) {
     const std::size_t length = utf8_length_at(text, i);
@@ -111,7 +111,7 @@ rw_status Call::abstain(void* ctx, rw_str reason) noexcept {
 rw_status Call::fail(void* ctx, rw_str text) noexcept {
   if (is_absurd(text)) return RW_INVALID_ARGUMENT;
   try {
-    static_cast<Call*>(ctx)->failure = mended(view(text), RW_MAX_REASON);
+    static_cast<Call*>(ctx)->failure = sanitized(view(text), RW_MAX_REASON);
     return RW_OK;
   } catch (const std::bad_alloc&) {
     return RW_INTERNAL;
@@ -169,8 +169,8 @@ rw_status Call::refuse(std::string why) {
   return RW_INVALID_ARGUMENT;
 }
 
-rw_status Call::over(const char* what, std::size_t length, std::size_t limit) {
-  refused = std::string(what) + " has " + std::to_string(length) + ", the limit is " + std::to_string(limit);
+rw_status Call::over(const char* what, const char* units, std::size_t length, std::size_t limit) {
+  refused = std::string(what) + " has " + std::to_string(length) + " " + units + ", the limit is " + std::to_string(limit);
   return RW_LIMIT;
 }
 
@@ -183,8 +183,8 @@ rw_status Call::take(const rw_finding& finding) {
     ++dropped;
     return RW_LIMIT;
   }
-  if (view(finding.title).size() > RW_MAX_TITLE) return over("the title in bytes", finding.title.len, RW_MAX_TITLE);
-  if (view(finding.summary).size() > RW_MAX_SUMMARY) return over("the summary in bytes", finding.summary.len, RW_MAX_SUMMARY);
+  if (view(finding.title).size() > RW_MAX_TITLE) return over("the title", "bytes", finding.title.len, RW_MAX_TITLE);
+  if (view(finding.summary).size() > RW_MAX_SUMMARY) return over("the summary", "bytes", finding.summary.len, RW_MAX_SUMMARY);
   if (!is_text(finding.title) || !is_text(finding.summary)) return refuse("title or summary is not UTF-8 text without NUL");
   if (view(finding.title).empty() || view(finding.summary).empty()) return refuse("title or summary is empty");
   if (finding.score < 0 || finding.score > 100) return refuse("the score is " + std::to_string(finding.score) + ", expected 0 to 100");
@@ -195,7 +195,8 @@ rw_status Call::take(const rw_finding& finding) {
                   " steps");
   }
   const bool has_waste = finding.waste_usd != RW_ABSENT;
-  if (has_waste && !(finding.waste_usd >= 0 && finding.waste_usd <= kMaxWasteUsd)) return refuse("the waste is no amount of money from 0");
+  if (has_waste && !(finding.waste_usd >= 0 && finding.waste_usd <= kMaxWasteUsd))
+    return refuse("the waste is not an amount of USD from 0 to 1e12");
   model::Finding out;
   out.detector_key = key_;
   out.suspicion_score = finding.score;
@@ -212,7 +213,7 @@ rw_status Call::take(const rw_finding& finding) {
 }
 
 rw_status Call::take_evidence(const rw_finding& finding, model::Finding& out) {
-  if (finding.evidence_count > RW_MAX_EVIDENCE) return over("the evidence in items", finding.evidence_count, RW_MAX_EVIDENCE);
+  if (finding.evidence_count > RW_MAX_EVIDENCE) return over("the evidence", "items", finding.evidence_count, RW_MAX_EVIDENCE);
   if (finding.evidence_count > 0 && finding.evidence == nullptr) return refuse("the evidence is a null pointer");
   for (std::uint32_t i = 0; i < finding.evidence_count; ++i) {
     const rw_evidence* item = finding.evidence[i];
@@ -220,8 +221,8 @@ rw_status Call::take_evidence(const rw_finding& finding, model::Finding& out) {
       return refuse("evidence " + std::to_string(i) + " is null or its struct_size too small");
     const std::string_view pointer = view(item->json_pointer);
     const std::string_view value = view(item->value);
-    if (pointer.size() > RW_MAX_POINTER) return over("a pointer of the evidence in bytes", pointer.size(), RW_MAX_POINTER);
-    if (value.size() > RW_MAX_VALUE) return over("a value of the evidence in bytes", value.size(), RW_MAX_VALUE);
+    if (pointer.size() > RW_MAX_POINTER) return over("a pointer of the evidence", "bytes", pointer.size(), RW_MAX_POINTER);
+    if (value.size() > RW_MAX_VALUE) return over("a value of the evidence", "bytes", value.size(), RW_MAX_VALUE);
     if (!is_text(item->json_pointer) || !is_text(item->value))
       return refuse("evidence " + std::to_string(i) + " is not UTF-8 text without NUL");
     if (!pointer.empty() && pointer[0] != '/') return refuse("evidence " + std::to_string(i) + " has no JSON Pointer");
@@ -232,7 +233,7 @@ rw_status Call::take_evidence(const rw_finding& finding, model::Finding& out) {
 
 rw_status Call::take_fingerprint(const rw_finding& finding, model::Finding& out) {
   if (finding.fingerprint_part_count > RW_MAX_FINGERPRINT_PARTS) {
-    return over("the fingerprint in parts", finding.fingerprint_part_count, RW_MAX_FINGERPRINT_PARTS);
+    return over("the fingerprint", "parts", finding.fingerprint_part_count, RW_MAX_FINGERPRINT_PARTS);
   }
   if (finding.fingerprint_part_count > 0 && finding.fingerprint_parts == nullptr)
     return refuse("the fingerprint's parts are a null pointer");
@@ -240,7 +241,7 @@ rw_status Call::take_fingerprint(const rw_finding& finding, model::Finding& out)
   std::vector<std::string> parts;
   for (std::uint32_t i = 0; i < finding.fingerprint_part_count; ++i) {
     const rw_str part = finding.fingerprint_parts[i];
-    if (view(part).size() > RW_MAX_PART) return over("a part of the fingerprint in bytes", part.len, RW_MAX_PART);
+    if (view(part).size() > RW_MAX_PART) return over("a part of the fingerprint", "bytes", part.len, RW_MAX_PART);
     if (!is_text(part)) return refuse("a part of the fingerprint is not UTF-8 text without NUL");
     parts.emplace_back(view(part));
   }

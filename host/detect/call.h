@@ -1,7 +1,6 @@
-// One call of a detector: what it may ask and say while create or evaluate runs, and what it said.
+// The callbacks of one call of a detector (create or evaluate), and the results that it reported through them.
 //
-// Made for one call, used by the thread of that call. Whatever the detector hands over is checked and copied before the
-// callback returns.
+// Built for one call and used by its thread. Each callback validates and copies what the detector passes before it returns.
 #pragma once
 
 #include <runwarden/detector.h>
@@ -18,11 +17,11 @@ namespace runwarden::detect {
 
 class Call {
  public:
-  // For create: only fail and should_stop do anything.
+  // For create: only fail and should_stop have an effect.
   explicit Call(const Clock& clock);
-  // For evaluate. Run and key outlive the call.
+  // For evaluate. The run and the key outlive the call.
   Call(const Clock& clock, const model::Run& run, std::string_view detector_key, std::int64_t deadline_ns);
-  // Before the call: the detector is asked to explain its answer.
+  // Call before the detector runs: offers it the explain callback.
   void ask_for_explanation() { raw_.explain = &Call::explain; }
 
   Call(const Call&) = delete;
@@ -32,12 +31,12 @@ class Call {
 
   std::vector<model::Finding> findings;
   std::vector<model::Suppression> suppressed;
-  std::string abstained;    // the reason, empty: it did not
-  std::string failure;      // the text of fail
-  std::string refused;      // why the last finding that was refused as wrong was
+  std::string abstained;    // the reason; empty if it did not abstain
+  std::string failure;      // the text passed to fail
+  std::string refused;      // why the last invalid finding was refused
   std::size_t dropped = 0;  // findings beyond the limit
   std::vector<model::Explanation> explanation;
-  bool explanation_cut = false;  // items of it were beyond a limit
+  bool explanation_cut = false;  // some items exceeded a limit
 
  private:
   static rw_status emit(void* ctx, const rw_finding* finding) noexcept;
@@ -52,11 +51,11 @@ class Call {
   rw_status take_fingerprint(const rw_finding& finding, model::Finding& out);
   rw_status take(const rw_explanation& item);
   rw_status refuse(std::string why);
-  rw_status over(const char* what, std::size_t length, std::size_t limit);
+  rw_status over(const char* what, const char* units, std::size_t length, std::size_t limit);
   bool names_step(std::int32_t step) const;
 
   const Clock& clock_;
-  const model::Run* run_ = nullptr;  // null: a call of create
+  const model::Run* run_ = nullptr;  // null in a call of create
   std::string_view key_;
   std::size_t explanation_bytes_ = 0;
   rw_call raw_;

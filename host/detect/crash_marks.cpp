@@ -11,14 +11,14 @@
 namespace runwarden::detect {
 namespace {
 
-// Names hold no control characters: the parts cannot run into each other.
-std::string known_by(const CrashMarks::Asked& asked, std::string_view how, std::string_view what) {
+// The parts contain no control characters, so a line feed separates them unambiguously.
+std::string map_key(const CrashMarks::Query& query, std::string_view how, std::string_view what) {
   std::string name;
-  for (const std::string_view part : {asked.library_sha256, asked.detector_key, asked.tenant, how, what}) name.append(part).append("\n");
+  for (const std::string_view part : {query.library_sha256, query.detector_key, query.tenant, how, what}) name.append(part).append("\n");
   return name;
 }
 
-bool came_whole(const model::Digest& content) {
+bool sent_whole(const model::Digest& content) {
   return content != model::Digest{};
 }
 
@@ -40,9 +40,9 @@ void CrashMarks::add(const model::CrashMark& mark) {
 
 // Under the lock.
 void CrashMarks::note(const model::CrashMark& mark) {
-  const Asked asked{mark.detector_key, mark.library_sha256, mark.tenant_name, mark.run_id, mark.content};
-  if (!mark.run_id.empty()) by_run_[known_by(asked, "id", mark.run_id)] = mark;
-  if (came_whole(mark.content)) by_run_[known_by(asked, "content", to_hex(mark.content))] = mark;
+  const Query query{mark.detector_key, mark.library_sha256, mark.tenant_name, mark.run_id, mark.content};
+  if (!mark.run_id.empty()) by_run_[map_key(query, "id", mark.run_id)] = mark;
+  if (sent_whole(mark.content)) by_run_[map_key(query, "content", to_hex(mark.content))] = mark;
   all_.push_back(mark);
 }
 
@@ -51,14 +51,14 @@ std::size_t CrashMarks::count() const {
   return all_.size();
 }
 
-std::optional<std::string> CrashMarks::reason(const Asked& asked) const {
+std::optional<std::string> CrashMarks::reason(const Query& query) const {
   if (!any()) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  auto found = by_run_.find(known_by(asked, "id", asked.run_id));
-  if (found == by_run_.end() && came_whole(asked.content)) found = by_run_.find(known_by(asked, "content", to_hex(asked.content)));
+  auto found = by_run_.find(map_key(query, "id", query.run_id));
+  if (found == by_run_.end() && sent_whole(query.content)) found = by_run_.find(map_key(query, "content", to_hex(query.content)));
   if (found == by_run_.end()) return std::nullopt;
-  return "it ended the process (" + signal_name(found->second.signal) + ") while it looked at this run at " +
-         format_time(found->second.key.time_ms) + "; it is not asked about this run again until its library is another";
+  return "it crashed the process (" + signal_name(found->second.signal) + ") while evaluating this run at " +
+         format_time(found->second.key.time_ms) + "; it is skipped for this run until its library changes";
 }
 
 std::vector<std::int64_t> CrashMarks::times_ms(const std::string& detector_key, const std::string& library_sha256) const {

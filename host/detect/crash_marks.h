@@ -1,5 +1,5 @@
-// The runs that ended the process, and the detectors that did it: those two are not brought together again. Any thread; outlives
-// the sets that ask it.
+// The detectors that crashed the process, each with the run it was evaluating. A detector is not called again for a run that is marked.
+// Any thread. Outlives the detector sets that use it.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace runwarden::detect {
 
 class CrashMarks {
  public:
-  // All of them, in the place of those before.
+  // Replaces all marks.
   void put(const std::vector<model::CrashMark>& marks);
 
   void add(const model::CrashMark& mark);
@@ -25,15 +25,15 @@ class CrashMarks {
   bool any() const { return any_.load(std::memory_order_acquire); }
   std::size_t count() const;
 
-  // Why the detector is not asked about that run; nothing where it may be. A run is known again by its id, or by its content if it
-  // came whole (`content` not all zeros).
-  struct Asked {
+  // Why the detector must not be called for the run; empty if it may be called. A run matches by its id or, if it was sent whole, by its
+  // content (`content` not all zeros).
+  struct Query {
     std::string_view detector_key, library_sha256, tenant, run_id;
     const model::Digest& content;
   };
-  std::optional<std::string> reason(const Asked& asked) const;
+  std::optional<std::string> reason(const Query& query) const;
 
-  // When that library's detector ended the process, oldest first.
+  // When that detector of that library crashed the process, oldest first.
   std::vector<std::int64_t> times_ms(const std::string& detector_key, const std::string& library_sha256) const;
 
  private:
@@ -41,7 +41,7 @@ class CrashMarks {
 
   std::atomic<bool> any_{false};
   mutable std::mutex mutex_;
-  std::map<std::string, model::CrashMark, std::less<>> by_run_;  // guarded by mutex_; a mark is there by its id and by its content
+  std::map<std::string, model::CrashMark, std::less<>> by_run_;  // guarded by mutex_; a mark is stored under its id and under its content
   std::vector<model::CrashMark> all_;                            // guarded by mutex_
 };
 

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "detect/suspect.h"
+#include "detect/crash_context.h"
 
 namespace runwarden::detect {
 namespace {
@@ -28,7 +28,7 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr std::string_view kMagic = "rwcrash1";
 constexpr std::size_t kStackBytes = 64 * 1024;
 
-// One text of a note. What does not fit is cut off: then it matches nothing.
+// A text in a note. Text that does not fit is truncated and then matches nothing.
 template <std::size_t kSize>
 struct Field {
   std::uint32_t length = 0;
@@ -54,12 +54,12 @@ static_assert(std::is_trivially_copyable_v<Note> && sizeof(Note) < 4096);
 
 std::atomic<int> note_fd{-1};
 std::atomic<bool> written{false};
-Note page;  // of the handlers: a stack may be what is broken
-struct sigaction former[NSIG];
-thread_local const Suspect* suspect_now = nullptr;
+Note page;  // static, because the stack may be what is broken
+struct sigaction previous[NSIG];
+thread_local const CrashContext* current_context = nullptr;
 
-// All below, up to the end of on_signal, is async-signal-safe.
-void write_note(const Suspect& suspect, int signal) {
+// Everything from here to the end of on_signal is async-signal-safe.
+void write_note(const CrashContext& context, int signal) {
   const int fd = note_fd.load(std::memory_order_acquire);
   if (fd < 0 || written.exchange(true)) return;
   timespec now{};
@@ -67,37 +67,38 @@ void write_note(const Suspect& suspect, int signal) {
   for (std::size_t i = 0; i < kMagic.size(); ++i) page.magic[i] = kMagic[i];
   page.wall_ms = std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
   page.signal = signal;
-  if (suspect.content != nullptr) page.content = *suspect.content;
-  page.tenant.put(suspect.tenant);
-  page.run_id.put(suspect.run_id);
-  page.detector_key.put(suspect.detector_key);
-  page.library_sha256.put(suspect.library_sha256);
-  page.library.put(suspect.library);
+  if (context.content != nullptr) page.content = *context.content;
+  page.tenant.put(context.tenant);
+  page.run_id.put(context.run_id);
+  page.detector_key.put(context.detector_key);
+  page.library_sha256.put(context.library_sha256);
+  page.library.put(context.library);
   [[maybe_unused]] const auto wrote = ::pwrite(fd, &page, sizeof page, 0);
 }
 
 void on_signal(int number, siginfo_t* info, void* context) {
-  const bool own_doing = info->si_code > 0 || info->si_pid == ::getpid();  // others may send signals, too
-  if (suspect_now != nullptr && own_doing) write_note(*suspect_now, number);
-  // The store's handler may put right what happened, and this one stays.
-  if (suspect_now == nullptr && (former[number].sa_flags & SA_SIGINFO) != 0) return former[number].sa_sigaction(number, info, context);
-  ::sigaction(number, &former[number], nullptr);
-  // A fault happens again when this returns; a signal that was sent does not.
+  const bool own_fault = info->si_code > 0 || info->si_pid == ::getpid();  // not sent by another process
+  if (current_context != nullptr && own_fault) write_note(*current_context, number);
+  // The store's handler may recover from the fault, so keep this handler installed.
+  if (current_context == nullptr && (previous[number].sa_flags & SA_SIGINFO) != 0)
+    return previous[number].sa_sigaction(number, info, context);
+  ::sigaction(number, &previous[number], nullptr);
+  // A fault recurs when the handler returns. A signal that was sent does not, so send it again.
   if (info->si_code <= 0) ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), number);
 }
 
 void on_exit() {
-  if (suspect_now == nullptr) return;
-  write_note(*suspect_now, 0);
-  ::_exit(EXIT_FAILURE);  // other threads are still at work: nothing may be torn down below them
+  if (current_context == nullptr) return;
+  write_note(*current_context, 0);
+  ::_exit(EXIT_FAILURE);  // other threads are still running: destroy nothing they use
 }
 
-// A stack for the handlers of this thread, for when its own has run over. One that is there already (a sanitizer's) is as good.
+// An alternate signal stack for this thread, in case its own overflows. Keeps one that exists already (a sanitizer's).
 class HandlerStack {
  public:
   HandlerStack() {
-    stack_t there{};
-    if (::sigaltstack(nullptr, &there) != 0 || (there.ss_flags & SS_DISABLE) == 0) return;
+    stack_t current{};
+    if (::sigaltstack(nullptr, &current) != 0 || (current.ss_flags & SS_DISABLE) == 0) return;
     void* memory = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return;
     stack_t mine{};
@@ -125,15 +126,15 @@ class HandlerStack {
 
 }  // namespace
 
-SuspectScope::SuspectScope(const Suspect& suspect) {
+CrashContextScope::CrashContextScope(const CrashContext& context) {
   if (note_fd.load(std::memory_order_relaxed) >= 0) {
     [[maybe_unused]] static thread_local const HandlerStack stack;
   }
-  suspect_now = &suspect;
+  current_context = &context;
 }
 
-SuspectScope::~SuspectScope() {
-  suspect_now = nullptr;
+CrashContextScope::~CrashContextScope() {
+  current_context = nullptr;
 }
 
 std::optional<model::CrashMark> CrashNote::read(const std::filesystem::path& file) {
@@ -155,7 +156,7 @@ std::optional<model::CrashMark> CrashNote::read(const std::filesystem::path& fil
 
 Status CrashNote::watch(const std::filesystem::path& file) {
   const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
-  // Written now, so that there is room for it then.
+  // Written now, so that the disk space is there when it is needed.
   const Note empty;
   if (fd < 0 || ::pwrite(fd, &empty, sizeof empty, 0) != sizeof empty) {
     const std::string why = std::strerror(errno);
@@ -166,7 +167,7 @@ Status CrashNote::watch(const std::filesystem::path& file) {
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
-  for (const int number : kSignals) ::sigaction(number, &action, &former[number]);
+  for (const int number : kSignals) ::sigaction(number, &action, &previous[number]);
   std::atexit(on_exit);
   note_fd.store(fd, std::memory_order_release);
   return Nothing{};

@@ -1,7 +1,6 @@
-// What a process that is ended by a detector leaves behind for the next one: a file of one page, written by the handlers of SIGSEGV,
-// SIGBUS, SIGFPE, SIGILL and SIGABRT and of exit, by the thread at fault and only if it was inside a detector (Suspect). What is done
-// with the signal afterwards is what would have been done without this: core dumps, exit statuses and sanitizer reports stay. SIGKILL
-// writes nothing: nobody is accused for it.
+// The note that a process writes for its successor when a detector crashes it: a file of one page. The handlers of SIGSEGV, SIGBUS,
+// SIGFPE, SIGILL, SIGABRT and exit write it on the faulting thread, and only if that thread is inside a detector (CrashContext). The
+// signal then takes its normal course, so core dumps, exit statuses and sanitizer reports are unchanged. SIGKILL leaves no note.
 #pragma once
 
 #include <filesystem>
@@ -14,10 +13,10 @@ namespace runwarden::detect {
 
 class CrashNote {
  public:
-  // What the last process left in the file; nothing where there is no file. [main]
+  // Reads the note of the previous process. Empty if there is none. [main]
   static std::optional<model::CrashMark> read(const std::filesystem::path& file);
 
-  // Empties the file and has the handlers write to it from now on, until the process ends. Once per process. [main]
+  // Clears the file and installs the handlers, which stay until the process ends. Call once per process. [main]
   static Status watch(const std::filesystem::path& file);
 };
 

@@ -4,17 +4,17 @@
 #include <map>
 #include <set>
 
-#include "detect/asking.h"
+#include "detect/abi_run_view.h"
 #include "detect/entry_check.h"
 #include "detect/evaluation.h"
+#include "detect/instance_pool.h"
+#include "detect/invocation.h"
 #include "detect/loading.h"
-#include "detect/run_view.h"
-#include "detect/seats.h"
 
 namespace runwarden::detect {
 namespace {
 
-bool by_key(const std::shared_ptr<Seat>& a, const std::shared_ptr<Seat>& b) {
+bool by_key(const std::shared_ptr<InstancePool>& a, const std::shared_ptr<InstancePool>& b) {
   return a->detector->entry.key < b->detector->entry.key;
 }
 
@@ -30,47 +30,47 @@ struct DetectorSet::State {
 
   model::DetectorSettings settings;
   LoadContext context;
-  Terms terms{*context.clock, context.log, settings.deadline_ms, context.crashed};
-  std::vector<std::unique_ptr<Detector>> detectors;  // above the lineups, whose instances go first
+  EvaluationContext evaluation_context{*context.clock, context.log, settings.deadline_ms, context.crash_marks};
+  std::vector<std::unique_ptr<Detector>> loaded;  // declared before the lists, whose instances are destroyed first
   std::vector<DetectorInfo> missing;
-  Lineup everybody;
-  std::map<std::string, Lineup, std::less<>> tenants;
+  DetectorList defaults;
+  std::map<std::string, DetectorList, std::less<>> tenants;
 
-  const Lineup& lineup(std::string_view tenant) const {
+  const DetectorList& detectors_of(std::string_view tenant) const {
     const auto own = tenants.find(tenant);
-    return own == tenants.end() ? everybody : own->second;
+    return own == tenants.end() ? defaults : own->second;
   }
 
   void load_all(Loading& loading);
-  Lineup tenant_lineup(Loading& loading, const std::string& tenant, const model::TenantChange& change) const;
+  DetectorList tenant_detectors(Loading& loading, const std::string& tenant, const model::TenantChange& change) const;
 };
 
 void DetectorSet::State::load_all(Loading& loading) {
   std::set<std::string> seen;
   for (const model::DetectorEntry& entry : settings.entries) {
     if (!seen.insert(entry.key).second) {
-      loading.faults.push_back("config: detector \"" + entry.key + "\" (" + entry.place + ") is enabled twice. Remove one.");
+      loading.faults.push_back("config: detector \"" + entry.key + "\" (" + entry.location + ") is enabled twice. Remove one.");
       continue;
     }
     std::unique_ptr<Detector> detector = loading.load(entry);
     if (detector == nullptr) continue;
-    std::shared_ptr<Seat> seat = loading.seat(*detector, {}, entry.settings_json);
-    if (seat == nullptr) continue;
-    seat->mode = entry.mode;
-    detectors.push_back(std::move(detector));
-    everybody.push_back(std::move(seat));
+    std::shared_ptr<InstancePool> instances = loading.instances(*detector, {}, entry.settings_json);
+    if (instances == nullptr) continue;
+    instances->mode = entry.mode;
+    loaded.push_back(std::move(detector));
+    defaults.push_back(std::move(instances));
   }
-  std::sort(everybody.begin(), everybody.end(), by_key);
+  std::sort(defaults.begin(), defaults.end(), by_key);
   for (const auto& [tenant, change] : settings.tenants) {
     loading.check_tenant(tenant, change);
-    tenants.emplace(tenant, tenant_lineup(loading, tenant, change));
+    tenants.emplace(tenant, tenant_detectors(loading, tenant, change));
   }
 }
 
-// Everybody's seats, without the tenant's disabled ones, and with seats of its own where it has settings or a mode of its own.
-Lineup DetectorSet::State::tenant_lineup(Loading& loading, const std::string& tenant, const model::TenantChange& change) const {
-  Lineup lineup;
-  for (const std::shared_ptr<Seat>& common : everybody) {
+// The default pools without those that the tenant disables. Where the tenant has its own settings or mode, a pool of its own.
+DetectorList DetectorSet::State::tenant_detectors(Loading& loading, const std::string& tenant, const model::TenantChange& change) const {
+  DetectorList detectors;
+  for (const std::shared_ptr<InstancePool>& common : defaults) {
     const std::string& key = common->detector->entry.key;
     const bool disabled = std::find(change.disabled.begin(), change.disabled.end(), key) != change.disabled.end();
     const auto own = change.settings_json.find(key);
@@ -78,11 +78,11 @@ Lineup DetectorSet::State::tenant_lineup(Loading& loading, const std::string& te
     const auto own_mode = change.modes.find(key);
     const model::DetectorMode mode = own_mode == change.modes.end() ? common->mode : own_mode->second;
     const bool differs = settings_json != common->settings_json || mode != common->mode;
-    std::shared_ptr<Seat> seat = differs ? loading.seat(*common->detector, tenant, settings_json) : common;
-    if (differs && seat != nullptr) seat->mode = mode;
-    if (seat != nullptr && !disabled) lineup.push_back(std::move(seat));
+    std::shared_ptr<InstancePool> instances = differs ? loading.instances(*common->detector, tenant, settings_json) : common;
+    if (differs && instances != nullptr) instances->mode = mode;
+    if (instances != nullptr && !disabled) detectors.push_back(std::move(instances));
   }
-  return lineup;
+  return detectors;
 }
 
 Result<std::shared_ptr<DetectorSet>> DetectorSet::load(const model::DetectorSettings& settings, LoadContext context) {
@@ -105,38 +105,38 @@ DetectorSet::DetectorSet(std::unique_ptr<State> state) : state_(std::move(state)
 DetectorSet::~DetectorSet() = default;
 
 model::Verdict DetectorSet::evaluate(const model::Run& run, std::string_view tenant, std::size_t worker, Explain explain) {
-  const RunView view(run, tenant);
+  const AbiRunView view(run, tenant);
   model::Verdict verdict;
-  const Lineup& lineup = state_->lineup(tenant);
-  verdict.reports.reserve(lineup.size());
-  for (const std::shared_ptr<Seat>& seat : lineup) {
-    Asking asking(state_->terms, *seat, view, worker);
-    if (explain == Explain::yes) asking.ask_for_explanation();
-    auto report = asking.skipped();
+  const DetectorList& detectors = state_->detectors_of(tenant);
+  verdict.reports.reserve(detectors.size());
+  for (const std::shared_ptr<InstancePool>& instances : detectors) {
+    Invocation invocation(state_->evaluation_context, *instances, view, worker);
+    if (explain == Explain::yes) invocation.ask_for_explanation();
+    auto report = invocation.skipped();
     if (!report) {
-      asking.call();
-      report = asking.report(findings_of(verdict, *seat));
+      invocation.call();
+      report = invocation.report(findings_of(verdict, *instances));
     }
-    reports_of(verdict, *seat).push_back(std::move(*report));
+    reports_of(verdict, *instances).push_back(std::move(*report));
   }
   sort_findings(verdict);
   return verdict;
 }
 
-bool DetectorSet::evaluate(Question question, std::size_t worker, WorkPool& pool, Then then) {
-  const Lineup& lineup = state_->lineup(question.tenant);
-  const auto evaluation =
-      std::make_shared<Evaluation>(shared_from_this(), lineup, state_->terms, std::move(question), pool, std::move(then));
-  return evaluation->go_on(worker);
+bool DetectorSet::evaluate(EvaluationRequest request, std::size_t worker, WorkPool& pool, EvaluationCallbacks callbacks) {
+  const DetectorList& detectors = state_->detectors_of(request.tenant);
+  const auto evaluation = std::make_shared<Evaluation>(shared_from_this(), detectors, state_->evaluation_context, std::move(request), pool,
+                                                       std::move(callbacks));
+  return evaluation->resume(worker);
 }
 
 std::vector<DetectorInfo> DetectorSet::list(std::string_view tenant) const {
   std::vector<DetectorInfo> all = state_->missing;
-  const Lineup& lineup = state_->lineup(tenant);
-  for (const std::shared_ptr<Seat>& common : state_->everybody) {
+  const DetectorList& detectors = state_->detectors_of(tenant);
+  for (const std::shared_ptr<InstancePool>& common : state_->defaults) {
     const Detector& detector = *common->detector;
-    const auto same = [&](const std::shared_ptr<Seat>& seat) { return seat->detector == &detector; };
-    const auto own = std::find_if(lineup.begin(), lineup.end(), same);
+    const auto same = [&](const std::shared_ptr<InstancePool>& instances) { return instances->detector == &detector; };
+    const auto own = std::find_if(detectors.begin(), detectors.end(), same);
     const rw_info& what = *detector.functions->info;
     DetectorInfo info;
     info.key = detector.entry.key;
@@ -145,13 +145,13 @@ std::vector<DetectorInfo> DetectorSet::list(std::string_view tenant) const {
     info.abi = detector.abi;
     info.library = detector.file;
     info.sha256 = detector.sha256;
-    const Seat& seat = own == lineup.end() ? *common : **own;
-    info.settings_json = seat.settings_json;
-    info.settings_hash = seat.provenance->settings_hash;
-    info.mode = seat.mode;
-    info.enabled = own != lineup.end();
+    const InstancePool& instances = own == detectors.end() ? *common : **own;
+    info.settings_json = instances.settings_json;
+    info.settings_hash = instances.provenance->settings_hash;
+    info.mode = instances.mode;
+    info.enabled = own != detectors.end();
     info.optional = detector.entry.optional;
-    info.quarantined = detector.quarantine.shut();
+    info.quarantined = detector.quarantine.active();
     info.quarantine_reason = detector.quarantine.reason();
     info.evaluations = detector.evaluations;
     info.errors = detector.errors;

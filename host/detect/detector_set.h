@@ -1,8 +1,8 @@
-// The detectors in force: loaded libraries, one instance of each for each worker, and the tenants' own settings.
+// The configured detectors: their loaded libraries, one instance of each for each worker, and the settings of tenants.
 //
-// load, list and the destructor: any one thread. evaluate: any threads at once, but never two with the same worker number.
-// Never changes after load: a reload makes another set, and the old one goes with its last shared_ptr. Libraries stay loaded as
-// long as the process lives; a library of the same bytes is loaded once.
+// load(), list() and the destructor: one thread at a time. evaluate(): any number of threads, but no two with the same worker number.
+// Immutable after load(). A reload builds a new set; the old one is destroyed with its last shared_ptr. Libraries are never unloaded, and
+// a library with the same bytes is loaded once.
 #pragma once
 
 #include <cstddef>
@@ -28,81 +28,86 @@ enum class LogLevel : std::uint8_t { debug, info, warn, error };
 // Called from any thread.
 using LogSink = std::function<void(LogLevel level, std::string_view text)>;
 
-// Words a fault in a detector's settings with the place where it was written: tenant (empty: every tenant's settings), detector
-// key, JSON Pointer into the settings (RFC 6901), and what is wrong. Fits config::DetectorPlaces::fault.
+// Formats a fault in a detector's settings with its location in the configuration. Takes the tenant (empty: the default settings), the
+// detector key, the JSON Pointer into the settings (RFC 6901), and what is wrong. config::DetectorLocations::fault has this signature.
 using SettingsFault =
     std::function<std::string(const std::string& tenant, const std::string& key, std::string_view pointer, std::string_view detail)>;
 
-class StuckCalls;
+// Of the lines that a detector logs in a second: the first 20, as a service with a bounded log needs it, or all.
+enum class LogRate : std::uint8_t { bounded, unbounded };
+
+class AbandonedCalls;
 class CrashMarks;
 
 struct LoadContext {
-  std::filesystem::path private_folder;  // libraries are copied here before they are loaded; empty: into memory
-  std::size_t workers = 1;               // worker numbers that evaluate will be called with: 0 to workers - 1
+  std::filesystem::path private_folder;  // libraries are copied here before loading; empty: into memory
+  std::size_t workers = 1;               // evaluate() is called with worker numbers 0 to workers - 1
   const Clock* clock = nullptr;          // outlives the set
   LogSink log;                           // empty: nothing is logged
-  SettingsFault settings_fault;          // empty: the entry's place and the pointer are named
-  const CrashMarks* crashed = nullptr;   // outlives the set; null: no run is known to be too much for a detector
-  StuckCalls* stuck = nullptr;           // shared by the sets of a process, outlives them; null: this set counts for itself
+  LogRate log_rate = LogRate::bounded;   // of each detector
+  SettingsFault settings_fault;          // empty: the text names the entry's location and the pointer
+  const CrashMarks* crash_marks = nullptr;    // outlives the set; null: no crashes are known
+  AbandonedCalls* abandoned_calls = nullptr;  // shared by the sets of a process, outlives them; null: the set keeps its own counts
 };
 
 struct DetectorInfo {
   std::string key;
-  std::string title, version, abi;  // empty when it is not loaded; abi: "1.0", what the library needs
-  std::filesystem::path library;    // the file as found; as configured when it was not found
+  std::string title, version, abi;  // empty if not loaded; abi: the version the library needs, "1.0"
+  std::filesystem::path library;    // the file found, or the configured name if none was found
   std::string sha256;               // of the file, lower-case hexadecimal
-  std::string settings_json;        // in force for the tenant; empty: none were given
-  std::string settings_hash;        // SHA-256 of them as canonical JSON; empty when it is not loaded
+  std::string settings_json;        // effective for the tenant; empty: no settings
+  std::string settings_hash;        // SHA-256 of the settings as canonical JSON; empty if not loaded
   model::DetectorMode mode = model::DetectorMode::live;
-  bool enabled = true;  // false: the tenant has it disabled
+  bool enabled = true;  // false: the tenant disables it
   bool optional = false;
-  bool loaded = true;  // false: optional, and `fault` says why not
+  bool loaded = true;  // false: it is optional and could not be loaded; `fault` says why
   std::string fault;
   bool quarantined = false;
   std::string quarantine_reason;
   std::uint64_t evaluations = 0, errors = 0, timeouts = 0;
 };
 
-// Whether the detectors are asked how their answers come about, which costs time and memory.
+// Whether detectors explain their results, which costs time and memory.
 enum class Explain : std::uint8_t { no, yes };
 
-// A run to be judged. Shared: a detector that does not return may read it long after its answer is there.
-struct Question {
+// A run to evaluate. Shared, because an abandoned detector call may read it long after the evaluation is complete.
+struct EvaluationRequest {
   std::shared_ptr<const model::Run> run;
   std::string tenant;
-  model::Digest content{};  // of the bytes of a run that came whole; zeros: it was put together
+  model::Digest content{};  // digest of the bytes of a run that was sent whole; zeros: the run was assembled from events
   Explain explain = Explain::no;
 };
 
-struct Evaluated {
+struct EvaluationResult {
   model::Verdict verdict;
-  bool run_in_use = false;  // a detector that was left behind still reads the run: nothing of it may be changed or moved
+  bool run_in_use = false;  // an abandoned call still reads the run: it must not be modified or moved
 };
 
-// What comes after an evaluation.
-struct Then {
-  std::function<void(std::size_t worker, Evaluated)> done;  // once, on a thread of the pool, with its number
-  std::function<void()> failed;                             // it, or the evaluation, threw on another thread than it began on
+// How an evaluation reports its result.
+struct EvaluationCallbacks {
+  std::function<void(std::size_t worker, EvaluationResult)> done;  // called once, on a pool thread, with its worker number
+  std::function<void()> failed;                                    // `done` or the evaluation threw after it had moved to another thread
 };
 
 class DetectorSet : public std::enable_shared_from_this<DetectorSet> {
  public:
-  // The set, or validation_failed with every fault: one line each in `detail`. A fault of an optional detector is only logged and
-  // shown by list.
+  // Returns the set, or validation_failed with all faults, one per line of `detail`. A fault of an optional detector is only logged and
+  // reported by list().
   static Result<std::shared_ptr<DetectorSet>> load(const model::DetectorSettings& settings, LoadContext context);
 
   ~DetectorSet();
   DetectorSet(const DetectorSet&) = delete;
   DetectorSet& operator=(const DetectorSet&) = delete;
 
-  // What the tenant's detectors say of the run, however long they take. Never fails: a detector that does is in the reports.
+  // Evaluates the run with the tenant's detectors and waits for all of them. Never fails: the reports name detectors that failed.
   model::Verdict evaluate(const model::Run& run, std::string_view tenant, std::size_t worker, Explain explain = Explain::no);
 
-  // The same, for a service: a detector that does not return soon after its deadline is left behind with its thread, and the run goes
-  // on without it on another. False: this thread is the one, and has to return from its task (see WorkPool::guard).
-  bool evaluate(Question question, std::size_t worker, WorkPool& pool, Then then);
+  // The same for a service: a call that does not return soon after its deadline is abandoned together with its thread, and the evaluation
+  // continues without it on another thread. False: the caller's thread has been abandoned and must return from its task (see
+  // WorkPool::run_with_deadline).
+  bool evaluate(EvaluationRequest request, std::size_t worker, WorkPool& pool, EvaluationCallbacks callbacks);
 
-  // Every detector by key, as it stands for a tenant (an empty tenant: without changes of its own).
+  // All detectors by key, with the tenant's settings (empty tenant: the default settings).
   std::vector<DetectorInfo> list(std::string_view tenant = {}) const;
 
   std::size_t workers() const;

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-// The header of the file that this code is linked into, as the loader mapped it: the linker defines the symbol.
+// The mapped ELF header of the file that contains this code. The linker defines the symbol.
 extern "C" const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 
 namespace runwarden::detect {
@@ -37,13 +37,14 @@ std::string build_it(ElfTarget host) {
 }
 
 std::string header_fault(const Elf64_Ehdr& header, ElfTarget host) {
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) return "is no 64-bit library." + build_it(host);
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) return "is not a 64-bit library." + build_it(host);
   if (header.e_ident[EI_DATA] != host.byte_order) return "has the byte order of another machine." + build_it(host);
   if (header.e_machine != host.machine) {
     return "is built for " + machine_and_number(header.e_machine) + ", this host is " + machine_and_number(host.machine) + "." +
            build_it(host);
   }
-  if (header.e_type != ET_DYN) return "is no shared library (ELF type " + std::to_string(header.e_type) + ", expected 3)." + build_it(host);
+  if (header.e_type != ET_DYN)
+    return "is not a shared library (ELF type " + std::to_string(header.e_type) + ", expected 3)." + build_it(host);
   return {};
 }
 
@@ -55,7 +56,7 @@ std::string segment_fault(const Elf64_Phdr& segment, std::uint64_t size, ElfTarg
     return "is damaged: a segment is larger than its memory. Copy it again.";
   if (segment.p_type == PT_INTERP) return "is a program, not a library." + build_it(host);
   if (segment.p_type == PT_GNU_STACK && (segment.p_flags & PF_X) != 0) {
-    return "asks for an executable stack. Link it with -z noexecstack (an assembler file without a .note.GNU-stack section is the usual "
+    return "requests an executable stack. Link it with -z noexecstack (an assembler file without a .note.GNU-stack section is the usual "
            "cause).";
   }
   return {};
@@ -73,8 +74,9 @@ ElfTarget host_target() {
 
 std::string elf_fault(std::string_view bytes, ElfTarget host) {
   Elf64_Ehdr header;
-  if (bytes.size() < SELFMAG || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0) return "is no ELF file." + build_it(host);
-  if (bytes.size() < sizeof header) return "is cut short: " + std::to_string(bytes.size()) + " bytes hold no ELF header. Copy it again.";
+  if (bytes.size() < SELFMAG || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0) return "is not an ELF file." + build_it(host);
+  if (bytes.size() < sizeof header)
+    return "is cut short: " + std::to_string(bytes.size()) + " bytes are too few for an ELF header. Copy it again.";
   std::memcpy(&header, bytes.data(), sizeof header);
   if (std::string fault = header_fault(header, host); !fault.empty()) return fault;
   const std::uint64_t table_bytes = std::uint64_t{header.e_phnum} * sizeof(Elf64_Phdr);
@@ -87,8 +89,8 @@ std::string elf_fault(std::string_view bytes, ElfTarget host) {
     if (std::string fault = segment_fault(segment, bytes.size(), host); !fault.empty()) return fault;
   }
   if (!has_segment(segments, PT_LOAD) || !has_segment(segments, PT_DYNAMIC))
-    return "is damaged: nothing in it can be loaded. Copy it again.";
-  if (!has_segment(segments, PT_GNU_STACK)) return "asks for an executable stack (it has no PT_GNU_STACK). Link it with -z noexecstack.";
+    return "is damaged: it has no loadable segment. Copy it again.";
+  if (!has_segment(segments, PT_GNU_STACK)) return "requests an executable stack (it has no PT_GNU_STACK). Link it with -z noexecstack.";
   return {};
 }
 

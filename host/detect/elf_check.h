@@ -1,4 +1,4 @@
-// Checks a file's bytes before the dynamic loader sees them: is it a shared library for this machine, and whole? Pure; any thread.
+// Checks a file's bytes before the dynamic loader sees them: whether it is a complete shared library for this machine. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ struct ElfTarget {
   std::uint16_t machine = 0;
 };
 
-// The target that this program was built for, from its own ELF header.
+// The target of this program, from its own ELF header.
 ElfTarget host_target();
 
-// What is wrong with the file and what to do about it. Empty when it is an ELF64 shared library for `host` whose segments lie
-// inside the file and that does not ask for an executable stack.
+// Describes what is wrong with the file and the remedy. Empty if it is an ELF64 shared library for `host` whose segments lie inside the
+// file and that does not request an executable stack.
 std::string elf_fault(std::string_view bytes, ElfTarget host = host_target());
 
 }  // namespace runwarden::detect

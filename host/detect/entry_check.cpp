@@ -15,8 +15,8 @@ constexpr std::uint32_t kMaxDetectors = 256;
 constexpr std::size_t kMaxKeyBytes = 64;
 constexpr std::size_t kMaxInfoBytes = 256;
 constexpr std::size_t kMaxSchemaBytes = 1 << 20;
-// What every entry of 1.0 has; host_release is for messages only.
-constexpr std::size_t kLeastEntryBytes = offsetof(rw_entry, detectors) + sizeof(rw_entry::detectors);
+// The members of every 1.0 entry. host_release is used in messages only.
+constexpr std::size_t kMinEntryBytes = offsetof(rw_entry, detectors) + sizeof(rw_entry::detectors);
 
 std::string version_text(std::uint32_t minor) {
   return std::to_string(RW_ABI_MAJOR) + "." + std::to_string(minor);
@@ -35,8 +35,8 @@ bool is_short_text(rw_str text) {
 
 // "Install runwarden >= 2.2 or rebuild with RW_TARGET_MINOR=1."
 std::string remedy(const rw_entry& entry, const HostVersion& host) {
-  const bool tells = RW_HAS(&entry, rw_entry, host_release) && is_short_text(entry.host_release) && entry.host_release.len > 0;
-  const std::string newer = tells ? "runwarden >= " + std::string(view(entry.host_release)) : std::string("a newer runwarden");
+  const bool names_release = RW_HAS(&entry, rw_entry, host_release) && is_short_text(entry.host_release) && entry.host_release.len > 0;
+  const std::string newer = names_release ? "runwarden >= " + std::string(view(entry.host_release)) : std::string("a newer runwarden");
   return " Install " + newer + " or rebuild with RW_TARGET_MINOR=" + std::to_string(host.abi_minor) + ".";
 }
 
@@ -64,7 +64,7 @@ std::string caps_fault(const rw_info& info, const std::string& named, const Host
 std::string entry_missing(const LoadedLibrary& library) {
   if (library.other_major == 0) {
     return std::string("exports no ") + RW_ENTRY_SYMBOL +
-           ": it is no detector library. Build it with runwarden_add_detector and RW_DETECTORS or RW_ENTRY.";
+           ": it is not a detector library. Build it with runwarden_add_detector and RW_DETECTORS or RW_ENTRY.";
   }
   return "needs host ABI " + std::to_string(library.other_major) + ".x, this host has " + version_text(RW_ABI_MINOR) +
          ". Install the runwarden of that ABI or rebuild with SDK 1.x.";
@@ -90,7 +90,7 @@ bool can_be_read(const rw_detector* detector) {
 std::string entry_fault(const LoadedLibrary& library, const HostVersion& host) {
   if (library.entry == nullptr) return entry_missing(library);
   const rw_entry& entry = *static_cast<const rw_entry*>(library.entry);
-  if (entry.struct_size < kLeastEntryBytes) return too_small("the entry", entry.struct_size, kLeastEntryBytes);
+  if (entry.struct_size < kMinEntryBytes) return too_small("the entry", entry.struct_size, kMinEntryBytes);
   if (entry.abi_major != RW_ABI_MAJOR) {
     return "needs host ABI " + std::to_string(entry.abi_major) + "." + std::to_string(entry.min_host_minor) + ", this host has " +
            version_text(host.abi_minor) + ". Install the runwarden of that ABI or rebuild with SDK 1.x.";
@@ -110,7 +110,7 @@ std::string entry_fault(const LoadedLibrary& library, const HostVersion& host) {
 }
 
 std::string detector_fault(const rw_entry& entry, const rw_detector* detector, const HostVersion& host) {
-  if (detector == nullptr) return "a detector in its table is a null pointer. Give detector_count the number that are there.";
+  if (detector == nullptr) return "a detector in its table is a null pointer. Set detector_count to the number of detectors.";
   if (detector->struct_size < sizeof(rw_detector)) return too_small("a detector", detector->struct_size, sizeof(rw_detector));
   if (detector->info == nullptr) return "a detector has no info (a null pointer). Give it one.";
   const rw_info& info = *detector->info;
@@ -118,7 +118,7 @@ std::string detector_fault(const rw_entry& entry, const rw_detector* detector, c
   if (!is_short_text(info.key) || !is_key(view(info.key))) return "a detector's key does not match [a-z][a-z0-9_]{0,63}. Rename it.";
   const std::string named = "the detector \"" + std::string(view(info.key)) + "\"";
   if (!is_short_text(info.version) || !is_short_text(info.title)) {
-    return named + " has a version or title that is absent, over " + std::to_string(kMaxInfoBytes) + " bytes or no UTF-8. Give it one.";
+    return named + " has a version or title that is absent, over " + std::to_string(kMaxInfoBytes) + " bytes or not UTF-8. Give it one.";
   }
   if (info.min_schema_minor > host.schema_minor) {
     return named + " needs run schema " + version_text(info.min_schema_minor) + ", this host has " + version_text(host.schema_minor) + "." +

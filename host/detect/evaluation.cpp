@@ -5,69 +5,70 @@
 
 namespace runwarden::detect {
 
-class Evaluation::GuardedCall final : public WorkPool::Guarded {
+class Evaluation::DeadlineCall final : public WorkPool::DeadlineTask {
  public:
-  GuardedCall(Evaluation& evaluation, Asking& asking, const Seat& seat) : evaluation_(evaluation), asking_(asking), seat_(seat) {}
+  DeadlineCall(Evaluation& evaluation, Invocation& invocation, const InstancePool& instances)
+      : evaluation_(evaluation), invocation_(invocation), instances_(instances) {}
 
-  void call() override { asking_.call(); }
-  WorkPool::Task instead() override {
-    asking_.leave_behind();
-    evaluation_.so_far_.run_in_use = true;
-    return [self = evaluation_.shared_from_this(), &seat = seat_, begin_ns = asking_.begin_ns()](std::size_t worker) {
-      self->go_on_without(seat, begin_ns, worker);
+  void call() override { invocation_.call(); }
+  WorkPool::Task continuation() override {
+    invocation_.abandon();
+    evaluation_.result_.run_in_use = true;
+    return [self = evaluation_.shared_from_this(), &instances = instances_, begin_ns = invocation_.begin_ns()](std::size_t worker) {
+      self->resume_without(instances, begin_ns, worker);
     };
   }
 
  private:
   Evaluation& evaluation_;
-  Asking& asking_;
-  const Seat& seat_;
+  Invocation& invocation_;
+  const InstancePool& instances_;
 };
 
-bool Evaluation::go_on(std::size_t worker) {
-  const RunView view(*question_.run, question_.tenant);
-  so_far_.verdict.reports.reserve(lineup_.size());
-  while (next_ < lineup_.size()) {
-    if (!ask(*lineup_[next_++], view, worker)) return false;
+bool Evaluation::resume(std::size_t worker) {
+  const AbiRunView view(*request_.run, request_.tenant);
+  result_.verdict.reports.reserve(detectors_.size());
+  while (next_ < detectors_.size()) {
+    if (!invoke(*detectors_[next_++], view, worker)) return false;
   }
-  sort_findings(so_far_.verdict);
-  const auto done = std::move(then_.done);  // goes now, not with the last thread that was left behind
-  done(worker, std::move(so_far_));
-  then_.failed = nullptr;
+  sort_findings(result_.verdict);
+  const auto done = std::move(callbacks_.done);  // destroyed now rather than with the last abandoned thread
+  done(worker, std::move(result_));
+  callbacks_.failed = nullptr;
   return true;
 }
 
-bool Evaluation::ask(Seat& seat, const RunView& view, std::size_t worker) {
-  Asking asking(terms_, seat, view, worker, &question_);
-  if (auto report = asking.skipped()) {
-    reports_of(so_far_.verdict, seat).push_back(std::move(*report));
+bool Evaluation::invoke(InstancePool& instances, const AbiRunView& view, std::size_t worker) {
+  Invocation invocation(context_, instances, view, worker, &request_);
+  if (auto report = invocation.skipped()) {
+    reports_of(result_.verdict, instances).push_back(std::move(*report));
     return true;
   }
-  GuardedCall call(*this, asking, seat);
-  if (!pool_.guard(worker, asking.due_ns(), call)) {
-    asking.returned_late();
+  DeadlineCall call(*this, invocation, instances);
+  if (!pool_.run_with_deadline(worker, invocation.due_ns(), call)) {
+    invocation.returned_after_abandon();
     return false;
   }
-  reports_of(so_far_.verdict, seat).push_back(asking.report(findings_of(so_far_.verdict, seat)));
+  reports_of(result_.verdict, instances).push_back(invocation.report(findings_of(result_.verdict, instances)));
   return true;
 }
 
-void Evaluation::go_on_without(const Seat& seat, std::int64_t begin_ns, std::size_t worker) {
+void Evaluation::resume_without(const InstancePool& instances, std::int64_t begin_ns, std::size_t worker) {
   try {
-    reports_of(so_far_.verdict, seat).push_back(left_behind_report(terms_, *seat.detector, begin_ns, question_.run->id));
-    go_on(worker);
+    reports_of(result_.verdict, instances).push_back(abandoned_report(context_, *instances.detector, begin_ns, request_.run->id));
+    resume(worker);
   } catch (...) {
-    if (then_.failed) then_.failed();
+    if (callbacks_.failed) callbacks_.failed();
     throw;
   }
 }
 
-std::vector<model::DetectorReport>& reports_of(model::Verdict& verdict, const Seat& seat) {
-  return seat.mode == model::DetectorMode::shadow ? verdict.shadow_reports : verdict.reports;
+std::vector<model::DetectorReport>& reports_of(model::Verdict& verdict, const InstancePool& instances) {
+  return instances.mode == model::DetectorMode::shadow ? verdict.shadow_reports : verdict.reports;
 }
 
-std::vector<model::Finding>& findings_of(model::Verdict& verdict, const Seat& seat) {
-  return seat.mode == model::DetectorMode::shadow ? verdict.shadow_findings : verdict.findings;
+std::vector<model::Finding>& findings_of(model::Verdict& verdict, const InstancePool& instances) {
+  return instances.mode == model::DetectorMode::shadow ? verdict.shadow_findings : verdict.findings;
 }
 
 void sort_findings(model::Verdict& verdict) {

@@ -1,7 +1,7 @@
-// A run on its way past a tenant's detectors, one after the other, on a pool's thread; on another one when a detector did not
-// return and was left behind with its thread.
+// The evaluation of a run by a tenant's detectors, one after the other, on a thread of the pool. When a call is abandoned with its
+// thread, the evaluation continues on another.
 //
-// One thread at a time goes on with it. It stays until the last thread that was left behind with a part of it has come back.
+// Used by one thread at a time. Lives until the last abandoned call returns.
 #pragma once
 
 #include <cstddef>
@@ -9,39 +9,45 @@
 #include <string>
 
 #include "base/work_pool.h"
-#include "detect/asking.h"
 #include "detect/detector_set.h"
-#include "detect/seats.h"
+#include "detect/instance_pool.h"
+#include "detect/invocation.h"
 
 namespace runwarden::detect {
 
 class Evaluation : public std::enable_shared_from_this<Evaluation> {
  public:
-  // `keep` holds lineup and terms.
-  Evaluation(std::shared_ptr<const void> keep, const Lineup& lineup, const Terms& terms, Question question, WorkPool& pool, Then then)
-      : keep_(std::move(keep)), lineup_(lineup), terms_(terms), question_(std::move(question)), pool_(pool), then_(std::move(then)) {}
+  // `owner` keeps `detectors` and `context` alive.
+  Evaluation(std::shared_ptr<const void> owner, const DetectorList& detectors, const EvaluationContext& context, EvaluationRequest request,
+             WorkPool& pool, EvaluationCallbacks callbacks)
+      : owner_(std::move(owner)),
+        detectors_(detectors),
+        context_(context),
+        request_(std::move(request)),
+        pool_(pool),
+        callbacks_(std::move(callbacks)) {}
 
-  // False: the caller's thread was left behind, and has to return from its task.
-  bool go_on(std::size_t worker);
+  // False: the caller's thread has been abandoned and must return from its task.
+  bool resume(std::size_t worker);
 
  private:
-  class GuardedCall;
-  bool ask(Seat& seat, const RunView& view, std::size_t worker);
-  void go_on_without(const Seat& seat, std::int64_t begin_ns, std::size_t worker);
+  class DeadlineCall;
+  bool invoke(InstancePool& instances, const AbiRunView& view, std::size_t worker);
+  void resume_without(const InstancePool& instances, std::int64_t begin_ns, std::size_t worker);
 
-  const std::shared_ptr<const void> keep_;
-  const Lineup& lineup_;
-  const Terms& terms_;
-  const Question question_;
+  const std::shared_ptr<const void> owner_;
+  const DetectorList& detectors_;
+  const EvaluationContext& context_;
+  const EvaluationRequest request_;
   WorkPool& pool_;
-  Then then_;
-  std::size_t next_ = 0;  // of the lineup
-  Evaluated so_far_;
+  EvaluationCallbacks callbacks_;
+  std::size_t next_ = 0;  // index into detectors_
+  EvaluationResult result_;
 };
 
-// Where what a seat's detector says goes: with the others', or apart while it is on trial.
-std::vector<model::DetectorReport>& reports_of(model::Verdict& verdict, const Seat& seat);
-std::vector<model::Finding>& findings_of(model::Verdict& verdict, const Seat& seat);
+// Where the results of a detector go: a shadow detector's are kept apart.
+std::vector<model::DetectorReport>& reports_of(model::Verdict& verdict, const InstancePool& instances);
+std::vector<model::Finding>& findings_of(model::Verdict& verdict, const InstancePool& instances);
 
 // Highest score first, ties by detector key.
 void sort_findings(model::Verdict& verdict);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kPartBytes = 120;
 constexpr std::size_t kHashLetters = 8;
-constexpr std::size_t kQuotedBytes = 256;  // a quote that does not close within is an apostrophe or a stray mark
+constexpr std::size_t kQuotedBytes = 256;  // a quotation mark without a closing one within this distance is an apostrophe or stray
 constexpr std::size_t kHexLetters = 8;     // "deadbeef"; no English word of that length is all a to f
 
 bool is_digit(char c) {
@@ -28,7 +28,7 @@ bool joins_numbers(char c) {
   return c == '.' || c == ',' || c == ':' || c == '-' || c == '/' || c == '+' || c == ' ' || c == '@';
 }
 
-// Bytes of a UUID (8-4-4-4-12) at `at`, or 0.
+// The length of the UUID (8-4-4-4-12) at `at`, or 0.
 std::size_t uuid_length(std::string_view text, std::size_t at) {
   constexpr std::array<std::size_t, 5> kGroups = {8, 4, 4, 4, 12};
   std::size_t i = at;
@@ -55,7 +55,7 @@ bool is_opaque(std::string_view word) {
   return word.size() >= kHexLetters && std::all_of(word.begin(), word.end(), is_hex);
 }
 
-// Where the value that the quote at `at` opens ends, after its closing mark; 0 when it is no opening quote.
+// The end of the quoted value that opens at `at`, after the closing mark; 0 if `at` is not an opening mark.
 std::size_t quoted_end(std::string_view text, std::size_t at) {
   const char mark = text[at];
   if (mark != '"' && mark != '\'' && mark != '`') return 0;
@@ -67,7 +67,7 @@ std::size_t quoted_end(std::string_view text, std::size_t at) {
   return 0;
 }
 
-// Splits a text into words, gaps and masked values, and puts them together again without what differs.
+// Splits a text into words, gaps and values, and rebuilds it with the values masked.
 class Masker {
  public:
   explicit Masker(std::string_view text) : text_(text) { out_.reserve(std::min<std::size_t>(text.size(), 4096)); }
@@ -118,13 +118,13 @@ class Masker {
     }
   }
 
-  // True when between the last "#" and `at` only what stands inside numbers, dates and times is found.
+  // True if only separators of numbers, dates and times lie between the last "#" and `at`.
   bool follows_value(std::size_t at) const {
     while (at > 0 && joins_numbers(out_[at - 1])) --at;
     return at > 0 && out_[at - 1] == '#';
   }
 
-  // Puts "#", in place of a value, or the name of a day or month, that stands right before.
+  // Appends "#". Merges it with a value, or the name of a day or month, right before it.
   void value() {
     std::size_t end = out_.size();
     if (follows_value(end)) {

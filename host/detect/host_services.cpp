@@ -14,7 +14,7 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr rw_str kName = RW_STR("runwarden");
 constexpr rw_str kVersion = RW_STR(RUNWARDEN_VERSION);
 
-// Bounded, one line, good UTF-8.
+// Truncates the text and replaces control characters and invalid UTF-8.
 std::string line_of(rw_str text) {
   std::string line;
   if (text.ptr == nullptr) return line;
@@ -30,8 +30,8 @@ std::string line_of(rw_str text) {
 
 }  // namespace
 
-HostServices::HostServices(std::string detector_key, const Clock& clock, LogSink log)
-    : key_(std::move(detector_key)), clock_(clock), log_(std::move(log)) {
+HostServices::HostServices(std::string detector_key, const Clock& clock, LogSink log, LogRate rate)
+    : key_(std::move(detector_key)), clock_(clock), log_(std::move(log)), rate_(rate) {
   raw_ = {sizeof raw_,
           RW_ABI_MINOR,
           RW_SCHEMA_MINOR,
@@ -45,6 +45,7 @@ HostServices::HostServices(std::string detector_key, const Clock& clock, LogSink
 }
 
 bool HostServices::may_log() {
+  if (rate_ == LogRate::unbounded) return true;
   const std::int64_t second = clock_.monotonic_ns() / kSecondNs;
   const std::lock_guard lock(mutex_);
   if (second != second_) {
@@ -60,7 +61,7 @@ void HostServices::log(void* ctx, std::uint32_t level, rw_str text) noexcept {
     if (!self.log_ || !self.may_log()) return;
     self.log_(static_cast<LogLevel>(std::min<std::uint32_t>(level, RW_LOG_ERROR)), "detector \"" + self.key_ + "\": " + line_of(text));
   } catch (const std::exception&) {
-    return;  // a line is lost, the run is not
+    return;  // drop the line rather than the run
   }
 }
 

@@ -1,5 +1,5 @@
-// The host as one detector sees it: its versions, its log and its clock. The detector may use it from any thread, as long as this
-// object lives, which is longer than any of the detector's instances.
+// The host as one detector sees it: versions, log and clock. The detector may use it from any thread. Outlives all instances of the
+// detector.
 #pragma once
 
 #include <runwarden/detector.h>
@@ -15,7 +15,7 @@ namespace runwarden::detect {
 
 class HostServices {
  public:
-  HostServices(std::string detector_key, const Clock& clock, LogSink log);
+  HostServices(std::string detector_key, const Clock& clock, LogSink log, LogRate rate = LogRate::bounded);
   HostServices(const HostServices&) = delete;
   HostServices& operator=(const HostServices&) = delete;
 
@@ -30,8 +30,9 @@ class HostServices {
   const std::string key_;
   const Clock& clock_;
   const LogSink log_;
+  const LogRate rate_;
   std::mutex mutex_;
-  std::int64_t second_ = 0;  // the one that lines are counted in; guarded by mutex_
+  std::int64_t second_ = 0;  // the second that lines_ counts; guarded by mutex_
   int lines_ = 0;            // guarded by mutex_
   rw_host raw_;
 };

@@ -25,7 +25,7 @@ InspectedDetector described(const rw_info& info) {
           cap_names(info.optional_caps)};
 }
 
-// Reads as much of the entry as can be read; true when the host would take all of it.
+// Reads as much of the entry as possible. Returns the first fault; empty if the host accepts it.
 std::string describe(const LoadedLibrary& library, Inspection& out) {
   const HostVersion host;
   std::string fault = entry_fault(library, host);
@@ -55,7 +55,7 @@ Inspection inspect(const std::filesystem::path& file, const std::vector<std::str
   }
   out.size_bytes = read->bytes.size();
   out.sha256 = read->sha256;
-  if (std::string fault = place_fault(file, search_path); !fault.empty()) out.notes.push_back("where it lies: " + fault);
+  if (std::string fault = location_fault(file, search_path); !fault.empty()) out.notes.push_back("location: " + fault);
   std::string fault = elf_fault(read->bytes);
   if (fault.empty()) {
     Result<LoadedLibrary> library = load_library(*read, {});

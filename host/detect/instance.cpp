@@ -8,9 +8,9 @@
 namespace runwarden::detect {
 namespace {
 
-// Runs a function of the library; what it throws, which it must not, ends here.
+// Runs a function of the library and catches exceptions, which must not cross the ABI. Returns their text.
 template <class F>
-std::string guarded(F&& body) {
+std::string catch_exceptions(F&& body) {
   try {
     body();
     return {};
@@ -21,7 +21,7 @@ std::string guarded(F&& body) {
   }
 }
 
-// "/repeats: must be even" is a fault of the settings, with its place.
+// "/repeats: must be even" is a fault in the settings at that pointer.
 Error create_error(const std::string& text) {
   const std::size_t colon = text.find(": ");
   const bool has_place = !text.empty() && text[0] == '/' && colon != std::string::npos && is_json_pointer(text.substr(0, colon));
@@ -37,20 +37,20 @@ Result<Instance> Instance::create(const rw_detector& detector, const HostService
   const rw_str config = settings_json.empty() ? rw_str{nullptr, 0} : rw_str{settings_json.data(), settings_json.size()};
   void* self = nullptr;
   rw_status status = RW_INTERNAL;
-  const std::string thrown = guarded([&] { status = detector.create(&host.raw(), &call.raw(), config, &self); });
+  const std::string thrown = catch_exceptions([&] { status = detector.create(&host.raw(), &call.raw(), config, &self); });
   if (!thrown.empty()) return create_error(thrown);
   if (status != RW_OK) return create_error(call.failure.empty() ? "status " + std::to_string(status) + " without a text" : call.failure);
-  if (self == nullptr) return create_error("create answered RW_OK without an instance");
+  if (self == nullptr) return create_error("create returned RW_OK without an instance");
   return Instance(detector, self);
 }
 
 Instance::~Instance() {
-  if (self_ != nullptr) guarded([this] { detector_->destroy(self_); });
+  if (self_ != nullptr) catch_exceptions([this] { detector_->destroy(self_); });
 }
 
 Instance::Outcome Instance::evaluate(const rw_run& run, const rw_call& call) {
   Outcome outcome;
-  outcome.thrown = guarded([&] { outcome.status = detector_->evaluate(self_, &run, &call); });
+  outcome.thrown = catch_exceptions([&] { outcome.status = detector_->evaluate(self_, &run, &call); });
   return outcome;
 }
 

@@ -1,4 +1,4 @@
-// One instance of a detector, ended when this goes. Evaluated by one thread at a time, unless the detector is concurrent.
+// Owns one instance of a detector. One thread at a time may evaluate, unless the detector is concurrent.
 #pragma once
 
 #include <runwarden/detector.h>
@@ -14,8 +14,8 @@ namespace runwarden::detect {
 
 class Instance {
  public:
-  // Makes one from settings (JSON text; empty: none). The error's detail is what the detector says; where that begins with a JSON
-  // Pointer into the settings, it stands in `faults` instead, pointer and text apart.
+  // Creates an instance from settings (JSON text; empty: none). On failure, `detail` is the detector's text. If that text begins with a
+  // JSON Pointer into the settings, the error also has one entry in `faults` with pointer and text.
   static Result<Instance> create(const rw_detector& detector, const HostServices& host, const Clock& clock,
                                  const std::string& settings_json);
 
@@ -25,7 +25,7 @@ class Instance {
 
   struct Outcome {
     rw_status status = RW_OK;
-    std::string thrown;  // what came across the boundary, against the rules; empty: nothing
+    std::string thrown;  // text of an exception that crossed the ABI, which is forbidden; empty: none
   };
   Outcome evaluate(const rw_run& run, const rw_call& call);
 

@@ -38,7 +38,7 @@ void append_utf8(std::string& out, unsigned code) {
   }
 }
 
-// Resolves the escape whose letter stands at `at`; answers the position after it.
+// Decodes the escape whose letter is at `at`. Returns the position after it.
 std::size_t append_escape(std::string& out, std::string_view inside, std::size_t at) {
   switch (inside[at]) {
     case 'b': out += '\b'; return at + 1;
@@ -56,12 +56,12 @@ std::size_t append_escape(std::string& out, std::string_view inside, std::size_t
     code = 0x10000 + ((code - 0xD800) << 10) + (hex4(inside, at + 2) - 0xDC00);
     at += 6;
   }
-  const bool shown = code != 0 && (code < 0xD800 || code >= 0xE000);  // detectors are promised texts without NUL
+  const bool shown = code != 0 && (code < 0xD800 || code >= 0xE000);  // the ABI promises text without NUL
   append_utf8(out, shown ? code : 0xFFFD);
   return at;
 }
 
-// The characters of a JSON string's inside.
+// Decodes the text between the quotes of a JSON string.
 std::string unescape(std::string_view inside) {
   std::string out;
   out.reserve(inside.size());
@@ -92,7 +92,7 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-// Walks good JSON text forward.
+// A forward cursor over valid JSON text.
 class Walker {
  public:
   explicit Walker(std::string_view text) : text_(text) {}
@@ -103,7 +103,7 @@ class Walker {
   }
   void take() { ++at_; }
 
-  // The inside of the string that begins here.
+  // The text between the quotes of the string that begins here.
   std::string_view string() {
     const std::size_t begin = ++at_;
     while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
@@ -139,7 +139,7 @@ class Walker {
     return text_.substr(begin, at_ - begin);
   }
 
-  // Moves to the member's value; false when there is none of the name.
+  // Moves to the value of the named member; false if there is none.
   bool enter_member(std::string_view name) {
     take();
     while (peek() == '"') {
@@ -153,7 +153,7 @@ class Walker {
     return false;
   }
 
-  // Moves to the element's value; false when there is none of the index.
+  // Moves to the element with that index; false if there is none.
   bool enter_element(std::string_view index) {
     std::uint64_t wanted = 0;
     const auto [end, fault] = std::from_chars(index.data(), index.data() + index.size(), wanted);
@@ -180,7 +180,7 @@ rw_value number_value(std::string_view text) {
     return value;
   }
   value.type = RW_VALUE_NUMBER;
-  if (std::from_chars(text.data(), end, value.as.f64).ec == std::errc::result_out_of_range) value.as.f64 = 0;  // below the smallest double
+  if (std::from_chars(text.data(), end, value.as.f64).ec == std::errc::result_out_of_range) value.as.f64 = 0;  // underflow
   return value;
 }
 

@@ -35,7 +35,7 @@ struct Registry {
 };
 
 Registry& registry() {
-  static auto* const the_one = new Registry;  // never destroyed: libraries stay until the process ends
+  static auto* const the_one = new Registry;  // never destroyed, because libraries are never unloaded
   return *the_one;
 }
 
@@ -53,7 +53,7 @@ Error no_copy(const LibraryFile& file, const std::string& where) {
   return refusal(file.file, "cannot be copied to " + where + ": " + std::strerror(errno) + ".");
 }
 
-// The bytes as the loader is given them. The descriptor stays open as long as the library is loaded.
+// The copy that the loader opens. The descriptor stays open while the library is loaded.
 struct Copy {
   fs::path path;
   int descriptor;
@@ -68,7 +68,7 @@ Error needs_proc(const LibraryFile& file, const fs::path& private_folder) {
                                 " from memory, by a path below /proc. Mount it (mount -t proc proc /proc)" + or_else);
 }
 
-// Sealed memory; while the descriptor is open, the path is good and unique.
+// Copies into sealed memory. The path is valid and unique while the descriptor is open.
 Result<Copy> copy_to_memory(const LibraryFile& file, const fs::path& private_folder) {
   const int fd = ::memfd_create(file.file.filename().c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return no_copy(file, "memory");
@@ -83,7 +83,7 @@ Result<Copy> copy_to_memory(const LibraryFile& file, const fs::path& private_fol
   return needs_proc(file, private_folder);
 }
 
-// A folder of the service's own that nobody else can look into.
+// Creates the private folder, or checks that only the service's user can access it.
 Status ready_folder(const LibraryFile& file, const fs::path& folder) {
   std::error_code fault;
   fs::create_directories(folder.parent_path(), fault);
@@ -91,13 +91,14 @@ Status ready_folder(const LibraryFile& file, const fs::path& folder) {
   struct stat info;
   if (::lstat(folder.c_str(), &info) != 0) return no_copy(file, folder.string());
   if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()) {
-    return refusal(file.file, "the private folder " + folder.string() + " is not the service's own. Remove it; it is made anew.");
+    return refusal(file.file, "the private folder " + folder.string() +
+                                  " does not belong to the service's user. Remove it; the service creates it again.");
   }
   if ((info.st_mode & 077) != 0 && ::chmod(folder.c_str(), 0700) != 0) return no_copy(file, folder.string());
   return Nothing{};
 }
 
-// A shared lock on the copy tells every process that it is in use, as long as this one lives: prune_copies() leaves it alone. -1: errno.
+// Takes a shared lock on the copy for the life of this process, so that prune_copies() keeps it. Returns -1 and sets errno on failure.
 int lock_in_use(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0 || ::flock(fd, LOCK_SH) == 0) return fd;
@@ -139,8 +140,8 @@ LoadedLibrary look_for_entry(const dll::shared_library& handle) {
   return {};
 }
 
-// The loader's own words, out of those that Boost.DLL puts around them.
-std::string loaders_words(const std::string& text) {
+// Extracts the loader's message from the text of Boost.DLL.
+std::string loader_message(const std::string& text) {
   constexpr std::string_view kBefore = "dlerror system message: ";
   const std::size_t begin = text.find(kBefore);
   const std::size_t end = text.rfind("): ");
@@ -148,8 +149,8 @@ std::string loaders_words(const std::string& text) {
   return text.substr(begin + kBefore.size(), end - begin - kBefore.size());
 }
 
-// The loader names the copy; whoever reads the message knows the file by its own name.
-std::string told_of(std::string text, const fs::path& copy, const fs::path& file) {
+// Replaces the path of the copy by the name of the file that the operator knows.
+std::string with_original_name(std::string text, const fs::path& copy, const fs::path& file) {
   for (std::size_t at = text.find(copy.string()); at != std::string::npos; at = text.find(copy.string(), at)) {
     text.replace(at, copy.string().size(), file.filename().string());
     at += file.filename().string().size();
@@ -157,7 +158,7 @@ std::string told_of(std::string text, const fs::path& copy, const fs::path& file
   return text;
 }
 
-// <sha256>.so, or what was being written when a process ended: <sha256>.so.XXXXXX.
+// <sha256>.so, or the partial copy of a killed process: <sha256>.so.XXXXXX.
 bool is_copy(std::string_view name) {
   constexpr std::size_t kDigits = 64;
   constexpr std::string_view kEnding = ".so";
@@ -205,7 +206,7 @@ Result<LoadedLibrary> load_library(const LibraryFile& file, const fs::path& priv
     return library;
   } catch (const std::exception& fault) {
     ::close(copy->descriptor);
-    return refusal(file.file, "the loader says: " + told_of(loaders_words(fault.what()), copy->path, file.file) +
+    return refusal(file.file, "the loader reports: " + with_original_name(loader_message(fault.what()), copy->path, file.file) +
                                   ". Build it against the libraries of this machine.");
   }
 }

@@ -1,7 +1,7 @@
-// The libraries that this process has loaded, by the SHA-256 of their bytes. Any thread.
+// The registry of loaded libraries, by the SHA-256 of their bytes. Any thread.
 //
-// The one registry of the process, alive until it ends: nothing is ever unloaded, so that no pointer into a library goes stale,
-// and the same bytes are loaded once.
+// One per process, and it lives as long as the process. Libraries are never unloaded, so pointers into them stay valid, and a library
+// with the same bytes is loaded once.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace runwarden::detect {
 
-// The entry symbol of a library as it stands in memory; null where there is none.
+// The entry symbol of a loaded library; null if it has none.
 struct LoadedLibrary {
   const void* entry = nullptr;
-  int other_major = 0;  // without an entry: the ABI major whose entry it has, 0 if none
+  int other_major = 0;  // if entry is null: the ABI major version whose entry it exports, or 0
 };
 
-// Copies the bytes into the private folder as <sha256>.so (empty, or on a file system that nothing may be executed from: into
-// memory) and loads the copy. The error's detail is whole: "loop.so: refused: ...".
-// The copy stays until prune_copies() finds that no process uses it.
+// Copies the bytes into the private folder as <sha256>.so and loads the copy. If the folder is empty or its file system is mounted noexec,
+// copies them into memory. The error's detail is the full text, "loop.so: refused: ...". prune_copies() removes the copy once no process
+// uses it.
 Result<LoadedLibrary> load_library(const LibraryFile& file, const std::filesystem::path& private_folder);
 
-// Removes copies from a private folder that no running process has loaded: those of libraries that have been replaced since, and
-// what a process that was killed left half written. How many; a folder that is not there has none.
+// Removes the copies in a private folder that no running process has loaded: replaced libraries and partial copies of killed processes.
+// Returns how many it removed; 0 if the folder does not exist.
 std::size_t prune_copies(const std::filesystem::path& private_folder);
 
 }  // namespace runwarden::detect

@@ -45,7 +45,7 @@ std::string joined(const std::vector<std::string>& folders) {
   return out.empty() ? "detectors.search_path (which is empty)" : out;
 }
 
-// Who may change it: root, the service's user, nobody else.
+// Only root and the service's user may own or change it.
 std::string owner_fault(const struct stat& info, const std::string& what) {
   if (info.st_uid != 0 && info.st_uid != ::geteuid()) {
     return what + " belongs to user " + std::to_string(info.st_uid) + ". It must belong to root or to the service's user (" +
@@ -53,7 +53,7 @@ std::string owner_fault(const struct stat& info, const std::string& what) {
   }
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
   const bool others = (info.st_mode & S_IWOTH) != 0;
-  return what + " is writable by " + (others ? "everybody" : "its group") + ". Run chmod go-w on it.";
+  return what + " is writable by " + (others ? "everyone" : "its group") + ". Run chmod go-w on it.";
 }
 
 std::string folder_fault(const Descriptor& folder, const fs::path& name) {
@@ -62,48 +62,48 @@ std::string folder_fault(const Descriptor& folder, const fs::path& name) {
   return owner_fault(info, "the folder " + name.string());
 }
 
-// A place on the search path: the folder that is configured, and the way from it to the file.
-struct Place {
+// A path inside the search path: the configured folder and the path of the file relative to it.
+struct SearchPathEntry {
   fs::path root;
-  fs::path below;
+  fs::path relative;
 };
 
-bool steps_out(const fs::path& path) {
+bool leaves_root(const fs::path& path) {
   for (const fs::path& part : path) {
     if (part == "..") return true;
   }
   return path.empty();
 }
 
-std::optional<Place> place_of_absolute(const fs::path& file, const std::vector<std::string>& search_path) {
+std::optional<SearchPathEntry> entry_of_absolute(const fs::path& file, const std::vector<std::string>& search_path) {
   std::error_code fault;
   const fs::path folder = fs::canonical(file.parent_path(), fault);
   if (fault) return std::nullopt;
   for (const std::string& configured : search_path) {
     const fs::path root = fs::canonical(configured, fault);
     if (fault) continue;
-    const fs::path below = (folder / file.filename()).lexically_relative(root);
-    if (!steps_out(below)) return Place{root, below};
+    const fs::path relative = (folder / file.filename()).lexically_relative(root);
+    if (!leaves_root(relative)) return SearchPathEntry{root, relative};
   }
   return std::nullopt;
 }
 
-std::optional<Place> place_of_name(const fs::path& name, const std::vector<std::string>& search_path) {
+std::optional<SearchPathEntry> entry_of_name(const fs::path& name, const std::vector<std::string>& search_path) {
   for (const std::string& configured : search_path) {
     std::error_code fault;
     const fs::path root = fs::canonical(configured, fault);
     struct stat info;
-    if (!fault && ::lstat((root / name).c_str(), &info) == 0) return Place{root, name};
+    if (!fault && ::lstat((root / name).c_str(), &info) == 0) return SearchPathEntry{root, name};
   }
   return std::nullopt;
 }
 
-// The file, opened folder by folder without following a link; or what is wrong.
-Result<Descriptor> open_place(const Place& place) {
+// Opens the file folder by folder without following links.
+Result<Descriptor> open_entry(const SearchPathEntry& entry) {
   const auto bad = [](std::string why) { return Error{Code::validation_failed, std::move(why), {}, {}}; };
-  fs::path name = place.root;
+  fs::path name = entry.root;
   Descriptor folder(::open(name.c_str(), O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_RDONLY));
-  for (const fs::path& part : place.below.parent_path()) {
+  for (const fs::path& part : entry.relative.parent_path()) {
     if (!folder.good()) break;
     if (std::string fault = folder_fault(folder, name); !fault.empty()) return bad(fault);
     name /= part;
@@ -111,13 +111,13 @@ Result<Descriptor> open_place(const Place& place) {
   }
   if (!folder.good()) return bad("cannot open the folder " + name.string() + ": " + why_not() + ".");
   if (std::string fault = folder_fault(folder, name); !fault.empty()) return bad(fault);
-  const std::string file = place.below.filename().string();
+  const std::string file = entry.relative.filename().string();
   Descriptor opened(::openat(folder.get(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!opened.good() && errno == ELOOP) return bad("is a symbolic link. Put the library itself into " + name.string() + ".");
   if (!opened.good()) return bad("cannot be opened: " + why_not() + ".");
   struct stat info;
   if (::fstat(opened.get(), &info) != 0) return bad("cannot be read: " + why_not() + ".");
-  if (!S_ISREG(info.st_mode)) return bad("is no regular file.");
+  if (!S_ISREG(info.st_mode)) return bad("is not a regular file.");
   if (std::string fault = owner_fault(info, "the file"); !fault.empty()) return bad(fault);
   return opened;
 }
@@ -125,7 +125,7 @@ Result<Descriptor> open_place(const Place& place) {
 Result<LibraryFile> read_bytes(const fs::path& file, const Descriptor& opened) {
   struct stat info;
   if (::fstat(opened.get(), &info) != 0) return refusal(file, "cannot be read: " + why_not() + ".");
-  if (!S_ISREG(info.st_mode)) return refusal(file, "is no regular file.");
+  if (!S_ISREG(info.st_mode)) return refusal(file, "is not a regular file.");
   if (static_cast<std::uint64_t>(info.st_size) > kMaxBytes) {
     return refusal(file, "has " + std::to_string(info.st_size) + " bytes, the limit is " + std::to_string(kMaxBytes) + ". Strip it.");
   }
@@ -144,20 +144,19 @@ Result<LibraryFile> read_bytes(const fs::path& file, const Descriptor& opened) {
   return library;
 }
 
-Result<Place> place_of(const fs::path& library, const std::vector<std::string>& search_path) {
+Result<SearchPathEntry> entry_of(const fs::path& library, const std::vector<std::string>& search_path) {
   if (library.is_absolute()) {
-    if (auto place = place_of_absolute(library, search_path)) return *std::move(place);
+    if (auto entry = entry_of_absolute(library, search_path)) return *std::move(entry);
     std::error_code fault;
     if (!fs::exists(fs::symlink_status(library, fault)))
       return refusal(library, "not found at " + library.string() + ". Install it there.");
-    return refusal(library, library.string() + " lies outside of " + joined(search_path) +
+    return refusal(library, library.string() + " is outside " + joined(search_path) +
                                 ". Move it into one of these folders, or add its own to detectors.search_path.");
   }
-  if (steps_out(library.lexically_normal())) {
-    return refusal(library,
-                   "\"" + library.string() + "\" leads out of detectors.search_path. Give a file name, or an absolute path inside of it.");
+  if (leaves_root(library.lexically_normal())) {
+    return refusal(library, "\"" + library.string() + "\" leaves detectors.search_path. Give a file name, or an absolute path inside it.");
   }
-  if (auto place = place_of_name(library, search_path)) return *std::move(place);
+  if (auto entry = entry_of_name(library, search_path)) return *std::move(entry);
   return refusal(library, "not found in " + joined(search_path) + ". Install it there, or add its folder to detectors.search_path.");
 }
 
@@ -168,10 +167,10 @@ Error refusal(const fs::path& file, const std::string& why) {
 }
 
 Result<LibraryFile> find_library(const std::string& library, const std::vector<std::string>& search_path) {
-  Result<Place> place = place_of(library, search_path);
-  if (!place.ok()) return std::move(place.error());
-  const fs::path file = place->root / place->below;
-  Result<Descriptor> opened = open_place(*place);
+  Result<SearchPathEntry> entry = entry_of(library, search_path);
+  if (!entry.ok()) return std::move(entry.error());
+  const fs::path file = entry->root / entry->relative;
+  Result<Descriptor> opened = open_entry(*entry);
   if (!opened.ok()) return refusal(file, opened.error().detail);
   return read_bytes(file, *opened);
 }
@@ -182,14 +181,14 @@ Result<LibraryFile> read_library(const fs::path& file) {
   return read_bytes(file, opened);
 }
 
-std::string place_fault(const fs::path& file, const std::vector<std::string>& search_path) {
+std::string location_fault(const fs::path& file, const std::vector<std::string>& search_path) {
   std::error_code fault;
   const fs::path absolute = fs::absolute(file, fault).lexically_normal();
   std::vector<std::string> folders = search_path;
   if (folders.empty()) folders.push_back(absolute.parent_path().string());
-  Result<Place> place = place_of(absolute, folders);
-  if (!place.ok()) return place.error().detail.substr(refusal(absolute, {}).detail.size());  // without "loop.so: refused: "
-  Result<Descriptor> opened = open_place(*place);
+  Result<SearchPathEntry> entry = entry_of(absolute, folders);
+  if (!entry.ok()) return entry.error().detail.substr(refusal(absolute, {}).detail.size());  // without "loop.so: refused: "
+  Result<Descriptor> opened = open_entry(*entry);
   return opened.ok() ? std::string() : opened.error().detail;
 }
 

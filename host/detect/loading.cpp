@@ -2,22 +2,22 @@
 
 #include <algorithm>
 
+#include "detect/abandoned_calls.h"
 #include "detect/crash_marks.h"
 #include "detect/entry_check.h"
 #include "detect/libraries.h"
 #include "detect/settings_check.h"
 #include "detect/settings_hash.h"
-#include "detect/stuck_calls.h"
 
 namespace runwarden::detect {
 namespace {
 
-std::string whose(const std::string& tenant) {
+std::string for_tenant(const std::string& tenant) {
   return tenant.empty() ? std::string() : " for tenant \"" + tenant + "\"";
 }
 
 std::string named(const model::DetectorEntry& entry) {
-  return "config: detector \"" + entry.key + "\"" + (entry.place.empty() ? "" : " (" + entry.place + ")");
+  return "config: detector \"" + entry.key + "\"" + (entry.location.empty() ? "" : " (" + entry.location + ")");
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ std::unique_ptr<Detector> Loading::load(const model::DetectorEntry& entry) {
   return detector;
 }
 
-// Fills the detector from its library; what is wrong, otherwise.
+// Fills the detector from its library. Returns the fault; empty on success.
 std::string Loading::take_library(const LibraryFile& file, Detector& detector) const {
   Result<const rw_entry*> entry = take_entry(file, context_.private_folder);
   if (!entry.ok()) return entry.error().detail;
@@ -44,36 +44,36 @@ std::string Loading::take_library(const LibraryFile& file, Detector& detector) c
   detector.file = file.file;
   detector.sha256 = file.sha256;
   detector.abi = abi_text(**entry);
-  detector.stuck =
-      context_.stuck == nullptr ? std::make_shared<std::atomic<int>>(0) : context_.stuck->of(detector.sha256, detector.entry.key);
+  detector.abandoned_calls = context_.abandoned_calls == nullptr ? std::make_shared<std::atomic<int>>(0)
+                                                                 : context_.abandoned_calls->of(detector.sha256, detector.entry.key);
   note_crashes(detector);
   return {};
 }
 
-// A library that has ended the process as often as makes for a quarantine begins in it.
+// Counts earlier crashes toward the quarantine.
 void Loading::note_crashes(Detector& detector) const {
-  if (context_.crashed == nullptr) return;
+  if (context_.crash_marks == nullptr) return;
   const std::int64_t now_ns = context_.clock->monotonic_ns();
   const std::int64_t now_ms = context_.clock->wall_ms();
-  for (const std::int64_t time_ms : context_.crashed->times_ms(detector.entry.key, detector.sha256)) {
+  for (const std::int64_t time_ms : context_.crash_marks->times_ms(detector.entry.key, detector.sha256)) {
     if (now_ms - time_ms > settings_.quarantine_window_ms) continue;
-    detector.quarantine.note_failure(now_ns - (now_ms - time_ms) * 1'000'000, "it ended the process");
+    detector.quarantine.note_failure(now_ns - (now_ms - time_ms) * 1'000'000, "it crashed the process");
   }
 }
 
-std::shared_ptr<Seat> Loading::seat(Detector& detector, const std::string& tenant, const std::string& settings_json) {
+std::shared_ptr<InstancePool> Loading::instances(Detector& detector, const std::string& tenant, const std::string& settings_json) {
   if (!check_settings(detector, tenant, settings_json)) return nullptr;
   const rw_info& info = *detector.functions->info;
   const bool concurrent = ((info.optional_caps | info.required_caps) & RW_CAP_CONCURRENT) != 0;
-  auto seat = std::make_shared<Seat>(detector, settings_json, concurrent);
-  seat->provenance = std::make_shared<const model::Provenance>(
+  auto instances = std::make_shared<InstancePool>(detector, settings_json, concurrent);
+  instances->provenance = std::make_shared<const model::Provenance>(
       model::Provenance{std::string(view(info.version)), detector.sha256, settings_hash(settings_json)});
   for (std::size_t count = concurrent ? 1 : context_.workers; count > 0; --count) {
     Result<Instance> made = Instance::create(*detector.functions, detector.host, *context_.clock, settings_json);
     if (!made.ok()) return refuse_creation(detector, tenant, made.error()), nullptr;
-    seat->add(std::move(*made));
+    instances->add(std::move(*made));
   }
-  return seat;
+  return instances;
 }
 
 void Loading::check_tenant(const std::string& tenant, const model::TenantChange& change) {
@@ -81,7 +81,7 @@ void Loading::check_tenant(const std::string& tenant, const model::TenantChange&
     const auto same = [&](const model::DetectorEntry& entry) { return entry.key == key; };
     if (std::any_of(settings_.entries.begin(), settings_.entries.end(), same)) return;
     faults.push_back("config: detectors.tenants." + tenant + "." + where + ": \"" + key +
-                     "\" is no enabled detector. Remove it, or enable the detector.");
+                     "\" is not an enabled detector. Remove it, or enable the detector.");
   };
   for (const std::string& key : change.disabled) check(key, "disabled");
   for (const auto& [key, unused] : change.settings_json) check(key, "settings");
@@ -91,7 +91,7 @@ void Loading::check_tenant(const std::string& tenant, const model::TenantChange&
 void Loading::refuse(const model::DetectorEntry& entry, const std::string& why) {
   const std::string line = named(entry) + ": " + why;
   if (!entry.optional) return faults.push_back(line);
-  if (context_.log) context_.log(LogLevel::warn, line + " It is optional: the service goes on without it.");
+  if (context_.log) context_.log(LogLevel::warn, line + " It is optional: the service continues without it.");
   DetectorInfo info;
   info.key = entry.key;
   info.library = entry.library;
@@ -103,7 +103,7 @@ void Loading::refuse(const model::DetectorEntry& entry, const std::string& why) 
   missing.push_back(std::move(info));
 }
 
-// A wrong setting is the operator's to mend, also where the detector is optional.
+// Invalid settings are an error even for an optional detector.
 bool Loading::check_settings(const Detector& detector, const std::string& tenant, const std::string& settings_json) {
   if (settings_json.empty()) return true;
   const std::vector<FieldFault> found = settings_faults(view(detector.functions->info->config_schema_json), settings_json);
@@ -113,13 +113,13 @@ bool Loading::check_settings(const Detector& detector, const std::string& tenant
 
 void Loading::refuse_creation(const Detector& detector, const std::string& tenant, const Error& error) {
   if (!error.faults.empty()) return faults.push_back(worded(detector, tenant, error.faults.front()));
-  const std::string what = "the detector \"" + detector.entry.key + "\" could not be created" + whose(tenant) + ": " + error.detail;
+  const std::string what = "the detector \"" + detector.entry.key + "\" could not be created" + for_tenant(tenant) + ": " + error.detail;
   refuse(detector.entry, refusal(detector.file, what).detail);
 }
 
 std::string Loading::worded(const Detector& detector, const std::string& tenant, const FieldFault& fault) const {
   if (context_.settings_fault) return context_.settings_fault(tenant, detector.entry.key, fault.pointer, fault.detail);
-  return named(detector.entry) + ": settings" + fault.pointer + whose(tenant) + ": " + fault.detail;
+  return named(detector.entry) + ": settings" + fault.pointer + for_tenant(tenant) + ": " + fault.detail;
 }
 
 }  // namespace runwarden::detect

@@ -1,12 +1,12 @@
-// Loads detectors for a set and gathers every fault on the way, so that an operator mends all of them at once. One thread.
+// Loads the detectors of a set and collects all faults, so that an operator can fix them in one pass. One thread.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "detect/instance_pool.h"
 #include "detect/library_file.h"
-#include "detect/seats.h"
 
 namespace runwarden::detect {
 
@@ -15,17 +15,17 @@ class Loading {
   // Settings and context outlive this.
   Loading(const model::DetectorSettings& settings, const LoadContext& context) : settings_(settings), context_(context) {}
 
-  // Null: refused; `faults` or, for an optional one, `missing` says why.
+  // Null if the detector is refused: the reason is in `faults` or, if it is optional, in `missing`.
   std::unique_ptr<Detector> load(const model::DetectorEntry& entry);
 
-  // Null: settings or creation refused, likewise. An empty tenant: the settings of everybody.
-  std::shared_ptr<Seat> seat(Detector& detector, const std::string& tenant, const std::string& settings_json);
+  // Null if the settings or the creation are refused, likewise. Empty tenant: the default settings.
+  std::shared_ptr<InstancePool> instances(Detector& detector, const std::string& tenant, const std::string& settings_json);
 
-  // Tenants may only speak of detectors that are enabled.
+  // Refuses tenant settings for detectors that are not enabled.
   void check_tenant(const std::string& tenant, const model::TenantChange& change);
 
-  std::vector<std::string> faults;    // a line each
-  std::vector<DetectorInfo> missing;  // optional ones without which the service goes on
+  std::vector<std::string> faults;    // one line each
+  std::vector<DetectorInfo> missing;  // optional detectors that could not be loaded
 
  private:
   std::string take_library(const LibraryFile& file, Detector& detector) const;

@@ -4,14 +4,14 @@ namespace runwarden::detect {
 
 bool Quarantine::note_failure(std::int64_t now_ns, std::string_view why) {
   const std::lock_guard lock(mutex_);
-  if (shut_) return false;
+  if (active_) return false;
   times_.push_back(now_ns);
   while (now_ns - times_.front() > window_ns_) times_.pop_front();
   if (times_.size() < static_cast<std::size_t>(failures_)) return false;
   reason_ = "failed " + std::to_string(failures_) + " times within " + std::to_string(window_ns_ / 1'000'000'000) + " s, last: ";
   reason_ += why;
   reason_ += "; skipped until the detectors are reloaded";
-  shut_.store(true, std::memory_order_release);
+  active_.store(true, std::memory_order_release);
   return true;
 }
 

@@ -16,9 +16,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxDepth = 64;  // of schema and settings: the checks below recurse
+constexpr int kMaxDepth = 64;  // of schema and settings, because the checks below recurse
 
-// The tree of a text that is good JSON of bounded depth; otherwise what is wrong.
+// Parses JSON text of bounded depth.
 Result<Json> read(std::string_view text) {
   if (Status status = check_json(text, kMaxDepth); !status.ok()) return std::move(status.error());
   return Json::parse(text, nullptr, false);
@@ -51,7 +51,7 @@ std::string subschema_fault(const Json& schema) {
 }
 
 std::string keyword_fault(const std::string& name, const Json& value) {
-  if (known_keywords().count(name) == 0) return "the keyword \"" + name + "\" is not checked by this host: leave it out";
+  if (known_keywords().count(name) == 0) return "the keyword \"" + name + "\" is not supported: remove it";
   const auto wants = [&](bool good, const char* what) { return good ? std::string() : "\"" + name + "\" must be " + what; };
   if (name == "type") {
     const bool list = value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), is_type);
@@ -126,7 +126,7 @@ std::string type_words(const Json& type) {
   return words;
 }
 
-// " from 2 to 1000", as far as the schema says.
+// " from 2 to 1000", if the schema has bounds.
 std::string range_words(const Json& schema) {
   const auto bound = [&](const char* name) { return schema.contains(name) ? std::optional(number_text(schema[name])) : std::nullopt; };
   const auto low = bound("minimum"), high = bound("maximum"), above = bound("exclusiveMinimum"), below = bound("exclusiveMaximum");
@@ -150,7 +150,7 @@ class Checker {
 
   void check(const Json& schema, const Json& value, const std::string& at) {
     if (schema.is_boolean()) {
-      if (!schema.get<bool>()) fault(at, "nothing may stand here, got " + shown(value));
+      if (!schema.get<bool>()) fault(at, "expected no value, got " + shown(value));
       return;
     }
     if (!check_scalar(schema, value, at)) return;

@@ -1,4 +1,4 @@
-// Checks a detector's settings against the JSON Schema that it carries. Pure; any thread.
+// Checks a detector's settings against its JSON Schema. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace runwarden::detect {
 
-// What is wrong with the schema itself: no JSON object, or a keyword that the host does not check (rw_info.config_schema_json lists
-// those it does). Empty: nothing.
+// Why the schema itself is invalid: it is not a JSON object, or it has a keyword that the host does not support
+// (rw_info.config_schema_json lists the supported ones). Empty if it is valid.
 std::string schema_fault(std::string_view schema_json);
 
-// Every fault of the settings, with the JSON Pointer (RFC 6901) of the value; empty when they are good. The schema is one without
-// fault, or empty: any object will do.
+// All faults of the settings, each with the JSON Pointer (RFC 6901) of the value. Empty if they are valid. The schema must be valid; an
+// empty one accepts any object.
 std::vector<FieldFault> settings_faults(std::string_view schema_json, std::string_view settings_json);
 
 }  // namespace runwarden::detect

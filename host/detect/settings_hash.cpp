@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kExact = 9007199254740992.0;  // 2^53: whole numbers below it are exact
+constexpr double kExact = 9007199254740992.0;  // 2^53: doubles represent all integers below it exactly
 
 void unify_numbers(json& value) {
   if (value.is_structured()) {

@@ -1,4 +1,4 @@
-// What tells two sets of settings apart, however they were written down. Pure; any thread.
+// Identifies settings independently of their formatting. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace runwarden::detect {
 
-// The JSON text with its members sorted by name, without white space, and numbers without a fraction as integers: two spellings of
-// the same settings become one. Text that is no JSON stays as it is; none at all is {}.
+// The JSON text with members sorted by name, without white space, and with numbers without a fraction as integers. Returns invalid JSON
+// unchanged, and {} for empty text.
 std::string canonical_json(std::string_view json);
 
 // SHA-256 of canonical_json(), lower-case hexadecimal.

@@ -4,6 +4,15 @@
 class Nothing : public rw::Detector {
  public:
   static constexpr rw::Info info() { return {"nothing", "1", "Nothing"}; }
+  void configure(std::string_view json) override {
+    const rw::Settings settings(json);
+    settings.require("name").object("more").text("name", "");
+    wanted_ = settings.boolean(
+        "on", settings.integer("repeats", 3) > 2 && settings.number("ratio", 0.5) < 1 && settings.strings("words").empty());
+  }
   void evaluate(const rw::Run&, rw::Call&) override {}
+
+ private:
+  bool wanted_ = false;
 };
 RW_DETECTORS(Nothing);

@@ -96,15 +96,17 @@ TEST_P(BadAnimal, FailsItsCase) {
   EXPECT_THAT(verdict.note(name), MatchesRegex(note));
 }
 
+#define NO_SETTINGS "; no settings were given; if it needs some, give them with --settings FILE"
 constexpr const char* kCrashed = "(crashed: signal [0-9]+ \\(.*\\)|ended the process with exit status [1-9][0-9]*)";
 
 INSTANTIATE_TEST_SUITE_P(
     Zoo, BadAnimal,
     testing::Values(
-        Wrong{"create_fails", "create", "no licence for today"},
-        Wrong{"create_forgets", "create", "create answered RW_OK without an instance"},
-        Wrong{"throws_create", "create", "threw an exception across the ABI: boom in create"}, Wrong{"crashes", "empty_run", kCrashed},
-        Wrong{"crashes_on_nothing", "null_fields", kCrashed}, Wrong{"crashes_on_settings", "invalid_settings", kCrashed},
+        Wrong{"create_fails", "create", "no licence for today" NO_SETTINGS},
+        Wrong{"create_forgets", "create", "create returned RW_OK without an instance" NO_SETTINGS},
+        Wrong{"throws_create", "create", "threw an exception across the ABI: boom in create" NO_SETTINGS},
+        Wrong{"crashes", "empty_run", kCrashed}, Wrong{"crashes_on_nothing", "null_fields", kCrashed},
+        Wrong{"crashes_on_settings", "invalid_settings", kCrashed},
         Wrong{"ends_the_process", "empty_run", "ended the process with exit status 7"},
         Wrong{"never_returns", "empty_run", "did not end within 1 s"},
         Wrong{"throws_evaluate", "empty_run", "run 1 of 2: threw an exception across the ABI: boom in evaluate"},
@@ -113,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"stops_early", "empty_run", "run 1 of 2: answered RW_STOPPED though should_stop was 0"},
         Wrong{"bad_utf8", "empty_run", "run 1 of 2: its finding was refused: title or summary is not UTF-8 text without NUL"},
         Wrong{"bad_step", "long_run", "run 1 of 1: its finding was refused: the primary step is 10000, the run has 10000 steps"},
-        Wrong{"too_long", "empty_run", "run 1 of 2: its finding was refused: the title in bytes has 513, the limit is 512"},
+        Wrong{"too_long", "empty_run", "run 1 of 2: its finding was refused: the title has 513 bytes, the limit is 512"},
         Wrong{"too_many", "empty_run", "run 1 of 2: 10 findings were beyond the limit of 64"},
         Wrong{"heeds_no_stop", "should_stop",
               "told to stop at once: took [0-9]+ ms, at most 1000 ms are allowed here; ask should_stop in every loop"},
@@ -157,6 +159,15 @@ TEST(Conformance, SettingsThatAreNotWanted_AreFound) {
   EXPECT_THAT(verdict.with_result("failed"), testing::Contains("create"));
   EXPECT_THAT(verdict.note("create"), HasSubstr("settings/repeats: expected an integer from 2 to 1000, got \"ten\""));
   EXPECT_EQ(judged_animal("good", {"--settings", R"({"repeats": 5})"}).exit_code, 0);
+}
+
+TEST(Conformance, WhereCreateFails_NothingElseIsTried) {
+  const Verdict verdict = judged_animal("create_fails", {"--settings", "{}"});
+  EXPECT_EQ(verdict.exit_code, 1);
+  EXPECT_THAT(verdict.with_result("failed"), ElementsAre("create"));
+  EXPECT_EQ(verdict.note("create"), "no licence for today") << "settings were given: no hint";
+  EXPECT_EQ(verdict.with_result("skipped").size(), verdict.report["cases"].size() - 2);
+  EXPECT_EQ(verdict.note("long_run"), "create failed");
 }
 
 TEST(Conformance, TheTable_ShowsEveryCaseAndTheSum) {

@@ -58,7 +58,7 @@ TEST_F(DetectorSetTest, WhenADetectorFails_ItsFindingsAreDroppedWhole) {
 }
 
 TEST_F(DetectorSetTest, WhenADetectorFailsWithoutAText_TheStatusIsNamed) {
-  EXPECT_EQ(report("fails_silently").reason, "status -77 without a text");
+  EXPECT_EQ(report("fails_silently").reason, "status -77 without an error text");
 }
 
 TEST_F(DetectorSetTest, WhenADetectorThrowsAcross_TheHostLives) {
@@ -100,14 +100,14 @@ TEST_F(DetectorSetTest, WhenAFindingIsRefused_ItDoesNotLookLikeNothingFound) {
   EXPECT_EQ(said.reason, "its finding was refused: the primary step is 0, the run has 0 steps");
   settings.entries.clear();
   said = report("too_long");
-  EXPECT_EQ(said.reason, "its finding was refused: the title in bytes has 513, the limit is 512");
+  EXPECT_EQ(said.reason, "its finding was refused: the title has 513 bytes, the limit is 512");
 }
 
 TEST_F(DetectorSetTest, WhenFindingsAreTooMany_TheFirstStandAndTheRestAreCounted) {
   const auto said = report("too_many");
   EXPECT_EQ(said.status, DetectorStatus::fired);
   EXPECT_EQ(verdict.findings.size(), 64U);
-  EXPECT_EQ(said.reason, "10 more findings were beyond the limit of 64");
+  EXPECT_EQ(said.reason, "10 more findings exceeded the limit of 64");
 }
 
 TEST_F(DetectorSetTest, WhenADetectorLeaksAThread_NothingElseSuffers) {
@@ -203,7 +203,7 @@ TEST_F(DetectorSetTest, WhenATenantsChangeIsWrong_TheSetIsRefused) {
   enable("good");
   settings.tenants["acme"] = {{"lion"}, {{"zoo", R"({"repeats":1})"}}};
   const std::string text = refusal();
-  EXPECT_THAT(text, HasSubstr("config: detectors.tenants.acme.disabled: \"lion\" is no enabled detector."));
+  EXPECT_THAT(text, HasSubstr("config: detectors.tenants.acme.disabled: \"lion\" is not an enabled detector."));
   EXPECT_THAT(text, HasSubstr("settings/repeats for tenant \"acme\": expected an integer from 2 to 1000, got 1"));
 }
 

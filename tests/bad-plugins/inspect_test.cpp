@@ -31,7 +31,7 @@ TEST_F(Inspect, WhenTheFileLiesElsewhere_ThatIsANoteOnly) {
   const Inspection found = inspect(file, settings.search_path);
   EXPECT_TRUE(found.loadable);
   ASSERT_EQ(found.notes.size(), 1U);
-  EXPECT_THAT(found.notes[0], testing::StartsWith("where it lies: " + file.string() + " lies outside of "));
+  EXPECT_THAT(found.notes[0], testing::StartsWith("location: " + file.string() + " is outside "));
   EXPECT_TRUE(inspect(file, {}).loadable);
 }
 
@@ -48,7 +48,7 @@ TEST_F(Inspect, WhenTheHostIsTooOld_TellsTheVersionsAndTheRefusal) {
 
 TEST_F(Inspect, WhenTheFileIsNoLibrary_SaysSo) {
   EXPECT_THAT(inspect(put("x.so", "hello"), {}).refusal,
-              HasSubstr("x.so: refused: is no ELF file. Build it with runwarden_add_detector on "));
+              HasSubstr("x.so: refused: is not an ELF file. Build it with runwarden_add_detector on "));
   EXPECT_THAT(inspect(detectors / "none.so", {}).refusal, HasSubstr("No such file"));
 }
 

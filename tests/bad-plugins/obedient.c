@@ -1,5 +1,6 @@
 /* Does what the run's userRequestText tells it: "wait PATH" does not return before that file is there, "sleep N" before N seconds have
- * passed, "segv", "abort", "exit" and "overflow" end the process. Any other run gets one finding, "repeats N" after its settings. Its
+ * passed, "segv", "abort", "exit" and "overflow" end the process; "log " and "print " before one of these log 30 lines or print one first.
+ * Any other run gets one finding, "repeats N" after its settings. Its
  * friend zoo_two never obeys, and zoo_many says that it may be called on several threads at once. */
 #include <runwarden/detector.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 typedef struct {
+  const rw_host* host;
   int repeats;
 } instance;
 
@@ -20,8 +22,9 @@ static rw_status create(const rw_host* host, const rw_call* call, rw_str config,
   instance* self = calloc(1, sizeof *self);
   char copy[256];
   const char* found;
-  (void)host, (void)call;
+  (void)call;
   if (self == NULL) return RW_INTERNAL;
+  self->host = host;
   if (config.ptr != NULL && config.len < sizeof copy) {
     memcpy(copy, config.ptr, config.len);
     copy[config.len] = '\0';
@@ -62,8 +65,25 @@ static int overflow(volatile char* above, int depth) {
   return overflow(here, depth + 1) + here[0];
 }
 
-static void obey(const char* what) {
+static void log_lines(const rw_host* host) {
+  char line[32];
+  int i;
+  for (i = 1; i <= 30; ++i) {
+    snprintf(line, sizeof line, "line %d", i);
+    host->log(host->ctx, i == 30 ? RW_LOG_WARNING : RW_LOG_DEBUG, text(line));
+  }
+}
+
+static void obey(const rw_host* host, const char* what) {
   volatile char first = 0;
+  if (strncmp(what, "log ", 4) == 0) {
+    log_lines(host);
+    what += 4;
+  }
+  if (strncmp(what, "print ", 6) == 0) {
+    printf("printed\n");
+    what += 6;
+  }
   if (strncmp(what, "wait ", 5) == 0) wait_for(what + 5);
   if (strncmp(what, "sleep ", 6) == 0) sleep((unsigned)atoi(what + 6));
   if (strcmp(what, "segv") == 0) *(volatile int*)8 = 1;
@@ -78,7 +98,7 @@ static rw_status evaluate(void* self, const rw_run* run, const rw_call* call) {
   if (request.ptr != NULL && request.len < sizeof what) {
     memcpy(what, request.ptr, request.len);
     what[request.len] = '\0';
-    obey(what);
+    obey(((const instance*)self)->host, what);
   }
   return emit(self, call);
 }

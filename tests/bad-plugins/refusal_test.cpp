@@ -58,11 +58,11 @@ TEST_F(Refusal, WhenTheFileIsGood_ThereIsNone) {
 }
 
 TEST_F(Refusal, WhenTheFileIsNoElf_SaysSo) {
-  EXPECT_EQ(refused_bytes("#!/bin/sh\n"), "is no ELF file." + build_it());
+  EXPECT_EQ(refused_bytes("#!/bin/sh\n"), "is not an ELF file." + build_it());
 }
 
 TEST_F(Refusal, WhenTheFileIsEmpty_SaysSo) {
-  EXPECT_EQ(refused_bytes(""), "is no ELF file." + build_it());
+  EXPECT_EQ(refused_bytes(""), "is not an ELF file." + build_it());
 }
 
 TEST_F(Refusal, WhenTheFileIsForAnotherMachine_SaysSo) {
@@ -73,11 +73,12 @@ TEST_F(Refusal, WhenTheFileIsForAnotherMachine_SaysSo) {
 }
 
 TEST_F(Refusal, WhenTheFileIs32Bit_SaysSo) {
-  EXPECT_EQ(with_header([](Elf64_Ehdr& header) { header.e_ident[EI_CLASS] = ELFCLASS32; }), "is no 64-bit library." + build_it());
+  EXPECT_EQ(with_header([](Elf64_Ehdr& header) { header.e_ident[EI_CLASS] = ELFCLASS32; }), "is not a 64-bit library." + build_it());
 }
 
 TEST_F(Refusal, WhenTheFileIsAnObject_SaysSo) {
-  EXPECT_EQ(with_header([](Elf64_Ehdr& header) { header.e_type = ET_REL; }), "is no shared library (ELF type 1, expected 3)." + build_it());
+  EXPECT_EQ(with_header([](Elf64_Ehdr& header) { header.e_type = ET_REL; }),
+            "is not a shared library (ELF type 1, expected 3)." + build_it());
 }
 
 TEST_F(Refusal, WhenTheFileIsCutShort_SaysSoAtEveryLength) {
@@ -90,18 +91,20 @@ TEST_F(Refusal, WhenTheFileIsCutShort_SaysSoAtEveryLength) {
 
 TEST_F(Refusal, WhenTheStackIsExecutable_SaysSo) {
   EXPECT_EQ(refused("exec_stack"),
-            "asks for an executable stack. Link it with -z noexecstack (an assembler file without a .note.GNU-stack section is the usual "
+            "requests an executable stack. Link it with -z noexecstack (an assembler file without a .note.GNU-stack section is the usual "
             "cause).");
 }
 
 TEST_F(Refusal, WhenThereIsNoEntry_SaysSo) {
-  EXPECT_EQ(refused("no_symbol"),
-            "exports no runwarden_entry_v1: it is no detector library. Build it with runwarden_add_detector and RW_DETECTORS or RW_ENTRY.");
+  EXPECT_EQ(
+      refused("no_symbol"),
+      "exports no runwarden_entry_v1: it is not a detector library. Build it with runwarden_add_detector and RW_DETECTORS or RW_ENTRY.");
 }
 
 TEST_F(Refusal, WhenASymbolIsUnresolved_RepeatsTheLoadersWords) {
-  EXPECT_EQ(refused("unresolved"),
-            "the loader says: unresolved.so: undefined symbol: nobody_has_this_function. Build it against the libraries of this machine.");
+  EXPECT_EQ(
+      refused("unresolved"),
+      "the loader reports: unresolved.so: undefined symbol: nobody_has_this_function. Build it against the libraries of this machine.");
 }
 
 TEST_F(Refusal, WhenTheMajorIsAnother_SaysSo) {
@@ -160,7 +163,7 @@ TEST_F(Refusal, WhenThereAreNoDetectors_SaysSo) {
 
 TEST_F(Refusal, WhenTheSchemaIsFaulty_SaysSo) {
   EXPECT_EQ(refused("bad_schema"),
-            "the detector \"zoo\" has a faulty settings schema: the keyword \"pattern\" is not checked by this host: leave it out.");
+            "the detector \"zoo\" has a faulty settings schema: the keyword \"pattern\" is not supported: remove it.");
 }
 
 TEST_F(Refusal, WhenCreateFails_RepeatsThePluginsText) {
@@ -168,7 +171,7 @@ TEST_F(Refusal, WhenCreateFails_RepeatsThePluginsText) {
 }
 
 TEST_F(Refusal, WhenCreateGivesNothing_SaysSo) {
-  EXPECT_EQ(refused("create_forgets"), "the detector \"zoo\" could not be created: create answered RW_OK without an instance");
+  EXPECT_EQ(refused("create_forgets"), "the detector \"zoo\" could not be created: create returned RW_OK without an instance");
 }
 
 TEST_F(Refusal, WhenCreateThrowsAcross_SaysSo) {
@@ -199,7 +202,7 @@ TEST_F(Refusal, WhenTheFileOrFolderIsWritableByOthers_SaysSo) {
   ::chmod(file.c_str(), 0664);
   EXPECT_THAT(refusal(), EndsWith("good.so: refused: the file is writable by its group. Run chmod go-w on it."));
   ::chmod(file.c_str(), 0646);
-  EXPECT_THAT(refusal(), EndsWith("good.so: refused: the file is writable by everybody. Run chmod go-w on it."));
+  EXPECT_THAT(refusal(), EndsWith("good.so: refused: the file is writable by everyone. Run chmod go-w on it."));
   ::chmod(file.c_str(), 0644);
   ::chmod(detectors.c_str(), 0775);
   EXPECT_THAT(refusal(),
@@ -220,12 +223,12 @@ TEST_F(Refusal, WhenTheFileLiesOutside_SaysSo) {
   const auto outside = folder / "elsewhere.so";
   std::filesystem::copy_file(detectors / "good.so", outside);
   settings.entries.push_back({"zoo", outside.string(), {}, false, {}});
-  EXPECT_THAT(refusal(), EndsWith("elsewhere.so: refused: " + outside.string() + " lies outside of " + detectors.string() +
+  EXPECT_THAT(refusal(), EndsWith("elsewhere.so: refused: " + outside.string() + " is outside " + detectors.string() +
                                   ". Move it into one of these folders, or add its own to detectors.search_path."));
   settings.entries[0].library = "../elsewhere.so";
-  EXPECT_THAT(refusal(), HasSubstr("\"../elsewhere.so\" leads out of detectors.search_path."));
+  EXPECT_THAT(refusal(), HasSubstr("\"../elsewhere.so\" leaves detectors.search_path."));
   settings.entries[0].library = (detectors / ".." / "elsewhere.so").string();
-  EXPECT_THAT(refusal(), HasSubstr(" lies outside of "));
+  EXPECT_THAT(refusal(), HasSubstr(" is outside "));
 }
 
 TEST_F(Refusal, WhenTheFileIsALink_SaysSo) {
@@ -244,7 +247,7 @@ TEST_F(Refusal, WhenAFolderOnTheWayIsALink_SaysSo) {
   settings.entries.push_back({"zoo", "sub/good.so", {}, false, {}});
   EXPECT_THAT(refusal(), HasSubstr("good.so: refused: cannot open the folder"));
   settings.entries[0].library = (detectors / "sub" / "good.so").string();
-  EXPECT_THAT(refusal(), HasSubstr(" lies outside of "));
+  EXPECT_THAT(refusal(), HasSubstr(" is outside "));
 }
 
 TEST_F(Refusal, WhenThereIsNoSuchFile_SaysWhereItWasLookedFor) {
@@ -258,10 +261,10 @@ TEST_F(Refusal, WhenThereIsNoSuchFile_SaysWhereItWasLookedFor) {
 TEST_F(Refusal, WhenTheFileIsAFolderOrAPipe_SaysSo) {
   std::filesystem::create_directory(detectors / "dir.so");
   settings.entries.push_back({"zoo", "dir.so", {}, false, {}});
-  EXPECT_THAT(refusal(), EndsWith("dir.so: refused: is no regular file."));
+  EXPECT_THAT(refusal(), EndsWith("dir.so: refused: is not a regular file."));
   ASSERT_EQ(::mkfifo((detectors / "pipe.so").c_str(), 0644), 0);
   settings.entries[0].library = "pipe.so";
-  EXPECT_THAT(refusal(), EndsWith("pipe.so: refused: is no regular file."));
+  EXPECT_THAT(refusal(), EndsWith("pipe.so: refused: is not a regular file."));
 }
 
 TEST_F(Refusal, WhenSeveralAreFaulty_TellsAllOfThem) {

@@ -53,6 +53,9 @@
 #ifndef ZOO_CREATE
 #define ZOO_CREATE create_fine
 #endif
+#ifndef ZOO_DESTROY
+#define ZOO_DESTROY destroy_fine
+#endif
 #ifndef ZOO_EVALUATE
 #define ZOO_EVALUATE emit_one
 #endif
@@ -288,8 +291,13 @@ UNUSED static rw_status call_nobody(void* self, const rw_run* run, const rw_call
 }
 #endif
 
-static void destroy_fine(void* self) {
+UNUSED static void destroy_fine(void* self) {
   (void)self;
+}
+
+UNUSED static void destroy_crashes(void* self) {
+  (void)self;
+  *(volatile int*)8 = 1;
 }
 
 /* ---- what it says of itself ---- */
@@ -297,7 +305,7 @@ static void destroy_fine(void* self) {
 static const rw_info info = {ZOO_INFO_SIZE,   ZOO_SCHEMA_MINOR, ZOO_REQUIRED_CAPS,    ZOO_OPTIONAL_CAPS,
                              RW_STR(ZOO_KEY), RW_STR("1.0.0"),  RW_STR("Zoo animal"), RW_STR(ZOO_SCHEMA)};
 static const rw_info second_info = {sizeof(rw_info), 0, 0, 0, RW_STR(ZOO_SECOND_KEY), RW_STR("1.0.0"), RW_STR("Its friend"), {NULL, 0}};
-static const rw_detector detector = {ZOO_DETECTOR_SIZE, 0, &info, ZOO_CREATE, ZOO_EVALUATE, destroy_fine, NULL};
+static const rw_detector detector = {ZOO_DETECTOR_SIZE, 0, &info, ZOO_CREATE, ZOO_EVALUATE, ZOO_DESTROY, NULL};
 static const rw_detector second = {sizeof(rw_detector), 0, &second_info, create_fine, emit_one, destroy_fine, NULL};
 static const rw_detector* const detectors[] = {&detector, &second};
 

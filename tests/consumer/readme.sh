@@ -37,9 +37,10 @@ expect() {
 
 follow "$place/prefix/share/doc/runwarden-sdk/README.md" "$place/author"
 expect "PII leak: agent said an e-mail address that nobody gave it"
+expect "Refund loop: agent said an e-mail address that nobody gave it"
 expect "Late shipping: ship"
 expect "Slow step: \"search_orders\" took 95 s"
-[ "$(grep -c '^conformant$' "$place/said")" -eq 2 ] || { cat "$place/said"; echo "not every example is conformant"; exit 1; }
+[ "$(grep -c '^conformant$' "$place/said")" -eq 3 ] || { cat "$place/said"; echo "not every example is conformant"; exit 1; }
 [ "$(grep -c '"detectorKey":"late_shipping"' "$place/said")" -eq 1 ] || { cat "$place/said"; echo "analyze found nothing"; exit 1; }
 
 if grep -q warning: "$place/said"; then cat "$place/said"; echo "an example does not compile cleanly"; exit 1; fi
@@ -48,6 +49,9 @@ cp -r "$place/prefix/share/runwarden/example-c" "$place/c"
 follow "$place/c/README.md" "$place/c"
 expect "this host takes it"
 [ "$(nm -D --defined-only "$place/c/slow_step.so" | awk '$2 ~ /[BDRTV]/ {print $NF}')" = runwarden_entry_v1 ] || { echo "it exports more"; exit 1; }
+
+# A copy that was renamed has nothing left of the old name.
+if grep -rniE "pii.?leak" "$place/author/refund_loop" --exclude=rename --exclude-dir=build; then echo "rename left these lines"; exit 1; fi
 
 # What the template's CI files call, where the README left the template.
 template=$place/author/pii_leak

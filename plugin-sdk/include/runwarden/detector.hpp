@@ -3,12 +3,12 @@
 //   class PiiLeak : public rw::Detector {
 //    public:
 //     static rw::Info info() { return {"pii_leak", "1.0.0", "PII leak"}; }
-//     void configure(std::string_view settings_json) override;          // [main] once; may throw
+//     void configure(std::string_view settings_json) override;          // [main] once; may throw; see rw::Settings
 //     void evaluate(const rw::Run& run, rw::Call& call) override;       // [worker] once a run; may throw
 //   };
 //   RW_DETECTORS(PiiLeak);
 //
-// Header only, no library and no JSON parser behind it. Everything here is compiled into your library; only the C structs of
+// Header only, no library behind it. Everything here is compiled into your library; only the C structs of
 // detector.h cross to the host. Exceptions end at the entry points below: what() becomes the text of the error.
 //
 // Text is std::string_view. An absent text has data() == nullptr, an empty one has not: rw::present tells them apart.
@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "runwarden/detector.h"
+#include "runwarden/settings.hpp"
 
 namespace rw {
 
@@ -307,14 +308,6 @@ class Refused : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-// Throw it from configure: the settings are wrong. The pointer says where ("/repeats"), so that the operator is told file,
-// line and column.
-class BadSettings : public std::runtime_error {
- public:
-  BadSettings(std::string_view json_pointer, std::string_view detail)
-      : std::runtime_error(std::string(json_pointer) + ": " + std::string(detail)) {}
-};
-
 // Throw it from evaluate to end early because should_stop() said so.
 class Stopped : public std::runtime_error {
  public:
@@ -442,8 +435,8 @@ class Detector {
   Detector& operator=(const Detector&) = delete;
   virtual ~Detector() = default;
 
-  // [main] The settings as JSON text: an object, checked against the schema before; absent when the operator gave none.
-  // Throw BadSettings, or anything, to refuse.
+  // [main] The settings as JSON text: an object, checked against the schema before; absent when the operator gave none. Read them
+  // with rw::Settings. Throw BadSettings, or anything, to refuse.
   virtual void configure(std::string_view settings_json) { (void)settings_json; }
 
   // [worker] Looks at one run. Must not keep state between runs. With RW_CAP_CONCURRENT it runs on several threads at once.

@@ -35,33 +35,14 @@ std::vector<std::string_view> addresses(std::string_view text) {
   return found;
 }
 
-// The settings are flat enough to be read without a JSON library; the host has checked them against the schema before.
-// Anything larger: link the JSON library that you like.
-std::vector<std::string> strings_of(std::string_view json, std::string_view name) {
-  std::vector<std::string> out;
-  std::size_t at = json.find("\"" + std::string(name) + "\"");
-  if (at == std::string_view::npos) return out;
-  const std::size_t end = json.find(']', at);
-  at = json.find('[', at);
-  while (at < end) {
-    const std::size_t open = json.find('"', at);
-    if (open >= end) break;
-    const std::size_t close = json.find('"', open + 1);
-    out.emplace_back(json.substr(open + 1, close - open - 1));
-    at = close + 1;
-  }
-  return out;
-}
-
 class PiiLeak : public rw::Detector {
  public:
   static constexpr rw::Info info() { return {"pii_leak", "1.0.0", "PII leak", kSchema}; }
 
   void configure(std::string_view settings_json) override {
-    ignored_ = strings_of(settings_json, "ignore_domains");
-    if (const std::size_t at = settings_json.find("\"score\":"); at != std::string_view::npos) {
-      score_ = std::stoi(std::string(settings_json.substr(at + 8)));
-    }
+    const rw::Settings settings(settings_json);
+    ignored_ = settings.strings("ignore_domains");
+    score_ = settings.integer("score", 75, 1, 100);
   }
 
   void evaluate(const rw::Run& run, rw::Call& call) override {

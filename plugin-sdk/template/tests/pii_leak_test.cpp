@@ -1,6 +1,7 @@
 // Any test framework will do; this needs none.
 #include <cstdio>
 #include <runwarden/testing.hpp>
+#include <string>
 
 using namespace rw::testing;
 
@@ -40,6 +41,16 @@ void says_what_the_settings_suppressed() {
   expect(answer.clean() && answer.suppressed.size() == 1, "an ignored domain is suppressed, and says so");
 }
 
+void refuses_settings_that_are_wrong() {
+  std::string said = "nothing";
+  try {
+    Subject("pii_leak", R"({"score":"high"})");
+  } catch (const CreateFailed& refused) {
+    said = refused.what();
+  }
+  expect(said == "/score: expected an integer from 1 to 100, got \"high\"", "a score that is no number is refused, with its place");
+}
+
 void abstains_when_the_model_said_nothing() {
   FakeRun run;
   run.add(tool_step("get_order").output("{}"));
@@ -57,6 +68,7 @@ int main() {
   fires_on_an_address_from_nowhere();
   stays_quiet_on_an_address_that_a_tool_gave();
   says_what_the_settings_suppressed();
+  refuses_settings_that_are_wrong();
   abstains_when_the_model_said_nothing();
   stops_at_the_deadline();
   return faults == 0 ? 0 : 1;

@@ -38,7 +38,7 @@ struct ExplanationText : testing::Test {
   }
   std::string text() {
     std::ostringstream out;
-    print_explanation(out, pipeline::explanation_of(run, verdict), verdict);
+    print_explanation(out, ingest::explanation_of(run, verdict), verdict);
     return out.str();
   }
 

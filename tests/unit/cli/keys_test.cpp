@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/time_text.h"
-#include "store/lmdb_store.h"
+#include "store/lmdb/store.h"
 #include "unit/cli/program.h"
 
 namespace runwarden::cli {

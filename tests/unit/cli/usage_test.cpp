@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"no_id", {"keys", "revoke"}, "id is required"}, UsageCase{"bad_score", {"analyze", "--fail-on", "101"}, "--fail-on"},
         UsageCase{"bad_threads", {"analyze", "--threads", "-1"}, "--threads"},
         UsageCase{"no_library", {"detectors", "inspect"}, "files is required"},
-        UsageCase{"no_runs", {"detectors", "test", "x.so"}, "runs is required"},
+        UsageCase{"no_runs", {"detectors", "test", "x.so"}, "A file with a run, or --tenant and --run, is required"},
         UsageCase{"export_of_nobody", {"export"}, "--tenant is required"},
         UsageCase{"export_since_when", {"export", "--tenant", "t", "--since", "monday"}, "expected a time such as 2026-11-01T00:00:00Z"},
         UsageCase{"two_imports", {"import", "a", "b"}, "not expected: b"}, UsageCase{"backup_nowhere", {"backup"}, "folder is required"},

@@ -45,7 +45,7 @@ TEST(CrashMarks, ARunIsKnownByItsIdOrItsContent) {
   marks.put({mark("r", 7)});
   EXPECT_TRUE(marks.any());
   EXPECT_THAT(marks.reason({"loop", "abc", "acme", "r", kNothing}).value_or(""),
-              HasSubstr("it ended the process (SIGSEGV) while it looked at this run at 2026-09-"));
+              HasSubstr("it crashed the process (SIGSEGV) while evaluating this run at 2026-09-"));
   EXPECT_TRUE(marks.reason({"loop", "abc", "acme", "run_fresh", content(7)}));
   EXPECT_FALSE(marks.reason({"loop", "abc", "acme", "run_fresh", content(8)}));
 }

@@ -1,4 +1,4 @@
-#include "detect/run_view.h"
+#include "detect/abi_run_view.h"
 
 #include <new>
 
@@ -72,7 +72,7 @@ rw_step view_of(const model::Step& step) {
 
 }  // namespace
 
-RunView::RunView(const model::Run& run, std::string_view tenant) : run_(run) {
+AbiRunView::AbiRunView(const model::Run& run, std::string_view tenant) : run_(run) {
   steps_.reserve(run.steps.size());
   for (const model::Step& step : run.steps) steps_.push_back(view_of(step));
   raw_.struct_size = sizeof raw_;
@@ -90,17 +90,17 @@ RunView::RunView(const model::Run& run, std::string_view tenant) : run_(run) {
   raw_.model = str(run.model);
   raw_.raw_json = str(run.document);
   raw_.ctx = this;
-  raw_.step_at = &RunView::step_at;
-  raw_.find = &RunView::find;
+  raw_.step_at = &AbiRunView::step_at;
+  raw_.find = &AbiRunView::find;
 }
 
-const rw_step* RunView::step_at(void* ctx, std::uint32_t index) noexcept {
-  const auto& steps = static_cast<RunView*>(ctx)->steps_;
+const rw_step* AbiRunView::step_at(void* ctx, std::uint32_t index) noexcept {
+  const auto& steps = static_cast<AbiRunView*>(ctx)->steps_;
   return index < steps.size() ? &steps[index] : nullptr;
 }
 
-rw_status RunView::find(void* ctx, std::int32_t step, rw_str pointer, rw_value* out) noexcept {
-  auto& self = *static_cast<RunView*>(ctx);
+rw_status AbiRunView::find(void* ctx, std::int32_t step, rw_str pointer, rw_value* out) noexcept {
+  auto& self = *static_cast<AbiRunView*>(ctx);
   const auto count = static_cast<std::int64_t>(self.steps_.size());
   if (out == nullptr || pointer.ptr == nullptr || step < RW_NO_STEP || step >= count) return RW_INVALID_ARGUMENT;
   const std::string_view where(pointer.ptr, pointer.len);

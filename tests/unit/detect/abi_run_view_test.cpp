@@ -1,4 +1,4 @@
-#include "detect/run_view.h"
+#include "detect/abi_run_view.h"
 
 #include <gtest/gtest.h>
 #include <runwarden/detector.hpp>
@@ -6,9 +6,9 @@
 namespace runwarden::detect {
 namespace {
 
-class RunViewTest : public testing::Test {
+class AbiRunViewTest : public testing::Test {
  protected:
-  RunViewTest() {
+  AbiRunViewTest() {
     run_.document = R"({"runId":"r1","metadata":{"cents":5},"steps":[{"stepId":"step_1","note":"\u0041"},{"stepId":"s2"}]})";
     run_.id = "r1";
     run_.outcome = run_.arena.keep("");
@@ -32,8 +32,8 @@ class RunViewTest : public testing::Test {
   model::Run run_;
 };
 
-TEST_F(RunViewTest, WhenFieldsAreAbsent_SaysSoApartFromEmpty) {
-  const RunView view(run_, "acme");
+TEST_F(AbiRunViewTest, WhenFieldsAreAbsent_SaysSoApartFromEmpty) {
+  const AbiRunView view(run_, "acme");
   const rw::Run run(view.raw());
   EXPECT_FALSE(rw::present(run.user_request()));
   EXPECT_TRUE(rw::present(run.outcome()));
@@ -52,15 +52,15 @@ TEST_F(RunViewTest, WhenFieldsAreAbsent_SaysSoApartFromEmpty) {
   EXPECT_EQ(run[1].started_ms(), std::optional<std::int64_t>(7));
 }
 
-TEST_F(RunViewTest, WhenTextsAreRead_TheyAreTheRunsOwnBytes) {
-  const RunView view(run_, "acme");
+TEST_F(AbiRunViewTest, WhenTextsAreRead_TheyAreTheRunsOwnBytes) {
+  const AbiRunView view(run_, "acme");
   const rw::Run run(view.raw());
   EXPECT_EQ(static_cast<const void*>(run[0].name().data()), static_cast<const void*>(run_.steps[0].name.data()));
   EXPECT_EQ(static_cast<const void*>(run.raw_json().data()), static_cast<const void*>(run_.document.data()));
 }
 
-TEST_F(RunViewTest, WhenAMemberIsAskedFor_FindsItInRunAndStep) {
-  const RunView view(run_, "acme");
+TEST_F(AbiRunViewTest, WhenAMemberIsAskedFor_FindsItInRunAndStep) {
+  const AbiRunView view(run_, "acme");
   const rw::Run run(view.raw());
   EXPECT_EQ(run.find("/metadata/cents").integer(), std::optional<std::int64_t>(5));
   EXPECT_EQ(run[0].find("/note").text(), "A");
@@ -68,8 +68,8 @@ TEST_F(RunViewTest, WhenAMemberIsAskedFor_FindsItInRunAndStep) {
   EXPECT_THROW(run.find("metadata"), std::invalid_argument);
 }
 
-TEST_F(RunViewTest, WhenArgumentsAreWrong_AnswersInvalidArgument) {
-  const RunView view(run_, "acme");
+TEST_F(AbiRunViewTest, WhenArgumentsAreWrong_AnswersInvalidArgument) {
+  const AbiRunView view(run_, "acme");
   const rw_run& raw = view.raw();
   rw_value out{};
   EXPECT_EQ(raw.step_at(raw.ctx, 2), nullptr);
@@ -80,9 +80,9 @@ TEST_F(RunViewTest, WhenArgumentsAreWrong_AnswersInvalidArgument) {
   EXPECT_EQ(raw.find(raw.ctx, RW_NO_STEP, rw::str(""), &out), RW_OK);
 }
 
-TEST(RunView, WhenTheRunHasNoSteps_StandsEmpty) {
+TEST(AbiRunView, WhenTheRunHasNoSteps_StandsEmpty) {
   const model::Run empty;
-  const RunView view(empty, "");
+  const AbiRunView view(empty, "");
   EXPECT_TRUE(rw::Run(view.raw()).empty());
 }
 

@@ -1,8 +1,8 @@
-#include "detect/seats.h"
+#include "detect/instance_pool.h"
 
 namespace runwarden::detect {
 
-Result<Instance*> Seat::another(const Clock& clock) {
+Result<Instance*> InstancePool::acquire(const Clock& clock) {
   {
     const std::lock_guard lock(mutex_);
     if (!returned_.empty()) {
@@ -18,7 +18,7 @@ Result<Instance*> Seat::another(const Clock& clock) {
   return all_.back().get();
 }
 
-void Seat::take_back(Instance* instance) {
+void InstancePool::release(Instance* instance) {
   if (concurrent_) return;
   const std::lock_guard lock(mutex_);
   returned_.push_back(instance);

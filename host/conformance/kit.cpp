@@ -1,4 +1,4 @@
-#include "cli/conformance_kit.h"
+#include "conformance/kit.h"
 
 #include <runwarden/detector.h>
 
@@ -11,26 +11,26 @@
 #include <thread>
 #include <utility>
 
-#include "cli/conformance_runs.h"
+#include "conformance/runs.h"
+#include "detect/abi_run_view.h"
 #include "detect/call.h"
 #include "detect/entry_check.h"
 #include "detect/inspect.h"
 #include "detect/instance.h"
-#include "detect/run_view.h"
 #include "detect/settings_check.h"
 #include "intake/run_reader.h"
 
-// There in a host that was built with AddressSanitizer alone.
+// Only defined in a host built with AddressSanitizer.
 extern "C" __attribute__((weak)) int __lsan_do_recoverable_leak_check();
 
-namespace runwarden::cli {
+namespace runwarden::conformance {
 namespace {
 
 using Kind = CaseOutcome::Kind;
 using Json = nlohmann::json;
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
-constexpr std::int64_t kPatienceMs = 5'000;  // for one run: 20 times the default deadline, because machines that build are slow
+constexpr std::int64_t kPatienceMs = 5'000;  // per run: 20 times the default deadline, because build machines are slow
 constexpr std::int64_t kStopWithinMs = 1'000;
 constexpr int kRepeats = 100;
 constexpr int kThreads = 4;
@@ -41,9 +41,9 @@ std::int64_t ms_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// What a detector said of a run; equal texts are equal answers.
+// A detector's answer for a run; equal texts mean equal answers.
 struct Said {
-  std::string fault;  // what the host would not let stand
+  std::string fault;  // why the host would reject it
   std::string answer;
   bool explained = false;
 };
@@ -60,7 +60,7 @@ std::string answer_text(const detect::Call& call, rw_status status) {
   return answer.dump();
 }
 
-// A long run may hold more failures than one call may report.
+// A long run may have more failures than one call can report.
 bool may_be_too_many(const model::Run& run) {
   return run.steps.size() > RW_MAX_FINDINGS;
 }
@@ -79,10 +79,10 @@ std::string excess_of(const detect::Call& call) {
   return {};
 }
 
-// One detector of a library, loaded.
+// A loaded detector under test.
 class Subject {
  public:
-  Subject(const rw_detector& detector, const ConformanceSubject& from)
+  Subject(const rw_detector& detector, const Target& from)
       : detector_(detector), settings_json_(from.settings_json), host_(from.key, clock_, {}) {}
 
   const rw_info& info() const { return *detector_.info; }
@@ -94,10 +94,10 @@ class Subject {
     return detect::Instance::create(detector_, host_, clock_, settings_json);
   }
 
-  // Within `patience_ms`; 0: it is to stop at once.
+  // Evaluates within `patience_ms`; 0: it must stop at once.
   Said evaluate(detect::Instance& instance, const model::Run& run, std::int64_t patience_ms = kPatienceMs,
                 detect::Explain explain = detect::Explain::no) {
-    const detect::RunView view(run, "conformance");
+    const detect::AbiRunView view(run, "conformance");
     const auto begin = std::chrono::steady_clock::now();
     detect::Call call(clock_, run, detect::view(info().key), clock_.monotonic_ns() + patience_ms * kNsPerMs);
     if (explain == detect::Explain::yes) call.ask_for_explanation();
@@ -166,7 +166,7 @@ CaseOutcome settings(Subject& subject) {
   return instance.ok() ? CaseOutcome{} : failed(instance.error().detail);
 }
 
-// Settings that are none: an unknown one, and every one that the schema names with a value of each wrong kind.
+// Invalid settings: an unknown one, and each setting in the schema with a value of each wrong type.
 std::vector<Json> wrong_settings(std::string_view schema_text) {
   std::vector<Json> all = {{{kNoSuchSetting, 1}}};
   const Json schema = Json::parse(schema_text, nullptr, false);
@@ -185,7 +185,7 @@ CaseOutcome invalid_settings(Subject& subject) {
   const std::string unknown = Json{{kNoSuchSetting, 1}}.dump();
   const bool schema_refuses = !detect::settings_faults(schema, unknown).empty();
   for (const Json& wrong : wrong_settings(schema)) {
-    auto instance = subject.create(wrong.dump());  // past the schema, which is not create's to rely on
+    auto instance = subject.create(wrong.dump());  // bypasses the schema, on which create must not rely
     if (!instance.ok() && instance.error().detail.rfind("threw an exception", 0) == 0)
       return failed("create with wrong settings " + instance.error().detail);
     if (instance.ok() && wrong.contains(kNoSuchSetting) && !schema_refuses)
@@ -335,7 +335,7 @@ const std::vector<Case>& cases() {
 
 }  // namespace
 
-const std::vector<std::string>& conformance_cases() {
+const std::vector<std::string>& case_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const Case& one : cases()) all.push_back(one.name);
@@ -344,7 +344,7 @@ const std::vector<std::string>& conformance_cases() {
   return names;
 }
 
-Result<std::vector<std::string>> conformance_keys(const std::filesystem::path& library) {
+Result<std::vector<std::string>> detector_keys(const std::filesystem::path& library) {
   const detect::Inspection found = detect::inspect(library, {});
   if (!found.loadable) return Error{Code::validation_failed, found.refusal, {}, {}};
   std::vector<std::string> keys;
@@ -352,7 +352,7 @@ Result<std::vector<std::string>> conformance_keys(const std::filesystem::path& l
   return keys;
 }
 
-CaseOutcome run_conformance_case(const ConformanceSubject& from, std::string_view name) {
+CaseOutcome run_case(const Target& from, std::string_view name) {
   auto file = detect::read_library(from.library);
   if (!file.ok()) return failed(file.error().detail);
   auto entry = detect::take_entry(*file, {});
@@ -366,4 +366,4 @@ CaseOutcome run_conformance_case(const ConformanceSubject& from, std::string_vie
   return failed("there is no case \"" + std::string(name) + "\"");
 }
 
-}  // namespace runwarden::cli
+}  // namespace runwarden::conformance

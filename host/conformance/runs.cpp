@@ -1,10 +1,10 @@
-#include "cli/conformance_runs.h"
+#include "conformance/runs.h"
 
 #include <array>
 
 #include "base/json_text.h"
 
-namespace runwarden::cli {
+namespace runwarden::conformance {
 namespace {
 
 constexpr std::size_t kLongText = std::size_t{1} << 20;
@@ -122,4 +122,4 @@ std::vector<std::string> ordinary_runs() {
       R"({"metadata":{"model":"gpt-4o","inputTokens":175000},"steps":[{"stepKind":"model","outputSummary":"Hello"}]})"};
 }
 
-}  // namespace runwarden::cli
+}  // namespace runwarden::conformance

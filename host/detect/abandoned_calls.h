@@ -1,5 +1,5 @@
-// Counts the calls of detectors that were left behind and have not returned, by library and key: a reload with the same library
-// does not begin anew. One per service, outlives its sets. Any thread.
+// Counts the abandoned detector calls that have not returned, by library and detector key. The counts survive a reload with the same
+// library. One per service; outlives its detector sets. Any thread.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace runwarden::detect {
 
-class StuckCalls {
+class AbandonedCalls {
  public:
   std::shared_ptr<std::atomic<int>> of(const std::string& sha256, const std::string& key) {
     const std::lock_guard lock(mutex_);

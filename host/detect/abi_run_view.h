@@ -1,6 +1,6 @@
-// A run as detectors see it: the C structs of the ABI over a model::Run, without copying a text.
+// A run as detectors see it: the C structs of the ABI over a model::Run. Copies no text.
 //
-// Made for one evaluation and used by one thread. The run outlives it.
+// Built for one evaluation and used by one thread. The run outlives it.
 #pragma once
 
 #include <runwarden/detector.h>
@@ -13,11 +13,11 @@
 
 namespace runwarden::detect {
 
-class RunView {
+class AbiRunView {
  public:
-  RunView(const model::Run& run, std::string_view tenant);
-  RunView(const RunView&) = delete;
-  RunView& operator=(const RunView&) = delete;
+  AbiRunView(const model::Run& run, std::string_view tenant);
+  AbiRunView(const AbiRunView&) = delete;
+  AbiRunView& operator=(const AbiRunView&) = delete;
 
   const rw_run& raw() const { return raw_; }
   const model::Run& run() const { return run_; }

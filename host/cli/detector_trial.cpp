@@ -1,0 +1,243 @@
+#include "cli/detector_trial.h"
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <sstream>
+#include <utility>
+
+#include "base/json_text.h"
+#include "cli/detector_settings.h"
+#include "cli/explanation_text.h"
+#include "cli/loaded_detectors.h"
+#include "cli/problem_line.h"
+#include "detect/elf_check.h"
+#include "detect/inspect.h"
+#include "detect/libraries.h"
+#include "detect/library_file.h"
+#include "ingest/analyze.h"
+
+namespace runwarden::cli {
+namespace {
+
+constexpr std::int64_t kDebuggedDeadlineMs = 3'600'000;  // whoever stops at a breakpoint is in no hurry
+
+constexpr const char* kLevels[] = {"debug", "info", "warn", "error"};
+
+const char* level_of(std::string_view line) {
+  return kLevels[static_cast<std::size_t>(line[0] - '0')];
+}
+
+// A configuration with the wanted detectors of the library and nothing else.
+std::optional<config::Settings> settings_for(Context& context, const DetectorTest& test) {
+  const std::filesystem::path library = std::filesystem::absolute(test.library).lexically_normal();
+  const auto found = detect::inspect(library, {});
+  if (!found.loadable) {
+    context.err << found.refusal << "\n";
+    return std::nullopt;
+  }
+  const config::NodePtr wanted = read_detector_settings(context, test.settings);
+  if (!wanted) return std::nullopt;
+  config::Settings settings;
+  settings.detectors.search_path = {library.parent_path().string()};
+  settings.detectors.quarantine_failures = INT_MAX;  // every run is to be looked at
+  if (test.in_process) settings.detectors.deadline_ms = kDebuggedDeadlineMs;
+  std::vector<config::Fault> faults;
+  std::string json;
+  config::append_json(json, *wanted, "settings", faults);
+  for (const config::Fault& fault : faults) context.err << fault.text() << "\n";
+  if (!faults.empty()) return std::nullopt;
+  for (const auto& detector : found.detectors) {
+    if (!test.key.empty() && detector.key != test.key) continue;
+    settings.detectors.entries.push_back({detector.key, library.string(), json, false, wanted->location.text()});
+    settings.locations.note("", detector.key, wanted);
+  }
+  if (!settings.detectors.entries.empty()) return settings;
+  context.refuse("the library has no detector \"" + test.key + "\"");
+  return std::nullopt;
+}
+
+void print_finding(std::ostream& out, const model::Finding& finding) {
+  out << "    " << finding.suspicion_score << " " << model::name(finding.severity) << " " << model::name(finding.source) << "  "
+      << finding.title << "\n";
+  out << "      " << finding.summary << "\n";
+  if (!finding.primary_step_id.empty()) out << "      primary step: " << finding.primary_step_id << "\n";
+  for (const auto& evidence : finding.evidence) out << "      evidence: " << evidence.pointer << " = " << evidence.value << "\n";
+  if (finding.waste_usd) {
+    char waste[64];
+    std::snprintf(waste, sizeof waste, "%.2f", *finding.waste_usd);
+    out << "      estimated waste: $" << waste << "\n";
+  }
+  out << "      fingerprint: " << finding.fingerprint << "\n";
+}
+
+void print_verdict(std::ostream& out, const model::Verdict& verdict) {
+  for (const auto& report : verdict.reports) {
+    out << "  " << report.key << "  " << model::name(report.status) << "  " << report.elapsed_ns / 1000 << " us\n";
+    if (!report.reason.empty()) out << "    reason: " << report.reason << "\n";
+    for (const auto& finding : verdict.findings) {
+      if (finding.detector_key == report.key) print_finding(out, finding);
+    }
+    for (const auto& suppression : report.suppressed) {
+      out << "    suppressed by " << suppression.rule << (suppression.step_id.empty() ? "" : " at " + suppression.step_id) << ": "
+          << suppression.reason << "\n";
+    }
+  }
+}
+
+bool detector_failed(const model::Verdict& verdict) {
+  for (const auto& report : verdict.reports) {
+    const auto status = report.status;
+    if (status == model::DetectorStatus::error || status == model::DetectorStatus::timeout || status == model::DetectorStatus::quarantined)
+      return true;
+  }
+  return false;
+}
+
+// The answer of analyze with the run's place before it, and each detector's time and lines after it.
+std::string answer_json(const InputRun& run, const ingest::Analysis& analysis, const std::vector<std::string>& lines) {
+  std::string elapsed;
+  JsonWriter times(elapsed);
+  times.begin_object();
+  for (const auto& report : analysis.verdict.reports) times.key(report.key).number(static_cast<double>(report.elapsed_ns) / 1000);
+  times.end_object();
+  std::string text = "{";
+  write_place(text, run);
+  text += "," + analysis.json.substr(1, analysis.json.size() - 2) + ",\"elapsedMicros\":" + elapsed;
+  if (!lines.empty()) text += ",\"log\":" + log_json(lines);
+  return text + "}\n";
+}
+
+}  // namespace
+
+// A debugger reads a library from a file of its own name, not from the memory that commands load copies into. The copy in this folder is
+// the one that all later loading finds.
+class DetectorTrial::DebuggerCopy {
+ public:
+  explicit DebuggerCopy(const std::string& library) {
+    std::string name = (std::filesystem::temp_directory_path() / "runwarden-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) return;
+    folder_ = name;
+    if (const auto file = detect::read_library(library); file.ok() && detect::elf_fault(file->bytes).empty())
+      static_cast<void>(detect::load_library(*file, folder_ / "copy"));  // what is wrong, inspect says
+  }
+  ~DebuggerCopy() {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+  DebuggerCopy(const DebuggerCopy&) = delete;
+  DebuggerCopy& operator=(const DebuggerCopy&) = delete;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+struct DetectorTrial::Log {
+  std::mutex mutex;
+  TrialSink sink;                  // guarded by mutex
+  std::vector<std::string> lines;  // of this run so far; guarded by mutex
+
+  void say(TrialPart part, std::string_view text) {
+    const std::lock_guard lock(mutex);
+    if (!text.empty()) sink(part, text);
+  }
+  void add(detect::LogLevel level, std::string_view text) {
+    const std::lock_guard lock(mutex);
+    lines.push_back(static_cast<char>('0' + static_cast<int>(level)) + std::string(text));
+    sink(TrialPart::log, lines.back());
+  }
+  std::vector<std::string> take_lines() {
+    const std::lock_guard lock(mutex);
+    return std::exchange(lines, {});
+  }
+};
+
+DetectorTrial::DetectorTrial(const DetectorTest& test, TrialSink sink) : test_(test), log_(std::make_shared<Log>()) {
+  log_->sink = std::move(sink);
+}
+
+DetectorTrial::~DetectorTrial() = default;
+
+std::unique_ptr<DetectorTrial> DetectorTrial::load(const DetectorTest& test, TrialSink sink) {
+  std::unique_ptr<DetectorTrial> trial(new DetectorTrial(test, std::move(sink)));
+  return trial->load_detectors() ? std::move(trial) : nullptr;
+}
+
+bool DetectorTrial::load_detectors() {
+  std::ostringstream out, err;
+  Context context{out, err, {}, {}, kFine};
+  if (test_.in_process) debugger_copy_ = std::make_unique<DebuggerCopy>(test_.library);
+  settings_ = settings_for(context, test_);
+  if (settings_) {
+    detect::LoadContext load = load_context(context, *settings_, 1, clock_);
+    load.log_rate = detect::LogRate::unbounded;
+    load.log = [log = log_](detect::LogLevel level, std::string_view text) { log->add(level, text); };
+    auto set = detect::DetectorSet::load(settings_->detectors, std::move(load));
+    if (set.ok()) {
+      detectors_ = std::move(*set);
+    } else {
+      err << set.error().detail << "\n";
+      if (test_.settings.empty()) err << "runwarden: " << kSettingsHint << "\n";
+    }
+  }
+  log_->take_lines();
+  log_->say(TrialPart::err, err.str());
+  return detectors_ != nullptr;
+}
+
+int DetectorTrial::judge(const InputRun& run) {
+  const auto explain = test_.explain ? detect::Explain::yes : detect::Explain::no;
+  const ingest::Redaction as_it_is([] { return nullptr; }, {});
+  const auto analysis = ingest::analyze(*run.text, intake::RunLimits{}, *detectors_, as_it_is, test_.tenant, 0, explain);
+  const std::vector<std::string> lines = log_->take_lines();
+  if (!analysis.ok()) {
+    if (test_.json) log_->say(TrialPart::out, problem_line(analysis.error(), run.file, run.line) + "\n");
+    log_->say(TrialPart::err, fault_text(run, analysis.error()));
+    return kWanting;
+  }
+  std::ostringstream out;
+  if (test_.json) {
+    out << answer_json(run, *analysis, lines);
+  } else if (analysis->explanation) {
+    print_explanation(out, *analysis->explanation, analysis->verdict);
+  } else {
+    print_verdict(out, analysis->verdict);
+  }
+  log_->say(TrialPart::out, out.str());
+  return detector_failed(analysis->verdict) ? kWanting : kFine;
+}
+
+std::string place_text(const InputRun& run) {
+  return run.line == 0 ? run.file : run.file + ":" + std::to_string(run.line);
+}
+
+std::string fault_text(const InputRun& run, const Error& error) {
+  std::string why = "runwarden: " + place_text(run) + ": " + error.detail + "\n";
+  for (const FieldFault& fault : error.faults) why += "  " + fault.pointer + ": " + fault.detail + "\n";
+  return why;
+}
+
+void write_place(std::string& json, const InputRun& run) {
+  JsonWriter out(json);
+  out.key("file").string(run.file);
+  if (run.line > 0) out.key("line").integer(static_cast<std::int64_t>(run.line));
+}
+
+std::string log_json(const std::vector<std::string>& lines) {
+  std::string json;
+  JsonWriter out(json);
+  out.begin_array();
+  for (const std::string& line : lines) {
+    out.begin_object().key("level").string(level_of(line)).key("text").string(std::string_view(line).substr(1)).end_object();
+  }
+  out.end_array();
+  return json;
+}
+
+std::string log_text(std::string_view line) {
+  return "log " + std::string(level_of(line)) + ": " + std::string(line.substr(1));
+}
+
+}  // namespace runwarden::cli

@@ -1,0 +1,174 @@
+#include "detect/invocation.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "detect/crash_context.h"
+#include "detect/crash_marks.h"
+
+namespace runwarden::detect {
+namespace {
+
+using model::DetectorStatus;
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+// The status of a finished call, and the reason.
+struct CallResult {
+  DetectorStatus status;
+  std::string reason;
+};
+
+CallResult classify(const Instance::Outcome& outcome, const Call& call, std::int64_t elapsed_ns, std::int64_t deadline_ms) {
+  const bool late = elapsed_ns >= deadline_ms * kNsPerMs;
+  const bool stopped = outcome.status == RW_STOPPED && outcome.thrown.empty();
+  if (!outcome.thrown.empty()) return {DetectorStatus::error, outcome.thrown};
+  if (late && (stopped || outcome.status == RW_OK)) {
+    return {DetectorStatus::timeout,
+            "took " + std::to_string(elapsed_ns / kNsPerMs) + " ms, the deadline is " + std::to_string(deadline_ms) + " ms"};
+  }
+  if (stopped) return {DetectorStatus::error, "stopped before its deadline"};
+  if (outcome.status != RW_OK) {
+    return {DetectorStatus::error,
+            call.failure.empty() ? "status " + std::to_string(outcome.status) + " without an error text" : call.failure};
+  }
+  if (call.findings.empty() && !call.refused.empty()) return {DetectorStatus::error, "its finding was refused: " + call.refused};
+  if (call.findings.empty()) return {call.abstained.empty() ? DetectorStatus::clean : DetectorStatus::not_evaluable, call.abstained};
+  if (call.dropped == 0) return {DetectorStatus::fired, {}};
+  return {DetectorStatus::fired, std::to_string(call.dropped) + " more findings exceeded the limit of " + std::to_string(RW_MAX_FINDINGS)};
+}
+
+void note_failure(const EvaluationContext& context, Detector& detector, const model::DetectorReport& report) {
+  ++(report.status == DetectorStatus::timeout ? detector.timeouts : detector.errors);
+  if (!detector.quarantine.note_failure(context.clock.monotonic_ns(), report.reason)) return;
+  if (context.log) context.log(LogLevel::error, "detector \"" + detector.entry.key + "\" is quarantined: " + detector.quarantine.reason());
+}
+
+std::string named(const Detector& detector) {
+  return "detector \"" + detector.entry.key + "\" (" + detector.file.string() + ")";
+}
+
+}  // namespace
+
+std::int64_t grace_ms(std::int64_t deadline_ms) {
+  return std::clamp<std::int64_t>(deadline_ms / 10, 10, 100);
+}
+
+Invocation::Invocation(const EvaluationContext& context, InstancePool& instances, const AbiRunView& view, std::size_t worker,
+                       const EvaluationRequest* request)
+    : context_(context),
+      instances_(instances),
+      view_(view),
+      request_(request),
+      worker_(worker),
+      begin_ns_(context.clock.monotonic_ns()),
+      call_(context.clock, view.run(), instances.detector->entry.key, begin_ns_ + context.deadline_ms * kNsPerMs),
+      instance_(instances.of(worker)) {
+  if (request != nullptr && request->explain == Explain::yes) ask_for_explanation();
+}
+
+std::optional<model::DetectorReport> Invocation::skipped() const {
+  Detector& detector = *instances_.detector;
+  const int abandoned_calls = *detector.abandoned_calls;
+  const bool quarantined = detector.quarantine.active();
+  const bool marked = context_.crash_marks != nullptr && request_ != nullptr && context_.crash_marks->any();
+  if (!quarantined && !marked && abandoned_calls < kMaxAbandonedCalls) return std::nullopt;
+  model::DetectorReport report;
+  report.key = detector.entry.key;
+  if (quarantined) {
+    report.status = DetectorStatus::quarantined;
+    report.reason = detector.quarantine.reason();
+    return report;
+  }
+  if (marked) {
+    auto reason = context_.crash_marks->reason({detector.entry.key, detector.sha256, request_->tenant, view_.run().id, request_->content});
+    if (reason) {
+      report.status = DetectorStatus::quarantined;
+      report.reason = std::move(*reason);
+      return report;
+    }
+  }
+  if (abandoned_calls < kMaxAbandonedCalls) return std::nullopt;
+  report.status = DetectorStatus::timeout;
+  report.reason =
+      std::to_string(abandoned_calls) + " of its calls for other runs have not returned yet; it is called again when one returns";
+  note_failure(context_, detector, report);
+  return report;
+}
+
+void Invocation::call() {
+  if (request_ == nullptr) return call_it();
+  const Detector& detector = *instances_.detector;
+  const CrashContext context{request_->tenant, view_.run().id,         detector.entry.key,
+                             detector.sha256,  detector.file.native(), &request_->content};
+  const CrashContextScope scope(context);
+  call_it();
+}
+
+void Invocation::call_it() {
+  if (instance_ == nullptr) {
+    Result<Instance*> another = instances_.acquire(context_.clock);
+    if (!another.ok()) {
+      outcome_.status = RW_INTERNAL;
+      call_.failure = "cannot create another instance: " + another.error().detail;
+      return;
+    }
+    instance_ = *another;
+  }
+  outcome_ = instance_->evaluate(view_.raw(), call_.raw());
+}
+
+model::DetectorReport Invocation::report(std::vector<model::Finding>& findings) {
+  Detector& detector = *instances_.detector;
+  if (instance_ != nullptr && instances_.of(worker_) == nullptr) instances_.assign(worker_, instance_);
+  model::DetectorReport report;
+  report.key = detector.entry.key;
+  report.elapsed_ns = context_.clock.monotonic_ns() - begin_ns_;
+  ++detector.evaluations;
+  CallResult result = classify(outcome_, call_, report.elapsed_ns, context_.deadline_ms);
+  report.status = result.status;
+  report.reason = std::move(result.reason);
+  if (report.status == DetectorStatus::error || report.status == DetectorStatus::timeout) {
+    note_failure(context_, detector, report);
+    return report;
+  }
+  report.suppressed = std::move(call_.suppressed);
+  report.explanation = std::move(call_.explanation);
+  report.explanation_cut = call_.explanation_cut;
+  for (model::Finding& finding : call_.findings) {
+    finding.provenance = instances_.provenance;
+    finding.shadow = instances_.mode == model::DetectorMode::shadow;
+  }
+  std::move(call_.findings.begin(), call_.findings.end(), std::back_inserter(findings));
+  return report;
+}
+
+void Invocation::abandon() {
+  ++*instances_.detector->abandoned_calls;
+  instances_.abandon(worker_);
+}
+
+void Invocation::returned_after_abandon() {
+  if (instance_ != nullptr) instances_.release(instance_);
+  --*instances_.detector->abandoned_calls;
+  if (!context_.log) return;
+  const std::int64_t elapsed_ms = (context_.clock.monotonic_ns() - begin_ns_) / kNsPerMs;
+  context_.log(LogLevel::warn,
+               named(*instances_.detector) + " returned from an abandoned call after " + std::to_string(elapsed_ms) + " ms");
+}
+
+model::DetectorReport abandoned_report(const EvaluationContext& context, Detector& detector, std::int64_t begin_ns, model::Text run_id) {
+  model::DetectorReport report;
+  report.key = detector.entry.key;
+  report.status = DetectorStatus::timeout;
+  report.elapsed_ns = context.clock.monotonic_ns() - begin_ns;
+  report.reason = "had not returned after " + std::to_string(report.elapsed_ns / kNsPerMs) + " ms, the deadline is " +
+                  std::to_string(context.deadline_ms) + " ms; the run continued without it";
+  if (context.log) context.log(LogLevel::warn, named(detector) + ", called for run \"" + std::string(run_id) + "\", " + report.reason);
+  ++detector.evaluations;
+  note_failure(context, detector, report);
+  return report;
+}
+
+}  // namespace runwarden::detect

@@ -1,0 +1,34 @@
+#!/bin/sh
+# usage: rename.sh TEMPLATE - what the template's rename script refuses, and that a refusal changes nothing.
+set -eu
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cp -r "$1" "$place/mine"
+
+refuses() {
+  said=$1
+  shift
+  if "$place/mine/rename" "$@" > "$place/said" 2>&1; then echo "taken: $*"; exit 1; fi
+  grep -qF -- "$said" "$place/said" || { cat "$place/said"; echo "of $* it did not say: $said"; exit 1; }
+}
+refuses "usage: ./rename KEY [TITLE]"
+refuses "usage: ./rename KEY [TITLE]" late_shipping Late shipping
+refuses "\"Late-Shipping\" is no key" Late-Shipping
+refuses "\"1st\" is no key" 1st
+refuses "is no key" "late
+shipping"
+refuses "\"test\" is a target of CMake's own" test
+refuses "that is its name already" pii_leak
+refuses "the title is empty" late_shipping ""
+refuses "the title must do without" late_shipping 'Late "shipping"'
+refuses "the title must be one line" late_shipping "Late
+shipping"
+diff -r "$1" "$place/mine" || { echo "a refusal changed files"; exit 1; }
+
+"$place/mine/rename" late_shipping 'Late & lost | 50/50'
+grep -q 'class LateShipping : public rw::Detector' "$place/mine/src/late_shipping.cpp"
+grep -qF '{"late_shipping", "1.0.0", "Late & lost | 50/50", kSchema}' "$place/mine/src/late_shipping.cpp"
+grep -q '^Package: runwarden-detector-late-shipping$' "$place/mine/debian/control"
+grep -q 'runwarden_add_detector(late_shipping SOURCES src/late_shipping.cpp' "$place/mine/CMakeLists.txt"
+[ -x "$place/mine/ci/check" ] && [ -f "$place/mine/tests/late_shipping_test.cpp" ]
+refuses "this copy was renamed before" other_name
