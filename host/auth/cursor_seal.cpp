@@ -1,23 +1,16 @@
 #include "auth/cursor_seal.h"
 
-#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <utility>
-
-#include "base/open_fault.h"
 
 namespace runwarden::auth {
 namespace {
 
-constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kPositionBytes = 16;
 constexpr std::size_t kTagBytes = 16;
 constexpr std::size_t kCursorBytes = kPositionBytes + kTagBytes;
@@ -62,30 +55,6 @@ std::optional<std::string> from_base64url(std::string_view text) {
 }
 
 }  // namespace
-
-Result<CursorSeal> CursorSeal::of_file(const std::filesystem::path& path) {
-  const auto fault = [&path](std::string_view what) {
-    return Error{
-        Code::internal, "cannot " + std::string(what) + " \"" + path.string() + "\": " + open_fault(path, errno, OpenFor::writing), {}, {}};
-  };
-  std::string secret(kSecretBytes, '\0');
-  const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (made >= 0) {
-    const bool random = RAND_bytes(reinterpret_cast<unsigned char*>(secret.data()), static_cast<int>(secret.size())) == 1;
-    const bool written = random && ::write(made, secret.data(), secret.size()) == static_cast<ssize_t>(secret.size()) && ::fsync(made) == 0;
-    ::close(made);
-    if (written) return CursorSeal(std::move(secret));
-    ::unlink(path.c_str());
-    return fault("write");
-  }
-  const int there = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (there < 0) return fault("open");
-  const ssize_t got = ::read(there, secret.data(), secret.size());
-  ::close(there);
-  if (got == static_cast<ssize_t>(secret.size())) return CursorSeal(std::move(secret));
-  ::unlink(path.c_str());  // cut short by a crash while it was made: cursors of before are worth nothing, so it is made anew
-  return of_file(path);
-}
 
 std::string CursorSeal::tag(model::TenantId tenant, std::string_view query, std::string_view position) const {
   std::string text;

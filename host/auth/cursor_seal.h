@@ -1,28 +1,22 @@
-// Makes the cursors of lists, and takes them back: opaque, URL-safe, and good only for the tenant and the query they were made
-// for. Any thread.
+// Seals and opens list cursors: opaque, URL-safe, and valid only for the tenant and query for which they were sealed. Any thread.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
 #include "model/records.h"
 
 namespace runwarden::auth {
 
 class CursorSeal {
  public:
-  // Any 32 bytes that only this service knows; the same after a restart, so that a walk can go on.
+  // 32 secret bytes, the same on every host and after a restart, so that clients can continue a list.
   explicit CursorSeal(std::string secret) : secret_(std::move(secret)) {}
 
-  // With the secret of that file, which is made if it is not there.
-  static Result<CursorSeal> of_file(const std::filesystem::path& path);
-
-  // `query` says which list it is of: path and filters, in one form for one meaning.
+  // `query` identifies the list: path and filters in a canonical form.
   std::string seal(model::TenantId tenant, std::string_view query, const model::RecordKey& position) const;
-  // Nothing for a cursor that was not made by seal() with the same tenant and query.
+  // Empty for a cursor that seal() did not produce for the same tenant and query.
   std::optional<model::RecordKey> open(model::TenantId tenant, std::string_view query, std::string_view cursor) const;
 
  private:

@@ -10,10 +10,10 @@
 namespace runwarden::auth {
 namespace {
 
-// Lower-case hexadecimal of fresh random bytes; empty if the system has none.
+// Random bytes in lower-case hexadecimal; empty if the system provides none.
 std::string random_hex(std::size_t bytes) {
   Digest256 random{};
-  const ssize_t got = ::getrandom(random.data(), bytes, 0);  // up to 256 bytes come whole
+  const ssize_t got = ::getrandom(random.data(), bytes, 0);  // up to 256 bytes are never partial
   if (got != static_cast<ssize_t>(bytes)) return {};
   return to_hex(random).substr(0, bytes * 2);
 }

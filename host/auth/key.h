@@ -1,4 +1,4 @@
-// Makes API keys: `rw_<public part>_<secret>`, of which only the SHA-256 is ever kept. Any thread.
+// Creates API keys, `rw_<public part>_<secret>`. Only their SHA-256 is stored. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace runwarden::auth {
 
-enum class Scope : std::uint8_t { ingest, read };
+enum class Scope : std::uint8_t { ingest, read, manage };
+const char* name(Scope scope);
 
 struct NewKey {
-  std::string key;  // shown once, to whom it is made for
+  std::string key;  // shown once, when it is created
   model::KeyRecord record;
 };
 
-// A fresh key for what `wanted` says (tenant_name, name, scopes, created_ms, expires_ms); id and digest are filled in.
+// Creates a key for `wanted` (tenant_name, name, scopes, created_ms, expires_ms) and fills in id and digest.
 // 64 random bits in the public part, 256 in the secret, both from the operating system.
 Result<NewKey> make_key(model::KeyRecord wanted);
 
-// What is kept of a key.
+// The stored digest of a key.
 model::Digest digest_of(std::string_view key);
 
 }  // namespace runwarden::auth

@@ -21,7 +21,7 @@ std::uint64_t prefix_of(const model::Digest& digest) {
   return prefix;
 }
 
-// b64token: what a Bearer key may be made of.
+// b64token: the characters of a Bearer key.
 bool is_token_character(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || std::strchr("-._~+/=", c) != nullptr;
 }
@@ -35,7 +35,16 @@ bool equal_without_case(std::string_view text, std::string_view lower) {
   return true;
 }
 
-// Why the key does not count now, or nothing.
+bool may(const model::KeyRecord& key, Scope scope) {
+  switch (scope) {
+    case Scope::ingest: return key.may_ingest;
+    case Scope::read: return key.may_read;
+    case Scope::manage: break;
+  }
+  return key.may_manage;
+}
+
+// Why the key is not valid now; empty if it is.
 std::optional<std::string> ended(const model::KeyRecord& key, std::int64_t now_ms) {
   const bool revoked = key.revoked_at_once || (key.revoked_ms != model::kNever && now_ms >= key.revoked_ms);
   if (revoked) return "the key " + key.id + " was revoked; use another one";
@@ -46,6 +55,15 @@ std::optional<std::string> ended(const model::KeyRecord& key, std::int64_t now_m
 }
 
 }  // namespace
+
+const char* name(Scope scope) {
+  switch (scope) {
+    case Scope::ingest: return "ingest";
+    case Scope::read: return "read";
+    case Scope::manage: break;
+  }
+  return "manage";
+}
 
 std::optional<std::string_view> bearer_key(std::string_view authorization) {
   const auto space = authorization.find(' ');
@@ -73,7 +91,7 @@ std::shared_ptr<const KeyRing::Snapshot> KeyRing::current() {
   const std::lock_guard loading(load_mutex_);
   if (auto snapshot = held()) return snapshot;
   auto fresh = std::make_shared<Snapshot>();
-  fresh->version = source_.version();  // before the keys are read: a change in between is then seen next time
+  fresh->version = source_.version();  // read before the keys, so that a change in between is noticed next time
   fresh->keys = source_.load();
   for (std::size_t i = 0; i < fresh->keys.size(); ++i) {
     fresh->by_digest.emplace(prefix_of(fresh->keys[i].digest), i);
@@ -84,7 +102,7 @@ std::shared_ptr<const KeyRing::Snapshot> KeyRing::current() {
   return fresh;
 }
 
-// The whole digest is compared in constant time; its prefix says nothing of use about a key of 256 random bits.
+// Compares the whole digest in constant time. Its prefix reveals nothing useful about a key of 256 random bits.
 const model::KeyRecord* KeyRing::find(const Snapshot& snapshot, std::string_view key) {
   const model::Digest digest = digest_of(key);
   const auto [first, last] = snapshot.by_digest.equal_range(prefix_of(digest));
@@ -104,17 +122,28 @@ Result<Principal> KeyRing::admit(const std::vector<std::string>& authorization, 
   const auto snapshot = current();
   const model::KeyRecord* record = find(*snapshot, *key);
   if (!record) return refused(Code::unauthorized, "the key is not known; make one with: runwarden keys create");
+  return principal_of(*record, scope);
+}
+
+Result<Principal> KeyRing::admit_id(const std::string& key_id, Scope scope) {
+  const auto snapshot = current();
+  const auto found = snapshot->by_id.find(key_id);
+  if (found == snapshot->by_id.end()) return refused(Code::unauthorized, "the key " + key_id + " is gone; use another one");
+  return principal_of(snapshot->keys[found->second], scope);
+}
+
+Result<Principal> KeyRing::principal_of(const model::KeyRecord& record, Scope scope) {
   const std::int64_t now_ms = clock_.wall_ms();
-  if (const auto why = ended(*record, now_ms)) return refused(Code::unauthorized, *why);
-  if (!(scope == Scope::ingest ? record->may_ingest : record->may_read)) {
-    const std::string name = scope == Scope::ingest ? "ingest" : "read";
-    return refused(Code::forbidden, "the key lacks scope \"" + name + "\" (" + record->id + "); use one made with --scopes " + name);
+  if (const auto why = ended(record, now_ms)) return refused(Code::unauthorized, *why);
+  if (!may(record, scope)) {
+    const std::string wanted = name(scope);
+    return refused(Code::forbidden, "the key lacks scope \"" + wanted + "\" (" + record.id + "); use one made with --scopes " + wanted);
   }
   {
     const std::lock_guard lock(mutex_);
-    used_[record->id] = now_ms;
+    used_[record.id] = now_ms;
   }
-  return Principal{record->tenant, record->tenant_name, record->id, record->name, record->may_ingest, record->may_read};
+  return Principal{record.tenant, record.tenant_name, record.id, record.name, record.may_ingest, record.may_read, record.may_manage};
 }
 
 std::optional<Error> KeyRing::recheck(const Principal& principal) {

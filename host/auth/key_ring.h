@@ -1,7 +1,7 @@
-// Knows who may enter: the keys of the store, and what a request's Authorization says. Any thread.
+// Authenticates requests: matches their Authorization against the keys in the store. Any thread.
 //
-// Never keeps a key, only digests. Reads the keys anew when their version has changed, so that a key made or revoked by
-// another process counts at once.
+// Holds digests only, never keys. Reloads the keys when their version changes, so that keys created or revoked by another process take
+// effect at once.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace runwarden::auth {
 
-// Who a key speaks for.
+// The identity behind a key.
 struct Principal {
   model::TenantId tenant = 0;
   std::string tenant_name;
@@ -30,12 +30,13 @@ struct Principal {
   std::string key_name;
   bool may_ingest = false;
   bool may_read = false;
+  bool may_manage = false;
 };
 
-// Where the keys come from; both are called from any thread, several at once.
+// The source of the keys. Both functions are called concurrently from any thread.
 struct KeySource {
   std::function<std::vector<model::KeyRecord>()> load;
-  std::function<std::uint64_t()> version;  // cheap: asked at every request
+  std::function<std::uint64_t()> version;  // cheap: called for every request
 };
 
 class KeyRing {
@@ -46,10 +47,13 @@ class KeyRing {
   // exactly one good Bearer key, `forbidden` where the key lacks the scope.
   Result<Principal> admit(const std::vector<std::string>& authorization, Scope scope);
 
-  // Whether the key that was admitted still counts: the error says that it was revoked or has expired since. Not a use of the key.
+  // The same for a key that is known by its id: that of a session.
+  Result<Principal> admit_id(const std::string& key_id, Scope scope);
+
+  // Whether the admitted key is still valid. The error says that it has been revoked or has expired. Does not count as a use of the key.
   std::optional<Error> recheck(const Principal& principal);
 
-  // When keys were used since the last call, by id: for whoever writes that down.
+  // The times of use since the last call, by key id, to be stored.
   std::vector<std::pair<std::string, std::int64_t>> take_last_used();
 
  private:
@@ -61,14 +65,15 @@ class KeyRing {
   };
 
   std::shared_ptr<const Snapshot> current();
+  Result<Principal> principal_of(const model::KeyRecord& record, Scope scope);
   static const model::KeyRecord* find(const Snapshot& snapshot, std::string_view key);
 
   KeySource source_;
   const Clock& clock_;
   std::mutex load_mutex_;  // one thread reads the store at a time
-  std::mutex mutex_;       // held for a few instructions: guards what follows
+  std::mutex mutex_;       // held briefly; guards the members below
   std::shared_ptr<const Snapshot> snapshot_;
-  std::unordered_map<std::string, std::int64_t> used_;  // at most one entry a key
+  std::unordered_map<std::string, std::int64_t> used_;  // at most one entry per key
 };
 
 // The key of one `Bearer` credential, or nothing: scheme in any case, then one key of visible characters (RFC 6750, RFC 9110).

@@ -27,11 +27,11 @@ std::optional<int> RateLimiter::take(model::TenantId tenant) {
   const std::int64_t now_ns = clock_.monotonic_ns();
   auto [found, fresh] = buckets_.try_emplace(tenant, Bucket{burst_, now_ns});
   Bucket& bucket = found->second;
-  // A clock read before another thread's may be a little older: time does not run back.
+  // Another thread may have read a slightly later time already; time must not go back.
   const double elapsed_s = static_cast<double>(std::max<std::int64_t>(0, now_ns - bucket.filled_ns)) / kNsPerSecond;
   bucket.tokens = std::min(burst_, bucket.tokens + elapsed_s * per_second_);
   bucket.filled_ns = std::max(bucket.filled_ns, now_ns);
-  // Sums of fractions fall a hair short of the whole token they make up.
+  // Sums of fractions can fall slightly short of a whole token.
   constexpr double kWhole = 1 - 1e-9;
   if (bucket.tokens >= kWhole) {
     bucket.tokens = std::max(0.0, bucket.tokens - 1);

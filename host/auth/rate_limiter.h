@@ -1,6 +1,6 @@
-// One token bucket a tenant: so many requests a second, and so many at once after a rest. Any thread.
+// One token bucket per tenant: a sustained rate and a burst. Any thread.
 //
-// Holds one bucket a tenant that sent something; tenants are those of known keys.
+// Holds one bucket for each tenant that has sent a request; tenants are limited to those of known keys.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ class RateLimiter {
  public:
   RateLimiter(Rate rate, const Clock& clock);  // the clock outlives the limiter
 
-  // Takes a token; or the seconds (at least 1) after which one is there.
+  // Takes a token, or returns the seconds (at least 1) until one is available.
   std::optional<int> take(model::TenantId tenant);
 
-  // Another rate from now on. Buckets keep what they hold, up to the new burst.
+  // Changes the rate. Buckets keep their tokens, up to the new burst.
   void change(Rate rate);
 
  private:
@@ -35,7 +35,7 @@ class RateLimiter {
   };
 
   const Clock& clock_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   double per_second_ = 0;
   double burst_ = 0;
   std::unordered_map<model::TenantId, Bucket> buckets_;

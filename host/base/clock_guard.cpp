@@ -34,14 +34,14 @@ void ClockGuard::start(const LastUse& last_use, std::int64_t max_ahead_ms) {
   constexpr std::int64_t kLongAgo = std::numeric_limits<std::int64_t>::min();
   const std::int64_t last_ms = std::max(last_use.noted_ms.value_or(kLongAgo), last_use.newest_ms.value_or(kLongAgo));
   const bool ahead = max_ahead_ms != kNoLimit && now.machine_ms > last_ms + max_ahead_ms;
-  // A record alone proves nothing here: an earlier jump, or an import, may have dated it.
+  // A record's time alone is no proof: it may come from an earlier jump or an import.
   const bool behind = last_use.noted_ms && now.machine_ms < *last_use.noted_ms - kMaxJumpMs;
   if (!ahead && !behind) return;
   base_wall_ms_ = ahead ? last_ms : *last_use.noted_ms;
   base_ns_ = machine_.elapsed_ns();
   in_doubt_ = true;
   window_ = {kMaxJumpMs, max_ahead_ms};
-  told_difference_ms_ = now.machine_ms - base_wall_ms_;
+  noted_difference_ms_ = now.machine_ms - base_wall_ms_;
   note(ahead ? Event::Kind::started_ahead : Event::Kind::started_behind, {base_wall_ms_, now.machine_ms});
 }
 
@@ -69,10 +69,10 @@ ClockGuard::Times ClockGuard::look() const {
     if (was_in_doubt) note(Event::Kind::right_again, now);
     return now;
   }
-  const bool moved = std::abs(difference_ms - told_difference_ms_) > kMaxJumpMs;
+  const bool moved = std::abs(difference_ms - noted_difference_ms_) > kMaxJumpMs;
   if (in_doubt_ && !moved) return now;
   in_doubt_ = true;
-  told_difference_ms_ = difference_ms;
+  noted_difference_ms_ = difference_ms;
   note(Event::Kind::jumped, now);
   return now;
 }

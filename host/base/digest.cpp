@@ -14,7 +14,7 @@ struct FreeContext {
   void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
 };
 
-// Fetching an algorithm takes OpenSSL's locks, so that is done once; a context is good for one thread at a time.
+// Fetching an algorithm takes OpenSSL's locks, so it happens once. A context serves one thread at a time.
 const EVP_MD* algorithm() {
   static const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   return fetched;
@@ -32,7 +32,7 @@ Digest256 sha256(std::string_view bytes) {
   const bool made = EVP_DigestInit_ex(context(), algorithm(), nullptr) == 1 &&
                     EVP_DigestUpdate(context(), bytes.data(), bytes.size()) == 1 &&
                     EVP_DigestFinal_ex(context(), digest.data(), nullptr) == 1;
-  if (!made) throw std::runtime_error("OpenSSL gives no SHA-256");
+  if (!made) throw std::runtime_error("OpenSSL does not provide SHA-256");
   return digest;
 }
 
@@ -41,12 +41,13 @@ struct Sha256::State {
 };
 
 Sha256::Sha256() : state_(std::make_unique<State>()) {
-  if (EVP_DigestInit_ex(state_->context.get(), algorithm(), nullptr) != 1) throw std::runtime_error("OpenSSL gives no SHA-256");
+  if (EVP_DigestInit_ex(state_->context.get(), algorithm(), nullptr) != 1) throw std::runtime_error("OpenSSL does not provide SHA-256");
 }
 Sha256::~Sha256() = default;
 
 void Sha256::add(std::string_view bytes) {
-  if (EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size()) != 1) throw std::runtime_error("OpenSSL gives no SHA-256");
+  if (EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size()) != 1)
+    throw std::runtime_error("OpenSSL does not provide SHA-256");
 }
 
 Digest256 Sha256::so_far() const {
@@ -54,7 +55,7 @@ Digest256 Sha256::so_far() const {
   Digest256 digest;
   const bool made =
       EVP_MD_CTX_copy_ex(copy.get(), state_->context.get()) == 1 && EVP_DigestFinal_ex(copy.get(), digest.data(), nullptr) == 1;
-  if (!made) throw std::runtime_error("OpenSSL gives no SHA-256");
+  if (!made) throw std::runtime_error("OpenSSL does not provide SHA-256");
   return digest;
 }
 

@@ -13,7 +13,7 @@ using Digest256 = std::array<std::uint8_t, 32>;
 
 Digest256 sha256(std::string_view bytes);
 
-// The same of text that comes in pieces. One thread.
+// The same for bytes that arrive in pieces. One thread.
 class Sha256 {
  public:
   Sha256();

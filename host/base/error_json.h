@@ -1,4 +1,4 @@
-// How an Error stands in JSON: the members that every answer with a fault has in common. Pure; any thread.
+// Writes an Error as JSON: the members that all error answers share. Pure; any thread.
 #pragma once
 
 #include "base/json_text.h"
@@ -6,7 +6,7 @@
 
 namespace runwarden {
 
-// Writes status, detail and code, and errors where there are faults of fields, into the object that is begun.
+// Writes status, detail, code and, if the error has field faults, errors into the open object.
 void write_error(JsonWriter& out, const Error& error);
 
 }  // namespace runwarden

@@ -1,5 +1,5 @@
-// A bound on bytes, and on how many leases hold them, that several parties share: each may hold at most as much as it leaves free, so
-// that one that takes all it can get leaves room for the next. Any thread; nothing waits. Outlives its leases.
+// A limit on bytes and leases that several parties share. Each party may hold at most as much as it leaves free, so a greedy one leaves
+// room for the next. Any thread; never blocks. Outlives its leases.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +30,13 @@ class FairBudget {
 
     explicit operator bool() const { return budget_ != nullptr; }
     std::uint64_t bytes() const { return bytes_; }
-    // Holds that many bytes in all. Shrinking always succeeds; false: there is no room for more, and it holds what it held.
+    // Changes the total to `bytes`. Shrinking always succeeds. False: there is no room, and the lease is unchanged.
     bool try_resize(std::uint64_t bytes) {
       if (!budget_->try_change(party_, bytes_, bytes)) return false;
       bytes_ = bytes;
       return true;
     }
-    // The same for bytes that exist already and cannot be refused.
+    // Likewise for bytes that exist already, which cannot be refused.
     void resize(std::uint64_t bytes) {
       if (budget_ != nullptr) budget_->change(party_, bytes_, bytes);
       bytes_ = bytes;
@@ -62,7 +62,7 @@ class FairBudget {
   FairBudget(const FairBudget&) = delete;
   FairBudget& operator=(const FairBudget&) = delete;
 
-  // Nothing where the party would hold more than it leaves free. What comes first is let in however large it is.
+  // Empty if the party would hold more than it leaves free. The first lease is granted regardless of its size.
   std::optional<Lease> take(Party party, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     const Held own = held_by(party);
@@ -75,7 +75,7 @@ class FairBudget {
     return Lease(*this, party, bytes);
   }
 
-  // Leases given out already stay.
+  // Existing leases are kept.
   void set_max_bytes(std::uint64_t max_bytes) {
     const std::lock_guard lock(mutex_);
     max_bytes_ = max_bytes;
@@ -85,7 +85,7 @@ class FairBudget {
     std::uint64_t bytes = 0;
     std::uint64_t max_bytes = 0;
     std::uint64_t leases = 0;
-    std::uint64_t refused = 0;  // times, since the beginning
+    std::uint64_t refused = 0;  // refusals since construction
   };
   State state() const {
     const std::lock_guard lock(mutex_);
@@ -98,7 +98,7 @@ class FairBudget {
     std::uint64_t leases = 0;
   };
 
-  // Whether a party that holds `own` of `all` may hold that much more.
+  // Whether a party that holds `own` of `all` may take `more`.
   static bool fit(std::uint64_t own, std::uint64_t all, std::uint64_t more, std::uint64_t max) {
     return all <= max && own <= max - all && more <= (max - all - own) / 2;
   }
@@ -124,13 +124,13 @@ class FairBudget {
     hold(party, {0 - bytes, 0 - std::uint64_t{1}});
   }
 
-  // The rest with the mutex held.
+  // Call the functions below with the mutex held.
   Held held_by(Party party) const {
     const auto found = held_.find(party);
     return found == held_.end() ? Held{} : found->second;
   }
 
-  // Less is counted as more that wraps around.
+  // Decreases are passed as values that wrap around.
   void hold(Party party, Held more) {
     all_.bytes += more.bytes;
     all_.leases += more.leases;
@@ -141,11 +141,11 @@ class FairBudget {
   }
 
   mutable std::mutex mutex_;
-  std::uint64_t max_bytes_;  // mutex_, as are the rest
+  std::uint64_t max_bytes_;  // guarded by mutex_, like the members below
   std::uint64_t max_leases_;
   Held all_;
   std::uint64_t refused_ = 0;
-  std::unordered_map<Party, Held> held_;  // by those that hold any
+  std::unordered_map<Party, Held> held_;  // only parties that hold any
 };
 
 }  // namespace runwarden

@@ -1,5 +1,5 @@
-// A queue of many flows (tenants): each flow's items in their order, the flows in turn, so that one that sends much holds up only
-// itself. Not synchronized; unbounded by itself: what may wait is bounded by whoever pushes.
+// A queue of many flows (tenants): items of a flow keep their order and flows take turns, so a busy flow delays only itself. Not
+// synchronized. Has no limit of its own: callers bound what they push.
 #pragma once
 
 #include <cstddef>
@@ -26,15 +26,15 @@ class FairQueue {
     ++size_;
   }
 
-  // Comes before everything else.
+  // The item comes before all others.
   void push_urgent(Item item) {
     urgent_.push_front(std::move(item));
     ++size_;
   }
 
-  // The item that pop() gives. Not for an empty queue.
+  // The item that pop() returns. The queue must not be empty.
   const Item& front() const { return urgent_.empty() ? flows_.at(turns_.front()).front() : urgent_.front(); }
-  // Whose turn it is; none for what is urgent, and in an empty queue.
+  // The flow whose turn it is; empty for an urgent item and for an empty queue.
   std::optional<Flow> turn() const { return urgent_.empty() && !turns_.empty() ? std::optional(turns_.front()) : std::nullopt; }
 
   Item pop() {
@@ -58,10 +58,10 @@ class FairQueue {
   }
 
  private:
-  static constexpr std::size_t kFlowsKept = 64;  // empty ones are kept for their memory, so that a steady flow allocates nothing
+  static constexpr std::size_t kFlowsKept = 64;  // keeps empty flows and their memory, so that a steady flow does not allocate
 
   std::unordered_map<Flow, std::deque<Item>> flows_;
-  std::deque<Flow> turns_;  // those with items
+  std::deque<Flow> turns_;  // flows with items
   std::deque<Item> urgent_;
   std::size_t size_ = 0;
 };

@@ -7,10 +7,10 @@
 
 namespace runwarden {
 
-// Two lower-case digits a byte.
+// Two lower-case digits per byte.
 std::string bytes_to_hex(std::string_view bytes);
 
-// Nothing when a digit is missing, or is none.
+// Empty if a digit is missing or invalid.
 std::optional<std::string> bytes_from_hex(std::string_view digits);
 
 }  // namespace runwarden

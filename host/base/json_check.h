@@ -1,4 +1,4 @@
-// Whether a text is JSON, for those who keep or hand it on unread. Pure; any thread.
+// Checks that a text is JSON, for callers that store or forward it unparsed. Pure; any thread.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace runwarden {
 
-// The same faults as parse_json().
+// Reports the same faults as parse_json().
 Status check_json(std::string_view text, int max_depth);
 
 }  // namespace runwarden

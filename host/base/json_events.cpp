@@ -27,7 +27,7 @@ Error malformed(std::string detail) {
   return Error{Code::malformed_json, std::move(detail), {}, {}};
 }
 
-// nlohmann's message without its own name and position: what stands after the last "line n, column m: ".
+// nlohmann's message without its prefix: the part after the last "line n, column m: ".
 std::string reason_of(const std::string& what) {
   for (const std::string_view mark : {"parse error: ", "syntax error "}) {
     const auto at = what.find(mark);
@@ -37,7 +37,7 @@ std::string reason_of(const std::string& what) {
   return bracket == std::string::npos ? what : what.substr(bracket + 2);
 }
 
-// Turns nlohmann's SAX calls into our events, and watches the depth.
+// Converts nlohmann's SAX calls to our events and checks the depth.
 class Bridge {
  public:
   using number_integer_t = Json::number_integer_t;
@@ -110,8 +110,8 @@ class Bridge {
   Error error_ = malformed("not JSON");
 };
 
-// Walks a document with simdjson's On-Demand parser, at several times nlohmann's speed. It gives up, having told some events, at
-// whatever it does not take: then nlohmann decides, and words the fault.
+// Walks a document with simdjson's On-Demand parser, which is several times faster than nlohmann's. Gives up, possibly after some events,
+// on anything that it does not accept. nlohmann then decides and words the fault.
 class FastWalk {
  public:
   enum class End : std::uint8_t { complete, stopped_by_reader, gave_up };
@@ -134,7 +134,7 @@ class FastWalk {
 
   End end() const { return stopped_ ? End::stopped_by_reader : End::gave_up; }
 
-  // False: this document is not for us, or the reader wants no more. Recurses as deep as max_depth.
+  // False: the document is not accepted, or the handler stopped. Recurses at most max_depth levels.
   bool value(Value& value) {
     Type type;
     if (value.type().get(type) != simdjson::SUCCESS) return false;
@@ -201,15 +201,15 @@ class FastWalk {
   bool stopped_ = false;
 };
 
-// What a parse needs beside the text. Kept by each thread for texts of the usual size; a large one brings its own.
+// The buffers of a parse. Each thread keeps them for texts of usual size; a large text allocates its own.
 struct FastParser {
   static constexpr std::size_t kKeepBytes = 256 * 1024;
 
   FastWalk::End walk(std::string_view text, int max_depth, JsonEvents& events) {
     padded.resize(std::max(padded.size(), text.size() + simdjson::SIMDJSON_PADDING));
     std::memcpy(padded.data(), text.data(), text.size());
-    // The parser reads one character past a text that is cut off, and takes what an earlier text left there for more of it: then it
-    // walks on through that text's positions, out of this one.
+    // On truncated text the parser reads one character past the end. If an earlier text left data there, the parser would continue through
+    // that text's positions.
     std::memset(padded.data() + text.size(), 0, simdjson::SIMDJSON_PADDING);
     simdjson::ondemand::document document;
     if (parser.iterate(padded.data(), text.size(), padded.size()).get(document) != simdjson::SUCCESS) return FastWalk::End::gave_up;
@@ -222,7 +222,7 @@ struct FastParser {
 
 FastWalk::End walk_fast(std::string_view text, int max_depth, JsonEvents& events) {
   if (text.empty()) return FastWalk::End::gave_up;
-  // A reader of events may parse what a string holds while the string stands in the parser around it: each depth has its own.
+  // A handler may parse the contents of a string during an event, so each nesting level has its own parser.
   thread_local std::array<FastParser, 4> kept;
   thread_local std::size_t in_use = 0;
   if (text.size() > FastParser::kKeepBytes || in_use == kept.size()) return FastParser().walk(text, max_depth, events);

@@ -6,12 +6,12 @@
 namespace runwarden {
 namespace {
 
-// Cuts the outermost container, which has to be of that bracket, into pieces.
+// Splits the outermost container, which must have that bracket.
 class Cutter final : public JsonEvents {
  public:
   explicit Cutter(char outermost) : outermost_(outermost) {}
 
-  std::vector<JsonMember> members;  // of an array: without names
+  std::vector<JsonMember> members;  // names are empty for an array
 
   bool scalar(const JsonScalar& value) override {
     if (open_.empty()) return false;
@@ -55,7 +55,7 @@ class Cutter final : public JsonEvents {
   }
 
   char outermost_;
-  std::string open_;  // brackets that are open, the outermost first
+  std::string open_;  // open brackets, the outermost first
   std::string nowhere_;
   JsonWriter writer_{nowhere_};
 };

@@ -1,4 +1,4 @@
-// Takes a JSON object apart into its members and their JSON text, and puts one together again. Any thread.
+// Splits a JSON object into its members and their JSON text. Any thread.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ struct JsonMember {
   std::string json;  // compact text of the value
 };
 
-// The members of an object, in order; empty for text that is no object. For text that was checked before: depth is not bounded
-// beyond 1000.
+// The members of an object, in order; empty for text that is not an object. The text must have been validated: depth is limited only to
+// 1000.
 std::vector<JsonMember> json_members(std::string_view object);
 
-// The elements of an array, in order, as compact text; empty for text that is no array. The same bound.
+// The elements of an array, in order, as compact text; empty for text that is not an array. The same limit.
 std::vector<std::string> json_elements(std::string_view array);
 
-// The characters of a JSON string; empty for text that is none.
+// The decoded text of a JSON string; empty for text that is not a string.
 std::string json_string_value(std::string_view json);
 
 }  // namespace runwarden

@@ -27,8 +27,8 @@ void append_escaped(std::string& out, unsigned char c) {
   }
 }
 
-// Where, from `at` on, the first byte stands that is not plain ASCII without need of an escape. Eight bytes a step: each of the
-// four tests sets the top bit of the bytes it finds.
+// The position at or after `at` of the first byte that needs an escape or is not ASCII. Eight bytes per step: each of the four tests sets
+// the top bit of matching bytes.
 std::size_t plain_prefix(std::string_view text, std::size_t at) {
   constexpr std::uint64_t kOnes = 0x0101010101010101ull;
   constexpr std::uint64_t kTops = 0x8080808080808080ull;

@@ -10,10 +10,10 @@ namespace runwarden {
 // Appends the text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
 
-// Appends the shortest text that reads back as the same double; a value that JSON has no text for becomes null.
+// Appends the shortest text that parses to the same double; infinity and NaN become null.
 void append_json_number(std::string& out, double value);
 
-// Writes one object or array member by member, commas included. Values are given whole.
+// Writes an object or array member by member, with commas.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(&out) {}
@@ -28,7 +28,7 @@ class JsonWriter {
   JsonWriter& number(double value);
   JsonWriter& boolean(bool value);
   JsonWriter& null();
-  JsonWriter& raw(std::string_view json);  // JSON text that is known to be good
+  JsonWriter& raw(std::string_view json);  // must be valid JSON
 
  private:
   void separate();

@@ -7,11 +7,11 @@
 namespace runwarden {
 namespace {
 
-constexpr std::size_t kComparedBytes = 64;  // the cost grows with both lengths, and the name is a client's
-constexpr std::size_t kFewNames = 6;        // so many are listed whole
+constexpr std::size_t kComparedBytes = 64;  // limits the cost, because clients choose the name
+constexpr std::size_t kFewNames = 6;        // up to this many are listed completely
 constexpr std::size_t kNearestShown = 3;
 
-// Edits and index of each known name, nearest first; of equally near ones the first known.
+// The edit distance and index of each known name, nearest first; ties in the given order.
 std::vector<std::pair<std::size_t, std::size_t>> by_edits(std::string_view name, const std::vector<std::string>& known) {
   std::vector<std::pair<std::size_t, std::size_t>> order;
   order.reserve(known.size());
@@ -30,7 +30,7 @@ std::string joined(const std::vector<std::string>& names) {
 
 }  // namespace
 
-// Optimal string alignment: Levenshtein's distance, and neighbors that are swapped count once.
+// Optimal string alignment: Levenshtein distance in which swapping two neighbors counts once.
 std::size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> above(b.size() + 1);

@@ -1,4 +1,4 @@
-// Known names that are spelled like one that is not known, for hints in error texts. Pure; any thread.
+// Finds known names that are spelled like an unknown one, for hints in error texts. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,18 @@
 
 namespace runwarden {
 
-// How many letters have to be added, dropped, replaced or swapped with their neighbor to make one name of the other. The cost
-// grows with both lengths: bound them.
+// The edit distance: letters to add, drop, replace or swap with their neighbor to turn one name into the other. The cost is the product of
+// the lengths, so limit them.
 std::size_t edits_between(std::string_view a, std::string_view b);
 
-// The known name that was probably meant: at most two letters, or a third of them, differ. Empty: none is that near.
+// The known name that was probably meant, which differs in at most two letters or a third of them. Empty if there is none.
 std::string likely_name(std::string_view name, const std::vector<std::string>& known);
 
-// The known names that differ from the name in the fewest letters, nearest first, at most so many.
+// At most `most` known names, those with the smallest edit distance first.
 std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known, std::size_t most);
 
-// "the nearest known one is burst", "the known ones are level, format", or, of many, the nearest three. Empty if none is known.
+// "the nearest known one is burst", "the known ones are level, format", or, if there are many, the nearest three. Empty if `known` is
+// empty.
 std::string name_hint(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace runwarden

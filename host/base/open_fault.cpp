@@ -34,7 +34,7 @@ std::string user_name(uid_t id) {
   return std::to_string(id);
 }
 
-// The first part of the path that is there and is no folder, though more of the path follows it.
+// The first part of the path that exists and is not a folder, although more of the path follows.
 std::optional<fs::path> file_on_the_way(const fs::path& path) {
   fs::path part;
   std::error_code ignored;
@@ -45,7 +45,7 @@ std::optional<fs::path> file_on_the_way(const fs::path& path) {
   return std::nullopt;
 }
 
-// The first folder that this user may not enter, or the last part that is there.
+// The first folder that this user may not enter, or else the last existing part.
 fs::path closed_part(const fs::path& path) {
   fs::path part, last;
   for (const fs::path& name : path) {
@@ -62,7 +62,7 @@ std::string permission_fault(const fs::path& path, int code) {
   const uid_t self = ::geteuid();
   const fs::path closed = closed_part(path);
   struct stat found {};
-  if (self == 0 || ::stat(closed.c_str(), &found) != 0) return std::strerror(code);  // what root may not do, nobody may
+  if (self == 0 || ::stat(closed.c_str(), &found) != 0) return std::strerror(code);  // not a matter of permissions for root
   std::array<char, 8> mode{};
   std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(found.st_mode & 07777));
   const std::string what = "user " + user_name(self) + " has no permission: " + quoted(closed) + " ";

@@ -1,4 +1,4 @@
-// Why a file or folder could not be opened or made, with the part of the path that is in the way and the remedy. Any thread.
+// Explains why a file or folder could not be opened or created, naming the offending part of the path and the remedy. Any thread.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@ namespace runwarden {
 
 enum class OpenFor { reading, writing };
 
-// `code` is the errno of the call that failed on that path. Looks at the file system, so ask before it changes:
+// `code` is the errno of the failed call. Inspects the file system, so call it before that changes:
 // "\"/srv/data\" is a file, not a folder; name a folder".
 std::string open_fault(const std::filesystem::path& path, int code, OpenFor purpose);
 

@@ -1,5 +1,4 @@
-// Whether what was allowed when a request began is still allowed. A value; asked from any thread, and by the writing thread before each
-// commit.
+// Whether a request that was allowed when it began is still allowed. A value; called from any thread, and by the writer before each commit.
 #pragma once
 
 #include <functional>
@@ -10,7 +9,8 @@
 
 namespace runwarden {
 
-// Gives the error that ends it, or nothing. What was allowed together shares one, so that one answer can stand for all of it; null allows.
+// Returns the error that ends the request, or nothing. Records of one request share a permit, so that one call covers them all. Null
+// allows.
 using Permit = std::shared_ptr<const std::function<std::optional<Error>()>>;
 
 }  // namespace runwarden

@@ -1,5 +1,4 @@
-// An expected outcome: a value, or an Error that says what a client and what the log may read.
-// Values, no locks: any thread.
+// An expected outcome: a value, or an Error with separate texts for the client and the log. Values; any thread.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace runwarden {
 
-// Every fault the service knows. The snake_case name (code_name) is what clients see as `code`; it never changes.
+// The error codes. Clients see the snake_case name (code_name) as `code`; names never change.
 enum class Code {
   malformed_json,
   bad_request,
@@ -31,10 +30,10 @@ enum class Code {
 // The stable snake_case name of a code.
 const char* code_name(Code code);
 
-// The HTTP status (RFC 9110, RFC 6585) a code is answered with.
+// The HTTP status (RFC 9110, RFC 6585) of a code.
 int http_status(Code code);
 
-// One fault of a well-formed document: where (JSON Pointer, RFC 6901), which, and what to do about it.
+// One fault in a well-formed document: its location (JSON Pointer, RFC 6901), its code and the remedy.
 struct FieldFault {
   std::string pointer;
   std::string code;
@@ -45,8 +44,8 @@ struct Error {
   Code code = Code::internal;
   std::string detail;              // for the client: names the thing, the value, the limit and the remedy
   std::string log;                 // for the operator; empty: the same as detail
-  std::vector<FieldFault> faults;  // with validation_failed: one for each fault found
-  int retry_after_s = 1;           // with rate_limited and unavailable: when it is worth asking again
+  std::vector<FieldFault> faults;  // with validation_failed: all faults found
+  int retry_after_s = 1;           // with rate_limited and unavailable: when to retry
 };
 
 template <class T>

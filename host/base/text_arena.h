@@ -1,5 +1,5 @@
-// Holds texts that live as long as it does, in few allocations. One owner, one thread while it is filled.
-// Views it hands out stay good when the arena is moved.
+// Stores texts for its own lifetime in few allocations. One owner, one thread while it is filled. The views it returns stay valid when the
+// arena is moved.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class TextArena {
     return *this;
   }
 
-  // A copy of the text that is never null, not even when empty.
+  // Copies the text. The result's data() is never null.
   std::string_view keep(std::string_view text) {
     if (text.size() > left_) grow(text.size());
     char* at = next_;

@@ -8,7 +8,7 @@ namespace runwarden {
 namespace {
 
 constexpr std::int64_t kFirstMs = -62'167'219'200'000;  // 0000-01-01T00:00:00.000Z
-constexpr std::int64_t kLastMs = 253'402'300'799'999;   // 9999-12-31T23:59:59.999Z: later years have no four digits
+constexpr std::int64_t kLastMs = 253'402'300'799'999;   // 9999-12-31T23:59:59.999Z: later years have five digits
 
 class Reader {
  public:
@@ -34,7 +34,7 @@ class Reader {
 
   bool done() const { return at_ == text_.size(); }
 
-  // Milliseconds of a fraction; nothing if there is no digit.
+  // The milliseconds of a fraction; empty if there is no digit.
   std::optional<int> fraction() {
     int value = 0;
     int count = 0;
@@ -53,7 +53,7 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-// Minutes east of UTC; the offset ends the text.
+// The offset in minutes east of UTC, which must end the text.
 std::optional<int> parse_offset(Reader& in) {
   if (in.skip("Zz")) return in.done() ? std::optional(0) : std::nullopt;
   const bool east = in.skip("+");

@@ -9,14 +9,14 @@
 namespace runwarden {
 
 // Milliseconds since 1970-01-01T00:00:00Z of an ISO 8601 / RFC 3339 date-time with `Z` or an offset, years 0000 to 9999
-// there and in UTC; fractions beyond milliseconds are cut. Nothing if it is not one, or names a day or hour that there is not.
-// A leap second (:60) counts as the first of the next minute.
+// there and in UTC; fractions beyond milliseconds are truncated. Empty if the text is not a date-time or names a nonexistent day or hour.
+// A leap second (:60) counts as the first second of the next minute.
 std::optional<std::int64_t> parse_time(std::string_view text);
 
-// "2026-11-20T15:00:00.000Z"; a time outside the years 0000 to 9999 is shown as the nearest one inside.
+// "2026-11-20T15:00:00.000Z"; clamped to the years 0000 to 9999.
 std::string format_time(std::int64_t ms);
 
-// How long that is, about: "100.0 days", "3.5 hours", "12 seconds".
+// An approximate duration: "100.0 days", "3.5 hours", "12 seconds".
 std::string about_duration(std::int64_t ms);
 
 }  // namespace runwarden

@@ -6,7 +6,7 @@
 
 namespace runwarden {
 
-// Bytes of the well-formed character that starts at `at`, or 0 if none does.
+// The length of the well-formed character at `at`, or 0 if there is none.
 inline std::size_t utf8_length_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
   const auto follows = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
@@ -26,7 +26,7 @@ inline std::size_t utf8_length_at(std::string_view text, std::size_t at) {
   return left > 3 && follows(1, low, high) && follows(2, 0x80, 0xBF) && follows(3, 0x80, 0xBF) ? 4 : 0;
 }
 
-// Where the first byte stands that is not part of a well-formed character; text.size() if the text is good.
+// The position of the first byte that is not part of a well-formed character; text.size() if there is none.
 inline std::size_t utf8_fault(std::string_view text) {
   std::size_t i = 0;
   while (i < text.size()) {

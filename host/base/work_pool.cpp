@@ -1,8 +1,11 @@
 #include "base/work_pool.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -22,9 +25,9 @@ namespace {
 constexpr auto kLookEvery = std::chrono::milliseconds(5);
 constexpr std::size_t kNoNumber = std::numeric_limits<std::size_t>::max();
 
-// What due_ns of a thread says besides a time.
-constexpr std::int64_t kNotGuarded = 0;
-constexpr std::int64_t kLeftBehind = -1;
+// Values of a worker's due_ns that are not times.
+constexpr std::int64_t kNoDeadline = 0;
+constexpr std::int64_t kAbandoned = -1;
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -36,10 +39,10 @@ struct WorkPool::State {
   struct Worker {
     std::size_t number = kNoNumber;                             // guarded by mutex; a spare thread has none
     std::thread thread;                                         // guarded by mutex
-    bool behind = false, ended = false;                         // guarded by mutex
-    std::int64_t told_of_ns = kNotGuarded;                      // guarded by mutex: the due_ns that on_fault has been told of
-    alignas(64) std::atomic<std::int64_t> due_ns{kNotGuarded};  // whoever changes it from a time owns the two below
-    Guarded* guarded = nullptr;
+    bool abandoned = false, ended = false;                      // guarded by mutex
+    std::int64_t reported_ns = kNoDeadline;                     // guarded by mutex: the due_ns already reported to on_fault
+    alignas(64) std::atomic<std::int64_t> due_ns{kNoDeadline};  // the thread that replaces a time in it owns the two members below
+    DeadlineTask* deadline_task = nullptr;
     Task rest;
   };
 
@@ -51,7 +54,7 @@ struct WorkPool::State {
   bool take_task(Worker& me, Task& task);
   void do_task(Task& task, std::size_t number);
   void watch(const std::shared_ptr<State>& self);
-  void leave_behind(const std::shared_ptr<State>& self, Worker& late, std::int64_t due_ns);
+  void abandon(const std::shared_ptr<State>& self, Worker& late, std::int64_t due_ns);
   bool has_spare(const std::shared_ptr<State>& self);
   void drop(Worker& late, std::int64_t due_ns);
 
@@ -59,21 +62,30 @@ struct WorkPool::State {
   mutable std::mutex mutex;
   std::condition_variable wake, watch_wake, changed;
   FairQueue<Task> tasks;
-  std::vector<std::shared_ptr<Worker>> at_work;  // by number; a number's thread changes only while that thread is inside guard()
+  std::vector<std::shared_ptr<Worker>> at_work;  // by number; an entry changes only while its thread is inside run_with_deadline()
   std::shared_ptr<Worker> spare;
-  std::vector<std::string> faults;  // to be told without the lock
-  std::vector<Task> dropped;        // to go without the lock
+  std::vector<std::string> faults;  // to be reported without the lock
+  std::vector<Task> dropped;        // to be destroyed without the lock
   std::thread watcher;
   std::size_t idle = 0;
   std::size_t alive = 0;  // threads with a number that have not ended
-  std::size_t behind = 0;
+  std::size_t abandoned = 0;
   bool watcher_sleeps = false;
   bool stopping = false;
   bool dropping = false;
   bool ended = false;
 };
 
-// Under the lock, or before there is anybody else.
+// Resets an inherited raised priority, which is meant for the threads that accept, commit and answer, so that a flood of pool work does
+// not delay them. Leaves a lowered priority alone.
+void reset_raised_priority() {
+  const auto self = static_cast<id_t>(gettid());
+  errno = 0;
+  const int nice = getpriority(PRIO_PROCESS, self);
+  if (errno == 0 && nice < 0) setpriority(PRIO_PROCESS, self, 0);
+}
+
+// Called with the mutex held.
 std::shared_ptr<WorkPool::State::Worker> WorkPool::State::start_thread(const std::shared_ptr<State>& self, std::size_t number) {
   auto worker = std::make_shared<Worker>();
   worker->number = number;
@@ -89,26 +101,27 @@ void WorkPool::State::work(Worker& me) {
   }
 }
 
-// Waits until this thread is needed. False: it never was.
+// Waits until this thread gets a worker number. False: the pool stopped first.
 bool WorkPool::State::get_number(Worker& me) {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return me.number != kNoNumber || stopping; });
   me.ended = me.number == kNoNumber;
   if (me.ended) return false;
   pthread_setname_np(pthread_self(), ("work-" + std::to_string(me.number)).c_str());
+  reset_raised_priority();
   return true;
 }
 
 bool WorkPool::State::take_task(Worker& me, Task& task) {
   std::unique_lock lock(mutex);
-  if (!me.behind) {
+  if (!me.abandoned) {
     ++idle;
     wake.wait(lock, [this] { return stopping || !tasks.empty(); });
     --idle;
   }
-  if (me.behind || tasks.empty()) {
+  if (me.abandoned || tasks.empty()) {
     me.ended = true;
-    --(me.behind ? behind : alive);
+    --(me.abandoned ? abandoned : alive);
     changed.notify_all();
     return false;
   }
@@ -126,7 +139,7 @@ void WorkPool::State::do_task(Task& task, std::size_t number) {
   }
 }
 
-// Looks every few milliseconds for calls that are late; sleeps while nobody has anything to do.
+// Checks every few milliseconds for calls that are past their deadline. Sleeps while all workers are idle.
 void WorkPool::State::watch(const std::shared_ptr<State>& self) {
   pthread_setname_np(pthread_self(), "work-watch");
   std::unique_lock lock(mutex);
@@ -141,33 +154,34 @@ void WorkPool::State::watch(const std::shared_ptr<State>& self) {
     for (std::size_t i = 0; i < at_work.size(); ++i) {
       const std::shared_ptr<Worker> worker = at_work[i];
       const std::int64_t due_ns = worker->due_ns.load(std::memory_order_acquire);
-      if (due_ns <= kNotGuarded || (due_ns > now && !dropping)) continue;
-      dropping ? drop(*worker, due_ns) : leave_behind(self, *worker, due_ns);
+      if (due_ns <= kNoDeadline || (due_ns > now && !dropping)) continue;
+      dropping ? drop(*worker, due_ns) : abandon(self, *worker, due_ns);
     }
     if (faults.empty() && dropped.empty()) continue;
-    const auto told = std::exchange(faults, {});
-    auto gone = std::exchange(dropped, {});
+    const auto reports = std::exchange(faults, {});
+    auto garbage = std::exchange(dropped, {});
     lock.unlock();
-    gone.clear();
-    for (const std::string& fault : told) on_fault(fault);
+    garbage.clear();
+    for (const std::string& fault : reports) on_fault(fault);
     lock.lock();
   }
 }
 
-void WorkPool::State::leave_behind(const std::shared_ptr<State>& self, Worker& late, std::int64_t due_ns) {
-  if (behind >= kMostLeftBehind || !has_spare(self)) {
-    if (std::exchange(late.told_of_ns, due_ns) != due_ns) {
-      faults.push_back("a call that does not end holds up worker " + std::to_string(late.number) + " of " + std::to_string(at_work.size()) +
-                       ": " + std::to_string(behind) + " threads are left behind already, and there can be no more. Restart the service.");
+void WorkPool::State::abandon(const std::shared_ptr<State>& self, Worker& late, std::int64_t due_ns) {
+  if (abandoned >= kMaxAbandoned || !has_spare(self)) {
+    if (std::exchange(late.reported_ns, due_ns) != due_ns) {
+      faults.push_back("a call that does not return blocks worker " + std::to_string(late.number) + " of " +
+                       std::to_string(at_work.size()) + ": " + std::to_string(abandoned) +
+                       " threads are abandoned already, which is the limit. Restart the service.");
     }
     return;
   }
-  if (!late.due_ns.compare_exchange_strong(due_ns, kLeftBehind)) return;  // it was just in time
+  if (!late.due_ns.compare_exchange_strong(due_ns, kAbandoned)) return;  // it returned just in time
   if (late.rest) tasks.push_urgent(std::move(late.rest));
-  tasks.push_urgent(late.guarded->instead());
-  late.behind = true;
-  ++behind;
-  pthread_setname_np(late.thread.native_handle(), "left-behind");
+  tasks.push_urgent(late.deadline_task->continuation());
+  late.abandoned = true;
+  ++abandoned;
+  pthread_setname_np(late.thread.native_handle(), "abandoned");
   late.thread.detach();
   spare->number = late.number;
   at_work[late.number] = std::move(spare);
@@ -181,17 +195,17 @@ bool WorkPool::State::has_spare(const std::shared_ptr<State>& self) {
     if (!spare || spare->ended) spare = start_thread(self, kNoNumber);
     return true;
   } catch (const std::system_error&) {
-    return false;  // no more threads for this process now
+    return false;  // the process cannot create a thread now
   }
 }
 
-// The end has come: nobody goes on in its place.
+// The pool is shutting down: drops the continuation.
 void WorkPool::State::drop(Worker& late, std::int64_t due_ns) {
-  if (!late.due_ns.compare_exchange_strong(due_ns, kLeftBehind)) return;
+  if (!late.due_ns.compare_exchange_strong(due_ns, kAbandoned)) return;
   if (late.rest) dropped.push_back(std::move(late.rest));
-  dropped.push_back(late.guarded->instead());
-  late.behind = true;
-  ++behind;
+  dropped.push_back(late.deadline_task->continuation());
+  late.abandoned = true;
+  ++abandoned;
   --alive;
   late.thread.detach();
   changed.notify_all();
@@ -209,7 +223,7 @@ WorkPool::~WorkPool() {
   finish();
 }
 
-void WorkPool::finish(std::int64_t patience_ms) {
+void WorkPool::finish(std::int64_t timeout_ms) {
   std::unique_lock lock(state_->mutex);
   if (state_->ended) return;
   state_->stopping = true;
@@ -217,11 +231,11 @@ void WorkPool::finish(std::int64_t patience_ms) {
   state_->watch_wake.notify_all();
   state_->changed.notify_all();
   const auto all_ended = [this] { return state_->alive == 0; };
-  if (patience_ms == kForEverMs) {
+  if (timeout_ms == kNoTimeoutMs) {
     state_->changed.wait(lock, all_ended);
-  } else if (!state_->changed.wait_for(lock, std::chrono::milliseconds(patience_ms), all_ended)) {
+  } else if (!state_->changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), all_ended)) {
     state_->dropping = true;
-    while (!state_->tasks.empty()) state_->dropped.push_back(state_->tasks.pop());  // they go where the watcher looks
+    while (!state_->tasks.empty()) state_->dropped.push_back(state_->tasks.pop());  // the watcher destroys them
     state_->changed.wait(lock, all_ended);
   }
   state_->ended = true;
@@ -250,19 +264,19 @@ void WorkPool::post(Task task, std::uint64_t flow) {
   if (wake_watcher) state_->watch_wake.notify_one();
 }
 
-bool WorkPool::guard(std::size_t worker, std::int64_t due_ns, Guarded& guarded) {
-  State& state = *state_;  // of this thread, too: it may outlive the pool inside the call
+bool WorkPool::run_with_deadline(std::size_t worker, std::int64_t due_ns, DeadlineTask& task) {
+  State& state = *state_;  // shared with this thread, which may outlive the pool inside the call
   State::Worker& mine = *state.at_work[worker];
   const auto in_time = [&] {
     std::int64_t expected = due_ns;
-    if (mine.due_ns.compare_exchange_strong(expected, kNotGuarded)) return true;
+    if (mine.due_ns.compare_exchange_strong(expected, kNoDeadline)) return true;
     const std::lock_guard until_handed_over(state.mutex);
     return false;
   };
-  mine.guarded = &guarded;
+  mine.deadline_task = &task;
   mine.due_ns.store(due_ns, std::memory_order_release);
   try {
-    guarded.call();
+    task.call();
   } catch (...) {
     if (in_time()) throw;
     return false;
@@ -270,7 +284,7 @@ bool WorkPool::guard(std::size_t worker, std::int64_t due_ns, Guarded& guarded) 
   return in_time();
 }
 
-void WorkPool::leave_to_others(std::size_t worker, Task rest) {
+void WorkPool::on_abandoned(std::size_t worker, Task rest) {
   state_->at_work[worker]->rest = std::move(rest);
 }
 
@@ -279,9 +293,9 @@ std::size_t WorkPool::waiting() const {
   return state_->tasks.size();
 }
 
-std::size_t WorkPool::left_behind() const {
+std::size_t WorkPool::abandoned() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->behind;
+  return state_->abandoned;
 }
 
 }  // namespace runwarden

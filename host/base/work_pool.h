@@ -1,13 +1,13 @@
-// Threads that do tasks: those of one flow (a tenant) in the order they were given, the flows in turn. What may wait here is bounded by
-// whoever posts (FairBudget).
+// A pool of threads. Tasks of one flow (a tenant) start in the order in which they were posted; flows take turns. The queue has no limit
+// of its own: callers bound what they post (FairBudget).
 //
-// post() may be called from any thread, and after the end too: then the task is dropped. A task that throws is reported to
-// on_fault and costs only itself.
+// post() may be called from any thread. After finish() it drops the task. If a task throws, on_fault receives the text and the other
+// tasks are not affected.
 //
-// A call into code that may never return goes through guard(): when its time is over, its thread is left behind with it, another
-// thread takes over its worker number, and somebody else goes on with what is left of the task. So a worker number always belongs
-// to one thread, and there are as many at work as before. At most kMostLeftBehind threads stand behind at once; the calls of more
-// keep their thread until they return.
+// Code that may never return runs inside run_with_deadline(). At the deadline the pool abandons the thread that is inside the call, gives
+// its worker number to another thread, and queues the continuation of the task. So each worker number always belongs to exactly one
+// thread, and the number of working threads stays constant. The pool abandons at most kMaxAbandoned threads at a time; beyond that, late
+// calls keep their threads until they return.
 #pragma once
 
 #include <cstddef>
@@ -20,47 +20,48 @@ namespace runwarden {
 
 class WorkPool {
  public:
-  using Task = std::function<void(std::size_t worker)>;  // worker: from 0, below threads()
-  static constexpr std::size_t kMostLeftBehind = 256;
-  static constexpr std::int64_t kForEverMs = -1;
+  using Task = std::function<void(std::size_t worker)>;  // worker: 0 to threads() - 1
+  static constexpr std::size_t kMaxAbandoned = 256;
+  static constexpr std::int64_t kNoTimeoutMs = -1;
 
   WorkPool(std::size_t threads, std::function<void(const std::string&)> on_fault);
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;
 
-  static constexpr std::uint64_t kOwnFlow = ~std::uint64_t{0};  // of the service's own tasks
+  static constexpr std::uint64_t kOwnFlow = ~std::uint64_t{0};  // for the service's own tasks
   void post(Task task, std::uint64_t flow = kOwnFlow);
 
-  // A stretch of a task that may not come to its end.
-  class Guarded {
+  // A part of a task that may never return.
+  class DeadlineTask {
    public:
-    virtual ~Guarded() = default;
+    virtual ~DeadlineTask() = default;
     virtual void call() = 0;
-    // The task that goes on in its place. Asked for while call() is still inside, by another thread, under the pool's lock: must
-    // not use the pool.
-    virtual Task instead() = 0;
+    // The task that replaces the rest of the abandoned one. Another thread calls this while call() is still running and while it holds
+    // the pool's lock: it must not use the pool.
+    virtual Task continuation() = 0;
   };
-  // [in a task of this pool, with its own number] Does guarded.call() here. True: it is done, go on. False: it was not done by
-  // `due_ns` (CLOCK_MONOTONIC, looked at every few milliseconds), and this thread was left behind. Whoever gets false returns from
-  // its task at once and uses nothing any more that who goes on in its place may use, its worker number least of all.
-  bool guard(std::size_t worker, std::int64_t due_ns, Guarded& guarded);
-  // [in a task of this pool, with its own number] What else of this task has to be done by another if its thread is left behind;
-  // it is posted then. Good until the task ends.
-  void leave_to_others(std::size_t worker, Task rest);
+  // [in a task of this pool, with its own number] Runs task.call() on this thread. True: it returned in time. False: it did not return by
+  // `due_ns` (CLOCK_MONOTONIC, checked every few milliseconds) and this thread has been abandoned. The caller must then return from its
+  // task at once and must not touch anything that the continuation may use, above all its worker number.
+  bool run_with_deadline(std::size_t worker, std::int64_t due_ns, DeadlineTask& task);
+  // [in a task of this pool, with its own number] Sets a second task to post if this thread is abandoned. Cleared when the current task
+  // ends.
+  void on_abandoned(std::size_t worker, Task rest);
 
-  // Does what still waits, then ends the threads; whoever holds the pool may go on posting, to no effect. When `patience_ms` have
-  // passed, what still waits is dropped, and threads that are inside guard() are left behind. [main]
-  void finish(std::int64_t patience_ms = kForEverMs);
+  // Runs the queued tasks, then ends the threads. post() remains safe to call and does nothing. After `timeout_ms`, drops the tasks
+  // that are still queued and abandons the threads that are inside run_with_deadline(). [main]
+  void finish(std::int64_t timeout_ms = kNoTimeoutMs);
   std::size_t threads() const { return threads_; }
   std::size_t waiting() const;
-  // Threads whose guarded call has not returned yet. While there are any after finish(), what their calls use must not go.
-  std::size_t left_behind() const;
+  // The number of abandoned threads whose call has not returned. While it is above 0 after finish(), whatever those calls use must stay
+  // alive.
+  std::size_t abandoned() const;
 
  private:
   struct State;
   std::size_t threads_;
-  std::shared_ptr<State> state_;  // also of the threads: one that was left behind may outlive the pool
+  std::shared_ptr<State> state_;  // shared with the threads: an abandoned one may outlive the pool
 };
 
 }  // namespace runwarden

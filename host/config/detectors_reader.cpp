@@ -19,11 +19,11 @@ constexpr std::array<const char*, 5> kShipped = {"context_overflow", "expensive_
 constexpr const char* kPluginFolder = "../lib/runwarden/detectors";
 constexpr const char* kDropInFolder = "../share/runwarden/config/detectors.d";
 
-// One detector as the files have it so far; what a later one says goes over it.
+// A detector as merged from the files so far; later files override earlier ones.
 struct Entry {
   std::string key;
-  std::string path;  // of what named it last
-  Place place;
+  std::string path;  // of the entry that configured it last
+  SourceLocation location;
   std::optional<std::string> library;
   bool optional = false;
   bool off = false;
@@ -31,14 +31,14 @@ struct Entry {
   NodePtr settings;  // never null
 };
 
-NodePtr empty_mapping(const Place& place) {
+NodePtr empty_mapping(const SourceLocation& location) {
   Node node;
   node.kind = Node::Kind::mapping;
-  node.place = place;
+  node.location = location;
   return std::make_shared<const Node>(std::move(node));
 }
 
-// Members of `over` go over those of `base`, key by key; both are mappings.
+// Merges `over` over `base` key by key; both are mappings.
 NodePtr merged(const NodePtr& base, const NodePtr& over) {
   Node node = *over;
   for (const Member& member : base->members) {
@@ -52,7 +52,7 @@ NodePtr shared_member(const Node& node, std::string_view key) {
   return member ? member->value : nullptr;
 }
 
-// The path as a pattern that matches it alone.
+// Escapes the path, so that as a pattern it matches only itself.
 std::string literal(const fs::path& path) {
   std::string pattern;
   for (const char c : path.lexically_normal().string()) {
@@ -103,14 +103,14 @@ class DetectorsReader {
     section.duration("window", {1, kDayMs}, out_.quarantine_window_ms);
   }
 
-  // The folders of the shipped configuration may be missing: the second one is for what the operator adds.
+  // The folders of the shipped configuration may be missing; the second is for the operator's detectors.
   void warn_of_missing_folders(const Node* written) {
     if (!written) return;
     const auto shipped = model::DetectorSettings().search_path;
     for (const std::string& folder : out_.search_path) {
       std::error_code ignored;
       if (fs::is_directory(folder, ignored) || std::find(shipped.begin(), shipped.end(), folder) != shipped.end()) continue;
-      settings_.warnings.push_back("detectors.search_path (" + written->place.text() + "): there is no folder " + folder +
+      settings_.warnings.push_back("detectors.search_path (" + written->location.text() + "): there is no folder " + folder +
                                    "; make it, or remove the line");
     }
   }
@@ -125,12 +125,12 @@ class DetectorsReader {
     if (std::find(out_.search_path.begin(), out_.search_path.end(), beside) == out_.search_path.end()) out_.search_path.push_back(beside);
   }
 
-  // Without `include` the default stands: detectors.d beside the file.
+  // Without `include` the default applies: detectors.d beside the file.
   void read_included(const Node* include) {
     if (!include) return read_glob("detectors.d/*.yaml", nullptr, "");
     if (include->kind == Node::Kind::null) return;
     if (include->kind != Node::Kind::list) {
-      fault("detectors.include", include->place, "expected a list, got " + describe(*include));
+      fault("detectors.include", include->location, "expected a list, got " + describe(*include));
       return;
     }
     for (std::size_t i = 0; i < include->items.size(); ++i) {
@@ -139,26 +139,26 @@ class DetectorsReader {
       if (is_text(item) && !item.text.empty()) {
         read_glob(item.text, &item, path);
       } else {
-        fault(path, item.place, "expected a file name or a glob, got " + describe(item));
+        fault(path, item.location, "expected a file name or a glob, got " + describe(item));
       }
     }
   }
 
-  // A pattern starts at the folder of the file. `written` may be null.
+  // Patterns are relative to the folder of the file. `written` may be null.
   void read_glob(const std::string& pattern, const Node* written, const std::string& path) {
     const bool absolute = pattern.starts_with('/');
     const bool found = read_matches(absolute || sources_.folder.empty() ? pattern : literal(sources_.folder) + "/" + pattern);
     if (found || !written) return;
     if (pattern.find_first_of("*?[") != std::string::npos) {
-      settings_.warnings.push_back(path + " (" + written->place.text() + "): no file matches " + (sources_.folder / pattern).string() +
+      settings_.warnings.push_back(path + " (" + written->location.text() + "): no file matches " + (sources_.folder / pattern).string() +
                                    "; correct the pattern, or install the packages that bring such files");
       return;
     }
-    fault(path, written->place,
+    fault(path, written->location,
           "no such file: " + (sources_.folder / pattern).string() + "; remove the line, or install the package that brings it");
   }
 
-  // Files in the order of their names; false if there is none.
+  // Reads the files in order of their names; false if there are none.
   bool read_matches(const std::string& pattern) {
     glob_t found{};
     const int outcome = ::glob(pattern.c_str(), 0, nullptr, &found);
@@ -188,7 +188,7 @@ class DetectorsReader {
   void read_list(const Node& list, const std::string& path) {
     if (list.kind == Node::Kind::null) return;
     if (list.kind != Node::Kind::list) {
-      fault(path, list.place, "expected a list of detectors, got " + describe(list));
+      fault(path, list.location, "expected a list of detectors, got " + describe(list));
       return;
     }
     seen_ = {};
@@ -197,14 +197,14 @@ class DetectorsReader {
 
   void read_entry(const Node& node, const std::string& path) {
     if (node.kind != Node::Kind::mapping) {
-      fault(path, node.place, "expected a mapping with key, library, settings, mode, optional, off; got " + describe(node));
+      fault(path, node.location, "expected a mapping with key, library, settings, mode, optional, off; got " + describe(node));
       return;
     }
     Section section(&node, path, reading_);
     std::string key;
     section.text("key", key);
     const Member* written = node.member("key");
-    if (!written) fault(section.path_of("key"), node.place, "missing; name the detector, such as key: expensive_loop");
+    if (!written) fault(section.path_of("key"), node.location, "missing; name the detector, such as key: expensive_loop");
     if (written && is_text(*written->value) && !good_key(key)) {
       section.fault("key", *written->value, "1 to 64 lower-case letters, digits, '_', '.' or '-', a letter first");
       key.clear();
@@ -212,7 +212,7 @@ class DetectorsReader {
     Entry scratch;
     Entry& entry = key.empty() ? scratch : entry_of(key, *written->value, section.path_of("key"));
     entry.path = path;
-    entry.place = node.place;
+    entry.location = node.location;
     read_fields(section, node, entry);
   }
 
@@ -235,7 +235,7 @@ class DetectorsReader {
   NodePtr over(const NodePtr& base, const NodePtr& settings, const std::string& path) {
     if (settings->kind == Node::Kind::null) return base;
     if (settings->kind != Node::Kind::mapping) {
-      fault(path, settings->place, "expected a mapping, got " + describe(*settings));
+      fault(path, settings->location, "expected a mapping, got " + describe(*settings));
       return base;
     }
     std::string ignored;
@@ -243,13 +243,13 @@ class DetectorsReader {
     return base ? merged(base, settings) : settings;
   }
 
-  // The entry of that key, new if need be. One file or list may name a key only once.
+  // Returns the entry with that key, creating it if necessary. A file or list may name a key only once.
   Entry& entry_of(const std::string& key, const Node& written, const std::string& path) {
     const auto before = std::find_if(seen_.begin(), seen_.end(), [&](const auto& seen) { return seen.first == key; });
     if (before != seen_.end()) {
-      fault(path, written.place, "the detector " + key + " stands twice, first at " + before->second.text() + "; remove one");
+      fault(path, written.location, "the detector " + key + " stands twice, first at " + before->second.text() + "; remove one");
     }
-    seen_.emplace_back(key, written.place);
+    seen_.emplace_back(key, written.location);
     const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
     if (found != entries_.end()) return *found;
     entries_.emplace_back();
@@ -257,7 +257,7 @@ class DetectorsReader {
     return entries_.back();
   }
 
-  // What was installed with the program: its drop-ins, or the five by name where those are not there.
+  // The installed detectors: the drop-in files or, without them, the five by name.
   void read_shipped() {
     if (!sources_.folder.empty()) read_glob("detectors.d/*.yaml", nullptr, "");
     if (entries_.empty() && !sources_.binary_dir.empty()) read_matches(literal(sources_.binary_dir / kDropInFolder) + "/*.yaml");
@@ -280,12 +280,12 @@ class DetectorsReader {
     std::vector<Fault> told_before;
     for (Entry& entry : entries_) {
       if (entry.off) continue;
-      if (!entry.settings) entry.settings = empty_mapping(entry.place);
+      if (!entry.settings) entry.settings = empty_mapping(entry.location);
       std::string json;
       append_json(json, *entry.settings, "", told_before);
       out_.entries.push_back(
-          {entry.key, entry.library.value_or(entry.key + ".so"), std::move(json), entry.optional, entry.place.text(), entry.mode});
-      settings_.places.note("", entry.key, entry.settings);
+          {entry.key, entry.library.value_or(entry.key + ".so"), std::move(json), entry.optional, entry.location.text(), entry.mode});
+      settings_.locations.note("", entry.key, entry.settings);
     }
     if (out_.entries.empty()) {
       settings_.warnings.push_back(
@@ -300,8 +300,8 @@ class DetectorsReader {
     for (const Member& member : node->members) {
       const std::string path = "detectors.tenants." + member.key;
       section.take(member.key);
-      reading_.known.pop_back();  // a tenant's name is no key of ours
-      if (member.key.empty()) fault(path, member.key_place, "expected the name of a tenant, got \"\"");
+      reading_.known.pop_back();  // a tenant's name is not a configuration key
+      if (member.key.empty()) fault(path, member.key_location, "expected the name of a tenant, got \"\"");
       read_tenant(member.key, *member.value, path);
     }
   }
@@ -310,7 +310,7 @@ class DetectorsReader {
     model::TenantChange change;
     Section section(&node, path, reading_);
     section.texts("disabled", change.disabled);
-    for (const std::string& key : change.disabled) expect_known(key, path + ".disabled", shared_member(node, "disabled")->place);
+    for (const std::string& key : change.disabled) expect_known(key, path + ".disabled", shared_member(node, "disabled")->location);
     if (const Node* settings = section.take("settings"); settings && settings->kind == Node::Kind::mapping) {
       for (const Member& member : settings->members) read_tenant_settings(tenant, member, path + ".settings." + member.key, change);
     } else if (settings && settings->kind != Node::Kind::null) {
@@ -319,7 +319,7 @@ class DetectorsReader {
     if (const Node* modes = section.take("mode"); modes && modes->kind == Node::Kind::mapping) {
       for (const Member& member : modes->members) {
         const std::string where = path + ".mode." + member.key;
-        if (!expect_known(member.key, where, member.key_place)) continue;
+        if (!expect_known(member.key, where, member.key_location)) continue;
         model::DetectorMode mode = model::DetectorMode::live;
         if (read_mode(*member.value, where, mode)) change.modes[member.key] = mode;
       }
@@ -336,34 +336,34 @@ class DetectorsReader {
       mode = one;
       return true;
     }
-    fault(path, node.place, "expected live or shadow, got " + describe(node));
+    fault(path, node.location, "expected live or shadow, got " + describe(node));
     return false;
   }
 
   void read_tenant_settings(const std::string& tenant, const Member& member, const std::string& path, model::TenantChange& change) {
-    const Entry* entry = expect_known(member.key, path, member.key_place);
+    const Entry* entry = expect_known(member.key, path, member.key_location);
     if (!entry) return;
-    const NodePtr whole = over(entry->settings ? entry->settings : empty_mapping(member.value->place), member.value, path);
+    const NodePtr whole = over(entry->settings ? entry->settings : empty_mapping(member.value->location), member.value, path);
     std::vector<Fault> told_before;
     append_json(change.settings_json[member.key], *whole, "", told_before);
-    settings_.places.note(tenant, member.key, whole);
+    settings_.locations.note(tenant, member.key, whole);
   }
 
-  const Entry* expect_known(const std::string& key, const std::string& path, const Place& place) {
+  const Entry* expect_known(const std::string& key, const std::string& path, const SourceLocation& location) {
     std::vector<std::string> keys;
     for (const Entry& entry : entries_) {
       if (entry.key == key) return &entry;
       keys.push_back(entry.key);
     }
     const std::string near = likely_name(key, keys);
-    fault(path, place,
+    fault(path, location,
           "no detector \"" + key + "\" is configured" + (near.empty() ? "" : ", the nearest one is " + near) +
               "; add it to detectors.enabled, or remove this");
     return nullptr;
   }
 
-  void fault(const std::string& path, const Place& place, std::string detail) {
-    reading_.faults.push_back({path, place, std::move(detail)});
+  void fault(const std::string& path, const SourceLocation& location, std::string detail) {
+    reading_.faults.push_back({path, location, std::move(detail)});
   }
 
   const DetectorSources& sources_;
@@ -371,7 +371,7 @@ class DetectorsReader {
   Settings& settings_;
   model::DetectorSettings& out_;
   std::vector<Entry> entries_;
-  std::vector<std::pair<std::string, Place>> seen_;  // keys of the list being read
+  std::vector<std::pair<std::string, SourceLocation>> seen_;  // keys of the list being read
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reads the `detectors` section: its own entries, those of the drop-in files it includes, and the changes of tenants. One thread.
+// Reads the `detectors` section: its entries, those of included drop-in files, and the settings of tenants. One thread.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ struct DetectorSources {
   std::filesystem::path binary_dir;  // of the program
 };
 
-// Fills settings.detectors, settings.places and settings.warnings.
+// Fills settings.detectors, settings.locations and settings.warnings.
 void read_detectors(const Node* node, const DetectorSources& sources, Reading& reading, Settings& settings);
 
 }  // namespace runwarden::config

@@ -1,4 +1,4 @@
-// The bytes of a configuration file, bounded. Any thread.
+// Reads a configuration file of bounded size. Any thread.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace runwarden::config {
 
-// At most kMaxFileBytes and one more, so that too long a file is noticed by who parses it.
+// Reads at most kMaxFileBytes + 1 bytes, so that the parser notices a file that is too large.
 Result<std::string> read_file(const std::string& path);
 
 }  // namespace runwarden::config

@@ -43,10 +43,10 @@ bool good_escapes(std::string_view pointer) {
   return true;
 }
 
-// Whether the pattern names, and names nothing else than, a value that the service goes by itself in some document.
+// Whether the pattern matches only values that the service itself needs.
 bool names_kept(const std::vector<std::string>& parts) {
   for (const DocumentKind kind : {DocumentKind::run, DocumentKind::event, DocumentKind::change, DocumentKind::policy}) {
-    auto place = model::DocumentPlace::root;
+    auto location = model::DocumentPlace::root;
     std::size_t from = 0;
     if (kind == DocumentKind::event && parts[0] == "events") {
       if (parts.size() < 2 || (parts.size() == 2 && is_index(parts[1]))) return true;
@@ -55,10 +55,10 @@ bool names_kept(const std::vector<std::string>& parts) {
     }
     bool kept = false;
     for (std::size_t i = from; i < parts.size(); ++i) {
-      const bool known = place == model::DocumentPlace::steps ? is_index(parts[i]) : !is_wild(parts[i]);
-      kept = known && model::is_kept(kind, place, parts[i]);
+      const bool known = location == model::DocumentPlace::steps ? is_index(parts[i]) : !is_wild(parts[i]);
+      kept = known && model::is_kept(kind, location, parts[i]);
       if (!known) break;
-      place = model::place_below(kind, place, parts[i]);
+      location = model::place_below(kind, location, parts[i]);
     }
     if (kept) return true;
   }
@@ -78,7 +78,7 @@ class RuleReader {
     if (node_.kind != Node::Kind::mapping) return rule_;
     if (kind + key + pointer != 1) {
       reading_.faults.push_back(
-          {path_, node_.place, "expected exactly one of kind, key, pointer, got " + std::to_string(kind + key + pointer)});
+          {path_, node_.location, "expected exactly one of kind, key, pointer, got " + std::to_string(kind + key + pointer)});
       return rule_;
     }
     const Node& what = *node_.member(kind ? "kind" : key ? "key" : "pointer")->value;
@@ -127,7 +127,7 @@ class RuleReader {
     }
   }
 
-  // Without a name of its own a rule is called what it looks for.
+  // A rule without a name is named after its pattern.
   void check_name(const Node& what) {
     const Member* own = node_.member("name");
     if (own != nullptr) {
@@ -168,7 +168,7 @@ void read_redact(const Node* node, Reading& reading, model::RedactSettings& out)
   for (std::size_t i = 0; i < rules->items.size(); ++i) {
     out.rules.push_back(RuleReader(*rules->items[i], "redact.rules[" + std::to_string(i) + "]", reading).read());
   }
-  reading.known.resize(known);  // a rule's members are no keys of ours
+  reading.known.resize(known);  // a rule's members are not configuration keys
 }
 
 }  // namespace runwarden::config

@@ -1,4 +1,4 @@
-// Reads the `redact` section: what is to be taken out of clients' texts before they are kept. One thread.
+// Reads the `redact` section: the rules for redacting clients' texts. One thread.
 #pragma once
 
 #include "config/section.h"

@@ -41,7 +41,7 @@ std::string scaled_text(std::int64_t value, std::initializer_list<std::pair<std:
 
 }  // namespace
 
-// Notes the value that a key has once it was read, however that ended.
+// Records the value of a key after reading it, successfully or not.
 template <class Value>
 class Section::Noted {
  public:
@@ -60,7 +60,7 @@ Section::Section(const Node* node, std::string path, Reading& reading) : node_(n
   if (!node_ || node_->kind == Node::Kind::null) {
     node_ = nullptr;
   } else if (node_->kind != Node::Kind::mapping) {
-    reading_.faults.push_back({path_, node_->place, "expected a mapping, got " + describe(*node_)});
+    reading_.faults.push_back({path_, node_->location, "expected a mapping, got " + describe(*node_)});
     node_ = nullptr;
   }
 }
@@ -69,8 +69,8 @@ Section::~Section() {
   if (!node_) return;
   for (const Member& member : node_->members) {
     if (std::find(keys_.begin(), keys_.end(), member.key) != keys_.end()) continue;
-    const Place& place = member.value->from_environment ? member.value->place : member.key_place;
-    reading_.faults.push_back({path_of(member.key), place, "unknown key; " + name_hint(member.key, keys_)});
+    const SourceLocation& location = member.value->from_environment ? member.value->location : member.key_location;
+    reading_.faults.push_back({path_of(member.key), location, "unknown key; " + name_hint(member.key, keys_)});
   }
 }
 
@@ -86,7 +86,7 @@ std::string Section::path_of(std::string_view key) const {
 }
 
 void Section::fault(std::string_view key, const Node& node, const std::string& expected) {
-  reading_.faults.push_back({path_of(key), node.place, "expected " + expected + ", got " + describe(node)});
+  reading_.faults.push_back({path_of(key), node.location, "expected " + expected + ", got " + describe(node)});
 }
 
 void Section::integer(std::string_view key, Range range, std::int64_t& value) {

@@ -1,6 +1,6 @@
-// Reads one mapping of the configuration member by member, into typed values, and notes every fault. One thread.
+// Reads one mapping of the configuration member by member into typed values and records all faults. One thread.
 //
-// A member that is absent leaves the value as it is: the defaults are those of the settings' structs.
+// An absent member leaves the value unchanged: the defaults are in the settings' structs.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace runwarden::config {
 
-// What reading a configuration gathers: the faults, every key that was asked for, known by its path, and the value it has now.
+// The results of reading a configuration: the faults, and all known keys by path with their values.
 struct Reading {
   std::vector<Fault> faults;
   std::vector<std::string> known;
-  std::map<std::string, std::string> values;  // as text; of defaults, too
+  std::map<std::string, std::string> values;  // as text, including defaults
 };
 
 struct Range {
@@ -27,14 +27,14 @@ struct Range {
 
 class Section {
  public:
-  // `node` may be null or of kind null: then the section is empty. Anything but a mapping is a fault.
+  // If `node` is null or of kind null, the section is empty. Any other kind except a mapping is a fault.
   Section(const Node* node, std::string path, Reading& reading);
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
-  // Notes every member that nobody asked for.
+  // Records a fault for each unknown member.
   ~Section();
 
-  // The member if it is there, else null; the key is known from now on.
+  // The member, or null if absent. Marks the key as known.
   const Node* take(std::string_view key);
 
   void integer(std::string_view key, Range range, std::int64_t& value);
@@ -45,7 +45,7 @@ class Section {
   void size(std::string_view key, Range range, std::int64_t& bytes);
   void duration(std::string_view key, Range range, std::int64_t& ms);
   void duration_or_forever(std::string_view key, Range range, std::int64_t& ms);
-  // Texts that are not empty. A list that is there takes the place of the value.
+  // A list of non-empty texts, which replaces the value.
   void texts(std::string_view key, std::vector<std::string>& value);
 
   std::string path_of(std::string_view key) const;
@@ -61,10 +61,10 @@ class Section {
   std::vector<std::string> keys_;
 };
 
-// A text value: of the environment whatever it looks like, of a file what is written as text.
+// A text value: any value from the environment, only text from a file.
 bool is_text(const Node& node);
 
-// "8MiB", "90d": as these settings are written.
+// Formats as in the configuration: "8MiB", "90d".
 std::string size_text(std::int64_t bytes);
 std::string duration_text(std::int64_t ms);
 

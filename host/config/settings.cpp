@@ -26,9 +26,9 @@ constexpr std::string_view kPrefix = "RUNWARDEN_";
 constexpr std::string_view kFileVariable = "RUNWARDEN_CONFIG";
 constexpr std::int64_t kGiB = 1LL << 30;
 constexpr Range kDelay{1, 3'600'000};           // timeouts
-constexpr Range kLifetime{1, 36'500 * kDayMs};  // how long something is kept
+constexpr Range kLifetime{1, 36'500 * kDayMs};  // retention
 
-// The member if it is there, else null.
+// The member, or null if absent.
 const Node* written(const Node* node, std::string_view key) {
   const Member* member = node ? node->member(key) : nullptr;
   return member ? member->value.get() : nullptr;
@@ -53,6 +53,7 @@ void read_server(const Node* node, Reading& reading, ServerSection& out) {
   section.boolean("allow_plaintext", out.allow_plaintext);
   section.texts("trusted_proxies", out.trusted_proxies);
   section.duration("canary_interval", kDelay, out.canary_interval_ms);
+  section.boolean("page", out.page);
   section.text("ops_address", out.ops_address);
   check_address(section, "address", written(node, "address"), out.address, out.allow_plaintext);
   if (!out.ops_address.empty()) check_address(section, "ops_address", written(node, "ops_address"), out.ops_address, out.allow_plaintext);
@@ -62,7 +63,7 @@ void read_server(const Node* node, Reading& reading, ServerSection& out) {
   }
   for (const std::string& proxy : out.trusted_proxies) {
     if (is_address_block(proxy)) continue;
-    reading.faults.push_back({"server.trusted_proxies", written(node, "trusted_proxies")->place,
+    reading.faults.push_back({"server.trusted_proxies", written(node, "trusted_proxies")->location,
                               "expected addresses or blocks, such as 10.0.0.7 or 10.0.0.0/8, got \"" + proxy + "\""});
   }
 }
@@ -79,6 +80,7 @@ void read_limits(const Node* node, Reading& reading, LimitsSection& out) {
   section.duration("body_timeout", kDelay, out.body_timeout_ms);
   section.integer("max_connections", {1, 1'000'000}, out.max_connections);
   section.size("max_reply_bytes", {32LL << 20, 1024 * kGiB}, out.max_reply_bytes);
+  section.size("otlp_max_body_bytes", {1, kGiB}, out.otlp_max_body_bytes);
 }
 
 void read_buffer(const Node* node, Reading& reading, BufferSection& out) {
@@ -87,6 +89,8 @@ void read_buffer(const Node* node, Reading& reading, BufferSection& out) {
   section.duration("max_age", kLifetime, out.max_age_ms);
   section.integer("max_events", {1, 1'000'000}, out.max_events);
   section.integer("max_open_runs", {1, 1'000'000'000}, out.max_open_runs);
+  section.duration("otlp_root_grace", {0, kLifetime.high}, out.otlp_root_grace_ms);
+  section.duration("otlp_idle_timeout", kLifetime, out.otlp_idle_timeout_ms);
 }
 
 void read_store(const Node* node, Reading& reading, StoreSection& out) {
@@ -115,21 +119,21 @@ void read_log(const Node* node, Reading& reading, LogSection& out) {
   section.choice("format", {"json", "text"}, out.format);
 }
 
-// The tree with the value at that path, the mappings on the way made where there are none.
+// Sets the value at that path in the tree, creating mappings as needed.
 NodePtr with_value(const NodePtr& node, const std::vector<std::string>& path, std::size_t depth, const NodePtr& value) {
   if (depth == path.size()) return value;
-  if (node && node->kind != Node::Kind::mapping && node->kind != Node::Kind::null) return node;  // a fault of its own
+  if (node && node->kind != Node::Kind::mapping && node->kind != Node::Kind::null) return node;  // reported elsewhere
   Node changed;
   if (node) changed = *node;
   changed.kind = Node::Kind::mapping;
-  if (!node) changed.place = value->place;
+  if (!node) changed.location = value->location;
   changed.from_environment = !node;
   const auto found =
       std::find_if(changed.members.begin(), changed.members.end(), [&](const Member& member) { return member.key == path[depth]; });
   if (found != changed.members.end()) {
     found->value = with_value(found->value, path, depth + 1, value);
   } else {
-    changed.members.push_back({path[depth], value->place, with_value(nullptr, path, depth + 1, value)});
+    changed.members.push_back({path[depth], value->location, with_value(nullptr, path, depth + 1, value)});
   }
   return std::make_shared<const Node>(std::move(changed));
 }
@@ -156,7 +160,7 @@ std::vector<std::string> path_of_variable(std::string_view name) {
   return path;
 }
 
-// A variable that is meant for this program, and that nothing here reads.
+// A variable with this program's prefix that names no setting.
 void warn_of_variables(const LoadOptions& options, const std::vector<std::string>& known, Settings& settings) {
   for (const auto& [name, value] : options.environment) {
     if (!name.starts_with(kPrefix) || name == kFileVariable || name.find("__", kPrefix.size()) != std::string::npos) continue;
@@ -199,7 +203,7 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   const Node* redact = section.take("redact");
   const Node* detectors = section.take("detectors");
   read_log(section.take("log"), reading, settings.log);
-  settings.values = reading.values;  // before the lists of rules and detectors, whose places are no names
+  settings.values = reading.values;  // before the lists of rules and detectors, which have no keys
   read_redact(redact, reading, settings.redact);
   read_detectors(detectors, sources, reading, settings);
   const Node* path = written(store, "path");
@@ -209,8 +213,8 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
 
 Error refusal(std::vector<Fault> faults) {
   std::stable_sort(faults.begin(), faults.end(), [](const Fault& a, const Fault& b) {
-    const int files = a.place.file->compare(*b.place.file);
-    return files != 0 ? files < 0 : std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+    const int files = a.location.file->compare(*b.location.file);
+    return files != 0 ? files < 0 : std::pair(a.location.line, a.location.column) < std::pair(b.location.line, b.location.column);
   });
   Error error{Code::validation_failed, {}, {}, {}};
   for (const Fault& fault : faults) {
@@ -220,7 +224,7 @@ Error refusal(std::vector<Fault> faults) {
   return error;
 }
 
-// The text of the file, or nothing to read where only the default was meant and is not there.
+// The text of the file; empty if the default file does not exist.
 Result<std::string> text_of(const LoadOptions& options) {
   std::error_code ignored;
   if (options.path.empty() || (!options.named && !fs::exists(options.path, ignored))) return std::string();
@@ -229,7 +233,7 @@ Result<std::string> text_of(const LoadOptions& options) {
   return text;
 }
 
-// Without /proc (a chroot, some containers) the path that the program was started by, which the kernel hands over.
+// The path of the program. Without /proc (a chroot, some containers), the path that the kernel passed at exec.
 fs::path program_file() {
   std::error_code fault;
   fs::path file = fs::read_symlink("/proc/self/exe", fault);

@@ -1,6 +1,6 @@
 // The configuration: every key of runwarden.yaml, typed and checked. Values; any thread once loaded.
 //
-// Durations are milliseconds, sizes bytes. The defaults are those of a service without a file.
+// Durations are in milliseconds, sizes in bytes. The defaults apply to a service without a file.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "config/detector_places.h"
+#include "config/detector_locations.h"
 #include "model/detector_settings.h"
 #include "model/redact_settings.h"
 
@@ -23,12 +23,13 @@ constexpr std::int64_t kDayMs = 86'400'000;
 
 struct ServerSection {
   std::string address = "127.0.0.1:8080";  // "[::1]:8080"; port 0 picks a free one
-  std::int64_t threads = 0;                // 0: by the number of cores
+  std::int64_t threads = 0;                // 0: derived from the number of cores
   std::int64_t drain_timeout_ms = 10'000;
-  bool allow_plaintext = false;              // to listen beyond loopback without TLS
+  bool allow_plaintext = false;              // allows listening beyond loopback without TLS
   std::vector<std::string> trusted_proxies;  // addresses or CIDR blocks
-  std::int64_t canary_interval_ms = 30'000;  // how long a canary run's outcome is told by /readyz
-  std::string ops_address;                   // empty: /healthz, /readyz, /metrics stand at `address`
+  std::int64_t canary_interval_ms = 30'000;  // how long /readyz reports a canary run's outcome
+  bool page = true;                          // serves the web page at /ui/, and its sessions
+  std::string ops_address;                   // empty: /healthz, /readyz and /metrics are served at `address`
 };
 
 struct LimitsSection {
@@ -36,12 +37,13 @@ struct LimitsSection {
   std::int64_t max_batch_bytes = 256LL << 20;
   std::int64_t max_json_depth = 64;
   std::int64_t max_batch_runs = 100'000;
-  double requests_per_second = 0;  // a tenant; 0: no limit
+  double requests_per_second = 0;  // per tenant; 0: no limit
   std::int64_t burst = 0;          // 0: one second's worth
   std::int64_t header_timeout_ms = 10'000;
   std::int64_t body_timeout_ms = 30'000;
   std::int64_t max_connections = 10'000;
-  std::int64_t max_reply_bytes = 256LL << 20;  // of reads
+  std::int64_t max_reply_bytes = 256LL << 20;  // of answers to reads
+  std::int64_t otlp_max_body_bytes = 64LL << 20;
 };
 
 struct BufferSection {
@@ -49,25 +51,27 @@ struct BufferSection {
   std::int64_t max_age_ms = kDayMs;
   std::int64_t max_events = 10'000;
   std::int64_t max_open_runs = 1'000'000;
+  std::int64_t otlp_root_grace_ms = 10'000;
+  std::int64_t otlp_idle_timeout_ms = 900'000;
 };
 
 struct StoreSection {
   std::string driver = "lmdb";
-  std::string path = "/var/lib/runwarden";  // absolute once loaded; written relative, it starts at the file's folder
+  std::string path = "/var/lib/runwarden";  // absolute once loaded; a relative path starts at the file's folder
   std::int64_t map_size_bytes = 64LL << 30;
   std::int64_t commit_interval_ms = 0;
   std::int64_t max_commit_records = 512;
-  bool begin_anew = false;  // not of the file: `serve --new-store`
+  bool begin_anew = false;  // not in the file: `serve --new-store`
 };
 
-// How long records are kept; kForever: until they are purged.
+// Retention of records; kForever: until they are purged.
 struct RetentionSection {
   std::int64_t runs_ms = 90 * kDayMs;
   std::int64_t failures_ms = 90 * kDayMs;
   std::int64_t changes_ms = 400 * kDayMs;
   std::int64_t policies_ms = kForever;
   std::int64_t idempotency_keys_ms = 2 * kDayMs;
-  std::int64_t max_clock_step_ms = 7 * kDayMs;  // how long after the store's last use a start may be; kForever: however long
+  std::int64_t max_clock_step_ms = 7 * kDayMs;  // the longest plausible time between the store's last use and a start; kForever: unlimited
 };
 
 struct LogSection {
@@ -86,29 +90,29 @@ struct Settings {
   LogSection log;
 
   std::string source;                         // the file read; empty: built-in defaults
-  DetectorPlaces places;                      // where each detector's settings were written
-  std::map<std::string, std::string> values;  // every key of the service's own sections as text: what detectors and redact say is not
-  std::vector<std::string> warnings;          // for the operator; nothing that keeps the service from starting
+  DetectorLocations locations;                // where each detector's settings were written
+  std::map<std::string, std::string> values;  // all keys of the service's sections as text, without detectors and redact
+  std::vector<std::string> warnings;          // for the operator; they do not prevent a start
 };
 
 struct LoadOptions {
   std::filesystem::path path;  // empty: no file
-  bool named = false;          // asked for by name: then it is a fault when it is not there
+  bool named = false;          // named explicitly: it is a fault if the file does not exist
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string data_dir;              // takes the place of store.path; empty: none
-  std::filesystem::path binary_dir;  // detectors are also looked for beside the program: ../lib/runwarden/detectors
+  std::string data_dir;              // replaces store.path; empty: none
+  std::filesystem::path binary_dir;  // detectors are also searched for beside the program: ../lib/runwarden/detectors
 };
 
-// What the running process was given: --config and --data-dir (empty: not given), the environment, its own place.
+// The inputs of this process: --config and --data-dir (empty: not given), the environment, the path of the program.
 LoadOptions process_options(std::string config_flag, std::string data_dir_flag);
 
-// Every fault found, a line each in `detail`, each also in `faults` with its path.
+// On failure, `detail` has one line for each fault, and `faults` has each with its path.
 Result<Settings> load(const LoadOptions& options);
 
-// The keys whose values differ, detectors and redact left out: "limits.burst".
+// The keys whose values differ, such as "limits.burst", without detectors and redact.
 std::vector<std::string> changed_keys(const Settings& before, const Settings& after);
 
-// Every key there is: "limits.burst".
+// All keys, such as "limits.burst".
 std::vector<std::string> known_keys();
 
 }  // namespace runwarden::config

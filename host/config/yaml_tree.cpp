@@ -22,18 +22,18 @@ namespace {
 constexpr std::string_view kCoreTag = "tag:yaml.org,2002:";
 
 struct Refused {
-  Place place;
+  SourceLocation location;
   std::string detail;
 };
 
-// The text from that place on.
+// The text from that location to the end.
 std::string_view text_from(std::string_view text, const YAML::Mark& mark) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   const std::size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   return text.substr(std::min(begin + static_cast<std::size_t>(std::max(mark.pos, 0)), text.size()));
 }
 
-// Whether the quote that the text begins with is closed; yaml-cpp takes the rest of the file for its text if it is not.
+// Whether the quotation mark at the beginning is closed. If not, yaml-cpp reads the rest of the file as its text.
 bool is_closed_scalar(std::string_view text) {
   const char quote = text.empty() ? '\0' : text.front();
   if (quote != '"' && quote != '\'') return true;
@@ -49,19 +49,19 @@ bool is_closed_scalar(std::string_view text) {
   return false;
 }
 
-// What yaml-cpp says where a bracket was left open: it goes on, and stumbles at what cannot stand in brackets.
+// yaml-cpp's messages for an unclosed bracket: it continues until something invalid in brackets.
 bool is_about_brackets(std::string_view message) {
   return message == YAML::ErrorMsg::END_OF_MAP_FLOW || message == YAML::ErrorMsg::END_OF_SEQ_FLOW || message == YAML::ErrorMsg::FLOW_END ||
          message == YAML::ErrorMsg::BLOCK_ENTRY;
 }
 
-// What it says where it cannot tell what belongs to what.
+// yaml-cpp's messages for ambiguous structure.
 bool is_about_structure(std::string_view message) {
   return message == YAML::ErrorMsg::TAB_IN_INDENTATION || message == YAML::ErrorMsg::MAP_VALUE || message == YAML::ErrorMsg::MAP_KEY ||
          message == YAML::ErrorMsg::BLOCK_ENTRY || message == YAML::ErrorMsg::END_OF_MAP || message == YAML::ErrorMsg::END_OF_SEQ;
 }
 
-// The column, from 1, of the first tab in what stands before the first word of a line: white space and the dashes of a list.
+// The column, from 1, of the first tab before the first word of a line, in its white space and list dashes.
 std::optional<int> tab_in_indentation(std::string_view text, const YAML::Mark& mark) {
   const std::size_t at = text.size() - text_from(text, mark).size();
   const std::size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // after the line before; npos + 1 is 0
@@ -73,22 +73,22 @@ std::optional<int> tab_in_indentation(std::string_view text, const YAML::Mark& m
   return std::nullopt;
 }
 
-// Builds the tree from yaml-cpp's events; throws Refused at the first thing that cannot be built on.
+// Builds the tree from yaml-cpp's events. Throws Refused at the first fatal fault.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   TreeBuilder(std::string_view text, std::shared_ptr<const std::string> file, std::vector<Fault>& faults)
       : text_(text), file_(std::move(file)), faults_(faults) {}
 
-  // Throws what was refused while the rest could still be read.
+  // Throws the first deferred fault.
   NodePtr root() const {
     if (refused_) throw *refused_;
     return root_;
   }
 
-  // Where the innermost bracket stands that was opened and not closed, and which one it is.
-  std::optional<std::pair<Place, char>> open_bracket() const {
+  // The location and character of the innermost unclosed bracket.
+  std::optional<std::pair<SourceLocation, char>> open_bracket() const {
     const auto found = std::find_if(open_.rbegin(), open_.rend(), [](const Open& open) { return open.opening != '\0'; });
-    return found == open_.rend() ? std::nullopt : std::optional(std::pair(found->node.place, found->opening));
+    return found == open_.rend() ? std::nullopt : std::optional(std::pair(found->node.location, found->opening));
   }
 
   void OnDocumentStart(const YAML::Mark&) override {}
@@ -96,34 +96,34 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Node node;
-    node.place = place(mark);
-    // What is left empty is told where its key stands; yaml-cpp names the next thing that is there.
+    node.location = location(mark);
+    // Report an empty value at its key; yaml-cpp gives the location of the next token.
     const bool has_key = !open_.empty() && open_.back().has_key;
-    if (has_key && node.place.line > open_.back().key_place.line) node.place = open_.back().key_place;
+    if (has_key && node.location.line > open_.back().key_location.line) node.location = open_.back().key_location;
     add(std::move(node), anchor);
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) throw Refused{place(mark), "an alias inside what it stands for; write the value out"};
-    if (wants_key()) throw Refused{place(mark), "an alias as a key; write the key out"};
+    if (found == anchors_.end()) throw Refused{location(mark), "an alias inside what it stands for; write the value out"};
+    if (wants_key()) throw Refused{location(mark), "an alias as a key; write the key out"};
     attach(found->second);
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
-    if (!is_closed_scalar(text_from(text_, mark))) throw Refused{place(mark), "not YAML: the quote that opens here is not closed"};
+    if (!is_closed_scalar(text_from(text_, mark))) throw Refused{location(mark), "not YAML: the quote that opens here is not closed"};
     if (wants_key()) {
       open_.back().key = value;
-      open_.back().key_place = place(mark);
+      open_.back().key_location = location(mark);
       open_.back().has_key = true;
       return;
     }
     Node node;
-    node.place = place(mark);
+    node.location = location(mark);
     node.text = value;
     if (!type_scalar(node, tag)) {
-      throw Refused{node.place, "\"" + value + "\" has the tag " + tag +
-                                    "; only !!str, !!int, !!float, !!bool and !!null are known, on values that fit them"};
+      throw Refused{node.location, "\"" + value + "\" has the tag " + tag +
+                                       "; only !!str, !!int, !!float, !!bool and !!null are known, on values that fit them"};
     }
     add(std::move(node), anchor);
   }
@@ -142,16 +142,16 @@ class TreeBuilder final : public YAML::EventHandler {
     Node node;
     YAML::anchor_t anchor = 0;
     std::string key;
-    Place key_place;
+    SourceLocation key_location;
     bool has_key = false;
-    char opening = '\0';  // the bracket; none for what is told by its indentation
+    char opening = '\0';  // the bracket; '\0' for block style
   };
 
-  Place place(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
+  SourceLocation location(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
 
   bool wants_key() const { return !open_.empty() && open_.back().node.kind == Node::Kind::mapping && !open_.back().has_key; }
 
-  // Where the member that was just read stands: limits.burst, detectors.enabled[2].key.
+  // The path of the member just read: limits.burst, detectors.enabled[2].key.
   std::string path() const {
     std::string path;
     for (const Open& open : open_) {
@@ -164,7 +164,7 @@ class TreeBuilder final : public YAML::EventHandler {
     return path;
   }
 
-  // yaml-cpp's tags: "?" plain, "!" quoted, empty or the whole name else.
+  // yaml-cpp's tags: "?" plain, "!" quoted, otherwise empty or the full name.
   static bool type_scalar(Node& node, const std::string& tag) {
     if (tag == "!" || tag == std::string(kCoreTag) + "str") {
       node.kind = Node::Kind::text;
@@ -180,14 +180,14 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void open(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor, YAML::EmitterStyle::value style) {
-    // Not thrown yet: what ends with an open bracket looks like a key, too.
-    if (wants_key() && !refused_) refused_ = Refused{place(mark), "a key that is a list or a mapping; keys are text"};
+    // Deferred, because an unclosed bracket looks like a key too.
+    if (wants_key() && !refused_) refused_ = Refused{location(mark), "a key that is a list or a mapping; keys are text"};
     if (static_cast<int>(open_.size()) >= kMaxDepth) {
-      throw Refused{place(mark), "nested deeper than " + std::to_string(kMaxDepth) + " levels; flatten it"};
+      throw Refused{location(mark), "nested deeper than " + std::to_string(kMaxDepth) + " levels; flatten it"};
     }
     open_.emplace_back();
     open_.back().node.kind = kind;
-    open_.back().node.place = place(mark);
+    open_.back().node.location = location(mark);
     open_.back().anchor = anchor;
     const std::string_view written = text_from(text_, mark).substr(0, 1);
     if (style == YAML::EmitterStyle::Flow && (written == "[" || written == "{")) open_.back().opening = written.front();
@@ -201,7 +201,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void add(Node node, YAML::anchor_t anchor) {
     if (wants_key()) {
-      if (!refused_) throw Refused{node.place, "a key without text; keys are text"};
+      if (!refused_) throw Refused{node.location, "a key without text; keys are text"};
       open_.back().has_key = true;
       return;
     }
@@ -218,7 +218,7 @@ class TreeBuilder final : public YAML::EventHandler {
     Open& parent = open_.back();
     parent.node.size += value->size;
     if (parent.node.size > kMaxNodes) {
-      throw Refused{parent.node.place,
+      throw Refused{parent.node.location,
                     "more than " + std::to_string(kMaxNodes) + " values, aliases counted as often as they stand; split the file"};
     }
     if (parent.node.kind == Node::Kind::list) {
@@ -227,10 +227,10 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     parent.has_key = false;
     if (const Member* first = parent.node.member(parent.key)) {
-      faults_.push_back({path(), parent.key_place, "the key stands twice, first at " + first->key_place.text() + "; remove one"});
+      faults_.push_back({path(), parent.key_location, "the key stands twice, first at " + first->key_location.text() + "; remove one"});
       return;
     }
-    parent.node.members.push_back({std::move(parent.key), parent.key_place, std::move(value)});
+    parent.node.members.push_back({std::move(parent.key), parent.key_location, std::move(value)});
   }
 
   std::string_view text_;
@@ -242,8 +242,8 @@ class TreeBuilder final : public YAML::EventHandler {
   NodePtr root_;
 };
 
-// Line and column of a byte.
-Place place_of_byte(std::shared_ptr<const std::string> file, std::string_view text, std::size_t at) {
+// The line and column of a byte.
+SourceLocation location_of_byte(std::shared_ptr<const std::string> file, std::string_view text, std::size_t at) {
   const std::string_view before = text.substr(0, at);
   const auto line_start = before.rfind('\n');
   const auto lines = std::count(before.begin(), before.end(), '\n');
@@ -259,36 +259,36 @@ NodePtr parse_documents(std::string_view text, TreeBuilder& builder, const std::
   std::vector<Fault> ignored;
   TreeBuilder second(text, file, ignored);
   if (root && parser.HandleNextDocument(second)) {
-    Place place = second.root() ? second.root()->place : Place{file, 0, 0};
-    throw Refused{place, "a second document; one file holds one, remove the --- between them"};
+    SourceLocation location = second.root() ? second.root()->location : SourceLocation{file, 0, 0};
+    throw Refused{location, "a second document; one file holds one, remove the --- between them"};
   }
   if (root) return root;
   Node empty;
-  empty.place = {file, 1, 1};
+  empty.location = {file, 1, 1};
   return std::make_shared<const Node>(std::move(empty));
 }
 
-// The bracket that a text which ends too early leaves open.
-std::optional<std::pair<Place, char>> unclosed_bracket(std::string_view text, const std::shared_ptr<const std::string>& file) {
+// The bracket that is unclosed at the end of a truncated text.
+std::optional<std::pair<SourceLocation, char>> unclosed_bracket(std::string_view text, const std::shared_ptr<const std::string>& file) {
   std::vector<Fault> ignored;
   TreeBuilder builder(text, file, ignored);
   try {
     parse_documents(text, builder, file);
   } catch (const Refused&) {
-  } catch (const std::exception&) {  // that it ends too early
+  } catch (const std::exception&) {  // expected: the text is truncated
   }
   return builder.open_bracket();
 }
 
-// What yaml-cpp refused, at the place and in the words that lead to the remedy.
+// Rewords a fault of yaml-cpp with its cause, location and remedy.
 Fault explained(const YAML::Exception& fault, std::string_view text, const std::shared_ptr<const std::string>& file) {
-  const Place where{file, fault.mark.line + 1, fault.mark.column + 1};
+  const SourceLocation where{file, fault.mark.line + 1, fault.mark.column + 1};
   const std::string_view rest = text_from(text, fault.mark);
   if (is_about_brackets(fault.msg)) {
-    // Read up to there, for yaml-cpp may have looked ahead of what it told.
+    // Parse again up to the fault, because yaml-cpp may have read ahead.
     if (const auto bracket = unclosed_bracket(text.substr(0, text.size() - rest.size()), file)) {
-      const auto& [place, opening] = *bracket;
-      return {"", place,
+      const auto& [location, opening] = *bracket;
+      return {"", location,
               std::string("not YAML: the \"") + opening + "\" that opens here is not closed; expected \",\" or \"" +
                   (opening == '[' ? ']' : '}') + "\" before " + std::to_string(where.line) + ":" + std::to_string(where.column)};
     }
@@ -321,15 +321,15 @@ const Node* child(const Node& node, const std::string& token) {
 
 }  // namespace
 
-std::string Place::text() const {
+std::string SourceLocation::text() const {
   std::string text = file ? *file : std::string("built-in");
   if (line > 0) text += ":" + std::to_string(line) + ":" + std::to_string(column);
   return text;
 }
 
 std::string Fault::text() const {
-  if (path.empty()) return "config: " + place.text() + ": " + detail;
-  return "config: " + path + " (" + place.text() + "): " + detail;
+  if (path.empty()) return "config: " + location.text() + ": " + detail;
+  return "config: " + path + " (" + location.text() + "): " + detail;
 }
 
 const Member* Node::member(std::string_view key) const {
@@ -348,25 +348,25 @@ NodePtr parse_yaml(std::string_view text, const std::string& file_name, std::vec
   }
   const std::size_t bad = std::min(utf8_fault(text), std::min(text.find('\0'), text.size()));
   if (bad < text.size()) {
-    faults.push_back({"", place_of_byte(file, text, bad), "a byte that is not UTF-8 text; save the file as UTF-8"});
+    faults.push_back({"", location_of_byte(file, text, bad), "a byte that is not UTF-8 text; save the file as UTF-8"});
     return nullptr;
   }
   TreeBuilder builder(text, file, faults);
   try {
     return parse_documents(text, builder, file);
   } catch (const Refused& refused) {
-    faults.push_back({"", refused.place, refused.detail});
+    faults.push_back({"", refused.location, refused.detail});
   } catch (const YAML::Exception& fault) {
     faults.push_back(explained(fault, text, file));
-  } catch (const std::exception& fault) {  // yaml-cpp lets a few of the standard library's through
+  } catch (const std::exception& fault) {  // yaml-cpp lets some exceptions of the standard library escape
     faults.push_back({"", {file, 0, 0}, std::string("not YAML: ") + fault.what()});
   }
   return nullptr;
 }
 
-NodePtr plain_scalar(std::string_view text, Place place) {
+NodePtr plain_scalar(std::string_view text, SourceLocation location) {
   Node node;
-  node.place = std::move(place);
+  node.location = std::move(location);
   node.text = text;
   type_plain(node);
   return std::make_shared<const Node>(std::move(node));
@@ -381,8 +381,8 @@ void append_json(std::string& out, const Node& node, const std::string& path, st
     case Node::Kind::integer:
     case Node::Kind::number:
       if (!std::isfinite(node.number)) {
-        faults.push_back(
-            {path, node.place, "expected a number within a double's range, got " + describe(node) + "; write a smaller one, or quote it"});
+        faults.push_back({path, node.location,
+                          "expected a number within a double's range, got " + describe(node) + "; write a smaller one, or quote it"});
       }
       if (node.kind == Node::Kind::integer) {
         out += integer_digits(node.text);

@@ -1,6 +1,6 @@
-// A YAML document as typed values with their places: YAML 1.2 core typing, done here once and nowhere else. Any thread.
+// A YAML document as typed values with their locations, typed by the YAML 1.2 core schema. Any thread.
 //
-// Trees are built once and then only read; parts are shared where the document uses an alias.
+// Trees are immutable once built. Aliases share nodes.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace runwarden::config {
 
-// Where something was written. Line and column count from 1; line 0 is a place without lines (an environment variable).
-struct Place {
+// A location in a source. Line and column count from 1; line 0: a source without lines (an environment variable).
+struct SourceLocation {
   std::shared_ptr<const std::string> file;
   int line = 0;
   int column = 0;
@@ -27,52 +27,52 @@ using NodePtr = std::shared_ptr<const Node>;
 
 struct Member {
   std::string key;
-  Place key_place;
+  SourceLocation key_location;
   NodePtr value;
 };
 
 struct Node {
   enum class Kind : std::uint8_t { null, boolean, integer, number, text, list, mapping };
   Kind kind = Kind::null;
-  Place place;
+  SourceLocation location;
   bool boolean = false;
-  bool from_environment = false;  // its type is then what the key wants
-  double number = 0;              // of an integer or number; may be infinite or no number
-  std::string text;               // as it was written, quotes and escapes undone
+  bool from_environment = false;  // takes the type that the key expects
+  double number = 0;              // of an integer or number; may be infinite or NaN
+  std::string text;               // as written, without quotes and escapes
   std::vector<NodePtr> items;
-  std::vector<Member> members;  // in the order of the file, no key twice
-  std::size_t size = 1;         // nodes in this part, aliases counted as often as they stand
+  std::vector<Member> members;  // in file order, with unique keys
+  std::size_t size = 1;         // nodes in this subtree, counting each use of an alias
 
   const Member* member(std::string_view key) const;
 };
 
 struct Fault {
-  std::string path;  // "limits.burst"; empty: of the file as such
-  Place place;
+  std::string path;  // "limits.burst"; empty: the file as a whole
+  SourceLocation location;
   std::string detail;
 
   std::string text() const;  // "config: limits.burst (runwarden.yaml:12:10): expected ..."
 };
 
-// A file's bounds: what is over them is refused, not read.
+// Limits of a file; anything beyond them is refused.
 constexpr std::size_t kMaxFileBytes = 4 * 1024 * 1024;
 constexpr std::size_t kMaxNodes = 200'000;
 constexpr int kMaxDepth = 64;
 
-// The one document in the text, null where it holds none, or nothing where it is no YAML: the fault is added then. Every
-// key that stands twice is a fault as well.
+// Parses the single document in the text: a null node if there is none; nothing, with a fault added, if the text is not YAML. A duplicate
+// key is a fault too.
 NodePtr parse_yaml(std::string_view text, const std::string& file_name, std::vector<Fault>& faults);
 
-// A scalar written outside a file, typed like a plain one.
-NodePtr plain_scalar(std::string_view text, Place place);
+// A scalar from outside a file, typed like a plain scalar.
+NodePtr plain_scalar(std::string_view text, SourceLocation location);
 
-// Appends the value as compact JSON text. What JSON has no text for (.inf, .nan) is a fault at its place.
+// Appends the value as compact JSON text. Values that JSON cannot express (.inf, .nan) are faults.
 void append_json(std::string& out, const Node& node, const std::string& path, std::vector<Fault>& faults);
 
-// The part that an RFC 6901 pointer names, or the innermost one on the way that is there.
+// The node at an RFC 6901 pointer, or else its innermost existing ancestor.
 const Node& at_pointer(const Node& root, std::string_view pointer);
 
-// "a mapping", "a list", "true", "\"ten\"": for fault texts, shortened.
+// "a mapping", "a list", "true", "\"ten\"": a short description for fault texts.
 std::string describe(const Node& node);
 
 }  // namespace runwarden::config

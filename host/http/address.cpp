@@ -1,6 +1,7 @@
 #include "http/address.h"
 
 #include <arpa/inet.h>
+#include <strings.h>
 #include <netinet/in.h>
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace runwarden::http {
 namespace {
 
-constexpr int kMappedBits = 96;  // how far an IPv4 prefix moves in its mapped form
+constexpr int kMappedBits = 96;  // offset of an IPv4 prefix in its mapped form
 
 IpAddress mapped(const in_addr& v4) {
   IpAddress ip;
@@ -30,7 +31,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// An X-Forwarded-For entry may bear a port: "1.2.3.4:567", "[::1]:80".
+// An X-Forwarded-For entry may have a port: "1.2.3.4:567", "[::1]:80".
 std::optional<IpAddress> parse_forwarded(std::string_view entry) {
   if (!entry.empty() && entry.front() == '[') return parse_ip(entry.substr(1, entry.find(']') - 1));
   if (std::count(entry.begin(), entry.end(), ':') == 1) entry = entry.substr(0, entry.find(':'));
@@ -162,6 +163,18 @@ std::string TrustedProxies::client_of(const IpAddress& peer, const std::vector<H
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(0, comma);
   }
   return ip_text(client);
+}
+
+bool TrustedProxies::https_of(const IpAddress& peer, const std::vector<Header>& headers) const {
+  if (!holds(peer)) return false;
+  int count = 0;
+  bool https = false;
+  for (const auto& header : headers) {
+    if (header.name != "x-forwarded-proto") continue;
+    ++count;
+    https = header.value.size() == 5 && strncasecmp(header.value.data(), "https", 5) == 0;
+  }
+  return count == 1 && https;
 }
 
 }  // namespace runwarden::http

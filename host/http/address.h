@@ -1,4 +1,4 @@
-// Network addresses: where to listen, who the peer is, and which proxies may speak for somebody else. Values; any thread.
+// Network addresses: listen addresses, peers and trusted proxies. Values; any thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,7 +15,7 @@
 
 namespace runwarden::http {
 
-// An IPv6 address; IPv4 is kept in its mapped form (::ffff:a.b.c.d), so that both compare alike.
+// An IPv6 address. IPv4 is stored in its mapped form (::ffff:a.b.c.d), so that both compare equal.
 struct IpAddress {
   std::array<std::uint8_t, 16> bytes{};
   bool operator==(const IpAddress&) const = default;
@@ -35,14 +35,16 @@ struct ListenAddress {
 };
 Result<ListenAddress> parse_listen_address(const std::string& text);
 
-// The peers whose X-Forwarded-For is believed.
+// The peers whose X-Forwarded-For is trusted.
 class TrustedProxies {
  public:
   static Result<TrustedProxies> parse(const std::vector<std::string>& texts);
 
   bool holds(const IpAddress& ip) const;
-  // The client a request came from: the last X-Forwarded-For entry that is no trusted proxy, if the peer is one.
+  // The client of a request: if the peer is a trusted proxy, the last X-Forwarded-For entry that is not one, otherwise the peer.
   std::string client_of(const IpAddress& peer, const std::vector<Header>& headers) const;
+  // Whether the client speaks HTTPS: the one X-Forwarded-Proto says https, if the peer is a trusted proxy.
+  bool https_of(const IpAddress& peer, const std::vector<Header>& headers) const;
 
  private:
   struct Block {

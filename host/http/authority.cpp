@@ -25,7 +25,7 @@ bool all_hex(std::string_view text) {
   return text.find_first_not_of(kHexDigits) == std::string_view::npos;
 }
 
-// Also every IPv4 address: the two are not told apart here.
+// Also matches every IPv4 address; the two are not distinguished here.
 bool is_registered_name(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (is_name_character(text[i])) continue;

@@ -5,9 +5,8 @@
 
 namespace runwarden::http {
 
-// uri-host [":" port], without user information. An empty text is one: clients send it where their URL has no host.
-// Stricter than the grammar where no real client goes: no comma, which two joined Host fields leave behind, no port over 65535, and no
-// port without a host.
+// True for uri-host [":" port] without user information, and for empty text, which clients send if their URL has no host. Stricter than the
+// grammar: no comma (which joined Host fields contain), no port above 65535, no port without a host.
 bool is_host_and_port(std::string_view text);
 
 }  // namespace runwarden::http

@@ -8,8 +8,8 @@ namespace runwarden::http {
 namespace {
 
 constexpr std::size_t kDecodeStep = 16 * 1024;
-constexpr std::uint64_t kReserveAtMost = 256 * 1024;  // a declared length is only a promise
-// The first batch waits for the end of small bodies, so that a body over the limit is refused before any line is taken.
+constexpr std::uint64_t kReserveAtMost = 256 * 1024;  // a declared length may be false
+// The first batch is large, so that a body over the limit is usually refused before any line is processed.
 constexpr std::uint64_t kFirstBatchBytes = 8 * 1024 * 1024;
 constexpr std::size_t kFirstBatchLines = 128 * 1024;
 constexpr std::uint64_t kBatchBytes = 512 * 1024;
@@ -22,8 +22,8 @@ bool blank(std::string_view text) {
 }  // namespace
 
 BodyReader::BodyReader(const BodyPlan& plan) : plan_(plan) {
-  if (plan.gzip) gunzip_.emplace();
-  if (plan.form == BodyForm::whole && !plan.gzip) body_.reserve(std::min({plan.expected_bytes, plan.max_body_bytes, kReserveAtMost}));
+  if (plan.coding != Coding::identity) gunzip_.emplace(plan.coding);
+  if (plan.form == BodyForm::whole && plan.coding == Coding::identity) body_.reserve(std::min({plan.expected_bytes, plan.max_body_bytes, kReserveAtMost}));
 }
 
 std::size_t BodyReader::put(std::string_view bytes) {
@@ -152,7 +152,7 @@ bool BodyReader::finish_line() {
     last_batch(LineBatch::End::line_too_long);
     return false;
   }
-  if (!blank(line_) && ++lines_ > plan_.max_lines) return true;  // one too many: line_number_ stays at it
+  if (!blank(line_) && ++lines_ > plan_.max_lines) return true;  // one too many: line_number_ stays on it
   if (!blank(line_)) {
     batch_bytes_ += line_.size();
     batch_.lines.push_back({line_number_, std::move(line_)});

@@ -1,5 +1,5 @@
-// Takes a request body as it arrives (transfer coding already off), decodes gzip, and makes one string or batches of
-// lines of it. One owner, one thread. Never keeps more than a limit and one decoding step beyond it.
+// Collects a request body as it arrives (transfer coding removed), decodes gzip or deflate, and produces one string or batches of lines. One
+// owner, one thread. Buffers at most the limit plus one decoding step.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace runwarden::http {
 
 struct BodyPlan {
   BodyForm form = BodyForm::whole;
-  bool gzip = false;
+  Coding coding = Coding::identity;
   std::uint64_t max_body_bytes = 0;
   std::uint64_t max_batch_bytes = 0;
   std::uint64_t max_lines = 0;
@@ -23,25 +23,25 @@ struct BodyPlan {
 
 class BodyReader {
  public:
-  // too_large and bad_encoding are for BodyForm::whole; lines say so in their last batch.
+  // too_large and bad_encoding apply to BodyForm::whole; lines report them in their last batch.
   enum class State : std::uint8_t { reading, batch_ready, whole_ready, too_large, bad_encoding };
 
   explicit BodyReader(const BodyPlan& plan);
 
-  // Returns how many bytes it took: fewer than given when a batch is ready or the body is refused.
+  // Returns how many bytes it consumed: fewer than given if a batch is ready or the body is refused.
   std::size_t put(std::string_view bytes);
   // The body has no further bytes.
   void end();
-  // BodyForm::lines: the body ends here, for that reason. What came whole is ready in a last batch.
+  // BodyForm::lines: ends the body for that reason. The complete lines are ready in a last batch.
   void break_off(Error fault);
   BodyForm form() const { return plan_.form; }
   State state() const { return state_; }
-  // The decoded bytes that a body in BodyForm::whole may have.
+  // The limit on decoded bytes for BodyForm::whole.
   std::uint64_t limit() const { return plan_.max_body_bytes; }
   std::uint64_t kept_bytes() const { return body_.size() + line_.size() + batch_bytes_ + held_.size(); }
 
   std::string take_body() { return std::move(body_); }
-  // After batch_ready; unless it is the last, reading goes on (with what is decoded already, too) at resume().
+  // After batch_ready. Unless it is the last batch, resume() continues, first with bytes decoded already.
   LineBatch take_batch();
   void resume();
 
@@ -50,7 +50,7 @@ class BodyReader {
   void deliver_held();
   std::size_t deliver(std::string_view decoded);
   std::size_t deliver_lines(std::string_view decoded);
-  // False: the line is over the limit, and the body has ended with it.
+  // False: the line exceeds the limit, which ends the body.
   bool take_piece(std::string_view piece);
   bool finish_line();
   void finish();

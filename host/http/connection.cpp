@@ -13,11 +13,11 @@
 namespace runwarden::http {
 namespace {
 
-constexpr std::size_t kMaxPending = 64 * 1024;          // then reading stops until the answer is sent
-constexpr std::size_t kKeepPending = 16 * 1024;         // a larger buffer is given back when it is empty
-constexpr std::uint64_t kMaxDropped = 64 * 1024;        // of a refused request's body, to keep the connection
-constexpr std::uint64_t kMaxLinger = 16 * 1024 * 1024;  // of an unread body, so that the client sees the answer
-constexpr std::uint64_t kSlowestBytesPerSecond = 1024;  // after the first timeout's worth of time
+constexpr std::size_t kMaxPending = 64 * 1024;          // beyond it reading pauses until the answer is sent
+constexpr std::size_t kKeepPending = 16 * 1024;         // a larger buffer is freed when empty
+constexpr std::uint64_t kMaxDropped = 64 * 1024;        // bytes of a refused body read to keep the connection
+constexpr std::uint64_t kMaxLinger = 16 * 1024 * 1024;  // bytes of an unread body discarded so that the client sees the answer
+constexpr std::uint64_t kSlowestBytesPerSecond = 1024;  // enforced after the first timeout has passed
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 std::int64_t monotonic_ns() {
@@ -37,18 +37,18 @@ Error too_large(std::uint64_t limit) {
 
 }  // namespace
 
-void report(Surroundings& around, const Request* request, Answered answered) {
+void report(WorkerContext& context, const Request* request, Answered answered) {
   if (request) {
     answered.head = request->framed ? &request->head : nullptr;
-    answered.exchange = request->exchange.get();
+    answered.request_handler = request->request_handler.get();
     answered.request_bytes = request->body_wire_bytes;
   }
-  if (!answered.delivered) around.counters.answers_dropped.fetch_add(1, std::memory_order_relaxed);
-  around.handler.on_answered(answered);
+  if (!answered.delivered) context.counters.answers_dropped.fetch_add(1, std::memory_order_relaxed);
+  context.handler.on_answered(answered);
 }
 
-Connection::Connection(Surroundings& around, UniqueFd socket, const IpAddress& peer, std::uint64_t id)
-    : around_(around), socket_(std::move(socket)), peer_(peer), id_(id), scan_(around.settings.max_header_bytes) {}
+Connection::Connection(WorkerContext& context, UniqueFd socket, const IpAddress& peer, std::uint64_t id)
+    : context_(context), socket_(std::move(socket)), peer_(peer), id_(id), scan_(context.settings.max_header_bytes) {}
 
 bool Connection::wants_read() const {
   if (read_closed_) return false;
@@ -58,7 +58,7 @@ bool Connection::wants_read() const {
     case Phase::dropping:
     case Phase::linger: return true;
     case Phase::app: return !(request_ && request_->reader) && pending_.size() - pending_at_ < kMaxPending;
-    // A client may send the rest of its body before it reads: it would wait for us, and we for it.
+    // A client may send its whole body before it reads the answer. Read it to avoid a deadlock.
     case Phase::sending: return out_after_ == After::close && lingered_bytes_ <= kMaxLinger;
     case Phase::dead: return false;
   }
@@ -117,7 +117,7 @@ void Connection::advance_pending() {
   end_if_half_closed();
 }
 
-// The client will send nothing more: what is not whole never will be. It may still read.
+// The client has closed its sending side: incomplete input stays incomplete. It may still read.
 void Connection::end_if_half_closed() {
   if (!read_closed_) return;
   if (phase_ == Phase::head) return die();
@@ -145,7 +145,7 @@ std::size_t Connection::advance(std::string_view bytes) {
 }
 
 std::size_t Connection::take_head(std::string_view bytes) {
-  if (head_began_ns_ == 0) head_began_ns_ = around_.now_ns;
+  if (head_began_ns_ == 0) head_began_ns_ = context_.now_ns;
   const auto size = scan_.scan(bytes);
   if (!size) {
     fail(size.error());
@@ -159,24 +159,25 @@ std::size_t Connection::take_head(std::string_view bytes) {
 void Connection::name_request() {
   RequestHead& head = request_->head;
   const std::string* theirs = head.count("x-request-id") == 1 ? head.header("x-request-id") : nullptr;
-  head.request_id = theirs && visible_ascii(*theirs) ? *theirs : around_.ids.fresh();
-  head.client = around_.proxies.client_of(peer_, head.headers);
+  head.request_id = theirs && visible_ascii(*theirs) ? *theirs : context_.ids.fresh();
+  head.client = context_.proxies.client_of(peer_, head.headers);
+  head.https = context_.proxies.https_of(peer_, head.headers);
   head.started_ns = head_began_ns_;
 }
 
 void Connection::begin_request(std::string_view head, bool more_follows) {
-  scan_ = HeadScan(around_.settings.max_header_bytes);
-  request_ = std::make_unique<Request>(around_.settings, around_.counters);
+  scan_ = HeadScan(context_.settings.max_header_bytes);
+  request_ = std::make_unique<Request>(context_.settings, context_.counters);
   ++request_number_;
   const auto wrong = request_->parser.read_head(head, request_->head);
   name_request();
   head_began_ns_ = 0;
   if (wrong) return fail(*wrong);
   request_->framed = true;
-  request_->body_began_ns = around_.now_ns;
+  request_->body_began_ns = context_.now_ns;
   std::variant<Reply, Accepted> verdict;
   try {
-    verdict = around_.handler.on_head(request_->head);
+    verdict = context_.handler.on_head(request_->head);
   } catch (...) {
     verdict = problem({Code::internal, "the request could not be handled", {}, {}}, request_->head.request_id);
   }
@@ -184,7 +185,7 @@ void Connection::begin_request(std::string_view head, bool more_follows) {
   accept(std::move(std::get<Accepted>(verdict)), more_follows);
 }
 
-// A small body is read and dropped, so that the connection can go on; the client of a large one is told at once.
+// Reads and drops a small body so that the connection can be reused. Answers at once if the body is large.
 void Connection::refuse(Reply reply) {
   const Framing& framing = request_->parser.framing();
   if (!framing.has_body()) return answer(std::move(reply), After::keep);
@@ -195,7 +196,7 @@ void Connection::refuse(Reply reply) {
 
 void Connection::accept(Accepted accepted, bool more_follows) {
   const Framing& framing = request_->parser.framing();
-  request_->exchange = std::move(accepted.exchange);
+  request_->request_handler = std::move(accepted.request_handler);
   const bool lines = accepted.form == BodyForm::lines;
   if (!framing.has_body()) {
     if (!lines) return hand_body({});
@@ -204,14 +205,14 @@ void Connection::accept(Accepted accepted, bool more_follows) {
     return hand_lines(std::move(none));
   }
   const std::uint64_t limit = lines ? accepted.max_batch_bytes : accepted.max_body_bytes;
-  if (!framing.gzip && framing.content_length > limit) return fail(too_large(limit));
+  if (framing.coding == Coding::identity && framing.content_length > limit) return fail(too_large(limit));
   request_->reader.emplace(
-      BodyPlan{accepted.form, framing.gzip, accepted.max_body_bytes, accepted.max_batch_bytes, accepted.max_lines, framing.content_length});
+      BodyPlan{accepted.form, framing.coding, accepted.max_body_bytes, accepted.max_batch_bytes, accepted.max_lines, framing.content_length});
   phase_ = Phase::body;
   if (framing.expect_continue && !more_follows) {
     constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     const ssize_t sent = ::send(socket_.get(), kContinue.data(), kContinue.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    // A client that gets none sends its body after a while; half of one would spoil the stream.
+    // A client that gets no 100 sends its body after a while, but a partial one corrupts the stream.
     if (sent >= 0 && static_cast<std::size_t>(sent) < kContinue.size()) die();
   }
 }
@@ -224,8 +225,8 @@ std::size_t Connection::take_body(std::string_view bytes) {
   if (phase_ == Phase::body && !request_->charge.set(request_->reader->kept_bytes())) {
     break_off({Code::unavailable, "too many large bodies are being received at once: send it again in a moment", {}, {}});
   }
-  if (phase_ == Phase::body && too_slow(request_->body_wire_bytes, request_->body_began_ns, around_.settings.body_timeout_ms)) {
-    around_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
+  if (phase_ == Phase::body && too_slow(request_->body_wire_bytes, request_->body_began_ns, context_.settings.body_timeout_ms)) {
+    context_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
     break_off({Code::request_timeout,
                "the body arrives too slowly: send at least " + std::to_string(kSlowestBytesPerSecond) + " bytes a second",
                {},
@@ -245,8 +246,10 @@ void Connection::react_to_body() {
     case BodyReader::State::batch_ready: return hand_lines(reader.take_batch());
     case BodyReader::State::whole_ready: return hand_body(reader.take_body());
     case BodyReader::State::too_large: return fail(too_large(reader.limit()));
-    case BodyReader::State::bad_encoding:
-      return fail({Code::bad_request, "Content-Encoding is gzip, but the body is no whole gzip stream", {}, {}});
+    case BodyReader::State::bad_encoding: {
+      const std::string name = request_->parser.framing().coding == Coding::gzip ? "gzip" : "deflate";
+      return fail({Code::bad_request, "Content-Encoding is " + name + ", but the body is no whole " + name + " stream", {}, {}});
+    }
   }
 }
 
@@ -255,7 +258,7 @@ std::size_t Connection::take_dropped(std::string_view bytes) {
   request_->body_wire_bytes += taken;
   if (taken > 0) progress_ = true;
   const bool unreadable = request_->parser.body_broken() || request_->body_wire_bytes > 2 * kMaxDropped;
-  const bool slow = too_slow(request_->body_wire_bytes, request_->body_began_ns, around_.settings.body_timeout_ms);
+  const bool slow = too_slow(request_->body_wire_bytes, request_->body_began_ns, context_.settings.body_timeout_ms);
   if (unreadable || slow || request_->parser.body_bytes() > kMaxDropped) {
     answer(std::move(*request_->refusal), After::close);
   } else if (request_->parser.body_done()) {
@@ -265,52 +268,60 @@ std::size_t Connection::take_dropped(std::string_view bytes) {
 }
 
 bool Connection::too_slow(std::uint64_t bytes, std::int64_t since_ns, std::int64_t grace_ms) const {
-  const std::int64_t over_ms = (around_.now_ns - since_ns) / kNsPerMs - grace_ms;
+  const std::int64_t over_ms = (context_.now_ns - since_ns) / kNsPerMs - grace_ms;
   return over_ms > 0 && bytes < static_cast<std::uint64_t>(over_ms) * kSlowestBytesPerSecond / 1000;
 }
 
-Ticket Connection::make_ticket() {
-  request_->ticket_out = true;
-  request_->paused_ns = around_.now_ns;
+Responder Connection::make_responder() {
+  request_->answer_pending = true;
+  request_->paused_ns = context_.now_ns;
   phase_ = Phase::app;
-  return Ticket(std::make_shared<Ticket::Route>(around_.mailbox, id_, request_number_));
+  return Responder(std::make_shared<Responder::Route>(context_.completions, id_, request_number_));
 }
 
-// An exchange that throws has let go of its ticket by then, or somebody else will answer: no more is to be done here.
+// If the handler throws, its responder has been destroyed, which answers with 500, or another owner will answer.
 void Connection::hand_body(std::string body) {
   request_->reader.reset();
   request_->charge.set(0);
   try {
-    request_->exchange->on_body(std::move(body), make_ticket());
+    request_->request_handler->on_body(std::move(body), make_responder());
   } catch (...) {
   }
 }
 
 void Connection::hand_lines(LineBatch batch) {
   try {
-    request_->exchange->on_lines(std::move(batch), make_ticket());
+    request_->request_handler->on_lines(std::move(batch), make_responder());
   } catch (...) {
   }
 }
 
-void Connection::on_letter(Letter letter) {
-  if (phase_ != Phase::app || letter.request != request_number_) return;
-  request_->ticket_out = false;
-  if (letter.kind == Letter::Kind::more) {
+void Connection::on_completion(Completion completion) {
+  if (phase_ != Phase::app || completion.request != request_number_) return;
+  request_->answer_pending = false;
+  if (completion.kind == Completion::Kind::hang_up) return hang_up();
+  if (completion.kind == Completion::Kind::read_more) {
     if (!request_->reader) return fail({Code::internal, "the request could not be handled", {}, {}});
     phase_ = Phase::body;
     progress_ = true;
-    request_->body_began_ns += around_.now_ns - request_->paused_ns;
+    request_->body_began_ns += context_.now_ns - request_->paused_ns;
     request_->reader->resume();
     react_to_body();
-    if (around_.bodies_end) end_body();
+    if (context_.bodies_end) end_body();
   } else {
-    Reply reply = letter.kind == Letter::Kind::answer
-                      ? std::move(letter.reply)
-                      : problem({Code::internal, "the request could not be handled", {}, {}}, request_->head.request_id);
+    const Error lost{Code::internal, "the request could not be handled", {}, {}};
+    Reply reply = completion.kind == Completion::Kind::answer ? std::move(completion.reply) : request_->request_handler->refusal(lost, request_->head.request_id);
     answer(std::move(reply), body_unread() ? After::close : After::keep);
   }
   if (!dead()) advance_pending();
+}
+
+// Reported like an answer that was dropped.
+void Connection::hang_up() {
+  die();
+  out_status_ = 500;
+  out_at_ = 0;
+  finish_answer();
 }
 
 bool Connection::body_unread() const {
@@ -318,7 +329,7 @@ bool Connection::body_unread() const {
 }
 
 void Connection::count_framing_error() {
-  around_.counters.framing_errors.fetch_add(1, std::memory_order_relaxed);
+  context_.counters.framing_errors.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Connection::break_off(const Error& error) {
@@ -332,8 +343,8 @@ void Connection::break_off(const Error& error) {
 void Connection::recheck_body() {
   if (phase_ != Phase::body) return;
   try {
-    if (const auto refusal = request_->exchange->recheck()) break_off(*refusal);
-  } catch (...) {  // it could not be asked now; it is asked again
+    if (const auto refusal = request_->request_handler->recheck()) break_off(*refusal);
+  } catch (...) {  // retried at the next recheck
   }
 }
 
@@ -344,22 +355,25 @@ void Connection::end_body() {
 
 void Connection::fail(const Error& error) {
   if (!request_) {
-    request_ = std::make_unique<Request>(around_.settings, around_.counters);
+    request_ = std::make_unique<Request>(context_.settings, context_.counters);
     name_request();
     ++request_number_;
     head_began_ns_ = 0;
   }
-  if (error.code == Code::headers_too_large || (error.code == Code::bad_request && !request_->exchange) || request_->parser.body_broken()) {
+  if (error.code == Code::headers_too_large || (error.code == Code::bad_request && !request_->request_handler) ||
+      request_->parser.body_broken()) {
     count_framing_error();
   }
-  answer(problem(error, request_->head.request_id), body_unread() ? After::close : After::keep);  // an unframed request never keeps it
+  Reply reply = request_->request_handler ? request_->request_handler->refusal(error, request_->head.request_id)
+                                          : problem(error, request_->head.request_id);
+  answer(std::move(reply), body_unread() ? After::close : After::keep);  // never kept after an unframed request
 }
 
 void Connection::answer(Reply reply, After after) {
   const bool keep_alive = request_->framed && request_->parser.framing().keep_alive;
-  if (reply.close || !keep_alive || around_.draining.load(std::memory_order_acquire)) after = After::close;
+  if (reply.close || !keep_alive || context_.draining.load(std::memory_order_acquire)) after = After::close;
   const auto wall_s = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-  out_head_ = answer_head(reply, {request_->head.request_id, around_.date.at(wall_s), after == After::close});
+  out_head_ = answer_head(reply, {request_->head.request_id, context_.date.at(wall_s), after == After::close});
   if (status_has_body(reply.status) && request_->head.method != "HEAD") {
     out_body_ = std::move(reply.body);
     out_lease_ = std::move(reply.lease);
@@ -367,7 +381,7 @@ void Connection::answer(Reply reply, After after) {
   out_at_ = 0;
   out_status_ = reply.status;
   out_after_ = after;
-  out_began_ns_ = around_.now_ns;
+  out_began_ns_ = context_.now_ns;
   phase_ = Phase::sending;
   flush();
 }
@@ -393,8 +407,8 @@ void Connection::flush() {
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) {
       const bool full = errno == EAGAIN || errno == ENOBUFS;
-      const bool slow = full && too_slow(out_at_, out_began_ns_, around_.settings.write_timeout_ms);
-      if (slow) around_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
+      const bool slow = full && too_slow(out_at_, out_began_ns_, context_.settings.write_timeout_ms);
+      if (slow) context_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
       if (!full || slow) die();
       break;
     }
@@ -416,13 +430,13 @@ void Connection::finish_answer() {
   out_body_ = {};
   out_lease_ = {};
   try {
-    report(around_, request.get(), std::move(answered));
+    report(context_, request.get(), std::move(answered));
   } catch (...) {
   }
   if (dead()) return;
   phase_ = Phase::head;
   if (out_after_ == After::keep) return;
-  // Closing now could make the kernel reset the connection before the client has read the answer.
+  // Closing now could reset the connection before the client has read the answer.
   ::shutdown(socket_.get(), SHUT_WR);
   phase_ = read_closed_ ? Phase::dead : Phase::linger;
 }
@@ -433,20 +447,20 @@ void Connection::on_deadline() {
     case Wait::idle:
     case Wait::linger: return die();
     case Wait::write: {
-      // What is still in the kernel's buffer is of no use to a client that does not read: give it back at once.
+      // The client does not read: discard the kernel's buffer at once.
       const linger abort{1, 0};
       ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
       die();
-      around_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
+      context_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
       return finish_answer();
     }
     case Wait::header:
     case Wait::body: break;
   }
-  around_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
+  context_.counters.timeouts.fetch_add(1, std::memory_order_relaxed);
   if (phase_ == Phase::dropping) return answer(std::move(*request_->refusal), After::close);
   const bool header = phase_ == Phase::head;
-  const auto limit_ms = header ? around_.settings.header_timeout_ms : around_.settings.body_timeout_ms;
+  const auto limit_ms = header ? context_.settings.header_timeout_ms : context_.settings.body_timeout_ms;
   const std::string what = header ? "the request head was not whole" : "nothing more of the body came";
   const Error late{Code::request_timeout, what + " within " + std::to_string(limit_ms) + " ms: send it again", {}, {}};
   header ? fail(late) : break_off(late);
@@ -461,12 +475,12 @@ void Connection::on_gone() {
 
 void Connection::on_drain(char* scratch, std::size_t size) {
   if (phase_ != Phase::head || head_began_ns_ != 0) return;
-  on_readable(scratch, size);  // a request may be here already
+  on_readable(scratch, size);  // a request may have arrived already
   if (phase_ == Phase::head && head_began_ns_ == 0) die();
 }
 
 std::unique_ptr<Request> Connection::release_request() {
-  if (!request_ || !request_->ticket_out) return nullptr;
+  if (!request_ || !request_->answer_pending) return nullptr;
   return std::move(request_);
 }
 

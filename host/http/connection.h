@@ -1,7 +1,7 @@
 // One client connection: takes bytes, drives one request at a time through the Handler, and sends its answers in order.
 //
-// Lives on its worker's thread and nowhere else. It owns its socket, but not its place in the poller: after each call the
-// worker asks what it waits for (wants_read, wants_write, waits_for, dead) and arranges that.
+// Used by its worker's thread only. Owns its socket but not its registration in the poller: after each call the worker queries
+// wants_read(), wants_write(), waits_for() and dead() and updates the poller.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 #include "http/address.h"
 #include "http/body_reader.h"
+#include "http/completion_queue.h"
 #include "http/framing.h"
-#include "http/mailbox.h"
 #include "http/reply_text.h"
 #include "http/server.h"
 #include "http/shared.h"
@@ -21,67 +21,67 @@
 
 namespace runwarden::http {
 
-// What a connection needs of the worker that it lives on.
-struct Surroundings {
+// What a connection uses of its worker.
+struct WorkerContext {
   const ServerSettings& settings;
   const TrustedProxies& proxies;
   Handler& handler;
   Counters& counters;
   const std::atomic<bool>& draining;
-  std::shared_ptr<Mailbox> mailbox;
+  std::shared_ptr<CompletionQueue> completions;
   RequestIds ids;
   DateText date;
-  std::int64_t now_ns = 0;  // when this round began
-  bool bodies_end = false;  // the drain is nearly over: bodies that are not whole yet break off
+  std::int64_t now_ns = 0;  // start of this round
+  bool bodies_end = false;  // the drain is nearly over: incomplete bodies end
 };
 
-// One request from its head to its answer. Outlives its connection while the application holds its ticket.
+// One request from its head to its answer. Outlives its connection while the application holds its responder.
 struct Request {
   Request(const ServerSettings& settings, Counters& counters)
       : parser(settings.max_header_fields), charge(counters.body_bytes, settings.max_buffered_body_bytes) {}
   RequestHead head;
   RequestParser parser;
-  std::unique_ptr<Exchange> exchange;
+  std::unique_ptr<RequestHandler> request_handler;
   std::optional<BodyReader> reader;
-  Charge charge;                 // what reader keeps
-  std::optional<Reply> refusal;  // to be sent when the rest of the body is dropped
+  Charge charge;                 // for the bytes that reader buffers
+  std::optional<Reply> refusal;  // sent once the rest of the body has been dropped
   std::uint64_t body_wire_bytes = 0;
-  std::int64_t body_began_ns = 0;  // moved on by the time that the application took for batches
+  std::int64_t body_began_ns = 0;  // excludes the time that the application took for batches
   std::int64_t paused_ns = 0;
-  bool framed = false;      // the head was good
-  bool ticket_out = false;  // the application owes an answer
+  bool framed = false;          // the head was valid
+  bool answer_pending = false;  // the application owes an answer
 };
 
-void report(Surroundings& around, const Request* request, Answered answered);
+void report(WorkerContext& context, const Request* request, Answered answered);
 
 class Connection {
  public:
-  // What it waits for, each with its own deadline; app has none.
+  // What the connection waits for. Each has its own deadline, except app.
   enum class Wait : std::uint8_t { idle, header, body, write, linger, app };
 
-  Connection(Surroundings& around, UniqueFd socket, const IpAddress& peer, std::uint64_t id);
+  Connection(WorkerContext& context, UniqueFd socket, const IpAddress& peer, std::uint64_t id);
 
   void on_readable(char* scratch, std::size_t size);
   void on_writable();
-  void on_letter(Letter letter);
+  void on_completion(Completion completion);
   void on_deadline();
-  // Asks the application whether a body that is coming in may go on.
+  // Asks the application whether a body being received may continue.
   void recheck_body();
-  // After around.bodies_end was set: ends a body that is coming in.
+  // Once context.bodies_end is set: ends a body being received.
   void end_body();
-  // Ends it if nothing is in flight, else lets what is in flight end with Connection: close.
+  // Closes if nothing is in flight; otherwise the answer in flight has Connection: close.
   void on_drain(char* scratch, std::size_t size);
-  // The client hung up, or nothing more can be done for it.
+  // The client hung up, or the connection failed.
   void on_gone();
 
   bool dead() const { return phase_ == Phase::dead; }
   bool wants_read() const;
   bool wants_write() const { return phase_ == Phase::sending; }
   Wait waits_for() const;
-  // True once after there was progress that renews the deadline.
+  // True once after progress that renews the deadline.
   bool take_progress() { return std::exchange(progress_, false); }
   int fd() const { return socket_.get(); }
-  // The request that the application still owes an answer to; null if there is none.
+  // The request that the application has yet to answer; null if there is none.
   std::unique_ptr<Request> release_request();
   std::uint64_t request_number() const { return request_number_; }
 
@@ -102,22 +102,23 @@ class Connection {
   void refuse(Reply reply);
   void accept(Accepted accepted, bool more_follows);
   void react_to_body();
-  Ticket make_ticket();
+  Responder make_responder();
   void hand_body(std::string body);
   void hand_lines(LineBatch batch);
 
   enum class After : std::uint8_t { keep, close };
-  // Ends a body that is coming in: a body of lines with what came whole, any other with a problem.
+  // Ends a body being received: lines with a last batch of complete lines, any other body with a problem.
   void break_off(const Error& error);
-  void fail(const Error& error);  // answers a problem, and closes unless the request was read to its end
+  void fail(const Error& error);  // answers with a problem and closes unless the request was read completely
   void answer(Reply reply, After after);
   void flush();
   void finish_answer();
+  void hang_up();
   bool body_unread() const;
   void count_framing_error();
   bool too_slow(std::uint64_t bytes, std::int64_t since_ns, std::int64_t grace_ms) const;
 
-  Surroundings& around_;
+  WorkerContext& context_;
   UniqueFd socket_;
   IpAddress peer_;
   std::uint64_t id_;
@@ -125,7 +126,7 @@ class Connection {
   bool read_closed_ = false;
   bool progress_ = false;
 
-  std::string pending_;  // bytes that nobody has taken yet
+  std::string pending_;  // unprocessed bytes
   std::size_t pending_at_ = 0;
   HeadScan scan_;
   std::int64_t head_began_ns_ = 0;

@@ -10,8 +10,8 @@ namespace {
 
 namespace beast = boost::beast;
 
-constexpr std::size_t kMaxChunkFrame = 16 * 1024;       // chunk line or trailer that must be looked at in one piece
-constexpr std::uint64_t kMaxChunkOverhead = 64 * 1024;  // frame bytes, over 16 + twice the data of each chunk
+constexpr std::size_t kMaxChunkFrame = 16 * 1024;       // largest chunk line or trailer, which is parsed in one piece
+constexpr std::uint64_t kMaxChunkOverhead = 64 * 1024;  // framing bytes beyond 16 plus twice the data of each chunk
 constexpr std::size_t kShortestChunkedRest = 5;         // "0\r\n\r\n"
 
 constexpr const char* kBadChunk = "the chunked body is malformed: each chunk is its length in hexadecimal digits, CRLF, its bytes, CRLF";
@@ -38,7 +38,7 @@ struct Target {
   std::optional<std::string_view> authority;
 };
 
-// "http://host/path?query" is the absolute form (RFC 9112, 3.2.2): its authority is checked and otherwise ignored, the rest is the path.
+// "http://host/path?query" is the absolute form (RFC 9112, 3.2.2): its authority is validated and otherwise ignored; the rest is the path.
 Target split_target(std::string_view target) {
   const auto scheme = target.find("://");
   if (target.empty() || target.front() == '/' || scheme == std::string_view::npos) return {target, std::nullopt};
@@ -49,8 +49,8 @@ Target split_target(std::string_view target) {
   return {path == rest.size() ? std::string_view("/") : rest.substr(path), rest.substr(0, path)};
 }
 
-// A request line of a later HTTP/1 is read as one of HTTP/1.1 (RFC 9110, 2.5), which the parser insists on. Returns `head`, or a changed
-// copy in `copy`.
+// Treats a request line of a later HTTP/1 version as HTTP/1.1 (RFC 9110, 2.5), as the parser requires. Returns `head`, or a modified copy
+// in `copy`.
 std::string_view as_http_1_1(std::string_view head, std::string& copy) {
   constexpr std::string_view kVersion = " HTTP/1.";
   const auto digit = head.find("\r\n") - 1;
@@ -123,8 +123,9 @@ Result<std::size_t> HeadScan::scan(std::string_view bytes) {
 
 RequestParser::RequestParser(std::size_t max_fields) : max_fields_(max_fields) {
   eager(false);
-  header_limit(std::numeric_limits<std::uint32_t>::max());  // HeadScan has measured it
-  body_limit(std::numeric_limits<std::uint64_t>::max());    // BodyReader counts, decoded; none would refuse all in Boost 1.74
+  header_limit(std::numeric_limits<std::uint32_t>::max());  // HeadScan enforces the limit
+  body_limit(std::numeric_limits<std::uint64_t>::max());  // BodyReader enforces the limit on decoded bytes; boost::none would refuse every
+                                                          // body in Boost 1.74
 }
 
 std::optional<Error> RequestParser::read_head(std::string_view bytes, RequestHead& head) {
@@ -146,7 +147,7 @@ std::optional<Error> RequestParser::read_head(std::string_view bytes, RequestHea
   head.has_body = framing_.has_body();
   auto wrong = check_target(head, target_authority_);
   if (!wrong) {
-    // The fields are this head's own, so the checks read them from it.
+    // The checks read the fields from this head.
     head_ = &head;
     wrong = check_framing();
     head_ = nullptr;
@@ -180,7 +181,8 @@ std::optional<Error> RequestParser::check_framing() {
   }
   if (const std::string* coding = only(head, "content-encoding")) {
     const std::string name = lower(*coding);
-    framing_.gzip = name == "gzip" || name == "x-gzip";
+    if (name == "gzip" || name == "x-gzip") framing_.coding = Coding::gzip;
+    if (name == "deflate") framing_.coding = Coding::deflate;
   }
   return std::nullopt;
 }
@@ -190,7 +192,7 @@ std::size_t RequestParser::read_body(std::string_view bytes, BodyReader* reader)
   std::size_t used = 0;
   while (used < bytes.size() && !is_done() && !body_broken()) {
     const std::string_view rest = bytes.substr(used);
-    // Beast wants to see a last chunk again only with its five bytes together; nothing shorter can end a body.
+    // Beast needs the five bytes of a last chunk together; nothing shorter can end a body.
     if (framing_.chunked && chunk_rest_ == 0 && rest.size() < kShortestChunkedRest) break;
     beast::error_code fault;
     const std::size_t taken = put(boost::asio::buffer(rest.data(), rest.size()), fault);
@@ -200,7 +202,7 @@ std::size_t RequestParser::read_body(std::string_view bytes, BodyReader* reader)
       break;
     }
     if (fault) body_fault_ = kBadChunk;
-    // The last chunk is taken in one piece, with its trailers; Beast unfolds those.
+    // The last chunk is parsed in one piece with its trailers, which Beast unfolds.
     if (framing_.chunked && is_done() && holds_fold(rest.substr(0, taken))) body_fault_ = kFoldedTrailer;
     if (taken == 0) break;
     if (reader && reader->state() != BodyReader::State::reading) break;
@@ -221,7 +223,7 @@ void RequestParser::on_request_impl(beast::http::verb, view method, view target,
 }
 
 void RequestParser::on_field_impl(beast::http::field, view name, view value, error_code& fault) {
-  if (!head_) return;  // a trailer: nobody asked for one
+  if (!head_) return;  // ignore trailers
   if (head_->headers.size() >= max_fields_) {
     too_many_fields_ = true;
     fault = beast::http::error::header_limit;

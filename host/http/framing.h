@@ -1,5 +1,5 @@
-// What HTTP/1.1 is: finds the end of a head, reads it and takes the framing off the body, with Boost.Beast's parser and
-// stricter where requests are smuggled. One owner, one thread; one RequestParser a request.
+// HTTP/1.1 framing: finds the end of a head, parses it and removes the framing of the body, using Boost.Beast's parser with stricter rules
+// against request smuggling. One owner, one thread; one RequestParser per request.
 #pragma once
 
 #include <boost/beast/http/basic_parser.hpp>
@@ -10,32 +10,33 @@
 
 #include "base/result.h"
 #include "http/body_reader.h"
+#include "http/gunzip.h"
 #include "http/server.h"
 
 namespace runwarden::http {
 
-// Looks for the end of a head in bytes that grow at their end. Refuses bare line feeds and folded fields on sight.
+// Finds the end of a head in a growing buffer. Refuses bare line feeds and folded fields.
 class HeadScan {
  public:
   explicit HeadScan(std::size_t max_bytes) : max_bytes_(max_bytes) {}
-  // The size of the head, 0 when it is not whole yet; empty lines before it count to it.
+  // The size of the head, including empty lines before it; 0 if it is incomplete.
   Result<std::size_t> scan(std::string_view bytes);
 
  private:
   std::size_t max_bytes_;
-  std::size_t at_ = 0;    // bytes looked at
+  std::size_t at_ = 0;    // bytes scanned
   std::size_t line_ = 0;  // where the current line begins
-  bool in_head_ = false;  // a line that is not empty was seen
+  bool in_head_ = false;  // a non-empty line has been seen
 };
 
-// What frames the message; the rest of the head is in RequestHead.
+// The fields that frame the message; the rest of the head is in RequestHead.
 struct Framing {
   bool http_1_1 = false;
   bool keep_alive = false;
   bool chunked = false;
-  bool gzip = false;
+  Coding coding = Coding::identity;
   bool expect_continue = false;
-  std::uint64_t content_length = 0;  // 0 when chunked
+  std::uint64_t content_length = 0;  // 0 if chunked
   bool has_body() const { return chunked || content_length > 0; }
 };
 
@@ -43,17 +44,17 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
  public:
   explicit RequestParser(std::size_t max_fields);
 
-  // A whole head as HeadScan found it. Method, path, query and headers of `head` are filled as far as they are good.
+  // Parses a complete head found by HeadScan. Fills method, path, query and headers of `head` as far as they are valid.
   std::optional<Error> read_head(std::string_view bytes, RequestHead& head);
   const Framing& framing() const { return framing_; }
 
-  // Body bytes off the wire; returns how many were taken. `reader` null: they are counted and dropped.
+  // Processes body bytes from the wire; returns how many it consumed. If `reader` is null, counts and drops them.
   std::size_t read_body(std::string_view bytes, BodyReader* reader);
   bool body_done() { return is_done(); }
   bool body_broken() const { return body_fault_ != nullptr; }
-  // What is wrong with a body that is broken.
+  // Why the body is broken.
   std::string_view body_fault() const { return body_fault_; }
-  std::uint64_t body_bytes() const { return body_bytes_; }  // without the chunks' frames
+  std::uint64_t body_bytes() const { return body_bytes_; }  // without chunk framing
 
  private:
   using error_code = boost::beast::error_code;
@@ -71,15 +72,15 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   std::optional<Error> check_framing();
 
   std::size_t max_fields_;
-  RequestHead* head_ = nullptr;  // while its head is read
+  RequestHead* head_ = nullptr;  // only while its head is parsed
   Framing framing_;
-  std::optional<std::string> target_authority_;  // of a target in absolute form
-  BodyReader* reader_ = nullptr;                 // during read_body
+  std::optional<std::string> target_authority_;  // if the target is in absolute form
+  BodyReader* reader_ = nullptr;                 // only during read_body
   bool too_many_fields_ = false;
   const char* body_fault_ = nullptr;
   std::uint64_t chunk_rest_ = 0;
   std::uint64_t body_bytes_ = 0;
-  std::uint64_t overhead_ = 0;  // frame bytes beyond what sensible chunks need
+  std::uint64_t overhead_ = 0;  // framing bytes beyond what reasonable chunks need
 };
 
 }  // namespace runwarden::http

@@ -6,10 +6,10 @@
 
 namespace runwarden::http {
 
-Gunzip::Gunzip() : stream_(std::make_unique<z_stream>()) {
+Gunzip::Gunzip(Coding coding) : stream_(std::make_unique<z_stream>()) {
   *stream_ = {};
   constexpr int kGzipOnly = 16 + MAX_WBITS;
-  if (inflateInit2(stream_.get(), kGzipOnly) != Z_OK) throw std::bad_alloc();
+  if (inflateInit2(stream_.get(), coding == Coding::deflate ? MAX_WBITS : kGzipOnly) != Z_OK) throw std::bad_alloc();
 }
 
 Gunzip::~Gunzip() {

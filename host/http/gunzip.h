@@ -1,7 +1,8 @@
-// Decodes a gzip stream piece by piece, never more than asked for. One owner, one thread.
+// Decodes a compressed body incrementally into bounded output. One owner, one thread.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -9,9 +10,12 @@ struct z_stream_s;
 
 namespace runwarden::http {
 
+// Content codings (RFC 9110, section 8.4.1). `deflate` is the zlib format (RFC 1950).
+enum class Coding : std::uint8_t { identity, gzip, deflate };
+
 class Gunzip {
  public:
-  Gunzip();
+  explicit Gunzip(Coding coding = Coding::gzip);  // not identity
   ~Gunzip();
   Gunzip(const Gunzip&) = delete;
   Gunzip& operator=(const Gunzip&) = delete;
@@ -21,9 +25,9 @@ class Gunzip {
     std::size_t made = 0;   // bytes of output
     bool corrupt = false;
   };
-  // Both zero: nothing to be had without more input. Members may follow one another (RFC 1952, 2.2).
+  // Both zero: more input is needed. Accepts concatenated members of gzip (RFC 1952, 2.2).
   Step step(std::string_view in, char* out, std::size_t room);
-  // True when the stream ended with a whole member.
+  // True if the stream ended with a complete member.
   bool whole() const { return started_ && at_end_; }
 
  private:

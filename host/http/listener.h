@@ -1,4 +1,4 @@
-// Opens the listening sockets of a server: one a worker, all on one address. Called at start, on the main thread.
+// Opens the listening sockets of a server: one per worker, all on the same address. Called at start on the main thread.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Listeners {
   std::uint16_t port = 0;
 };
 
-// Fails if anybody listens there already, though both would share the port with SO_REUSEPORT.
+// Fails if another process listens there already, even if both would share the port with SO_REUSEPORT.
 Result<Listeners> open_listeners(const std::string& address, int count);
 
 }  // namespace runwarden::http

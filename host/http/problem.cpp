@@ -40,6 +40,10 @@ std::string problem_json(const Error& error, std::string_view request_id) {
   return text;
 }
 
+Reply RequestHandler::refusal(const Error& error, const std::string& request_id) {
+  return problem(error, request_id);
+}
+
 Reply problem(const Error& error, std::string_view request_id) {
   Reply reply;
   reply.status = http_status(error.code);

@@ -1,4 +1,4 @@
-// Faults as application/problem+json (RFC 9457). Pure; any thread.
+// Formats errors as application/problem+json (RFC 9457). Pure; any thread.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace runwarden::http {
 
-// The body of a problem: type, title, status, detail, code, requestId, and errors where the error has faults.
+// The body: type, title, status, detail, code, requestId and, if the error has faults, errors.
 std::string problem_json(const Error& error, std::string_view request_id);
 
-// The whole answer, with WWW-Authenticate on 401 and the error's Retry-After on 429 and 503.
+// The complete answer, with WWW-Authenticate on 401 and Retry-After on 429 and 503.
 Reply problem(const Error& error, std::string_view request_id);
 
 }  // namespace runwarden::http

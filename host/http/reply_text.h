@@ -1,4 +1,4 @@
-// Writes the head of an answer (RFC 9112). Pure but for the Date line, which each worker keeps for itself.
+// Writes the head of an answer (RFC 9112). Pure, except that each worker caches its Date field.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace runwarden::http {
 
-// The text of the Date field, made anew once a second.
+// The text of the Date field, formatted once a second.
 class DateText {
  public:
   std::string_view at(std::int64_t wall_s);
@@ -25,9 +25,9 @@ struct AnswerFrame {
   bool close = false;
 };
 
-// 1xx, 204 and 304 have no body, whatever the reply holds.
+// False for 1xx, 204 and 304, which have no body.
 bool status_has_body(int status);
-// Status line and fields up to the empty line. Fields that hold a line break or NUL are left out.
+// Status line and fields up to and including the empty line. Omits fields that contain a line break or NUL.
 std::string answer_head(const Reply& reply, const AnswerFrame& frame);
 
 }  // namespace runwarden::http

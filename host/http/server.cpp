@@ -60,7 +60,7 @@ class ReactorServer final : public Server {
   void drain() override {
     if (!reactor_) return;
     state_.draining.store(true, std::memory_order_release);
-    for (const auto& worker : workers_) worker->mailbox().wake();
+    for (const auto& worker : workers_) worker->completions().wake();
     std::unique_lock lock(mutex_);
     const auto empty = [this] {
       return std::all_of(workers_.begin(), workers_.end(),

@@ -1,7 +1,7 @@
 // The HTTP/1.1 server: listens, frames requests, and sends each answer from the worker that owns its connection.
 //
-// What it calls (Handler, Exchange) runs on a reactor worker and must not block; what an Exchange hands on may be
-// answered once, from any thread, through its Ticket.
+// Handler and RequestHandler run on a reactor worker and must not block. Each request is answered once, from any thread, through its
+// Responder.
 #pragma once
 
 #include <cstdint>
@@ -23,100 +23,104 @@ struct Header {
   std::string value;
 };
 
-// Request line and header fields, before any byte of the body was looked at.
+// The request line and header fields, before any byte of the body is read.
 struct RequestHead {
   std::string method;  // as sent, case-sensitive (RFC 9110)
   std::string path;    // raw: before '?', still percent-encoded
   std::string query;   // raw: after '?'
   std::vector<Header> headers;
-  std::string request_id;  // the client's own if it is 1 to 128 visible ASCII characters, otherwise a fresh one
+  std::string request_id;  // the client's if it is 1 to 128 visible ASCII characters, otherwise generated
   std::string client;      // address; from X-Forwarded-For only where the peer is a trusted proxy
+  bool https = false;      // as the client sees it: a trusted proxy's X-Forwarded-Proto says so
   bool has_body = false;
   std::int64_t started_ns = 0;  // monotonic, when its first byte was read
 
-  // The value of the first such field, null if there is none; name in lower case.
+  // The value of the first field of that name (lower case); null if there is none.
   const std::string* header(std::string_view name) const;
   std::size_t count(std::string_view name) const;
 };
 
 struct Reply {
   int status = 200;
-  std::string content_type = "application/json";  // left out when the body is empty
+  std::string content_type = "application/json";  // omitted if the body is empty
   std::vector<Header> headers;                    // beyond Content-Type, Content-Length, Connection, Date, X-Request-Id
   std::string body;
-  bool close = false;       // end the connection after this answer
-  FairBudget::Lease lease;  // of the body; ends when the kernel has taken the last byte, or the connection is gone
+  bool close = false;       // close the connection after this answer
+  FairBudget::Lease lease;  // of the body; released when the kernel has accepted the last byte or the connection is gone
 };
 
-// The right to answer one request, once. Moves; may be used from any thread, after the client or the server is gone too.
-class Ticket {
+// The right to answer one request once. Movable. Usable from any thread, even after the client or the server is gone.
+class Responder {
  public:
-  class Route;  // the way back to the worker that owns the connection
-  Ticket() = default;
-  explicit Ticket(std::shared_ptr<Route> route) : route_(std::move(route)) {}
-  Ticket(Ticket&&) noexcept = default;
-  Ticket& operator=(Ticket&&) noexcept = default;
+  class Route;  // leads back to the worker that owns the connection
+  Responder() = default;
+  explicit Responder(std::shared_ptr<Route> route) : route_(std::move(route)) {}
+  Responder(Responder&&) noexcept = default;
+  Responder& operator=(Responder&&) noexcept = default;
 
-  void send(Reply reply);  // at most once; nothing may be called after it
-  void more();             // lines only: the batch that came with this ticket is done with, send the next
+  void send(Reply reply);  // at most once, and last
+  void hang_up();          // instead of an answer: ends the connection, so that the client takes nothing for an answer
+  void read_more();        // BodyForm::lines only: asks for the next batch instead of answering
 
  private:
   std::shared_ptr<Route> route_;
 };
 
-// Some lines of a body in BodyForm::lines, in order. A body that breaks off (a framing fault, a timeout, a client that ends it early, a
-// drain) still ends in a last batch: the lines that came whole, and why. A line has neither its line feed nor a carriage return before it.
+// Consecutive lines of a body in BodyForm::lines. A body that breaks off (framing fault, timeout, early end, drain) still ends in a last
+// batch with the complete lines and the reason. Lines exclude their line feed and a carriage return before it.
 struct LineBatch {
   struct Line {
-    std::uint64_t number = 0;  // from 1, empty lines counted
+    std::uint64_t number = 0;  // from 1, counting empty lines
     std::string text;
   };
-  std::vector<Line> lines;  // lines of nothing but white space are left out
+  std::vector<Line> lines;  // without lines of only white space
   bool last = false;
-  // With last: how the body ended. Unless it is complete, no line from end_line on was taken.
+  // If last: how the body ended. Unless it is complete, lines from end_line on are not included.
   enum class End : std::uint8_t { complete, line_too_long, over_batch_bytes, over_lines, bad_encoding, broken_off } end = End::complete;
   std::uint64_t end_line = 0;
-  Error fault;  // broken_off: why
+  Error fault;  // broken_off: the reason
 };
 
-// What the application keeps of one request between its head and its answer. Made and called on one worker.
-// It and its RequestHead live until on_answered has returned; if the client left too early for an answer, until the ticket
-// that is out has come back. What throws here is answered with 500.
-class Exchange {
+// The application's handler of one request, from its head to its answer. Created and called on one worker. It and its RequestHead live
+// until on_answered returns; if the client leaves before the answer, until the outstanding responder is used or destroyed. Exceptions are
+// answered with 500.
+class RequestHandler {
  public:
-  virtual ~Exchange() = default;
-  virtual void on_body(std::string body, Ticket ticket) = 0;  // all of it, decoded; empty for a request without one
-  // The next lines. The server reads on only after ticket.more(); the last batch is answered by ticket.send().
-  virtual void on_lines(LineBatch batch, Ticket ticket) = 0;
-  // At least once a second while the body comes in: an error breaks it off.
+  virtual ~RequestHandler() = default;
+  virtual void on_body(std::string body, Responder responder) = 0;  // the decoded body; empty if there is none
+  // The next lines. The server continues reading after responder.read_more(). responder.send() answers the last batch.
+  virtual void on_lines(LineBatch batch, Responder responder) = 0;
+  // What the client reads where the server itself refuses its body, or the application lost the request.
+  virtual Reply refusal(const Error& error, const std::string& request_id);
+  // Called at least once a second while the body is received; an error ends it.
   virtual std::optional<Error> recheck() { return std::nullopt; }
 };
 
 enum class BodyForm : std::uint8_t { whole, lines };
 
 struct Accepted {
-  std::unique_ptr<Exchange> exchange;
+  std::unique_ptr<RequestHandler> request_handler;
   BodyForm form = BodyForm::whole;
   std::uint64_t max_body_bytes = 0;   // decoded: the whole body, or one line
   std::uint64_t max_batch_bytes = 0;  // lines: decoded, all of them
   std::uint64_t max_lines = 0;        // lines: non-empty ones
 };
 
-// What the server says of each answer it sent or dropped, for the log and the metrics.
+// Describes each answer that was sent or dropped, for the log and the metrics.
 struct Answered {
-  const RequestHead* head = nullptr;  // null when the request could not be framed
-  Exchange* exchange = nullptr;       // null when on_head refused
+  const RequestHead* head = nullptr;          // null if the request could not be framed
+  RequestHandler* request_handler = nullptr;  // null if on_head refused
   std::string request_id, client;
   int status = 0;
-  std::uint64_t request_bytes = 0, answer_bytes = 0;  // on the wire; of the request its body only
+  std::uint64_t request_bytes = 0, answer_bytes = 0;  // on the wire; request_bytes counts the body only
   std::int64_t elapsed_us = 0;
-  bool delivered = false;  // false: the client was gone, or did not read
+  bool delivered = false;  // false: the client was gone or did not read
 };
 
 class Handler {
  public:
   virtual ~Handler() = default;
-  // [worker] Refuse at once, or say how the body is to be read. Called before the body; must not block.
+  // [worker] Refuses the request, or decides how to read its body. Called before the body is read; must not block.
   virtual std::variant<Reply, Accepted> on_head(const RequestHead& head) = 0;
   virtual void on_answered(const Answered& answered) = 0;  // [worker]
 };
@@ -132,7 +136,7 @@ struct ServerSettings {
   std::int64_t drain_timeout_ms = 10'000;
   std::size_t max_header_bytes = 16 * 1024;
   std::size_t max_header_fields = 100;
-  std::uint64_t max_buffered_body_bytes = 1024ULL * 1024 * 1024;  // of all bodies that are coming in; over it: 503
+  std::uint64_t max_buffered_body_bytes = 1024ULL * 1024 * 1024;  // of all bodies being received; beyond it: 503
   std::vector<std::string> trusted_proxies;                       // addresses or CIDR blocks
 };
 
@@ -143,16 +147,16 @@ struct ServerCounts {
 
 class Server {
  public:
-  // Binds and listens, or says why not (address in use by anybody, SO_REUSEPORT or not). The handler outlives the server.
+  // Binds and listens. Fails if any process listens on the address, even with SO_REUSEPORT. The handler outlives the server.
   static Result<std::unique_ptr<Server>> start(ServerSettings settings, Handler& handler);
   virtual ~Server() = default;
 
   virtual std::uint16_t port() const = 0;
   virtual ServerCounts counts() const = 0;  // [any]
-  // True while every worker has gone round its loop in the last `within_ms`.
+  // True if every worker has completed a loop within the last `within_ms`.
   virtual bool workers_alive(std::int64_t within_ms) const = 0;
-  // Stops listening, answers what is in flight with Connection: close, then ends the workers; at most drain_timeout. Bodies that are
-  // still coming in after three quarters of it break off with 503. [main]
+  // Stops listening, answers requests in flight with Connection: close, and ends the workers, within drain_timeout. Bodies that are still
+  // being received after three quarters of it end with 503. [main]
   virtual void drain() = 0;
 };
 

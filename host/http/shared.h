@@ -1,4 +1,4 @@
-// What the workers of one server share or need alike: counters (any thread), charges and fresh request ids (one worker each).
+// Shared by the workers of a server: counters (any thread), charges and request ids (one worker each).
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,10 @@ namespace runwarden::http {
 
 struct Counters {
   std::atomic<std::uint64_t> open{0}, accepted{0}, accept_pauses{0}, framing_errors{0}, timeouts{0}, answers_dropped{0};
-  std::atomic<std::uint64_t> body_bytes{0};  // kept of bodies that are still coming in
+  std::atomic<std::uint64_t> body_bytes{0};  // buffered for bodies being received
 };
 
-// What one request holds of a sum that all requests share; given back when it ends. [worker]
+// One request's part of a sum that all requests share; released on destruction. [worker]
 class Charge {
  public:
   Charge(std::atomic<std::uint64_t>& sum, std::uint64_t limit) : sum_(sum), limit_(limit) {}
@@ -21,7 +21,7 @@ class Charge {
   Charge(const Charge&) = delete;
   Charge& operator=(const Charge&) = delete;
 
-  // False when the sum is over the limit and this would add to it; nothing is changed then.
+  // False, without effect, if an increase would exceed the limit.
   bool set(std::uint64_t amount) {
     if (amount == held_) return true;
     if (amount < held_) {
@@ -40,7 +40,7 @@ class Charge {
   std::uint64_t held_ = 0;
 };
 
-// "req_" and 24 hexadecimal digits. Unique for all practical purposes; no secret.
+// "req_" and 24 hexadecimal digits. Unique for all practical purposes; not a secret.
 class RequestIds {
  public:
   RequestIds() : random_(seed()) {}

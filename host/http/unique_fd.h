@@ -1,4 +1,4 @@
-// Owns one file descriptor. A value that moves; any thread, one at a time.
+// Owns a file descriptor. Movable; any thread, one at a time.
 #pragma once
 
 #include <unistd.h>

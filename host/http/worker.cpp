@@ -16,17 +16,17 @@ namespace {
 using Pistache::Polling::NotifyOn;
 using Pistache::Polling::Tag;
 
-// A connection's tag is its number: generation above slot, never below 2^32. These are no connection's.
+// A connection's tag is its id: generation above slot, never below 2^32. These tags belong to no connection.
 constexpr std::uint64_t kListenerTag = 0xFFFF'FFF0;
-constexpr std::uint64_t kMailboxTag = 0xFFFF'FFF1;
+constexpr std::uint64_t kCompletionTag = 0xFFFF'FFF1;
 constexpr std::uint64_t kTimerTag = 0xFFFF'FFF2;
 
-constexpr std::size_t kReadAtOnce = 64 * 1024;  // of one connection in one round, so that none starves the others
+constexpr std::size_t kReadAtOnce = 64 * 1024;  // per connection and round, so that none starves the others
 constexpr int kAcceptAtOnce = 64;
 constexpr std::int64_t kLingerMs = 2'000;
 constexpr std::int64_t kSlowestTickMs = 250;
 constexpr std::int64_t kFastestTickMs = 10;
-constexpr std::int64_t kRecheckMs = 500;  // with the slowest tick well below the second that Exchange::recheck() promises
+constexpr std::int64_t kRecheckMs = 500;  // with the slowest tick well below the second promised by RequestHandler::recheck()
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 std::int64_t monotonic_ns() {
@@ -58,8 +58,8 @@ void start_timer(int fd, const ServerSettings& settings) {
 
 Worker::Worker(ServerState& state, UniqueFd listener)
     : state_(state),
-      around_{state.settings, state.proxies, state.handler, state.counters, state.draining, std::make_shared<Mailbox>(), {}, {},
-              monotonic_ns()},
+      context_{state.settings, state.proxies, state.handler, state.counters, state.draining, std::make_shared<CompletionQueue>(), {}, {},
+               monotonic_ns()},
       listener_(std::move(listener)),
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)),
       scratch_(kReadAtOnce),
@@ -68,7 +68,7 @@ Worker::Worker(ServerState& state, UniqueFd listener)
 }
 
 Worker::~Worker() {
-  mailbox().close();
+  completions().close();
   for (std::uint32_t i = 0; i < slots_.size(); ++i) {
     if (slots_[i].connection) state_.counters.open.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -82,15 +82,15 @@ void Worker::registerPoller(Pistache::Polling::Epoll& poller) {
   poller_ = &poller;
   poller.addFd(listener_.get(), interest(true, false), Tag(kListenerTag));
   accepting_ = true;
-  poller.addFd(mailbox().event_fd(), interest(true, false), Tag(kMailboxTag));
+  poller.addFd(completions().event_fd(), interest(true, false), Tag(kCompletionTag));
   poller.addFd(timer_.get(), interest(true, false), Tag(kTimerTag));
   start_timer(timer_.get(), state_.settings);
 }
 
 void Worker::onReady(const Pistache::Aio::FdSet& events) {
-  const Mailbox::Here here(mailbox());
-  around_.now_ns = monotonic_ns();
-  alive_ns_.store(around_.now_ns, std::memory_order_relaxed);
+  const CompletionQueue::OwnerScope scope(completions());
+  context_.now_ns = monotonic_ns();
+  alive_ns_.store(context_.now_ns, std::memory_order_relaxed);
   for (const auto& event : events) {
     try {
       serve(event);
@@ -99,13 +99,13 @@ void Worker::onReady(const Pistache::Aio::FdSet& events) {
     }
   }
   try {
-    read_letters();
-  } catch (...) {  // no memory to take them out: they stay for the next round, which the timer begins
+    deliver_completions();
+  } catch (...) {  // out of memory: they stay for the next round, which the timer starts
   }
   if (state_.draining.load(std::memory_order_acquire)) start_drain();
 }
 
-// Memory ran out, or the poller refused: the connection it was about ends, the thread goes on.
+// Out of memory, or the poller refused: closes the connection and continues.
 void Worker::end(std::uint64_t id) {
   if (auto* connection = find(id)) {
     connection->on_gone();
@@ -117,7 +117,7 @@ void Worker::serve(const Pistache::Aio::FdSet::Entry& event) {
   const std::uint64_t tag = event.getTag().value();
   if (tag == kListenerTag) return accept_some();
   if (tag == kTimerTag) return tick();
-  if (tag == kMailboxTag) return;  // read at the end of every round
+  if (tag == kCompletionTag) return;  // read at the end of every round
   serve_connection(tag, event);
 }
 
@@ -130,7 +130,7 @@ void Worker::serve_connection(std::uint64_t id, const Pistache::Aio::FdSet::Entr
   if (writes) connection->on_writable();
   if (reads && !connection->dead() && connection->wants_read()) connection->on_readable(scratch_.data(), scratch_.size());
   if (!reads && !writes && (event.isHangup() || !(event.isReadable() || event.isWritable()))) {
-    connection->on_gone();  // the reactor shows an error as an event without flags: there is nobody to answer
+    connection->on_gone();  // the reactor reports an error as an event without flags
   }
   settle(index);
 }
@@ -181,7 +181,7 @@ void Worker::add(UniqueFd socket, const sockaddr_storage& peer) {
   ++slot.generation;
   const std::uint64_t id = number(slot.generation, index);
   const int fd = socket.get();
-  auto connection = std::make_unique<Connection>(around_, std::move(socket), ip_of(peer), id);
+  auto connection = std::make_unique<Connection>(context_, std::move(socket), ip_of(peer), id);
   slot.place = waiting_for_app_.insert(waiting_for_app_.end(), index);
   slot.wait = Wait::app;
   slot.reads = true;
@@ -198,7 +198,7 @@ void Worker::add(UniqueFd socket, const sockaddr_storage& peer) {
   }
 }
 
-// Whoever waits stays in the kernel's queue; the timer looks again, and so does every connection that ends here.
+// Waiting clients stay in the kernel's queue. The timer and every closed connection try to resume.
 void Worker::pause_accepting() {
   if (!std::exchange(accepting_, false)) return;
   state_.counters.accept_pauses.fetch_add(1, std::memory_order_relaxed);
@@ -211,12 +211,12 @@ void Worker::resume_accepting() {
   poller_->rearmFd(listener_.get(), interest(true, false), Tag(kListenerTag));
 }
 
-void Worker::read_letters() {
-  for (auto letters = mailbox().collect(); !letters.empty(); letters = mailbox().collect()) {
-    for (auto& letter : letters) {
-      const std::uint64_t id = letter.connection;
+void Worker::deliver_completions() {
+  for (auto batch = completions().collect(); !batch.empty(); batch = completions().collect()) {
+    for (auto& completion : batch) {
+      const std::uint64_t id = completion.connection;
       try {
-        deliver(std::move(letter));
+        deliver(std::move(completion));
       } catch (...) {
         end(id);
       }
@@ -224,20 +224,20 @@ void Worker::read_letters() {
   }
 }
 
-void Worker::deliver(Letter letter) {
-  if (auto* connection = find(letter.connection)) {
-    const auto index = static_cast<std::uint32_t>(letter.connection);
-    connection->on_letter(std::move(letter));
+void Worker::deliver(Completion completion) {
+  if (auto* connection = find(completion.connection)) {
+    const auto index = static_cast<std::uint32_t>(completion.connection);
+    connection->on_completion(std::move(completion));
     return settle(index);
   }
-  const auto orphan = orphans_.extract({letter.connection, letter.request});
-  if (orphan.empty() || letter.kind == Letter::Kind::more) return;
+  const auto orphan = orphans_.extract({completion.connection, completion.request});
+  if (orphan.empty() || completion.kind == Completion::Kind::read_more) return;
   Answered answered;
   answered.request_id = orphan.mapped()->head.request_id;
   answered.client = orphan.mapped()->head.client;
-  answered.status = letter.kind == Letter::Kind::answer ? letter.reply.status : 500;
+  answered.status = completion.kind == Completion::Kind::answer ? completion.reply.status : 500;
   answered.elapsed_us = (monotonic_ns() - orphan.mapped()->head.started_ns) / 1000;
-  report(around_, orphan.mapped().get(), std::move(answered));
+  report(context_, orphan.mapped().get(), std::move(answered));
 }
 
 void Worker::tick() {
@@ -246,15 +246,15 @@ void Worker::tick() {
   }
   end_waits();
   recheck_bodies();
-  if (drain_started_ && around_.now_ns >= bodies_end_ns_) end_bodies();
+  if (drain_started_ && context_.now_ns >= bodies_end_ns_) end_bodies();
   resume_accepting();
 }
 
 void Worker::end_waits() {
   for (Queue& queue : queues_) {
-    while (!queue.empty() && slots_[queue.front()].deadline_ns <= around_.now_ns) {
+    while (!queue.empty() && slots_[queue.front()].deadline_ns <= context_.now_ns) {
       const std::uint32_t index = queue.front();
-      slots_[index].deadline_ns = around_.now_ns + kSlowestTickMs * kNsPerMs;  // should it stay in this queue
+      slots_[index].deadline_ns = context_.now_ns + kSlowestTickMs * kNsPerMs;  // in case it stays in this queue
       queue.splice(queue.end(), queue, queue.begin());
       slots_[index].connection->on_deadline();
       settle(index);
@@ -263,17 +263,17 @@ void Worker::end_waits() {
 }
 
 void Worker::recheck_bodies() {
-  if (around_.now_ns < recheck_ns_) return;
-  recheck_ns_ = around_.now_ns + kRecheckMs * kNsPerMs;
+  if (context_.now_ns < recheck_ns_) return;
+  recheck_ns_ = context_.now_ns + kRecheckMs * kNsPerMs;
   for_each_body([](Connection& connection) { connection.recheck_body(); });
 }
 
 void Worker::end_bodies() {
-  around_.bodies_end = true;
+  context_.bodies_end = true;
   for_each_body([](Connection& connection) { connection.end_body(); });
 }
 
-// What ends a wait moves its connection to another queue.
+// Ending a wait moves the connection to another queue, so advance the iterator first.
 void Worker::for_each_body(const std::function<void(Connection&)>& what) {
   const Queue& bodies = queues_[static_cast<std::size_t>(Wait::body)];
   for (auto next = bodies.begin(); next != bodies.end();) {
@@ -285,8 +285,8 @@ void Worker::for_each_body(const std::function<void(Connection&)>& what) {
 
 void Worker::start_drain() {
   if (!std::exchange(drain_started_, true)) {
-    bodies_end_ns_ = around_.now_ns + state_.settings.drain_timeout_ms * kNsPerMs * 3 / 4;
-    // Those who are connected already were promised an answer by the kernel.
+    bodies_end_ns_ = context_.now_ns + state_.settings.drain_timeout_ms * kNsPerMs * 3 / 4;
+    // Accept the clients that the kernel has connected already.
     while (accepting_ && accept_one()) {
     }
     poller_->removeFd(listener_.get());
@@ -301,7 +301,7 @@ void Worker::start_drain() {
         end(number(slots_[index].generation, index));
       }
     }
-    mailbox().wake();  // what was answered on the spot is sent in the next round
+    completions().wake();  // answers given during this round are sent in the next
     drains_.store(true, std::memory_order_release);
   }
   if (live_.load(std::memory_order_relaxed) == 0) state_.on_empty();
@@ -329,7 +329,7 @@ void Worker::arrange_deadline(std::uint32_t index) {
   Queue& from = slot.wait == Wait::app ? waiting_for_app_ : queues_[static_cast<std::size_t>(slot.wait)];
   Queue& to = wait == Wait::app ? waiting_for_app_ : queues_[static_cast<std::size_t>(wait)];
   slot.wait = wait;
-  slot.deadline_ns = around_.now_ns + timeout_ns(wait);
+  slot.deadline_ns = context_.now_ns + timeout_ns(wait);
   to.splice(to.end(), from, slot.place);
 }
 
@@ -353,7 +353,7 @@ void Worker::remove(std::uint32_t index) {
   }
   Queue& queue = slot.wait == Wait::app ? waiting_for_app_ : queues_[static_cast<std::size_t>(slot.wait)];
   queue.erase(slot.place);
-  slot.connection.reset();  // closes the socket, which takes it off the poller
+  slot.connection.reset();  // closes the socket, which removes it from the poller
   free_.push_back(index);
   live_.fetch_sub(1, std::memory_order_release);
   state_.counters.open.fetch_sub(1, std::memory_order_relaxed);

@@ -1,7 +1,7 @@
-// One reactor thread's share of the server: its listener, its connections, their deadlines and the answers that come back.
+// The part of the server that belongs to one reactor thread: its listener, its connections, their deadlines and the completions.
 //
-// Built on the main thread; from the reactor's start to its end everything happens on its own thread, except alive_ns,
-// connections() and mailbox().
+// Constructed on the main thread. While the reactor runs everything happens on its own thread, except alive_ns(),
+// connections() and completions().
 #pragma once
 
 #include <pistache/reactor.h>
@@ -18,14 +18,14 @@
 
 namespace runwarden::http {
 
-// What is one for the whole server.
+// The state shared by all workers of a server.
 struct ServerState {
   ServerSettings settings;
   TrustedProxies proxies;
   Handler& handler;
   Counters counters;
   std::atomic<bool> draining{false};
-  std::function<void()> on_empty;  // [worker] while draining: a worker has no connection left
+  std::function<void()> on_empty;  // [worker] called while draining when a worker has no connection left
 };
 
 class Worker final : public Pistache::Aio::Handler {
@@ -37,18 +37,18 @@ class Worker final : public Pistache::Aio::Handler {
   void registerPoller(Pistache::Polling::Epoll& poller) override;
   void onReady(const Pistache::Aio::FdSet& events) override;
 
-  Mailbox& mailbox() const { return *around_.mailbox; }
+  CompletionQueue& completions() const { return *context_.completions; }
   std::int64_t alive_ns() const { return alive_ns_.load(std::memory_order_relaxed); }
   std::size_t connections() const { return live_.load(std::memory_order_acquire); }
-  // True once the worker has seen that the server drains; then connections() only falls.
+  // True once the worker has noticed the drain. From then on connections() only decreases.
   bool drains() const { return drains_.load(std::memory_order_acquire); }
 
  private:
   using Wait = Connection::Wait;
-  using Queue = std::list<std::uint32_t>;  // slots, the earliest deadline first: all in one queue have the same timeout
+  using Queue = std::list<std::uint32_t>;  // slots, the earliest deadline first, because all in a queue have the same timeout
   static constexpr std::size_t kQueues = 5;
 
-  // Its generation is part of a connection's number, so that late events and answers for a former one are known.
+  // The generation is part of the connection's id, so that late events and completions for an earlier connection are recognized.
   struct Slot {
     std::unique_ptr<Connection> connection;
     std::uint32_t generation = 0;
@@ -66,8 +66,8 @@ class Worker final : public Pistache::Aio::Handler {
   void add(UniqueFd socket, const sockaddr_storage& peer);
   void pause_accepting();
   void resume_accepting();
-  void read_letters();
-  void deliver(Letter letter);
+  void deliver_completions();
+  void deliver(Completion completion);
   void tick();
   void end_waits();
   void recheck_bodies();
@@ -82,7 +82,7 @@ class Worker final : public Pistache::Aio::Handler {
   std::int64_t timeout_ns(Wait wait) const;
 
   ServerState& state_;
-  Surroundings around_;
+  WorkerContext context_;
   UniqueFd listener_;
   UniqueFd timer_;
   Pistache::Polling::Epoll* poller_ = nullptr;
@@ -96,12 +96,12 @@ class Worker final : public Pistache::Aio::Handler {
       return key.first * 0x9E3779B97F4A7C15ULL ^ key.second;
     }
   };
-  // Requests whose client is gone, until the application lets go of them.
+  // Requests whose client is gone, until the application releases them.
   std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<Request>, PairHash> orphans_;
   bool accepting_ = false;
   bool drain_started_ = false;
   std::int64_t bodies_end_ns_ = 0;  // while draining
-  std::int64_t recheck_ns_ = 0;     // when bodies that come in are looked at again
+  std::int64_t recheck_ns_ = 0;     // time of the next recheck of bodies being received
   std::atomic<bool> drains_{false};
   std::atomic<std::size_t> live_{0};
   std::atomic<std::int64_t> alive_ns_{0};

@@ -20,7 +20,7 @@ struct DetectorEntry {
   std::string library;        // a file name on the search path, or an absolute path
   std::string settings_json;  // one JSON object
   bool optional = false;      // a fault of it does not keep the service from starting
-  std::string place;          // "runwarden.yaml:41:5"
+  std::string location;       // "runwarden.yaml:41:5"
   DetectorMode mode = DetectorMode::live;
 };
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ using TenantId = std::uint32_t;
 using Digest = std::array<std::uint8_t, 32>;  // SHA-256 (FIPS 180-4)
 
 constexpr std::int64_t kNever = -1;
+constexpr std::int64_t kNotExecuted = std::numeric_limits<std::int64_t>::min();
 
 struct RecordKey {
   std::int64_t time_ms = 0;
@@ -26,6 +28,8 @@ struct RecordKey {
 };
 
 enum class RunState : std::uint8_t { open, resolved };
+// What told of a run: requests of the service's own formats, or spans of OpenTelemetry.
+enum class RunSource : std::uint8_t { client, otlp };
 enum class Resolution : std::uint8_t { whole, final, idle, max_age, max_events };
 
 struct FailureRecord {
@@ -38,7 +42,12 @@ struct FailureRecord {
   std::string fingerprint;
   std::string json;     // the Failure object, exactly as answered
   bool shadow = false;  // of a detector on trial: in no count and in no list but its own
+  std::string title;    // of the JSON, cut at kMostTitleBytes
+  std::int64_t waste_micro_usd = 0;
+  std::int64_t executed_ms = kNotExecuted;  // when its run ran: its startedAt, else its receipt
+  bool grouped = false;                     // it is counted in its group; not where an older version wrote it
 };
+constexpr std::size_t kMostTitleBytes = 300;
 
 // What is buffered of a run that streams in.
 struct OpenBuffer {
@@ -61,12 +70,24 @@ struct RunOutline {
   bool operator==(const RunOutline&) const = default;
 };
 
+// A member of a run's metadata that runs are compared by, with its value as text.
+struct Dimension {
+  std::string name;
+  std::string value;
+  bool operator==(const Dimension&) const = default;
+};
+constexpr std::size_t kMostDimensions = 8;
+constexpr std::size_t kMostDimensionBytes = 64;
+constexpr const char* kOtherValue = "(other)";  // of what is longer, or one of too many
+
 struct RunRecord {
   RecordKey key;  // time of receipt
   std::string run_id;
   std::uint32_t revision = 1;
   RunState state = RunState::resolved;
   Resolution resolution = Resolution::whole;
+  RunSource source = RunSource::client;
+  bool root_arrived = false;  // otlp: the trace's root is among its spans
   std::int64_t resolved_ms = 0;
   Digest content{};           // of the decoded bytes as the client sent them
   std::string document;       // Run::document
@@ -75,6 +96,8 @@ struct RunRecord {
   std::string policies_json;
   int max_score = 0;
   std::vector<std::string> fired;     // keys of the detectors that found something, sorted
+  std::vector<Dimension> dimensions;
+  bool grouped = false;               // it is counted for its failures' groups; not while it is open for the first time
   std::optional<OpenBuffer> buffer;   // while it is open
   std::optional<RunOutline> outline;  // nothing: not asked for, or written by a version that kept none
   std::uint64_t json_bytes = 0;       // of a head: the most JSON that the run makes when it is read whole
@@ -127,6 +150,7 @@ struct KeyRecord {
   std::string name;
   bool may_ingest = false;
   bool may_read = false;
+  bool may_manage = false;
   Digest digest{};
   std::int64_t created_ms = 0;
   std::int64_t expires_ms = kNever;

@@ -10,6 +10,8 @@ constexpr std::string_view kRun[] = {"runId", "success", "steps", "metadata", "s
 constexpr std::string_view kStep[] = {"stepId", "stepKind", "retryCount", "metadata", "startedAt", "endedAt", "at"};
 constexpr std::string_view kEvent[] = {"type",    "eventId",   "retryCount", "metadata", "at",
                                        "success", "startedAt", "endedAt",    "stepId",   "stepKind"};
+constexpr std::string_view kSpan[] = {"type",    "spanId", "parentSpanId", "root", "scope",    "spanKind",
+                                      "startNs", "endNs",  "status",       "ok",   "spoke", "metadata", "from"};
 constexpr std::string_view kMetadata[] = {"costUsd", "inputTokens"};
 constexpr std::string_view kChange[] = {"kind", "at"};
 constexpr std::string_view kPolicy[] = {"policy", "revision", "at"};
@@ -23,6 +25,7 @@ std::span<const std::string_view> kept_names(DocumentKind kind, DocumentPlace pl
     case DocumentKind::event: return kEvent;
     case DocumentKind::change: return kChange;
     case DocumentKind::policy: return kPolicy;
+    case DocumentKind::span: return kSpan;
   }
   return {};
 }
@@ -39,7 +42,7 @@ std::string unescaped(std::string_view token) {
 }  // namespace
 
 DocumentPlace place_below(DocumentKind kind, DocumentPlace place, std::string_view name) {
-  const bool has_metadata = kind == DocumentKind::run || kind == DocumentKind::event;
+  const bool has_metadata = kind == DocumentKind::run || kind == DocumentKind::event || kind == DocumentKind::span;
   if (place == DocumentPlace::root && kind == DocumentKind::run && name == "steps") return DocumentPlace::steps;
   if (place == DocumentPlace::steps) return DocumentPlace::step;
   const bool object = place == DocumentPlace::root || place == DocumentPlace::step;

@@ -9,8 +9,8 @@
 
 namespace runwarden::model {
 
-// What is redacted as a whole or in part: one document a request, or one event of it.
-enum class DocumentKind : std::uint8_t { run, event, change, policy };
+// What is redacted as a whole or in part: one document a request, or one event or span of it.
+enum class DocumentKind : std::uint8_t { run, event, change, policy, span };
 
 // Shapes of secrets that are known without being told where they stand.
 enum class SecretKind : std::uint8_t { card, email, token, iban, phone };

@@ -62,19 +62,19 @@ std::size_t digits_end(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Nothing that makes the digits part of a longer word or number stands at `at`.
+// True if the character at `at` does not continue a word or number.
 bool ends_there(std::string_view text, std::size_t at) {
   if (at >= text.size()) return true;
   if (is_digit(text[at]) || is_letter(text[at])) return false;
   return !((text[at] == '.' || text[at] == ',') && digit_at(text, at + 1));
 }
 
-// A number without a fraction that is written with a point or an exponent. The exponent needs a mantissa as long as a card number, or
-// round figures would do.
+// An integer written with a decimal point or an exponent. With an exponent, the mantissa must be as long as a card number, which excludes
+// round figures.
 struct Integer {
   std::array<char, kMostDigits> digits;
   std::size_t count = 0;
-  std::size_t end = 0;  // 0: it is none
+  std::size_t end = 0;  // 0: not such a number
 
   std::string_view text() const { return {digits.data(), count}; }
 };
@@ -117,9 +117,9 @@ Integer integer_at(std::string_view text, std::size_t at) {
   return number;
 }
 
-// What joins two groups of digits.
+// The separator between two groups of digits.
 struct Joint {
-  char sign = 0;         // 0: nothing does; '\n' for any line end
+  char sign = 0;         // 0: none; '\n' for any line end
   std::size_t next = 0;  // where the next group begins
 
   bool loose() const { return sign == ' ' || sign == '-'; }
@@ -153,7 +153,7 @@ bool is_printed_on_cards(const std::array<std::size_t, kMostGroups>& groups, std
   return short_enough && std::any_of(std::begin(kPrinted), std::end(kPrinted), [&](const auto& one) { return one == groups; });
 }
 
-// A group of digits stands before `at`, joined in the same way: the number is a part of a list.
+// True if a group of digits with the same separator precedes `at`: the number is then part of a list.
 bool is_in_a_list(std::string_view text, std::size_t at, char joint) {
   std::size_t before = at;
   if (joint == '\n') {
@@ -169,7 +169,7 @@ std::size_t grouped_end(std::string_view text, std::size_t at) {
   std::size_t count = 0;
   std::size_t end = 0;
   const std::size_t begin = at;
-  char sign = 0;  // that joins all groups so far, or kMixed
+  char sign = 0;  // the separator of all groups so far, or kMixed
   bool printed = false;
   for (std::size_t group = 0; group < kMostGroups; ++group) {
     const std::size_t from = at;

@@ -13,8 +13,8 @@
 namespace runwarden::redact {
 namespace {
 
-constexpr int kMaxDepth = 1000;  // of documents that were checked before
-constexpr int kMaxLevels = 8;    // of JSON text in strings of JSON text: each doubles the backslashes
+constexpr int kMaxDepth = 1000;  // documents are validated before they get here
+constexpr int kMaxLevels = 8;    // of JSON text nested in strings; each level doubles the backslashes
 constexpr std::string_view kMarkerBegins = "[redacted:";
 
 bool is_marker(std::string_view text) {
@@ -29,13 +29,13 @@ bool looks_like_json(std::string_view text) {
   return (text[first] == '{' && last == '}') || (text[first] == '[' && last == ']' && !is_marker(text));
 }
 
-bool has_secret(const Rules& rules, const Where& where, std::string_view text);
+bool has_secret(const Rules& rules, const ValuePosition& where, std::string_view text);
 
-// One document, or one string of JSON text. Without `out` it stops at the first secret: most documents have none, and need not
-// be written again.
-class Walk final : public JsonEvents {
+// Copies a document, or a string of JSON text, to `out` without its secrets. If `out` is null it only looks for the first secret, because
+// most documents have none and need no copy.
+class RedactingWriter final : public JsonEvents {
  public:
-  Walk(const Rules& rules, Where where, Found& found, std::string* out)
+  RedactingWriter(const Rules& rules, ValuePosition where, Redactions& found, std::string* out)
       : rules_(rules), pointers_(rules.pointers[static_cast<std::size_t>(where.kind)]), root_(std::move(where)), found_(found), out_(out) {
     restart();
   }
@@ -100,7 +100,7 @@ class Walk final : public JsonEvents {
  private:
   enum class Bracket : std::uint8_t { object, array };
   struct Frame {
-    Where where;
+    ValuePosition where;
     Bracket bracket;
     std::size_t elements;
   };
@@ -123,7 +123,7 @@ class Walk final : public JsonEvents {
 
   // The next value is the member or element of that name.
   void below(std::string_view name) {
-    const Where& parent = frames_.back().where;
+    const ValuePosition& parent = frames_.back().where;
     kept_ = model::is_kept(parent.kind, parent.place, name);
     value_.place = model::place_below(parent.kind, parent.place, name);
     rule_ = pointers_.empty() ? std::nullopt : pointers_.step(parent.state, name, value_.state);
@@ -150,13 +150,13 @@ class Walk final : public JsonEvents {
 
   bool card(std::string_view digits) {
     const std::size_t rule = rules_.kind_rules[static_cast<std::size_t>(model::SecretKind::card)];
-    found_.take(digits, rule, Found::Secret::By::shape);
+    found_.add_secret(digits, rule, Redactions::Secret::By::shape);
     return replaced(rule);
   }
 
   void take(const JsonScalar& value) {
     const bool worded = value.type == JsonScalar::Type::string || value.type == JsonScalar::Type::number;
-    if (worded && out_ != nullptr) found_.take(value.text, rule_.value_or(0), Found::Secret::By::place);
+    if (worded && out_ != nullptr) found_.add_secret(value.text, rule_.value_or(0), Redactions::Secret::By::place);
   }
 
   // False: nobody wants to hear more than that there is a secret.
@@ -183,7 +183,7 @@ class Walk final : public JsonEvents {
 
   // Names of members are data where clients use them as such: {"bob@example.com": 5}.
   bool write_key(std::string_view name) {
-    const Where& parent = frames_.back().where;
+    const ValuePosition& parent = frames_.back().where;
     const bool of_client = parent.place == model::DocumentPlace::other || (!kept_ && value_.place == model::DocumentPlace::other);
     const bool may_hide = of_client && find_secret(NormalText(name).text(), 0, rules_.kinds).has_value();
     if (!may_hide) {
@@ -192,7 +192,7 @@ class Walk final : public JsonEvents {
     }
     hit_ = true;
     if (out_ == nullptr) return false;
-    Found inside;
+    Redactions inside;
     const auto changed = text_without_secrets(rules_, {parent.kind, model::DocumentPlace::other, {}, kMaxLevels}, name, inside);
     found_.add(std::move(inside));
     writer_.key(changed ? std::string_view(*changed) : name);
@@ -201,34 +201,34 @@ class Walk final : public JsonEvents {
 
   const Rules& rules_;
   const Pointers& pointers_;
-  const Where root_;
-  Found& found_;
+  const ValuePosition root_;
+  Redactions& found_;
   std::string* out_;
   std::string nowhere_;
   JsonWriter writer_{nowhere_};
   std::vector<Frame> frames_;
-  Where value_;                             // of the value that comes next
-  std::optional<std::size_t> rule_;         // that hides it as a whole
-  bool kept_ = false;                       // no rule may touch it
-  std::optional<std::size_t> option_rule_;  // that hides the next element, because this one names an option
+  ValuePosition value_;                     // of the next value
+  std::optional<std::size_t> rule_;         // that redacts the whole value
+  bool kept_ = false;                       // exempt from all rules
+  std::optional<std::size_t> option_rule_;  // that redacts the next element, because this one is an option's name
   bool hit_ = false;
-  int hiding_ = 0;  // containers open within one that is hidden as a whole
+  int hiding_ = 0;  // open containers inside a redacted one
 };
 
-// A string of JSON text as a document of its own, or nothing if it is none.
-std::optional<bool> walk_inner(const Rules& rules, const Where& where, std::string_view text, Found& found, std::string* out) {
-  Where inner = where;
+// Processes a string of JSON text as a document. Empty if it is not JSON.
+std::optional<bool> walk_inner(const Rules& rules, const ValuePosition& where, std::string_view text, Redactions& found, std::string* out) {
+  ValuePosition inner = where;
   inner.place = model::DocumentPlace::other;
   ++inner.level;
-  Walk walk(rules, std::move(inner), found, out);
-  const bool whole = parse_json(text, kMaxDepth, walk).ok();
-  return whole || (out == nullptr && walk.hit()) ? std::optional(walk.hit()) : std::nullopt;
+  RedactingWriter writer(rules, std::move(inner), found, out);
+  const bool whole = parse_json(text, kMaxDepth, writer).ok();
+  return whole || (out == nullptr && writer.hit()) ? std::optional(writer.hit()) : std::nullopt;
 }
 
 using Reading = NormalText::Reading;
 
-// Secrets by their shape.
-std::optional<std::string> without_kinds(const Rules& rules, std::string_view text, Reading reading, Found& found) {
+// Redacts secrets by their shape.
+std::optional<std::string> without_kinds(const Rules& rules, std::string_view text, Reading reading, Redactions& found) {
   const NormalText normal(text, reading);
   auto next = find_secret(normal.text(), 0, rules.kinds);
   if (!next) return std::nullopt;
@@ -236,9 +236,9 @@ std::optional<std::string> without_kinds(const Rules& rules, std::string_view te
   std::size_t from = 0;
   for (; next; next = find_secret(normal.text(), next->at.end, rules.kinds)) {
     const std::size_t rule = rules.kind_rules[static_cast<std::size_t>(next->kind)];
-    const Stretch at = normal.written(next->at);
+    const TextRange at = normal.written(next->at);
     out.append(text.substr(from, at.begin - from)).append(rules.markers[rule]);
-    found.take(normal.text().substr(next->at.begin, next->at.end - next->at.begin), rule, Found::Secret::By::shape);
+    found.add_secret(normal.text().substr(next->at.begin, next->at.end - next->at.begin), rule, Redactions::Secret::By::shape);
     found.count(rule);
     from = at.end;
   }
@@ -251,8 +251,8 @@ std::optional<std::size_t> rule_of(const Rules& rules, const LooseMembers::Membe
   return rule || member.as_written.empty() ? rule : rules.keys.find(member.as_written);
 }
 
-// Members by their name in text that is no whole JSON.
-std::optional<std::string> without_loose_members(const Rules& rules, std::string_view text, Found& found) {
+// Redacts members by their name in text that is not valid JSON.
+std::optional<std::string> without_loose_members(const Rules& rules, std::string_view text, Redactions& found) {
   if (rules.keys.empty()) return std::nullopt;
   const NormalText normal(text);
   std::string out;
@@ -261,14 +261,14 @@ std::optional<std::string> without_loose_members(const Rules& rules, std::string
   while (const auto member = members.next()) {
     const auto rule = rule_of(rules, *member);
     if (!rule) continue;
-    const Stretch value = members.take(*member);
+    const TextRange value = members.take(*member);
     const std::string_view what = normal.text().substr(value.begin, value.end - value.begin);
     if (what.empty() || what == "null" || is_marker(what)) continue;
-    const Stretch at = normal.written(value);
+    const TextRange at = normal.written(value);
     out.append(text.substr(from, at.begin - from)).append(rules.markers[*rule]);
     const bool surely = member->sign == LooseMembers::Sign::quoted || member->sign == LooseMembers::Sign::equals;
     const bool known_again = surely || !LooseMembers::is_wording(what);
-    if (known_again) found.take(what, *rule, Found::Secret::By::place);
+    if (known_again) found.add_secret(what, *rule, Redactions::Secret::By::place);
     found.count(*rule);
     from = at.end;
   }
@@ -276,9 +276,9 @@ std::optional<std::string> without_loose_members(const Rules& rules, std::string
   return out.append(text.substr(from));
 }
 
-std::optional<std::string> loose_without_secrets(const Rules& rules, std::string_view text, Found& found) {
+std::optional<std::string> loose_without_secrets(const Rules& rules, std::string_view text, Redactions& found) {
   std::optional<std::string> changed = without_loose_members(rules, text, found);
-  const bool ambiguous = !rules.kinds.none() && NormalText(text).ambiguous();  // an escape may have been meant as it stands
+  const bool ambiguous = !rules.kinds.none() && NormalText(text).ambiguous();  // an escape may have been meant literally
   for (const Reading reading : {Reading::decoded, Reading::as_written}) {
     if (reading == Reading::as_written && !ambiguous) break;
     if (auto without = without_kinds(rules, changed ? std::string_view(*changed) : text, reading, found)) changed = std::move(without);
@@ -295,11 +295,11 @@ bool has_loose_member(const Rules& rules, const NormalText& normal) {
   return false;
 }
 
-// Whether text_without_secrets() may change it: nothing is written for that.
-bool has_secret(const Rules& rules, const Where& where, std::string_view text) {
+// Whether text_without_secrets() may change the text. Writes nothing.
+bool has_secret(const Rules& rules, const ValuePosition& where, std::string_view text) {
   const bool by_place = !rules.keys.empty() || Pointers::any(where.state);
   if (by_place && where.level < kMaxLevels && looks_like_json(text)) {
-    Found ignored;
+    Redactions ignored;
     if (const auto hit = walk_inner(rules, where, text, ignored, nullptr)) return *hit;
   }
   const NormalText normal(text);
@@ -309,24 +309,24 @@ bool has_secret(const Rules& rules, const Where& where, std::string_view text) {
 
 }  // namespace
 
-void Found::take(std::string_view text, std::size_t rule, Secret::By by) {
+void Redactions::add_secret(std::string_view text, std::size_t rule, Secret::By by) {
   secrets.push_back({std::string(text), rule, by});
 }
 
-void Found::count(std::size_t rule) {
+void Redactions::count(std::size_t rule) {
   if (counts.size() <= rule) counts.resize(rule + 1, 0);
   ++counts[rule];
 }
 
-void Found::add(Found more) {
+void Redactions::add(Redactions more) {
   std::move(more.secrets.begin(), more.secrets.end(), std::back_inserter(secrets));
   if (counts.size() < more.counts.size()) counts.resize(more.counts.size(), 0);
   for (std::size_t i = 0; i < more.counts.size(); ++i) counts[i] += more.counts[i];
 }
 
-std::optional<std::string> text_without_secrets(const Rules& rules, const Where& where, std::string_view text, Found& found) {
+std::optional<std::string> text_without_secrets(const Rules& rules, const ValuePosition& where, std::string_view text, Redactions& found) {
   if (where.level < kMaxLevels && looks_like_json(text)) {
-    Found inside;
+    Redactions inside;
     std::string out;
     if (const auto hit = walk_inner(rules, where, text, inside, &out)) {
       if (!*hit) return std::nullopt;
@@ -337,22 +337,22 @@ std::optional<std::string> text_without_secrets(const Rules& rules, const Where&
   return loose_without_secrets(rules, text, found);
 }
 
-std::optional<std::string> without_secrets(const Rules& rules, model::DocumentKind kind, std::string_view json, Found& found) {
-  const Where root{kind, model::DocumentPlace::root, rules.pointers[static_cast<std::size_t>(kind)].start(), 0};
-  Found inside;
-  Walk look(rules, root, inside, nullptr);
+std::optional<std::string> without_secrets(const Rules& rules, model::DocumentKind kind, std::string_view json, Redactions& found) {
+  const ValuePosition root{kind, model::DocumentPlace::root, rules.pointers[static_cast<std::size_t>(kind)].start(), 0};
+  Redactions inside;
+  RedactingWriter look(rules, root, inside, nullptr);
   static_cast<void>(parse_json(json, kMaxDepth, look));
   if (!look.hit()) return std::nullopt;
   std::string out;
   out.reserve(json.size());
-  Walk rewrite(rules, root, inside, &out);
+  RedactingWriter rewrite(rules, root, inside, &out);
   static_cast<void>(parse_json(json, kMaxDepth, rewrite));
   if (!rewrite.hit()) return std::nullopt;
   found.add(std::move(inside));
   return out;
 }
 
-std::optional<std::size_t> hidden_as_whole(const Rules& rules, Where& where, std::string_view name) {
+std::optional<std::size_t> hidden_as_whole(const Rules& rules, ValuePosition& where, std::string_view name) {
   const Pointers& pointers = rules.pointers[static_cast<std::size_t>(where.kind)];
   const bool kept = model::is_kept(where.kind, where.place, name);
   Pointers::State state;

@@ -1,5 +1,5 @@
-// Walks one JSON document and takes out of it what the rules name: in strings that hold JSON text, in loose text, in member names.
-// For the files of redact/ only. Pure; any thread. Linear in the document's length.
+// Redacts one JSON document by the rules, including strings that hold JSON text, other text, and member names. Internal to redact/. Pure;
+// any thread. Linear in the document's length.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@
 
 namespace runwarden::redact {
 
-constexpr std::size_t kDocumentKinds = 4;
+constexpr std::size_t kDocumentKinds = 5;
 
-// The rules as they are applied. Built once, then read by any thread.
+// The compiled rules. Built once, then read by any thread.
 struct Rules {
   std::vector<std::string> markers;  // "[redacted:card]", by rule
   KindSet kinds;
@@ -28,38 +28,38 @@ struct Rules {
   std::array<Pointers, kDocumentKinds> pointers;  // by DocumentKind
 };
 
-// What was taken out of one document, or of several that belong together.
-struct Found {
+// The values redacted from one document, or from several that belong together.
+struct Redactions {
   struct Secret {
-    // Where it stood; or its shape, by which it is found wherever it stands.
+    // Found by its position in the document, or by its shape, which is found anywhere.
     enum class By : std::uint8_t { place, shape };
     std::string text;
     std::size_t rule = 0;
     By by = By::place;
   };
   std::vector<Secret> secrets;
-  std::vector<std::uint64_t> counts;  // of values taken out, by rule
+  std::vector<std::uint64_t> counts;  // redacted values, by rule
 
-  void take(std::string_view text, std::size_t rule, Secret::By by);  // a part of a value, to be known again where it is quoted
+  void add_secret(std::string_view text, std::size_t rule, Secret::By by);  // remembers the text, to find repetitions of it
   void count(std::size_t rule);
-  void add(Found more);
+  void add(Redactions more);
 };
 
-// Where in a document a value stands.
-struct Where {
+// The position of a value in a document.
+struct ValuePosition {
   model::DocumentKind kind = model::DocumentKind::run;
   model::DocumentPlace place = model::DocumentPlace::other;
   Pointers::State state;
-  int level = 0;  // strings of JSON text around it
+  int level = 0;  // nesting in strings of JSON text
 };
 
-// The document without its secrets; nothing where there are none. The text is JSON that was checked before.
-std::optional<std::string> without_secrets(const Rules& rules, model::DocumentKind kind, std::string_view json, Found& found);
+// The document without its secrets; empty if it has none. The text must be valid JSON.
+std::optional<std::string> without_secrets(const Rules& rules, model::DocumentKind kind, std::string_view json, Redactions& found);
 
-// The same for the characters of one string.
-std::optional<std::string> text_without_secrets(const Rules& rules, const Where& where, std::string_view text, Found& found);
+// The same for the text of one string.
+std::optional<std::string> text_without_secrets(const Rules& rules, const ValuePosition& where, std::string_view text, Redactions& found);
 
-// The rule that hides the member or element of that name as a whole; steps into it.
-std::optional<std::size_t> hidden_as_whole(const Rules& rules, Where& where, std::string_view name);
+// The rule that redacts the whole member or element of that name, if any. Moves `where` to it.
+std::optional<std::size_t> hidden_as_whole(const Rules& rules, ValuePosition& where, std::string_view name);
 
 }  // namespace runwarden::redact

@@ -18,7 +18,7 @@ char lower(char c) {
   return is_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
-// A name in the forms that are compared. Made on the stack unless it is long.
+// The forms of a name that are compared. On the stack unless the name is long.
 class Forms {
  public:
   explicit Forms(std::string_view name) {
@@ -61,7 +61,7 @@ class Forms {
   std::string_view lower_, snake_, joined_;
 };
 
-// A bit for each letter of it, whatever its case.
+// One bit for each letter, case-insensitively.
 std::uint32_t letters_of(std::string_view text) {
   std::uint32_t letters = 0;
   for (const char c : text) {
@@ -95,7 +95,7 @@ KeyNames::Glob KeyNames::glob_of(std::string_view lower, std::size_t rule) {
   return glob;
 }
 
-// Each piece where it first fits after the one before: no other choice fits more.
+// Matches each piece at its first occurrence after the previous one; greedy matching suffices.
 bool KeyNames::fits(const Glob& glob, std::string_view name) {
   const std::string& first = glob.pieces.front();
   const std::string& last = glob.pieces.back();

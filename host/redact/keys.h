@@ -1,6 +1,5 @@
-// Members that are redacted by their name, wherever they stand: exact names and globs, without regard to ASCII case and to how words are
-// joined: api_key is api-key, apiKey and "API key" too; as a name without a star, apikey as well.
-// Built once, then read by any thread.
+// Matches member names that are to be redacted: exact names and globs. Ignores ASCII case and the way words are joined: api_key also
+// matches api-key, apiKey, "API key" and, if it has no star, apikey. Built once, then read by any thread.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@ namespace runwarden::redact {
 
 class KeyNames {
  public:
-  // A `*` stands for any characters, none included. The rule that was added first wins, exact names before globs.
+  // `*` matches any number of characters. The rule added first wins; exact names win over globs.
   void add(std::string_view pattern, std::size_t rule);
 
   bool empty() const { return exact_.empty() && globs_.empty(); }
@@ -25,7 +24,7 @@ class KeyNames {
 
  private:
   struct Glob {
-    std::vector<std::string> pieces;  // between the stars, the first and the last at the ends of the name; in lower case
+    std::vector<std::string> pieces;  // the lower-case parts between stars; the first and the last match at the ends of the name
     std::size_t rule = 0;
   };
   bool may_fit(std::string_view name) const;
@@ -36,9 +35,9 @@ class KeyNames {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
-  std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> exact_;  // in lower case, without what joins words
+  std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> exact_;  // in lower case, without word separators
   std::vector<Glob> globs_;
-  std::vector<std::uint32_t> letters_;  // of each pattern: a name that lacks one of them does not fit, as most do
+  std::vector<std::uint32_t> letters_;  // the letters of each pattern, to reject quickly a name that lacks one
 };
 
 }  // namespace runwarden::redact

@@ -24,8 +24,8 @@ enum Class : std::uint16_t {
   kNamesToken = 512
 };
 
-// What each byte may be part of. kLocal: RFC 5322's atext and the dot, UTF-8 beyond ASCII; kToken: base64url; kDotted: that and the dot;
-// kB64: b64token (RFC 6750). kNamesToken: kTokenNames begin with it. kMark: no letter or digit, but a secret is told by it.
+// Character classes. kLocal: RFC 5322's atext and the dot, UTF-8 beyond ASCII; kToken: base64url; kDotted: that and the dot;
+// kB64: b64token (RFC 6750). kNamesToken: kTokenNames begin with it. kMark: a sign that may introduce a secret.
 constexpr std::array<std::uint16_t, 256> make_classes() {
   std::array<std::uint16_t, 256> table{};
   for (int c = '0'; c <= '9'; ++c) table[c] = kDigit | kLocal | kToken | kB64 | kWord | kDotted;
@@ -71,7 +71,7 @@ bool has(std::string_view text, std::uint16_t what) {
   return std::any_of(text.begin(), text.end(), [&](char c) { return is(c, what); });
 }
 
-// No letter or digit stands right before: a word begins here.
+// True if no letter or digit precedes: a word begins here.
 bool word_begins(std::string_view text, std::size_t at) {
   return at == 0 || !is(text[at - 1], kWord);
 }
@@ -88,7 +88,7 @@ std::size_t card(std::string_view text, std::size_t at) {
   return static_cast<std::size_t>(digits) > kLongestPhone ? end : 0;
 }
 
-// Of a domain of two labels or more that ends in letters; 0 where none is.
+// The end of a domain with at least two labels and a last label of letters; 0 if there is none.
 std::size_t domain_end(std::string_view text, std::size_t at) {
   constexpr std::size_t kMostBytes = 255;
   const std::size_t limit = std::min(text.size(), at + kMostBytes);
@@ -107,35 +107,35 @@ std::size_t domain_end(std::string_view text, std::size_t at) {
   return end;
 }
 
-// image@2x.png, actions@v4.x: what stands after the @ is a version or a size.
+// image@2x.png, actions@v4.x: the part after the @ is a version or a size.
 bool is_file_scale(std::string_view domain) {
   const std::string_view first = domain.substr(0, domain.find('.'));
   return first.size() == 2 && is(first[0], kDigit) && first[1] == 'x';
 }
 
-// The address around the @ at `at`, no byte of it before `from`.
-std::optional<Stretch> email(std::string_view text, std::size_t at, std::size_t from) {
+// The address around the @ at `at`. It begins at or after `from`.
+std::optional<TextRange> email(std::string_view text, std::size_t at, std::size_t from) {
   constexpr std::size_t kMostLocal = 64;
   const std::size_t end = domain_end(text, at + 1);
   if (end == 0 || is_file_scale(text.substr(at + 1, end - at - 1))) return std::nullopt;
   std::size_t begin = at;
   while (begin > from && at - begin < kMostLocal && is(text[begin - 1], kLocal)) --begin;
   while (begin < at && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) ++begin;  // cut inside a character
-  // Marks that surround an address in prose belong to the prose.
+  // Punctuation around an address is part of the prose.
   while (begin < at && !is(text[begin], kDigit | kLetter) && static_cast<unsigned char>(text[begin]) < 0x80 && text[begin] != '_') ++begin;
   const std::string_view local = text.substr(begin, at - begin);
   if (local.empty() || local.back() == '.' || local == "git") return std::nullopt;
-  // https://host/a?b=name@x.org, mailto=...: from the last of these on.
+  // https://host/a?b=name@x.org, mailto=...: begin after the last of these.
   const auto mark = local.find_last_of("/=?&");
   if (mark != std::string_view::npos && mark + 1 < local.size()) begin += mark + 1;
-  return Stretch{begin, end};
+  return TextRange{begin, end};
 }
 
 struct Prefix {
   std::string_view text;
   std::size_t least;  // bytes that follow
   std::uint16_t of;   // of which class
-  bool needs_digit;   // so that no hyphenated name is taken for one
+  bool needs_digit;   // excludes hyphenated names
 };
 constexpr Prefix kPrefixes[] = {
     {"AIza", 30, kToken, true},    {"AKIA", 16, kUpper | kDigit, true}, {"ASIA", 16, kUpper | kDigit, true}, {"SG.", 20, kDotted, true},
@@ -149,7 +149,7 @@ constexpr Prefix kPrefixes[] = {
     {"ya29.", 20, kDotted, true},
 };
 
-// The first and one past the last of those that begin with a character; they stand together.
+// The range of prefixes that begin with a character; they are adjacent.
 struct PrefixRange {
   std::uint8_t first = 0, end = 0;
 };
@@ -179,7 +179,7 @@ std::size_t trimmed_end(std::string_view text, std::size_t begin, std::size_t en
   return end;
 }
 
-// After `Bearer `, `Basic `: nothing that is a word of a sentence.
+// After `Bearer `, `Basic `: not a word of a sentence.
 std::size_t credential_end(std::string_view text, std::size_t begin) {
   const std::size_t end = trimmed_end(text, begin, run_end(text, begin, kB64));
   const std::string_view token = text.substr(begin, end - begin);
@@ -195,7 +195,7 @@ bool is_quote(char c) {
   return c == '"' || c == '\'';
 }
 
-// Behind blanks and quotes of the same line, and one of the signs; `at` where nothing stands between.
+// The position after blanks and quotation marks on the same line and one of the signs; `at` if there is none.
 std::size_t value_begin(std::string_view text, std::size_t at, std::string_view signs) {
   constexpr std::size_t kMostBetween = 16;
   const std::size_t limit = std::min(text.size(), at + kMostBetween);
@@ -208,7 +208,7 @@ std::size_t value_begin(std::string_view text, std::size_t at, std::string_view 
   return limit;
 }
 
-std::optional<Stretch> scheme(std::string_view text, std::size_t at) {
+std::optional<TextRange> scheme(std::string_view text, std::size_t at) {
   struct Scheme {
     std::string_view word, signs;
   };
@@ -217,18 +217,18 @@ std::optional<Stretch> scheme(std::string_view text, std::size_t at) {
     const std::size_t begin = value_begin(text, at + one.word.size(), one.signs);
     if (begin == at + one.word.size()) return std::nullopt;
     const std::size_t end = credential_end(text, begin);
-    if (end > begin) return Stretch{begin, end};
+    if (end > begin) return TextRange{begin, end};
   }
   return std::nullopt;
 }
 
-// What an access token is called where it is handed over (RFC 6749, section 5.1; OpenID Connect Core, section 3.1.3.3; the usual
+// Names of access tokens (RFC 6749, section 5.1; OpenID Connect Core, section 3.1.3.3; the usual
 // header fields and parameters of API keys). Lower case, without dashes and underscores.
 constexpr std::string_view kTokenNames[] = {"accesstoken",  "apikey",    "authtoken", "clientsecret", "idtoken",
                                             "refreshtoken", "secretkey", "xapikey",   "xauthtoken"};
 
 // api_key=..., "access_token": "...", X-Api-Key: ...: the name begins at `at`.
-std::optional<Stretch> named_token(std::string_view text, std::size_t at) {
+std::optional<TextRange> named_token(std::string_view text, std::size_t at) {
   constexpr std::size_t kLongestName = 16;
   constexpr std::size_t kShortestToken = 8;
   if (!is(text[at], kNamesToken)) return std::nullopt;
@@ -246,21 +246,21 @@ std::optional<Stretch> named_token(std::string_view text, std::size_t at) {
   const std::string_view between = text.substr(end, begin - end);
   if (between.find_first_of(":=") == std::string_view::npos) return std::nullopt;
   const std::size_t value_end = credential_end(text, begin);
-  return value_end >= begin + kShortestToken ? std::optional(Stretch{begin, value_end}) : std::nullopt;
+  return value_end >= begin + kShortestToken ? std::optional(TextRange{begin, value_end}) : std::nullopt;
 }
 
-std::optional<Stretch> private_key(std::string_view text, std::size_t at) {
+std::optional<TextRange> private_key(std::string_view text, std::size_t at) {
   constexpr std::string_view kEnd = "PRIVATE KEY-----";
   constexpr std::size_t kLongestLabel = 40;
   const std::size_t label = text.substr(at, kLongestLabel + kEnd.size()).find(kEnd);
   if (label == std::string_view::npos) return std::nullopt;
   const std::size_t body = at + label + kEnd.size();
   const std::size_t end = text.find(kEnd, body);
-  return Stretch{at, end == std::string_view::npos ? text.size() : end + kEnd.size()};
+  return TextRange{at, end == std::string_view::npos ? text.size() : end + kEnd.size()};
 }
 
-// The first two characters of all that is a token, without regard to case: most words are none by these. What is no letter may be
-// taken for one, which costs a closer look.
+// The first two characters of all tokens, case-insensitively, which reject most words. Characters other than letters may pass, which only
+// costs a full check.
 constexpr std::array<std::uint32_t, 32> make_token_begins() {
   std::array<std::uint32_t, 32> table{};
   const auto add = [&table](std::string_view word) { table[word[0] & 31] |= std::uint32_t{1} << (word[1] & 31); };
@@ -275,14 +275,14 @@ bool may_begin_token(std::string_view text, std::size_t at) {
   return at + 1 < text.size() && (kTokenBegins[text[at] & 31] >> (text[at + 1] & 31) & 1) != 0;
 }
 
-// The first digits of all cards, and no number of one or two digits.
+// The first digits of all cards. Rejects numbers of one or two digits.
 bool may_begin_card(std::string_view text, std::size_t at) {
   const char c = text[at];
   if (c < '2' || c == '7' || c == '9' || at + 2 >= text.size()) return false;
   return (is(text[at + 1], kDigit) || text[at + 1] == '.') && is(text[at + 2], kDigit);
 }
 
-std::optional<Stretch> token(std::string_view text, std::size_t at) {
+std::optional<TextRange> token(std::string_view text, std::size_t at) {
   if (at > 0 && is(text[at - 1], kToken)) return std::nullopt;
   const std::string_view rest = text.substr(at);
   switch (rest.front()) {
@@ -290,7 +290,7 @@ std::optional<Stretch> token(std::string_view text, std::size_t at) {
     case 'B': return scheme(text, at);
     case 'e': {
       const std::size_t end = json_web_token(text, at);
-      return end == 0 ? std::nullopt : std::optional(Stretch{at, end});
+      return end == 0 ? std::nullopt : std::optional(TextRange{at, end});
     }
     default: break;
   }
@@ -299,16 +299,16 @@ std::optional<Stretch> token(std::string_view text, std::size_t at) {
   for (std::size_t i = range.first; i < range.end; ++i) {
     const Prefix& one = kPrefixes[i];
     if (!rest.starts_with(one.text)) continue;
-    if (at > 0 && is(text[at - 1], one.of)) continue;  // a run of such bytes is looked at from its beginning alone
+    if (at > 0 && is(text[at - 1], one.of)) continue;  // check a run of such bytes only at its beginning
     const std::size_t begin = at + one.text.size();
     const std::size_t end = trimmed_end(text, begin, run_end(text, begin, one.of));
     const bool whole = end >= text.size() || !is(text[end], kWord);
-    if (end - begin >= one.least && whole && (!one.needs_digit || has(text.substr(begin, end - begin), kDigit))) return Stretch{at, end};
+    if (end - begin >= one.least && whole && (!one.needs_digit || has(text.substr(begin, end - begin), kDigit))) return TextRange{at, end};
   }
   return std::nullopt;
 }
 
-// The countries of the IBAN registry (ISO 13616) and how long theirs are.
+// The countries of the IBAN registry (ISO 13616) and the lengths of their IBANs.
 struct IbanLength {
   std::string_view country;
   std::size_t length;
@@ -333,7 +333,7 @@ int remainder_97(std::string_view characters) {
   return rest;
 }
 
-// What may stand between two groups of four: one sign, or a line end with blanks around it.
+// A separator between groups of four: one sign, or a line end with blanks around it.
 std::size_t gap_length(std::string_view text, std::size_t at) {
   constexpr std::size_t kMostIndent = 16;
   std::size_t end = at;
@@ -363,7 +363,7 @@ std::size_t iban(std::string_view text, std::size_t at) {
   return remainder_97({characters.data(), count}) == 1 ? i : 0;
 }
 
-// "15:00:00 +1100": hours and minutes behind a time.
+// "15:00:00 +1100": a UTC offset after a time.
 bool is_time_zone(std::string_view text, std::size_t plus) {
   if (plus < 2 || text[plus - 1] != ' ' || !is(text[plus - 2], kDigit)) return false;
   const std::size_t end = run_end(text, plus + 1, kDigit);
@@ -393,15 +393,15 @@ std::size_t phone(std::string_view text, std::size_t at) {
   return digits >= 8 && (end >= text.size() || !is(text[end], kWord)) ? end : 0;
 }
 
-std::optional<Stretch> stretch(std::size_t begin, std::size_t end) {
-  return end == 0 ? std::nullopt : std::optional(Stretch{begin, end});
+std::optional<TextRange> range(std::size_t begin, std::size_t end) {
+  return end == 0 ? std::nullopt : std::optional(TextRange{begin, end});
 }
 
 class Finder {
  public:
   Finder(std::string_view text, std::size_t from, KindSet kinds) : text_(text), from_(from), kinds_(kinds) {}
 
-  // Whether a closer look is worth it, told by two or three characters.
+  // Decides by two or three characters whether to run the full check.
   bool may_begin(std::size_t i) const {
     const char c = text_[i];
     if (is(c, kDigit)) return may_begin_card(text_, i);
@@ -409,26 +409,26 @@ class Finder {
     return c != '-' || (i + 1 < text_.size() && text_[i + 1] == '-');
   }
 
-  std::optional<SecretFound> at(std::size_t i) const {
+  std::optional<FoundSecret> at(std::size_t i) const {
     const char c = text_[i];
     if (c == '@' && wants(SecretKind::email)) return found(email(text_, i, from_), SecretKind::email);
-    if (c == '+' && wants(SecretKind::phone)) return found(stretch(i, phone(text_, i)), SecretKind::phone);
+    if (c == '+' && wants(SecretKind::phone)) return found(range(i, phone(text_, i)), SecretKind::phone);
     if (c == '-' && wants(SecretKind::token) && text_.substr(i).starts_with("-----BEGIN "))
       return found(private_key(text_, i), SecretKind::token);
-    if (is(c, kDigit) && wants(SecretKind::card)) return found(stretch(i, card(text_, i)), SecretKind::card);
+    if (is(c, kDigit) && wants(SecretKind::card)) return found(range(i, card(text_, i)), SecretKind::card);
     if (!is(c, kLetter)) return std::nullopt;
     if (wants(SecretKind::token)) {
       if (auto one = found(token(text_, i), SecretKind::token)) return one;
     }
-    if (wants(SecretKind::iban)) return found(stretch(i, iban(text_, i)), SecretKind::iban);
+    if (wants(SecretKind::iban)) return found(range(i, iban(text_, i)), SecretKind::iban);
     return std::nullopt;
   }
 
  private:
   bool may_begin_iban(std::size_t i) const { return i + 2 < text_.size() && is(text_[i + 2], kDigit) && wants(SecretKind::iban); }
   bool wants(SecretKind kind) const { return kinds_.test(static_cast<std::size_t>(kind)); }
-  static std::optional<SecretFound> found(const std::optional<Stretch>& at, SecretKind kind) {
-    return at ? std::optional(SecretFound{*at, kind}) : std::nullopt;
+  static std::optional<FoundSecret> found(const std::optional<TextRange>& at, SecretKind kind) {
+    return at ? std::optional(FoundSecret{*at, kind}) : std::nullopt;
   }
 
   std::string_view text_;
@@ -438,12 +438,12 @@ class Finder {
 
 }  // namespace
 
-std::optional<SecretFound> find_secret(std::string_view text, std::size_t from, KindSet kinds) {
+std::optional<FoundSecret> find_secret(std::string_view text, std::size_t from, KindSet kinds) {
   if (kinds.none()) return std::nullopt;
   const Finder finder(text, from, kinds);
   unsigned in_word = from > 0 && is(text[from - 1], kDigit | kLetter) ? 1 : 0;
   for (std::size_t i = from; i < text.size(); ++i) {
-    // One branch a byte: most are inside a word or between two.
+    // One branch per byte: most bytes are inside a word or between two.
     const unsigned c = kClasses[static_cast<unsigned char>(text[i])];
     const unsigned word = (c & kDigit) | (c & kLetter) >> 1;
     const unsigned look = (word & ~in_word) | (c & kMark);

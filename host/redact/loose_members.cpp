@@ -36,7 +36,7 @@ std::string_view without_dashes(std::string_view name) {
   return begin == std::string_view::npos ? std::string_view() : name.substr(begin);
 }
 
-// Words that only say how the credential behind them is meant (RFC 9110, section 11.1).
+// Authentication schemes that precede a credential (RFC 9110, section 11.1).
 bool is_scheme(std::string_view word) {
   constexpr std::string_view kSchemes[] = {"apikey", "basic", "bearer", "digest", "token"};
   const auto same = [&](std::string_view one) {
@@ -99,7 +99,7 @@ std::size_t LooseMembers::skip_blanks(std::size_t at) const {
   return at;
 }
 
-// The quote that closes the name stands at `end`.
+// `end` is the mark that closes the name.
 bool LooseMembers::quoted_name(std::size_t end) {
   const std::size_t from = end - std::min(end, kLongestName);
   const auto open = text_.substr(from, end - from).rfind(text_[end]);
@@ -109,7 +109,7 @@ bool LooseMembers::quoted_name(std::size_t end) {
   return true;
 }
 
-// The name ends before `end`: one word, or the last two or three.
+// The name ends before `end` and has one, two or three words.
 bool LooseMembers::bare_names(std::size_t end) {
   name_count_ = 0;
   std::size_t begin = end;
@@ -126,26 +126,26 @@ bool LooseMembers::bare_names(std::size_t end) {
   return name_count_ > 0;
 }
 
-// With the letter of the escape before it, which may belong to the name.
+// The name with the letter of a preceding escape, which may belong to it.
 std::string_view LooseMembers::with_escape(std::string_view name) const {
   const auto begin = static_cast<std::size_t>(name.data() - text_.data());
   const std::size_t width = begin == 0 ? 1 : normal_.width(begin - 1);
   if (width == 1) return {};
-  const Stretch at = normal_.written({begin - 1, begin + name.size()});
+  const TextRange at = normal_.written({begin - 1, begin + name.size()});
   const std::string_view both = normal_.as_written().substr(at.begin, at.end - at.begin);
   return both.front() == '\\' && both.size() == width + name.size() ? both.substr(width - 1) : std::string_view();
 }
 
-// "..., password=", ...: the quote ends the text that the name stands in, no value begins with it.
+// "..., password=", ...: the mark closes the text that contains the name rather than opening a value.
 bool LooseMembers::closes(std::size_t quote) const {
   const std::string_view behind = text_.substr(quote + 1, 2);
   if (behind.empty() || std::string_view(",:}])").find(behind[0]) != std::string_view::npos) return true;
   return behind[0] == '.' && (behind.size() == 1 || is_blank(behind[1]));
 }
 
-Stretch LooseMembers::take(const Member& member) {
+TextRange LooseMembers::take(const Member& member) {
   const std::size_t value = member.value;
-  Stretch found{value, value};
+  TextRange found{value, value};
   if (is_quote(text_[value])) {
     found = quoted(value);
   } else if (text_[value] == '{' || text_[value] == '[') {
@@ -158,8 +158,8 @@ Stretch LooseMembers::take(const Member& member) {
   return found;
 }
 
-// Up to the next quote that is written like this one: one with more escapes stands inside the value.
-Stretch LooseMembers::quoted(std::size_t begin) const {
+// Ends at the next mark that is written like this one. A mark with more escapes is part of the value.
+TextRange LooseMembers::quoted(std::size_t begin) const {
   const std::size_t width = normal_.width(begin);
   for (std::size_t i = begin + 1; i < text_.size(); ++i) {
     if (text_[i] == text_[begin] && normal_.width(i) <= width) return {begin + 1, i};
@@ -167,8 +167,8 @@ Stretch LooseMembers::quoted(std::size_t begin) const {
   return {begin + 1, text_.size()};
 }
 
-// A word; the scheme of a credential and the credential. What is percent-encoded behind a sign that is not is a part of it.
-Stretch LooseMembers::bare(std::size_t begin, bool encoded) const {
+// A word, or a scheme and its credential. If the sign before it is not percent-encoded, percent-encoded characters belong to the value.
+TextRange LooseMembers::bare(std::size_t begin, bool encoded) const {
   const auto end_of = [&](std::size_t at) {
     const auto ends = [&](std::size_t i) {
       return kEndsBare.find(text_[i]) != std::string_view::npos && (encoded || !normal_.percent_encoded(i));
@@ -194,15 +194,15 @@ bool LooseMembers::is_plain_word(std::string_view value) {
   return std::all_of(value.begin(), value.end(), is_letter) && std::none_of(value.begin() + (value.empty() ? 0 : 1), value.end(), is_upper);
 }
 
-// "Password: please enter it": a plain word with more words behind it.
-bool LooseMembers::is_prose(Stretch value) const {
+// "Password: please enter it": a plain word that more words follow.
+bool LooseMembers::is_prose(TextRange value) const {
   if (!is_plain_word(text_.substr(value.begin, value.end - value.begin))) return false;
   if (value.end == text_.size() || text_[value.end] != ' ') return value.begin == value.end;
   const std::size_t more = skip_blanks(value.end);
   return more < text_.size() && (is_letter(text_[more]) || is_digit(text_[more]));
 }
 
-// Of the container that begins there, brackets in strings included: what is cut off ends with the text.
+// The end of the container that begins there. Counts brackets in strings too. A truncated container ends with the text.
 std::size_t LooseMembers::bracket_end(std::size_t begin) const {
   std::size_t depth = 0;
   for (std::size_t i = begin; i < text_.size(); ++i) {

@@ -1,6 +1,6 @@
-// Finds what looks like members in text that is no whole JSON: `{"password": "x", "no` of a text that was cut off, JSON after words,
-// password=x of a query, `password: x` and `X-Api-Key: x` of a log or a header, `--password x` of a command line.
-// For the files of redact/ only. One owner, one thread. Linear in the text's length.
+// Finds name-value pairs in text that is not valid JSON: `{"password": "x", "no` of a truncated text, JSON after prose, password=x of a
+// query, `password: x` and `X-Api-Key: x` of a log or a header, `--password x` of a command line. Internal to redact/. One owner, one
+// thread. Linear in the text's length.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "redact/normal_text.h"
-#include "redact/stretch.h"
+#include "redact/text_range.h"
 
 namespace runwarden::redact {
 
@@ -20,22 +20,22 @@ class LooseMembers {
   // The text outlives this.
   explicit LooseMembers(const NormalText& text) : normal_(text), text_(text.text()) {}
 
-  // What stands before a value: in quotes before a colon, before an equals sign, before a colon, an option.
+  // How the name is written: in quotation marks before a colon, before an equals sign, before a colon, as an option.
   enum class Sign : std::uint8_t { quoted, equals, colon, option };
   struct Member {
     Sign sign = Sign::quoted;
     std::size_t value = 0;  // where it begins
     bool encoded = false;   // the sign is percent-encoded
-    // What it may be called, the likeliest first: "key", "api key", "the api key" of `the api key: x`.
+    // Candidates for the name, the likeliest first: "key", "api key", "the api key" for `the api key: x`.
     std::span<const std::string_view> names;
-    std::string_view as_written;  // where an escape may have been none: "token" of `C:\token=x`
+    std::string_view as_written;  // the name if an escape was literal: "token" in `C:\token=x`
   };
-  // The next name with a value behind it. Its names are good until the next call.
+  // The next name that has a value. Its names are valid until the next call.
   std::optional<Member> next();
-  // The bytes of its value, without quotes; none where prose goes on. What is found next stands behind it.
-  Stretch take(const Member& member);
+  // The range of its value, without quotation marks; empty if the text is prose. The search continues after it.
+  TextRange take(const Member& member);
 
-  // "hunter", "(string)": words by which the value would not be known again elsewhere.
+  // True for plain words such as "hunter" or "(string)", which are too common to look for elsewhere.
   static bool is_wording(std::string_view value);
 
  private:
@@ -46,10 +46,10 @@ class LooseMembers {
   std::string_view with_escape(std::string_view name) const;
   bool closes(std::size_t quote) const;
   std::size_t skip_blanks(std::size_t at) const;
-  Stretch quoted(std::size_t begin) const;
-  Stretch bare(std::size_t begin, bool encoded) const;
+  TextRange quoted(std::size_t begin) const;
+  TextRange bare(std::size_t begin, bool encoded) const;
   static bool is_plain_word(std::string_view value);
-  bool is_prose(Stretch value) const;
+  bool is_prose(TextRange value) const;
   std::size_t bracket_end(std::size_t begin) const;
 
   const NormalText& normal_;

@@ -16,7 +16,7 @@ int hex_value(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-// The number that `digits` hexadecimal digits at `at` stand for; none where fewer stand there.
+// The value of `digits` hexadecimal digits at `at`; empty if there are fewer.
 std::optional<char32_t> hex_at(std::string_view text, std::size_t at, std::size_t digits) {
   if (at > text.size() || text.size() - at < digits) return std::nullopt;
   char32_t value = 0;
@@ -36,7 +36,7 @@ std::string utf8_of(char32_t c) {
   return {static_cast<char>(0xF0 | c >> 18), tail(12), tail(6), tail(0)};
 }
 
-// Of a character that is whole and not ASCII.
+// Decodes a complete character beyond ASCII.
 char32_t character_at(std::string_view text, std::size_t at, std::size_t length) {
   const auto byte = [&](std::size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(text[at + i])); };
   char32_t c = byte(0) & (0x7Fu >> length);
@@ -44,7 +44,7 @@ char32_t character_at(std::string_view text, std::size_t at, std::size_t length)
   return c;
 }
 
-// Most texts have none of these, so they are looked for in eight bytes at once.
+// Most texts have none of these, so eight bytes are checked at once.
 bool any_special(std::string_view text) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   constexpr std::uint64_t kHighs = 0x8080808080808080;
@@ -68,7 +68,7 @@ bool any_special(std::string_view text) {
   return special(text.size() - kStride);
 }
 
-// Where a quotation that was cut goes on: nothing more of what is quoted.
+// The ellipsis of a truncated quotation: the rest of the quoted text is missing.
 bool is_cut_at(std::string_view text, std::size_t at) {
   return at >= text.size() || text[at] == '"' || text[at] == '\'' || text[at] == '.' || static_cast<unsigned char>(text[at]) >= 0x80;
 }
@@ -92,19 +92,19 @@ const NormalText::Piece& NormalText::Layer::piece_at(std::size_t at) const {
   return *(std::upper_bound(pieces.begin(), pieces.end(), at, [](std::size_t a, const Piece& b) { return a < b.at; }) - 1);
 }
 
-Stretch NormalText::Layer::written(Stretch said) const {
-  if (said.begin >= said.end) return {};
-  const Piece& first = piece_at(said.begin);
-  const Piece& last = piece_at(said.end - 1);
-  return {first.to == 0 ? first.from + (said.begin - first.at) : first.from, last.to == 0 ? last.from + (said.end - last.at) : last.to};
+TextRange NormalText::Layer::written(TextRange range) const {
+  if (range.begin >= range.end) return {};
+  const Piece& first = piece_at(range.begin);
+  const Piece& last = piece_at(range.end - 1);
+  return {first.to == 0 ? first.from + (range.begin - first.at) : first.from, last.to == 0 ? last.from + (range.end - last.at) : last.to};
 }
 
-// %XX, also of a text that was encoded several times (%2540), and character references of HTML.
+// Decodes %XX, also if it was encoded several times (%2540), and HTML character references.
 class NormalText::UrlReader {
  public:
   UrlReader(std::string_view in, Layer& out) : in_(in), out_(out) {}
 
-  // False: there are none.
+  // False if there are none.
   bool read() {
     std::size_t done = 0;
     bool any = false;
@@ -170,7 +170,7 @@ class NormalText::UrlReader {
   std::string character_;
 };
 
-// Escapes with a backslash, or several where JSON stands in strings of JSON, and characters that are read as an ASCII one.
+// Decodes escapes with a backslash, or with several where JSON is nested in strings, and folds characters that look like ASCII.
 class NormalText::EscapeReader {
  public:
   EscapeReader(std::string_view in, Layer& out) : in_(in), out_(out) {}
@@ -248,7 +248,7 @@ class NormalText::EscapeReader {
     return becomes(0x10000 + ((*high - 0xD800) << 10) + (*low - 0xDC00), second + 5);
   }
 
-  // An escape that a quotation was cut in says nothing; any other is no escape.
+  // A truncated escape at the end of a quotation is dropped; anything else is not an escape.
   std::size_t cut_or(std::size_t letter, std::size_t digits) {
     std::size_t end = letter + 1;
     while (end < in_.size() && end - letter <= digits && hex_value(in_[end]) >= 0) ++end;
@@ -270,24 +270,25 @@ NormalText::NormalText(std::string_view written, Reading reading) : written_(wri
     text_ = layers_.back().text;
     ambiguous_ = true;
   }
-  Layer said;
-  EscapeReader reader(text_, said);
+  Layer range;
+  EscapeReader reader(text_, range);
   reader.read();
   ambiguous_ = ambiguous_ || reader.ambiguous;
-  const bool changed = said.pieces.size() > 1 || (said.pieces.size() == 1 && said.pieces[0].to != 0) || said.text.size() != text_.size();
+  const bool changed =
+      range.pieces.size() > 1 || (range.pieces.size() == 1 && range.pieces[0].to != 0) || range.text.size() != text_.size();
   if (!changed) return;
-  layers_.push_back(std::move(said));
+  layers_.push_back(std::move(range));
   text_ = layers_.back().text;
 }
 
-Stretch NormalText::written(Stretch said) const {
-  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) said = layer->written(said);
-  return said;
+TextRange NormalText::written(TextRange range) const {
+  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) range = layer->written(range);
+  return range;
 }
 
 std::size_t NormalText::width(std::size_t at) const {
   if (layers_.empty()) return 1;
-  const Stretch one = written({at, at + 1});
+  const TextRange one = written({at, at + 1});
   return one.end - one.begin;
 }
 

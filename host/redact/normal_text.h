@@ -1,8 +1,8 @@
-// What a text says, however it is written: escapes of JSON and of URLs undone, full-width and other scripts' digits as ASCII, the many
-// spaces, dashes and line ends as one of each, invisible characters left out. Shapes and names are looked for in this; what is
-// found is taken out of the text as it was written. For the files of redact/ only. Pure; any thread.
+// A normalized copy of a text: JSON and URL escapes decoded; full-width characters and the digits of other scripts as ASCII; one form of
+// space, dash and line end; no invisible characters. Shapes and names are searched in the copy, and matches are redacted in the original.
+// Internal to redact/. Pure; any thread.
 //
-// Linear in the text's length. Most texts say what they are written as: these cost one look at each byte and no memory.
+// Linear in the text's length. A text that is normalized already, as most are, is read once and not copied.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "redact/stretch.h"
+#include "redact/text_range.h"
 
 namespace runwarden::redact {
 
@@ -26,18 +26,18 @@ class NormalText {
 
   std::string_view text() const { return text_; }
   std::string_view as_written() const { return written_; }
-  // An escape was undone that may have been meant as it stands: `C:\temp`, `100%41`.
+  // True if it decoded an escape that may have been meant literally: `C:\temp`, `100%41`.
   bool ambiguous() const { return ambiguous_; }
 
-  // The bytes of the text as written that say this.
-  Stretch written(Stretch said) const;
-  // How many bytes the character at `at` is written with: a quote in JSON in a string has more than the one around it.
+  // The range in the original that corresponds to a range of text().
+  TextRange written(TextRange range) const;
+  // The number of original bytes of the character at `at`. A quotation mark in JSON in a string has more than the one around it.
   std::size_t width(std::size_t at) const;
   bool percent_encoded(std::size_t at) const;
 
  private:
-  // From `at` on, up to the next piece, the text says what is written from `from` on: byte for byte, or (`to` is not 0) one character
-  // that is written with the bytes up to `to`.
+  // Maps the text from `at` to the next piece: byte for byte to the original from `from` on or, if `to` is not 0, one character to the
+  // original bytes from `from` to `to`.
   struct Piece {
     std::uint32_t at, from, to;
   };
@@ -47,7 +47,7 @@ class NormalText {
 
     void copy(std::string_view of, std::size_t from, std::size_t to);
     void put(std::string_view character, std::size_t from, std::size_t to);
-    Stretch written(Stretch said) const;
+    TextRange written(TextRange range) const;
     const Piece& piece_at(std::size_t at) const;
   };
   class UrlReader;
@@ -56,7 +56,7 @@ class NormalText {
   std::string_view written_;
   std::string_view text_;
   bool ambiguous_ = false;
-  std::vector<Layer> layers_;  // each made of the one before
+  std::vector<Layer> layers_;  // each built from the previous one
 };
 
 }  // namespace runwarden::redact

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kBits = 64;
 
-// What one and the same text is called in a step and in the events it may come from.
+// The names of the same text in a step and in the events from which it may come.
 using Names = std::vector<std::string>;
 const std::array<Names, 4>& step_names() {
   static const std::array<Names, 4> names{
@@ -25,8 +25,14 @@ Names of_step(const std::string& name) {
 }
 
 Names of_run(const std::string& name) {
-  const bool told_by_text = name == "userRequestText" || name == "outcomeSummary";
-  return told_by_text ? Names{name, "text"} : Names{name};
+  const bool from_text = name == "userRequestText" || name == "outcomeSummary";
+  return from_text ? Names{name, "text"} : Names{name};
+}
+
+// The outcome of a trace may be what its last model step said, or the message of its failure.
+Names of_trace(const std::string& name) {
+  if (name == "outcomeSummary") return {name, "outputSummary", "errorMessage"};
+  return name == "userRequestText" ? Names{name, "spanName"} : Names{name};
 }
 
 bool is_list_of_steps(const std::string& name) {
@@ -51,11 +57,13 @@ void Pointers::add(std::string_view pattern, std::size_t rule, model::DocumentKi
     parts[0].names = {"steps"};
     if (parts[2].is == Part::Is::name) parts[2].names = of_step(parts[2].names[0]);
   }
-  if (kind == model::DocumentKind::event && names_a_list) {
+  const bool span = kind == model::DocumentKind::span;
+  const bool part_of_run = span || kind == model::DocumentKind::event;
+  if (part_of_run && names_a_list) {
     parts.erase(parts.begin(), parts.begin() + (parts[1].is == Part::Is::deep ? 1 : 2));
     if (parts[0].is == Part::Is::name) parts[0].names = of_step(parts[0].names[0]);
-  } else if (kind == model::DocumentKind::event && !parts.empty() && parts[0].is == Part::Is::name) {
-    parts[0].names = of_run(parts[0].names[0]);
+  } else if (part_of_run && !parts.empty() && parts[0].is == Part::Is::name) {
+    parts[0].names = span ? of_trace(parts[0].names[0]) : of_run(parts[0].names[0]);
   }
   add_parts(std::move(parts), rule);
 }
@@ -70,7 +78,7 @@ void Pointers::add_parts(std::vector<Part> parts, std::size_t rule) {
 void Pointers::enter(State& state, std::size_t part) const {
   for (;; ++part) {
     state[part / kBits] |= std::uint64_t{1} << (part % kBits);
-    if (parts_[part].is != Part::Is::deep) return;  // which may stand for no level at all
+    if (parts_[part].is != Part::Is::deep) return;  // `**` may also match no level
   }
 }
 

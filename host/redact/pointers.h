@@ -1,5 +1,5 @@
-// JSON Pointer patterns (RFC 6901 with `*` for one level and `**` for any number), followed all at once while a document is walked.
-// Built once, then read by any thread. Each step costs the same, whatever the document says.
+// Matches JSON Pointer patterns (RFC 6901 with `*` for one level and `**` for any number) all at once during a walk over a document.
+// Built once, then read by any thread. The cost of a step does not depend on the document.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace runwarden::redact {
 
 class Pointers {
  public:
-  // Where each pattern has got to, at one value of a document.
+  // The progress of each pattern at one value of a document.
   class State {
    public:
     State() = default;
@@ -31,18 +31,18 @@ class Pointers {
     static constexpr std::size_t kInline = 2;
     std::size_t words_ = 0;
     std::array<std::uint64_t, kInline> few_{};
-    std::vector<std::uint64_t> more_;  // instead, of many patterns
+    std::vector<std::uint64_t> more_;  // used instead when there are many patterns
   };
-  // Whether any pattern goes on below.
+  // Whether any pattern can match below.
   static bool any(const State& state);
 
-  // The pattern as it applies to documents of that kind: of an event, one of a run's steps or of a run's own members means the
-  // members of the event that those are made from.
+  // Adds the pattern for documents of that kind. For events and spans, a pattern for a run's steps or members applies to the members from
+  // which they are built.
   void add(std::string_view pattern, std::size_t rule, model::DocumentKind kind);
 
   bool empty() const { return parts_.empty(); }
   State start() const;
-  // The state at the member or element of that name. The rule whose pattern ends there, if one does.
+  // Computes the state at the member or element of that name. Returns the rule whose pattern ends there, if any.
   std::optional<std::size_t> step(const State& from, std::string_view name, State& to) const;
 
  private:
@@ -56,7 +56,7 @@ class Pointers {
   void add_parts(std::vector<Part> parts, std::size_t rule);
   void enter(State& state, std::size_t part) const;
 
-  std::vector<Part> parts_;  // pattern after pattern, each with its end
+  std::vector<Part> parts_;  // the parts of all patterns, each pattern with an end part
   std::vector<std::size_t> begins_;
   std::vector<std::size_t> ends_;
 };

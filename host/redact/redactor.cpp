@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "redact/echoes.h"
-#include "redact/quotes.h"
+#include "redact/repeated_secrets.h"
+#include "redact/secret_matcher.h"
 
 namespace runwarden::redact {
 namespace {
 
-// Every text of a verdict that may hold a client's words.
+// Calls `use` for each text of a verdict that may quote a client.
 void each_text(model::Verdict& verdict, const std::function<void(std::string&)>& use) {
   for (auto* findings : {&verdict.findings, &verdict.shadow_findings}) {
     for (model::Finding& finding : *findings) {
@@ -51,37 +51,37 @@ Redactor::Redactor(const model::RedactSettings& settings)
   }
 }
 
-std::optional<std::string> Redactor::document(model::DocumentKind kind, std::string_view json, Found& found) const {
+std::optional<std::string> Redactor::document(model::DocumentKind kind, std::string_view json, Redactions& found) const {
   auto without = without_secrets(rules_, kind, json, found);
   if (!without) return std::nullopt;
-  const Quotes quotes(rules_, found.secrets);
-  if (quotes.empty()) return without;
-  auto again = without_echoes(quotes, kind, *without, found);
+  const SecretMatcher matcher(rules_, found.secrets);
+  if (matcher.empty()) return without;
+  auto again = without_repeated_secrets(matcher, kind, *without, found);
   return again ? std::move(again) : std::move(without);
 }
 
-void Redactor::documents(model::DocumentKind kind, std::span<std::string* const> jsons, Found& found) const {
+void Redactor::documents(model::DocumentKind kind, std::span<std::string* const> jsons, Redactions& found) const {
   for (std::string* json : jsons) {
     if (auto without = without_secrets(rules_, kind, *json, found)) *json = std::move(*without);
   }
-  const Quotes quotes(rules_, found.secrets);
-  if (quotes.empty()) return;
+  const SecretMatcher matcher(rules_, found.secrets);
+  if (matcher.empty()) return;
   for (std::string* json : jsons) {
-    if (auto again = without_echoes(quotes, kind, *json, found)) *json = std::move(*again);
+    if (auto again = without_repeated_secrets(matcher, kind, *json, found)) *json = std::move(*again);
   }
 }
 
-// What stands at the pointer, or above it, may be hidden as a whole; else the value is text of its place.
+// A rule may redact the value at the pointer, or a container above it, as a whole. Otherwise the value is redacted as text.
 std::optional<std::string> Redactor::evidence(const model::Evidence& evidence) const {
-  Where where{model::DocumentKind::run, model::DocumentPlace::root, rules_.pointers[0].start(), 0};
+  ValuePosition where{model::DocumentKind::run, model::DocumentPlace::root, rules_.pointers[0].start(), 0};
   for (const std::string& name : model::pointer_parts(evidence.pointer)) {
     if (const auto rule = hidden_as_whole(rules_, where, name)) return rules_.markers[*rule];
   }
-  Found ignored;
+  Redactions ignored;
   return text_without_secrets(rules_, where, evidence.value, ignored);
 }
 
-bool Redactor::clean(model::Verdict& verdict, const Found& found) const {
+bool Redactor::clean(model::Verdict& verdict, const Redactions& found) const {
   bool changed = false;
   const auto put = [&changed](std::string& text, std::optional<std::string> without) {
     if (!without || *without == text) return;
@@ -93,15 +93,15 @@ bool Redactor::clean(model::Verdict& verdict, const Found& found) const {
       for (model::Evidence& one : finding.evidence) put(one.value, evidence(one));
     }
   }
-  const Where loose{model::DocumentKind::run, model::DocumentPlace::other, {}, 0};
-  Found ignored;
+  const ValuePosition loose{model::DocumentKind::run, model::DocumentPlace::other, {}, 0};
+  Redactions ignored;
   each_text(verdict, [&](std::string& text) { put(text, text_without_secrets(rules_, loose, text, ignored)); });
   if (found.secrets.empty()) return changed;
   std::vector<std::string_view> texts;
   each_text(verdict, [&](std::string& text) { texts.emplace_back(text); });
-  const Quotes quotes(rules_, found.secrets, texts);
-  if (quotes.empty()) return changed;
-  each_text(verdict, [&](std::string& text) { put(text, quotes.without(text)); });
+  const SecretMatcher matcher(rules_, found.secrets, texts);
+  if (matcher.empty()) return changed;
+  each_text(verdict, [&](std::string& text) { put(text, matcher.without(text)); });
   return changed;
 }
 
@@ -111,8 +111,8 @@ void Redactor::clean(Error& error, std::string_view request) const {
     texts.push_back(&fault.pointer);
     texts.push_back(&fault.detail);
   }
-  const Where loose{model::DocumentKind::run, model::DocumentPlace::other, {}, 0};
-  Found found;
+  const ValuePosition loose{model::DocumentKind::run, model::DocumentPlace::other, {}, 0};
+  Redactions found;
   static_cast<void>(text_without_secrets(rules_, loose, request, found));
   std::vector<std::string_view> views;
   for (std::string* one : texts) {
@@ -120,21 +120,21 @@ void Redactor::clean(Error& error, std::string_view request) const {
     views.emplace_back(*one);
   }
   if (found.secrets.empty()) return;
-  const Quotes quotes(rules_, found.secrets, views);
-  if (quotes.empty()) return;
-  for (std::string* one : texts) *one = quotes.without(*one);
+  const SecretMatcher matcher(rules_, found.secrets, views);
+  if (matcher.empty()) return;
+  for (std::string* one : texts) *one = matcher.without(*one);
 }
 
 std::string Redactor::text(std::string_view text) const {
-  Found ignored;
-  const Where loose{model::DocumentKind::run, model::DocumentPlace::other, {}, 0};
+  Redactions ignored;
+  const ValuePosition loose{model::DocumentKind::run, model::DocumentPlace::other, {}, 0};
   auto without = text_without_secrets(rules_, loose, text, ignored);
   return without ? std::move(*without) : std::string(text);
 }
 
-void Redactor::each_count(const Found& found, const std::function<void(std::string_view, std::uint64_t)>& tell) const {
+void Redactor::each_count(const Redactions& found, const std::function<void(std::string_view, std::uint64_t)>& report) const {
   for (std::size_t rule = 0; rule < found.counts.size(); ++rule) {
-    if (found.counts[rule] > 0) tell(names_[rule], found.counts[rule]);
+    if (found.counts[rule] > 0) report(names_[rule], found.counts[rule]);
   }
 }
 

@@ -1,8 +1,6 @@
-// Takes out of clients' texts what the operator named, before anything of them is kept. Built once from the settings, then used by
-// any thread.
+// Redacts clients' texts by the operator's rules before anything is stored. Built once from the settings, then used by any thread.
 //
-// What is taken out is replaced by [redacted:name]. Ids, times, numbers and flags that the service itself goes by stay. Redacting
-// twice is redacting once.
+// Replaces each match by [redacted:name]. Keeps ids, times, numbers and flags on which the service itself relies. Redaction is idempotent.
 #pragma once
 
 #include <cstdint>
@@ -25,25 +23,23 @@ class Redactor {
 
   bool detectors_see_before() const { return see_before_; }
 
-  // A normalized document, or one event of it, without secrets; nothing where there are none. What was taken out is added to `found`.
-  std::optional<std::string> document(model::DocumentKind kind, std::string_view json, Found& found) const;
-  // The same for several that belong together: what is taken out of one is taken out of the others where they repeat it. They are
-  // changed in place.
-  void documents(model::DocumentKind kind, std::span<std::string* const> jsons, Found& found) const;
+  // Returns a normalized document, or one event of it, without secrets; empty if it has none. Adds the redacted values to `found`.
+  std::optional<std::string> document(model::DocumentKind kind, std::string_view json, Redactions& found) const;
+  // The same for several documents that belong together, in place: a secret found in one is also redacted where another repeats it.
+  void documents(model::DocumentKind kind, std::span<std::string* const> jsons, Redactions& found) const;
 
-  // What the detectors said of a run in which that was found: titles, summaries, evidence, reasons, explanations, the parts of
-  // fingerprints.
-  // True if the verdict was changed.
-  bool clean(model::Verdict& verdict, const Found& found) const;
+  // Redacts the verdict on a run with those redactions: titles, summaries, evidence, reasons, explanations, parts of fingerprints. True if
+  // that changed the verdict.
+  bool clean(model::Verdict& verdict, const Redactions& found) const;
 
-  // What an error says of a request, which may quote a part of it: detail, log, pointers and details of faults.
+  // Redacts an error, which may quote the request: detail, log, and the pointers and details of faults.
   void clean(Error& error, std::string_view request) const;
 
-  // Any other text: without what its shape tells, and without values behind names.
+  // Redacts any other text: secrets by shape, and values after names.
   std::string text(std::string_view text) const;
 
-  // How many values each rule took out, as told by the last ones: for the metrics.
-  void each_count(const Found& found, const std::function<void(std::string_view rule, std::uint64_t count)>& tell) const;
+  // Reports how many values each rule redacted, for the metrics.
+  void each_count(const Redactions& found, const std::function<void(std::string_view rule, std::uint64_t count)>& report) const;
 
  private:
   std::optional<std::string> evidence(const model::Evidence& evidence) const;

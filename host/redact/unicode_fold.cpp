@@ -6,7 +6,7 @@
 namespace runwarden::redact {
 namespace {
 
-// Digits of general category Nd come in runs of ten (Unicode 14, DerivedNumericType); these are the zeros.
+// Digits of general category Nd form runs of ten (Unicode 14, DerivedNumericType). These are the zeros.
 constexpr char32_t kZeros[] = {
     0x660,   0x6F0,   0x7C0,   0x966,   0x9E6,   0xA66,   0xAE6,   0xB66,   0xBE6,   0xC66,   0xCE6,   0xD66,   0xDE6,
     0xE50,   0xED0,   0xF20,   0x1040,  0x1090,  0x17E0,  0x1810,  0x1946,  0x19D0,  0x1A80,  0x1A90,  0x1B50,  0x1BB0,
@@ -19,7 +19,7 @@ struct Fold {
   char32_t first, last;
   char32_t as;
 };
-// Categories Zs, Zl, Zp, Pd and Cf, and what looks like a dot or a slash.
+// Categories Zs, Zl, Zp, Pd and Cf, and characters that look like a dot or a slash.
 constexpr Fold kFolds[] = {
     {0x85, 0x85, '\n'},
     {0xA0, 0xA0, ' '},

@@ -1,13 +1,13 @@
-// Characters that are read as an ASCII one. Pure; any thread.
+// Folds characters that look like an ASCII character. Pure; any thread.
 #pragma once
 
 #include <cstdint>
 
 namespace runwarden::redact {
 
-constexpr char32_t kIgnorable = 0xFFFFFFFF;  // nobody sees it
+constexpr char32_t kIgnorable = 0xFFFFFFFF;  // invisible
 
-// The ASCII character that a reader takes it for: a digit, a full-width sign, a space, a dash, a line end; or kIgnorable, or itself.
+// The ASCII character that it looks like (a digit, a full-width sign, a space, a dash, a line end), kIgnorable, or the character itself.
 char32_t folded(char32_t character);
 
 }  // namespace runwarden::redact

@@ -2,10 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <limits>
-
-#include "support/temp_folder.h"
 
 namespace runwarden::auth {
 namespace {
@@ -36,21 +33,6 @@ TEST(CursorSeal, ElsewhereOrForged_ItIsWorthNothing) {
   for (const std::string& text : {std::string(), std::string("A"), std::string("!!"), cursor + "A", cursor.substr(1), cursor + "="}) {
     EXPECT_FALSE(kSeal.open(7, "/v1/runs", text)) << text;
   }
-}
-
-TEST(CursorSeal, OfAFile_IsTheSameAfterARestart_AndMadeAnewWhenCutShort) {
-  const runwarden::test::TempFolder folder;
-  const auto path = folder.path() / "cursor.secret";
-  const auto first = CursorSeal::of_file(path);
-  ASSERT_TRUE(first.ok());
-  const std::string cursor = first->seal(1, "q", {2, 3});
-  EXPECT_EQ(CursorSeal::of_file(path)->open(1, "q", cursor), (model::RecordKey{2, 3}));
-  EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-  std::ofstream(path, std::ios::trunc) << "short";
-  const auto anew = CursorSeal::of_file(path);
-  ASSERT_TRUE(anew.ok());
-  EXPECT_FALSE(anew->open(1, "q", cursor));
-  EXPECT_FALSE(CursorSeal::of_file(folder.path() / "nowhere" / "secret").ok());
 }
 
 }  // namespace

@@ -55,6 +55,19 @@ struct RingTest : testing::Test {
   KeyRing ring{keys.source(), clock};
 };
 
+TEST_F(RingTest, AKeyKnownByItsId_IsLookedUpAnewEachTime) {
+  keys.put(record_of("key_1", "rw_a_b"));
+  const auto principal = ring.admit_id("key_1", Scope::ingest);
+  ASSERT_TRUE(principal.ok());
+  EXPECT_EQ(principal->tenant_name, "acme");
+  EXPECT_EQ(ring.admit_id("key_1", Scope::read).error().code, Code::forbidden);
+  EXPECT_EQ(ring.admit_id("key_2", Scope::ingest).error().code, Code::unauthorized);
+  auto revoked = record_of("key_1", "rw_a_b");
+  revoked.revoked_at_once = true;
+  keys.put(revoked);
+  EXPECT_EQ(ring.admit_id("key_1", Scope::ingest).error().code, Code::unauthorized);
+}
+
 TEST_F(RingTest, WhenTheKeyIsGood_SaysWhoItSpeaksFor) {
   keys.put(record_of("key_1", "rw_a_b"));
   const auto principal = ring.admit({"Bearer rw_a_b"}, Scope::ingest);

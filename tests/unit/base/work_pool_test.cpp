@@ -1,15 +1,17 @@
 #include "base/work_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <future>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <vector>
-
 
 namespace runwarden {
 namespace {
@@ -31,6 +33,26 @@ TEST(WorkPool, WhenFinished_HasDoneWhatWaited_AndTakesNoMore) {
   EXPECT_EQ(done, before);
 }
 
+// The priority of a worker whose pool is made by a thread of priority `nice`, or nothing where this process may not raise its own.
+std::optional<int> nice_of_worker(int nice) {
+  std::optional<int> found;
+  std::thread([&] {
+    if (setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), nice) != 0) return;
+    WorkPool pool(1, [](const std::string&) {});
+    pool.post([&](std::size_t) { found = getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())); });
+    pool.finish();
+  }).join();
+  return found;
+}
+
+TEST(WorkPool, WhenStartedAtARaisedPriority_WorksAtTheNormalOne) {
+  const auto nice = nice_of_worker(-5);
+  if (!nice) GTEST_SKIP() << "this process may not raise its priority";
+  EXPECT_EQ(nice, 0);
+}
+
+TEST(WorkPool, WhenStartedAtALoweredPriority_KeepsIt) { EXPECT_EQ(nice_of_worker(3), 3); }
+
 TEST(WorkPool, ATaskThatThrows_CostsOnlyItself) {
   std::atomic<int> faults{0};
   std::atomic<int> done{0};
@@ -47,27 +69,27 @@ constexpr std::int64_t kAtOnceNs = 1;  // any time that is over
 constexpr std::int64_t kNeverNs = std::numeric_limits<std::int64_t>::max();
 
 // A call that does not return before it is let go.
-class Sleeper final : public WorkPool::Guarded {
+class Sleeper final : public WorkPool::DeadlineTask {
  public:
-  explicit Sleeper(WorkPool::Task instead) : instead_(std::move(instead)) {}
+  explicit Sleeper(WorkPool::Task continuation) : continuation_(std::move(continuation)) {}
   void call() override { let_go.get_future().wait(); }
-  WorkPool::Task instead() override { return instead_; }
+  WorkPool::Task continuation() override { return continuation_; }
 
   std::promise<void> let_go;
 
  private:
-  WorkPool::Task instead_;
+  WorkPool::Task continuation_;
 };
 
 // Until nobody is inside a sleeper any more: they go at the end of the test.
 void wait_for_all(const WorkPool& pool) {
-  while (pool.left_behind() > 0) std::this_thread::yield();
+  while (pool.abandoned() > 0) std::this_thread::yield();
 }
 
-class Quick final : public WorkPool::Guarded {
+class Quick final : public WorkPool::DeadlineTask {
  public:
   void call() override { ++calls; }
-  WorkPool::Task instead() override {
+  WorkPool::Task continuation() override {
     return [](std::size_t) { ADD_FAILURE() << "it was in time"; };
   }
   int calls = 0;
@@ -85,11 +107,11 @@ TEST(WorkPool, WhenAGuardedCallDoesNotReturn_AnotherThreadGoesOnWithItsNumber) {
   std::promise<std::thread::id> first;
   pool.post([&](std::size_t worker) {
     first.set_value(std::this_thread::get_id());
-    in_time.set_value(pool.guard(worker, kAtOnceNs, sleeper));
+    in_time.set_value(pool.run_with_deadline(worker, kAtOnceNs, sleeper));
   });
   EXPECT_EQ(number.get_future().get(), 0u);
   EXPECT_NE(went_on.get_future().get(), first.get_future().get());
-  EXPECT_EQ(pool.left_behind(), 1u);
+  EXPECT_EQ(pool.abandoned(), 1u);
   sleeper.let_go.set_value();
   wait_for_all(pool);
   EXPECT_FALSE(in_time.get_future().get());
@@ -104,7 +126,7 @@ TEST(WorkPool, WhenAGuardedCallReturnsInTime_GoesOnWhereItIs) {
   {
     WorkPool pool(2, [](const std::string&) {});
     pool.post([&](std::size_t worker) {
-      for (int i = 0; i < 1000; ++i) in_time += pool.guard(worker, kNeverNs, quick);
+      for (int i = 0; i < 1000; ++i) in_time += pool.run_with_deadline(worker, kNeverNs, quick);
     });
   }
   EXPECT_EQ(in_time, 1000);
@@ -116,8 +138,8 @@ TEST(WorkPool, WhenItsThreadIsLeftBehind_TheRestOfTheTaskIsDoneByAnother) {
   Sleeper sleeper([&](std::size_t) { instead.set_value(); });
   WorkPool pool(1, [](const std::string&) {});
   pool.post([&](std::size_t worker) {
-    pool.leave_to_others(worker, [&](std::size_t) { rest.set_value(); });
-    EXPECT_FALSE(pool.guard(worker, kAtOnceNs, sleeper));
+    pool.on_abandoned(worker, [&](std::size_t) { rest.set_value(); });
+    EXPECT_FALSE(pool.run_with_deadline(worker, kAtOnceNs, sleeper));
   });
   instead.get_future().wait();
   rest.get_future().wait();
@@ -129,10 +151,10 @@ TEST(WorkPool, WhenItFinishesBesideASleeper_DoesWhatWaitsAndLeavesItBehind) {
   std::atomic<int> done{0};
   Sleeper sleeper([&](std::size_t) { ++done; });
   WorkPool pool(1, [](const std::string&) {});
-  pool.post([&](std::size_t worker) { pool.guard(worker, kAtOnceNs, sleeper); });
+  pool.post([&](std::size_t worker) { pool.run_with_deadline(worker, kAtOnceNs, sleeper); });
   for (int i = 0; i < 100; ++i) pool.post([&](std::size_t) { ++done; });
   pool.finish();
-  EXPECT_EQ(pool.left_behind(), 1u);
+  EXPECT_EQ(pool.abandoned(), 1u);
   EXPECT_EQ(done, 101);
   sleeper.let_go.set_value();
   wait_for_all(pool);
@@ -145,12 +167,12 @@ TEST(WorkPool, WhenItsPatienceIsOver_DropsWhatWaitsAndLeavesBehindWhatIsNotYetLa
   WorkPool pool(1, [](const std::string&) {});
   pool.post([&](std::size_t worker) {
     inside.set_value();
-    EXPECT_FALSE(pool.guard(worker, kNeverNs, sleeper));
+    EXPECT_FALSE(pool.run_with_deadline(worker, kNeverNs, sleeper));
   });
   inside.get_future().wait();
   pool.post([&](std::size_t) { ++done; });
   pool.finish(0);
-  EXPECT_EQ(pool.left_behind(), 1u);
+  EXPECT_EQ(pool.abandoned(), 1u);
   EXPECT_EQ(done, 0);
   sleeper.let_go.set_value();
   wait_for_all(pool);
@@ -163,7 +185,7 @@ TEST(WorkPool, WhenTheSleeperOutlivesThePool_ItsThreadUsesNothingOfIt) {
   {
     WorkPool pool(1, [](const std::string&) {});
     pool.post([&pool, over, sleeper](std::size_t worker) {
-      EXPECT_FALSE(pool.guard(worker, kAtOnceNs, *sleeper));
+      EXPECT_FALSE(pool.run_with_deadline(worker, kAtOnceNs, *sleeper));
       over->set_value();
     });
   }
@@ -179,16 +201,16 @@ TEST(WorkPool, WhenNoMoreThreadsMayBeLeftBehind_SaysSoAndKeepsTheirs) {
   WorkPool pool(1, [&](const std::string& why) {
     if (first.exchange(false)) told.set_value(why);
   });
-  for (std::size_t i = 0; i <= WorkPool::kMostLeftBehind; ++i) {
+  for (std::size_t i = 0; i <= WorkPool::kMaxAbandoned; ++i) {
     sleepers.push_back(std::make_unique<Sleeper>([&](std::size_t) { ++went_on; }));
-    pool.post([&pool, &sleeper = *sleepers.back()](std::size_t worker) { pool.guard(worker, kAtOnceNs, sleeper); });
+    pool.post([&pool, &sleeper = *sleepers.back()](std::size_t worker) { pool.run_with_deadline(worker, kAtOnceNs, sleeper); });
   }
-  EXPECT_NE(told.get_future().get().find("holds up worker 0 of 1: 256 threads are left behind already"), std::string::npos);
-  EXPECT_EQ(pool.left_behind(), WorkPool::kMostLeftBehind);
+  EXPECT_NE(told.get_future().get().find("blocks worker 0 of 1: 256 threads are abandoned already"), std::string::npos);
+  EXPECT_EQ(pool.abandoned(), WorkPool::kMaxAbandoned);
   for (const auto& sleeper : sleepers) sleeper->let_go.set_value();
   pool.finish();
   wait_for_all(pool);
-  EXPECT_GE(went_on, WorkPool::kMostLeftBehind);
+  EXPECT_GE(went_on, WorkPool::kMaxAbandoned);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ detectors:
   ASSERT_TRUE(settings.ok()) << settings.error().detail;
   EXPECT_THAT(shown(*settings), ElementsAre(R"(expensive_loop expensive_loop.so {"repeats":3,"on":"yes","names":["5","x"]})",
                                             "com.example-x com.example-x.so {} optional"));
-  EXPECT_EQ(without_folder(settings->detectors.entries[0].place), "runwarden.yaml:4:7");
+  EXPECT_EQ(without_folder(settings->detectors.entries[0].location), "runwarden.yaml:4:7");
   EXPECT_THAT(settings->warnings, ElementsAre());
 }
 
@@ -172,7 +172,7 @@ detectors:
 )");
   ASSERT_TRUE(settings.ok()) << settings.error().detail;
   const auto where = [&](const std::string& tenant, const std::string& key, const std::string& pointer) {
-    return without_folder(settings->places.where(tenant, key, pointer));
+    return without_folder(settings->locations.where(tenant, key, pointer));
   };
   EXPECT_EQ(where("", "loop", "/repeats"), "detectors.d/loop.yaml:3:12");
   EXPECT_EQ(where("", "loop", "/tables/0/name"), "detectors.d/loop.yaml:5:14");
@@ -183,9 +183,9 @@ detectors:
   EXPECT_EQ(where("other", "loop", "/repeats"), "detectors.d/loop.yaml:3:12");
   EXPECT_EQ(where("", "bare", "/anything"), "runwarden.yaml:4:55");
   EXPECT_EQ(where("", "unknown", ""), "");
-  EXPECT_EQ(without_folder(settings->places.fault("", "loop", "/tables/0/name", "expected a name")),
+  EXPECT_EQ(without_folder(settings->locations.fault("", "loop", "/tables/0/name", "expected a name")),
             "config: detectors.loop.settings.tables[0].name (detectors.d/loop.yaml:5:14): expected a name");
-  EXPECT_EQ(without_folder(settings->places.fault("acme", "loop", "/repeats", "too few")),
+  EXPECT_EQ(without_folder(settings->locations.fault("acme", "loop", "/repeats", "too few")),
             "config: detectors.tenants.acme.settings.loop.repeats (runwarden.yaml:6:39): too few");
 }
 

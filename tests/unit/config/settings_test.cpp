@@ -41,6 +41,9 @@ TEST_F(SettingsTest, WhenTheFileIsEmpty_HasTheDefaultsOfTheDesign) {
   EXPECT_EQ(settings->limits.body_timeout_ms, 30'000);
   EXPECT_EQ(settings->buffer.idle_timeout_ms, 300'000);
   EXPECT_EQ(settings->buffer.max_age_ms, 86'400'000);
+  EXPECT_EQ(settings->buffer.otlp_root_grace_ms, 10'000);
+  EXPECT_EQ(settings->buffer.otlp_idle_timeout_ms, 900'000);
+  EXPECT_EQ(settings->limits.otlp_max_body_bytes, 67'108'864);
   EXPECT_EQ(settings->store.path, "/var/lib/runwarden");
   EXPECT_EQ(settings->store.map_size_bytes, 68'719'476'736);
   EXPECT_EQ(settings->store.max_commit_records, 512);

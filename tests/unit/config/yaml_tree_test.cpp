@@ -108,7 +108,7 @@ TEST(YamlTree, WhenANulByteStandsInIt_IsRefused) {
   std::vector<Fault> faults;
   EXPECT_EQ(parse_yaml(std::string("a: b\0c", 6), "f.yaml", faults), nullptr);
   ASSERT_EQ(faults.size(), 1u);
-  EXPECT_EQ(faults[0].place.text(), "f.yaml:1:5");
+  EXPECT_EQ(faults[0].location.text(), "f.yaml:1:5");
 }
 
 TEST(YamlTree, WhenNestedTooDeeply_IsRefusedNotCrashed) {
@@ -146,12 +146,12 @@ TEST(AtPointer, FindsThePartOrTheInnermostOneOnTheWay) {
   std::vector<Fault> faults;
   const NodePtr root = parse_yaml("a:\n  - x\n  - b/c: {~t: 5}\n", "f.yaml", faults);
   ASSERT_TRUE(root);
-  EXPECT_EQ(at_pointer(*root, "").place.text(), "f.yaml:1:1");
-  EXPECT_EQ(at_pointer(*root, "/a/0").place.text(), "f.yaml:2:5");
+  EXPECT_EQ(at_pointer(*root, "").location.text(), "f.yaml:1:1");
+  EXPECT_EQ(at_pointer(*root, "/a/0").location.text(), "f.yaml:2:5");
   EXPECT_EQ(at_pointer(*root, "/a/1/b~1c/~0t").text, "5");
-  EXPECT_EQ(at_pointer(*root, "/a/7").place.text(), at_pointer(*root, "/a").place.text());
+  EXPECT_EQ(at_pointer(*root, "/a/7").location.text(), at_pointer(*root, "/a").location.text());
   EXPECT_EQ(at_pointer(*root, "/a/0/deeper/still").text, "x");
-  EXPECT_EQ(at_pointer(*root, "/nothing").place.text(), "f.yaml:1:1");
+  EXPECT_EQ(at_pointer(*root, "/nothing").location.text(), "f.yaml:1:1");
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // Paths: /echo answers the body; /late answers it from a pool of threads after a small delay; /hold keeps it until
 // release(); /lines counts lines; /big answers query-many bytes; /missing is refused with 404; /throw-head and /throw-body
-// throw; /drop lets go of its ticket. Answers of /big and /hold have a lease of `budget`. Members are guarded by mutex_.
+// throw; /drop lets go of its responder; /hang-up hangs up. Answers of /big and /hold have a lease of `budget`. Members are guarded by mutex_.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct SeenAnswer {
   std::string client;
   std::uint64_t request_bytes = 0;
   std::uint64_t answer_bytes = 0;
-  bool had_exchange = false;
+  bool had_request_handler = false;
   bool delivered = false;
 };
 
@@ -58,7 +58,7 @@ class EchoHandler final : public Handler {
     if (head.path == "/throw-head") throw std::runtime_error("on purpose");
     if (head.path == "/missing" || head.path.size() > 4000) return problem({Code::not_found, "nothing is there", {}, {}}, head.request_id);
     Accepted accepted;
-    accepted.exchange = std::make_unique<EchoExchange>(*this, head.path, head.query);
+    accepted.request_handler = std::make_unique<EchoRequestHandler>(*this, head.path, head.query);
     accepted.form = head.path == "/lines" ? BodyForm::lines : BodyForm::whole;
     accepted.max_body_bytes = max_body_bytes;
     accepted.max_batch_bytes = max_batch_bytes;
@@ -74,7 +74,7 @@ class EchoHandler final : public Handler {
   void on_answered(const Answered& answered) override {
     const std::lock_guard lock(mutex_);
     seen_.push_back({answered.status, answered.head ? answered.head->path : std::string(), answered.request_id, answered.client,
-                     answered.request_bytes, answered.answer_bytes, answered.exchange != nullptr, answered.delivered});
+                     answered.request_bytes, answered.answer_bytes, answered.request_handler != nullptr, answered.delivered});
     changed_.notify_all();
   }
 
@@ -85,7 +85,7 @@ class EchoHandler final : public Handler {
       const std::lock_guard lock(mutex_);
       held.swap(held_);
     }
-    for (auto& one : held) one.ticket.send(leased_reply_of(std::move(one.body)));
+    for (auto& one : held) one.responder.send(leased_reply_of(std::move(one.body)));
   }
   bool wait_held(std::size_t count) {
     std::unique_lock lock(mutex_);
@@ -128,37 +128,38 @@ class EchoHandler final : public Handler {
     return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return bool(held_batch_); });
   }
   void release_batch() {
-    std::unique_ptr<Ticket> ticket;
+    std::unique_ptr<Responder> responder;
     {
       const std::lock_guard lock(mutex_);
-      ticket = std::move(held_batch_);
+      responder = std::move(held_batch_);
     }
-    if (ticket) ticket->more();
+    if (responder) responder->read_more();
   }
 
  private:
   struct Held {
     std::string body;
-    Ticket ticket;
+    Responder responder;
   };
 
-  class EchoExchange final : public Exchange {
+  class EchoRequestHandler final : public RequestHandler {
    public:
-    EchoExchange(EchoHandler& handler, std::string path, std::string query)
+    EchoRequestHandler(EchoHandler& handler, std::string path, std::string query)
         : handler_(handler), path_(std::move(path)), query_(std::move(query)) {}
 
-    void on_body(std::string body, Ticket ticket) override {
+    void on_body(std::string body, Responder responder) override {
       if (path_ == "/throw-body") throw std::runtime_error("on purpose");
       if (path_ == "/drop") return;
-      if (path_ == "/big") return ticket.send(handler_.leased_reply_of(std::string(std::stoull(query_), 'x')));
+      if (path_ == "/hang-up") return responder.hang_up();
+      if (path_ == "/big") return responder.send(handler_.leased_reply_of(std::string(std::stoull(query_), 'x')));
       if (path_ == "/empty") {
         Reply reply;
         reply.status = 204;
-        return ticket.send(std::move(reply));
+        return responder.send(std::move(reply));
       }
-      if (path_ == "/late") return handler_.keep(handler_.late_, {std::move(body), std::move(ticket)});
-      if (path_ == "/hold") return handler_.keep(handler_.held_, {std::move(body), std::move(ticket)});
-      ticket.send(reply_of(std::move(body)));
+      if (path_ == "/late") return handler_.keep(handler_.late_, {std::move(body), std::move(responder)});
+      if (path_ == "/hold") return handler_.keep(handler_.held_, {std::move(body), std::move(responder)});
+      responder.send(reply_of(std::move(body)));
     }
 
     std::optional<Error> recheck() override {
@@ -167,7 +168,7 @@ class EchoHandler final : public Handler {
       return Error{Code::unauthorized, "the key was revoked", {}, {}};
     }
 
-    void on_lines(LineBatch batch, Ticket ticket) override {
+    void on_lines(LineBatch batch, Responder responder) override {
       const bool last = batch.last;
       const auto end = batch.end;
       const int fault = http_status(batch.fault.code);
@@ -177,14 +178,14 @@ class EchoHandler final : public Handler {
       if (last) {
         Reply reply = reply_of(query_.empty() ? std::to_string(lines_) : std::string(std::stoull(query_), 'x'));
         if (end != LineBatch::End::complete) reply.status = end == LineBatch::End::broken_off ? fault : 413;
-        return ticket.send(std::move(reply));
+        return responder.send(std::move(reply));
       }
       if (handler_.hold_batches) {
-        handler_.held_batch_ = std::make_unique<Ticket>(std::move(ticket));
+        handler_.held_batch_ = std::make_unique<Responder>(std::move(responder));
         handler_.changed_.notify_all();
         return;
       }
-      ticket.more();
+      responder.read_more();
     }
 
    private:
@@ -231,7 +232,7 @@ class EchoHandler final : public Handler {
       late_.erase(place);
       lock.unlock();
       for (unsigned i = random() % 64; i > 0; --i) std::this_thread::yield();
-      one.ticket.send(reply_of(std::move(one.body)));
+      one.responder.send(reply_of(std::move(one.body)));
       lock.lock();
     }
   }
@@ -240,7 +241,7 @@ class EchoHandler final : public Handler {
   std::condition_variable changed_;
   std::deque<Held> late_;
   std::deque<Held> held_;
-  std::unique_ptr<Ticket> held_batch_;
+  std::unique_ptr<Responder> held_batch_;
   std::vector<SeenAnswer> seen_;
   std::vector<LineBatch> batches_;
   std::set<std::thread::id> workers_;

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 BodyPlan whole_plan(std::uint64_t limit, bool gzip = false) {
   BodyPlan plan;
   plan.max_body_bytes = limit;
-  plan.gzip = gzip;
+  plan.coding = gzip ? Coding::gzip : Coding::identity;
   return plan;
 }
 
@@ -388,7 +388,7 @@ TEST(BodyReader, WhenLinesAreCutAnywhere_CountsAndSplitsThemAlike) {
   for (const bool gzip : {false, true}) {
     for (std::size_t piece = 1; piece <= text.size(); ++piece) {
       auto plan = lines_plan(10);
-      plan.gzip = gzip;
+      plan.coding = gzip ? Coding::gzip : Coding::identity;
       BodyReader reader(plan);
       LineBatch::End end{};
       const auto lines = all_lines(reader, gzip ? gzip_text(text) : text, end, piece);
@@ -409,7 +409,7 @@ TEST(BodyReader, WhenALineIsOverTheLimit_EndsTheBodyBeforeIt) {
     for (const bool gzip : {false, true}) {
       for (std::size_t piece = 1; piece <= 20; ++piece) {
         auto plan = lines_plan(10);
-        plan.gzip = gzip;
+        plan.coding = gzip ? Coding::gzip : Coding::identity;
         BodyReader reader(plan);
         LineBatch last;
         const std::string wire = gzip ? gzip_text(text) : text;
@@ -450,7 +450,7 @@ TEST(BodyReader, WhenABatchOfLinesIsFull_PausesUntilResumed) {
   for (int i = 0; i < 10 * 1024; ++i) text += line;
   for (const bool gzip : {false, true}) {
     auto plan = lines_plan(2000);
-    plan.gzip = gzip;
+    plan.coding = gzip ? Coding::gzip : Coding::identity;
     BodyReader reader(plan);
     std::string wire = gzip ? gzip_text(text) : text;
     wire.erase(0, reader.put(wire));
@@ -487,7 +487,7 @@ TEST(BodyReader, WhenLinesAreOverALimit_EndsTheBatchThere) {
   EXPECT_EQ(all_lines(exact, "1\n\n2\n\n", end, 100).size(), 2u);
   EXPECT_EQ(end, LineBatch::End::complete);
   auto plan = lines_plan(100);
-  plan.gzip = true;
+  plan.coding = Coding::gzip;
   BodyReader broken(plan);
   all_lines(broken, gzip_text("1\n2\n").substr(0, 15), end, 100);
   EXPECT_EQ(end, LineBatch::End::bad_encoding);

@@ -97,8 +97,8 @@ TEST(HttpServer, WhenAnswered_TellsTheHandlerOfIt) {
   EXPECT_EQ(seen[0].request_bytes, 5u);
   EXPECT_GT(seen[0].answer_bytes, 5u);
   EXPECT_EQ(seen[0].client, "127.0.0.1");
-  EXPECT_TRUE(seen[0].had_exchange);
-  EXPECT_FALSE(seen[1].had_exchange);
+  EXPECT_TRUE(seen[0].had_request_handler);
+  EXPECT_FALSE(seen[1].had_request_handler);
   EXPECT_EQ(seen[1].status, 404);
 }
 
@@ -256,6 +256,20 @@ TEST(HttpServer, WhenTheHandlerThrowsOrDropsItsTicket_Answers500AndGoesOn) {
     EXPECT_THAT(answer->body, HasSubstr("\"code\":\"internal\""));
   }
   EXPECT_TRUE(served(client));
+}
+
+TEST(HttpServer, WhenTheHandlerHangsUp_TheClientGetsNoAnswerAndOthersAreServed) {
+  Running running;
+  auto client = HttpClient::to(running.port());
+  client.send(post_request("/hang-up", "x"));
+  EXPECT_FALSE(client.answer());
+  const auto seen = running.handler.wait_seen(1);
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].path, "/hang-up");
+  EXPECT_EQ(seen[0].answer_bytes, 0u);
+  EXPECT_FALSE(seen[0].delivered);
+  auto other = HttpClient::to(running.port());
+  EXPECT_TRUE(served(other));
 }
 
 TEST(HttpServer, WhenTheClientHalfCloses_StillGetsItsAnswers) {

@@ -24,7 +24,7 @@ std::vector<std::string> found(std::string_view text, KindSet kinds) {
   const NormalText normal(text);
   std::vector<std::string> all;
   for (auto one = find_secret(normal.text(), 0, kinds); one; one = find_secret(normal.text(), one->at.end, kinds)) {
-    const Stretch at = normal.written(one->at);
+    const TextRange at = normal.written(one->at);
     all.emplace_back(text.substr(at.begin, at.end - at.begin));
   }
   return all;

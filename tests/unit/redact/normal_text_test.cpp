@@ -18,8 +18,8 @@ std::string written_of(std::string_view written, std::string_view part) {
   const NormalText normal(written);
   const std::size_t at = normal.text().find(part);
   if (at == std::string_view::npos) return "not said: " + said(written);
-  const Stretch stretch = normal.written({at, at + part.size()});
-  return std::string(written.substr(stretch.begin, stretch.end - stretch.begin));
+  const TextRange range = normal.written({at, at + part.size()});
+  return std::string(written.substr(range.begin, range.end - range.begin));
 }
 
 TEST(NormalText, SaysWhatIsEscaped) {
@@ -74,7 +74,7 @@ TEST(NormalText, EachByteIsCoveredOnceAndInOrder) {
   const NormalText normal(text);
   std::size_t last = 0;
   for (std::size_t i = 0; i < normal.text().size(); ++i) {
-    const Stretch one = normal.written({i, i + 1});
+    const TextRange one = normal.written({i, i + 1});
     EXPECT_LT(one.begin, one.end);
     EXPECT_GE(one.end, last);
     last = one.end;

@@ -24,7 +24,7 @@ const model::RedactRule kEmail{By::kind, "email", "email"};
 const model::RedactRule kToken{By::kind, "token", "token"};
 
 std::string redacted(const model::RedactSettings& settings, std::string_view json, DocumentKind kind = DocumentKind::run) {
-  Found found;
+  Redactions found;
   return Redactor(settings).document(kind, json, found).value_or(std::string(json));
 }
 
@@ -123,6 +123,22 @@ TEST(Redactor, APointerIntoARunMeansItsEventsToo) {
   check(all, {{R"({"steps":[{"extra":1}]})", R"({"steps":[{"extra":"[redacted:extra]"}]})"}});
 }
 
+TEST(Redactor, APointerIntoARunMeansTheSpansOfATraceToo) {
+  const auto all = rules({{By::pointer, "/steps/*/outputSummary", "output"}, {By::pointer, "/outcomeSummary", "outcome"}, {By::pointer, "/userRequestText", "request"},
+                          {By::pointer, "/metadata/sessionId", "session"}});
+  check(all,
+        {
+            {R"({"type":"otlp_span","spanId":"4111111111111111","outputSummary":"x","inputSummary":"y"})",
+             R"({"type":"otlp_span","spanId":"4111111111111111","outputSummary":"[redacted:output]","inputSummary":"y"})"},
+            {R"({"userRequestText":"hi","outcomeSummary":"done","errorMessage":"no","metadata":{"sessionId":"s"},"from":"a=b"})",
+             R"({"userRequestText":"[redacted:request]","outcomeSummary":"[redacted:outcome]","errorMessage":"[redacted:outcome]",)"
+             R"("metadata":{"sessionId":"[redacted:session]"},"from":"a=b"})"},
+        },
+        DocumentKind::span);
+  const char* kept = R"({"type":"otlp_span","spanId":"4111111111111111","parentSpanId":"4111111111111111","spanKind":"tool","status":"failed"})";
+  check(rules({kCard, {By::key, "*span*", "s"}, {By::key, "status", "s"}}), {{kept, kept}}, DocumentKind::span);
+}
+
 TEST(Redactor, LeavesAloneWhatTheServiceGoesBy) {
   const auto all =
       rules({kEmail, kCard, {By::key, "*id", "id"}, {By::key, "steps", "steps"}, {By::key, "*at*", "at"}, {By::key, "*count*", "n"}});
@@ -139,7 +155,7 @@ TEST(Redactor, LeavesAloneWhatTheServiceGoesBy) {
 
 TEST(Redactor, CountsValuesByRule) {
   const Redactor redactor(rules({kCard, kEmail, {By::key, "password", "password"}}));
-  Found found;
+  Redactions found;
   redactor.document(DocumentKind::run, R"({"a":"b@c.de, d@e.fg","b":{"password":{"x":1,"y":2}},"c":"{\"password\":\"z\"}"})", found);
   std::map<std::string, std::uint64_t> counts;
   redactor.each_count(found, [&](std::string_view rule, std::uint64_t count) { counts[std::string(rule)] = count; });
@@ -156,7 +172,7 @@ TEST(Redactor, WhatIsTakenOutIsTakenOutWhereverTheDocumentRepeatsIt) {
       R"("d":"[redacted:letter]","e":"He wrote: [redacted:letter] Indeed."})");
   std::string first = R"({"input":"{\"password\":\"hunter2\"}"})";
   std::string second = R"({"error":"no hunter2","n":1234567})";
-  Found found;
+  Redactions found;
   Redactor(rules({{By::key, "password", "password"}})).documents(DocumentKind::event, std::vector<std::string*>{&first, &second}, found);
   EXPECT_EQ(second, R"({"error":"no [redacted:password]","n":1234567})");
 }
@@ -175,7 +191,7 @@ TEST(Redactor, ADeeplyNestedStringOfJsonIsDoneAtOnce) {
 
 TEST(Redactor, CleansWhatDetectorsSay) {
   const Redactor redactor(rules({kCard, {By::key, "password", "password"}, {By::pointer, "/steps/*/outputSummary", "output"}}));
-  Found found;
+  Redactions found;
   ASSERT_TRUE(redactor.document(DocumentKind::run,
                                 R"({"steps":[{"inputSummary":"{\"password\":\"hunter2\"}","outputSummary":"Your refund to the old account )"
                                 R"(is done."}],"userRequestText":"4111111111111111"})",
@@ -214,7 +230,7 @@ TEST(Redactor, CleansWhatDetectorsSay) {
 
 TEST(Redactor, KnowsAgainWhatADetectorQuotesInEscapes) {
   const Redactor redactor(rules({{By::key, "password", "password"}}));
-  Found found;
+  Redactions found;
   ASSERT_TRUE(redactor.document(DocumentKind::run, R"({"steps":[{"inputSummary":"{\"password\":\"Zo\u00eb/hunter\"}"}]})", found));
   model::Verdict verdict;
   model::Finding finding;

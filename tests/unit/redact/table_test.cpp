@@ -27,14 +27,14 @@ void check_in_document(const Row& row, const Redactor& redactor) {
   const std::string cut = "sent {\"note\": \"" + escaped(row.text) + "\", \"mo";
   const std::string cut_twice = "sent {\\\"note\\\": \\\"" + escaped(escaped(row.text)) + "\\\", \\\"mo";
   const json run{{"plain", row.text}, {"inJson", in_json}, {"cut", cut}, {"cutTwice", cut_twice}};
-  Found found;
+  Redactions found;
   const std::string out = redactor.document(model::DocumentKind::run, run.dump(), found).value_or(run.dump());
   const json after = json::parse(out);
   EXPECT_EQ(after["plain"], row.becomes);
   EXPECT_EQ(after["inJson"], (json{{"note", row.becomes}}.dump()));
   EXPECT_EQ(after["cut"], "sent {\"note\": \"" + escaped(row.becomes) + "\", \"mo");
   EXPECT_EQ(after["cutTwice"], "sent {\\\"note\\\": \\\"" + escaped(escaped(row.becomes)) + "\\\", \\\"mo");
-  Found again;
+  Redactions again;
   EXPECT_EQ(redactor.document(model::DocumentKind::run, out, again).value_or(out), out) << "twice";
 }
 

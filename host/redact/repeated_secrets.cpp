@@ -1,4 +1,4 @@
-#include "redact/echoes.h"
+#include "redact/repeated_secrets.h"
 
 #include <charconv>
 #include <vector>
@@ -9,12 +9,13 @@
 namespace runwarden::redact {
 namespace {
 
-constexpr int kMaxDepth = 1000;  // of documents that were checked before
+constexpr int kMaxDepth = 1000;  // documents are validated before they get here
 
-// Writes the document again, its texts and numbers without what they repeat.
-class EchoWalk final : public JsonEvents {
+// Copies the document with repetitions replaced in its texts and numbers.
+class RepeatedSecretsWriter final : public JsonEvents {
  public:
-  EchoWalk(const Quotes& quotes, model::DocumentKind kind, Found& found) : quotes_(quotes), kind_(kind), found_(found) {}
+  RepeatedSecretsWriter(const SecretMatcher& matcher, model::DocumentKind kind, Redactions& found)
+      : matcher_(matcher), kind_(kind), found_(found) {}
 
   std::string out;
   bool changed = false;
@@ -22,7 +23,7 @@ class EchoWalk final : public JsonEvents {
   bool scalar(const JsonScalar& value) override {
     if (in_array()) step_into({});
     const bool worded = value.type == JsonScalar::Type::string || value.type == JsonScalar::Type::number;
-    std::string without = worded && !kept_ ? quotes_.without(value.text, found_) : std::string(value.text);
+    std::string without = worded && !kept_ ? matcher_.without(value.text, found_) : std::string(value.text);
     if (without == value.text) {
       write_json_scalar(writer_, value);
       return true;
@@ -70,9 +71,9 @@ class EchoWalk final : public JsonEvents {
     return true;
   }
 
-  const Quotes& quotes_;
+  const SecretMatcher& matcher_;
   model::DocumentKind kind_;
-  Found& found_;
+  Redactions& found_;
   JsonWriter writer_{out};
   std::vector<Frame> frames_;
   model::DocumentPlace place_ = model::DocumentPlace::root;
@@ -81,13 +82,14 @@ class EchoWalk final : public JsonEvents {
 
 }  // namespace
 
-std::optional<std::string> without_echoes(const Quotes& quotes, model::DocumentKind kind, std::string_view json, Found& found) {
-  Found again;
-  EchoWalk walk(quotes, kind, again);
-  static_cast<void>(parse_json(json, kMaxDepth, walk));
-  if (!walk.changed) return std::nullopt;
+std::optional<std::string> without_repeated_secrets(const SecretMatcher& matcher, model::DocumentKind kind, std::string_view json,
+                                                    Redactions& found) {
+  Redactions again;
+  RepeatedSecretsWriter writer(matcher, kind, again);
+  static_cast<void>(parse_json(json, kMaxDepth, writer));
+  if (!writer.changed) return std::nullopt;
   found.add(std::move(again));
-  return std::move(walk.out);
+  return std::move(writer.out);
 }
 
 }  // namespace runwarden::redact

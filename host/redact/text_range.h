@@ -1,4 +1,4 @@
-// A part of a text. A value; any thread.
+// A range of bytes in a text. A value; any thread.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 namespace runwarden::redact {
 
 // The bytes from begin to end.
-struct Stretch {
+struct TextRange {
   std::size_t begin = 0;
   std::size_t end = 0;
 };

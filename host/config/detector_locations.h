@@ -1,5 +1,5 @@
-// Where the settings of each detector were written, so that a fault that the detector itself finds, by JSON Pointer (RFC 6901)
-// into its settings, is told with file, line and column. A value; any thread.
+// Locations of the detectors' settings, so that a fault that a detector reports by JSON Pointer (RFC 6901) into its settings can be shown
+// with file, line and column. A value; any thread.
 #pragma once
 
 #include <map>
@@ -12,13 +12,13 @@ namespace runwarden::config {
 
 struct Node;
 
-class DetectorPlaces {
+class DetectorLocations {
  public:
-  // The settings that every tenant has (an empty tenant), or those of one tenant with the common ones under them.
+  // Records the default settings (empty tenant), or the settings of a tenant merged over the defaults.
   void note(const std::string& tenant, const std::string& detector, std::shared_ptr<const Node> settings);
 
-  // "runwarden.yaml:41:12" of what the pointer names, or of the innermost part on the way that was written.
-  // Empty for a detector that nothing is known of. An empty tenant means every tenant.
+  // "runwarden.yaml:41:12", the location of the value at the pointer or else of its innermost ancestor that exists. Empty for an unknown
+  // detector. Empty tenant: the default settings.
   std::string where(const std::string& tenant, const std::string& detector, std::string_view pointer) const;
 
   // "config: detectors.expensive_loop.settings.repeats (runwarden.yaml:41:12): <detail>"

@@ -1,4 +1,4 @@
-#include "redact/quotes.h"
+#include "redact/secret_matcher.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,20 +8,20 @@
 namespace runwarden::redact {
 namespace {
 
-constexpr std::size_t kStretch = 12;
+constexpr std::size_t kWindow = 12;
 constexpr std::size_t kLongestShort = 24;
 constexpr std::size_t kShortest = 3;
-constexpr std::size_t kShortestInWords = 6;  // shorter ones are found as words alone
-constexpr std::size_t kShortestInText = 12;  // the same in a document
-constexpr std::size_t kShortestCut = 4;      // beginning of a secret, where the text ends
+constexpr std::size_t kShortestInWords = 6;  // shorter ones match only as words
+constexpr std::size_t kShortestInText = 12;  // likewise in a document
+constexpr std::size_t kShortestCut = 4;      // beginning of a secret at the end of the text
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 struct Folded {
   std::string text;
-  std::vector<std::size_t> places;  // of each character in the text it was made from
+  std::vector<std::size_t> places;  // index of each character in the original text
 };
 
-// What the text says in small letters, without spaces, dashes and line ends.
+// The text in lower case without spaces, dashes and line ends.
 Folded folded(const NormalText& normal) {
   const std::string_view text = normal.text();
   Folded out;
@@ -40,8 +40,8 @@ std::string folded_text(std::string_view text) {
   return folded(NormalText(text)).text;
 }
 
-std::size_t hash_of(std::string_view stretch) {
-  return std::hash<std::string_view>()(stretch);
+std::size_t hash_of(std::string_view window) {
+  return std::hash<std::string_view>()(window);
 }
 
 std::size_t shared_length(std::string_view a, std::string_view b) {
@@ -53,7 +53,7 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// A quote that was cut ends with the text, with a closing mark or with dots.
+// A truncated quotation ends with the text, a closing mark or an ellipsis.
 bool is_cut(std::string_view text, std::size_t after) {
   const std::string_view rest = text.substr(after);
   return rest.empty() || rest[0] == '"' || rest[0] == '\'' || rest.starts_with("...") || rest.starts_with("\xE2\x80\xA6") ||
@@ -62,29 +62,30 @@ bool is_cut(std::string_view text, std::size_t after) {
 
 }  // namespace
 
-Quotes::Quotes(const Rules& rules, const std::vector<Found::Secret>& secrets, const std::vector<std::string_view>& texts) : rules_(rules) {
+SecretMatcher::SecretMatcher(const Rules& rules, const std::vector<Redactions::Secret>& secrets, const std::vector<std::string_view>& texts)
+    : rules_(rules) {
   std::unordered_map<std::size_t, std::size_t> wanted;
   const bool some_long = std::any_of(secrets.begin(), secrets.end(), [](const auto& one) { return one.text.size() > kLongestShort; });
   for (const std::string_view text : some_long ? texts : std::vector<std::string_view>()) {
     const std::string all = folded_text(text);
-    for (std::size_t i = 0; i + kStretch <= all.size(); ++i) wanted.emplace(hash_of(std::string_view(all).substr(i, kStretch)), kNone);
+    for (std::size_t i = 0; i + kWindow <= all.size(); ++i) wanted.emplace(hash_of(std::string_view(all).substr(i, kWindow)), kNone);
   }
-  for (const Found::Secret& secret : secrets) {
+  for (const Redactions::Secret& secret : secrets) {
     std::string all = folded_text(secret.text);
     if (all.size() >= kShortest && all.size() <= kLongestShort) short_.push_back({std::move(all), secret.rule});
     if (all.size() <= kLongestShort) continue;
-    for (std::size_t i = 0; i + kStretch <= all.size(); ++i) {
-      const auto found = wanted.find(hash_of(std::string_view(all).substr(i, kStretch)));
-      if (found != wanted.end()) stretches_.emplace(found->first, secret.rule);
+    for (std::size_t i = 0; i + kWindow <= all.size(); ++i) {
+      const auto found = wanted.find(hash_of(std::string_view(all).substr(i, kWindow)));
+      if (found != wanted.end()) windows_.emplace(found->first, secret.rule);
     }
   }
   sort_pieces();
 }
 
-// Long ones in pieces that are looked for each by itself: where the whole stands again, all of them do.
-Quotes::Quotes(const Rules& rules, const std::vector<Found::Secret>& secrets) : rules_(rules), of_document_(true) {
-  for (const Found::Secret& secret : secrets) {
-    if (secret.by == Found::Secret::By::shape) continue;
+// Splits long secrets into pieces that match separately: where the whole secret occurs, all pieces do.
+SecretMatcher::SecretMatcher(const Rules& rules, const std::vector<Redactions::Secret>& secrets) : rules_(rules), of_document_(true) {
+  for (const Redactions::Secret& secret : secrets) {
+    if (secret.by == Redactions::Secret::By::shape) continue;
     const std::string all = folded_text(secret.text);
     if (all.size() < kShortestInWords) continue;
     const std::size_t pieces = (all.size() + kLongestShort - 1) / kLongestShort;
@@ -96,7 +97,7 @@ Quotes::Quotes(const Rules& rules, const std::vector<Found::Secret>& secrets) : 
   sort_pieces();
 }
 
-void Quotes::sort_pieces() {
+void SecretMatcher::sort_pieces() {
   const auto before = [](const Short& a, const Short& b) { return a.folded < b.folded; };
   std::stable_sort(short_.begin(), short_.end(), before);
   const auto same = [](const Short& a, const Short& b) { return a.folded == b.folded; };
@@ -104,8 +105,8 @@ void Quotes::sort_pieces() {
   for (const Short& one : short_) begins_.set(static_cast<unsigned char>(one.folded[0]));
 }
 
-// The longest of the short secrets that the text begins with; else the one that it begins like.
-Quotes::Fit Quotes::fit(std::string_view text) const {
+// The longest short secret that the text begins with, or else the one with the longest common prefix.
+SecretMatcher::Fit SecretMatcher::fit(std::string_view text) const {
   Fit best;
   for (std::string_view like = text.substr(0, kLongestShort); !like.empty();) {
     const auto after =
@@ -122,21 +123,21 @@ Quotes::Fit Quotes::fit(std::string_view text) const {
   return best;
 }
 
-// For each byte of the text the rule that hides it, or kNone.
-std::vector<std::size_t> Quotes::hidden(std::string_view text, std::string_view all, const std::vector<std::size_t>& places) const {
+// The rule that redacts each byte of the text, or kNone.
+std::vector<std::size_t> SecretMatcher::hidden(std::string_view text, std::string_view all, const std::vector<std::size_t>& places) const {
   std::vector<std::size_t> rules(text.size(), kNone);
   const auto hide = [&](std::size_t from, std::size_t length, std::size_t rule) {
     const auto inside = [&](std::size_t at) { return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
     std::size_t begin = places[from];
     std::size_t end = places[from + length - 1] + 1;
-    while (begin > 0 && inside(begin)) --begin;  // no character is cut
+    while (begin > 0 && inside(begin)) --begin;  // keep characters whole
     while (inside(end)) ++end;
     std::fill(rules.begin() + static_cast<std::ptrdiff_t>(begin), rules.begin() + static_cast<std::ptrdiff_t>(end), rule);
   };
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!stretches_.empty() && i + kStretch <= all.size()) {
-      const auto found = stretches_.find(hash_of(all.substr(i, kStretch)));
-      if (found != stretches_.end()) hide(i, kStretch, found->second);
+    if (!windows_.empty() && i + kWindow <= all.size()) {
+      const auto found = windows_.find(hash_of(all.substr(i, kWindow)));
+      if (found != windows_.end()) hide(i, kWindow, found->second);
     }
     if (!begins_.test(static_cast<unsigned char>(all[i])) || rules[places[i]] != kNone) continue;
     const Fit one = fit(all.substr(i));
@@ -153,7 +154,7 @@ std::vector<std::size_t> Quotes::hidden(std::string_view text, std::string_view 
   return rules;
 }
 
-std::string Quotes::without(std::string_view text, Found& found) const {
+std::string SecretMatcher::without(std::string_view text, Redactions& found) const {
   const NormalText normal(text);
   const Folded all = folded(normal);
   const std::vector<std::size_t> rules = hidden(normal.text(), all.text, all.places);
@@ -163,7 +164,7 @@ std::string Quotes::without(std::string_view text, Found& found) const {
     std::size_t end = i + 1;
     while (end < rules.size() && rules[end] == rules[i]) ++end;
     if (rules[i] != kNone) {
-      const Stretch at = normal.written({i, end});
+      const TextRange at = normal.written({i, end});
       out.append(text.substr(done, at.begin - done)).append(rules_.markers[rules[i]]);
       found.count(rules[i]);
       done = at.end;

@@ -1,4 +1,4 @@
-#include "redact/quotes.h"
+#include "redact/secret_matcher.h"
 
 #include <gtest/gtest.h>
 
@@ -17,42 +17,42 @@ Rules one_rule() {
 
 std::string without(const std::vector<std::string>& secrets, const std::string& text) {
   const Rules rules = one_rule();
-  std::vector<Found::Secret> found;
-  for (const std::string& one : secrets) found.push_back({one, 0, Found::Secret::By::place});
-  return Quotes(rules, found, {text}).without(text);
+  std::vector<Redactions::Secret> found;
+  for (const std::string& one : secrets) found.push_back({one, 0, Redactions::Secret::By::place});
+  return SecretMatcher(rules, found, {text}).without(text);
 }
 
-TEST(Quotes, ShortSecretsAreFoundWhole) {
+TEST(SecretMatcher, ShortSecretsAreFoundWhole) {
   EXPECT_EQ(without({"hunter2"}, "a hunter2, b Hunter2."), "a <#>, b <#>.");
   EXPECT_EQ(without({"4111 1111 1111 1111"}, "x 4111111111111111 y 4111-1111-1111-1111"), "x <#> y <#>");
   EXPECT_EQ(without({"abcdef", "abc", "abcdefgh"}, "abc abcdef abcdefgh"), "<#> <#> <#>");
 }
 
-TEST(Quotes, VeryShortOnesAsWordsAlone) {
+TEST(SecretMatcher, VeryShortOnesAsWordsAlone) {
   EXPECT_EQ(without({"123"}, "123 and 1234 and x123"), "<#> and 1234 and x123");
   EXPECT_EQ(without({"no"}, "no one knows"), "no one knows");
 }
 
-TEST(Quotes, ABeginningWhereTheTextWasCut) {
+TEST(SecretMatcher, ABeginningWhereTheTextWasCut) {
   EXPECT_EQ(without({"hunter2-and-more"}, "said \"hunter2\" then"), "said \"<#>\" then");
   EXPECT_EQ(without({"hunter2-and-more"}, "said hunter2\u2026"), "said <#>\u2026");
   EXPECT_EQ(without({"hunter2-and-more"}, "said hunter"), "said <#>");
   EXPECT_EQ(without({"hunter2-and-more"}, "the hunter went"), "the hunter went");
 }
 
-TEST(Quotes, StretchesOfALongSecret) {
+TEST(SecretMatcher, StretchesOfALongSecret) {
   const std::string secret = "The customer told us in confidence that the account is closed.";
   EXPECT_EQ(without({secret}, "It said \"told us in confidence\" twice"), "It said \"<#>\" twice");
   EXPECT_EQ(without({secret}, "It said \"Told  us\\nin confidence\""), "It said \"<#>\"");
   EXPECT_EQ(without({secret}, "It said nothing"), "It said nothing");
 }
 
-TEST(Quotes, CharactersStayWhole) {
+TEST(SecretMatcher, CharactersStayWhole) {
   const std::string out = without({"\u00FCberpr\u00FCfung der Angaben des Kunden"}, "x \u00FCberpr\u00FCfung der Angaben y");
   EXPECT_EQ(out, "x <#> y");
 }
 
-TEST(Quotes, ManySecretsAndALongTextTakeNoProductOfTheirs) {
+TEST(SecretMatcher, ManySecretsAndALongTextTakeNoProductOfTheirs) {
   std::vector<std::string> secrets;
   for (int i = 0; i < 50'000; ++i) secrets.push_back("41111111" + std::to_string(10'000'000 + i));
   std::string text;

@@ -1,4 +1,4 @@
-#include "config/detector_places.h"
+#include "config/detector_locations.h"
 
 #include "config/yaml_tree.h"
 
@@ -21,27 +21,27 @@ std::string dotted(const Node& root, std::string_view pointer) {
 
 }  // namespace
 
-void DetectorPlaces::note(const std::string& tenant, const std::string& detector, NodePtr settings) {
+void DetectorLocations::note(const std::string& tenant, const std::string& detector, NodePtr settings) {
   settings_[{tenant, detector}] = std::move(settings);
 }
 
-const Node* DetectorPlaces::find(const std::string& tenant, const std::string& detector) const {
+const Node* DetectorLocations::find(const std::string& tenant, const std::string& detector) const {
   auto found = settings_.find({tenant, detector});
   if (found == settings_.end()) found = settings_.find({"", detector});
   return found == settings_.end() ? nullptr : found->second.get();
 }
 
-std::string DetectorPlaces::where(const std::string& tenant, const std::string& detector, std::string_view pointer) const {
+std::string DetectorLocations::where(const std::string& tenant, const std::string& detector, std::string_view pointer) const {
   const Node* settings = find(tenant, detector);
-  return settings ? at_pointer(*settings, pointer).place.text() : std::string();
+  return settings ? at_pointer(*settings, pointer).location.text() : std::string();
 }
 
-std::string DetectorPlaces::fault(const std::string& tenant, const std::string& detector, std::string_view pointer,
-                                  std::string_view detail) const {
+std::string DetectorLocations::fault(const std::string& tenant, const std::string& detector, std::string_view pointer,
+                                     std::string_view detail) const {
   const Node* settings = find(tenant, detector);
   if (!settings) return "config: detectors." + detector + ": " + std::string(detail);
   const std::string path = tenant.empty() ? "detectors." + detector + ".settings" : "detectors.tenants." + tenant + ".settings." + detector;
-  return Fault{path + dotted(*settings, pointer), at_pointer(*settings, pointer).place, std::string(detail)}.text();
+  return Fault{path + dotted(*settings, pointer), at_pointer(*settings, pointer).location, std::string(detail)}.text();
 }
 
 }  // namespace runwarden::config

@@ -1,0 +1,42 @@
+// Counts what went wrong at the login, by address: so many failures in a window, then none is tried any more until it has passed.
+// Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+
+namespace runwarden::auth {
+
+class FailedTries {
+ public:
+  static constexpr int kMaxTries = 10;
+  static constexpr std::int64_t kWindowNs = 60'000'000'000;
+  static constexpr std::size_t kMaxAddresses = 10'000;  // beyond it the address whose window began first is forgotten
+
+  explicit FailedTries(const Clock& clock) : clock_(clock) {}  // the clock outlives it
+
+  // The seconds (at least 1) for which that address is not let in, or nothing.
+  std::optional<int> wait_s(const std::string& address);
+  void failed(const std::string& address);
+
+ private:
+  struct Window {
+    std::int64_t began_ns = 0;
+    int tries = 0;
+  };
+
+  // An IPv6 client owns all of its /64 network.
+  static std::string network_of(const std::string& address);
+
+  const Clock& clock_;
+  std::mutex mutex_;  // guards what follows
+  std::map<std::string, Window> windows_;
+};
+
+}  // namespace runwarden::auth
