@@ -6,13 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/protobuf.h"
 #include "model/records.h"
 #include "store/envelope.h"
-
-// A field of another wire type than its reader expects is a fault of the value, in every build.
-#define protozero_assert(holds) ((holds) ? static_cast<void>(0) : throw runwarden::store::BadValue("a field of it has another type"))
-#include <protozero/pbf_reader.hpp>
-#include <protozero/pbf_writer.hpp>
 
 namespace runwarden::store {
 

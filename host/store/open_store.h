@@ -1,64 +1,67 @@
-// A store's folder opened for upkeep: the environment and its tables, without the service's memory of open runs. For the files
-// of store/ only; one thread.
+// Opens a store: the one place that knows which engine stands behind it.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
-#include "store/lmdb_env.h"
-#include "store/tables.h"
-#include "store/upkeep.h"
+#include "base/clock.h"
+#include "base/clock_guard.h"
+#include "base/result.h"
+#include "store/store.h"
 
 namespace runwarden::store {
 
-// The caller's progress said to stop.
-struct Stopped {};
-
-struct OpenStore {
-  // Throws LmdbFault, NoRoom or StoreError; also when there is no store there.
-  OpenStore(const std::filesystem::path& folder, std::uint64_t map_size, StoreUse::Kind use, LmdbSettings::IfOlder if_older);
-
-  LmdbEnv env;
-  Tables tables;
+struct CommitReport {
+  std::size_t records = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t commit_ns = 0;
 };
 
-// Tells the progress; throws Stopped.
-void tell(const Upkeep& upkeep, const Progress& progress);
+// What a store reports beside its answers. Any thread.
+struct StoreListener {
+  using Text = std::function<void(const std::string& text)>;
+  Text on_unreadable;  // a record that a list leaves out because it cannot be read: which, why, and the remedy
+  Text on_damage;      // once, when the store's medium is found damaged
+  Text on_begun_anew;  // once, while it opens: what became of the store that was lost
+  std::function<void(const ClockGuard::LastUse&)> on_last_use;  // once, while it opens, before anything in it goes by the clock
+  // Once: what was being written is in doubt and nobody is told anything more. The process has to end.
+  Text on_fatal;
+  Text on_fault;                                       // a job between writes failed, or whoever was told of a write did
+  std::function<void(const CommitReport&)> on_commit;  // before the answers; without the canary
+};
 
-Error error_of_current_exception(const Upkeep& upkeep);
+struct StoreSettings {
+  // This host's folder: made if it is not there. An engine may keep records in it; others keep only what is of no use to another host.
+  std::filesystem::path state_dir;
+  std::uint64_t max_bytes = std::uint64_t{64} << 30;  // the most it may grow to; 0: as it was made
+  std::int64_t commit_interval_ms = 0;                // how long a commit may be held back for more to come; 0: not at all
+  std::size_t max_commit_records = 512;
+  // What may wait to be written; more is refused. One tenant has at most as much as it leaves free.
+  std::size_t max_waiting = 131'072;
+  std::uint64_t max_waiting_bytes = std::uint64_t{256} << 20;
+  std::int64_t keep_idempotency_ms = std::int64_t{48} * 3600 * 1000;
+  // What becomes of a store that is lost: gone, cut off or damaged. Begun anew, what is left of it is set aside; a store that can be
+  // opened is opened.
+  enum class IfLost : std::uint8_t { refuse, begin_anew };
+  IfLost if_lost = IfLost::refuse;
+  StoreListener listener;
+};
 
-// Runs it; whatever it throws becomes an Error that names the folder.
-template <class Work>
-auto guarded(const Upkeep& upkeep, Work work) -> decltype(work()) {
-  try {
-    return work();
-  } catch (...) {
-    return error_of_current_exception(upkeep);
-  }
-}
+enum class Role : std::uint8_t {
+  service,  // serves it: alone on this host, and upgrades a store of an older format
+  command,  // beside a service or without one
+};
 
-// Gives every entry of a table from a key on to `visit`, in read transactions of at most kSliceEntries entries, with the
-// transaction it may look other things up in; visit says how to go on. `pause` is called between the transactions.
-constexpr std::size_t kSliceEntries = 512;
-enum class Visited { go_on, end_slice, end };
+// What a host keeps in its state_dir beside the records.
+constexpr const char* kPluginCopies = "plugins";          // a folder: copies of detector libraries
+constexpr const char* kCrashNote = "crash.note";          // which detector ended the process, for the next one
+constexpr const char* kEndedSessions = "sessions.ended";  // of the page
 
-template <class Visit, class Pause>
-void walk_slices(LmdbEnv& env, const Table& table, std::string from, Visit visit, Pause pause) {
-  for (bool more = true; more;) {
-    {
-      const ReadTxn txn = env.read();
-      Cursor cursor(txn, table.handle);
-      more = from.empty() ? cursor.first() : cursor.at_or_after(from);
-      for (std::size_t seen = 0; more && seen < kSliceEntries; more = cursor.next(), ++seen) {
-        const auto go_on = visit(static_cast<const Txn&>(txn), cursor.key(), cursor.value());
-        if (go_on == Visited::end) return pause();
-        if (go_on == Visited::end_slice) seen = kSliceEntries;
-      }
-      if (more) from = cursor.key();
-    }
-    pause();
-  }
-}
+// The clock has to outlive the store.
+Result<std::unique_ptr<Store>> open_store(const StoreSettings& settings, const Clock& clock, Role role);
 
 }  // namespace runwarden::store

@@ -38,6 +38,7 @@ struct RunQuery {
   std::optional<model::RunState> state = std::nullopt;
   std::string detector = {};  // that found something in it; empty: any
   int min_score = 0;
+  std::optional<model::RunSource> source = std::nullopt;
   OutlineToo outlines = OutlineToo::no;  // yes: json_bytes and Range::max_bytes are of the outlines
 };
 
@@ -71,6 +72,9 @@ struct FingerprintStats {
 struct BufferRules {
   std::int64_t idle_ms = 5 * 60'000;
   std::int64_t max_age_ms = 24 * 3600'000;
+  // Of a trace: since its root came, however many spans come after it; and while there is no root, since its last span.
+  std::int64_t otlp_root_grace_ms = 10'000;
+  std::int64_t otlp_idle_ms = 15 * 60'000;
   auto operator<=>(const BufferRules&) const = default;
 };
 
@@ -103,6 +107,7 @@ struct Expired {
   std::uint64_t policies = 0;
   std::uint64_t idempotency_keys = 0;
   std::uint64_t crash_marks = 0;
+  std::uint64_t triage = 0;  // entries of groups' histories
   std::uint64_t events = 0;  // of those runs; not records of their own
   bool more = false;         // there is more to delete: ask again
   void add(const Expired& other) {
@@ -112,10 +117,11 @@ struct Expired {
     policies += other.policies;
     idempotency_keys += other.idempotency_keys;
     crash_marks += other.crash_marks;
+    triage += other.triage;
     events += other.events;
     more = other.more;
   }
-  std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys + crash_marks; }
+  std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys + crash_marks + triage; }
 };
 
 }  // namespace runwarden::store

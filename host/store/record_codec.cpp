@@ -25,8 +25,13 @@ enum Run {
   run_failures,
   run_buffering,
   run_events,
-  run_outline
+  run_outline,
+  run_source,
+  run_root_arrived,
+  run_grouped,
+  run_dimensions
 };
+enum Dimension { dimension_name = 1, dimension_value };
 enum RunBody { document = 1, failures_json, detectors_json, policies_json };
 enum Buffering {
   buffer_first = 1,
@@ -49,9 +54,23 @@ enum Outline {
   outline_steps,
   outline_left_out
 };
-enum Failure { failure_time = 1, failure_seq, failure_id, detector_key, severity, score, fingerprint, failure_run_time, failure_run_seq };
+enum Failure {
+  failure_time = 1,
+  failure_seq,
+  failure_id,
+  detector_key,
+  severity,
+  score,
+  fingerprint,
+  failure_run_time,
+  failure_run_seq,
+  failure_title,
+  failure_waste,
+  failure_executed,
+  failure_grouped
+};
 enum FailureBody { failure_json = 1 };
-enum Key { key_id = 1, tenant, tenant_name, key_name, may_ingest, may_read, digest, created, expires, revoked, last_used, revoked_at_once };
+enum Key { key_id = 1, tenant, tenant_name, key_name, may_ingest, may_read, digest, created, expires, revoked, last_used, revoked_at_once, may_manage };
 enum Place { place_time = 1, place_seq };
 }  // namespace field
 
@@ -142,6 +161,18 @@ model::RunOutline read_outline(std::string_view bytes) {
   return outline;
 }
 
+model::Dimension read_dimension(std::string_view bytes) {
+  model::Dimension dimension;
+  read_fields(bytes, [&](Reader& in) {
+    switch (in.tag()) {
+      case field::dimension_name: dimension.name = in.get_string(); return true;
+      case field::dimension_value: dimension.value = in.get_string(); return true;
+      default: return false;
+    }
+  });
+  return dimension;
+}
+
 bool take_run_field(Reader& in, StoredRun& stored) {
   model::RunRecord& run = stored.run;
   switch (in.tag()) {
@@ -157,6 +188,10 @@ bool take_run_field(Reader& in, StoredRun& stored) {
     case field::run_fired: run.fired.push_back(in.get_string()); return true;
     case field::run_failures: stored.failures = read_record_keys(in); return true;
     case field::run_events: stored.events = in.get_uint32(); return true;
+    case field::run_source: run.source = read_enum(in, model::RunSource::otlp); return true;
+    case field::run_root_arrived: run.root_arrived = in.get_bool(); return true;
+    case field::run_dimensions: run.dimensions.push_back(read_dimension(read_view(in))); return true;
+    case field::run_grouped: run.grouped = in.get_bool(); return true;
     case field::run_buffering:
       stored.buffering = read_buffering(read_view(in));
       run.buffer = stored.buffering->shown();
@@ -176,6 +211,10 @@ bool take_failure_field(Reader& in, model::FailureRecord& failure) {
     case field::fingerprint: failure.fingerprint = in.get_string(); return true;
     case field::failure_run_time: failure.run.time_ms = in.get_sint64(); return true;
     case field::failure_run_seq: failure.run.seq = in.get_uint64(); return true;
+    case field::failure_title: failure.title = in.get_string(); return true;
+    case field::failure_waste: failure.waste_micro_usd = in.get_sint64(); return true;
+    case field::failure_executed: failure.executed_ms = in.get_sint64(); return true;
+    case field::failure_grouped: failure.grouped = in.get_bool(); return true;
     default: return false;
   }
 }
@@ -188,6 +227,7 @@ bool take_key_field(Reader& in, model::KeyRecord& record) {
     case field::key_name: record.name = in.get_string(); return true;
     case field::may_ingest: record.may_ingest = in.get_bool(); return true;
     case field::may_read: record.may_read = in.get_bool(); return true;
+    case field::may_manage: record.may_manage = in.get_bool(); return true;
     case field::digest: record.digest = read_digest(in); return true;
     case field::created: record.created_ms = in.get_sint64(); return true;
     case field::expires: record.expires_ms = in.get_sint64(); return true;
@@ -218,6 +258,14 @@ std::string encode_run(std::string_view key, const StoredRun& stored) {
   for (const std::string& fired : run.fired) out.add_string(field::run_fired, fired);
   add_record_keys(out, stored.failures);
   if (stored.events != 0) out.add_uint32(field::run_events, stored.events);
+  if (run.source != model::RunSource::client) out.add_enum(field::run_source, static_cast<std::int32_t>(run.source));
+  if (run.root_arrived) out.add_bool(field::run_root_arrived, true);
+  if (run.grouped) out.add_bool(field::run_grouped, true);
+  for (const model::Dimension& dimension : run.dimensions) {
+    Writer in(out, field::run_dimensions);
+    in.add_string(field::dimension_name, dimension.name);
+    in.add_string(field::dimension_value, dimension.value);
+  }
   if (run.outline) add_outline(out, *run.outline);
   if (stored.buffering) {
     add_buffering(out, *stored.buffering);
@@ -271,6 +319,10 @@ std::string encode_failure(std::string_view key, const model::FailureRecord& fai
   out.add_string(field::fingerprint, failure.fingerprint);
   out.add_sint64(field::failure_run_time, failure.run.time_ms);
   out.add_uint64(field::failure_run_seq, failure.run.seq);
+  if (!failure.title.empty()) out.add_string(field::failure_title, failure.title);
+  if (failure.waste_micro_usd != 0) out.add_sint64(field::failure_waste, failure.waste_micro_usd);
+  if (failure.executed_ms != model::kNotExecuted) out.add_sint64(field::failure_executed, failure.executed_ms);
+  if (failure.grouped) out.add_bool(field::failure_grouped, true);
   std::string body;
   Writer rest(body);
   rest.add_string(field::failure_json, failure.json);
@@ -302,6 +354,7 @@ std::string encode_key(std::string_view key, const model::KeyRecord& record) {
   out.add_string(field::key_name, record.name);
   out.add_bool(field::may_ingest, record.may_ingest);
   out.add_bool(field::may_read, record.may_read);
+  if (record.may_manage) out.add_bool(field::may_manage, true);
   add_digest(out, field::digest, record.digest);
   out.add_sint64(field::created, record.created_ms);
   out.add_sint64(field::expires, record.expires_ms);

@@ -9,6 +9,7 @@
 #include "base/json_check.h"
 #include "base/json_members.h"
 #include "base/json_text.h"
+#include "model/cluster.h"
 #include "store/raw_json.h"
 
 namespace runwarden::store {
@@ -24,6 +25,7 @@ template <class... Each>
 Overloaded(Each...) -> Overloaded<Each...>;
 
 constexpr const char* kStates[] = {"open", "resolved"};
+constexpr const char* kSources[] = {"client", "otlp"};
 constexpr const char* kResolutions[] = {"whole", "final", "idle", "max_age", "max_events"};
 constexpr const char* kSeverities[] = {"low", "medium", "high", "critical"};
 constexpr const char* kAnswerKinds[] = {"run", "events", "change", "policy"};
@@ -184,6 +186,9 @@ void add(JsonWriter& out, const RunLine& line) {
     out.end_object();
   }
   out.end_array().key("packedEvents").integer(line.stored.events);
+  if (run.source != model::RunSource::client) out.key("source").string(name_in(kSources, run.source));
+  if (run.root_arrived) out.key("rootArrived").boolean(true);
+  if (run.grouped) out.key("grouped").boolean(true);
   if (run.outline) add_outline(out, *run.outline);
   if (line.stored.buffering) return add_buffering(out, *line.stored.buffering);
   add_json(out.key("document"), run.document);
@@ -213,6 +218,9 @@ RunLine read_run_line(const Members& in) {
   for (const std::string_view key : raw_elements(in.at("fired"))) run.fired.push_back(json_string_value(key));
   for (const std::string_view key : raw_elements(in.at("failureKeys"))) line.stored.failures.push_back(Members(key).place());
   line.stored.events = in.u32("packedEvents");
+  if (in.find("source")) run.source = value_in<model::RunSource>(kSources, in.text("source"));
+  if (in.find("rootArrived")) run.root_arrived = in.flag("rootArrived");
+  run.grouped = in.find("grouped").has_value();
   if (const auto outline = in.find("outline")) run.outline = read_outline(Members(*outline));
   if (const auto buffering = in.find("buffering")) {
     line.stored.buffering = read_buffering(Members(*buffering));
@@ -260,6 +268,7 @@ void add(JsonWriter& out, const model::FailureRecord& failure) {
   out.end_object().key("detectorKey").string(failure.detector_key).key("severity").string(name_in(kSeverities, failure.severity));
   out.key("score").integer(failure.score).key("fingerprint").string(failure.fingerprint);
   if (failure.shadow) out.key("shadow").boolean(true);
+  if (failure.grouped) out.key("executed").integer(failure.executed_ms);
   add_json(out.key("failure"), failure.json);
 }
 
@@ -274,6 +283,11 @@ model::FailureRecord read_failure_line(const Members& in) {
   failure.fingerprint = in.text("fingerprint");
   failure.shadow = in.find("shadow").has_value();
   failure.json = in.json("failure");
+  failure.grouped = in.find("executed").has_value();
+  if (failure.grouped) {
+    failure.executed_ms = in.integer("executed");
+    model::read_summary(failure);
+  }
   return failure;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/cluster.h"
 #include "model/records.h"
 #include "model/run_outline.h"
 
@@ -19,15 +20,19 @@ struct Idempotency {
   model::Digest content{};
 };
 
-// The right to end an open run: it covers the first `upto` of its events. Good until its lease ends or the run is ended.
+// The right to end an open run: it covers the first `upto` of its events. Good until it is used or released, or the run is claimed again
+// after its lease.
 struct Claim {
   model::TenantId tenant = 0;
   model::RecordKey run;
   std::string run_id;
   std::uint32_t revision = 1;
   std::uint32_t upto = 0;  // of all events so far, also those of former revisions
+  model::RunSource source = model::RunSource::client;
+  bool root_arrived = false;  // as of RunRecord
   model::Resolution resolution = model::Resolution::idle;
   std::int64_t first_ms = 0;  // receipt of this revision's first event
+  std::uint64_t token = 0;    // which claim of the run it is; never that of another
 };
 
 // One run to keep with all that was found in it, unless its runId or its idempotency identity is there already.
@@ -38,7 +43,6 @@ struct RunWrite {
   model::RunRecord run;
   std::vector<model::FailureRecord> failures;
   std::optional<Idempotency> idempotency;
-  std::vector<std::string> prepared;  // by Store::prepare(), for that store alone
   std::optional<Claim> claim;
 };
 
@@ -56,12 +60,20 @@ struct EventsWrite {
   model::TenantId tenant = 0;
   model::RecordKey key;  // of the run, if it is new; its time is that of receipt
   std::string run_id;
+  model::RunSource source = model::RunSource::client;  // a run of another source is a run_conflict
+  bool has_root = false;                               // otlp: one of the events is the trace's root
   std::vector<Event> events;
   bool final = false;                                 // the run ends with these
   std::uint32_t max_events = 10'000;                  // of a revision; what is beyond begins the next
   std::uint64_t max_bytes = std::uint64_t{64} << 20;  // likewise, for what is held in memory when it ends
   std::optional<Idempotency> idempotency;
-  std::vector<std::string> prepared;
+};
+
+// The spans of one request, an EventsWrite for each of its traces: all of them are stored, or none for want of room. A trace whose run is
+// of another source is left out, and its part says so.
+struct TracesWrite {
+  model::TenantId tenant = 0;
+  std::vector<EventsWrite> traces;
 };
 
 struct ChangeWrite {
@@ -83,7 +95,18 @@ struct CanaryWrite {
   model::RunRecord run;
 };
 
-using Write = std::variant<RunWrite, EventsWrite, ChangeWrite, PolicyWrite, CanaryWrite>;
+// What somebody decided about a group of failures. The store fills in the entry's state.
+struct TriageWrite {
+  model::TenantId tenant = 0;
+  model::ClusterKey cluster{};
+  model::TriageEntry entry;
+  std::optional<Idempotency> idempotency;
+};
+
+using Write = std::variant<RunWrite, EventsWrite, TracesWrite, ChangeWrite, PolicyWrite, CanaryWrite, TriageWrite>;
+
+// Whose it is; 0, which no key has, for a canary.
+model::TenantId tenant_of(const Write& write);
 
 // How much a write holds in memory, about.
 std::uint64_t bytes_of(const Write& write);
@@ -107,14 +130,18 @@ struct WriteResult {
     idempotency_conflict,  // the Idempotency-Key is there with other content
     unavailable,           // no room: nothing of this write was stored; `detail` says why
     denied,                // its permit was withdrawn before the commit: nothing was stored; `refusal` says why
+    away,                  // the store cannot be reached now: nothing of this write was stored; `detail` says why
+    in_doubt,              // nobody can tell whether it was stored: who sent it must get no answer, so that it asks again
   };
   Outcome outcome = Outcome::stored;
   std::optional<model::RunRecord> first;
   std::string detail;
   std::optional<Buffered> buffered = std::nullopt;           // of an EventsWrite, stored or replayed
+  std::vector<WriteResult> traces = {};                      // of a TracesWrite, stored: of each trace, in order
   std::optional<model::ChangeRecord> change = std::nullopt;  // of a ChangeWrite, replayed; of a PolicyWrite, its change
   std::optional<model::PolicyRecord> policy = std::nullopt;  // of a PolicyWrite, stored (with its revision), replayed or refused
   std::optional<Error> refusal = std::nullopt;               // denied
+  std::optional<model::Cluster> cluster = std::nullopt;      // of a TriageWrite, as it is after it; stored without it: there is no such group
 };
 
 }  // namespace runwarden::store

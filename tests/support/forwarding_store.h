@@ -67,7 +67,7 @@ class ForwardingStore : public store::Store {
   void release(const store::Claim& claim) override { real_->release(claim); }
   store::ClaimedRun fetch(const store::Claim& claim) override { return real_->fetch(claim); }
   store::OpenRuns open_runs() override { return real_->open_runs(); }
-  std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity) override {
+  std::optional<store::Replay> find_replay(model::TenantId tenant, const model::Digest& identity) override {
     return real_->find_replay(tenant, identity);
   }
   model::KeyRecord put_key(model::KeyRecord key) override { return real_->put_key(std::move(key)); }
@@ -75,6 +75,7 @@ class ForwardingStore : public store::Store {
   std::uint64_t keys_version() override { return real_->keys_version(); }
   void touch_keys(std::span<const std::pair<std::string, std::int64_t>> used) override { real_->touch_keys(used); }
   std::vector<model::Tenant> tenants() override { return real_->tenants(); }
+  Result<std::string> secret(std::string_view name) override { return real_->secret(name); }
   void put_crash_mark(model::CrashMark mark) override { real_->put_crash_mark(std::move(mark)); }
   std::vector<model::CrashMark> crash_marks() override { return real_->crash_marks(); }
   void note_clock(std::int64_t wall_ms, std::uint64_t accepts) override { real_->note_clock(wall_ms, accepts); }
@@ -82,6 +83,7 @@ class ForwardingStore : public store::Store {
   store::Expired expire(const store::Retention& retention, std::size_t most) override { return real_->expire(retention, most); }
   void tend() override { real_->tend(); }
   std::optional<model::RunRecord> canary() override { return real_->canary(); }
+  store::GroupStore& groups() override { return real_->groups(); }
   store::Space space() override { return real_->space(); }
   Status writable() override { return real_->writable(); }
   std::string damage() override { return real_->damage(); }

@@ -1,4 +1,4 @@
-#include "store/commit_queue.h"
+#include "store/lmdb/commit_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "sample_records.h"
-#include "support/empty_store.h"
 #include "support/fake_clock.h"
 
 namespace runwarden::store {
@@ -24,9 +23,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // Takes note of each batch; while shut, a commit waits inside.
-class GatedStore final : public testing::EmptyStore {
+class GatedStore final : public BatchWriter {
  public:
-  std::vector<WriteResult> commit(std::span<const Write> batch) override {
+  std::vector<WriteResult> commit(std::span<const SealedWrite> batch) override {
     std::unique_lock lock(mutex_);
     ++inside_;
     changed_.notify_all();
@@ -86,7 +85,7 @@ class CommitQueueTest : public ::testing::Test {
     return CommitQueue(
         store_, limits, clock_,
         {[this](const std::string& text) { fatal_.push_back(text); }, [this](const std::string& text) { faults_.push_back(text); },
-         [this](const CommitQueue::Batch& batch) { batches_.push_back(batch.records); }});
+         [this](const CommitReport& commit) { batches_.push_back(commit.records); }});
   }
   static Write write(std::size_t bytes = 10, model::TenantId tenant = 1) {
     RunWrite run = sample_run(tenant, {1, 1});
@@ -279,11 +278,8 @@ TEST_F(CommitQueueTest, ABatchOfNothingButRefusals_IsNoCommit) {
 TEST_F(CommitQueueTest, Jobs_RunBetweenBatchesAndMayFail) {
   CommitQueue queue = this->queue({});
   std::promise<void> done;
-  queue.run_between([](Store&) { throw StoreError("no room for a time"); });
-  queue.run_between([&](Store& store) {
-    EXPECT_EQ(&store, &store_);
-    done.set_value();
-  });
+  queue.run_between([] { throw StoreError("no room for a time"); });
+  queue.run_between([&] { done.set_value(); });
   done.get_future().wait();
   ASSERT_TRUE(queue.submit(write(), note(0)));
   queue.drain();
@@ -295,7 +291,7 @@ TEST_F(CommitQueueTest, Jobs_RunBetweenBatchesAndMayFail) {
 TEST_F(CommitQueueTest, TheStore_IsTendedByTheWritingThread_AfterEachTurn) {
   CommitQueue queue = this->queue({});
   std::thread::id writer;
-  queue.run_between([&](Store&) { writer = std::this_thread::get_id(); });
+  queue.run_between([&] { writer = std::this_thread::get_id(); });
   const auto after_a_job = store_.tended_by(1);
   EXPECT_THAT(after_a_job, ElementsAre(writer));
   ASSERT_TRUE(queue.submit(write(), note(0)));
@@ -362,7 +358,7 @@ TEST_F(CommitQueueTest, AJobThatHangs_MovesNoMore) {
   CommitQueue queue = this->queue({});
   std::promise<void> begun;
   std::promise<void> may_end;
-  queue.run_between([&](Store&) {
+  queue.run_between([&] {
     begun.set_value();
     may_end.get_future().wait();
   });

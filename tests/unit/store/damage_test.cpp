@@ -36,8 +36,9 @@ class Damage : public UpkeepTest {
     settings.path = path_;
     settings.map_size = kMapBytes;
     settings.if_lost = if_lost;
-    settings.on_damage = [this](const std::string& text) { damage_.push_back(text); };
-    settings.on_begun_anew = [this](const std::string& text) { begun_anew_.push_back(text); };
+    settings.listener.on_fatal = [this](const std::string&) { failed_ = true; };
+    settings.listener.on_damage = [this](const std::string& text) { damage_.push_back(text); };
+    settings.listener.on_begun_anew = [this](const std::string& text) { begun_anew_.push_back(text); };
     return open_lmdb(settings, clock_);
   }
   std::string refusal() {
@@ -209,7 +210,7 @@ class DamagedPage : public Damage, public ::testing::WithParamInterface<Kind> {
       }
       try_to([&] { store.keys(); });
       try_to([&] { store.tenants(); });
-      store.space();
+      store.room();
       static_cast<void>(store.writable());
       try_to([&] {
         Retention retention;
@@ -217,7 +218,6 @@ class DamagedPage : public Damage, public ::testing::WithParamInterface<Kind> {
         retention.failures_before_ms = clock_.wall_ms() - 100;
         store.expire(retention, 20);
       });
-      try_to([&] { store.tend(); });
     }
   }
   void post_all(Store& store, model::TenantId tenant) {
@@ -228,7 +228,7 @@ class DamagedPage : public Damage, public ::testing::WithParamInterface<Kind> {
       run.idempotency = idempotency("again" + std::to_string(clock_.wall_ms()), "content");
       writes.emplace_back(std::move(run));
     }
-    store.commit(writes);
+    commit_together(store, writes);
   }
 };
 

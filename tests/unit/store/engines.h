@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "store/lmdb_store.h"
+#include "store/lmdb/store.h"
 #include "store/store.h"
+#include "support/commit_together.h"
 #include "support/fake_clock.h"
 #include "support/temp_folder.h"
 
@@ -51,10 +52,8 @@ class StoreContractTest : public ::testing::TestWithParam<EngineKind> {
     store_ = engine_->open(clock_);
   }
   model::RecordKey new_key() { return {clock_.wall_ms(), store_->next_seq()}; }
-  WriteResult commit(Write write) {
-    const std::vector<Write> batch{std::move(write)};
-    return store_->commit(batch).front();
-  }
+  WriteResult commit(Write write) { return test::commit(*store_, std::move(write)); }
+  std::vector<WriteResult> commit_together(const std::vector<Write>& writes) { return test::commit_together(*store_, writes); }
 
   testing::FakeClock clock_;
   std::unique_ptr<Engine> engine_;

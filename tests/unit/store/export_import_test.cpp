@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "store/lmdb_events.h"
+#include "store/lmdb/events.h"
 #include "store/record_lines.h"
 #include "upkeep_store.h"
 
@@ -326,7 +326,7 @@ class DamagedEvents : public ExportImport, public ::testing::WithParamInterface<
     LmdbSettings settings;
     settings.path = path_;
     settings.map_size = kMapBytes;
-    settings.on_unreadable = [this](const std::string& text) { told_.push_back(text); };
+    settings.listener.on_unreadable = [this](const std::string& text) { told_.push_back(text); };
     auto store = open_lmdb(settings, clock_);
     if (!store.ok()) throw std::runtime_error(store.error().detail);
     return std::move(*store);
@@ -436,7 +436,7 @@ TEST_F(ExportImport, OpenRunWhoseEntryCannotBeRead_DoesNotKeepTheStoreFromOpenin
   LmdbSettings settings;
   settings.path = path_;
   settings.map_size = kMapBytes;
-  settings.on_unreadable = [&](const std::string& text) { told.push_back(text); };
+  settings.listener.on_unreadable = [&](const std::string& text) { told.push_back(text); };
   const auto store = open_lmdb(settings, clock_);
   ASSERT_TRUE(store.ok()) << store.error().detail;
   EXPECT_EQ((*store)->open_runs().count, 3u) << "the run itself tells the same";

@@ -16,7 +16,7 @@ class LastUseTest : public UpkeepTest {
     LmdbSettings settings;
     settings.path = path_;
     settings.map_size = kMapBytes;
-    settings.on_last_use = [this, guard](const ClockGuard::LastUse& last_use) {
+    settings.listener.on_last_use = [this, guard](const ClockGuard::LastUse& last_use) {
       last_use_ = last_use;
       if (guard != nullptr) guard->start(last_use, 7 * kDayMs);
     };
@@ -24,10 +24,7 @@ class LastUseTest : public UpkeepTest {
     if (!store.ok()) throw std::runtime_error(store.error().detail);
     return std::move(*store);
   }
-  void commit(Store& store, Write write) {
-    const std::vector<Write> batch{std::move(write)};
-    ASSERT_EQ(store.commit(batch).front().outcome, WriteResult::Outcome::stored);
-  }
+  void commit(Store& store, Write write) { ASSERT_EQ(UpkeepTest::commit(store, std::move(write)).outcome, WriteResult::Outcome::stored); }
 
   ClockGuard::LastUse last_use_;
 };

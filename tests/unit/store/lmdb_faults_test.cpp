@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -12,11 +13,12 @@
 #include <vector>
 
 #include "sample_records.h"
-#include "store/lmdb_env.h"
-#include "store/lmdb_store.h"
-#include "store/service_lock.h"
+#include "store/lmdb/env.h"
+#include "store/lmdb/service_lock.h"
+#include "store/lmdb/store.h"
+#include "store/lmdb/tables.h"
 #include "store/store.h"
-#include "store/tables.h"
+#include "support/commit_together.h"
 #include "support/fake_clock.h"
 #include "support/temp_folder.h"
 
@@ -49,6 +51,7 @@ class LmdbFaults : public ::testing::Test {
     settings_.map_size = 4 * kMiB;
     settings_.machine.disk_free_bytes = [this](const std::filesystem::path&) { return disk_free_; };
     settings_.machine.commit_fault = [this] { return commit_fault_; };
+    settings_.listener.on_fatal = [this](const std::string&) { failed_ = true; };
   }
 
   std::unique_ptr<Store> open() {
@@ -61,10 +64,7 @@ class LmdbFaults : public ::testing::Test {
     write.run.document = noise(bytes);
     return write;
   }
-  WriteResult commit(Store& store, RunWrite write) {
-    const std::vector<Write> batch{std::move(write)};
-    return store.commit(batch).front();
-  }
+  WriteResult commit(Store& store, RunWrite write) { return test::commit(store, std::move(write), &failed_); }
   // How many runs of that size it takes: fifty a transaction, then one by one.
   int fill(Store& store, std::size_t bytes) {
     int stored = 0;
@@ -74,7 +74,7 @@ class LmdbFaults : public ::testing::Test {
         for (int i = 0; i < together; ++i) {
           batch.push_back(run(store, "fill " + std::to_string(bytes) + " " + std::to_string(stored + i), bytes));
         }
-        for (const WriteResult& result : store.commit(batch)) {
+        for (const WriteResult& result : test::commit_together(store, batch)) {
           if (result.outcome == Outcome::unavailable) all = false;
           if (result.outcome == Outcome::stored) ++stored;
         }
@@ -88,6 +88,7 @@ class LmdbFaults : public ::testing::Test {
   LmdbSettings settings_;
   std::uint64_t disk_free_ = 1024 * kMiB;
   int commit_fault_ = 0;
+  std::atomic<bool> failed_ = false;  // as the writing thread said
 };
 
 TEST_F(LmdbFaults, SmallestMap_StartsReady) {
@@ -138,19 +139,19 @@ TEST_F(LmdbFaults, SteadyLoadWithRetention_DoesNotGrowTheFile) {
   for (int round = 0; round < 40; ++round) {
     std::vector<Write> batch;
     for (int i = 0; i < 50; ++i) batch.push_back(run(*store, std::to_string(round) + "/" + std::to_string(i), 4000));
-    store->commit(batch);
+    test::commit_together(*store, batch);
     clock_.advance_ms(1000);
     retention.runs_before_ms = clock_.wall_ms() - 5000;
     while (store->expire(retention, 200).more) continue;
-    if (round == 15) grown = store->space().file_bytes;
+    if (round == 15) grown = store->room().disk_bytes;
   }
-  EXPECT_LE(store->space().file_bytes, grown + grown / 10);
+  EXPECT_LE(store->room().disk_bytes, grown + grown / 10);
 }
 
 TEST_F(LmdbFaults, WriteLargerThanTheMap_DoesNotCostTheRestOfTheBatch) {
   const auto store = open();
   const std::vector<Write> batch{run(*store, "a", 1000), run(*store, "b", 5 * kMiB), run(*store, "c", 1000)};
-  const auto results = store->commit(batch);
+  const auto results = test::commit_together(*store, batch);
   EXPECT_EQ(results[0].outcome, Outcome::stored);
   EXPECT_EQ(results[1].outcome, Outcome::unavailable);
   EXPECT_EQ(results[2].outcome, Outcome::stored);
@@ -176,11 +177,11 @@ TEST_F(LmdbFaults, NoSpaceAtCommit_RefusesAndRecoversByItself) {
   const auto store = open();
   commit_fault_ = ENOSPC;
   const std::vector<Write> batch{run(*store, "a", 1000), run(*store, "b", 1000)};
-  for (const WriteResult& result : store->commit(batch)) EXPECT_EQ(result.outcome, Outcome::unavailable);
+  for (const WriteResult& result : test::commit_together(*store, batch)) EXPECT_EQ(result.outcome, Outcome::unavailable);
   EXPECT_FALSE(store->writable().ok());
   EXPECT_FALSE(store->find_run(1, "a"));
   commit_fault_ = 0;
-  for (const WriteResult& result : store->commit(batch)) EXPECT_EQ(result.outcome, Outcome::stored);
+  for (const WriteResult& result : test::commit_together(*store, batch)) EXPECT_EQ(result.outcome, Outcome::stored);
   EXPECT_TRUE(store->writable().ok());
 }
 
@@ -239,7 +240,7 @@ TEST_F(LmdbFaults, BadBytesInAValue_AreNamedAndCostOnlyThatRun) {
   }
   EXPECT_TRUE(store->find_run(1, "good"));
   const std::vector<Write> batch{run(*store, "bad", 10), run(*store, "next", 10)};
-  const auto results = store->commit(batch);
+  const auto results = test::commit_together(*store, batch);
   EXPECT_EQ(results[0].outcome, Outcome::unavailable);
   EXPECT_THAT(results[0].detail, HasSubstr("checksum"));
   EXPECT_EQ(results[1].outcome, Outcome::stored);
@@ -256,7 +257,7 @@ TEST_F(LmdbFaults, NewerFormat_IsRefusedWithTheRemedy) {
   }
   const auto store = open_lmdb(settings_, clock_);
   ASSERT_FALSE(store.ok());
-  EXPECT_THAT(store.error().detail, HasSubstr("has format 2"));
+  EXPECT_THAT(store.error().detail, HasSubstr("has format 3"));
   EXPECT_THAT(store.error().detail, HasSubstr("install the version"));
 }
 
@@ -310,6 +311,26 @@ TEST_F(LmdbFaults, Files_AreNotForOthers) {
   EXPECT_EQ(found.st_mode & 0007, 0u);
   ASSERT_EQ(::stat((settings_.path / "data.mdb").c_str(), &found), 0);
   EXPECT_EQ(found.st_mode & 0077, 0u);
+}
+
+TEST_F(LmdbFaults, SecretThatWasCutShort_IsMadeAnew) {
+  const auto store = open();
+  const std::string secret = *store->secret("cursor");
+  const auto file = settings_.path / "cursor.secret";
+  struct stat found {};
+  ASSERT_EQ(::stat(file.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777, 0600u);
+  std::ofstream(file, std::ios::trunc) << "short";
+  EXPECT_EQ(store->secret("cursor")->size(), 32u);
+  EXPECT_NE(*store->secret("cursor"), secret);
+}
+
+TEST_F(LmdbFaults, SecretThatCannotBeMade_IsNamed) {
+  const auto store = open();
+  std::filesystem::create_directory(settings_.path / "cursor.secret");
+  const auto secret = store->secret("cursor");
+  ASSERT_FALSE(secret.ok());
+  EXPECT_THAT(secret.error().detail, HasSubstr("cursor.secret"));
 }
 
 TEST(ServiceLock, SecondHolder_IsRefusedUntilTheFirstLetsGo) {

@@ -16,8 +16,9 @@
 #include <vector>
 
 #include "sample_records.h"
-#include "store/lmdb_store.h"
+#include "store/lmdb/store.h"
 #include "store/store.h"
+#include "support/commit_together.h"
 #include "support/temp_folder.h"
 
 namespace runwarden::store {
@@ -125,7 +126,7 @@ void store_and_say(const std::filesystem::path& path, int round, int say_to, Say
     }
     const std::uint32_t last = number + 3;
     if (when == Say::before_commit && ::write(say_to, &last, sizeof last) != sizeof last) return;
-    store->commit(batch);
+    test::commit_together(*store, batch);
     if (when == Say::after_commit && ::write(say_to, &last, sizeof last) != sizeof last) return;
   }
 }
@@ -171,10 +172,7 @@ TEST(LmdbProcesses, KilledAfterAcknowledgingTooEarly_LosesSomething) {
 // Buffers events, ends the run, and goes on with the next, saying after each commit how many there were.
 void stream_and_say(const std::filesystem::path& path, int round, int say_to) {
   const auto store = open_store(path);
-  const auto commit = [&](Write write) {
-    const std::vector<Write> batch{std::move(write)};
-    return store->commit(batch).front();
-  };
+  const auto commit = [&](Write write) { return test::commit(*store, std::move(write)); };
   for (std::uint32_t commits = 0;;) {
     const std::string id = std::to_string(round) + "/" + std::to_string(commits);
     for (int revision = 0; revision < 2; ++revision) {
@@ -258,14 +256,13 @@ TEST(LmdbThreads, ReadersBesideTheWriter_SeeWholeRuns) {
         ASSERT_TRUE(run) << id;
         EXPECT_EQ(run->content, digest_of(id));
         store->keys_version();
-        store->space();
+        store->room();
       }
     });
   }
   for (std::uint32_t number = 0; number < 400; ++number) {
     const std::string id = std::to_string(number);
-    const std::vector<Write> batch{sample_run(1, {1'790'000'000'000, store->next_seq()}, id, id)};
-    store->commit(batch);
+    test::commit(*store, sample_run(1, {1'790'000'000'000, store->next_seq()}, id, id));
     committed = number + 1;
   }
   stop = true;

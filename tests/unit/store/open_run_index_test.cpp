@@ -1,4 +1,4 @@
-#include "store/open_run_index.h"
+#include "store/lmdb/open_run_index.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ TEST(OpenRunIndex_Count, WithoutRuns_IsNothing) {
 // A run that a long-running service loads began before the machine did: its first event has a negative monotonic time.
 TEST(OpenRunIndex_Count, OfALoadedRun_ItsAgeGoesOn) {
   OpenRunIndex index;
-  index.load(place_of(1), 1, 3'600'000, OpenRunIndex::Part::more_to_come, 5000);
+  index.load(place_of(1), {1, OpenRunIndex::Part::more_to_come}, 3'600'000, 5000);
   EXPECT_NEAR(static_cast<double>(index.count(15'000).oldest_age_ms), 3'610'000, kExactMs);
   index.ended(place_of(1));
   index.ended(place_of(1));
@@ -34,10 +34,10 @@ TEST(OpenRunIndex_Count, OfALoadedRun_ItsAgeGoesOn) {
 
 TEST(OpenRunIndex_Count, WhenANewRevisionBegins_CountsFromThere) {
   OpenRunIndex index;
-  index.heard(place_of(1), 1, OpenRunIndex::Part::more_to_come, 1000);
-  index.heard(place_of(1), 1, OpenRunIndex::Part::more_to_come, 50'000);
+  index.heard(place_of(1), {1, OpenRunIndex::Part::more_to_come}, 1000);
+  index.heard(place_of(1), {1, OpenRunIndex::Part::more_to_come}, 50'000);
   EXPECT_NEAR(static_cast<double>(index.count(60'000).oldest_age_ms), 59'000, kExactMs);
-  index.heard(place_of(1), 2, OpenRunIndex::Part::more_to_come, 60'000);
+  index.heard(place_of(1), {2, OpenRunIndex::Part::more_to_come}, 60'000);
   EXPECT_EQ(index.count(90'000).count, 1u);
   EXPECT_NEAR(static_cast<double>(index.count(90'000).oldest_age_ms), 30'000, kExactMs);
 }
@@ -59,16 +59,16 @@ TEST(OpenRunIndex_Count, AfterAnyChanges_IsWhatAWalkOverAllFinds) {
       case 0:
         if (known != runs.end()) break;
         runs[number] = {now_ms - static_cast<std::int64_t>(number) * 1000, 1};
-        index.load(place_of(number), 1, static_cast<std::int64_t>(number) * 1000, OpenRunIndex::Part::more_to_come, now_ms);
+        index.load(place_of(number), {1, OpenRunIndex::Part::more_to_come}, static_cast<std::int64_t>(number) * 1000, now_ms);
         break;
       case 1:
         runs.try_emplace(number, Run{now_ms, 1});
-        index.heard(place_of(number), runs[number].revision, OpenRunIndex::Part::more_to_come, now_ms);
+        index.heard(place_of(number), {runs[number].revision, OpenRunIndex::Part::more_to_come}, now_ms);
         break;
       case 2:
         if (known == runs.end()) break;
         known->second = {now_ms, known->second.revision + 1};
-        index.heard(place_of(number), known->second.revision, OpenRunIndex::Part::more_to_come, now_ms);
+        index.heard(place_of(number), {known->second.revision, OpenRunIndex::Part::more_to_come}, now_ms);
         break;
       case 3:
         runs.erase(number);

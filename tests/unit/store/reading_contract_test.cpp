@@ -350,7 +350,7 @@ TEST_P(ReadingContract, Counts_AgreeWithTheRecordsForAnyWindow) {
     times.push_back(time_ms);
     batch.push_back(failing_run(time_ms, std::to_string(i), "false_success", 95, "f"));
   }
-  store_->commit(batch);
+  commit_together(batch);
   for (int i = 0; i < 400; ++i) {
     std::int64_t from = times[random() % times.size()];
     std::int64_t before = times[random() % times.size()] + static_cast<std::int64_t>(random() % 3) - 1;
@@ -423,7 +423,7 @@ TEST_P(ReadingContract, PolicyWithoutARevision_GetsTheNextWholeNumber) {
   EXPECT_EQ(commit(policy("refunds", "", 1000)).policy->revision, "100000000000000000000000000");
   EXPECT_EQ(commit(policy("returns", "", 1000)).policy->revision, "1");
   const std::vector<Write> batch{policy("batch", "", 1000), policy("batch", "", 1000)};
-  EXPECT_EQ(store_->commit(batch)[1].policy->revision, "2");
+  EXPECT_EQ(commit_together(batch)[1].policy->revision, "2");
 }
 
 TEST_P(ReadingContract, SamePolicyRevision_IsReplayedOrAConflict) {

@@ -52,6 +52,7 @@ struct ModelRun {
   std::set<std::string> ids;
   std::uint32_t revision = 1;
   bool open = true;
+  std::uint64_t token = 0;             // of its latest claim
   std::optional<std::size_t> ends_at;  // "final" came with that many events: what comes later is the next revision's
   bool tail_final = false;             // "final" came again behind that
   std::optional<model::FailureRecord> failure;  // of the last revision that ended
@@ -119,7 +120,7 @@ class Simulation {
   void post() {
     std::vector<Write> batch;
     for (auto left = random_.below(3) + 1; left > 0; --left) batch.emplace_back(random_events(any_run()));
-    const auto results = store_->commit(batch);
+    const auto results = test::commit_together(*store_, batch);
     for (std::size_t i = 0; i < batch.size(); ++i) expect_buffered(std::get<EventsWrite>(batch[i]), results[i]);
     for (const Write& write : batch) check_run(std::get<EventsWrite>(write).run_id);
   }
@@ -155,7 +156,8 @@ class Simulation {
   void claim_due() {
     clock_.advance_ms(static_cast<std::int64_t>(random_.below(400'000)));
     for (Claim& claim : store_->claim(kRules, 2, kLeaseMs)) {
-      const ModelRun& run = runs_.at(claim.run_id);
+      ModelRun& run = runs_.at(claim.run_id);
+      run.token = claim.token;
       EXPECT_TRUE(run.open) << claim.run_id;
       EXPECT_EQ(claim.revision, run.revision);
       EXPECT_EQ(claim.upto, run.ends_at.value_or(run.events.size()));
@@ -176,8 +178,8 @@ class Simulation {
     SCOPED_TRACE("end " + claim.run_id + " revision " + std::to_string(claim.revision));
     const auto known = runs_.find(claim.run_id);
     const bool good = known != runs_.end() && known->second.key == claim.run && known->second.open &&
-                      known->second.revision == claim.revision && claim.upto <= known->second.events.size() &&
-                      claim.upto == known->second.ends_at.value_or(claim.upto);
+                      known->second.revision == claim.revision && known->second.token == claim.token &&
+                      claim.upto <= known->second.events.size() && claim.upto == known->second.ends_at.value_or(claim.upto);
     if (good) {
       const auto& events = known->second.events;
       const std::vector<std::string> covered(events.begin(), events.begin() + claim.upto);
@@ -189,8 +191,7 @@ class Simulation {
     write.claim = claim;
     write.failures.push_back(sample_failure({clock_.wall_ms(), store_->next_seq()}, "false_success", 95, claim.run_id));
     const model::FailureRecord failure = write.failures.front();
-    const std::vector<Write> batch{std::move(write)};
-    const WriteResult result = store_->commit(batch).front();
+    const WriteResult result = test::commit(*store_, std::move(write));
     EXPECT_EQ(result.outcome == Outcome::stored, good) << static_cast<int>(result.outcome);
     if (!good || ::testing::Test::HasFailure()) return;
     ModelRun& run = known->second;
@@ -236,7 +237,10 @@ class Simulation {
       clock_.advance_ms(kRules.idle_ms + kLeaseMs);
       const auto due = store_->claim(kRules, 8, kLeaseMs);
       if (due.empty()) break;
-      for (const Claim& claim : due) end(claim);
+      for (const Claim& claim : due) {
+        runs_.at(claim.run_id).token = claim.token;
+        end(claim);
+      }
     }
     for (const auto& [id, run] : runs_) EXPECT_FALSE(run.open) << id << " was never due";
   }

@@ -64,9 +64,9 @@ TEST_P(StoreContract, TheCanary_TakesThePlaceOfTheOneBeforeAndIsSeenByNobody) {
     }
   }
   EXPECT_THAT(store_->tenants(), IsEmpty());
-  const auto used = store_->space().used_bytes;
+  const auto used = store_->room().used_bytes;
   for (int i = 0; i < 50; ++i) commit(CanaryWrite{sample_run(kAcme, new_key(), {}, "canary").run});
-  EXPECT_LE(store_->space().used_bytes, used + 8 * 4096);
+  EXPECT_LE(store_->room().used_bytes, used + 8 * 4096);
   Retention all;
   all.runs_before_ms = all.failures_before_ms = all.changes_before_ms = all.policies_before_ms = kEndMs;
   EXPECT_EQ(store_->expire(all, 1000).total(), 0u);
@@ -130,7 +130,7 @@ TEST_P(StoreContract, TwiceInOneBatch_IsStoredOnceAndReplayed) {
                                  keyed,
                                  keyed_again,
                                  keyed_other};
-  const auto results = store_->commit(batch);
+  const auto results = commit_together(batch);
   ASSERT_THAT(results, SizeIs(6));
   EXPECT_EQ(results[0].outcome, Outcome::stored);
   EXPECT_EQ(results[1].outcome, Outcome::replayed);
@@ -190,13 +190,6 @@ TEST_P(StoreContract, LargeRun_ComesBackAsItWas) {
   EXPECT_EQ(store_->find_run(kAcme, "large")->document, write.run.document);
 }
 
-TEST_P(StoreContract, PreparedWrite_IsStoredLikeAnyOther) {
-  Write write = sample_run(kAcme, new_key(), "prepared");
-  store_->prepare(write);
-  EXPECT_EQ(commit(write).outcome, Outcome::stored);
-  EXPECT_EQ(store_->find_run(kAcme, "prepared")->content, digest_of("content"));
-}
-
 TEST_P(StoreContract, Numbers_GrowAlsoOverARestart) {
   const std::uint64_t first = store_->next_seq();
   const std::uint64_t second = store_->next_seq();
@@ -204,10 +197,6 @@ TEST_P(StoreContract, Numbers_GrowAlsoOverARestart) {
   commit(sample_run(kAcme, {clock_.wall_ms(), second}));
   reopen();
   EXPECT_GT(store_->next_seq(), second);
-}
-
-TEST_P(StoreContract, EmptyBatch_IsNothing) {
-  EXPECT_THAT(store_->commit({}), IsEmpty());
 }
 
 model::KeyRecord sample_key(const std::string& id, const std::string& tenant) {
@@ -262,6 +251,17 @@ TEST_P(StoreContract, KeysVersion_ChangesWithKeysAndNotWithTheirUse) {
   EXPECT_EQ(store_->keys().front().revoked_ms, 9);
 }
 
+TEST_P(StoreContract, TheSecret_IsOf32BytesAndTheSameAfterReopening) {
+  const auto secret = store_->secret("cursor");
+  ASSERT_TRUE(secret.ok());
+  EXPECT_EQ(secret->size(), 32u);
+  EXPECT_EQ(*store_->secret("cursor"), *secret);
+  EXPECT_NE(*store_->secret("session"), *secret);
+  reopen();
+  EXPECT_EQ(*store_->secret("cursor"), *secret);
+  EXPECT_NE(*std::unique_ptr<Engine>(GetParam().make())->open(clock_)->secret("cursor"), *secret) << "another store has another";
+}
+
 TEST_P(StoreContract, KeyWithoutATenant_IsRefused) {
   EXPECT_THROW(store_->put_key(sample_key("key_1", "")), StoreError);
 }
@@ -307,12 +307,12 @@ TEST_P(StoreContract, CrashMarks_ComeBackWholeUntilTheyAreTooOldOrTheirTenantIsP
   EXPECT_THAT(store_->crash_marks(), IsEmpty());
 }
 
-TEST_P(StoreContract, FreshStore_IsWritableAndTellsItsSpace) {
+TEST_P(StoreContract, FreshStore_IsWritableAndTellsItsRoom) {
   EXPECT_TRUE(store_->writable().ok());
-  const Space space = store_->space();
-  EXPECT_FALSE(space.refusing);
-  EXPECT_GT(space.used_bytes, 0u);
-  EXPECT_GT(space.map_bytes, space.used_bytes);
+  const Room room = store_->room();
+  EXPECT_FALSE(room.refusing);
+  EXPECT_GT(room.used_bytes, 0u);
+  EXPECT_GT(room.limit_bytes.value_or(~std::uint64_t{0}), room.used_bytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, StoreContract, kEngines, kEngineName);

@@ -92,6 +92,7 @@ TEST_P(StreamingContract, Events_AreBufferedInOrderAndSurviveARestart) {
   EXPECT_EQ(run->state, model::RunState::open);
   EXPECT_EQ(run->buffer->events, 3u);
   EXPECT_EQ(store_->open_runs().count, 1u);
+  EXPECT_EQ(store_->open_count(), 1u);
 }
 
 TEST_P(StreamingContract, EventIdSeenBefore_AddsNothing) {
@@ -140,7 +141,7 @@ TEST_P(StreamingContract, SameIdempotencyKey_IsAnsweredAsTheFirstTime) {
 
 TEST_P(StreamingContract, TwoRequestsInOneBatch_KeepTheirOrder) {
   const std::vector<Write> batch{events("r", {"a", "1=x"}), events("r", {"1=x", "b"})};
-  const auto results = store_->commit(batch);
+  const auto results = commit_together(batch);
   EXPECT_EQ(results[1].buffered->accepted, 1u);
   EXPECT_EQ(results[0].buffered->run, results[1].buffered->run);
   EXPECT_THAT(store_->events(kAcme, results[0].buffered->run), ElementsAre("a", "x", "b"));
@@ -176,10 +177,60 @@ TEST_P(StreamingContract, ClaimThatWasUsed_EndsNothingASecondTime) {
   EXPECT_THAT(fingerprints(), ElementsAre("first"));
 }
 
+TEST_P(StreamingContract, ClaimThatAnotherFollowed_EndsNothingAndFreesNothing) {
+  const auto run = commit(events("r", {"a"})).buffered->run;
+  const Claim first = *store_->claim_run(kAcme, run, Resolution::idle, kLeaseMs);
+  clock_.advance_ms(kLeaseMs);
+  const Claim second = *store_->claim_run(kAcme, run, Resolution::idle, kLeaseMs);
+  EXPECT_NE(first.token, second.token);
+  store_->release(first);
+  EXPECT_FALSE(store_->claim_run(kAcme, run, Resolution::idle, kLeaseMs)) << "the second holds it";
+  EXPECT_EQ(commit(ending_with_failure(first, "first")).outcome, Outcome::run_conflict);
+  EXPECT_EQ(commit(ending_with_failure(second, "second")).outcome, Outcome::stored);
+  EXPECT_THAT(fingerprints(), ElementsAre("second"));
+}
+
+TEST_P(StreamingContract, ClaimWhoseLeaseIsOver_IsGoodUntilAnotherFollows) {
+  const Claim claim = claimed(*commit(events("r", {"a"})).buffered);
+  clock_.advance_ms(10 * kLeaseMs);
+  EXPECT_EQ(commit(ending(claim)).outcome, Outcome::stored);
+}
+
+TEST_P(StreamingContract, ReleasedClaim_EndsNothing) {
+  const auto run = commit(events("r", {"a"})).buffered->run;
+  const Claim claim = *store_->claim_run(kAcme, run, Resolution::idle, kLeaseMs);
+  store_->release(claim);
+  EXPECT_EQ(commit(ending(claim)).outcome, Outcome::run_conflict);
+  EXPECT_EQ(store_->find_run(kAcme, "r")->state, model::RunState::open);
+  EXPECT_TRUE(store_->claim_run(kAcme, run, Resolution::idle, kLeaseMs));
+}
+
+TEST_P(StreamingContract, RenewedClaim_KeepsOthersAwayForAnotherLease) {
+  const auto run = commit(events("r", {"a"})).buffered->run;
+  const std::vector<Claim> lost{claimed(*commit(final_events("s", {"b"})).buffered),
+                                *store_->claim_run(kAcme, run, Resolution::idle, kLeaseMs)};
+  ASSERT_EQ(commit(ending(lost[0])).outcome, Outcome::stored);
+  clock_.advance_ms(kLeaseMs - 1);
+  EXPECT_THAT(store_->renew(lost, kLeaseMs), ElementsAre(false, true));
+  clock_.advance_ms(kLeaseMs - 1);
+  EXPECT_FALSE(store_->claim_run(kAcme, run, Resolution::idle, kLeaseMs));
+  EXPECT_THAT(store_->claim(BufferRules{1, 1}, 10, kLeaseMs), IsEmpty());
+  clock_.advance_ms(1);
+  EXPECT_THAT(store_->claim(BufferRules{1, 1}, 10, kLeaseMs), SizeIs(1));
+  EXPECT_THAT(store_->renew(lost, kLeaseMs), ElementsAre(false, false));
+}
+
+TEST_P(StreamingContract, ClaimOfBeforeARestart_EndsNothing) {
+  const Claim before = claimed(*commit(final_events("r", {"a"})).buffered);
+  reopen();
+  EXPECT_EQ(commit(ending(before)).outcome, Outcome::run_conflict);
+  EXPECT_THAT(store_->renew({&before, 1}, kLeaseMs), ElementsAre(false));
+}
+
 TEST_P(StreamingContract, EndedRunAndItsEventsInOneBatch_AreOneAfterTheOther) {
   const Claim claim = claimed(*commit(final_events("r", {"1=a"})).buffered);
   const std::vector<Write> batch{ending(claim), events("r", {"1=a"}), events("r", {"2=b"})};
-  const auto results = store_->commit(batch);
+  const auto results = commit_together(batch);
   EXPECT_EQ(results[0].outcome, Outcome::stored);
   EXPECT_TRUE(results[1].buffered->unchanged);
   EXPECT_TRUE(results[2].buffered->reopened);
@@ -198,8 +249,11 @@ TEST_P(StreamingContract, IdleRun_IsDueAndGivenToOneOnly) {
   EXPECT_EQ(due[0].upto, 1u);
   EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), IsEmpty());
   clock_.advance_ms(kLeaseMs);
-  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), SizeIs(1));
+  const auto again = store_->claim(kRules, 10, kLeaseMs);
+  ASSERT_THAT(again, SizeIs(1));
   store_->release(due[0]);
+  EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), IsEmpty()) << "whose lease is over gives nothing back";
+  store_->release(again[0]);
   EXPECT_THAT(store_->claim(kRules, 10, kLeaseMs), SizeIs(1));
 }
 
@@ -337,7 +391,7 @@ TEST_P(StreamingContract, NothingNewAfterTheEnd_LeavesTheRunAsItStands) {
   EXPECT_EQ(store_->open_runs().count, 0u);
 }
 
-// A run_finished without an eventId, as the pipeline writes it.
+// A run_finished without an eventId, as ingest writes it.
 EventsWrite with_end(EventsWrite write, const std::string& content) {
   write.events.push_back({"run_finished by content: " + content, content, true});
   write.final = true;
@@ -517,6 +571,127 @@ TEST_P(StreamingContract, ManyRevisions_KeepEveryEventOnce) {
   EXPECT_EQ(store_->fingerprint_stats(kAcme, "f").failures, 1u);
 }
 
+// The spans of a trace: a run that waits for its root, and then for the rest.
+class TracesContract : public StreamingContract {
+ protected:
+  EventsWrite spans(const std::string& trace, const std::vector<std::string>& texts) {
+    EventsWrite write = events(trace, texts);
+    write.source = model::RunSource::otlp;
+    return write;
+  }
+  EventsWrite with_root(const std::string& trace, const std::vector<std::string>& texts) {
+    EventsWrite write = spans(trace, texts);
+    write.has_root = true;
+    return write;
+  }
+  WriteResult commit_all(std::vector<EventsWrite> traces) {
+    TracesWrite write;
+    write.tenant = kAcme;
+    write.traces = std::move(traces);
+    return commit(std::move(write));
+  }
+  static constexpr BufferRules kTraceRules{.idle_ms = 1'000, .max_age_ms = 86'400'000, .otlp_root_grace_ms = 10'000, .otlp_idle_ms = 900'000};
+  std::vector<Claim> due_after(std::int64_t ms) {
+    clock_.advance_ms(ms);
+    return store_->claim(kTraceRules, 10, kLeaseMs);
+  }
+};
+
+TEST_P(TracesContract, ATraceWithItsRoot_IsDueAfterTheGrace_HoweverManySpansFollow) {
+  commit_all({spans("t", {"1=a"})});
+  EXPECT_THAT(due_after(600'000), IsEmpty());
+  commit_all({with_root("t", {"2=root"})});
+  EXPECT_THAT(due_after(9'000), IsEmpty());
+  commit_all({spans("t", {"3=b"})});
+  const auto due = due_after(1'000);
+  ASSERT_THAT(due, SizeIs(1));
+  EXPECT_EQ(due[0].resolution, Resolution::final);
+  EXPECT_EQ(due[0].source, model::RunSource::otlp);
+  EXPECT_TRUE(due[0].root_arrived);
+  EXPECT_THAT(store_->fetch(due[0]).events, ElementsAre("a", "root", "b"));
+}
+
+TEST_P(TracesContract, ATraceWithoutItsRoot_IsDueWhenNothingCame) {
+  commit_all({spans("t", {"1=a"})});
+  EXPECT_THAT(due_after(800'000), IsEmpty());
+  commit_all({spans("t", {"2=b"})});
+  EXPECT_THAT(due_after(800'000), IsEmpty());
+  const auto due = due_after(100'000);
+  ASSERT_THAT(due, SizeIs(1));
+  EXPECT_EQ(due[0].resolution, Resolution::idle);
+}
+
+TEST_P(TracesContract, WhatATraceWaitsFor_SurvivesARestart) {
+  commit_all({with_root("rooted", {"1=a"}), spans("rootless", {"1=a"})});
+  reopen();
+  EXPECT_THAT(due_after(9'000), IsEmpty());
+  const auto due = due_after(1'000);
+  ASSERT_THAT(due, SizeIs(1));
+  EXPECT_EQ(due[0].run_id, "rooted");
+  ASSERT_EQ(commit(ending(due[0])).outcome, Outcome::stored);
+  EXPECT_THAT(due_after(899'000), SizeIs(1));
+}
+
+TEST_P(TracesContract, LateSpans_OpenTheNextRevision_WhichStillHasItsRoot) {
+  commit_all({with_root("t", {"1=a"})});
+  auto due = due_after(10'000);
+  ASSERT_THAT(due, SizeIs(1));
+  RunWrite first = ending(due[0]);
+  first.run.source = model::RunSource::otlp;
+  first.run.root_arrived = true;
+  ASSERT_EQ(commit(first).outcome, Outcome::stored);
+  ASSERT_EQ(commit_all({with_root("t", {"1=a"})}).traces[0].outcome, Outcome::replayed);
+  EXPECT_EQ(store_->open_runs().count, 0u);
+  const WriteResult late = commit_all({spans("t", {"2=late"})});
+  EXPECT_TRUE(late.traces[0].buffered->reopened);
+  EXPECT_THAT(due_after(9'000), IsEmpty());
+  due = due_after(1'000);
+  ASSERT_THAT(due, SizeIs(1));
+  EXPECT_EQ(due[0].revision, 2u);
+  EXPECT_THAT(store_->fetch(due[0]).events, ElementsAre("a", "late"));
+}
+
+TEST_P(TracesContract, TracesOfOneRequest_KnowTheirOwnSpansAgain) {
+  commit_all({spans("t", {"1=a"}), spans("u", {"2=b"})});
+  const WriteResult again = commit_all({spans("u", {"2=b"}), spans("t", {"2=c"})});
+  EXPECT_EQ(again.traces[0].buffered->accepted, 0u);
+  EXPECT_EQ(again.traces[1].buffered->accepted, 1u);
+}
+
+TEST_P(TracesContract, ARunOfAnotherSource_IsLeftAlone) {
+  commit(events("r", {"1=a"}));
+  const WriteResult result = commit_all({spans("r", {"1=b"}), spans("t", {"1=c"})});
+  EXPECT_EQ(result.outcome, Outcome::stored);
+  EXPECT_EQ(result.traces[0].outcome, Outcome::run_conflict);
+  EXPECT_EQ(result.traces[1].outcome, Outcome::stored);
+  EXPECT_EQ(commit(events("t", {"2=d"})).outcome, Outcome::run_conflict);
+  EXPECT_THAT(store_->events(kAcme, result.traces[1].buffered->run), ElementsAre("c"));
+}
+
+TEST_P(TracesContract, Lists_TellSourcesApart) {
+  commit(events("r", {"1=a"}));
+  commit_all({spans("t", {"1=a"})});
+  RunQuery query;
+  query.source = model::RunSource::otlp;
+  auto page = store_->runs(kAcme, query);
+  ASSERT_THAT(page.items, SizeIs(1));
+  EXPECT_EQ(page.items[0].run_id, "t");
+  query.source = model::RunSource::client;
+  page = store_->runs(kAcme, query);
+  ASSERT_THAT(page.items, SizeIs(1));
+  EXPECT_EQ(page.items[0].run_id, "r");
+}
+
+TEST_P(TracesContract, WithoutRoomForAll_NothingIsStored) {
+  std::vector<EventsWrite> traces;
+  for (int i = 0; i < 100; ++i) traces.push_back(spans("t" + std::to_string(i), {"1=" + std::string(1'000'000, 'x')}));
+  const WriteResult refused = commit_all(std::move(traces));
+  EXPECT_EQ(refused.outcome, Outcome::unavailable);
+  EXPECT_FALSE(store_->find_run(kAcme, "t0"));
+  EXPECT_EQ(store_->open_runs().count, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, TracesContract, kEngines, kEngineName);
 INSTANTIATE_TEST_SUITE_P(Engines, StreamingContract, kEngines, kEngineName);
 
 }  // namespace

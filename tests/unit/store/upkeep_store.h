@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -12,9 +13,10 @@
 #include <vector>
 
 #include "sample_records.h"
-#include "store/lmdb_store.h"
-#include "store/open_store.h"
+#include "store/lmdb/maintenance/open_store.h"
+#include "store/lmdb/store.h"
 #include "store/upkeep.h"
+#include "support/commit_together.h"
 #include "support/fake_clock.h"
 #include "support/temp_folder.h"
 
@@ -33,6 +35,7 @@ class UpkeepTest : public ::testing::Test {
     settings.path = path;
     settings.map_size = kMapBytes;
     settings.if_older = if_older;
+    settings.listener.on_fatal = [this](const std::string&) { failed_ = true; };
     auto store = open_lmdb(settings, clock_);
     if (!store.ok()) throw std::runtime_error(store.error().detail);
     return std::move(*store);
@@ -47,7 +50,8 @@ class UpkeepTest : public ::testing::Test {
     OpenStore store(path, 0, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse);
     const ReadTxn txn = store.env.read();
     store.tables.each([&](const Table& table) {
-      if (std::string(table.name) == "meta") return;
+      // The log of commits is of the store, not of its records.
+      if (std::string(table.name) == "meta" || std::string(table.name) == "commits") return;
       Cursor cursor(txn, table.handle);
       for (bool more = cursor.first(); more; more = cursor.next()) all[table.name].emplace(cursor.key(), cursor.value());
     });
@@ -81,9 +85,9 @@ class UpkeepTest : public ::testing::Test {
     clock_.advance_ms(7);
     return {clock_.wall_ms(), store.next_seq()};
   }
-  WriteResult commit(Store& store, Write write) {
-    const std::vector<Write> batch{std::move(write)};
-    return store.commit(batch).front();
+  WriteResult commit(Store& store, Write write) { return test::commit(store, std::move(write), &failed_); }
+  std::vector<WriteResult> commit_together(Store& store, const std::vector<Write>& writes) {
+    return test::commit_together(store, writes, &failed_);
   }
 
   Buffered post(Store& store, model::TenantId tenant, const std::string& run_id, const std::string& event, bool final) {
@@ -124,7 +128,7 @@ class UpkeepTest : public ::testing::Test {
       run.idempotency = idempotency(tenant_name + std::to_string(i), "content");
       runs.emplace_back(std::move(run));
     }
-    store.commit(runs);
+    commit_together(store, runs);
     return tenant;
   }
 
@@ -193,6 +197,7 @@ class UpkeepTest : public ::testing::Test {
   testing::FakeClock clock_;
   test::TempFolder folder_;
   std::filesystem::path path_;
+  std::atomic<bool> failed_ = false;  // as a writing thread said
 };
 
 // How many rows there are in all.

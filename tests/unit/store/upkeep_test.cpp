@@ -5,10 +5,11 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <future>
 #include <iterator>
 
-#include "store/lmdb_keys.h"
-#include "store/upgrade.h"
+#include "store/lmdb/keys.h"
+#include "store/lmdb/upgrade.h"
 #include "upkeep_store.h"
 
 namespace runwarden::store {
@@ -50,6 +51,14 @@ class Upkeeping : public UpkeepTest {
     int status = 0;
     ::waitpid(child, &status, 0);
     return WIFSIGNALED(status);
+  }
+  // Returns when the store has done its housekeeping once more: that follows each turn of its writing thread.
+  static void let_it_tend(Store& store) {
+    for (int turn = 0; turn < 2; ++turn) {
+      std::promise<void> turned;
+      store.run_between([&] { turned.set_value(); });
+      turned.get_future().wait();
+    }
   }
   Upkeep stopping(int at) {
     Upkeep upkeep = this->upkeep();
@@ -185,10 +194,10 @@ TEST_F(Upkeeping, ServiceBesideAPurge_ForgetsItsOpenRuns) {
     char byte = 'r';
     if (::write(ready[1], &byte, 1) != 1 || ::read(go[0], &byte, 1) != 1) ::_exit(9);
     clock_.advance_ms(2000);
-    store->tend();
+    let_it_tend(*store);
     post(*store, 2, "new", "e1", false);
     clock_.advance_ms(2000);
-    store->tend();
+    let_it_tend(*store);
     ::_exit(static_cast<int>(before * 10 + store->open_runs().count));
   }
   char byte = 0;
@@ -314,6 +323,12 @@ TEST_F(Upkeeping, OpeningWhileItIsCompacted_IsRefused) {
   EXPECT_THAT(refused.error().detail, HasSubstr("is being compacted or imported into"));
 }
 
+// As the service does while it serves.
+void count_groups(Store& store) {
+  while (store.groups().build(3)) {
+  }
+}
+
 // A store as format 0 left it: without a mark of its format and without counts.
 void make_older(const fs::path& path) {
   OpenStore store(path, 0, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse);
@@ -330,7 +345,7 @@ TEST_F(Upkeeping, OlderStore_IsUpgradedToTheVeryRows) {
   fill();
   const Rows before = rows(path_);
   make_older(path_);
-  open(path_, LmdbSettings::IfOlder::upgrade);
+  count_groups(*open(path_, LmdbSettings::IfOlder::upgrade));
   EXPECT_EQ(rows(path_), before);
   expect_good(path_);
 }
@@ -343,7 +358,7 @@ TEST_F(Upkeeping, OlderStoreBesideAService_IsLeftAlone) {
   settings.map_size = 0;
   const auto refused = open_lmdb(settings, clock_);
   ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().detail, HasSubstr("has format 0, this program writes format 1; make a copy of its folder"));
+  EXPECT_THAT(refused.error().detail, HasSubstr("has format 0, this program writes format 2; make a copy of its folder"));
   EXPECT_FALSE(verify(upkeep()).ok());
   open(path_, LmdbSettings::IfOlder::upgrade);
   EXPECT_TRUE(open_lmdb(settings, clock_).ok());
@@ -391,6 +406,12 @@ TEST_F(Upkeeping, ShippedStoreOfFormat1_OpensWithEveryRecord) {
     EXPECT_EQ(store->fingerprint_stats(2, "f1").failures, 10u);
     EXPECT_EQ(store->policies(2, {}).items.size(), 4u);
     EXPECT_EQ(store->keys().size(), 2u);
+    EXPECT_TRUE(store->groups().group_totals(2).building);
+    count_groups(*store);
+    EXPECT_FALSE(store->groups().group_totals(2).building);
+    const auto group = store->groups().find_cluster(2, model::cluster_id(model::cluster_key("f1")));
+    ASSERT_TRUE(group);
+    EXPECT_EQ(group->count, 10u);
     EXPECT_EQ(commit(*store, sample_run(2, new_key(*store))).outcome, WriteResult::Outcome::stored);
   }
   expect_good(path_);
@@ -440,7 +461,7 @@ TEST_F(Upkeeping, ListWithARecordThatCannotBeRead_GoesOnAndTellsOfIt) {
   LmdbSettings settings;
   settings.path = path_;
   settings.map_size = 0;
-  settings.on_unreadable = [&](const std::string& text) { told.push_back(text); };
+  settings.listener.on_unreadable = [&](const std::string& text) { told.push_back(text); };
   const auto store = open_lmdb(settings, clock_);
   ASSERT_TRUE(store.ok());
   EXPECT_EQ((*store)->runs(2, {.range = {.limit = 100}}).items.size(), 22u);

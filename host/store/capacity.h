@@ -1,0 +1,35 @@
+// Whether a store can take more, and how much it holds. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "store/errors.h"
+
+namespace runwarden::store {
+
+// After how long it is worth to send again what a store without room refused: an operator, or deletion, has to make some.
+constexpr int kStoreFullRetryS = 30;
+
+struct Room {
+  std::uint64_t used_bytes = 0;              // by records
+  std::optional<std::uint64_t> limit_bytes;  // the most they may use, where that is set
+  std::uint64_t disk_bytes = 0;              // of this host's disk, with what is free to be used again
+  bool refusing = false;                     // there is none for another run now
+  std::string reason;                        // why, and the remedy
+};
+
+class Capacity {
+ public:
+  virtual ~Capacity() = default;
+
+  virtual Room room() = 0;
+  // Whether a write would succeed now, and why not.
+  virtual Status writable() = 0;
+  // What of the store was found damaged, and the remedy; empty: nothing so far. Requests that meet it fail, others do not.
+  virtual std::string damage() { return {}; }
+};
+
+}  // namespace runwarden::store

@@ -1,0 +1,39 @@
+// Groups, their triage and the tail's log as bytes and back. For the files of store/ only. Pure; any thread. Decoders throw BadValue.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/cluster.h"
+#include "store/envelope.h"
+#include "store/group_store.h"
+
+namespace runwarden::store {
+
+constexpr const char* kServiceAuthor = "runwarden";  // of what the service does by itself
+
+// A group as it is kept: how many failures have which score and severity, so that the highest is known when one of them goes.
+struct ClusterHead {
+  model::Cluster cluster;
+  std::map<int, std::uint64_t> scores;
+  std::array<std::uint64_t, 4> severities{};
+
+  // Fills in what the cluster says of them.
+  void settle();
+};
+
+std::string encode_cluster(std::string_view key, const ClusterHead& head);
+ClusterHead decode_cluster(std::string_view key, std::string_view value);
+
+std::string encode_triage(std::string_view key, const model::TriageEntry& entry);
+model::TriageEntry decode_triage(std::string_view key, std::string_view value);
+
+std::string encode_tail(std::string_view key, const std::vector<TailItem>& items);
+std::vector<TailItem> decode_tail(std::string_view key, std::string_view value);
+std::size_t count_tail(std::string_view key, std::string_view value);
+
+}  // namespace runwarden::store

@@ -1,0 +1,72 @@
+#include "store/lmdb/answers.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
+
+std::uint32_t day_of(std::int64_t ms) {
+  return ms < 0 ? 0 : static_cast<std::uint32_t>(ms / kDayMs);
+}
+
+// Days first, so that new entries stand together and old ones go in one range; half the digest is enough to tell identities
+// apart in a key, and the value holds the whole.
+KeyBytes answered_key(std::uint32_t day, model::TenantId tenant, const model::Digest& identity) {
+  return KeyBytes().u32(day).u32(tenant).bytes({reinterpret_cast<const char*>(identity.data()), identity.size() / 2});
+}
+
+}  // namespace
+
+KeyBytes answered_key(const Answered& answered, model::TenantId tenant) {
+  return answered_key(day_of(answered.created_ms), tenant, answered.idempotency.identity);
+}
+
+bool next_day_with_answers(const Txn& txn, const Tables& tables, model::TenantId tenant, std::uint32_t& day) {
+  Cursor cursor(txn, tables.idempotency.handle);
+  for (bool more = cursor.at_or_after(KeyBytes().u32(day).u32(tenant)); more;) {
+    const auto found_day = static_cast<std::uint32_t>(read_be(cursor.key(), 0, 4));
+    const auto found_tenant = static_cast<model::TenantId>(read_be(cursor.key(), 4, 4));
+    day = found_day;
+    if (found_tenant == tenant) return true;
+    if (found_tenant > tenant) ++day;
+    more = cursor.at_or_after(KeyBytes().u32(day).u32(tenant));
+  }
+  return false;
+}
+
+bool is_answer_before(std::string_view key, std::string_view value, std::int64_t before_ms) {
+  try {
+    return decode_answered(key, value).created_ms < before_ms;
+  } catch (const BadValue&) {
+    return true;
+  }
+}
+
+std::uint32_t answers_kept_from_day(const IdempotencyTimes& times) {
+  return day_of(times.now_ms - times.keep_ms);
+}
+
+std::optional<Answered> find_answered(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Digest& identity,
+                                      const IdempotencyTimes& times) {
+  // One day ahead: the machine's clock may have been set back since.
+  const std::uint32_t oldest = answers_kept_from_day(times);
+  for (std::uint32_t day = day_of(times.now_ms) + 1; day >= oldest; --day) {
+    const KeyBytes key = answered_key(day, tenant, identity);
+    if (const auto value = txn.get(tables.idempotency.handle, key)) {
+      Answered answered = decoded(tables.idempotency, key, [&] { return decode_answered(key, *value); });
+      if (answered.idempotency.identity == identity && answered.created_ms + times.keep_ms > times.now_ms) return answered;
+    }
+    if (day == 0) break;
+  }
+  return std::nullopt;
+}
+
+void remember_answer(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency, Answered answered) {
+  if (!idempotency) return;
+  answered.idempotency = *idempotency;
+  answered.created_ms = batch.times.now_ms;
+  const KeyBytes key = answered_key(answered, tenant);
+  batch.txn.put(batch.tables.idempotency.handle, key, encode_answered(key, answered));
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,31 @@
+// The answers kept for idempotency, in the tables. For the files of store/ only; the transaction says which thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "store/event_codec.h"
+#include "store/lmdb/write_batch.h"
+
+namespace runwarden::store {
+
+std::optional<Answered> find_answered(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Digest& identity,
+                                      const IdempotencyTimes& times);
+
+// Does nothing without an idempotency identity.
+void remember_answer(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency, Answered answered);
+
+// The key under which an answer stands.
+KeyBytes answered_key(const Answered& answered, model::TenantId tenant);
+
+// The first day from `day` on that has answers of the tenant; false: there is none.
+bool next_day_with_answers(const Txn& txn, const Tables& tables, model::TenantId tenant, std::uint32_t& day);
+
+// Whether an answer was given before then. One that cannot be read was.
+bool is_answer_before(std::string_view key, std::string_view value, std::int64_t before_ms);
+
+// The first day whose answers are all too old.
+std::uint32_t answers_kept_from_day(const IdempotencyTimes& times);
+
+}  // namespace runwarden::store

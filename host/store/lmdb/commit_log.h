@@ -1,0 +1,34 @@
+// What each transaction committed, tenant by tenant: what the tail reads, and by whose last number a tenant's answers are known to be
+// unchanged. For the files of store/ only.
+//
+// Items are numbered from 1. A row holds those of one transaction: tenant u32, number of its first item u64. At most kKeptItems of a
+// tenant are kept, and always the last row.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "store/group_store.h"
+#include "store/lmdb/tables.h"
+
+namespace runwarden::store {
+
+constexpr std::uint64_t kKeptItems = 65'536;
+
+class CommitLog {
+ public:
+  void note(model::TenantId tenant, TailItem::Kind kind, const model::RecordKey& record);
+  void note(model::TenantId tenant) { note(tenant, TailItem::Kind::other, {}); }
+  void flush(WriteTxn& txn, const Tables& tables, std::int64_t now_ms);
+
+ private:
+  std::map<model::TenantId, std::vector<TailItem>> items_;
+};
+
+// The number of the tenant's last item; 0: none yet.
+std::uint64_t last_item(const Txn& txn, const Tables& tables, model::TenantId tenant);
+// At most that many items that follow the one of that number.
+TailPage items_after(const Txn& txn, const Tables& tables, model::TenantId tenant, std::uint64_t after, std::size_t most);
+
+}  // namespace runwarden::store

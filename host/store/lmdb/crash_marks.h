@@ -1,0 +1,17 @@
+// Crash marks in the tables. For the files of store/ only; the transaction says which thread.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "model/records.h"
+#include "store/lmdb/tables.h"
+
+namespace runwarden::store {
+
+// Throws BadValue.
+model::CrashMark decode_crash_mark(std::string_view key, std::string_view value);
+void write_crash_mark(WriteTxn& txn, const Tables& tables, const model::CrashMark& mark);
+std::vector<model::CrashMark> read_crash_marks(const Txn& txn, const Tables& tables);
+
+}  // namespace runwarden::store

@@ -1,0 +1,649 @@
+#include "store/lmdb/engine.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "store/lmdb/answers.h"
+#include "store/lmdb/crash_marks.h"
+#include "store/lmdb/events.h"
+#include "store/lmdb/expire.h"
+#include "store/lmdb/failures.h"
+#include "store/lmdb/keys.h"
+#include "store/lmdb/last_use.h"
+#include "store/lmdb/lists.h"
+#include "store/lmdb/policies.h"
+#include "store/lmdb/runs.h"
+#include "store/lmdb/secret_file.h"
+#include "store/lmdb/tally.h"
+#include "store/lmdb/upgrade.h"
+
+namespace runwarden::store {
+namespace {
+
+using Outcome = WriteResult::Outcome;
+
+constexpr int kCounterBits = 40;  // of a seq, below the number of the start
+constexpr int kRestartRetryS = 5;
+constexpr std::int64_t kCheckReadersNs = 50'000'000'000;
+constexpr std::int64_t kLookForPurgesNs = 1'000'000'000;
+
+// A write of a batch met a record that cannot be read.
+struct Unreadable : std::runtime_error {
+  Unreadable(std::size_t of, const std::string& text) : std::runtime_error(text), write(of) {}
+  std::size_t write;
+};
+
+std::string no_room_text(std::string_view why) {
+  std::string text = "the store has no room for this now; nothing of it was stored, send it again later";
+  if (!why.empty()) text.append(" (").append(why).append(")");
+  return text;
+}
+
+std::optional<model::RunRecord> record_of(std::optional<StoredRun> stored) {
+  if (!stored) return std::nullopt;
+  return std::move(stored->run);
+}
+
+void note_commit(CommitLog& log, const RunWrite& write) {
+  log.note(write.tenant, TailItem::Kind::run, write.run.key);
+  for (const model::FailureRecord& failure : write.failures) {
+    if (!failure.shadow) log.note(write.tenant, TailItem::Kind::failure, failure.key);
+  }
+}
+void note_commit(CommitLog& log, const ChangeWrite& write) {
+  log.note(write.tenant);
+}
+void note_commit(CommitLog& log, const PolicyWrite& write) {
+  log.note(write.tenant);
+}
+void note_commit(CommitLog& log, const TriageWrite& write) {
+  log.note(write.tenant);
+}
+// The place of a run that is there already is another than the write says: its result does.
+void note_commit(CommitLog&, const EventsWrite&) {}
+void note_commit(CommitLog&, const TracesWrite&) {}
+void note_commit(CommitLog&, const CanaryWrite&) {}
+
+void note_events(CommitLog& log, model::TenantId tenant, const WriteResult& result) {
+  if (result.outcome == Outcome::stored && result.buffered) log.note(tenant, TailItem::Kind::run, result.buffered->run);
+}
+
+void note_stored(CommitLog& log, const Write& write, const WriteResult& result) {
+  std::visit([&](const auto& one) { note_commit(log, one); }, write);
+  const model::TenantId tenant = tenant_of(write);
+  note_events(log, tenant, result);
+  for (const WriteResult& trace : result.traces) note_events(log, tenant, trace);
+}
+
+}  // namespace
+
+template <class Use>
+auto LmdbEngine::naming_damage(Use use) -> decltype(use()) {
+  try {
+    return use();
+  } catch (const LmdbFault& fault) {
+    if (is_damage(fault.code)) fail_damaged(fault);
+    throw StoreError(std::string("store: cannot read: ") + fault.what());
+  }
+}
+
+template <class Use>
+auto LmdbEngine::reading(Use use) -> decltype(use(std::declval<const Txn&>())) {
+  return naming_damage([&] {
+    const ReadTxn txn = env_.read();
+    return use(static_cast<const Txn&>(txn));
+  });
+}
+
+template <class Use>
+auto LmdbEngine::writing(Use use) -> decltype(use(std::declval<WriteTxn&>())) {
+  refuse_after_fault();
+  try {
+    WriteTxn txn = env_.write();
+    auto result = use(txn);
+    txn.commit();
+    return result;
+  } catch (const NoRoom& full) {
+    throw StoreError(no_room_text(full.what()));
+  } catch (const LmdbFault& fault) {
+    fail(fault);
+  }
+}
+
+LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock, std::optional<ServiceLock> lock)
+    : lock_(std::move(lock)),
+      settings_(settings),
+      clock_(clock),
+      env_({.folder = settings.path, .map_size = settings.map_size, .databases = kMostTables, .machine = settings.machine}),
+      room_(env_, clock),
+      groups_({env_, tables_, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
+               [this](std::size_t most) { return build_some(most); }, settings_.listener.on_unreadable}) {
+  open_tables(env_, tables_);
+  settle_format(env_, tables_, settings.if_older);
+  if (const std::string why = env_.write_refusal(); !why.empty()) note_damage("a write met a damaged page: " + why);
+  const ReadTxn txn = env_.read();
+  start_ = read_meta(txn, tables_, meta::kStart) + 1;
+  seq_ = start_ << kCounterBits;
+  tell_last_use();
+  load_open_runs(txn, tables_, open_index_, {clock_.wall_ms(), monotonic_ms(), settings_.listener.on_unreadable});
+  purges_seen_ = read_meta(txn, tables_, meta::kPurges);
+  const StoreListener& listener = settings_.listener;
+  queue_ = std::make_unique<CommitQueue>(static_cast<BatchWriter&>(*this), settings_.queue, clock_,
+                                         CommitQueue::Listener{listener.on_fatal, listener.on_fault, listener.on_commit});
+}
+
+// A damaged page of the records does not keep the rest from being served: then the time that was noted has to do.
+void LmdbEngine::tell_last_use() {
+  if (!settings_.listener.on_last_use) return;
+  try {
+    settings_.listener.on_last_use(reading([&](const Txn& txn) { return read_last_use(txn, tables_); }));
+  } catch (const StoreError& bad) {
+    report_unreadable(bad);
+    const auto noted = reading([&](const Txn& txn) { return static_cast<std::int64_t>(read_meta(txn, tables_, meta::kClockNoted)); });
+    settings_.listener.on_last_use({noted == 0 ? std::nullopt : std::optional(noted), std::nullopt});
+  }
+}
+
+SealedWrite LmdbEngine::seal(Write write) {
+  SealedWrite sealed{std::move(write), {}};
+  if (const auto* const events = std::get_if<EventsWrite>(&sealed.write)) sealed.sealed = seal_events(*events);
+  if (const auto* const traces = std::get_if<TracesWrite>(&sealed.write)) {
+    for (const EventsWrite& trace : traces->traces) std::ranges::move(seal_events(trace), std::back_inserter(sealed.sealed));
+  }
+  auto* const run = std::get_if<RunWrite>(&sealed.write);
+  if (run == nullptr) return sealed;
+  sealed.sealed = seal_run(*run);
+  if (run->claim) sealed.sealed.push_back(reading([&](const Txn& txn) { return seal_claimed_events(txn, tables_, *run); }));
+  return sealed;
+}
+
+std::vector<WriteResult> LmdbEngine::commit(std::span<const SealedWrite> batch) {
+  refuse_after_fault();
+  std::vector<WriteResult> results(batch.size());
+  try {
+    commit_range(batch, results);
+  } catch (const LmdbFault& fault) {
+    fail(fault);
+  }
+  return results;
+}
+
+// What does not fit in one transaction is tried in halves, in order, down to the single writes that do not fit alone. A write
+// that meets something unreadable is left out, and what it had begun goes with the transaction.
+void LmdbEngine::commit_range(std::span<const SealedWrite> batch, std::span<WriteResult> results) {
+  if (batch.empty()) return;
+  std::size_t left_out = 0;
+  std::size_t split = 0;
+  try {
+    commit_whole(batch, results);
+    return;
+  } catch (const NoRoom& full) {
+    if (batch.size() == 1) {
+      room_.note_refused(bytes_of(batch.front().write));
+      results.front() = {Outcome::unavailable, {}, no_room_text(full.what())};
+      return;
+    }
+    split = batch.size() / 2;
+  } catch (const Unreadable& bad) {
+    results[bad.write] = {Outcome::unavailable, {}, bad.what()};
+    split = bad.write;
+    left_out = 1;
+  } catch (const LmdbFault& fault) {
+    if (!is_damage(fault.code) || fault.code == kWriteBroken) throw;
+    const std::string text = note_damage(fault.what());
+    if (batch.size() == 1 || !env_.write_refusal().empty()) {
+      std::fill(results.begin(), results.end(), WriteResult{Outcome::unavailable, {}, text});
+      return;
+    }
+    split = batch.size() / 2;
+  }
+  commit_range(batch.first(split), results.first(split));
+  commit_range(batch.subspan(split + left_out), results.subspan(split + left_out));
+}
+
+void LmdbEngine::commit_whole(std::span<const SealedWrite> writes, std::span<WriteResult> results) {
+  WriteTxn txn = env_.write();
+  room_.begin();
+  WriteBatch batch{txn, tables_, room_, times(), {}, {}};
+  batch.claims = &open_index_;
+  batch.max_clusters = settings_.max_clusters;
+  bool stored = false;
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    try {
+      results[i] = apply(batch, writes[i]);
+    } catch (const StoreError& bad) {
+      throw Unreadable(i, bad.what());
+    }
+    const bool stored_now = results[i].outcome == Outcome::stored;
+    if (stored_now) note_stored(batch.groups.log, writes[i].write, results[i]);
+    stored = stored || stored_now;
+  }
+  flush(batch);
+  // Numbers of this start are in the store from here on: the next start has to begin above them.
+  if (stored && !start_noted_) write_meta(txn, tables_, meta::kStart, start_);
+  txn.commit();
+  start_noted_ = start_noted_ || stored;
+  if (stored) room_.note_stored();
+  tell_index(batch.open_runs);
+}
+
+void LmdbEngine::tell_index(const std::vector<WriteBatch::OpenRunChange>& changes) {
+  const std::int64_t now_ms = monotonic_ms();
+  for (const WriteBatch::OpenRunChange& change : changes) {
+    if (change.part) {
+      open_index_.heard(change.place, {change.revision, *change.part, change.awaits}, now_ms);
+    } else {
+      open_index_.ended(change.place);
+    }
+  }
+}
+
+WriteResult LmdbEngine::apply(WriteBatch& batch, const SealedWrite& write) {
+  batch.sealed = write.sealed;
+  WriteResult result = std::visit([&](const auto& one) { return apply_one(batch, one); }, write.write);
+  if (result.outcome == Outcome::unavailable && result.detail.empty()) result.detail = no_room_text({});
+  return result;
+}
+
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const RunWrite& write) {
+  return write.claim ? write_claimed(batch, write) : write_run(batch, write);
+}
+
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const EventsWrite& write) {
+  return write_events(batch, write);
+}
+
+// A trace for which there is no room ends the transaction, and is tried again by itself: what of the request came before it goes with it.
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const TracesWrite& write) {
+  WriteResult result;
+  const std::span<const std::string> sealed = batch.sealed;
+  std::size_t first = 0;
+  for (const EventsWrite& trace : write.traces) {
+    batch.sealed = sealed.subspan(first, trace.events.size());
+    first += trace.events.size();
+    result.traces.push_back(apply_one(batch, trace));
+    if (result.traces.back().outcome == Outcome::unavailable) throw NoRoom(result.traces.back().detail);
+  }
+  return result;
+}
+
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const ChangeWrite& write) {
+  return write_change(batch, write);
+}
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const PolicyWrite& write) {
+  return write_policy(batch, write);
+}
+
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const TriageWrite& write) {
+  return write_triage(batch, write);
+}
+
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const CanaryWrite& write) {
+  return write_canary(batch, write);
+}
+
+std::optional<model::RunRecord> LmdbEngine::run_head(model::TenantId tenant, std::string_view run_id,
+                                                     std::optional<std::uint32_t> revision) {
+  return reading([&](const Txn& txn) -> std::optional<model::RunRecord> {
+    const auto key = find_run_place(txn, tables_, tenant, run_id);
+    if (!key) return std::nullopt;
+    const RunPlace place{tenant, *key};
+    auto head = read_sized_head(txn, tables_, place, std::nullopt);
+    if (head && revision && head->revision != *revision) head = read_sized_head(txn, tables_, place, revision);
+    return head;
+  });
+}
+
+std::optional<model::RunRecord> LmdbEngine::find_run(model::TenantId tenant, std::string_view run_id) {
+  return reading([&](const Txn& txn) -> std::optional<model::RunRecord> {
+    const auto place = find_run_place(txn, tables_, tenant, run_id);
+    if (!place) return std::nullopt;
+    return record_of(read_run(txn, tables_, tenant, *place));
+  });
+}
+
+std::optional<model::RunRecord> LmdbEngine::find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) {
+  return reading([&](const Txn& txn) -> std::optional<model::RunRecord> {
+    const auto place = find_run_place(txn, tables_, tenant, run_id);
+    if (!place) return std::nullopt;
+    auto latest = read_run(txn, tables_, tenant, *place);
+    if (latest && latest->run.revision == revision && !latest->buffering) return record_of(std::move(latest));
+    return record_of(read_former(txn, tables_, {tenant, *place}, revision));
+  });
+}
+
+std::optional<model::RunRecord> LmdbEngine::run_at(model::TenantId tenant, const model::RecordKey& key) {
+  return reading([&](const Txn& txn) { return record_of(read_run(txn, tables_, tenant, key)); });
+}
+
+std::optional<model::FailureRecord> LmdbEngine::find_failure(model::TenantId tenant, std::string_view failure_id) {
+  return reading([&](const Txn& txn) { return store::find_failure(txn, tables_, tenant, failure_id); });
+}
+
+Page<model::RunRecord> LmdbEngine::runs(model::TenantId tenant, const RunQuery& query) {
+  return naming_damage([&] { return list_runs({env_, tables_, settings_.listener.on_unreadable}, tenant, query); });
+}
+
+Page<model::FailureRecord> LmdbEngine::failures(model::TenantId tenant, const FailureQuery& query) {
+  return naming_damage([&] { return list_failures({env_, tables_, settings_.listener.on_unreadable}, tenant, query); });
+}
+
+Page<model::ChangeRecord> LmdbEngine::changes(model::TenantId tenant, const ChangeQuery& query) {
+  return naming_damage([&] { return list_changes({env_, tables_, settings_.listener.on_unreadable}, tenant, query); });
+}
+
+Page<model::PolicyRecord> LmdbEngine::policies(model::TenantId tenant, const PolicyQuery& query) {
+  return naming_damage([&] { return list_policies({env_, tables_, settings_.listener.on_unreadable}, tenant, query); });
+}
+
+std::optional<model::PolicyRecord> LmdbEngine::policy_at(model::TenantId tenant, std::string_view policy, std::int64_t at_ms) {
+  return reading([&](const Txn& txn) { return store::policy_at(txn, tables_, tenant, policy, at_ms); });
+}
+
+std::vector<model::PolicyRecord> LmdbEngine::policies_at(model::TenantId tenant, std::int64_t at_ms) {
+  return reading([&](const Txn& txn) { return store::policies_at(txn, tables_, tenant, at_ms); });
+}
+
+FingerprintStats LmdbEngine::fingerprint_stats(model::TenantId tenant, std::string_view fingerprint) {
+  return reading([&](const Txn& txn) { return store::fingerprint_stats(txn, tables_, tenant, fingerprint); });
+}
+
+std::uint64_t LmdbEngine::count_failures(model::TenantId tenant, std::string_view fingerprint, std::int64_t from_ms,
+                                         std::int64_t before_ms) {
+  return reading([&](const Txn& txn) { return count_window(txn, tables_, {tenant, half_digest(fingerprint), from_ms, before_ms}); });
+}
+
+std::uint64_t LmdbEngine::count_runs(model::TenantId tenant, std::int64_t from_ms, std::int64_t before_ms) {
+  return reading([&](const Txn& txn) { return count_window(txn, tables_, {tenant, kRunSeries, from_ms, before_ms}); });
+}
+
+std::vector<std::string> LmdbEngine::events(model::TenantId tenant, const model::RecordKey& run) {
+  return reading([&](const Txn& txn) { return read_events(events_of(txn, {tenant, run}, ~std::uint32_t{0})); });
+}
+
+std::optional<Claim> LmdbEngine::claim_of(const Txn& txn, const RunPlace& place, model::Resolution resolution) {
+  const auto stored = read_run_head(txn, tables_, place.tenant, place.key);
+  if (!stored || !stored->buffering) return std::nullopt;
+  const Buffering& buffering = *stored->buffering;
+  Claim claim;
+  claim.tenant = place.tenant;
+  claim.run = place.key;
+  claim.run_id = stored->run.run_id;
+  claim.revision = stored->run.revision;
+  claim.upto = buffering.ending ? buffering.cut : buffering.total;
+  claim.resolution = buffering.ending.value_or(resolution);
+  claim.first_ms = buffering.first_ms;
+  claim.source = stored->run.source;
+  claim.root_arrived = stored->run.root_arrived;
+  return claim;
+}
+
+std::vector<Claim> LmdbEngine::claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms) {
+  std::vector<Claim> claims;
+  const auto due = open_index_.claim(rules, {most, lease_ms}, monotonic_ms());
+  if (due.empty()) return claims;
+  reading([&](const Txn& txn) {
+    for (const OpenRunIndex::Due& one : due) {
+      try {
+        auto claim = claim_of(txn, one.place, one.resolution);
+        if (!claim) continue;
+        claim->token = one.token;
+        claims.push_back(std::move(*claim));
+      } catch (const StoreError& bad) {
+        report_unreadable(bad);  // it stays open; the others end
+      }
+    }
+    return Nothing{};
+  });
+  return claims;
+}
+
+std::optional<Claim> LmdbEngine::claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution,
+                                           std::int64_t lease_ms) {
+  const RunPlace place{tenant, run};
+  const auto token = open_index_.claim_one(place, lease_ms, monotonic_ms());
+  if (!token) return std::nullopt;
+  auto claim = reading([&](const Txn& txn) { return claim_of(txn, place, resolution); });
+  if (claim) claim->token = *token;
+  return claim;
+}
+
+void LmdbEngine::release(const Claim& claim) {
+  open_index_.release({claim.tenant, claim.run}, claim.token, monotonic_ms());
+}
+
+std::vector<bool> LmdbEngine::renew(std::span<const Claim> claims, std::int64_t lease_ms) {
+  const std::int64_t until_ms = monotonic_ms() + lease_ms;
+  std::vector<bool> good;
+  good.reserve(claims.size());
+  for (const Claim& claim : claims) good.push_back(open_index_.renew({claim.tenant, claim.run}, claim.token, until_ms));
+  return good;
+}
+
+ClaimedRun LmdbEngine::fetch(const Claim& claim) {
+  return reading([&](const Txn& txn) {
+    const RunPlace place{claim.tenant, claim.run};
+    ClaimedRun run;
+    run.events = read_events(events_of(txn, place, claim.upto));
+    if (claim.revision == 1) return run;
+    try {
+      auto first = record_of(read_former(txn, tables_, place, 1));
+      if (first && first->resolution == model::Resolution::whole) run.whole = std::move(first);
+    } catch (const StoreError& bad) {
+      report_unreadable(bad);  // it is judged by what can be read
+    }
+    return run;
+  });
+}
+
+RunEvents LmdbEngine::events_of(const Txn& txn, const RunPlace& place, std::uint32_t upto) const {
+  return {txn, tables_, place, upto, settings_.listener.on_unreadable};
+}
+
+void LmdbEngine::report_unreadable(const StoreError& bad) const {
+  if (settings_.listener.on_unreadable) settings_.listener.on_unreadable(bad.what());
+}
+
+OpenRuns LmdbEngine::open_runs() {
+  return open_index_.count(monotonic_ms());
+}
+
+std::optional<Replay> LmdbEngine::find_replay(model::TenantId tenant, const model::Digest& identity) {
+  return reading([&](const Txn& txn) -> std::optional<Replay> {
+    const auto answered = find_answered(txn, tables_, tenant, identity, times());
+    if (!answered) return std::nullopt;
+    Replay replay{answered->idempotency.content, {}};
+    switch (answered->kind) {
+      case Answered::Kind::change:
+        replay.change = read_change(txn, tables_, tenant, answered->record);
+        return replay.change ? std::optional(std::move(replay)) : std::nullopt;
+      case Answered::Kind::policy:
+        replay.policy = read_policy(txn, tables_, tenant, answered->record);
+        return replay.policy ? std::optional(std::move(replay)) : std::nullopt;
+      case Answered::Kind::triage: return std::nullopt;  // the write itself finds it, with the group as it is then
+      case Answered::Kind::events: replay.buffered = answered->buffered; break;
+      case Answered::Kind::run: break;
+    }
+    auto run = record_of(read_run(txn, tables_, tenant, answered->record));
+    const bool opened_again = run && answered->kind == Answered::Kind::run && run->revision > answered->revision;
+    if (opened_again) run = record_of(read_former(txn, tables_, {tenant, answered->record}, answered->revision));
+    if (!run) return std::nullopt;
+    replay.run = std::move(*run);
+    return replay;
+  });
+}
+
+model::KeyRecord LmdbEngine::put_key(model::KeyRecord key) {
+  return writing([&](WriteTxn& txn) { return write_key(txn, tables_, std::move(key)); });
+}
+
+std::vector<model::KeyRecord> LmdbEngine::keys() {
+  return reading([&](const Txn& txn) { return read_keys(txn, tables_); });
+}
+
+std::uint64_t LmdbEngine::keys_version() {
+  return reading([&](const Txn& txn) { return read_meta(txn, tables_, meta::kKeysVersion); });
+}
+
+void LmdbEngine::touch_keys(std::span<const std::pair<std::string, std::int64_t>> last_used) {
+  writing([&](WriteTxn& txn) {
+    write_key_uses(txn, tables_, last_used);
+    return Nothing{};
+  });
+}
+
+std::vector<model::Tenant> LmdbEngine::tenants() {
+  return reading([&](const Txn& txn) { return read_tenants(txn, tables_); });
+}
+
+Result<std::string> LmdbEngine::secret(std::string_view name) {
+  return read_or_make_secret(settings_.path / (std::string(name) + ".secret"));
+}
+
+void LmdbEngine::put_crash_mark(model::CrashMark mark) {
+  mark.key.seq = next_seq();
+  writing([&](WriteTxn& txn) {
+    write_crash_mark(txn, tables_, mark);
+    return Nothing{};
+  });
+}
+
+std::vector<model::CrashMark> LmdbEngine::crash_marks() {
+  return reading([&](const Txn& txn) { return read_crash_marks(txn, tables_); });
+}
+
+void LmdbEngine::note_clock(std::int64_t wall_ms, std::uint64_t accepts) {
+  writing([&](WriteTxn& txn) {
+    if (read_meta(txn, tables_, meta::kClockAccepts) == accepts) write_clock_note(txn, tables_, wall_ms);
+    return Nothing{};
+  });
+}
+
+std::uint64_t LmdbEngine::clock_accepts() {
+  return reading([&](const Txn& txn) { return read_meta(txn, tables_, meta::kClockAccepts); });
+}
+
+// With little room left even a deletion may need more pages than there are: then it is tried with fewer records.
+Expired LmdbEngine::expire(const Retention& retention, std::size_t most) {
+  refuse_after_fault();
+  for (std::size_t some = std::max<std::size_t>(most, 1);; some /= 2) {
+    try {
+      WriteTxn txn = env_.write();
+      WriteBatch batch{txn, tables_, room_, times(), {}, {}};
+      const Expired gone = expire_in(batch, retention, some);
+      if (gone.total() == 0) return gone;
+      flush(batch);
+      // Another process may be serving this store: it looks at this number to drop what it remembers of these runs.
+      if (!batch.open_runs.empty()) write_meta(txn, tables_, meta::kPurges, read_meta(txn, tables_, meta::kPurges) + 1);
+      txn.commit();
+      room_.note_stored();
+      tell_index(batch.open_runs);
+      return gone;
+    } catch (const NoRoom& full) {
+      if (some <= 1) throw StoreError(std::string("store: there is not even room to delete: ") + full.what());
+    } catch (const LmdbFault& fault) {
+      fail(fault);
+    }
+  }
+}
+
+bool LmdbEngine::build_some(std::size_t most) {
+  return writing([&](WriteTxn& txn) {
+    WriteBatch batch{txn, tables_, room_, times(), {}, {}};
+    batch.max_clusters = settings_.max_clusters;
+    return build_groups(batch, most);
+  });
+}
+
+// Open runs that another process purged. The writing thread alone adds to the index, so none of them can be one that is just
+// being opened.
+void LmdbEngine::forget_purged() {
+  reading([&](const Txn& txn) {
+    const std::uint64_t purges = read_meta(txn, tables_, meta::kPurges);
+    if (purges == purges_seen_) return Nothing{};
+    purges_seen_ = purges;
+    for (const RunPlace& place : open_index_.places()) {
+      if (!txn.get(tables_.open_runs.handle, place_key(place.tenant, place.key))) open_index_.ended(place);
+    }
+    return Nothing{};
+  });
+}
+
+// A page that cannot be read has been told of; it is looked at again.
+void LmdbEngine::look_for_purges() {
+  try {
+    forget_purged();
+  } catch (const StoreError&) {
+  }
+}
+
+void LmdbEngine::tend() {
+  const std::int64_t now_ns = clock_.monotonic_ns();
+  if (now_ns - purges_looked_for_ns_ >= kLookForPurgesNs) {
+    purges_looked_for_ns_ = now_ns;
+    look_for_purges();
+  }
+  if (now_ns - readers_checked_ns_ < kCheckReadersNs) return;
+  readers_checked_ns_ = now_ns;
+  env_.check_readers();
+}
+
+std::optional<model::RunRecord> LmdbEngine::canary() {
+  return reading([&](const Txn& txn) { return read_canary(txn, tables_); });
+}
+
+Room LmdbEngine::room() {
+  try {
+    return reading([&](const Txn& txn) { return room_.now(txn); });
+  } catch (const StoreError& bad) {
+    const LmdbEnv::Info info = env_.info();
+    const std::uint64_t used = (info.last_page + 1) * info.page_bytes;
+    return {used, info.map_bytes, used, true, bad.what()};
+  }
+}
+
+Status LmdbEngine::writable() {
+  if (failed_.load(std::memory_order_acquire)) {
+    return Error{Code::unavailable, "the store's disk failed; the service has to restart", {}, {}, kRestartRetryS};
+  }
+  if (const std::string why = env_.write_refusal(); !why.empty()) return Error{Code::unavailable, note_damage(why), {}, {}};
+  const Room now = room();
+  if (now.refusing) return Error{Code::unavailable, now.reason, {}, {}, kStoreFullRetryS};
+  return Nothing{};
+}
+
+std::string LmdbEngine::damage() {
+  const std::lock_guard lock(damage_mutex_);
+  return damage_;
+}
+
+std::string LmdbEngine::note_damage(const std::string& what) {
+  std::string text = "store: \"" + settings_.path.string() + "\" is damaged: " + what + "; run `runwarden verify`, and restore a backup";
+  {
+    const std::lock_guard lock(damage_mutex_);
+    if (!damage_.empty()) return text;
+    damage_ = text;
+  }
+  if (settings_.listener.on_damage) settings_.listener.on_damage(text);
+  return text;
+}
+
+void LmdbEngine::fail_damaged(const LmdbFault& fault) {
+  throw StoreError(note_damage(fault.what()));
+}
+
+void LmdbEngine::refuse_after_fault() const {
+  if (failed_.load(std::memory_order_acquire)) throw FatalStoreError("store: its disk failed before; the process has to end");
+}
+
+void LmdbEngine::fail(const LmdbFault& fault) {
+  if (is_damage(fault.code) && fault.code != kWriteBroken) fail_damaged(fault);
+  failed_.store(true, std::memory_order_release);
+  const char* const remedy =
+      fault.code == kWriteBroken
+          ? "; a page is damaged, so this process ends, and the next one writes nothing more to this file: restore a backup"
+          : "; what was being written is in doubt, so the process has to end: look at the disk, then start again";
+  throw FatalStoreError("store: \"" + settings_.path.string() + "\": " + fault.what() + remedy);
+}
+
+}  // namespace runwarden::store

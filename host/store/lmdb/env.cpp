@@ -1,0 +1,369 @@
+#include "store/lmdb/env.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <utility>
+
+#include "base/open_fault.h"
+#include "store/lmdb/damage_note.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::uint64_t kFullDiskBytes = std::uint64_t{1} << 20;  // less than that left: a failed write is for want of room
+
+// The folders that are open in this process: LMDB corrupts silently when one is opened twice.
+std::mutex open_folders_mutex;
+std::set<std::pair<dev_t, ino_t>>& open_folders() {
+  static auto* const folders = new std::set<std::pair<dev_t, ino_t>>;  // outlives every static store
+  return *folders;
+}
+
+std::pair<dev_t, ino_t> identity(const std::filesystem::path& folder) {
+  struct stat found {};
+  if (::stat(folder.c_str(), &found) != 0) throw LmdbFault("cannot look at \"" + folder.string() + "\"", errno);
+  return {found.st_dev, found.st_ino};
+}
+
+void enter_open_folder(const std::filesystem::path& folder) {
+  const std::lock_guard lock(open_folders_mutex);
+  if (!open_folders().insert(identity(folder)).second) {
+    throw LmdbFault("\"" + folder.string() + "\" is open in this process already; use the store that is open", EBUSY);
+  }
+}
+
+void leave_open_folder(const std::filesystem::path& folder) {
+  const std::lock_guard lock(open_folders_mutex);
+  struct stat found {};
+  if (::stat(folder.c_str(), &found) == 0) open_folders().erase({found.st_dev, found.st_ino});
+}
+
+[[noreturn]] void fail(const char* what, int code) {
+  if (code == kPageDamaged || code == kWriteBroken) throw LmdbFault(std::string(what) + ": " + last_damage(), code);
+  const std::string text = std::string(what) + ": " + mdb_strerror(code);
+  if (code == MDB_MAP_FULL || code == MDB_TXN_FULL || code == ENOSPC || code == EDQUOT) throw NoRoom(text);
+  throw LmdbFault(text, code);
+}
+
+void check(const char* what, int code) {
+  if (code != MDB_SUCCESS) fail(what, code);
+}
+
+// Of mdb_env_open, which does not say which of its two files it could not open.
+void check_opened(const std::filesystem::path& folder, int code) {
+  const bool of_system = code > 0 && code != ENOMEM && code != ENOSPC && code != EDQUOT;
+  if (!of_system) return check("mdb_env_open", code);
+  const std::filesystem::path lock = folder / "lock.mdb";
+  const bool lock_is_good = ::faccessat(AT_FDCWD, lock.c_str(), R_OK | W_OK, AT_EACCESS) == 0;
+  const std::filesystem::path file = lock_is_good ? folder / "data.mdb" : lock;
+  throw LmdbFault("cannot open \"" + file.string() + "\": " + open_fault(file, code, OpenFor::writing), code);
+}
+
+MDB_val view(std::string_view bytes) {
+  return {bytes.size(), const_cast<char*>(bytes.data())};
+}
+
+std::uint64_t statvfs_free(const std::filesystem::path& folder) {
+  struct statvfs found {};
+  if (::statvfs(folder.c_str(), &found) != 0) return ~std::uint64_t{0};
+  return std::uint64_t{found.f_bavail} * found.f_frsize;
+}
+
+bool on_read_only_disk(const std::filesystem::path& folder) {
+  struct statvfs found {};
+  return ::statvfs(folder.c_str(), &found) == 0 && (found.f_flag & ST_RDONLY) != 0;
+}
+
+}  // namespace
+
+LmdbEnv::LmdbEnv(Options options) : options_(std::move(options)) {
+  if (!options_.machine.disk_free_bytes) options_.machine.disk_free_bytes = statvfs_free;
+  enter_open_folder(options_.folder);
+  try {
+    read_only_ = options_.use == StoreUse::Kind::reading && on_read_only_disk(options_.folder);
+    if (!read_only_) use_ = StoreUse::take(options_.folder, options_.use);
+    open();
+  } catch (...) {
+    mapped_.reset();
+    if (env_ != nullptr) mdb_env_close(env_);
+    leave_open_folder(options_.folder);
+    throw;
+  }
+}
+
+void LmdbEnv::open() {
+  check("mdb_env_create", mdb_env_create(&env_));
+  if (options_.map_size != 0) check("mdb_env_set_mapsize", mdb_env_set_mapsize(env_, options_.map_size));
+  check("mdb_env_set_maxdbs", mdb_env_set_maxdbs(env_, options_.databases));
+  check("mdb_env_set_maxreaders", mdb_env_set_maxreaders(env_, kMaxReaders));
+  install_guard(env_);
+  check_opened(options_.folder, mdb_env_open(env_, options_.folder.c_str(), MDB_NOTLS | (read_only() ? MDB_RDONLY : 0u), 0600));
+  mapped_ = std::make_unique<MappedFile>(env_, options_.folder / "data.mdb");
+  check_length();
+  damage_noted_ = DamageNote::read(options_.folder);
+  check_readers();
+}
+
+LmdbEnv::~LmdbEnv() {
+  for (MDB_txn* txn : idle_) mdb_txn_abort(txn);
+  mapped_.reset();
+  mdb_env_close(env_);
+  leave_open_folder(options_.folder);
+}
+
+// The file may end before its last page: LMDB does not write pages that were free again before their transaction ended.
+void LmdbEnv::check_length() const {
+  const Info now = info();
+  int file = -1;
+  struct stat found {};
+  if (mdb_env_get_fd(env_, &file) != MDB_SUCCESS || ::fstat(file, &found) != 0) return;
+  const auto bytes = static_cast<std::uint64_t>(found.st_size);
+  const std::uint64_t wanted = (now.last_page + 1) * now.page_bytes;
+  if (bytes >= wanted || tail_is_free(bytes / now.page_bytes, now.last_page)) return;
+  throw LmdbFault("data.mdb is cut off: it has " + std::to_string(bytes) + " bytes, and its pages take " + std::to_string(wanted) +
+                      "; restore a backup, or begin anew with `runwarden serve --new-store`",
+                  kCutOff);
+}
+
+bool LmdbEnv::tail_is_free(std::uint64_t from_page, std::uint64_t last_page) const {
+  constexpr MDB_dbi kFreePages = 0;
+  std::vector<bool> is_free(last_page + 1 - from_page);
+  MDB_txn* txn = nullptr;
+  MDB_cursor* cursor = nullptr;
+  const int read = guarded_call(env_, Doing::reading, [&] {
+    int code = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);
+    if (code == MDB_SUCCESS) code = mdb_cursor_open(txn, kFreePages, &cursor);
+    MDB_val transaction{};
+    MDB_val pages{};
+    while (code == MDB_SUCCESS) {
+      code = mdb_cursor_get(cursor, &transaction, &pages, MDB_NEXT);
+      if (code != MDB_SUCCESS) break;
+      const auto* const list = static_cast<const std::size_t*>(pages.mv_data);
+      for (std::size_t i = 1; i <= list[0] && (i + 1) * sizeof *list <= pages.mv_size; ++i) {
+        if (list[i] >= from_page && list[i] <= last_page) is_free[list[i] - from_page] = true;
+      }
+    }
+    return code;
+  });
+  if (cursor != nullptr) mdb_cursor_close(cursor);
+  if (txn != nullptr) mdb_txn_abort(txn);
+  return read == MDB_NOTFOUND && !mapped_->torn() && std::find(is_free.begin(), is_free.end(), false) == is_free.end();
+}
+
+void LmdbEnv::look_at_file() {
+  mapped_->look_at_length();
+}
+
+std::string LmdbEnv::write_refusal() const {
+  if (!damage_noted_.empty()) return damage_noted_;
+  return mapped_->torn() ? "data.mdb was cut off while it was open, or its disk cannot be read" : "";
+}
+
+void LmdbEnv::note_broken_write(const std::string& why) {
+  damage_noted_ = why;
+  DamageNote::write(options_.folder, why);
+}
+
+ReadTxn LmdbEnv::read() {
+  return ReadTxn(*this);
+}
+WriteTxn LmdbEnv::write() {
+  return WriteTxn(*this);
+}
+
+LmdbEnv::Info LmdbEnv::info() const {
+  MDB_envinfo info{};
+  MDB_stat stat{};
+  mdb_env_info(env_, &info);
+  mdb_env_stat(env_, &stat);
+  return {info.me_mapsize, info.me_last_pgno, stat.ms_psize};
+}
+
+void LmdbEnv::check_readers() {
+  int dead = 0;
+  check("mdb_reader_check", mdb_reader_check(env_, &dead));
+}
+
+void LmdbEnv::copy_to(int file, Copy how) {
+  check("mdb_env_copyfd2", mdb_env_copyfd2(env_, file, how == Copy::compacted ? MDB_CP_COMPACT : 0));
+}
+
+MDB_txn* LmdbEnv::borrow() {
+  std::unique_lock lock(mutex_);
+  // A few slots stay for other processes: commands that run beside the service.
+  constexpr unsigned kMostLent = kMaxReaders / 2;
+  returned_.wait(lock, [&] { return !idle_.empty() || made_ < kMostLent; });
+  MDB_txn* txn = nullptr;
+  if (!idle_.empty()) {
+    txn = idle_.back();
+    idle_.pop_back();
+    lock.unlock();
+    const int code = guarded_call(env_, Doing::reading, [&] { return mdb_txn_renew(txn); });
+    if (code == MDB_SUCCESS) return txn;
+    mdb_txn_abort(txn);
+    lock.lock();
+    --made_;
+    fail("mdb_txn_renew", code);
+  }
+  ++made_;
+  lock.unlock();
+  const int code = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);
+  if (code == MDB_SUCCESS) return txn;
+  lock.lock();
+  --made_;
+  fail("mdb_txn_begin", code);
+}
+
+void LmdbEnv::give_back(MDB_txn* txn) {
+  mdb_txn_reset(txn);
+  {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(txn);
+  }
+  returned_.notify_one();
+}
+
+namespace {
+
+// Throws LmdbFault where a value cannot be right.
+void check_value(const char* what, MDB_env* env, const MDB_val& found) {
+  MappedFile* const file = mapped_file(env);
+  const char* const fault = file == nullptr ? nullptr : file->fault_of_value(found);
+  if (fault != nullptr) throw LmdbFault(std::string(what) + ": " + fault, kPageDamaged);
+}
+
+// Throws LmdbFault where the page of this key is damaged.
+void check_page(const char* what, MDB_env* env, const MDB_val& key) {
+  const MappedFile* const file = mapped_file(env);
+  const char* const fault = file == nullptr ? nullptr : file->fault_of_page(key);
+  if (fault != nullptr) throw LmdbFault(std::string(what) + ": " + fault, kPageDamaged);
+}
+
+}  // namespace
+
+std::optional<std::string_view> Txn::get(MDB_dbi database, std::string_view key) const {
+  MDB_val name = view(key);
+  MDB_val found{};
+  const int code = guarded_call(env(), Doing::reading, [&] { return mdb_get(txn_, database, &name, &found); });
+  if (code == MDB_NOTFOUND) return std::nullopt;
+  check("mdb_get", code);
+  check_value("mdb_get", env(), found);
+  return std::string_view(static_cast<const char*>(found.mv_data), found.mv_size);
+}
+
+std::uint64_t Txn::entries(MDB_dbi database) const {
+  MDB_stat stat{};
+  check("mdb_stat", guarded_call(env(), Doing::reading, [&] { return mdb_stat(txn_, database, &stat); }));
+  return stat.ms_entries;
+}
+
+ReadTxn::ReadTxn(LmdbEnv& env) : env_(env) {
+  txn_ = env.borrow();
+}
+ReadTxn::~ReadTxn() {
+  env_.give_back(txn_);
+}
+
+WriteTxn::WriteTxn(LmdbEnv& env) : env_(env) {
+  env.look_at_file();
+  if (const std::string why = env.write_refusal(); !why.empty()) throw LmdbFault("nothing more is written: " + why, kPageDamaged);
+  check("mdb_txn_begin", mdb_txn_begin(env.handle(), nullptr, 0, &txn_));
+}
+
+// A transaction that was left midway cannot be ended either: it goes with the process.
+WriteTxn::~WriteTxn() {
+  if (txn_ == nullptr) return;
+  mapped_file(env())->write_broken() ? env_.note_broken_write(last_damage()) : mdb_txn_abort(txn_);
+}
+
+// The pages are looked at before anything is done with them, by a call that can be given up.
+int WriteTxn::find(MDB_cursor* cursor, MDB_val key) {
+  MDB_val there{};
+  const int code = guarded_call(env(), Doing::reading, [&] { return mdb_cursor_get(cursor, &key, &there, MDB_SET); });
+  if (code == MDB_SUCCESS) check_value("mdb_cursor_get", env(), there);
+  return code;
+}
+
+void WriteTxn::put(MDB_dbi database, std::string_view key, std::string_view value) {
+  MDB_val name = view(key);
+  MDB_val kept = view(value);
+  const Cursor cursor(*this, database);
+  const int found = find(cursor.handle(), name);
+  if (found != MDB_NOTFOUND) check("mdb_put", found);
+  check("mdb_put", guarded_call(env(), Doing::writing, [&] { return mdb_cursor_put(cursor.handle(), &name, &kept, 0); }));
+}
+
+bool WriteTxn::erase(MDB_dbi database, std::string_view key) {
+  const Cursor cursor(*this, database);
+  const int found = find(cursor.handle(), view(key));
+  if (found == MDB_NOTFOUND) return false;
+  check("mdb_del", found);
+  check("mdb_del", guarded_call(env(), Doing::writing, [&] { return mdb_cursor_del(cursor.handle(), 0); }));
+  return true;
+}
+
+MDB_dbi WriteTxn::open_database(const char* name) {
+  MDB_dbi database = 0;
+  check(name, guarded_call(env(), Doing::writing, [&] { return mdb_dbi_open(txn_, name, MDB_CREATE, &database); }));
+  check(name, mdb_set_compare(txn_, database, compare_guarded));
+  return database;
+}
+
+void WriteTxn::commit() {
+  // The handle is gone whatever mdb_txn_commit answers: it must not be aborted after it.
+  MDB_txn* const ending = std::exchange(txn_, nullptr);
+  if (const std::string why = env_.write_refusal(); !why.empty()) {
+    mdb_txn_abort(ending);
+    throw LmdbFault("nothing more is written: " + why, kPageDamaged);
+  }
+  if (const int fault = env_.machine().commit_fault ? env_.machine().commit_fault() : 0; fault != 0) {
+    mdb_txn_abort(ending);
+    if (fault == EIO && env_.machine().disk_free_bytes(env_.folder()) < kFullDiskBytes) fail("commit", ENOSPC);
+    fail("commit", fault);
+  }
+  const int code = guarded_call(env_.handle(), Doing::writing, [&] { return mdb_txn_commit(ending); });
+  // Some file systems tell of a full disk as an I/O error.
+  if (code == EIO && env_.machine().disk_free_bytes(env_.folder()) < kFullDiskBytes) fail("mdb_txn_commit", ENOSPC);
+  if (code == kWriteBroken) env_.note_broken_write(last_damage());
+  check("mdb_txn_commit", code);
+}
+
+Cursor::Cursor(const Txn& txn, MDB_dbi database) {
+  check("mdb_cursor_open", mdb_cursor_open(txn.handle(), database, &cursor_));
+}
+Cursor::~Cursor() {
+  const MappedFile* const file = mapped_file(mdb_txn_env(mdb_cursor_txn(cursor_)));
+  if (!file->write_broken()) mdb_cursor_close(cursor_);
+}
+
+bool Cursor::move(MDB_cursor_op how) {
+  MDB_env* const env = mdb_txn_env(mdb_cursor_txn(cursor_));
+  const int code = guarded_call(env, Doing::reading, [&] { return mdb_cursor_get(cursor_, &key_, &value_, how); });
+  if (code == MDB_NOTFOUND) return false;
+  check("mdb_cursor_get", code);
+  check_page("mdb_cursor_get", env, key_);
+  check_value("mdb_cursor_get", env, value_);
+  return true;
+}
+
+bool Cursor::at_or_after(std::string_view key) {
+  key_ = view(key);
+  return move(MDB_SET_RANGE);
+}
+
+bool Cursor::before(std::string_view key) {
+  return at_or_after(key) ? previous() : last();
+}
+
+void Cursor::erase() {
+  MDB_env* const env = mdb_txn_env(mdb_cursor_txn(cursor_));
+  check("mdb_cursor_del", guarded_call(env, Doing::writing, [&] { return mdb_cursor_del(cursor_, 0); }));
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,180 @@
+// A thin owner of LMDB's handles: environment, transactions, cursors. For the files of store/ only.
+//
+// One WriteTxn at a time in all processes (LMDB waits); ReadTxns from any thread, at most kMaxReaders at once, each for
+// milliseconds: one that stays keeps every page freed since. Views handed out are good until their transaction ends or writes.
+#pragma once
+
+#include <lmdb.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/lmdb/store.h"
+#include "store/lmdb/page_guard.h"
+#include "store/lmdb/store_use.h"
+
+namespace runwarden::store {
+
+// No room in the map or on the disk; the transaction is gone, the store is as before.
+struct NoRoom : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Anything else LMDB refuses.
+struct LmdbFault : std::runtime_error {
+  LmdbFault(const std::string& text, int of) : std::runtime_error(text), code(of) {}
+  int code;
+};
+
+class WriteTxn;
+class ReadTxn;
+
+class LmdbEnv {
+ public:
+  static constexpr unsigned kMaxReaders = 512;
+
+  struct Options {
+    std::filesystem::path folder;
+    std::uint64_t map_size = 0;  // 0: as it was made
+    unsigned databases = 0;
+    StoreUse::Kind use = StoreUse::Kind::shared;
+    MachineAnswers machine;
+  };
+
+  // Throws LmdbFault; also when the file is shorter than its pages.
+  explicit LmdbEnv(Options options);
+  ~LmdbEnv();
+  LmdbEnv(const LmdbEnv&) = delete;
+  LmdbEnv& operator=(const LmdbEnv&) = delete;
+
+  ReadTxn read();
+  WriteTxn write();
+
+  // On a read-only file system, opened for reading: there are no write transactions.
+  bool read_only() const { return read_only_; }
+
+  MDB_env* handle() const { return env_; }
+  void look_at_file();  // whether it is as long as it was
+  // Why nothing may be written to this file, which is damaged; empty: it may.
+  std::string write_refusal() const;
+  // A write met damage midway: this process has to end, and the next one must not try again.
+  void note_broken_write(const std::string& why);
+  const MachineAnswers& machine() const { return options_.machine; }
+  const std::filesystem::path& folder() const { return options_.folder; }
+
+  struct Info {
+    std::uint64_t map_bytes = 0;
+    std::uint64_t last_page = 0;
+    std::uint64_t page_bytes = 0;
+  };
+  Info info() const;
+
+  // Gives back the slots of readers whose process died.
+  void check_readers();
+
+  // Writes the whole store, as it stands when the call begins, to a file descriptor; compacted: without the pages that are
+  // free. Other writes go on meanwhile. Throws LmdbFault.
+  enum class Copy { as_it_is, compacted };
+  void copy_to(int file, Copy how);
+
+ private:
+  friend class ReadTxn;
+  void open();
+  void check_length() const;
+  bool tail_is_free(std::uint64_t from_page, std::uint64_t last_page) const;
+  MDB_txn* borrow();
+  void give_back(MDB_txn* txn);
+
+  Options options_;
+  StoreUse use_;
+  bool read_only_ = false;
+  MDB_env* env_ = nullptr;
+  std::unique_ptr<MappedFile> mapped_;
+  std::string damage_noted_;  // by a process before this one
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<MDB_txn*> idle_;  // reset, ready to renew
+  unsigned made_ = 0;           // idle or lent
+};
+
+// What a read or a write transaction lets one look up.
+class Txn {
+ public:
+  MDB_env* env() const { return mdb_txn_env(txn_); }
+  std::optional<std::string_view> get(MDB_dbi database, std::string_view key) const;
+  std::uint64_t entries(MDB_dbi database) const;
+  MDB_txn* handle() const { return txn_; }
+
+ protected:
+  Txn() = default;
+  MDB_txn* txn_ = nullptr;
+};
+
+class ReadTxn : public Txn {
+ public:
+  explicit ReadTxn(LmdbEnv& env);
+  ~ReadTxn();
+  ReadTxn(const ReadTxn&) = delete;
+  ReadTxn& operator=(const ReadTxn&) = delete;
+
+ private:
+  LmdbEnv& env_;
+};
+
+// Undone unless committed.
+class WriteTxn : public Txn {
+ public:
+  explicit WriteTxn(LmdbEnv& env);
+  ~WriteTxn();
+  WriteTxn(const WriteTxn&) = delete;
+  WriteTxn& operator=(const WriteTxn&) = delete;
+
+  void put(MDB_dbi database, std::string_view key, std::string_view value);
+  bool erase(MDB_dbi database, std::string_view key);
+  MDB_dbi open_database(const char* name);  // made if it is not there
+  // On stable storage when it returns. Throws NoRoom or LmdbFault; either way the transaction has ended.
+  void commit();
+
+ private:
+  int find(MDB_cursor* cursor, MDB_val key);
+
+  LmdbEnv& env_;
+};
+
+class Cursor {
+ public:
+  Cursor(const Txn& txn, MDB_dbi database);
+  ~Cursor();
+  Cursor(const Cursor&) = delete;
+  Cursor& operator=(const Cursor&) = delete;
+
+  // Each moves, and says whether it stands on an entry.
+  bool first() { return move(MDB_FIRST); }
+  bool last() { return move(MDB_LAST); }
+  bool next() { return move(MDB_NEXT); }
+  bool previous() { return move(MDB_PREV); }
+  bool at_or_after(std::string_view key);
+  bool before(std::string_view key);  // on the greatest key less than that
+  void erase();                       // the entry it stands on; next() then goes to the one after it
+
+  MDB_cursor* handle() const { return cursor_; }
+  std::string_view key() const { return {static_cast<const char*>(key_.mv_data), key_.mv_size}; }
+  std::string_view value() const { return {static_cast<const char*>(value_.mv_data), value_.mv_size}; }
+
+ private:
+  bool move(MDB_cursor_op how);
+
+  MDB_cursor* cursor_ = nullptr;
+  MDB_val key_{};
+  MDB_val value_{};
+};
+
+}  // namespace runwarden::store

@@ -1,0 +1,532 @@
+#include "store/lmdb/events.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "model/record_ids.h"
+#include "store/lmdb/answers.h"
+#include "store/lmdb/failures.h"
+
+namespace runwarden::store {
+namespace {
+
+using Outcome = WriteResult::Outcome;
+
+constexpr std::size_t kSmallEntryBytes = 200;
+
+KeyBytes part_key(const RunPlace& place, EventPart part) {
+  return place_key(place.tenant, place.key).u8(static_cast<std::uint8_t>(part));
+}
+KeyBytes chunk_key(const RunPlace& place, std::uint32_t first) {
+  return part_key(place, EventPart::chunk).u32(first);
+}
+std::uint32_t first_of_chunk(std::string_view key) {
+  return static_cast<std::uint32_t>(read_be(key, kPlaceBytes + 1, 4));
+}
+
+// Whether this revision is complete: by the client's word, or because it has as many events as it may.
+void settle(Buffering& buffering) {
+  if (buffering.ending) return;
+  const std::uint32_t fresh = buffering.total - buffering.former;
+  if (fresh > buffering.max_events) {
+    buffering.cut = buffering.former + buffering.max_events;
+    buffering.ending = model::Resolution::max_events;
+    return;
+  }
+  if (!buffering.tail_final && fresh < buffering.max_events && buffering.bytes < buffering.max_bytes) return;
+  buffering.cut = buffering.total;
+  buffering.ending = buffering.tail_final ? model::Resolution::final : model::Resolution::max_events;
+  buffering.tail_final = false;
+}
+
+void put_open_run(WriteBatch& batch, const RunPlace& place, StoredRun& stored) {
+  const KeyBytes key = place_key(place.tenant, place.key);
+  batch.txn.put(batch.tables.runs.handle, key, encode_run(key, stored));
+  enter_open_run(batch, place, stored);
+}
+
+// The resolved revision steps back and an open one stands in its place; lists go on showing the former's failures.
+void open_again(WriteBatch& batch, const RunPlace& place, StoredRun& stored, std::string_view resolved_value) {
+  const KeyBytes from = place_key(place.tenant, place.key);
+  const KeyBytes to = former_key(place, stored.run.revision);
+  batch.txn.put(batch.tables.former.handle, to, decoded(batch.tables.runs, from, [&] { return seal_again(from, resolved_value, to); }));
+  ++stored.run.revision;
+  stored.run.state = model::RunState::open;
+  stored.run.content = {};
+}
+
+// The events of a request that the run has not seen.
+struct NewEvents {
+  std::vector<std::string> json;
+  std::vector<const model::EventOutline*> outlines;
+  std::vector<std::string_view> ids;  // half digests
+  std::uint64_t bytes = 0;
+};
+
+enum class IdsOfContent : std::uint8_t { count_as_seen, count_as_new };
+
+NewEvents unseen(WriteBatch& batch, const EventsWrite& write, const std::optional<RunPlace>& place, IdsOfContent ids_of_content) {
+  NewEvents fresh;
+  std::set<std::string_view> in_request;
+  for (std::size_t i = 0; i < write.events.size(); ++i) {
+    const std::string& half = batch.sealed[i];
+    const bool may_be_said_again = write.events[i].id_of_content && ids_of_content == IdsOfContent::count_as_new;
+    if (!half.empty()) {
+      const bool twice = !in_request.insert(half).second;
+      const bool seen = twice || (place && batch.txn.get(batch.tables.events.handle, event_id_key(*place, half)));
+      if (seen && !may_be_said_again) continue;
+      if (!seen) fresh.ids.push_back(half);
+    }
+    fresh.json.push_back(write.events[i].json);
+    fresh.outlines.push_back(&write.events[i].outline);
+    fresh.bytes += write.events[i].json.size();
+  }
+  return fresh;
+}
+
+// The run a request speaks of, as it stands before it.
+struct Target {
+  RunPlace place;
+  std::optional<StoredRun> stored;  // nothing: it is new
+};
+
+Target find_target(WriteBatch& batch, const EventsWrite& write) {
+  Target target{{write.tenant, write.key}, std::nullopt};
+  const auto place = find_run_place(batch.txn, batch.tables, write.tenant, write.run_id);
+  if (!place) return target;
+  target.stored = read_run_head(batch.txn, batch.tables, write.tenant, *place, OutlineToo::yes);
+  if (target.stored) target.place.key = *place;
+  return target;
+}
+
+// Whether the client has said that the run ends with the events it has.
+bool has_ended(const StoredRun& stored) {
+  if (!stored.buffering) return true;
+  return stored.buffering->ending == model::Resolution::final || stored.buffering->tail_final;
+}
+
+// A run_finished that is known by its content repeats the run's end only where nothing else is new: after other events it ends
+// the next revision.
+NewEvents new_events(WriteBatch& batch, const EventsWrite& write, const Target& target) {
+  if (!target.stored) return unseen(batch, write, std::nullopt, IdsOfContent::count_as_new);
+  if (has_ended(*target.stored)) {
+    NewEvents fresh = unseen(batch, write, target.place, IdsOfContent::count_as_seen);
+    if (fresh.json.empty()) return fresh;
+  }
+  return unseen(batch, write, target.place, IdsOfContent::count_as_new);
+}
+
+Buffered how_it_stands(const RunPlace& place, const StoredRun& stored) {
+  Buffered buffered;
+  buffered.run = place.key;
+  buffered.revision = stored.run.revision;
+  if (stored.buffering) {
+    buffered.buffer = stored.buffering->shown();
+    buffered.ends = stored.buffering->ending;
+  }
+  return buffered;
+}
+
+WriteResult answer(WriteBatch& batch, const EventsWrite& write, Outcome outcome, const Buffered& buffered) {
+  remember_answer(batch, write.tenant, write.idempotency,
+                  {.kind = Answered::Kind::events, .record = buffered.run, .revision = buffered.revision, .buffered = buffered});
+  WriteResult result{outcome, {}, {}};
+  result.buffered = buffered;
+  return result;
+}
+
+std::optional<WriteResult> replay(WriteBatch& batch, const EventsWrite& write) {
+  if (!write.idempotency) return std::nullopt;
+  const auto answered = find_answered(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
+  if (!answered) return std::nullopt;
+  if (answered->idempotency.content != write.idempotency->content) return WriteResult{Outcome::idempotency_conflict, {}, {}};
+  auto stored = read_run(batch.txn, batch.tables, write.tenant, answered->record);
+  if (!stored) return std::nullopt;  // retention took the run: it is new again
+  WriteResult result{Outcome::replayed, std::move(stored->run), {}};
+  result.buffered = answered->buffered;
+  return result;
+}
+
+// Nothing of the request is new, so nothing changes but what is remembered of it.
+std::optional<WriteResult> nothing_new(WriteBatch& batch, const EventsWrite& write, const Target& target, const NewEvents& fresh) {
+  if (!target.stored || !fresh.json.empty()) return std::nullopt;
+  Buffered buffered = how_it_stands(target.place, *target.stored);
+  if (target.stored->buffering) {
+    if (write.final && !target.stored->buffering->ending) return std::nullopt;
+    return answer(batch, write, Outcome::stored, buffered);
+  }
+  buffered.unchanged = true;
+  WriteResult result = answer(batch, write, Outcome::replayed, buffered);
+  result.first = std::move(read_run(batch.txn, batch.tables, write.tenant, target.place.key)->run);
+  return result;
+}
+
+// The outline of a run that events open again, or nothing where its events do not continue what it shows (ClaimedRun::whole).
+std::optional<model::RunOutline> continued(std::optional<model::RunOutline> outline, const StoredRun& resolved) {
+  if (resolved.run.source != model::RunSource::client) return std::nullopt;
+  const bool by_whole_run = resolved.run.resolution == model::Resolution::whole && (resolved.run.revision > 1 || resolved.events > 0);
+  if (!outline || by_whole_run) return std::nullopt;
+  outline->failures = outline->detectors = outline->policies = {};
+  return outline;
+}
+
+void begin_revision(Buffering& buffering, std::int64_t now_ms) {
+  const std::uint32_t total = buffering.total;
+  buffering = {};
+  buffering.former = total;
+  buffering.total = total;
+  buffering.first_ms = now_ms;
+  buffering.last_ms = now_ms;
+}
+
+// Makes target.stored an open run, whatever it was. True: it was resolved.
+bool open_target(WriteBatch& batch, const EventsWrite& write, Target& target) {
+  if (!target.stored) {
+    StoredRun fresh;
+    fresh.run.key = write.key;
+    fresh.run.run_id = write.run_id;
+    fresh.run.state = model::RunState::open;
+    fresh.run.source = write.source;
+    // The outline of a trace is none of its events: no span can be told of without the others.
+    if (write.source == model::RunSource::client) fresh.run.outline.emplace();
+    fresh.buffering.emplace();
+    begin_revision(*fresh.buffering, write.key.time_ms);
+    target.stored = std::move(fresh);
+    enter_run(batch, target.place, write.run_id);
+    return false;
+  }
+  if (target.stored->buffering) return false;
+  const KeyBytes key = place_key(target.place.tenant, target.place.key);
+  const auto value = batch.txn.get(batch.tables.runs.handle, key);
+  target.stored->run.outline = continued(std::move(target.stored->run.outline), *target.stored);
+  open_again(batch, target.place, *target.stored, std::string(*value));
+  target.stored->buffering.emplace();
+  target.stored->buffering->total = target.stored->events;
+  begin_revision(*target.stored->buffering, write.key.time_ms);
+  return true;
+}
+
+void add_events(WriteBatch& batch, const EventsWrite& write, Target& target, const NewEvents& fresh) {
+  Buffering& buffering = *target.stored->buffering;
+  if (!fresh.json.empty()) {
+    const KeyBytes key = chunk_key(target.place, buffering.total);
+    batch.txn.put(batch.tables.events.handle, key, encode_events(key, write.key.time_ms, fresh.json));
+    for (const std::string_view id : fresh.ids) batch.txn.put(batch.tables.events.handle, event_id_key(target.place, id), {});
+    buffering.last_ms = std::max(buffering.last_ms, write.key.time_ms);
+    if (auto& outline = target.stored->run.outline) {
+      for (const model::EventOutline* event : fresh.outlines) model::add_event(*outline, *event);
+    }
+  }
+  buffering.total += static_cast<std::uint32_t>(fresh.json.size());
+  buffering.bytes += fresh.bytes;
+  target.stored->run.root_arrived = target.stored->run.root_arrived || write.has_root;
+  buffering.max_events = std::max<std::uint32_t>(write.max_events, 1);
+  buffering.max_bytes = write.max_bytes;
+  buffering.tail_final = buffering.tail_final || write.final;
+  settle(buffering);
+}
+
+bool is_row_of(std::string_view key, const RunPlace& place, EventPart part) {
+  const std::size_t bytes = kPlaceBytes + (part == EventPart::chunk ? 5 : 1);
+  return key.size() == bytes && key.starts_with(part_key(place, part).view());
+}
+
+// Where the events of a row end that does not say so itself: where the next row begins, or the run ends.
+std::uint32_t end_of_row(const RunEvents& of, std::string_view key) {
+  Cursor cursor(of.txn, of.tables.events.handle);
+  if (!cursor.at_or_after(key) || !cursor.next() || !is_row_of(cursor.key(), of.place, EventPart::chunk)) return of.total;
+  return std::min(of.total, first_of_chunk(cursor.key()));
+}
+
+void report(const RunEvents& of, const StoreError& bad) {
+  if (of.on_unreadable) of.on_unreadable(bad.what());
+}
+
+// Takes the first events of what is buffered away, up to `upto`, and says what is left.
+struct Rest {
+  std::uint64_t bytes = 0;
+  std::int64_t first_ms = 0;
+  std::int64_t last_ms = 0;
+};
+
+Rest erase_chunks(WriteBatch& batch, const RunEvents& of, std::uint32_t upto) {
+  Rest rest;
+  std::vector<std::string> split;  // what of a chunk lies beyond the end
+  std::int64_t split_ms = 0;
+  std::vector<std::string> erased;
+  walk_event_rows(of, [&](EventRow& row) {
+    if (row.packed) return true;
+    if (rest.first_ms == 0) rest.first_ms = row.received_ms;
+    if (row.first >= upto) {
+      rest.bytes += row.bytes;
+      rest.last_ms = row.received_ms;
+      return true;
+    }
+    if (row.first + row.count > upto) {
+      split = events_in(of, row).value_or(std::vector<std::string>(row.count));
+      split.erase(split.begin(), split.begin() + (upto - row.first));
+      split_ms = row.received_ms;
+    } else {
+      rest.first_ms = 0;
+    }
+    erased.emplace_back(row.key);
+    return true;
+  });
+  for (const std::string& key : erased) batch.txn.erase(batch.tables.events.handle, key);
+  if (split.empty()) return rest;
+  const KeyBytes key = chunk_key(of.place, upto);
+  batch.txn.put(batch.tables.events.handle, key, encode_events(key, split_ms, split));
+  for (const std::string& event : split) rest.bytes += event.size();
+  rest.last_ms = std::max(rest.last_ms, split_ms);
+  return rest;
+}
+
+// Events came after the claim: the revision that has just ended steps back at once.
+void begin_next(WriteBatch& batch, const RunWrite& write, const StoredRun& open, const Rest& rest) {
+  const RunPlace place{write.tenant, write.run.key};
+  StoredRun next;
+  next.run.key = write.run.key;
+  next.run.run_id = write.run.run_id;
+  next.run.revision = write.run.revision;
+  next.run.max_score = write.run.max_score;
+  next.run.fired = write.run.fired;
+  next.run.source = open.run.source;
+  next.run.root_arrived = open.run.root_arrived;
+  next.run.grouped = true;
+  if (write.run.resolution != model::Resolution::whole) next.run.outline = open.run.outline;  // of all events, also of those beyond the cut
+  for (const model::FailureRecord& failure : write.failures) next.failures.push_back(failure.key);
+  open_again(batch, place, next, batch.sealed.front());
+  Buffering buffering = *open.buffering;
+  buffering.former = write.claim->upto;
+  buffering.ending.reset();
+  buffering.cut = 0;
+  buffering.first_ms = rest.first_ms;
+  buffering.last_ms = rest.last_ms;
+  buffering.bytes = rest.bytes;
+  settle(buffering);
+  next.buffering = buffering;
+  put_open_run(batch, place, next);
+}
+
+bool holds(const WriteBatch& batch, const Claim& claim, const std::optional<StoredRun>& stored) {
+  if (batch.claims == nullptr || !batch.claims->holds({claim.tenant, claim.run}, claim.token)) return false;
+  if (!stored || !stored->buffering || stored->run.revision != claim.revision) return false;
+  const Buffering& buffering = *stored->buffering;
+  if (claim.upto < buffering.former || claim.upto > buffering.total) return false;
+  return !buffering.ending || claim.upto == buffering.cut;
+}
+
+}  // namespace
+
+OpenRunIndex::Awaits awaited_by(const model::RunRecord& run) {
+  if (run.source == model::RunSource::client) return OpenRunIndex::Awaits::events;
+  return run.root_arrived ? OpenRunIndex::Awaits::spans : OpenRunIndex::Awaits::root;
+}
+
+KeyBytes events_key(const RunPlace& place, bool packed, std::uint32_t first) {
+  return packed ? part_key(place, EventPart::packed) : chunk_key(place, first);
+}
+KeyBytes event_id_key(const RunPlace& place, std::string_view half) {
+  return part_key(place, EventPart::id).bytes(half);
+}
+
+void enter_open_run(WriteBatch& batch, const RunPlace& place, const StoredRun& stored) {
+  const Buffering& buffering = *stored.buffering;
+  const KeyBytes key = place_key(place.tenant, place.key);
+  const auto awaits = awaited_by(stored.run);
+  KeyBytes state = KeyBytes().time(buffering.first_ms).u32(stored.run.revision).u8(buffering.ending ? 1 : 0);
+  if (awaits != OpenRunIndex::Awaits::events) state.u8(static_cast<std::uint8_t>(awaits));
+  const std::string value = seal(key, state);
+  if (batch.txn.get(batch.tables.open_runs.handle, key) != std::string_view(value)) {
+    batch.txn.put(batch.tables.open_runs.handle, key, value);
+  }
+  const auto part = buffering.ending ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
+  batch.open_runs.push_back({place, stored.run.revision, part, awaits});
+}
+
+std::vector<std::string> seal_events(const EventsWrite& write) {
+  std::vector<std::string> sealed;
+  sealed.reserve(write.events.size());
+  for (const EventsWrite::Event& event : write.events) {
+    sealed.emplace_back(event.id.empty() ? std::string() : std::string(view(half_digest(event.id))));
+  }
+  return sealed;
+}
+
+WriteResult write_events(WriteBatch& batch, const EventsWrite& write) {
+  if (auto before = replay(batch, write)) return std::move(*before);
+  Target target = find_target(batch, write);
+  if (target.stored && target.stored->run.source != write.source) return {Outcome::run_conflict, {}, {}};
+  const NewEvents fresh = new_events(batch, write, target);
+  if (auto same = nothing_new(batch, write, target, fresh)) return std::move(*same);
+  std::size_t wanted = fresh.bytes + (fresh.ids.size() / 8 + 3) * kSmallEntryBytes;
+  if (target.stored && !target.stored->buffering)
+    wanted += batch.txn.get(batch.tables.runs.handle, place_key(write.tenant, target.place.key))->size();
+  if (!batch.room.admit(wanted)) return {Outcome::unavailable, {}, {}};
+  const bool reopened = open_target(batch, write, target);
+  add_events(batch, write, target, fresh);
+  put_open_run(batch, target.place, *target.stored);
+  Buffered buffered = how_it_stands(target.place, *target.stored);
+  buffered.accepted = static_cast<std::uint32_t>(fresh.json.size());
+  buffered.reopened = reopened;
+  return answer(batch, write, Outcome::stored, buffered);
+}
+
+void walk_event_rows(const RunEvents& of, const std::function<bool(EventRow& row)>& visit) {
+  const Table& table = of.tables.events;
+  std::int64_t received_ms = of.place.key.time_ms;
+  Cursor cursor(of.txn, table.handle);
+  for (bool more = cursor.at_or_after(part_key(of.place, EventPart::packed)); more; more = cursor.next()) {
+    EventRow row;
+    row.key = cursor.key();
+    row.value = cursor.value();
+    row.packed = is_row_of(row.key, of.place, EventPart::packed);
+    if (!row.packed && !is_row_of(row.key, of.place, EventPart::chunk)) return;
+    if (!row.packed) row.first = first_of_chunk(row.key);
+    try {
+      const EventChunk head = decoded(table, row.key, [&] { return decode_events_head(row.key, row.value); });
+      row.count = head.count;
+      row.received_ms = received_ms = head.received_ms;
+      row.bytes = head.bytes;
+    } catch (const StoreError& bad) {
+      report(of, bad);
+      row.readable = false;
+      row.received_ms = received_ms;
+      row.count = std::max(end_of_row(of, row.key), row.first) - row.first;
+    }
+    if (!visit(row)) return;
+  }
+}
+
+std::optional<std::vector<std::string>> events_in(const RunEvents& of, EventRow& row) {
+  if (!row.readable) return std::nullopt;
+  try {
+    return decoded(of.tables.events, row.key, [&] { return decode_events(row.key, row.value); });
+  } catch (const StoreError& bad) {
+    report(of, bad);
+    row.readable = false;
+    return std::nullopt;
+  }
+}
+
+std::vector<std::string> read_events(const RunEvents& of) {
+  std::vector<std::string> events;
+  walk_event_rows(of, [&](EventRow& row) {
+    if (row.first >= of.total) return false;
+    auto in_row = events_in(of, row);
+    if (!in_row) return true;
+    if (in_row->size() > of.total - row.first) in_row->resize(of.total - row.first);
+    for (std::string& event : *in_row) {
+      if (!event.empty()) events.push_back(std::move(event));
+    }
+    return true;
+  });
+  return events;
+}
+
+std::string seal_claimed_events(const Txn& txn, const Tables& tables, const RunWrite& write) {
+  const RunPlace place{write.tenant, write.claim->run};
+  const std::uint32_t upto = write.claim->upto;
+  const std::function<void(const std::string&)> reported_before;  // when the claim was judged
+  const RunEvents of{txn, tables, place, upto, reported_before};
+  std::vector<std::string> events;
+  events.reserve(upto);
+  walk_event_rows(of, [&](EventRow& row) {
+    if (row.first >= upto) return false;
+    events.resize(row.first);
+    if (auto in_row = events_in(of, row)) std::move(in_row->begin(), in_row->end(), std::back_inserter(events));
+    return true;
+  });
+  events.resize(upto);
+  const KeyBytes key = part_key(place, EventPart::packed);
+  return encode_events(key, write.run.resolved_ms, events);
+}
+
+WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
+  if (auto before = answered_before(batch, write)) return std::move(*before);
+  const RunPlace place{write.tenant, write.claim->run};
+  const auto stored = read_run_head(batch.txn, batch.tables, place.tenant, place.key, OutlineToo::yes);
+  if (!holds(batch, *write.claim, stored)) {
+    WriteResult lost{Outcome::run_conflict, {}, {}};
+    if (stored) lost.first = std::move(read_run(batch.txn, batch.tables, place.tenant, place.key)->run);
+    return lost;
+  }
+  if (!batch.room.admit(bytes_to_write(batch))) return {Outcome::unavailable, {}, {}};
+  for (const model::RecordKey& failure : stored->failures) erase_failure(batch, write.tenant, failure, Gone::taken_back);
+  for (std::size_t i = 0; i < write.failures.size(); ++i) put_failure(batch, write.tenant, write.failures[i], batch.sealed[i + 1]);
+  enter_affected(batch, place, write.failures);
+  const std::function<void(const std::string&)> reported_before;
+  const Rest rest = erase_chunks(batch, {batch.txn, batch.tables, place, stored->buffering->total, reported_before}, write.claim->upto);
+  if (write.claim->upto > 0) batch.txn.put(batch.tables.events.handle, part_key(place, EventPart::packed), batch.sealed.back());
+  if (stored->buffering->total > write.claim->upto) {
+    begin_next(batch, write, *stored, rest);
+  } else {
+    const KeyBytes key = place_key(place.tenant, place.key);
+    batch.txn.put(batch.tables.runs.handle, key, batch.sealed.front());
+    batch.txn.erase(batch.tables.open_runs.handle, key);
+    batch.open_runs.push_back({place, stored->run.revision, std::nullopt});
+  }
+  remember_answer(batch, write.tenant, write.idempotency, {.record = place.key, .revision = write.run.revision});
+  return {Outcome::stored, {}, {}};
+}
+
+namespace {
+
+struct OpenRunState {
+  std::uint32_t revision = 0;
+  std::int64_t first_ms = 0;
+  OpenRunIndex::Part part = OpenRunIndex::Part::more_to_come;
+  OpenRunIndex::Awaits awaits = OpenRunIndex::Awaits::events;
+};
+
+OpenRunState read_open_run(std::string_view key, std::string_view value) {
+  constexpr std::size_t kStateBytes = 13;
+  const std::string_view state = open_head(key, value);
+  if (state.size() < kStateBytes) throw BadValue("the state is cut off");
+  const auto part = state[12] != 0 ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
+  const auto last = static_cast<std::uint8_t>(OpenRunIndex::Awaits::spans);
+  const auto awaits = state.size() > kStateBytes ? std::min(static_cast<std::uint8_t>(state[kStateBytes]), last) : std::uint8_t{0};
+  return {static_cast<std::uint32_t>(read_be(state, 8, 4)), read_time(state, 0), part, static_cast<OpenRunIndex::Awaits>(awaits)};
+}
+
+// The same from the run itself.
+std::optional<OpenRunState> state_of_run(const Txn& txn, const Tables& tables, const RunPlace& place) {
+  const auto stored = read_run_head(txn, tables, place.tenant, place.key);
+  if (!stored || !stored->buffering) return std::nullopt;
+  const auto part = stored->buffering->ending ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
+  return OpenRunState{stored->run.revision, stored->buffering->first_ms, part, awaited_by(stored->run)};
+}
+
+std::optional<OpenRunState> open_run_state(const Txn& txn, const Tables& tables, const Cursor& at, const LoadedAt& now) {
+  const Table& table = tables.open_runs;
+  const auto report = [&](const StoreError& bad) {
+    if (now.on_unreadable) now.on_unreadable(bad.what());
+  };
+  try {
+    return decoded(table, at.key(), [&] { return read_open_run(at.key(), at.value()); });
+  } catch (const StoreError& bad) {
+    report(bad);
+  }
+  try {
+    return state_of_run(txn, tables, {tenant_of(at.key()), record_key_of(at.key())});
+  } catch (const StoreError& bad) {
+    report(bad);
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void load_open_runs(const Txn& txn, const Tables& tables, OpenRunIndex& index, const LoadedAt& now) {
+  Cursor cursor(txn, tables.open_runs.handle);
+  for (bool more = cursor.first(); more; more = cursor.next()) {
+    const auto state = open_run_state(txn, tables, cursor, now);
+    if (!state) continue;
+    const RunPlace place{tenant_of(cursor.key()), record_key_of(cursor.key())};
+    index.load(place, {state->revision, state->part, state->awaits}, now.wall_ms - state->first_ms, now.monotonic_ms);
+  }
+}
+
+}  // namespace runwarden::store

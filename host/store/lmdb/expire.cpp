@@ -1,0 +1,162 @@
+#include "store/lmdb/expire.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "store/lmdb/answers.h"
+#include "store/lmdb/failures.h"
+#include "store/lmdb/policies.h"
+#include "store/lmdb/runs.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::size_t kMostPassedOver = 4096;  // entries looked at and kept, in one go
+
+// The places of one kind that are too old, tenant by tenant, at most that many. `keep` may pass one over.
+template <class Keep>
+std::vector<RunPlace> oldest(const Txn& txn, const Table& table, std::int64_t before_ms, const Retention& retention, std::size_t most,
+                             Keep keep) {
+  std::vector<RunPlace> found;
+  if (before_ms == kBeginningMs) return found;
+  std::size_t passed_over = 0;
+  Cursor cursor(txn, table.handle);
+  bool more = cursor.at_or_after(KeyBytes().u32(retention.tenant.value_or(0)));
+  while (more && found.size() < most && passed_over < kMostPassedOver) {
+    const RunPlace place{tenant_of(cursor.key()), record_key_of(cursor.key())};
+    if (retention.tenant && place.tenant != *retention.tenant) break;
+    if (place.key.time_ms >= before_ms) {
+      more = cursor.at_or_after(KeyBytes().u32(place.tenant + 1));  // the rest of this tenant's are younger
+      continue;
+    }
+    if (keep(place, cursor.value())) {
+      ++passed_over;
+    } else {
+      found.push_back(place);
+    }
+    more = cursor.next();
+  }
+  return found;
+}
+
+// Which answers are too old.
+std::vector<std::string> old_answers(const WriteBatch& batch, std::size_t most) {
+  std::vector<std::string> found;
+  const std::uint32_t kept_from = answers_kept_from_day(batch.times);
+  Cursor cursor(batch.txn, batch.tables.idempotency.handle);
+  for (bool more = cursor.first(); more && found.size() < most; more = cursor.next()) {
+    if (read_be(cursor.key(), 0, 4) >= kept_from) break;
+    found.emplace_back(cursor.key());
+  }
+  return found;
+}
+
+// A tenant's answers that were given before its runs are deleted. One that cannot be read goes, too.
+std::vector<std::string> answers_of(const WriteBatch& batch, model::TenantId tenant, std::int64_t before_ms, std::size_t most) {
+  std::vector<std::string> found;
+  if (before_ms == kBeginningMs) return found;
+  Cursor cursor(batch.txn, batch.tables.idempotency.handle);
+  bool more = cursor.at_or_after(KeyBytes().u32(0).u32(tenant));
+  while (more && found.size() < most) {
+    const std::string_view key = cursor.key();
+    const auto day = static_cast<std::uint32_t>(read_be(key, 0, 4));
+    const auto of = static_cast<model::TenantId>(read_be(key, 4, 4));
+    if (of != tenant) {
+      more = cursor.at_or_after(KeyBytes().u32(of < tenant ? day : day + 1).u32(tenant));
+      continue;
+    }
+    if (is_answer_before(key, cursor.value(), before_ms)) found.emplace_back(key);
+    more = cursor.next();
+  }
+  return found;
+}
+
+void expire_runs(WriteBatch& batch, const Retention& retention, std::size_t most, Expired& gone) {
+  const auto keep = [&](const RunPlace& place, std::string_view) {
+    return !retention.open_runs_too && batch.txn.get(batch.tables.open_runs.handle, place_key(place.tenant, place.key));
+  };
+  for (const RunPlace& place : oldest(batch.txn, batch.tables.runs, retention.runs_before_ms, retention, most, keep)) {
+    const ErasedRun erased = erase_run(batch, place);
+    gone.runs += erased.was_there ? 1 : 0;
+    gone.events += erased.events;
+    if (!retention.tenant) continue;
+    for (const model::RecordKey& failure : erased.failures) gone.failures += erase_failure(batch, place.tenant, failure, Gone::taken_back) ? 1 : 0;
+  }
+}
+
+std::uint64_t expire_failures(WriteBatch& batch, const Retention& retention, std::size_t most) {
+  std::uint64_t gone = 0;
+  const auto none = [](const RunPlace&, std::string_view) { return false; };
+  for (const Table* table : {&batch.tables.failures, &batch.tables.shadow_failures}) {
+    for (const RunPlace& place : oldest(batch.txn, *table, retention.failures_before_ms, retention, most - gone, none)) {
+      gone += erase_failure(batch, place.tenant, place.key, retention.tenant ? Gone::taken_back : Gone::expired) ? 1 : 0;
+    }
+  }
+  return gone;
+}
+
+std::uint64_t expire_changes(WriteBatch& batch, const Retention& retention, std::size_t most) {
+  std::uint64_t gone = 0;
+  const auto none = [](const RunPlace&, std::string_view) { return false; };
+  for (const RunPlace& place : oldest(batch.txn, batch.tables.changes, retention.changes_before_ms, retention, most, none)) {
+    gone += erase_change(batch, place.tenant, place.key) ? 1 : 0;
+  }
+  return gone;
+}
+
+bool is_in_force(const WriteBatch& batch, const RunPlace& place) {
+  try {
+    const auto policy = read_policy(batch.txn, batch.tables, place.tenant, place.key);
+    const auto in_force = policy ? policy_at(batch.txn, batch.tables, place.tenant, policy->policy, batch.times.now_ms) : std::nullopt;
+    return in_force && in_force->key == place.key;
+  } catch (const StoreError&) {
+    return false;  // it is too old, and of no use to anybody
+  }
+}
+
+std::uint64_t expire_policies(WriteBatch& batch, const Retention& retention, std::size_t most) {
+  std::uint64_t gone = 0;
+  // A revision stays while it is the one in force, however old; unless the tenant itself goes.
+  const auto keep = [&](const RunPlace& place, std::string_view) {
+    if (retention.tenant) return false;
+    return is_in_force(batch, place);
+  };
+  for (const RunPlace& place : oldest(batch.txn, batch.tables.policies, retention.policies_before_ms, retention, most, keep)) {
+    gone += erase_policy(batch, place.tenant, place.key) ? 1 : 0;
+  }
+  return gone;
+}
+
+std::uint64_t expire_crash_marks(WriteBatch& batch, const Retention& retention, std::size_t most) {
+  std::uint64_t gone = 0;
+  const auto none = [](const RunPlace&, std::string_view) { return false; };
+  for (const RunPlace& place : oldest(batch.txn, batch.tables.crash_marks, retention.runs_before_ms, retention, most, none)) {
+    gone += batch.txn.erase(batch.tables.crash_marks.handle, place_key(place.tenant, place.key)) ? 1 : 0;
+  }
+  return gone;
+}
+
+}  // namespace
+
+Expired expire_in(WriteBatch& batch, const Retention& retention, std::size_t most) {
+  Expired gone;
+  const auto left = [&] { return most - std::min(most, static_cast<std::size_t>(gone.total())); };
+  gone.failures = expire_failures(batch, retention, left());
+  if (left() > 0) expire_runs(batch, retention, left(), gone);
+  if (left() > 0) gone.changes = expire_changes(batch, retention, left());
+  if (left() > 0) gone.policies = expire_policies(batch, retention, left());
+  if (left() > 0) {
+    const auto old = retention.tenant ? answers_of(batch, *retention.tenant, retention.runs_before_ms, left()) : old_answers(batch, left());
+    for (const std::string& key : old) {
+      gone.idempotency_keys += batch.txn.erase(batch.tables.idempotency.handle, key) ? 1 : 0;
+    }
+  }
+  if (left() > 0) gone.crash_marks = expire_crash_marks(batch, retention, left());
+  // Only once the failures that are too old have gone, whose groups may go with their last entry.
+  if (gone.total() == 0) gone.triage = expire_triage(batch, retention, left());
+  gone.more = left() == 0 || gone.triage > 0;
+  return gone;
+}
+
+}  // namespace runwarden::store

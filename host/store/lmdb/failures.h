@@ -1,0 +1,23 @@
+// Failures with their index by fingerprint and their counts, in the tables. For the files of store/ only; the transaction says
+// which thread.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "model/records.h"
+#include "store/lmdb/groups.h"
+#include "store/queries.h"
+#include "store/lmdb/write_batch.h"
+
+namespace runwarden::store {
+
+// `value`: the failure as encode_failure() made it.
+void put_failure(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, std::string_view value);
+// False if it is not there.
+bool erase_failure(WriteBatch& batch, model::TenantId tenant, const model::RecordKey& key, Gone gone);
+
+std::optional<model::FailureRecord> find_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view id);
+FingerprintStats fingerprint_stats(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view fingerprint);
+
+}  // namespace runwarden::store

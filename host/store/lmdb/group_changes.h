@@ -1,0 +1,38 @@
+// What one transaction changes of groups, of the runs they affect and of the tail. For the files of store/ only; the writing thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "model/cluster.h"
+#include "store/lmdb/commit_log.h"
+#include "store/lmdb/series.h"
+
+namespace runwarden::store {
+
+// What one transaction does to a group's head.
+struct ClusterChange {
+  std::uint64_t added = 0;    // failures
+  std::uint64_t removed = 0;
+  std::map<int, std::int64_t> scores;
+  std::array<std::int64_t, 4> severities{};
+  std::int64_t waste_micro_usd = 0;
+  model::RecordKey newest;  // of those that were added
+  std::int64_t first_ms = 0;
+  std::string title;  // of the newest
+  std::string fingerprint;
+  std::string detector_key;
+  std::int64_t executed_ms = model::kNotExecuted;  // the latest start of a run whose failure was added
+  bool first_stays = true;                         // what was removed had expired: the group is as old as before
+};
+
+struct GroupChanges {
+  std::map<std::pair<model::TenantId, Half>, ClusterChange> clusters;
+  SeriesChanges series;
+  CommitLog log;
+};
+
+}  // namespace runwarden::store

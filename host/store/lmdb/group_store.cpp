@@ -1,0 +1,208 @@
+#include "store/lmdb/group_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/change_codec.h"
+#include "store/lmdb/commit_log.h"
+#include "store/lmdb/groups.h"
+#include "store/lmdb/lists.h"
+#include "store/lmdb/policies.h"
+#include "store/lmdb/runs.h"
+#include "store/lmdb/series.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::size_t kEntriesATransaction = 4096;
+constexpr std::size_t kRowKeyBytes = 4 + sizeof(Half);
+
+// Where a subject's failures are counted: a group's beside the fingerprints, others in series of their own.
+SeriesRef failures_of(const Tables& tables, model::TenantId tenant, const Subject& subject) {
+  if (subject.kind == Subject::Kind::cluster) return {tables.tally, tenant, subject.cluster, kFinestOfFailures};
+  return {tables.series, tenant, failures_series(subject_half(subject)), kFinestOfFailures};
+}
+
+// The part of an older store that has been counted, about: failures are the first half of the work.
+double built_part(const Txn& txn, const Tables& tables, const GroupBuild& build) {
+  const bool failures = build.stage == GroupBuild::Stage::failures;
+  Cursor cursor(txn, failures ? tables.failures.handle : tables.runs.handle);
+  double part = 0;
+  if (cursor.first()) {
+    const auto first = static_cast<double>(record_key_of(cursor.key()).time_ms);
+    const auto at = static_cast<double>(build.at.key.time_ms);
+    cursor.last();
+    const auto last = static_cast<double>(record_key_of(cursor.key()).time_ms);
+    if (last > first) part = std::clamp((at - first) / (last - first), 0.0, 1.0);
+  }
+  return (failures ? 0 : 0.5) + part / 2;
+}
+
+}  // namespace
+
+template <class Use>
+auto LmdbGroupStore::reading(Use use) -> decltype(use(std::declval<const Txn&>())) {
+  std::optional<decltype(use(std::declval<const Txn&>()))> result;
+  parts_.reading([&] {
+    const ReadTxn txn = parts_.env.read();
+    result.emplace(use(static_cast<const Txn&>(txn)));
+  });
+  return std::move(*result);
+}
+
+GroupTotals LmdbGroupStore::group_totals(model::TenantId tenant) {
+  return reading([&](const Txn& txn) {
+    const TenantGroups groups = read_tenant_groups(txn, parts_.tables, tenant);
+    GroupTotals totals{groups.clusters, groups.left_out, std::nullopt};
+    const GroupBuild build = read_group_build(txn, parts_.tables);
+    if (build.stage != GroupBuild::Stage::done) totals.building = built_part(txn, parts_.tables, build);
+    return totals;
+  });
+}
+
+void LmdbGroupStore::visit_clusters(model::TenantId tenant, const std::function<void(const model::Cluster&)>& visit) {
+  const Table& table = parts_.tables.clusters;
+  std::string at(KeyBytes().u32(tenant).view());
+  const std::string prefix = at;
+  for (bool more = true; more;) {
+    more = reading([&](const Txn& txn) {
+      Cursor cursor(txn, table.handle);
+      bool found = cursor.at_or_after(at);
+      for (std::size_t seen = 0; found && cursor.key().starts_with(prefix); found = cursor.next()) {
+        if (seen++ == kEntriesATransaction) {
+          at = cursor.key();
+          return true;
+        }
+        if (cursor.key().size() != kRowKeyBytes) continue;  // the tenant's own
+        try {
+          visit(decoded(table, cursor.key(), [&] { return decode_cluster(cursor.key(), cursor.value()); }).cluster);
+        } catch (const StoreError& bad) {
+          if (parts_.on_unreadable) parts_.on_unreadable(bad.what());
+        }
+      }
+      return false;
+    });
+  }
+}
+
+std::optional<model::Cluster> LmdbGroupStore::find_cluster(model::TenantId tenant, std::string_view cluster_id) {
+  const auto spelled = model::parse_cluster_id(cluster_id);
+  if (!spelled) return std::nullopt;
+  return reading([&](const Txn& txn) -> std::optional<model::Cluster> {
+    const KeyBytes prefix = KeyBytes().u32(tenant).bytes(*spelled);
+    Cursor cursor(txn, parts_.tables.clusters.handle);
+    if (!cursor.at_or_after(prefix) || !cursor.key().starts_with(prefix.view())) return std::nullopt;
+    return decoded(parts_.tables.clusters, cursor.key(), [&] { return decode_cluster(cursor.key(), cursor.value()); }).cluster;
+  });
+}
+
+std::vector<model::FailureRecord> LmdbGroupStore::first_failures(model::TenantId tenant, const model::ClusterKey& cluster,
+                                                                 std::size_t most) {
+  return reading([&](const Txn& txn) {
+    std::vector<model::FailureRecord> failures;
+    const KeyBytes prefix = cluster_row_key(tenant, cluster);
+    Cursor cursor(txn, parts_.tables.fingerprints.handle);
+    bool more = cursor.at_or_after(prefix);
+    for (; more && failures.size() < most && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
+      const KeyBytes key = KeyBytes().u32(tenant).bytes(cursor.key().substr(kRowKeyBytes));
+      const auto value = txn.get(parts_.tables.failures.handle, key);
+      if (!value) continue;
+      try {
+        failures.push_back(decoded(parts_.tables.failures, key, [&] { return decode_failure(key, *value); }));
+      } catch (const StoreError& bad) {
+        if (parts_.on_unreadable) parts_.on_unreadable(bad.what());
+      }
+    }
+    return failures;
+  });
+}
+
+std::uint64_t LmdbGroupStore::count_failures_of(model::TenantId tenant, const Subject& subject, const Span& span) {
+  return reading([&](const Txn& txn) {
+    const SeriesRef ref = failures_of(parts_.tables, tenant, subject);
+    if (subject.kind != Subject::Kind::cluster) return sum_series(txn, ref, span);
+    return count_window(txn, parts_.tables, {tenant, subject.cluster, span.from_ms, span.before_ms});
+  });
+}
+
+std::uint64_t LmdbGroupStore::count_affected(model::TenantId tenant, const Subject& subject, const Span& span) {
+  return reading([&](const Txn& txn) {
+    return sum_series(txn, {parts_.tables.series, tenant, affected_series(subject_half(subject)), kFinestOfRuns}, whole_entries(span));
+  });
+}
+
+std::uint64_t LmdbGroupStore::count_all_runs(model::TenantId tenant, const Span& span) {
+  return reading([&](const Txn& txn) { return count_window(txn, parts_.tables, {tenant, kRunSeries, span.from_ms, span.before_ms}); });
+}
+
+std::vector<std::uint64_t> LmdbGroupStore::failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span,
+                                                           std::int64_t width_ms) {
+  return reading([&](const Txn& txn) { return bucket_sums(txn, failures_of(parts_.tables, tenant, subject), span, width_ms); });
+}
+
+std::vector<std::uint64_t> LmdbGroupStore::run_buckets(model::TenantId tenant, const Span& span, std::int64_t width_ms) {
+  return reading([&](const Txn& txn) {
+    return bucket_sums(txn, {parts_.tables.tally, tenant, kRunSeries, kFinestOfFailures}, span, width_ms);
+  });
+}
+
+std::vector<model::TriageEntry> LmdbGroupStore::triage_history(model::TenantId tenant, const model::ClusterKey& cluster, const Range& range) {
+  return reading([&](const Txn& txn) {
+    std::vector<model::TriageEntry> entries;
+    const Table& table = parts_.tables.triage;
+    const KeyBytes prefix = cluster_row_key(tenant, cluster);
+    const KeyBytes beyond = range.after ? KeyBytes(prefix).time(range.after->time_ms).u64(range.after->seq)
+                                        : KeyBytes(prefix).u64(~std::uint64_t{0}).u64(~std::uint64_t{0});
+    Cursor cursor(txn, table.handle);
+    bool more = cursor.before(beyond);
+    for (; more && entries.size() < range.limit && cursor.key().starts_with(prefix.view()); more = cursor.previous()) {
+      try {
+        entries.push_back(decoded(table, cursor.key(), [&] { return decode_triage(cursor.key(), cursor.value()); }));
+      } catch (const StoreError& bad) {
+        if (parts_.on_unreadable) parts_.on_unreadable(bad.what());
+      }
+    }
+    return entries;
+  });
+}
+
+Page<model::RunRecord> LmdbGroupStore::cluster_runs(model::TenantId tenant, const model::ClusterKey& cluster, const RunQuery& query) {
+  Page<model::RunRecord> page;
+  parts_.reading(
+      [&] { page = list_cluster_runs({parts_.env, parts_.tables, parts_.on_unreadable}, {tenant, cluster}, query); });
+  return page;
+}
+
+ChangeMarks LmdbGroupStore::change_marks(model::TenantId tenant, const Span& span, std::size_t most) {
+  return reading([&](const Txn& txn) {
+    ChangeMarks marks;
+    const Table& table = parts_.tables.changes;
+    const KeyBytes end = KeyBytes().u32(tenant).time(span.before_ms).u64(0);
+    Cursor cursor(txn, table.handle);
+    for (bool more = cursor.before(end); more && tenant_of(cursor.key()) == tenant; more = cursor.previous()) {
+      const model::RecordKey at = record_key_of(cursor.key());
+      if (at.time_ms < span.from_ms) break;
+      if (marks.changes.size() == most) {
+        ++marks.left_out;
+        continue;
+      }
+      try {
+        if (auto change = read_change(txn, parts_.tables, tenant, at)) marks.changes.push_back(std::move(*change));
+      } catch (const StoreError& bad) {
+        if (parts_.on_unreadable) parts_.on_unreadable(bad.what());
+      }
+    }
+    std::reverse(marks.changes.begin(), marks.changes.end());
+    return marks;
+  });
+}
+
+std::uint64_t LmdbGroupStore::last_commit(model::TenantId tenant) {
+  return reading([&](const Txn& txn) { return last_item(txn, parts_.tables, tenant); });
+}
+
+TailPage LmdbGroupStore::tail(model::TenantId tenant, std::uint64_t after, std::size_t most) {
+  return reading([&](const Txn& txn) { return items_after(txn, parts_.tables, tenant, after, most); });
+}
+
+}  // namespace runwarden::store

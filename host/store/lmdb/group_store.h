@@ -1,0 +1,49 @@
+// Groups, triage and the page's counts from the tables: group_store.h says what. For the files of store/ only.
+#pragma once
+
+#include <functional>
+
+#include "store/group_store.h"
+#include "store/lmdb/env.h"
+#include "store/lmdb/tables.h"
+
+namespace runwarden::store {
+
+class LmdbGroupStore final : public GroupStore {
+ public:
+  struct Parts {
+    LmdbEnv& env;
+    const Tables& tables;
+    // Runs what reads, and names what it finds damaged.
+    std::function<void(const std::function<void()>& work)> reading;
+    std::function<bool(std::size_t most)> build;
+    // Told of each record that a list passes over because it cannot be read.
+    const std::function<void(const std::string& text)>& on_unreadable;
+  };
+
+  explicit LmdbGroupStore(Parts parts) : parts_(std::move(parts)) {}
+
+  GroupTotals group_totals(model::TenantId tenant) override;
+  void visit_clusters(model::TenantId tenant, const std::function<void(const model::Cluster&)>& visit) override;
+  std::optional<model::Cluster> find_cluster(model::TenantId tenant, std::string_view cluster_id) override;
+  std::vector<model::FailureRecord> first_failures(model::TenantId tenant, const model::ClusterKey& cluster, std::size_t most) override;
+  std::uint64_t count_failures_of(model::TenantId tenant, const Subject& subject, const Span& span) override;
+  std::uint64_t count_affected(model::TenantId tenant, const Subject& subject, const Span& span) override;
+  std::uint64_t count_all_runs(model::TenantId tenant, const Span& span) override;
+  std::vector<std::uint64_t> failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span, std::int64_t width_ms) override;
+  std::vector<std::uint64_t> run_buckets(model::TenantId tenant, const Span& span, std::int64_t width_ms) override;
+  std::vector<model::TriageEntry> triage_history(model::TenantId tenant, const model::ClusterKey& cluster, const Range& range) override;
+  Page<model::RunRecord> cluster_runs(model::TenantId tenant, const model::ClusterKey& cluster, const RunQuery& query) override;
+  ChangeMarks change_marks(model::TenantId tenant, const Span& span, std::size_t most) override;
+  std::uint64_t last_commit(model::TenantId tenant) override;
+  TailPage tail(model::TenantId tenant, std::uint64_t after, std::size_t most) override;
+  bool build(std::size_t most) override { return parts_.build(most); }
+
+ private:
+  template <class Use>
+  auto reading(Use use) -> decltype(use(std::declval<const Txn&>()));
+
+  Parts parts_;
+};
+
+}  // namespace runwarden::store

@@ -1,0 +1,479 @@
+#include "store/lmdb/groups.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "store/lmdb/answers.h"
+#include "store/lmdb/keys.h"
+#include "store/lmdb/runs.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::size_t kRowKeyBytes = 4 + sizeof(Half);
+constexpr std::int64_t kHourMs = 3'600'000;
+
+KeyBytes triage_prefix(model::TenantId tenant, const Half& cluster) {
+  return KeyBytes().u32(tenant).bytes(view(cluster));
+}
+
+KeyBytes triage_key(model::TenantId tenant, const Half& cluster, const model::RecordKey& key) {
+  return triage_prefix(tenant, cluster).time(key.time_ms).u64(key.seq);
+}
+
+void put_entry(WriteTxn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster, const model::TriageEntry& entry) {
+  const KeyBytes key = triage_key(tenant, cluster, entry.key);
+  txn.put(tables.triage.handle, key, encode_triage(key, entry));
+}
+
+bool has_entries(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster) {
+  const KeyBytes prefix = triage_prefix(tenant, cluster);
+  Cursor cursor(txn, tables.triage.handle);
+  return cursor.at_or_after(prefix) && cursor.key().starts_with(prefix.view());
+}
+
+void write_tenant_groups(WriteTxn& txn, const Tables& tables, model::TenantId tenant, const TenantGroups& groups) {
+  const KeyBytes key = KeyBytes().u32(tenant);
+  if (groups.clusters == 0 && groups.left_out == 0) return static_cast<void>(txn.erase(tables.clusters.handle, key));
+  txn.put(tables.clusters.handle, key, seal(key, KeyBytes().u64(groups.clusters).u64(groups.left_out)));
+}
+
+std::optional<model::FailureRecord> read_failure_head(const Txn& txn, const Tables& tables, model::TenantId tenant,
+                                                      const model::RecordKey& at) {
+  const KeyBytes key = place_key(tenant, at);
+  const auto value = txn.get(tables.failures.handle, key);
+  if (!value) return std::nullopt;
+  return decoded(tables.failures, key, [&] { return decode_failure_head(key, *value); });
+}
+
+// The groups and detectors of a run's failures, each once.
+struct Affected {
+  std::set<Half> clusters;
+  std::set<std::string> detectors;
+
+  void add(const model::FailureRecord& failure) {
+    clusters.insert(half_digest(failure.fingerprint));
+    detectors.insert(failure.detector_key);
+  }
+};
+
+void count_affected(WriteBatch& batch, const RunPlace& place, const Affected& affected, bool any, std::int64_t change) {
+  const auto add = [&](const Half& subject) {
+    batch.groups.series.add(place.tenant, affected_series(subject), kFinestOfRuns, place.key.time_ms, change);
+  };
+  for (const Half& cluster : affected.clusters) add(cluster);
+  for (const std::string& detector : affected.detectors) add(subject_half(Subject::of_detector(detector)));
+  if (any) add(subject_half(Subject::any()));
+}
+
+// The failures of a run that are still in their table, but for one.
+Affected affected_by(WriteBatch& batch, model::TenantId tenant, const StoredRun& stored, const model::RecordKey* but) {
+  Affected affected;
+  for (const model::RecordKey& key : stored.failures) {
+    if (but != nullptr && key == *but) continue;
+    if (const auto failure = read_failure_head(batch.txn, batch.tables, tenant, key)) affected.add(*failure);
+  }
+  return affected;
+}
+
+// The heads that a transaction changes, one tenant after the other.
+class HeadWriter {
+ public:
+  explicit HeadWriter(WriteBatch& batch) : batch_(batch), txn_(batch.txn), tables_(batch.tables) {}
+
+  void write(model::TenantId tenant, const Half& cluster, const ClusterChange& change) {
+    begin(tenant);
+    auto head = read_cluster(txn_, tables_, tenant, cluster);
+    if (!head) head = make(cluster, change);
+    if (!head) return;
+    apply(*head, change);
+    if (change.removed > 0) look_again(*head, change);
+    if (change.added > change.removed) head->cluster.triage.failures_since += change.added - change.removed;
+    triage(*head, change);
+    put(*head);
+  }
+
+  void end() {
+    if (tenant_ == 0 || groups_ == before_) return;
+    write_tenant_groups(txn_, tables_, tenant_, {static_cast<std::uint64_t>(groups_.first), static_cast<std::uint64_t>(groups_.second)});
+  }
+
+ private:
+  using Counts = std::pair<std::int64_t, std::int64_t>;  // groups, failures that were left out
+
+  void begin(model::TenantId tenant) {
+    if (tenant == tenant_) return;
+    end();
+    tenant_ = tenant;
+    const TenantGroups groups = read_tenant_groups(txn_, tables_, tenant);
+    groups_ = {static_cast<std::int64_t>(groups.clusters), static_cast<std::int64_t>(groups.left_out)};
+    before_ = groups_;
+  }
+
+  // A head for a group that has none. Nothing: it is left out, as the tenant has too many, or its earlier failures were.
+  std::optional<ClusterHead> make(const Half& cluster, const ClusterChange& change) {
+    const std::int64_t net = static_cast<std::int64_t>(change.added) - static_cast<std::int64_t>(change.removed);
+    const auto all = static_cast<std::int64_t>(count_all(txn_, tables_, tenant_, cluster));
+    const bool earlier = all > net && read_group_build(txn_, tables_).stage == GroupBuild::Stage::done;
+    const bool full = groups_.first >= static_cast<std::int64_t>(batch_.max_clusters);
+    if (net <= 0 || earlier || full) {
+      groups_.second = std::max<std::int64_t>(groups_.second + net, 0);
+      return std::nullopt;
+    }
+    ++groups_.first;
+    ClusterHead head;
+    head.cluster.key = cluster;
+    head.cluster.fingerprint = change.fingerprint;
+    head.cluster.detector_key = change.detector_key;
+    head.cluster.first_ms = change.first_ms;
+    head.cluster.last_ms = change.newest.time_ms;
+    return head;
+  }
+
+  static void apply(ClusterHead& head, const ClusterChange& change) {
+    model::Cluster& cluster = head.cluster;
+    const auto plus = [](std::uint64_t count, std::int64_t by) {
+      return static_cast<std::uint64_t>(std::max<std::int64_t>(static_cast<std::int64_t>(count) + by, 0));
+    };
+    const bool was_empty = cluster.count == 0;
+    cluster.count = plus(cluster.count, static_cast<std::int64_t>(change.added) - static_cast<std::int64_t>(change.removed));
+    for (const auto& [score, by] : change.scores) head.scores[score] = plus(head.scores[score], by);
+    for (std::size_t i = 0; i < head.severities.size(); ++i) head.severities[i] = plus(head.severities[i], change.severities[i]);
+    cluster.waste_micro_usd += change.waste_micro_usd;
+    if (change.added > 0) {
+      cluster.first_ms = std::min(cluster.first_ms, change.first_ms);
+      if (change.newest.time_ms >= cluster.last_ms || was_empty) cluster.title = change.title;
+      cluster.last_ms = std::max(cluster.last_ms, change.newest.time_ms);
+    }
+    head.settle();
+  }
+
+  // The first or the newest may have gone: the index of fingerprints says which it is now.
+  void look_again(ClusterHead& head, const ClusterChange& change) {
+    model::Cluster& cluster = head.cluster;
+    if (cluster.count == 0) return;
+    const KeyBytes prefix = cluster_row_key(tenant_, cluster.key);
+    const std::size_t time_at = prefix.view().size();
+    Cursor cursor(txn_, tables_.fingerprints.handle);
+    if (!change.first_stays && cursor.at_or_after(prefix) && cursor.key().starts_with(prefix.view())) {
+      cluster.first_ms = read_time(cursor.key(), time_at);
+    }
+    const KeyBytes beyond = KeyBytes(prefix).u64(~std::uint64_t{0}).u64(~std::uint64_t{0});
+    if (!cursor.before(beyond) || !cursor.key().starts_with(prefix.view())) return;
+    const model::RecordKey newest{read_time(cursor.key(), time_at), read_be(cursor.key(), time_at + 8, 8)};
+    cluster.last_ms = newest.time_ms;
+    if (const auto failure = read_failure_head(txn_, tables_, tenant_, newest); failure && !failure->title.empty()) cluster.title = failure->title;
+  }
+
+  void note(ClusterHead& head, model::TriageAction action, const model::RecordKey& at) {
+    model::TriageEntry entry;
+    entry.key = at;
+    entry.action = action;
+    entry.author = kServiceAuthor;
+    head.cluster.triage = model::triaged(entry);
+    entry.state = model::state_of(head.cluster.triage, head.cluster.first_ms, at.time_ms).state;
+    put_entry(txn_, tables_, tenant_, head.cluster.key, entry);
+  }
+
+  // What the failures that were added, and the time, make of what people decided.
+  void triage(ClusterHead& head, const ClusterChange& change) {
+    const model::Triage& triage = head.cluster.triage;
+    const std::int64_t now_ms = batch_.times.now_ms;
+    if (change.added == 0) return;
+    if (model::regresses(triage, change.executed_ms)) return note(head, model::TriageAction::regressed, {now_ms, change.newest.seq});
+    if (triage.kind != model::Triage::Kind::ignored) return;
+    if (triage.until.at_ms && now_ms >= *triage.until.at_ms) return note(head, model::TriageAction::ignore_ended, {*triage.until.at_ms, 0});
+    if (!model::ignore_is_over(triage, now_ms, last_hour(head))) return;
+    note(head, model::TriageAction::ignore_ended, {now_ms, change.newest.seq});
+  }
+
+  std::optional<model::LastHour> last_hour(const ClusterHead& head) {
+    if (!head.cluster.triage.until.share) return std::nullopt;
+    const Span span = whole_entries({batch_.times.now_ms - kHourMs, batch_.times.now_ms + 1});
+    const std::uint64_t affected = sum_series(txn_, {tables_.series, tenant_, affected_series(head.cluster.key)}, span);
+    return model::LastHour{affected, count_window(txn_, tables_, {tenant_, kRunSeries, span.from_ms, span.before_ms})};
+  }
+
+  void put(const ClusterHead& head) {
+    const KeyBytes key = cluster_row_key(tenant_, head.cluster.key);
+    if (head.cluster.count > 0 || has_entries(txn_, tables_, tenant_, head.cluster.key)) {
+      return txn_.put(tables_.clusters.handle, key, encode_cluster(key, head));
+    }
+    txn_.erase(tables_.clusters.handle, key);
+    groups_.first = std::max<std::int64_t>(groups_.first - 1, 0);
+  }
+
+  WriteBatch& batch_;
+  WriteTxn& txn_;
+  const Tables& tables_;
+  model::TenantId tenant_ = 0;
+  Counts groups_;
+  Counts before_;
+};
+
+}  // namespace
+
+KeyBytes cluster_row_key(model::TenantId tenant, const Half& cluster) {
+  return KeyBytes().u32(tenant).bytes(view(cluster));
+}
+
+std::optional<ClusterHead> read_cluster(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster) {
+  const KeyBytes key = cluster_row_key(tenant, cluster);
+  const auto value = txn.get(tables.clusters.handle, key);
+  if (!value) return std::nullopt;
+  return decoded(tables.clusters, key, [&] { return decode_cluster(key, *value); });
+}
+
+TenantGroups read_tenant_groups(const Txn& txn, const Tables& tables, model::TenantId tenant) {
+  const KeyBytes key = KeyBytes().u32(tenant);
+  const auto value = txn.get(tables.clusters.handle, key);
+  if (!value) return {};
+  return decoded(tables.clusters, key, [&] {
+    const std::string_view numbers = open_head(key, *value);
+    if (numbers.size() != 16) throw BadValue("the numbers have " + std::to_string(numbers.size()) + " bytes");
+    return TenantGroups{read_be(numbers, 0, 8), read_be(numbers, 8, 8)};
+  });
+}
+
+void enter_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure) {
+  const Half half = half_digest(failure.fingerprint);
+  ClusterChange& change = batch.groups.clusters[{tenant, half}];
+  ++change.added;
+  change.scores[failure.score] += 1;
+  change.severities[static_cast<std::size_t>(failure.severity)] += 1;
+  change.waste_micro_usd += failure.waste_micro_usd;
+  if (change.added == 1 || failure.key.time_ms < change.first_ms) change.first_ms = failure.key.time_ms;
+  if (change.added == 1 || change.newest < failure.key) {
+    change.newest = failure.key;
+    change.title = failure.title;
+    change.fingerprint = failure.fingerprint;
+    change.detector_key = failure.detector_key;
+  }
+  change.executed_ms = std::max(change.executed_ms, failure.executed_ms);
+  for (const Subject& subject : {Subject::any(), Subject::of_detector(failure.detector_key)}) {
+    batch.groups.series.add(tenant, failures_series(subject_half(subject)), kFinestOfFailures, failure.key.time_ms, 1);
+  }
+}
+
+void leave_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, Gone gone) {
+  if (!failure.grouped) return;
+  ClusterChange& change = batch.groups.clusters[{tenant, half_digest(failure.fingerprint)}];
+  ++change.removed;
+  change.scores[failure.score] -= 1;
+  change.severities[static_cast<std::size_t>(failure.severity)] -= 1;
+  change.waste_micro_usd -= failure.waste_micro_usd;
+  change.first_stays = change.first_stays && gone == Gone::expired;
+  for (const Subject& subject : {Subject::any(), Subject::of_detector(failure.detector_key)}) {
+    batch.groups.series.add(tenant, failures_series(subject_half(subject)), kFinestOfFailures, failure.key.time_ms, -1);
+  }
+}
+
+void enter_affected(WriteBatch& batch, const RunPlace& place, std::span<const model::FailureRecord> failures) {
+  Affected affected;
+  for (const model::FailureRecord& failure : failures) {
+    if (!failure.shadow) affected.add(failure);
+  }
+  count_affected(batch, place, affected, !affected.clusters.empty(), 1);
+}
+
+void enter_affected(WriteBatch& batch, const RunPlace& place) {
+  const auto stored = read_run_head(batch.txn, batch.tables, place.tenant, place.key);
+  if (!stored) return;
+  const Affected affected = affected_by(batch, place.tenant, *stored, nullptr);
+  count_affected(batch, place, affected, !affected.clusters.empty(), 1);
+}
+
+void leave_affected(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure) {
+  const RunPlace place{tenant, failure.run};
+  const auto stored = read_run_head(batch.txn, batch.tables, tenant, failure.run);
+  if (!stored || !stored->run.grouped) return;
+  const auto named = std::find(stored->failures.begin(), stored->failures.end(), failure.key);
+  if (named == stored->failures.end()) return;
+  const Affected rest = affected_by(batch, tenant, *stored, &failure.key);
+  Affected last;
+  last.add(failure);
+  std::erase_if(last.clusters, [&](const Half& one) { return rest.clusters.contains(one); });
+  std::erase_if(last.detectors, [&](const std::string& one) { return rest.detectors.contains(one); });
+  count_affected(batch, place, last, rest.clusters.empty(), -1);
+}
+
+void leave_affected(WriteBatch& batch, const RunPlace& place, const StoredRun& stored) {
+  if (!stored.run.grouped) return;
+  const Affected affected = affected_by(batch, place.tenant, stored, nullptr);
+  count_affected(batch, place, affected, !affected.clusters.empty(), -1);
+}
+
+void flush(WriteBatch& batch) {
+  batch.tally.flush(batch.txn, batch.tables);
+  batch.groups.series.flush(batch.txn, batch.tables);
+  HeadWriter heads(batch);
+  for (const auto& [key, change] : batch.groups.clusters) heads.write(key.first, key.second, change);
+  heads.end();
+  batch.groups.clusters.clear();
+  batch.groups.log.flush(batch.txn, batch.tables, batch.times.now_ms);
+}
+
+WriteResult write_triage(WriteBatch& batch, const TriageWrite& write) {
+  if (write.idempotency) {
+    const auto answered = find_answered(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
+    if (answered && answered->idempotency.content != write.idempotency->content) return {WriteResult::Outcome::idempotency_conflict, {}, {}};
+    if (answered) {
+      WriteResult replayed{WriteResult::Outcome::replayed, {}, {}};
+      if (auto head = read_cluster(batch.txn, batch.tables, write.tenant, write.cluster)) replayed.cluster = std::move(head->cluster);
+      return replayed;
+    }
+  }
+  auto head = read_cluster(batch.txn, batch.tables, write.tenant, write.cluster);
+  WriteResult result;
+  if (!head) return result;
+  const KeyBytes key = cluster_row_key(write.tenant, write.cluster);
+  constexpr std::size_t kRowsBytes = 1024;
+  if (!batch.room.admit(kRowsBytes + write.entry.note.size())) return {WriteResult::Outcome::unavailable, {}, {}};
+  model::Triage& triage = head->cluster.triage;
+  model::TriageEntry entry = write.entry;
+  if (triage.kind == model::Triage::Kind::ignored && triage.until.at_ms && *triage.until.at_ms <= entry.key.time_ms) {
+    model::TriageEntry ended;
+    ended.key = {*triage.until.at_ms, 0};
+    ended.action = model::TriageAction::ignore_ended;
+    ended.author = kServiceAuthor;
+    ended.state = model::ClusterState::ongoing;
+    put_entry(batch.txn, batch.tables, write.tenant, write.cluster, ended);
+  }
+  triage = model::triaged(entry);
+  entry.state = model::state_of(triage, head->cluster.first_ms, entry.key.time_ms).state;
+  put_entry(batch.txn, batch.tables, write.tenant, write.cluster, entry);
+  batch.txn.put(batch.tables.clusters.handle, key, encode_cluster(key, *head));
+  remember_answer(batch, write.tenant, write.idempotency, {.kind = Answered::Kind::triage, .record = entry.key});
+  result.cluster = std::move(head->cluster);
+  return result;
+}
+
+std::uint64_t expire_triage(WriteBatch& batch, const Retention& retention, std::size_t most) {
+  if (retention.changes_before_ms == kBeginningMs) return 0;
+  std::vector<std::string> old;
+  {
+    Cursor cursor(batch.txn, batch.tables.triage.handle);
+    bool more = cursor.at_or_after(KeyBytes().u32(retention.tenant.value_or(0)));
+    while (more && old.size() < most) {
+      const std::string key(cursor.key());
+      if (retention.tenant && tenant_of(key) != *retention.tenant) break;
+      const std::string_view group = std::string_view(key).substr(0, kRowKeyBytes);
+      more = cursor.next();
+      if (read_time(key, kRowKeyBytes) >= retention.changes_before_ms) continue;
+      const bool latest = !more || !cursor.key().starts_with(group);
+      if (latest) {
+        const auto head = batch.txn.get(batch.tables.clusters.handle, group);
+        const bool lives = head && decoded(batch.tables.clusters, group, [&] { return decode_cluster(group, *head).cluster.count > 0; });
+        if (lives) continue;
+      }
+      old.push_back(key);
+    }
+  }
+  for (const std::string& key : old) {
+    const std::string group = key.substr(0, kRowKeyBytes);
+    batch.txn.erase(batch.tables.triage.handle, key);
+    Half half{};
+    std::copy_n(group.data() + 4, half.size(), half.begin());
+    const model::TenantId tenant = tenant_of(group);
+    batch.groups.log.note(tenant);
+    if (has_entries(batch.txn, batch.tables, tenant, half)) continue;
+    const auto head = read_cluster(batch.txn, batch.tables, tenant, half);
+    if (!head || head->cluster.count > 0) continue;
+    batch.txn.erase(batch.tables.clusters.handle, group);
+    TenantGroups groups = read_tenant_groups(batch.txn, batch.tables, tenant);
+    groups.clusters -= groups.clusters > 0 ? 1 : 0;
+    write_tenant_groups(batch.txn, batch.tables, tenant, groups);
+  }
+  return old.size();
+}
+
+GroupBuild group_build_start() {
+  return {GroupBuild::Stage::failures, {0, {std::numeric_limits<std::int64_t>::min(), 0}}};
+}
+
+GroupBuild read_group_build(const Txn& txn, const Tables& tables) {
+  GroupBuild build;
+  build.stage = static_cast<GroupBuild::Stage>(std::min<std::uint64_t>(read_meta(txn, tables, meta::kGroupStage), 2));
+  build.at.tenant = static_cast<model::TenantId>(read_meta(txn, tables, meta::kGroupTenant));
+  build.at.key.time_ms = static_cast<std::int64_t>(read_meta(txn, tables, meta::kGroupTime));
+  build.at.key.seq = read_meta(txn, tables, meta::kGroupSeq);
+  return build;
+}
+
+void write_group_build(WriteTxn& txn, const Tables& tables, const GroupBuild& build) {
+  if (build.stage == GroupBuild::Stage::done) {
+    for (const std::string_view name : {meta::kGroupStage, meta::kGroupTenant, meta::kGroupTime, meta::kGroupSeq}) {
+      txn.erase(tables.meta.handle, name);
+    }
+    return;
+  }
+  write_meta(txn, tables, meta::kGroupStage, static_cast<std::uint64_t>(build.stage));
+  write_meta(txn, tables, meta::kGroupTenant, build.at.tenant);
+  write_meta(txn, tables, meta::kGroupTime, static_cast<std::uint64_t>(build.at.key.time_ms));
+  write_meta(txn, tables, meta::kGroupSeq, build.at.key.seq);
+}
+
+namespace {
+
+void build_failure(WriteBatch& batch, std::string_view key, std::string_view value) {
+  model::FailureRecord failure = decoded(batch.tables.failures, key, [&] { return decode_failure(key, value); });
+  if (failure.grouped) return;
+  model::read_summary(failure);
+  failure.executed_ms = failure.run.time_ms;
+  failure.grouped = true;
+  batch.txn.put(batch.tables.failures.handle, key, encode_failure(key, failure));
+  enter_group(batch, tenant_of(key), failure);
+}
+
+void build_run(WriteBatch& batch, std::string_view key, std::string_view value) {
+  const StoredRun head = decoded(batch.tables.runs, key, [&] { return decode_run_head(key, value); });
+  if (head.run.grouped || (head.buffering && head.failures.empty())) return;
+  StoredRun stored = decoded(batch.tables.runs, key, [&] { return decode_run(key, value); });
+  stored.run.grouped = true;
+  batch.txn.put(batch.tables.runs.handle, key, encode_run(key, stored));
+  const RunPlace place{tenant_of(key), record_key_of(key)};
+  const Affected affected = affected_by(batch, place.tenant, stored, nullptr);
+  count_affected(batch, place, affected, !affected.clusters.empty(), 1);
+}
+
+}  // namespace
+
+bool build_groups(WriteBatch& batch, std::size_t most) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20;
+  GroupBuild build = read_group_build(batch.txn, batch.tables);
+  if (build.stage == GroupBuild::Stage::done) return false;
+  const bool failures = build.stage == GroupBuild::Stage::failures;
+  const Table& table = failures ? batch.tables.failures : batch.tables.runs;
+  std::string at(place_key(build.at.tenant, build.at.key).view());
+  std::uint64_t bytes = 0;
+  bool more = true;
+  for (std::size_t done = 0; done < most && bytes < kMostBytes; ++done) {
+    std::string key;
+    std::string value;
+    {
+      Cursor cursor(batch.txn, table.handle);
+      more = cursor.at_or_after(at);
+      if (!more) break;
+      key = cursor.key();
+      value = cursor.value();
+    }
+    bytes += value.size();
+    try {
+      failures ? build_failure(batch, key, value) : build_run(batch, key, value);
+    } catch (const StoreError&) {
+      // What cannot be read is in no count; reads and verify tell of it.
+    }
+    at = key + '\0';
+    build.at = {tenant_of(key), record_key_of(key)};
+    ++build.at.key.seq;
+  }
+  if (!more) build = {failures ? GroupBuild::Stage::runs : GroupBuild::Stage::done, {0, {std::numeric_limits<std::int64_t>::min(), 0}}};
+  flush(batch);
+  write_group_build(batch.txn, batch.tables, build);
+  return build.stage != GroupBuild::Stage::done;
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,63 @@
+// Groups in the tables: heads, the runs they affect, triage. For the files of store/ only; the transaction says which thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "model/records.h"
+#include "store/group_codec.h"
+#include "store/record_codec.h"
+#include "store/lmdb/write_batch.h"
+#include "store/writes.h"
+
+namespace runwarden::store {
+
+KeyBytes cluster_row_key(model::TenantId tenant, const Half& cluster);
+std::optional<ClusterHead> read_cluster(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster);
+
+// Why a failure goes: its retention is over, or it and what was known by it are taken back.
+enum class Gone : std::uint8_t { expired, taken_back };
+
+// A failure that is put into its group, or goes from it.
+void enter_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure);
+void leave_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, Gone gone);
+
+// Counts the run once for each group and detector of its failures. What is no longer in its record is not counted.
+void enter_affected(WriteBatch& batch, const RunPlace& place, std::span<const model::FailureRecord> failures);
+// The same of a run and its failures as they are in the tables.
+void enter_affected(WriteBatch& batch, const RunPlace& place);
+// A failure that still is in its table is about to go; its run's counts go with the last of their kind.
+void leave_affected(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure);
+// The run is about to go, its failures may stay.
+void leave_affected(WriteBatch& batch, const RunPlace& place, const StoredRun& stored);
+
+// Writes all that the batch gathered: counts, groups and the log of what it committed. Before the commit.
+void flush(WriteBatch& batch);
+
+// What people decide. The cluster after it is in the result; without one there is no such group.
+WriteResult write_triage(WriteBatch& batch, const TriageWrite& write);
+// Deletes at most that many entries that are too old, and groups of which nothing else is left. The latest entry of a group stays as long
+// as the group has failures.
+std::uint64_t expire_triage(WriteBatch& batch, const Retention& retention, std::size_t most);
+
+struct TenantGroups {
+  std::uint64_t clusters = 0;
+  std::uint64_t left_out = 0;
+};
+TenantGroups read_tenant_groups(const Txn& txn, const Tables& tables, model::TenantId tenant);
+
+// A store of before groups is counted in slices. Where the next one begins.
+struct GroupBuild {
+  enum class Stage : std::uint8_t { done, failures, runs };
+  Stage stage = Stage::done;
+  RunPlace at;
+};
+GroupBuild group_build_start();
+GroupBuild read_group_build(const Txn& txn, const Tables& tables);
+void write_group_build(WriteTxn& txn, const Tables& tables, const GroupBuild& build);
+// Counts at most that many records that were not counted yet. False: all are.
+bool build_groups(WriteBatch& batch, std::size_t most);
+
+}  // namespace runwarden::store

@@ -1,0 +1,17 @@
+// When a store was last in use, as its records and its own note of the time say. For the files of store/ only.
+#pragma once
+
+#include <cstdint>
+
+#include "base/clock_guard.h"
+#include "store/lmdb/env.h"
+#include "store/lmdb/tables.h"
+
+namespace runwarden::store {
+
+// Cheap: one look-up a tenant and kind of record.
+ClockGuard::LastUse read_last_use(const Txn& txn, const Tables& tables);
+
+void write_clock_note(WriteTxn& txn, const Tables& tables, std::int64_t wall_ms);
+
+}  // namespace runwarden::store

@@ -1,0 +1,33 @@
+// Lists, newest first, from the tables. Each reads in transactions of a few thousand entries, so that none stands in the way of
+// pages being used again. For the files of store/ only; any thread.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "store/lmdb/env.h"
+#include "model/cluster.h"
+#include "store/queries.h"
+#include "store/lmdb/tables.h"
+
+namespace runwarden::store {
+
+// Where a list is read from, and who is told of a record that it passes over because it cannot be read.
+struct Listing {
+  LmdbEnv& env;
+  const Tables& tables;
+  const std::function<void(const std::string& text)>& on_unreadable;
+};
+
+Page<model::RunRecord> list_runs(const Listing& from, model::TenantId tenant, const RunQuery& query);
+// Runs with a failure of that group, each where its newest one is; the page's next is the place of a failure.
+struct ClusterRef {
+  model::TenantId tenant = 0;
+  model::ClusterKey cluster{};
+};
+Page<model::RunRecord> list_cluster_runs(const Listing& from, const ClusterRef& of, const RunQuery& query);
+Page<model::FailureRecord> list_failures(const Listing& from, model::TenantId tenant, const FailureQuery& query);
+Page<model::ChangeRecord> list_changes(const Listing& from, model::TenantId tenant, const ChangeQuery& query);
+Page<model::PolicyRecord> list_policies(const Listing& from, model::TenantId tenant, const PolicyQuery& query);
+
+}  // namespace runwarden::store

@@ -1,0 +1,268 @@
+// Copies the store's file: to another folder while it is served, or compacted into its own place.
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "store/lmdb/maintenance/open_store.h"
+#include "store/upkeep.h"
+
+namespace runwarden::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kData = "data.mdb";
+constexpr const char* kPartial = ".partial";
+// A copy holds the pages that stood when it began: what is written meanwhile takes others. It gives up before the map is full.
+constexpr std::uint64_t kLeastFreePart = 16;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int file) : file_(file) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return file_; }
+  int close() {
+    const int file = std::exchange(file_, -1);
+    return file < 0 ? 0 : ::close(file);
+  }
+
+ private:
+  int file_;
+};
+
+[[noreturn]] void fail(const std::string& what, const fs::path& path) {
+  const int code = errno;
+  if (code == ENOSPC || code == EDQUOT) {
+    throw StoreError(what + " \"" + path.string() + "\": " + std::strerror(code) + "; free some of that disk and do it again");
+  }
+  throw std::system_error(code, std::generic_category(), what + " \"" + path.string() + "\"");
+}
+
+void sync_path(const fs::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0 || ::fsync(file.get()) != 0) fail("cannot sync", path);
+}
+
+void write_all(int file, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::write(file, bytes.data(), bytes.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) fail("cannot write", path);
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+}
+
+std::uint64_t size_of(const fs::path& path) {
+  return static_cast<std::uint64_t>(fs::file_size(path));
+}
+
+// Makes the file anew, for its owner alone.
+int make_file(const fs::path& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) fail("cannot make", path);
+  return file;
+}
+
+// LMDB writes into a pipe that is drained at once: it keeps other writers waiting while the first bytes go out, which must not
+// hang on a slow disk; and the copy can be followed, and given up.
+class Pump {
+ public:
+  Pump(const Upkeep& upkeep, OpenStore& store, const char* doing) : upkeep_(upkeep), store_(store), doing_(doing) {}
+
+  std::uint64_t run(const fs::path& target, LmdbEnv::Copy how) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe for", target);
+    Descriptor from(ends[0]);
+    Descriptor to(ends[1]);
+    std::exception_ptr fault;
+    std::thread copier([&] {
+      sigset_t broken_pipe;  // a copy that is given up is a failed write, told as such
+      sigemptyset(&broken_pipe);
+      sigaddset(&broken_pipe, SIGPIPE);
+      pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
+      try {
+        store_.env.copy_to(to.get(), how);
+      } catch (...) {
+        fault = std::current_exception();
+      }
+      to.close();
+    });
+    std::exception_ptr given_up;
+    try {
+      drain(from.get(), target);
+    } catch (...) {
+      given_up = std::current_exception();
+    }
+    from.close();
+    copier.join();
+    if (given_up) std::rethrow_exception(given_up);
+    if (fault) std::rethrow_exception(fault);
+    return bytes_;
+  }
+
+ private:
+  void drain(int from, const fs::path& target) {
+    Descriptor file(make_file(target));
+    const LmdbEnv::Info before = store_.env.info();
+    const std::uint64_t all = (before.last_page + 1) * before.page_bytes;
+    std::string buffer(std::size_t{1} << 18, '\0');
+    for (;;) {
+      const ssize_t got = ::read(from, buffer.data(), buffer.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail("cannot read the pipe for", target);
+      if (got == 0) break;
+      write_all(file.get(), std::string_view(buffer).substr(0, static_cast<std::size_t>(got)), target);
+      bytes_ += static_cast<std::uint64_t>(got);
+      tell(upkeep_, {doing_, "bytes", "", bytes_, all});
+      watch_room(before);
+    }
+    if (::fsync(file.get()) != 0 || file.close() != 0) fail("cannot sync", target);
+  }
+
+  // It is for what grew meanwhile: a store that was nearly full before is its operator's to decide about.
+  void watch_room(const LmdbEnv::Info& before) const {
+    const LmdbEnv::Info now = store_.env.info();
+    const std::uint64_t pages = now.map_bytes / now.page_bytes;
+    if (now.last_page <= before.last_page || now.last_page + pages / kLeastFreePart < pages) return;
+    throw StoreError(
+        "the store grew while it was copied and is nearly full, so the copy was given up; raise store.map_size, or do it "
+        "when less is written");
+  }
+
+  const Upkeep& upkeep_;
+  OpenStore& store_;
+  const char* doing_;
+  std::uint64_t bytes_ = 0;
+};
+
+// Goes with everything in it unless it was kept.
+class Staging {
+ public:
+  explicit Staging(fs::path path) : path_(std::move(path)) {
+    fs::remove_all(path_);  // of one that was interrupted
+    if (::mkdir(path_.c_str(), 0700) != 0) fail("cannot make the folder", path_);
+  }
+  ~Staging() {
+    std::error_code ignored;
+    if (!kept_) fs::remove_all(path_, ignored);
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  const fs::path& path() const { return path_; }
+  void keep() { kept_ = true; }
+
+ private:
+  fs::path path_;
+  bool kept_ = false;
+};
+
+// How many records the copy has; throws if one of them is not good.
+std::uint64_t check_copy(const Upkeep& upkeep, const fs::path& copy) {
+  const Upkeep of_copy{copy, upkeep.clock, upkeep.on_progress, 0};
+  const auto verified = verify(of_copy);
+  if (!verified.ok()) {
+    if (upkeep.on_progress && !upkeep.on_progress({"verify", "records", "", 0, 0})) throw Stopped{};
+    throw StoreError("the copy does not open: " + verified.error().detail);
+  }
+  if (verified->faults > 0) {
+    const StoreFault& first = verified->first_ones.front();
+    throw StoreError("the copy has " + std::to_string(verified->faults) + " faults, as the store itself: in \"" + first.table +
+                     "\", key 0x" + first.key + ": " + first.detail + "; run `runwarden verify`");
+  }
+  for (const char* name : {"lock.mdb", "open.lock"}) fs::remove(copy / name);
+  std::uint64_t records = 0;
+  for (const auto& [table, entries] : verified->entries) records += entries;
+  return records;
+}
+
+void check_target(const Upkeep& upkeep, const fs::path& target) {
+  const std::string name = "\"" + target.string() + "\"";
+  const auto status = fs::symlink_status(target);
+  if (status.type() == fs::file_type::not_found) {
+    if (!fs::is_directory(target.parent_path()))
+      throw StoreError("backup: the folder that " + name + " is to stand in is not there; make it");
+    return;
+  }
+  if (status.type() != fs::file_type::directory) throw StoreError("backup: " + name + " is there and is no folder; name a new one");
+  if (fs::equivalent(target, upkeep.folder)) throw StoreError("backup: " + name + " is the store itself; name a new folder");
+  fs::remove_all(target / kPartial);  // of one that was interrupted
+  if (!fs::is_empty(target)) throw StoreError("backup: " + name + " is not empty, and is left alone; name a new folder");
+}
+
+void copy_secret(const fs::path& from, const fs::path& to) {
+  if (!fs::exists(from / kCursorSecret)) return;
+  fs::copy_file(from / kCursorSecret, to / kCursorSecret);
+  fs::permissions(to / kCursorSecret, fs::perms::owner_read | fs::perms::owner_write);
+  sync_path(to / kCursorSecret);
+}
+
+void rename_to(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) fail("cannot put the finished copy at", to);
+}
+
+// The data comes last: with it the copy is whole.
+void move_up(const fs::path& from, const fs::path& to) {
+  if (fs::exists(from / kCursorSecret)) rename_to(from / kCursorSecret, to / kCursorSecret);
+  rename_to(from / kData, to / kData);
+}
+
+}  // namespace
+
+Result<Copied> back_up(const Upkeep& upkeep, const fs::path& where) {
+  return guarded(upkeep, [&]() -> Result<Copied> {
+    fs::path target = fs::absolute(where).lexically_normal();
+    if (!target.has_filename()) target = target.parent_path();
+    check_target(upkeep, target);
+    // A folder that is there may be where a disk is mounted: the copy has to be made inside of it.
+    const bool inside = fs::exists(target);
+    Staging staging(inside ? target / kPartial : fs::path(target.string() + kPartial));
+    Copied copied;
+    {
+      OpenStore store(upkeep.folder, upkeep.map_size, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse);
+      copied.bytes = Pump(upkeep, store, "backup").run(staging.path() / kData, LmdbEnv::Copy::as_it_is);
+    }
+    copied.records = check_copy(upkeep, staging.path());
+    copy_secret(upkeep.folder, staging.path());
+    sync_path(staging.path());
+    inside ? move_up(staging.path(), target) : rename_to(staging.path(), target);
+    if (!inside) staging.keep();
+    sync_path(inside ? target : target.parent_path());
+    return copied;
+  });
+}
+
+Result<Compacted> compact(const Upkeep& upkeep) {
+  return guarded(upkeep, [&]() -> Result<Compacted> {
+    const fs::path data = upkeep.folder / kData;
+    OpenStore store(upkeep.folder, upkeep.map_size, StoreUse::Kind::alone, LmdbSettings::IfOlder::upgrade);
+    Compacted compacted;
+    compacted.bytes_before = size_of(data);
+    Staging staging(upkeep.folder / kUnfinishedCopy);
+    Pump(upkeep, store, "compact").run(staging.path() / kData, LmdbEnv::Copy::compacted);
+    check_copy(upkeep, staging.path());
+    struct stat before {};
+    if (::stat(data.c_str(), &before) != 0) fail("cannot look at", data);
+    if (::geteuid() == 0 && ::chown((staging.path() / kData).c_str(), before.st_uid, before.st_gid) != 0)
+      fail("cannot give away", staging.path());
+    rename_to(staging.path() / kData, data);
+    sync_path(upkeep.folder);
+    compacted.bytes_after = size_of(data);
+    return compacted;
+  });
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,280 @@
+// Tells a tenant's rows as lines of JSON.
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/hex.h"
+#include "store/lmdb/answers.h"
+#include "store/lmdb/events.h"
+#include "store/lmdb/failures.h"
+#include "store/lmdb/keys.h"
+#include "store/lmdb/policies.h"
+#include "store/lmdb/runs.h"
+#include "store/lmdb/maintenance/open_store.h"
+#include "store/record_lines.h"
+#include "store/upkeep.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::size_t kSliceBytes = std::size_t{4} << 20;  // of text that one transaction gathers, about
+constexpr std::size_t kIdsALine = 1000;
+
+class Exporting {
+ public:
+  Exporting(const Upkeep& upkeep, const ExportQuery& query, const LineSink& sink)
+      : upkeep_(upkeep),
+        query_(query),
+        sink_(sink),
+        store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::reading, LmdbSettings::IfOlder::refuse) {}
+
+  Exported run() {
+    find_tenant();
+    HeaderLine header{query_.tenant, upkeep_.clock.wall_ms(), std::nullopt};
+    if (query_.since_ms != kBeginningMs) header.since_ms = query_.since_ms;
+    text_ = line_of(header) + "\n";
+    policies();
+    policy_names();
+    changes();
+    runs();
+    other_failures();
+    answers();
+    hand_over();
+    std::uint64_t lines = 0;
+    for (const auto& [kind, count] : exported_.lines) lines += count;
+    text_ = line_of(EndLine{lines, to_hex(digest_.so_far()), exported_.unreadable, exported_.first_ones}) + "\n";
+    hand_over();
+    return std::move(exported_);
+  }
+
+ private:
+  void find_tenant() {
+    const ReadTxn txn = store_.env.read();
+    all_ = txn.entries(store_.tables.runs.handle);
+    for (const model::Tenant& one : read_tenants(txn, store_.tables)) {
+      if (one.name == query_.tenant) return static_cast<void>(tenant_ = one.id);
+    }
+    throw StoreError("there is no tenant \"" + query_.tenant + "\"; `runwarden keys list` shows those that have keys");
+  }
+
+  // Every entry of the tenant from the given time on, of a table whose keys begin with tenant and time.
+  template <class Visit>
+  void walk(const Table& table, const KeyBytes& prefix, const KeyBytes& from, Visit visit) {
+    std::string reached(from.view());
+    try {
+      walk_pages(table, prefix, from, [&](const Txn& txn, std::string_view key, std::string_view value) {
+        reached = key;
+        visit(txn, key, value);
+      });
+    } catch (const LmdbFault& fault) {
+      if (!is_damage(fault.code)) throw;
+      left_out(table, reached,
+               std::string("a page is damaged, so what follows this key in \"") + table.name + "\" was left out: " + fault.what());
+    }
+  }
+
+  template <class Visit>
+  void walk_pages(const Table& table, const KeyBytes& prefix, const KeyBytes& from, Visit visit) {
+    walk_slices(
+        store_.env, table, std::string(from.view()),
+        [&](const Txn& txn, std::string_view key, std::string_view value) {
+          if (!key.starts_with(prefix.view())) return Visited::end;
+          leave_out_unreadable(table, key, [&] { visit(txn, key, value); });
+          return text_.size() < kSliceBytes ? Visited::go_on : Visited::end_slice;
+        },
+        [this] { hand_over(); });
+  }
+
+  // A row that cannot be read is named in the last line, and the others are exported.
+  template <class Read>
+  void leave_out_unreadable(const Table& table, std::string_view key, Read read) {
+    try {
+      read();
+    } catch (const StoreError& bad) {
+      left_out(table, key, bad.what());
+    }
+  }
+  void left_out(const Table& table, std::string_view key, std::string detail) {
+    if (!left_out_.emplace(table.name, key).second) return;  // failures are looked at twice
+    ++exported_.unreadable;
+    if (exported_.first_ones.size() < kMostTold) exported_.first_ones.push_back({table.name, bytes_to_hex(key), std::move(detail), ""});
+  }
+  KeyBytes of_tenant() const { return KeyBytes().u32(tenant_); }
+  KeyBytes since() const { return query_.since_ms == kBeginningMs ? of_tenant() : of_tenant().time(query_.since_ms); }
+
+  void add(const char* kind, const std::string& line) {
+    text_.append(line).append("\n");
+    ++exported_.lines[kind];
+  }
+
+  // Outside every transaction: the sink may be slow.
+  void hand_over() {
+    if (!text_.empty()) {
+      digest_.add(text_);
+      if (!sink_(text_)) throw Stopped{};
+      text_.clear();
+    }
+    tell(upkeep_, {"export", "runs", "", runs_seen_, all_});
+  }
+
+  void policies() {
+    const Table& table = store_.tables.policies;
+    walk(table, of_tenant(), since(), [&](const Txn&, std::string_view key, std::string_view value) {
+      const auto policy = decoded(table, key, [&] { return decode_policy(key, value); });
+      names_.insert(policy.policy);
+      add("policy", line_of_row(key, value, policy));
+    });
+  }
+
+  void policy_names() {
+    const Table& table = store_.tables.policy_index;
+    const KeyBytes heads = of_tenant().u8(static_cast<std::uint8_t>(PolicyPart::head));
+    walk(table, heads, heads, [&](const Txn&, std::string_view key, std::string_view value) {
+      PolicyNameLine name;
+      name.highest = decoded(table, key, [&] { return std::string(open_head(key, value)); });
+      name.policy = decoded(table, key, [&] { return open_body(key, value); });
+      if (query_.since_ms == kBeginningMs || names_.contains(name.policy)) add("policy_name", line_of_row(key, value, name));
+    });
+  }
+
+  void changes() {
+    const Table& table = store_.tables.changes;
+    walk(table, of_tenant(), since(), [&](const Txn&, std::string_view key, std::string_view value) {
+      add("change", line_of_row(key, value, decoded(table, key, [&] { return decode_change(key, value); })));
+    });
+  }
+
+  void runs() {
+    walk(store_.tables.runs, of_tenant(), since(), [&](const Txn& txn, std::string_view key, std::string_view value) {
+      ++runs_seen_;
+      const RunPlace place{tenant_, record_key_of(key)};
+      unreadable_runs_.insert(place.key);
+      const RunLine line{decoded(store_.tables.runs, key, [&] { return decode_run(key, value); }), false};
+      unreadable_runs_.erase(place.key);
+      add("run", line_of_row(key, value, line));
+      former(txn, place);
+      events(txn, place, line.stored.buffering ? line.stored.buffering->total : line.stored.events);
+      event_ids(txn, place);
+      for (const model::RecordKey& failure : line.stored.failures) {
+        const KeyBytes at = place_key(tenant_, failure);
+        for (const Table* table : {&store_.tables.failures, &store_.tables.shadow_failures}) {
+          const auto found = txn.get(table->handle, at);
+          if (found) leave_out_unreadable(*table, at, [&] { add_failure(*table, at, *found); });
+        }
+      }
+    });
+  }
+
+  void former(const Txn& txn, const RunPlace& place) {
+    const Table& table = store_.tables.former;
+    const KeyBytes prefix = place_key(place.tenant, place.key);
+    Cursor cursor(txn, table.handle);
+    for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
+      leave_out_unreadable(table, cursor.key(), [&] {
+        const RunLine line{decoded(table, cursor.key(), [&] { return decode_run(cursor.key(), cursor.value()); }), true};
+        add("run", line_of_row(cursor.key(), cursor.value(), line));
+      });
+    }
+  }
+
+  // Events that are lost stand as nulls in the line, so that the run still has as many as it says.
+  void events(const Txn& txn, const RunPlace& place, std::uint32_t total) {
+    const Table& table = store_.tables.events;
+    std::string why;
+    const std::function<void(const std::string&)> note = [&why](const std::string& text) { why = text; };
+    const RunEvents of{txn, store_.tables, place, total, note};
+    walk_event_rows(of, [&](EventRow& row) {
+      auto events = events_in(of, row);
+      if (!row.readable) left_out(table, row.key, why);
+      EventsLine line{place.key, row.packed, row.first, row.received_ms, {}};
+      line.events = events ? std::move(*events) : std::vector<std::string>(row.count);
+      add("events", row.readable ? line_of_row(row.key, row.value, line) : line_of(line));
+      return true;
+    });
+  }
+
+  void event_ids(const Txn& txn, const RunPlace& place) {
+    EventIdsLine ids{place.key, {}};
+    const KeyBytes prefix = event_id_key(place, {});
+    Cursor cursor(txn, store_.tables.events.handle);
+    for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
+      ids.halves.emplace_back(cursor.key().substr(kPlaceBytes + 1));
+      if (ids.halves.size() < kIdsALine) continue;
+      add("event_ids", line_of(ids));
+      ids.halves.clear();
+    }
+    if (!ids.halves.empty()) add("event_ids", line_of(ids));
+  }
+
+  void add_failure(const Table& table, std::string_view key, std::string_view value) {
+    auto failure = decoded(table, key, [&] { return decode_failure(key, value); });
+    failure.shadow = &table == &store_.tables.shadow_failures;
+    add(failure.shadow ? "shadow_failure" : "failure", line_of_row(key, value, failure));
+  }
+
+  // Those that no run shows any more, because retention took it.
+  void other_failures() {
+    for (const Table* table : {&store_.tables.failures, &store_.tables.shadow_failures}) {
+      walk(*table, of_tenant(), since(), [&](const Txn& txn, std::string_view key, std::string_view value) {
+        const auto failure = decoded(*table, key, [&] { return decode_failure_head(key, value); });
+        const bool told = failure.run.time_ms >= query_.since_ms && !unreadable_runs_.contains(failure.run) &&
+                          txn.get(store_.tables.runs.handle, place_key(tenant_, failure.run));
+        if (!told) add_failure(*table, key, value);
+      });
+    }
+  }
+
+  // Answers that lead to a record which is not there any more are as good as none.
+  void answers() {
+    const Table& table = store_.tables.idempotency;
+    std::uint32_t day = 0;
+    for (bool more = true; more;) {
+      more = next_day_with_answers(day);
+      if (!more) break;
+      const KeyBytes prefix = KeyBytes().u32(day).u32(tenant_);
+      walk(table, prefix, prefix, [&](const Txn& txn, std::string_view key, std::string_view value) {
+        const Answered answered = decoded(table, key, [&] { return decode_answered(key, value); });
+        if (answered.created_ms < query_.since_ms || answered.record.time_ms < query_.since_ms) return;
+        if (is_there(txn, answered)) add("answer", line_of_row(key, value, answered));
+      });
+      ++day;
+    }
+  }
+
+  bool next_day_with_answers(std::uint32_t& day) {
+    const ReadTxn txn = store_.env.read();
+    return store::next_day_with_answers(txn, store_.tables, tenant_, day);
+  }
+
+  bool is_there(const Txn& txn, const Answered& answered) const {
+    const Table* table = &store_.tables.runs;
+    if (answered.kind == Answered::Kind::change) table = &store_.tables.changes;
+    if (answered.kind == Answered::Kind::policy) table = &store_.tables.policies;
+    if (table == &store_.tables.runs && unreadable_runs_.contains(answered.record)) return false;
+    return txn.get(table->handle, place_key(tenant_, answered.record)).has_value();
+  }
+
+  const Upkeep& upkeep_;
+  const ExportQuery& query_;
+  const LineSink& sink_;
+  OpenStore store_;
+  model::TenantId tenant_ = 0;
+  std::string text_;
+  Sha256 digest_;
+  Exported exported_;
+  std::set<model::RecordKey> unreadable_runs_;
+  std::set<std::pair<std::string, std::string>> left_out_;  // by table and key
+  std::set<std::string> names_;
+  std::uint64_t runs_seen_ = 0;
+  std::uint64_t all_ = 0;  // runs of every tenant: there is no cheaper count
+};
+
+}  // namespace
+
+Result<Exported> export_tenant(const Upkeep& upkeep, const ExportQuery& query, const LineSink& sink) {
+  return guarded(upkeep, [&]() -> Result<Exported> { return Exporting(upkeep, query, sink).run(); });
+}
+
+}  // namespace runwarden::store

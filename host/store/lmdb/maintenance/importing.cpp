@@ -1,0 +1,275 @@
+// Takes the lines of an export in, in one transaction.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/digest.h"
+#include "store/lmdb/answers.h"
+#include "store/lmdb/events.h"
+#include "store/lmdb/failures.h"
+#include "store/lmdb/keys.h"
+#include "store/lmdb/policies.h"
+#include "store/lmdb/runs.h"
+#include "store/lmdb/maintenance/open_store.h"
+#include "store/record_lines.h"
+#include "store/upkeep.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::uint64_t kFlushEvery = 4096;  // lines: bounds what is remembered of the counts
+constexpr std::uint64_t kTellEvery = 256;
+
+// A line that stops the import.
+struct BadLine : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Importing {
+ public:
+  Importing(const Upkeep& upkeep, const LineSource& next)
+      : upkeep_(upkeep),
+        next_(next),
+        store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::alone, LmdbSettings::IfOlder::upgrade),
+        room_(store_.env, upkeep.clock),
+        txn_(store_.env.write()),
+        batch_{txn_, store_.tables, room_, {upkeep.clock.wall_ms(), 0}, {}, {}} {}
+
+  Result<Imported> run() {
+    try {
+      for (;;) {
+        auto line = next_();
+        if (!line.ok()) return std::move(line.error());
+        if (!line->has_value()) break;
+        ++line_;
+        take(**line);
+        if (line_ % kFlushEvery == 0) flush(batch_);
+        if (line_ % kTellEvery == 0) tell(upkeep_, {"import", "lines", "", line_, 0});
+      }
+      if (open_) throw BadLine("the export ends here without its last line: it was cut off; make it again");
+      if (imported_.tenants.empty()) throw BadLine("there is nothing to import: an export begins with a header line");
+    } catch (const BadLine& bad) {
+      return Error{Code::bad_request, "import: line " + std::to_string(line_) + ": " + bad.what() + "; nothing was imported", {}, {}};
+    } catch (const BadValue& bad) {
+      return Error{Code::bad_request, "import: line " + std::to_string(line_) + ": " + bad.what() + "; nothing was imported", {}, {}};
+    }
+    finish();
+    return std::move(imported_);
+  }
+
+ private:
+  void finish() {
+    flush(batch_);
+    count_affected_runs();
+    // The numbers of records to come have to begin above those that came with these.
+    write_meta(txn_, store_.tables, meta::kStart, std::max(read_meta(txn_, store_.tables, meta::kStart), highest_start_));
+    tell(upkeep_, {"import", "lines", "", line_, line_});
+    txn_.commit();
+  }
+
+  // Groups are made of what came; what an older version exported is counted as an older store is.
+  void count_affected_runs() {
+    for (const RunPlace& place : affecting_) enter_affected(batch_, place);
+    flush(batch_);
+    if (!older_) return;
+    write_group_build(txn_, store_.tables, group_build_start());
+    while (build_groups(batch_, kFlushEvery)) {
+    }
+  }
+
+  void take(const std::string& text) {
+    const ReadLine line = read_line(text);
+    if (const auto* const header = std::get_if<HeaderLine>(&line.record)) return begin(*header, text);
+    if (!open_) throw BadLine("expected the header line of an export");
+    if (const auto* const end = std::get_if<EndLine>(&line.record)) return close(*end);
+    digest_->add(text);
+    digest_->add("\n");
+    ++lines_;
+    std::visit([&](const auto& record) { put(line, record); }, line.record);
+  }
+
+  void begin(const HeaderLine& header, const std::string& text) {
+    if (open_) throw BadLine("another export begins here, and the one before it has no last line: it was cut off; make it again");
+    digest_.emplace();
+    digest_->add(text);
+    digest_->add("\n");
+    lines_ = 0;
+    open_ = true;
+    tenant_ = enter_tenant(txn_, store_.tables, header.tenant);
+    refused_.clear();
+    named_.clear();
+    imported_.tenants.push_back(header.tenant);
+  }
+
+  void close(const EndLine& end) {
+    if (end.lines != lines_) {
+      throw BadLine("the export has " + std::to_string(lines_) + " records, and says here that it has " + std::to_string(end.lines) +
+                    ": it is not whole; make it again");
+    }
+    if (end.sha256 != to_hex(digest_->so_far())) throw BadLine("the SHA-256 of the export is another: it was changed; make it again");
+    open_ = false;
+  }
+
+  // Whether the row is to be put: nothing stands under its key. The same there counts as such, another is a conflict.
+  bool is_free(const Table& table, std::string_view key, const std::string& value, const char* what) {
+    const auto found = txn_.get(table.handle, key);
+    if (!found) return true;
+    bool same = false;
+    try {
+      same = same_value(key, *found, value);
+    } catch (const BadValue&) {
+      // What stands there cannot be read: it is another.
+    }
+    if (same) {
+      ++imported_.already_there;
+    } else {
+      conflict(std::string(what) + " is there already, and says something else; what is there stays");
+    }
+    return false;
+  }
+
+  void conflict(std::string detail) {
+    ++imported_.conflicts;
+    if (imported_.first_ones.size() < kMostTold) imported_.first_ones.push_back({line_, std::move(detail)});
+  }
+
+  void stored(const char* kind, const model::RecordKey& key) {
+    ++imported_.stored[kind];
+    constexpr int kCounterBits = 40;  // of a seq, below the number of the start
+    highest_start_ = std::max(highest_start_, key.seq >> kCounterBits);
+  }
+
+  void put(const ReadLine&, const HeaderLine&) {}
+  void put(const ReadLine&, const EndLine&) {}
+
+  void put(const ReadLine& line, const RunLine& run) {
+    const RunPlace place{tenant_, run.stored.run.key};
+    if (run.former) {
+      if (refused_.contains(place.key)) return;
+      return put_row(store_.tables.former, former_key(place, run.stored.run.revision), line, "run", place.key);
+    }
+    const KeyBytes key = place_key(tenant_, place.key);
+    const std::string value = line.value(key);
+    const std::string what = "the run \"" + run.stored.run.run_id + "\"";
+    const std::uint64_t conflicts = imported_.conflicts;
+    if (!is_free(store_.tables.runs, key, value, what.c_str())) {
+      if (imported_.conflicts != conflicts) refused_.insert(place.key);
+      return;
+    }
+    if (find_run_place(txn_, store_.tables, tenant_, run.stored.run.run_id)) {
+      refused_.insert(place.key);
+      return conflict(what + " is there already, received at another time; what is there stays");
+    }
+    txn_.put(store_.tables.runs.handle, key, value);
+    enter_run(batch_, place, run.stored.run.run_id);
+    if (run.stored.buffering) enter_open_run(batch_, place, run.stored);
+    if (run.stored.run.grouped && !run.stored.failures.empty()) affecting_.push_back(place);
+    older_ = older_ || (!run.stored.run.grouped && !run.stored.buffering);
+    stored("run", place.key);
+  }
+
+  void put_row(const Table& table, std::string_view key, const ReadLine& line, const char* kind, const model::RecordKey& place) {
+    const std::string value = line.value(key);
+    if (!is_free(table, key, value, "this part of the run")) return;
+    txn_.put(table.handle, key, value);
+    stored(kind, place);
+  }
+
+  void put(const ReadLine& line, const EventsLine& events) {
+    if (refused_.contains(events.run)) return;
+    put_row(store_.tables.events, events_key({tenant_, events.run}, events.packed, events.first), line, "events", events.run);
+  }
+
+  void put(const ReadLine&, const EventIdsLine& ids) {
+    if (refused_.contains(ids.run)) return;
+    bool any = false;
+    for (const std::string& half : ids.halves) {
+      if (half.size() != sizeof(Half)) throw BadValue("an event's id has " + std::to_string(half.size()) + " bytes");
+      const KeyBytes key = event_id_key({tenant_, ids.run}, half);
+      if (txn_.get(store_.tables.events.handle, key)) continue;
+      txn_.put(store_.tables.events.handle, key, {});
+      any = true;
+    }
+    any ? stored("event_ids", ids.run) : static_cast<void>(++imported_.already_there);
+  }
+
+  void put(const ReadLine& line, const model::FailureRecord& failure) {
+    if (refused_.contains(failure.run)) return;
+    const KeyBytes key = place_key(tenant_, failure.key);
+    const std::string value = line.value(key);
+    const Table& table = failure.shadow ? store_.tables.shadow_failures : store_.tables.failures;
+    if (!is_free(table, key, value, ("the failure " + failure.id).c_str())) return;
+    put_failure(batch_, tenant_, failure, value);
+    older_ = older_ || (!failure.grouped && !failure.shadow);
+    stored(failure.shadow ? "shadow_failure" : "failure", failure.key);
+  }
+
+  void put(const ReadLine& line, const model::ChangeRecord& change) {
+    const KeyBytes key = place_key(tenant_, change.key);
+    const std::string value = line.value(key);
+    if (!is_free(store_.tables.changes, key, value, ("the change " + change.id).c_str())) return;
+    if (is_of_policy(change) && !txn_.get(store_.tables.policies.handle, key)) {
+      return conflict("the change " + change.id + " is a policy revision that was not imported; it is left out, too");
+    }
+    txn_.put(store_.tables.changes.handle, key, value);
+    stored("change", change.key);
+  }
+
+  void put(const ReadLine& line, const model::PolicyRecord& policy) {
+    const KeyBytes key = place_key(tenant_, policy.key);
+    const std::string value = line.value(key);
+    const std::string what = "the revision \"" + policy.revision + "\" of the policy \"" + policy.policy + "\"";
+    if (!is_free(store_.tables.policies, key, value, what.c_str())) return;
+    if (place_of_revision(txn_, store_.tables, tenant_, policy)) {
+      return conflict(what + " is there already, of another time; what is there stays");
+    }
+    txn_.put(store_.tables.policies.handle, key, value);
+    enter_policy(batch_, tenant_, policy);
+    named_.insert(policy.policy);
+    stored("policy", policy.key);
+  }
+
+  void put(const ReadLine&, const PolicyNameLine& name) {
+    const bool raised = raise_revision(batch_, tenant_, name.policy, name.highest);
+    raised || named_.contains(name.policy) ? stored("policy_name", {}) : static_cast<void>(++imported_.already_there);
+  }
+
+  void put(const ReadLine& line, const Answered& answered) {
+    if (answered.kind == Answered::Kind::run || answered.kind == Answered::Kind::events) {
+      if (refused_.contains(answered.record)) return;
+    }
+    const KeyBytes key = answered_key(answered, tenant_);
+    const std::string value = line.value(key);
+    if (!is_free(store_.tables.idempotency, key, value, "an answer to this Idempotency-Key")) return;
+    txn_.put(store_.tables.idempotency.handle, key, value);
+    stored("answer", answered.record);
+  }
+
+  const Upkeep& upkeep_;
+  const LineSource& next_;
+  OpenStore store_;
+  SpaceAccounting room_;
+  WriteTxn txn_;
+  WriteBatch batch_;
+  model::TenantId tenant_ = 0;
+  bool open_ = false;  // between a header and its end
+  std::optional<Sha256> digest_;
+  std::uint64_t line_ = 0;
+  std::uint64_t lines_ = 0;  // of this export
+  std::uint64_t highest_start_ = 0;
+  std::set<model::RecordKey> refused_;  // runs another one stood in the way of: what belongs to them is left out
+  std::set<std::string> named_;         // policies that have their names from revisions of this import
+  std::vector<RunPlace> affecting_;     // runs that came with failures
+  bool older_ = false;                  // a version that kept no groups wrote some of it
+  Imported imported_;
+};
+
+}  // namespace
+
+Result<Imported> import_lines(const Upkeep& upkeep, const LineSource& next) {
+  return guarded(upkeep, [&]() -> Result<Imported> { return Importing(upkeep, next).run(); });
+}
+
+}  // namespace runwarden::store

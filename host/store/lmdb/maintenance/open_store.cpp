@@ -1,0 +1,63 @@
+#include "store/lmdb/maintenance/open_store.h"
+
+#include <cerrno>
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <string_view>
+#include <system_error>
+
+#include "store/lmdb/store_folder.h"
+#include "store/lmdb/upgrade.h"
+
+namespace runwarden::store {
+
+namespace {
+
+// LMDB would make the file.
+const std::filesystem::path& holding_a_store(const std::filesystem::path& folder) {
+  if (Status lost = refuse_lost_store(folder); !lost.ok()) throw StoreError(lost.error().detail);
+  if (look_at_folder(folder) == FolderState::no_store) throw StoreError("there is no store");
+  return folder;
+}
+
+}  // namespace
+
+OpenStore::OpenStore(const std::filesystem::path& folder, std::uint64_t map_size, StoreUse::Kind use, LmdbSettings::IfOlder if_older)
+    : env({.folder = holding_a_store(folder), .map_size = map_size, .databases = kMostTables, .use = use, .machine = {}}) {
+  open_tables(env, tables);
+  settle_format(env, tables, if_older);
+  if (!env.read_only()) give_files_to_owner_of(folder);
+}
+
+void tell(const Upkeep& upkeep, const Progress& progress) {
+  if (upkeep.on_progress && !upkeep.on_progress(progress)) throw Stopped{};
+}
+
+Error error_of_current_exception(const Upkeep& upkeep) {
+  const std::string store = "store: \"" + upkeep.folder.string() + "\": ";
+  try {
+    throw;
+  } catch (const Stopped&) {
+    return {Code::unavailable, "interrupted; nothing was left half done", {}, {}};
+  } catch (const NoRoom& full) {
+    return {Code::unavailable,
+            store + "there is no room: " + full.what() + "; raise store.map_size, or free some of the disk, and do it again",
+            {},
+            {}};
+  } catch (const LmdbFault& fault) {
+    const bool damaged = (is_damage(fault.code) && fault.code != kCutOff) || fault.code == MDB_PANIC || fault.code == MDB_INVALID;
+    return {Code::unavailable, store + fault.what() + (damaged ? "; its pages are damaged: restore a backup" : ""), {}, {}};
+  } catch (const StoreError& refused) {
+    const bool named = std::string_view(refused.what()).starts_with("store: ");
+    return {Code::unavailable, (named ? "" : store) + refused.what(), {}, {}};
+  } catch (const BadValue& bad) {
+    return {Code::unavailable, store + bad.what() + "; run `runwarden verify`", {}, {}};
+  } catch (const std::system_error& fault) {
+    return {Code::unavailable, fault.what(), {}, {}};
+  } catch (const std::exception& fault) {
+    return {Code::internal, store + fault.what(), {}, {}};
+  }
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,64 @@
+// A store's folder opened for upkeep: the environment and its tables, without the service's memory of open runs. For the files
+// of store/ only; one thread.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "store/lmdb/env.h"
+#include "store/lmdb/tables.h"
+#include "store/upkeep.h"
+
+namespace runwarden::store {
+
+// The caller's progress said to stop.
+struct Stopped {};
+
+struct OpenStore {
+  // Throws LmdbFault, NoRoom or StoreError; also when there is no store there.
+  OpenStore(const std::filesystem::path& folder, std::uint64_t map_size, StoreUse::Kind use, LmdbSettings::IfOlder if_older);
+
+  LmdbEnv env;
+  Tables tables;
+};
+
+// Tells the progress; throws Stopped.
+void tell(const Upkeep& upkeep, const Progress& progress);
+
+Error error_of_current_exception(const Upkeep& upkeep);
+
+// Runs it; whatever it throws becomes an Error that names the folder.
+template <class Work>
+auto guarded(const Upkeep& upkeep, Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (...) {
+    return error_of_current_exception(upkeep);
+  }
+}
+
+// Gives every entry of a table from a key on to `visit`, in read transactions of at most kSliceEntries entries, with the
+// transaction it may look other things up in; visit says how to go on. `pause` is called between the transactions.
+constexpr std::size_t kSliceEntries = 512;
+enum class Visited { go_on, end_slice, end };
+
+template <class Visit, class Pause>
+void walk_slices(LmdbEnv& env, const Table& table, std::string from, Visit visit, Pause pause) {
+  for (bool more = true; more;) {
+    {
+      const ReadTxn txn = env.read();
+      Cursor cursor(txn, table.handle);
+      more = from.empty() ? cursor.first() : cursor.at_or_after(from);
+      for (std::size_t seen = 0; more && seen < kSliceEntries; more = cursor.next(), ++seen) {
+        const auto go_on = visit(static_cast<const Txn&>(txn), cursor.key(), cursor.value());
+        if (go_on == Visited::end) return pause();
+        if (go_on == Visited::end_slice) seen = kSliceEntries;
+      }
+      if (more) from = cursor.key();
+    }
+    pause();
+  }
+}
+
+}  // namespace runwarden::store

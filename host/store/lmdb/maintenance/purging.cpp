@@ -1,0 +1,302 @@
+// Deletes what a store holds of a tenant.
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "store/change_codec.h"
+#include "store/lmdb/answers.h"
+#include "store/lmdb/expire.h"
+#include "store/lmdb/failures.h"
+#include "store/lmdb/keys.h"
+#include "store/lmdb/policies.h"
+#include "store/lmdb/runs.h"
+#include "store/lmdb/maintenance/open_store.h"
+#include "store/upkeep.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::size_t kRecordsAtOnce = 200;  // in a transaction: a few milliseconds
+constexpr std::size_t kHalfBytes = sizeof(Half);
+constexpr std::size_t kSeriesAt = 4;  // in the keys of fingerprints and counts, behind the tenant
+
+class Purging {
+ public:
+  Purging(const Upkeep& upkeep, const PurgeQuery& query)
+      : upkeep_(upkeep),
+        query_(query),
+        store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse),
+        room_(store_.env, upkeep.clock) {}
+
+  Purged run() {
+    Retention retention = find_tenant();
+    for (bool more = true; more;) {
+      more = delete_some(retention);
+      tell(upkeep_, {"purge", "records", "", purged_.gone.total(), 0});
+    }
+    sweep();
+    return purged_;
+  }
+
+  Expired count() {
+    const Retention retention = find_tenant();
+    count_runs(retention);
+    for (const Table* table : {&store_.tables.failures, &store_.tables.shadow_failures}) {
+      count_places(*table, retention.failures_before_ms, counted_.failures);
+    }
+    count_places(store_.tables.changes, retention.changes_before_ms, counted_.changes);
+    count_places(store_.tables.policies, retention.policies_before_ms, counted_.policies);
+    count_places(store_.tables.crash_marks, retention.runs_before_ms, counted_.crash_marks);
+    count_answers(retention.runs_before_ms);
+    return counted_;
+  }
+
+ private:
+  // What a purge without a time takes ends with what stands when it begins: else it might never end beside a busy service.
+  Retention find_tenant() {
+    const ReadTxn txn = store_.env.read();
+    for (const model::Tenant& one : read_tenants(txn, store_.tables)) {
+      if (one.name != query_.tenant) continue;
+      tenant_ = one.id;
+      Retention retention;
+      retention.tenant = tenant_;
+      retention.open_runs_too = true;
+      retention.changes_before_ms = query_.before_ms;
+      retention.policies_before_ms = query_.before_ms;
+      retention.runs_before_ms = query_.before_ms;
+      retention.failures_before_ms = query_.before_ms;
+      if (query_.before_ms == kEndMs) {
+        const std::int64_t end = std::max({upkeep_.clock.wall_ms(), last_of(txn, store_.tables.runs), last_of(txn, store_.tables.failures),
+                                           last_of(txn, store_.tables.shadow_failures)}) +
+                                 1;
+        retention.runs_before_ms = end;
+        retention.failures_before_ms = end;
+      }
+      return retention;
+    }
+    throw StoreError("there is no tenant \"" + query_.tenant + "\"; `runwarden keys list` shows those that have keys");
+  }
+
+  std::int64_t last_of(const Txn& txn, const Table& table) const {
+    Cursor cursor(txn, table.handle);
+    if (!cursor.before(KeyBytes().u32(tenant_ + 1)) || tenant_of(cursor.key()) != tenant_) return 0;
+    return record_key_of(cursor.key()).time_ms;
+  }
+
+  // Each of the tenant's entries from before then, of a table whose keys begin with tenant and time.
+  template <class Visit>
+  void walk_before(const Table& table, std::int64_t before_ms, Visit visit) {
+    const KeyBytes prefix = KeyBytes().u32(tenant_);
+    walk_slices(
+        store_.env, table, std::string(prefix.view()),
+        [&](const Txn& txn, std::string_view key, std::string_view) {
+          if (!key.starts_with(prefix.view()) || record_key_of(key).time_ms >= before_ms) return Visited::end;
+          visit(txn, key);
+          return Visited::go_on;
+        },
+        [this] { tell_counted(); });
+  }
+
+  void count_places(const Table& table, std::int64_t before_ms, std::uint64_t& count) {
+    walk_before(table, before_ms, [&](const Txn&, std::string_view) { ++count; });
+  }
+
+  // With the failures of these runs that are younger than they: a run takes them with it.
+  void count_runs(const Retention& retention) {
+    walk_before(store_.tables.runs, retention.runs_before_ms, [&](const Txn& txn, std::string_view key) {
+      ++counted_.runs;
+      try {
+        const StoredRun stored = *read_run_head(txn, store_.tables, tenant_, record_key_of(key));
+        counted_.events += stored.buffering ? stored.buffering->total : stored.events;
+        for (const model::RecordKey& failure : stored.failures) {
+          if (failure.time_ms < retention.failures_before_ms) continue;
+          const KeyBytes place = place_key(tenant_, failure);
+          const bool is_there = txn.get(store_.tables.failures.handle, place) || txn.get(store_.tables.shadow_failures.handle, place);
+          counted_.failures += is_there ? 1 : 0;
+        }
+      } catch (const StoreError&) {  // what cannot be read goes without what it would lead to
+      }
+    });
+  }
+
+  void count_answers(std::int64_t before_ms) {
+    const Table& table = store_.tables.idempotency;
+    const auto find_day = [&](std::uint32_t& day) {
+      const ReadTxn txn = store_.env.read();
+      return next_day_with_answers(txn, store_.tables, tenant_, day);
+    };
+    for (std::uint32_t day = 0; find_day(day); ++day) {
+      const KeyBytes prefix = KeyBytes().u32(day).u32(tenant_);
+      walk_slices(
+          store_.env, table, std::string(prefix.view()),
+          [&](const Txn&, std::string_view key, std::string_view value) {
+            if (!key.starts_with(prefix.view())) return Visited::end;
+            counted_.idempotency_keys += is_answer_before(key, value, before_ms) ? 1 : 0;
+            return Visited::go_on;
+          },
+          [this] { tell_counted(); });
+    }
+  }
+
+  void tell_counted() const { tell(upkeep_, {"count", "records", "", counted_.total(), 0}); }
+
+  // One transaction, and then as long a pause: the service that may run beside has to come to its turn.
+  template <class Use>
+  auto write(Use use) {
+    const auto begun = std::chrono::steady_clock::now();
+    const auto pause = [begun] { std::this_thread::sleep_for(std::chrono::steady_clock::now() - begun); };
+    WriteTxn txn = store_.env.write();
+    WriteBatch batch{txn, store_.tables, room_, {upkeep_.clock.wall_ms(), 0}, {}, {}};
+    auto result = use(batch);
+    flush(batch);
+    if (!batch.open_runs.empty()) write_meta(txn, store_.tables, meta::kPurges, read_meta(txn, store_.tables, meta::kPurges) + 1);
+    txn.commit();
+    pause();
+    return result;
+  }
+
+  // With little room left even a deletion may need more pages than there are: then it is tried with fewer records.
+  bool delete_some(const Retention& retention) {
+    for (std::size_t some = kRecordsAtOnce;; some /= 2) {
+      try {
+        const Expired gone = write([&](WriteBatch& batch) { return expire_in(batch, retention, some); });
+        purged_.gone.add(gone);
+        return gone.more;
+      } catch (const NoRoom&) {
+        if (some <= 1) throw;
+      }
+    }
+  }
+
+  // Entries that lead nowhere: found in slices, looked at again in the transaction that deletes them.
+  void sweep() {
+    const Tables& tables = store_.tables;
+    const auto without_run = [&](const Txn& txn, std::string_view key, std::string_view) {
+      return !txn.get(tables.runs.handle, key.substr(0, kPlaceBytes));
+    };
+    sweep_table(tables.run_ids,
+                [&](const Txn& txn, std::string_view key, std::string_view value) { return leads_nowhere(txn, tables.runs, key, value); });
+    sweep_table(tables.former, without_run);
+    sweep_table(tables.events, without_run);
+    sweep_table(tables.open_runs, without_run);
+    sweep_table(tables.fingerprints, [&](const Txn& txn, std::string_view key, std::string_view) {
+      return !txn.get(tables.failures.handle, KeyBytes().u32(tenant_).bytes(key.substr(kSeriesAt + kHalfBytes)));
+    });
+    // A policy's name stands before its times, and goes when they are gone.
+    for (int round = 0; round < 2; ++round) {
+      sweep_table(tables.policy_index,
+                  [&](const Txn& txn, std::string_view key, std::string_view value) { return policy_is_gone(txn, key, value); });
+    }
+    sweep_table(tables.clusters, [&](const Txn& txn, std::string_view key, std::string_view) { return groups_nothing(txn, key); });
+    sweep_table(tables.triage, [&](const Txn& txn, std::string_view key, std::string_view) {
+      return !txn.get(tables.clusters.handle, key.substr(0, kSeriesAt + kHalfBytes));
+    });
+    sweep_table(tables.series, [&](const Txn& txn, std::string_view, std::string_view) {
+      return !has_any(txn, tables.runs) && !has_any(txn, tables.failures);
+    });
+    sweep_table(tables.tally, [&](const Txn& txn, std::string_view key, std::string_view) { return counts_nothing(txn, key); });
+  }
+
+  bool has_any(const Txn& txn, const Table& table) const {
+    const KeyBytes prefix = KeyBytes().u32(tenant_);
+    Cursor cursor(txn, table.handle);
+    return cursor.at_or_after(prefix) && cursor.key().starts_with(prefix.view());
+  }
+
+  // A group without failures and without anything that was decided about it; the tenant's own row goes with its last failure.
+  bool groups_nothing(const Txn& txn, std::string_view key) const {
+    if (key.size() == kSeriesAt) return !has_any(txn, store_.tables.fingerprints);
+    for (const Table* table : {&store_.tables.fingerprints, &store_.tables.triage}) {
+      Cursor cursor(txn, table->handle);
+      if (cursor.at_or_after(key) && cursor.key().starts_with(key)) return false;
+    }
+    return true;
+  }
+
+  bool leads_nowhere(const Txn& txn, const Table& to, std::string_view key, std::string_view value) const {
+    try {
+      return !txn.get(to.handle, place_key(tenant_, decode_place(key, value)));
+    } catch (const BadValue&) {
+      return true;
+    }
+  }
+
+  bool policy_is_gone(const Txn& txn, std::string_view key, std::string_view value) const {
+    const auto part = static_cast<PolicyPart>(key[kSeriesAt]);
+    const std::string_view half = key.substr(kSeriesAt + 1, kHalfBytes);
+    if (part == PolicyPart::revision) return leads_nowhere(txn, store_.tables.policies, key, value);
+    if (part == PolicyPart::time) {
+      return !txn.get(store_.tables.policies.handle, KeyBytes().u32(tenant_).bytes(key.substr(kSeriesAt + 1 + kHalfBytes)));
+    }
+    const KeyBytes times = KeyBytes().u32(tenant_).u8(static_cast<std::uint8_t>(PolicyPart::time)).bytes(half);
+    Cursor cursor(txn, store_.tables.policy_index.handle);
+    return !cursor.at_or_after(times) || !cursor.key().starts_with(times.view());
+  }
+
+  bool counts_nothing(const Txn& txn, std::string_view key) const {
+    const std::string_view series = key.substr(kSeriesAt, kHalfBytes);
+    const bool runs = series == view(kRunSeries);
+    const KeyBytes prefix = runs ? KeyBytes().u32(tenant_) : KeyBytes().u32(tenant_).bytes(series);
+    Cursor cursor(txn, runs ? store_.tables.runs.handle : store_.tables.fingerprints.handle);
+    return !cursor.at_or_after(prefix) || !cursor.key().starts_with(prefix.view());
+  }
+
+  template <class IsLeftover>
+  void sweep_table(const Table& table, IsLeftover is_leftover) {
+    std::vector<std::string> found;
+    const KeyBytes prefix = KeyBytes().u32(tenant_);
+    walk_slices(
+        store_.env, table, std::string(prefix.view()),
+        [&](const Txn& txn, std::string_view key, std::string_view value) {
+          if (!key.starts_with(prefix.view())) return Visited::end;
+          if (is_leftover(txn, key, value)) found.emplace_back(key);
+          return found.size() < kRecordsAtOnce ? Visited::go_on : Visited::end_slice;
+        },
+        [&] {
+          if (!found.empty()) purged_.leftovers += erase_leftovers(table, std::exchange(found, {}), is_leftover);
+          tell(upkeep_, {"purge", "records", "", purged_.gone.total(), 0});
+        });
+  }
+
+  template <class IsLeftover>
+  std::uint64_t erase_leftovers(const Table& table, const std::vector<std::string>& keys, IsLeftover is_leftover) {
+    return write([&](WriteBatch& batch) {
+      std::uint64_t erased = 0;
+      for (const std::string& key : keys) {
+        const auto value = batch.txn.get(table.handle, key);
+        if (!value || !is_leftover(static_cast<const Txn&>(batch.txn), key, *value)) continue;
+        batch.txn.erase(table.handle, key);
+        ++erased;
+        if (table.handle == store_.tables.open_runs.handle) batch.open_runs.push_back({{tenant_, record_key_of(key)}, 0, std::nullopt});
+        if (table.handle != store_.tables.fingerprints.handle) continue;
+        Half series{};
+        std::copy_n(key.data() + kSeriesAt, kHalfBytes, series.data());
+        batch.tally.add(tenant_, series, read_time(key, kSeriesAt + kHalfBytes), -1);
+      }
+      return erased;
+    });
+  }
+
+  const Upkeep& upkeep_;
+  const PurgeQuery& query_;
+  OpenStore store_;
+  SpaceAccounting room_;
+  model::TenantId tenant_ = 0;
+  Purged purged_;
+  Expired counted_;
+};
+
+}  // namespace
+
+Result<Purged> purge(const Upkeep& upkeep, const PurgeQuery& query) {
+  return guarded(upkeep, [&]() -> Result<Purged> { return Purging(upkeep, query).run(); });
+}
+
+Result<Expired> count_purge(const Upkeep& upkeep, const PurgeQuery& query) {
+  return guarded(upkeep, [&]() -> Result<Expired> { return Purging(upkeep, query).count(); });
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,442 @@
+// Checks a store, entry by entry: that it reads, that its checksums hold, and that it agrees with every other entry it speaks of.
+//
+// An entry and all it is compared with are read in one transaction, so that what is written meanwhile cannot look like a fault.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/hex.h"
+#include "base/json_check.h"
+#include "model/record_ids.h"
+#include "store/change_codec.h"
+#include "store/event_codec.h"
+#include "store/lmdb/answers.h"
+#include "store/lmdb/crash_marks.h"
+#include "store/lmdb/events.h"
+#include "store/lmdb/failures.h"
+#include "store/lmdb/groups.h"
+#include "store/lmdb/keys.h"
+#include "store/lmdb/policies.h"
+#include "store/lmdb/runs.h"
+#include "store/lmdb/maintenance/open_store.h"
+#include "store/lmdb/tally.h"
+#include "store/upkeep.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr const char* kOfRecord = "restore a backup, or purge the tenant's records of that time";
+constexpr const char* kOfFile = "restore a backup; `runwarden export` gets out what can still be read";
+constexpr const char* kOfIndex = "restore a backup; or export the tenant and import that into a new store, which makes every index anew";
+constexpr std::size_t kHalfBytes = sizeof(Half);
+constexpr int kDeepestJson = 1001;  // of a value that came in within the largest limits.max_json_depth
+constexpr int kCounterBits = 40;    // of a seq, below the number of the start
+constexpr std::uint64_t kTellEvery = 64;
+
+// One entry, with the transaction in which what it speaks of is looked up.
+struct Entry {
+  const Txn& txn;
+  std::string_view key;
+  std::string_view value;
+};
+
+class Verifying {
+ public:
+  explicit Verifying(const Upkeep& upkeep)
+      : upkeep_(upkeep),
+        store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::reading, LmdbSettings::IfOlder::refuse),
+        t_(store_.tables) {}
+
+  Verified run() {
+    count_entries();
+    if (const std::string why = store_.env.write_refusal(); !why.empty()) file_fault("a write met damage: " + why);
+    check(t_.meta, &Verifying::meta, kOfIndex);
+    check(t_.tenants, &Verifying::tenant, kOfIndex);
+    check(t_.keys, &Verifying::key, "revoke the key and make another");
+    check(t_.key_uses, &Verifying::key_use, "none is needed: it is written anew when the key is used");
+    check(t_.runs, &Verifying::run_entry, kOfRecord);
+    check(t_.former, &Verifying::former, kOfRecord);
+    check(t_.run_ids, &Verifying::run_id, kOfIndex);
+    check(t_.open_runs, &Verifying::open_run, kOfIndex);
+    check(t_.events, &Verifying::events, kOfRecord);
+    check(t_.failures, &Verifying::failure, kOfRecord);
+    check(t_.shadow_failures, &Verifying::shadow_failure, kOfRecord);
+    check(t_.fingerprints, &Verifying::fingerprint, kOfIndex);
+    check(t_.tally, &Verifying::count, kOfIndex);
+    check(t_.clusters, &Verifying::cluster, kOfIndex);
+    check(t_.triage, &Verifying::triage, kOfIndex);
+    check(t_.series, &Verifying::series, kOfIndex);
+    check(t_.commits, &Verifying::commits, kOfIndex);
+    check(t_.changes, &Verifying::change, kOfRecord);
+    check(t_.policies, &Verifying::policy, kOfRecord);
+    check(t_.policy_index, &Verifying::policy_entry, kOfIndex);
+    check(t_.idempotency, &Verifying::answer, kOfRecord);
+    check(t_.crash_marks, &Verifying::crash_mark, kOfRecord);
+    check(t_.canary, &Verifying::canary, "none is needed: it is written anew while the service runs");
+    if (const std::string why = store_.env.write_refusal(); !why.empty() && verified_.faults == 0) file_fault(why);
+    return std::move(verified_);
+  }
+
+ private:
+  using Check = void (Verifying::*)(const Entry& entry);
+
+  // For the progress alone.
+  void count_entries() {
+    try {
+      const ReadTxn txn = store_.env.read();
+      t_.each([&](const Table& table) { all_ += txn.entries(table.handle); });
+    } catch (const LmdbFault&) {
+      all_ = 0;
+    }
+  }
+
+  // A page that is damaged ends the table, not the others.
+  void check(const Table& table, Check check_entry, const char* remedy) {
+    try {
+      check_entries(table, check_entry, remedy);
+    } catch (const LmdbFault& fault) {
+      if (!is_damage(fault.code)) throw;
+      fault_of(table, {}, std::string("a page of it is damaged, so what follows was not looked at: ") + fault.what(), kOfFile);
+      tenants_.clear();
+    }
+  }
+
+  void check_entries(const Table& table, Check check_entry, const char* remedy) {
+    table_ = &table;
+    remedy_ = remedy;
+    tell(upkeep_, {"verify", "entries", table.name, std::min(looked_at_, all_), all_});
+    std::uint64_t& seen = verified_.entries[table.name];
+    walk_slices(
+        store_.env, table, {},
+        [&](const Txn& txn, std::string_view key, std::string_view value) {
+          ++seen;
+          const Entry entry{txn, key, value};
+          if (&table != &t_.meta && &table != &t_.tenants) read_tenants_once(txn);
+          try {
+            (this->*check_entry)(entry);
+          } catch (const BadValue& bad) {
+            fault(key, bad.what());
+          } catch (const StoreError& bad) {
+            fault(key, bad.what());
+          } catch (const std::out_of_range&) {
+            fault(key, "the key is cut off");
+          }
+          return ++looked_at_ % kTellEvery == 0 ? Visited::end_slice : Visited::go_on;
+        },
+        [&] {
+          tenants_.clear();
+          tell(upkeep_, {"verify", "entries", table.name, std::min(looked_at_, all_), all_});
+        });
+  }
+
+  void fault(std::string_view key, std::string detail) { fault_of(*table_, key, std::move(detail), remedy_); }
+  void fault_of(const Table& table, std::string_view key, std::string detail, const char* remedy) {
+    ++verified_.faults;
+    if (verified_.first_ones.size() < kMostTold) verified_.first_ones.push_back({table.name, bytes_to_hex(key), std::move(detail), remedy});
+  }
+  void file_fault(std::string detail) {
+    ++verified_.faults;
+    verified_.first_ones.push_back({"store", "", std::move(detail), kOfFile});
+  }
+  void want(bool holds, const Entry& entry, const char* detail) {
+    if (!holds) fault(entry.key, detail);
+  }
+
+  bool has(const Txn& txn, const Table& table, std::string_view key) const { return txn.get(table.handle, key).has_value(); }
+
+  void read_tenants_once(const Txn& txn) {
+    if (!tenants_.empty()) return;
+    try {
+      for (const model::Tenant& one : read_tenants(txn, t_)) tenants_.push_back(one);
+    } catch (const StoreError&) {
+      // That table's own check tells of it.
+    }
+  }
+
+  // The place a key begins with: of a tenant there is, and with a number this store has given.
+  model::RecordKey place_of(const Entry& entry) {
+    if (entry.key.size() < kPlaceBytes) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
+    const model::RecordKey place = record_key_of(entry.key);
+    known_tenant(entry, tenant_of(entry.key));
+    if (place.seq >> kCounterBits > read_meta(entry.txn, t_, meta::kStart)) {
+      fault(entry.key, "its number is of a start of the service that the store does not know of");
+    }
+    return place;
+  }
+  void known_tenant(const Entry& entry, model::TenantId tenant) {
+    const bool known = std::any_of(tenants_.begin(), tenants_.end(), [&](const model::Tenant& one) { return one.id == tenant; });
+    want(known, entry, "there is no tenant of that number");
+  }
+
+  void meta(const Entry& entry) { read_meta(entry.txn, t_, entry.key); }
+
+  void tenant(const Entry& entry) {
+    const std::string_view number = open_head(entry.key, entry.value);
+    if (number.size() != 8) throw BadValue("the number has " + std::to_string(number.size()) + " bytes");
+    want(read_be(number, 0, 8) <= read_meta(entry.txn, t_, meta::kLastTenant), entry, "its number is greater than the last that was given");
+  }
+
+  void key(const Entry& entry) {
+    const model::KeyRecord key = decode_key(entry.key, entry.value);
+    want(key.id == entry.key, entry, "the key's id is another");
+    const bool known = std::any_of(tenants_.begin(), tenants_.end(),
+                                   [&](const model::Tenant& one) { return one.id == key.tenant && one.name == key.tenant_name; });
+    want(known, entry, "it is of a tenant that there is not");
+  }
+
+  void key_use(const Entry& entry) {
+    decode_place(entry.key, entry.value);
+    want(has(entry.txn, t_.keys, entry.key), entry, "there is no key of that id");
+  }
+
+  void run_entry(const Entry& entry) {
+    const RunPlace place{tenant_of(entry.key), place_of(entry)};
+    const StoredRun stored = decode_run(entry.key, entry.value);
+    want(stored.run.key == place.key, entry, "the run says that it stands elsewhere");
+    want(counted(entry.txn, place.tenant, kRunSeries, place.key.time_ms), entry, "it is not counted");
+    if (stored.run.run_id != model::make_run_id(place.key)) {
+      const KeyBytes by_id = KeyBytes().u32(place.tenant).bytes(stored.run.run_id);
+      const auto found = entry.txn.get(t_.run_ids.handle, by_id);
+      want(found && decode_place(by_id, *found) == place.key, entry, "its runId is not in the index, or leads to another run");
+    }
+    want((stored.run.state == model::RunState::open) == stored.buffering.has_value(), entry,
+         "it is open and has no buffer, or the reverse");
+    const auto open = entry.txn.get(t_.open_runs.handle, entry.key);
+    want(open.has_value() == stored.buffering.has_value(), entry,
+         stored.buffering ? "it is open and not among the open runs" : "it is resolved and among the open runs");
+    outline(entry, stored);
+    events_of(entry, place, stored);
+  }
+
+  void outline(const Entry& entry, const StoredRun& stored) {
+    if (!stored.run.outline) return;
+    const model::RunOutline& outline = *stored.run.outline;
+    for (const std::string* json : {&outline.members, &outline.last_output, &outline.failures, &outline.detectors, &outline.policies}) {
+      want(json->empty() || check_json(*json, kDeepestJson).ok(), entry, "what lists show of it is not JSON");
+    }
+  }
+
+  // That as many events stand there as the run says.
+  void events_of(const Entry& entry, const RunPlace& place, const StoredRun& stored) {
+    std::uint32_t packed = 0;
+    std::uint32_t total = 0;
+    const KeyBytes packed_key = events_key(place, true, 0);
+    if (const auto value = entry.txn.get(t_.events.handle, packed_key)) packed = decode_events_head(packed_key, *value).count;
+    total = packed;
+    bool in_order = true;
+    const KeyBytes first = events_key(place, false, 0);
+    const std::string_view prefix = first.view().substr(0, kPlaceBytes + 1);
+    Cursor cursor(entry.txn, t_.events.handle);
+    for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix); more = cursor.next()) {
+      in_order = in_order && cursor.key().size() == kPlaceBytes + 5 && read_be(cursor.key(), kPlaceBytes + 1, 4) == total;
+      total += decode_events_head(cursor.key(), cursor.value()).count;
+    }
+    want(in_order, entry, "its events do not follow one another");
+    const std::uint32_t said = stored.buffering ? stored.buffering->total : stored.events;
+    if (total != said) fault(entry.key, "it says that it has " + std::to_string(said) + " events, and has " + std::to_string(total));
+  }
+
+  void former(const Entry& entry) {
+    place_of(entry);
+    const StoredRun stored = decode_run(entry.key, entry.value);
+    const auto run = run_of(entry);
+    want(run.has_value(), entry, "the run it is a revision of is not there");
+    if (run) want(run->run.run_id == stored.run.run_id, entry, "it is a revision of another run");
+    if (run) want(run->run.revision > stored.run.revision, entry, "no later revision has followed it");
+    want(entry.key.size() == kPlaceBytes + 4 && read_be(entry.key, kPlaceBytes, 4) == stored.run.revision, entry,
+         "it is another revision than its key says");
+  }
+
+  std::optional<StoredRun> run_of(const Entry& entry) const {
+    const std::string_view key = entry.key.substr(0, kPlaceBytes);
+    const auto value = entry.txn.get(t_.runs.handle, key);
+    if (!value) return std::nullopt;
+    return decode_run_head(key, *value);
+  }
+
+  void run_id(const Entry& entry) {
+    known_tenant(entry, tenant_of(entry.key));
+    const KeyBytes place = place_key(tenant_of(entry.key), decode_place(entry.key, entry.value));
+    const auto value = entry.txn.get(t_.runs.handle, place);
+    want(value.has_value(), entry, "it leads to a run that is not there");
+    if (value) want(decode_run_head(place, *value).run.run_id == entry.key.substr(4), entry, "it leads to a run of another runId");
+  }
+
+  void open_run(const Entry& entry) {
+    place_of(entry);
+    const std::string_view state = open_head(entry.key, entry.value);
+    if (state.size() < 13) throw BadValue("the state is cut off");
+    const auto run = run_of(entry);
+    want(run && run->buffering, entry, "there is no open run there");
+    if (!run || !run->buffering) return;
+    want(read_be(state, 8, 4) == run->run.revision, entry, "it is of another revision than the run");
+    want((state[12] != 0) == run->buffering->ending.has_value(), entry, "it does not say the same of the run's end as the run");
+  }
+
+  void events(const Entry& entry) {
+    place_of(entry);
+    want(has(entry.txn, t_.runs, entry.key.substr(0, kPlaceBytes)), entry, "the run of these events is not there");
+    const auto part = static_cast<EventPart>(entry.key.at(kPlaceBytes));
+    if (part == EventPart::id) return want(entry.key.size() == kPlaceBytes + 1 + kHalfBytes, entry, "the id of an event is cut off");
+    const EventChunk chunk = decode_events_head(entry.key, entry.value);
+    const auto events = decode_events(entry.key, entry.value);
+    std::uint64_t bytes = 0;
+    for (const std::string& event : events) bytes += event.size();
+    want(events.size() == chunk.count && bytes == chunk.bytes, entry, "it says that it has other events than it has");
+  }
+
+  void failure(const Entry& entry) {
+    const model::RecordKey place = place_of(entry);
+    const model::FailureRecord failure = decode_failure(entry.key, entry.value);
+    const model::TenantId tenant = tenant_of(entry.key);
+    want(failure.key == place && failure.id == model::make_failure_id(place), entry, "the failure says that it stands elsewhere");
+    const Half half = half_digest(failure.fingerprint);
+    want(has(entry.txn, t_.fingerprints, KeyBytes().u32(tenant).bytes(view(half)).time(place.time_ms).u64(place.seq)), entry,
+         "its fingerprint is not in the index");
+    want(counted(entry.txn, tenant, half, place.time_ms), entry, "it is not counted");
+    shown_by_run(entry, failure);
+  }
+
+  // Of a detector on trial: in no index and in no count.
+  void shadow_failure(const Entry& entry) {
+    const model::RecordKey place = place_of(entry);
+    const model::FailureRecord failure = decode_failure(entry.key, entry.value);
+    want(failure.key == place && failure.id == model::make_failure_id(place), entry, "the failure says that it stands elsewhere");
+    shown_by_run(entry, failure);
+  }
+
+  void shown_by_run(const Entry& entry, const model::FailureRecord& failure) {
+    const model::RecordKey place = failure.key;
+    const model::TenantId tenant = tenant_of(entry.key);
+    const KeyBytes run_key = place_key(tenant, failure.run);
+    const auto run = entry.txn.get(t_.runs.handle, run_key);
+    if (!run) return;  // retention takes runs and failures each by their own time
+    const auto shown = decode_run_head(run_key, *run).failures;
+    want(std::find(shown.begin(), shown.end(), place) != shown.end(), entry, "its run does not know of it");
+  }
+
+  void fingerprint(const Entry& entry) {
+    if (entry.key.size() != 4 + kHalfBytes + 16) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
+    known_tenant(entry, tenant_of(entry.key));
+    const KeyBytes place = KeyBytes().u32(tenant_of(entry.key)).bytes(entry.key.substr(4 + kHalfBytes));
+    const auto value = entry.txn.get(t_.failures.handle, place);
+    want(value.has_value(), entry, "it leads to a failure that is not there");
+    if (!value) return;
+    const Half half = half_digest(decode_failure_head(place, *value).fingerprint);
+    want(view(half) == entry.key.substr(4, kHalfBytes), entry, "it leads to a failure of another fingerprint");
+  }
+
+  // Every record is in a count of the lowest level; each count is checked against the level below it.
+  bool counted(const Txn& txn, model::TenantId tenant, const Half& series, std::int64_t time_ms) const {
+    return has(txn, t_.tally, lowest_count_key(tenant, series, time_ms));
+  }
+
+  void count(const Entry& entry) {
+    known_tenant(entry, tenant_of(entry.key));
+    const CountCheck checked = check_count(entry.txn, t_, entry.key, entry.value);
+    if (checked.says != checked.is) {
+      fault(entry.key, "it counts " + std::to_string(checked.says) + " where there are " + std::to_string(checked.is));
+    }
+    want(checked.above, entry, "the count above it does not have it");
+  }
+
+  // A store of before groups is not compared until all of it was counted.
+  void cluster(const Entry& entry) {
+    const model::TenantId tenant = tenant_of(entry.key);
+    known_tenant(entry, tenant);
+    if (entry.key.size() == 4) return static_cast<void>(read_tenant_groups(entry.txn, t_, tenant));
+    const model::Cluster cluster = decode_cluster(entry.key, entry.value).cluster;
+    want(model::cluster_key(cluster.fingerprint) == cluster.key, entry, "it is of another fingerprint than its key says");
+    if (read_group_build(entry.txn, t_).stage != GroupBuild::Stage::done) return;
+    const std::uint64_t is = count_all(entry.txn, t_, tenant, cluster.key);
+    if (is != cluster.count) {
+      fault(entry.key, "it counts " + std::to_string(cluster.count) + " failures where there are " + std::to_string(is));
+    }
+  }
+
+  void triage(const Entry& entry) {
+    known_tenant(entry, tenant_of(entry.key));
+    decode_triage(entry.key, entry.value);
+    want(has(entry.txn, t_.clusters, entry.key.substr(0, 4 + kHalfBytes)), entry, "its group is not there");
+  }
+
+  void series(const Entry& entry) {
+    known_tenant(entry, tenant_of(entry.key));
+    open_head(entry.key, entry.value);
+  }
+
+  void commits(const Entry& entry) {
+    known_tenant(entry, tenant_of(entry.key));
+    decode_tail(entry.key, entry.value);
+  }
+
+  void change(const Entry& entry) {
+    const model::RecordKey place = place_of(entry);
+    const model::ChangeRecord change = decode_change(entry.key, entry.value);
+    want(change.key == place, entry, "the change says that it stands elsewhere");
+    if (is_of_policy(change)) want(has(entry.txn, t_.policies, entry.key), entry, "the policy revision it speaks of is not there");
+  }
+
+  void policy(const Entry& entry) {
+    const model::RecordKey place = place_of(entry);
+    const model::TenantId tenant = tenant_of(entry.key);
+    const model::PolicyRecord policy = decode_policy(entry.key, entry.value);
+    want(policy.key == place, entry, "the policy revision says that it stands elsewhere");
+    const KeyBytes time = policy_times_prefix(tenant, policy.policy).time(place.time_ms).u64(place.seq);
+    want(has(entry.txn, t_.policy_index, time), entry, "its time is not in the index");
+    want(place_of_revision(entry.txn, t_, tenant, policy) == place, entry, "its revision is not in the index, or leads to another");
+    want(has(entry.txn, t_.policy_index, policy_name_key(tenant, policy.policy)), entry, "its name is not in the index");
+  }
+
+  void policy_entry(const Entry& entry) {
+    const model::TenantId tenant = tenant_of(entry.key);
+    known_tenant(entry, tenant);
+    const auto part = static_cast<PolicyPart>(entry.key.at(4));
+    if (part == PolicyPart::head) {
+      const std::string name = open_body(entry.key, entry.value);
+      return want(policy_name_key(tenant, name).view() == entry.key, entry, "it is of another policy");
+    }
+    const KeyBytes place = part == PolicyPart::time ? KeyBytes().u32(tenant).bytes(entry.key.substr(5 + kHalfBytes))
+                                                    : place_key(tenant, decode_place(entry.key, entry.value));
+    const auto value = entry.txn.get(t_.policies.handle, place);
+    want(value.has_value(), entry, "it leads to a policy revision that is not there");
+    if (!value) return;
+    const Half half = half_digest(decode_policy_head(place, *value).policy);
+    want(view(half) == entry.key.substr(5, kHalfBytes), entry, "it leads to a revision of another policy");
+  }
+
+  // What it was an answer to may be gone: retention takes each by its own time.
+  void answer(const Entry& entry) {
+    const Answered answered = decode_answered(entry.key, entry.value);
+    const auto tenant = static_cast<model::TenantId>(read_be(entry.key, 4, 4));
+    known_tenant(entry, tenant);
+    want(answered_key(answered, tenant).view() == entry.key, entry, "it is an answer to another Idempotency-Key, or of another day");
+  }
+
+  void crash_mark(const Entry& entry) {
+    if (entry.key.size() != kPlaceBytes) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
+    known_tenant(entry, tenant_of(entry.key));
+    decode_crash_mark(entry.key, entry.value);
+  }
+
+  void canary(const Entry& entry) { decode_run(entry.key, entry.value); }
+
+  const Upkeep& upkeep_;
+  OpenStore store_;
+  Tables& t_;
+  const Table* table_ = nullptr;  // being checked
+  const char* remedy_ = "";
+  std::vector<model::Tenant> tenants_;  // as of this slice
+  std::uint64_t looked_at_ = 0;
+  std::uint64_t all_ = 0;
+  Verified verified_;
+};
+
+}  // namespace
+
+Result<Verified> verify(const Upkeep& upkeep) {
+  return guarded(upkeep, [&]() -> Result<Verified> { return Verifying(upkeep).run(); });
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,175 @@
+#include "store/lmdb/open_run_index.h"
+
+#include <algorithm>
+
+namespace runwarden::store {
+namespace {
+
+// The request that completes a run ends it; only when it has not done so for that long does somebody else.
+constexpr std::int64_t kCompleterMs = 5'000;
+
+}  // namespace
+
+void OpenRunIndex::set_first(Entry& entry, std::int64_t first_ms) {
+  uncount(entry);
+  entry.first_ms = first_ms;
+  entry.counted = true;
+  ++ages_[age_bucket(first_ms)];
+}
+
+void OpenRunIndex::uncount(const Entry& entry) {
+  if (!entry.counted) return;
+  const auto bucket = ages_.find(age_bucket(entry.first_ms));
+  if (--bucket->second == 0) ages_.erase(bucket);
+}
+
+void OpenRunIndex::await(Entry& entry, Awaits what, std::int64_t now_ms) {
+  entry.awaits = what;
+  if (what == Awaits::spans && entry.root_ms == -1) entry.root_ms = now_ms;
+}
+
+// When a run is due that nothing more comes of.
+std::int64_t OpenRunIndex::idle_due_ms(const Entry& entry) const {
+  switch (entry.awaits) {
+    case Awaits::events: return entry.last_ms + rules_.idle_ms;
+    case Awaits::root: return entry.last_ms + rules_.otlp_idle_ms;
+    case Awaits::spans: return entry.root_ms + rules_.otlp_root_grace_ms;
+  }
+  return entry.last_ms;
+}
+
+std::int64_t OpenRunIndex::due_ms(const Entry& entry) const {
+  const std::int64_t by_time = std::min(idle_due_ms(entry), entry.first_ms + rules_.max_age_ms);
+  const std::int64_t due = entry.complete_at_ms >= 0 ? std::min(by_time, entry.complete_at_ms) : by_time;
+  return std::max(due, entry.leased_until_ms);
+}
+
+void OpenRunIndex::schedule(const RunPlace& place, Entry& entry, std::int64_t at_ms) {
+  entry.next_check_ms = at_ms;
+  checks_.push({at_ms, place});
+}
+
+void OpenRunIndex::schedule_all() {
+  checks_ = {};
+  for (auto& [place, entry] : entries_) schedule(place, entry, due_ms(entry));
+}
+
+void OpenRunIndex::load(const RunPlace& place, const State& state, std::int64_t age_ms, std::int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_[place];
+  entry.revision = state.revision;
+  await(entry, state.awaits, now_ms);
+  set_first(entry, now_ms - std::max<std::int64_t>(age_ms, 0));
+  entry.last_ms = now_ms;
+  if (state.part == Part::complete) entry.complete_at_ms = 0;
+  schedule(place, entry, due_ms(entry));
+}
+
+void OpenRunIndex::heard(const RunPlace& place, const State& state, std::int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  const auto [found, is_new] = entries_.try_emplace(place);
+  Entry& entry = found->second;
+  const bool begins = is_new || entry.revision != state.revision;
+  if (begins) {
+    const std::int64_t next_check_ms = entry.next_check_ms;
+    uncount(entry);
+    entry = {};
+    set_first(entry, now_ms);
+    entry.revision = state.revision;
+    entry.next_check_ms = next_check_ms;
+  }
+  entry.last_ms = now_ms;
+  await(entry, state.awaits, now_ms);
+  if (state.part == Part::complete && entry.complete_at_ms < 0) entry.complete_at_ms = now_ms + kCompleterMs;
+  // A check that comes too early finds out and is put off; only one that comes too late has to be replaced.
+  if (is_new || due_ms(entry) < entry.next_check_ms) schedule(place, entry, due_ms(entry));
+}
+
+void OpenRunIndex::ended(const RunPlace& place) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(place);
+  if (found == entries_.end()) return;
+  uncount(found->second);
+  entries_.erase(found);
+}
+
+std::vector<OpenRunIndex::Due> OpenRunIndex::claim(const BufferRules& rules, const Lease& lease, std::int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  if (rules != rules_) {
+    rules_ = rules;
+    schedule_all();
+  }
+  std::vector<Due> due;
+  while (due.size() < lease.most && !checks_.empty() && checks_.top().at_ms <= now_ms) {
+    const Check check = checks_.top();
+    checks_.pop();
+    const auto found = entries_.find(check.place);
+    if (found == entries_.end() || found->second.next_check_ms != check.at_ms) continue;
+    Entry& entry = found->second;
+    if (due_ms(entry) <= now_ms) {
+      const bool idle = idle_due_ms(entry) <= entry.first_ms + rules_.max_age_ms;
+      const auto ended = entry.awaits == Awaits::spans ? model::Resolution::final : model::Resolution::idle;
+      const std::uint64_t token = this->lease(entry, now_ms + lease.lease_ms);
+      due.push_back({check.place, idle ? ended : model::Resolution::max_age, token});
+    }
+    schedule(check.place, entry, due_ms(entry));
+  }
+  return due;
+}
+
+std::uint64_t OpenRunIndex::lease(Entry& entry, std::int64_t until_ms) {
+  entry.leased_until_ms = until_ms;
+  entry.token = ++last_token_;
+  return entry.token;
+}
+
+std::optional<std::uint64_t> OpenRunIndex::claim_one(const RunPlace& place, std::int64_t lease_ms, std::int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(place);
+  if (found == entries_.end() || found->second.leased_until_ms > now_ms) return std::nullopt;
+  return lease(found->second, now_ms + lease_ms);
+}
+
+OpenRunIndex::Entry* OpenRunIndex::claimed(const RunPlace& place, std::uint64_t token) {
+  const auto found = entries_.find(place);
+  return found != entries_.end() && token != 0 && found->second.token == token ? &found->second : nullptr;
+}
+
+bool OpenRunIndex::holds(const RunPlace& place, std::uint64_t token) {
+  const std::lock_guard lock(mutex_);
+  return claimed(place, token) != nullptr;
+}
+
+bool OpenRunIndex::renew(const RunPlace& place, std::uint64_t token, std::int64_t leased_until_ms) {
+  const std::lock_guard lock(mutex_);
+  Entry* const entry = claimed(place, token);
+  if (entry == nullptr) return false;
+  entry->leased_until_ms = leased_until_ms;  // a check that comes too early finds out and is put off
+  return true;
+}
+
+void OpenRunIndex::release(const RunPlace& place, std::uint64_t token, std::int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  Entry* const entry = claimed(place, token);
+  if (entry == nullptr) return;
+  entry->leased_until_ms = 0;
+  entry->token = 0;
+  schedule(place, *entry, std::max(due_ms(*entry), now_ms));
+}
+
+std::vector<RunPlace> OpenRunIndex::places() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<RunPlace> places;
+  places.reserve(entries_.size());
+  for (const auto& [place, entry] : entries_) places.push_back(place);
+  return places;
+}
+
+OpenRuns OpenRunIndex::count(std::int64_t now_ms) const {
+  const std::lock_guard lock(mutex_);
+  if (ages_.empty()) return {};
+  const std::int64_t oldest_ms = ages_.begin()->first << 10;  // the bucket's beginning
+  return {entries_.size(), std::max<std::int64_t>(now_ms - oldest_ms, 0)};
+}
+
+}  // namespace runwarden::store

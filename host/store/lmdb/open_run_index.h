@@ -1,0 +1,108 @@
+// Knows which runs are open and when each is due, about a hundred bytes a run; their events are in the store only.
+//
+// Any thread. Times are monotonic milliseconds, so that setting the machine's clock ends no run and keeps none open. After a
+// start every run counts as heard of just now: clients that are retrying after an outage are not cut off.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <queue>
+#include <unordered_map>
+#include <vector>
+
+#include "model/records.h"
+#include "store/queries.h"
+
+namespace runwarden::store {
+
+struct RunPlace {
+  model::TenantId tenant = 0;
+  model::RecordKey key;
+  bool operator==(const RunPlace&) const = default;
+};
+
+class OpenRunIndex {
+ public:
+  enum class Part : std::uint8_t { more_to_come, complete };  // complete: to be ended whatever the time
+
+  // What a run waits for: more events, the root of its trace, or, where that has come, the rest of its spans.
+  enum class Awaits : std::uint8_t { events, root, spans };
+
+  struct State {
+    std::uint32_t revision = 1;
+    Part part = Part::more_to_come;
+    Awaits awaits = Awaits::events;
+  };
+
+  // A run found open at the start.
+  void load(const RunPlace& place, const State& state, std::int64_t age_ms, std::int64_t now_ms);
+  // Events came; a new revision begins its age anew.
+  void heard(const RunPlace& place, const State& state, std::int64_t now_ms);
+  void ended(const RunPlace& place);
+
+  struct Due {
+    RunPlace place;
+    model::Resolution resolution = model::Resolution::idle;  // for a run that is not complete
+    std::uint64_t token = 0;
+  };
+  struct Lease {
+    std::size_t most = 0;
+    std::int64_t lease_ms = 0;
+  };
+  // Each claim of a run has a token of its own; the one before is good no longer.
+  std::vector<Due> claim(const BufferRules& rules, const Lease& lease, std::int64_t now_ms);
+  std::optional<std::uint64_t> claim_one(const RunPlace& place, std::int64_t lease_ms, std::int64_t now_ms);
+  void release(const RunPlace& place, std::uint64_t token, std::int64_t now_ms);
+  bool renew(const RunPlace& place, std::uint64_t token, std::int64_t leased_until_ms);
+  bool holds(const RunPlace& place, std::uint64_t token);
+
+  std::vector<RunPlace> places() const;
+  // Cheap at any number of runs: every request that brings events asks. The age is exact to about a second.
+  OpenRuns count(std::int64_t now_ms) const;
+
+ private:
+  struct Entry {
+    std::int64_t first_ms = 0;
+    std::int64_t last_ms = 0;
+    std::int64_t root_ms = -1;  // when the root of its trace came, or was found there; -1: it has not
+    std::int64_t leased_until_ms = 0;
+    std::int64_t complete_at_ms = -1;  // when whoever completed it has had the time to end it; -1: not complete
+    std::int64_t next_check_ms = 0;    // the one queued check that counts
+    std::uint64_t token = 0;           // of the claim that is good; 0: none is
+    std::uint32_t revision = 1;
+    Awaits awaits = Awaits::events;
+    bool counted = false;  // in ages_
+  };
+  struct Check {
+    std::int64_t at_ms = 0;
+    RunPlace place;
+    bool operator<(const Check& other) const { return at_ms > other.at_ms; }  // the queue gives the greatest first
+  };
+  struct Hash {
+    std::size_t operator()(const RunPlace& place) const {
+      return (place.key.seq * 0x9E3779B97F4A7C15u) ^ (static_cast<std::uint64_t>(place.key.time_ms) << 20) ^ place.tenant;
+    }
+  };
+
+  static std::int64_t age_bucket(std::int64_t first_ms) { return first_ms >> 10; }  // 1024 ms; rounds down, also below 0
+  void set_first(Entry& entry, std::int64_t first_ms);
+  void uncount(const Entry& entry);
+  static void await(Entry& entry, Awaits what, std::int64_t now_ms);
+  std::int64_t idle_due_ms(const Entry& entry) const;
+  std::int64_t due_ms(const Entry& entry) const;
+  void schedule(const RunPlace& place, Entry& entry, std::int64_t at_ms);
+  void schedule_all();
+  std::uint64_t lease(Entry& entry, std::int64_t until_ms);
+  Entry* claimed(const RunPlace& place, std::uint64_t token);
+
+  mutable std::mutex mutex_;
+  BufferRules rules_;
+  std::uint64_t last_token_ = 0;
+  std::unordered_map<RunPlace, Entry, Hash> entries_;
+  std::priority_queue<Check> checks_;
+  std::map<std::int64_t, std::uint64_t> ages_;  // bucket of first_ms -> runs; at most a bucket for each second of buffer.max_age
+};
+
+}  // namespace runwarden::store

@@ -1,0 +1,51 @@
+// Changes and policy revisions in the tables. For the files of store/ only; the transaction says which thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/records.h"
+#include "store/lmdb/write_batch.h"
+#include "store/writes.h"
+
+namespace runwarden::store {
+
+// What follows the tenant in the keys of the policies' index; then comes half a digest of the policy's name.
+enum class PolicyPart : std::uint8_t {
+  head = 0,      // -> the policy's name, and the highest whole number among its revisions
+  time = 1,      // time, seq of a revision: when it takes effect; no value
+  revision = 2,  // half a digest of the revision -> its place
+};
+KeyBytes policy_times_prefix(model::TenantId tenant, std::string_view policy);
+
+constexpr const char* kPolicyKind = "policy";
+inline bool is_of_policy(const model::ChangeRecord& change) {
+  return change.kind == kPolicyKind;
+}
+
+// A policy revision's entries in the index.
+void enter_policy(WriteBatch& batch, model::TenantId tenant, const model::PolicyRecord& policy);
+// Where the revision of that policy stands.
+std::optional<model::RecordKey> place_of_revision(const Txn& txn, const Tables& tables, model::TenantId tenant,
+                                                  const model::PolicyRecord& policy);
+KeyBytes policy_name_key(model::TenantId tenant, std::string_view policy);
+// Notes a policy's name and that whole number among its revisions; false if that changes nothing.
+bool raise_revision(WriteBatch& batch, model::TenantId tenant, const std::string& policy, const std::string& revision);
+
+WriteResult write_change(WriteBatch& batch, const ChangeWrite& write);
+WriteResult write_policy(WriteBatch& batch, const PolicyWrite& write);
+bool erase_change(WriteBatch& batch, model::TenantId tenant, const model::RecordKey& key);
+bool erase_policy(WriteBatch& batch, model::TenantId tenant, const model::RecordKey& key);
+
+std::optional<model::ChangeRecord> read_change(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& key);
+std::optional<model::PolicyRecord> read_policy(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& key);
+std::optional<model::PolicyRecord> policy_at(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view policy,
+                                             std::int64_t at_ms);
+std::vector<model::PolicyRecord> policies_at(const Txn& txn, const Tables& tables, model::TenantId tenant, std::int64_t at_ms);
+
+// 1 more than a whole number in decimal digits, however long; "1" for nothing.
+std::string next_revision(std::string_view highest);
+
+}  // namespace runwarden::store

@@ -1,0 +1,148 @@
+#include "store/lmdb/series.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::array<int, 4> kLevels = {10, 16, 22, 28};
+constexpr std::size_t kLevelAt = 4 + sizeof(Half);
+constexpr std::size_t kBucketAt = kLevelAt + 1;
+constexpr std::int64_t kFar = std::int64_t{1} << 60;
+
+KeyBytes entry_key(model::TenantId tenant, const Half& series, int level, std::int64_t bucket) {
+  return KeyBytes().u32(tenant).bytes(view(series)).u8(static_cast<std::uint8_t>(level)).time(bucket);
+}
+
+std::uint64_t read_entry(const Table& table, std::string_view key, std::string_view value) {
+  return decoded(table, key, [&] {
+    const std::string_view number = open_head(key, value);
+    if (number.size() != 8) throw BadValue("the count has " + std::to_string(number.size()) + " bytes");
+    return read_be(number, 0, 8);
+  });
+}
+
+// Gives each entry of a level from `first` until before `end` to `use`: its bucket and count.
+template <class Use>
+void each_entry(const Txn& txn, const SeriesRef& ref, int level, std::int64_t first, std::int64_t end, Use use) {
+  if (first >= end) return;
+  const KeyBytes last = entry_key(ref.tenant, ref.series, level, end);
+  Cursor cursor(txn, ref.table.handle);
+  const KeyBytes from = entry_key(ref.tenant, ref.series, level, first);
+  for (bool more = cursor.at_or_after(from); more && cursor.key() < last.view(); more = cursor.next()) {
+    use(read_time(cursor.key(), kBucketAt), read_entry(ref.table, cursor.key(), cursor.value()));
+  }
+}
+
+std::uint64_t sum_level(const Txn& txn, const SeriesRef& ref, int level, std::int64_t first, std::int64_t end) {
+  std::uint64_t sum = 0;
+  each_entry(txn, ref, level, first, end, [&](std::int64_t, std::uint64_t count) { sum += count; });
+  return sum;
+}
+
+// From the finest entries at both ends inwards to the coarsest in the middle.
+std::uint64_t sum_between(const Txn& txn, const SeriesRef& ref, std::size_t level, std::int64_t first, std::int64_t end) {
+  if (level + 1 == kLevels.size()) return sum_level(txn, ref, kLevels[level], first, end);
+  const int step = kLevels[level + 1] - kLevels[level];
+  const std::int64_t first_whole = (first + (std::int64_t{1} << step) - 1) >> step;
+  const std::int64_t end_whole = end >> step;
+  if (first_whole >= end_whole) return sum_level(txn, ref, kLevels[level], first, end);
+  return sum_level(txn, ref, kLevels[level], first, first_whole << step) + sum_between(txn, ref, level + 1, first_whole, end_whole) +
+         sum_level(txn, ref, kLevels[level], end_whole << step, end);
+}
+
+std::size_t level_index(int level) {
+  return static_cast<std::size_t>(std::find(kLevels.begin(), kLevels.end(), level) - kLevels.begin());
+}
+
+Half mixed(const Half& half, std::uint8_t tag) {
+  Half series = half;
+  series.front() = static_cast<char>(series.front() ^ tag);
+  series.back() = static_cast<char>(series.back() + tag);
+  return series;
+}
+
+constexpr std::uint8_t kFailuresTag = 0x5a;
+constexpr std::uint8_t kAffectedTag = 0xa5;
+
+}  // namespace
+
+Span whole_entries(const Span& span) {
+  const std::int64_t from = std::clamp(span.from_ms, -kFar, kFar);
+  const std::int64_t before = std::clamp(span.before_ms, -kFar, kFar);
+  return {(from >> kFinestOfRuns) << kFinestOfRuns, ((before + kShareEntryMs - 1) >> kFinestOfRuns) << kFinestOfRuns};
+}
+
+Half subject_half(const Subject& subject) {
+  switch (subject.kind) {
+    case Subject::Kind::cluster: return subject.cluster;
+    case Subject::Kind::detector: return half_digest("detector\n" + subject.detector_key);
+    case Subject::Kind::any: break;
+  }
+  static const Half any = half_digest("any");
+  return any;
+}
+
+Half failures_series(const Half& subject) {
+  return mixed(subject, kFailuresTag);
+}
+
+Half affected_series(const Half& subject) {
+  return mixed(subject, kAffectedTag);
+}
+
+void SeriesChanges::add(model::TenantId tenant, const Half& series, int finest, std::int64_t time_ms, std::int64_t change) {
+  changes_[std::string(entry_key(tenant, series, finest, time_ms >> finest).view())] += change;
+}
+
+void SeriesChanges::flush(WriteTxn& txn, const Tables& tables) {
+  std::map<std::string, std::int64_t> all;  // in the order of keys: neighbors are written one after the other
+  for (const auto& [key, change] : changes_) {
+    if (change == 0) continue;
+    const int finest = static_cast<std::uint8_t>(key[kLevelAt]);
+    const std::int64_t bucket = read_time(key, kBucketAt);
+    const std::string_view series = std::string_view(key).substr(0, kLevelAt);
+    all[key] += change;
+    for (std::size_t level = level_index(finest) + 1; level < kLevels.size(); ++level) {
+      const KeyBytes above =
+          KeyBytes().bytes(series).u8(static_cast<std::uint8_t>(kLevels[level])).time(bucket >> (kLevels[level] - finest));
+      all[std::string(above.view())] += change;
+    }
+  }
+  for (const auto& [key, change] : all) {
+    if (change == 0) continue;
+    const auto value = txn.get(tables.series.handle, key);
+    const auto before = value ? static_cast<std::int64_t>(read_entry(tables.series, key, *value)) : 0;
+    const std::int64_t after = std::max<std::int64_t>(before + change, 0);
+    if (after == 0) {
+      txn.erase(tables.series.handle, key);
+    } else {
+      txn.put(tables.series.handle, key, seal(key, KeyBytes().u64(static_cast<std::uint64_t>(after))));
+    }
+  }
+  changes_.clear();
+}
+
+std::uint64_t sum_series(const Txn& txn, const SeriesRef& ref, const Span& span) {
+  const std::int64_t from = std::clamp(span.from_ms, -kFar, kFar);
+  const std::int64_t before = std::clamp(span.before_ms, -kFar, kFar);
+  if (from >= before) return 0;
+  return sum_between(txn, ref, level_index(ref.finest), from >> ref.finest, ((before - 1) >> ref.finest) + 1);
+}
+
+std::vector<std::uint64_t> bucket_sums(const Txn& txn, const SeriesRef& ref, const Span& span, std::int64_t width_ms) {
+  std::vector<std::uint64_t> sums(static_cast<std::size_t>((span.before_ms - span.from_ms + width_ms - 1) / width_ms));
+  std::size_t index = level_index(ref.finest);
+  while (index + 1 < kLevels.size() && (span.before_ms - span.from_ms) >> kLevels[index] > kMostEntries) ++index;
+  const int level = kLevels[index];
+  const std::int64_t entry_ms = std::int64_t{1} << level;
+  const auto first = (span.from_ms + entry_ms - 1) >> level;
+  each_entry(txn, ref, level, first, ((span.before_ms - 1) >> level) + 1, [&](std::int64_t bucket, std::uint64_t count) {
+    sums[static_cast<std::size_t>(((bucket << level) - span.from_ms) / width_ms)] += count;
+  });
+  return sums;
+}
+
+}  // namespace runwarden::store

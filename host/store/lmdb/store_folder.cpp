@@ -1,0 +1,66 @@
+#include "store/lmdb/store_folder.h"
+
+#include <chrono>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "store/lmdb/env.h"
+#include "store/lmdb/store_use.h"
+
+namespace runwarden::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kLongestMaking = std::chrono::seconds(2);
+constexpr auto kLookAgain = std::chrono::milliseconds(5);
+
+// Of what the service and LMDB leave beside data.mdb, the first that is there.
+std::optional<std::string> trace_of_store(const fs::path& folder) {
+  std::error_code ignored;
+  for (const char* name : {kCursorSecret, kSessionSecret, kEndedSessions, kPluginCopies, kCrashNote, "damage.note", "lock.mdb", "data.mdb"}) {
+    if (fs::exists(folder / name, ignored)) return name;
+  }
+  return std::nullopt;
+}
+
+bool is_being_made(const fs::path& folder) {
+  try {
+    const StoreUse alone = StoreUse::take(folder, StoreUse::Kind::alone);
+    return false;
+  } catch (const LmdbFault& fault) {
+    return fault.code == EBUSY;
+  }
+}
+
+}  // namespace
+
+FolderState look_at_folder(const fs::path& folder) {
+  std::error_code fault;
+  const auto bytes = fs::file_size(folder / "data.mdb", fault);
+  if (!fault && bytes > 0) return FolderState::store;
+  return trace_of_store(folder) ? FolderState::lost : FolderState::no_store;
+}
+
+Status refuse_lost_store(const fs::path& folder) {
+  const auto until = std::chrono::steady_clock::now() + kLongestMaking;
+  while (look_at_folder(folder) == FolderState::lost) {
+    if (std::chrono::steady_clock::now() < until && is_being_made(folder)) {
+      std::this_thread::sleep_for(kLookAgain);
+      continue;
+    }
+    if (look_at_folder(folder) != FolderState::lost) break;
+    std::error_code ignored;
+    const bool empty = fs::exists(folder / "data.mdb", ignored);
+    return Error{Code::unavailable,
+                 "store: \"" + folder.string() + "\" held a store (" + *trace_of_store(folder) + " is there), but its data.mdb is " +
+                     (empty ? "empty" : "missing") +
+                     "; look whether its disk is mounted, restore a backup, or begin anew with `runwarden serve --new-store`",
+                 {},
+                 {}};
+  }
+  return Nothing{};
+}
+
+}  // namespace runwarden::store

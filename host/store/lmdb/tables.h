@@ -1,0 +1,75 @@
+// The databases of the store, by name and handle, and the texts that name a place in them. For the files of store/ only.
+#pragma once
+
+#include <lmdb.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "store/envelope.h"
+#include "store/lmdb/layout.h"
+#include "store/lmdb/env.h"
+#include "store/errors.h"
+
+namespace runwarden::store {
+
+struct Table {
+  const char* name = "";
+  MDB_dbi handle = 0;
+};
+
+struct Tables {
+  Table meta{"meta"};                        // name -> number
+  Table tenants{"tenants"};                  // tenant's name -> its number
+  Table keys{"keys"};                        // key id -> KeyRecord
+  Table key_uses{"key_uses"};                // key id -> when it was last used
+  Table runs{"runs"};                        // place -> run, its latest revision
+  Table former{"former"};                    // place, revision u32 -> run, a revision that another has followed
+  Table run_ids{"run_ids"};                  // tenant, runId -> place; only where the runId does not spell it
+  Table open_runs{"open_runs"};              // place -> when the revision began, and whether it is complete
+  Table events{"events"};                    // place, EventPart u8, ... -> events of a run
+  Table failures{"failures"};                // place -> failure
+  Table shadow_failures{"shadow_failures"};  // place -> failure of a detector on trial
+  Table fingerprints{"fingerprints"};        // tenant, half digest of the fingerprint, time, seq -> nothing
+  Table tally{"tally"};                      // tenant, series, level u8, bucket -> count
+  Table clusters{"clusters"};                // tenant, half digest of the fingerprint -> ClusterHead; tenant -> GroupTotals
+  Table triage{"triage"};                    // tenant, half digest of the fingerprint, time, seq -> TriageEntry
+  Table series{"series"};                    // tenant, series, level u8, bucket -> count; see series.h
+  Table commits{"commits"};                  // tenant, number u64 -> TailItems; see commit_log.h
+  Table changes{"changes"};                  // place -> change
+  Table policies{"policies"};                // place -> policy revision
+  Table policy_index{"policy_index"};        // tenant, PolicyPart u8, half digest of the policy's name, ... -> see lmdb_policies.h
+  Table idempotency{"idempotency"};          // day u32, tenant, first half of the identity -> Answered
+  Table crash_marks{"crash_marks"};          // place -> CrashMark
+  Table canary{"canary"};                    // place of no tenant, time 0, seq 0 -> run; one at most
+
+  template <class Use>
+  void each(Use use) {
+    for (Table* table : {&meta, &tenants, &keys, &key_uses, &runs, &former, &run_ids, &open_runs, &events, &failures, &shadow_failures,
+                         &fingerprints, &tally, &clusters, &triage, &series, &commits, &changes, &policies, &policy_index, &idempotency, &crash_marks, &canary}) {
+      use(*table);
+    }
+  }
+};
+
+constexpr unsigned kMostTables = 32;
+
+// Opens every table; makes those that are not there yet. Throws LmdbFault, NoRoom or StoreError.
+void open_tables(LmdbEnv& env, Tables& tables);
+
+// `runs` at 000000010000...: for a text that says which value is bad.
+std::string place_text(const Table& table, std::string_view key);
+
+// Runs a decoder; a bad value becomes a StoreError that says which one it is and what can be done.
+template <class Decode>
+auto decoded(const Table& table, std::string_view key, Decode decode) {
+  try {
+    return decode();
+  } catch (const BadValue& bad) {
+    throw StoreError("store: " + place_text(table, key) + ": " + bad.what() +
+                     "; run `runwarden verify`, and restore this record from a backup or purge it");
+  }
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,58 @@
+// Counts of runs, and of failures by fingerprint, by the time they bear: a window of any length is counted from a few hundred
+// entries. For the files of store/ only.
+//
+// A series keeps a count for every 2^10, 2^16, 2^22 and 2^28 milliseconds that has any, and one for all time; the ends of a
+// window, each shorter than 2^10 ms, are walked. A Tally gathers what one transaction changes; flush() writes it, once a count.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "model/records.h"
+#include "store/lmdb/tables.h"
+
+namespace runwarden::store {
+
+using Half = std::array<char, 16>;  // half a SHA-256: tells texts apart in keys
+Half half_digest(std::string_view text);
+inline std::string_view view(const Half& half) {
+  return {half.data(), half.size()};
+}
+
+constexpr Half kRunSeries{};  // all runs of a tenant; a fingerprint's half digest is the series of its failures
+
+class Tally {
+ public:
+  void add(model::TenantId tenant, const Half& series, std::int64_t time_ms, std::int64_t change);
+  void flush(WriteTxn& txn, const Tables& tables);
+
+ private:
+  std::map<std::string, std::int64_t> changes_;  // by key
+};
+
+std::uint64_t count_all(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& series);
+// Those from inclusive, before exclusive. The prefix is what stands before the time in the keys of `walked`.
+struct TallyWindow {
+  model::TenantId tenant = 0;
+  Half series{};
+  std::int64_t from_ms = 0;
+  std::int64_t before_ms = 0;
+};
+std::uint64_t count_window(const Txn& txn, const Tables& tables, const TallyWindow& window);
+
+// The key of the count of the lowest level that a record of that time is in.
+std::string lowest_count_key(model::TenantId tenant, const Half& series, std::int64_t time_ms);
+
+// A count against what it counts: the counts of the level below it, or the records.
+struct CountCheck {
+  std::uint64_t says = 0;
+  std::uint64_t is = 0;
+  bool above = false;  // the count that has it in its sum is there
+};
+// Throws BadValue or StoreError.
+CountCheck check_count(const Txn& txn, const Tables& tables, std::string_view key, std::string_view value);
+
+}  // namespace runwarden::store

@@ -1,0 +1,114 @@
+#include "store/lmdb/upgrade.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "store/lmdb/groups.h"
+#include "store/lmdb/keys.h"
+#include "store/lmdb/tally.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::size_t kFlushEvery = 4096;
+constexpr std::size_t kHalfBytes = sizeof(Half);
+
+// Format 0 marked no format and kept no counts: they were walked.
+// Format 1 kept no groups of failures: they are counted in slices while the store is served.
+constexpr std::array kSteps = {UpgradeStep{0, "counts its runs and failures", &count_anew},
+                               UpgradeStep{1, "has its groups of failures counted while it is served", &begin_group_build}};
+
+static_assert(kSteps.back().from + 1 == kFormat, "every format but the first has the step that leads to it");
+
+bool is_new(WriteTxn& txn, const Tables& tables) {
+  for (const Table* table : {&tables.tenants, &tables.keys, &tables.runs, &tables.changes, &tables.policies}) {
+    if (txn.entries(table->handle) != 0) return false;
+  }
+  return true;
+}
+
+template <class Add>
+void walk(WriteTxn& txn, const Tables& tables, const Table& table, Add add) {
+  Tally tally;
+  std::string last;
+  for (bool more = true; more;) {
+    {
+      Cursor cursor(txn, table.handle);
+      more = last.empty() ? cursor.first() : cursor.at_or_after(last);
+      for (std::size_t seen = 0; more && seen < kFlushEvery; more = cursor.next(), ++seen) add(tally, cursor.key());
+      if (more) last = cursor.key();
+    }
+    tally.flush(txn, tables);
+  }
+}
+
+}  // namespace
+
+std::span<const UpgradeStep> upgrade_steps() {
+  return kSteps;
+}
+
+void begin_group_build(WriteTxn& txn, const Tables& tables) {
+  write_group_build(txn, tables, group_build_start());
+}
+
+void count_anew(WriteTxn& txn, const Tables& tables) {
+  {
+    Cursor cursor(txn, tables.tally.handle);
+    for (bool more = cursor.first(); more; more = cursor.next()) cursor.erase();
+  }
+  walk(txn, tables, tables.runs,
+       [](Tally& tally, std::string_view key) { tally.add(tenant_of(key), kRunSeries, record_key_of(key).time_ms, 1); });
+  walk(txn, tables, tables.fingerprints, [](Tally& tally, std::string_view key) {
+    Half series{};
+    std::copy_n(key.data() + 4, kHalfBytes, series.data());
+    tally.add(tenant_of(key), series, read_time(key, 4 + kHalfBytes), 1);
+  });
+}
+
+namespace {
+
+std::uint64_t format_of(const Txn& txn, const Tables& tables) {
+  return read_meta(txn, tables, meta::kFormatVersion);
+}
+
+void check_format(const Txn& txn, const Tables& tables, bool is_older, LmdbSettings::IfOlder if_older) {
+  const std::uint64_t found = format_of(txn, tables);
+  const std::string program = std::to_string(kFormat);
+  if (found > kFormat) {
+    throw StoreError("the store has format " + std::to_string(found) + ", this program knows up to " + program +
+                     "; install the version of runwarden that wrote it, or a later one, or restore a backup made before it");
+  }
+  if (is_older && if_older == LmdbSettings::IfOlder::refuse) {
+    throw StoreError("the store has format " + std::to_string(found) + ", this program writes format " + program +
+                     "; make a copy of its folder, then start the service once, or run `runwarden compact`: either upgrades it");
+  }
+}
+
+}  // namespace
+
+void settle_format(LmdbEnv& env, const Tables& tables, LmdbSettings::IfOlder if_older) {
+  {
+    const ReadTxn txn = env.read();
+    const std::uint64_t found = format_of(txn, tables);
+    if (found == kFormat) return;
+    check_format(txn, tables, false, if_older);
+    if (env.read_only()) {
+      throw StoreError("the store has format " + std::to_string(found) + ", this program reads format " + std::to_string(kFormat) +
+                       ", and the file system is read-only; copy the store to one that can be written");
+    }
+  }
+  WriteTxn txn = env.write();
+  const std::uint64_t found = format_of(txn, tables);
+  if (found == kFormat) return;
+  const bool is_older = !is_new(txn, tables);
+  check_format(txn, tables, is_older, if_older);
+  for (const UpgradeStep& step : upgrade_steps()) {
+    if (is_older && step.from >= found) step.run(txn, tables);
+  }
+  write_meta(txn, tables, meta::kFormatVersion, kFormat);
+  txn.commit();
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,67 @@
+// Runs, failures, changes and policies as they were stored: found by id, listed, counted.
+//
+// Any thread. Throws StoreError where a record cannot be read; lists leave it out and go on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/records.h"
+#include "store/errors.h"
+#include "store/queries.h"
+#include "store/writes.h"
+
+namespace runwarden::store {
+
+// What was answered to an idempotency identity, and the content it was for.
+struct Replay {
+  model::Digest content{};
+  model::RunRecord run;  // of a run: the revision that was answered; of events: as it stands now
+  std::optional<Buffered> buffered = std::nullopt;
+  std::optional<model::ChangeRecord> change = std::nullopt;
+  std::optional<model::PolicyRecord> policy = std::nullopt;
+};
+
+class RunStore {
+ public:
+  virtual ~RunStore() = default;
+
+  // A number never handed out before, also across restarts: the seq of a RecordKey.
+  virtual std::uint64_t next_seq() = 0;
+
+  // A run without its document and arrays, but with its outline and how much JSON it makes (json_bytes). With a revision: that one, if it
+  // was resolved or is the current one.
+  virtual std::optional<model::RunRecord> run_head(model::TenantId tenant, std::string_view run_id,
+                                                   std::optional<std::uint32_t> revision) = 0;
+  // A run as it stands; one that is open has no document yet. With a revision: that one, if it was resolved.
+  virtual std::optional<model::RunRecord> find_run(model::TenantId tenant, std::string_view run_id) = 0;
+  virtual std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) = 0;
+  virtual std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) = 0;
+  virtual std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) = 0;
+  // All events of an open run so far, oldest first; also those of former revisions.
+  virtual std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run) = 0;
+  virtual std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity) = 0;
+
+  virtual Page<model::RunRecord> runs(model::TenantId tenant, const RunQuery& query) = 0;  // heads
+  virtual Page<model::FailureRecord> failures(model::TenantId tenant, const FailureQuery& query) = 0;
+  virtual Page<model::ChangeRecord> changes(model::TenantId tenant, const ChangeQuery& query) = 0;
+  virtual Page<model::PolicyRecord> policies(model::TenantId tenant, const PolicyQuery& query) = 0;
+
+  // The latest revision of a policy, or of each (sorted by name), that is in force then.
+  virtual std::optional<model::PolicyRecord> policy_at(model::TenantId tenant, std::string_view policy, std::int64_t at_ms) = 0;
+  virtual std::vector<model::PolicyRecord> policies_at(model::TenantId tenant, std::int64_t at_ms) = 0;
+
+  // Counted, not walked: cheap at any number of records. From inclusive, before exclusive.
+  virtual FingerprintStats fingerprint_stats(model::TenantId tenant, std::string_view fingerprint) = 0;
+  virtual std::uint64_t count_failures(model::TenantId tenant, std::string_view fingerprint, std::int64_t from_ms,
+                                       std::int64_t before_ms) = 0;
+  virtual std::uint64_t count_runs(model::TenantId tenant, std::int64_t from_ms, std::int64_t before_ms) = 0;
+
+  // What the last CanaryWrite stored.
+  virtual std::optional<model::RunRecord> canary() = 0;
+};
+
+}  // namespace runwarden::store

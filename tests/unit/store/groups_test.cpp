@@ -1,0 +1,305 @@
+// Groups, triage and the counts of the page, against a count of the records themselves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "unit/store/engines.h"
+#include "unit/store/sample_records.h"
+
+namespace runwarden::store {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr model::TenantId kTenant = 1;
+constexpr std::int64_t kMinute = 60'000;
+constexpr std::int64_t kHour = 60 * kMinute;
+constexpr std::int64_t kDay = 24 * kHour;
+
+class Groups : public StoreContractTest {
+ protected:
+  model::FailureRecord failure(const std::string& fingerprint, int score = 90, const std::string& detector = "false_success") {
+    model::FailureRecord record = sample_failure(new_key(), detector, score, fingerprint);
+    record.json = R"({"failureId":")" + record.id + R"(","title":"title of )" + fingerprint + R"(","estimatedWasteUsd":0.25})";
+    return record;
+  }
+
+  // A run now, with these failures.
+  WriteResult run(std::vector<model::FailureRecord> failures = {}, std::int64_t executed_ms = model::kNotExecuted) {
+    RunWrite write = sample_run(kTenant, new_key());
+    for (model::FailureRecord& one : failures) one.executed_ms = executed_ms;
+    write.failures = std::move(failures);
+    return commit(std::move(write));
+  }
+
+  std::optional<model::Cluster> cluster(const std::string& fingerprint) {
+    return store_->groups().find_cluster(kTenant, model::cluster_id(model::cluster_key(fingerprint)));
+  }
+  model::ClusterState state(const std::string& fingerprint) {
+    const auto found = cluster(fingerprint);
+    return model::state_of(found->triage, found->first_ms, clock_.wall_ms()).state;
+  }
+  std::optional<model::Cluster> triage(const std::string& fingerprint, model::TriageAction action, const model::IgnoreUntil& until = {}) {
+    TriageWrite write;
+    write.tenant = kTenant;
+    write.cluster = model::cluster_key(fingerprint);
+    write.entry.key = new_key();
+    write.entry.action = action;
+    write.entry.author = "ci";
+    write.entry.until = until;
+    return commit(write).cluster;
+  }
+  std::vector<std::string> history(const std::string& fingerprint) {
+    std::vector<std::string> actions;
+    for (const auto& entry : store_->groups().triage_history(kTenant, model::cluster_key(fingerprint), {})) {
+      actions.push_back(std::string(name(entry.action)) + "/" + name(entry.state));
+    }
+    return actions;
+  }
+  Span all() { return {clock_.wall_ms() - 300 * kDay, clock_.wall_ms() + 1}; }
+};
+
+TEST_P(Groups, HeadSaysWhatItsFailuresSay) {
+  const std::int64_t first = clock_.wall_ms();
+  run({failure("a", 70), failure("a", 95), failure("b", 40)});
+  clock_.advance_ms(kHour);
+  run({failure("a", 80)});
+  const auto a = cluster("a");
+  ASSERT_TRUE(a);
+  EXPECT_EQ(a->count, 3U);
+  EXPECT_EQ(a->max_score, 95);
+  EXPECT_EQ(a->title, "title of a");
+  EXPECT_EQ(a->first_ms, first);
+  EXPECT_EQ(a->last_ms, first + kHour);
+  EXPECT_EQ(a->waste_micro_usd, 750'000);
+  EXPECT_EQ(cluster("b")->max_score, 40);
+  EXPECT_FALSE(cluster("c"));
+  EXPECT_EQ(store_->groups().group_totals(kTenant).clusters, 2U);
+}
+
+TEST_P(Groups, RunCountsOnceForItsGroupAndItsDetector) {
+  run({failure("a"), failure("a"), failure("b")});
+  run({failure("a")});
+  run();
+  GroupStore& groups = store_->groups();
+  EXPECT_EQ(groups.count_affected(kTenant, Subject::of_cluster(model::cluster_key("a")), all()), 2U);
+  EXPECT_EQ(groups.count_affected(kTenant, Subject::of_cluster(model::cluster_key("b")), all()), 1U);
+  EXPECT_EQ(groups.count_affected(kTenant, Subject::of_detector("false_success"), all()), 2U);
+  EXPECT_EQ(groups.count_affected(kTenant, Subject::any(), all()), 2U);
+  EXPECT_EQ(groups.count_all_runs(kTenant, all()), 3U);
+  EXPECT_EQ(groups.count_failures_of(kTenant, Subject::any(), all()), 4U);
+}
+
+TEST_P(Groups, ShadowFailureIsInNoGroup) {
+  auto shadow = failure("a");
+  shadow.shadow = true;
+  run({shadow});
+  EXPECT_FALSE(cluster("a"));
+  EXPECT_EQ(store_->groups().count_affected(kTenant, Subject::any(), all()), 0U);
+}
+
+TEST_P(Groups, OtherTenantsAreNotSeen) {
+  run({failure("a")});
+  EXPECT_FALSE(store_->groups().find_cluster(kTenant + 1, model::cluster_id(model::cluster_key("a"))));
+  int seen = 0;
+  store_->groups().visit_clusters(kTenant + 1, [&](const model::Cluster&) { ++seen; });
+  EXPECT_EQ(seen, 0);
+  EXPECT_EQ(store_->groups().last_commit(kTenant + 1), 0U);
+}
+
+// Random runs over forty days, some deleted by age: every count is what a walk over the records gives.
+TEST_P(Groups, CountsAreThoseOfTheRecordsAfterDeletion) {
+  std::mt19937 random(7);
+  const std::vector<std::string> fingerprints{"a", "b", "c"};
+  for (int i = 0; i < 300; ++i) {
+    clock_.advance_ms(static_cast<std::int64_t>(random() % (4 * kHour)));
+    std::vector<model::FailureRecord> failures;
+    for (unsigned n = random() % 4; n > 0; --n) {
+      failures.push_back(failure(fingerprints[random() % 3], static_cast<int>(random() % 101), random() % 2 == 0 ? "d1" : "d2"));
+    }
+    run(std::move(failures));
+  }
+  const std::int64_t now = clock_.wall_ms();
+  Retention retention;
+  retention.runs_before_ms = now - 10 * kDay;
+  retention.failures_before_ms = now - 8 * kDay;
+  while (store_->expire(retention, 7).more) {
+  }
+  FailureQuery query;
+  query.range.limit = 100'000;
+  const auto failures = store_->failures(kTenant, query).items;
+  RunQuery run_query;
+  run_query.range.limit = 100'000;
+  std::set<model::RecordKey> runs;
+  for (const auto& one : store_->runs(kTenant, run_query).items) runs.insert(one.key);
+  std::map<std::string, std::uint64_t> count;
+  std::map<std::string, int> score;
+  std::map<std::string, std::set<model::RecordKey>> affected;
+  std::set<model::RecordKey> any;
+  for (const auto& one : failures) {
+    ++count[one.fingerprint];
+    score[one.fingerprint] = std::max(score[one.fingerprint], one.score);
+    if (!runs.contains(one.run)) continue;
+    affected[one.fingerprint].insert(one.run);
+    any.insert(one.run);
+  }
+  ASSERT_GT(failures.size(), 10U);
+  for (const std::string& fingerprint : fingerprints) {
+    const auto found = cluster(fingerprint);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->count, count[fingerprint]);
+    EXPECT_EQ(found->max_score, score[fingerprint]);
+    EXPECT_EQ(store_->groups().count_affected(kTenant, Subject::of_cluster(found->key), all()), affected[fingerprint].size());
+  }
+  EXPECT_EQ(store_->groups().count_affected(kTenant, Subject::any(), all()), any.size());
+  EXPECT_EQ(store_->groups().count_failures_of(kTenant, Subject::any(), all()), failures.size());
+  const Span week = {now - now % kDay - 6 * kDay, now - now % kDay + kDay};
+  std::uint64_t in_buckets = 0;
+  for (const std::uint64_t bucket : store_->groups().failure_buckets(kTenant, Subject::any(), week, 6 * kHour)) in_buckets += bucket;
+  EXPECT_EQ(in_buckets, store_->groups().count_failures_of(kTenant, Subject::any(), week));
+}
+
+TEST_P(Groups, GroupGoesWithItsLastFailureUnlessItWasTriaged) {
+  run({failure("a"), failure("b")});
+  triage("b", model::TriageAction::ignore);
+  clock_.advance_ms(10 * kDay);
+  Retention retention;
+  retention.failures_before_ms = clock_.wall_ms();
+  retention.changes_before_ms = clock_.wall_ms() - 20 * kDay;
+  while (store_->expire(retention, 100).more) {
+  }
+  EXPECT_FALSE(cluster("a"));
+  ASSERT_TRUE(cluster("b")) << "what was decided about it is kept as long as changes";
+  EXPECT_EQ(cluster("b")->count, 0U);
+  EXPECT_EQ(cluster("b")->title, "title of b");
+  retention.changes_before_ms = clock_.wall_ms();
+  while (store_->expire(retention, 100).more) {
+  }
+  EXPECT_FALSE(cluster("b"));
+  EXPECT_EQ(store_->groups().group_totals(kTenant).clusters, 0U);
+}
+
+TEST_P(Groups, ResolvedRegressesByARunThatRanAfterwards) {
+  run({failure("a")});
+  clock_.advance_ms(kHour);
+  const std::int64_t resolved = clock_.wall_ms();
+  EXPECT_EQ(triage("a", model::TriageAction::resolve)->triage.kind, model::Triage::Kind::resolved);
+  clock_.advance_ms(kHour);
+  run({failure("a")}, resolved - 1);
+  EXPECT_EQ(state("a"), model::ClusterState::resolved) << "it ran before, and came in late";
+  run({failure("a")}, resolved + 1);
+  EXPECT_EQ(state("a"), model::ClusterState::regressed);
+  EXPECT_THAT(history("a"), ElementsAre("regressed/regressed", "resolve/resolved"));
+  reopen();
+  EXPECT_EQ(state("a"), model::ClusterState::regressed);
+  triage("a", model::TriageAction::reopen);
+  EXPECT_EQ(state("a"), model::ClusterState::fresh);
+}
+
+TEST_P(Groups, IgnoreEndsAfterSoManyFailures) {
+  run({failure("a")});
+  triage("a", model::TriageAction::ignore, {.at_ms = {}, .failures = 3, .share = {}});
+  run({failure("a")});
+  run({failure("a")});
+  EXPECT_EQ(state("a"), model::ClusterState::ignored);
+  run({failure("a")});
+  EXPECT_EQ(state("a"), model::ClusterState::ongoing);
+  EXPECT_THAT(history("a"), ElementsAre("ignore_ended/ongoing", "ignore/ignored"));
+}
+
+TEST_P(Groups, IgnoreEndsAtAShareOfTheLastHour) {
+  run({failure("a")});
+  triage("a", model::TriageAction::ignore, {.at_ms = {}, .failures = {}, .share = 0.5});
+  clock_.advance_ms(3 * kHour);
+  for (int i = 0; i < 18; ++i) run();
+  run({failure("a")});
+  EXPECT_EQ(state("a"), model::ClusterState::ignored) << "nineteen runs";
+  for (int i = 0; i < 16; ++i) run({failure("a")});
+  EXPECT_EQ(state("a"), model::ClusterState::ignored) << "17 of 35";
+  run({failure("a")});
+  EXPECT_EQ(state("a"), model::ClusterState::ongoing) << "18 of 36";
+}
+
+TEST_P(Groups, IgnoreThatEndedByTimeIsWrittenDownWithWhatComesNext) {
+  run({failure("a")});
+  const std::int64_t until = clock_.wall_ms() + kHour;
+  triage("a", model::TriageAction::ignore, {.at_ms = until, .failures = {}, .share = {}});
+  clock_.advance_ms(2 * kHour);
+  EXPECT_EQ(state("a"), model::ClusterState::ongoing);
+  triage("a", model::TriageAction::resolve);
+  EXPECT_THAT(history("a"), ElementsAre("resolve/resolved", "ignore_ended/ongoing", "ignore/ignored"));
+}
+
+TEST_P(Groups, TriageOfAGroupThatIsNotThereChangesNothing) {
+  EXPECT_FALSE(triage("a", model::TriageAction::resolve));
+  EXPECT_THAT(history("a"), IsEmpty());
+}
+
+TEST_P(Groups, TailTellsEachCommitOnceInOrder) {
+  const std::uint64_t begin = store_->groups().last_commit(kTenant);
+  const auto found = failure("a");
+  run({found});
+  run();
+  TailPage page = store_->groups().tail(kTenant, begin, 2);
+  ASSERT_THAT(page.items, SizeIs(2));
+  EXPECT_EQ(page.items[0].kind, TailItem::Kind::run);
+  EXPECT_EQ(page.items[1].kind, TailItem::Kind::failure);
+  EXPECT_EQ(page.items[1].record, found.key);
+  page = store_->groups().tail(kTenant, page.next, 100);
+  ASSERT_THAT(page.items, SizeIs(1));
+  EXPECT_EQ(page.next, store_->groups().last_commit(kTenant));
+  EXPECT_THAT(store_->groups().tail(kTenant, page.next, 100).items, IsEmpty());
+  triage("a", model::TriageAction::resolve);
+  EXPECT_GT(store_->groups().last_commit(kTenant), page.next) << "answers change with it";
+  EXPECT_THAT(store_->groups().tail(kTenant, page.next, 100).items, IsEmpty());
+}
+
+TEST_P(Groups, TailOfAnotherStoreIsToBeBegunAnew) {
+  run();
+  EXPECT_TRUE(store_->groups().tail(kTenant, store_->groups().last_commit(kTenant) + 1, 100).too_old);
+}
+
+TEST_P(Groups, RunsOfAGroupComeOnceEach) {
+  run({failure("a"), failure("a")});
+  clock_.advance_ms(1);
+  run({failure("b")});
+  clock_.advance_ms(1);
+  run({failure("a")});
+  RunQuery query;
+  query.range.limit = 1;
+  const auto first = store_->groups().cluster_runs(kTenant, model::cluster_key("a"), query);
+  ASSERT_THAT(first.items, SizeIs(1));
+  ASSERT_TRUE(first.next);
+  query.range.after = first.next;
+  const auto second = store_->groups().cluster_runs(kTenant, model::cluster_key("a"), query);
+  ASSERT_THAT(second.items, SizeIs(1));
+  EXPECT_LT(second.items[0].key, first.items[0].key);
+  EXPECT_FALSE(second.next);
+}
+
+TEST_P(Groups, MarksAreTheNewestAndCountTheOthers) {
+  for (int i = 0; i < 5; ++i) {
+    ChangeWrite write;
+    write.tenant = kTenant;
+    write.change.key = new_key();
+    write.change.id = model::make_change_id(write.change.key);
+    write.change.kind = "code";
+    write.change.document = "{}";
+    commit(std::move(write));
+    clock_.advance_ms(kMinute);
+  }
+  const ChangeMarks marks = store_->groups().change_marks(kTenant, all(), 3);
+  ASSERT_THAT(marks.changes, SizeIs(3));
+  EXPECT_EQ(marks.left_out, 2U);
+  EXPECT_LT(marks.changes[0].key, marks.changes[2].key) << "oldest first";
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, Groups, kEngines, kEngineName);
+
+}  // namespace
+}  // namespace runwarden::store
