@@ -15,7 +15,7 @@ namespace runwarden::intake {
 struct ChangeText {
   std::string kind;
   std::optional<std::int64_t> at_ms;
-  std::string document;  // the object as normalized, unknown members kept, without `changeId` and `receivedAt`
+  std::string document;  // the normalized object with unknown members, without `changeId` and `receivedAt`
 };
 
 struct PolicyText {
@@ -23,12 +23,12 @@ struct PolicyText {
   std::optional<std::string> revision;
   std::optional<std::string> author;
   std::optional<std::int64_t> at_ms;
-  std::string content;   // compact JSON; "null" where there is none
-  std::string document;  // as normalized, without what the service gives: `policyRevisionId`, `contentSha256`, `receivedAt`
+  std::string content;   // compact JSON; "null" if there is none
+  std::string document;  // normalized, without the members that the service assigns: `policyRevisionId`, `contentSha256`, `receivedAt`
 };
 
-// malformed_json, or validation_failed with every fault, or the record. `warnings` (may be null) is added to where the record was
-// read and something in it looks like a mistake.
+// Returns the record, or malformed_json, or validation_failed with all faults. Appends likely mistakes to `warnings` (may be null) if the
+// record is valid.
 Result<ChangeText> read_change(std::string_view json, int max_json_depth, std::vector<Warning>* warnings = nullptr);
 Result<PolicyText> read_policy(std::string_view json, int max_json_depth, std::vector<Warning>* warnings = nullptr);
 

@@ -23,7 +23,7 @@ constexpr Field kMetadataFields[] = {
 };
 constexpr Shape kMetadataShape{kMetadataFields, "metadata", {}, true};
 
-// One table for all types of event: a member has one type, whichever event it stands in.
+// One table for all event types: a member has the same type in every event.
 constexpr Field kEventFields[] = {
     {"type", Want::text, kType},
     {"eventId", Want::text, kEventId},
@@ -129,7 +129,7 @@ class EventsReader final : public ShapeReader {
     own_type_ = std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes);
   }
 
-  // An event of the client's own type has members of its own.
+  // An event of a custom type may have any members.
   bool warns_of(const Shape& shape) const override { return &shape != &kEventShape || !own_type_; }
 
   void take_event_id(const Field& field, std::string_view id) {
@@ -157,20 +157,20 @@ class EventsReader final : public ShapeReader {
   bool own_type_ = false;  // of the event being read
 };
 
-// The text of a JSON string member, still in quotes.
+// The text of a JSON string member, with its quotation marks.
 const std::string* find(const std::vector<JsonMember>& members, std::string_view name) {
   const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
   return found == members.end() ? nullptr : &found->json;
 }
 
-// Names of a run that only the service gives.
+// Run members that only the service sets.
 constexpr std::string_view kTaken[] = {"type", "eventId", "metadata", "runId", "steps"};
 
 bool is_taken(std::string_view name) {
   return std::find(std::begin(kTaken), std::end(kTaken), name) != std::end(kTaken);
 }
 
-// Puts a run together, event by event.
+// Assembles a run event by event.
 class RunOfEvents {
  public:
   void begin_with(std::string_view whole) {
@@ -180,7 +180,7 @@ class RunOfEvents {
       } else if (name == "metadata") {
         metadata_ = json_members(json);
       } else if (name == "outcomeSummary") {
-        last_output_ = std::move(json);  // what the model says after it takes its place
+        last_output_ = std::move(json);  // later output of the model replaces it
       } else if (name != "runId") {
         members_.push_back({name, std::move(json)});
       }
@@ -259,7 +259,7 @@ class RunOfEvents {
     }
   }
 
-  // Members under the step's names; a member that the event has under both names keeps the event's.
+  // Copies members under their step names. If the event has both names, the event's name wins.
   void step(const std::vector<JsonMember>& event, const Names& names, const std::string& kind) {
     std::vector<JsonMember> members;
     if (!kind.empty()) members.push_back({"stepKind", kind});
@@ -280,7 +280,7 @@ class RunOfEvents {
   std::vector<JsonMember> members_;   // of the run
   std::vector<JsonMember> metadata_;  // of the run
   std::vector<std::string> steps_;
-  std::string last_output_;  // text of the last model_output, in quotes
+  std::string last_output_;  // text of the last model_output, with quotation marks
 };
 
 }  // namespace
@@ -297,7 +297,7 @@ AssembledRun assemble_run(std::string_view run_id, const std::vector<std::string
   return {run.json(run_id), run.has("outcomeSummary") ? model::OutcomeFrom::told : model::OutcomeFrom::last_output};
 }
 
-// The same rules as RunOfEvents goes by.
+// Must follow the same rules as RunOfEvents.
 model::EventOutline outline_of(const Event& event) {
   using Kind = model::EventOutline::Kind;
   const bool starts = event.type == "run_started";

@@ -1,4 +1,4 @@
-// Reads a request of streamed events, and turns the events of a run into the JSON of a run. Pure; any thread.
+// Reads requests of streamed events, and assembles the JSON of a run from its events. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace runwarden::intake {
 
 struct Event {
-  std::string json;  // normalized: known members of their types, unknown ones kept
+  std::string json;  // normalized, with unknown members
   std::string type;
   std::string event_id;   // empty: none
   bool finishes = false;  // run_finished: resolves the run
@@ -30,15 +30,15 @@ struct EventLimits {
   std::size_t max_events = 100'000;  // in one request
 };
 
-// The request, or malformed_json, or validation_failed with every fault.
-// `warnings` (may be null) is added to where the request was read and something in it looks like a mistake.
+// Returns the request, or malformed_json, or validation_failed with all faults. Appends likely mistakes to `warnings` (may be null) if the
+// request is valid.
 Result<EventsRequest> read_events(std::string_view json, const EventLimits& limits, std::vector<Warning>* warnings = nullptr);
 
-// What an event adds to the outline of its run.
+// The contribution of an event to the outline of its run.
 model::EventOutline outline_of(const Event& event);
 
-// The JSON of the run that the events make, in the order given: what read_run takes. `events` are Event::json. `whole`: the
-// document of a run that came whole, which the events continue; empty: none.
+// Assembles the JSON of a run, as read_run expects it, from its events (Event::json) in the given order. `whole`: the document of a run
+// sent whole that the events continue; empty: none.
 struct AssembledRun {
   std::string json;
   model::OutcomeFrom outcome = model::OutcomeFrom::last_output;

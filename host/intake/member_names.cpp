@@ -10,13 +10,13 @@
 namespace runwarden::intake {
 namespace {
 
-constexpr std::size_t kLongestName = 40;  // of those that are compared
+constexpr std::size_t kLongestName = 40;  // longest name that is compared
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// In lower case, without what parts words: userRequestText, user_request_text and User-Request-Text are one.
+// In lower case without word separators: userRequestText, user_request_text and User-Request-Text become equal.
 std::string folded(std::string_view name) {
   std::string text;
   for (const char c : name) {
@@ -25,12 +25,12 @@ std::string folded(std::string_view name) {
   return text;
 }
 
-// The names that the service knows part words by capitals alone.
+// Known names separate words by capitals only.
 bool folds_to(std::string_view known, std::string_view plain) {
   return std::equal(known.begin(), known.end(), plain.begin(), plain.end(), [](char a, char b) { return lower(a) == b; });
 }
 
-// A bit for each letter that is in it.
+// One bit for each letter it contains.
 std::uint32_t letters_of(std::string_view name) {
   std::uint32_t letters = 0;
   for (const char c : name) letters |= std::uint32_t{1} << (static_cast<unsigned char>(lower(c)) & 31);
@@ -56,12 +56,12 @@ const Field* other_spelling(const Shape& shape, std::string_view name) {
   return nullptr;
 }
 
-// How many letters may differ before it is another word.
+// How many letters a typo may change.
 std::size_t most_edits(std::size_t length) {
   return length >= 8 ? 2 : length >= 4 ? 1 : 0;
 }
 
-// Short words turn into others by one letter: of those, one too many, one missing or two swapped is a slip, another letter is not.
+// One letter can turn a short word into another word. For short words, only an extra, missing or swapped letter counts as a typo.
 bool is_other_word(std::string_view known, std::string_view name) {
   return known.size() < 6 && known.size() == name.size() && !std::is_permutation(known.begin(), known.end(), name.begin(), name.end());
 }
@@ -74,7 +74,7 @@ const Field* near_by_letters(const Shape& shape, std::string_view name) {
     const std::size_t most = most_edits(field.name.size());
     const std::size_t longer = std::max(field.name.size(), name.size());
     if (is_alias_field(field) || longer - std::min(field.name.size(), name.size()) > most) continue;
-    // An edit takes one letter away and adds one at most: most names are seen to be too far by that.
+    // An edit removes and adds at most one letter, which rules out most names cheaply.
     if (static_cast<std::size_t>(std::popcount(letters_of(field.name) ^ letters)) > 2 * most) continue;
     const std::string known = folded(field.name);
     if (is_other_word(known, name)) continue;

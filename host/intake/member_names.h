@@ -1,4 +1,4 @@
-// The member of a shape that an unknown member's name was probably meant for. Pure; any thread.
+// Finds the known member that an unknown member's name was probably meant for. Pure; any thread.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace runwarden::intake {
 
-// By another spelling (user_request_text), another word (Shape::aliases) or a slip of one or two letters (userRequstText); null:
-// the name is near none. Of a shape with `free_names` only the other spellings and words count.
+// Recognizes another spelling (user_request_text), an alias (Shape::aliases) or a typo of one or two letters (userRequstText). Null if none
+// matches. For a shape with `free_names`, typos do not count.
 const Field* meant_field(const Shape& shape, std::string_view name);
 
 }  // namespace runwarden::intake

@@ -1,4 +1,4 @@
-// What a runId may be: 1 to 256 bytes of text without control characters. Pure; any thread.
+// Validates a runId: 1 to 256 bytes of text without control characters. Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace runwarden::intake {
 
-// What is wrong with it (without a pointer), or nothing.
+// The fault, without a pointer; empty if the id is valid.
 std::optional<FieldFault> run_id_fault(std::string_view id);
 
 }  // namespace runwarden::intake

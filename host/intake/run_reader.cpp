@@ -152,7 +152,7 @@ constexpr Alias kRunAliases[] = {
 };
 constexpr Shape kRunShape{kRunFields, "a run", kRunAliases};
 
-// The value that the best-ranked of several names gave; rank 0 is the name itself.
+// The value from the best-ranked of several names; rank 0 is the primary name.
 template <class T>
 struct Ranked {
   std::optional<T> value;
@@ -206,7 +206,7 @@ class RunReader final : public ShapeReader {
     if (&shape == &kRunShape) end_run();
   }
 
-  // JSON may spell a NUL (\u0000). The document keeps it; detectors are promised texts without, and see U+FFFD in its place.
+  // JSON can express NUL (\u0000). The document keeps it; detectors see U+FFFD instead, because the ABI promises text without NUL.
   model::Text shown(model::Text text) {
     if (text.find('\0') == model::Text::npos) return text;
     std::string without;
@@ -341,7 +341,7 @@ class RunReader final : public ShapeReader {
   Run& run_;
   const RunLimits& limits_;
   std::string_view id_if_absent_;
-  std::vector<std::pair<std::size_t, std::size_t>> spans_;  // of each step in the document: start and length
+  std::vector<std::pair<std::size_t, std::size_t>> spans_;  // start and length of each step in the document
   bool too_many_ = false;
   model::Text model_;
   Ranked<double> cost_;

@@ -1,4 +1,4 @@
-// Turns the JSON of one run into a model::Run. Pure; any thread.
+// Parses the JSON of one run into a model::Run. Pure; any thread.
 #pragma once
 
 #include <string_view>
@@ -12,12 +12,11 @@ namespace runwarden::intake {
 
 struct RunLimits {
   int max_json_depth = 64;
-  std::size_t max_steps = 100'000;  // bounds the memory a small body can ask for
+  std::size_t max_steps = 100'000;  // limits the memory that a small body can claim
 };
 
-// The normalized run, or malformed_json, or validation_failed with every fault. `id_if_absent` (may be empty: none) becomes
-// the runId of a run that has none.
-// `warnings` (may be null) is added to where the run was read and something in it looks like a mistake.
+// Returns the normalized run, or malformed_json, or validation_failed with all faults. A run without a runId gets `id_if_absent` (empty:
+// none). Appends likely mistakes to `warnings` (may be null) if the run is valid.
 Result<model::Run> read_run(std::string_view json, const RunLimits& limits, std::string_view id_if_absent,
                             std::vector<Warning>* warnings = nullptr);
 

@@ -9,8 +9,7 @@
 namespace runwarden::intake {
 namespace {
 
-// Unknown names of a document that are compared with the known ones, and such slips in the objects that are open: a document may
-// hold very many.
+// Limits on unknown names compared with known ones, and on recorded typos in open objects, because a document may have very many.
 constexpr std::size_t kMostNamesJudged = 64;
 constexpr std::size_t kMostSlips = 64;
 
@@ -40,7 +39,7 @@ std::string_view name_of(Want want) {
   }
 }
 
-// Most names differ in length or in their first letter: that is cheaper to see than by a call.
+// Most names differ in length or first letter, which is cheaper to check than a call.
 bool same_name(std::string_view known, std::string_view name) {
   return known.size() == name.size() && known.front() == name.front() && known == name;
 }
@@ -66,7 +65,7 @@ std::string escaped_for_pointer(std::string_view name) {
   return text;
 }
 
-// "502" for 502, 502.0 and 5.02e2; other numbers as they were written.
+// "502" for 502, 502.0 and 5.02e2; other numbers as written.
 std::string decimal_text(const JsonScalar& value) {
   const bool whole = value.number == std::floor(value.number) && std::fabs(value.number) <= kMaxCount;
   return whole ? std::to_string(static_cast<std::int64_t>(value.number)) : std::string(value.text);
@@ -152,7 +151,7 @@ void ShapeReader::note_unknown(std::string_view name) {
   if (const Field* meant = meant_by(*frames_.back().shape, name)) slips_.push_back({std::string(name), meant});
 }
 
-// What a document calls its members it mostly calls them in every step.
+// Steps mostly repeat the same unknown names, so cache the results.
 const Field* ShapeReader::meant_by(const Shape& shape, std::string_view name) {
   for (const JudgedName& one : judged_names_) {
     if (one.shape == &shape && one.name == name) return one.meant;

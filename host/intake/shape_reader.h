@@ -1,8 +1,7 @@
-// Reads a JSON document of a known shape from events, in one pass: hands known members on by type, writes the normalized
-// document beside it (unknown members kept as they came), and notes every fault with its JSON Pointer. If asked, it also warns of
-// unknown members whose names are near those of known ones.
+// Reads a JSON document of a known shape in one pass: passes known members on by type, writes the normalized document (with unknown members
+// unchanged), and records each fault with its JSON Pointer. Optionally warns of unknown members that resemble known ones.
 //
-// A reader is used for one document, on one thread. Shapes are tables; who derives says what the members mean.
+// One reader per document; one thread. Shapes are tables; derived classes define the meaning of members.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +19,20 @@
 
 namespace runwarden::intake {
 
-// What a member may be. A member that is `lenient` is an alias: of another type it is just an unknown member.
+// The type of a member. A `lenient` member is an alias: with another type it counts as unknown.
 enum class Want : std::uint8_t {
   text,
-  text_or_json,       // a string, or any JSON value, kept as its compact text; null is absent
+  text_or_json,       // a string, or any JSON value as compact text; null counts as absent
   text_or_json_null,  // the same, but null is the text "null"
-  json,               // any JSON value, kept as its compact text (a string with its quotes)
+  json,               // any JSON value as compact text (strings with quotation marks)
   boolean,
-  code,    // string, or a number kept as its decimal text
+  code,    // a string, or a number as decimal text
   count,   // integer from 0 to 2^53
   amount,  // number >= 0
   time,    // RFC 3339, normalized to UTC milliseconds
   object,
   array_of_objects,
-  ignored,  // server-owned: dropped, whatever it is
+  ignored,  // server-owned: dropped
   lenient_count,
   lenient_amount,
   lenient_object,
@@ -44,11 +43,11 @@ struct Shape;
 struct Field {
   std::string_view name;
   Want want;
-  std::uint8_t slot;             // which member it is, to who derives
+  std::uint8_t slot;             // identifies the member to the derived class
   const Shape* inner = nullptr;  // of objects and arrays of objects
 };
 
-// Another word for a known member, which clients may try. It has no meaning: they are told of the known one.
+// A name that clients may mistake for a known member. It has no effect except a warning that names the known member.
 struct Alias {
   std::string_view name;
   std::string_view field;
@@ -58,7 +57,7 @@ struct Shape {
   std::span<const Field> fields;  // at most 64
   std::string_view noun;          // for error texts: "a step"
   std::span<const Alias> aliases = {};
-  bool free_names = false;  // clients put members of their own there: a name that is only similar is no slip
+  bool free_names = false;  // clients add members of their own: similar names are not typos
 };
 
 struct FieldValue {
@@ -70,28 +69,28 @@ struct FieldValue {
 
 class ShapeReader : private JsonEvents {
  public:
-  // Faults beyond this many are counted but not kept.
+  // Further faults are counted but not stored.
   static constexpr std::size_t kMaxFaults = 1000;
 
-  // Warnings of one document at most; names that are the same in many objects of a kind are one warning.
+  // The most warnings for one document. The same name in many objects of a kind is one warning.
   static constexpr std::size_t kMaxWarnings = 10;
 
-  // `warnings`: where to add them; null: nobody wants them. It has to outlive the reader.
+  // Appends to `warnings`, which outlives the reader; null: no warnings.
   ShapeReader(const Shape& root, TextArena& arena, std::vector<Warning>* warnings = nullptr)
       : root_(root), arena_(arena), document_writer_(document_), warnings_(warnings) {}
 
  protected:
-  // malformed_json, or validation_failed with every fault, or nothing wrong.
+  // Returns malformed_json, or validation_failed with all faults, or success.
   Status read(std::string_view json, int max_depth);
 
-  virtual void begin() {}  // a document begins, or begins anew: whatever was taken so far counts for nothing
+  virtual void begin() {}  // a document starts or restarts: discard everything so far
   virtual void enter(const Shape&) {}
   virtual void enter_array(const Field&) {}
   virtual void take(const Shape&, const Field&, const FieldValue&) {}
-  virtual bool warns_of(const Shape&) const { return true; }  // whether the names in the object that is about to be closed are judged
-  virtual void leave(const Shape&) {}                         // the object is about to be closed: members may still be added
+  virtual bool warns_of(const Shape&) const { return true; }  // whether to check names in the object that is about to close
+  virtual void leave(const Shape&) {}                         // the object is about to close: members may still be added
 
-  // A fault of the member of that name in the object being read; an empty name means the object itself.
+  // Records a fault of that member of the current object; an empty name means the object itself.
   void fault(std::string_view name, std::string code, std::string detail);
 
   JsonWriter& document() { return document_writer_; }
@@ -103,14 +102,14 @@ class ShapeReader : private JsonEvents {
 
   struct Frame {
     const Shape* shape;
-    const Field* as;     // the member it was entered by; null for the root
+    const Field* as;     // the member that contains it; null for the root
     bool array;          // the array around the objects of `shape`
-    std::size_t index;   // array: elements begun; object in an array: its own place
-    std::uint64_t seen;  // known members seen, by place in the table
-    std::size_t slips;   // how many slips_ there were when it began
+    std::size_t index;   // array: elements begun; object in an array: its index
+    std::uint64_t seen;  // known members seen, by index in the table
+    std::size_t slips;   // size of slips_ when it began
   };
 
-  // An unknown member whose name is near that of a known one, until the object ends: it may have the known one, too.
+  // An unknown member that resembles a known one. Kept until the object ends, because it may also have the known one.
   struct Slip {
     std::string name;
     const Field* meant;
@@ -124,7 +123,7 @@ class ShapeReader : private JsonEvents {
   struct JudgedName {
     const Shape* shape;
     std::string name;
-    const Field* meant;  // null: near none
+    const Field* meant;  // null: none
   };
 
   enum class Bracket : std::uint8_t { object, array };
@@ -163,15 +162,15 @@ class ShapeReader : private JsonEvents {
   std::optional<JsonWriter> capture_writer_;
   std::vector<Frame> frames_;
   Mode mode_ = Mode::shape;
-  int depth_ = 0;                       // of containers within a copied, captured or skipped value
+  int depth_ = 0;                       // nesting inside a copied, captured or skipped value
   std::vector<Bracket> open_brackets_;  // of those containers
-  const Field* member_ = nullptr;       // whose value comes next; null: an unknown member
+  const Field* member_ = nullptr;       // the member whose value is next; null: unknown
   std::vector<FieldFault> faults_;
   std::size_t fault_count_ = 0;
   std::optional<Error> stopped_;
   std::vector<Warning>* warnings_;
-  std::vector<Slip> slips_;             // of the objects that are open
-  std::vector<FoundSlip> found_slips_;  // of those that have ended
+  std::vector<Slip> slips_;             // of open objects
+  std::vector<FoundSlip> found_slips_;  // of closed objects
   std::vector<JudgedName> judged_names_;
 };
 

@@ -1,4 +1,4 @@
-// What the words of a step mean: the published lists of kinds and statuses. Pure; any thread.
+// The meaning of step kinds and statuses, by the published lists. Pure; any thread.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace runwarden::intake {
 
-// The kind a client's stepKind names, without regard to case; other where it is none of the known words.
+// The kind named by stepKind, case-insensitively; `other` for an unknown word.
 model::StepKind step_kind(std::string_view text);
 
-// Whether the status says failed (the published failed set), or says that all went well; unknown otherwise. Without regard to case.
+// Whether the status means failure (the published set) or success; unknown otherwise. Case-insensitive.
 model::Outcome status_outcome(std::string_view status);
 
-// `0`, empty, `ok` and `none` are no error, without regard to case.
+// False for `0`, empty, `ok` and `none`, case-insensitively.
 bool is_no_error(std::string_view error_code);
 
 }  // namespace runwarden::intake

@@ -44,7 +44,7 @@ std::string seen(std::string_view bytes, std::size_t piece) {
         must(!head.path.empty(), "a request has a path", bytes);
         told += head.path + "?" + head.query;
         http::BodyPlan plan;
-        plan.gzip = parser->framing().gzip;
+        plan.coding = parser->framing().coding;
         plan.max_body_bytes = 16 * 1024;
         plan.expected_bytes = parser->framing().content_length;
         body.emplace(plan);

@@ -1,0 +1,517 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/json_events.h"
+#include "base/utf8.h"
+#include "intake/otlp/decode.h"
+
+namespace runwarden::intake::otlp {
+namespace {
+
+constexpr int kMostDepth = 1000;       // that parse_json is asked for
+constexpr int kEnvelopeDepth = 16;     // of the request around its attributes
+constexpr int kDepthOfAValue = 5;      // {"kvlistValue":{"values":[{"value":{ for each level of an attribute
+constexpr std::size_t kMostOrigins = 100'000;  // values of all resources of a request whose spans stand before them
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// The id in lower case; empty where it is none of that many digits, or all zeros.
+std::string id_of(std::string_view text, std::size_t digits) {
+  if (text.size() != digits || text.find_first_not_of('0') == std::string_view::npos) return {};
+  std::string id;
+  for (const char c : text) {
+    const int digit = hex_digit(c);
+    if (digit < 0) return {};
+    id += "0123456789abcdef"[digit];
+  }
+  return id;
+}
+
+template <class Integer>
+std::optional<Integer> integer_of(const JsonScalar& value) {
+  Integer number = 0;
+  const char* const end = value.text.data() + value.text.size();
+  const auto read = std::from_chars(value.text.data(), end, number);
+  if (read.ec == std::errc() && read.ptr == end && !value.text.empty()) return number;
+  const bool whole = value.type == JsonScalar::Type::number && value.number == std::floor(value.number);
+  const auto most = static_cast<double>(std::numeric_limits<Integer>::max());
+  const auto least = static_cast<double>(std::numeric_limits<Integer>::min());
+  if (!whole || value.number < least || value.number >= most) return std::nullopt;
+  return static_cast<Integer>(value.number);
+}
+
+// A double as protobuf's JSON mapping writes it: a number, or a string of one, "NaN" or "Infinity".
+double number_of(const JsonScalar& value) {
+  if (value.type == JsonScalar::Type::number) return value.number;
+  if (value.text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (value.text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  double number = 0;
+  const char* const end = value.text.data() + value.text.size();
+  const auto read = std::from_chars(value.text.data(), end, number);
+  const bool good = read.ec == std::errc() && read.ptr == end && !value.text.empty();
+  return good ? number : std::numeric_limits<double>::quiet_NaN();
+}
+
+// Base64 (RFC 4648, section 4 or 5), as far as it is good.
+std::string from_base64(std::string_view text) {
+  std::string out;
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (const char c : text) {
+    int digit = -1;
+    if (c >= 'A' && c <= 'Z') digit = c - 'A';
+    if (c >= 'a' && c <= 'z') digit = c - 'a' + 26;
+    if (c >= '0' && c <= '9') digit = c - '0' + 52;
+    if (c == '+' || c == '-') digit = 62;
+    if (c == '/' || c == '_') digit = 63;
+    if (digit < 0) break;
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    out += static_cast<char>(bits >> held & 255);
+  }
+  return out;
+}
+
+struct KnownOrigin {
+  std::vector<KeyValue> resource;
+  std::vector<std::string> scopes;
+};
+
+class RequestReader final : public JsonEvents {
+ public:
+  enum class Pass : std::uint8_t { spans, origins };
+
+  RequestReader(const DecodeLimits& limits, SpanSink& sink, Pass pass, const std::vector<KnownOrigin>* known)
+      : limits_(limits), sink_(sink), pass_(pass), known_(known) {}
+
+  bool origin_came_late() const { return origin_came_late_; }
+  std::optional<Error>& fault() { return fault_; }
+  std::vector<KnownOrigin> take_origins() { return std::move(origins_); }
+
+  bool scalar(const JsonScalar& value) override {
+    if (skipping_ > 0) return true;
+    if (frames_.empty()) return stop("the body is no JSON object");
+    take_scalar(frames_.back(), value);
+    return true;
+  }
+
+  bool open_object() override {
+    if (!enter()) return false;
+    if (skipping_ > 0) return skip();
+    if (frames_.empty()) return push({In::request});
+    const Frame& at = frames_.back();
+    switch (at.in) {
+      case In::resource_spans_list: return begin_resource();
+      case In::resource_spans: return key_ == "resource" ? begin_origin(In::resource, saw_scopes_) : skip();
+      case In::scope_spans_list: return begin_scope();
+      case In::scope_spans: return key_ == "scope" ? begin_origin(In::scope, saw_spans_) : skip();
+      case In::spans: return begin_span();
+      case In::span: return key_ == "status" ? push({In::status}) : skip();
+      case In::events: return begin_event();
+      case In::attributes: return begin_pair(at);
+      case In::pair: return key_ == "value" ? push({In::value, nullptr, &at.pairs->back().value, at.depth}) : skip();
+      case In::value:
+        if (key_ == "arrayValue") return begin_container(at, AnyValue::Kind::list);
+        if (key_ == "kvlistValue") return begin_container(at, AnyValue::Kind::map);
+        return skip();
+      case In::items: return begin_item(at);
+      default: return skip();
+    }
+  }
+
+  bool open_array() override {
+    if (!enter()) return false;
+    if (skipping_ > 0) return skip();
+    if (frames_.empty()) return stop("the body is no JSON object");
+    const Frame& at = frames_.back();
+    const bool attributes = key_ == "attributes";
+    switch (at.in) {
+      case In::request: return key_ == "resourceSpans" ? push({In::resource_spans_list}) : skip();
+      case In::resource_spans:
+        if (key_ != "scopeSpans") return skip();
+        saw_scopes_ = true;
+        return push({In::scope_spans_list});
+      case In::resource: return attributes ? push({In::attributes, &resource_, nullptr, 0}) : skip();
+      case In::scope_spans:
+        if (key_ != "spans") return skip();
+        saw_spans_ = true;
+        return pass_ == Pass::origins ? skip() : push({In::spans});
+      case In::span:
+        if (attributes) return push({In::attributes, &span_.attributes, nullptr, 0});
+        return key_ == "events" ? push({In::events}) : skip();
+      case In::event: return attributes ? push({In::attributes, &span_.events.back().attributes, nullptr, 0}) : skip();
+      case In::list: return key_ == "values" ? push({In::items, nullptr, at.value, at.depth}) : skip();
+      case In::map: return key_ == "values" ? push({In::attributes, &at.value->members, nullptr, at.depth}) : skip();
+      default: return skip();
+    }
+  }
+
+  bool key(std::string_view name) override {
+    if (skipping_ == 0) key_ = name;
+    return true;
+  }
+
+  bool close() override {
+    --depth_;
+    if (skipping_ > 0) {
+      --skipping_;
+      return true;
+    }
+    const In in = frames_.back().in;
+    frames_.pop_back();
+    if (in == In::span) end_span();
+    return in != In::resource || pass_ != Pass::origins || keep_resource();
+  }
+
+  void restart() override {
+    frames_.clear();
+    origins_.clear();
+    key_.clear();
+    skipping_ = depth_ = 0;
+    resources_ = scopes_ = origin_values_ = 0;
+    origin_came_late_ = false;
+    fault_.reset();
+    sink_.restart();
+  }
+
+ private:
+  enum class In : std::uint8_t {
+    request,
+    resource_spans_list,
+    resource_spans,
+    resource,
+    scope_spans_list,
+    scope_spans,
+    scope,
+    spans,
+    span,
+    status,
+    events,
+    event,
+    attributes,  // a list of key and value, into `pairs`
+    pair,        // one of them, the last of `pairs`
+    value,       // an AnyValue, into `value`
+    list,        // {"values": [...]} of a list
+    items,
+    map,  // and of a map
+  };
+  struct Frame {
+    In in = In::request;
+    std::vector<KeyValue>* pairs = nullptr;
+    AnyValue* value = nullptr;
+    int depth = 0;  // of values
+  };
+
+  bool push(Frame frame) {
+    frames_.push_back(frame);
+    key_.clear();
+    return true;
+  }
+
+  bool skip() {
+    ++skipping_;
+    return true;
+  }
+
+  bool stop(std::string why) {
+    fault_ = Error{Code::bad_request, std::move(why) + "; send an ExportTraceServiceRequest in OTLP's JSON encoding", {}, {}};
+    return false;
+  }
+
+  bool enter() {
+    const int most = std::min(kMostDepth - 1, kEnvelopeDepth + kDepthOfAValue * (limits_.max_value_depth + 1));
+    return ++depth_ <= most || stop("the JSON is nested deeper than attributes of limits.max_json_depth (" +
+                                    std::to_string(limits_.max_value_depth) + ") levels need");
+  }
+
+  bool begin_resource() {
+    saw_scopes_ = false;
+    resource_.clear();
+    budget_ = limits_.max_resource_values;
+    value_fault_.clear();
+    scopes_ = 0;
+    if (pass_ == Pass::origins) origins_.emplace_back();
+    if (known_ != nullptr && resources_ < known_->size()) resource_ = (*known_)[resources_].resource;
+    ++resources_;
+    return push({In::resource_spans});
+  }
+
+  bool begin_scope() {
+    saw_spans_ = false;
+    scope_.clear();
+    if (pass_ == Pass::origins) {
+      if (++origin_values_ > kMostOrigins) return stop("it has too many scopes that stand after their spans");
+      origins_.back().scopes.emplace_back();
+    }
+    const bool is_known = known_ != nullptr && resources_ <= known_->size() && scopes_ < (*known_)[resources_ - 1].scopes.size();
+    if (is_known) scope_ = (*known_)[resources_ - 1].scopes[scopes_];
+    ++scopes_;
+    return push({In::scope_spans});
+  }
+
+  // The resource or scope of spans: where they stood before it, the request is read in two passes.
+  bool begin_origin(In in, bool late) {
+    if (known_ != nullptr) return skip();
+    if (late && pass_ == Pass::spans) {
+      origin_came_late_ = true;
+      return false;
+    }
+    return push({in});
+  }
+
+  bool keep_resource() {
+    origin_values_ += resource_.size();
+    if (origin_values_ > kMostOrigins) return stop("it has too many resources that stand after their spans");
+    origins_.back().resource = std::move(resource_);
+    resource_ = {};
+    return true;
+  }
+
+  bool begin_span() {
+    span_ = {};
+    budget_ = limits_.max_values;
+    value_fault_.clear();
+    return push({In::span});
+  }
+
+  bool begin_event() {
+    if (!take_value()) return skip();
+    span_.events.emplace_back();
+    return push({In::event});
+  }
+
+  bool begin_pair(const Frame& at) {
+    if (!take_value()) return skip();
+    at.pairs->emplace_back();
+    return push({In::pair, at.pairs, nullptr, at.depth});
+  }
+
+  bool begin_item(const Frame& at) {
+    if (!take_value()) return skip();
+    at.value->items.emplace_back();
+    return push({In::value, nullptr, &at.value->items.back(), at.depth});
+  }
+
+  bool begin_container(const Frame& at, AnyValue::Kind kind) {
+    if (at.depth >= limits_.max_value_depth) {
+      note("has an attribute nested deeper than limits.max_json_depth (" + std::to_string(limits_.max_value_depth) + ")");
+      return skip();
+    }
+    *at.value = {};
+    at.value->kind = kind;
+    return push({kind == AnyValue::Kind::list ? In::list : In::map, nullptr, at.value, at.depth + 1});
+  }
+
+  bool take_value() {
+    if (budget_ > 0) return budget_-- > 0;
+    note("has more attributes and values than a span may have");
+    return false;
+  }
+
+  void note(std::string fault) {
+    if (value_fault_.empty()) value_fault_ = std::move(fault);
+  }
+
+  void take_scalar(const Frame& at, const JsonScalar& value) {
+    const bool text = value.type == JsonScalar::Type::string;
+    switch (at.in) {
+      case In::scope:
+        if (!text || key_ != "name") return;
+        scope_ = value.text;
+        if (pass_ == Pass::origins) origins_.back().scopes.back() = scope_;
+        return;
+      case In::span: return take_of_span(value);
+      case In::status:
+        if (text && key_ == "message") span_.status_message = value.text;
+        if (key_ == "code") span_.status = status_of(value);
+        return;
+      case In::event:
+        if (text && key_ == "name") span_.events.back().name = value.text;
+        return;
+      case In::pair:
+        if (text && key_ == "key") at.pairs->back().key = value.text;
+        return;
+      case In::value: return take_value(*at.value, value);
+      default: return;
+    }
+  }
+
+  static StatusCode status_of(const JsonScalar& value) {
+    if (value.text == "STATUS_CODE_ERROR") return StatusCode::error;
+    if (value.text == "STATUS_CODE_OK") return StatusCode::ok;
+    const auto code = integer_of<std::int64_t>(value);
+    if (!code) return StatusCode::unset;
+    return *code == 2 ? StatusCode::error : *code == 1 ? StatusCode::ok : StatusCode::unset;
+  }
+
+  void take_of_span(const JsonScalar& value) {
+    const bool text = value.type == JsonScalar::Type::string;
+    if (text && key_ == "traceId") span_.trace_id = id_of(value.text, 32);
+    if (text && key_ == "spanId") span_.span_id = id_of(value.text, 16);
+    if (text && key_ == "parentSpanId") span_.parent_span_id = id_of(value.text, 16);
+    if (text && key_ == "name") span_.name = value.text;
+    if (key_ == "startTimeUnixNano") span_.start_ns = integer_of<std::uint64_t>(value).value_or(0);
+    if (key_ == "endTimeUnixNano") span_.end_ns = integer_of<std::uint64_t>(value).value_or(0);
+    if (key_ == "flags") span_.flags = integer_of<std::uint32_t>(value).value_or(0);
+  }
+
+  void take_value(AnyValue& into, const JsonScalar& value) {
+    const bool text = value.type == JsonScalar::Type::string;
+    if (text && key_ == "stringValue") {
+      into = {};
+      into.kind = AnyValue::Kind::text;
+      into.text = value.text;
+    } else if (key_ == "boolValue" && value.type == JsonScalar::Type::boolean) {
+      into = {};
+      into.kind = AnyValue::Kind::boolean;
+      into.boolean = value.boolean;
+    } else if (key_ == "intValue") {
+      if (const auto integer = integer_of<std::int64_t>(value)) {
+        into = {};
+        into.kind = AnyValue::Kind::integer;
+        into.integer = *integer;
+      }
+    } else if (key_ == "doubleValue" && value.type != JsonScalar::Type::boolean) {
+      into = {};
+      into.kind = AnyValue::Kind::number;
+      into.number = number_of(value);
+    } else if (text && key_ == "bytesValue") {
+      into = {};
+      into.kind = AnyValue::Kind::bytes;
+      into.text = from_base64(value.text);
+    }
+  }
+
+  void end_span() {
+    if (span_.trace_id.empty()) {
+      span_.fault = "has a traceId that is not 32 hexadecimal digits, not all zero";
+    } else if (span_.span_id.empty()) {
+      span_.fault = "has a spanId that is not 16 hexadecimal digits, not all zero";
+    } else {
+      span_.fault = std::move(value_fault_);
+    }
+    value_fault_.clear();
+    sink_.take(span_, {resource_, scope_});
+  }
+
+  const DecodeLimits& limits_;
+  SpanSink& sink_;
+  const Pass pass_;
+  const std::vector<KnownOrigin>* known_;
+  std::vector<Frame> frames_;
+  std::string key_;  // of the value that comes next, in the object opened last
+  int skipping_ = 0;
+  int depth_ = 0;
+  std::vector<KeyValue> resource_;
+  std::string scope_;
+  Span span_;
+  std::size_t budget_ = 0;
+  std::string value_fault_;
+  bool saw_scopes_ = false;
+  bool saw_spans_ = false;
+  std::size_t resources_ = 0;
+  std::size_t scopes_ = 0;
+  std::size_t origin_values_ = 0;
+  std::vector<KnownOrigin> origins_;
+  bool origin_came_late_ = false;
+  std::optional<Error> fault_;
+};
+
+bool is_lone_surrogate(std::string_view text, std::size_t at, std::size_t& length) {
+  const auto unit_at = [&](std::size_t from) -> int {
+    if (text.size() < from + 6 || text[from] != '\\' || text[from + 1] != 'u') return -1;
+    int unit = 0;
+    for (std::size_t i = from + 2; i < from + 6; ++i) {
+      const int digit = hex_digit(text[i]);
+      if (digit < 0) return -1;
+      unit = unit * 16 + digit;
+    }
+    return unit;
+  };
+  const int unit = unit_at(at);
+  length = 6;
+  if (unit < 0xD800 || unit > 0xDFFF) return false;
+  const int next = unit < 0xDC00 ? unit_at(at + 6) : -1;
+  if (next < 0xDC00 || next > 0xDFFF) return true;
+  length = 12;
+  return false;
+}
+
+// The text as JSON where only this kept it from being any: halves of surrogate pairs, bytes that are not UTF-8, and the words that some
+// encoders write for numbers that JSON has no text for.
+std::string mended(std::string_view text) {
+  constexpr std::string_view kNoNumbers[] = {"-Infinity", "Infinity", "NaN"};
+  std::string out;
+  out.reserve(text.size());
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    std::size_t length = 1;
+    if (in_string && c == '\\') {
+      const bool lone = is_lone_surrogate(text, at, length);
+      const bool unit = at + 1 < text.size() && text[at + 1] == 'u';
+      if (!unit) length = std::min<std::size_t>(2, text.size() - at);
+      out.append(lone ? kReplacement : text.substr(at, length));
+      at += length;
+      continue;
+    }
+    if (c == '"') in_string = !in_string;
+    if (!in_string && (c == 'N' || c == 'I' || c == '-')) {
+      const auto* const word = std::find_if(std::begin(kNoNumbers), std::end(kNoNumbers),
+                                            [&](std::string_view one) { return text.substr(at).starts_with(one); });
+      if (word != std::end(kNoNumbers)) {
+        out += "null";
+        at += word->size();
+        continue;
+      }
+    }
+    length = utf8_length_at(text, at);
+    out.append(length == 0 ? kReplacement : text.substr(at, length));
+    at += std::max<std::size_t>(length, 1);
+  }
+  return out;
+}
+
+Status read_in(std::string_view body, RequestReader& reader) {
+  Status read = parse_json(body, kMostDepth, reader);
+  if (reader.fault()) return std::move(*reader.fault());
+  return read;
+}
+
+Status read_request(std::string_view body, const DecodeLimits& limits, SpanSink& sink) {
+  RequestReader reader(limits, sink, RequestReader::Pass::spans, nullptr);
+  Status read = read_in(body, reader);
+  if (!read.ok() || !reader.origin_came_late()) return read;
+  sink.restart();
+  RequestReader origins(limits, sink, RequestReader::Pass::origins, nullptr);
+  if (Status found = read_in(body, origins); !found.ok()) return found;
+  const auto known = origins.take_origins();
+  RequestReader again(limits, sink, RequestReader::Pass::spans, &known);
+  return read_in(body, again);
+}
+
+}  // namespace
+
+Status decode_json(std::string_view body, const DecodeLimits& limits, SpanSink& sink) {
+  if (body.empty()) return Nothing{};
+  Status read = read_request(body, limits, sink);
+  if (read.ok() || read.error().code != Code::malformed_json) return read;
+  const std::string text = mended(body);
+  if (text == body) return read;
+  sink.restart();
+  return read_request(text, limits, sink);
+}
+
+}  // namespace runwarden::intake::otlp

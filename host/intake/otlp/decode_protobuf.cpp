@@ -1,0 +1,270 @@
+#include "base/hex.h"
+#include "base/protobuf.h"
+#include "intake/otlp/decode.h"
+
+namespace runwarden::intake::otlp {
+namespace {
+
+using Reader = protozero::pbf_reader;
+using protozero::pbf_wire_type;
+
+constexpr std::size_t kTraceIdBytes = 16;
+constexpr std::size_t kSpanIdBytes = 8;
+
+// Field numbers of opentelemetry-proto v1. Their wire type is checked together with the number: a known number with another wire type
+// is an unknown field.
+constexpr std::uint32_t tag(std::uint32_t field, pbf_wire_type type) {
+  return protozero::tag_and_type(field, type);
+}
+constexpr std::uint32_t bytes_tag(std::uint32_t field) {
+  return tag(field, pbf_wire_type::length_delimited);
+}
+
+std::string_view view_of(Reader& in) {
+  const auto view = in.get_view();
+  return {view.data(), view.size()};
+}
+
+// How many values a span or resource may still have.
+struct Budget {
+  std::size_t left = 0;
+  int max_depth = 0;
+  std::string fault;
+
+  bool take() {
+    if (left > 0) return left-- > 0;
+    if (fault.empty()) fault = "has more attributes and values than a span may have";
+    return false;
+  }
+};
+
+KeyValue read_key_value(Reader in, int depth, Budget& budget);
+
+void read_any_value(Reader in, int depth, Budget& budget, AnyValue& value) {
+  if (depth > budget.max_depth) {
+    if (budget.fault.empty())
+      budget.fault = "has an attribute nested deeper than limits.max_json_depth (" + std::to_string(budget.max_depth) + ")";
+    return;
+  }
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case bytes_tag(1): {
+        const auto text = view_of(in);
+        value = {};
+        value.kind = AnyValue::Kind::text;
+        value.text = text;
+        break;
+      }
+      case tag(2, pbf_wire_type::varint):
+        value = {};
+        value.kind = AnyValue::Kind::boolean;
+        value.boolean = in.get_bool();
+        break;
+      case tag(3, pbf_wire_type::varint):
+        value = {};
+        value.kind = AnyValue::Kind::integer;
+        value.integer = in.get_int64();
+        break;
+      case tag(4, pbf_wire_type::fixed64):
+        value = {};
+        value.kind = AnyValue::Kind::number;
+        value.number = in.get_double();
+        break;
+      case bytes_tag(5): {
+        Reader list = in.get_message();
+        value = {};
+        value.kind = AnyValue::Kind::list;
+        while (list.next()) {
+          if (list.tag_and_type() != bytes_tag(1)) {
+            list.skip();
+          } else {
+            const Reader item = list.get_message();
+            if (!budget.take()) return;
+            read_any_value(item, depth + 1, budget, value.items.emplace_back());
+          }
+        }
+        break;
+      }
+      case bytes_tag(6): {
+        Reader map = in.get_message();
+        value = {};
+        value.kind = AnyValue::Kind::map;
+        while (map.next()) {
+          if (map.tag_and_type() != bytes_tag(1)) {
+            map.skip();
+          } else {
+            const Reader member = map.get_message();
+            if (!budget.take()) return;
+            value.members.push_back(read_key_value(member, depth + 1, budget));
+          }
+        }
+        break;
+      }
+      case bytes_tag(7): {
+        const auto bytes = view_of(in);
+        value = {};
+        value.kind = AnyValue::Kind::bytes;
+        value.text = bytes;
+        break;
+      }
+      default: in.skip();
+    }
+  }
+}
+
+KeyValue read_key_value(Reader in, int depth, Budget& budget) {
+  KeyValue pair;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case bytes_tag(1): pair.key = view_of(in); break;
+      case bytes_tag(2): read_any_value(in.get_message(), depth, budget, pair.value); break;
+      default: in.skip();
+    }
+  }
+  return pair;
+}
+
+void add_attribute(Reader in, Budget& budget, std::vector<KeyValue>& attributes) {
+  if (budget.take()) attributes.push_back(read_key_value(in, 0, budget));
+}
+
+SpanEvent read_event(Reader in, Budget& budget) {
+  SpanEvent event;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case bytes_tag(2): event.name = view_of(in); break;
+      case bytes_tag(3): add_attribute(in.get_message(), budget, event.attributes); break;
+      default: in.skip();
+    }
+  }
+  return event;
+}
+
+void read_status(Reader in, Span& span) {
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case bytes_tag(2): span.status_message = view_of(in); break;
+      case tag(3, pbf_wire_type::varint): {
+        const std::int32_t code = in.get_enum();
+        span.status = code == 2 ? StatusCode::error : code == 1 ? StatusCode::ok : StatusCode::unset;
+        break;
+      }
+      default: in.skip();
+    }
+  }
+}
+
+// The id as hexadecimal digits; empty where it has another length, or is all zeros.
+std::string id_of(std::string_view bytes, std::size_t wanted) {
+  if (bytes.size() != wanted || bytes.find_first_not_of('\0') == std::string_view::npos) return {};
+  return bytes_to_hex(bytes);
+}
+
+void read_span(Reader in, const DecodeLimits& limits, Span& span) {
+  Budget budget{limits.max_values, limits.max_value_depth, {}};
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case bytes_tag(1): span.trace_id = id_of(view_of(in), kTraceIdBytes); break;
+      case bytes_tag(2): span.span_id = id_of(view_of(in), kSpanIdBytes); break;
+      case bytes_tag(4): span.parent_span_id = id_of(view_of(in), kSpanIdBytes); break;
+      case bytes_tag(5): span.name = view_of(in); break;
+      case tag(7, pbf_wire_type::fixed64): span.start_ns = in.get_fixed64(); break;
+      case tag(8, pbf_wire_type::fixed64): span.end_ns = in.get_fixed64(); break;
+      case bytes_tag(9): add_attribute(in.get_message(), budget, span.attributes); break;
+      case bytes_tag(11): {
+        const Reader event = in.get_message();
+        if (budget.take()) span.events.push_back(read_event(event, budget));
+        break;
+      }
+      case bytes_tag(15): read_status(in.get_message(), span); break;
+      case tag(16, pbf_wire_type::fixed32): span.flags = in.get_fixed32(); break;
+      default: in.skip();
+    }
+  }
+  if (span.trace_id.empty()) {
+    span.fault = "has a traceId that is not 16 bytes, not all zero";
+  } else if (span.span_id.empty()) {
+    span.fault = "has a spanId that is not 8 bytes, not all zero";
+  } else {
+    span.fault = std::move(budget.fault);
+  }
+}
+
+void read_scope_spans(Reader in, const std::vector<KeyValue>& resource, const DecodeLimits& limits, SpanSink& sink) {
+  std::string scope;
+  for (Reader look = in; look.next();) {
+    if (look.tag_and_type() != bytes_tag(1)) {
+      look.skip();
+      continue;
+    }
+    for (Reader fields = look.get_message(); fields.next();) {
+      if (fields.tag_and_type() == bytes_tag(1)) {
+        scope = view_of(fields);
+      } else {
+        fields.skip();
+      }
+    }
+  }
+  while (in.next()) {
+    if (in.tag_and_type() != bytes_tag(2)) {
+      in.skip();
+      continue;
+    }
+    Span span;
+    read_span(in.get_message(), limits, span);
+    sink.take(span, {resource, scope});
+  }
+}
+
+void read_resource_spans(Reader in, const DecodeLimits& limits, SpanSink& sink) {
+  std::vector<KeyValue> resource;
+  Budget budget{limits.max_resource_values, limits.max_value_depth, {}};
+  for (Reader look = in; look.next();) {
+    if (look.tag_and_type() != bytes_tag(1)) {
+      look.skip();
+      continue;
+    }
+    for (Reader fields = look.get_message(); fields.next();) {
+      if (fields.tag_and_type() == bytes_tag(1)) {
+        add_attribute(fields.get_message(), budget, resource);
+      } else {
+        fields.skip();
+      }
+    }
+  }
+  while (in.next()) {
+    if (in.tag_and_type() == bytes_tag(2)) {
+      read_scope_spans(in.get_message(), resource, limits, sink);
+    } else {
+      in.skip();
+    }
+  }
+}
+
+}  // namespace
+
+Status decode_protobuf(std::string_view body, const DecodeLimits& limits, SpanSink& sink) {
+  try {
+    Reader in(body.data(), body.size());
+    while (in.next()) {
+      if (in.tag_and_type() == bytes_tag(1)) {
+        read_resource_spans(in.get_message(), limits, sink);
+      } else {
+        in.skip();
+      }
+    }
+  } catch (const protozero::exception& fault) {
+    return Error{Code::bad_request,
+                 std::string("the body is not an ExportTraceServiceRequest in Protocol Buffers encoding (") + fault.what() +
+                     "); send one, or send JSON with Content-Type application/json",
+                 {},
+                 {}};
+  }
+  return Nothing{};
+}
+
+Status decode(std::string_view body, Encoding encoding, const DecodeLimits& limits, SpanSink& sink) {
+  return encoding == Encoding::protobuf ? decode_protobuf(body, limits, sink) : decode_json(body, limits, sink);
+}
+
+}  // namespace runwarden::intake::otlp

@@ -1,0 +1,207 @@
+#include "intake/otlp/json_tree.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "base/json_events.h"
+#include "base/json_text.h"
+
+namespace runwarden::intake::otlp {
+namespace {
+
+constexpr int kMaxDepth = 64;
+constexpr std::size_t kMaxValues = 100'000;
+
+class TreeReader final : public JsonEvents {
+ public:
+  bool scalar(const JsonScalar& value) override {
+    AnyValue* const at = next();
+    if (at == nullptr) return false;
+    switch (value.type) {
+      case JsonScalar::Type::null: return true;
+      case JsonScalar::Type::boolean:
+        at->kind = AnyValue::Kind::boolean;
+        at->boolean = value.boolean;
+        return true;
+      case JsonScalar::Type::string:
+        at->kind = AnyValue::Kind::text;
+        at->text = value.text;
+        return true;
+      case JsonScalar::Type::number: {
+        const char* const end = value.text.data() + value.text.size();
+        const auto read = std::from_chars(value.text.data(), end, at->integer);
+        const bool whole = read.ec == std::errc() && read.ptr == end;
+        at->kind = whole ? AnyValue::Kind::integer : AnyValue::Kind::number;
+        at->number = value.number;
+        return true;
+      }
+    }
+    return true;
+  }
+
+  bool open_object() override { return open(AnyValue::Kind::map); }
+  bool open_array() override { return open(AnyValue::Kind::list); }
+
+  bool key(std::string_view name) override {
+    key_ = name;
+    return true;
+  }
+
+  bool close() override {
+    open_.pop_back();
+    return true;
+  }
+
+  void restart() override {
+    root_ = {};
+    open_.clear();
+    values_ = 0;
+  }
+
+  bool over_limit() const { return values_ > kMaxValues; }
+  AnyValue take() { return std::move(root_); }
+
+ private:
+  AnyValue* next() {
+    if (++values_ > kMaxValues) return nullptr;
+    if (open_.empty()) return &root_;
+    AnyValue& parent = *open_.back();
+    if (parent.kind == AnyValue::Kind::list) return &parent.items.emplace_back();
+    return &parent.members.emplace_back(KeyValue{key_, {}}).value;
+  }
+
+  bool open(AnyValue::Kind kind) {
+    AnyValue* const at = next();
+    if (at == nullptr) return false;
+    at->kind = kind;
+    open_.push_back(at);
+    return true;
+  }
+
+  AnyValue root_;
+  std::vector<AnyValue*> open_;
+  std::string key_;
+  std::size_t values_ = 0;
+};
+
+std::optional<AnyValue> read_whole(std::string_view text) {
+  TreeReader reader;
+  if (!parse_json(text, kMaxDepth, reader).ok() || reader.over_limit()) return std::nullopt;
+  return reader.take();
+}
+
+// Where a text of JSON was cut off: what is open there.
+struct CutOff {
+  std::string text;     // without what is incomplete
+  std::string closers;  // of what is open
+};
+
+std::optional<CutOff> cut_off(std::string_view text) {
+  std::string closers;
+  bool in_string = false;
+  std::size_t escape = std::string_view::npos;  // where one begins that is not complete
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (in_string) {
+      if (c == '\\') {
+        const std::size_t length = at + 1 < text.size() && text[at + 1] == 'u' ? 6 : 2;
+        if (at + length > text.size()) {
+          escape = at;
+          break;
+        }
+        at += length - 1;
+      } else if (c == '"') {
+        in_string = false;
+      }
+      continue;
+    }
+    if (c == '"') in_string = true;
+    if (c == '{') closers.insert(closers.begin(), '}');
+    if (c == '[') closers.insert(closers.begin(), ']');
+    if ((c == '}' || c == ']') && !closers.empty()) closers.erase(closers.begin());
+    if (closers.size() > kMaxDepth) return std::nullopt;
+  }
+  if (closers.empty() && !in_string) return std::nullopt;
+  std::string kept(text.substr(0, escape));
+  if (in_string) return CutOff{kept + "\"", closers};
+  // Back to the end of the last complete value: a number, a word or a name before it may lack its rest.
+  const auto end = kept.find_last_of("{[}]\",:");
+  kept.erase(end + 1);
+  if (!kept.empty() && kept.back() == ',') kept.pop_back();
+  return CutOff{kept, closers};
+}
+
+std::optional<AnyValue> read_cut_off(std::string_view text) {
+  const auto inside = text.find_first_not_of(" \t\r\n", text.find('{') + 1);
+  const bool object = text[text.find_first_not_of(" \t\r\n")] == '{';
+  if (object && inside != std::string_view::npos && text[inside] != '"') return std::nullopt;
+  const auto cut = cut_off(text);
+  if (!cut) return std::nullopt;
+  for (const char* const rest : {"", ":null", "null"}) {
+    if (auto tree = read_whole(cut->text + rest + cut->closers)) return tree;
+  }
+  return std::nullopt;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - at);
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < 3; ++i) bits = bits << 8 | (i < count ? static_cast<unsigned char>(bytes[at + i]) : 0u);
+    for (std::size_t i = 0; i < 4; ++i) out += i <= count ? kDigits[bits >> (18 - 6 * i) & 63] : '=';
+  }
+  return out;
+}
+
+void write(JsonWriter& out, const AnyValue& value) {
+  switch (value.kind) {
+    case AnyValue::Kind::null: out.null(); return;
+    case AnyValue::Kind::text: out.string(value.text); return;
+    case AnyValue::Kind::boolean: out.boolean(value.boolean); return;
+    case AnyValue::Kind::integer: out.integer(value.integer); return;
+    case AnyValue::Kind::number: out.number(value.number); return;
+    case AnyValue::Kind::bytes: out.string(base64(value.text)); return;
+    case AnyValue::Kind::list:
+      out.begin_array();
+      for (const AnyValue& item : value.items) write(out, item);
+      out.end_array();
+      return;
+    case AnyValue::Kind::map:
+      out.begin_object();
+      for (const KeyValue& member : value.members) write(out.key(member.key), member.value);
+      out.end_object();
+      return;
+  }
+}
+
+}  // namespace
+
+bool looks_like_json(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+std::optional<AnyValue> read_json_tree(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[' && text[first] != '"')) return std::nullopt;
+  if (auto tree = read_whole(text)) return tree;
+  return text[first] == '"' ? std::nullopt : read_cut_off(text);
+}
+
+void append_json(std::string& out, const AnyValue& value) {
+  JsonWriter writer(out);
+  write(writer, value);
+}
+
+std::string text_of(const AnyValue& value) {
+  if (value.kind == AnyValue::Kind::text) return value.text;
+  std::string text;
+  if (value.kind != AnyValue::Kind::null) append_json(text, value);
+  return text;
+}
+
+}  // namespace runwarden::intake::otlp

@@ -1,0 +1,314 @@
+#include "intake/otlp/messages.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <optional>
+
+#include "base/json_text.h"
+#include "intake/otlp/json_tree.h"
+
+namespace runwarden::intake::otlp {
+namespace {
+
+using Kind = AnyValue::Kind;
+
+constexpr int kMaxLevels = 10;              // of objects around messages, and of text in text
+constexpr std::size_t kMostMessages = 10'000;
+constexpr std::size_t kMostNumbered = 1'000;   // elements of a numbered list
+constexpr std::size_t kMostParts = 8;          // of a name after the number
+
+const AnyValue* first_of(const AnyValue& map, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    const AnyValue* const value = map.member(key);
+    if (value != nullptr && value->kind != Kind::null) return value;
+  }
+  return nullptr;
+}
+
+std::string_view text_member(const AnyValue& map, std::string_view key) {
+  const AnyValue* const value = map.member(key);
+  return value != nullptr && value->is_text() ? std::string_view(value->text) : std::string_view();
+}
+
+std::string role_of(std::string_view word) {
+  if (word == "human" || word == "HumanMessage" || word == "HumanMessageChunk") return "user";
+  if (word == "model" || word == "ai" || word == "AIMessage" || word == "AIMessageChunk") return "assistant";
+  if (word == "SystemMessage") return "system";
+  if (word == "ToolMessage" || word == "function" || word == "FunctionMessage") return "tool";
+  return std::string(word);
+}
+
+// What a message says of its role: `role`, or the class of a serialized LangChain message.
+std::string said_role(const AnyValue& map) {
+  if (const auto role = text_member(map, "role"); !role.empty()) return role_of(role);
+  const AnyValue* const id = map.member("id");
+  if (map.member("lc") != nullptr && id != nullptr && !id->items.empty() && id->items.back().is_text()) return role_of(id->items.back().text);
+  const auto type = text_member(map, "type");
+  if (type == "human" || type == "ai" || type == "system" || type == "tool") return role_of(type);
+  return {};
+}
+
+void append(std::string& text, std::string_view more) {
+  if (more.empty()) return;
+  if (!text.empty()) text += '\n';
+  text += more;
+}
+
+class CallList {
+ public:
+  void add(std::string_view name, const AnyValue* arguments) {
+    if (name.empty()) return;
+    JsonWriter out(calls_.emplace_back());
+    out.begin_object().key("name").string(name);
+    if (arguments != nullptr) out.key("arguments").raw(json_of(*arguments));
+    out.end_object();
+  }
+
+  // A call in any of the shapes that they have, or something else: then false.
+  bool add_if_call(const AnyValue& map) {
+    if (const AnyValue* const wrapped = map.member("tool_call"); wrapped != nullptr && wrapped->kind == Kind::map) return add_if_call(*wrapped);
+    for (const std::string_view wrapper : {"function", "functionCall", "function_call"}) {
+      const AnyValue* const inner = map.member(wrapper);
+      if (inner == nullptr || inner->kind != Kind::map) continue;
+      add(text_member(*inner, "name"), first_of(*inner, {"arguments", "args"}));
+      return true;
+    }
+    const auto type = text_member(map, "type");
+    const bool is_result = type == "tool-result" || type == "tool_result";
+    if (!is_result && map.member("toolName") != nullptr) {
+      add(text_member(map, "toolName"), first_of(map, {"input", "args"}));
+      return true;
+    }
+    if (type != "tool_call" && type != "tool_use" && type != "tool-call" && type != "function_call") return false;
+    add(text_member(map, "name"), first_of(map, {"arguments", "args", "input"}));
+    return true;
+  }
+
+  void add_list(const AnyValue* list) {
+    if (list == nullptr) return;
+    for (const AnyValue& call : list->items) {
+      if (call.kind == Kind::map && !add_if_call(call)) add(text_member(call, "name"), first_of(call, {"arguments", "args", "input"}));
+    }
+  }
+
+  std::string json() const {
+    if (calls_.empty()) return {};
+    std::string text = "[";
+    for (const std::string& call : calls_) text.append(text.size() > 1 ? "," : "").append(call);
+    return text + "]";
+  }
+
+ private:
+  static std::string json_of(const AnyValue& value) {
+    std::string text;
+    if (value.is_text() && looks_like_json(value.text)) {
+      if (const auto tree = read_json_tree(value.text)) {
+        append_json(text, *tree);
+        return text;
+      }
+    }
+    append_json(text, value);
+    return text;
+  }
+
+  std::vector<std::string> calls_;
+};
+
+// Texts and calls of a message's content.
+class Content {
+ public:
+  void add(const AnyValue& value, int level) {
+    if (level > kMaxLevels) return;
+    if (value.is_text()) return add_text(value.text, level);
+    if (value.kind == Kind::list) {
+      for (const AnyValue& part : value.items) add(part, level + 1);
+      return;
+    }
+    if (value.kind == Kind::map) add_part(value, level);
+  }
+
+  CallList& calls() { return calls_; }
+  std::string text;
+  std::string tool_answer;
+
+ private:
+  // Some instrumentations write the parts of a message as a text of JSON.
+  void add_text(const std::string& said, int level) {
+    if (said.find("\"type\"") != std::string::npos && said.starts_with("[{")) {
+      const auto parts = read_json_tree(said);
+      const auto is_part = [](const AnyValue& part) { return part.kind == Kind::map && part.member("type") != nullptr; };
+      if (parts && std::all_of(parts->items.begin(), parts->items.end(), is_part)) return add(*parts, level + 1);
+    }
+    append(text, said);
+  }
+
+  void add_part(const AnyValue& part, int level) {
+    if (const AnyValue* const wrapped = part.member("message_content")) return add(*wrapped, level + 1);
+    if (calls_.add_if_call(part)) return;
+    const auto type = text_member(part, "type");
+    if (type == "reasoning" || type == "thinking") return;
+    const AnyValue* const answer = first_of(part, {"response", "result", "output", "functionResponse", "function_response"});
+    if (answer != nullptr) return add_answer(*answer);
+    if (const AnyValue* const inner = first_of(part, {"text", "content"})) add(*inner, level + 1);
+  }
+
+  // What a tool answered: {"type":"error-text","value":"..."} of the AI SDK, or any value.
+  void add_answer(const AnyValue& answer) {
+    const AnyValue* const value = answer.kind == Kind::map ? answer.member("value") : nullptr;
+    append(tool_answer, text_of(value != nullptr && answer.member("type") != nullptr ? *value : answer));
+  }
+
+  CallList calls_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view role) : role_(role) {}
+
+  void add(const AnyValue& value, int level) {
+    if (level > kMaxLevels || messages_.size() >= kMostMessages) return;
+    switch (value.kind) {
+      case Kind::text: return add_text(value.text, level);
+      case Kind::list: return add_list(value, level);
+      case Kind::map: return add_map(value, level);
+      default: return;
+    }
+  }
+
+  std::vector<Message> take() { return std::move(messages_); }
+
+ private:
+  void add_text(const std::string& text, int level) {
+    if (looks_like_json(text) || text.starts_with('"')) {
+      if (const auto tree = read_json_tree(text)) return add(*tree, level + 1);
+    }
+    if (!text.empty()) messages_.push_back({role_, text, {}, {}});
+  }
+
+  void add_list(const AnyValue& list, int level) {
+    Content parts;  // that belong to no message
+    for (const AnyValue& item : list.items) {
+      const bool is_part = item.kind == Kind::map && said_role(item).empty() && is_content_part(item);
+      if (is_part) {
+        parts.add(item, level + 1);
+      } else {
+        add(item, level + 1);
+      }
+    }
+    keep(role_, parts);
+  }
+
+  static bool is_content_part(const AnyValue& map) {
+    return map.member("toolName") != nullptr || map.member("message_content") != nullptr || map.member("functionCall") != nullptr ||
+           (map.member("type") != nullptr && map.member("lc") == nullptr);
+  }
+
+  void add_map(const AnyValue& map, int level) {
+    if (const AnyValue* const wrapped = map.member("message"); wrapped != nullptr && wrapped->kind == Kind::map) return add(*wrapped, level + 1);
+    if (is_message(map)) return add_message(map, level);
+    for (const std::string_view list : {"messages", "contents", "generations", "choices", "update", "kwargs", "input", "inputs", "question", "query",
+                                        "prompt", "output", "outputs", "result", "answer", "response", "text", "message", "content"}) {
+      const AnyValue* const inner = map.member(list);
+      if (inner == nullptr || inner->kind == Kind::null) continue;
+      const std::size_t before = messages_.size();
+      add(*inner, level + 1);
+      if (messages_.size() > before) return;
+    }
+    if (const AnyValue* const args = map.member("args"); args != nullptr && !args->items.empty()) add(args->items.front(), level + 1);
+  }
+
+  static bool is_message(const AnyValue& map) {
+    const bool said = map.member("content") != nullptr || map.member("parts") != nullptr || map.member("tool_calls") != nullptr ||
+                      map.member("kwargs") != nullptr || map.member("contents") != nullptr;
+    return said && !said_role(map).empty();
+  }
+
+  void add_message(const AnyValue& map, int level) {
+    const AnyValue* const kwargs = map.member("lc") != nullptr ? map.member("kwargs") : nullptr;
+    const AnyValue& said = kwargs != nullptr ? *kwargs : map;
+    Content content;
+    if (const AnyValue* const inner = first_of(said, {"content", "parts", "contents"})) content.add(*inner, level + 1);
+    content.calls().add_list(first_of(said, {"tool_calls", "toolCalls"}));
+    Message message{said_role(map), std::move(content.text), std::move(content.tool_answer), content.calls().json()};
+    messages_.push_back(std::move(message));
+  }
+
+  void keep(const std::string& role, Content& parts) {
+    std::string calls = parts.calls().json();
+    if (parts.text.empty() && parts.tool_answer.empty() && calls.empty()) return;
+    messages_.push_back({role, std::move(parts.text), std::move(parts.tool_answer), std::move(calls)});
+  }
+
+  std::string role_;
+  std::vector<Message> messages_;
+};
+
+// The next part of "0.message.role"; nothing: that was all.
+std::optional<std::string_view> next_part(std::string_view& name) {
+  if (name.empty()) return std::nullopt;
+  const auto end = std::min(name.find('.'), name.size());
+  const auto part = name.substr(0, end);
+  name.remove_prefix(std::min(end + 1, name.size()));
+  return part;
+}
+
+AnyValue& below(AnyValue& parent, std::string_view part) {
+  if (parent.kind == Kind::null) parent.kind = Kind::map;
+  // Attributes of one message follow one another.
+  const auto found = std::find_if(parent.members.rbegin(), parent.members.rend(), [&](const KeyValue& one) { return one.key == part; });
+  if (found != parent.members.rend()) return found->value;
+  return parent.members.emplace_back(KeyValue{std::string(part), {}}).value;
+}
+
+std::optional<std::size_t> number_of(std::string_view text) {
+  std::size_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool good = read.ec == std::errc() && read.ptr == text.data() + text.size() && number < kMostNumbered;
+  return good ? std::optional(number) : std::nullopt;
+}
+
+// Objects whose names are all numbers become lists.
+void make_lists(AnyValue& value) {
+  for (KeyValue& member : value.members) make_lists(member.value);
+  if (value.kind != Kind::map || value.members.empty()) return;
+  const bool numbered = std::all_of(value.members.begin(), value.members.end(), [](const KeyValue& one) { return number_of(one.key).has_value(); });
+  if (!numbered) return;
+  std::stable_sort(value.members.begin(), value.members.end(),
+                   [](const KeyValue& a, const KeyValue& b) { return *number_of(a.key) < *number_of(b.key); });
+  AnyValue list;
+  list.kind = Kind::list;
+  for (KeyValue& member : value.members) list.items.push_back(std::move(member.value));
+  value = std::move(list);
+}
+
+}  // namespace
+
+std::vector<Message> read_messages(const AnyValue& value, std::string_view role) {
+  Reader reader(role);
+  reader.add(value, 0);
+  return reader.take();
+}
+
+AnyValue numbered_list(const std::vector<KeyValue>& attributes, std::string_view prefix) {
+  AnyValue root;
+  for (const KeyValue& attribute : attributes) {
+    if (!attribute.key.starts_with(prefix)) continue;
+    std::string_view name = std::string_view(attribute.key).substr(prefix.size());
+    if (!number_of(name.substr(0, name.find('.')))) continue;
+    AnyValue* at = &root;
+    std::size_t parts = 0;
+    while (const auto part = next_part(name)) {
+      if (++parts > kMostParts || (at->kind != Kind::null && at->kind != Kind::map)) {
+        at = nullptr;
+        break;
+      }
+      at = &below(*at, *part);
+    }
+    if (at != nullptr && at->kind == Kind::null) *at = attribute.value;
+  }
+  make_lists(root);
+  return root;
+}
+
+}  // namespace runwarden::intake::otlp

@@ -1,0 +1,473 @@
+#include "intake/otlp/span_facts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/json_text.h"
+#include "intake/otlp/json_tree.h"
+#include "intake/otlp/messages.h"
+
+namespace runwarden::intake::otlp {
+namespace {
+
+using model::SpanField;
+using model::SpanKind;
+using model::SpanMapping;
+using model::SpanRead;
+using FieldRow = SpanMapping::FieldRow;
+
+constexpr std::uint32_t kParentIsRemote = 0x300;  // SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK and _IS_REMOTE_MASK
+constexpr double kMostCount = 9'007'199'254'740'992;  // 2^53
+constexpr int kMostWrappers = 4;
+
+// Attributes by name: tables ask for many that are not there.
+class AttributeIndex {
+ public:
+  explicit AttributeIndex(const std::vector<KeyValue>& attributes) {
+    entries_.reserve(attributes.size());
+    for (const KeyValue& one : attributes) entries_.emplace_back(one.key, &one.value);
+    std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.first < b.first; });
+  }
+
+  const AnyValue* find(std::string_view key) const {
+    const auto found = std::lower_bound(entries_.begin(), entries_.end(), key, [](const Entry& a, std::string_view b) { return a.first < b; });
+    if (found == entries_.end() || found->first != key || found->second->kind == AnyValue::Kind::null) return nullptr;
+    return found->second;
+  }
+
+  bool has_prefix(std::string_view prefix) const {
+    const auto found =
+        std::lower_bound(entries_.begin(), entries_.end(), prefix, [](const Entry& a, std::string_view b) { return a.first < b; });
+    return found != entries_.end() && found->first.starts_with(prefix);
+  }
+
+ private:
+  using Entry = std::pair<std::string_view, const AnyValue*>;
+  std::vector<Entry> entries_;
+};
+
+std::string unquoted(std::string text) {
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
+  auto tree = read_json_tree(text);
+  return tree && tree->is_text() ? std::move(tree->text) : text;
+}
+
+// The value a tool returned, out of what wraps it: LangChain's {"output":{"lc":1,"kwargs":{"content":...}}}, a lone {"outputs":...}.
+std::string result_of(const AnyValue& value) {
+  std::optional<AnyValue> held;
+  if (value.is_text() && (looks_like_json(value.text) || value.text.starts_with('"'))) held = read_json_tree(value.text);
+  const AnyValue* at = held ? &*held : &value;
+  const AnyValue* const whole = at;
+  for (int i = 0; i < kMostWrappers && at->kind == AnyValue::Kind::map; ++i) {
+    const AnyValue* const kwargs = at->member("lc") != nullptr ? at->member("kwargs") : nullptr;
+    const AnyValue* const content = kwargs != nullptr ? kwargs->member("content") : nullptr;
+    const AnyValue* output = at->member("output");
+    if (output != nullptr && output->member("lc") == nullptr) output = nullptr;
+    const bool lone = at->members.size() == 1 && (at->members[0].key == "outputs" || at->members[0].key == "output");
+    const AnyValue* const inner = content != nullptr ? content : output != nullptr ? output : lone ? &at->members[0].value : nullptr;
+    if (inner == nullptr) break;
+    at = inner;
+  }
+  if (at == whole && value.is_text() && !at->is_text()) return value.text;  // as it was written
+  return at->kind == AnyValue::Kind::null ? "null" : text_of(*at);
+}
+
+// "GatewayTimeout" of "GatewayTimeout: payment gateway timed out": the name of a class, but not one that says nothing.
+std::string error_head(std::string_view text) {
+  const auto colon = text.find(": ");
+  if (colon == std::string_view::npos || colon > 100) return {};
+  const std::string_view head = text.substr(0, colon);
+  if (head == "Error" || head == "Exception") return {};
+  const bool word = std::all_of(head.begin(), head.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  const auto capitals = std::count_if(head.begin(), head.end(), [](unsigned char c) { return c >= 'A' && c <= 'Z'; });
+  const bool lower = std::any_of(head.begin(), head.end(), [](unsigned char c) { return c >= 'a' && c <= 'z'; });
+  const auto dot = head.rfind('.');
+  const char first = head[dot == std::string_view::npos ? 0 : std::min(dot + 1, head.size() - 1)];
+  const bool camel = first >= 'A' && first <= 'Z' && capitals >= 2 && lower;
+  return word && camel ? std::string(head) : std::string();
+}
+
+std::string_view first_paragraph(std::string_view text) {
+  return text.substr(0, std::min(text.find("\n\n"), text.size()));
+}
+
+// The message in a JSON object of an error, or in what stands before one: "Error running tool: {"error":"..."}".
+std::string error_message(const AnyValue& value) {
+  if (value.kind == AnyValue::Kind::map) {
+    for (const std::string_view name : {"error", "message"}) {
+      const AnyValue* const inner = value.member(name);
+      if (inner != nullptr && inner->kind != AnyValue::Kind::null) return inner->kind == AnyValue::Kind::map ? error_message(*inner) : text_of(*inner);
+    }
+    return text_of(value);
+  }
+  const std::string text(first_paragraph(text_of(value)));
+  const auto brace = text.find('{');
+  if (brace == std::string::npos || text.back() != '}') return text;
+  const auto tree = read_json_tree(std::string_view(text).substr(brace));
+  const bool says = tree && (tree->member("error") != nullptr || tree->member("message") != nullptr);
+  return says ? error_message(*tree) : text;
+}
+
+std::optional<double> number_of(const AnyValue& value) {
+  switch (value.kind) {
+    case AnyValue::Kind::integer: return static_cast<double>(value.integer);
+    case AnyValue::Kind::number: return std::isfinite(value.number) ? std::optional(value.number) : std::nullopt;
+    case AnyValue::Kind::text: {
+      double number = 0;
+      const char* const end = value.text.data() + value.text.size();
+      const auto read = std::from_chars(value.text.data(), end, number);
+      const bool good = read.ec == std::errc() && read.ptr == end && !value.text.empty() && std::isfinite(number);
+      return good ? std::optional(number) : std::nullopt;
+    }
+    default: return std::nullopt;
+  }
+}
+
+class Extraction {
+ public:
+  Extraction(const Span& span, const Origin& origin, const SpanMapping& mapping)
+      : span_(span), origin_(origin), mapping_(mapping), attributes_(span.attributes) {
+    name_.kind = message_.kind = AnyValue::Kind::text;
+    name_.text = span.name;
+    message_.text = span.status_message;
+  }
+
+  std::optional<SpanFacts> run() {
+    kind_ = kind();
+    if (kind_ == SpanKind::dropped) return std::nullopt;
+    SpanFacts facts;
+    facts.trace_id = span_.trace_id;
+    facts.span_id = span_.span_id;
+    facts.is_root = is_root(span_);
+    write(facts.json, facts.is_root);
+    facts.version = span_.span_id + ":" + to_hex(sha256(facts.json));
+    return facts;
+  }
+
+ private:
+  // A value with the attribute that it came from.
+  struct Found {
+    std::string text;
+    std::string from;
+  };
+
+  bool is_step() const { return kind_ == SpanKind::model || kind_ == SpanKind::tool; }
+
+  SpanKind kind() const {
+    SpanKind weak = SpanKind::none;
+    for (const auto& row : mapping_.kinds) {
+      const auto* const value = kind_by(row);
+      if (value == nullptr) continue;
+      if (!value->weak) return value->kind;
+      if (weak == SpanKind::none) weak = value->kind;
+    }
+    return weak;
+  }
+
+  const SpanMapping::KindRow::Value* kind_by(const SpanMapping::KindRow& row) const {
+    if (!row.scope.empty() && row.scope != origin_.scope) return nullptr;
+    const AnyValue* const found = row.attribute == "span.name" ? &name_ : attributes_.find(row.attribute);
+    if (found == nullptr) return nullptr;
+    const bool has_one = std::any_of(row.with.begin(), row.with.end(), [&](const std::string& one) { return attributes_.find(one) != nullptr; });
+    if (!row.with.empty() && !has_one) return nullptr;
+    std::string text = text_of(*found);
+    if (row.read == SpanRead::json) text = unquoted(std::move(text));
+    if (row.read == SpanRead::word) text = text.substr(0, text.find(' '));
+    if (!row.except.empty() && text.find(row.except) != std::string::npos) return nullptr;
+    const auto fits = [&](const auto& value) { return value.prefix ? text.starts_with(value.text) : text == value.text; };
+    const auto value = std::find_if(row.values.begin(), row.values.end(), fits);
+    return value == row.values.end() ? nullptr : &*value;
+  }
+
+  const SpanEvent* last_event(std::string_view name) const {
+    const auto found = std::find_if(span_.events.rbegin(), span_.events.rend(), [&](const SpanEvent& one) { return one.name == name; });
+    return found == span_.events.rend() ? nullptr : &*found;
+  }
+
+  // The value that a row names, which may be made for it.
+  const AnyValue* value_of(const FieldRow& row, AnyValue& held) const {
+    const AnyValue* value = nullptr;
+    if (row.of_resource) {
+      value = find(origin_.resource, row.attribute);
+    } else if (!row.event.empty()) {
+      const SpanEvent* const event = last_event(row.event);
+      if (event != nullptr) value = find(event->attributes, row.attribute);
+    } else if (row.numbered) {
+      if (!attributes_.has_prefix(row.attribute)) return nullptr;
+      held = numbered_list(span_.attributes, row.attribute);
+      value = &held;
+    } else if (row.attribute == "span.name") {
+      value = &name_;
+    } else if (row.attribute == "span.status_message") {
+      value = &message_;
+    } else {
+      value = attributes_.find(row.attribute);
+    }
+    if (value == nullptr || row.member.empty()) return value;
+    if (value->is_text()) {
+      auto tree = read_json_tree(value->text);
+      if (!tree) return nullptr;
+      held = std::move(*tree);
+      value = &held;
+    }
+    for (const std::string& name : row.member) {
+      value = value->member(name);
+      if (value == nullptr || value->kind == AnyValue::Kind::null) return nullptr;
+    }
+    return value;
+  }
+
+  std::string read(const FieldRow& row, const AnyValue& value) const {
+    switch (row.read) {
+      case SpanRead::json: return unquoted(text_of(value));
+      case SpanRead::result: return result_of(value);
+      case SpanRead::last_part: {
+        const std::string text = unquoted(text_of(value));
+        return text.substr(text.rfind('.') + 1);
+      }
+      case SpanRead::name: return bare_name(text_of(value));
+      case SpanRead::message: return error_message(value);
+      case SpanRead::error_head: return error_head(text_of(value));
+      case SpanRead::stack_head: {
+        const std::string text = text_of(value);
+        const auto blank = text.find("\n\n");
+        return blank == std::string::npos ? std::string() : error_head(std::string_view(text).substr(blank + 2));
+      }
+      case SpanRead::http_error: {
+        const auto status = number_of(value);
+        return status && *status >= 400 && *status < 1000 ? std::to_string(static_cast<int>(*status)) : std::string();
+      }
+      default: return text_of(value);
+    }
+  }
+
+  std::string bare_name(std::string name) const {
+    for (const std::string& prefix : mapping_.name_prefixes) {
+      if (name.starts_with(prefix) && name.size() > prefix.size()) name.erase(0, prefix.size());
+    }
+    for (const std::string& suffix : mapping_.name_suffixes) {
+      if (name.ends_with(suffix) && name.size() > suffix.size()) name.erase(name.size() - suffix.size());
+    }
+    return name;
+  }
+
+  std::optional<Found> text(SpanField field) const {
+    AnyValue held;
+    for (const FieldRow& row : mapping_.rows(field)) {
+      const AnyValue* const value = value_of(row, held);
+      if (value == nullptr) continue;
+      std::string text = read(row, *value);
+      if (std::find(row.except.begin(), row.except.end(), text) != row.except.end()) continue;
+      if (!text.empty() || field == SpanField::tool_output) return Found{std::move(text), row.label()};
+    }
+    return std::nullopt;
+  }
+
+  struct Number {
+    double value = 0;
+    std::string from;
+  };
+  std::optional<Number> number(SpanField field) const {
+    AnyValue held;
+    for (const FieldRow& row : mapping_.rows(field)) {
+      const AnyValue* const value = value_of(row, held);
+      auto number = value == nullptr ? std::nullopt : number_of(*value);
+      if (!number || *number < 0) continue;
+      if (const AnyValue* const more = row.plus.empty() ? nullptr : attributes_.find(row.plus)) *number += number_of(*more).value_or(0);
+      return Number{*number, row.label()};
+    }
+    return std::nullopt;
+  }
+
+  enum class Which : std::uint8_t { last_of_user, last, last_of_assistant, calls };
+
+  // What of a list of messages a field wants; empty: it has none.
+  static const std::string* choose(const std::vector<Message>& messages, Which which) {
+    for (auto one = messages.rbegin(); one != messages.rend(); ++one) {
+      if (which == Which::last_of_user && one->role != "user") continue;
+      if ((which == Which::last_of_assistant || which == Which::calls) && one->role != "assistant") continue;
+      const std::string& text = which == Which::calls ? one->tool_calls : one->text;
+      if (!text.empty()) return &text;
+      if (which == Which::last && !one->tool_answer.empty()) return &one->tool_answer;
+    }
+    return nullptr;
+  }
+
+  const std::vector<Message>& messages_of(const FieldRow& row, const AnyValue& value, std::string_view role) {
+    for (const auto& [label, messages] : read_before_) {
+      if (label == row.label()) return messages;
+    }
+    return read_before_.emplace_back(row.label(), read_messages(value, role)).second;
+  }
+
+  std::optional<Found> message(SpanField field, Which which) {
+    const std::string_view role = field == SpanField::user_request ? "user" : "assistant";
+    AnyValue held;
+    for (const FieldRow& row : mapping_.rows(field)) {
+      const AnyValue* const value = value_of(row, held);
+      if (value == nullptr) continue;
+      if (row.read != SpanRead::messages) {
+        std::string text = read(row, *value);
+        if (!text.empty()) return Found{std::move(text), row.label()};
+        continue;
+      }
+      const auto& messages = messages_of(row, *value, role);
+      if (const std::string* const text = choose(messages, which)) return Found{*text, row.label()};
+      // An answer that is an object without any text of its own is told as it is.
+      const bool whole = which == Which::last_of_assistant && messages.empty() && !text_of(*value).empty() && text_of(*value) != "null";
+      if (whole) return Found{text_of(*value), row.label()};
+    }
+    return std::nullopt;
+  }
+
+  bool holds(const SpanMapping::Condition& condition) const {
+    using Test = SpanMapping::Condition::Test;
+    if (!condition.scope.empty() && condition.scope != origin_.scope) return false;
+    if (condition.kind != SpanKind::none && condition.kind != kind_) return false;
+    if (condition.unless_ok && span_.status == StatusCode::ok) return false;
+    if (!condition.event.empty() && last_event(condition.event) == nullptr) return false;
+    if (condition.of_tool_output && kind_ != SpanKind::tool) return false;
+    AnyValue of_output;
+    const AnyValue* value = condition.attribute.empty() ? nullptr : attributes_.find(condition.attribute);
+    if (condition.of_tool_output) {
+      const auto output = text(SpanField::tool_output);
+      if (!output) return false;
+      of_output.kind = AnyValue::Kind::text;
+      of_output.text = output->text;
+      value = &of_output;
+    }
+    switch (condition.test) {
+      case Test::none: return true;
+      case Test::present: return value != nullptr;
+      case Test::absent: return value == nullptr;
+      case Test::equals: return value != nullptr && text_of(*value) == condition.value;
+      case Test::member: return value != nullptr && member_says(*value, condition);
+    }
+    return false;
+  }
+
+  static bool member_says(const AnyValue& value, const SpanMapping::Condition& condition) {
+    std::optional<AnyValue> tree;
+    if (value.is_text() && looks_like_json(value.text)) tree = read_json_tree(value.text);
+    const AnyValue* at = tree ? &*tree : &value;
+    for (const std::string& name : condition.member) {
+      at = at->member(name);
+      if (at == nullptr || at->kind == AnyValue::Kind::null) return false;
+    }
+    return condition.value.empty() || text_of(*at) == condition.value;
+  }
+
+  bool any_holds(const std::vector<SpanMapping::Condition>& conditions) const {
+    return std::any_of(conditions.begin(), conditions.end(), [&](const auto& one) { return holds(one); });
+  }
+
+  void note(std::string_view name, const std::string& from) {
+    from_.append(from_.empty() ? "" : " ").append(name).append("=").append(from);
+  }
+
+  void put(JsonWriter& out, std::string_view name, const std::optional<Found>& found) {
+    if (!found) return;
+    out.key(name).string(found->text);
+    note(name, found->from);
+  }
+
+  void write(std::string& json, bool root) {
+    JsonWriter out(json);
+    const bool gives = is_step() || kind_ == SpanKind::agent || kind_ == SpanKind::structure || root;
+    const bool failed = gives && (span_.status == StatusCode::error || any_holds(mapping_.failed));
+    out.begin_object().key("type").string("otlp_span").key("spanId").string(span_.span_id);
+    if (!span_.parent_span_id.empty()) out.key("parentSpanId").string(span_.parent_span_id);
+    if (root) out.key("root").boolean(true);
+    out.key("spanName").string(span_.name).key("scope").string(origin_.scope);
+    out.key("spanKind").string(model::kSpanKinds[static_cast<std::size_t>(kind_)]);
+    out.key("startNs").string(std::to_string(span_.start_ns)).key("endNs").string(std::to_string(span_.end_ns));
+    if (gives) {
+      out.key("status").string(failed ? "failed" : "succeeded");
+      const bool ok = !failed && span_.status == StatusCode::ok && !any_holds(mapping_.ok_means_nothing);
+      if (ok) out.key("ok").boolean(true);
+      if (failed) {
+        put(out, "errorCode", text(SpanField::error_code));
+        put(out, "errorMessage", text(SpanField::error_message));
+      }
+      if (kind_ == SpanKind::tool) write_tool(out);
+      if (kind_ == SpanKind::model) write_model(out);
+      if (kind_ != SpanKind::tool) {
+        put(out, "userRequestText", message(SpanField::user_request, Which::last_of_user));
+        if (kind_ != SpanKind::model) put(out, "outcomeSummary", message(SpanField::outcome, Which::last_of_assistant));
+      }
+      write_metadata(out);
+    }
+    if (!from_.empty()) out.key("from").string(from_);
+    out.end_object();
+  }
+
+  void write_tool(JsonWriter& out) {
+    put(out, "stepName", text(SpanField::tool_name));
+    put(out, "inputSummary", text(SpanField::tool_input));
+    put(out, "outputSummary", text(SpanField::tool_output));
+  }
+
+  void write_model(JsonWriter& out) {
+    put(out, "inputSummary", message(SpanField::user_request, Which::last));
+    auto said = message(SpanField::outcome, Which::last_of_assistant);
+    if (said) {
+      out.key("spoke").boolean(true);
+    } else {
+      said = message(SpanField::tool_calls, Which::calls);
+    }
+    put(out, "outputSummary", said);
+  }
+
+  void put_number(JsonWriter& out, std::string_view name, std::optional<Number> number, bool whole) {
+    if (!number || (whole && number->value > kMostCount)) return;
+    if (whole) {
+      out.key(name).integer(static_cast<std::int64_t>(number->value));
+    } else {
+      out.key(name).number(number->value);
+    }
+    note(name, number->from);
+  }
+
+  void write_metadata(JsonWriter& out) {
+    out.key("metadata").begin_object();
+    if (kind_ != SpanKind::tool) {
+      put(out, "model", text(SpanField::model));
+      put(out, "responseModel", text(SpanField::response_model));
+      put_number(out, "inputTokens", number(SpanField::input_tokens), true);
+      put_number(out, "outputTokens", number(SpanField::output_tokens), true);
+      put_number(out, "costUsd", number(SpanField::cost_usd), false);
+    }
+    put(out, "sessionId", text(SpanField::session_id));
+    if (!is_step()) put(out, "name", text(SpanField::agent_name));
+    put(out, "service", text(SpanField::service));
+    put(out, "serviceVersion", text(SpanField::service_version));
+    put(out, "environment", text(SpanField::environment));
+    put(out, "project", text(SpanField::project));
+    out.end_object();
+  }
+
+  const Span& span_;
+  const Origin& origin_;
+  const SpanMapping& mapping_;
+  AttributeIndex attributes_;
+  AnyValue name_;
+  AnyValue message_;
+  SpanKind kind_ = SpanKind::none;
+  std::vector<std::pair<std::string, std::vector<Message>>> read_before_;
+  std::string from_;
+};
+
+}  // namespace
+
+bool is_root(const Span& span) {
+  return span.parent_span_id.empty() || (span.flags & kParentIsRemote) == kParentIsRemote;
+}
+
+std::optional<SpanFacts> facts_of(const Span& span, const Origin& origin, const SpanMapping& mapping) {
+  return Extraction(span, origin, mapping).run();
+}
+
+}  // namespace runwarden::intake::otlp

@@ -1,0 +1,444 @@
+// The shipped table: what each convention's spans become.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "config/otlp_mapping.h"
+#include "intake/otlp/decode.h"
+#include "intake/otlp/span_facts.h"
+#include "intake/otlp/trace_run.h"
+#include "intake/run_reader.h"
+#include "support/otlp.h"
+
+namespace runwarden::intake::otlp {
+namespace {
+
+using nlohmann::json;
+using test::OtlpAttribute;
+using test::OtlpSpan;
+using testing::HasSubstr;
+
+const model::SpanMapping& mapping() {
+  static const model::SpanMapping table = [] {
+    auto read = config::read_otlp_mapping(config::built_in_otlp_mapping());
+    EXPECT_TRUE(read.ok()) << read.error().detail;
+    return read.ok() ? std::move(*read) : model::SpanMapping();
+  }();
+  return table;
+}
+
+class Facts final : public SpanSink {
+ public:
+  void take(Span& span, const Origin& origin) override {
+    EXPECT_EQ(span.fault, "");
+    if (auto facts = facts_of(span, origin, mapping())) jsons.push_back(std::move(facts->json));
+  }
+  void restart() override { jsons.clear(); }
+  std::vector<std::string> jsons;
+};
+
+std::vector<std::string> facts(const std::vector<OtlpSpan>& spans, const std::string& scope = "test") {
+  Facts sink;
+  EXPECT_TRUE(decode_protobuf(test::otlp_protobuf(spans, scope), {}, sink).ok());
+  return sink.jsons;
+}
+
+json run_of(const std::vector<OtlpSpan>& spans, const std::string& scope = "test") {
+  const std::string text = run_of_trace("r", facts(spans, scope));
+  EXPECT_TRUE(read_run(text, {}, {}).ok()) << text;
+  return json::parse(text);
+}
+
+json mapping_of(const std::vector<OtlpSpan>& spans) {
+  return json::parse(mapping_of_trace(facts(spans), mapping()));
+}
+
+using Attributes = std::vector<OtlpAttribute>;
+
+std::string text(const char* value) {
+  return value;
+}
+
+// Spans one after the other; the first is the parent of the rest.
+class TraceBuilder {
+ public:
+  OtlpSpan& add(std::string name, Attributes attributes) {
+    OtlpSpan& span = spans_.emplace_back();
+    const std::string number = std::to_string(spans_.size());
+    span.span_id = std::string(16 - number.size(), '0') + number;
+    if (spans_.size() > 1) span.parent_id = spans_.front().span_id;
+    span.name = std::move(name);
+    span.start_ms += static_cast<std::int64_t>(spans_.size()) * 1000;
+    span.end_ms = span.start_ms + 500;
+    span.attributes = std::move(attributes);
+    return span;
+  }
+  static void fail(OtlpSpan& span) {
+    span.status = 2;
+    span.status_message = "payment gateway timed out";
+    span.events.push_back({"exception", {{"exception.type", text("GatewayTimeout")}, {"exception.message", text("payment gateway timed out")}}});
+  }
+  const std::vector<OtlpSpan>& spans() const { return spans_; }
+
+ private:
+  std::vector<OtlpSpan> spans_;
+};
+
+// A refund whose tool failed, and which the model claims to be done: the same from every convention.
+void expect_refund(const json& run) {
+  EXPECT_EQ(run.value("userRequestText", ""), "Refund order 1234") << run.dump(1);
+  EXPECT_EQ(run.value("outcomeSummary", ""), "Your refund has been processed.");
+  EXPECT_FALSE(run.contains("success"));
+  ASSERT_EQ(run["steps"].size(), 3u) << run.dump(1);
+  const json& call = run["steps"][0];
+  EXPECT_EQ(call["stepKind"], "model");
+  EXPECT_EQ(call["stepName"], "gpt-4o");
+  EXPECT_EQ(call["metadata"]["inputTokens"], 131);
+  EXPECT_EQ(call["inputSummary"], "Refund order 1234");
+  const json& tool = run["steps"][1];
+  EXPECT_EQ(tool["stepKind"], "tool");
+  EXPECT_EQ(tool["stepName"], "issue_refund");
+  EXPECT_EQ(tool["status"], "failed");
+  EXPECT_EQ(tool["errorCode"], "GatewayTimeout");
+  EXPECT_THAT(tool["errorMessage"].get<std::string>(), HasSubstr("payment gateway timed out"));
+  EXPECT_THAT(tool["inputSummary"].get<std::string>(), HasSubstr("1234"));
+  EXPECT_EQ(run["steps"][2]["outputSummary"], "Your refund has been processed.");
+  EXPECT_EQ(run["metadata"]["model"], "gpt-4o");
+  EXPECT_EQ(run["metadata"]["inputTokens"], 311);
+  EXPECT_EQ(run["metadata"]["service"], "shop");
+  EXPECT_FALSE(run["metadata"].contains("onlyModelSpan"));
+}
+
+TEST(OtlpMapping, SemanticConventions) {
+  TraceBuilder trace;
+  trace.add("invoke_agent Refunds", {{"gen_ai.operation.name", text("invoke_agent")},
+                                     {"gen_ai.agent.name", text("Refunds")},
+                                     {"gen_ai.conversation.id", text("c1")},
+                                     {"gen_ai.usage.input_tokens", std::int64_t{311}},
+                                     {"gen_ai.input.messages", text(R"([{"role":"user","parts":[{"type":"text","content":"Refund order 1234"}]}])")},
+                                     {"gen_ai.output.messages", text(R"([{"role":"assistant","parts":[{"type":"text","content":"Your refund has been processed."}]}])")}});
+  trace.add("chat gpt-4o", {{"gen_ai.operation.name", text("chat")},
+                            {"gen_ai.request.model", text("gpt-4o")},
+                            {"gen_ai.usage.input_tokens", std::int64_t{131}},
+                            {"gen_ai.input.messages", text(R"([{"role":"user","parts":[{"type":"text","content":"Refund order 1234"}]}])")},
+                            {"gen_ai.output.messages", text(R"([{"role":"assistant","parts":[{"type":"tool_call","name":"issue_refund","arguments":{"order":1234}}]}])")}});
+  TraceBuilder::fail(trace.add("execute_tool issue_refund", {{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("issue_refund")}, {"gen_ai.tool.call.arguments", text(R"({"order":1234})")}}));
+  trace.add("chat gpt-4o", {{"gen_ai.operation.name", text("chat")},
+                            {"gen_ai.request.model", text("gpt-4o")},
+                            {"gen_ai.usage.input_tokens", std::int64_t{180}},
+                            {"gen_ai.output.messages", text(R"([{"role":"assistant","parts":[{"type":"text","content":"Your refund has been processed."}]}])")}});
+  trace.add("GET", {{"http.response.status_code", std::int64_t{500}}});
+  const json run = run_of(trace.spans());
+  expect_refund(run);
+  EXPECT_EQ(run["metadata"]["name"], "Refunds");
+  EXPECT_EQ(run["metadata"]["sessionId"], "c1");
+  EXPECT_EQ(run["steps"][0]["outputSummary"], R"([{"name":"issue_refund","arguments":{"order":1234}}])");
+}
+
+TEST(OtlpMapping, SemanticConventionsOfSpanEvents) {
+  TraceBuilder trace;
+  OtlpSpan& root = trace.add("chat gpt-4o", {{"gen_ai.system", text("openai")}, {"gen_ai.request.model", text("gpt-4o")}, {"gen_ai.usage.prompt_tokens", std::int64_t{7}}});
+  root.events = {{"gen_ai.content.prompt", {{"gen_ai.prompt", text(R"([{"role":"user","content":"Hi"}])")}}},
+                 {"gen_ai.content.completion", {{"gen_ai.completion", text(R"([{"role":"assistant","content":"Hello"}])")}}}};
+  const json run = run_of(trace.spans());
+  EXPECT_EQ(run["userRequestText"], "Hi");
+  EXPECT_EQ(run["outcomeSummary"], "Hello");
+  EXPECT_EQ(run["metadata"]["inputTokens"], 7);
+}
+
+TEST(OtlpMapping, OpenInference) {
+  TraceBuilder trace;
+  trace.add("agent", {{"openinference.span.kind", text("AGENT")}, {"input.value", text(R"({"messages":[{"role":"user","content":"Refund order 1234"}]})")}, {"output.value", text("Your refund has been processed.")}});
+  trace.add("ChatOpenAI", {{"openinference.span.kind", text("LLM")},
+                           {"llm.model_name", text("gpt-4o")},
+                           {"llm.token_count.prompt", std::int64_t{131}},
+                           {"llm.input_messages.0.message.role", text("system")},
+                           {"llm.input_messages.0.message.content", text("Be kind.")},
+                           {"llm.input_messages.1.message.role", text("user")},
+                           {"llm.input_messages.1.message.content", text("Refund order 1234")},
+                           {"llm.output_messages.0.message.role", text("assistant")},
+                           {"llm.output_messages.0.message.tool_calls.0.tool_call.function.name", text("issue_refund")},
+                           {"llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments", text(R"({"order":1234})")}});
+  OtlpSpan& tool = trace.add("issue_refund", {{"openinference.span.kind", text("TOOL")}, {"tool.name", text("issue_refund")}, {"input.value", text(R"({"order":1234})")}});
+  tool.status = 2;
+  tool.status_message = "payment gateway timed out\n\nGatewayTimeout: payment gateway timed out\n    at tool.name";
+  trace.add("ChatOpenAI", {{"openinference.span.kind", text("LLM")},
+                           {"llm.model_name", text("gpt-4o")},
+                           {"llm.token_count.prompt", std::int64_t{180}},
+                           {"llm.output_messages.0.message.role", text("assistant")},
+                           {"llm.output_messages.0.message.content", text("Your refund has been processed.")}});
+  const json run = run_of(trace.spans());
+  expect_refund(run);
+  EXPECT_EQ(run["steps"][1]["errorMessage"], "payment gateway timed out");
+}
+
+TEST(OtlpMapping, VercelAiSdk) {
+  TraceBuilder trace;
+  trace.add("ai.generateText", {{"ai.operationId", text("ai.generateText")},
+                                {"ai.telemetry.functionId", text("refunds")},
+                                {"ai.prompt", text(R"({"system":"s","prompt":"Refund order 1234"})")},
+                                {"ai.usage.inputTokens", std::int64_t{311}},
+                                {"ai.response.text", text("Your refund has been processed.")}});
+  trace.add("ai.generateText.doGenerate", {{"operation.name", text("ai.generateText.doGenerate refunds")},
+                                           {"ai.model.id", text("gpt-4o")},
+                                           {"ai.usage.promptTokens", std::int64_t{131}},
+                                           {"ai.prompt.messages", text(R"([{"role":"user","content":[{"type":"text","text":"Refund order 1234"}]}])")},
+                                           {"ai.response.toolCalls", text(R"([{"toolCallId":"1","toolName":"issue_refund","input":{"order":1234}}])")}});
+  TraceBuilder::fail(trace.add("ai.toolCall", {{"ai.operationId", text("ai.toolCall")}, {"ai.toolCall.name", text("issue_refund")}, {"ai.toolCall.args", text(R"({"order":1234})")}}));
+  trace.add("ai.generateText.doGenerate", {{"ai.operationId", text("ai.generateText.doGenerate")},
+                                           {"ai.model.id", text("gpt-4o")},
+                                           {"ai.usage.inputTokens", std::int64_t{180}},
+                                           {"ai.response.text", text("Your refund has been processed.")}});
+  expect_refund(run_of(trace.spans(), "ai"));
+}
+
+TEST(OtlpMapping, OpenLLMetry) {
+  TraceBuilder trace;
+  trace.add("refunds.workflow", {{"traceloop.span.kind", text("workflow")},
+                                 {"traceloop.workflow.name", text("refunds")},
+                                 {"traceloop.entity.input", text(R"({"args":[],"kwargs":{"text":"Refund order 1234"}})")},
+                                 {"traceloop.entity.output", text(R"("Your refund has been processed.")")}});
+  trace.add("openai.chat", {{"llm.request.type", text("chat")},
+                            {"gen_ai.request.model", text("gpt-4o")},
+                            {"gen_ai.usage.prompt_tokens", std::int64_t{131}},
+                            {"gen_ai.prompt.0.role", text("user")},
+                            {"gen_ai.prompt.0.content", text("Refund order 1234")},
+                            {"gen_ai.completion.0.role", text("assistant")},
+                            {"gen_ai.completion.0.tool_calls.0.name", text("issue_refund")},
+                            {"gen_ai.completion.0.tool_calls.0.arguments", text(R"({"order":1234})")}});
+  TraceBuilder::fail(trace.add("issue_refund.tool", {{"traceloop.span.kind", text("tool")}, {"traceloop.entity.name", text("refunds.issue_refund")}, {"traceloop.entity.input", text(R"({"args":["{\"order\":1234}"]})")}}));
+  trace.add("openai.chat", {{"llm.request.type", text("chat")},
+                            {"gen_ai.request.model", text("gpt-4o")},
+                            {"gen_ai.usage.prompt_tokens", std::int64_t{180}},
+                            {"gen_ai.completion.0.role", text("assistant")},
+                            {"gen_ai.completion.0.content", text("Your refund has been processed.")}});
+  expect_refund(run_of(trace.spans()));
+}
+
+TEST(OtlpMapping, OpenLLMetry_AToolOfTheFrameworkOnly_IsNamedByItsSpan) {
+  TraceBuilder trace;
+  trace.add("a.workflow", {{"traceloop.span.kind", text("workflow")}});
+  trace.add("execute_tool DynamicStructuredTool", {{"gen_ai.operation.name", text("execute_tool")}, {"traceloop.span.kind", text("task")}, {"traceloop.entity.name", text("DynamicStructuredTool")}, {"traceloop.entity.output", text(R"({"lc":1,"id":["ToolMessage"],"kwargs":{"content":"{\"ok\":true}","name":"issue_refund"}})")}});
+  const json run = run_of(trace.spans());
+  EXPECT_EQ(run["steps"][0]["stepName"], "issue_refund");
+  EXPECT_EQ(run["steps"][0]["outputSummary"], R"({"ok":true})");
+}
+
+TEST(OtlpMapping, Langfuse) {
+  TraceBuilder trace;
+  trace.add("refunds", {{"langfuse.observation.type", text("span")}, {"langfuse.observation.input", text("Refund order 1234")}, {"langfuse.trace.output", text("Your refund has been processed.")}});
+  trace.add("plan", {{"langfuse.observation.type", text("generation")},
+                     {"langfuse.observation.model.name", text("gpt-4o")},
+                     {"langfuse.observation.usage_details", text(R"({"input":131,"output":17})")},
+                     {"langfuse.observation.cost_details", text(R"({"total":0.25})")},
+                     {"langfuse.observation.input", text(R"([{"role":"user","content":"Refund order 1234"}])")},
+                     {"langfuse.observation.output", text(R"({"role":"assistant","tool_calls":[{"name":"issue_refund","args":{"order":1234}}]})")}});
+  trace.add("issue_refund", {{"langfuse.observation.type", text("tool")},
+                             {"langfuse.observation.level", text("ERROR")},
+                             {"langfuse.observation.input", text(R"({"order":1234})")},
+                             {"langfuse.observation.status_message", text("GatewayTimeout: payment gateway timed out")}});
+  trace.add("answer", {{"langfuse.observation.type", text("generation")},
+                       {"langfuse.observation.model.name", text("gpt-4o")},
+                       {"langfuse.observation.usage_details", text(R"({"input":180})")},
+                       {"langfuse.observation.cost_details", text(R"({"total":0.5})")},
+                       {"langfuse.observation.output", text(R"({"role":"assistant","content":"Your refund has been processed."})")}});
+  const json run = run_of(trace.spans());
+  expect_refund(run);
+  EXPECT_EQ(run["metadata"]["costUsd"], 0.75);
+}
+
+TEST(OtlpMapping, LangSmith_WhoseStatusIsAlwaysOk) {
+  TraceBuilder trace;
+  trace.add("refund_agent", {{"langsmith.span.kind", text("chain")}, {"gen_ai.operation.name", text("chain")}, {"gen_ai.prompt", text(R"({"question":"Refund order 1234"})")}, {"gen_ai.completion", text(R"({"outputs":"Your refund has been processed."})")}}).status = 1;
+  trace.add("ChatOpenAI", {{"langsmith.span.kind", text("llm")}, {"gen_ai.request.model", text("gpt-4o")}, {"langsmith.usage_metadata", text(R"({"input_tokens":131})")}, {"gen_ai.prompt", text(R"({"input":[{"role":"user","content":"Refund order 1234"}]})")}, {"gen_ai.completion", text(R"({"role":"assistant","content":"","tool_calls":[{"name":"issue_refund","args":{"order":1234}}]})")}}).status = 1;
+  OtlpSpan& tool = trace.add("issue_refund", {{"langsmith.span.kind", text("tool")}, {"langsmith.trace.name", text("issue_refund")}, {"gen_ai.prompt", text(R"({"order":1234})")}});
+  tool.status = 1;
+  tool.events.push_back({"exception", {{"exception.type", text("Error")}, {"exception.message", text("GatewayTimeout: payment gateway timed out")}}});
+  trace.add("ChatOpenAI", {{"langsmith.span.kind", text("llm")}, {"gen_ai.request.model", text("gpt-4o")}, {"langsmith.usage_metadata", text(R"({"input_tokens":180})")}, {"gen_ai.completion", text(R"({"role":"assistant","content":"Your refund has been processed."})")}}).status = 1;
+  expect_refund(run_of(trace.spans(), "langsmith"));
+}
+
+TEST(OtlpMapping, MlFlow) {
+  TraceBuilder trace;
+  trace.add("refunds", {{"mlflow.spanType", text(R"("AGENT")")}, {"mlflow.spanInputs", text(R"({"question":"Refund order 1234"})")}, {"mlflow.spanOutputs", text(R"("Your refund has been processed.")")}});
+  trace.add("Completions", {{"mlflow.spanType", text(R"("CHAT_MODEL")")}, {"mlflow.llm.model", text(R"("gpt-4o")")}, {"mlflow.chat.tokenUsage", text(R"({"input_tokens":131})")}, {"mlflow.spanInputs", text(R"({"messages":[{"role":"user","content":"Refund order 1234"}]})")}, {"mlflow.spanOutputs", text(R"({"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"issue_refund","arguments":"{}"}}]}}]})")}});
+  TraceBuilder::fail(trace.add("issue_refund_1", {{"mlflow.spanType", text(R"("TOOL")")}, {"mlflow.spanFunctionName", text(R"("issue_refund")")}, {"mlflow.spanInputs", text(R"({"order":1234})")}}));
+  trace.add("Completions", {{"mlflow.spanType", text(R"("CHAT_MODEL")")}, {"mlflow.llm.model", text(R"("gpt-4o")")}, {"mlflow.chat.tokenUsage", text(R"({"input_tokens":180})")}, {"mlflow.spanOutputs", text(R"({"choices":[{"message":{"role":"assistant","content":"Your refund has been processed."}}]})")}});
+  expect_refund(run_of(trace.spans()));
+}
+
+TEST(OtlpMapping, PydanticAi) {
+  TraceBuilder trace;
+  trace.add("agent run", {{"gen_ai.agent.name", text("agent")}, {"gen_ai.operation.name", text("invoke_agent")}, {"pydantic_ai.all_messages", text(R"([{"role":"user","parts":[{"type":"text","content":"Refund order 1234"}]}])")}, {"final_result", text("Your refund has been processed.")}});
+  trace.add("chat gpt-4o", {{"gen_ai.operation.name", text("chat")}, {"gen_ai.request.model", text("gpt-4o")}, {"gen_ai.usage.input_tokens", std::int64_t{131}}, {"gen_ai.input.messages", text(R"([{"role":"user","parts":[{"type":"text","content":"Refund order 1234"}]}])")}});
+  TraceBuilder::fail(trace.add("running tool: issue_refund", {{"gen_ai.tool.name", text("issue_refund")}, {"tool_arguments", text(R"({"order":1234})")}}));
+  trace.add("chat gpt-4o", {{"gen_ai.operation.name", text("chat")}, {"gen_ai.request.model", text("gpt-4o")}, {"gen_ai.usage.input_tokens", std::int64_t{180}}, {"gen_ai.output.messages", text(R"([{"role":"assistant","parts":[{"type":"text","content":"Your refund has been processed."}]}])")}});
+  trace.add("pending", {{"logfire.span_type", text("pending_span")}, {"gen_ai.operation.name", text("chat")}});
+  const json run = run_of(trace.spans());
+  expect_refund(run);
+  EXPECT_EQ(run["metadata"]["spans"], 4);
+}
+
+TEST(OtlpMapping, GoogleAdk) {
+  TraceBuilder trace;
+  trace.add("invocation", {});
+  trace.add("call_llm", {{"gen_ai.request.model", text("gpt-4o")},
+                         {"gen_ai.usage.input_tokens", std::int64_t{131}},
+                         {"gcp.vertex.agent.llm_request", text(R"({"model":"m","contents":[{"role":"user","parts":[{"text":"Refund order 1234"}]}]})")},
+                         {"gcp.vertex.agent.llm_response", text(R"({"content":{"role":"model","parts":[{"functionCall":{"name":"issue_refund","args":{"order":1234}}}]}})")}});
+  trace.add("execute_tool issue_refund", {{"gcp.vertex.agent.tool_call_args", text(R"({"order":1234})")}, {"error.type", text("GatewayTimeout")}, {"gcp.vertex.agent.tool_response", text(R"({"error":"payment gateway timed out"})")}});
+  trace.add("call_llm", {{"gen_ai.request.model", text("gpt-4o")},
+                         {"gen_ai.usage.input_tokens", std::int64_t{180}},
+                         {"gcp.vertex.agent.llm_response", text(R"({"content":{"role":"model","parts":[{"text":"Your refund has been processed."}]}})")}});
+  trace.add("execute_tool (merged)", {{"gcp.vertex.agent.tool_response", text("{}")}});
+  const json run = run_of(trace.spans(), "gcp.vertex.agent");
+  expect_refund(run);
+}
+
+TEST(OtlpMapping, Mcp_AnErrorInAResult_IsAFailure) {
+  TraceBuilder trace;
+  trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}});
+  trace.add("tools/call search", {{"mcp.method.name", text("tools/call")}, {"mcp.response.value", text(R"({"isError":true,"content":[]})")}});
+  trace.add("tools/list", {{"mcp.method.name", text("tools/list")}});
+  const json run = run_of(trace.spans());
+  ASSERT_EQ(run["steps"].size(), 1u);
+  EXPECT_EQ(run["steps"][0]["stepName"], "search");
+  EXPECT_EQ(run["steps"][0]["status"], "failed");
+}
+
+TEST(OtlpMapping, ACallToldTwice_IsOneStep) {
+  TraceBuilder trace;
+  trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}, {"gen_ai.usage.input_tokens", std::int64_t{10}}});
+  const OtlpSpan outer = trace.add("ChatOpenAI", {{"openinference.span.kind", text("LLM")}, {"llm.token_count.prompt", std::int64_t{10}}});
+  trace.add("openai.chat", {{"gen_ai.operation.name", text("chat")}, {"gen_ai.usage.input_tokens", std::int64_t{10}}}).parent_id = outer.span_id;
+  const OtlpSpan tool = trace.add("execute_tool search", {{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("search")}});
+  trace.add("tools/call search", {{"mcp.method.name", text("tools/call")}}).parent_id = tool.span_id;
+  trace.add("tools/call lookup", {{"mcp.method.name", text("tools/call")}}).parent_id = tool.span_id;
+  const json run = run_of(trace.spans());
+  ASSERT_EQ(run["steps"].size(), 3u);
+  EXPECT_EQ(run["steps"][2]["stepName"], "lookup");
+  EXPECT_EQ(run["metadata"]["inputTokens"], 10);
+}
+
+TEST(OtlpMapping, Success_IsOnlyWhatTheTraceSays) {
+  const auto success = [](int status, Attributes attributes) {
+    TraceBuilder trace;
+    attributes.push_back({"gen_ai.operation.name", text("invoke_agent")});
+    trace.add("agent", std::move(attributes)).status = status;
+    const json run = run_of(trace.spans());
+    return run.contains("success") ? run["success"].dump() : "absent";
+  };
+  EXPECT_EQ(success(0, {}), "absent");
+  EXPECT_EQ(success(1, {}), "true");
+  EXPECT_EQ(success(2, {}), "false");
+  EXPECT_EQ(success(0, {{"error.type", text("timeout")}}), "false");
+  EXPECT_EQ(success(1, {{"langsmith.span.kind", text("chain")}}), "absent");
+  TraceBuilder trace;
+  trace.add("POST /chat", {});
+  trace.add("chat", {{"gen_ai.operation.name", text("chat")}}).status = 2;
+  EXPECT_EQ(run_of(trace.spans())["success"], false);
+}
+
+TEST(OtlpMapping, OneModelSpanAlone_IsMarked) {
+  TraceBuilder alone;
+  alone.add("chat gpt-4o", {{"gen_ai.operation.name", text("chat")}, {"gen_ai.request.model", text("gpt-4o")}});
+  EXPECT_EQ(run_of(alone.spans())["metadata"]["onlyModelSpan"], true);
+  alone.add("GET", {});
+  EXPECT_EQ(run_of(alone.spans())["metadata"]["onlyModelSpan"], true);
+  alone.add("workflow", {{"traceloop.span.kind", text("workflow")}});
+  EXPECT_FALSE(run_of(alone.spans())["metadata"].contains("onlyModelSpan"));
+}
+
+TEST(OtlpMapping, OrderAndRepetition_DoNotMatter) {
+  TraceBuilder trace;
+  trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}, {"gen_ai.input.messages", text("Find it")}});
+  for (int i = 0; i < 3; ++i) TraceBuilder::fail(trace.add("execute_tool find", {{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("find")}, {"gen_ai.tool.call.arguments", text("{}")}}));
+  const json run = run_of(trace.spans());
+  std::vector<OtlpSpan> mixed(trace.spans().rbegin(), trace.spans().rend());
+  mixed.insert(mixed.end(), trace.spans().begin(), trace.spans().end());
+  EXPECT_EQ(run_of(mixed), run);
+  EXPECT_EQ(run["steps"][2]["retryCount"], 2);
+}
+
+TEST(OtlpMapping, ALaterVersionOfASpan_TakesItsPlace) {
+  TraceBuilder trace;
+  trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}});
+  OtlpSpan tool = trace.add("execute_tool find", {{"gen_ai.operation.name", text("execute_tool")}});
+  std::vector<OtlpSpan> spans = trace.spans();
+  TraceBuilder::fail(tool);
+  spans.push_back(tool);
+  const json run = run_of(spans);
+  ASSERT_EQ(run["steps"].size(), 1u);
+  EXPECT_EQ(run["steps"][0]["status"], "failed");
+}
+
+TEST(OtlpMapping, SpansWithoutTheirRoot_MakeARunAllTheSame) {
+  TraceBuilder trace;
+  trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}});
+  trace.add("execute_tool find", {{"gen_ai.operation.name", text("execute_tool")}});
+  const json run = run_of({trace.spans()[1]});
+  EXPECT_EQ(run["metadata"]["rootArrived"], false);
+  EXPECT_EQ(run["steps"].size(), 1u);
+  EXPECT_FALSE(run.contains("success"));
+}
+
+TEST(OtlpMapping, ParentsInACircle_AreNoTrap) {
+  OtlpSpan a;
+  a.span_id = "000000000000000a";
+  a.parent_id = "000000000000000b";
+  a.attributes = {{"gen_ai.operation.name", text("task")}};
+  OtlpSpan b = a;
+  std::swap(b.span_id, b.parent_id);
+  OtlpSpan c = a;
+  c.span_id = c.parent_id = "000000000000000c";
+  c.attributes = {{"gen_ai.operation.name", text("chat")}};
+  EXPECT_EQ(run_of({a, b, c})["steps"].size(), 1u);
+}
+
+TEST(OtlpMapping, NumbersThatMakeNoSense_AreLeftOut) {
+  TraceBuilder trace;
+  trace.add("chat", {{"gen_ai.operation.name", text("chat")}, {"gen_ai.usage.input_tokens", std::int64_t{-1}}, {"gen_ai.usage.output_tokens", std::nan("")}, {"gen_ai.usage.cost", text("cheap")}});
+  const json run = run_of(trace.spans());
+  for (const char* name : {"inputTokens", "outputTokens", "costUsd"}) EXPECT_FALSE(run["metadata"].contains(name)) << name;
+}
+
+TEST(OtlpMapping, AMapping_SaysWhereEachFieldCameFromAndWhatIsMissing) {
+  TraceBuilder trace;
+  trace.add("invoke_agent a", {{"gen_ai.operation.name", text("invoke_agent")}, {"gen_ai.input.messages", text("Find it")}});
+  trace.add("execute_tool find", {{"gen_ai.operation.name", text("execute_tool")}, {"ai.toolCall.args", text("{}")}});
+  trace.add("SELECT", {});
+  const json told = mapping_of(trace.spans());
+  EXPECT_EQ(told["spans"], 3);
+  const auto attribute = [&](const std::string& field) {
+    for (const json& one : told["fields"]) {
+      if (one["field"] == field) return one["attribute"].get<std::string>();
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(attribute("/userRequestText"), "gen_ai.input.messages");
+  EXPECT_EQ(attribute("/steps/0/stepName"), "span.name");
+  EXPECT_EQ(attribute("/steps/0/inputSummary"), "ai.toolCall.args");
+  EXPECT_EQ(attribute("/metadata/service"), "service.name");
+  std::string missing;
+  for (const json& one : told["missing"]) missing += one["field"].get<std::string>() + "=" + one["expected"][0].get<std::string>() + " ";
+  EXPECT_EQ(missing, "/outcomeSummary=gen_ai.output.messages /steps/0/outputSummary=gen_ai.tool.call.result ");
+  ASSERT_EQ(told["ignoredSpans"].size(), 1u);
+  EXPECT_EQ(told["ignoredSpans"][0]["name"], "SELECT");
+}
+
+TEST(OtlpMapping, ATable_IsCheckedAsItIsRead) {
+  const auto fault = [](const char* yaml) {
+    auto read = config::read_otlp_mapping(yaml);
+    return read.ok() ? std::string("none") : read.error().detail;
+  };
+  EXPECT_THAT(fault("kinds: [{attribute: a, model: [x], source: nowhere}]"), HasSubstr("stands under sources"));
+  EXPECT_THAT(fault("sources: {s: x}\nkinds: [{attribute: a, source: s}]"), HasSubstr("at least one value"));
+  EXPECT_THAT(fault("sources: {s: x}\nfields: {model: [{attribute: a, read: backwards, source: s}]}"), HasSubstr("no reader \"backwards\""));
+  EXPECT_THAT(fault("sources: {s: x}\nfields: {colour: [{attribute: a, source: s}]}"), HasSubstr("colour"));
+  EXPECT_THAT(fault("sources: {s: x}\nfailed: [{present: true, source: s}]"), HasSubstr("an attribute to look at"));
+}
+
+}  // namespace
+}  // namespace runwarden::intake::otlp

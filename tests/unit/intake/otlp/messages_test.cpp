@@ -1,0 +1,93 @@
+#include "intake/otlp/messages.h"
+
+#include <gtest/gtest.h>
+
+#include "intake/otlp/json_tree.h"
+
+namespace runwarden::intake::otlp {
+namespace {
+
+// "role: text (calls) <answer>" of each, one after the other.
+std::string shown(const AnyValue& value, std::string_view role = "user") {
+  std::string text;
+  for (const Message& message : read_messages(value, role)) {
+    text += text.empty() ? "" : " | ";
+    text += message.role + ": " + message.text;
+    if (!message.tool_calls.empty()) text += " (" + message.tool_calls + ")";
+    if (!message.tool_answer.empty()) text += " <" + message.tool_answer + ">";
+  }
+  return text;
+}
+
+std::string shown(const std::string& text, std::string_view role = "user") {
+  AnyValue value;
+  value.kind = AnyValue::Kind::text;
+  value.text = text;
+  return shown(value, role);
+}
+
+TEST(OtlpMessages, EveryShapeGivesRolesAndTexts) {
+  EXPECT_EQ(shown("plain"), "user: plain");
+  EXPECT_EQ(shown("\"quoted\"", "assistant"), "assistant: quoted");
+  EXPECT_EQ(shown(R"([{"role":"user","parts":[{"type":"text","content":"Refund"}]}])"), "user: Refund");
+  EXPECT_EQ(shown(R"([{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}])"),
+            "system: S | user: a\nb");
+  EXPECT_EQ(shown(R"({"system":"S","prompt":"Refund"})"), "user: Refund");
+  EXPECT_EQ(shown(R"({"system":"S","messages":[{"role":"user","content":"Refund"}]})"), "user: Refund");
+  EXPECT_EQ(shown(R"({"question":"Why?"})"), "user: Why?");
+  EXPECT_EQ(shown(R"({"args":[],"kwargs":{"text":"Refund"}})"), "user: Refund");
+  EXPECT_EQ(shown(R"({"args":["Refund"],"kwargs":{}})"), "user: Refund");
+  EXPECT_EQ(shown(R"([{"role":"user","parts":[{"text":"Hi"}]},{"role":"model","parts":[{"text":"Yes"},{"functionCall":{"name":"f","args":{"a":1}}}]}])"),
+            R"(user: Hi | assistant: Yes ([{"name":"f","arguments":{"a":1}}]))");
+  EXPECT_EQ(shown(R"({"messages":[[{"lc":1,"id":["langchain_core","messages","HumanMessage"],"kwargs":{"content":"Hi"}},)"
+                  R"({"lc":1,"id":["x","AIMessage"],"kwargs":{"content":"","tool_calls":[{"name":"f","args":{"a":1}}]}},)"
+                  R"({"lc":1,"id":["x","ToolMessage"],"kwargs":{"content":"Error: no","name":"f"}}]]})"),
+            R"(user: Hi | assistant:  ([{"name":"f","arguments":{"a":1}}]) | tool: Error: no)");
+  EXPECT_EQ(shown(R"({"generations":[[{"text":"Done","message":{"lc":1,"id":["AIMessage"],"kwargs":{"content":"Done"}}}]]})", "assistant"),
+            "assistant: Done");
+  EXPECT_EQ(shown(R"({"choices":[{"message":{"role":"assistant","content":"Done"}}]})"), "assistant: Done");
+  EXPECT_EQ(shown(R"({"outputs":"Done"})", "assistant"), "assistant: Done");
+  EXPECT_EQ(shown(R"({"order":1234})"), "");
+}
+
+TEST(OtlpMessages, CallsAndAnswersOfTools_AreApartFromTheText) {
+  EXPECT_EQ(shown(R"([{"role":"assistant","parts":[{"type":"tool_call","id":"1","name":"f","arguments":{"a":1}}]}])"),
+            R"(assistant:  ([{"name":"f","arguments":{"a":1}}]))");
+  EXPECT_EQ(shown(R"([{"toolCallId":"1","toolName":"f","args":"{\"a\":1}"}])", "assistant"), R"(assistant:  ([{"name":"f","arguments":{"a":1}}]))");
+  EXPECT_EQ(shown(R"([{"role":"assistant","tool_calls":[{"type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}],"content":null}])"),
+            R"(assistant:  ([{"name":"f","arguments":{"a":1}}]))");
+  EXPECT_EQ(shown(R"([{"role":"tool","content":[{"type":"tool-result","toolName":"f","output":{"type":"error-text","value":"no"}}]}])"),
+            "tool:  <no>");
+  EXPECT_EQ(shown(R"([{"role":"assistant","parts":[{"type":"text","content":"Yes"},{"type":"tool_call_response","id":"1","response":{"ok":true}}]}])"),
+            R"(assistant: Yes <{"ok":true}>)");
+  EXPECT_EQ(shown(R"([{"role":"assistant","parts":[{"type":"reasoning","content":"hm"},{"type":"text","content":"Yes"}]}])"), "assistant: Yes");
+}
+
+TEST(OtlpMessages, NumberedAttributes_AreAList) {
+  const auto text = [](std::string key, std::string value) {
+    KeyValue one{std::move(key), {}};
+    one.value.kind = AnyValue::Kind::text;
+    one.value.text = std::move(value);
+    return one;
+  };
+  const std::vector<KeyValue> attributes{
+      text("m.10.message.role", "assistant"),
+      text("m.10.message.tool_calls.0.tool_call.function.name", "f"),
+      text("m.10.message.tool_calls.0.tool_call.function.arguments", R"({"a":1})"),
+      text("m.2.message.role", "user"),
+      text("m.2.message.contents.0.message_content.text", "Refund"),
+      text("m.2.message.contents.0.message_content.type", "text"),
+      text("m.count", "2"),
+  };
+  EXPECT_EQ(shown(numbered_list(attributes, "m.")), R"(user: Refund | assistant:  ([{"name":"f","arguments":{"a":1}}]))");
+  EXPECT_EQ(shown(numbered_list({text("gen_ai.prompt.0.role", "user"), text("gen_ai.prompt.0.content", "Hi")}, "gen_ai.prompt.")), "user: Hi");
+}
+
+TEST(OtlpMessages, NestingIsBounded) {
+  std::string text = R"("x")";
+  for (int i = 0; i < 25; ++i) text = R"({"messages":[)" + text + "]}";
+  EXPECT_EQ(shown(text), "");
+}
+
+}  // namespace
+}  // namespace runwarden::intake::otlp
