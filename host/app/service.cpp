@@ -15,55 +15,56 @@
 #include <optional>
 #include <thread>
 
-#include "app/api.h"
-#include "app/canary.h"
-#include "app/clock_watch.h"
-#include "app/log.h"
-#include "app/metrics.h"
-#include "app/room_watch.h"
-#include "app/service_manager.h"
-#include "app/ticker.h"
-#include "app/watchdog.h"
+#include "api/api.h"
 #include "base/time_text.h"
+#include "config/otlp_mapping.h"
+#include "detect/abandoned_calls.h"
 #include "detect/crash_marks.h"
 #include "detect/crash_note.h"
 #include "detect/libraries.h"
-#include "detect/stuck_calls.h"
-#include "pipeline/canary_run.h"
-#include "store/commit_queue.h"
-#include "store/lmdb_store.h"
-#include "store/service_lock.h"
+#include "ingest/canary_run.h"
+#include "ops/canary.h"
+#include "ops/clock_monitor.h"
+#include "ops/log.h"
+#include "ops/metrics.h"
+#include "ops/service_manager.h"
+#include "ops/space_monitor.h"
+#include "ops/ticker.h"
+#include "ops/watchdog.h"
+#include "store/open_store.h"
 
 namespace runwarden::app {
 namespace {
 
-// What may be between its body and its answer at once. Enough for every connection of a busy service; more would only wait longer.
-// A tenant has at most as much of it as it leaves free, and so with the results and what waits for the writer.
+// Bounds for requests between body and answer. Enough for every connection of a busy service; more would only wait longer. A tenant may use
+// at most as much as it leaves free, here and in the bounds for results and queued records.
 constexpr std::uint64_t kMaxInFlight = 16'384;
 constexpr std::uint64_t kMaxInFlightBytes = 512ull << 20;
-constexpr std::uint64_t kMaxResultBytes = 256ull << 20;  // of NDJSON batches that are not answered yet
-constexpr std::uint64_t kMaxQueuedRecords = 131'072;  // half of it is what 64 batches of a tenant have in work; small, so their bytes count
+constexpr std::uint64_t kMaxResultBytes = 256ull << 20;  // results of unanswered NDJSON batches
+constexpr std::uint64_t kMaxQueuedRecords =
+    131'072;  // half of it is what 64 batches of one tenant can queue; records are small, so the byte limit rarely applies
 constexpr std::uint64_t kMaxQueuedBytes = 256ull << 20;
 constexpr std::int64_t kHousekeepingMs = 200;
-constexpr std::int64_t kTendMs = 10'000;
-constexpr std::int64_t kLastCommitsMs = 30'000;  // what a stop may take beyond the drain
-constexpr std::size_t kDeleteAtOnce = 200;       // records in a transaction: a few milliseconds
+constexpr std::int64_t kMaintenanceIntervalMs = 10'000;
+constexpr std::int64_t kLastCommitsMs = 30'000;  // time for a stop beyond the drain
+constexpr std::size_t kDeleteAtOnce = 200;       // records per transaction: a few milliseconds
+constexpr std::size_t kBuiltAtOnce = 500;        // likewise
 
-LogLevel log_level(const std::string& name) {
-  if (name == "debug") return LogLevel::debug;
-  if (name == "warn") return LogLevel::warn;
-  if (name == "error") return LogLevel::error;
-  return LogLevel::info;
+ops::LogLevel log_level(const std::string& name) {
+  if (name == "debug") return ops::LogLevel::debug;
+  if (name == "warn") return ops::LogLevel::warn;
+  if (name == "error") return ops::LogLevel::error;
+  return ops::LogLevel::info;
 }
 
-LogLevel to_log_level(detect::LogLevel level) {
+ops::LogLevel to_log_level(detect::LogLevel level) {
   switch (level) {
-    case detect::LogLevel::debug: return LogLevel::debug;
-    case detect::LogLevel::info: return LogLevel::info;
-    case detect::LogLevel::warn: return LogLevel::warn;
-    case detect::LogLevel::error: return LogLevel::error;
+    case detect::LogLevel::debug: return ops::LogLevel::debug;
+    case detect::LogLevel::info: return ops::LogLevel::info;
+    case detect::LogLevel::warn: return ops::LogLevel::warn;
+    case detect::LogLevel::error: return ops::LogLevel::error;
   }
-  return LogLevel::error;
+  return ops::LogLevel::error;
 }
 
 std::size_t cores() {
@@ -83,10 +84,10 @@ http::ServerSettings http_settings(const config::Settings& settings, const std::
   return http;
 }
 
-// What take_up() takes up of the keys that config::changed_keys() knows; every other one takes a restart.
-constexpr std::array<std::string_view, 7> kReloadedKeys = {"limits.max_body_bytes", "limits.max_batch_bytes",     "limits.max_batch_runs",
+// The keys known to config::changed_keys() that apply_config() applies. All others take effect at a restart.
+constexpr std::array<std::string_view, 8> kReloadedKeys = {"limits.max_body_bytes", "limits.max_batch_bytes",     "limits.max_batch_runs",
                                                            "limits.max_json_depth", "limits.requests_per_second", "limits.burst",
-                                                           "limits.max_reply_bytes"};
+                                                           "limits.max_reply_bytes", "limits.otlp_max_body_bytes"};
 
 // "store.map_size, server.address"; empty if no restart is needed.
 std::string keys_that_need_a_restart(const config::Settings& started_with, const config::Settings& fresh) {
@@ -97,25 +98,17 @@ std::string keys_that_need_a_restart(const config::Settings& started_with, const
   return text;
 }
 
-void set_limits(ApiLimits& api, const config::LimitsSection& limits) {
+void set_limits(api::ApiLimits& api, const config::LimitsSection& limits) {
   api.max_body_bytes = static_cast<std::uint64_t>(limits.max_body_bytes);
   api.max_batch_bytes = static_cast<std::uint64_t>(limits.max_batch_bytes);
   api.max_batch_runs = static_cast<std::uint64_t>(limits.max_batch_runs);
+  api.otlp_max_body_bytes = static_cast<std::uint64_t>(limits.otlp_max_body_bytes);
   api.max_json_depth = static_cast<int>(limits.max_json_depth);
 }
 
-store::CommitQueue::Limits queue_limits(const config::StoreSection& section) {
-  store::CommitQueue::Limits limits;
-  limits.max_items = kMaxQueuedRecords;
-  limits.max_bytes = kMaxQueuedBytes;
-  limits.commit_interval_ms = section.commit_interval_ms;
-  limits.max_commit_records = static_cast<std::size_t>(section.max_commit_records);
-  return limits;
-}
-
-// What is in force now, such as the detectors: replaced whole at a reload, read by every run.
+// A value that a reload replaces as a whole, such as the detectors. Each run reads it once. Any thread.
 template <class What>
-class InForce {
+class Reloadable {
  public:
   std::shared_ptr<What> get() const {
     const std::lock_guard lock(mutex_);
@@ -136,147 +129,166 @@ class Service {
   Service(const config::Settings& settings, const ServiceHooks& hooks)
       : settings_(settings),
         hooks_(hooks),
-        log_(log_level(settings.log.level), settings.log.format == "json" ? LogFormat::json : LogFormat::text) {
+        log_(log_level(settings.log.level), settings.log.format == "json" ? ops::LogFormat::json : ops::LogFormat::text) {
     log_.redact_with([this](std::string_view text) { return redaction_.text(text); });
   }
 
   Status start();
   void wait_for_signals(const std::function<Result<config::Settings>()>& reload);
   void stop();
-  // After stop(): whether a detector that never returned still uses what belongs to the service.
-  bool in_use() const { return pool_ && pool_->left_behind() > 0; }
+  // After stop(): whether an abandoned detector call still uses objects of the service.
+  bool has_abandoned_calls() const { return pool_ && pool_->abandoned() > 0; }
 
  private:
   Status open_store();
-  void note_unreadable(const std::string& text);
-  void learn_of_crashes();
-  void keep(model::CrashMark mark);
-  void look_at_crash_marks();
+  void log_unreadable(const std::string& text);
+  void record_previous_crash();
+  void store_crash_mark(model::CrashMark mark);
+  void refresh_crash_marks();
   Result<std::shared_ptr<detect::DetectorSet>> load_detectors(const config::Settings& settings);
-  std::filesystem::path plugins_folder() const { return std::filesystem::path(settings_.store.path) / "plugins"; }
-  void make_pipeline();
+  std::filesystem::path state_dir() const { return settings_.store.path; }
+  std::filesystem::path plugins_folder() const { return state_dir() / store::kPluginCopies; }
+  void make_ingest();
+  Status make_page();
   Status listen();
   void reload_detectors(const std::function<Result<config::Settings>()>& reload);
-  Status take_up(const config::Settings& fresh);
-  void be_watched();
-  std::string stands_still(std::int64_t within_ms) const;
-  void tell_ready();
+  Status apply_config(const config::Settings& fresh);
+  void start_watchdog();
+  std::string thread_stalled(std::int64_t within_ms) const;
+  void notify_ready();
   std::string serving() const;
   void check_descriptors();
   void housekeeping();
-  void note_accept_pauses();
-  void note_key_use();
+  void log_accept_pauses();
+  void save_key_use();
   void delete_old();
+  void build_groups();
   std::string tenant_name(model::TenantId tenant);
-  Readiness readiness();
-  void when_ready(const std::function<void(const Readiness&)>& then);
-  Gauges gauges();
-  void say(LogLevel level, std::string_view event, std::string_view text) { log_.write(level, event, {{"text", text}}); }
+  api::Readiness readiness();
+  void when_ready(const std::function<void(const api::Readiness&)>& done);
+  ops::Gauges gauges();
+  void log(ops::LogLevel level, std::string_view event, std::string_view text) { log_.write(level, event, {{"text", text}}); }
 
   config::Settings settings_;
   const ServiceHooks& hooks_;
   SystemClock machine_clock_;
-  ClockGuard clock_{machine_clock_};  // every part of the service goes by this one
-  Log log_;
-  Metrics metrics_;
+  ClockGuard clock_{machine_clock_};  // the clock of every part of the service
+  ops::Log log_;
+  ops::Metrics metrics_;
   FairBudget in_flight_{kMaxInFlightBytes, kMaxInFlight};
   FairBudget results_{kMaxResultBytes};
-  ReplyBudgets replies_;
-  ApiLimits limits_;
-  detect::StuckCalls stuck_calls_;
+  api::ReplyBudgets replies_;
+  api::ApiLimits limits_;
+  detect::AbandonedCalls abandoned_calls_;
   detect::CrashMarks crash_marks_;
-  bool crash_marks_stored_ = true;  // false: there was no room for one, it is in crash_marks_ only
-  InForce<detect::DetectorSet> detectors_;
-  InForce<const redact::Redactor> redactor_;
-  pipeline::Redaction redaction_{[this] { return redactor_.get(); },
-                                 [this](std::string_view rule, std::uint64_t values) { metrics_.redacted(rule, values); }};
-  std::optional<store::ServiceLock> lock_;
+  bool crash_marks_stored_ = true;  // false: the store was full, and a mark is only in crash_marks_
+  Reloadable<detect::DetectorSet> detectors_;
+  Reloadable<const redact::Redactor> redactor_;
+  ingest::Redaction redaction_{[this] { return redactor_.get(); },
+                               [this](std::string_view rule, std::uint64_t values) { metrics_.redacted(rule, values); }};
   std::unique_ptr<store::Store> store_;
+  std::unique_ptr<store::WriteQueue> wrapped_queue_;  // by the hook
+  store::WriteQueue* queue_ = nullptr;                // of the store, or around it
   std::unique_ptr<auth::KeyRing> keys_;
   std::unique_ptr<auth::RateLimiter> rates_;
-  std::unique_ptr<store::CommitQueue> queue_;
   std::unique_ptr<WorkPool> pool_;
-  pipeline::Turnstile turnstile_;
-  std::unique_ptr<pipeline::Judge> judge_;
-  std::unique_ptr<pipeline::RunIngest> runs_;
-  std::unique_ptr<pipeline::RunResolver> resolver_;
-  std::unique_ptr<pipeline::EventIngest> events_;
-  std::unique_ptr<pipeline::ChangeIngest> changes_;
-  std::unique_ptr<pipeline::CanaryRun> canary_run_;
-  std::shared_ptr<Canary> canary_;
-  std::unique_ptr<Reads> reads_;
-  std::unique_ptr<ApiParts> parts_;
-  std::unique_ptr<Api> api_;
-  std::unique_ptr<Api> ops_api_;
+  ingest::Turnstile turnstile_;
+  std::unique_ptr<ingest::Judge> judge_;
+  std::unique_ptr<ingest::RunIngest> runs_;
+  std::unique_ptr<ingest::RunResolver> resolver_;
+  std::unique_ptr<ingest::EventIngest> events_;
+  std::unique_ptr<ingest::ChangeIngest> changes_;
+  model::SpanMapping span_mapping_;
+  std::unique_ptr<ingest::TraceIngest> traces_;
+  std::unique_ptr<ingest::TriageIngest> triage_;
+  std::unique_ptr<ingest::CanaryRun> canary_run_;
+  std::shared_ptr<ops::Canary> canary_;
+  std::unique_ptr<api::Reads> reads_;
+  std::unique_ptr<api::PageParts> page_;  // null: server.page is false
+  std::unique_ptr<api::ApiParts> parts_;
+  std::unique_ptr<api::Api> api_;
+  std::unique_ptr<api::Api> ops_api_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> ops_server_;
-  std::unique_ptr<ClockWatch> clock_watch_;
-  std::unique_ptr<RoomWatch> room_watch_;
-  std::unique_ptr<Ticker> ticker_;
-  const ServiceManager manager_;
-  std::unique_ptr<Watchdog> watchdog_;
+  std::unique_ptr<ops::ClockMonitor> clock_monitor_;
+  std::unique_ptr<ops::SpaceMonitor> space_monitor_;
+  std::unique_ptr<ops::Ticker> ticker_;
+  const ops::ServiceManager manager_;
+  std::unique_ptr<ops::Watchdog> watchdog_;
   bool started_ = false;
-  bool told_ready_ = false;
-  std::string told_why_not_;
-  std::uint64_t noted_pauses_ = 0;
-  std::int64_t quiet_until_ns_ = 0;  // of accepting that pauses
+  bool ready_notified_ = false;
+  std::string last_not_ready_reason_;
+  std::uint64_t logged_pauses_ = 0;
+  std::int64_t next_pause_log_ns_ = 0;  // the earliest time of the next log line about accept pauses
   std::mutex tenants_mutex_;
   std::map<model::TenantId, std::string> tenants_;  // names never change
-  std::int64_t tended_ns_ = 0;
+  std::int64_t maintained_ns_ = 0;
   std::atomic<bool> deleting_{false};
-  std::atomic<std::int64_t> nothing_old_ns_{0};  // when nothing was left to delete, last
+  std::atomic<bool> building_{false};
+  std::atomic<std::int64_t> last_expired_ns_{0};  // the last time that nothing was left to delete
 };
 
 Status Service::open_store() {
-  auto lock = store::ServiceLock::take(settings_.store.path);
-  if (!lock.ok()) return std::move(lock.error());
-  lock_.emplace(std::move(*lock));
-  store::LmdbSettings lmdb;
-  lmdb.path = settings_.store.path;
-  lmdb.map_size = static_cast<std::uint64_t>(settings_.store.map_size_bytes);
-  lmdb.keep_idempotency_ms = settings_.retention.idempotency_keys_ms;
-  lmdb.if_older = store::LmdbSettings::IfOlder::upgrade;  // the service lock is held
-  lmdb.on_unreadable = [this](const std::string& text) { note_unreadable(text); };
-  lmdb.on_last_use = [this](const ClockGuard::LastUse& last_use) {
+  store::StoreSettings opening;
+  opening.state_dir = settings_.store.path;
+  opening.max_bytes = static_cast<std::uint64_t>(settings_.store.map_size_bytes);
+  opening.commit_interval_ms = settings_.store.commit_interval_ms;
+  opening.max_commit_records = static_cast<std::size_t>(settings_.store.max_commit_records);
+  opening.max_waiting = kMaxQueuedRecords;
+  opening.max_waiting_bytes = kMaxQueuedBytes;
+  opening.keep_idempotency_ms = settings_.retention.idempotency_keys_ms;
+  if (settings_.store.begin_anew) opening.if_lost = store::StoreSettings::IfLost::begin_anew;
+  opening.listener.on_unreadable = [this](const std::string& text) { log_unreadable(text); };
+  opening.listener.on_last_use = [this](const ClockGuard::LastUse& last_use) {
     const std::int64_t most_ms = settings_.retention.max_clock_step_ms;
     clock_.start(last_use, most_ms == config::kForever ? ClockGuard::kNoLimit : most_ms);
   };
-  lmdb.on_damage = [this](const std::string& text) {
+  opening.listener.on_damage = [this](const std::string& text) {
     metrics_.unreadable_record();
-    say(LogLevel::error, "store_damaged", text);
+    log(ops::LogLevel::error, "store_damaged", text);
   };
-  if (settings_.store.begin_anew) lmdb.if_lost = store::LmdbSettings::IfLost::begin_anew;
-  lmdb.on_begun_anew = [this](const std::string& text) { say(LogLevel::warn, "new_store", text); };
-  auto opened = store::open_lmdb(lmdb, clock_);
+  opening.listener.on_begun_anew = [this](const std::string& text) { log(ops::LogLevel::warn, "new_store", text); };
+  opening.listener.on_fatal = [this](const std::string& why) {
+    log_.write(ops::LogLevel::error, "store_failed", {{"text", std::string_view(why)}});
+    log_.flush();
+    std::_Exit(EXIT_FAILURE);  // what was asked for is in doubt: nothing more may be acknowledged
+  };
+  opening.listener.on_fault = [this](const std::string& why) { log(ops::LogLevel::error, "store_fault", why); };
+  opening.listener.on_commit = [this](const store::CommitReport& commit) {
+    metrics_.commit(commit.records, static_cast<double>(commit.commit_ns) / 1e9);
+  };
+  auto opened = store::open_store(opening, clock_, store::Role::service);
   if (!opened.ok()) return std::move(opened.error());
-  store_ = hooks_.wrap_store ? hooks_.wrap_store(std::move(*opened)) : std::move(*opened);
+  store_ = std::move(*opened);
+  if (hooks_.wrap_queue) wrapped_queue_ = hooks_.wrap_queue(*store_);
+  queue_ = wrapped_queue_ ? wrapped_queue_.get() : store_.get();
   return Nothing{};
 }
 
-void Service::note_unreadable(const std::string& text) {
+void Service::log_unreadable(const std::string& text) {
   metrics_.unreadable_record();
-  say(LogLevel::error, "unreadable_record", text);
+  log(ops::LogLevel::error, "unreadable_record", text);
 }
 
-// What ended the last process, if it was a detector, is kept; then this one is watched.
-void Service::learn_of_crashes() {
-  const auto file = std::filesystem::path(settings_.store.path) / "crash.note";
+// Stores the crash note of the previous process, if there is one, and installs the handlers for this one.
+void Service::record_previous_crash() {
+  const auto file = state_dir() / store::kCrashNote;
   auto crash = detect::CrashNote::read(file);
-  look_at_crash_marks();
+  refresh_crash_marks();
   if (crash) {
     const std::string text = "detector \"" + crash->detector_key + "\" (" + crash->library + ", SHA-256 " + crash->library_sha256 +
-                             ") ended the process (" + detect::signal_name(crash->signal) + ") at " + format_time(crash->key.time_ms) +
-                             " while it looked at run \"" + crash->run_id + "\" of tenant \"" + crash->tenant_name +
-                             "\"; that run is judged without it until its library is another. Mend it or disable it.";
-    say(LogLevel::error, "detector_crash", text);
-    keep(std::move(*crash));
+                             ") crashed the process (" + detect::signal_name(crash->signal) + ") at " + format_time(crash->key.time_ms) +
+                             " while evaluating run \"" + crash->run_id + "\" of tenant \"" + crash->tenant_name +
+                             "\"; that run is judged without it until its library changes. Fix or disable it.";
+    log(ops::LogLevel::error, "detector_crash", text);
+    store_crash_mark(std::move(*crash));
   }
   if (Status watched = detect::CrashNote::watch(file); !watched.ok()) {
-    say(LogLevel::warn, "crash_note", watched.error().detail + "; a run that ends the process will not be known again");
+    log(ops::LogLevel::warn, "crash_note", watched.error().detail + "; a run that crashes the process will not be recognized");
   }
 }
 
-void Service::keep(model::CrashMark mark) {
+void Service::store_crash_mark(model::CrashMark mark) {
   try {
     for (const model::Tenant& tenant : store_->tenants()) {
       if (tenant.name == mark.tenant_name) mark.tenant = tenant.id;
@@ -285,17 +297,17 @@ void Service::keep(model::CrashMark mark) {
     if (mark.tenant != 0) store_->put_crash_mark(std::move(mark));
   } catch (const store::StoreError& full) {
     crash_marks_stored_ = false;
-    say(LogLevel::warn, "crash_note", std::string("the mark of that run is kept until the next restart only: ") + full.what());
+    log(ops::LogLevel::warn, "crash_note", std::string("the crash mark of that run is lost at the next restart: ") + full.what());
   }
 }
 
-// A purge, or their age, may have ended some.
-void Service::look_at_crash_marks() {
+// A purge or retention may have deleted some.
+void Service::refresh_crash_marks() {
   if (!crash_marks_stored_) return;
   try {
     crash_marks_.put(store_->crash_marks());
   } catch (const store::StoreError& fault) {
-    say(LogLevel::error, "store_fault", fault.what());
+    log(ops::LogLevel::error, "store_fault", fault.what());
   }
 }
 
@@ -304,126 +316,127 @@ Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const confi
   context.private_folder = plugins_folder();
   context.workers = cores();
   context.clock = &clock_;
-  context.crashed = &crash_marks_;
-  context.stuck = &stuck_calls_;
-  context.log = [this](detect::LogLevel level, std::string_view text) { say(to_log_level(level), "detector", text); };
+  context.crash_marks = &crash_marks_;
+  context.abandoned_calls = &abandoned_calls_;
+  context.log = [this](detect::LogLevel level, std::string_view text) { log(to_log_level(level), "detector", text); };
   context.settings_fault = [&settings](const std::string& tenant, const std::string& key, std::string_view pointer,
-                                       std::string_view detail) { return settings.places.fault(tenant, key, pointer, detail); };
+                                       std::string_view detail) { return settings.locations.fault(tenant, key, pointer, detail); };
   return detect::DetectorSet::load(settings.detectors, std::move(context));
 }
 
 Status Service::start() {
-  for (const std::string& warning : settings_.warnings) say(LogLevel::warn, "configuration", warning);
-  if (!manager_.fault().empty()) say(LogLevel::warn, "service_manager", manager_.fault());
+  for (const std::string& warning : settings_.warnings) log(ops::LogLevel::warn, "configuration", warning);
+  if (!manager_.fault().empty()) log(ops::LogLevel::warn, "service_manager", manager_.fault());
   check_descriptors();
   if (Status status = open_store(); !status.ok()) return status;
-  learn_of_crashes();
+  record_previous_crash();
   if (const std::size_t old = detect::prune_copies(plugins_folder()); old > 0) {
-    say(LogLevel::info, "pruned", std::to_string(old) + " copies of detector libraries that nothing uses any more were removed");
+    log(ops::LogLevel::info, "pruned", std::to_string(old) + " unused copies of detector libraries were removed");
   }
+  auto mapping = config::read_otlp_mapping(config::built_in_otlp_mapping());
+  if (!mapping.ok()) return std::move(mapping.error());
+  span_mapping_ = std::move(*mapping);
   auto detectors = load_detectors(settings_);
   if (!detectors.ok()) return std::move(detectors.error());
   detectors_.put(std::move(*detectors));
-  redactor_.put(pipeline::make_redactor(settings_.redact));
+  redactor_.put(ingest::make_redactor(settings_.redact));
   keys_ = std::make_unique<auth::KeyRing>(auth::KeySource{[this] { return store_->keys(); }, [this] { return store_->keys_version(); }},
                                           clock_);
   rates_ = std::make_unique<auth::RateLimiter>(auth::Rate{settings_.limits.requests_per_second, settings_.limits.burst}, clock_);
-  store::CommitQueue::Listener listener;
-  listener.on_fatal = [this](const std::string& why) {
-    log_.write(LogLevel::error, "store_failed", {{"text", std::string_view(why)}});
-    log_.flush();
-    std::_Exit(EXIT_FAILURE);  // what was asked for is in doubt: nothing more may be acknowledged
-  };
-  listener.on_fault = [this](const std::string& why) { say(LogLevel::error, "store_fault", why); };
-  listener.on_batch = [this](const store::CommitQueue::Batch& batch) {
-    metrics_.commit(batch.records, static_cast<double>(batch.commit_ns) / 1e9);
-  };
-  queue_ = std::make_unique<store::CommitQueue>(*store_, queue_limits(settings_.store), clock_, std::move(listener));
-  clock_watch_ = std::make_unique<ClockWatch>(ClockWatch::Parts{
+  clock_monitor_ = std::make_unique<ops::ClockMonitor>(ops::ClockMonitor::Parts{
       clock_, *store_, [this](auto job) { queue_->run_between(std::move(job)); },
-      [this](LogLevel level, std::string_view event, const ClockGuard::Times& times, std::string_view text) {
+      [this](ops::LogLevel level, std::string_view event, const ClockGuard::Times& times, std::string_view text) {
         const std::string expected = format_time(times.expected_ms);
         const std::string machine = format_time(times.machine_ms);
         log_.write(level, event,
                    {{"expectedTime", std::string_view(expected)}, {"machineTime", std::string_view(machine)}, {"text", text}});
       }});
-  room_watch_ = std::make_unique<RoomWatch>(
-      *store_, clock_, [this](LogLevel level, std::string_view event, std::string_view text) { say(level, event, text); });
-  clock_watch_->tick();  // a start in doubt is told of before anything else
-  pool_ = std::make_unique<WorkPool>(cores(), [this](const std::string& why) { say(LogLevel::error, "task_failed", why); });
+  space_monitor_ = std::make_unique<ops::SpaceMonitor>(
+      *store_, clock_, [this](ops::LogLevel level, std::string_view event, std::string_view text) { log(level, event, text); });
+  clock_monitor_->tick();  // log a start in doubt before anything else
+  pool_ = std::make_unique<WorkPool>(cores(), [this](const std::string& why) { log(ops::LogLevel::error, "task_failed", why); });
   set_limits(limits_, settings_.limits);
   replies_.reads.set_max_bytes(static_cast<std::uint64_t>(settings_.limits.max_reply_bytes));
-  make_pipeline();
-  auto seal = auth::CursorSeal::of_file(std::filesystem::path(settings_.store.path) / "cursor.secret");
-  if (!seal.ok()) return std::move(seal.error());
-  reads_ = std::make_unique<Reads>(
-      *store_, std::move(*seal), [this] { return detectors_.get(); }, replies_.reads,
-      [this](const std::string& text) { note_unreadable(text); });
-  parts_.reset(new ApiParts{*keys_, *rates_, *runs_, *events_, *changes_, [this] { return detectors_.get(); }, redaction_, *reads_, *pool_,
-                            in_flight_, results_, replies_, metrics_, log_, clock_, limits_, [this](const auto& then) { when_ready(then); },
-                            [this] { return gauges(); }});
-  nothing_old_ns_ = clock_.monotonic_ns();
+  make_ingest();
+  auto secret = store_->secret("cursor");
+  if (!secret.ok()) return std::move(secret.error());
+  reads_ = std::make_unique<api::Reads>(
+      *store_, store_->groups(), auth::CursorSeal(std::move(*secret)), clock_, [this] { return detectors_.get(); }, replies_.reads, span_mapping_,
+      [this](const std::string& text) { log_unreadable(text); });
+  if (Status status = make_page(); !status.ok()) return status;
+  parts_.reset(new api::ApiParts{*keys_, *rates_, *runs_, *events_, *changes_, *traces_, *triage_, [this] { return detectors_.get(); }, redaction_, *reads_, *pool_,
+                            in_flight_, results_, replies_, metrics_, log_, clock_, limits_, [this](const auto& done) { when_ready(done); },
+                            [this] { return gauges(); }, page_.get()});
+  last_expired_ns_ = clock_.monotonic_ns();
   if (Status status = listen(); !status.ok()) return status;
-  ticker_ = std::make_unique<Ticker>("housekeeping", kHousekeepingMs, [this] { housekeeping(); });
-  be_watched();
+  ticker_ = std::make_unique<ops::Ticker>("housekeeping", kHousekeepingMs, [this] { housekeeping(); });
+  start_watchdog();
   started_ = true;
   return Nothing{};
 }
 
-// Each connection takes a descriptor, and so do the store, the log, the libraries that a reload reads, and each thread's poller.
+// Connections need descriptors, as do the store, the log, reloaded libraries and the pollers of threads.
 void Service::check_descriptors() {
   constexpr std::uint64_t kBesideConnections = 48;
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   const auto wanted = static_cast<std::uint64_t>(settings_.limits.max_connections) + kBesideConnections;
   if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted) return;
-  say(LogLevel::warn, "few_descriptors",
-      "limits.max_connections is " + std::to_string(settings_.limits.max_connections) + ", but this process may open " +
-          std::to_string(limit.rlim_cur) + " files only: connections beyond that wait to be accepted. Raise LimitNOFILE= (ulimit -n) to " +
+  log(ops::LogLevel::warn, "few_descriptors",
+      "limits.max_connections is " + std::to_string(settings_.limits.max_connections) + ", but this process may only open " +
+          std::to_string(limit.rlim_cur) + " files: connections beyond that wait to be accepted. Raise LimitNOFILE= (ulimit -n) to " +
           std::to_string(wanted) + ", or lower limits.max_connections");
 }
 
-void Service::be_watched() {
+void Service::start_watchdog() {
   if (!manager_.watchdog_ms()) return;
-  watchdog_ = std::make_unique<Watchdog>(
-      manager_, *manager_.watchdog_ms(), [this](std::int64_t within_ms) { return stands_still(within_ms); },
-      Watchdog::Listener{[this](const std::string& why) { say(LogLevel::error, "stands_still", why); },
-                         [this] { say(LogLevel::warn, "moves_again", "the service manager is told again that the process is alive"); }});
+  watchdog_ = std::make_unique<ops::Watchdog>(
+      manager_, *manager_.watchdog_ms(), [this](std::int64_t within_ms) { return thread_stalled(within_ms); },
+      ops::Watchdog::Listener{[this](const std::string& why) { log(ops::LogLevel::error, "thread_stalled", why); },
+                              [this] { log(ops::LogLevel::warn, "thread_recovered", "watchdog notifications resume"); }});
 }
 
-std::string Service::stands_still(std::int64_t within_ms) const {
-  if (!queue_->moves(within_ms)) return "the thread that commits";
+std::string Service::thread_stalled(std::int64_t within_ms) const {
+  if (!queue_->moves(within_ms)) return "the writer thread";
   if (!server_->workers_alive(within_ms) || (ops_server_ && !ops_server_->workers_alive(within_ms))) {
-    return "a thread that accepts connections";
+    return "an HTTP worker";
   }
   return {};
 }
 
-void Service::make_pipeline() {
-  judge_ = std::make_unique<pipeline::Judge>(
+void Service::make_ingest() {
+  judge_ = std::make_unique<ingest::Judge>(
       *store_, *pool_, [this] { return detectors_.get(); }, [this](const model::Verdict& verdict) { metrics_.verdict(verdict); });
   runs_ =
-      std::make_unique<pipeline::RunIngest>(pipeline::RunIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, *judge_, redaction_});
+      std::make_unique<ingest::RunIngest>(ingest::RunIngest::Steps{*store_, *store_, *queue_, *pool_, clock_, turnstile_, *judge_, redaction_});
   intake::RunLimits any_length;
   any_length.max_json_depth = static_cast<int>(settings_.limits.max_json_depth);
-  any_length.max_steps = std::numeric_limits<std::size_t>::max();  // its events were bounded as they came
-  const store::BufferRules rules{settings_.buffer.idle_timeout_ms, settings_.buffer.max_age_ms};
-  resolver_ = std::make_unique<pipeline::RunResolver>(
-      pipeline::RunResolver::Steps{*store_, *queue_, *pool_, clock_, *judge_, redaction_, any_length,
-                                   [this](model::TenantId tenant) { return tenant_name(tenant); },
-                                   [this](const std::string& why) { say(LogLevel::error, "resolve_fault", why); }},
+  any_length.max_steps = std::numeric_limits<std::size_t>::max();  // its events were bounded on arrival
+  const store::BufferRules rules{.idle_ms = settings_.buffer.idle_timeout_ms,
+                                 .max_age_ms = settings_.buffer.max_age_ms,
+                                 .otlp_root_grace_ms = settings_.buffer.otlp_root_grace_ms,
+                                 .otlp_idle_ms = settings_.buffer.otlp_idle_timeout_ms};
+  resolver_ = std::make_unique<ingest::RunResolver>(
+      ingest::RunResolver::Steps{*store_, *queue_, *pool_, clock_, *judge_, redaction_, any_length,
+                                 [this](model::TenantId tenant) { return tenant_name(tenant); },
+                                 [this](const std::string& why) { log(ops::LogLevel::error, "resolve_fault", why); }},
       rules);
-  pipeline::EventIngest::Steps events{*store_, *queue_, *pool_, clock_, turnstile_, *resolver_, redaction_, replies_.reads, {}};
+  ingest::EventIngest::Steps events{*store_, *store_, *queue_, *pool_, clock_, turnstile_, *resolver_, redaction_, replies_.reads, {}};
   events.max_events = static_cast<std::uint32_t>(settings_.buffer.max_events);
   events.max_open_runs = static_cast<std::uint64_t>(settings_.buffer.max_open_runs);
-  events_ = std::make_unique<pipeline::EventIngest>(std::move(events));
+  events_ = std::make_unique<ingest::EventIngest>(std::move(events));
+  ingest::TraceIngest::Steps traces{*store_, *store_, *queue_, *pool_, clock_, *resolver_, redaction_, span_mapping_};
+  traces.max_events = static_cast<std::uint32_t>(settings_.buffer.max_events);
+  traces.max_open_runs = static_cast<std::uint64_t>(settings_.buffer.max_open_runs);
+  traces_ = std::make_unique<ingest::TraceIngest>(traces);
   changes_ =
-      std::make_unique<pipeline::ChangeIngest>(pipeline::ChangeIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, redaction_});
-  canary_run_ = std::make_unique<pipeline::CanaryRun>(
-      pipeline::CanaryRun::Steps{*store_, *queue_, *pool_, clock_, [this] { return detectors_.get(); }});
-  Canary::Limits canary;
+      std::make_unique<ingest::ChangeIngest>(ingest::ChangeIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, redaction_});
+  triage_ = std::make_unique<ingest::TriageIngest>(ingest::TriageIngest::Steps{*store_, store_->groups(), *queue_, clock_, redaction_});
+  canary_run_ = std::make_unique<ingest::CanaryRun>(
+      ingest::CanaryRun::Steps{*store_, *queue_, *pool_, clock_, [this] { return detectors_.get(); }});
+  ops::Canary::Limits canary;
   canary.interval_ms = settings_.server.canary_interval_ms;
-  canary_ = Canary::make([this](auto done) { canary_run_->send(std::move(done)); }, canary, clock_);
+  canary_ = ops::Canary::make([this](auto done) { canary_run_->send(std::move(done)); }, canary, clock_);
 }
 
 std::string Service::tenant_name(model::TenantId tenant) {
@@ -434,22 +447,32 @@ std::string Service::tenant_name(model::TenantId tenant) {
   return tenants_[tenant];
 }
 
+Status Service::make_page() {
+  if (!settings_.server.page) return Nothing{};
+  auto secret = store_->secret("session");
+  if (!secret.ok()) return std::move(secret.error());
+  auto sessions = auth::Sessions::open(std::move(*secret), state_dir() / store::kEndedSessions, clock_);
+  if (!sessions.ok()) return std::move(sessions.error());
+  page_.reset(new api::PageParts{std::move(*sessions), auth::FailedTries(clock_)});
+  return Nothing{};
+}
+
 Status Service::listen() {
   const bool apart = !settings_.server.ops_address.empty();
-  api_ = std::make_unique<Api>(*parts_, apart ? Api::Serves::keyed : Api::Serves::all);
+  api_ = std::make_unique<api::Api>(*parts_, apart ? api::Api::Serves::keyed : api::Api::Serves::all);
   auto server = http::Server::start(http_settings(settings_, settings_.server.address), *api_);
   if (!server.ok()) return std::move(server.error());
   server_ = std::move(*server);
-  log_.write(LogLevel::info, "listening",
+  log_.write(ops::LogLevel::info, "listening",
              {{"address", std::string_view(settings_.server.address)}, {"port", std::int64_t{server_->port()}}});
   if (apart) {
-    ops_api_ = std::make_unique<Api>(*parts_, Api::Serves::open);
+    ops_api_ = std::make_unique<api::Api>(*parts_, api::Api::Serves::open);
     http::ServerSettings ops = http_settings(settings_, settings_.server.ops_address);
     ops.threads = 1;
     auto ops_server = http::Server::start(std::move(ops), *ops_api_);
     if (!ops_server.ok()) return std::move(ops_server.error());
     ops_server_ = std::move(*ops_server);
-    log_.write(LogLevel::info, "listening_ops",
+    log_.write(ops::LogLevel::info, "listening_ops",
                {{"address", std::string_view(settings_.server.ops_address)}, {"port", std::int64_t{ops_server_->port()}}});
   }
   log_.flush();
@@ -462,8 +485,8 @@ void Service::wait_for_signals(const std::function<Result<config::Settings>()>& 
   sigemptyset(&signals);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
   for (;;) {
-    if (!told_ready_) tell_ready();
-    const int number = told_ready_ ? sigwaitinfo(&signals, nullptr) : sigtimedwait(&signals, nullptr, &kUntilReady);
+    if (!ready_notified_) notify_ready();
+    const int number = ready_notified_ ? sigwaitinfo(&signals, nullptr) : sigtimedwait(&signals, nullptr, &kUntilReady);
     if (number < 0) continue;
     if (number != SIGHUP) return;
     reload_detectors(reload);
@@ -474,46 +497,46 @@ std::string Service::serving() const {
   return "serving on " + settings_.server.address + " with " + std::to_string(detectors_.get()->list().size()) + " detectors";
 }
 
-// The service manager hears of it once: what ends later is for /readyz.
-void Service::tell_ready() {
-  const Readiness now = readiness();
+// Notifies the service manager once. /readyz reports later changes.
+void Service::notify_ready() {
+  const api::Readiness now = readiness();
   if (now.reasons.empty()) {
-    told_ready_ = true;
+    ready_notified_ = true;
     return manager_.ready(serving());
   }
-  if (std::exchange(told_why_not_, now.reasons.front()) == now.reasons.front()) return;
-  say(LogLevel::warn, "not_ready", now.reasons.front());
+  if (std::exchange(last_not_ready_reason_, now.reasons.front()) == now.reasons.front()) return;
+  log(ops::LogLevel::warn, "not_ready", now.reasons.front());
   manager_.not_ready(now.reasons.front());
 }
 
 void Service::reload_detectors(const std::function<Result<config::Settings>()>& reload) {
   manager_.reloading();
   auto fresh = reload();
-  const Status taken = fresh.ok() ? take_up(*fresh) : Status(std::move(fresh.error()));
+  const Status taken = fresh.ok() ? apply_config(*fresh) : Status(std::move(fresh.error()));
   const std::string left = taken.ok() ? keys_that_need_a_restart(settings_, *fresh) : std::string();
-  metrics_.reload(taken.ok() ? Metrics::Reload::done : Metrics::Reload::refused);
+  metrics_.reload(taken.ok() ? ops::Metrics::Reload::done : ops::Metrics::Reload::refused);
   if (taken.ok()) {
-    say(LogLevel::info, "reloaded",
-        "detectors, redaction and limits of requests are in force as configured now; everything else takes a restart");
-    if (!left.empty()) say(LogLevel::warn, "restart_needed", "changed since the start, and in force only after a restart: " + left);
+    log(ops::LogLevel::info, "reloaded",
+        "the new detectors, redaction and request limits are in force; other settings take effect at a restart");
+    if (!left.empty()) log(ops::LogLevel::warn, "restart_needed", "changed since the start, takes effect at a restart: " + left);
   } else {
-    say(LogLevel::error, "reload_refused", taken.error().detail + "\nWhat was in force before stays in force.");
+    log(ops::LogLevel::error, "reload_refused", taken.error().detail + "\nThe previous configuration stays in force.");
   }
   log_.wake();
-  if (!told_ready_) return;
-  if (!taken.ok()) return manager_.ready(serving() + " as before; the reload was refused: " + taken.error().detail);
+  if (!ready_notified_) return;
+  if (!taken.ok()) return manager_.ready(serving() + " unchanged; the reload was refused: " + taken.error().detail);
   manager_.ready(left.empty() ? serving() : serving() + "; a restart is needed for " + left);
 }
 
-Status Service::take_up(const config::Settings& fresh) {
+Status Service::apply_config(const config::Settings& fresh) {
   auto set = load_detectors(fresh);
   if (!set.ok()) return std::move(set.error());
   set_limits(limits_, fresh.limits);
   replies_.reads.set_max_bytes(static_cast<std::uint64_t>(fresh.limits.max_reply_bytes));
   rates_->change({fresh.limits.requests_per_second, fresh.limits.burst});
   detectors_.put(std::move(*set));
-  redactor_.put(pipeline::make_redactor(fresh.redact));
-  canary_->forget();
+  redactor_.put(ingest::make_redactor(fresh.redact));
+  canary_->invalidate();
   return Nothing{};
 }
 
@@ -521,34 +544,34 @@ void Service::housekeeping() {
   log_.wake();
   pool_->post([this](std::size_t) { resolver_->poke(); });
   canary_->tick();
-  clock_watch_->tick();
-  room_watch_->tick();
-  note_accept_pauses();
-  if (clock_.monotonic_ns() - tended_ns_ < kTendMs * 1'000'000) return;
-  tended_ns_ = clock_.monotonic_ns();
-  note_key_use();
-  if (crash_marks_.any()) look_at_crash_marks();
+  clock_monitor_->tick();
+  space_monitor_->tick();
+  log_accept_pauses();
+  if (clock_.monotonic_ns() - maintained_ns_ < kMaintenanceIntervalMs * 1'000'000) return;
+  maintained_ns_ = clock_.monotonic_ns();
+  save_key_use();
+  if (crash_marks_.any()) refresh_crash_marks();
   if (!clock_.in_doubt() && !deleting_.exchange(true)) delete_old();
+  if (store_->groups().group_totals(0).building && !building_.exchange(true)) build_groups();
 }
 
-void Service::note_accept_pauses() {
+void Service::log_accept_pauses() {
   const http::ServerCounts now = server_->counts();
-  const std::uint64_t pauses = now.accept_pauses - noted_pauses_;
-  if (pauses == 0 || clock_.monotonic_ns() < quiet_until_ns_) return;
-  noted_pauses_ = now.accept_pauses;
-  quiet_until_ns_ = clock_.monotonic_ns() + kTendMs * 1'000'000;  // it may come about thousands of times a second
+  const std::uint64_t pauses = now.accept_pauses - logged_pauses_;
+  if (pauses == 0 || clock_.monotonic_ns() < next_pause_log_ns_) return;
+  logged_pauses_ = now.accept_pauses;
+  next_pause_log_ns_ = clock_.monotonic_ns() + kMaintenanceIntervalMs * 1'000'000;  // it can happen thousands of times a second
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
-  say(LogLevel::warn, "accept_paused",
-      "accepting paused " + std::to_string(pauses) + " times, " + std::to_string(now.connections_open) +
-          " connections are open: clients wait. The limits are limits.max_connections (" +
-          std::to_string(settings_.limits.max_connections) + ") and LimitNOFILE= (ulimit -n, " + std::to_string(limit.rlim_cur) +
-          " files); raise the one that is used up");
+  log(ops::LogLevel::warn, "accept_paused",
+      "accepting paused " + std::to_string(pauses) + " times with " + std::to_string(now.connections_open) +
+          " connections open: clients wait. The limits are limits.max_connections (" + std::to_string(settings_.limits.max_connections) +
+          ") and LimitNOFILE= (ulimit -n, " + std::to_string(limit.rlim_cur) + " files); raise the one that is exhausted");
 }
 
-// A small transaction between two batches of runs, and again until nothing is left that is too old.
+// Deletes in small transactions between commits until no expired record is left.
 void Service::delete_old() {
-  queue_->run_between([this](store::Store& store) {
+  queue_->run_between([this] {
     const std::int64_t now = clock_.wall_ms();
     if (clock_.in_doubt()) {
       deleting_ = false;
@@ -560,20 +583,32 @@ void Service::delete_old() {
     retention.failures_before_ms = before(settings_.retention.failures_ms);
     retention.changes_before_ms = before(settings_.retention.changes_ms);
     retention.policies_before_ms = before(settings_.retention.policies_ms);
-    if (store.expire(retention, kDeleteAtOnce).more) return delete_old();
-    nothing_old_ns_ = clock_.monotonic_ns();
+    if (store_->expire(retention, kDeleteAtOnce).more) return delete_old();
+    last_expired_ns_ = clock_.monotonic_ns();
     deleting_ = false;
   });
 }
 
-void Service::note_key_use() {
-  auto used = keys_->take_last_used();
-  if (used.empty()) return;
-  queue_->run_between([used = std::move(used)](store::Store& store) { store.touch_keys(used); });
+// A store of before groups has them counted in small transactions between two batches.
+void Service::build_groups() {
+  queue_->run_between([this] {
+    try {
+      if (store_->groups().build(kBuiltAtOnce)) return build_groups();
+    } catch (const store::StoreError& fault) {
+      log(ops::LogLevel::warn, "groups_not_built", std::string("groups of failures are counted later: ") + fault.what());
+    }
+    building_ = false;
+  });
 }
 
-Readiness Service::readiness() {
-  Readiness readiness;
+void Service::save_key_use() {
+  auto used = keys_->take_last_used();
+  if (used.empty()) return;
+  queue_->run_between([this, used = std::move(used)] { store_->touch_keys(used); });
+}
+
+api::Readiness Service::readiness() {
+  api::Readiness readiness;
   if (Status writable = store_->writable(); !writable.ok()) {
     readiness.reasons.push_back(writable.error().detail);
     readiness.retry_after_s = writable.error().retry_after_s;
@@ -582,24 +617,24 @@ Readiness Service::readiness() {
     if (detector.quarantined) readiness.quarantined.push_back(detector.key);
     if (!detector.loaded) readiness.not_loaded.push_back(detector.key);
   }
-  if (auto warning = clock_watch_->warning()) readiness.warnings.push_back(std::move(*warning));
+  if (auto warning = clock_monitor_->warning()) readiness.warnings.push_back(std::move(*warning));
   if (std::string damage = store_->damage(); !damage.empty()) readiness.warnings.push_back({"store_damaged", std::move(damage)});
   return readiness;
 }
 
-// What is known at once is told at once; only where all is well so far the canary has the word.
-void Service::when_ready(const std::function<void(const Readiness&)>& then) {
-  const Readiness now = readiness();
-  if (!now.reasons.empty()) return then(now);
-  canary_->ask([this, then](const std::string& fault) {
-    Readiness later = readiness();
-    if (!fault.empty() && later.reasons.empty()) later.reasons.push_back(fault);  // else it is what came of that
-    then(later);
+// Reports known faults at once, and otherwise the outcome of the canary.
+void Service::when_ready(const std::function<void(const api::Readiness&)>& done) {
+  const api::Readiness now = readiness();
+  if (!now.reasons.empty()) return done(now);
+  canary_->check([this, done](const std::string& fault) {
+    api::Readiness later = readiness();
+    if (!fault.empty() && later.reasons.empty()) later.reasons.push_back(fault);  // otherwise the fault is a consequence
+    done(later);
   });
 }
 
-Gauges Service::gauges() {
-  Gauges gauges;
+ops::Gauges Service::gauges() {
+  ops::Gauges gauges;
   const auto add = [&gauges](const http::Server* server) {
     if (server == nullptr) return;
     const http::ServerCounts counts = server->counts();
@@ -621,36 +656,36 @@ Gauges Service::gauges() {
   const auto queue = queue_->waiting();
   gauges.queue_depth = queue.items;
   gauges.queue_bytes = queue.bytes;
-  const store::Space space = store_->space();
-  gauges.store_used_bytes = space.used_bytes;
-  gauges.store_map_bytes = space.map_bytes;
-  gauges.store_file_bytes = space.file_bytes;
-  gauges.store_refusing = space.refusing;
+  const store::Room room = store_->room();
+  gauges.store_used_bytes = room.used_bytes;
+  gauges.store_map_bytes = room.limit_bytes.value_or(0);
+  gauges.store_file_bytes = room.disk_bytes;
+  gauges.store_refusing = room.refusing;
   const store::OpenRuns open = store_->open_runs();
   gauges.open_runs = open.count;
   gauges.oldest_open_run_ms = open.oldest_age_ms;
-  gauges.stuck_calls = pool_->left_behind();
+  gauges.abandoned_calls = pool_->abandoned();
   gauges.crash_marks = crash_marks_.count();
   gauges.clock_in_doubt = clock_.in_doubt();
-  if (deleting_) gauges.retention_lag_ms = (clock_.monotonic_ns() - nothing_old_ns_) / 1'000'000;
+  if (deleting_) gauges.retention_lag_ms = (clock_.monotonic_ns() - last_expired_ns_) / 1'000'000;
   return gauges;
 }
 
 void Service::stop() {
-  if (started_) say(LogLevel::info, "stopping", "answering what is in flight");
+  if (started_) log(ops::LogLevel::info, "stopping", "answering requests in flight");
   const std::int64_t end_ms = clock_.monotonic_ns() / 1'000'000 + settings_.server.drain_timeout_ms;
   manager_.stopping(settings_.server.drain_timeout_ms + kLastCommitsMs);
-  if (watchdog_) watchdog_->look_with([this](std::int64_t ms) { return queue_->moves(ms) ? std::string() : "the thread that commits"; });
+  if (watchdog_) watchdog_->set_check([this](std::int64_t ms) { return queue_->moves(ms) ? std::string() : "the writer thread"; });
   if (server_) server_->drain();
   if (ops_server_) ops_server_->drain();
   ticker_.reset();
-  // Its end comes last: what the writer still answers may post to it.
+  // The pool object outlives the writer, which may still post to it.
   if (pool_) pool_->finish(std::max<std::int64_t>(0, end_ms - clock_.monotonic_ns() / 1'000'000));
-  if (keys_ && queue_) note_key_use();
-  if (clock_watch_) clock_watch_->stop();
+  if (keys_ && queue_) save_key_use();
+  if (clock_monitor_) clock_monitor_->stop();
   if (queue_) queue_->drain();
   watchdog_.reset();
-  if (started_) say(LogLevel::info, "stopped", "everything acknowledged is on disk");
+  if (started_) log(ops::LogLevel::info, "stopped", "everything acknowledged is on disk");
   log_.flush();
 }
 
@@ -662,7 +697,7 @@ void block_signals() {
   signal(SIGPIPE, SIG_IGN);
 }
 
-// Each connection takes a descriptor: as many as the system gives, instead of the low default that is there for select(2).
+// Connections need descriptors: raises the soft limit, which is low for the sake of select(2), to the hard limit.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -684,7 +719,7 @@ int run_service(const config::Settings& settings, const std::function<Result<con
   }
   service.wait_for_signals(reload);
   service.stop();
-  if (service.in_use()) std::_Exit(EXIT_SUCCESS);
+  if (service.has_abandoned_calls()) std::_Exit(EXIT_SUCCESS);
   return EXIT_SUCCESS;
 }
 

@@ -1,4 +1,4 @@
-// The running service: everything made in the order it is needed, and ended in the other. One per process; [main] only.
+// Runs the service: creates its parts in the order of their dependencies and destroys them in reverse. One per process; [main] only.
 #pragma once
 
 #include <functional>
@@ -6,19 +6,18 @@
 #include <string>
 
 #include "config/settings.h"
-#include "store/store.h"
+#include "store/write_queue.h"
 
 namespace runwarden::app {
 
-// What tests put in the place of the real thing.
+// Hooks for tests.
 struct ServiceHooks {
-  // Stands around the opened store; empty: the store itself.
-  std::function<std::unique_ptr<store::Store>(std::unique_ptr<store::Store>)> wrap_store;
+  // Wraps the way into the opened store; empty: nothing does.
+  std::function<std::unique_ptr<store::WriteQueue>(store::WriteQueue& real)> wrap_queue;
 };
 
-// Serves until SIGTERM or SIGINT; then stops accepting, answers what is in flight, commits, and returns 0.
-// 1 when it cannot start (the reason is on standard error) or the store failed under it.
-// `reload` reads the configuration anew at SIGHUP.
+// Serves until SIGTERM or SIGINT, then stops accepting, answers requests in flight, commits, and returns 0. Returns 1 if it cannot start
+// (the reason is on standard error) or the store fails. `reload` reads the configuration on SIGHUP.
 int run_service(const config::Settings& settings, const std::function<Result<config::Settings>()>& reload, const ServiceHooks& hooks = {});
 
 }  // namespace runwarden::app

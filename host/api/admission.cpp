@@ -1,0 +1,238 @@
+#include "api/admission.h"
+
+#include <algorithm>
+
+#include "api/otlp.h"
+#include "base/digest.h"
+
+namespace runwarden::api {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c); });
+  return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::vector<std::string> values_of(const http::RequestHead& head, std::string_view name) {
+  std::vector<std::string> values;
+  for (const http::Header& header : head.headers) {
+    if (header.name == name) values.push_back(header.value);
+  }
+  return values;
+}
+
+// That a key needs; nothing: no key is asked for.
+std::optional<auth::Scope> scope_of(Access access) {
+  switch (access) {
+    case Access::ingest: return auth::Scope::ingest;
+    case Access::read: return auth::Scope::read;
+    case Access::manage: return auth::Scope::manage;
+    case Access::open:
+    case Access::page:
+    case Access::session: break;
+  }
+  return std::nullopt;
+}
+
+Refusal refuse(Code code, std::string detail) {
+  return {Error{code, std::move(detail), {}, {}}, {}};
+}
+
+std::optional<Refusal> check_media(const http::RequestHead& head, Admission& admission) {
+  const auto values = values_of(head, "content-type");
+  const std::string type = values.size() == 1 ? lower(trimmed(std::string_view(values[0]).substr(0, values[0].find(';')))) : std::string();
+  const bool lines_allowed = admission.route->endpoint == Endpoint::ingest_runs;
+  const bool otlp = is_otlp(admission.route->endpoint);
+  if (type == "application/json") {
+    admission.media = Media::json;
+  } else if (type == "application/x-protobuf" && otlp) {
+    admission.media = Media::protobuf;
+  } else if (type == "application/x-ndjson" && lines_allowed) {
+    admission.media = Media::ndjson;
+  } else {
+    std::string wanted = lines_allowed ? "application/json or application/x-ndjson"
+                         : otlp        ? "application/x-protobuf or application/json"
+                                       : "application/json";
+    std::string got = values.empty() ? "none" : values.size() > 1 ? "several" : "\"" + values[0].substr(0, 80) + "\"";
+    return refuse(Code::unsupported_media_type, "the Content-Type is " + got + "; send " + wanted);
+  }
+  const auto codings = values_of(head, "content-encoding");
+  const std::string coding = codings.empty() ? "identity" : codings.size() == 1 ? lower(trimmed(codings[0])) : std::string("several");
+  if (coding == "identity" || coding == "gzip" || coding == "x-gzip" || (coding == "deflate" && otlp)) return std::nullopt;
+  Refusal refusal =
+      refuse(Code::unsupported_media_type, "the Content-Encoding \"" + coding.substr(0, 80) + "\" is not known; send gzip, or none");
+  refusal.headers.push_back({"Accept-Encoding", otlp ? "gzip, deflate, identity" : "gzip, identity"});  // RFC 9110, section 15.5.16
+  return refusal;
+}
+
+std::optional<Refusal> check_idempotency(const http::RequestHead& head, Admission& admission) {
+  // Spans are known by their ids: a request of them may come twice as it is.
+  const bool taken = admission.route->access == Access::ingest || admission.route->access == Access::manage;
+  if (!taken || is_otlp(admission.route->endpoint)) return std::nullopt;
+  auto values = values_of(head, "idempotency-key");
+  if (values.empty()) return std::nullopt;
+  const std::string& key = values[0];
+  const bool visible = std::all_of(key.begin(), key.end(), [](char c) { return c > 0x20 && c < 0x7F; });
+  if (values.size() > 1 || key.empty() || key.size() > 255 || !visible) {
+    return refuse(Code::bad_request, "Idempotency-Key must be one field of 1 to 255 visible ASCII characters");
+  }
+  admission.idempotency_key = key;
+  return std::nullopt;
+}
+
+constexpr std::string_view kCookie = "rw_session";
+
+// The session of a request: that of the first cookie of the name that was sealed here and still lasts. A neighbor on the same host may
+// have set another one.
+std::optional<auth::Session> session_of(const http::RequestHead& head, const auth::Sessions& sessions) {
+  for (const std::string& field : values_of(head, "cookie")) {
+    for (std::string_view rest = field; !rest.empty();) {
+      const auto end = std::min(rest.find(';'), rest.size());
+      const std::string_view pair = trimmed(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      const auto equals = pair.find('=');
+      if (equals == std::string_view::npos || pair.substr(0, equals) != kCookie) continue;
+      if (auto session = sessions.find(pair.substr(equals + 1))) return session;
+    }
+  }
+  return std::nullopt;
+}
+
+bool changes_nothing(std::string_view method) {
+  return method == "GET" || method == "HEAD";
+}
+
+// Another site can make a browser send the cookie, but cannot read the answer that told this value.
+std::optional<Error> check_csrf(const http::RequestHead& head, const auth::Session& session) {
+  const auto sent = values_of(head, "x-csrf-token");
+  if (changes_nothing(head.method) || (sent.size() == 1 && sent[0] == session.csrf)) return std::nullopt;
+  return Error{
+      Code::forbidden, "by session, " + head.method.substr(0, 32) + " needs X-CSRF-Token with the csrf of GET /v1/session", {}, {}};
+}
+
+// By key, or where none is sent by session.
+Result<auth::Principal> identify(const http::RequestHead& head, auth::Scope scope, const Doorkeepers& ask, Admission& admission) {
+  const auto authorization = is_otlp(admission.route->endpoint) ? otlp_credentials(head) : values_of(head, "authorization");
+  const bool by_cookie = authorization.empty() && ask.sessions != nullptr && head.header("cookie") != nullptr;
+  auto session = by_cookie ? session_of(head, *ask.sessions) : std::nullopt;
+  if (!session) return ask.keys.admit(authorization, scope);
+  auto principal = ask.keys.admit_id(session->key_id, scope);
+  if (!principal.ok()) return principal;
+  if (auto fault = check_csrf(head, *session)) return std::move(*fault);
+  admission.session = std::move(*session);
+  return principal;
+}
+
+// "https://example.org:443" -> "example.org"; a port that the scheme does not imply stays.
+std::string authority_of(std::string_view text) {
+  const auto scheme = text.find("://");
+  if (scheme != std::string_view::npos) text.remove_prefix(scheme + 3);
+  std::string authority = lower(text);
+  for (const std::string_view port : {":80", ":443"}) {
+    if (authority.ends_with(port)) authority.resize(authority.size() - port.size());
+  }
+  return authority;
+}
+
+// A form or a script of another site shall not log anybody in.
+std::optional<Error> check_origin(const http::RequestHead& head) {
+  const std::string* site = head.header("sec-fetch-site");
+  const bool other_site = site != nullptr && (*site == "cross-site" || *site == "same-site");
+  const std::string* origin = head.header("origin");
+  const std::string* host = head.header("host");
+  bool same = true;
+  if (origin != nullptr) {
+    const std::string theirs = authority_of(*origin);
+    const std::string ours = host == nullptr ? std::string() : authority_of(*host);
+    // A proxy may hand the host on without the port that clients see.
+    same = *origin != "null" && (theirs == ours || theirs.substr(0, theirs.rfind(':')) == ours);
+  }
+  if (same && !other_site) return std::nullopt;
+  return Error{Code::forbidden, "a session is for the page of this service alone; this request comes from another site", {}, {}};
+}
+
+// GET and DELETE want a session, POST begins one.
+std::optional<Refusal> check_session(const http::RequestHead& head, const Doorkeepers& ask, Admission& admission) {
+  if (!changes_nothing(head.method)) {
+    if (auto fault = check_origin(head)) return Refusal{std::move(*fault), {}};
+  }
+  if (head.method == "POST") return std::nullopt;
+  auto session = session_of(head, *ask.sessions);
+  if (!session) return refuse(Code::unauthorized, "there is no session, or it is over; log in: POST /v1/session");
+  auto principal = ask.keys.admit_id(session->key_id, auth::Scope::read);
+  if (!principal.ok()) return Refusal{std::move(principal.error()), {}};
+  if (auto fault = check_csrf(head, *session)) return Refusal{std::move(*fault), {}};
+  admission.principal = std::move(*principal);
+  admission.session = std::move(*session);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<Admission, Refusal> admit(const http::RequestHead& head, const Doorkeepers& ask) {
+  auto found = match(head.method, head.path);
+  if (!found.ok()) return Refusal{std::move(found.error()), {}};
+  const auto of_page = [](const Route& route) { return route.access == Access::page || route.access == Access::session; };
+  if (found->route != nullptr && of_page(*found->route) && ask.sessions == nullptr) found->route = nullptr;
+  if (found->route == nullptr) return refuse(Code::not_found, "there is no such path; /v1/openapi.json lists those there are");
+  if (!found->method_allowed) {
+    return Refusal{Error{Code::method_not_allowed, "this path takes " + found->allow + ", not " + head.method.substr(0, 32), {}, {}},
+                   {{"Allow", found->allow}}};
+  }
+  Admission admission;
+  admission.route = found->route;
+  admission.parameters = std::move(found->parameters);
+  if (admission.route->access == Access::session) {
+    if (auto refusal = check_session(head, ask, admission)) return std::move(*refusal);
+  } else if (const auto scope = scope_of(admission.route->access)) {
+    auto principal = identify(head, *scope, ask, admission);
+    if (!principal.ok()) return Refusal{std::move(principal.error()), {}};
+    admission.principal = std::move(*principal);
+    if (const auto wait_s = ask.rates.take(admission.principal->tenant)) {
+      Refusal refusal =
+          refuse(Code::rate_limited, "tenant \"" + admission.principal->tenant_name +
+                                         "\" sends more than limits.requests_per_second; try again in " + std::to_string(*wait_s) + " s");
+      refusal.error.retry_after_s = *wait_s;
+      return refusal;
+    }
+  }
+  if (admission.route->method == "POST") {
+    if (auto refusal = check_media(head, admission)) return std::move(*refusal);
+    if (auto refusal = check_idempotency(head, admission)) return std::move(*refusal);
+  }
+  for (const std::string& tags : values_of(head, "if-none-match")) admission.if_none_match.append(tags).append(",");
+  auto query = parse_query(head.query);
+  if (!query.ok()) return Refusal{std::move(query.error()), {}};
+  admission.query = std::move(*query);
+  return admission;
+}
+
+bool is_otlp(Endpoint endpoint) {
+  return endpoint == Endpoint::otlp_traces || endpoint == Endpoint::otlp_unused;
+}
+
+Permit permit_of(auth::KeyRing& keys, const auth::Principal& principal) {
+  return std::make_shared<const std::function<std::optional<Error>()>>([&keys, principal]() -> std::optional<Error> {
+    try {
+      return keys.recheck(principal);
+    } catch (const std::exception&) {
+      return std::nullopt;
+    }
+  });
+}
+
+model::Digest idempotency_identity(std::string_view path_pattern, std::string_view key, std::uint64_t line) {
+  std::string text(path_pattern);
+  text.append("\n").append(key).append("\n").append(std::to_string(line));
+  return sha256(text);
+}
+
+}  // namespace runwarden::api

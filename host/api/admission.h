@@ -1,0 +1,55 @@
+// Whether a request may have its body read: route, method, key, scope, rate, media type and coding, in that order of refusal.
+// Pure but for the key ring and the rate limiter; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "api/router.h"
+#include "auth/key_ring.h"
+#include "auth/rate_limiter.h"
+#include "auth/sessions.h"
+#include "base/permit.h"
+#include "base/result.h"
+#include "http/server.h"
+#include "model/records.h"
+
+namespace runwarden::api {
+
+enum class Media : std::uint8_t { none, json, ndjson, protobuf };
+
+// Whether requests of that endpoint are OTLP's.
+bool is_otlp(Endpoint endpoint);
+
+struct Admission {
+  const Route* route = nullptr;
+  std::vector<std::string> parameters;
+  std::vector<std::pair<std::string, std::string>> query;
+  std::optional<auth::Principal> principal;  // none on open routes
+  std::optional<auth::Session> session;      // where a cookie stood for the key
+  Media media = Media::none;
+  std::optional<std::string> idempotency_key;
+  std::string if_none_match;  // all fields of that name, joined by commas
+};
+
+struct Refusal {
+  Error error;
+  std::vector<http::Header> headers;  // Allow with 405, Accept-Encoding where a content coding is refused
+};
+
+// What admit() asks.
+struct Doorkeepers {
+  auth::KeyRing& keys;
+  auth::RateLimiter& rates;
+  const auth::Sessions* sessions;  // null: no page is served, and no cookie counts
+};
+
+std::variant<Admission, Refusal> admit(const http::RequestHead& head, const Doorkeepers& ask);
+
+// For as long as the key counts. Keys that cannot be read now withdraw nothing: the store's own faults are told of elsewhere.
+Permit permit_of(auth::KeyRing& keys, const auth::Principal& principal);
+
+// The identity of an Idempotency-Key: per path, and per line of a batch (0: the whole body). Tenants are kept apart by the store.
+model::Digest idempotency_identity(std::string_view path_pattern, std::string_view key, std::uint64_t line);
+
+}  // namespace runwarden::api

@@ -1,0 +1,480 @@
+#include "api/api.h"
+
+#include <utility>
+
+#include "api/admission.h"
+#include "api/batch.h"
+#include "api/otlp.h"
+#include "api/page_request_handler.h"
+#include "api/request_handler.h"
+#include "api/session_request_handler.h"
+#include "base/json_text.h"
+#include "http/problem.h"
+#include "ingest/analyze.h"
+#include "ingest/explain.h"
+#include "ingest/faults.h"
+
+namespace runwarden::api {
+namespace {
+
+using http::Reply;
+using http::Responder;
+
+Reply json_reply(int status, std::string body) {
+  Reply reply;
+  reply.status = status;
+  reply.body = std::move(body);
+  return reply;
+}
+
+std::string percent_encoded(std::string_view text) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  // A client would take these for steps up or down the path (RFC 3986, section 5.2.4).
+  if (text == "." || text == "..") return text == "." ? "%2E" : "%2E%2E";
+  std::string out;
+  for (const char raw : text) {
+    const auto c = static_cast<unsigned char>(raw);
+    const bool unreserved =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
+    if (unreserved) {
+      out += raw;
+    } else {
+      out.append("%").append(1, kHex[c >> 4]).append(1, kHex[c & 15]);
+    }
+  }
+  return out;
+}
+
+// What an answer to a read may quote.
+std::string query_text(const Admission& admission) {
+  std::string text;
+  for (const auto& [name, value] : admission.query) text.append(name).append("=").append(value).append("\n");
+  return text;
+}
+
+int status_of(ingest::IngestAnswer::Kind kind) {
+  switch (kind) {
+    case ingest::IngestAnswer::Kind::created: return 201;
+    case ingest::IngestAnswer::Kind::buffered: return 202;
+    default: return 200;
+  }
+}
+
+// `lease`: what was set aside for an answer of the usual size.
+Reply ingest_reply(const ApiParts& parts, ingest::IngestAnswer answer, const std::string& request_id, FairBudget::Lease lease) {
+  if (answer.kind == ingest::IngestAnswer::Kind::refused) {
+    return http::problem(parts.redaction.error(std::move(answer.error), {}), request_id);
+  }
+  Reply reply = json_reply(status_of(answer.kind), with_warnings(std::move(answer.body), answer.warnings));
+  reply.lease = answer.lease ? std::move(answer.lease) : std::move(lease);
+  reply.lease.resize(reply.body.size());
+  if (!answer.run_id.empty()) reply.headers.push_back({"Location", "/v1/runs/" + percent_encoded(answer.run_id)});
+  return reply;
+}
+
+// An exporter of OpenTelemetry reads errors in the encoding of its request.
+Reply refusal_reply(const http::RequestHead& head, const Error& error) {
+  const auto found = match(head.method, head.path);
+  const std::string* const type = head.header("content-type");
+  const bool otlp = found.ok() && found->route != nullptr && is_otlp(found->route->endpoint);
+  const Media media = otlp && type != nullptr ? otlp_media(*type) : Media::none;
+  return media == Media::none ? http::problem(error, head.request_id) : otlp_problem(media, error);
+}
+
+// OPTIONS *: what the server as a whole takes (RFC 9110, section 9.3.7). Clients send it to see whether anybody answers.
+Reply server_options() {
+  Reply reply;
+  reply.status = 204;
+  reply.headers.push_back({"Allow", "GET, HEAD, POST, DELETE, OPTIONS"});
+  return reply;
+}
+
+Error overloaded() {
+  return {Code::unavailable, "too many requests are in flight; nothing was stored, send it again in a moment", {}, {}};
+}
+
+// Requests answered from what is in memory, on the worker itself: a slow plugin or disk holds up none of them. Readiness may wait for
+// a canary run, and does not wait here.
+class OpenRequestHandler final : public RequestHandler {
+ public:
+  using RequestHandler::RequestHandler;
+
+  void on_body(std::string, Responder responder) override {
+    switch (admission().route->endpoint) {
+      case Endpoint::healthz: return responder.send(json_reply(200, R"({"status":"ok"})"));
+      case Endpoint::metrics: return responder.send(metrics());
+      default: {
+        const auto waiting = std::make_shared<Responder>(std::move(responder));
+        return parts().readiness([waiting, id = request_id()](const Readiness& now) { waiting->send(readyz(now, id)); });
+      }
+    }
+  }
+
+ private:
+  Reply metrics() {
+    auto lease = parts().replies.open.take(0, kReadReplyBytes);
+    if (!lease) return http::problem(overloaded(), request_id());
+    Reply reply = json_reply(200, parts().metrics.page(parts().gauges()));
+    reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    reply.lease = std::move(*lease);
+    reply.lease.resize(reply.body.size());
+    return reply;
+  }
+
+  static Reply readyz(const Readiness& readiness, const std::string& request_id) {
+    std::string body;
+    JsonWriter out(body);
+    out.begin_object();
+    if (!readiness.reasons.empty()) {
+      std::string detail;
+      for (const std::string& reason : readiness.reasons) detail += (detail.empty() ? "" : "; ") + reason;
+      out.key("type").string("urn:runwarden:problem:unavailable").key("title").string("Not ready").key("status").integer(503);
+      out.key("detail").string(detail).key("code").string("unavailable").key("requestId").string(request_id);
+    }
+    const bool ready = readiness.reasons.empty();
+    if (ready) out.key("status").string("ready");
+    out.key("reasons").begin_array();
+    for (const std::string& reason : readiness.reasons) out.string(reason);
+    out.end_array().key("quarantined").begin_array();
+    for (const std::string& key : readiness.quarantined) out.string(key);
+    out.end_array().key("notLoaded").begin_array();
+    for (const std::string& key : readiness.not_loaded) out.string(key);
+    out.end_array().key("warnings").begin_array();
+    for (const ops::OperatorWarning& warning : readiness.warnings) {
+      out.begin_object().key("name").string(warning.name).key("detail").string(warning.detail).end_object();
+    }
+    out.end_array().end_object();
+    Reply reply = json_reply(ready ? 200 : 503, std::move(body));
+    if (!ready) {
+      reply.content_type = "application/problem+json";
+      reply.headers.push_back({"Retry-After", std::to_string(readiness.retry_after_s)});
+    }
+    return reply;
+  }
+};
+
+// POST /v1/ingest/*, but for batches: one task on the pool, answered after the commit.
+class IngestRequestHandler final : public RequestHandler {
+ public:
+  using RequestHandler::RequestHandler;
+
+  void on_body(std::string body, Responder responder) override {
+    auto lease = parts().in_flight.take(admission().principal->tenant, body.size());
+    auto reply_lease = parts().replies.ingest.take(admission().principal->tenant, kIngestReplyBytes);
+    if (!lease || !reply_lease) return responder.send(http::problem(overloaded(), request_id()));
+    ingest::IngestRequest request = ingest_request();
+    request.body = std::move(body);
+    if (admission().idempotency_key) {
+      request.idempotency = idempotency_identity(admission().route->pattern, *admission().idempotency_key, 0);
+    }
+    struct Waiting {
+      Responder responder;
+      FairBudget::Lease lease;
+      FairBudget::Lease reply_lease;
+      ingest::IngestRequest request;
+    };
+    auto waiting = std::make_shared<Waiting>(Waiting{std::move(responder), std::move(*lease), std::move(*reply_lease), std::move(request)});
+    const auto take = [&parts = parts(), endpoint = admission().route->endpoint, waiting, id = request_id()](std::size_t worker) {
+      auto done = [&parts, waiting, id](ingest::IngestAnswer answer) {
+        if (answer.kind == ingest::IngestAnswer::Kind::in_doubt) return waiting->responder.hang_up();
+        waiting->responder.send(ingest_reply(parts, std::move(answer), id, std::move(waiting->reply_lease)));
+      };
+      try {
+        switch (endpoint) {
+          case Endpoint::ingest_events: return parts.events.take(worker, std::move(waiting->request), done);
+          case Endpoint::ingest_changes: return parts.changes.take_change(std::move(waiting->request), done);
+          case Endpoint::ingest_policies: return parts.changes.take_policy(std::move(waiting->request), done);
+          default: return parts.runs.take(worker, std::move(waiting->request), done);
+        }
+      } catch (const store::StoreError& fault) {
+        waiting->responder.send(http::problem({Code::unavailable, fault.what(), {}, {}}, id));  // nothing was written yet
+      }
+    };
+    parts().pool.post(take, admission().principal->tenant);
+  }
+};
+
+// POST /v1/ingest/otlp/*: one task on the pool, answered after the commit, all in the encoding of the request.
+class OtlpRequestHandler final : public RequestHandler {
+ public:
+  using RequestHandler::RequestHandler;
+
+  http::Reply refusal(const Error& error, const std::string&) override {
+    return otlp_problem(admission().media, parts().redaction.error(error, {}));
+  }
+
+  void on_body(std::string body, Responder responder) override {
+    if (admission().route->endpoint == Endpoint::otlp_unused) return responder.send(otlp_reply(admission().media, {}));
+    auto lease = parts().in_flight.take(admission().principal->tenant, body.size());
+    auto reply_lease = parts().replies.ingest.take(admission().principal->tenant, kIngestReplyBytes);
+    if (!lease || !reply_lease) return responder.send(otlp_problem(admission().media, overloaded()));
+    struct Waiting {
+      Responder responder;
+      FairBudget::Lease lease;
+      FairBudget::Lease reply_lease;
+      ingest::IngestRequest request;
+    };
+    auto waiting = std::make_shared<Waiting>(Waiting{std::move(responder), std::move(*lease), std::move(*reply_lease), ingest_request()});
+    waiting->request.body = std::move(body);
+    const auto take = [&parts = parts(), waiting, media = admission().media](std::size_t) {
+      const auto done = [&parts, waiting, media](ingest::TraceAnswer answer) {
+        if (answer.in_doubt) return waiting->responder.hang_up();
+        if (answer.error) return waiting->responder.send(otlp_problem(media, parts.redaction.error(std::move(*answer.error), {})));
+        parts.metrics.spans(answer.accepted, answer.rejected);
+        Reply reply = otlp_reply(media, answer);
+        reply.lease = std::move(waiting->reply_lease);
+        reply.lease.resize(reply.body.size());
+        waiting->responder.send(std::move(reply));
+      };
+      const auto encoding = media == Media::protobuf ? intake::otlp::Encoding::protobuf : intake::otlp::Encoding::json;
+      try {
+        parts.traces.take(std::move(waiting->request), encoding, done);
+      } catch (const store::StoreError& fault) {
+        waiting->responder.send(otlp_problem(media, {Code::unavailable, fault.what(), {}, {}}));  // nothing was written yet
+      }
+    };
+    parts().pool.post(take, admission().principal->tenant);
+  }
+};
+
+// POST /v1/clusters/{clusterId}/triage: one task on the pool, answered after the commit with the group as it is then.
+class TriageRequestHandler final : public RequestHandler {
+ public:
+  using RequestHandler::RequestHandler;
+
+  void on_body(std::string body, Responder responder) override {
+    auto lease = parts().in_flight.take(admission().principal->tenant, body.size());
+    auto reply_lease = parts().replies.reads.take(admission().principal->tenant, kReadReplyBytes);
+    if (!lease || !reply_lease) return responder.send(http::problem(overloaded(), request_id()));
+    auto waiting = std::make_shared<Waiting>(Waiting{parts(), request_id(), std::move(responder), std::move(*lease), std::move(*reply_lease),
+                                                     ingest_request(), admission().parameters.at(0)});
+    waiting->request.body = std::move(body);
+    if (admission().idempotency_key) {
+      const std::string path = std::string(admission().route->pattern) + "\n" + waiting->cluster_id;
+      waiting->request.idempotency = idempotency_identity(path, *admission().idempotency_key, 0);
+    }
+    const model::TenantId tenant = waiting->request.tenant;
+    parts().pool.post(
+        [waiting, tenant](std::size_t) {
+          try {
+            waiting->parts.triage.take(std::move(waiting->request), waiting->cluster_id,
+                                       [waiting, tenant](std::optional<Result<model::Cluster>> cluster) {
+                                         if (!cluster) return waiting->responder.hang_up();
+                                         tell(waiting, tenant, std::move(*cluster));
+                                       });
+          } catch (const store::StoreError& fault) {
+            waiting->responder.send(http::problem({Code::unavailable, fault.what(), {}, {}}, waiting->request_id));  // nothing was written yet
+          }
+        },
+        tenant);
+  }
+
+ private:
+  struct Waiting {
+    ApiParts& parts;
+    std::string request_id;
+    Responder responder;
+    FairBudget::Lease lease;
+    FairBudget::Lease reply_lease;
+    ingest::IngestRequest request;
+    std::string cluster_id;
+  };
+
+  static void tell(const std::shared_ptr<Waiting>& waiting, model::TenantId tenant, Result<model::Cluster> cluster) {
+    if (!cluster.ok()) return waiting->responder.send(http::problem(cluster.error(), waiting->request_id));
+    // What is counted of it is read on the pool: this may be the writer's thread.
+    waiting->parts.pool.post(
+        [waiting, tenant, found = std::move(*cluster)](std::size_t) {
+          try {
+            Reply reply = json_reply(200, waiting->parts.reads.clusters().cluster_json(tenant, found));
+            reply.lease = std::move(waiting->reply_lease);
+            reply.lease.resize(reply.body.size());
+            waiting->responder.send(std::move(reply));
+          } catch (const store::StoreError& fault) {
+            waiting->responder.send(http::problem({Code::internal, fault.what(), {}, {}}, waiting->request_id));
+          }
+        },
+        tenant);
+  }
+};
+
+// POST /v1/ingest/runs with a run a line.
+class IngestLinesHandler final : public RequestHandler {
+ public:
+  IngestLinesHandler(ApiParts& parts, Admission admission, std::string request_id)
+      : RequestHandler(parts, std::move(admission), std::move(request_id)),
+        batch_(std::make_shared<Batch>(parts, this->admission(), this->request_id(), permit())) {}
+
+  void on_lines(http::LineBatch lines, Responder responder) override { batch_->take(std::move(lines), std::move(responder)); }
+
+ private:
+  std::shared_ptr<Batch> batch_;
+};
+
+// Reads and analyses: one task on the pool, answered from there.
+class PoolRequestHandler final : public RequestHandler {
+ public:
+  using RequestHandler::RequestHandler;
+
+  void on_body(std::string body, Responder responder) override {
+    auto lease = parts().in_flight.take(admission().principal->tenant, body.size());
+    if (!lease) return responder.send(http::problem(overloaded(), request_id()));
+    auto waiting =
+        std::make_shared<Waiting>(Waiting{parts(), admission(), request_id(), std::move(body), std::move(responder), std::move(*lease)});
+    const auto answer = [waiting](std::size_t worker) {
+      if (waiting->admission.route->endpoint == Endpoint::analyze) return analyze(waiting, worker);
+      try {
+        if (waiting->admission.route->endpoint == Endpoint::explanation) return explain(waiting, worker);
+        tell(*waiting, waiting->parts.reads.answer(waiting->admission));
+      } catch (const store::StoreError& fault) {
+        tell(*waiting, Error{Code::internal, fault.what(), {}, {}});
+      }
+    };
+    parts().pool.post(answer, waiting->admission.principal->tenant);
+  }
+
+ private:
+  struct Waiting {
+    ApiParts& parts;
+    Admission admission;
+    std::string request_id;
+    std::string body;
+    Responder responder;
+    FairBudget::Lease lease;
+  };
+
+  static void tell(Waiting& waiting, Result<Reads::Answer> answer) {
+    if (answer.ok()) {
+      Reply reply = json_reply(answer->not_modified ? 304 : 200, std::move(answer->json));
+      if (!answer->tag.empty()) reply.headers.push_back({"ETag", answer->tag});
+      reply.lease = std::move(answer->lease);
+      return waiting.responder.send(std::move(reply));
+    }
+    const Error error = waiting.parts.redaction.error(std::move(answer.error()), query_text(waiting.admission));
+    waiting.responder.send(http::problem(error, waiting.request_id));
+  }
+
+  static void analyze(const std::shared_ptr<Waiting>& waiting, std::size_t worker) {
+    ApiParts& parts = waiting->parts;
+    auto lease = parts.replies.reads.take(waiting->admission.principal->tenant, kReadReplyBytes);
+    if (!lease) return tell(*waiting, ingest::no_room_for_reply(kReadReplyBytes));
+    const auto held = std::make_shared<FairBudget::Lease>(std::move(*lease));
+    const auto done = [waiting, held](Result<ingest::Analysis> analysis) {
+      if (!analysis.ok()) return tell(*waiting, std::move(analysis.error()));
+      waiting->parts.metrics.verdict(analysis->verdict);
+      held->resize(analysis->json.size());
+      tell(*waiting, Reads::Answer{std::move(analysis->json), std::move(*held)});
+    };
+    const ingest::Wanted wanted{
+        waiting->body, {.max_json_depth = parts.limits.max_json_depth}, waiting->admission.principal->tenant_name, parts.redaction};
+    ingest::analyze(wanted, *parts.detectors(), worker, parts.pool, done);
+  }
+
+  static void explain(const std::shared_ptr<Waiting>& waiting, std::size_t worker) {
+    ApiParts& parts = waiting->parts;
+    const auth::Principal& principal = *waiting->admission.principal;
+    auto lease = parts.replies.reads.take(principal.tenant, kReadReplyBytes);
+    if (!lease) return tell(*waiting, ingest::no_room_for_reply(kReadReplyBytes));
+    auto run = parts.reads.run_to_explain(waiting->admission, *lease);
+    if (!run.ok()) return tell(*waiting, std::move(run.error()));
+    const auto held = std::make_shared<FairBudget::Lease>(std::move(*lease));
+    const auto done = [waiting, held](Result<std::string> text) {
+      if (!text.ok()) return tell(*waiting, std::move(text.error()));
+      if (!held->try_resize(text->size())) return tell(*waiting, ingest::no_room_for_reply(text->size()));
+      tell(*waiting, Reads::Answer{std::move(*text), std::move(*held)});
+    };
+    ingest::explain({std::move(*run), principal.tenant_name, parts.redaction}, *parts.detectors(), worker, parts.pool, done);
+  }
+};
+
+std::unique_ptr<http::RequestHandler> request_handler_for(ApiParts& parts, Admission admission, const http::RequestHead& head) {
+  const std::string& request_id = head.request_id;
+  switch (admission.route->endpoint) {
+    case Endpoint::ingest_runs:
+      if (admission.media == Media::ndjson) return std::make_unique<IngestLinesHandler>(parts, std::move(admission), request_id);
+      return std::make_unique<IngestRequestHandler>(parts, std::move(admission), request_id);
+    case Endpoint::otlp_traces:
+    case Endpoint::otlp_unused: return std::make_unique<OtlpRequestHandler>(parts, std::move(admission), request_id);
+    case Endpoint::ingest_events:
+    case Endpoint::ingest_changes:
+    case Endpoint::ingest_policies: return std::make_unique<IngestRequestHandler>(parts, std::move(admission), request_id);
+    case Endpoint::triage: return std::make_unique<TriageRequestHandler>(parts, std::move(admission), request_id);
+    case Endpoint::healthz:
+    case Endpoint::readyz:
+    case Endpoint::metrics: return std::make_unique<OpenRequestHandler>(parts, std::move(admission), request_id);
+    case Endpoint::session: return std::make_unique<SessionRequestHandler>(parts, std::move(admission), head);
+    case Endpoint::page_root:
+    case Endpoint::page_file:
+    case Endpoint::page: return std::make_unique<PageRequestHandler>(parts, std::move(admission), head);
+    default: return std::make_unique<PoolRequestHandler>(parts, std::move(admission), request_id);
+  }
+}
+
+}  // namespace
+
+bool Api::here(const Route& route) const {
+  if (serves_ == Serves::all) return true;
+  return (route.access == Access::open) == (serves_ == Serves::open);
+}
+
+// Keys stand in the store.
+std::variant<Admission, Refusal> Api::admit_or_refuse(const http::RequestHead& head) {
+  try {
+    return admit(head, {parts_.keys, parts_.rates, parts_.page == nullptr ? nullptr : parts_.page->sessions.get()});
+  } catch (const store::StoreError& fault) {
+    return Refusal{{Code::unavailable, fault.what(), {}, {}}, {}};
+  }
+}
+
+std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) {
+  if (head.path == "*") return server_options();
+  auto admitted = admit_or_refuse(head);
+  if (auto* refusal = std::get_if<Refusal>(&admitted)) {
+    const Error error = parts_.redaction.error(std::move(refusal->error), head.query);
+    Reply reply = refusal_reply(head, error);
+    for (http::Header& header : refusal->headers) reply.headers.push_back(std::move(header));
+    return reply;
+  }
+  auto& admission = std::get<Admission>(admitted);
+  if (!here(*admission.route)) {
+    return http::problem({Code::not_found, "this path is served at the other address (server.address, server.ops_address)", {}, {}},
+                         head.request_id);
+  }
+  http::Accepted accepted;
+  const bool otlp = is_otlp(admission.route->endpoint);
+  accepted.max_body_bytes = otlp ? parts_.limits.otlp_max_body_bytes : parts_.limits.max_body_bytes;  // of a GET it is read over: RFC 9110, section 9.3.1, gives it no meaning
+  if (admission.media == Media::ndjson) {
+    accepted.form = http::BodyForm::lines;
+    accepted.max_batch_bytes = parts_.limits.max_batch_bytes;
+    accepted.max_lines = parts_.limits.max_batch_runs;
+  }
+  if (admission.route->endpoint == Endpoint::session) accepted.max_body_bytes = kMaxLoginBytes;
+  accepted.request_handler = request_handler_for(parts_, std::move(admission), head);
+  return accepted;
+}
+
+void Api::on_answered(const http::Answered& answered) {
+  const auto* request_handler = static_cast<const RequestHandler*>(answered.request_handler);
+  const Admission* admission = request_handler == nullptr ? nullptr : &request_handler->admission();
+  const std::string_view route = admission == nullptr ? "refused" : admission->route->pattern;
+  const std::string_view tenant =
+      admission == nullptr || !admission->principal ? std::string_view() : std::string_view(admission->principal->tenant_name);
+  parts_.metrics.request(route, answered.status, static_cast<double>(answered.elapsed_us) / 1e6, answered.request_bytes,
+                         answered.answer_bytes);
+  const std::string_view method = answered.head == nullptr ? std::string_view() : std::string_view(answered.head->method).substr(0, 32);
+  const std::string_view path = answered.head == nullptr ? std::string_view() : std::string_view(answered.head->path).substr(0, 512);
+  parts_.log.write(ops::LogLevel::info, "request",
+                   {{"requestId", std::string_view(answered.request_id)},
+                    {"tenant", tenant},
+                    {"method", method},
+                    {"path", path},
+                    {"route", route},
+                    {"status", std::int64_t{answered.status}},
+                    {"bytes", static_cast<std::int64_t>(answered.request_bytes)},
+                    {"answerBytes", static_cast<std::int64_t>(answered.answer_bytes)},
+                    {"micros", answered.elapsed_us},
+                    {"client", std::string_view(answered.client)},
+                    {"delivered", answered.delivered}});
+}
+
+}  // namespace runwarden::api

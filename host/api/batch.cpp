@@ -1,0 +1,335 @@
+#include "api/batch.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/error_json.h"
+#include "http/problem.h"
+
+namespace runwarden::api {
+namespace {
+
+using http::LineBatch;
+
+// Lines are dealt to the pool in hands of this many: enough to make the hand-over cheap, few enough to use every core.
+constexpr std::size_t kLinesATask = 4;
+// A batch has so many lines in work at most: two full commits. More would fill the queue to the store, and put the requests of
+// others behind all of them.
+constexpr std::size_t kLinesInWork = 1024;
+// What is set aside for the result of a line before it is known: most are smaller.
+constexpr std::size_t kResultBytes = 256;
+// The first so many lines with warnings tell them: a mistake is mostly the same in every line.
+constexpr std::size_t kLinesWithWarnings = 100;
+
+std::string fault_json(std::uint64_t line, const Error& error) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("line").integer(static_cast<std::int64_t>(line));
+  write_error(out, error);
+  out.end_object();
+  return text;
+}
+
+std::string stored_json(std::uint64_t line, const ingest::IngestAnswer& answer) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("line").integer(static_cast<std::int64_t>(line));
+  out.key("status").integer(answer.kind == ingest::IngestAnswer::Kind::created ? 201 : 200);
+  out.key("runId").string(answer.run_id).key("failures").raw(answer.failures_json).end_object();
+  return text;
+}
+
+// Why the last batch of lines is not the end of the body.
+Error end_error(LineBatch& lines, const ApiLimits& limits) {
+  const auto too_large = [](std::string detail) { return Error{Code::payload_too_large, std::move(detail), {}, {}}; };
+  switch (lines.end) {
+    case LineBatch::End::line_too_long:
+      return too_large("line " + std::to_string(lines.end_line) + " is larger than limits.max_body_bytes (" +
+                       std::to_string(limits.max_body_bytes) + "); send the batch from there without it");
+    case LineBatch::End::over_lines:
+      return too_large("the batch has more than limits.max_batch_runs (" + std::to_string(limits.max_batch_runs) +
+                       ") runs; send it in parts");
+    case LineBatch::End::over_batch_bytes:
+      return too_large("the batch is larger than limits.max_batch_bytes (" + std::to_string(limits.max_batch_bytes) +
+                       "); send it in parts");
+    case LineBatch::End::bad_encoding:
+      return {Code::bad_request, "the gzip coding of the body is broken or cut off; send the rest again", {}, {}};
+    default: return std::move(lines.fault);
+  }
+}
+
+std::uint64_t first_line(const LineBatch& lines) {
+  return lines.lines.empty() ? lines.end_line : lines.lines.front().number;
+}
+
+}  // namespace
+
+Batch::Batch(ApiParts& parts, const Admission& admission, std::string request_id, Permit permit)
+    : parts_(parts),
+      request_id_(std::move(request_id)),
+      permit_(std::move(permit)),
+      tenant_(admission.principal->tenant),
+      tenant_name_(admission.principal->tenant_name),
+      idempotency_key_(admission.idempotency_key),
+      route_(admission.route->pattern) {}
+
+void Batch::take(LineBatch lines, http::Responder responder) {
+  if (auto refusal = refusal_of(lines)) return cut_short(first_line(lines), std::move(*refusal), std::move(responder));
+  std::uint64_t bytes = 0;
+  for (const auto& line : lines.lines) bytes += line.text.size();
+  auto lease = parts_.in_flight.take(tenant_, bytes);
+  if (!lease && nothing_stored()) {
+    return responder.send(http::problem(
+        {Code::unavailable, "too many requests are in flight; nothing was stored, send it again in a moment", {}, {}}, request_id_));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    responder_ = std::move(responder);
+    last_ = lines.last;
+    if (lines.end != LineBatch::End::complete) break_off(lines.end_line, end_error(lines, parts_.limits));
+    outstanding_ = lines.lines.size() + 1;  // one for this hand-over itself, so that the batch cannot end below it
+    if (lease) {
+      lease_ = std::move(*lease);
+      lines_ = std::move(lines.lines);
+      dealt_ = 0;
+    }
+  }
+  if (lease) {
+    deal();
+    return end_of_batch();
+  }
+  const Error full{Code::unavailable, "too many requests are in flight; this line was not stored, send it again in a moment", {}, {}};
+  for (const auto& line : lines.lines) {
+    refuse(line.number, full);
+    end_of_batch();
+  }
+  end_of_batch();
+}
+
+// Why not even the first of these lines is taken, or nothing. Room for their results is set aside.
+std::optional<Error> Batch::refusal_of(LineBatch& lines) {
+  const bool whole = lines.end == LineBatch::End::complete;
+  if (!whole && nothing_stored()) return end_error(lines, parts_.limits);  // the whole request can still be refused
+  if (auto refusal = whole && lines.lines.empty() ? std::nullopt : (*permit_)()) return refusal;
+  if (reserve_results(lines.lines.size())) return std::nullopt;
+  return Error{
+      Code::unavailable, "too many results of batches wait to be sent; nothing from here on was stored, send it again in a moment", {}, {}};
+}
+
+// False when the results of all batches would take too much memory.
+bool Batch::reserve_results(std::size_t lines) {
+  const std::lock_guard lock(mutex_);
+  if (!results_lease_) {
+    auto lease = parts_.results.take(tenant_, lines * kResultBytes);
+    if (!lease) return false;
+    results_lease_ = std::move(*lease);
+    return true;
+  }
+  return results_lease_.try_resize(results_lease_.bytes() + lines * kResultBytes);
+}
+
+// Answers for the lines before this one, and ends the request.
+void Batch::cut_short(std::uint64_t line, Error why, http::Responder responder) {
+  {
+    const std::lock_guard lock(mutex_);
+    break_off(line, std::move(why));
+  }
+  responder.send(reply());
+}
+
+// With mutex_ held. Of several faults the one that comes first in the body counts.
+void Batch::break_off(std::uint64_t line, Error why) {
+  if (broken_off_ && first_not_taken_ <= line) return;
+  broken_off_ = std::move(why);
+  first_not_taken_ = line;
+}
+
+bool Batch::nothing_stored() {
+  const std::lock_guard lock(mutex_);
+  return accepted_ == 0;
+}
+
+void Batch::deal() {
+  while (const auto hand = next_hand()) {
+    parts_.pool.post([self = shared_from_this(), hand](std::size_t worker) { self->take_in(worker, *hand); }, tenant_);
+  }
+}
+
+// Null when all lines are dealt, or enough are in work: then it is looked at again when one of those has its result.
+std::shared_ptr<Batch::Hand> Batch::next_hand() {
+  auto refusal = (*permit_)();
+  const std::lock_guard lock(mutex_);
+  if (refusal && dealt_ < lines_.size()) {
+    break_off(lines_[dealt_].number, std::move(*refusal));
+    outstanding_ -= lines_.size() - dealt_;
+    lines_.resize(dealt_);
+  }
+  const std::size_t count = std::min(kLinesATask, lines_.size() - dealt_);
+  if (count == 0 || in_work_ >= kLinesInWork) return nullptr;
+  const auto from = lines_.begin() + static_cast<std::ptrdiff_t>(dealt_);
+  auto hand = std::make_shared<Hand>();
+  hand->number = hands_++;
+  hand->lines.assign(std::make_move_iterator(from), std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
+  dealt_ += count;
+  in_work_ += count;
+  return hand;
+}
+
+void Batch::take_in(std::size_t worker, Hand& hand) {
+  std::vector<ReadLine> read_lines;
+  for (LineBatch::Line& line : hand.lines) {
+    if (auto one = read(line)) read_lines.push_back(std::move(*one));
+  }
+  go_on(worker, std::make_shared<Ready>(Ready{line_up(hand.number, std::move(read_lines)), 0}));
+}
+
+// A detector that does not return keeps the thread of the line it was asked about: the lines after it go on on another.
+void Batch::go_on(std::size_t worker, const std::shared_ptr<Ready>& ready) {
+  parts_.pool.on_abandoned(worker, [self = shared_from_this(), ready](std::size_t other) { self->go_on(other, ready); });
+  while (ready->next < ready->lines.size()) {
+    const ReadLine line = std::move(ready->lines[ready->next++]);
+    try {
+      if (!parts_.runs.go_on(worker, line.place)) return;
+    } catch (const std::exception& fault) {
+      failed(line.number, fault.what());
+    }
+  }
+}
+
+std::optional<Batch::ReadLine> Batch::read(LineBatch::Line& line) {
+  try {
+    auto place =
+        parts_.runs.read(request_for(line), [self = shared_from_this(), number = line.number](const ingest::IngestAnswer& answer) {
+          self->note(number, answer);
+          self->end_of_line();
+        });
+    if (place) return ReadLine{line.number, std::move(place)};
+  } catch (const std::exception& fault) {
+    failed(line.number, fault.what());
+  }
+  return std::nullopt;
+}
+
+// Those that can go on now: of this hand, and of later ones that waited for it.
+std::vector<Batch::ReadLine> Batch::line_up(std::uint64_t hand, std::vector<ReadLine> read) {
+  std::vector<ReadLine> ready;
+  const std::lock_guard lock(order_mutex_);
+  early_hands_.emplace(hand, std::move(read));
+  for (; !early_hands_.empty() && early_hands_.begin()->first == next_hand_; ++next_hand_) {
+    for (ReadLine& line : early_hands_.begin()->second) {
+      if (parts_.runs.line_up(line.place)) ready.push_back(std::move(line));
+    }
+    early_hands_.erase(early_hands_.begin());
+  }
+  return ready;
+}
+
+void Batch::failed(std::uint64_t line, const char* why) {
+  parts_.log.write(ops::LogLevel::error, "line_failed", {{"requestId", std::string_view(request_id_)}, {"reason", std::string_view(why)}});
+  refuse(line, {Code::internal, "the line could not be taken in; send it again, and tell the operator if it stays so", {}, {}});
+  end_of_line();
+}
+
+void Batch::refuse(std::uint64_t line, const Error& error) {
+  note({line, false, fault_json(line, error)});
+}
+
+ingest::IngestRequest Batch::request_for(LineBatch::Line& line) const {
+  ingest::IngestRequest request;
+  request.tenant = tenant_;
+  request.tenant_name = tenant_name_;
+  request.body = std::move(line.text);
+  request.max_json_depth = parts_.limits.max_json_depth;
+  request.permit = permit_;
+  if (idempotency_key_) request.idempotency = idempotency_identity(route_, *idempotency_key_, line.number);
+  return request;
+}
+
+void Batch::note(std::uint64_t line, const ingest::IngestAnswer& answer) {
+  if (answer.kind == ingest::IngestAnswer::Kind::in_doubt) {
+    const std::lock_guard lock(mutex_);
+    in_doubt_ = true;
+    return;
+  }
+  const bool accepted = answer.kind != ingest::IngestAnswer::Kind::refused;
+  if (!accepted && answer.error.code == Code::unauthorized) {  // the key ended before the commit: the line was not taken
+    const std::lock_guard lock(mutex_);
+    return break_off(line, answer.error);
+  }
+  if (!answer.warnings.empty()) note_warnings(line, answer.warnings);
+  note({line, accepted, accepted ? stored_json(line, answer) : fault_json(line, parts_.redaction.error(answer.error, {}))});
+}
+
+void Batch::note(LineResult result) {
+  const std::lock_guard lock(mutex_);
+  if (result.json.size() > kResultBytes) results_lease_.resize(results_lease_.bytes() + result.json.size() - kResultBytes);
+  accepted_ += result.accepted ? 1 : 0;
+  results_.push_back(std::move(result));
+}
+
+// By line, not by time: the same batch again is answered the same.
+void Batch::note_warnings(std::uint64_t line, const std::vector<Warning>& warnings) {
+  std::string text;
+  JsonWriter out(text);
+  write_warnings(out, warnings);
+  const std::lock_guard lock(mutex_);
+  ++warned_lines_;
+  if (warnings_.size() < kLinesWithWarnings) results_lease_.resize(results_lease_.bytes() + text.size());
+  warnings_.emplace(line, std::move(text));
+  if (warnings_.size() > kLinesWithWarnings) warnings_.erase(std::prev(warnings_.end()));
+}
+
+void Batch::end_of_line() {
+  {
+    const std::lock_guard lock(mutex_);
+    --in_work_;
+  }
+  deal();
+  end_of_batch();
+}
+
+void Batch::end_of_batch() {
+  http::Responder responder;
+  bool over = false;
+  bool in_doubt = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (--outstanding_ > 0) return;
+    in_doubt = in_doubt_;
+    responder = std::move(responder_);
+    lines_ = {};
+    lease_ = {};
+    over = last_ || broken_off_;
+  }
+  if (in_doubt) return responder.hang_up();
+  if (!over) return responder.read_more();
+  responder.send(reply());
+}
+
+// When no line is in work any more.
+http::Reply Batch::reply() {
+  if (broken_off_ && accepted_ == 0) return http::problem(*broken_off_, request_id_);
+  std::sort(results_.begin(), results_.end(), [](const LineResult& a, const LineResult& b) { return a.line < b.line; });
+  http::Reply reply;
+  JsonWriter out(reply.body);
+  out.begin_object().key("accepted").integer(static_cast<std::int64_t>(accepted_));
+  out.key("rejected").integer(static_cast<std::int64_t>(results_.size() - accepted_));
+  if (warned_lines_ > 0) out.key("warned").integer(warned_lines_);
+  out.key("results").begin_array();
+  for (LineResult& one : results_) {
+    if (const auto warned = warnings_.find(one.line); warned != warnings_.end()) {
+      one.json.pop_back();
+      one.json.append(",\"warnings\":").append(warned->second).append("}");
+    }
+    out.raw(one.json);
+    one.json = {};  // not all of it twice
+  }
+  out.end_array();
+  if (broken_off_) out.key("brokenOff").raw(fault_json(first_not_taken_, *broken_off_));
+  out.end_object();
+  reply.close = broken_off_.has_value();
+  return reply;
+}
+
+}  // namespace runwarden::api

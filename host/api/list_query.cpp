@@ -1,0 +1,107 @@
+#include "api/list_query.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/json_text.h"
+#include "base/time_text.h"
+
+namespace runwarden::api {
+namespace {
+
+constexpr std::string_view kCommon[] = {"limit", "cursor", "since", "until"};
+constexpr std::int64_t kMostItems = 1000;
+constexpr std::int64_t kUsualItems = 50;
+
+Error bad(std::string_view name, std::string_view value, std::string_view wanted) {
+  return {Code::bad_request,
+          "the query's " + std::string(name) + " must be " + std::string(wanted) + ", got \"" + std::string(value.substr(0, 80)) + "\"",
+          {},
+          {}};
+}
+
+std::optional<std::int64_t> integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end.ec != std::errc() || end.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Result<ListQuery> ListQuery::read(const std::vector<std::pair<std::string, std::string>>& query,
+                                  std::initializer_list<std::string_view> filters, std::string list) {
+  ListQuery read;
+  read.members_ = query;
+  std::sort(read.members_.begin(), read.members_.end());
+  read.meaning_ = std::move(list);
+  for (const auto& [name, value] : read.members_) {
+    const bool common = std::find(std::begin(kCommon), std::end(kCommon), name) != std::end(kCommon);
+    if (!common && std::find(filters.begin(), filters.end(), name) == filters.end()) {
+      std::string known = "limit, cursor, since, until";
+      for (const std::string_view filter : filters) known.append(", ").append(filter);
+      return Error{Code::bad_request, "the query has no member \"" + name.substr(0, 80) + "\"; it knows " + known, {}, {}};
+    }
+    if (name != "limit" && name != "cursor") read.meaning_.append("\n").append(name).append("=").append(value);
+  }
+  return read;
+}
+
+const std::string* ListQuery::find(std::string_view name) const {
+  const auto found = std::find_if(members_.begin(), members_.end(), [&](const auto& one) { return one.first == name; });
+  return found == members_.end() ? nullptr : &found->second;
+}
+
+std::string ListQuery::text(std::string_view name) const {
+  const std::string* value = find(name);
+  return value == nullptr ? std::string() : *value;
+}
+
+Result<std::int64_t> ListQuery::time(std::string_view name, std::int64_t otherwise) const {
+  const std::string* value = find(name);
+  if (value == nullptr) return otherwise;
+  std::string text = *value;
+  std::replace(text.begin(), text.end(), ' ', '+');  // an offset whose plus was not escaped
+  const auto time = parse_time(text);
+  if (!time) return bad(name, *value, "a time such as 2026-11-20T15:00:00Z (RFC 3339; write + as %2B)");
+  return *time;
+}
+
+Result<int> ListQuery::score(std::string_view name) const {
+  const std::string* value = find(name);
+  if (value == nullptr) return 0;
+  const auto score = integer(*value);
+  if (!score || *score < 0 || *score > 100) return bad(name, *value, "an integer from 0 to 100");
+  return static_cast<int>(*score);
+}
+
+Result<store::Range> ListQuery::range(model::TenantId tenant, const auth::CursorSeal& seal) const {
+  store::Range range;
+  range.limit = kUsualItems;
+  if (const std::string* value = find("limit")) {
+    const auto limit = integer(*value);
+    if (!limit || *limit < 1 || *limit > kMostItems) return bad("limit", *value, "an integer from 1 to 1000");
+    range.limit = static_cast<std::size_t>(*limit);
+  }
+  auto since = time("since", store::kBeginningMs);
+  if (!since.ok()) return std::move(since.error());
+  auto until = time("until", store::kEndMs);
+  if (!until.ok()) return std::move(until.error());
+  range.since_ms = *since;
+  range.before_ms = *until;
+  if (const std::string* cursor = find("cursor")) {
+    range.after = seal.open(tenant, meaning_, *cursor);
+    if (!range.after) return bad("cursor", *cursor, "the nextCursor of a page of this very query");
+  }
+  return range;
+}
+
+std::string ListQuery::next_cursor(model::TenantId tenant, const auth::CursorSeal& seal,
+                                   const std::optional<model::RecordKey>& next) const {
+  if (!next) return "null";
+  std::string text;
+  append_json_string(text, seal.seal(tenant, meaning_, *next));
+  return text;
+}
+
+}  // namespace runwarden::api

@@ -1,0 +1,41 @@
+// The query members of a list, read and checked: limit, cursor, since, until and the list's own filters. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "auth/cursor_seal.h"
+#include "base/result.h"
+#include "store/queries.h"
+
+namespace runwarden::api {
+
+class ListQuery {
+ public:
+  // bad_request for a name that the list does not know, and for whatever is wrong with a value, once it is asked for.
+  // `list` names the list in its cursors: its path.
+  static Result<ListQuery> read(const std::vector<std::pair<std::string, std::string>>& query,
+                                std::initializer_list<std::string_view> filters, std::string list);
+
+  // limit, cursor, since and until.
+  Result<store::Range> range(model::TenantId tenant, const auth::CursorSeal& seal) const;
+  // The cursor of the next page: a JSON string, or null.
+  std::string next_cursor(model::TenantId tenant, const auth::CursorSeal& seal, const std::optional<model::RecordKey>& next) const;
+
+  const std::string* find(std::string_view name) const;
+  std::string text(std::string_view name) const;
+  Result<int> score(std::string_view name) const;  // 0 to 100; 0 where it is not given
+
+ private:
+  Result<std::int64_t> time(std::string_view name, std::int64_t otherwise) const;
+
+  std::vector<std::pair<std::string, std::string>> members_;
+  std::string meaning_;  // the list and its filters, in the order of their names
+};
+
+}  // namespace runwarden::api

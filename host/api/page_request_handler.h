@@ -1,0 +1,22 @@
+// Answers requests for the web page: its files, from memory. Called on the worker that owns the connection.
+#pragma once
+
+#include <string>
+
+#include "api/request_handler.h"
+
+namespace runwarden::api {
+
+class PageRequestHandler final : public RequestHandler {
+ public:
+  PageRequestHandler(ApiParts& parts, Admission admission, const http::RequestHead& head);
+
+  void on_body(std::string, http::Responder responder) override;
+
+ private:
+  http::Reply answer();
+
+  std::string known_etags_;  // If-None-Match, empty: none
+};
+
+}  // namespace runwarden::api

@@ -1,0 +1,394 @@
+#include "api/reads.h"
+
+#include <charconv>
+#include <limits>
+
+#include "api/list_query.h"
+#include "api/openapi.h"
+#include "api/reply_budgets.h"
+#include "base/json_text.h"
+#include "base/time_text.h"
+#include "intake/otlp/trace_run.h"
+#include "intake/run_id.h"
+#include "ingest/answers.h"
+#include "ingest/faults.h"
+#include "ingest/investigation.h"
+#include "ingest/stored_run.h"
+
+namespace runwarden::api {
+namespace {
+
+Error not_there(std::string_view what, std::string_view id) {
+  return {Code::not_found, "there is no " + std::string(what) + " \"" + std::string(id.substr(0, 256)) + "\"", {}, {}};
+}
+
+Error bad_query(std::string detail) {
+  return {Code::bad_request, std::move(detail), {}, {}};
+}
+
+// What the query of one run asks for.
+struct RunQuery {
+  std::optional<std::uint32_t> revision;
+  bool head = false;
+};
+
+// Whether the query's view is the head of runs.
+Result<bool> is_head(const std::string* view) {
+  if (view == nullptr) return false;
+  if (*view != "head") return bad_query("the query's view must be head, got \"" + view->substr(0, 80) + "\"");
+  return true;
+}
+
+Result<RunQuery> run_query(const std::vector<std::pair<std::string, std::string>>& query) {
+  RunQuery asked;
+  for (const auto& [name, value] : query) {
+    if (name == "view") {
+      auto head = is_head(&value);
+      if (!head.ok()) return std::move(head.error());
+      asked.head = *head;
+      continue;
+    }
+    if (name != "revision") return bad_query("the query of a run has no member \"" + name.substr(0, 80) + "\"; it knows revision, view");
+    std::uint32_t revision = 0;
+    const auto end = std::from_chars(value.data(), value.data() + value.size(), revision);
+    if (end.ec != std::errc() || end.ptr != value.data() + value.size() || revision == 0) {
+      return bad_query("the query's revision must be a whole number from 1, got \"" + value.substr(0, 80) + "\"");
+    }
+    asked.revision = revision;
+  }
+  return asked;
+}
+
+std::optional<model::Severity> severity_of(std::string_view name) {
+  for (const auto severity : {model::Severity::low, model::Severity::medium, model::Severity::high, model::Severity::critical}) {
+    if (name == model::name(severity)) return severity;
+  }
+  return std::nullopt;
+}
+
+// A page that polls asks for these again and again.
+bool bears_tag(Endpoint endpoint) {
+  switch (endpoint) {
+    case Endpoint::clusters:
+    case Endpoint::cluster:
+    case Endpoint::cluster_history:
+    case Endpoint::timeline:
+    case Endpoint::tail:
+    case Endpoint::runs:
+    case Endpoint::run: return true;
+    default: return false;
+  }
+}
+
+constexpr std::uint64_t kCursorBytes = 1024;  // and what else surrounds a list's items
+
+// The items of a list one after the other, and how it goes on.
+class ListText {
+ public:
+  ListText() { out_.begin_object().key("items").begin_array(); }
+  void reserve(std::uint64_t bytes) { text_.reserve(bytes); }
+  void add(std::string_view item) { out_.raw(item); }
+  std::uint64_t bytes() const { return text_.size(); }
+  std::string end(const std::string& next_cursor) {
+    out_.end_array().key("nextCursor").raw(next_cursor).end_object();
+    return std::move(text_);
+  }
+
+ private:
+  std::string text_;
+  JsonWriter out_{text_};
+};
+
+template <class Record, class Json>
+std::string list_json(const store::Page<Record>& page, const std::string& next_cursor, const Json& json) {
+  ListText list;
+  for (const Record& record : page.items) list.add(json(record));
+  return list.end(next_cursor);
+}
+
+}  // namespace
+
+// What is set aside first turns requests away before any work; each answer takes the rest as soon as it knows its size.
+Result<Reads::Answer> Reads::answer(const Admission& admission) {
+  // Read before the work: what is committed meanwhile makes another one.
+  const std::string tag = bears_tag(admission.route->endpoint) ? clusters_.tag(admission.principal->tenant) : std::string();
+  if (!tag.empty() && matches_tag(admission.if_none_match, tag)) return Answer{{}, {}, tag, true};
+  auto lease = replies_.take(admission.principal->tenant, kReadReplyBytes);
+  if (!lease) return ingest::no_room_for_reply(kReadReplyBytes);
+  auto text = json(admission, *lease);
+  if (!text.ok()) return std::move(text.error());
+  if (!lease->try_resize(text->size())) return ingest::no_room_for_reply(text->size());
+  return Answer{std::move(*text), std::move(*lease), tag};
+}
+
+Result<std::string> Reads::json(const Admission& admission, Lease& lease) {
+  switch (admission.route->endpoint) {
+    case Endpoint::run: return run(admission, lease);
+    case Endpoint::run_mapping: return run_mapping(admission, lease);
+    case Endpoint::runs: return runs(admission, lease);
+    case Endpoint::failure: return failure(admission);
+    case Endpoint::failures: return failures(admission);
+    case Endpoint::investigation: return investigation(admission);
+    case Endpoint::changes: return changes(admission);
+    case Endpoint::policies: return policies(admission);
+    case Endpoint::policy: return policy(admission);
+    case Endpoint::detectors: return detectors(admission);
+    case Endpoint::clusters: return clusters_.clusters(admission);
+    case Endpoint::cluster: return clusters_.cluster(admission);
+    case Endpoint::cluster_history: return clusters_.history(admission);
+    case Endpoint::timeline: return clusters_.timeline(admission);
+    case Endpoint::tail: return clusters_.tail(admission);
+    case Endpoint::openapi: return std::string(openapi_json());
+    default: return Error{Code::internal, "this path is not a read endpoint", {}, {}};
+  }
+}
+
+Result<Reads::Asked> Reads::asked(const Admission& admission, std::optional<std::uint32_t> revision) {
+  const std::string& id = admission.parameters.at(0);
+  const model::TenantId tenant = admission.principal->tenant;
+  auto current = store_.run_head(tenant, id, std::nullopt);
+  if (!current) return not_there("run with the runId", id);
+  if (!revision || *revision == current->revision) return Asked{std::move(*current), false};
+  auto former = store_.run_head(tenant, id, revision);
+  if (!former) return not_there("revision of run \"" + id + "\":", std::to_string(*revision));
+  return Asked{std::move(*former), true};
+}
+
+Result<model::RunRecord> Reads::whole(const Admission& admission, const Asked& asked, Lease& lease) {
+  const std::string& id = admission.parameters.at(0);
+  const model::TenantId tenant = admission.principal->tenant;
+  if (!lease.try_resize(asked.head.json_bytes)) return ingest::no_room_for_reply(asked.head.json_bytes);
+  auto run = asked.former ? store_.find_revision(tenant, id, asked.head.revision) : store_.find_run(tenant, id);
+  if (!run) return not_there("run with the runId", id);
+  return std::move(*run);
+}
+
+Result<std::string> Reads::run(const Admission& admission, Lease& lease) {
+  auto query = run_query(admission.query);
+  if (!query.ok()) return std::move(query.error());
+  auto found = asked(admission, query->revision);
+  if (!found.ok()) return std::move(found.error());
+  if (query->head) return ingest::stored_outline_json(store_, admission.principal->tenant, std::move(found->head));
+  auto run = whole(admission, *found, lease);
+  if (!run.ok()) return std::move(run.error());
+  return ingest::stored_run_json(store_, admission.principal->tenant, *run);
+}
+
+// Of the run as it is now, with the spans that have come since it was resolved.
+Result<std::string> Reads::run_mapping(const Admission& admission, Lease& lease) {
+  if (!admission.query.empty()) return bad_query("the query of a mapping has no members, got \"" + admission.query[0].first.substr(0, 80) + "\"");
+  auto found = asked(admission, std::nullopt);
+  if (!found.ok()) return std::move(found.error());
+  const model::RunRecord& head = found->head;
+  if (head.source != model::RunSource::otlp) return not_there("mapping of a run that did not come from OpenTelemetry:", head.run_id);
+  if (!lease.try_resize(head.json_bytes)) return ingest::no_room_for_reply(head.json_bytes);
+  std::string text = intake::otlp::mapping_of_trace(store_.events(admission.principal->tenant, head.key), mapping_);
+  std::string own;
+  JsonWriter out(own);
+  out.begin_object().key("runId").string(head.run_id).key("revision").integer(head.revision).key("source").string("otlp").end_object();
+  own.back() = ',';
+  return own.append(text, 1);
+}
+
+Result<model::RunRecord> Reads::run_to_explain(const Admission& admission, Lease& lease) {
+  auto query = run_query(admission.query);
+  if (!query.ok()) return std::move(query.error());
+  if (query->head) return bad_query("the query of an explanation has no member \"view\"; it knows revision");
+  auto found = asked(admission, query->revision);
+  if (!found.ok()) return std::move(found.error());
+  auto run = whole(admission, *found, lease);
+  if (!run.ok()) return std::move(run.error());
+  run->document = ingest::stored_document(store_, admission.principal->tenant, *run);
+  return std::move(*run);
+}
+
+// One run of a page as it is now; nothing where it has gone since, or fits the query no longer.
+std::optional<std::string> Reads::listed_run(model::TenantId tenant, const model::RunRecord& head, const store::RunQuery& query) {
+  try {
+    if (query.outlines == store::OutlineToo::yes) return ingest::stored_outline_json(store_, tenant, head);
+    const auto run = store_.run_at(tenant, head.key);
+    if (!run || (query.state && run->state != *query.state)) return std::nullopt;
+    return ingest::stored_run_json(store_, tenant, *run);
+  } catch (const store::StoreError& unreadable) {
+    on_unreadable_(unreadable.what());
+    return std::nullopt;
+  }
+}
+
+Result<std::string> Reads::runs(const Admission& admission, Lease& lease) {
+  auto query = ListQuery::read(admission.query, {"state", "detector", "minScore", "view", "source", "cluster"}, "/v1/runs");
+  if (!query.ok()) return std::move(query.error());
+  const model::TenantId tenant = admission.principal->tenant;
+  auto range = query->range(tenant, seal_);
+  if (!range.ok()) return std::move(range.error());
+  auto score = query->score("minScore");
+  if (!score.ok()) return std::move(score.error());
+  auto heads_only = is_head(query->find("view"));
+  if (!heads_only.ok()) return std::move(heads_only.error());
+  store::RunQuery runs;
+  runs.outlines = *heads_only ? store::OutlineToo::yes : store::OutlineToo::no;
+  runs.range = *range;
+  runs.detector = query->text("detector");
+  runs.min_score = *score;
+  if (const std::string* state = query->find("state")) {
+    if (*state != "open" && *state != "resolved")
+      return bad_query("the query's state must be open or resolved, got \"" + state->substr(0, 80) + "\"");
+    runs.state = *state == "open" ? model::RunState::open : model::RunState::resolved;
+  }
+  if (const std::string* source = query->find("source")) {
+    if (*source != "otlp" && *source != "client")
+      return bad_query("the query's source must be otlp or client, got \"" + source->substr(0, 80) + "\"");
+    runs.source = *source == "otlp" ? model::RunSource::otlp : model::RunSource::client;
+  }
+  auto listed = listed_runs(tenant, query->find("cluster"), runs);
+  if (!listed.ok()) return std::move(listed.error());
+  store::Page<model::RunRecord>& page = *listed;
+  std::uint64_t bytes = kCursorBytes;
+  for (const model::RunRecord& head : page.items) bytes += head.json_bytes;
+  if (!lease.try_resize(bytes)) return ingest::no_room_for_reply(bytes);
+  ListText list;
+  list.reserve(bytes);
+  for (std::size_t i = 0; i < page.items.size(); ++i) {
+    const auto run = listed_run(tenant, page.items[i], runs);
+    if (!run) continue;
+    // Its size was known before, but for events that have come since.
+    if (i > 0 && query->find("cluster") == nullptr && list.bytes() + run->size() + kCursorBytes > runs.range.max_bytes) {
+      page.next = page.items[i - 1].key;
+      break;
+    }
+    list.add(*run);
+  }
+  return list.end(query->next_cursor(tenant, seal_, page.next));
+}
+
+Result<store::Page<model::RunRecord>> Reads::listed_runs(model::TenantId tenant, const std::string* cluster_id,
+                                                         const store::RunQuery& query) {
+  if (cluster_id == nullptr) return store_.runs(tenant, query);
+  const auto cluster = groups_.find_cluster(tenant, *cluster_id);
+  if (!cluster) return not_there("group with the clusterId", *cluster_id);
+  return groups_.cluster_runs(tenant, cluster->key, query);
+}
+
+Result<std::string> Reads::failure(const Admission& admission) {
+  const std::string& id = admission.parameters.at(0);
+  const auto failure = store_.find_failure(admission.principal->tenant, id);
+  if (!failure) return not_there("failure", id);
+  return failure->json;
+}
+
+Result<std::string> Reads::failures(const Admission& admission) {
+  auto query = ListQuery::read(admission.query, {"runId", "detector", "severity", "minScore", "fingerprint", "mode"}, "/v1/failures");
+  if (!query.ok()) return std::move(query.error());
+  const model::TenantId tenant = admission.principal->tenant;
+  auto range = query->range(tenant, seal_);
+  if (!range.ok()) return std::move(range.error());
+  auto score = query->score("minScore");
+  if (!score.ok()) return std::move(score.error());
+  store::FailureQuery failures;
+  failures.range = *range;
+  if (const std::string* run_id = query->find("runId")) {
+    if (const auto fault = intake::run_id_fault(*run_id)) return bad_query("the query's runId " + fault->detail);
+    failures.run_id = *run_id;
+  }
+  failures.detector = query->text("detector");
+  failures.fingerprint = query->text("fingerprint");
+  failures.min_score = *score;
+  if (const std::string* severity = query->find("severity")) {
+    failures.severity = severity_of(*severity);
+    if (!failures.severity)
+      return bad_query("the query's severity must be low, medium, high or critical, got \"" + severity->substr(0, 80) + "\"");
+  }
+  if (const std::string* mode = query->find("mode")) {
+    if (*mode != "live" && *mode != "shadow")
+      return bad_query("the query's mode must be live or shadow, got \"" + mode->substr(0, 80) + "\"");
+    failures.shadow = *mode == "shadow";
+  }
+  const auto page = store_.failures(tenant, failures);
+  return list_json(page, query->next_cursor(tenant, seal_, page.next), [](const model::FailureRecord& failure) { return failure.json; });
+}
+
+Result<std::string> Reads::investigation(const Admission& admission) {
+  const std::string& id = admission.parameters.at(0);
+  const auto failure = store_.find_failure(admission.principal->tenant, id);
+  if (!failure) return not_there("failure", id);
+  if (failure->shadow) return not_there("investigation of a failure of a detector in shadow: it is in no count. The failure is", id);
+  return ingest::investigation_json(store_, admission.principal->tenant, *failure);
+}
+
+Result<std::string> Reads::changes(const Admission& admission) {
+  auto query = ListQuery::read(admission.query, {"kind"}, "/v1/changes");
+  if (!query.ok()) return std::move(query.error());
+  const model::TenantId tenant = admission.principal->tenant;
+  auto range = query->range(tenant, seal_);
+  if (!range.ok()) return std::move(range.error());
+  store::ChangeQuery changes;
+  changes.range = *range;
+  changes.kind = query->text("kind");
+  const auto page = store_.changes(tenant, changes);
+  return list_json(page, query->next_cursor(tenant, seal_, page.next), ingest::change_json);
+}
+
+Result<std::string> Reads::policies(const Admission& admission) {
+  auto query = ListQuery::read(admission.query, {"policy"}, "/v1/policies");
+  if (!query.ok()) return std::move(query.error());
+  const model::TenantId tenant = admission.principal->tenant;
+  auto range = query->range(tenant, seal_);
+  if (!range.ok()) return std::move(range.error());
+  store::PolicyQuery policies;
+  policies.range = *range;
+  policies.policy = query->text("policy");
+  const auto page = store_.policies(tenant, policies);
+  return list_json(page, query->next_cursor(tenant, seal_, page.next), ingest::policy_json);
+}
+
+Result<std::string> Reads::policy(const Admission& admission) {
+  const std::string& name = admission.parameters.at(0);
+  const model::TenantId tenant = admission.principal->tenant;
+  auto query = ListQuery::read(admission.query, {"at"}, "/v1/policies/" + name);
+  if (!query.ok()) return std::move(query.error());
+  if (const std::string* at = query->find("at")) {
+    const auto time = parse_time(*at);
+    if (!time)
+      return bad_query("the query's at must be a time such as 2026-11-20T15:00:00Z (RFC 3339; write + as %2B), got \"" + at->substr(0, 80) +
+                       "\"");
+    const auto in_force = store_.policy_at(tenant, name, *time);
+    if (!in_force) return not_there("revision of a policy in force at " + format_time(*time) + " by the name", name);
+    return ingest::policy_json(*in_force);
+  }
+  auto range = query->range(tenant, seal_);
+  if (!range.ok()) return std::move(range.error());
+  store::PolicyQuery policies;
+  policies.range = *range;
+  policies.policy = name;
+  const auto page = store_.policies(tenant, policies);
+  if (page.items.empty() && !store_.policy_at(tenant, name, std::numeric_limits<std::int64_t>::max())) return not_there("policy", name);
+  return list_json(page, query->next_cursor(tenant, seal_, page.next), ingest::policy_json);
+}
+
+Result<std::string> Reads::detectors(const Admission& admission) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("items").begin_array();
+  for (const detect::DetectorInfo& one : detectors_()->list(admission.principal->tenant_name)) {
+    out.begin_object()
+        .key("key")
+        .string(one.key)
+        .key("title")
+        .string(one.title)
+        .key("version")
+        .string(one.version)
+        .key("abi")
+        .string(one.abi);
+    out.key("source").string(one.library.string()).key("sha256").string(one.sha256).key("enabled").boolean(one.enabled);
+    out.key("mode").string(model::name(one.mode));
+    out.key("optional").boolean(one.optional).key("loaded").boolean(one.loaded).key("quarantined").boolean(one.quarantined);
+    if (!one.fault.empty()) out.key("fault").string(one.fault);
+    if (!one.quarantine_reason.empty()) out.key("quarantineReason").string(one.quarantine_reason);
+    if (one.loaded) out.key("provenance").raw(ingest::provenance_json({one.version, one.sha256, one.settings_hash}));
+    out.key("settings").raw(one.settings_json.empty() ? "{}" : one.settings_json).end_object();
+  }
+  out.end_array().key("nextCursor").null().end_object();
+  return text;
+}
+
+}  // namespace runwarden::api

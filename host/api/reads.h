@@ -1,0 +1,87 @@
+// Answers the reading requests: looks things up, lists them, investigates. Any pool thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "api/admission.h"
+#include "api/cluster_reads.h"
+#include "auth/cursor_seal.h"
+#include "base/fair_budget.h"
+#include "base/result.h"
+#include "detect/detector_set.h"
+#include "model/otlp_mapping.h"
+#include "store/run_store.h"
+
+namespace runwarden::api {
+
+class Reads {
+ public:
+  using Detectors = std::function<std::shared_ptr<detect::DetectorSet>()>;
+
+  // Told of each record that a list leaves out because a part of it cannot be read. Any pool thread.
+  using OnUnreadable = std::function<void(const std::string& text)>;
+
+  Reads(store::RunStore& store, store::GroupStore& groups, auth::CursorSeal seal, const Clock& clock, Detectors detectors,
+        FairBudget& replies, const model::SpanMapping& mapping, OnUnreadable on_unreadable)
+      : store_(store),
+        groups_(groups),
+        seal_(std::move(seal)),
+        clusters_(store, groups, seal_, clock),
+        detectors_(std::move(detectors)),
+        replies_(replies),
+        mapping_(mapping),
+        on_unreadable_(std::move(on_unreadable)) {}
+
+  // The JSON of a 200 with its share of the replies' budget, or why not: `unavailable` before the work is done where there is no room.
+  struct Answer {
+    std::string json;
+    FairBudget::Lease lease;
+    std::string tag = {};       // entity tag of an answer that bears one
+    bool not_modified = false;  // the client has it already: there is no JSON
+  };
+  Result<Answer> answer(const Admission& admission);
+
+  // Of groups of failures, for whoever else answers with one.
+  ClusterReads& clusters() { return clusters_; }
+
+  // The run whose explanation is asked for, with its document. The lease holds as much as the run makes.
+  Result<model::RunRecord> run_to_explain(const Admission& admission, FairBudget::Lease& lease);
+
+ private:
+  using Lease = FairBudget::Lease;
+
+  Result<std::string> json(const Admission& admission, Lease& lease);
+  // The head of one run, in the revision that was asked for.
+  struct Asked {
+    model::RunRecord head;
+    bool former = false;  // not the current revision
+  };
+  Result<Asked> asked(const Admission& admission, std::optional<std::uint32_t> revision);
+  Result<model::RunRecord> whole(const Admission& admission, const Asked& asked, Lease& lease);
+  Result<std::string> run(const Admission& admission, Lease& lease);
+  Result<std::string> run_mapping(const Admission& admission, Lease& lease);
+  Result<std::string> runs(const Admission& admission, Lease& lease);
+  Result<store::Page<model::RunRecord>> listed_runs(model::TenantId tenant, const std::string* cluster_id, const store::RunQuery& query);
+  std::optional<std::string> listed_run(model::TenantId tenant, const model::RunRecord& head, const store::RunQuery& query);
+  Result<std::string> failure(const Admission& admission);
+  Result<std::string> failures(const Admission& admission);
+  Result<std::string> investigation(const Admission& admission);
+  Result<std::string> changes(const Admission& admission);
+  Result<std::string> policies(const Admission& admission);
+  Result<std::string> policy(const Admission& admission);
+  Result<std::string> detectors(const Admission& admission);
+
+  store::RunStore& store_;
+  store::GroupStore& groups_;
+  auth::CursorSeal seal_;
+  ClusterReads clusters_;
+  Detectors detectors_;
+  FairBudget& replies_;
+  const model::SpanMapping& mapping_;
+  OnUnreadable on_unreadable_;
+};
+
+}  // namespace runwarden::api

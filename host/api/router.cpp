@@ -1,0 +1,171 @@
+#include "api/router.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace runwarden::api {
+namespace {
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+enum class Plus : std::uint8_t { literal, space };
+
+// Percent-decoded text (RFC 3986, section 2.1), or nothing for a bad escape or an encoded NUL.
+std::optional<std::string> decode(std::string_view raw, Plus plus) {
+  std::string text;
+  text.reserve(raw.size());
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    if (raw[i] != '%') {
+      text += raw[i] == '+' && plus == Plus::space ? ' ' : raw[i];
+      continue;
+    }
+    if (raw.size() - i < 3) return std::nullopt;
+    const int high = hex_value(raw[i + 1]);
+    const int low = hex_value(raw[i + 2]);
+    if (high < 0 || low < 0 || high + low == 0) return std::nullopt;
+    text += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return text;
+}
+
+Error bad_escape(std::string_view where) {
+  return {Code::bad_request, "the " + std::string(where) + " has a broken percent escape, or an escaped NUL; write % as %25", {}, {}};
+}
+
+// Cuts the first segment off "/a/b"; the rest keeps its slash.
+std::string_view next_segment(std::string_view& path) {
+  path.remove_prefix(1);
+  const auto end = std::min(path.find('/'), path.size());
+  const auto segment = path.substr(0, end);
+  path.remove_prefix(end);
+  return segment;
+}
+
+// The raw segments that stand for each `{...}`, or nothing where the path is another one.
+std::optional<std::vector<std::string_view>> fit(std::string_view pattern, std::string_view path) {
+  std::vector<std::string_view> parameters;
+  while (!pattern.empty() && !path.empty()) {
+    const auto wanted = next_segment(pattern);
+    if (wanted == "*") return parameters;
+    const auto got = next_segment(path);
+    if (wanted.starts_with('{')) {
+      if (got.empty()) return std::nullopt;
+      parameters.push_back(got);
+    } else if (decode(got, Plus::literal) != wanted) {
+      return std::nullopt;
+    }
+  }
+  if (!pattern.empty() || !path.empty()) return std::nullopt;
+  return parameters;
+}
+
+bool serves(const Route& route, std::string_view method) {
+  return method == route.method || (method == "HEAD" && route.method == "GET");
+}
+
+}  // namespace
+
+const std::vector<Route>& routes() {
+  static const std::vector<Route> table{
+      {Endpoint::ingest_runs, "/v1/ingest/runs", "POST", Access::ingest},
+      {Endpoint::ingest_events, "/v1/ingest/events", "POST", Access::ingest},
+      {Endpoint::ingest_changes, "/v1/ingest/changes", "POST", Access::ingest},
+      {Endpoint::ingest_policies, "/v1/ingest/policies", "POST", Access::ingest},
+      {Endpoint::otlp_traces, "/v1/ingest/otlp", "POST", Access::ingest, true},
+      {Endpoint::otlp_traces, "/v1/ingest/otlp/v1/traces", "POST", Access::ingest, true},
+      {Endpoint::otlp_unused, "/v1/ingest/otlp/v1/metrics", "POST", Access::ingest, true},
+      {Endpoint::otlp_unused, "/v1/ingest/otlp/v1/logs", "POST", Access::ingest, true},
+      {Endpoint::analyze, "/v1/analyze", "POST", Access::read},
+      {Endpoint::runs, "/v1/runs", "GET", Access::read},
+      {Endpoint::run, "/v1/runs/{runId}", "GET", Access::read},
+      {Endpoint::run_mapping, "/v1/runs/{runId}/mapping", "GET", Access::read},
+      {Endpoint::explanation, "/v1/runs/{runId}/explain", "GET", Access::read},
+      {Endpoint::failures, "/v1/failures", "GET", Access::read},
+      {Endpoint::failure, "/v1/failures/{failureId}", "GET", Access::read},
+      {Endpoint::investigation, "/v1/failures/{failureId}/investigation", "GET", Access::read},
+      {Endpoint::changes, "/v1/changes", "GET", Access::read},
+      {Endpoint::policies, "/v1/policies", "GET", Access::read},
+      {Endpoint::policy, "/v1/policies/{policy}", "GET", Access::read},
+      {Endpoint::detectors, "/v1/detectors", "GET", Access::read},
+      {Endpoint::clusters, "/v1/clusters", "GET", Access::read},
+      {Endpoint::cluster, "/v1/clusters/{clusterId}", "GET", Access::read},
+      {Endpoint::cluster_history, "/v1/clusters/{clusterId}/history", "GET", Access::read},
+      {Endpoint::triage, "/v1/clusters/{clusterId}/triage", "POST", Access::manage},
+      {Endpoint::timeline, "/v1/timeline", "GET", Access::read},
+      {Endpoint::tail, "/v1/tail", "GET", Access::read},
+      {Endpoint::openapi, "/v1/openapi.json", "GET", Access::read},
+      {Endpoint::healthz, "/healthz", "GET", Access::open},
+      {Endpoint::readyz, "/readyz", "GET", Access::open},
+      {Endpoint::metrics, "/metrics", "GET", Access::open},
+      {Endpoint::session, "/v1/session", "GET", Access::session},
+      {Endpoint::session, "/v1/session", "POST", Access::session},
+      {Endpoint::session, "/v1/session", "DELETE", Access::session},
+  };
+  return table;
+}
+
+const std::vector<Route>& page_routes() {
+  static const std::vector<Route> table{
+      {Endpoint::page_root, "/", "GET", Access::page},
+      {Endpoint::page_root, "/ui", "GET", Access::page},
+      {Endpoint::page_file, "/ui/assets/{file}", "GET", Access::page},
+      {Endpoint::page, "/ui/*", "GET", Access::page},
+  };
+  return table;
+}
+
+Result<Match> match(std::string_view method, std::string_view raw_path) {
+  Match found;
+  if (!raw_path.starts_with('/')) return found;
+  const auto take = [&](const Route& route) -> Status {
+    const bool slash = route.slash_too && raw_path.ends_with('/');
+    const auto raw_parameters = fit(route.pattern, slash ? raw_path.substr(0, raw_path.size() - 1) : raw_path);
+    if (!raw_parameters) return Nothing{};
+    found.allow += found.allow.empty() ? "" : ", ";
+    found.allow += route.method == "GET" ? "GET, HEAD" : std::string(route.method);
+    if (found.route != nullptr && found.method_allowed) return Nothing{};
+    found.route = &route;
+    found.method_allowed = serves(route, method);
+    found.parameters.clear();
+    for (const auto raw : *raw_parameters) {
+      auto text = decode(raw, Plus::literal);
+      if (!text) return bad_escape("path");
+      found.parameters.push_back(std::move(*text));
+    }
+    return Nothing{};
+  };
+  for (const Route& route : routes()) {
+    if (Status taken = take(route); !taken.ok()) return std::move(taken.error());
+  }
+  for (const Route& route : page_routes()) {
+    if (found.route != nullptr) break;
+    if (Status taken = take(route); !taken.ok()) return std::move(taken.error());
+  }
+  return found;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> parse_query(std::string_view raw_query) {
+  std::vector<std::pair<std::string, std::string>> members;
+  while (!raw_query.empty()) {
+    const auto end = std::min(raw_query.find('&'), raw_query.size());
+    const auto member = raw_query.substr(0, end);
+    raw_query.remove_prefix(std::min(end + 1, raw_query.size()));
+    if (member.empty()) continue;
+    const auto equals = std::min(member.find('='), member.size());
+    auto name = decode(member.substr(0, equals), Plus::space);
+    auto value = decode(member.substr(std::min(equals + 1, member.size())), Plus::space);
+    if (!name || !value) return bad_escape("query");
+    const bool twice = std::any_of(members.begin(), members.end(), [&](const auto& one) { return one.first == *name; });
+    if (twice) return Error{Code::bad_request, "the query names \"" + *name + "\" twice; send it once", {}, {}};
+    members.emplace_back(std::move(*name), std::move(*value));
+  }
+  return members;
+}
+
+}  // namespace runwarden::api

@@ -1,0 +1,78 @@
+// Which endpoint a path names. A table and a comparison of segments: no pattern ever runs on a path. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace runwarden::api {
+
+enum class Endpoint : std::uint8_t {
+  ingest_runs,
+  ingest_events,
+  ingest_changes,
+  ingest_policies,
+  otlp_traces,
+  otlp_unused,  // metrics and logs: taken, and not looked at
+  analyze,
+  runs,
+  run,
+  run_mapping,
+  explanation,
+  failures,
+  failure,
+  investigation,
+  changes,
+  policies,
+  policy,
+  detectors,
+  clusters,
+  cluster,
+  cluster_history,
+  triage,
+  timeline,
+  tail,
+  openapi,
+  healthz,
+  readyz,
+  metrics,
+  session,
+  page_root,
+  page_file,
+  page,
+};
+
+// No key, or a key with that scope. `page`: files that hold no data. `session`: how a browser comes to a session, and ends it.
+enum class Access : std::uint8_t { open, ingest, read, manage, page, session };
+
+struct Route {
+  Endpoint endpoint;
+  std::string_view pattern;  // as documented: "/v1/runs/{runId}"; `{...}` stands for one segment, `*` at the end for any more
+  std::string_view method;   // GET also serves HEAD
+  Access access;
+  bool slash_too = false;  // with a slash at its end, too
+};
+
+struct Match {
+  const Route* route = nullptr;  // null: no such path
+  bool method_allowed = false;
+  std::string allow;                    // for the Allow field (RFC 9110, section 10.2.1)
+  std::vector<std::string> parameters;  // what stood for each `{...}`, percent-decoded once
+};
+
+// The documented routes.
+const std::vector<Route>& routes();
+
+// The web page's, which are for browsers. Of several that fit a path the first one counts.
+const std::vector<Route>& page_routes();
+
+// Splits at `/` first, then decodes each segment once. bad_request for a bad escape or an encoded NUL.
+Result<Match> match(std::string_view method, std::string_view raw_path);
+
+// The members of a query string, percent-decoded (`+` is a space); bad_request for a bad escape or a name given twice.
+Result<std::vector<std::pair<std::string, std::string>>> parse_query(std::string_view raw_query);
+
+}  // namespace runwarden::api

@@ -1,0 +1,84 @@
+// Requests to the service that this page came from, by the session's cookie. Answers are never kept by the browser.
+
+export class ApiError extends Error {
+  constructor(status, problem) {
+    super(problem.detail ?? problem.title ?? `the service answered ${status}`);
+    this.status = status;
+    this.title = problem.title ?? "The service could not answer";
+    this.requestId = problem.requestId ?? "";
+  }
+}
+
+let csrf = null;
+let onEnded = () => {};
+
+export const whenSessionEnds = (listener) => { onEnded = listener; };
+
+async function send(method, path, {body, signal} = {}) {
+  const headers = {Accept: "application/json"};
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (method !== "GET" && csrf !== null) headers["X-CSRF-Token"] = csrf;
+  let answer;
+  try {
+    answer = await fetch(path, {method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body),
+      cache: "no-store", credentials: "same-origin", redirect: "error"});
+  } catch (fault) {
+    if (fault.name === "AbortError") throw fault;
+    throw new ApiError(0, {title: "The service does not answer", detail: "No connection to the service. It is tried again when you reload."});
+  }
+  if (answer.status === 204) return null;
+  let value = {};
+  try {
+    value = await answer.json();
+  } catch (fault) {
+    if (fault.name === "AbortError") throw fault;
+  }
+  if (answer.ok) return value;
+  throw new ApiError(answer.status, {requestId: answer.headers.get("X-Request-Id"), ...value});
+}
+
+// {a: 1, b: undefined} -> "?a=1"
+export function query(members) {
+  const text = new URLSearchParams(Object.entries(members).filter(([, value]) => value !== undefined && value !== null && value !== "")).toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+async function guarded(request) {
+  try {
+    return await request;
+  } catch (fault) {
+    if (fault.status === 401) onEnded();
+    throw fault;
+  }
+}
+
+export const get = (path, members = {}, signal = undefined) => guarded(send("GET", path + query(members), {signal}));
+export const post = (path, body) => guarded(send("POST", path, {body}));
+
+const adopted = (session) => {
+  csrf = session?.csrf ?? null;
+  return session;
+};
+
+// The session, or null where there is none.
+export async function currentSession() {
+  try {
+    return adopted(await send("GET", "/v1/session"));
+  } catch (fault) {
+    if (fault.status === 401) return adopted(null);
+    throw fault;
+  }
+}
+
+export const logIn = async (key) => adopted(await send("POST", "/v1/session", {body: {key}}));
+
+export async function logOut() {
+  try {
+    await send("DELETE", "/v1/session");
+  } finally {
+    adopted(null);
+  }
+}
+
+// Throws 401 as any request does: for whoever waits for the end of the session.
+export const checkSession = () => guarded(send("GET", "/v1/session"));

@@ -1,0 +1,99 @@
+// Elements from data. Text only ever becomes text nodes, and only the attributes below exist: what a client sent can be read, and never
+// runs, links or styles.
+
+const SVG = "http://www.w3.org/2000/svg";
+const SVG_TAGS = new Set(["svg", "g", "rect", "line", "path", "circle", "text", "desc"]);
+const PLAIN = new Set([
+  "autocomplete", "checked", "class", "colspan", "cx", "cy", "d", "datetime", "disabled", "focusable", "for", "height", "hidden", "id",
+  "lang", "maxlength", "method", "name", "open", "placeholder", "r", "required", "role", "rows", "rx", "scope", "selected", "spellcheck",
+  "tabindex", "title", "type", "value", "viewBox", "width", "x", "x1", "x2", "y", "y1", "y2", "preserveAspectRatio", "text-anchor",
+]);
+
+// Characters that cannot be seen, or turn the text around them: shown as their code points.
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+
+export function visible(text) {
+  return String(text).replace(HIDDEN, (c) => `\u27e8U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
+}
+
+function setAttribute(node, name, value) {
+  if (name === "href") {
+    if (!/^(\/ui\/|\/v1\/|#)/.test(value) || value.startsWith("//")) throw new Error("a link leads to /ui/, /v1/ or #");
+  } else if (name === "title" || name.startsWith("aria-")) {
+    value = visible(value);
+  } else if (!PLAIN.has(name) && !name.startsWith("data-")) {
+    throw new Error(`no such attribute: ${name}`);
+  }
+  node.setAttribute(name, value === true ? "" : value);
+}
+
+function append(node, child) {
+  if (child === null || child === undefined || child === false) return;
+  if (Array.isArray(child)) {
+    for (const one of child) append(node, one);
+  } else {
+    node.append(child instanceof Node ? child : visible(child));
+  }
+}
+
+// h("a.quiet@raw", {href, on: {click}}, "text", [more]): tag, classes, data-test; attributes, of which those that are null, undefined or
+// false are left out, and which may be missing; children.
+export function h(tag, attributes, ...children) {
+  if (typeof attributes !== "object" || attributes instanceof Node || Array.isArray(attributes)) {
+    children.unshift(attributes);
+    attributes = null;
+  }
+  const [path, name] = tag.split("@");
+  const [kind, ...classes] = path.split(".");
+  const node = SVG_TAGS.has(kind) ? document.createElementNS(SVG, kind) : document.createElement(kind);
+  if (classes.length > 0) node.setAttribute("class", classes.join(" "));
+  if (name) node.dataset.test = name;
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    if (key === "on") {
+      for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    } else if (value !== null && value !== undefined && value !== false) {
+      setAttribute(node, key, value);
+    }
+  }
+  append(node, children);
+  return node;
+}
+
+export const test = (name, root = document) => root.querySelector(`[data-test="${name}"]`);
+export const tests = (name, root = document) => [...root.querySelectorAll(`[data-test="${name}"]`)];
+
+// A list of names and values; pairs whose value is null are left out.
+export function facts(pairs, attributes) {
+  return h("dl.facts", attributes, pairs.filter(([, value]) => value !== null && value !== undefined && value !== "").map(
+    ([name, value]) => h("div", h("dt", name), h("dd", value))));
+}
+
+export function table(caption, heads, rows, attributes) {
+  return h("div.scroll", {tabindex: "0", role: "region", "aria-label": caption}, h("table", attributes, h("caption.unseen", caption),
+    h("thead", h("tr", heads.map((head) => h("th", {scope: "col"}, head)))), h("tbody", rows)));
+}
+
+// `change` is called with the value that was chosen.
+export function select(name, label, options, chosen, change, testName) {
+  return h("label.field", h("span", label), h(testName ? `select@${testName}` : "select", {name, id: `f-${name}`, on: {change: (event) => change?.(event.target.value)}},
+    options.map(([value, text]) => h("option", {value, selected: value === chosen}, text))));
+}
+
+// Fields that say what a view shows: no form that could be sent.
+export const filters = (label, ...fields) => h("form.filters", {role: "search", "aria-label": label, on: {submit: (event) => event.preventDefault()}}, fields);
+
+export const emptyCard = (title, ...rest) => h("div.card.empty@empty", h("h2", title), rest);
+export const command = (name, text) => h("pre@empty-curl", {tabindex: "0", "aria-label": name}, text);
+export const button = (text, click, attributes) => h("button", {type: "button", on: {click}, ...attributes}, text);
+
+export function copyButton(text, what) {
+  const copy = button("Copy", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      copy.textContent = "Copied";
+    } catch {
+      copy.textContent = "Select it by hand";
+    }
+  }, {class: "small", "aria-label": `Copy ${what}`});
+  return copy;
+}

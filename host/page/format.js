@@ -1,0 +1,87 @@
+// Numbers, times and words as people read them.
+
+import {h} from "./dom.js";
+
+const NUMBER = new Intl.NumberFormat("en-US");
+const WINDOWS = {"1h": 3600e3, "24h": 86400e3, "7d": 7 * 86400e3, "30d": 30 * 86400e3, "90d": 90 * 86400e3};
+
+export const WINDOW_OPTIONS = [["1h", "Last hour"], ["24h", "Last 24 hours"], ["7d", "Last 7 days"], ["30d", "Last 30 days"], ["90d", "Last 90 days"]];
+export const windowMs = (name) => WINDOWS[name] ?? WINDOWS["24h"];
+export const windowWords = (name) => (WINDOW_OPTIONS.find(([value]) => value === name) ?? ["", name])[1].toLowerCase();
+
+export const number = (value) => NUMBER.format(value);
+export const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
+export const usd = (value) => `$${value < 0.01 && value > 0 ? value.toFixed(4) : value.toFixed(2)}`;
+
+// 0.0025 -> "0.25 %"
+export function percent(share) {
+  const value = share * 100;
+  const digits = value === 0 || Math.abs(value) >= 10 ? 0 : Math.abs(value) >= 1 ? 1 : 2;
+  return `${value.toFixed(digits)}\u00a0%`;
+}
+
+// What the interval says, in the digits it deserves.
+export const interval = (rate) => `${percent(rate.low)} to ${percent(rate.high)}`;
+
+export function duration(ms) {
+  if (!Number.isFinite(ms) || ms < 0) return null;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60e3) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 3600e3) return `${Math.floor(ms / 60e3)} min ${Math.round(ms % 60e3 / 1000)} s`;
+  if (ms < 86400e3) return `${Math.floor(ms / 3600e3)} h ${Math.round(ms % 3600e3 / 60e3)} min`;
+  return `${Math.floor(ms / 86400e3)} d ${Math.round(ms % 86400e3 / 3600e3)} h`;
+}
+
+export function ago(ms) {
+  if (ms < 0) return "in the future";
+  if (ms < 45e3) return "just now";
+  if (ms < 90 * 60e3) return `${Math.max(1, Math.round(ms / 60e3))} min ago`;
+  if (ms < 36 * 3600e3) return `${Math.round(ms / 3600e3)} h ago`;
+  return `${Math.round(ms / 86400e3)} days ago`;
+}
+
+const pad = (value) => String(value).padStart(2, "0");
+
+// Local time, to the minute; the offset is in the title.
+export function absolute(at) {
+  const d = new Date(at);
+  return `${d.getFullYear()}-${pad(d.getMonth() + 1)}-${pad(d.getDate())} ${pad(d.getHours())}:${pad(d.getMinutes())}`;
+}
+
+export function time(at, attributes) {
+  if (!at) return null;
+  return h("time", {datetime: at, title: at, ...attributes}, `${absolute(at)} (${ago(Date.now() - Date.parse(at))})`);
+}
+
+export function shortTime(at, attributes) {
+  if (!at) return null;
+  return h("time", {datetime: at, title: at, ...attributes}, ago(Date.now() - Date.parse(at)));
+}
+
+export const STATE_WORDS = {new: "New", ongoing: "Ongoing", regressed: "Came back", resolved: "Resolved", ignored: "Ignored"};
+export const TREND_WORDS = {rising: "rising", falling: "falling", steady: "steady", too_few: "too few to tell"};
+const TREND_SIGNS = {rising: "\u2197", falling: "\u2198", steady: "\u2192", too_few: ""};
+export const trend = (name) => `${TREND_SIGNS[name] ?? ""} ${TREND_WORDS[name] ?? name}`.trim();
+export const DETECTOR_WORDS = {
+  false_success: "False success", expensive_loop: "Expensive loop", schema_ghost: "Schema ghost",
+  missing_tool_call: "Missing tool call", context_overflow: "Context overflow",
+};
+export const detector = (key) => DETECTOR_WORDS[key] ?? key;
+
+const SEVERITY_SIGNS = {critical: "\u25b2\u25b2", high: "\u25b2", medium: "\u25c6", low: "\u25bd"};
+export const severity = (name, attributes) => h("span.badge", {"data-level": name, ...attributes}, `${SEVERITY_SIGNS[name] ?? ""} ${name}`);
+export const stateBadge = (name, attributes) => h("span.badge", {"data-state": name, ...attributes}, STATE_WORDS[name] ?? name);
+
+// "2.4.1" of {value: "2.4.1"} or plain text, number or boolean.
+export const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+// JSON indented; any other text as it is.
+export function pretty(value) {
+  const shown = text(value);
+  if (!/^\s*[[{]/.test(shown)) return shown;
+  try {
+    return JSON.stringify(JSON.parse(shown), null, 2);
+  } catch {
+    return shown;
+  }
+}

@@ -1,0 +1,245 @@
+// Which view an address shows, and the way from one address to the next. The address is the state; nothing else is kept.
+
+import {ApiError, checkSession, currentSession, get, logOut, whenSessionEnds} from "./api.js";
+import {button, h} from "./dom.js";
+import {Frame} from "./frame.js";
+import {count} from "./format.js";
+
+const VIEWS = [
+  ["groups", /^\/ui\/(?:groups\/?)?$/],
+  ["group", /^\/ui\/groups\/([^/]+)$/],
+  ["runs", /^\/ui\/runs\/?$/],
+  ["run", /^\/ui\/runs\/([^/]+)$/],
+  ["changes", /^\/ui\/changes\/?$/],
+  ["detectors", /^\/ui\/detectors\/?$/],
+  ["login", /^\/ui\/login$/],
+];
+const LIVE_TICK_MS = 700;      // the session is looked at with each,
+const TAIL_EVERY_TICKS = 3;    // what has come since with every third
+
+const root = document.documentElement;
+let session = null;
+let shown = null;  // {context, drawn} of what is on the screen
+let turn = 0;      // of the newest navigation: older ones give up
+let aborter = new AbortController();
+
+const frame = new Frame({
+  go: (path) => navigate(path),
+  refresh: () => draw({quiet: true}),
+  logOut: async () => {
+    try {
+      await logOut();
+    } catch (fault) {
+      if (fault.status !== 401) return frame.showError(fault);
+    }
+    session = null;
+    navigate("/ui/login", {replace: true});
+  },
+  onLive: (on) => (on ? startLive() : null),
+});
+
+whenSessionEnds(() => {
+  if (root.dataset.view === "login") return;
+  session = null;
+  navigate(loginPath(), {replace: true});
+});
+
+// Only an address of this page comes after the login.
+function nextOf(search) {
+  const next = new URLSearchParams(search).get("next") ?? "";
+  const plain = next.startsWith("/ui/") && !/\/\/|\\|[\u0000-\u001f\u007f]/.test(next);
+  return plain && !next.startsWith("/ui/login") ? next : "/ui/";
+}
+
+const here = () => location.pathname + location.search + location.hash;
+
+// This address with other members in its query; an empty one goes.
+function addressWith(changes) {
+  const members = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === "") members.delete(name); else members.set(name, value);
+  }
+  return location.pathname + (members.size > 0 ? `?${members}` : "");
+}
+
+// A list of the service, as many pages of it as the reader asked for, and the button for one more.
+async function pagesOf(context, path, members) {
+  const {get, memory, refresh} = context;
+  const pages = [await get(path, members)];
+  while (pages.length < (memory.pages ?? 1) && pages.at(-1).nextCursor) pages.push(await get(path, {...members, cursor: pages.at(-1).nextCursor}));
+  const more = pages.at(-1).nextCursor ? h("p", button("Show more", () => {
+    memory.pages = pages.length + 1;
+    refresh();
+  }, {id: "more"})) : null;
+  return {first: pages[0], items: pages.flatMap((page) => page.items), more};
+}
+
+function loginPath() {
+  const now = here();
+  return now === "/ui/" || now.startsWith("/ui/login") ? "/ui/login" : `/ui/login?${new URLSearchParams({next: now})}`;
+}
+
+function viewOf(path) {
+  for (const [name, pattern] of VIEWS) {
+    const match = pattern.exec(path);
+    if (!match) continue;
+    try {
+      return {name, parameters: match.slice(1).map(decodeURIComponent)};
+    } catch {
+      return null;
+    }
+  }
+  return null;
+}
+
+// {replace}: no entry of its own in the history; {quiet}: the same view goes on, its focus stays.
+function navigate(path, {replace = false, quiet = false} = {}) {
+  history[replace ? "replaceState" : "pushState"](null, "", path);
+  return draw({quiet});
+}
+
+function skeleton() {
+  return h("div@skeleton", {"aria-hidden": "true"}, [1, 2, 3].map(() => h("div.bone")));
+}
+
+function problemView(fault) {
+  return {title: "Error", nodes: [h("h1", {tabindex: "-1"}, fault.status === 404 ? "Not found" : "This could not be shown"),
+    frame.errorBox(fault), h("p", button("Try again", () => draw()), " ",
+      h("a", {href: "/ui/"}, "All groups"))]};
+}
+
+async function draw({quiet = false} = {}) {
+  const mine = ++turn;
+  aborter.abort();
+  aborter = new AbortController();
+  performance.mark("view-begin");
+  const {name, parameters} = viewOf(location.pathname) ?? {name: "groups", parameters: null};
+  quiet &&= root.dataset.view === name;
+  root.dataset.ready = "false";
+  root.dataset.view = name;
+  if (!quiet) {
+    frame.clearError();
+    frame.main.replaceChildren(h("h1", {tabindex: "-1"}, "Loading"), skeleton());
+  }
+  try {
+    if (name !== "login" && session === null) {
+      session = await currentSession();
+      if (mine !== turn) return;
+      if (session === null) return navigate(loginPath(), {replace: true});
+    }
+    frame.show(name, name === "login" ? null : session);
+    if (parameters === null) throw new ApiError(404, {title: "There is no such page", detail: `Nothing is shown at ${location.pathname}.`});
+    const signal = aborter.signal;
+    const view = await import(`/ui/assets/view_${name}.js`);
+    const context = {parameters, query: new URLSearchParams(location.search), session, signal, frame, navigate, nextOf,
+      memory: quiet ? shown?.context.memory ?? {} : {},
+      get: (path, members) => get(path, members, signal),
+      refresh: () => navigate(here(), {replace: true, quiet: true}), set: (changes) => navigate(addressWith(changes), {replace: true, quiet: true}),
+      loggedIn: (fresh) => { session = fresh; }};
+    context.list = (path, members) => pagesOf(context, path, members);
+    const drawn = await view.show(context);
+    if (mine !== turn) return;
+    place(name, context, drawn, quiet);
+  } catch (fault) {
+    if (mine !== turn || fault.name === "AbortError") return;
+    if (fault.status === 401 && name !== "login") return;
+    if (quiet) frame.showError(fault);
+    else place(name, {}, problemView(fault), false);
+    root.dataset.ready = "true";
+  }
+}
+
+// What the reader has opened, chosen and typed outlives a refresh.
+function keepPlace(fill) {
+  const open = new Set([...frame.main.querySelectorAll("details[data-keep]")].filter((d) => d.open).map((d) => d.dataset.keep));
+  const closed = new Set([...frame.main.querySelectorAll("details[data-keep]")].filter((d) => !d.open).map((d) => d.dataset.keep));
+  const chosen = frame.main.querySelector('[aria-current="true"]')?.dataset.row;
+  const focused = document.activeElement;
+  const focus = focused?.id || null;
+  const selection = focus && "selectionStart" in focused && focused.type === "search" ? focused.selectionStart : null;
+  const {scrollX, scrollY} = window;
+  fill();
+  for (const details of frame.main.querySelectorAll("details[data-keep]")) {
+    if (open.has(details.dataset.keep)) details.open = true;
+    if (closed.has(details.dataset.keep)) details.open = false;
+  }
+  for (const row of frame.main.querySelectorAll("[data-row]")) {
+    if (chosen !== undefined && row.dataset.row === chosen) row.setAttribute("aria-current", "true");
+  }
+  const again = focus ? document.getElementById(focus) : null;
+  if (again) {
+    again.focus({preventScroll: true});
+    if (selection !== null) again.setSelectionRange(selection, selection);
+  }
+  window.scrollTo(scrollX, scrollY);
+}
+
+function place(name, context, drawn, quiet) {
+  const fill = () => frame.main.replaceChildren(...drawn.nodes.filter(Boolean));
+  document.title = `${drawn.title} · runwarden`;
+  if (quiet) {
+    keepPlace(fill);
+  } else {
+    fill();
+    window.scrollTo(0, 0);
+    frame.main.querySelector("h1")?.focus({preventScroll: true});
+    drawn.placed?.();
+  }
+  shown = {context, drawn};
+  frame.viewKeys = drawn.keys ?? {};
+  frame.up = drawn.up ?? null;
+  root.dataset.ready = "true";
+  performance.measure("view", "view-begin");
+  if (name !== "login") startLive();
+}
+
+// Following what comes in: from where the view began to look.
+let liveTimer = null;
+let tail = null;
+let ticks = 0;
+
+function startLive() {
+  if (liveTimer === null) liveTimer = setTimeout(tick, LIVE_TICK_MS);
+}
+
+async function tick() {
+  liveTimer = null;
+  if (session === null || document.hidden || root.dataset.view === "login") return;
+  try {
+    if (frame.live && ticks++ % TAIL_EVERY_TICKS === 0) await follow();
+    else await checkSession();
+  } catch (fault) {
+    if (fault.status === 401) return;
+    if (fault.status === 400) tail = null;  // what it points at is no longer kept: begin anew
+  }
+  startLive();
+}
+
+async function follow() {
+  const answer = await get("/v1/tail", {after: tail, topics: "runs,failures"});
+  const first = tail === null;
+  tail = answer.after;
+  if (first || answer.items.length === 0 || root.dataset.ready !== "true") return;
+  const concerned = shown?.drawn.live?.(answer.items) ?? [];
+  if (concerned.length === 0) return;
+  const failures = concerned.filter((item) => item.topic === "failures").length;
+  frame.say(failures > 0 ? `${count(failures, "new failure")}` : `${count(concerned.length, "update")}`);
+  await draw({quiet: true});
+}
+
+document.addEventListener("visibilitychange", () => { if (!document.hidden) startLive(); });
+window.addEventListener("pageshow", (event) => { if (event.persisted) { session = null; draw(); } });
+window.addEventListener("popstate", () => draw());
+
+// Links within the page move without loading it anew.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href]");
+  if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const href = link.getAttribute("href");
+  if (!href.startsWith("/ui/")) return;
+  event.preventDefault();
+  navigate(href);
+});
+
+document.body.prepend(...frame.nodes);
+draw();

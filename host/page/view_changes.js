@@ -1,0 +1,102 @@
+// What was changed: changes and policy revisions on one timeline with runs and failures, a policy's revisions, and how two of them differ.
+
+import {button, command, copyButton, emptyCard, filters, h, select} from "./dom.js";
+import {timeline} from "./charts.js";
+import {WINDOW_OPTIONS, count, number, pretty, shortTime, time, windowMs} from "./format.js";
+
+const PAGE = 50;
+const MAX_DIFF_LINES = 1500;
+
+export function changeName({kind, ref, summary, policy, revision}) {
+  const what = policy ? `policy ${policy} revision ${revision}` : ref ? `${kind} ${ref}` : kind;
+  return summary ? `${what}: ${summary}` : what;
+}
+
+export async function show(context) {
+  const policy = context.query.get("policy");
+  return policy ? showPolicy(context, policy) : showChanges(context);
+}
+
+async function showChanges({query, get, list, set, navigate}) {
+  const window = query.get("window") || "7d";
+  const kind = query.get("kind") || "";
+  const until = new Date();
+  const from = new Date(until.getTime() - windowMs(window));
+  const [line, {items, more}] = await Promise.all([get("/v1/timeline", {from: from.toISOString(), until: until.toISOString(), buckets: 60}), list("/v1/changes", {kind, limit: PAGE})]);
+  const kinds = [...new Set(["code", "runtime", "policy", ...items.map((item) => item.kind), ...(kind ? [kind] : [])])];
+  const marks = kind ? line.marks.filter((mark) => mark.kind === kind) : line.marks;
+  return {
+    title: "Changes",
+    nodes: [h("h1", {tabindex: "-1"}, "What was changed"), filters("Changes",
+      select("window", "Window of the chart", WINDOW_OPTIONS, window, (value) => set({window: value}), "filter-window"),
+      select("kind", "Kind", [["", "Any kind"], ...kinds.map((one) => [one, one])], kind, (value) => set({kind: value}))),
+    timeline({...line, marks}, {name: "Runs, failures and changes", kind: "counts", markName: changeName}),
+    items.length > 0 ? h("ul.changes", {"aria-label": "Changes"}, items.map(row)) : kind ? emptyCard("No change of this kind", button("Clear the filter", () => navigate("/ui/changes")))
+      : emptyCard("No change yet", h("p", "Tell the service of each deploy, and it can say which one brought a failure:"), command("A command that sends a change",
+        `curl -s "${location.origin}/v1/ingest/changes" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"kind": "code", "ref": "9f3c2d1", "summary": "New refund client"}'`)),
+    more],
+  };
+}
+
+function row(change) {
+  const title = change.policy ? h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: change.policy, to: change.revision})}`}, `${change.policy}, revision ${change.revision}`)
+    : h("strong.title", change.ref || change.summary || change.kind);
+  const attributes = {"data-row": change.changeId, "data-id": change.changeId, "data-kind": change.kind};
+  return h("li.change@change", {...attributes}, h("span.badge", {"data-kind": change.kind}, change.kind), h("div.what", title,
+    change.summary && (change.ref || change.policy) ? h("p", change.summary) : null, change.author ? h("p.quiet", `by ${change.author}`) : null),
+  h("div.figures", time(change.at), change.ref ? copyButton(change.ref, "the reference") : null));
+}
+
+async function showPolicy({query, get, set}, name) {
+  const {items, nextCursor} = await get(`/v1/policies/${encodeURIComponent(name)}`, {limit: 200});
+  const at = (revision) => items.findIndex((one) => one.revision === revision);
+  const newer = Math.max(0, at(query.get("to")));
+  const older = at(query.get("from")) >= 0 ? at(query.get("from")) : Math.min(newer + 1, items.length - 1);
+  const pick = (member) => (value) => set({from: items[older].revision, to: items[newer].revision, [member]: value});
+  const revisions = items.map((one) => [one.revision, `Revision ${one.revision}`]);
+  return {
+    title: `Policy ${name}`, up: "/ui/changes",
+    nodes: [h("p.crumbs", h("a", {href: "/ui/changes"}, "Changes")), h("h1", {tabindex: "-1"}, "Policy ", h("code", name)),
+      h("section", h("h2", items.length > 1 ? "How two revisions differ" : "What it says"), items.length > 1 ? filters("Revisions",
+        select("from", "From", revisions, items[older].revision, pick("from")),
+        select("to", "To", revisions, items[newer].revision, pick("to"))) : null,
+      items.length > 1 ? difference(pretty(items[older].content ?? null), pretty(items[newer].content ?? null)) : h("pre", {tabindex: "0"}, pretty(items[0].content ?? null))),
+      h("section", h("h2", "Revisions"), h("ul.changes", {"aria-label": "Revisions"}, items.map((one, i) => h("li.change@policy-revision", {"data-policy": one.policy, "data-revision": one.revision,
+        "data-row": one.policyRevisionId}, h("div.what", h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: name, to: one.revision})}`}, `Revision ${one.revision}`),
+        one.summary ? h("p", one.summary) : null, h("p.quiet", one.author ? `by ${one.author}, ` : "", "in force ", time(one.at), i > 0 ? [" until ", shortTime(items[i - 1].at)] : null),
+        h("p.quiet.clip", "SHA-256 ", h("code", one.contentSha256)))))),
+      nextCursor ? h("p.quiet", `The latest ${number(items.length)} revisions are shown.`) : null)],
+  };
+}
+
+// Lines that only one of two texts has, by their longest common subsequence.
+export function diffLines(a, b) {
+  const longest = Array.from({length: a.length + 1}, () => new Uint16Array(b.length + 1));
+  for (let i = a.length - 1; i >= 0; --i) {
+    for (let j = b.length - 1; j >= 0; --j) longest[i][j] = a[i] === b[j] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
+  }
+  const out = [];
+  let i = 0;
+  let j = 0;
+  while (i < a.length || j < b.length) {
+    if (i < a.length && j < b.length && a[i] === b[j]) {
+      out.push([" ", a[i++]]);
+      j += 1;
+    } else if (j >= b.length || (i < a.length && longest[i + 1][j] >= longest[i][j + 1])) {
+      out.push(["\u2212", a[i++]]);
+    } else {
+      out.push(["+", b[j++]]);
+    }
+  }
+  return out;
+}
+
+function difference(before, after) {
+  const [a, b] = [before.split("\n"), after.split("\n")];
+  if (a.length > MAX_DIFF_LINES || b.length > MAX_DIFF_LINES) {
+    return h("p.note", `These revisions have ${count(a.length, "line")} and ${count(b.length, "line")}: too long to be compared here (at most ${number(MAX_DIFF_LINES)}).`);
+  }
+  const lines = diffLines(a, b);
+  if (lines.every(([sign]) => sign === " ")) return h("p.quiet", "They say the same.");
+  return h("pre.diff", {tabindex: "0", "aria-label": "Difference"}, lines.map(([sign, line]) => (sign === " " ? `  ${line}\n` : h(sign === "+" ? "ins" : "del", null, `${sign} ${line}\n`))));
+}

@@ -1,0 +1,113 @@
+// One group: since when, which change brought it, which runs to look at, and what was done about it.
+
+import {button, copyButton, facts, h, select, test} from "./dom.js";
+import {post} from "./api.js";
+import {timeline} from "./charts.js";
+import {STATE_WORDS, WINDOW_OPTIONS, absolute, count, detector, interval, number, percent, severity, shortTime, stateBadge, time, trend,
+  usd, windowMs, windowWords} from "./format.js";
+import {runLink} from "./view_runs.js";
+import {changeName} from "./view_changes.js";
+
+const ACTIONS = {resolve: "Resolved", ignore: "Ignored", reopen: "Reopened", regressed: "Came back", ignore_ended: "Ignoring ended"};
+const UNTIL = [["", "until reopened"], ["day", "for a day"], ["week", "for a week"], ["100", "until 100 more failures"], ["share", "until 5 % of the runs"]];
+
+const untilOf = (chosen) => ({
+  day: {at: new Date(Date.now() + windowMs("24h")).toISOString()}, week: {at: new Date(Date.now() + windowMs("7d")).toISOString()},
+  100: {failures: 100}, share: {share: 0.05},
+})[chosen];
+
+function untilWords(until) {
+  if (!until) return null;
+  if (until.at) return `until ${absolute(until.at)}`;
+  return until.failures !== undefined ? `until ${count(until.failures, "more failure")}` : `until ${percent(until.share)} of the runs`;
+}
+
+export async function show(context) {
+  const {parameters: [id], query, get, set, refresh, frame} = context;
+  const window = query.get("window") || "7d";
+  const path = `/v1/clusters/${encodeURIComponent(id)}`;
+  const until = new Date();
+  const from = new Date(until.getTime() - windowMs(window));
+  const [group, line] = await Promise.all([get(path, {window}),
+    get("/v1/timeline", {cluster: id, from: from.toISOString(), until: until.toISOString(), buckets: 30})]);
+  const suspect = group.suspectChange;
+  const marks = line.marks.map((mark) => ({...mark, suspect: suspect ? mark.changeId === suspect.changeId : mark.suspect}));
+  const triage = async (body) => {
+    try {
+      await post(`${path}/triage`, body);
+      frame.say(ACTIONS[body.action]);
+      await refresh();
+    } catch (fault) {
+      frame.showError(fault);
+    }
+  };
+  const press = (action) => test(`triage-${action}`, frame.main)?.click();
+  const {failures, affectedRuns, runs, share} = group.window;
+  return {
+    title: group.title, up: `/ui/groups?window=${encodeURIComponent(window)}`,
+    nodes: [h("article@group-page", {"data-id": group.clusterId, "data-state": group.state},
+      h("p.crumbs", h("a", {href: "/ui/groups"}, "Groups")), h("h1", {tabindex: "-1"}, group.title),
+      h("p.badges", severity(group.severity), stateBadge(group.state), h("span", detector(group.detectorKey)), h("span.quiet", `score up to ${group.maxScore}`)),
+      facts([["First seen", time(group.firstSeen)], ["Last seen", time(group.lastSeen)],
+        ["In this window", `${count(failures, "failure")} in ${count(affectedRuns, "run")}`],
+        ["Share of runs", `${percent(share.value)} (${interval(share)}) of ${number(runs)}`],
+        ["Trend", trend(group.trend)], ["In all", count(group.count, "failure")],
+        ["Estimated waste", group.estimatedWasteUsd > 0 ? usd(group.estimatedWasteUsd) : null], ["Fingerprint", h("code", group.fingerprint)]]),
+      suspectSection(suspect),
+      h("section", h("div.heading", h("h2", "Since when"),
+        select("window", "Window", WINDOW_OPTIONS, window, (value) => set({window: value}), "filter-window")),
+      timeline({...line, marks}, {name: "Failures of this group per run", markName: changeName})),
+      examplesSection(group.examples),
+      frame.may("manage") ? triageSection(group, marks, triage) : null, historySection(group.history ?? []))],
+    keys: {e: () => press("resolve"), i: () => press("ignore")},
+    live: (news) => news.filter((item) => item.topic === "failures" && item.failure.fingerprint === group.fingerprint),
+  };
+}
+
+function suspectSection(suspect) {
+  if (!suspect) return h("p.note", "No change came before these failures, so none is suspected. Post changes to /v1/ingest/changes to see them here.");
+  return h("section.card.suspect@suspect-change", {"data-id": suspect.changeId}, h("h2", "Which change brought it"),
+    h("p.lead", suspectSentence(suspect)),
+    h("p.quiet", changeName(suspect), ", ", time(suspect.at), suspect.author ? [" by ", suspect.author] : null, " ", suspect.ref ? copyButton(suspect.ref, "the reference") : null));
+}
+
+// "1 of 900 runs before 9f3c2d1, 12 of 880 after".
+export function suspectSentence({before, after, ref, kind, policy, revision}) {
+  const name = ref || (policy ? `${policy} revision ${revision}` : `this ${kind} change`);
+  if (before.runs === 0) return [`${number(after.failures)} of ${count(after.runs, "run")} failed this way after `, h("strong", name), "; no run came before it to compare with."];
+  return [`${number(before.failures)} of ${count(before.runs, "run")} failed this way before `, h("strong", name), `, ${number(after.failures)} of ${number(after.runs)} after.`];
+}
+
+function examplesSection({newest, first}) {
+  const list = (title, items) => (items.length === 0 ? null : [h("h3", title), h("ul.plain", items.map((one) => h("li", {"data-row": `e-${title}-${one.failureId}`},
+    runLink(one.runId, null, {"data-test": "example"}), " ", shortTime(one.detectedAt))))]);
+  const seen = new Set(newest.map((one) => one.failureId));
+  return h("section", h("h2", "Runs to look at"), list("Newest", newest), list("First", first.filter((one) => !seen.has(one.failureId))));
+}
+
+function triageSection(group, marks, triage) {
+  const note = h("input@triage-note", {type: "text", name: "note", id: "note", maxlength: "1000", autocomplete: "off"});
+  const fixed = select("fixedBy", "Fixed by", [["", "not said"], ...marks.map((mark) => [mark.changeId, changeName(mark)])], "");
+  const until = select("until", "Ignore", UNTIL, "");
+  const act = (action, text, body) => button(text, () => triage({action, ...(note.value ? {note: note.value} : {}), ...body()}), {"data-test": `triage-${action}`});
+  const closed = group.state === "resolved" || group.state === "ignored";
+  return h("section.card", h("h2", "What to do about it"),
+    h("label.field.wide", h("span", "Note"), note),
+    closed ? h("p", act("reopen", "Reopen", () => ({}))) : [
+      h("div.actions", fixed, act("resolve", "Resolve", () => {
+        const change = fixed.querySelector("select").value;
+        return change ? {fixedBy: change} : {};
+      })),
+      h("div.actions", until, act("ignore", "Ignore", () => {
+        const chosen = untilOf(until.querySelector("select").value);
+        return chosen ? {until: chosen} : {};
+      }))],
+    h("p.quiet", closed ? `It is ${STATE_WORDS[group.state].toLowerCase()}.` : "A resolved group opens itself again when a run that ran later fails this way."));
+}
+
+function historySection(items) {
+  if (items.length === 0) return null;
+  return h("section", h("h2", "What was done"), h("ol.plain", items.map((item) => h("li@history-item",
+    h("strong", ACTIONS[item.action] ?? item.action), item.author ? ` by ${item.author}, ` : ", ", time(item.at),
+    item.fixedBy ? [", fixed by ", h("code", item.fixedBy)] : null, item.until ? `, ${untilWords(item.until)}` : null, item.note ? h("p", item.note) : null))));
+}

@@ -1,0 +1,35 @@
+// The login: an API key for a session. The key is not kept.
+
+import {h} from "./dom.js";
+import {logIn} from "./api.js";
+
+export function show({frame, query, navigate, nextOf, loggedIn}) {
+  const field = h("input", {id: "key", type: "password", name: "key", autocomplete: "off", spellcheck: "false", required: true,
+    "data-test": "login-key", placeholder: "rw_...", "aria-describedby": "key-hint"});
+  const fault = h("p.error@login-error", {role: "alert", hidden: true});
+  const submit = h("button.primary@login-submit", {type: "submit"}, "Log in");
+  const form = h("form.card.login", {on: {submit: async (event) => {
+    event.preventDefault();
+    submit.disabled = true;
+    fault.hidden = true;
+    try {
+      const session = await logIn(field.value.trim());
+      loggedIn(session);
+      field.value = "";
+      navigate(nextOf(`?${query}`), {replace: true});
+    } catch (error) {
+      fault.textContent = error.message;
+      fault.hidden = false;
+      submit.disabled = false;
+      field.focus();
+      field.select();
+    }
+  }}}, h("h1", {tabindex: "-1"}, "Log in to runwarden"),
+  h("p", "See which agent runs failed although they looked fine, since when, and which change brought it."),
+  h("label", {for: "key"}, "API key"), field,
+  h("p.quiet", {id: "key-hint"}, "A key with the scope read. Make one on the server: ",
+    h("code", "runwarden keys create --tenant T --scopes read")),
+  fault, submit);
+  frame.up = null;
+  return {title: "Log in", nodes: [form], placed: () => field.focus()};
+}

@@ -1,0 +1,411 @@
+// What happened in one run: the verdict, the request, the steps with what failed marked in them, the answer.
+
+import {copyButton, facts, h, tests, visible} from "./dom.js";
+import {count, detector, duration, number, pretty, severity, shortTime, text, time, usd} from "./format.js";
+import {groupPath} from "./view_groups.js";
+import {suspectSentence} from "./view_group.js";
+import {changeName} from "./view_changes.js";
+
+const MAX_TEXT = 2000;       // of one field, until it is opened
+const AROUND = 200;          // characters on both sides of evidence further on
+const STEPS_AT_ONCE = 200;
+const FOLD_FROM = 3;         // equal steps, or rounds of a cycle
+const LONGEST_CYCLE = 4;
+const POLICIES_LOOKED_UP = 10;
+const STEP_MEMBERS = new Set(["stepId", "stepKind", "stepName", "status", "startedAt", "endedAt", "at", "inputSummary", "outputSummary", "errorMessage",
+  "errorCode", "retryCount", "metadata"]);
+const RUN_MEMBERS = new Set(["runId", "state", "resolution", "revision", "receivedAt", "resolvedAt", "failures", "detectors", "policies", "userRequestText",
+  "outcomeSummary", "success", "steps", "metadata", "startedAt", "endedAt", "at", "bufferedEvents", "warnings"]);
+const FAILED = new Set(["failed", "failure", "error", "errored", "timed_out", "timeout", "blocked", "cancelled", "canceled", "rejected", "denied"]);
+// Members that a detector asks for when it could not tell.
+const ASKED_FOR = ["metadata.inputTokens", "metadata.model", "outcomeSummary", "outputSummary", "inputSummary", "errorMessage", "userRequestText", "stepKind", "stepName", "status", "success", "steps"];
+
+const escaped = (name) => name.replaceAll("~", "~0").replaceAll("/", "~1");
+const stepPointer = (index) => `/steps/${index}`;
+
+// The first number under one of these names, of an object or of its usage.
+const numberOf = (names) => (m) => [m, m?.usage].flatMap((one) => names.map((name) => one?.[name])).find((value) => typeof value === "number");
+const inputTokens = numberOf(["inputTokens", "promptTokens", "input_tokens", "prompt_tokens"]);
+const outputTokens = numberOf(["outputTokens", "completionTokens", "output_tokens", "completion_tokens"]);
+const cost = numberOf(["costUsd", "cost_usd"]);
+
+function tokenWords(metadata) {
+  const [input, output] = [inputTokens(metadata), outputTokens(metadata)];
+  if (input === undefined && output === undefined) return null;
+  return [input === undefined ? null : `${number(input)} in`, output === undefined ? null : `${number(output)} out`].filter(Boolean).join(", ");
+}
+
+// Which steps are left out of sight: equal ones in a row, or equal rounds of a cycle, but for the first, the last and those in `kept`.
+// Gives ranges [from, to).
+export function foldsOf(steps, kept) {
+  const names = steps.map((step) => JSON.stringify([step.stepName, step.inputSummary, String(step.status ?? "").toLowerCase(), step.outputSummary]));
+  const ranges = [];
+  for (let at = 0; at < names.length;) {
+    let best = null;
+    for (let period = 1; period <= LONGEST_CYCLE; ++period) {
+      let end = at + period;
+      while (end < names.length && names[end] === names[end - period]) ++end;
+      const rounds = Math.floor((end - at) / period);
+      if (rounds >= FOLD_FROM && (best === null || rounds * period > best.length)) best = {period, length: rounds * period};
+    }
+    if (best === null) {
+      at += 1;
+      continue;
+    }
+    let from = at + best.period;
+    const until = at + best.length - best.period;
+    for (let i = from; i <= until; ++i) {
+      if (i < until && !kept.has(i)) continue;
+      if (i > from) ranges.push([from, i]);
+      from = i + 1;
+    }
+    at += best.length;
+  }
+  return ranges;
+}
+
+// Draws fields of a run, and marks in them what the failures point at.
+class Fields {
+  constructor(run) {
+    this.run = run;
+    this.evidence = new Map();
+    this.steps = new Map();  // index -> pieces of evidence
+    for (const failure of run.failures ?? []) {
+      for (const {pointer, value} of failure.evidence ?? []) {
+        if (!this.evidence.has(pointer)) this.evidence.set(pointer, new Set());
+        this.evidence.get(pointer).add(value);
+        const step = /^\/steps\/(\d+)(\/|$)/.exec(pointer);
+        if (step) this.steps.set(Number(step[1]), (this.steps.get(Number(step[1])) ?? 0) + 1);
+      }
+    }
+  }
+
+  // Ranges of `shown` that are evidence, in order and apart; null: all of it is.
+  rangesIn(pointer, shown) {
+    const ranges = [];
+    for (const [at, values] of this.evidence) {
+      if (at !== pointer) {
+        if (at.startsWith(`${pointer}/`)) return null;
+        continue;
+      }
+      for (const value of values) {
+        const start = value === "" ? -1 : shown.indexOf(value);
+        if (start < 0) return null;
+        ranges.push([start, start + value.length]);
+      }
+    }
+    ranges.sort((a, b) => a[0] - b[0]);
+    const apart = [];
+    for (const [from, to] of ranges) {
+      if (apart.length > 0 && from <= apart.at(-1)[1]) apart.at(-1)[1] = Math.max(apart.at(-1)[1], to);
+      else apart.push([from, to]);
+    }
+    return apart;
+  }
+
+  mark(pointer, shown) {
+    return h("mark@evidence", {"data-pointer": pointer, tabindex: "-1", title: `Evidence: ${pointer}`}, shown);
+  }
+
+  // Text with its marks. Only what stands within `spans` is drawn; the rest is said in a line.
+  pieces(pointer, shown, ranges, spans) {
+    const out = [];
+    let at = 0;
+    for (const [from, to] of spans) {
+      if (from > at) out.push(h("span.gap", ` \u2026 ${number(from - at)} characters \u2026 `));
+      let inside = from;
+      for (const [start, end] of ranges) {
+        if (end <= from || start >= to) continue;
+        if (start > inside) out.push(shown.slice(inside, start));
+        out.push(this.mark(pointer, shown.slice(Math.max(start, from), Math.min(end, to))));
+        inside = Math.min(end, to);
+      }
+      out.push(shown.slice(inside, to));
+      at = to;
+    }
+    if (at < shown.length) out.push(h("span.gap", ` \u2026 ${number(shown.length - at)} more characters`));
+    return out;
+  }
+
+  // One short value, marked where it is evidence.
+  short(pointer, value) {
+    if (value === undefined || value === null) return null;
+    const shown = text(value);
+    const ranges = this.rangesIn(pointer, shown);
+    if (ranges === null) return this.mark(pointer, shown);
+    return this.pieces(pointer, shown, ranges, [[0, shown.length]]);
+  }
+
+  // A text of any length in a block of its own.
+  block(pointer, name, value, attributes) {
+    if (value === undefined || value === null) return null;
+    const body = h("pre");
+    const button = h("button.small", {type: "button"}, "");
+    const fill = (whole, all) => {
+      let shown = pretty(whole);
+      let ranges = this.rangesIn(pointer, shown);
+      if (ranges === null && shown !== text(whole)) {
+        const raw = this.rangesIn(pointer, text(whole));
+        if (raw !== null) [shown, ranges] = [text(whole), raw];
+      }
+      ranges ??= [[0, shown.length]];
+      const spans = [[0, all ? shown.length : Math.min(shown.length, MAX_TEXT)]];
+      for (const [start, end] of all ? [] : ranges) {
+        if (end <= MAX_TEXT || start === 0) continue;
+        const from = Math.max(0, start - AROUND);
+        const to = Math.min(shown.length, end + AROUND, start + MAX_TEXT);
+        if (from <= spans.at(-1)[1]) spans.at(-1)[1] = Math.max(spans.at(-1)[1], to);
+        else spans.push([from, to]);
+      }
+      body.replaceChildren(...this.pieces(pointer, shown, ranges, spans).map((piece) => (piece instanceof Node ? piece : visible(piece))));
+      const hidden = spans.length > 1 || spans[0][1] < shown.length;
+      button.hidden = !hidden;
+      button.textContent = `Show all ${number(shown.length)} characters`;
+    };
+    button.addEventListener("click", () => fill(value, true));
+    fill(value, false);
+    return h("div.block", attributes, h("div.block-head", h("span.quiet", name), button), body);
+  }
+
+  // Every member of an object, as names and values.
+  members(pointer, object) {
+    return facts(Object.entries(object ?? {}).map(([name, value]) => [name, this.short(`${pointer}/${escaped(name)}`, value)]));
+  }
+}
+
+export async function show(context) {
+  const {parameters: [id], query, get, frame, memory, refresh} = context;
+  const path = `/v1/runs/${encodeURIComponent(id)}`;
+  const revision = query.get("revision") ?? undefined;
+  const run = await get(path, {revision});
+  const failures = run.failures ?? [];
+  const [investigation, policies] = await Promise.all([failures.length > 0 ? get(`/v1/failures/${encodeURIComponent(failures[0].failureId)}/investigation`).catch(unlessGone) : null,
+    authorsOf(get, run.policies ?? [])]);
+  const groups = await groupIds(failures);
+  const fields = new Fields(run);
+  const steps = run.steps ?? [];
+  const primary = new Set(failures.map((failure) => steps.findIndex((step) => step.stepId === failure.primaryStepId)).filter((index) => index >= 0));
+  const drawing = {run, fields, steps, primary, memory, redraw: refresh};
+  const nodes = [h("article@run-page", {"data-id": run.runId, "data-revision": run.revision, "data-state": run.state},
+    h("p.crumbs", h("a", {href: "/ui/runs"}, "Runs")), h("h1", {tabindex: "-1"}, "Run ", h("code", run.runId)),
+    verdictSection(run, failures, groups, investigation, steps),
+    h("div.teardown", h("div", requestSection(run, fields), stepsSection(drawing), answerSection(run, fields)), besides(run, fields, policies, steps, path)))];
+  return {
+    title: `Run ${run.runId}`, up: "/ui/runs", nodes,
+    placed: () => toStep(location.hash || (primary.size > 0 ? `#step-${Math.min(...primary) + 1}` : "")),
+    keys: {n: () => walkEvidence(frame.main, 1), p: () => walkEvidence(frame.main, -1), f: () => toggleFolds(frame.main)},
+    live: (news) => news.filter((item) => (item.topic === "runs" ? item.run.runId : item.failure.runId) === run.runId),
+  };
+}
+
+// Retention may have taken what a run still names.
+function unlessGone(fault) {
+  if (fault.status === 404) return null;
+  throw fault;
+}
+
+async function authorsOf(get, stamps) {
+  return Promise.all(stamps.map(async (stamp, i) => {
+    if (i >= POLICIES_LOOKED_UP) return stamp;
+    const revisions = await get(`/v1/policies/${encodeURIComponent(stamp.policy)}`, {limit: 100}).catch(unlessGone);
+    return {...stamp, ...revisions?.items.find((one) => one.revision === stamp.revision)};
+  }));
+}
+
+// A group's id follows from its fingerprint. Browsers have the digest where the page came by HTTPS or from this machine.
+async function groupIds(failures) {
+  if (!globalThis.crypto?.subtle) return failures.map(() => null);
+  return Promise.all(failures.map(async ({fingerprint}) => {
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(fingerprint)));
+    return `cl_${[...digest.subarray(0, 10)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  }));
+}
+
+function verdictSection(run, failures, groups, investigation, steps) {
+  if (run.state === "open") {
+    return h("section.card", h("h2", "This run goes on"), h("p", `${count(steps.length, "step")} so far. It is judged when it ends; this page grows with it.`));
+  }
+  if (failures.length === 0) {
+    const open = run.detectors.filter((one) => !["clean", "fired"].includes(one.status)).length;
+    return h("section.card", h("h2", "No failure found"), h("p", open === 0 ? `All ${count(run.detectors.length, "detector")} looked at it.`
+      : `${count(open, "detector")} of ${number(run.detectors.length)} could not tell: see below for what is missing.`));
+  }
+  const suspect = investigation?.suspectChange;
+  return h("section", h("h2.unseen", "What failed"), failures.map((failure, i) => failureCard(failure, groups[i], steps)),
+    suspect ? h("p.note", h("strong", "Which change brought it? "), suspectSentence(suspect), " ", changeName(suspect), ", ", shortTime(suspect.at), ".") : null);
+}
+
+function failureCard(failure, group, steps) {
+  const index = steps.findIndex((step) => step.stepId === failure.primaryStepId);
+  const provenance = failure.provenance;
+  return h("section.card.failure@failure", {"data-detector": failure.detectorKey, "data-score": failure.suspicionScore, "data-level": failure.severity},
+    h("h3", failure.title), h("p.lead", failure.summary),
+    h("p.badges", severity(failure.severity), h("span", `Score ${failure.suspicionScore} of 100`), h("span", detector(failure.detectorKey)),
+      failure.initialFailureSource ? h("span", `Began in: ${failure.initialFailureSource}`) : null,
+      typeof failure.estimatedWasteUsd === "number" && failure.estimatedWasteUsd > 0 ? h("span", `Wasted about ${usd(failure.estimatedWasteUsd)}`) : null),
+    h("p.actions", index >= 0 ? h("a.button", {href: `#step-${index + 1}`, on: {click: (event) => {
+      event.preventDefault();
+      toStep(`#step-${index + 1}`);
+    }}}, `Go to step ${index + 1}`) : null, group ? h("a", {href: groupPath(group, "7d")}, "All failures of this kind") : null),
+    h("details", {"data-keep": `why-${failure.failureId}`}, h("summary", "Evidence and provenance"),
+      h("ul.plain", (failure.evidence ?? []).slice(0, 50).map((one) => h("li", h("code", one.pointer), ": ", one.value.length > 300 ? `${one.value.slice(0, 300)}\u2026` : one.value))),
+      facts([["Failure", h("code", failure.failureId)], ["Fingerprint", h("code", failure.fingerprint)], ["Detector version", provenance?.detectorVersion],
+        ["Library SHA-256", provenance ? h("code", provenance.librarySha256) : null], ["Settings hash", provenance ? h("code", provenance.settingsHash) : null]])));
+}
+
+function requestSection(run, fields) {
+  return h("section@request", h("h2", "The user asked"),
+    fields.block("/userRequestText", "request", run.userRequestText) ?? h("p.quiet", "The run holds no request text (userRequestText)."));
+}
+
+const successWords = (run) => (run.success ? "succeeded" : "failed");
+
+function answerSection(run, fields) {
+  const success = run.success === undefined ? null : h("p", "The agent says that it ", h("strong", fields.rangesIn("/success", String(run.success))?.length === 0 ? successWords(run) : fields.mark("/success", successWords(run))), ".");
+  return h("section@answer", h("h2", "The agent answered"), success,
+    fields.block("/outcomeSummary", "answer", run.outcomeSummary) ?? h("p.quiet", "The run holds no answer (outcomeSummary)."));
+}
+
+function stepsSection({run, fields, steps, primary, memory, redraw}) {
+  const kept = new Set(primary);
+  const linked = /^#step-(\d+)$/.exec(location.hash);
+  if (linked) kept.add(Number(linked[1]) - 1);
+  const hidden = new Map(foldsOf(steps, kept).map(([from, to]) => [from, to]));
+  const items = [];  // of each line the steps it stands for
+  for (let i = 0; i < steps.length;) {
+    const end = hidden.get(i) ?? i + 1;
+    items.push([i, end, hidden.has(i)]);
+    i = end;
+  }
+  const middle = kept.size > 0 ? items.findIndex(([from]) => from === (linked ? Number(linked[1]) - 1 : Math.min(...primary))) : 0;
+  memory.from ??= Math.max(0, Math.min(middle - STEPS_AT_ONCE / 2, items.length - STEPS_AT_ONCE));
+  memory.to ??= memory.from + STEPS_AT_ONCE;
+  const more = (text, change) => h("p", h("button", {type: "button", on: {click: () => { change(); redraw(); }}}, text));
+  return h("section", h("h2", run.state === "open" ? "The steps so far" : "What it did"), steps.length === 0 ? h("p.quiet", "The run holds no steps.") : null,
+    memory.from > 0 ? more(`Show ${number(Math.min(STEPS_AT_ONCE, memory.from))} earlier lines`, () => { memory.from = Math.max(0, memory.from - STEPS_AT_ONCE); }) : null,
+    h("ol.steps", items.slice(memory.from, memory.to).map(([from, to, folded]) => h("li", folded ? foldLine(from, to, fields, steps, primary) : stepNode(from, fields, steps, primary)))),
+    memory.to < items.length ? more(`Show ${number(Math.min(STEPS_AT_ONCE, items.length - memory.to))} later lines`, () => { memory.to += STEPS_AT_ONCE; }) : null);
+}
+
+function foldLine(from, to, fields, steps, primary) {
+  let evidence = 0;
+  for (let i = from; i < to; ++i) evidence += fields.steps.has(i) ? 1 : 0;
+  const names = new Set(steps.slice(from, to).map((step) => step.stepName ?? "step"));
+  const inside = h("ol.steps");
+  let drawn = from;
+  const more = h("button.small", {type: "button"}, "");
+  const grow = () => {
+    const end = Math.min(to, drawn + STEPS_AT_ONCE);
+    for (; drawn < end; ++drawn) inside.append(h("li", stepNode(drawn, fields, steps, primary)));
+    more.hidden = drawn === to;
+    more.textContent = `Show ${number(to - drawn)} more`;
+  };
+  more.addEventListener("click", grow);
+  const line = h("details.fold@fold", {"data-count": to - from, "data-keep": `fold-${from}`, on: {toggle: () => { if (line.open && drawn === from) grow(); }}},
+    h("summary", h("strong", `\u00d7${number(to - from)}, identical`), `: ${[...names].slice(0, LONGEST_CYCLE).join(", ")}, steps ${number(from + 1)} to ${number(to)}`,
+      evidence > 0 ? h("span.badge", `${number(evidence)} ${evidence === 1 ? "is" : "are"} evidence`) : null), inside, more);
+  return line;
+}
+
+function stepNode(index, fields, steps, primary) {
+  const step = steps[index];
+  const pointer = stepPointer(index);
+  const status = step.status ?? "";
+  const failed = FAILED.has(String(status).toLowerCase()) || Boolean(step.errorMessage);
+  const isPrimary = primary.has(index);
+  const open = isPrimary || fields.steps.has(index);
+  const took = step.startedAt && step.endedAt ? duration(Date.parse(step.endedAt) - Date.parse(step.startedAt)) : null;
+  const rest = Object.fromEntries(Object.entries(step).filter(([name]) => !STEP_MEMBERS.has(name)));
+  const whole = fields.evidence.has(pointer);
+  const name = step.stepName ?? step.stepId ?? "step";
+  return h("details.step", {id: `step-${index + 1}`, open, "data-keep": `step-${index}`, "data-test": "step", "data-index": index, "data-kind": step.stepKind ?? "",
+    "data-status": status, "data-primary": String(isPrimary), "data-failed": String(failed)},
+  h("summary", h("span.index", index + 1), h("span.kind", fields.short(`${pointer}/stepKind`, step.stepKind) ?? "step"),
+    h("strong.name", whole ? fields.mark(pointer, name) : step.stepName === undefined ? name : fields.short(`${pointer}/stepName`, step.stepName)),
+    status === "" ? null : h("span.badge", {"data-level": failed ? "high" : "low"}, failed ? "\u2715 " : "\u2713 ", fields.short(`${pointer}/status`, status)),
+    isPrimary ? h("span.badge", {"data-level": "critical"}, "It failed here") : null,
+    h("span.quiet", [took, tokenWords(step.metadata), cost(step.metadata) === undefined ? null : usd(cost(step.metadata)),
+      step.retryCount > 0 ? [fields.short(`${pointer}/retryCount`, step.retryCount), step.retryCount === 1 ? " retry" : " retries"] : null]
+      .filter((one) => one !== null).flatMap((one, i) => (i === 0 ? [one] : [" \u00b7 ", one])))),
+  h("div.body", null,
+    fields.block(`${pointer}/inputSummary`, "input", step.inputSummary),
+    step.errorMessage ? fields.block(`${pointer}/errorMessage`, "error", step.errorMessage, {class: "block failed"}) : null,
+    step.errorCode !== undefined ? facts([["error code", fields.short(`${pointer}/errorCode`, step.errorCode)]]) : null,
+    fields.block(`${pointer}/outputSummary`, "output", step.outputSummary),
+    step.metadata && Object.keys(step.metadata).length > 0 ? fields.members(`${pointer}/metadata`, step.metadata) : null,
+    Object.keys(rest).length > 0 ? fields.members(pointer, rest) : null,
+    step.inputSummary === undefined && step.outputSummary === undefined && !step.errorMessage ? h("p.quiet", "Neither input, output nor error was sent.") : null));
+}
+
+function besides(run, fields, policies, steps, path) {
+  const took = run.startedAt && run.endedAt ? duration(Date.parse(run.endedAt) - Date.parse(run.startedAt)) : null;
+  const rest = Object.fromEntries(Object.entries(run).filter(([name]) => !RUN_MEMBERS.has(name)));
+  const tokens = tokenWords(run.metadata);
+  const revisions = Array.from({length: run.revision}, (_, i) => i + 1);
+  return h("aside", {"aria-label": "About the run"},
+    h("section", h("h2", "The run"), facts([["State", run.state === "open" ? "open" : "resolved"], ["Received", time(run.receivedAt)], ["Started", time(run.startedAt)], ["Took", took],
+      ["Tokens", h("span@tokens", tokens ?? "not sent")], ["Cost", h("span@cost", cost(run.metadata) === undefined ? "not sent" : usd(cost(run.metadata)))],
+      ["Ended by", run.resolution && run.resolution !== "whole" ? run.resolution : null],
+      ["Revision", revisions.length > 1 ? revisions.map((one) => [one === run.revision ? h("strong", one) : h("a", {href: `/ui/runs/${encodeURIComponent(run.runId)}?revision=${one}`}, one), " "]) : run.revision]]),
+      fields.members("/metadata", run.metadata), Object.keys(rest).length > 0 ? fields.members("", rest) : null,
+      h("p.actions", h("a", {href: `${path}?revision=${run.revision}`, "data-test": "raw"}, "Raw JSON"), copyButton(run.runId, "the run's id"))),
+    h("section", h("h2", "Policies in force"), policies.length === 0 ? h("p.quiet", "None.") : h("ul.plain", policies.map((one) =>
+      h("li@policy", {"data-policy": one.policy, "data-revision": one.revision}, h("a", {href: `/ui/changes?${new URLSearchParams({policy: one.policy, to: one.revision})}`}, one.policy),
+        ` revision ${one.revision}`, one.author ? ` by ${one.author}` : null, one.at ? [", ", shortTime(one.at)] : null)))),
+    run.detectors ? h("section", h("h2", "What the detectors say"), h("ul.plain", run.detectors.map((report) => verdictLine(report, steps)))) : null);
+}
+
+const STATUS_WORDS = {fired: "found a failure", clean: "found nothing", not_evaluable: "could not tell", error: "failed", timeout: "took too long", quarantined: "is in quarantine"};
+const STATUS_SIGNS = {fired: "\u25b2", clean: "\u2713", not_evaluable: "?", error: "\u2715", timeout: "\u2715", quarantined: "\u2715"};
+
+function verdictLine(report, steps) {
+  const [missing, hint] = splitReason(report.reason ?? "");
+  const asked = report.status === "not_evaluable" ? ASKED_FOR.find((member) => (hint || missing).includes(member)) : undefined;
+  return h("li@verdict", {"data-detector": report.key, "data-status": report.status},
+    h("strong", `${STATUS_SIGNS[report.status] ?? ""} ${detector(report.key)}`), ` ${STATUS_WORDS[report.status] ?? report.status}`,
+    missing ? h("p.quiet@verdict-reason", missing) : null,
+    hint || asked ? h("p.quiet@verdict-hint", hint, asked ? [" JSON member: ", h("code", asked)] : null) : null,
+    (report.suppressed ?? []).map((one) => {
+      const index = steps.findIndex((step) => step.stepId === one.stepId);
+      return h("p.quiet@suppressed", {"data-rule": one.rule}, "Let pass by rule ", h("code", one.rule), index >= 0 ? [" at ", h("a", {href: `#step-${index + 1}`}, `step ${index + 1}`)] : null, `: ${one.reason}`);
+    }));
+}
+
+// "no steps: send the run's steps" -> what is missing, and the remedy.
+function splitReason(reason) {
+  const at = reason.indexOf(": ");
+  return at < 0 ? [reason, ""] : [reason.slice(0, at), `${reason[at + 2].toUpperCase()}${reason.slice(at + 3)}`];
+}
+
+function reveal(node) {
+  for (let parent = node.parentElement; parent; parent = parent.parentElement) {
+    if (parent.localName === "details") parent.open = true;
+  }
+}
+
+// "#step-3": opened, and as near to the middle of the screen as it goes.
+function toStep(hash) {
+  const step = /^#step-\d+$/.test(hash) ? document.getElementById(hash.slice(1)) : null;
+  if (!step) return;
+  step.open = true;
+  reveal(step);
+  step.scrollIntoView({block: "nearest"});
+}
+
+function walkEvidence(main, by) {
+  const all = tests("evidence", main);
+  if (all.length === 0) return;
+  const at = all.findIndex((one) => one.classList.contains("current"));
+  const to = at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length;
+  for (const one of all) one.classList.remove("current");
+  all[to].classList.add("current");
+  reveal(all[to]);
+  all[to].focus({preventScroll: true});
+  all[to].scrollIntoView({block: "center"});
+}
+
+function toggleFolds(main) {
+  const folds = tests("fold", main);
+  const open = folds.some((fold) => !fold.open);
+  for (const fold of folds) fold.open = open;
+}

@@ -1,0 +1,646 @@
+#!/usr/bin/env python3
+"""usage: page_test.py RUNWARDEN PLUGINS SAMPLES PICTURES TEST... - the page at /ui/ in a real browser, against the real service.
+
+TEST is a class below, or one of its tests (Views.test_detectors). Standard library and Debian's chromium only; exits 77 where there is none. Pictures
+of every view are left in the folder PICTURES, to be looked at.
+"""
+import http.client
+import http.server
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.parse
+import urllib.request
+
+from browser import Browser, Fault, find_chromium
+
+VIEWS = ["groups", "group", "runs", "run", "changes", "detectors"]
+# Markup, handlers, addresses, templates and characters that turn the text around them: what must show as it is.
+PROBES = ["<script>window.hit = 1</script>", "<img src=x onerror=\"window.hit = 2\">", "javascript:window.hit=3", "\"><svg onload=window.hit=4>", "{{7*7}}", "\u202egnp.exe", "'-window.hit-'"]
+PROBE = " ".join(PROBES)
+
+
+class Service:
+    """The real program on a folder of its own, with the samples in tenant `samples`."""
+
+    def __init__(self, runwarden, plugins, samples):
+        self.folder = tempfile.mkdtemp(prefix="runwarden-page-")
+        self.runwarden = runwarden
+        self.config = self.folder + "/runwarden.yaml"
+        entries = "".join(f"    - {{key: {key}, library: {key}.so}}\n" for key in ("false_success", "expensive_loop", "schema_ghost", "missing_tool_call", "context_overflow"))
+        pathlib.Path(self.config).write_text(f"server: {{address: \"127.0.0.1:0\"}}\nstore: {{path: data, map_size: 1GiB}}\ndetectors:\n  search_path: [\"{plugins}\"]\n  deadline: 10s\n  include: []\n  enabled:\n{entries}")
+        exported = subprocess.run([samples, "--runwarden", runwarden, "--config", self.config, "--tenant", "samples"], check=True, capture_output=True).stdout
+        subprocess.run([runwarden, "import", "--config", self.config], input=exported, check=True, capture_output=True)
+        self.log = open(self.folder + "/log", "w+", encoding="utf-8")
+        self.process = subprocess.Popen([runwarden, "serve", "--config", self.config], stderr=self.log)
+        self.port = self._wait_for_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def _wait_for_port(self):
+        for _ in range(1000):
+            for line in pathlib.Path(self.folder + "/log").read_text(encoding="utf-8").splitlines():
+                if '"listening"' in line:
+                    return json.loads(line)["port"]
+            time.sleep(0.02)
+        raise Fault("the service does not listen")
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        self.log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def command(self, *words):
+        return subprocess.run([self.runwarden, *words, "--config", self.config], check=True, capture_output=True, text=True).stdout.strip()
+
+    def key(self, tenant, scopes="ingest,read"):
+        return self.command("keys", "create", "--tenant", tenant, "--scopes", scopes, "--name", "tests")
+
+    def post(self, key, path, body):
+        request = urllib.request.Request(f"{self.url}/v1/ingest/{path}", json.dumps(body).encode(), {"Authorization": f"Bearer {key}", "Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def session(self, key):
+        """What a session's cookie holds."""
+        request = urllib.request.Request(f"{self.url}/v1/session", json.dumps({"key": key}).encode(), {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.headers["Set-Cookie"].split(";")[0].partition("=")[2]
+
+    def get(self, key, path):
+        with urllib.request.urlopen(urllib.request.Request(f"{self.url}/v1/{path}", headers={"Authorization": f"Bearer {key}"}), timeout=30) as answer:
+            return json.load(answer)
+
+
+class Broken(http.server.BaseHTTPRequestHandler):
+    """Hands the page and the session on, and answers 500 to everything else."""
+    target = 0
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if not self.path.startswith("/ui/") and not self.path.startswith("/v1/session"):
+            text = json.dumps({"title": "Internal error", "detail": "the disk is on fire", "status": 500, "requestId": "req_500"}).encode()
+            return self.send(500, [("Content-Type", "application/problem+json"), ("X-Request-Id", "req_500")], text)
+        connection = http.client.HTTPConnection("127.0.0.1", self.target)
+        connection.request(self.command, self.path, body or None, {name: value for name, value in self.headers.items() if name.lower() != "content-length"})
+        answer = connection.getresponse()
+        self.send(answer.status, [(name, value) for name, value in answer.getheaders() if name.lower() not in ("content-length", "connection", "date")], answer.read())
+        return None
+
+    def send(self, status, headers, body):
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST = do_DELETE = answer
+
+
+def probe_run(run_id):
+    """A run that fails, with the probes in every text that a client may send."""
+    step = {"stepKind": "tool", "stepName": "issue_refund", "status": "failed", "errorMessage": f"502 {PROBE}", "inputSummary": {PROBE: PROBE}, "outputSummary": PROBE, "errorCode": PROBE,
+            "metadata": {PROBE: PROBE}, PROBE: PROBE}
+    return {"runId": run_id, "userRequestText": f"Refund order 8842 {PROBE}", "success": True, "outcomeSummary": f"Your refund has been processed. {PROBE}",
+            "metadata": {"model": PROBE, "version": PROBE[:60], PROBE: PROBE}, "steps": [{"stepKind": PROBE, "stepName": PROBE, "status": PROBE}, step], PROBE: {PROBE: PROBE}}
+
+
+class PageTest(unittest.TestCase):
+    """Every test ends with: nothing said on the console, nothing thrown, no other origin asked."""
+    service = browser = None
+    pictures = ""
+
+    @classmethod
+    def group_path(cls):
+        if not hasattr(PageTest, "_group"):
+            items = cls.service.get(cls.keys["samples"], "clusters?window=7d&sort=count")["items"]
+            PageTest._group = next(item for item in items if item["detectorKey"] == "false_success")["clusterId"]
+        return f"/ui/groups/{PageTest._group}?window=7d"
+
+    def path_of(self, view):
+        return {"group": self.group_path(), "run": "/ui/runs/sample-094"}[view] if view in ("group", "run") else f"/ui/{view}"
+
+    def setUp(self):
+        self.pages = []
+        self.expected = []  # what the console may say, as patterns
+
+    def tearDown(self):
+        for page in self.pages:
+            said = [text for text in page.messages if not any(re.search(pattern, text) for pattern in self.expected)]
+            self.assertEqual(said, [], "on the console")
+            self.assertEqual(page.faults, [], "thrown")
+            strangers = [url for _, url in page.requests if urllib.parse.urlsplit(url).hostname not in ("127.0.0.1", None)]
+            self.assertEqual(strangers, [], "requests to elsewhere")
+            page.close()
+
+    def page(self, **size):
+        page = self.browser.page(**size)
+        self.pages.append(page)
+        return page
+
+    def logged_in(self, tenant="samples", path="/ui/", key=None, **size):
+        """A page of its own profile, with the session's cookie already there: the login itself is what Sessions tries."""
+        page = self.page(**size)
+        page.adopt(self.service.url, self.service.session(key or self.keys[tenant]))
+        page.go(self.service.url + path)
+        return page
+
+    def see(self, page, *names):
+        for name in names:
+            self.assertGreater(page.count(name), 0, f"{name} at {page.run('location.href')}: {page.run('document.body.innerText')[:800]}")
+
+
+class Views(PageTest):
+    def test_groups_say_what_fails_how_often_and_since_when(self):
+        page = self.logged_in()
+        self.see(page, "group", "group-title", "group-state", "group-count", "group-share", "group-first", "group-last", "spark", "filter-window", "filter-state", "filter-detector",
+                 "filter-severity", "search", "tenant", "logout", "nav-groups", "live", "theme-toggle")
+        self.assertEqual(page.text("tenant"), "samples")
+        self.assertIn("false_success", page.data("group", "detector"))
+        row = page.run("[...document.querySelectorAll('[data-test=group]')].find((one) => one.dataset.detector === 'false_success').innerText")
+        self.assertIn("False success: agent claimed completion after issue_refund failed", row)
+        self.assertRegex(row, r"\d+ failures")
+        self.assertRegex(row, r"% of runs")
+        self.assertIn("days ago", row)
+        self.assertEqual(page.run("document.querySelectorAll('h1').length"), 1)
+
+    def test_filters_stand_in_the_address(self):
+        page = self.logged_in()
+        page.choose("filter-detector", "false_success")
+        page.wait("location.search.includes('detector=false_success') && document.documentElement.dataset.ready === 'true'")
+        self.assertEqual(set(page.data("group", "detector")), {"false_success"})
+        page.run("document.querySelector('[data-test=search]').focus()")
+        page.type("no such text")
+        page.wait("location.search.includes('q=no') && document.querySelector('[data-test=empty]')", "an empty list")
+        page.click("[data-test=empty] button")
+        page.wait("location.search === '' && document.querySelectorAll('[data-test=group]').length > 3", "the filter cleared")
+
+    def test_a_group_points_at_the_change_that_brought_it(self):
+        page = self.logged_in(path=self.group_path())
+        self.see(page, "group-page", "timeline", "bar", "mark", "suspect-change", "example")
+        self.assertIn("41c9d07", page.text("suspect-change"))
+        self.assertEqual(page.data("mark", "suspect").count("true"), 1)
+        self.assertGreater(sum(map(int, page.data("bar", "failures"))), 5)
+        page.click("example")
+        page.ready("run")
+
+    def test_a_run_is_taken_apart(self):
+        page = self.logged_in(path="/ui/runs/sample-094")
+        self.see(page, "failure", "request", "answer", "step", "evidence", "verdict", "policy", "tokens", "cost", "raw")
+        self.assertEqual(page.data("failure", "detector"), ["false_success"])
+        self.assertEqual(page.data("step", "primary"), ["false", "true"])
+        self.assertTrue(page.run("document.querySelector('[data-primary=true]').open"))
+        self.assertEqual(page.run("document.querySelector('mark[data-pointer=\"/steps/1/errorMessage\"]').innerText"), "502 Bad Gateway")
+        self.assertEqual(page.data("policy", "revision"), ["2"])
+        self.assertIn("by ben", page.text("policy"))
+        self.assertEqual(len(page.data("verdict", "status")), 5)
+        box = page.run("(() => { const r = document.querySelector('[data-primary=true]').getBoundingClientRect(); return [r.top, innerHeight]; })()")
+        self.assertTrue(0 <= box[0] < box[1], "the step is on the screen")
+
+    def test_a_loop_folds(self):
+        run = next(run for run in self.service.get(self.keys["samples"], "runs?view=head&limit=200&detector=expensive_loop")["items"] if run["stepCount"] > 6)
+        page = self.logged_in(path=f"/ui/runs/{run['runId']}")
+        hidden = sum(map(int, page.data("fold", "count")))
+        self.assertEqual(hidden + page.count("step"), run["stepCount"])
+        self.assertGreater(hidden, 2)
+        self.assertIn("evidence", page.text("fold"))
+        page.key("f")
+        page.wait(f"document.querySelectorAll('[data-test=step]').length === {run['stepCount']}", "the steps unfolded")
+        page.key("n")
+        page.wait("document.querySelector('mark.current')", "evidence chosen")
+
+    def test_changes_and_how_two_revisions_differ(self):
+        page = self.logged_in(path="/ui/changes")
+        self.see(page, "change", "timeline", "bar", "mark")
+        self.assertEqual(sorted(set(page.data("change", "kind"))), ["code", "policy", "runtime"])
+        page.run("[...document.querySelectorAll('[data-test=change] a')].find((one) => one.innerText.includes('sample-refunds')).click()")
+        page.wait("document.querySelectorAll('[data-test=policy-revision]').length === 2", "revisions")
+        self.assertIn("noReceiptBelowUsd", page.run("document.querySelector('.diff ins:last-of-type').innerText"))
+
+    def test_detectors(self):
+        page = self.logged_in(path="/ui/detectors")
+        self.assertEqual(len(page.data("detector", "key")), 5)
+        self.assertEqual(set(page.data("detector", "mode")), {"live"})
+
+    def test_runs_are_listed_and_filtered(self):
+        page = self.logged_in(path="/ui/runs")
+        before = page.run("document.querySelectorAll('[data-row]').length")
+        self.assertEqual(before, 50)
+        page.click("#more")
+        page.wait("document.querySelectorAll('[data-row]').length > 50", "more runs")
+        page.choose("filter-detector", "context_overflow")
+        page.wait("document.querySelectorAll('[data-row]').length === 1", "one run")
+
+    def test_what_is_not_there_is_said(self):
+        self.expected = [r"404"]
+        page = self.logged_in(path="/ui/runs/none")
+        self.assertIn("none", page.text("error"))
+        page.go(self.service.url + "/ui/nothing")
+        self.see(page, "error")
+
+    def test_empty_views_say_what_to_do(self):
+        page = self.logged_in("empty")
+        self.assertIn(self.service.url, page.text("empty-curl"))
+        self.assertIn("$KEY", page.text("empty-curl"))
+        for view in ("runs", "changes"):
+            page.go(f"{self.service.url}/ui/{view}")
+            self.see(page, "empty")
+            page.screenshot(f"{self.pictures}/empty-{view}.png", whole=True)
+
+    def test_nothing_failed_says_who_could_not_judge(self):
+        key = self.service.key("fine")
+        self.service.post(key, "runs", {"runId": "fine", "userRequestText": "Hello", "outcomeSummary": "Hello!", "success": True})
+        page = self.logged_in(key=key)
+        self.assertIn("1 run looked at", page.text("empty"))
+        self.assertIn("could not be judged", page.text("empty"))
+        page.go(self.service.url + "/ui/runs/fine")
+        self.assertIn("not_evaluable", page.data("verdict", "status"))
+        self.see(page, "verdict-reason", "verdict-hint")
+
+    def test_a_service_that_fails_is_told_with_the_request_id(self):
+        self.expected = [r"500"]
+        handler = type("Here", (Broken,), {"target": self.service.port})
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as broken:
+            threading.Thread(target=broken.serve_forever, daemon=True).start()
+            url = f"http://127.0.0.1:{broken.server_address[1]}"
+            page = self.page()
+            page.go(f"{url}/ui/login")
+            page.run("document.querySelector('[data-test=login-key]').focus()")
+            page.type(self.keys["samples"])
+            page.key("Enter")
+            page.ready("groups")
+            for view in VIEWS:
+                page.go(url + self.path_of(view))
+                self.assertIn("the disk is on fire", page.text("error"), view)
+                self.assertIn("req_500", page.text("error"), view)
+            broken.shutdown()
+
+    def test_the_view_is_measured_and_the_files_are_few(self):
+        page = self.logged_in()
+        page.go(self.service.url + "/ui/")
+        self.assertGreater(page.run("performance.getEntriesByName('view').length"), 0)
+        sizes = page.run("[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')].filter((e) => e.name.includes('/ui/')).reduce((sum, e) => sum + e.decodedBodySize, 0)")
+        self.assertLess(sizes, 100 * 1024)
+
+
+class Pictures(PageTest):
+    def test_every_view_in_light_dark_and_narrow(self):
+        for name, size, scheme in (("light", 1280, "light"), ("dark", 1280, "dark"), ("narrow", 320, "light")):
+            page = self.logged_in(width=size, scheme=scheme)
+            for view in VIEWS:
+                page.go(self.service.url + self.path_of(view))
+                page.screenshot(f"{self.pictures}/{name}-{view}.png", whole=True)
+                self.assertEqual(page.run("document.documentElement.dataset.theme"), "dark" if scheme == "dark" else "light")
+                self.assertLessEqual(page.run("document.documentElement.scrollWidth"), size, f"{view}: no sideways scrolling")
+                self.assertEqual(page.run("document.querySelectorAll('h1').length"), 1, view)
+                self.assertEqual(page.count("skeleton"), 0)
+            page.go(self.service.url + "/ui/login")
+            page.screenshot(f"{self.pictures}/{name}-login.png")
+
+
+class Sessions(PageTest):
+    def fill_in(self, page, key):
+        page.wait("document.querySelector('[data-test=login-key]')")
+        page.run("document.querySelector('[data-test=login-key]').value = ''; document.querySelector('[data-test=login-key]').focus()")
+        page.type(key)
+        page.click("login-submit")
+
+    def test_a_stranger_is_led_to_the_login_and_back(self):
+        self.expected = [r"401"]
+        page = self.page()
+        page.go(self.service.url + "/ui/runs/sample-094?revision=1")
+        page.ready("login")
+        self.assertEqual(page.count("logout"), 1)
+        self.assertFalse(page.run("document.querySelector('[data-test=logout]').checkVisibility()"))
+        self.fill_in(page, self.keys["samples"])
+        page.ready("run")
+        self.assertEqual(page.run("location.pathname + location.search"), "/ui/runs/sample-094?revision=1")
+        self.assertEqual(page.run("document.cookie"), "", "out of reach for scripts")
+        self.assertNotIn("rw_", page.run("JSON.stringify({...localStorage}) + location.href"))
+        page.click("logout")
+        page.ready("login")
+        page.go(self.service.url + "/ui/groups")
+        page.ready("login")
+
+    def test_wrong_keys_are_refused_in_words(self):
+        self.expected = [r"401", r"403"]
+        page = self.page()
+        page.go(self.service.url + "/ui/login")
+        self.fill_in(page, "rw_wrong")
+        page.wait("document.querySelector('[data-test=login-error]').innerText.includes('not known')", "the reason")
+        self.fill_in(page, self.service.key("samples", "ingest"))
+        page.wait("document.querySelector('[data-test=login-error]').innerText.includes('scope')", "the scope")
+
+    def test_next_leads_nowhere_else(self):
+        for target in ("//evil.example", "/ui//evil.example", "https://evil.example", "/ui/\\evil", "javascript:alert(1)", "/v1/runs"):
+            page = self.page()
+            page.go(f"{self.service.url}/ui/login?{urllib.parse.urlencode({'next': target})}")
+            self.fill_in(page, self.keys["samples"])
+            page.ready("groups")
+            self.assertEqual(page.run("location.pathname"), "/ui/", target)
+
+    def test_a_revoked_key_ends_its_page_within_a_second(self):
+        self.expected = [r"401"]
+        key = self.service.key("samples", "read")
+        page = self.logged_in(key=key)
+        self.service.command("keys", "revoke", "key_" + key[3:19])
+        began = time.monotonic()
+        page.wait("document.documentElement.dataset.view === 'login'", "logged out")
+        self.assertLess(time.monotonic() - began, 1.5)
+
+    def test_two_tenants_in_two_profiles(self):
+        self.expected = [r"404"]
+        key = self.service.key("other")
+        self.service.post(key, "runs", {"runId": "other-run"})
+        page = self.logged_in(key=key)
+        self.assertEqual(page.text("tenant"), "other")
+        page.go(self.service.url + "/ui/runs/sample-094")
+        self.see(page, "error")
+        mine = self.logged_in(path="/ui/runs/other-run")
+        self.see(mine, "error")
+
+
+class Keyboard(PageTest):
+    def test_from_the_list_to_the_evidence_and_back(self):
+        page = self.logged_in()
+        page.key("j")
+        page.key("j")
+        chosen = page.run("[...document.querySelectorAll('[data-test=group]')].findIndex((one) => one.getAttribute('aria-current') === 'true')")
+        self.assertEqual(chosen, 1)
+        page.key("k")
+        title = page.run("document.querySelector('[aria-current=true] [data-test=group-title]').innerText")
+        page.key("Enter")
+        page.ready("group")
+        self.assertEqual(page.run("document.activeElement.innerText"), title, "the heading has the focus")
+        page.key("u")
+        page.ready("groups")
+        page.key("j")
+        page.key("o")
+        page.ready("group")
+        for letter, view in (("r", "runs"), ("c", "changes"), ("d", "detectors"), ("g", "groups")):
+            page.key("g")
+            page.key(letter)
+            page.ready(view)
+
+    def test_evidence_one_after_the_other(self):
+        page = self.logged_in(path="/ui/runs/sample-094")
+        page.key("n")
+        first = page.run("document.querySelector('mark.current').dataset.pointer")
+        page.key("n")
+        self.assertNotEqual(page.run("document.querySelector('mark.current').dataset.pointer"), first)
+        page.key("p")
+        self.assertEqual(page.run("document.querySelector('mark.current').dataset.pointer"), first)
+
+    def test_theme_live_help_and_search(self):
+        page = self.logged_in()
+        page.key("t")
+        self.assertEqual(page.run("document.documentElement.dataset.theme"), "dark")
+        page.key("l")
+        self.assertEqual(page.data("live", "state"), ["off"])
+        page.reload()
+        self.assertEqual(page.run("document.documentElement.dataset.theme"), "dark", "kept")
+        self.assertEqual(page.data("live", "state"), ["off"])
+        page.key("?")
+        page.wait("document.querySelector('[data-test=help]').open")
+        page.click("shortcuts-toggle")
+        page.key("Escape")
+        page.wait("!document.querySelector('[data-test=help]').open")
+        page.key("t")
+        self.assertEqual(page.run("document.documentElement.dataset.theme"), "dark", "letters are off")
+        page.run("localStorage.clear()")
+        page.reload()
+        page.key("/")
+        self.assertEqual(page.run("document.activeElement.dataset.test"), "search")
+        page.type("t")
+        self.assertEqual(page.run("document.documentElement.dataset.theme"), "light", "not while typing")
+        page.key("Escape")
+        page.key("t", modifiers=2)
+        self.assertEqual(page.run("document.documentElement.dataset.theme"), "light", "not with Ctrl")
+
+    def test_tab_and_enter_alone(self):
+        page = self.logged_in()
+        for _ in range(40):
+            page.key("Tab")
+            if page.run("document.activeElement.dataset.test") == "group-title":
+                break
+        self.assertEqual(page.run("document.activeElement.dataset.test"), "group-title")
+        self.assertNotEqual(page.run("getComputedStyle(document.activeElement).outlineStyle"), "none", "the focus can be seen")
+        page.key("Enter")
+        page.ready("group")
+
+    def test_back_forward_reload_and_a_pasted_address(self):
+        self.expected = [r"401"]
+        page = self.logged_in()
+        page.click("nav-runs")
+        page.ready("runs")
+        page.click("nav-changes")
+        page.ready("changes")
+        page.run("history.back()")
+        page.ready("runs")
+        page.run("history.back()")
+        page.ready("groups")
+        page.run("history.forward()")
+        page.ready("runs")
+        page.reload()
+        page.ready("runs")
+        fresh = self.page()
+        fresh.go(self.service.url + "/ui/changes?kind=code")
+        fresh.ready("login")
+        fresh.run("document.querySelector('[data-test=login-key]').focus()")
+        fresh.type(self.keys["samples"])
+        fresh.key("Enter")
+        fresh.ready("changes")
+        self.assertEqual(set(fresh.data("change", "kind")), {"code"})
+
+
+class Triage(PageTest):
+    def test_a_group_is_resolved_and_opened_again(self):
+        key = self.service.key("triage", "ingest,read,manage")
+        self.service.post(key, "runs", probe_run("one"))
+        page = self.logged_in(key=key)
+        group = page.data("group", "id")[0]
+        page.key("j")
+        page.key("e")
+        page.wait("document.querySelectorAll('[data-test=group]').length === 0 && document.documentElement.dataset.ready === 'true'", "no open group")
+        page.go(f"{self.service.url}/ui/groups?state=resolved")
+        self.assertEqual(page.data("group", "state"), ["resolved"])
+        page.go(f"{self.service.url}/ui/groups/{group}?window=7d")
+        self.see(page, "history-item", "triage-reopen", "triage-note")
+        page.click("triage-reopen")
+        page.wait("document.querySelector('[data-test=group-page]').dataset.state === 'new'", "reopened")
+        page.run("document.querySelector('[data-test=triage-note]').focus()")
+        page.type("A known fault")
+        page.click("triage-ignore")
+        page.wait("document.querySelector('[data-test=group-page]').dataset.state === 'ignored'", "ignored")
+        self.assertIn("A known fault", page.text("history-item"))
+
+    def test_without_the_scope_there_is_nothing_to_press(self):
+        page = self.logged_in(path=self.group_path())
+        self.assertEqual([page.count(name) for name in ("triage-resolve", "triage-ignore", "triage-reopen", "triage-note")], [0, 0, 0, 0])
+
+
+class Safety(PageTest):
+    def test_nothing_a_client_sent_runs(self):
+        key = self.service.key("probes")
+        self.service.post(key, "changes", {"kind": "code", "ref": PROBE, "summary": PROBE})
+        for revision in ("1", "2"):
+            self.service.post(key, "policies", {"policy": PROBE[:200], "revision": revision, "content": {PROBE: [PROBE, revision]}, "author": PROBE, "summary": PROBE})
+        run_id = f"probe {PROBE}"[:200]
+        answer = self.service.post(key, "runs", probe_run(run_id))
+        self.assertTrue(answer["failures"])
+        page = self.logged_in(key=key)
+        group = page.data("group", "id")[0]
+        paths = ["/ui/groups", f"/ui/groups/{group}", "/ui/runs", f"/ui/runs/{urllib.parse.quote(run_id, safe='')}", "/ui/changes", f"/ui/changes?policy={urllib.parse.quote(PROBE[:200], safe='')}",
+                 f"/ui/groups?q={urllib.parse.quote(PROBE, safe='')}", "/ui/detectors"]
+        for path in paths:
+            page.go(self.service.url + path)
+            self.assertIsNone(page.run("window.hit ?? null"), path)
+            self.assertEqual(page.run("document.querySelectorAll('main script, main img, main iframe, main [onerror], main [onload], main [style]').length"), 0, path)
+            self.assertEqual(page.run("[...document.querySelectorAll('a[href]')].filter((one) => new URL(one.href).origin !== location.origin).length"), 0, path)
+            self.assertNotIn("\u202e", page.run("document.body.innerText"), path)
+        page.go(self.service.url + paths[3])
+        self.assertIn("<script>window.hit = 1</script>", page.text("answer"))
+        self.assertIn("U+202E", page.text("answer"))
+
+    def test_a_text_of_a_mebibyte_is_opened_on_demand(self):
+        key = self.service.key("long")
+        steps = [{"stepKind": "tool", "stepName": "read", "status": "ok", "outputSummary": "x" * (1 << 20)}, {"stepKind": "tool", "stepName": "issue_refund", "status": "failed", "errorMessage": "502 Bad Gateway"}]
+        self.service.post(key, "runs", {"runId": "long", "userRequestText": "Refund order 1", "success": True, "outcomeSummary": "Your refund has been processed.", "steps": steps})
+        page = self.logged_in(key=key, path="/ui/runs/long")
+        self.assertLess(page.run("document.body.textContent.length"), 60_000)
+        page.click("#step-1 summary")
+        page.click("#step-1 .block-head button")
+        page.wait("document.querySelector('#step-1 pre').textContent.length === 1 << 20", "all of it")
+
+    def test_steps_are_drawn_around_the_one_that_failed(self):
+        key = self.service.key("many")
+        steps = [{"stepKind": "tool", "stepName": f"read_page_{i}", "status": "ok", "inputSummary": str(i), "outputSummary": str(i)} for i in range(1000)]
+        steps[600] = {"stepKind": "tool", "stepName": "issue_refund", "status": "failed", "errorMessage": "502 Bad Gateway"}
+        self.service.post(key, "runs", {"runId": "many", "userRequestText": "Refund order 1", "success": True, "outcomeSummary": "Your refund has been processed.", "steps": steps})
+        page = self.logged_in(key=key, path="/ui/runs/many")
+        self.assertEqual(page.count("step"), 200)
+        self.assertIn("600", page.data("step", "index"))
+        self.assertEqual(page.run("document.querySelector('[data-primary=true]').dataset.index"), "600")
+        page.run("[...document.querySelectorAll('main button')].find((one) => one.innerText.includes('earlier')).click()")
+        page.wait("document.querySelectorAll('[data-test=step]').length === 400", "earlier steps")
+
+
+class Live(PageTest):
+    def test_what_comes_in_is_shown_without_a_reload(self):
+        key = self.service.key("living")
+        page = self.logged_in(key=key)
+        self.see(page, "empty-curl")
+        page.wait("performance.getEntriesByType('resource').some((one) => one.name.includes('/v1/tail'))", "the page follows")
+        self.service.post(key, "runs", probe_run("first"))
+        page.wait("document.querySelector('[data-test=group]')", "the group", timeout_s=6)
+        self.assertIn("failure", page.run("document.querySelector('[role=status]').innerText"))
+
+    def test_an_open_run_grows(self):
+        key = self.service.key("growing")
+        event = lambda n: {"runId": "open", "events": [{"type": "tool_call", "eventId": f"e{n}", "name": f"look_{n}", "status": "ok"}]}
+        self.service.post(key, "events", event(1))
+        page = self.logged_in(key=key, path="/ui/runs/open")
+        self.assertEqual(page.data("run-page", "state"), ["open"])
+        self.assertEqual(page.count("step"), 1)
+        page.wait("performance.getEntriesByType('resource').filter((one) => one.name.includes('/v1/tail')).length > 1", "the page follows")
+        self.service.post(key, "events", event(2))
+        page.wait("document.querySelectorAll('[data-test=step]').length === 2", "the second step", timeout_s=6)
+
+
+class Accessibility(PageTest):
+    def test_every_control_has_a_name_and_a_place(self):
+        page = self.logged_in()
+        for view in VIEWS:
+            page.go(self.service.url + self.path_of(view))
+            nodes = page.send("Accessibility.getFullAXTree")["nodes"]
+            roles = [node["role"]["value"] for node in nodes if not node["ignored"]]
+            for role in ("main", "navigation", "banner"):
+                self.assertIn(role, roles, view)
+            for node in nodes:
+                role = node.get("role", {}).get("value")
+                if not node["ignored"] and role in ("button", "link", "textbox", "searchbox", "combobox", "checkbox", "image", "table", "dialog"):
+                    self.assertTrue(node.get("name", {}).get("value"), f"{view}: a {role} without a name: {node}")
+            self.assertTrue(page.run("document.title.endsWith(' \u00b7 runwarden') && document.documentElement.lang === 'en'"))
+            self.assertEqual(page.run("[...document.querySelectorAll('table')].filter((one) => !one.querySelector('th[scope]')).length"), 0, view)
+            self.assertEqual(page.run("[...document.querySelectorAll('[id]')].map((one) => one.id).filter((id, i, all) => all.indexOf(id) !== i)"), [], view)
+
+    def test_text_and_marks_stand_out(self):
+        """Contrast of the colors as they are computed on every view: 4.5 for text (3 where it is large), by WCAG 2.2, 1.4.3."""
+        measure = """(() => {
+          const parse = (c) => (c.match(/[\\d.]+/g) ?? []).map(Number);
+          const light = ([r, g, b]) => [r, g, b].map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
+          const ground = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length === 3 || c[3] === 1) return c; } return [255, 255, 255]; };
+          const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+          const bad = [];
+          while (walker.nextNode()) {
+            const e = walker.currentNode.parentElement;
+            if (!walker.currentNode.data.trim() || !e.checkVisibility({visibilityProperty: true}) || e.closest('.unseen, .skip, option, :disabled')) continue;
+            const style = getComputedStyle(e);
+            const [a, b] = [light(parse(e.closest('svg') ? style.fill : style.color)), light(ground(e))];
+            const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+            const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
+            if (ratio < (large ? 3 : 4.5)) bad.push(`${ratio.toFixed(2)} ${e.tagName} ${e.getAttribute('class')} ${walker.currentNode.data.trim().slice(0, 30)}`);
+          }
+          return [...new Set(bad)];
+        })()"""
+        for scheme in ("light", "dark"):
+            page = self.logged_in(scheme=scheme)
+            for view in VIEWS:
+                page.go(self.service.url + self.path_of(view))
+                self.assertEqual(page.run(measure), [], f"{view}, {scheme}")
+
+
+class Axe(PageTest):
+    """axe-core 4 from npm, fetched into a temporary folder; with the slow tests."""
+
+    def test_no_violation_in_either_theme(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder, True)
+        if not shutil.which("npm"):
+            self.skipTest("there is no npm")
+        subprocess.run(["npm", "install", "--silent", "--prefix", folder, "axe-core@4"], check=True)
+        axe = pathlib.Path(folder, "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
+        for scheme in ("light", "dark"):
+            page = self.logged_in(scheme=scheme)
+            for view in [*VIEWS, "login"]:
+                page.go(self.service.url + self.path_of(view))
+                page.run(axe + "; 1")
+                found = page.run("axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.target + ' ' + n.failureSummary)))")
+                self.assertEqual(found, [], f"{view}, {scheme}")
+
+
+def main():
+    if len(sys.argv) < 6:
+        sys.exit(__doc__)
+    runwarden, plugins, samples, PageTest.pictures, *names = sys.argv[1:]
+    if find_chromium() is None:
+        print("page_test: there is no chromium; packaging/install-deps tests/page/deps.txt installs it")
+        return 77
+    os.makedirs(PageTest.pictures, exist_ok=True)
+    service = Service(runwarden, plugins, samples)
+    try:
+        PageTest.service = service
+        PageTest.keys = {tenant: service.key(tenant) for tenant in ("samples", "empty")}
+        with Browser() as browser:
+            PageTest.browser = browser
+            suite = unittest.defaultTestLoader.loadTestsFromNames(names, sys.modules[__name__])
+            passed = unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful()
+    finally:
+        service.close()
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
