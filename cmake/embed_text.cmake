@@ -1,6 +1,19 @@
 # cmake -DINPUT=FILE -DOUTPUT=FILE.cpp -DSYMBOL=name -P embed_text.cmake
-# Writes a C++ file in which runwarden::embedded::name() gives the text of INPUT.
+# Writes a C++ file in which runwarden::embedded::name() gives the text of INPUT; with -DTRIM=ON without indentation, without lines that are
+# comments (// to the end) and without the spaces that a style sheet does not need, for what is sent often.
 file(READ "${INPUT}" text)
+if(TRIM)
+  string(REGEX REPLACE "\n +" "\n" text "\n${text}")
+  string(REGEX REPLACE "\n//[^\n]*" "" text "${text}")
+  string(REGEX REPLACE "\n\n+" "\n" text "${text}")
+  string(REGEX REPLACE "^\n" "" text "${text}")
+  if(INPUT MATCHES "[.]css$")
+    string(REGEX REPLACE " *([{}]) *" "\\1" text "${text}")
+    string(REGEX REPLACE "([:,]) " "\\1" text "${text}")
+    string(REPLACE "; " ";" text "${text}")
+    string(REPLACE ";}" "}" text "${text}")
+  endif()
+endif()
 string(LENGTH "${text}" length)
 set(pieces "")
 set(at 0)

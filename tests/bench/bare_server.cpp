@@ -12,22 +12,22 @@ namespace {
 
 using namespace runwarden::http;
 
-class BareExchange final : public Exchange {
+class BareRequestHandler final : public RequestHandler {
  public:
-  void on_body(std::string body, Ticket ticket) override {
+  void on_body(std::string body, Responder responder) override {
     Reply reply;
     reply.status = body.empty() ? 400 : 201;
     reply.body = R"({"runId":"run_1","state":"resolved","failures":[],"detectors":[],"policies":[]})";
-    ticket.send(std::move(reply));
+    responder.send(std::move(reply));
   }
-  void on_lines(LineBatch, Ticket) override {}
+  void on_lines(LineBatch, Responder) override {}
 };
 
 class BareHandler final : public Handler {
  public:
   std::variant<Reply, Accepted> on_head(const RequestHead&) override {
     Accepted accepted;
-    accepted.exchange = std::make_unique<BareExchange>();
+    accepted.request_handler = std::make_unique<BareRequestHandler>();
     accepted.max_body_bytes = 16 * 1024 * 1024;
     return accepted;
   }

@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
       const redact::Redactor redactor({model::RedactSettings::DetectorsSee::before, rules});
       const std::string document = intake::read_run(json, {}, {})->document;
       const double ns = ns_each(seconds, [&] {
-        redact::Found found;
+        redact::Redactions found;
         static_cast<void>(redactor.document(model::DocumentKind::run, document, found));
       });
       std::printf("  %-28s %.0f ns, %.2f of reading\n", name, ns, ns / read);

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "store/commit_queue.h"
-#include "store/lmdb_store.h"
+#include "store/open_store.h"
+#include "support/commit_together.h"
 
 namespace {
 
@@ -50,19 +50,13 @@ double one_by_one(store::Store& store, std::size_t bytes, double seconds) {
   const auto elapsed = [&] { return std::chrono::duration<double>(Steady::now() - begun).count(); };
   std::uint64_t done = 0;
   for (; elapsed() < seconds; ++done) {
-    const std::vector<store::Write> batch{sample(store, bytes)};
-    if (store.commit(batch).front().outcome != store::WriteResult::Outcome::stored) std::abort();
+    if (test::commit(store, sample(store, bytes)).outcome != store::WriteResult::Outcome::stored) std::abort();
   }
   return static_cast<double>(done) / elapsed();
 }
 
 // As many requests as `waiting` are in the queue or being committed at any time; two threads make them.
 double grouped(store::Store& store, std::size_t bytes, double seconds, std::size_t waiting) {
-  const SystemClock clock;
-  store::CommitQueue queue(store, {}, clock, [](const std::string& text) {
-    std::fprintf(stderr, "%s\n", text.c_str());
-    std::abort();
-  });
   std::mutex mutex;
   std::condition_variable room;
   std::size_t inside = 0;
@@ -76,7 +70,7 @@ double grouped(store::Store& store, std::size_t bytes, double seconds, std::size
         room.wait(lock, [&] { return inside < waiting; });
         ++inside;
       }
-      const bool queued = queue.submit(sample(store, bytes), [&](const store::WriteResult& result) {
+      const bool queued = store.submit(sample(store, bytes), [&](const store::WriteResult& result) {
         if (result.outcome != store::WriteResult::Outcome::stored) std::abort();
         ++done;
         const std::lock_guard lock(mutex);
@@ -89,7 +83,10 @@ double grouped(store::Store& store, std::size_t bytes, double seconds, std::size
   std::thread other(client);
   client();
   other.join();
-  queue.drain();
+  {
+    std::unique_lock lock(mutex);
+    room.wait(lock, [&] { return inside == 0; });
+  }
   return static_cast<double>(done) / elapsed();
 }
 
@@ -97,8 +94,7 @@ double lookup_ns(store::Store& store, std::size_t bytes) {
   const std::string id = "looked up " + std::to_string(bytes);
   store::RunWrite write = sample(store, bytes);
   write.run.run_id = id;
-  const std::vector<store::Write> batch{std::move(write)};
-  store.commit(batch);
+  test::commit(store, std::move(write));
   constexpr int kTimes = 200'000;
   const auto begun = Steady::now();
   for (int i = 0; i < kTimes; ++i) {
@@ -116,9 +112,13 @@ int main(int argc, char** argv) {
   std::printf("%-8s %-28s %12s %8s\n", "bytes", "way", "runs/s", "ratio");
   for (const std::size_t bytes : {std::size_t{1024}, std::size_t{8192}}) {
     std::filesystem::remove_all(folder);
-    store::LmdbSettings settings;
-    settings.path = folder;
-    auto store = store::open_lmdb(settings, clock);
+    store::StoreSettings settings;
+    settings.state_dir = folder;
+    settings.listener.on_fatal = [](const std::string& text) {
+      std::fprintf(stderr, "%s\n", text.c_str());
+      std::abort();
+    };
+    auto store = store::open_store(settings, clock, store::Role::command);
     if (!store.ok()) {
       std::fprintf(stderr, "%s\n", store.error().detail.c_str());
       return 1;

@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "model/record_ids.h"
-#include "store/lmdb_store.h"
+#include "store/open_store.h"
+#include "support/commit_together.h"
 
 namespace {
 
@@ -41,9 +42,9 @@ class SetClock final : public Clock {
 };
 
 std::unique_ptr<store::Store> open(const std::filesystem::path& folder, const Clock& clock) {
-  store::LmdbSettings settings;
-  settings.path = folder;
-  auto store = store::open_lmdb(settings, clock);
+  store::StoreSettings settings;
+  settings.state_dir = folder;
+  auto store = store::open_store(settings, clock, store::Role::command);
   if (!store.ok()) {
     std::fprintf(stderr, "%s\n", store.error().detail.c_str());
     std::exit(1);
@@ -52,7 +53,7 @@ std::unique_ptr<store::Store> open(const std::filesystem::path& folder, const Cl
 }
 
 void must_store(store::Store& store, const std::vector<store::Write>& batch) {
-  for (const store::WriteResult& result : store.commit(batch)) {
+  for (const store::WriteResult& result : test::commit_together(store, batch)) {
     if (result.outcome != store::WriteResult::Outcome::stored) std::abort();
   }
 }

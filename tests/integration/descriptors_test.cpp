@@ -21,7 +21,7 @@ ServiceProcess::Options few_files() {
 TEST(FewDescriptors, AreSaidAtTheStart_WithTheRemedy) {
   const ServiceProcess service(few_files());
   ASSERT_TRUE(service.wait_for_log("few_descriptors"));
-  EXPECT_THAT(service.log_text(), HasSubstr("this process may open 64 files only"));
+  EXPECT_THAT(service.log_text(), HasSubstr("this process may only open 64 files"));
   EXPECT_THAT(service.log_text(), HasSubstr("Raise LimitNOFILE= (ulimit -n) to 10048, or lower limits.max_connections"));
 }
 

@@ -85,14 +85,14 @@ TEST_F(StuckDetector, ItsRunsAndAllOthersAreAnsweredWhileItSticks) {
   const HttpAnswer own = service.post("/v1/ingest/runs", key, run_json("sleeper", sleep()));
   ASSERT_EQ(own.status, 201) << own.body;
   EXPECT_EQ(status(own, "zoo"), "timeout");
-  EXPECT_THAT(detector(own, "zoo")["reason"], HasSubstr("the deadline is 1000 ms; the run went on without it"));
+  EXPECT_THAT(detector(own, "zoo")["reason"], HasSubstr("the deadline is 1000 ms; the run continued without it"));
   EXPECT_EQ(status(own, "zoo_two"), "fired");
   EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("beside", "nothing special")), "zoo"), "fired");
 
   const HttpAnswer analyzed = service.post("/v1/analyze", key, run_json("", sleep()));
   EXPECT_EQ(analyzed.status, 200);
   EXPECT_EQ(status(analyzed, "zoo"), "timeout");
-  EXPECT_EQ(metric("runwarden_detector_stuck_calls"), 2);
+  EXPECT_EQ(metric("runwarden_detector_abandoned_calls"), 2);
   for (int i = 0; i < 20; ++i) {
     const HttpAnswer other = service.post("/v1/ingest/runs", key, run_json("", "nothing special"));
     EXPECT_EQ(other.status, 201);
@@ -101,7 +101,7 @@ TEST_F(StuckDetector, ItsRunsAndAllOthersAreAnsweredWhileItSticks) {
   }
   EXPECT_EQ(service.get("/v1/runs/sleeper", key).status, 200);
   let_go();
-  ASSERT_TRUE(comes_true([&] { return metric("runwarden_detector_stuck_calls") == 0; }));
+  ASSERT_TRUE(comes_true([&] { return metric("runwarden_detector_abandoned_calls") == 0; }));
   EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("", "nothing special")), "zoo"), "fired");
   EXPECT_THAT(service.log_text(), HasSubstr(RUNWARDEN_TEST_ZOO "/obedient.so"));
   EXPECT_EQ(service.stop(), 0);
@@ -195,12 +195,12 @@ TEST_P(CrashingDetector, ItsRunIsKnownAgain_AndJudgedWithoutIt) {
   }
   service.start();
   EXPECT_THAT(service.log_text(), HasSubstr("detector \\\"zoo\\\" (" RUNWARDEN_TEST_ZOO "/obedient.so, SHA-256 "));
-  EXPECT_THAT(service.log_text(), HasSubstr("while it looked at run \\\"killer\\\" of tenant \\\"acme\\\""));
+  EXPECT_THAT(service.log_text(), HasSubstr("while evaluating run \\\"killer\\\" of tenant \\\"acme\\\""));
 
   const HttpAnswer retry = service.post("/v1/ingest/runs", key, killer);
   ASSERT_EQ(retry.status, 201) << retry.body;
   EXPECT_EQ(status(retry, "zoo"), "quarantined");
-  EXPECT_THAT(detector(retry, "zoo")["reason"], HasSubstr("while it looked at this run at 20"));
+  EXPECT_THAT(detector(retry, "zoo")["reason"], HasSubstr("while evaluating this run at 20"));
   EXPECT_EQ(status(retry, "zoo_two"), "fired");
   EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("other", "nothing special")), "zoo"), "fired");
   EXPECT_THAT(service.request(get_request("/metrics")).body, HasSubstr("\nrunwarden_detector_crash_marks 1\n"));
@@ -254,7 +254,7 @@ TEST_P(CrashedRun, TooManyOfThem_QuarantineTheDetector) {
   const HttpAnswer answer = service.post("/v1/ingest/runs", key, run_json("killer-5", GetParam()));
   ASSERT_EQ(answer.status, 201);
   EXPECT_EQ(status(answer, "zoo"), "quarantined");
-  EXPECT_THAT(detector(answer, "zoo")["reason"], HasSubstr("failed 5 times within 60 s, last: it ended the process"));
+  EXPECT_THAT(detector(answer, "zoo")["reason"], HasSubstr("failed 5 times within 60 s, last: it crashed the process"));
   EXPECT_THAT(service.request(get_request("/readyz")).body, HasSubstr("\"quarantined\":[\"zoo\"]"));
 }
 

@@ -97,6 +97,27 @@ TEST(Durability, AServiceThatAnswersBeforeItCommits_IsSeenToLose) {
   EXPECT_GT(count_lost(service, key, acknowledged), 0u) << "the test cannot see a loss";
 }
 
+TEST(Durability, AWriteInDoubt_GetsNoAnswerAndTheServiceGoesOn) {
+  ServiceProcess::Options options;
+  options.binary = RUNWARDEN_TEST_IN_DOUBT;
+  ServiceProcess service(options);
+  const std::string key = service.make_key();
+  const std::string auth = "Authorization: Bearer " + key + "\r\n";
+  const auto answered = [&](const std::string& request) {
+    HttpClient client = HttpClient::to(service.port());
+    return client.send(request) && client.answer().has_value();
+  };
+  const std::string doubtful = R"({"userRequestText":"in doubt","steps":[]})";
+  const std::string sure = R"({"userRequestText":"sure","steps":[]})";
+  const std::string lines = sure + "\n" + doubtful + "\n" + sure;
+  EXPECT_FALSE(answered(post_request("/v1/ingest/runs", doubtful, auth)));
+  EXPECT_FALSE(answered("POST /v1/ingest/runs HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-ndjson\r\n" + auth +
+                        "Content-Length: " + std::to_string(lines.size()) + "\r\n\r\n" + lines));
+  EXPECT_FALSE(answered(post_request("/v1/ingest/events", R"({"runId":"r","events":[{"type":"tool_call","name":"in doubt"}]})", auth)));
+  EXPECT_FALSE(answered(post_request("/v1/ingest/changes", R"({"kind":"code","ref":"in doubt"})", auth)));
+  EXPECT_EQ(service.post("/v1/ingest/runs", key, sure).status, 201);
+}
+
 TEST(Durability, RightAfterA201_KillAndRestart_TheRunAndItsFailuresAreThere) {
   ServiceProcess service;
   const std::string key = service.make_key();

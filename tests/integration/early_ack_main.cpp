@@ -1,30 +1,40 @@
-// A service that is wrong on purpose: it says "stored" some batches before it stores. The durability tests must see it lose runs.
+// A service that is wrong on purpose: it says "stored" some writes before it stores. The durability tests must see it lose runs.
 #include <deque>
 #include <iostream>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 #include "app/service.h"
 #include "config/settings.h"
-#include "support/forwarding_store.h"
 
 namespace {
 
 using namespace runwarden;
 
-class EarlyAckStore final : public test::ForwardingStore {
+class EarlyAckQueue final : public store::WriteQueue {
  public:
-  using ForwardingStore::ForwardingStore;
+  explicit EarlyAckQueue(store::WriteQueue& real) : real_(real) {}
 
-  std::vector<store::WriteResult> commit(std::span<const store::Write> batch) override {
-    constexpr std::size_t kHeldBatches = 20;
-    held_.emplace_back(batch.begin(), batch.end());
-    if (held_.size() > kHeldBatches) {
-      real().commit(held_.front());
-      held_.pop_front();
+  bool submit(store::Write write, Done done, Permit /*permit*/ = nullptr) override {
+    constexpr std::size_t kHeldWrites = 20;
+    store::WriteResult result = stored(write);
+    {
+      const std::lock_guard lock(mutex_);
+      held_.push_back(std::move(write));
+      if (held_.size() > kHeldWrites) {
+        real_.submit(
+            std::move(held_.front()), [](const store::WriteResult&) {}, nullptr);
+        held_.pop_front();
+      }
     }
-    std::vector<store::WriteResult> results;
-    for (const store::Write& write : batch) results.push_back(stored(write));
-    return results;
+    done(std::move(result));
+    return true;
   }
+  void run_between(Job job) override { real_.run_between(std::move(job)); }
+  void drain() override { real_.drain(); }
+  Waiting waiting() const override { return real_.waiting(); }
+  bool moves(std::int64_t within_ms) const override { return real_.moves(within_ms); }
 
  private:
   static store::WriteResult stored(const store::Write& write) {
@@ -37,7 +47,9 @@ class EarlyAckStore final : public test::ForwardingStore {
     return result;
   }
 
-  std::deque<std::vector<store::Write>> held_;
+  store::WriteQueue& real_;
+  std::mutex mutex_;
+  std::deque<store::Write> held_;
 };
 
 }  // namespace
@@ -51,6 +63,6 @@ int main(int argc, char** argv) {
     return 1;
   }
   app::ServiceHooks hooks;
-  hooks.wrap_store = [](std::unique_ptr<store::Store> real) { return std::make_unique<EarlyAckStore>(std::move(real)); };
+  hooks.wrap_queue = [](store::WriteQueue& real) { return std::make_unique<EarlyAckQueue>(real); };
   return app::run_service(*settings, load, hooks);
 }

@@ -136,7 +136,7 @@ TEST_F(HostileInput, AnAsterisk_IsForOptionsAlone) {
   EXPECT_EQ(answered(*service_, "GET * HTTP/1.1\r\nHost: a\r\n\r\n"), "400 closed");
   const HttpAnswer options = service_->request("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_EQ(options.status, 204);
-  EXPECT_EQ(options.header("allow"), "GET, HEAD, POST, OPTIONS");
+  EXPECT_EQ(options.header("allow"), "GET, HEAD, POST, DELETE, OPTIONS");
 }
 
 }  // namespace

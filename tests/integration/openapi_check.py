@@ -256,7 +256,7 @@ class Answers:
         if status not in operation["responses"]:
             return self.doc.fault(where, f"the status is not documented; the body: {exchange['body'][:300]}")
         for one, described in item.items():
-            if described is operation:
+            if described is operation or (not known and status in described["responses"]):  # a method of none of them is refused for all
                 self.seen.add((path, one, status))
         response = self.doc.resolve(operation["responses"][status])
         self.headers(exchange, response, where)
@@ -295,6 +295,8 @@ class Answers:
     def body(self, exchange, response, where):
         media = exchange["headers"].get("content-type", "").split(";")[0].strip()
         content = response.get("content", {})
+        if not content and not media and not exchange["body"]:
+            return None
         if media not in content:
             return self.doc.fault(where, f"the media type {media!r} is not documented")
         value = exchange["body"]

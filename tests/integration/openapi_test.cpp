@@ -2,11 +2,15 @@
 // answer is checked against the schema of its path and status by openapi_check.py.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/router.h"
+#include "api/router.h"
+#include "support/otlp.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -76,18 +80,24 @@ struct Operation {
   std::string method;  // upper case
   std::string scope;   // empty: no key is needed
   bool post() const { return method == "POST"; }
+  bool of_session() const { return path == "/v1/session"; }
 };
 
 std::vector<Operation> operations_of(const json& document) {
   std::vector<Operation> operations;
   for (const auto& [path, item] : document["paths"].items()) {
     for (const auto& [method, operation] : item.items()) {
-      Operation one{path, path, method == "post" ? "POST" : "GET", {}};
+      Operation one{path, path, method, {}};
+      std::transform(one.method.begin(), one.method.end(), one.method.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
       for (std::size_t at = 0; (at = one.target.find('{')) != std::string::npos;) {
         one.target.replace(at, one.target.find('}') - at + 1, "none");
       }
-      // A scheme a scope: ingestKey, readKey.
-      if (!operation["security"].empty()) one.scope = operation["security"][0].items().begin().key() == "readKey" ? "read" : "ingest";
+      // A scheme a scope: ingestKey, readKey, manageKey.
+      if (!operation["security"].empty() && !one.of_session()) {
+        const std::string scheme = operation["security"][0].items().begin().key();
+        one.scope = scheme.substr(0, scheme.find("Key"));
+      }
       operations.push_back(one);
     }
   }
@@ -118,15 +128,16 @@ class Openapi : public testing::Test {
   void provoke_refusals() {
     ServiceProcess service({.yaml = {},
                             .server = {},
-                            .limits = "{max_body_bytes: 64KiB, max_batch_bytes: 128KiB}",
+                            .limits = "{max_body_bytes: 64KiB, max_batch_bytes: 128KiB, otlp_max_body_bytes: 64KiB}",
                             .store = {},
                             .binary = {},
                             .environment = {}});
-    const std::string both = service.make_key();
+    const std::string every = service.make_key("acme", "ingest,read,manage");
     const std::string ingest = service.make_key("acme", "ingest");
     const std::string read = service.make_key("acme", "read");
     for (const Operation& one : operations_) {
-      const std::string key = one.scope.empty() ? "" : bearer(both);
+      if (one.of_session()) continue;  // provoke_session()
+      const std::string key = one.scope.empty() ? "" : bearer(every);
       const auto send = [&](int status, const Request& request) { EXPECT_EQ(recorder_.send(service, request).status, status) << one.path; };
       send(405, {"DELETE", one.target, {}, {}, {}});
       send(400, {one.method, one.target + "?a=%zz", key, one.post() ? kJson : "", one.post() ? "{}" : ""});
@@ -142,22 +153,20 @@ class Openapi : public testing::Test {
       send(415, {one.method, one.target, key, "text/plain", "{}"});
       send(415, {one.method, one.target, key + "Content-Encoding: br\r\n", kJson, "{}"});
       send(413, {one.method, one.target, key, kJson, "{\"x\":\"" + std::string(70'000, 'x') + "\"}"});
+      if (one.target.find("/otlp/v1/metrics") != std::string::npos || one.target.find("/otlp/v1/logs") != std::string::npos) continue;
       send(400, {one.method, one.target, key, kJson, "{\"a\":"});
-      send(422, {one.method, one.target, key, kJson, "[]"});
+      send(one.target.find("/otlp") == std::string::npos ? 422 : 400, {one.method, one.target, key, kJson, "[]"});
     }
   }
 
   // All wait at once, in a service of their own: where the machine stands still, other requests would be late as well.
   void provoke_timeouts() {
-    ServiceProcess service({.yaml = {},
-                            .server = {},
-                            .limits = "{header_timeout: 300ms, body_timeout: 300ms}",
-                            .store = {},
-                            .binary = {},
-                            .environment = {}});
-    const std::string key = service.make_key();
+    ServiceProcess service(
+        {.yaml = {}, .server = {}, .limits = "{header_timeout: 300ms, body_timeout: 300ms}", .store = {}, .binary = {}, .environment = {}});
+    const std::string key = service.make_key("acme", "ingest,read,manage");
     std::vector<std::pair<Request, HttpClient>> waiting;
     for (const Operation& one : operations_) {
+      if (one.of_session()) continue;
       const Request request{one.method, one.target, one.post() ? bearer(key) + "Content-Length: 9\r\n" : "", one.post() ? kJson : "", {}};
       std::string text = Recorder::text_of(request);
       if (!one.post()) text.resize(text.size() - 2);
@@ -172,13 +181,59 @@ class Openapi : public testing::Test {
   void provoke_rate_limit() {
     ServiceProcess service(
         {.yaml = {}, .server = {}, .limits = "{requests_per_second: 0.001, burst: 1}", .store = {}, .binary = {}, .environment = {}});
-    const std::string key = service.make_key();
+    const std::string key = service.make_key("acme", "ingest,read,manage");
     EXPECT_EQ(service.get("/v1/detectors", key).status, 200);
     for (const Operation& one : operations_) {
       if (one.scope.empty()) continue;
       EXPECT_EQ(recorder_.send(service, {one.method, one.target, bearer(key), one.post() ? kJson : "", one.post() ? "{}" : ""}).status,
                 429);
     }
+  }
+
+  // A browser's way in and out. Its methods share a path, and a cookie takes the place of the key.
+  void provoke_session() {
+    ServiceProcess service({.yaml = {},
+                            .server = {},
+                            .limits = "{max_body_bytes: 64KiB, header_timeout: 300ms, body_timeout: 300ms}",
+                            .store = {},
+                            .binary = {},
+                            .environment = {}});
+    const std::string key = service.make_key();
+    const auto send = [&](int status, const Request& request) {
+      const HttpAnswer answer = recorder_.send(service, request);
+      EXPECT_EQ(answer.status, status) << request.method << " " << request.fields.substr(0, 100) << " " << answer.body;
+      return answer;
+    };
+    const std::string target = "/v1/session";
+    const HttpAnswer begun = send(200, {"POST", target, {}, kJson, json{{"key", key}}.dump()});
+    const std::string cookie = "Cookie: " + begun.header("set-cookie").substr(0, begun.header("set-cookie").find(';')) + "\r\n";
+    const std::string csrf = "X-CSRF-Token: " + json::parse(begun.body)["csrf"].get<std::string>() + "\r\n";
+    send(405, {"PUT", target, {}, {}, {}});
+    send(403, {"POST", target, "Sec-Fetch-Site: cross-site\r\n", kJson, "{}"});
+    send(415, {"POST", target, {}, "text/plain", "{}"});
+    send(413, {"POST", target, {}, kJson, json{{"key", std::string(70'000, 'x')}}.dump()});
+    send(400, {"POST", target, {}, kJson, "{\"key\":"});
+    send(422, {"POST", target, {}, kJson, "[]"});
+    send(200, {"GET", target, cookie, {}, {}});
+    send(200, {"HEAD", target, cookie, {}, {}});
+    for (const std::string method : {"GET", "DELETE", "POST"}) {
+      const std::string type = method == "POST" ? kJson : "";
+      send(400, {method, target + "?a=%zz", cookie + csrf, type, method == "POST" ? "{}" : ""});
+      send(431, {method, target, "X-Long: " + std::string(20'000, 'x') + "\r\n", {}, {}});
+      if (method != "POST") send(413, {method, target, cookie + csrf, {}, std::string(70'000, 'x')});
+      const Request late{method, target, method == "POST" ? "Content-Length: 9\r\n" : "", type, {}};
+      std::string text = Recorder::text_of(late);
+      if (method != "POST") text.resize(text.size() - 2);
+      HttpClient client = HttpClient::to(service.port(), kPatienceMs);
+      ASSERT_TRUE(client.send(text));
+      EXPECT_EQ(recorder_.keep(late, client.answer().value_or(HttpAnswer{})).status, 408) << method;
+    }
+    send(401, {"GET", target, {}, {}, {}});
+    send(403, {"DELETE", target, cookie, {}, {}});
+    send(204, {"DELETE", target, cookie + csrf, {}, {}});
+    send(401, {"DELETE", target, cookie + csrf, {}, {}});
+    for (int i = 0; i < 10; ++i) send(401, {"POST", target, {}, kJson, R"({"key":"rw_wrong"})"});
+    send(429, {"POST", target, {}, kJson, json{{"key", key}}.dump()});
   }
 
   // Fills a small store until it refuses.
@@ -211,6 +266,13 @@ class Openapi : public testing::Test {
     refused("/v1/ingest/events", {{"runId", "r"}, {"events", {{{"type", "note"}, {"text", text}}}}});
     refused("/v1/ingest/changes", {{"kind", "code"}});
     refused("/v1/ingest/policies", {{"policy", "p"}});
+    OtlpSpan span;
+    span.attributes = {{"gen_ai.operation.name", std::string("execute_tool")}, {"gen_ai.tool.call.result", text}};
+    for (const std::string path : {"/v1/ingest/otlp", "/v1/ingest/otlp/v1/traces"}) {
+      const HttpAnswer answer = recorder_.send(service, {"POST", path, fields, kJson, otlp_json({span})});
+      EXPECT_EQ(answer.status, 503) << path;
+      EXPECT_LE(std::stoi(answer.header("retry-after")), 3);
+    }
     EXPECT_EQ(recorder_.send(service, {"GET", "/readyz", {}, {}, {}}).status, 503);
     EXPECT_EQ(recorder_.send(service, {"GET", "/healthz", {}, {}, {}}).status, 200);
     const std::string line = json{{"x", text}}.dump();
@@ -235,11 +297,13 @@ class Openapi : public testing::Test {
   void live() {
     ServiceProcess service;
     service_ = &service;
-    key_ = service.make_key();
+    key_ = service.make_key("acme", "ingest,read,manage");
     post_changes_and_policies();
     post_runs();
     stream_events();
+    send_spans();
     read_everything();
+    decide_about_groups();
     service_ = nullptr;
   }
 
@@ -353,6 +417,26 @@ class Openapi : public testing::Test {
     get(200, "/v1/runs/again");
   }
 
+  void send_spans() {
+    OtlpSpan span;
+    span.attributes = {{"gen_ai.operation.name", std::string("execute_tool")}, {"gen_ai.tool.name", std::string("look_up")}};
+    for (const std::string path : {"/v1/ingest/otlp", "/v1/ingest/otlp/v1/traces"}) {
+      post(200, path, otlp_json({span}));
+      post(200, path, otlp_protobuf({span}), {}, "application/x-protobuf");
+      post(400, path, std::string("\x0a\xff"), {}, "application/x-protobuf");
+      span.span_id = "none";
+      post(200, path, otlp_json({span}));
+      span.span_id = "b7ad6b7169203331";
+    }
+    for (const std::string path : {"/v1/ingest/otlp/v1/metrics", "/v1/ingest/otlp/v1/logs"}) post(200, path, json::object());
+    get(200, "/v1/runs/" + span.trace_id);
+    get(200, "/v1/runs/" + span.trace_id + "/mapping");
+    get(404, "/v1/runs/streamed/mapping");
+    get(400, "/v1/runs/" + span.trace_id + "/mapping?x=1");
+    get(200, "/v1/runs?source=otlp");
+    get(400, "/v1/runs?source=mars");
+  }
+
   void read_everything() {
     for (const std::string list : {"/v1/runs", "/v1/failures", "/v1/changes", "/v1/policies", "/v1/policies/refunds"}) {
       std::string cursor;
@@ -396,16 +480,71 @@ class Openapi : public testing::Test {
       EXPECT_FALSE(investigation["suspectChange"].is_null());
     }
     for (const Operation& one : operations_) {
-      if (one.post()) continue;
+      if (one.post() || one.of_session()) continue;
       recorder_.send(*service_, {"HEAD", one.target, one.scope.empty() ? "" : bearer(key_), {}, {}});
       if (one.scope.empty()) get(200, one.target);
     }
   }
 
+  // The request again, with the tag that its answer bears.
+  void get_again(const std::string& target) {
+    // A minute that ends in between makes another tag: once more, then.
+    HttpAnswer again;
+    for (int tries = 0; tries < 3 && again.status != 304; ++tries) {
+      const std::string tag = get(200, target).header("etag");
+      again = recorder_.send(*service_, {"GET", target, bearer(key_) + "If-None-Match: " + tag + "\r\n", {}, {}});
+    }
+    EXPECT_EQ(again.status, 304) << target;
+  }
+
+  void decide_about_groups() {
+    const json groups = json::parse(get(200, "/v1/clusters").body);
+    ASSERT_FALSE(groups["items"].empty());
+    const std::string id = groups["items"][0]["clusterId"];
+    const std::string group = "/v1/clusters/" + id;
+    for (const std::string& target : {std::string("/v1/clusters"), group, group + "/history", "/v1/timeline?cluster=" + id,
+                                     std::string("/v1/tail"), std::string("/v1/runs?cluster=" + id), std::string("/v1/runs/again")}) {
+      get_again(target);
+    }
+    for (const std::string sort : {"recent", "count", "share", "first"}) get(200, "/v1/clusters?limit=1&state=all&sort=" + sort);
+    const json page = json::parse(get(200, "/v1/clusters?limit=1&window=7d").body);
+    if (!page["nextCursor"].is_null()) get(200, "/v1/clusters?limit=1&window=7d&cursor=" + page["nextCursor"].get<std::string>());
+    for (const std::string wrong : {"state=gone", "sort=x", "window=2h", "window=1h&from=2026-01-01T00:00:00Z", "severity=x", "cursor=forged",
+                                    "from=2020-01-01T00:00:00Z&until=2026-01-01T00:00:00Z"}) {
+      get(400, "/v1/clusters?" + wrong);
+    }
+    const std::string after = json::parse(get(200, "/v1/tail").body)["after"];
+    post(201, "/v1/ingest/runs", rich_run());
+    EXPECT_GE(json::parse(get(200, "/v1/tail?after=" + after).body)["items"].size(), 2U);
+    get(200, "/v1/tail?topics=failures&after=" + after);
+    get(400, "/v1/tail?topics=x");
+    get(400, "/v1/tail?after=forged");
+    get(200, "/v1/timeline?window=1h&buckets=90");
+    get(200, "/v1/timeline?detector=false_success");
+    get(400, "/v1/timeline?buckets=91");
+    for (const std::string target : {"/v1/clusters/none", "/v1/clusters/none/history", "/v1/timeline?cluster=none", "/v1/runs?cluster=none"}) {
+      get(404, target);
+    }
+    const std::string triage = group + "/triage";
+    post(200, triage, json{{"action", "ignore"}, {"until", {{"failures", 3}}}, {"note", "known"}}, "Idempotency-Key: t-1\r\n");
+    post(200, triage, json{{"action", "ignore"}, {"until", {{"failures", 3}}}, {"note", "known"}}, "Idempotency-Key: t-1\r\n");
+    post(409, triage, json{{"action", "reopen"}}, "Idempotency-Key: t-1\r\n");
+    post(404, "/v1/clusters/none/triage", json{{"action", "reopen"}});
+    const json change = json::parse(get(200, "/v1/changes?kind=code").body)["items"][0];
+    const json resolved = json::parse(post(200, triage, json{{"action", "resolve"}, {"fixedBy", change["changeId"]}}).body);
+    EXPECT_EQ(resolved["state"], "resolved");
+    post(422, triage, json{{"action", "resolve"}, {"until", {{"failures", 3}}}});
+    post(422, triage, json{{"action", "resolve"}, {"fixedBy", "change_0"}});
+    get(200, group + "/history?limit=1");
+    EXPECT_EQ(json::parse(get(200, group + "/history").body)["items"].size(), 2U) << "the second answer to one Idempotency-Key decides nothing";
+    get(200, group + "?window=90d");
+  }
+
   json record() const { return {{"exchanges", recorder_.exchanges()}, {"unprovoked", kUnprovoked}}; }
 
   // 500: a fault of the service. 503 of what stores nothing: only when thousands of requests are in flight at once.
-  static inline const json kUnprovoked = {"* 500", "get 503", "post /v1/analyze 503"};
+  static inline const json kUnprovoked = {"* 500", "get 503", "post /v1/analyze 503", "post /v1/clusters/{clusterId}/triage 503", "post /v1/session 503",
+                                          "delete /v1/session 503", "post /v1/ingest/otlp/v1/metrics 503", "post /v1/ingest/otlp/v1/logs 503"};
 
   const json document_ = read_document();
   const std::vector<Operation> operations_ = operations_of(document_);
@@ -455,8 +594,11 @@ TEST_F(Openapi, AnExplanationOfTheCommandLine_IsAsDocumented) {
 
 TEST_F(Openapi, EveryRouteIsDocumented_AndNoOther) {
   std::set<std::string> served;
-  for (const app::Route& route : app::routes()) {
-    const std::string scope = route.access == app::Access::ingest ? "ingest" : route.access == app::Access::read ? "read" : "";
+  for (const api::Route& route : api::routes()) {
+    const std::map<api::Access, std::string> scopes = {
+        {api::Access::ingest, "ingest"}, {api::Access::read, "read"}, {api::Access::manage, "manage"}};
+    const auto found = scopes.find(route.access);
+    const std::string scope = found == scopes.end() ? "" : found->second;
     served.insert(std::string(route.method) + " " + std::string(route.pattern) + " " + scope);
   }
   std::set<std::string> documented;
@@ -470,6 +612,7 @@ TEST_F(Openapi, TheServiceGivesTheDocumentItWasBuiltWith) {
   EXPECT_EQ(json::parse(service.get("/v1/openapi.json", key).body), document_);
   EXPECT_EQ(service.get("/v1/openapi.yaml", key).status, 404);
   for (const Operation& one : operations_) {
+    if (one.of_session()) continue;
     const int status = service.request(one.method + " " + one.target + " HTTP/1.1\r\nHost: test\r\n\r\n").status;
     EXPECT_EQ(status, one.scope.empty() ? 200 : 401) << one.path;
   }
@@ -479,6 +622,7 @@ TEST_F(Openapi, EveryAnswerIsAsDocumented_AndEveryDocumentedStatusIsGiven) {
   provoke_refusals();
   provoke_timeouts();
   provoke_rate_limit();
+  provoke_session();
   provoke_no_room();
   provoke_break_off();
   live();

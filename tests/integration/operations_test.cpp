@@ -161,7 +161,7 @@ TEST(Operations, Sighup_NamesTheChangedKeysThatTakeARestart) {
   reload_with(service, "limits: {}", "limits: {burst: 9, max_json_depth: 3}");
   ASSERT_TRUE(service.wait_for_log("\"reloaded\"")) << service.log_text();
   reload_with(service, "limits: {burst: 9,", "buffer: {idle_timeout: 9m, max_age: 24h}\nlimits: {burst: 8, max_connections: 99,");
-  ASSERT_TRUE(service.wait_for_log("only after a restart: buffer.idle_timeout, limits.max_connections\"")) << service.log_text();
+  ASSERT_TRUE(service.wait_for_log("takes effect at a restart: buffer.idle_timeout, limits.max_connections\"")) << service.log_text();
   EXPECT_EQ(service.log_text().find("restart_needed"), service.log_text().rfind("restart_needed")) << "only the second one";
   ASSERT_EQ(service.stop(), 0);
 }

@@ -60,7 +60,7 @@ class ServiceManagerTest : public testing::Test {
 
   // Once the service has said that something stands still, nothing feeds the watchdog any more.
   void expect_starved() {
-    ASSERT_TRUE(service_->wait_for_log("stands_still", 30'000)) << service_->log_text();
+    ASSERT_TRUE(service_->wait_for_log("thread_stalled", 30'000)) << service_->log_text();
     while (manager_->next(0)) {
     }
     const auto said = manager_->next(kWatchdogMs);
@@ -92,7 +92,7 @@ TEST_F(ServiceManagerTest, NoAddress_IsSaidAndTheServiceRuns) {
   ServiceProcess::Options options;
   options.environment = {{"NOTIFY_SOCKET", "no/path"}};
   service_.emplace(std::move(options));
-  EXPECT_TRUE(service_->wait_for_log("NOTIFY_SOCKET: \\\"no/path\\\" is no address")) << service_->log_text();
+  EXPECT_TRUE(service_->wait_for_log("NOTIFY_SOCKET: \\\"no/path\\\" is not the address")) << service_->log_text();
   EXPECT_EQ(service_->request(get_request("/healthz")).status, 200);
 }
 
@@ -178,11 +178,11 @@ TEST_F(ServiceManagerTest, Watchdog_IsNotFedWhileACommitHangs) {
   pull(trigger("sync"));
   std::thread client([&] { EXPECT_EQ(service_->post("/v1/ingest/runs", key, "{}").status, 201); });
   expect_starved();
-  EXPECT_THAT(service_->log_text(), HasSubstr("the thread that commits"));
+  EXPECT_THAT(service_->log_text(), HasSubstr("the writer thread"));
   release(trigger("sync"));
   EXPECT_TRUE(manager_->next_with("WATCHDOG=1"));
   client.join();
-  EXPECT_TRUE(service_->wait_for_log("moves_again"));
+  EXPECT_TRUE(service_->wait_for_log("thread_recovered"));
 }
 
 TEST_F(ServiceManagerTest, Watchdog_IsNotFedWhileAcceptingHangs) {
@@ -191,7 +191,7 @@ TEST_F(ServiceManagerTest, Watchdog_IsNotFedWhileAcceptingHangs) {
   pull(trigger("accept"));
   std::thread client([&] { EXPECT_EQ(service_->request(get_request("/healthz")).status, 200); });
   expect_starved();
-  EXPECT_THAT(service_->log_text(), HasSubstr("a thread that accepts connections"));
+  EXPECT_THAT(service_->log_text(), HasSubstr("an HTTP worker"));
   release(trigger("accept"));
   EXPECT_TRUE(manager_->next_with("WATCHDOG=1"));
   client.join();

@@ -173,6 +173,46 @@ TEST(WholeStore, AnalyzeOfAnExport_FindsInEachRunWhatTheServiceFound) {
   EXPECT_THAT(analyzed.err, HasSubstr("1 runs of exports are still open"));
 }
 
+// The file of a shipped detector.
+std::string library_of(const ServiceProcess& service, const std::string& key) {
+  for (const json& detector : json::parse(service.cli({"detectors", "list", "--json"}).out)) {
+    if (detector["key"] == key) return detector["library"];
+  }
+  return "no such detector";
+}
+
+TEST(WholeStore, DetectorsTest_TakesStoredRunsBesideTheService_AndExports) {
+  ServiceProcess service;
+  const std::string key = service.make_key("acme");
+  const Records records(service, key);
+  const std::string library = library_of(service, "false_success");
+  const CommandResult stored = service.cli({"detectors", "test", "--json", library, "--tenant", "acme", "--run", "one", "--run", "fine"});
+  EXPECT_EQ(stored.exit_code, 0) << stored.err;
+  std::istringstream lines(stored.out);
+  std::string one, fine;
+  ASSERT_TRUE(std::getline(lines, one) && std::getline(lines, fine)) << stored.out;
+  EXPECT_EQ(json::parse(one)["file"], "acme/one");
+  EXPECT_EQ(json::parse(one)["failures"].size(), 1u);
+  EXPECT_EQ(json::parse(fine)["failures"].size(), 0u);
+  EXPECT_EQ(service.get("/v1/runs/one", key).status, 200) << "the service goes on";
+
+  const CommandResult missing = service.cli({"detectors", "test", library, "--tenant", "acme", "--run", "nowhere", "--run", "open"});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("runwarden: acme/nowhere: the tenant has no run with this id\n"));
+  EXPECT_THAT(missing.err, HasSubstr("runwarden: acme/open: the run is still open; it can be judged when it has ended\n"));
+  const CommandResult nobody = service.cli({"detectors", "test", library, "--tenant", "acne", "--run", "one"});
+  EXPECT_EQ(nobody.exit_code, 1);
+  EXPECT_THAT(nobody.err, HasSubstr("the store has no tenant \"acne\"; the nearest known one is acme"));
+
+  const std::string file = service.folder() / "acme.ndjson";
+  ASSERT_EQ(service.cli({"export", "--tenant", "acme", "--output", file}).exit_code, 0);
+  const CommandResult exported = service.cli({"detectors", "test", "--json", library, file});
+  EXPECT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_EQ(std::count(exported.out.begin(), exported.out.end(), '\n'), 5);
+  EXPECT_THAT(exported.out, HasSubstr("{\"file\":\"" + file + "\",\"line\":"));
+  EXPECT_THAT(exported.err, HasSubstr("1 runs of exports are still open"));
+}
+
 TEST(WholeStore, ExportedBesideTheService_AndImported_AnswersTheSame) {
   ServiceProcess from;
   const std::string key = from.make_key("acme");

@@ -16,7 +16,7 @@ fail() { echo "FAILED: $*"; cat "$place/out" "$place/err" 2>/dev/null || true; e
 
 # A clone whose dependencies are there and whose build is done.
 mkdir -p "$place/clone/packaging" "$place/bin" "$place/folder"
-cp "$source/packaging/quickstart" "$place/clone/packaging/"
+cp "$source/packaging/quickstart" "$source/packaging/samples" "$place/clone/packaging/"
 printf '#!/bin/sh\n' >"$place/clone/packaging/install-deps"
 cat >"$place/bin/cmake" <<CMAKE
 #!/bin/sh
@@ -63,6 +63,19 @@ block '## One run, one answer' | in_another_terminal >"$place/answer" || fail "O
 jq -e '.failures[0].detectorKey == "false_success"' "$place/answer" >/dev/null || fail "the first curl found $(cat "$place/answer")"
 block '## From events to the cause' | in_another_terminal >"$place/answer" || fail "From events to the cause"
 jq -e '.suspectChange.ref == "9f3c2d1"' "$place/folder/investigation.json" >/dev/null || fail "the investigation is $(cat "$place/folder/investigation.json")"
+# The page stands where quickstart says, has the samples to show, and the printed command takes them and nothing else away.
+. "$place/exports"
+page=$(sed -n 's/^  page: *\([^ ]*\) .*/\1/p' "$place/err")
+[ "$page" = "$URL/ui/" ] || fail "quickstart says that the page is at \"$page\""
+curl -s -f "$page" | grep -q /ui/assets/main.js || fail "there is no page at $page"
+runs() { curl -s -f "$URL/v1/runs?limit=1000&view=head" -H "Authorization: Bearer $KEY" | jq -r '.items[].runId'; }
+[ "$(runs | grep -c '^sample-')" -ge 12 ] || fail "there are fewer than a dozen samples: $(runs)"
+curl -s -f "$URL/v1/changes" -H "Authorization: Bearer $KEY" | jq -e '[.items[] | select(.summary // "" | startswith("Sample"))] | map(.kind) | unique == ["code", "policy", "runtime"]' >/dev/null ||
+  fail "there are no sample changes and policies"
+others=$(runs | grep -vc '^sample-')
+sh -c "$(sed -n 's/^  \([^ ]*runwarden purge .*\)/\1/p' "$place/err")" >/dev/null 2>&1 || fail "the printed command that removes the samples"
+[ "$(runs | grep -c '^sample-')" = 0 ] || fail "samples are left: $(runs)"
+[ "$(runs | grep -vc '^sample-')" = "$others" ] || fail "more than the samples went: $(runs)"
 stop
 
 rm -rf "$place/clone/build"

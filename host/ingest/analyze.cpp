@@ -1,0 +1,74 @@
+#include "ingest/analyze.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/json_text.h"
+#include "ingest/answers.h"
+
+namespace runwarden::ingest {
+
+namespace {
+
+struct ReadRun {
+  RedactedRun run;
+  std::vector<Warning> warnings;
+};
+
+Analysis analysis_of(const ReadRun& read, model::Verdict verdict, detect::Explain explain = detect::Explain::no) {
+  const RedactedRun& run = read.run;
+  Analysis analysis;
+  analysis.verdict = std::move(verdict);
+  run.clean(analysis.verdict);
+  JsonWriter out(analysis.json);
+  out.begin_object().key("failures").begin_array();
+  for (const model::Finding& finding : analysis.verdict.findings) {
+    out.raw(failure_json(finding, {}, run.kept.id, 1, 0));
+    analysis.max_score = std::max(analysis.max_score, finding.suspicion_score);
+  }
+  out.end_array().key("detectors").raw(detectors_json(analysis.verdict.reports));
+  if (!read.warnings.empty()) write_warnings(out.key("warnings"), read.warnings);
+  if (explain == detect::Explain::yes) {
+    analysis.explanation = explanation_of(run.kept, analysis.verdict);
+    out.key("explanation").raw(explanation_json(*analysis.explanation));
+  }
+  out.end_object();
+  return analysis;
+}
+
+Result<ReadRun> read(std::string_view run_json, const intake::RunLimits& limits, const Redaction& redaction) {
+  ReadRun read;
+  auto run = intake::read_run(run_json, limits, {}, &read.warnings);
+  if (!run.ok()) return redaction.error(std::move(run.error()), run_json);
+  auto redacted = redaction.run(std::move(*run));
+  if (!redacted.ok()) return std::move(redacted.error());
+  read.run = std::move(*redacted);
+  return read;
+}
+
+}  // namespace
+
+Result<Analysis> analyze(std::string_view run_json, const intake::RunLimits& limits, detect::DetectorSet& detectors,
+                         const Redaction& redaction, std::string_view tenant, std::size_t worker, detect::Explain explain) {
+  const auto run = read(run_json, limits, redaction);
+  if (!run.ok()) return run.error();
+  return analysis_of(*run, detectors.evaluate(run->run.seen(), tenant, worker, explain), explain);
+}
+
+bool analyze(const Wanted& wanted, detect::DetectorSet& detectors, std::size_t worker, WorkPool& pool,
+             std::function<void(Result<Analysis>)> done) {
+  auto one = read(wanted.run_json, wanted.limits, wanted.redaction);
+  if (!one.ok()) {
+    done(std::move(one.error()));
+    return true;
+  }
+  const auto run = std::make_shared<const ReadRun>(std::move(*one));
+  const auto judged = [run, done](std::size_t, detect::EvaluationResult evaluated) {
+    done(analysis_of(*run, std::move(evaluated.verdict)));
+  };
+  const auto failed = [done] { done(Error{Code::internal, "the run could not be analyzed; send it again", {}, {}}); };
+  return detectors.evaluate({{run, &run->run.seen()}, wanted.tenant, sha256(wanted.run_json)}, worker, pool, {judged, failed});
+}
+
+}  // namespace runwarden::ingest

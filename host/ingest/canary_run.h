@@ -1,0 +1,46 @@
+// Sends a run of the service's own the way of a client's: normalized, judged by every detector, committed, and read back. It belongs
+// to a tenant that nobody can have a key of, and stands where no list or count looks; each takes the place of the one before.
+//
+// send() from any thread; nothing blocks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/work_pool.h"
+#include "detect/detector_set.h"
+#include "ingest/judge.h"
+#include "store/run_store.h"
+#include "store/write_queue.h"
+
+namespace runwarden::ingest {
+
+class CanaryRun {
+ public:
+  struct Steps {
+    store::RunStore& store;
+    store::WriteQueue& queue;
+    WorkPool& pool;
+    const Clock& clock;
+    Detectors detectors;
+  };
+  // Which part failed, and why; empty: none. Once, on a thread of the pool or the writer's; never when the service ends meanwhile.
+  using Done = std::function<void(std::string fault)>;
+
+  explicit CanaryRun(Steps steps) : steps_(std::move(steps)) {}
+
+  void send(Done done);
+
+ private:
+  struct Flight;
+  void judge(std::size_t worker, const std::shared_ptr<Flight>& flight);
+  void commit(const std::shared_ptr<Flight>& flight, const detect::EvaluationResult& evaluated);
+  void read_back(const std::shared_ptr<Flight>& flight);
+  std::string fault_of(const model::Verdict& verdict) const;
+
+  Steps steps_;
+};
+
+}  // namespace runwarden::ingest

@@ -1,0 +1,136 @@
+#include "ingest/change_ingest.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/digest.h"
+#include "intake/change_reader.h"
+#include "model/record_ids.h"
+#include "ingest/answers.h"
+#include "ingest/faults.h"
+#include "ingest/gate.h"
+
+namespace runwarden::ingest {
+namespace {
+
+IngestAnswer answer_of(IngestAnswer::Kind kind, std::string body) {
+  IngestAnswer answer;
+  answer.kind = kind;
+  answer.body = std::move(body);
+  return answer;
+}
+
+Error policy_conflict(const model::PolicyRecord& policy) {
+  return {Code::conflict,
+          "revision \"" + policy.revision + "\" of policy \"" + policy.policy +
+              "\" is stored already, with other content; send it as a new revision",
+          {},
+          {}};
+}
+
+}  // namespace
+
+struct ChangeIngest::Job {
+  explicit Job(Turnstile& turnstile) : gate(turnstile) {}
+
+  Gate gate;
+  IngestRequest request;
+  IngestDone done;
+  model::Digest content{};
+  std::optional<store::Write> write;
+  std::vector<Warning> warnings;
+
+  void tell(IngestAnswer what_came_of_it) {
+    if (what_came_of_it.kind != IngestAnswer::Kind::refused) what_came_of_it.warnings = std::move(warnings);
+    done(std::move(what_came_of_it));
+  }
+
+  std::optional<store::Idempotency> idempotency() const {
+    if (!request.idempotency) return std::nullopt;
+    return store::Idempotency{*request.idempotency, content};
+  }
+};
+
+ChangeIngest::ChangeIngest(Steps steps) : steps_(std::move(steps)) {}
+
+std::shared_ptr<ChangeIngest::Job> ChangeIngest::job_of(IngestRequest request, IngestDone done) {
+  auto job = std::make_shared<Job>(steps_.turnstile);
+  job->content = sha256(request.body);
+  job->request = std::move(request);
+  job->done = std::move(done);
+  if (job->request.idempotency) job->gate.add(key_name(job->request.tenant, to_hex(*job->request.idempotency)));
+  return job;
+}
+
+void ChangeIngest::take_change(IngestRequest request, IngestDone done) {
+  std::vector<Warning> warnings;
+  auto read = intake::read_change(request.body, request.max_json_depth, &warnings);
+  if (!read.ok()) return done(refused(steps_.redaction.error(std::move(read.error()), request.body)));
+  if (Status redacted = steps_.redaction.change(*read); !redacted.ok()) return done(refused(std::move(redacted.error())));
+  auto job = job_of(std::move(request), std::move(done));
+  job->warnings = std::move(warnings);
+  store::ChangeWrite write;
+  write.tenant = job->request.tenant;
+  write.idempotency = job->idempotency();
+  write.change.received_ms = steps_.clock.wall_ms();
+  write.change.key = {read->at_ms.value_or(write.change.received_ms), steps_.store.next_seq()};
+  write.change.id = model::make_change_id(write.change.key);
+  write.change.kind = std::move(read->kind);
+  write.change.document = std::move(read->document);
+  job->write = std::move(write);
+  enter(job);
+}
+
+void ChangeIngest::take_policy(IngestRequest request, IngestDone done) {
+  std::vector<Warning> warnings;
+  auto read = intake::read_policy(request.body, request.max_json_depth, &warnings);
+  if (!read.ok()) return done(refused(steps_.redaction.error(std::move(read.error()), request.body)));
+  if (Status redacted = steps_.redaction.policy(*read); !redacted.ok()) return done(refused(std::move(redacted.error())));
+  auto job = job_of(std::move(request), std::move(done));
+  job->warnings = std::move(warnings);
+  store::PolicyWrite write;
+  write.tenant = job->request.tenant;
+  write.idempotency = job->idempotency();
+  model::PolicyRecord& policy = write.policy;
+  policy.received_ms = steps_.clock.wall_ms();
+  policy.key = {read->at_ms.value_or(policy.received_ms), steps_.store.next_seq()};
+  policy.id = model::make_policy_revision_id(policy.key);
+  policy.policy = std::move(read->policy);
+  policy.revision = read->revision.value_or("");
+  policy.author = read->author.value_or(job->request.key_name);
+  policy.content = sha256(read->content);
+  policy.document = std::move(read->document);
+  job->write = std::move(write);
+  enter(job);
+}
+
+void ChangeIngest::enter(const std::shared_ptr<Job>& job) {
+  const auto again = [this, job] { steps_.pool.post([this, job](std::size_t) { enter(job); }); };
+  if (!job->gate.enter(again)) return;
+  if (job->request.idempotency) {
+    const auto before = steps_.store.find_replay(job->request.tenant, *job->request.idempotency);
+    if (before && before->content != job->content) return job->tell(refused(idempotency_conflict()));
+    if (before && before->policy) return job->tell(answer_of(IngestAnswer::Kind::replayed, policy_json(*before->policy)));
+    if (before && before->change) return job->tell(answer_of(IngestAnswer::Kind::replayed, change_json(*before->change)));
+  }
+  const bool of_policy = std::holds_alternative<store::PolicyWrite>(*job->write);
+  std::string created = of_policy ? std::string() : change_json(std::get<store::ChangeWrite>(*job->write).change);
+  const bool queued = steps_.queue.submit(
+      std::move(*job->write),
+      [job, created = std::move(created)](store::WriteResult result) {
+        using Outcome = store::WriteResult::Outcome;
+        const auto kind = result.outcome == Outcome::stored ? IngestAnswer::Kind::created : IngestAnswer::Kind::replayed;
+        switch (result.outcome) {
+          case Outcome::stored:
+          case Outcome::replayed:
+            if (result.policy) return job->tell(answer_of(kind, policy_json(*result.policy)));
+            return job->tell(answer_of(kind, result.change ? change_json(*result.change) : created));
+          case Outcome::run_conflict: return job->tell(refused(policy_conflict(*result.policy)));
+          default: return job->tell(not_stored(std::move(result)));
+        }
+      },
+      job->request.permit);
+  if (!queued) job->tell(refused(queue_full()));
+}
+
+}  // namespace runwarden::ingest

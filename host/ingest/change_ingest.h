@@ -1,0 +1,43 @@
+// Takes change records and policy revisions into the store.
+//
+// take_*() are called from a pool thread; the answer comes once, from a pool thread or from the writer's.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/work_pool.h"
+#include "ingest/ingest_answer.h"
+#include "ingest/redaction.h"
+#include "ingest/turnstile.h"
+#include "store/run_store.h"
+#include "store/write_queue.h"
+
+namespace runwarden::ingest {
+
+class ChangeIngest {
+ public:
+  struct Steps {
+    store::RunStore& store;
+    store::WriteQueue& queue;
+    WorkPool& pool;
+    const Clock& clock;
+    Turnstile& turnstile;
+    const Redaction& redaction;
+  };
+
+  explicit ChangeIngest(Steps steps);
+
+  void take_change(IngestRequest request, IngestDone done);
+  void take_policy(IngestRequest request, IngestDone done);
+
+ private:
+  struct Job;
+  void enter(const std::shared_ptr<Job>& job);
+  std::shared_ptr<Job> job_of(IngestRequest request, IngestDone done);
+
+  Steps steps_;
+};
+
+}  // namespace runwarden::ingest

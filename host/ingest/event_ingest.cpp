@@ -1,0 +1,217 @@
+#include "ingest/event_ingest.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/json_members.h"
+#include "base/json_text.h"
+#include "base/time_text.h"
+#include "ingest/answers.h"
+#include "ingest/faults.h"
+#include "ingest/gate.h"
+#include "ingest/stored_run.h"
+
+namespace runwarden::ingest {
+namespace {
+
+constexpr std::uint64_t kSmallAnswerBytes = 64 * 1024;  // larger ones count as reads
+constexpr int kOpenRunsRetryS = 5;                      // runs end all the time: by their clients, or by buffer.idle_timeout
+
+// Without an eventId, and without an Idempotency-Key for the request, a retry cannot be told from more events.
+void warn_of_missing_ids(const intake::EventsRequest& request, std::vector<Warning>& warnings) {
+  const auto has_none = [](const intake::Event& event) { return event.event_id.empty(); };
+  const auto first = std::find_if(request.events.begin(), request.events.end(), has_none);
+  if (first == request.events.end()) return;
+  const auto count = std::count_if(first, request.events.end(), has_none);
+  warnings.push_back({"/events/" + std::to_string(first - request.events.begin()) + "/eventId",
+                      "is missing, in " + std::to_string(count) + " of " + std::to_string(request.events.size()) +
+                          " events: sent again, these would count again; give each event an eventId, or the request an Idempotency-Key"});
+}
+
+// What a run_finished without an eventId is known by: its members, in whichever order.
+std::string content_id(std::string_view event_json) {
+  auto members = json_members(event_json);
+  std::sort(members.begin(), members.end(), [](const JsonMember& a, const JsonMember& b) { return a.name < b.name; });
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  for (const auto& [name, json] : members) out.key(name).raw(json);
+  out.end_object();
+  return "run_finished by content: " + to_hex(sha256(text));
+}
+
+}  // namespace
+
+struct EventIngest::Job {
+  explicit Job(Turnstile& turnstile) : gate(turnstile) {}
+
+  Gate gate;
+  IngestRequest request;
+  IngestDone done;
+  intake::EventsRequest events;
+  model::Digest content{};
+  IngestAnswer::Kind kind = IngestAnswer::Kind::created;  // of the answer; replayed when the request was answered before
+  std::vector<Warning> warnings;
+
+  // Once; then others with its names may go on, whoever still holds the job.
+  void tell(IngestAnswer what_came_of_it) {
+    if (what_came_of_it.kind != IngestAnswer::Kind::refused) what_came_of_it.warnings = std::move(warnings);
+    done(std::move(what_came_of_it));
+    gate.leave();
+  }
+};
+
+EventIngest::EventIngest(Steps steps) : steps_(std::move(steps)) {}
+
+void EventIngest::take(std::size_t worker, IngestRequest request, IngestDone done) {
+  intake::EventLimits limits = steps_.limits;
+  limits.max_json_depth = request.max_json_depth;
+  auto job = std::make_shared<Job>(steps_.turnstile);
+  auto events = intake::read_events(request.body, limits, &job->warnings);
+  if (!events.ok()) return done(refused(steps_.redaction.error(std::move(events.error()), request.body)));
+  if (!request.idempotency) warn_of_missing_ids(*events, job->warnings);
+  job->content = sha256(request.body);
+  job->events = std::move(*events);
+  steps_.redaction.events(job->events);
+  job->request = std::move(request);
+  job->request.body = {};
+  job->done = std::move(done);
+  job->gate.add(run_name(job->request.tenant, job->events.run_id));
+  if (job->request.idempotency) job->gate.add(key_name(job->request.tenant, to_hex(*job->request.idempotency)));
+  enter(worker, std::move(job));
+}
+
+void EventIngest::enter(std::size_t worker, std::shared_ptr<Job> job) {
+  const auto again = [this, job] { steps_.pool.post([this, job](std::size_t then) { enter(then, job); }); };
+  if (!job->gate.enter(again)) return;
+  if (auto answer = answered_before(job, worker)) return job->tell(std::move(*answer));
+  if (job->kind == IngestAnswer::Kind::created) buffer(job);
+}
+
+// The answer of a request that was answered before. A replay whose run has still to be ended (the process died in between) is
+// ended now, and answers from there: then the job's kind says so.
+std::optional<IngestAnswer> EventIngest::answered_before(const std::shared_ptr<Job>& job, std::size_t worker) {
+  if (job->request.idempotency) {
+    const auto before = steps_.store.find_replay(job->request.tenant, *job->request.idempotency);
+    if (before && before->content != job->content) return refused(idempotency_conflict());
+    if (before) {
+      job->kind = IngestAnswer::Kind::replayed;
+      if (before->buffered && before->buffered->ends) {
+        const bool still_open = before->run.state == model::RunState::open && before->run.revision == before->buffered->revision;
+        if (!still_open) return as_ended(*job, *before->buffered);
+        end(worker, job, *before->buffered);
+        return std::nullopt;
+      }
+      if (before->buffered && !before->buffered->unchanged) return open_answer(*job, *before->buffered);
+      return as_it_stands(*job);
+    }
+  }
+  const bool room = steps_.buffer.open_count() < steps_.max_open_runs;
+  if (room || steps_.store.find_run(job->request.tenant, job->events.run_id)) return std::nullopt;
+  const std::string limit = "buffer.max_open_runs (" + std::to_string(steps_.max_open_runs) + ")";
+  return refused({Code::unavailable, limit + " runs are open; end some with \"final\": true, or raise the limit", {}, {}, kOpenRunsRetryS});
+}
+
+void EventIngest::buffer(const std::shared_ptr<Job>& job) {
+  store::EventsWrite write;
+  write.tenant = job->request.tenant;
+  write.key = {steps_.clock.wall_ms(), steps_.store.next_seq()};
+  write.run_id = job->events.run_id;
+  write.final = job->events.final;
+  for (intake::Event& event : job->events.events) {
+    write.final = write.final || event.finishes;
+    model::EventOutline outline = intake::outline_of(event);  // of what is left after redaction
+    const bool known_by_content = event.finishes && event.event_id.empty();
+    std::string id = known_by_content ? content_id(event.json) : std::move(event.event_id);
+    write.events.push_back({std::move(id), std::move(event.json), known_by_content, std::move(outline)});
+  }
+  write.max_events = steps_.max_events;
+  if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
+  const bool queued = steps_.queue.submit(
+      std::move(write),
+      [this, job](store::WriteResult result) {
+        using Outcome = store::WriteResult::Outcome;
+        switch (result.outcome) {
+          case Outcome::stored:
+          case Outcome::replayed: return answer(job, *result.buffered);
+          case Outcome::run_conflict: return job->tell(refused(run_conflict(job->events.run_id)));
+          default: return job->tell(not_stored(std::move(result)));
+        }
+      },
+      job->request.permit);
+  if (!queued) job->tell(refused(queue_full()));
+}
+
+// [writer] Reads of the store and judging belong to the pool.
+void EventIngest::answer(const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
+  if (!buffered.ends && !buffered.unchanged) return job->tell(open_answer(*job, buffered));
+  steps_.pool.post([this, job, buffered](std::size_t worker) {
+    if (buffered.ends) return end(worker, job, buffered);
+    job->kind = IngestAnswer::Kind::replayed;
+    job->tell(as_it_stands(*job));
+  });
+}
+
+// Ends the revision that is complete. Who lost the race for it answers with what the other found: the events are stored.
+void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
+  const auto claim = steps_.buffer.claim_run(job->request.tenant, buffered.run, *buffered.ends, kLeaseMs);
+  if (!claim) return job->tell(as_ended(*job, buffered));
+  steps_.resolver.resolve(worker, *claim, [this, job, buffered](const Result<model::RunRecord>& run) {
+    if (!run.ok()) return job->tell(open_answer(*job, buffered));  // they are on disk; the run is ended later
+    IngestAnswer answer;
+    answer.kind = job->kind;
+    answer.run_id = run->run_id;
+    answer.body = ingest_answer(*run);
+    answer.failures_json = run->failures_json;
+    job->tell(std::move(answer));
+    steps_.resolver.poke();
+  });
+}
+
+IngestAnswer EventIngest::open_answer(const Job& job, const store::Buffered& buffered) const {
+  const store::BufferRules rules = steps_.resolver.rules();
+  const std::int64_t due_ms = std::min(buffered.buffer.last_ms + rules.idle_ms, buffered.buffer.first_ms + rules.max_age_ms);
+  IngestAnswer answer;
+  answer.kind = job.kind == IngestAnswer::Kind::replayed ? job.kind : IngestAnswer::Kind::buffered;
+  answer.run_id = job.events.run_id;
+  JsonWriter out(answer.body);
+  out.begin_object().key("runId").string(job.events.run_id).key("state").string(buffered.reopened ? "reopened" : "open");
+  if (buffered.revision > 1) out.key("revision").integer(buffered.revision);
+  out.key("accepted").integer(buffered.accepted).key("bufferedEvents").integer(buffered.buffer.events);
+  out.key("resolvesAt").string(format_time(due_ms)).end_object();
+  return answer;
+}
+
+// What was answered when the revision ended, whoever ended it.
+IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffered) const {
+  const auto run = steps_.store.find_revision(job.request.tenant, job.events.run_id, buffered.revision);
+  if (!run) return as_it_stands(job);
+  IngestAnswer answer;
+  answer.kind = IngestAnswer::Kind::replayed;
+  answer.run_id = run->run_id;
+  answer.body = ingest_answer(*run);
+  answer.failures_json = run->failures_json;
+  return answer;
+}
+
+IngestAnswer EventIngest::as_it_stands(const Job& job) const {
+  Error gone{Code::internal, "the run \"" + job.events.run_id + "\" was deleted while its events came in; send them again", {}, {}};
+  const auto head = steps_.store.run_head(job.request.tenant, job.events.run_id, std::nullopt);
+  if (!head) return refused(std::move(gone));
+  IngestAnswer answer;
+  if (head->json_bytes > kSmallAnswerBytes) {
+    auto lease = steps_.reads.take(job.request.tenant, head->json_bytes);
+    if (!lease) return refused(no_room_for_reply(head->json_bytes));
+    answer.lease = std::move(*lease);
+  }
+  const auto run = steps_.store.find_run(job.request.tenant, job.events.run_id);
+  if (!run) return refused(std::move(gone));
+  answer.kind = IngestAnswer::Kind::replayed;
+  answer.run_id = run->run_id;
+  answer.body = stored_run_json(steps_.store, job.request.tenant, *run);
+  answer.failures_json = run->state == model::RunState::open ? "[]" : run->failures_json;
+  return answer;
+}
+
+}  // namespace runwarden::ingest

@@ -1,0 +1,59 @@
+// Takes streamed events into the buffer of their run, durably, and ends the run when the request says so.
+//
+// take() is called from a pool thread; the answer comes once, from a pool thread or from the writer's. Requests for one run
+// keep the order in which they came.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/fair_budget.h"
+#include "base/work_pool.h"
+#include "ingest/ingest_answer.h"
+#include "ingest/redaction.h"
+#include "ingest/run_resolver.h"
+#include "ingest/turnstile.h"
+#include "intake/event_reader.h"
+#include "store/event_buffer.h"
+#include "store/run_store.h"
+#include "store/write_queue.h"
+
+namespace runwarden::ingest {
+
+class EventIngest {
+ public:
+  struct Steps {
+    store::RunStore& store;
+    store::EventBuffer& buffer;
+    store::WriteQueue& queue;
+    WorkPool& pool;
+    const Clock& clock;
+    Turnstile& turnstile;
+    RunResolver& resolver;
+    const Redaction& redaction;
+    FairBudget& reads;  // what answers that show a whole run may hold until clients have read them
+    intake::EventLimits limits;
+    std::uint32_t max_events = 10'000;  // of a revision
+    std::uint64_t max_open_runs = 1'000'000;
+  };
+
+  explicit EventIngest(Steps steps);
+
+  void take(std::size_t worker, IngestRequest request, IngestDone done);
+
+ private:
+  struct Job;
+  void enter(std::size_t worker, std::shared_ptr<Job> job);
+  std::optional<IngestAnswer> answered_before(const std::shared_ptr<Job>& job, std::size_t worker);
+  void buffer(const std::shared_ptr<Job>& job);
+  void answer(const std::shared_ptr<Job>& job, const store::Buffered& buffered);
+  void end(std::size_t worker, const std::shared_ptr<Job>& job, const store::Buffered& buffered);
+  IngestAnswer open_answer(const Job& job, const store::Buffered& buffered) const;
+  IngestAnswer as_ended(const Job& job, const store::Buffered& buffered) const;
+  IngestAnswer as_it_stands(const Job& job) const;
+
+  Steps steps_;
+};
+
+}  // namespace runwarden::ingest

@@ -1,0 +1,68 @@
+#include "ingest/explain.h"
+
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "base/json_text.h"
+#include "intake/run_reader.h"
+#include "ingest/answers.h"
+#include "ingest/explanation.h"
+
+namespace runwarden::ingest {
+namespace {
+
+constexpr int kMaxDepth = 1000;  // of what was bounded when it came in
+
+Result<RedactedRun> read(const ExplainRequest& request) {
+  const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max()};
+  auto run = intake::read_run(request.run.document, limits, request.run.run_id);
+  return run.ok() ? request.redaction.run(std::move(*run)) : Result<RedactedRun>(std::move(run.error()));
+}
+
+std::string answer(const model::RunRecord& record, const model::Run& run, const model::Verdict& verdict) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("runId").string(record.run_id).key("state").string(name(record.state));
+  if (record.state == model::RunState::resolved) out.key("resolution").string(name(record.resolution));
+  out.key("revision").integer(record.revision).key("failures").begin_array();
+  for (const model::Finding& finding : verdict.findings) out.raw(failure_json(finding, {}, record.run_id, record.revision, 0));
+  out.end_array().key("detectors").raw(detectors_json(verdict.reports));
+  out.key("explanation").raw(explanation_json(explanation_of(run, verdict))).end_object();
+  return text;
+}
+
+// Of a run that cannot be read: every detector in the state `error`.
+std::string unread(const model::RunRecord& record, const std::string& why, const std::string& tenant,
+                   const detect::DetectorSet& detectors) {
+  model::Verdict verdict;
+  for (const detect::DetectorInfo& detector : detectors.list(tenant)) {
+    const bool speaks = detector.enabled && detector.mode == model::DetectorMode::live;
+    if (speaks) verdict.reports.push_back({detector.key, model::DetectorStatus::error, why, {}, 0});
+  }
+  return answer(record, {}, verdict);
+}
+
+}  // namespace
+
+bool explain(ExplainRequest request, detect::DetectorSet& detectors, std::size_t worker, WorkPool& pool,
+             std::function<void(Result<std::string>)> done) {
+  auto redacted = read(request);
+  if (!redacted.ok()) {
+    const Error error = request.redaction.error(std::move(redacted.error()), request.run.document);
+    done(unread(request.run, error.detail, request.tenant, detectors));
+    return true;
+  }
+  redacted->sent.reset();
+  request.run.document.clear();
+  const auto run = std::make_shared<const RedactedRun>(std::move(*redacted));
+  const model::Digest content = request.run.content;
+  const auto judged = [run, record = std::move(request.run), done](std::size_t, detect::EvaluationResult evaluated) {
+    run->clean(evaluated.verdict);
+    done(answer(record, run->kept, evaluated.verdict));
+  };
+  const auto failed = [done] { done(Error{Code::internal, "the run could not be explained; ask again", {}, {}}); };
+  return detectors.evaluate({{run, &run->kept}, request.tenant, content, detect::Explain::yes}, worker, pool, {judged, failed});
+}
+
+}  // namespace runwarden::ingest

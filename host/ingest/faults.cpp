@@ -1,0 +1,60 @@
+#include "ingest/faults.h"
+
+#include <utility>
+
+#include "store/capacity.h"
+
+namespace runwarden::ingest {
+namespace {
+
+constexpr int kAwayRetryS = 5;  // a store that fails over is back within seconds
+
+}  // namespace
+
+Error run_conflict(std::string_view run_id) {
+  return {Code::conflict,
+          "runId \"" + std::string(run_id) + "\" is stored already, with other content; send the change as a run with a new runId",
+          {},
+          {}};
+}
+
+Error idempotency_conflict() {
+  return {Code::conflict, "this Idempotency-Key was used for a request with other content; use a new key for a new request", {}, {}};
+}
+
+Error no_room(std::string why) {
+  return {Code::unavailable, std::move(why), {}, {}, store::kStoreFullRetryS};
+}
+
+IngestAnswer not_stored(store::WriteResult result) {
+  using Outcome = store::WriteResult::Outcome;
+  switch (result.outcome) {
+    case Outcome::idempotency_conflict: return refused(idempotency_conflict());
+    case Outcome::unavailable: return refused(no_room(std::move(result.detail)));
+    case Outcome::away: return refused({Code::unavailable, std::move(result.detail), {}, {}, kAwayRetryS});
+    case Outcome::denied: return refused(std::move(*result.refusal));
+    case Outcome::in_doubt: {
+      IngestAnswer none;
+      none.kind = IngestAnswer::Kind::in_doubt;
+      return none;
+    }
+    case Outcome::stored:
+    case Outcome::replayed:
+    case Outcome::run_conflict: break;
+  }
+  return refused({Code::internal, "the request could not be taken in; send it again, and tell the operator if it stays so", {}, {}});
+}
+
+Error queue_full() {
+  return {Code::unavailable, "the queue to the store is full; nothing was stored, send it again in a moment", {}, {}};
+}
+
+Error no_room_for_reply(std::uint64_t bytes) {
+  return {Code::unavailable,
+          "answers that wait for their clients leave no room for this one of up to " + std::to_string(bytes) +
+              " bytes (limits.max_reply_bytes): read the answers you asked for, then send this again, or ask for less",
+          {},
+          {}};
+}
+
+}  // namespace runwarden::ingest

@@ -1,0 +1,105 @@
+#include "ingest/judge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json_text.h"
+#include "model/cluster.h"
+#include "model/record_ids.h"
+#include "ingest/answers.h"
+
+namespace runwarden::ingest {
+
+Judge::Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict)
+    : store_(store), pool_(pool), detectors_(std::move(detectors)), on_verdict_(std::move(on_verdict)) {}
+
+bool Judge::judge(RedactedRun run, const Judged& what, std::size_t worker, Then then) {
+  const auto shared = std::make_shared<RedactedRun>(std::move(run));
+  auto judged = [this, shared, what, done = std::move(then.done)](std::size_t other, detect::EvaluationResult evaluated) {
+    on_verdict_(evaluated.verdict);
+    shared->clean(evaluated.verdict);
+    model::Run& kept = shared->kept;
+    const std::int64_t executed_ms = kept.started_ms == model::kNoTime ? what.key.time_ms : kept.started_ms;
+    std::string run_id(kept.id);  // a view into what is moved next
+    model::RunOutline outline = model::outline_of(kept, what.outcome);
+    const bool in_use = evaluated.run_in_use && !shared->sent;
+    std::string document = in_use ? kept.document : std::move(kept.document);
+    store::RunWrite write = write_of(std::move(run_id), std::move(document), evaluated.verdict, what);
+    for (model::FailureRecord& failure : write.failures) failure.executed_ms = executed_ms;
+    write.run.policies_json = policies_json(what.tenant, executed_ms);
+    model::set_arrays(outline, write.run);
+    write.run.outline = std::move(outline);
+    done(other, std::move(write));
+  };
+  return detectors_()->evaluate({{shared, &shared->seen()}, what.tenant_name, what.content}, worker, pool_,
+                                {std::move(judged), std::move(then.failed)});
+}
+
+store::RunWrite Judge::keep_unread(std::string run_id, std::string document, const std::string& why, const Judged& what) {
+  model::Verdict verdict;
+  for (const detect::DetectorInfo& detector : detectors_()->list(what.tenant_name)) {
+    const bool speaks = detector.enabled && detector.mode == model::DetectorMode::live;
+    if (speaks) verdict.reports.push_back({detector.key, model::DetectorStatus::error, why, {}, 0});
+  }
+  store::RunWrite write = write_of(std::move(run_id), std::move(document), verdict, what);
+  write.run.policies_json = policies_json(what.tenant, what.key.time_ms);
+  write.run.outline = model::outline_of(write.run.document, what.outcome);
+  model::set_arrays(*write.run.outline, write.run);
+  return write;
+}
+
+store::RunWrite Judge::write_of(std::string run_id, std::string document, const model::Verdict& verdict, const Judged& what) {
+  store::RunWrite write;
+  write.tenant = what.tenant;
+  model::RunRecord& record = write.run;
+  record.key = what.key;
+  record.run_id = std::move(run_id);
+  record.revision = what.revision;
+  record.resolution = what.resolution;
+  record.source = what.source;
+  record.root_arrived = what.root_arrived;
+  record.resolved_ms = what.now_ms;
+  record.failures_json = "[";
+  for (const model::Finding& finding : verdict.findings) {
+    model::FailureRecord failure = failure_of(finding, record.run_id, what);
+    record.failures_json.append(record.failures_json.size() > 1 ? "," : "").append(failure.json);
+    record.max_score = std::max(record.max_score, finding.suspicion_score);
+    record.fired.push_back(finding.detector_key);
+    write.failures.push_back(std::move(failure));
+  }
+  for (const model::Finding& finding : verdict.shadow_findings) write.failures.push_back(failure_of(finding, record.run_id, what));
+  std::sort(record.fired.begin(), record.fired.end());
+  record.fired.erase(std::unique(record.fired.begin(), record.fired.end()), record.fired.end());
+  record.failures_json += ']';
+  record.detectors_json = detectors_json(verdict.reports);
+  record.document = std::move(document);
+  return write;
+}
+
+model::FailureRecord Judge::failure_of(const model::Finding& finding, std::string_view run_id, const Judged& what) {
+  model::FailureRecord failure;
+  failure.key = {what.now_ms, store_.next_seq()};
+  failure.id = model::make_failure_id(failure.key);
+  failure.detector_key = finding.detector_key;
+  failure.severity = finding.severity;
+  failure.score = finding.suspicion_score;
+  failure.fingerprint = finding.fingerprint;
+  failure.json = failure_json(finding, failure.id, run_id, what.revision, what.now_ms);
+  failure.shadow = finding.shadow;
+  failure.title = model::kept_title(finding.title);
+  if (finding.waste_usd) failure.waste_micro_usd = model::micro_usd(*finding.waste_usd);
+  return failure;
+}
+
+std::string Judge::policies_json(model::TenantId tenant, std::int64_t at_ms) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_array();
+  for (const model::PolicyRecord& policy : store_.policies_at(tenant, at_ms)) {
+    out.begin_object().key("policy").string(policy.policy).key("revision").string(policy.revision).end_object();
+  }
+  out.end_array();
+  return text;
+}
+
+}  // namespace runwarden::ingest

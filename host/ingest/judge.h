@@ -1,0 +1,62 @@
+// Judges a run and makes of it what is stored: ids given, policies stamped, JSON encoded. Any pool thread with its own worker number.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/work_pool.h"
+#include "detect/detector_set.h"
+#include "model/records.h"
+#include "model/run_outline.h"
+#include "ingest/redaction.h"
+#include "store/run_store.h"
+
+namespace runwarden::ingest {
+
+using Detectors = std::function<std::shared_ptr<detect::DetectorSet>()>;  // those in force now
+using OnVerdict = std::function<void(const model::Verdict&)>;             // for the metrics; any pool thread
+
+// Which run is judged, and as what it is stored.
+struct Judged {
+  model::TenantId tenant = 0;
+  std::string tenant_name;
+  model::RecordKey key;  // of the run: its receipt
+  std::uint32_t revision = 1;
+  model::Resolution resolution = model::Resolution::whole;
+  model::RunSource source = model::RunSource::client;
+  bool root_arrived = false;  // as of RunRecord
+  std::int64_t now_ms = 0;  // of detection
+  model::Digest content{};  // of the bytes of a run that came whole
+  model::OutcomeFrom outcome = model::OutcomeFrom::last_output;
+};
+
+class Judge {
+ public:
+  Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict);
+
+  // What comes of it goes to `then.done` once, on this thread or another of the pool. False: this thread has been abandoned and
+  // must return from its task (WorkPool::run_with_deadline).
+  struct Then {
+    std::function<void(std::size_t worker, store::RunWrite)> done;
+    std::function<void()> failed;  // judging threw on another thread than it began on, or `done` did
+  };
+  bool judge(RedactedRun run, const Judged& what, std::size_t worker, Then then);
+
+  // The same for a document that cannot be read as a run: kept as it is, every detector in the state `error`.
+  store::RunWrite keep_unread(std::string run_id, std::string document, const std::string& why, const Judged& what);
+
+ private:
+  store::RunWrite write_of(std::string run_id, std::string document, const model::Verdict& verdict, const Judged& what);
+  model::FailureRecord failure_of(const model::Finding& finding, std::string_view run_id, const Judged& what);
+  std::string policies_json(model::TenantId tenant, std::int64_t at_ms);
+
+  store::RunStore& store_;
+  WorkPool& pool_;
+  Detectors detectors_;
+  OnVerdict on_verdict_;
+};
+
+}  // namespace runwarden::ingest

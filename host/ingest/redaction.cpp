@@ -1,0 +1,109 @@
+#include "ingest/redaction.h"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "detect/fingerprint.h"
+#include "intake/run_reader.h"
+
+namespace runwarden::ingest {
+namespace {
+
+constexpr int kMaxDepth = 1000;  // of what was bounded when it came in
+
+Error unreadable(std::string_view what, const Error& why) {
+  return {Code::internal,
+          "the " + std::string(what) + " could not be read after its redaction; nothing of it was stored, tell the operator",
+          "redacted " + std::string(what) + ": " + why.detail,
+          {}};
+}
+
+}  // namespace
+
+RedactorRef make_redactor(const model::RedactSettings& settings) {
+  return settings.rules.empty() ? nullptr : std::make_shared<const redact::Redactor>(settings);
+}
+
+void RedactedRun::clean(model::Verdict& verdict) const {
+  if (!redactor || !redactor->clean(verdict, found)) return;
+  for (auto* findings : {&verdict.findings, &verdict.shadow_findings}) {
+    for (model::Finding& finding : *findings) {
+      finding.fingerprint = detect::fingerprint(finding.detector_key, finding.fingerprint_step, finding.fingerprint_parts);
+    }
+  }
+}
+
+Result<RedactedRun> Redaction::run(model::Run run) const {
+  RedactedRun redacted;
+  redacted.redactor = in_force_();
+  const auto without = document(redacted.redactor, model::DocumentKind::run, run.document, redacted.found);
+  if (!without) {
+    redacted.kept = std::move(run);
+    return redacted;
+  }
+  const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max()};
+  auto kept = intake::read_run(*without, limits, run.id);
+  if (!kept.ok()) return unreadable("run", kept.error());
+  redacted.kept = std::move(*kept);
+  if (redacted.redactor->detectors_see_before()) redacted.sent = std::move(run);
+  return redacted;
+}
+
+Status Redaction::change(intake::ChangeText& change) const {
+  redact::Redactions found;
+  const auto without = document(in_force_(), model::DocumentKind::change, change.document, found);
+  if (!without) return Nothing{};
+  auto kept = intake::read_change(*without, kMaxDepth);
+  if (!kept.ok()) return unreadable("change", kept.error());
+  change = std::move(*kept);
+  return Nothing{};
+}
+
+Status Redaction::policy(intake::PolicyText& policy) const {
+  redact::Redactions found;
+  const auto without = document(in_force_(), model::DocumentKind::policy, policy.document, found);
+  if (!without) return Nothing{};
+  auto kept = intake::read_policy(*without, kMaxDepth);
+  if (!kept.ok()) return unreadable("policy revision", kept.error());
+  policy = std::move(*kept);
+  return Nothing{};
+}
+
+void Redaction::events(intake::EventsRequest& request) const {
+  const RedactorRef redactor = in_force_();
+  if (!redactor) return;
+  std::vector<std::string*> jsons;
+  for (intake::Event& event : request.events) jsons.push_back(&event.json);
+  redact::Redactions found;
+  redactor->documents(model::DocumentKind::event, jsons, found);
+  if (on_redacted_) redactor->each_count(found, on_redacted_);
+}
+
+void Redaction::spans(std::span<std::string* const> jsons) const {
+  const RedactorRef redactor = in_force_();
+  if (!redactor) return;
+  redact::Redactions found;
+  redactor->documents(model::DocumentKind::span, jsons, found);
+  if (on_redacted_) redactor->each_count(found, on_redacted_);
+}
+
+Error Redaction::error(Error error, std::string_view request) const {
+  if (const RedactorRef redactor = in_force_()) redactor->clean(error, request);
+  return error;
+}
+
+std::string Redaction::text(std::string_view text) const {
+  const RedactorRef redactor = in_force_();
+  return redactor ? redactor->text(text) : std::string(text);
+}
+
+std::optional<std::string> Redaction::document(const RedactorRef& redactor, model::DocumentKind kind, std::string_view json,
+                                               redact::Redactions& found) const {
+  if (!redactor) return std::nullopt;
+  auto without = redactor->document(kind, json, found);
+  if (without && on_redacted_) redactor->each_count(found, on_redacted_);
+  return without;
+}
+
+}  // namespace runwarden::ingest

@@ -1,0 +1,209 @@
+#include "ingest/run_ingest.h"
+
+#include <utility>
+
+#include "base/digest.h"
+#include "intake/event_reader.h"
+#include "model/record_ids.h"
+#include "ingest/answers.h"
+#include "ingest/faults.h"
+#include "ingest/gate.h"
+
+namespace runwarden::ingest {
+namespace {
+
+IngestAnswer answer_of(IngestAnswer::Kind kind, const model::RunRecord& run) {
+  IngestAnswer answer;
+  answer.kind = kind;
+  answer.run_id = run.run_id;
+  answer.body = ingest_answer(run);
+  answer.failures_json = run.failures_json;
+  return answer;
+}
+
+IngestAnswer replayed(const model::RunRecord& run) {
+  return answer_of(IngestAnswer::Kind::replayed, run);
+}
+
+bool same_or_absent(model::Text known, model::Text text) {
+  return !model::present(known) || known == text;
+}
+
+// Whether the step of the whole run is the one that the events told of.
+bool is_step(const model::Step& told, const model::Step& whole) {
+  return told.kind == whole.kind && same_or_absent(told.name, whole.name) && same_or_absent(told.input, whole.input) &&
+         same_or_absent(told.output, whole.output) && same_or_absent(told.error_message, whole.error_message);
+}
+
+// How many of the steps that were told by events are missing in the whole run, whose steps have to come in the same order.
+std::size_t steps_missing(const model::Run& told, const model::Run& whole) {
+  std::size_t found = 0;
+  for (const model::Step& step : whole.steps) {
+    if (found < told.steps.size() && is_step(told.steps[found], step)) ++found;
+  }
+  return told.steps.size() - found;
+}
+
+}  // namespace
+
+// One request on its way. While it is inside, its names are taken; they are given back when the job goes, however it ends.
+struct RunIngest::Job {
+  explicit Job(Turnstile& turnstile) : gate(turnstile) {}
+
+  Gate gate;
+  IngestRequest request;
+  IngestDone done;
+  Judged what;
+  RedactedRun run;
+  model::Digest content{};
+  bool named_by_client = false;
+  std::optional<store::Claim> claim;  // the open run that this one ends
+  IngestAnswer answer;                // made before the commit, given after it
+  std::vector<Warning> warnings;
+
+  // Once; then others with its names may go on, whoever still holds the job.
+  void tell(IngestAnswer what_came_of_it) {
+    if (what_came_of_it.kind != IngestAnswer::Kind::refused) what_came_of_it.warnings = std::move(warnings);
+    done(std::move(what_came_of_it));
+    gate.leave();
+  }
+  void tell_failed() {
+    tell(refused({Code::internal, "the run could not be taken in; send it again, and tell the operator if it stays so", {}, {}}));
+  }
+};
+
+RunIngest::RunIngest(Steps steps) : steps_(std::move(steps)) {}
+
+void RunIngest::take(std::size_t worker, IngestRequest request, IngestDone done) {
+  const Place place = read(std::move(request), std::move(done));
+  if (place && line_up(place)) go_on(worker, place);
+}
+
+RunIngest::Place RunIngest::read(IngestRequest request, IngestDone done) {
+  auto job = std::make_shared<Job>(steps_.turnstile);
+  job->what.now_ms = steps_.clock.wall_ms();
+  job->what.key = {job->what.now_ms, steps_.store.next_seq()};
+  const std::string generated = model::make_run_id(job->what.key);
+  auto run = intake::read_run(request.body, {.max_json_depth = request.max_json_depth}, generated, &job->warnings);
+  if (!run.ok()) {
+    done(refused(steps_.redaction.error(std::move(run.error()), request.body)));
+    return nullptr;
+  }
+  auto redacted = steps_.redaction.run(std::move(*run));
+  if (!redacted.ok()) {
+    done(refused(std::move(redacted.error())));
+    return nullptr;
+  }
+  job->content = sha256(request.body);  // as it was sent: the same sent again is known though its secrets are not kept
+  job->what.content = job->content;
+  job->run = std::move(*redacted);
+  job->named_by_client = job->run.kept.id != generated;
+  job->request = std::move(request);
+  job->request.body = {};
+  job->done = std::move(done);
+  job->what.tenant = job->request.tenant;
+  job->what.tenant_name = job->request.tenant_name;
+  if (job->named_by_client) job->gate.add(run_name(job->request.tenant, job->run.kept.id));
+  if (job->request.idempotency) job->gate.add(key_name(job->request.tenant, to_hex(*job->request.idempotency)));
+  return job;
+}
+
+bool RunIngest::line_up(const Place& job) {
+  const auto wake = [this, job](std::size_t worker) {
+    try {
+      go_on(worker, job);
+    } catch (...) {  // nobody else can tell whoever waits
+      job->tell_failed();
+      throw;
+    }
+  };
+  return job->gate.enter([this, wake] { steps_.pool.post(wake); });
+}
+
+bool RunIngest::go_on(std::size_t worker, const Place& job) {
+  auto answer = answered_before(*job);
+  if (!answer) return judge(worker, job);
+  job->tell(std::move(*answer));
+  return true;
+}
+
+std::optional<IngestAnswer> RunIngest::answered_before(Job& job) {
+  if (job.request.idempotency) {
+    if (const auto before = steps_.store.find_replay(job.request.tenant, *job.request.idempotency)) {
+      return before->content == job.content ? replayed(before->run) : refused(idempotency_conflict());
+    }
+  }
+  if (job.named_by_client) {
+    if (const auto before = steps_.store.find_run(job.request.tenant, job.run.kept.id)) {
+      if (const auto same = revision_of(job, *before)) return replayed(*same);
+      return before->state == model::RunState::open && before->source == model::RunSource::client ? end_open_run(job, *before) : refused(run_conflict(job.run.kept.id));
+    }
+  }
+  return std::nullopt;
+}
+
+// The revision that came whole, with this very content: events may have opened later ones.
+std::optional<model::RunRecord> RunIngest::revision_of(const Job& job, const model::RunRecord& current) const {
+  const auto same = [&](const model::RunRecord& run) {
+    return run.state == model::RunState::resolved && run.resolution == model::Resolution::whole && run.content == job.content;
+  };
+  if (same(current)) return current;
+  for (std::uint32_t revision = current.revision - 1; revision > 0; --revision) {
+    auto former = steps_.store.find_revision(job.request.tenant, current.run_id, revision);
+    if (former && same(*former)) return former;
+  }
+  return std::nullopt;
+}
+
+// A whole run for a runId that is open from events wins if it has every step that the events told; then it ends the open run.
+std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRecord& open) {
+  const auto events = steps_.store.events(job.request.tenant, open.key);
+  const auto told = intake::read_run(intake::run_of_events(open.run_id, events), {.max_json_depth = job.request.max_json_depth}, {});
+  const std::size_t missing = told.ok() ? steps_missing(*told, job.run.kept) : 1;
+  if (missing > 0) {
+    return refused(
+        {Code::conflict,
+         "runId \"" + open.run_id + "\" is open from events, and " + std::to_string(missing) +
+             " of its steps are not in this run; send the missing steps, or end the run with \"final\": true on /v1/ingest/events",
+         {},
+         {}});
+  }
+  job.claim = steps_.buffer.claim_run(job.request.tenant, open.key, model::Resolution::whole, kLeaseMs);
+  if (!job.claim)
+    return refused(
+        {Code::conflict, "runId \"" + open.run_id + "\" is being resolved from its events just now; read it and try again", {}, {}});
+  job.what.key = job.claim->run;
+  job.what.revision = job.claim->revision;
+  return std::nullopt;
+}
+
+bool RunIngest::judge(std::size_t worker, const std::shared_ptr<Job>& job) {
+  const auto keep_it = [this, job](std::size_t, store::RunWrite write) { keep(job, std::move(write)); };
+  return steps_.judge.judge(std::move(job->run), job->what, worker, {keep_it, [job] { job->tell_failed(); }});
+}
+
+void RunIngest::keep(const std::shared_ptr<Job>& job, store::RunWrite write) {
+  write.run.content = job->content;
+  if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
+  write.claim = job->claim;
+  job->answer = answer_of(IngestAnswer::Kind::created, write.run);
+  const bool queued = steps_.queue.submit(
+      std::move(write),
+      [this, job](store::WriteResult result) {
+        using Outcome = store::WriteResult::Outcome;
+        switch (result.outcome) {
+          case Outcome::stored: return job->tell(std::move(job->answer));
+          case Outcome::replayed: return job->tell(replayed(*result.first));
+          case Outcome::run_conflict: return job->tell(refused(run_conflict(job->answer.run_id)));
+          default:
+            if (job->claim) steps_.buffer.release(*job->claim);
+            return job->tell(not_stored(std::move(result)));
+        }
+      },
+      job->request.permit);
+  if (queued) return;
+  if (job->claim) steps_.buffer.release(*job->claim);
+  job->tell(refused(queue_full()));
+}
+
+}  // namespace runwarden::ingest

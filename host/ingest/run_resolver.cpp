@@ -1,0 +1,132 @@
+#include "ingest/run_resolver.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "ingest/assemble.h"
+#include "ingest/faults.h"
+#include "ingest/ingest_answer.h"
+
+namespace runwarden::ingest {
+namespace {
+
+constexpr std::size_t kHand = 64;  // runs that poke() ends at a time
+constexpr std::int64_t kRenewEveryNs = kLeaseMs / 3 * 1'000'000;
+
+}  // namespace
+
+RunResolver::RunResolver(Steps steps, store::BufferRules rules) : steps_(std::move(steps)), rules_(rules) {}
+
+// Holds its claim until the outcome is known, or nobody is left to know it.
+struct RunResolver::Ending {
+  Ending(RunResolver& by, store::Claim of, Done then) : resolver(by), claim(std::move(of)), done(std::move(then)) { resolver.hold(claim); }
+  ~Ending() { resolver.let_go(claim); }
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+
+  RunResolver& resolver;
+  const store::Claim claim;
+  const Done done;
+};
+
+void RunResolver::hold(const store::Claim& claim) {
+  const std::lock_guard lock(mutex_);
+  if (held_.empty()) renewed_ns_ = steps_.clock.monotonic_ns();
+  held_.emplace(claim.token, claim);
+}
+
+void RunResolver::let_go(const store::Claim& claim) {
+  const std::lock_guard lock(mutex_);
+  held_.erase(claim.token);
+}
+
+// One that is lost is found out when its run is to be stored.
+void RunResolver::renew_held() {
+  std::vector<store::Claim> held;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t now_ns = steps_.clock.monotonic_ns();
+    if (held_.empty() || now_ns - renewed_ns_ < kRenewEveryNs) return;
+    renewed_ns_ = now_ns;
+    for (const auto& [token, claim] : held_) held.push_back(claim);
+  }
+  steps_.buffer.renew(held, kLeaseMs);
+}
+
+void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done done) {
+  const store::ClaimedRun claimed = steps_.buffer.fetch(claim);
+  Judged what;
+  what.tenant = claim.tenant;
+  what.tenant_name = steps_.tenant_name(claim.tenant);
+  what.key = claim.run;
+  what.revision = claim.revision;
+  what.resolution = claim.resolution;
+  what.source = claim.source;
+  what.root_arrived = claim.root_arrived;
+  what.now_ms = steps_.clock.wall_ms();
+  auto [text, outcome] =
+      assemble(claim.source, claim.run_id, claimed.events, claimed.whole ? std::string_view(claimed.whole->document) : std::string_view());
+  what.outcome = outcome;
+  auto run = intake::read_run(text, steps_.limits, {});
+  // Its events were redacted as they came; the rules may have become more since.
+  auto redacted = run.ok() ? steps_.redaction.run(std::move(*run)) : Result<RedactedRun>(std::move(run.error()));
+  const auto ending = std::make_shared<Ending>(*this, claim, std::move(done));
+  if (!redacted.ok()) {
+    steps_.on_fault("run \"" + claim.run_id + "\" is kept unjudged: " + redacted.error().detail);
+    return keep(ending, steps_.judge.keep_unread(claim.run_id, std::move(text), redacted.error().detail, what));
+  }
+  const auto keep_it = [this, ending](std::size_t, store::RunWrite write) { keep(ending, std::move(write)); };
+  const auto failed = [this, ending] {
+    give_up(*ending, {Code::internal, "the run \"" + ending->claim.run_id + "\" could not be ended; it is tried again", {}, {}});
+  };
+  steps_.judge.judge(std::move(*redacted), what, worker, {keep_it, failed});
+}
+
+void RunResolver::keep(const std::shared_ptr<Ending>& ending, store::RunWrite write) {
+  write.claim = ending->claim;
+  auto record = std::make_shared<model::RunRecord>(write.run);
+  const bool queued = steps_.queue.submit(std::move(write), [this, ending, record](const store::WriteResult& result) {
+    let_go(ending->claim);
+    if (result.outcome == store::WriteResult::Outcome::stored) return ending->done(std::move(*record));
+    give_up(*ending,
+            no_room(result.detail.empty() ? "the run \"" + ending->claim.run_id + "\" was ended by another request" : result.detail));
+  });
+  if (!queued) give_up(*ending, queue_full());
+}
+
+void RunResolver::give_up(const Ending& ending, Error why) {
+  let_go(ending.claim);
+  steps_.buffer.release(ending.claim);
+  ending.done(std::move(why));
+}
+
+void RunResolver::poke() {
+  renew_held();
+  std::size_t none = 0;
+  if (!in_hand_.compare_exchange_strong(none, kHand + 1)) return;  // the former hand is still being played
+  const auto claims = steps_.buffer.claim(rules_, kHand, kLeaseMs);
+  full_hand_ = claims.size() == kHand;
+  in_hand_ = claims.size() + 1;
+  for (const store::Claim& claim : claims) {
+    steps_.pool.post([this, claim](std::size_t worker) {
+      try {
+        resolve(worker, claim, [this](const Result<model::RunRecord>& result) {
+          if (!result.ok()) steps_.on_fault(result.error().detail);
+          end_one();
+        });
+      } catch (const std::exception& fault) {
+        steps_.on_fault("run \"" + claim.run_id + "\" could not be ended: " + fault.what());
+        end_one();
+      }
+    });
+  }
+  end_one();
+}
+
+void RunResolver::end_one() {
+  if (--in_hand_ > 0 || !full_hand_) return;
+  steps_.pool.post([this](std::size_t) { poke(); });
+}
+
+}  // namespace runwarden::ingest

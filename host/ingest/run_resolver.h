@@ -1,0 +1,70 @@
+// Ends open runs: puts the run together from its events, has it judged, and stores it with what was found in the transaction
+// that deletes its buffer.
+//
+// resolve() is called from a pool thread; `done` comes once, from a pool thread or from the writer's. poke() from any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/work_pool.h"
+#include "ingest/judge.h"
+#include "intake/run_reader.h"
+#include "store/event_buffer.h"
+#include "store/write_queue.h"
+
+namespace runwarden::ingest {
+
+class RunResolver {
+ public:
+  using TenantName = std::function<std::string(model::TenantId)>;
+  // The run as stored, or what kept it from being stored (then it stays open, and is tried again when the lease has ended).
+  using Done = std::function<void(Result<model::RunRecord>)>;
+
+  struct Steps {
+    store::EventBuffer& buffer;
+    store::WriteQueue& queue;
+    WorkPool& pool;
+    const Clock& clock;
+    Judge& judge;
+    const Redaction& redaction;
+    intake::RunLimits limits;
+    TenantName tenant_name;
+    std::function<void(const std::string&)> on_fault;  // for the log
+  };
+
+  RunResolver(Steps steps, store::BufferRules rules);
+
+  void resolve(std::size_t worker, const store::Claim& claim, Done done);
+
+  // Ends the runs that are due, some at a time, on the pool; goes on until none is. Keeps the claims of runs that take their time.
+  void poke();
+
+  store::BufferRules rules() const { return rules_; }
+
+ private:
+  struct Ending;  // a claim, and who waits for what becomes of it
+  void keep(const std::shared_ptr<Ending>& ending, store::RunWrite write);
+  void give_up(const Ending& ending, Error why);
+  void end_one();
+  void hold(const store::Claim& claim);
+  void let_go(const store::Claim& claim);
+  void renew_held();
+
+  Steps steps_;
+  store::BufferRules rules_;
+  std::atomic<std::size_t> in_hand_{0};  // claims taken by poke() and not done with
+  std::atomic<bool> full_hand_{false};   // the last poke() got as many as it asked for: there may be more
+  std::mutex mutex_;
+  std::map<std::uint64_t, store::Claim> held_;  // mutex_: of runs that are being ended, by token
+  std::int64_t renewed_ns_ = 0;                 // mutex_
+};
+
+}  // namespace runwarden::ingest

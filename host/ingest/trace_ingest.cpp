@@ -1,0 +1,163 @@
+#include "ingest/trace_ingest.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ingest/faults.h"
+
+namespace runwarden::ingest {
+namespace {
+
+using intake::otlp::SpanFacts;
+using Traces = std::map<std::string, std::vector<SpanFacts>>;
+
+constexpr int kRetryS = 2;              // exporters wait no longer than their own timeout, 10 s
+constexpr std::size_t kMostReasons = 5;  // that an answer gives
+constexpr std::size_t kShownName = 80;   // characters of a span's name
+
+// Sorts the spans of a request by trace; counts those that cannot be taken.
+class Collector final : public intake::otlp::SpanSink {
+ public:
+  Collector(const model::SpanMapping& mapping, std::size_t max_spans) : mapping_(mapping), max_spans_(max_spans) {}
+
+  void take(intake::otlp::Span& span, const intake::otlp::Origin& origin) override {
+    if (!span.fault.empty()) return reject("span \"" + span.name.substr(0, kShownName) + "\" " + span.fault);
+    if (accepted_ == max_spans_) {
+      return reject("the request holds more than " + std::to_string(max_spans_) + " spans; lower the exporter's batch size");
+    }
+    ++accepted_;
+    auto facts = intake::otlp::facts_of(span, origin, mapping_);
+    if (facts) traces_[facts->trace_id].push_back(std::move(*facts));
+  }
+
+  void restart() override {
+    traces_.clear();
+    reasons_.clear();
+    accepted_ = rejected_ = 0;
+  }
+
+  Traces& traces() { return traces_; }
+
+  TraceAnswer answer() const {
+    TraceAnswer answer;
+    answer.accepted = accepted_;
+    answer.rejected = rejected_;
+    for (const std::string& reason : reasons_) answer.message += (answer.message.empty() ? "" : "; ") + reason;
+    if (rejected_ > reasons_.size() && !reasons_.empty()) answer.message += "; and more";
+    return answer;
+  }
+
+ private:
+  void reject(std::string reason) {
+    ++rejected_;
+    const bool said = std::find(reasons_.begin(), reasons_.end(), reason) != reasons_.end();
+    if (!said && reasons_.size() < kMostReasons) reasons_.push_back(std::move(reason));
+  }
+
+  const model::SpanMapping& mapping_;
+  const std::size_t max_spans_;
+  Traces traces_;
+  std::vector<std::string> reasons_;
+  std::uint64_t accepted_ = 0;
+  std::uint64_t rejected_ = 0;
+};
+
+TraceAnswer refused_with(Error error) {
+  TraceAnswer answer;
+  answer.error = std::move(error);
+  return answer;
+}
+
+}  // namespace
+
+struct TraceIngest::Job {
+  Done done;
+  TraceAnswer answer;
+  model::TenantId tenant = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> traces;  // ids and number of spans, as in the write
+};
+
+void TraceIngest::take(IngestRequest request, intake::otlp::Encoding encoding, const Done& done) {
+  Collector collector(steps_.mapping, steps_.max_spans);
+  intake::otlp::DecodeLimits limits;
+  limits.max_value_depth = request.max_json_depth;
+  if (Status read = intake::otlp::decode(request.body, encoding, limits, collector); !read.ok()) {
+    return done(refused_with(steps_.redaction.error(std::move(read.error()), {})));
+  }
+  request.body = {};
+  auto job = std::make_shared<Job>();
+  job->done = done;
+  job->answer = collector.answer();
+  job->answer.message = steps_.redaction.text(job->answer.message);
+  job->tenant = request.tenant;
+  Traces& traces = collector.traces();
+  if (traces.empty()) return done(std::move(job->answer));
+  if (auto refusal = refuse_over_limit(request, traces)) return done(refused_with(std::move(*refusal)));
+  std::vector<std::string*> jsons;
+  for (auto& [id, spans] : traces) {
+    for (SpanFacts& span : spans) jsons.push_back(&span.json);
+  }
+  steps_.redaction.spans(jsons);
+  store::TracesWrite write;
+  write.tenant = request.tenant;
+  for (auto& [id, spans] : traces) {
+    job->traces.emplace_back(id, spans.size());
+    store::EventsWrite& trace = write.traces.emplace_back();
+    trace.tenant = request.tenant;
+    trace.key = {steps_.clock.wall_ms(), steps_.store.next_seq()};
+    trace.run_id = id;
+    trace.source = model::RunSource::otlp;
+    trace.max_events = steps_.max_events;
+    for (SpanFacts& span : spans) {
+      trace.has_root = trace.has_root || span.is_root;
+      trace.events.push_back({std::move(span.version), std::move(span.json), false, {}});
+    }
+  }
+  const bool queued = steps_.queue.submit(
+      std::move(write), [this, job](const store::WriteResult& result) { stored(job, result); }, request.permit);
+  if (!queued) done(refused_with(queue_full()));
+}
+
+// Runs that are open already go on; others are too many.
+std::optional<Error> TraceIngest::refuse_over_limit(const IngestRequest& request, const Traces& traces) {
+  if (steps_.buffer.open_runs().count + traces.size() <= steps_.max_open_runs) return std::nullopt;
+  const auto is_new = [&](const auto& trace) { return !steps_.store.run_head(request.tenant, trace.first, std::nullopt); };
+  const auto fresh = static_cast<std::uint64_t>(std::count_if(traces.begin(), traces.end(), is_new));
+  if (fresh == 0 || steps_.buffer.open_runs().count + fresh <= steps_.max_open_runs) return std::nullopt;
+  const std::string limit = "buffer.max_open_runs (" + std::to_string(steps_.max_open_runs) + ")";
+  return Error{Code::unavailable, limit + " runs are open; wait for some to end, or raise the limit", {}, {}, kRetryS};
+}
+
+// [writer]
+void TraceIngest::stored(const std::shared_ptr<Job>& job, const store::WriteResult& result) {
+  using Outcome = store::WriteResult::Outcome;
+  if (result.outcome != Outcome::stored) {
+    IngestAnswer none = not_stored(result);
+    TraceAnswer answer = refused_with(std::move(none.error));
+    answer.in_doubt = none.kind == IngestAnswer::Kind::in_doubt;
+    return job->done(std::move(answer));
+  }
+  TraceAnswer& answer = job->answer;
+  for (std::size_t i = 0; i < result.traces.size(); ++i) {
+    const store::WriteResult& of_trace = result.traces[i];
+    if (of_trace.outcome == Outcome::run_conflict) {
+      const auto& [id, spans] = job->traces[i];
+      answer.accepted -= std::min(answer.accepted, spans);
+      answer.rejected += spans;
+      answer.message += (answer.message.empty() ? "" : "; ") + ("the runId " + id + " of this trace belongs to a run that did not come from OpenTelemetry");
+    } else if (of_trace.buffered && of_trace.buffered->ends) {
+      end(job->tenant, *of_trace.buffered);
+    }
+  }
+  job->done(std::move(answer));
+}
+
+// Ends a revision that has as many spans as it may. Whoever fails at it leaves it to RunResolver::poke().
+void TraceIngest::end(model::TenantId tenant, const store::Buffered& buffered) {
+  steps_.pool.post([this, tenant, buffered](std::size_t worker) {
+    const auto claim = steps_.buffer.claim_run(tenant, buffered.run, *buffered.ends, kLeaseMs);
+    if (claim) steps_.resolver.resolve(worker, *claim, [this](const Result<model::RunRecord>&) { steps_.resolver.poke(); });
+  });
+}
+
+}  // namespace runwarden::ingest

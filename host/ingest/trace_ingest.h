@@ -1,0 +1,66 @@
+// Takes OTLP requests: keeps the spans of each trace, durably, as what their run is put together from when it is due.
+//
+// take() is called from a pool thread; the answer comes once, from a pool thread or from the writer's. A span that comes again changes
+// nothing, a later version of it takes its place, so requests may come twice and in any order.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/work_pool.h"
+#include "ingest/ingest_answer.h"
+#include "ingest/redaction.h"
+#include "ingest/run_resolver.h"
+#include "intake/otlp/decode.h"
+#include "intake/otlp/span_facts.h"
+#include "model/otlp_mapping.h"
+#include "store/store.h"
+#include "store/write_queue.h"
+
+namespace runwarden::ingest {
+
+struct TraceAnswer {
+  std::optional<Error> error;  // the request was refused: nothing of it is stored
+  bool in_doubt = false;       // there is no answer to give; the client's connection ends without one
+  std::uint64_t accepted = 0;  // spans
+  std::uint64_t rejected = 0;
+  std::string message;  // why spans were rejected; empty: none was
+};
+
+class TraceIngest {
+ public:
+  struct Steps {
+    store::RunStore& store;
+    store::EventBuffer& buffer;
+    store::WriteQueue& queue;
+    WorkPool& pool;
+    const Clock& clock;
+    RunResolver& resolver;
+    const Redaction& redaction;
+    const model::SpanMapping& mapping;
+    std::uint32_t max_events = 10'000;  // spans of a revision
+    std::uint64_t max_open_runs = 1'000'000;
+    std::size_t max_spans = 100'000;  // of a request
+  };
+  using Done = std::function<void(TraceAnswer)>;
+
+  explicit TraceIngest(Steps steps) : steps_(steps) {}
+
+  void take(IngestRequest request, intake::otlp::Encoding encoding, const Done& done);
+
+ private:
+  struct Job;
+  std::optional<Error> refuse_over_limit(const IngestRequest& request, const std::map<std::string, std::vector<intake::otlp::SpanFacts>>& traces);
+  void stored(const std::shared_ptr<Job>& job, const store::WriteResult& result);
+  void end(model::TenantId tenant, const store::Buffered& buffered);
+
+  Steps steps_;
+};
+
+}  // namespace runwarden::ingest

@@ -1,0 +1,49 @@
+// Takes what people decide about groups of failures into the store.
+//
+// take() is called from a pool thread; the answer comes once, from that thread or from the writer's.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "ingest/ingest_answer.h"
+#include "ingest/redaction.h"
+#include "model/cluster.h"
+#include "store/group_store.h"
+#include "store/run_store.h"
+#include "store/write_queue.h"
+
+namespace runwarden::ingest {
+
+constexpr std::size_t kMostNoteBytes = 4096;
+
+// What a body asks for: {"action", "note", "fixedBy", "until"}. validation_failed lists every fault.
+Result<model::TriageEntry> read_triage(std::string_view body, int max_json_depth, std::int64_t now_ms);
+
+class TriageIngest {
+ public:
+  struct Steps {
+    store::RunStore& store;
+    store::GroupStore& groups;
+    store::WriteQueue& queue;
+    const Clock& clock;
+    const Redaction& redaction;
+  };
+  // Nothing: the outcome is in doubt, so there is no answer to give; the client's connection ends without one.
+  using Done = std::function<void(std::optional<Result<model::Cluster>> cluster)>;
+
+  explicit TriageIngest(Steps steps) : steps_(steps) {}
+
+  void take(IngestRequest request, const std::string& cluster_id, Done done);
+
+ private:
+  // When the change that fixed it was; nothing where there is no such change.
+  std::optional<std::int64_t> time_of_change(model::TenantId tenant, const std::string& change_id);
+  Status redact(std::string& note) const;
+
+  Steps steps_;
+};
+
+}  // namespace runwarden::ingest

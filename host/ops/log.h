@@ -1,0 +1,53 @@
+// The service's log: one line per event, JSON or plain text, on standard error. Never contains a key or a body.
+//
+// Any thread; never waits for the reader of the log. Writes lines of level info and below at the next wake() or when many are buffered,
+// warnings and errors at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace spdlog {
+class logger;
+}
+
+namespace runwarden::ops {
+
+class LineWriter;
+
+enum class LogLevel : std::uint8_t { debug, info, warn, error };
+enum class LogFormat : std::uint8_t { json, text };
+
+struct LogField {
+  std::string_view name;
+  std::variant<std::string_view, std::int64_t, bool> value;
+};
+
+class Log {
+ public:
+  Log(LogLevel level, LogFormat format);
+  ~Log();
+
+  // Sets a function that redacts each text except request ids, by which lines are found. Call before other threads log.
+  void redact_with(std::function<std::string(std::string_view)> redact) { redact_ = std::move(redact); }
+
+  void write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
+  void wake();
+  // Waits until all lines are written, for at most one second. Call before the process ends.
+  void flush();
+  std::uint64_t dropped_lines() const;  // dropped because nobody read the log
+
+ private:
+  LogFormat format_;
+  std::function<std::string(std::string_view)> redact_;
+  std::shared_ptr<LineWriter> lines_;
+  std::shared_ptr<spdlog::logger> logger_;
+};
+
+}  // namespace runwarden::ops

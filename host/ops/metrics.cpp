@@ -1,0 +1,249 @@
+#include "ops/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <map>
+#include <mutex>
+
+namespace runwarden::ops {
+namespace {
+
+using prometheus::Counter;
+using prometheus::Gauge;
+using prometheus::Histogram;
+
+template <class Metric>
+using Family = prometheus::Family<Metric>;
+
+Family<Counter>& counter(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+
+Gauge& gauge(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
+}
+
+const Histogram::BucketBoundaries kSeconds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
+const Histogram::BucketBoundaries kDetectorSeconds{0.000001, 0.000005, 0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.25, 1};
+const Histogram::BucketBoundaries kBatch{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
+
+void raise_to(Counter& counter, std::uint64_t value) {
+  const double more = static_cast<double>(value) - counter.Value();
+  if (more > 0) counter.Increment(more);
+}
+
+}  // namespace
+
+struct Metrics::Families {
+  prometheus::Registry registry;
+  Family<Counter>& requests = counter(registry, "runwarden_http_requests_total", "Requests answered, by route and status code");
+  Family<Histogram>& request_seconds = prometheus::BuildHistogram()
+                                           .Name("runwarden_http_request_duration_seconds")
+                                           .Help("From a request's first byte to its answer's last, by route")
+                                           .Register(registry);
+  Counter& request_bytes = counter(registry, "runwarden_http_request_bytes_total", "Body bytes received, as on the wire").Add({});
+  Counter& answer_bytes = counter(registry, "runwarden_http_response_bytes_total", "Bytes answered").Add({});
+  Counter& accepted = counter(registry, "runwarden_http_connections_accepted_total", "Connections accepted").Add({});
+  Counter& pauses =
+      counter(registry, "runwarden_http_accept_pauses_total", "Times accepting paused: connection cap or no file descriptors").Add({});
+  Counter& framing = counter(registry, "runwarden_http_framing_errors_total", "Requests that were not valid HTTP").Add({});
+  Counter& timeouts = counter(registry, "runwarden_http_timeouts_total",
+                              "Connections ended because a head, a body or the reading of an answer took too long")
+                          .Add({});
+  Counter& dropped = counter(registry, "runwarden_http_answers_dropped_total", "Answers whose client was gone").Add({});
+  Counter& log_dropped = counter(registry, "runwarden_log_lines_dropped_total", "Log lines lost because nobody read them").Add({});
+  Gauge& connections = gauge(registry, "runwarden_http_connections", "Open connections");
+  Gauge& in_flight = gauge(registry, "runwarden_requests_in_flight", "Requests between body and answer");
+  Gauge& in_flight_bytes = gauge(registry, "runwarden_requests_in_flight_bytes", "Body bytes of the requests in flight");
+  Family<Gauge>& reply_bytes =
+      prometheus::BuildGauge()
+          .Name("runwarden_reply_bytes")
+          .Help("Bytes of answers in preparation or waiting for their clients, by share: reads, ingest, open (without a key)")
+          .Register(registry);
+  Family<Gauge>& reply_bytes_max = prometheus::BuildGauge()
+                                       .Name("runwarden_reply_bytes_max")
+                                       .Help("The most bytes of answers a share may hold; reads: limits.max_reply_bytes")
+                                       .Register(registry);
+  Family<Counter>& replies_refused =
+      counter(registry, "runwarden_replies_refused_total", "Requests answered 503 because their answers had no room in their share");
+  Gauge& batch_results = gauge(registry, "runwarden_batch_result_bytes", "Bytes of results of NDJSON batches that are not answered yet");
+  Gauge& queue_depth = gauge(registry, "runwarden_commit_queue_records", "Records waiting for the writer");
+  Gauge& queue_bytes = gauge(registry, "runwarden_commit_queue_bytes", "Bytes waiting for the writer");
+  Histogram& commit_seconds = prometheus::BuildHistogram()
+                                  .Name("runwarden_commit_duration_seconds")
+                                  .Help("Time of a commit, flush included")
+                                  .Register(registry)
+                                  .Add({}, kSeconds);
+  Histogram& commit_records =
+      prometheus::BuildHistogram().Name("runwarden_commit_records").Help("Records in a commit").Register(registry).Add({}, kBatch);
+  Gauge& store_used = gauge(registry, "runwarden_store_used_bytes", "Pages of the store that hold records");
+  Gauge& store_map = gauge(registry, "runwarden_store_map_bytes", "The most the store may grow to (store.map_size)");
+  Gauge& store_file = gauge(registry, "runwarden_store_file_bytes", "Size of the store's file");
+  Gauge& store_refusing = gauge(registry, "runwarden_store_refusing", "1 while runs are refused because the store is full");
+  Gauge& open_runs = gauge(registry, "runwarden_open_runs", "Runs that are open from events");
+  Gauge& oldest_open_run = gauge(registry, "runwarden_oldest_open_run_age_seconds", "Time since the oldest open run's first event");
+  Gauge& retention_lag =
+      gauge(registry, "runwarden_retention_lag_seconds", "Time since retention last caught up; 0 if nothing is left to delete");
+  Gauge& clock_in_doubt = gauge(registry, "runwarden_clock_in_doubt",
+                                "1 while nothing is deleted because the machine's clock jumped and nobody has confirmed it");
+  Gauge& abandoned_calls =
+      gauge(registry, "runwarden_detector_abandoned_calls", "Detector calls abandoned after their deadline that have not returned");
+  Gauge& crash_marks =
+      gauge(registry, "runwarden_detector_crash_marks", "Runs on which a detector crashed the process; they are judged without it");
+  Family<Counter>& reloads = counter(registry, "runwarden_reloads_total", "Configuration reloads (SIGHUP), by result");
+  Counter& reloads_done = reloads.Add({{"result", "done"}});
+  Counter& reloads_refused = reloads.Add({{"result", "refused"}});
+  Family<Counter>& spans = counter(registry, "runwarden_otlp_spans_total", "Spans received, by result");
+  Counter& spans_accepted = spans.Add({{"result", "accepted"}});
+  Counter& spans_rejected = spans.Add({{"result", "rejected"}});
+  Counter& unreadable = counter(registry, "runwarden_store_unreadable_records_total",
+                                "Times a list skipped a record that cannot be read; the log names it, runwarden verify finds it")
+                            .Add({});
+  Family<Counter>& detector_runs =
+      counter(registry, "runwarden_detector_runs_total", "Runs evaluated by a detector, by key and status; mode=\"shadow\": shadow mode");
+  Family<Counter>& detector_failures =
+      counter(registry, "runwarden_detector_failures_total", "Failures found, by detector key; mode=\"shadow\": shadow mode");
+  Family<Counter>& detector_suppressed =
+      counter(registry, "runwarden_detector_suppressed_total", "Findings suppressed by a precision rule, by key and rule");
+  Family<Histogram>& detector_seconds = prometheus::BuildHistogram()
+                                            .Name("runwarden_detector_duration_seconds")
+                                            .Help("Time a detector took for a run, by key")
+                                            .Register(registry);
+
+  Family<Counter>& redactions = counter(registry, "runwarden_redactions_total", "Values redacted from client data, by rule");
+
+  struct OfRoute {
+    std::map<int, Counter*> by_status;
+    Histogram* seconds = nullptr;
+  };
+  struct OfDetector {
+    std::map<model::DetectorStatus, Counter*> by_status;
+    Histogram* seconds = nullptr;
+  };
+
+  // Adding a metric hashes its labels under a lock, so the metrics are cached here by a short key.
+  std::mutex mutex;
+  std::map<std::string, OfRoute, std::less<>> routes;
+  std::map<std::string, OfDetector, std::less<>> detectors, shadow_detectors;
+  std::map<std::string, Counter*, std::less<>> redacted;
+
+  void count(std::map<std::string, OfDetector, std::less<>>& counted, const std::vector<model::DetectorReport>& reports,
+             const prometheus::Labels& mode);
+};
+
+// With the mutex held. `mode`: the label of shadow detectors.
+void Metrics::Families::count(std::map<std::string, OfDetector, std::less<>>& counted, const std::vector<model::DetectorReport>& reports,
+                              const prometheus::Labels& mode) {
+  for (const model::DetectorReport& report : reports) {
+    const auto labels = [&](const char* name, const std::string& value) {
+      prometheus::Labels all = mode;
+      all.emplace("detector", report.key);
+      if (name != nullptr) all.emplace(name, value);
+      return all;
+    };
+    auto& known = counted[report.key];
+    if (known.seconds == nullptr) known.seconds = &detector_seconds.Add(labels(nullptr, {}), kDetectorSeconds);
+    Counter*& runs = known.by_status[report.status];
+    if (runs == nullptr) runs = &detector_runs.Add(labels("status", model::name(report.status)));
+    runs->Increment();
+    known.seconds->Observe(static_cast<double>(report.elapsed_ns) / 1e9);
+    for (const model::Suppression& one : report.suppressed) detector_suppressed.Add(labels("rule", one.rule)).Increment();
+  }
+}
+
+Metrics::Metrics() : families_(std::make_unique<Families>()) {}
+Metrics::~Metrics() = default;
+
+void Metrics::request(std::string_view route, int status, double seconds, std::uint64_t request_bytes, std::uint64_t answer_bytes) {
+  families_->request_bytes.Increment(static_cast<double>(request_bytes));
+  families_->answer_bytes.Increment(static_cast<double>(answer_bytes));
+  const std::lock_guard lock(families_->mutex);
+  auto known = families_->routes.find(route);
+  if (known == families_->routes.end()) {
+    const std::string name(route);
+    known = families_->routes.emplace(name, Families::OfRoute{{}, &families_->request_seconds.Add({{"route", name}}, kSeconds)}).first;
+  }
+  Counter*& count = known->second.by_status[status];
+  if (count == nullptr) count = &families_->requests.Add({{"route", known->first}, {"code", std::to_string(status)}});
+  count->Increment();
+  known->second.seconds->Observe(seconds);
+}
+
+void Metrics::verdict(const model::Verdict& verdict) {
+  const std::lock_guard lock(families_->mutex);
+  families_->count(families_->detectors, verdict.reports, {});
+  families_->count(families_->shadow_detectors, verdict.shadow_reports, {{"mode", "shadow"}});
+  for (const auto* findings : {&verdict.findings, &verdict.shadow_findings}) {
+    for (const model::Finding& finding : *findings) {
+      prometheus::Labels labels{{"detector", finding.detector_key}};
+      if (finding.shadow) labels.emplace("mode", "shadow");
+      families_->detector_failures.Add(labels).Increment();
+    }
+  }
+}
+
+void Metrics::commit(std::size_t records, double seconds) {
+  families_->commit_records.Observe(static_cast<double>(records));
+  families_->commit_seconds.Observe(seconds);
+}
+
+void Metrics::reload(Reload result) {
+  (result == Reload::done ? families_->reloads_done : families_->reloads_refused).Increment();
+}
+
+void Metrics::redacted(std::string_view rule, std::uint64_t values) {
+  const std::lock_guard lock(families_->mutex);
+  auto known = families_->redacted.find(rule);
+  if (known == families_->redacted.end()) {
+    const std::string name(rule);
+    known = families_->redacted.emplace(name, &families_->redactions.Add({{"rule", name}})).first;
+  }
+  known->second->Increment(static_cast<double>(values));
+}
+
+void Metrics::spans(std::uint64_t accepted, std::uint64_t rejected) {
+  families_->spans_accepted.Increment(static_cast<double>(accepted));
+  families_->spans_rejected.Increment(static_cast<double>(rejected));
+}
+
+void Metrics::unreadable_record() {
+  families_->unreadable.Increment();
+}
+
+std::string Metrics::page(const Gauges& gauges) {
+  Families& all = *families_;
+  all.connections.Set(static_cast<double>(gauges.connections));
+  raise_to(all.accepted, gauges.connections_accepted);
+  raise_to(all.pauses, gauges.accept_pauses);
+  raise_to(all.framing, gauges.framing_errors);
+  raise_to(all.timeouts, gauges.timeouts);
+  raise_to(all.dropped, gauges.answers_dropped);
+  raise_to(all.log_dropped, gauges.log_lines_dropped);
+  all.in_flight.Set(static_cast<double>(gauges.requests_in_flight));
+  all.in_flight_bytes.Set(static_cast<double>(gauges.request_bytes_in_flight));
+  for (const auto& [share, state] : gauges.replies) {
+    all.reply_bytes.Add({{"share", share}}).Set(static_cast<double>(state.bytes));
+    all.reply_bytes_max.Add({{"share", share}}).Set(static_cast<double>(state.max_bytes));
+    raise_to(all.replies_refused.Add({{"share", share}}), state.refused);
+  }
+  all.batch_results.Set(static_cast<double>(gauges.batch_result_bytes));
+  all.queue_depth.Set(static_cast<double>(gauges.queue_depth));
+  all.queue_bytes.Set(static_cast<double>(gauges.queue_bytes));
+  all.store_used.Set(static_cast<double>(gauges.store_used_bytes));
+  all.store_map.Set(static_cast<double>(gauges.store_map_bytes));
+  all.store_file.Set(static_cast<double>(gauges.store_file_bytes));
+  all.store_refusing.Set(gauges.store_refusing ? 1 : 0);
+  all.open_runs.Set(static_cast<double>(gauges.open_runs));
+  all.oldest_open_run.Set(static_cast<double>(gauges.oldest_open_run_ms) / 1e3);
+  all.abandoned_calls.Set(static_cast<double>(gauges.abandoned_calls));
+  all.crash_marks.Set(static_cast<double>(gauges.crash_marks));
+  all.clock_in_doubt.Set(gauges.clock_in_doubt ? 1 : 0);
+  all.retention_lag.Set(static_cast<double>(gauges.retention_lag_ms) / 1e3);
+  return prometheus::TextSerializer().Serialize(all.registry.Collect());
+}
+
+}  // namespace runwarden::ops

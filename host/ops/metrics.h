@@ -1,0 +1,72 @@
+// Prometheus metrics: counters and histograms updated by events, gauges set when the page is requested. Names and units follow the
+// Prometheus conventions (base units, _total on counters). Any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/fair_budget.h"
+#include "model/verdict.h"
+
+namespace runwarden::ops {
+
+// The state of the service at one moment.
+struct Gauges {
+  std::uint64_t connections = 0;
+  std::uint64_t connections_accepted = 0;
+  std::uint64_t accept_pauses = 0;
+  std::uint64_t framing_errors = 0;
+  std::uint64_t timeouts = 0;
+  std::uint64_t answers_dropped = 0;
+  std::uint64_t log_lines_dropped = 0;
+  std::uint64_t requests_in_flight = 0;
+  std::uint64_t request_bytes_in_flight = 0;
+  std::vector<std::pair<std::string, FairBudget::State>> replies;  // by share
+  std::uint64_t batch_result_bytes = 0;
+  std::uint64_t queue_depth = 0;
+  std::uint64_t queue_bytes = 0;
+  std::uint64_t store_used_bytes = 0;
+  std::uint64_t store_map_bytes = 0;
+  std::uint64_t store_file_bytes = 0;
+  bool store_refusing = false;
+  std::uint64_t open_runs = 0;
+  std::uint64_t abandoned_calls = 0;
+  std::uint64_t crash_marks = 0;
+  std::int64_t oldest_open_run_ms = 0;
+  bool clock_in_doubt = false;
+  std::int64_t retention_lag_ms = 0;  // since the last time that nothing was left to delete; 0 if nothing is
+};
+
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  void request(std::string_view route, int status, double seconds, std::uint64_t request_bytes, std::uint64_t answer_bytes);
+  void verdict(const model::Verdict& verdict);
+  void commit(std::size_t records, double seconds);
+  enum class Reload : std::uint8_t { done, refused };
+  void reload(Reload result);
+  void redacted(std::string_view rule, std::uint64_t values);
+
+  // Of OTLP requests.
+  void spans(std::uint64_t accepted, std::uint64_t rejected);
+
+  // A list skipped a record that could not be read.
+  void unreadable_record();
+
+  // The text exposition format, version 0.0.4.
+  std::string page(const Gauges& gauges);
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace runwarden::ops

@@ -1,0 +1,37 @@
+#include "ops/space_monitor.h"
+
+#include <string>
+
+namespace runwarden::ops {
+namespace {
+
+constexpr std::int64_t kLookEveryNs = 1'000'000'000;
+constexpr int kChecksWithRoom = 2;  // a store at its limit may accept a small record between two refused ones
+
+}  // namespace
+
+void SpaceMonitor::tick() {
+  const std::int64_t now_ns = clock_.monotonic_ns();
+  if (checked_ns_ && now_ns - *checked_ns_ < kLookEveryNs) return;
+  checked_ns_ = now_ns;
+  try {
+    check(store_.room());
+  } catch (const store::StoreError&) {
+    // The store cannot be read now; the next check decides.
+  }
+}
+
+void SpaceMonitor::check(const store::Room& room) {
+  if (room.refusing) {
+    checks_with_room_ = 0;
+    if (full_) return;
+    full_ = true;
+    return log_(LogLevel::error, "store_full", room.reason + ". Until then runs are answered with 503; reads and deletion continue");
+  }
+  if (!full_ || ++checks_with_room_ < kChecksWithRoom) return;
+  full_ = false;
+  const std::string limit = room.limit_bytes ? " of " + std::to_string(*room.limit_bytes >> 10) : std::string();
+  log_(LogLevel::info, "store_has_room", "runs are accepted again: " + std::to_string(room.used_bytes >> 10) + limit + " KiB are in use");
+}
+
+}  // namespace runwarden::ops

@@ -1,0 +1,36 @@
+// Logs once when the store becomes full and once when it has room again.
+//
+// tick() from one thread, at any rate; it checks at most once a second.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "ops/log.h"
+#include "store/capacity.h"
+
+namespace runwarden::ops {
+
+class SpaceMonitor {
+ public:
+  using LogFunction = std::function<void(LogLevel, std::string_view event, std::string_view text)>;
+
+  SpaceMonitor(store::Capacity& store, const Clock& clock, LogFunction log) : store_(store), clock_(clock), log_(std::move(log)) {}
+
+  void tick();
+
+ private:
+  void check(const store::Room& room);
+
+  store::Capacity& store_;
+  const Clock& clock_;
+  LogFunction log_;
+  std::optional<std::int64_t> checked_ns_;
+  bool full_ = false;
+  int checks_with_room_ = 0;  // consecutive checks with room since it was full
+};
+
+}  // namespace runwarden::ops

@@ -1,0 +1,38 @@
+#include "ops/watchdog.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace runwarden::ops {
+namespace {
+
+constexpr std::int64_t kMinMs = 1000;  // idle threads take up to 250 ms per loop
+
+}  // namespace
+
+Watchdog::Watchdog(const ServiceManager& manager, std::int64_t watchdog_ms, StallCheck check, Listener listener)
+    : manager_(manager),
+      within_ms_(std::max(watchdog_ms / 2, kMinMs)),
+      listener_(std::move(listener)),
+      stall_check_(std::move(check)),
+      ticker_("watchdog", std::max<std::int64_t>(watchdog_ms / 4, 1), [this] { look(); }) {}
+
+void Watchdog::set_check(StallCheck check) {
+  const std::lock_guard lock(mutex_);
+  stall_check_ = std::move(check);
+}
+
+void Watchdog::look() {
+  const std::lock_guard lock(mutex_);
+  const std::string what = stall_check_(within_ms_);
+  if (what.empty()) {
+    manager_.alive();
+    if (std::exchange(stalled_, false)) listener_.on_recovered();
+    return;
+  }
+  if (std::exchange(stalled_, true)) return;
+  listener_.on_stalled(what + " has made no progress for " + std::to_string(within_ms_) +
+                       " ms: watchdog notifications stop, and the service manager restarts the process (WatchdogSec=) unless it recovers");
+}
+
+}  // namespace runwarden::ops

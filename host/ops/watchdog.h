@@ -1,0 +1,44 @@
+// Notifies the service manager that the process is alive while it makes progress. Otherwise it sends nothing and the manager restarts the
+// process. Reports each stall once.
+//
+// Created and destroyed on the main thread; checks on its own thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "ops/service_manager.h"
+#include "ops/ticker.h"
+
+namespace runwarden::ops {
+
+class Watchdog {
+ public:
+  // Names a thread without progress for `within_ms`; empty if all make progress. Must not block.
+  using StallCheck = std::function<std::string(std::int64_t within_ms)>;
+  struct Listener {
+    std::function<void(const std::string& why)> on_stalled;
+    std::function<void()> on_recovered;
+  };
+
+  // Checks four times per `watchdog_ms` for progress within half of it, but at least one second.
+  Watchdog(const ServiceManager& manager, std::int64_t watchdog_ms, StallCheck check, Listener listener);
+
+  // Replaces the check. The previous one is not running when this returns.
+  void set_check(StallCheck check);
+
+ private:
+  void look();
+
+  const ServiceManager& manager_;
+  const std::int64_t within_ms_;
+  const Listener listener_;
+  std::mutex mutex_;  // guards the members below
+  StallCheck stall_check_;
+  bool stalled_ = false;
+  Ticker ticker_;  // last, because its thread uses the others
+};
+
+}  // namespace runwarden::ops

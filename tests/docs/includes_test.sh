@@ -1,0 +1,32 @@
+#!/bin/sh
+# usage: includes_test.sh SOURCE - check_includes.py finds nothing wrong with this tree, and finds each fault that is put into a small one.
+set -eu
+source=$1
+here=$(cd "$(dirname "$0")" && pwd)
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+fail() { echo "FAILED: $*"; cat "$place/said"; exit 1; }
+
+"$here/check_includes.py" "$source" >"$place/said" || fail "faults in the includes"
+
+fresh() {
+  rm -rf "$place/tree"
+  mkdir -p "$place/tree/host/base" "$place/tree/host/store/lmdb"
+  echo '// nothing' >"$place/tree/host/base/a.h"
+  echo '#include "base/a.h"' >"$place/tree/host/store/b.h"
+  printf '#include <vector>\n#include "store/b.h"\n#include "store/lmdb/c.h"\n' >"$place/tree/host/store/lmdb/c.cpp"
+  echo '// nothing' >"$place/tree/host/store/lmdb/c.h"
+  printf '| `host/base` | | values |\n| `host/store` | base | the interface |\n| `host/store/lmdb` | store | the engine |\n' >"$place/tree/CONTRIBUTING.md"
+}
+found() {
+  ! "$here/check_includes.py" "$place/tree" >"$place/said" || fail "nothing is found where it should say: $1"
+  [ "$(cat "$place/said")" = "$1" ] || fail "expected: $1"
+}
+fresh; "$here/check_includes.py" "$place/tree" >"$place/said" || fail "faults in a tree without any"
+fresh; echo '#include "base/a.h"' >>"$place/tree/host/store/lmdb/c.h"
+found 'host/store/lmdb/c.h includes host/base, which CONTRIBUTING.md does not list for host/store/lmdb'
+fresh; : >"$place/tree/host/store/b.h"; found 'CONTRIBUTING.md lists host/base for host/store, which does not include it'
+fresh; mkdir "$place/tree/host/new"; : >"$place/tree/host/new/d.h"; found 'host/new has no row in CONTRIBUTING.md'
+fresh; rm -r "$place/tree/host/store/lmdb"; found 'CONTRIBUTING.md lists host/store/lmdb, which holds no source'
+fresh; echo '#include "store/b.h"' >>"$place/tree/host/base/a.h"; sed -i 's/`host\/base` | |/`host\/base` | store |/' "$place/tree/CONTRIBUTING.md"
+found 'a circle: host/base -> host/store -> host/base'

@@ -1,0 +1,130 @@
+#include "ingest/run_resolver.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "ingest/ingest_answer.h"
+#include "store/open_store.h"
+#include "support/commit_together.h"
+#include "support/fake_clock.h"
+#include "support/temp_folder.h"
+
+namespace runwarden::ingest {
+namespace {
+
+using Outcome = store::WriteResult::Outcome;
+
+// Keeps the write of a run that is ended until the test lets it go on, or refuses it.
+class HeldQueue final : public store::WriteQueue {
+ public:
+  explicit HeldQueue(store::WriteQueue& real) : real_(real) {}
+
+  bool submit(store::Write write, Done done, Permit /*permit*/ = nullptr) override {
+    write_ = std::move(write);
+    done_ = std::move(done);
+    came_.set_value();
+    return true;
+  }
+  void run_between(Job job) override { real_.run_between(std::move(job)); }
+  void drain() override { real_.drain(); }
+  Waiting waiting() const override { return real_.waiting(); }
+  bool moves(std::int64_t within_ms) const override { return real_.moves(within_ms); }
+
+  void wait() { came_.get_future().wait(); }
+  void let_through() { real_.submit(std::move(*write_), std::move(done_)); }
+  void refuse() {
+    store::WriteResult full;
+    full.outcome = Outcome::unavailable;
+    full.detail = "the disk is full";
+    done_(std::move(full));
+  }
+
+ private:
+  store::WriteQueue& real_;
+  std::promise<void> came_;
+  std::optional<store::Write> write_;
+  Done done_;
+};
+
+class RunResolverTest : public ::testing::Test {
+ protected:
+  static constexpr model::TenantId kAcme = 1;
+
+  void TearDown() override { pool_.finish(WorkPool::kNoTimeoutMs); }
+
+  std::unique_ptr<store::Store> open() {
+    store::StoreSettings settings;
+    settings.state_dir = folder_.path() / "store";
+    settings.max_bytes = std::uint64_t{64} << 20;
+    auto opened = store::open_store(settings, clock_, store::Role::command);
+    if (!opened.ok()) throw std::runtime_error(opened.error().detail);
+    return std::move(*opened);
+  }
+  std::shared_ptr<detect::DetectorSet> no_detectors() {
+    detect::LoadContext context;
+    context.clock = &clock_;
+    auto set = detect::DetectorSet::load({}, std::move(context));
+    if (!set.ok()) throw std::runtime_error(set.error().detail);
+    return std::move(*set);
+  }
+  std::optional<store::Claim> claim_run() { return store_->claim_run(kAcme, run_, model::Resolution::final, kLeaseMs); }
+
+  // Posts a run that is complete, and has it ended up to where it would be stored.
+  void begin() {
+    store::EventsWrite events;
+    events.tenant = kAcme;
+    events.key = {clock_.wall_ms(), store_->next_seq()};
+    events.run_id = "r";
+    events.events.push_back({"", R"({"type":"run_started","userRequestText":"Refund order 8842"})"});
+    events.final = true;
+    run_ = test::commit(*store_, std::move(events)).buffered->run;
+    const auto claim = claim_run();
+    if (!claim) throw std::runtime_error("there is nothing to claim");
+    pool_.post([this, claim](std::size_t worker) {
+      resolver_.resolve(worker, *claim, [this](Result<model::RunRecord> run) { ended_.set_value(std::move(run)); });
+    });
+    queue_.wait();
+  }
+
+  testing::FakeClock clock_;
+  test::TempFolder folder_;
+  const std::unique_ptr<store::Store> store_ = open();
+  HeldQueue queue_{*store_};
+  const std::shared_ptr<detect::DetectorSet> detectors_ = no_detectors();
+  const Redaction redaction_{[] { return nullptr; }, {}};
+  model::RecordKey run_;
+  std::promise<Result<model::RunRecord>> ended_;
+  WorkPool pool_{1, [](const std::string& why) { ADD_FAILURE() << why; }};
+  Judge judge_{*store_, pool_, [this] { return detectors_; }, [](const model::Verdict&) {}};
+  RunResolver resolver_{{*store_, queue_, pool_, clock_, judge_, redaction_, {}, [](model::TenantId) { return std::string("acme"); },
+                         [](const std::string& why) { ADD_FAILURE() << why; }},
+                        {}};
+};
+
+TEST_F(RunResolverTest, ARunThatTakesLongerThanItsLease_IsKeptFromOthersAndStored) {
+  begin();
+  for (int i = 0; i < 6; ++i) {
+    clock_.advance_ms(kLeaseMs / 2);
+    resolver_.poke();
+    EXPECT_FALSE(claim_run()) << i;
+  }
+  queue_.let_through();
+  const auto ended = ended_.get_future().get();
+  ASSERT_TRUE(ended.ok()) << ended.error().detail;
+  EXPECT_EQ(store_->find_run(kAcme, "r")->state, model::RunState::resolved);
+}
+
+TEST_F(RunResolverTest, ARunThatCouldNotBeStored_IsFreeAtOnce) {
+  begin();
+  queue_.refuse();
+  EXPECT_FALSE(ended_.get_future().get().ok());
+  EXPECT_TRUE(claim_run());
+}
+
+}  // namespace
+}  // namespace runwarden::ingest
