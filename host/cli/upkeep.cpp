@@ -165,6 +165,7 @@ Counts counts_of(const store::Expired& gone) {
           {"events", gone.events},
           {"changes", gone.changes},
           {"policies", gone.policies},
+          {"groupDecisions", gone.triage},
           {"idempotentAnswers", gone.idempotency_keys},
           {"crashMarks", gone.crash_marks}};
 }

@@ -10,6 +10,7 @@
 #include "base/json_members.h"
 #include "base/json_text.h"
 #include "model/cluster.h"
+#include "store/group_codec.h"
 #include "store/raw_json.h"
 
 namespace runwarden::store {
@@ -28,7 +29,8 @@ constexpr const char* kStates[] = {"open", "resolved"};
 constexpr const char* kSources[] = {"client", "otlp"};
 constexpr const char* kResolutions[] = {"whole", "final", "idle", "max_age", "max_events"};
 constexpr const char* kSeverities[] = {"low", "medium", "high", "critical"};
-constexpr const char* kAnswerKinds[] = {"run", "events", "change", "policy"};
+constexpr const char* kAnswerKinds[] = {"run", "events", "change", "policy", "triage"};
+constexpr const char* kTriageKinds[] = {"none", "ongoing", "resolved", "ignored", "regressed"};
 
 template <class Enum, std::size_t Count>
 const char* name_in(const char* const (&names)[Count], Enum value) {
@@ -92,6 +94,15 @@ std::uint64_t unsigned_of(std::string_view raw) {
   return number;
 }
 
+double real_of(std::string_view raw) {
+  double number = 0;
+  const auto end = raw.data() + raw.size();
+  if (std::from_chars(raw.data(), end, number).ptr != end || raw.empty()) {
+    throw BadValue("expected a number, found " + std::string(raw.substr(0, 40)));
+  }
+  return number;
+}
+
 // An object of a line, its members by name.
 struct Members : RawObject {
   using RawObject::RawObject;
@@ -103,6 +114,7 @@ struct Members : RawObject {
   }
   std::uint64_t u64(std::string_view name) const { return unsigned_of(at(name)); }
   bool flag(std::string_view name) const { return at(name) == "true"; }
+  double real(std::string_view name) const { return real_of(at(name)); }
   std::string text(std::string_view name) const {
     const std::string_view raw = at(name);
     if (raw.front() != '"') throw BadValue("\"" + std::string(name) + "\" is no text");
@@ -332,6 +344,85 @@ void add(JsonWriter& out, const PolicyNameLine& line) {
   out.key("policy").string(line.policy).key("highestRevision").string(line.highest);
 }
 
+void add_until(JsonWriter& out, const model::IgnoreUntil& until) {
+  if (until.at_ms) out.key("untilMs").integer(*until.at_ms);
+  if (until.failures) out.key("untilFailures").integer(static_cast<std::int64_t>(*until.failures));
+  if (until.share) out.key("untilShare").number(*until.share);
+}
+
+model::IgnoreUntil read_until(const Members& in) {
+  model::IgnoreUntil until;
+  if (in.find("untilMs")) until.at_ms = in.integer("untilMs");
+  if (in.find("untilFailures")) until.failures = in.u64("untilFailures");
+  if (in.find("untilShare")) until.share = in.real("untilShare");
+  return until;
+}
+
+void add(JsonWriter& out, const GroupLine& line) {
+  const model::Cluster& cluster = line.cluster;
+  out.key("fingerprint").string(cluster.fingerprint).key("detectorKey").string(cluster.detector_key).key("title").string(cluster.title);
+  out.key("severity").string(name_in(kSeverities, cluster.severity)).key("maxScore").integer(cluster.max_score);
+  out.key("firstMs").integer(cluster.first_ms).key("lastMs").integer(cluster.last_ms);
+  if (!line.decided) return;
+  const model::Triage& triage = cluster.triage;
+  out.key("triage").begin_object().key("state").string(name_in(kTriageKinds, triage.kind)).key("sinceMs").integer(triage.since_ms);
+  out.key("fixedMs").integer(triage.fixed_ms).key("failuresSince").integer(static_cast<std::int64_t>(triage.failures_since));
+  add_until(out, triage.until);
+  out.end_object();
+}
+
+GroupLine read_group_line(const Members& in) {
+  GroupLine line;
+  model::Cluster& cluster = line.cluster;
+  cluster.fingerprint = in.text("fingerprint");
+  cluster.key = model::cluster_key(cluster.fingerprint);
+  cluster.detector_key = in.text("detectorKey");
+  cluster.title = in.text("title");
+  cluster.severity = value_in<model::Severity>(kSeverities, in.text("severity"));
+  cluster.max_score = static_cast<int>(in.integer("maxScore"));
+  cluster.first_ms = in.integer("firstMs");
+  cluster.last_ms = in.integer("lastMs");
+  const auto triage = in.find("triage");
+  line.decided = triage.has_value();
+  if (!line.decided) return line;
+  const Members from(*triage);
+  cluster.triage.kind = value_in<model::Triage::Kind>(kTriageKinds, from.text("state"));
+  cluster.triage.since_ms = from.integer("sinceMs");
+  cluster.triage.fixed_ms = from.integer("fixedMs");
+  cluster.triage.failures_since = from.u64("failuresSince");
+  cluster.triage.until = read_until(from);
+  return line;
+}
+
+void add(JsonWriter& out, const TriageLine& line) {
+  const model::TriageEntry& entry = line.entry;
+  add_place(out, entry.key);
+  out.key("fingerprint").string(line.fingerprint).key("action").string(name(entry.action)).key("author").string(entry.author);
+  if (!entry.note.empty()) out.key("note").string(entry.note);
+  if (!entry.fixed_by.empty()) out.key("fixedBy").string(entry.fixed_by);
+  out.key("fixedMs").integer(entry.fixed_ms);
+  add_until(out, entry.until);
+  out.key("state").string(name(entry.state));
+}
+
+TriageLine read_triage_line(const Members& in) {
+  TriageLine line;
+  line.fingerprint = in.text("fingerprint");
+  model::TriageEntry& entry = line.entry;
+  entry.key = in.place();
+  const auto action = model::triage_action(in.text("action"));
+  const auto state = model::cluster_state(in.text("state"));
+  if (!action || !state) throw BadValue("the action or the state of the group is nothing this program knows");
+  entry.action = *action;
+  entry.state = *state;
+  entry.author = in.text("author");
+  if (in.find("note")) entry.note = in.text("note");
+  if (in.find("fixedBy")) entry.fixed_by = in.text("fixedBy");
+  entry.fixed_ms = in.integer("fixedMs");
+  entry.until = read_until(in);
+  return line;
+}
+
 void add(JsonWriter& out, const Answered& answered) {
   add_place(out, answered.record);
   out.key("of").string(name_in(kAnswerKinds, answered.kind)).key("revision").integer(answered.revision);
@@ -381,7 +472,8 @@ const char* kind_of(const RecordLine& record) {
                                [](const RunLine&) { return "run"; }, [](const EventsLine&) { return "events"; },
                                [](const EventIdsLine&) { return "event_ids"; }, [](const model::FailureRecord&) { return "failure"; },
                                [](const model::ChangeRecord&) { return "change"; }, [](const model::PolicyRecord&) { return "policy"; },
-                               [](const PolicyNameLine&) { return "policy_name"; }, [](const Answered&) { return "answer"; }},
+                               [](const PolicyNameLine&) { return "policy_name"; }, [](const GroupLine&) { return "group"; },
+                               [](const TriageLine&) { return "triage"; }, [](const Answered&) { return "answer"; }},
                     record);
 }
 
@@ -394,6 +486,8 @@ RecordLine read_record(const Members& in) {
   if (kind == "change") return read_change_line(in);
   if (kind == "policy") return read_policy_line(in);
   if (kind == "policy_name") return PolicyNameLine{in.text("policy"), in.text("highestRevision")};
+  if (kind == "group") return read_group_line(in);
+  if (kind == "triage") return read_triage_line(in);
   if (kind == "answer") return read_answer_line(in);
   if (kind == "header") return read_header_line(in);
   if (kind == "end") return EndLine{in.u64("lines"), in.text("sha256"), 0, {}};
@@ -426,6 +520,7 @@ std::string value_of(std::string_view key, const RecordLine& record) {
                  [&](const model::ChangeRecord& change) { return encode_change(key, change); },
                  [&](const model::PolicyRecord& policy) { return encode_policy(key, policy); },
                  [&](const PolicyNameLine& line) { return seal(key, line.highest, line.policy); },
+                 [&](const TriageLine& line) { return encode_triage(key, line.entry); },
                  [&](const Answered& answered) { return encode_answered(key, answered); }, [](const auto&) { return std::string(); }},
       record);
 }

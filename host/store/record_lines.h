@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/cluster.h"
 #include "store/change_codec.h"
 #include "store/event_codec.h"
 #include "store/record_codec.h"
@@ -49,6 +50,18 @@ struct EventsLine {
   std::vector<std::string> events;  // an empty text, null in the line: lost to damage
 };
 
+// What the failures of a group do not say: since when it is known, and what was decided about it.
+struct GroupLine {
+  model::Cluster cluster;  // count and waste are not in the line: they are counted again from the failures
+  bool decided = false;    // entries of its history follow
+};
+
+// One entry of a group's history.
+struct TriageLine {
+  std::string fingerprint;
+  model::TriageEntry entry;
+};
+
 // Half digests of the eventIds a run has seen.
 struct EventIdsLine {
   model::RecordKey run;
@@ -62,7 +75,7 @@ struct PolicyNameLine {
 };
 
 using RecordLine = std::variant<HeaderLine, EndLine, RunLine, EventsLine, EventIdsLine, model::FailureRecord, model::ChangeRecord,
-                                model::PolicyRecord, PolicyNameLine, Answered>;
+                                model::PolicyRecord, PolicyNameLine, GroupLine, TriageLine, Answered>;
 
 // Without a line end.
 std::string line_of(const RecordLine& record);

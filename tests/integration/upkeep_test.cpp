@@ -250,6 +250,54 @@ TEST(WholeStore, ExportedBesideTheService_AndImported_AnswersTheSame) {
   EXPECT_EQ(json::parse(to.get("/v1/runs/open", new_key).body)["steps"].size(), 3u) << "it goes on where it was, and knows e2";
 }
 
+// Of a group, what its records do not say: what was decided about it, its history, the answers to keys that were sent with a decision.
+TEST(WholeStore, GroupsExportedAndImported_AnswerTheSame) {
+  ServiceProcess from;
+  const std::string key = from.make_key("acme", "ingest,read,manage");
+  for (const char* id : {"one", "two"}) ASSERT_EQ(from.post("/v1/ingest/runs", key, failing_run(id).dump()).status, 201);
+  json other = failing_run("three");
+  other["steps"][0]["stepName"] = "cancel_order";
+  other["outcomeSummary"] = "Your order has been cancelled.";
+  ASSERT_EQ(from.post("/v1/ingest/runs", key, other.dump()).status, 201);
+  const json groups = json::parse(from.get("/v1/clusters?sort=count", key).body)["items"];
+  ASSERT_EQ(groups.size(), 2u);
+  const std::string first = "/v1/clusters/" + groups[0]["clusterId"].get<std::string>();
+  const std::string second = "/v1/clusters/" + groups[1]["clusterId"].get<std::string>();
+  const std::string resolve = json{{"action", "resolve"}, {"note", "Fixed in 2.4.2"}}.dump();
+  ASSERT_EQ(from.post(first + "/triage", key, resolve, "Idempotency-Key: r\r\n").status, 200);
+  ASSERT_EQ(from.post("/v1/ingest/runs", key, failing_run("four").dump()).status, 201);  // it comes back
+  const json ignore{{"action", "ignore"}, {"until", {{"failures", 100}}}};
+  ASSERT_EQ(from.post(second + "/triage", key, ignore.dump()).status, 200);
+
+  const std::vector<std::string> paths = {first + "?from=2026-01-01T00:00:00Z&until=2027-01-01T00:00:00Z", first + "/history", second + "/history",
+                                          second + "?from=2026-01-01T00:00:00Z&until=2027-01-01T00:00:00Z"};
+  const Answers before = ask(from, key, paths);
+  EXPECT_THAT(before.at(paths[0]).second, HasSubstr(R"("state":"regressed")"));
+  EXPECT_THAT(before.at(paths[1]).second, HasSubstr("Fixed in 2.4.2"));
+  EXPECT_THAT(before.at(paths[3]).second, HasSubstr(R"("state":"ignored")"));
+  const std::string file = from.folder() / "acme.ndjson";
+  ASSERT_EQ(from.cli({"export", "--tenant", "acme", "--output", file}).exit_code, 0);
+
+  ServiceProcess to;
+  ASSERT_EQ(to.stop(), 0);
+  fs::remove_all(to.folder() / "data");
+  const CommandResult imported = to.cli({"import", file, "--json"});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(json::parse(imported.out)["stored"]["group"], 2);
+  EXPECT_EQ(json::parse(imported.out)["stored"]["triage"], 3);
+  EXPECT_EQ(to.cli({"verify"}).exit_code, 0);
+  to.start();
+  const std::string new_key = to.make_key("acme", "ingest,read,manage");
+  for (const auto& [path, answer] : ask(to, new_key, paths)) EXPECT_EQ(answer, before.at(path)) << path;
+  EXPECT_EQ(json::parse(to.get("/v1/clusters?sort=count&state=all", new_key).body)["items"].size(), 2u);
+  EXPECT_EQ(to.post(first + "/triage", new_key, json{{"action", "reopen"}}.dump(), "Idempotency-Key: r\r\n").status, 409) << "the key was used for the resolve";
+
+  const json purged = json::parse(to.cli({"purge", "--tenant", "acme", "--yes", "--json"}).out);
+  EXPECT_EQ(purged["deleted"]["groupDecisions"], 3);
+  EXPECT_EQ(to.get(first, new_key).status, 404);
+  EXPECT_EQ(to.cli({"verify"}).exit_code, 0);
+}
+
 TEST(WholeStore, BackedUpWhile64ClientsPost_HoldsAllThatWasAcknowledgedBefore) {
   ServiceProcess service;
   const std::string key = service.make_key();

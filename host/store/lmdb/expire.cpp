@@ -153,9 +153,11 @@ Expired expire_in(WriteBatch& batch, const Retention& retention, std::size_t mos
     }
   }
   if (left() > 0) gone.crash_marks = expire_crash_marks(batch, retention, left());
-  // Only once the failures that are too old have gone, whose groups may go with their last entry.
-  if (gone.total() == 0) gone.triage = expire_triage(batch, retention, left());
-  gone.more = left() == 0 || gone.triage > 0;
+  if (left() > 0) {
+    flush(batch);  // a group whose failures have all gone goes with the last entry of its history
+    gone.triage = expire_triage(batch, retention, left());
+  }
+  gone.more = left() == 0;
   return gone;
 }
 

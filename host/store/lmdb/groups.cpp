@@ -35,18 +35,17 @@ bool has_entries(const Txn& txn, const Tables& tables, model::TenantId tenant, c
   return cursor.at_or_after(prefix) && cursor.key().starts_with(prefix.view());
 }
 
-void write_tenant_groups(WriteTxn& txn, const Tables& tables, model::TenantId tenant, const TenantGroups& groups) {
-  const KeyBytes key = KeyBytes().u32(tenant);
-  if (groups.clusters == 0 && groups.left_out == 0) return static_cast<void>(txn.erase(tables.clusters.handle, key));
-  txn.put(tables.clusters.handle, key, seal(key, KeyBytes().u64(groups.clusters).u64(groups.left_out)));
-}
-
+// One that cannot be read is as good as none: it must not keep the others from being deleted.
 std::optional<model::FailureRecord> read_failure_head(const Txn& txn, const Tables& tables, model::TenantId tenant,
                                                       const model::RecordKey& at) {
   const KeyBytes key = place_key(tenant, at);
   const auto value = txn.get(tables.failures.handle, key);
   if (!value) return std::nullopt;
-  return decoded(tables.failures, key, [&] { return decode_failure_head(key, *value); });
+  try {
+    return decode_failure_head(key, *value);
+  } catch (const BadValue&) {
+    return std::nullopt;
+  }
 }
 
 // The groups and detectors of a run's failures, each once.
@@ -236,6 +235,12 @@ TenantGroups read_tenant_groups(const Txn& txn, const Tables& tables, model::Ten
     if (numbers.size() != 16) throw BadValue("the numbers have " + std::to_string(numbers.size()) + " bytes");
     return TenantGroups{read_be(numbers, 0, 8), read_be(numbers, 8, 8)};
   });
+}
+
+void write_tenant_groups(WriteTxn& txn, const Tables& tables, model::TenantId tenant, const TenantGroups& groups) {
+  const KeyBytes key = KeyBytes().u32(tenant);
+  if (groups.clusters == 0 && groups.left_out == 0) return static_cast<void>(txn.erase(tables.clusters.handle, key));
+  txn.put(tables.clusters.handle, key, seal(key, KeyBytes().u64(groups.clusters).u64(groups.left_out)));
 }
 
 void enter_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure) {

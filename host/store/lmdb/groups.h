@@ -47,6 +47,7 @@ struct TenantGroups {
   std::uint64_t left_out = 0;
 };
 TenantGroups read_tenant_groups(const Txn& txn, const Tables& tables, model::TenantId tenant);
+void write_tenant_groups(WriteTxn& txn, const Tables& tables, model::TenantId tenant, const TenantGroups& groups);
 
 // A store of before groups is counted in slices. Where the next one begins.
 struct GroupBuild {

@@ -84,11 +84,12 @@ TEST_F(Damage, LostStoreBegunAnew_IsEmptyAndStaysSo) {
   fill();
   ASSERT_TRUE(open_as(LmdbSettings::IfLost::begin_anew).ok());
   EXPECT_EQ(begun_anew_.size(), 1u) << "a good store is never set aside";
-  EXPECT_EQ(rows(path_).at("runs").size(), 26u);
+  EXPECT_EQ(rows(path_).at("runs").size(), 27u);
 }
 
 TEST_F(Damage, FileThatIsCutOff_IsRefusedByEveryCommandAndSetAsideWhenBegunAnew) {
   fill();
+  ASSERT_TRUE(compact(upkeep()).ok());  // no free pages at its end
   const std::string whole = bytes_of_file(data());
   for (std::size_t pages = 1; pages * kPage < whole.size(); pages += 3) {
     for (const std::size_t more : {std::size_t{0}, std::size_t{100}}) {

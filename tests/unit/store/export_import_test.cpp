@@ -94,6 +94,100 @@ TEST_F(ExportImport, SameAnswersAfterwards) {
   EXPECT_EQ(commit(*target, next).policy->revision, "13") << "revisions are counted on";
 }
 
+TEST_F(ExportImport, Groups_AreAsTheyWere) {
+  fill();
+  make_target();
+  const std::string text = exported();
+  EXPECT_THAT(text, HasSubstr(R"("record":"triage")"));
+  import(text);
+  const auto source = open(path_);
+  const auto target = open(target_);
+  int groups = 0;
+  source->groups().visit_clusters(2, [&](const model::Cluster& cluster) {
+    ++groups;
+    const std::string id = model::cluster_id(cluster.key);
+    const auto there = target->groups().find_cluster(1, id);
+    ASSERT_TRUE(there) << cluster.fingerprint;
+    EXPECT_EQ(there->triage, cluster.triage) << cluster.fingerprint;
+    EXPECT_EQ(there->count, cluster.count);
+    EXPECT_EQ(there->title, cluster.title);
+    const auto before = source->groups().triage_history(2, cluster.key, {});
+    const auto after = target->groups().triage_history(1, cluster.key, {});
+    ASSERT_EQ(before.size(), after.size()) << cluster.fingerprint;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      EXPECT_EQ(before[i].note, after[i].note);
+      EXPECT_EQ(before[i].author, after[i].author);
+      EXPECT_EQ(before[i].until, after[i].until);
+      EXPECT_EQ(before[i].state, after[i].state);
+    }
+  });
+  EXPECT_EQ(groups, 4);
+}
+
+// Neither since when it is known nor what was decided is in any failure that is left.
+TEST_F(ExportImport, GroupWhoseFirstFailuresAreGone_IsAsOldAsBefore) {
+  fill();
+  {
+    const auto store = open(path_);
+    const auto last = store->groups().find_cluster(2, model::cluster_id(model::cluster_key("f0")))->last_ms;
+    Retention retention;
+    retention.failures_before_ms = last;  // of f0 the newest stays, of the others none
+    while (store->expire(retention, 100).more) continue;
+  }
+  make_target();
+  import(exported());
+  EXPECT_EQ(rows_of_tenant(path_, 2), rows_of_tenant(target_, 1));
+  const auto f0 = open(target_)->groups().find_cluster(1, model::cluster_id(model::cluster_key("f0")));
+  EXPECT_EQ(f0->count, 1u);
+  EXPECT_LT(f0->first_ms, f0->last_ms);
+  const auto f1 = open(target_)->groups().find_cluster(1, model::cluster_id(model::cluster_key("f1")));
+  ASSERT_TRUE(f1) << "what was decided about it is kept";
+  EXPECT_EQ(f1->count, 0u);
+  expect_good(target_);
+}
+
+TEST_F(ExportImport, SinceATime_GroupComesWithItsLatestDecision) {
+  fill();
+  make_target();
+  import(exported("acme", clock_.wall_ms() - 8));
+  const auto target = open(target_);
+  const auto latest = target->groups().find_cluster(1, model::cluster_id(model::cluster_key("expensive_loop:ended")));
+  ASSERT_TRUE(latest);
+  EXPECT_EQ(latest->triage.until.failures, 7u);
+  EXPECT_FALSE(target->groups().find_cluster(1, model::cluster_id(model::cluster_key("f0")))) << "decided before, no failure since";
+}
+
+TEST_F(ExportImport, LaterDecisionInTheTarget_Holds) {
+  fill();
+  make_target();
+  const std::string text = exported();
+  import(text);
+  {
+    const auto target = open(target_);
+    TriageWrite write{1, model::cluster_key("f1"), {}, std::nullopt};
+    write.entry.key = new_key(*target);
+    write.entry.action = model::TriageAction::resolve;
+    write.entry.author = "ben";
+    commit(*target, write);
+  }
+  const Imported again = import(text);
+  EXPECT_EQ(again.conflicts, 0u);
+  const auto f1 = open(target_)->groups().find_cluster(1, model::cluster_id(model::cluster_key("f1")));
+  EXPECT_EQ(f1->triage.kind, model::Triage::Kind::resolved);
+  expect_good(target_);
+}
+
+TEST_F(ExportImport, HistoryWithoutItsGroup_IsRefused) {
+  fill();
+  make_target();
+  std::istringstream lines(exported());
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(R"("record":"group")") == std::string::npos && line.find(R"("record":"failure")") == std::string::npos) text += line + "\n";
+  }
+  EXPECT_THAT(refused(text), HasSubstr("the history of a group that no line before it tells of"));
+}
+
 TEST_F(ExportImport, NumbersOfNewRecords_BeginAboveThoseThatCame) {
   for (int start = 0; start < 4; ++start) {
     const auto store = open(path_);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -162,10 +163,33 @@ class UpkeepTest : public ::testing::Test {
       commit(store, policy);
     }
   }
+  // What was decided about groups: one resolved and come back, one ignored until more of its failures come, one opened again.
+  void decide(Store& store, const std::string& tenant_name) {
+    const auto tenants = store.tenants();
+    const auto named = std::find_if(tenants.begin(), tenants.end(), [&](const model::Tenant& one) { return one.name == tenant_name; });
+    const model::TenantId tenant = named->id;
+    const auto triage = [&](const std::string& fingerprint, model::TriageAction action, const model::IgnoreUntil& until = {}) {
+      TriageWrite write{tenant, model::cluster_key(fingerprint), {}, idempotency(tenant_name + fingerprint + name(action), "t")};
+      write.entry.key = new_key(store);
+      write.entry.action = action;
+      write.entry.author = "ann";
+      write.entry.note = "a \"note\"\nof two lines";
+      write.entry.until = until;
+      commit(store, write);
+    };
+    triage("f0", model::TriageAction::resolve);
+    RunWrite again = sample_run(tenant, new_key(store));
+    again.failures.push_back(sample_failure(new_key(store), "false_success", 40, "f0"));
+    commit(store, again);
+    triage("f1", model::TriageAction::ignore, {.at_ms = clock_.wall_ms() + 100'000, .failures = {}, .share = 0.05});
+    triage("f1", model::TriageAction::reopen);
+    triage("expensive_loop:ended", model::TriageAction::ignore, {.at_ms = {}, .failures = 7, .share = {}});
+  }
   void fill() {
     const auto store = open(path_);
     fill_with_runs(*store, "other", 3);
     fill(*store, "acme");
+    decide(*store, "acme");
   }
 
   std::string exported(const std::string& tenant = "acme", std::int64_t since_ms = kBeginningMs) {

@@ -71,8 +71,9 @@ TEST_F(Upkeeping, Purge_LeavesNothingOfTheTenantAndEverythingOfOthers) {
   fill();
   const Rows before = rows(path_);
   const Purged gone = purged("acme");
-  EXPECT_EQ(gone.gone.runs, 23u);
-  EXPECT_EQ(gone.gone.failures, 20u + 5u + 2u);
+  EXPECT_EQ(gone.gone.runs, 24u);
+  EXPECT_EQ(gone.gone.failures, 20u + 5u + 3u);
+  EXPECT_EQ(gone.gone.triage, before.at("triage").size());
   EXPECT_EQ(gone.gone.events, 12u);
   EXPECT_EQ(gone.gone.policies, 4u);
   EXPECT_EQ(gone.gone.changes, 5u);
@@ -107,7 +108,7 @@ TEST_F(Upkeeping, PurgeBefore_TakesTheOlderRecordsWithAllThatIsTheirs) {
     const auto store = open(path_);
     EXPECT_FALSE(store->find_run(2, "client-6"));
     EXPECT_TRUE(store->find_run(2, "client-9"));
-    EXPECT_EQ(store->count_runs(2, kBeginningMs, kEndMs), 14u);
+    EXPECT_EQ(store->count_runs(2, kBeginningMs, kEndMs), 15u);
   }
   expect_good(path_);
 }
@@ -145,6 +146,7 @@ TEST_F(Upkeeping, CountPurge_CountsWhatThePurgeThenDeletes) {
       EXPECT_EQ(counted->policies, gone.policies);
       EXPECT_EQ(counted->idempotency_keys, gone.idempotency_keys);
       EXPECT_EQ(counted->crash_marks, gone.crash_marks);
+      EXPECT_EQ(counted->triage, gone.triage);
     }
   }
   EXPECT_FALSE(count_purge(upkeep(), {"nobody"}).ok());
@@ -464,10 +466,10 @@ TEST_F(Upkeeping, ListWithARecordThatCannotBeRead_GoesOnAndTellsOfIt) {
   settings.listener.on_unreadable = [&](const std::string& text) { told.push_back(text); };
   const auto store = open_lmdb(settings, clock_);
   ASSERT_TRUE(store.ok());
-  EXPECT_EQ((*store)->runs(2, {.range = {.limit = 100}}).items.size(), 22u);
+  EXPECT_EQ((*store)->runs(2, {.range = {.limit = 100}}).items.size(), 23u);
   ASSERT_EQ(told.size(), 1u);
   EXPECT_THAT(told[0], HasSubstr("database \"runs\", key 0x00000002"));
-  EXPECT_EQ((*store)->failures(2, {.range = {.limit = 100}}).items.size(), 21u);
+  EXPECT_EQ((*store)->failures(2, {.range = {.limit = 100}}).items.size(), 22u);
   EXPECT_EQ((*store)->policies(2, {}).items.size(), 3u);
   EXPECT_EQ((*store)->changes(2, {}).items.size(), 4u);
 }

@@ -1,6 +1,8 @@
 // A good store is called good, and every kind of damage is found, with the place and the remedy.
 #include <functional>
 
+#include "base/hex.h"
+#include "store/lmdb/groups.h"
 #include "store/lmdb/policies.h"
 #include "store/record_codec.h"
 #include "store/lmdb/tally.h"
@@ -55,7 +57,7 @@ TEST_F(VerifyStore, GoodStore_HasNoFault) {
   const Verified found = verified();
   EXPECT_EQ(found.faults, 0u);
   EXPECT_EQ(found.entries.size(), 23u) << "every table is looked at";
-  EXPECT_EQ(found.entries.at("runs"), 26u);
+  EXPECT_EQ(found.entries.at("runs"), 27u);
   EXPECT_EQ(found.entries.at("shadow_failures"), 6u);
   expect_good(path_);
 }
@@ -91,7 +93,7 @@ TEST_F(VerifyStore, ChangedByteInAnyValue_IsFound) {
       break;
     }
   }
-  EXPECT_EQ(checked, 16);
+  EXPECT_EQ(checked, 17);
   expect_good(path_);
 }
 
@@ -171,6 +173,88 @@ TEST_F(VerifyStore, RunWithoutItsCount_IsFoundAlsoWhereTheCountIsGoneAltogether)
   });
   expect_fault("runs", "it is not counted");
   expect_fault("failures", "it is not counted");
+}
+
+// A head of the tenant "acme", of the group f0, broken by hand in one place after the other.
+TEST_F(VerifyStore, GroupHeadThatSaysSomethingElse_IsFound) {
+  fill();
+  const std::string key(cluster_row_key(2, model::cluster_key("f0")).view());
+  const std::string good = rows(path_).at("clusters").at(key);
+  using Break = std::function<void(ClusterHead&)>;
+  const std::vector<std::pair<const char*, Break>> breaks = {
+      {"failures where there are", [](ClusterHead& head) { head.cluster.count += 1; }},
+      {"scores of its failures", [](ClusterHead& head) { head.scores[99] = 1; }},
+      {"severities of its failures", [](ClusterHead& head) { head.severities[0] += 1; }},
+      {"wasted another sum", [](ClusterHead& head) { head.cluster.waste_micro_usd += 1; }},
+      {"its newest failure is of another time", [](ClusterHead& head) { head.cluster.last_ms += 1; }},
+      {"a failure from before", [](ClusterHead& head) { head.cluster.first_ms = head.cluster.last_ms; }},
+      {"another title", [](ClusterHead& head) { head.cluster.title = "made up"; }},
+      {"of another fingerprint", [](ClusterHead& head) { head.cluster.fingerprint = "f9"; }},
+      {"nothing in its history decided", [](ClusterHead& head) { head.cluster.triage.kind = model::Triage::Kind::resolved; }},
+  };
+  for (const auto& [detail, spoil] : breaks) {
+    ClusterHead head = decode_cluster(key, good);
+    spoil(head);
+    put("clusters", key, encode_cluster(key, head));
+    const Verified found = verified();
+    const std::string said = detail;
+    EXPECT_THAT(found.first_ones, Contains(::testing::AllOf(Field(&StoreFault::table, StrEq("clusters")), Field(&StoreFault::key, StrEq(bytes_to_hex(key))),
+                                                            Field(&StoreFault::detail, HasSubstr(said)))))
+        << detail;
+  }
+  put("clusters", key, good);
+  expect_good(path_);
+}
+
+TEST_F(VerifyStore, NumberOfGroupsAndOfFailuresWithoutOne_AreCounted) {
+  fill();
+  const std::string key(KeyBytes().u32(2).view());
+  put("clusters", key, seal(key, KeyBytes().u64(9).u64(0)));
+  expect_fault("clusters", "it counts 9 groups where there are 4");
+  put("clusters", key, seal(key, KeyBytes().u64(4).u64(3)));
+  expect_fault("clusters", "it says that 3 failures are in no group");
+}
+
+TEST_F(VerifyStore, HistoryOfNoGroup_IsFound) {
+  fill();
+  drop("clusters", [](std::string_view key, std::string_view) { return key == cluster_row_key(2, model::cluster_key("f1")).view(); });
+  expect_fault("triage", "its group is not there");
+}
+
+TEST_F(VerifyStore, SeriesThatIsWrong_IsFoundAtEveryLevel) {
+  fill();
+  const Rows before = rows(path_);
+  for (const int level : {10, 16, 22, 28}) {
+    const auto found = std::find_if(before.at("series").begin(), before.at("series").end(), [&](const auto& row) { return row.first[20] == level; });
+    ASSERT_NE(found, before.at("series").end()) << level;
+    const auto& [key, good] = *found;
+    put("series", key, seal(key, KeyBytes().u64(99)));
+    expect_fault("series", "it counts 99 where there are");
+    drop("series", [&key = key](std::string_view at, std::string_view) { return at == key; });
+    expect_fault("series", level > 16 ? "the count above it does not have it" : "");
+    put("series", key, good);
+  }
+  expect_good(path_);
+}
+
+TEST_F(VerifyStore, SeriesEntry_ThatIsMissingOrOfNoRecord_IsFound) {
+  fill();
+  const Rows before = rows(path_);
+  // All of one series, of which nothing else speaks.
+  const std::string series = before.at("series").begin()->first.substr(0, 20);
+  tamper(path_, "series", [&](WriteTxn& txn, const Table& table) {
+    for (const auto& [key, value] : before.at("series")) {
+      if (key.starts_with(series)) txn.erase(table.handle, key);
+    }
+  });
+  expect_fault("series", "it is missing: there are");
+  for (const auto& [key, value] : before.at("series")) put("series", key, value);
+  expect_good(path_);
+  for (const int level : {16, 22, 28}) {
+    const std::string key(KeyBytes().u32(2).bytes(std::string(16, 'x')).u8(static_cast<std::uint8_t>(level)).time(5 >> (level - 16)).view());
+    put("series", key, seal(key, KeyBytes().u64(3)));
+  }
+  expect_fault("series", "it counts 3 where there are 0");
 }
 
 TEST_F(VerifyStore, EntriesThatLeadElsewhere_AreFound) {

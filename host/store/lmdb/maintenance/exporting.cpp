@@ -3,12 +3,14 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/digest.h"
 #include "base/hex.h"
 #include "store/lmdb/answers.h"
 #include "store/lmdb/events.h"
 #include "store/lmdb/failures.h"
+#include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/runs.h"
@@ -40,6 +42,7 @@ class Exporting {
     changes();
     runs();
     other_failures();
+    groups();
     answers();
     hand_over();
     std::uint64_t lines = 0;
@@ -226,6 +229,40 @@ class Exporting {
     }
   }
 
+  // What is counted of a group, the import counts again; since when it is known and what was decided about it goes with it.
+  void groups() {
+    const Table& table = store_.tables.clusters;
+    walk(table, of_tenant(), of_tenant(), [&](const Txn& txn, std::string_view key, std::string_view value) {
+      if (key.size() == of_tenant().view().size()) return;  // the tenant's own row
+      GroupLine line{decoded(table, key, [&] { return decode_cluster(key, value).cluster; }), false};
+      const auto entries = entries_of(txn, key);
+      line.decided = !entries.empty() || line.cluster.triage != model::Triage();
+      const bool since = line.cluster.last_ms >= query_.since_ms || line.cluster.triage.since_ms >= query_.since_ms;
+      if (!since) return;
+      add("group", line_of(line));
+      for (const auto& [entry_key, entry_value] : entries) {
+        leave_out_unreadable(store_.tables.triage, entry_key, [&] { triage(line.cluster.fingerprint, entry_key, entry_value); });
+      }
+    });
+  }
+
+  // Oldest first; from the given time on, and always the latest, which the group's state comes from.
+  std::vector<std::pair<std::string, std::string>> entries_of(const Txn& txn, std::string_view group) const {
+    std::vector<std::pair<std::string, std::string>> entries;
+    Cursor cursor(txn, store_.tables.triage.handle);
+    for (bool more = cursor.at_or_after(group); more && cursor.key().starts_with(group); more = cursor.next()) {
+      const bool old = !entries.empty() && read_time(entries.back().first, group.size()) < query_.since_ms;
+      if (old) entries.pop_back();
+      entries.emplace_back(cursor.key(), cursor.value());
+    }
+    return entries;
+  }
+
+  void triage(const std::string& fingerprint, std::string_view key, std::string_view value) {
+    const TriageLine line{fingerprint, decoded(store_.tables.triage, key, [&] { return decode_triage(key, value); })};
+    add("triage", line_of_row(key, value, line));
+  }
+
   // Answers that lead to a record which is not there any more are as good as none.
   void answers() {
     const Table& table = store_.tables.idempotency;
@@ -249,6 +286,7 @@ class Exporting {
   }
 
   bool is_there(const Txn& txn, const Answered& answered) const {
+    if (answered.kind == Answered::Kind::triage) return true;  // answered with the group as it is then
     const Table* table = &store_.tables.runs;
     if (answered.kind == Answered::Kind::change) table = &store_.tables.changes;
     if (answered.kind == Answered::Kind::policy) table = &store_.tables.policies;

@@ -9,9 +9,11 @@
 #include "store/lmdb/answers.h"
 #include "store/lmdb/events.h"
 #include "store/lmdb/failures.h"
+#include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/runs.h"
+#include "store/lmdb/maintenance/merge_group.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/record_lines.h"
 #include "store/upkeep.h"
@@ -100,6 +102,8 @@ class Importing {
     tenant_ = enter_tenant(txn_, store_.tables, header.tenant);
     refused_.clear();
     named_.clear();
+    joined_.clear();
+    left_out_.clear();
     imported_.tenants.push_back(header.tenant);
   }
 
@@ -202,6 +206,7 @@ class Importing {
     const Table& table = failure.shadow ? store_.tables.shadow_failures : store_.tables.failures;
     if (!is_free(table, key, value, ("the failure " + failure.id).c_str())) return;
     put_failure(batch_, tenant_, failure, value);
+    if (failure.grouped) joined_.insert(half_digest(failure.fingerprint));
     older_ = older_ || (!failure.grouped && !failure.shadow);
     stored(failure.shadow ? "shadow_failure" : "failure", failure.key);
   }
@@ -236,6 +241,28 @@ class Importing {
     raised || named_.contains(name.policy) ? stored("policy_name", {}) : static_cast<void>(++imported_.already_there);
   }
 
+  // Behind the failures, which have made the group where there are any.
+  void put(const ReadLine&, const GroupLine& line) {
+    flush(batch_);
+    const Half half = line.cluster.key;
+    switch (merge_group(batch_, tenant_, line)) {
+      case Merged::changed: return stored("group", {});
+      case Merged::unchanged: return joined_.contains(half) ? stored("group", {}) : static_cast<void>(++imported_.already_there);
+      case Merged::left_out: left_out_.insert(half); return;
+    }
+  }
+
+  void put(const ReadLine& line, const TriageLine& triage) {
+    const Half half = model::cluster_key(triage.fingerprint);
+    if (left_out_.contains(half)) return;
+    if (!read_cluster(txn_, store_.tables, tenant_, half)) throw BadLine("this is the history of a group that no line before it tells of");
+    const KeyBytes key = KeyBytes(cluster_row_key(tenant_, half)).time(triage.entry.key.time_ms).u64(triage.entry.key.seq);
+    const std::string value = line.value(key);
+    if (!is_free(store_.tables.triage, key, value, "what was decided about this group at this time")) return;
+    txn_.put(store_.tables.triage.handle, key, value);
+    stored("triage", triage.entry.key);
+  }
+
   void put(const ReadLine& line, const Answered& answered) {
     if (answered.kind == Answered::Kind::run || answered.kind == Answered::Kind::events) {
       if (refused_.contains(answered.record)) return;
@@ -261,6 +288,8 @@ class Importing {
   std::uint64_t highest_start_ = 0;
   std::set<model::RecordKey> refused_;  // runs another one stood in the way of: what belongs to them is left out
   std::set<std::string> named_;         // policies that have their names from revisions of this import
+  std::set<Half> joined_;               // groups that have failures of this import
+  std::set<Half> left_out_;             // groups without a place here: there are too many
   std::vector<RunPlace> affecting_;     // runs that came with failures
   bool older_ = false;                  // a version that kept no groups wrote some of it
   Imported imported_;

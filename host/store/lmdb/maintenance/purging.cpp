@@ -1,6 +1,7 @@
 // Deletes what a store holds of a tenant.
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -10,10 +11,12 @@
 #include "store/lmdb/answers.h"
 #include "store/lmdb/expire.h"
 #include "store/lmdb/failures.h"
+#include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/open_store.h"
+#include "store/lmdb/maintenance/recounting.h"
 #include "store/upkeep.h"
 
 namespace runwarden::store {
@@ -33,10 +36,9 @@ class Purging {
 
   Purged run() {
     Retention retention = find_tenant();
-    for (bool more = true; more;) {
-      more = delete_some(retention);
-      tell(upkeep_, {"purge", "records", "", purged_.gone.total(), 0});
-    }
+    delete_all(retention);
+    sweep_fingerprints();
+    if (purged_.leftovers > 0) delete_all(retention);  // groups of which only unreadable failures were left
     sweep();
     return purged_;
   }
@@ -51,6 +53,7 @@ class Purging {
     count_places(store_.tables.policies, retention.policies_before_ms, counted_.policies);
     count_places(store_.tables.crash_marks, retention.runs_before_ms, counted_.crash_marks);
     count_answers(retention.runs_before_ms);
+    count_triage(retention);
     return counted_;
   }
 
@@ -141,6 +144,41 @@ class Purging {
     }
   }
 
+  // The latest entry of a group stays as long as failures of it do.
+  void count_triage(const Retention& retention) {
+    const KeyBytes prefix = KeyBytes().u32(tenant_);
+    walk_slices(
+        store_.env, store_.tables.triage, std::string(prefix.view()),
+        [&](const Txn& txn, std::string_view key, std::string_view) {
+          if (!key.starts_with(prefix.view())) return Visited::end;
+          if (read_time(key, kSeriesAt + kHalfBytes) >= retention.changes_before_ms) return Visited::go_on;
+          const std::string_view group = key.substr(0, kSeriesAt + kHalfBytes);
+          counted_.triage += is_last_in(txn, store_.tables.triage, group, key) && outlives(txn, group, retention) ? 0 : 1;
+          return Visited::go_on;
+        },
+        [this] { tell_counted(); });
+  }
+
+  static bool is_last_in(const Txn& txn, const Table& table, std::string_view group, std::string_view key) {
+    Cursor cursor(txn, table.handle);
+    if (!cursor.at_or_after(key) || !cursor.next()) return true;
+    return !cursor.key().starts_with(group);
+  }
+
+  // Whether the group's newest failure stays.
+  bool outlives(const Txn& txn, std::string_view group, const Retention& retention) const {
+    Cursor cursor(txn, store_.tables.fingerprints.handle);
+    if (!cursor.before(KeyBytes().bytes(group).u64(~std::uint64_t{0}).u64(~std::uint64_t{0})) || !cursor.key().starts_with(group)) return false;
+    const KeyBytes place = KeyBytes().u32(tenant_).bytes(cursor.key().substr(group.size()));
+    if (record_key_of(place).time_ms < retention.failures_before_ms) return false;
+    try {
+      const auto value = txn.get(store_.tables.failures.handle, place);
+      return value && decode_failure_head(place, *value).run.time_ms >= retention.runs_before_ms;
+    } catch (const BadValue&) {
+      return false;
+    }
+  }
+
   void tell_counted() const { tell(upkeep_, {"count", "records", "", counted_.total(), 0}); }
 
   // One transaction, and then as long a pause: the service that may run beside has to come to its turn.
@@ -158,6 +196,13 @@ class Purging {
     return result;
   }
 
+  void delete_all(const Retention& retention) {
+    for (bool more = true; more;) {
+      more = delete_some(retention);
+      tell(upkeep_, {"purge", "records", "", purged_.gone.total(), 0});
+    }
+  }
+
   // With little room left even a deletion may need more pages than there are: then it is tried with fewer records.
   bool delete_some(const Retention& retention) {
     for (std::size_t some = kRecordsAtOnce;; some /= 2) {
@@ -171,6 +216,12 @@ class Purging {
     }
   }
 
+  void sweep_fingerprints() {
+    sweep_table(store_.tables.fingerprints, [&](const Txn& txn, std::string_view key, std::string_view) {
+      return !txn.get(store_.tables.failures.handle, KeyBytes().u32(tenant_).bytes(key.substr(kSeriesAt + kHalfBytes)));
+    });
+  }
+
   // Entries that lead nowhere: found in slices, looked at again in the transaction that deletes them.
   void sweep() {
     const Tables& tables = store_.tables;
@@ -182,15 +233,15 @@ class Purging {
     sweep_table(tables.former, without_run);
     sweep_table(tables.events, without_run);
     sweep_table(tables.open_runs, without_run);
-    sweep_table(tables.fingerprints, [&](const Txn& txn, std::string_view key, std::string_view) {
-      return !txn.get(tables.failures.handle, KeyBytes().u32(tenant_).bytes(key.substr(kSeriesAt + kHalfBytes)));
-    });
     // A policy's name stands before its times, and goes when they are gone.
     for (int round = 0; round < 2; ++round) {
       sweep_table(tables.policy_index,
                   [&](const Txn& txn, std::string_view key, std::string_view value) { return policy_is_gone(txn, key, value); });
     }
-    sweep_table(tables.clusters, [&](const Txn& txn, std::string_view key, std::string_view) { return groups_nothing(txn, key); });
+    // The tenant's own row stands before its groups, and goes when they are gone.
+    for (int round = 0; round < 2; ++round) {
+      sweep_table(tables.clusters, [&](const Txn& txn, std::string_view key, std::string_view) { return groups_nothing(txn, key); });
+    }
     sweep_table(tables.triage, [&](const Txn& txn, std::string_view key, std::string_view) {
       return !txn.get(tables.clusters.handle, key.substr(0, kSeriesAt + kHalfBytes));
     });
@@ -206,9 +257,13 @@ class Purging {
     return cursor.at_or_after(prefix) && cursor.key().starts_with(prefix.view());
   }
 
-  // A group without failures and without anything that was decided about it; the tenant's own row goes with its last failure.
+  // A group without failures and without anything that was decided about it; the tenant's own row where no group and no failure is left.
   bool groups_nothing(const Txn& txn, std::string_view key) const {
-    if (key.size() == kSeriesAt) return !has_any(txn, store_.tables.fingerprints);
+    if (key.size() == kSeriesAt) {
+      Cursor groups(txn, store_.tables.clusters.handle);
+      const bool any = groups.at_or_after(key) && groups.next() && groups.key().starts_with(key);
+      return !any && !has_any(txn, store_.tables.fingerprints);
+    }
     for (const Table* table : {&store_.tables.fingerprints, &store_.tables.triage}) {
       Cursor cursor(txn, table->handle);
       if (cursor.at_or_after(key) && cursor.key().starts_with(key)) return false;
@@ -265,19 +320,29 @@ class Purging {
   std::uint64_t erase_leftovers(const Table& table, const std::vector<std::string>& keys, IsLeftover is_leftover) {
     return write([&](WriteBatch& batch) {
       std::uint64_t erased = 0;
+      std::set<Half> groups;  // that lost failures without being told
       for (const std::string& key : keys) {
         const auto value = batch.txn.get(table.handle, key);
         if (!value || !is_leftover(static_cast<const Txn&>(batch.txn), key, *value)) continue;
         batch.txn.erase(table.handle, key);
         ++erased;
+        if (table.handle == store_.tables.clusters.handle && key.size() > kSeriesAt) forget_group(batch);
         if (table.handle == store_.tables.open_runs.handle) batch.open_runs.push_back({{tenant_, record_key_of(key)}, 0, std::nullopt});
         if (table.handle != store_.tables.fingerprints.handle) continue;
         Half series{};
         std::copy_n(key.data() + kSeriesAt, kHalfBytes, series.data());
         batch.tally.add(tenant_, series, read_time(key, kSeriesAt + kHalfBytes), -1);
+        groups.insert(series);
       }
+      for (const Half& group : groups) recount_head(batch, tenant_, group);
       return erased;
     });
+  }
+
+  void forget_group(WriteBatch& batch) const {
+    TenantGroups groups = read_tenant_groups(batch.txn, store_.tables, tenant_);
+    groups.clusters -= groups.clusters > 0 ? 1 : 0;
+    write_tenant_groups(batch.txn, store_.tables, tenant_, groups);
   }
 
   const Upkeep& upkeep_;

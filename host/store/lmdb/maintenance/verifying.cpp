@@ -20,6 +20,7 @@
 #include "store/lmdb/policies.h"
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/open_store.h"
+#include "store/lmdb/maintenance/recounting.h"
 #include "store/lmdb/tally.h"
 #include "store/upkeep.h"
 
@@ -67,6 +68,7 @@ class Verifying {
     check(t_.clusters, &Verifying::cluster, kOfIndex);
     check(t_.triage, &Verifying::triage, kOfIndex);
     check(t_.series, &Verifying::series, kOfIndex);
+    recount_all_series();
     check(t_.commits, &Verifying::commits, kOfIndex);
     check(t_.changes, &Verifying::change, kOfRecord);
     check(t_.policies, &Verifying::policy, kOfRecord);
@@ -342,28 +344,56 @@ class Verifying {
   }
 
   // A store of before groups is not compared until all of it was counted.
+  bool groups_are_built(const Txn& txn) const { return read_group_build(txn, t_).stage == GroupBuild::Stage::done; }
+
+  void each_fault(const Entry& entry, const std::vector<std::string>& details) {
+    for (const std::string& detail : details) fault(entry.key, detail);
+  }
+
   void cluster(const Entry& entry) {
     const model::TenantId tenant = tenant_of(entry.key);
     known_tenant(entry, tenant);
-    if (entry.key.size() == 4) return static_cast<void>(read_tenant_groups(entry.txn, t_, tenant));
-    const model::Cluster cluster = decode_cluster(entry.key, entry.value).cluster;
-    want(model::cluster_key(cluster.fingerprint) == cluster.key, entry, "it is of another fingerprint than its key says");
-    if (read_group_build(entry.txn, t_).stage != GroupBuild::Stage::done) return;
-    const std::uint64_t is = count_all(entry.txn, t_, tenant, cluster.key);
-    if (is != cluster.count) {
-      fault(entry.key, "it counts " + std::to_string(cluster.count) + " failures where there are " + std::to_string(is));
+    if (entry.key.size() == KeyBytes().u32(tenant).view().size()) {
+      if (groups_are_built(entry.txn)) each_fault(entry, totals_differences(entry.txn, t_, tenant));
+      return;
     }
+    const ClusterHead head = decode_cluster(entry.key, entry.value);
+    want(model::cluster_key(head.cluster.fingerprint) == head.cluster.key, entry, "it is of another fingerprint than its key says");
+    want(has(entry.txn, t_.clusters, KeyBytes().u32(tenant)), entry, "the tenant's number of groups is missing");
+    if (groups_are_built(entry.txn)) each_fault(entry, head_differences(entry.txn, t_, tenant, head));
   }
 
   void triage(const Entry& entry) {
     known_tenant(entry, tenant_of(entry.key));
-    decode_triage(entry.key, entry.value);
+    const model::TriageEntry decided = decode_triage(entry.key, entry.value);
+    want(entry.key.size() == 4 + kHalfBytes + 16 && read_time(entry.key, 4 + kHalfBytes) == decided.key.time_ms &&
+             read_be(entry.key, 4 + kHalfBytes + 8, 8) == decided.key.seq,
+         entry, "it says that it stands elsewhere");
     want(has(entry.txn, t_.clusters, entry.key.substr(0, 4 + kHalfBytes)), entry, "its group is not there");
   }
 
   void series(const Entry& entry) {
     known_tenant(entry, tenant_of(entry.key));
-    open_head(entry.key, entry.value);
+    each_fault(entry, level_differences(entry.txn, t_, entry.key, entry.value));
+  }
+
+  void recount_all_series() {
+    table_ = &t_.series;
+    remedy_ = kOfIndex;
+    try {
+      const auto tenants = [&] {
+        const ReadTxn txn = store_.env.read();
+        return groups_are_built(txn) ? read_tenants(txn, t_) : std::vector<model::Tenant>();
+      }();
+      for (const model::Tenant& one : tenants) {
+        recount_series(store_.env, t_, one.id,
+                       {[this](const std::string& key, std::string detail) { fault(key, std::move(detail)); },
+                        [this] { tell(upkeep_, {"verify", "entries", table_->name, std::min(looked_at_, all_), all_}); }});
+      }
+    } catch (const LmdbFault& fault) {
+      if (!is_damage(fault.code)) throw;  // else the table that has the page tells of it
+    } catch (const StoreError&) {
+    }
   }
 
   void commits(const Entry& entry) {

@@ -1,0 +1,314 @@
+#include "store/lmdb/maintenance/recounting.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "store/lmdb/runs.h"
+#include "store/lmdb/series.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::size_t kGroupAt = 4;
+constexpr std::size_t kLevelAt = kGroupAt + sizeof(Half);
+constexpr std::size_t kBucketAt = kLevelAt + 1;
+constexpr std::size_t kEntryKeyBytes = kBucketAt + 8;
+constexpr std::size_t kRecordsAWindow = 8192;  // of a table: a window takes some tens of milliseconds
+constexpr std::int64_t kFar = std::int64_t{1} << 56;
+constexpr std::array<int, 4> kLevels = {kFinestOfFailures, kFinestOfRuns, 22, 28};
+
+// "it counts 13 failures where there are 12"
+std::string says(std::uint64_t head, const char* what, std::uint64_t records) {
+  return "it counts " + std::to_string(head) + what + " where there are " + std::to_string(records);
+}
+
+std::uint64_t read_count(std::string_view key, std::string_view value) {
+  const std::string_view number = open_head(key, value);
+  if (number.size() != 8) throw BadValue("the count has " + std::to_string(number.size()) + " bytes");
+  return read_be(number, 0, 8);
+}
+
+// What the failures of a group add up to.
+struct Counted {
+  ClusterHead head;
+  std::set<std::string> newest_titles;  // of those that were detected last, together
+  std::int64_t first_ms = 0;
+  bool readable = true;
+};
+
+Counted count_failures(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster) {
+  Counted counted;
+  const KeyBytes prefix = cluster_row_key(tenant, cluster);
+  const std::size_t time_at = prefix.view().size();
+  Cursor cursor(txn, tables.fingerprints.handle);
+  for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
+    const KeyBytes place = KeyBytes().u32(tenant).bytes(cursor.key().substr(time_at));
+    const auto value = txn.get(tables.failures.handle, place);
+    std::optional<model::FailureRecord> failure;
+    try {
+      if (value) failure = decode_failure_head(place, *value);
+    } catch (const BadValue&) {
+    }
+    counted.readable = counted.readable && failure;
+    if (!failure || !failure->grouped) continue;
+    model::Cluster& sum = counted.head.cluster;
+    if (sum.count++ == 0) counted.first_ms = failure->key.time_ms;
+    if (failure->key.time_ms > sum.last_ms) counted.newest_titles.clear();
+    sum.last_ms = failure->key.time_ms;  // the index is in the order of time
+    counted.newest_titles.insert(failure->title);
+    sum.waste_micro_usd += failure->waste_micro_usd;
+    ++counted.head.scores[failure->score];
+    ++counted.head.severities[static_cast<std::size_t>(failure->severity)];
+  }
+  return counted;
+}
+
+// Whether an entry of the group's history decided what the head says; how many failures came since is not in the history.
+bool is_decided(const Txn& txn, const Tables& tables, model::TenantId tenant, const ClusterHead& head, bool& any) {
+  model::Triage said = head.cluster.triage;
+  said.failures_since = 0;
+  const KeyBytes prefix = cluster_row_key(tenant, head.cluster.key);
+  Cursor cursor(txn, tables.triage.handle);
+  bool decided = false;
+  for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
+    any = true;
+    try {
+      decided = decided || model::triaged(decode_triage(cursor.key(), cursor.value())) == said;
+    } catch (const BadValue&) {
+      return true;  // that table's own check tells of it
+    }
+  }
+  return decided || (!any && said == model::Triage());
+}
+
+// Of one window, what the finest entries should be, by key.
+class Window {
+ public:
+  Window(const Txn& txn, const Tables& tables, model::TenantId tenant, std::int64_t from_ms)
+      : txn_(txn), tables_(tables), tenant_(tenant), span_{from_ms, kFar} {
+    for (const Table* table : {&tables.runs, &tables.failures}) shorten(*table);
+    count_failures();
+    count_runs();
+  }
+
+  std::int64_t end_ms() const { return span_.before_ms; }
+
+  void compare(const SeriesRecount& recount) {
+    if (!readable_) return;
+    const KeyBytes tenant = KeyBytes().u32(tenant_);
+    std::string at(tenant.view());
+    for (;;) {
+      Cursor cursor(txn_, tables_.series.handle);
+      if (!cursor.at_or_after(at) || !cursor.key().starts_with(tenant.view()) || cursor.key().size() != kEntryKeyBytes) break;
+      const std::string series(cursor.key().substr(0, kLevelAt));
+      compare_series(series, static_cast<std::uint8_t>(cursor.key()[kLevelAt]), recount);
+      at = series + std::string(kEntryKeyBytes - kLevelAt, '\xff') + '\xff';  // behind the last of this series
+    }
+    for (const auto& [key, count] : expected_) recount.differs(key, "it is missing: there are " + std::to_string(count) + " to count");
+  }
+
+ private:
+  // So that at most kRecordsAWindow records of the table are in it, and whole entries of every series.
+  void shorten(const Table& table) {
+    Cursor cursor(txn_, table.handle);
+    const KeyBytes from = KeyBytes().u32(tenant_).time(span_.from_ms);
+    std::size_t seen = 0;
+    for (bool more = cursor.at_or_after(from); more && tenant_of(cursor.key()) == tenant_; more = cursor.next()) {
+      const std::int64_t time_ms = record_key_of(cursor.key()).time_ms;
+      if (time_ms >= span_.before_ms) return;
+      if (++seen < kRecordsAWindow) continue;
+      const std::int64_t aligned = (time_ms >> kFinestOfRuns) << kFinestOfRuns;
+      if (aligned > span_.from_ms) return static_cast<void>(span_.before_ms = aligned);
+      const std::int64_t first_whole = ((span_.from_ms >> kFinestOfRuns) + 1) << kFinestOfRuns;
+      return static_cast<void>(span_.before_ms = std::min(span_.before_ms, first_whole));
+    }
+  }
+
+  template <class Use>
+  void each(const Table& table, Use use) {
+    const KeyBytes tenant = KeyBytes().u32(tenant_);
+    Cursor cursor(txn_, table.handle);
+    for (bool more = cursor.at_or_after(KeyBytes(tenant).time(span_.from_ms)); more && cursor.key().starts_with(tenant.view());
+         more = cursor.next()) {
+      if (record_key_of(cursor.key()).time_ms >= span_.before_ms) return;
+      try {
+        use(cursor.key(), cursor.value());
+      } catch (const BadValue&) {
+        readable_ = false;
+      } catch (const StoreError&) {
+        readable_ = false;
+      }
+    }
+  }
+
+  void add(const Half& series, int level, std::int64_t time_ms) {
+    ++expected_[std::string(
+        KeyBytes().u32(tenant_).bytes(view(series)).u8(static_cast<std::uint8_t>(level)).time(time_ms >> level).view())];
+  }
+
+  void count_failures() {
+    each(tables_.failures, [&](std::string_view key, std::string_view value) {
+      const model::FailureRecord failure = decode_failure_head(key, value);
+      if (!failure.grouped) return;
+      for (const Subject& subject : {Subject::any(), Subject::of_detector(failure.detector_key)}) {
+        add(failures_series(subject_half(subject)), kFinestOfFailures, failure.key.time_ms);
+      }
+    });
+  }
+
+  void count_runs() {
+    each(tables_.runs, [&](std::string_view key, std::string_view value) {
+      const StoredRun stored = decode_run_head(key, value);
+      if (!stored.run.grouped) return;
+      std::set<Half> subjects;
+      for (const model::RecordKey& at : stored.failures) {
+        const KeyBytes place = place_key(tenant_, at);
+        const auto found = txn_.get(tables_.failures.handle, place);
+        if (!found) continue;  // expired, or of a detector on trial
+        const model::FailureRecord failure = decode_failure_head(place, *found);
+        subjects.insert(half_digest(failure.fingerprint));
+        subjects.insert(subject_half(Subject::of_detector(failure.detector_key)));
+        subjects.insert(subject_half(Subject::any()));
+      }
+      for (const Half& subject : subjects) add(affected_series(subject), kFinestOfRuns, record_key_of(key).time_ms);
+    });
+  }
+
+  void compare_series(const std::string& series, int finest, const SeriesRecount& recount) {
+    if (finest != kFinestOfFailures && finest != kFinestOfRuns) return;  // what the level below lost, level_differences() tells
+    const auto bound = [&](std::int64_t ms) { return KeyBytes().bytes(series).u8(static_cast<std::uint8_t>(finest)).time(ms >> finest); };
+    const KeyBytes end = bound(span_.before_ms);
+    Cursor cursor(txn_, tables_.series.handle);
+    for (bool more = cursor.at_or_after(bound(span_.from_ms)); more && cursor.key() < end.view(); more = cursor.next()) {
+      const std::string key(cursor.key());
+      const auto expected = expected_.find(key);
+      const std::uint64_t is = expected == expected_.end() ? 0 : expected->second;
+      if (expected != expected_.end()) expected_.erase(expected);
+      try {
+        const std::uint64_t count = read_count(key, cursor.value());
+        if (count != is) recount.differs(key, says(count, "", is));
+      } catch (const BadValue&) {
+        // The table's own check tells of it.
+      }
+    }
+  }
+
+  const Txn& txn_;
+  const Tables& tables_;
+  model::TenantId tenant_;
+  Span span_;
+  std::map<std::string, std::uint64_t> expected_;
+  bool readable_ = true;
+};
+
+}  // namespace
+
+std::vector<std::string> head_differences(const Txn& txn, const Tables& tables, model::TenantId tenant, const ClusterHead& head) {
+  std::vector<std::string> found;
+  const Counted is = count_failures(txn, tables, tenant, head.cluster.key);
+  if (!is.readable) return found;
+  const model::Cluster& says_it = head.cluster;
+  const model::Cluster& sum = is.head.cluster;
+  if (says_it.count != sum.count) found.push_back(says(says_it.count, " failures", sum.count));
+  if (head.scores != is.head.scores) found.emplace_back("the scores of its failures are others than it says");
+  if (head.severities != is.head.severities) found.emplace_back("the severities of its failures are others than it says");
+  if (says_it.waste_micro_usd != sum.waste_micro_usd) found.emplace_back("its failures wasted another sum than it says");
+  if (sum.count > 0) {
+    if (says_it.last_ms != sum.last_ms) found.emplace_back("its newest failure is of another time than it says");
+    if (says_it.first_ms > is.first_ms) found.emplace_back("it has a failure from before the time it says it began");
+    if (!is.newest_titles.contains(says_it.title)) found.emplace_back("its newest failure has another title");
+  }
+  bool any_entry = false;
+  if (!is_decided(txn, tables, tenant, head, any_entry)) found.emplace_back("nothing in its history decided the state it is in");
+  if (sum.count == 0 && says_it.count == 0 && !any_entry) found.emplace_back("it has neither failures nor a history");
+  return found;
+}
+
+std::vector<std::string> totals_differences(const Txn& txn, const Tables& tables, model::TenantId tenant) {
+  std::uint64_t heads = 0;
+  std::uint64_t failures = 0;
+  const KeyBytes prefix = KeyBytes().u32(tenant);
+  Cursor cursor(txn, tables.clusters.handle);
+  for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
+    if (cursor.key().size() == prefix.view().size()) continue;
+    ++heads;
+    try {
+      failures += decode_cluster(cursor.key(), cursor.value()).cluster.count;
+    } catch (const BadValue&) {
+      return {};
+    }
+  }
+  const TenantGroups says_it = read_tenant_groups(txn, tables, tenant);
+  std::vector<std::string> found;
+  if (says_it.clusters != heads) found.push_back(says(says_it.clusters, " groups", heads));
+  const Half all = failures_series(subject_half(Subject::any()));
+  const std::uint64_t in_all = sum_series(txn, {tables.series, tenant, all, kFinestOfFailures}, {-kFar, kFar});
+  if (in_all != failures + says_it.left_out) {
+    found.push_back("it says that " + std::to_string(says_it.left_out) + " failures are in no group: of " + std::to_string(in_all) + " the groups have " +
+                    std::to_string(failures));
+  }
+  return found;
+}
+
+std::vector<std::string> level_differences(const Txn& txn, const Tables& tables, std::string_view key, std::string_view value) {
+  if (key.size() != kEntryKeyBytes) throw BadValue("the key has " + std::to_string(key.size()) + " bytes");
+  const std::uint64_t count = read_count(key, value);
+  const int level = static_cast<std::uint8_t>(key[kLevelAt]);
+  const auto at = std::find(kLevels.begin(), kLevels.end(), level);
+  if (at == kLevels.end()) throw BadValue("it is of level " + std::to_string(level) + ", which this program does not know");
+  const std::string_view series = key.substr(0, kLevelAt);
+  const std::int64_t bucket = read_time(key, kBucketAt);
+  const auto entry = [&](int of, std::int64_t number) { return KeyBytes().bytes(series).u8(static_cast<std::uint8_t>(of)).time(number); };
+  std::vector<std::string> found;
+  if (at + 1 != kLevels.end()) {
+    const KeyBytes above = entry(*(at + 1), bucket >> (*(at + 1) - level));
+    if (!txn.get(tables.series.handle, above)) found.emplace_back("the count above it does not have it");
+  }
+  Cursor cursor(txn, tables.series.handle);
+  cursor.at_or_after(series);
+  if (static_cast<std::uint8_t>(cursor.key()[kLevelAt]) == level) return found;  // the finest of this series
+  const int below = *(at - 1);
+  const KeyBytes end = entry(below, (bucket + 1) << (level - below));
+  std::uint64_t is = 0;
+  for (bool more = cursor.at_or_after(entry(below, bucket << (level - below))); more && cursor.key() < end.view(); more = cursor.next()) {
+    is += read_count(cursor.key(), cursor.value());
+  }
+  if (count != is) found.push_back(says(count, "", is));
+  return found;
+}
+
+void recount_series(LmdbEnv& env, const Tables& tables, model::TenantId tenant, const SeriesRecount& recount) {
+  for (std::int64_t from = -kFar; from < kFar;) {
+    {
+      const ReadTxn txn = env.read();
+      Window window(txn, tables, tenant, from);
+      window.compare(recount);
+      from = window.end_ms();
+    }
+    recount.pause();
+  }
+}
+
+void recount_head(WriteBatch& batch, model::TenantId tenant, const Half& cluster) {
+  auto head = read_cluster(batch.txn, batch.tables, tenant, cluster);
+  if (!head) return;
+  Counted counted = count_failures(batch.txn, batch.tables, tenant, cluster);
+  const model::Cluster& sum = counted.head.cluster;
+  head->scores = std::move(counted.head.scores);
+  head->severities = counted.head.severities;
+  head->cluster.count = sum.count;
+  head->cluster.waste_micro_usd = sum.waste_micro_usd;
+  if (sum.count > 0) {
+    head->cluster.last_ms = sum.last_ms;
+    if (!counted.newest_titles.contains(head->cluster.title)) head->cluster.title = *counted.newest_titles.begin();
+  }
+  head->settle();
+  const KeyBytes key = cluster_row_key(tenant, cluster);
+  batch.txn.put(batch.tables.clusters.handle, key, encode_cluster(key, *head));
+}
+
+}  // namespace runwarden::store
