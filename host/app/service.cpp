@@ -162,6 +162,7 @@ class Service {
   void log_accept_pauses();
   void save_key_use();
   void delete_old();
+  bool delete_some();
   void build_groups();
   std::string tenant_name(model::TenantId tenant);
   api::Readiness readiness();
@@ -552,7 +553,7 @@ void Service::housekeeping() {
   save_key_use();
   if (crash_marks_.any()) refresh_crash_marks();
   if (!clock_.in_doubt() && !deleting_.exchange(true)) delete_old();
-  if (store_->groups().group_totals(0).building && !building_.exchange(true)) build_groups();
+  if (!building_.exchange(true)) build_groups();
 }
 
 void Service::log_accept_pauses() {
@@ -572,28 +573,39 @@ void Service::log_accept_pauses() {
 // Deletes in small transactions between commits until no expired record is left.
 void Service::delete_old() {
   queue_->run_between([this] {
-    const std::int64_t now = clock_.wall_ms();
-    if (clock_.in_doubt()) {
-      deleting_ = false;
-      return;
+    bool more = false;
+    try {
+      more = delete_some();
+    } catch (...) {
+      deleting_ = false;  // tried again later
+      throw;
     }
-    const auto before = [now](std::int64_t keep_ms) { return keep_ms == config::kForever ? store::kBeginningMs : now - keep_ms; };
-    store::Retention retention;
-    retention.runs_before_ms = before(settings_.retention.runs_ms);
-    retention.failures_before_ms = before(settings_.retention.failures_ms);
-    retention.changes_before_ms = before(settings_.retention.changes_ms);
-    retention.policies_before_ms = before(settings_.retention.policies_ms);
-    if (store_->expire(retention, kDeleteAtOnce).more) return delete_old();
-    last_expired_ns_ = clock_.monotonic_ns();
+    if (more) return delete_old();
     deleting_ = false;
   });
+}
+
+// Whether there is more to delete.
+bool Service::delete_some() {
+  const std::int64_t now = clock_.wall_ms();
+  if (clock_.in_doubt()) return false;
+  const auto before = [now](std::int64_t keep_ms) { return keep_ms == config::kForever ? store::kBeginningMs : now - keep_ms; };
+  store::Retention retention;
+  retention.runs_before_ms = before(settings_.retention.runs_ms);
+  retention.failures_before_ms = before(settings_.retention.failures_ms);
+  retention.changes_before_ms = before(settings_.retention.changes_ms);
+  retention.policies_before_ms = before(settings_.retention.policies_ms);
+  if (store_->expire(retention, kDeleteAtOnce).more) return true;
+  last_expired_ns_ = clock_.monotonic_ns();
+  return false;
 }
 
 // A store of before groups has them counted in small transactions between two batches.
 void Service::build_groups() {
   queue_->run_between([this] {
     try {
-      if (store_->groups().build(kBuiltAtOnce)) return build_groups();
+      store::GroupStore& groups = store_->groups();
+      if (groups.group_totals(0).building && groups.build(kBuiltAtOnce)) return build_groups();
     } catch (const store::StoreError& fault) {
       log(ops::LogLevel::warn, "groups_not_built", std::string("groups of failures are counted later: ") + fault.what());
     }

@@ -184,5 +184,13 @@ TEST_F(Damaged, FileThatIsCutOffWhileServed_EndsRequestsAndNotTheProcess) {
   EXPECT_TRUE(service_.running());
 }
 
+TEST_F(Damaged, FileThatIsCutOffWhileServed_DoesNotEndTheProcessAtItsHousekeeping) {
+  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, json{{"runId", "one"}}.dump()).status, 201);
+  fs::resize_file(data(), 3 * 4096);
+  EXPECT_EQ(service_.get("/v1/runs", key_).status, 503);
+  EXPECT_TRUE(service_.wait_for_log("groups_not_built", 30'000)) << service_.log_text();
+  EXPECT_EQ(service_.get("/healthz", "").status, 200);
+}
+
 }  // namespace
 }  // namespace runwarden::test
