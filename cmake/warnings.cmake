@@ -6,6 +6,10 @@ target_compile_options(runwarden_flags INTERFACE -Wall -Wextra -Wpedantic -Wshad
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(runwarden_flags INTERFACE -Wno-restrict $<$<CONFIG:Release>:-Wno-maybe-uninitialized>)
 endif()
+# The annotations of host/base/mutex.h.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(runwarden_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
+endif()
 if(RUNWARDEN_WERROR)
   target_compile_options(runwarden_flags INTERFACE -Werror)
 endif()

@@ -84,7 +84,7 @@ void Batch::take(LineBatch lines, http::Responder responder) {
         {Code::unavailable, "too many requests are in flight; nothing was stored, send it again in a moment", {}, {}}, request_id_));
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     responder_ = std::move(responder);
     last_ = lines.last;
     if (lines.end != LineBatch::End::complete) break_off(lines.end_line, end_error(lines, parts_.limits));
@@ -119,7 +119,7 @@ std::optional<Error> Batch::refusal_of(LineBatch& lines) {
 
 // False when the results of all batches would take too much memory.
 bool Batch::reserve_results(std::size_t lines) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!results_lease_) {
     auto lease = parts_.results.take(tenant_, lines * kResultBytes);
     if (!lease) return false;
@@ -132,13 +132,13 @@ bool Batch::reserve_results(std::size_t lines) {
 // Answers for the lines before this one, and ends the request.
 void Batch::cut_short(std::uint64_t line, Error why, http::Responder responder) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     break_off(line, std::move(why));
   }
   responder.send(reply());
 }
 
-// With mutex_ held. Of several faults the one that comes first in the body counts.
+// Of several faults the one that comes first in the body counts.
 void Batch::break_off(std::uint64_t line, Error why) {
   if (broken_off_ && first_not_taken_ <= line) return;
   broken_off_ = std::move(why);
@@ -146,7 +146,7 @@ void Batch::break_off(std::uint64_t line, Error why) {
 }
 
 bool Batch::nothing_stored() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return accepted_ == 0;
 }
 
@@ -159,7 +159,7 @@ void Batch::deal() {
 // Null when all lines are dealt, or enough are in work: then it is looked at again when one of those has its result.
 std::shared_ptr<Batch::Hand> Batch::next_hand() {
   auto refusal = (*permit_)();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (refusal && dealt_ < lines_.size()) {
     break_off(lines_[dealt_].number, std::move(*refusal));
     outstanding_ -= lines_.size() - dealt_;
@@ -214,7 +214,7 @@ std::optional<Batch::ReadLine> Batch::read(LineBatch::Line& line) {
 // Those that can go on now: of this hand, and of later ones that waited for it.
 std::vector<Batch::ReadLine> Batch::line_up(std::uint64_t hand, std::vector<ReadLine> read) {
   std::vector<ReadLine> ready;
-  const std::lock_guard lock(order_mutex_);
+  const MutexLock lock(order_mutex_);
   early_hands_.emplace(hand, std::move(read));
   for (; !early_hands_.empty() && early_hands_.begin()->first == next_hand_; ++next_hand_) {
     for (ReadLine& line : early_hands_.begin()->second) {
@@ -248,13 +248,13 @@ ingest::IngestRequest Batch::request_for(LineBatch::Line& line) const {
 
 void Batch::note(std::uint64_t line, const ingest::IngestAnswer& answer) {
   if (answer.kind == ingest::IngestAnswer::Kind::in_doubt) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     in_doubt_ = true;
     return;
   }
   const bool accepted = answer.kind != ingest::IngestAnswer::Kind::refused;
   if (!accepted && answer.error.code == Code::unauthorized) {  // the key ended before the commit: the line was not taken
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return break_off(line, answer.error);
   }
   if (!answer.warnings.empty()) note_warnings(line, answer.warnings);
@@ -262,7 +262,7 @@ void Batch::note(std::uint64_t line, const ingest::IngestAnswer& answer) {
 }
 
 void Batch::note(LineResult result) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (result.json.size() > kResultBytes) results_lease_.resize(results_lease_.bytes() + result.json.size() - kResultBytes);
   accepted_ += result.accepted ? 1 : 0;
   results_.push_back(std::move(result));
@@ -273,7 +273,7 @@ void Batch::note_warnings(std::uint64_t line, const std::vector<Warning>& warnin
   std::string text;
   JsonWriter out(text);
   write_warnings(out, warnings);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++warned_lines_;
   if (warnings_.size() < kLinesWithWarnings) results_lease_.resize(results_lease_.bytes() + text.size());
   warnings_.emplace(line, std::move(text));
@@ -282,7 +282,7 @@ void Batch::note_warnings(std::uint64_t line, const std::vector<Warning>& warnin
 
 void Batch::end_of_line() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     --in_work_;
   }
   deal();
@@ -294,7 +294,7 @@ void Batch::end_of_batch() {
   bool over = false;
   bool in_doubt = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (--outstanding_ > 0) return;
     in_doubt = in_doubt_;
     responder = std::move(responder_);
@@ -309,6 +309,7 @@ void Batch::end_of_batch() {
 
 // When no line is in work any more.
 http::Reply Batch::reply() {
+  const MutexLock lock(mutex_);
   if (broken_off_ && accepted_ == 0) return http::problem(*broken_off_, request_id_);
   std::sort(results_.begin(), results_.end(), [](const LineResult& a, const LineResult& b) { return a.line < b.line; });
   http::Reply reply;

@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "api/admission.h"
 #include "api/api.h"
+#include "base/mutex.h"
 #include "http/server.h"
 #include "ingest/run_ingest.h"
 
@@ -67,7 +67,7 @@ class Batch : public std::enable_shared_from_this<Batch> {
   bool reserve_results(std::size_t lines);
   std::optional<Error> refusal_of(http::LineBatch& lines);
   void cut_short(std::uint64_t line, Error why, http::Responder responder);
-  void break_off(std::uint64_t line, Error why);
+  void break_off(std::uint64_t line, Error why) RW_REQUIRES(mutex_);
   bool nothing_stored();
 
   ApiParts& parts_;
@@ -79,27 +79,27 @@ class Batch : public std::enable_shared_from_this<Batch> {
   std::string_view route_;
 
   // Hands are read side by side, but their runs line up in the order of the lines: of two with one runId the first is the first.
-  std::mutex order_mutex_;
-  std::uint64_t next_hand_ = 0;
-  std::map<std::uint64_t, std::vector<ReadLine>> early_hands_;  // read before one that was dealt earlier
+  Mutex order_mutex_;
+  std::uint64_t next_hand_ RW_GUARDED_BY(order_mutex_) = 0;
+  std::map<std::uint64_t, std::vector<ReadLine>> early_hands_ RW_GUARDED_BY(order_mutex_);  // read before one that was dealt earlier
 
-  std::mutex mutex_;
-  std::vector<LineResult> results_;
-  std::map<std::uint64_t, std::string> warnings_;  // of the first lines that have any, as JSON
-  std::int64_t warned_lines_ = 0;
-  std::vector<http::LineBatch::Line> lines_;  // of this batch; those before dealt_ have been moved out
-  std::size_t dealt_ = 0;
-  std::uint64_t hands_ = 0;      // dealt so far
-  std::size_t in_work_ = 0;      // lines that were dealt and have no result yet
-  std::size_t outstanding_ = 0;  // lines of this batch without a result, and the hand-over of the batch itself
-  bool last_ = false;
-  std::size_t accepted_ = 0;
-  std::optional<Error> broken_off_;    // why not all lines were taken
-  bool in_doubt_ = false;              // nobody can say of a line whether it was stored: there is no answer to give
-  std::uint64_t first_not_taken_ = 0;  // with it
-  http::Responder responder_;
-  FairBudget::Lease lease_;
-  FairBudget::Lease results_lease_;
+  Mutex mutex_;
+  std::vector<LineResult> results_ RW_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::string> warnings_ RW_GUARDED_BY(mutex_);  // of the first lines that have any, as JSON
+  std::int64_t warned_lines_ RW_GUARDED_BY(mutex_) = 0;
+  std::vector<http::LineBatch::Line> lines_ RW_GUARDED_BY(mutex_);  // of this batch; those before dealt_ have been moved out
+  std::size_t dealt_ RW_GUARDED_BY(mutex_) = 0;
+  std::uint64_t hands_ RW_GUARDED_BY(mutex_) = 0;      // dealt so far
+  std::size_t in_work_ RW_GUARDED_BY(mutex_) = 0;      // lines that were dealt and have no result yet
+  std::size_t outstanding_ RW_GUARDED_BY(mutex_) = 0;  // lines of this batch without a result, and the hand-over of the batch itself
+  bool last_ RW_GUARDED_BY(mutex_) = false;
+  std::size_t accepted_ RW_GUARDED_BY(mutex_) = 0;
+  std::optional<Error> broken_off_ RW_GUARDED_BY(mutex_);    // why not all lines were taken
+  bool in_doubt_ RW_GUARDED_BY(mutex_) = false;              // nobody can say of a line whether it was stored: there is no answer to give
+  std::uint64_t first_not_taken_ RW_GUARDED_BY(mutex_) = 0;  // with it
+  http::Responder responder_ RW_GUARDED_BY(mutex_);
+  FairBudget::Lease lease_ RW_GUARDED_BY(mutex_);
+  FairBudget::Lease results_lease_ RW_GUARDED_BY(mutex_);
 };
 
 }  // namespace runwarden::api

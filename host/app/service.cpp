@@ -11,11 +11,11 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <thread>
 
 #include "api/api.h"
+#include "base/mutex.h"
 #include "base/time_text.h"
 #include "config/otlp_mapping.h"
 #include "detect/abandoned_calls.h"
@@ -111,17 +111,17 @@ template <class What>
 class Reloadable {
  public:
   std::shared_ptr<What> get() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return what_;
   }
   void put(std::shared_ptr<What> what) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     what_.swap(what);
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::shared_ptr<What> what_;
+  mutable Mutex mutex_;
+  std::shared_ptr<What> what_ RW_GUARDED_BY(mutex_);
 };
 
 class Service {
@@ -221,8 +221,8 @@ class Service {
   std::string last_not_ready_reason_;
   std::uint64_t logged_pauses_ = 0;
   std::int64_t next_pause_log_ns_ = 0;  // the earliest time of the next log line about accept pauses
-  std::mutex tenants_mutex_;
-  std::map<model::TenantId, std::string> tenants_;  // names never change
+  Mutex tenants_mutex_;
+  std::map<model::TenantId, std::string> tenants_ RW_GUARDED_BY(tenants_mutex_);  // names never change
   std::int64_t maintained_ns_ = 0;
   std::atomic<bool> deleting_{false};
   std::atomic<bool> building_{false};
@@ -441,7 +441,7 @@ void Service::make_ingest() {
 }
 
 std::string Service::tenant_name(model::TenantId tenant) {
-  const std::lock_guard lock(tenants_mutex_);
+  const MutexLock lock(tenants_mutex_);
   const auto known = tenants_.find(tenant);
   if (known != tenants_.end()) return known->second;
   for (const model::Tenant& one : store_->tenants()) tenants_[one.id] = one.name;

@@ -17,7 +17,7 @@ std::string FailedTries::network_of(const std::string& address) {
 
 std::optional<int> FailedTries::wait_s(const std::string& address) {
   const std::int64_t now_ns = clock_.monotonic_ns();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = windows_.find(network_of(address));
   if (found == windows_.end()) return std::nullopt;
   const std::int64_t left_ns = found->second.began_ns + kWindowNs - now_ns;
@@ -32,7 +32,7 @@ std::optional<int> FailedTries::wait_s(const std::string& address) {
 void FailedTries::failed(const std::string& address) {
   const std::int64_t now_ns = clock_.monotonic_ns();
   const std::string network = network_of(address);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (windows_.size() >= kMaxAddresses && !windows_.contains(network)) {
     std::erase_if(windows_, [now_ns](const auto& one) { return one.second.began_ns + kWindowNs <= now_ns; });
     const auto first = std::min_element(windows_.begin(), windows_.end(),

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace runwarden::auth {
 
@@ -35,8 +35,8 @@ class FailedTries {
   static std::string network_of(const std::string& address);
 
   const Clock& clock_;
-  std::mutex mutex_;  // guards what follows
-  std::map<std::string, Window> windows_;
+  Mutex mutex_;
+  std::map<std::string, Window> windows_ RW_GUARDED_BY(mutex_);
 };
 
 }  // namespace runwarden::auth

@@ -84,11 +84,11 @@ KeyRing::KeyRing(KeySource source, const Clock& clock) : source_(std::move(sourc
 std::shared_ptr<const KeyRing::Snapshot> KeyRing::current() {
   const std::uint64_t version = source_.version();
   const auto held = [&]() -> std::shared_ptr<const Snapshot> {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return snapshot_ && snapshot_->version == version ? snapshot_ : nullptr;
   };
   if (auto snapshot = held()) return snapshot;
-  const std::lock_guard loading(load_mutex_);
+  const MutexLock loading(load_mutex_);
   if (auto snapshot = held()) return snapshot;
   auto fresh = std::make_shared<Snapshot>();
   fresh->version = source_.version();  // read before the keys, so that a change in between is noticed next time
@@ -97,7 +97,7 @@ std::shared_ptr<const KeyRing::Snapshot> KeyRing::current() {
     fresh->by_digest.emplace(prefix_of(fresh->keys[i].digest), i);
     fresh->by_id.emplace(fresh->keys[i].id, i);
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   snapshot_ = fresh;
   return fresh;
 }
@@ -140,7 +140,7 @@ Result<Principal> KeyRing::principal_of(const model::KeyRecord& record, Scope sc
     return refused(Code::forbidden, "the key lacks scope \"" + wanted + "\" (" + record.id + "); use one made with --scopes " + wanted);
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     used_[record.id] = now_ms;
   }
   return Principal{record.tenant, record.tenant_name, record.id, record.name, record.may_ingest, record.may_read, record.may_manage};
@@ -157,7 +157,7 @@ std::optional<Error> KeyRing::recheck(const Principal& principal) {
 std::vector<std::pair<std::string, std::int64_t>> KeyRing::take_last_used() {
   std::unordered_map<std::string, std::int64_t> used;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     used.swap(used_);
   }
   return {used.begin(), used.end()};

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 
 #include "auth/key.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "model/records.h"
 
@@ -70,10 +70,10 @@ class KeyRing {
 
   KeySource source_;
   const Clock& clock_;
-  std::mutex load_mutex_;  // one thread reads the store at a time
-  std::mutex mutex_;       // held briefly; guards the members below
-  std::shared_ptr<const Snapshot> snapshot_;
-  std::unordered_map<std::string, std::int64_t> used_;  // at most one entry per key
+  Mutex load_mutex_;  // one thread reads the store at a time
+  Mutex mutex_;       // held briefly
+  std::shared_ptr<const Snapshot> snapshot_ RW_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, std::int64_t> used_ RW_GUARDED_BY(mutex_);  // at most one entry per key
 };
 
 // The key of one `Bearer` credential, or nothing: scheme in any case, then one key of visible characters (RFC 6750, RFC 9110).

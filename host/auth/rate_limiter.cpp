@@ -16,13 +16,13 @@ RateLimiter::RateLimiter(Rate rate, const Clock& clock) : clock_(clock) {
 }
 
 void RateLimiter::change(Rate rate) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   per_second_ = rate.requests_per_second;
   burst_ = rate.burst > 0 ? static_cast<double>(rate.burst) : std::max(1.0, std::ceil(per_second_));
 }
 
 std::optional<int> RateLimiter::take(model::TenantId tenant) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (per_second_ <= 0) return std::nullopt;
   const std::int64_t now_ns = clock_.monotonic_ns();
   auto [found, fresh] = buckets_.try_emplace(tenant, Bucket{burst_, now_ns});

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "model/records.h"
 
 namespace runwarden::auth {
@@ -35,10 +35,10 @@ class RateLimiter {
   };
 
   const Clock& clock_;
-  std::mutex mutex_;  // guards the members below
-  double per_second_ = 0;
-  double burst_ = 0;
-  std::unordered_map<model::TenantId, Bucket> buckets_;
+  Mutex mutex_;
+  double per_second_ RW_GUARDED_BY(mutex_) = 0;
+  double burst_ RW_GUARDED_BY(mutex_) = 0;
+  std::unordered_map<model::TenantId, Bucket> buckets_ RW_GUARDED_BY(mutex_);
 };
 
 }  // namespace runwarden::auth

@@ -63,7 +63,7 @@ Result<std::unique_ptr<Sessions>> Sessions::open(std::string secret, std::filesy
 
 // A line that a crash cut short belongs to a session whose end was never acknowledged. Without room for a shorter file the old one serves on.
 Status Sessions::read_ended() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::int64_t now_ms = clock_.wall_ms();
   bool over = false;
   {
@@ -145,14 +145,14 @@ std::optional<Session> Sessions::find(std::string_view sealed) const {
   const std::int64_t age_ms = clock_.wall_ms() - session.issued_ms;
   if (age_ms >= kSessionMs || age_ms < -kClockStepMs) return std::nullopt;
   session.csrf = mac("csrf", claims);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (session.issued_ms <= all_until_ms_ || ended_.count({session.issued_ms, session.number}) > 0) return std::nullopt;
   return session;
 }
 
 Status Sessions::end(const Session& session) {
   const std::string line = line_of(session.issued_ms, session.number);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::int64_t now_ms = clock_.wall_ms();
   while (!ended_.empty() && now_ms - ended_.begin()->first >= kSessionMs) ended_.erase(ended_.begin());
   remember(session.issued_ms, session.number);

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace runwarden::auth {
@@ -54,17 +54,17 @@ class Sessions {
  private:
   Sessions(std::string secret, std::filesystem::path ended_file, const Clock& clock);
   Status read_ended();
-  bool write_anew();
-  void remember(std::int64_t issued_ms, std::string number);
+  bool write_anew() RW_REQUIRES(mutex_);
+  void remember(std::int64_t issued_ms, std::string number) RW_REQUIRES(mutex_);
   std::string mac(std::string_view purpose, std::string_view text) const;
 
   const std::string secret_;
   const std::filesystem::path ended_file_;
   const Clock& clock_;
-  mutable std::mutex mutex_;  // guards what follows
-  int file_ = -1;
-  std::set<std::pair<std::int64_t, std::string>> ended_;  // issued, number
-  std::int64_t all_until_ms_ = -1;                        // sessions issued up to then are refused
+  mutable Mutex mutex_;
+  int file_ RW_GUARDED_BY(mutex_) = -1;
+  std::set<std::pair<std::int64_t, std::string>> ended_ RW_GUARDED_BY(mutex_);  // issued, number
+  std::int64_t all_until_ms_ RW_GUARDED_BY(mutex_) = -1;                        // sessions issued up to then are refused
 };
 
 }  // namespace runwarden::auth

@@ -9,26 +9,26 @@ namespace runwarden {
 ClockGuard::ClockGuard(const Clock& machine) : machine_(machine), base_wall_ms_(machine.wall_ms()), base_ns_(machine.elapsed_ns()) {}
 
 std::int64_t ClockGuard::wall_ms() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Times now = look();
   return in_doubt_ ? now.expected_ms : now.machine_ms;
 }
 
 bool ClockGuard::in_doubt() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   look();
   return in_doubt_;
 }
 
 std::optional<ClockGuard::Times> ClockGuard::doubt() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Times now = look();
   if (!in_doubt_) return std::nullopt;
   return now;
 }
 
 void ClockGuard::start(const LastUse& last_use, std::int64_t max_ahead_ms) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Times now = look();
   if (!last_use.noted_ms && !last_use.newest_ms) return;
   constexpr std::int64_t kLongAgo = std::numeric_limits<std::int64_t>::min();
@@ -46,7 +46,7 @@ void ClockGuard::start(const LastUse& last_use, std::int64_t max_ahead_ms) {
 }
 
 void ClockGuard::accept() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Times now = look();
   if (!in_doubt_) return;
   follow(now);
@@ -54,7 +54,7 @@ void ClockGuard::accept() {
 }
 
 std::vector<ClockGuard::Event> ClockGuard::take_events() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   look();
   return std::exchange(events_, {});
 }

@@ -8,11 +8,11 @@
 
 #include <cstdint>
 #include <limits>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace runwarden {
 
@@ -66,18 +66,18 @@ class ClockGuard final : public Clock {
     std::int64_t ahead_ms = kMaxJumpMs;
     bool holds(std::int64_t difference_ms) const { return difference_ms >= -behind_ms && difference_ms <= ahead_ms; }
   };
-  Times look() const;  // with the mutex held, like the functions below
-  void follow(const Times& now) const;
-  void note(Event::Kind kind, const Times& now) const;
+  Times look() const RW_REQUIRES(mutex_);
+  void follow(const Times& now) const RW_REQUIRES(mutex_);
+  void note(Event::Kind kind, const Times& now) const RW_REQUIRES(mutex_);
 
   const Clock& machine_;
-  mutable std::mutex mutex_;
-  mutable std::int64_t base_wall_ms_;  // the last plausible time, and its monotonic time
-  mutable std::int64_t base_ns_;
-  mutable bool in_doubt_ = false;
-  mutable Window window_;                         // a difference inside it ends the doubt
-  mutable std::int64_t noted_difference_ms_ = 0;  // while in doubt: the jump noted last
-  mutable std::vector<Event> events_;
+  mutable Mutex mutex_;
+  mutable std::int64_t base_wall_ms_ RW_GUARDED_BY(mutex_);  // the last plausible time, and its monotonic time
+  mutable std::int64_t base_ns_ RW_GUARDED_BY(mutex_);
+  mutable bool in_doubt_ RW_GUARDED_BY(mutex_) = false;
+  mutable Window window_ RW_GUARDED_BY(mutex_);                         // a difference inside it ends the doubt
+  mutable std::int64_t noted_difference_ms_ RW_GUARDED_BY(mutex_) = 0;  // while in doubt: the jump noted last
+  mutable std::vector<Event> events_ RW_GUARDED_BY(mutex_);
 };
 
 }  // namespace runwarden

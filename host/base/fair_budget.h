@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <limits>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace runwarden {
 
@@ -64,7 +65,7 @@ class FairBudget {
 
   // Empty if the party would hold more than it leaves free. The first lease is granted regardless of its size.
   std::optional<Lease> take(Party party, std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const Held own = held_by(party);
     const bool fits = all_.leases == 0 || (fit(own.bytes, all_.bytes, bytes, max_bytes_) && fit(own.leases, all_.leases, 1, max_leases_));
     if (!fits) {
@@ -77,7 +78,7 @@ class FairBudget {
 
   // Existing leases are kept.
   void set_max_bytes(std::uint64_t max_bytes) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     max_bytes_ = max_bytes;
   }
 
@@ -88,7 +89,7 @@ class FairBudget {
     std::uint64_t refused = 0;  // refusals since construction
   };
   State state() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return {all_.bytes, max_bytes_, all_.leases, refused_};
   }
 
@@ -104,7 +105,7 @@ class FairBudget {
   }
 
   bool try_change(Party party, std::uint64_t from, std::uint64_t to) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool fits = to <= from || all_.bytes == from || fit(held_by(party).bytes - from, all_.bytes - from, to, max_bytes_);
     if (!fits) {
       ++refused_;
@@ -115,23 +116,22 @@ class FairBudget {
   }
 
   void change(Party party, std::uint64_t from, std::uint64_t to) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     hold(party, {to - from, 0});
   }
 
   void give_back(Party party, std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     hold(party, {0 - bytes, 0 - std::uint64_t{1}});
   }
 
-  // Call the functions below with the mutex held.
-  Held held_by(Party party) const {
+  Held held_by(Party party) const RW_REQUIRES(mutex_) {
     const auto found = held_.find(party);
     return found == held_.end() ? Held{} : found->second;
   }
 
   // Decreases are passed as values that wrap around.
-  void hold(Party party, Held more) {
+  void hold(Party party, Held more) RW_REQUIRES(mutex_) {
     all_.bytes += more.bytes;
     all_.leases += more.leases;
     const auto found = held_.try_emplace(party).first;
@@ -140,12 +140,12 @@ class FairBudget {
     if (found->second.leases == 0) held_.erase(found);
   }
 
-  mutable std::mutex mutex_;
-  std::uint64_t max_bytes_;  // guarded by mutex_, like the members below
-  std::uint64_t max_leases_;
-  Held all_;
-  std::uint64_t refused_ = 0;
-  std::unordered_map<Party, Held> held_;  // only parties that hold any
+  mutable Mutex mutex_;
+  std::uint64_t max_bytes_ RW_GUARDED_BY(mutex_);
+  const std::uint64_t max_leases_;
+  Held all_ RW_GUARDED_BY(mutex_);
+  std::uint64_t refused_ RW_GUARDED_BY(mutex_) = 0;
+  std::unordered_map<Party, Held> held_ RW_GUARDED_BY(mutex_);  // only parties that hold any
 };
 
 }  // namespace runwarden

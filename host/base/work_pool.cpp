@@ -5,19 +5,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <exception>
 #include <limits>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/fair_queue.h"
+#include "base/mutex.h"
 
 namespace runwarden {
 namespace {
@@ -48,32 +47,32 @@ struct WorkPool::State {
 
   State(std::size_t threads, std::function<void(const std::string&)> fault) : on_fault(std::move(fault)), at_work(threads) {}
 
-  std::shared_ptr<Worker> start_thread(const std::shared_ptr<State>& self, std::size_t number);
+  std::shared_ptr<Worker> start_thread(const std::shared_ptr<State>& self, std::size_t number) RW_REQUIRES(mutex);
   void work(Worker& me);
   bool get_number(Worker& me);
   bool take_task(Worker& me, Task& task);
   void do_task(Task& task, std::size_t number);
   void watch(const std::shared_ptr<State>& self);
-  void abandon(const std::shared_ptr<State>& self, Worker& late, std::int64_t due_ns);
-  bool has_spare(const std::shared_ptr<State>& self);
-  void drop(Worker& late, std::int64_t due_ns);
+  void abandon(const std::shared_ptr<State>& self, Worker& late, std::int64_t due_ns) RW_REQUIRES(mutex);
+  bool has_spare(const std::shared_ptr<State>& self) RW_REQUIRES(mutex);
+  void drop(Worker& late, std::int64_t due_ns) RW_REQUIRES(mutex);
 
   const std::function<void(const std::string&)> on_fault;
-  mutable std::mutex mutex;
-  std::condition_variable wake, watch_wake, changed;
-  FairQueue<Task> tasks;
+  mutable Mutex mutex;
+  CondVar wake, watch_wake, changed;
+  FairQueue<Task> tasks RW_GUARDED_BY(mutex);
   std::vector<std::shared_ptr<Worker>> at_work;  // by number; an entry changes only while its thread is inside run_with_deadline()
-  std::shared_ptr<Worker> spare;
-  std::vector<std::string> faults;  // to be reported without the lock
-  std::vector<Task> dropped;        // to be destroyed without the lock
+  std::shared_ptr<Worker> spare RW_GUARDED_BY(mutex);
+  std::vector<std::string> faults RW_GUARDED_BY(mutex);  // to be reported without the lock
+  std::vector<Task> dropped RW_GUARDED_BY(mutex);        // to be destroyed without the lock
   std::thread watcher;
-  std::size_t idle = 0;
-  std::size_t alive = 0;  // threads with a number that have not ended
-  std::size_t abandoned = 0;
-  bool watcher_sleeps = false;
-  bool stopping = false;
-  bool dropping = false;
-  bool ended = false;
+  std::size_t idle RW_GUARDED_BY(mutex) = 0;
+  std::size_t alive RW_GUARDED_BY(mutex) = 0;  // threads with a number that have not ended
+  std::size_t abandoned RW_GUARDED_BY(mutex) = 0;
+  bool watcher_sleeps RW_GUARDED_BY(mutex) = false;
+  bool stopping RW_GUARDED_BY(mutex) = false;
+  bool dropping RW_GUARDED_BY(mutex) = false;
+  bool ended RW_GUARDED_BY(mutex) = false;
 };
 
 // Resets an inherited raised priority, which is meant for the threads that accept, commit and answer, so that a flood of pool work does
@@ -85,7 +84,6 @@ void reset_raised_priority() {
   if (errno == 0 && nice < 0) setpriority(PRIO_PROCESS, self, 0);
 }
 
-// Called with the mutex held.
 std::shared_ptr<WorkPool::State::Worker> WorkPool::State::start_thread(const std::shared_ptr<State>& self, std::size_t number) {
   auto worker = std::make_shared<Worker>();
   worker->number = number;
@@ -103,8 +101,8 @@ void WorkPool::State::work(Worker& me) {
 
 // Waits until this thread gets a worker number. False: the pool stopped first.
 bool WorkPool::State::get_number(Worker& me) {
-  std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return me.number != kNoNumber || stopping; });
+  MutexLock lock(mutex);
+  changed.wait(lock, [&]() RW_REQUIRES(mutex) { return me.number != kNoNumber || stopping; });
   me.ended = me.number == kNoNumber;
   if (me.ended) return false;
   pthread_setname_np(pthread_self(), ("work-" + std::to_string(me.number)).c_str());
@@ -113,10 +111,10 @@ bool WorkPool::State::get_number(Worker& me) {
 }
 
 bool WorkPool::State::take_task(Worker& me, Task& task) {
-  std::unique_lock lock(mutex);
+  MutexLock lock(mutex);
   if (!me.abandoned) {
     ++idle;
-    wake.wait(lock, [this] { return stopping || !tasks.empty(); });
+    wake.wait(lock, [this]() RW_REQUIRES(mutex) { return stopping || !tasks.empty(); });
     --idle;
   }
   if (me.abandoned || tasks.empty()) {
@@ -142,11 +140,11 @@ void WorkPool::State::do_task(Task& task, std::size_t number) {
 // Checks every few milliseconds for calls that are past their deadline. Sleeps while all workers are idle.
 void WorkPool::State::watch(const std::shared_ptr<State>& self) {
   pthread_setname_np(pthread_self(), "work-watch");
-  std::unique_lock lock(mutex);
+  MutexLock lock(mutex);
   while (!ended) {
     watcher_sleeps = idle == at_work.size() && tasks.empty() && !stopping;
     if (watcher_sleeps) {
-      watch_wake.wait(lock, [this] { return !watcher_sleeps || stopping; });
+      watch_wake.wait(lock, [this]() RW_REQUIRES(mutex) { return !watcher_sleeps || stopping; });
     } else {
       watch_wake.wait_for(lock, kLookEvery);
     }
@@ -213,7 +211,7 @@ void WorkPool::State::drop(Worker& late, std::int64_t due_ns) {
 
 WorkPool::WorkPool(std::size_t threads, std::function<void(const std::string&)> on_fault)
     : threads_(threads), state_(std::make_shared<State>(threads, std::move(on_fault))) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   for (std::size_t number = 0; number < threads; ++number) state_->at_work[number] = state_->start_thread(state_, number);
   state_->alive = threads;
   state_->watcher = std::thread([state = state_] { state->watch(state); });
@@ -224,13 +222,13 @@ WorkPool::~WorkPool() {
 }
 
 void WorkPool::finish(std::int64_t timeout_ms) {
-  std::unique_lock lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   if (state_->ended) return;
   state_->stopping = true;
   state_->wake.notify_all();
   state_->watch_wake.notify_all();
   state_->changed.notify_all();
-  const auto all_ended = [this] { return state_->alive == 0; };
+  const auto all_ended = [this]() RW_REQUIRES(state_->mutex) { return state_->alive == 0; };
   if (timeout_ms == kNoTimeoutMs) {
     state_->changed.wait(lock, all_ended);
   } else if (!state_->changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), all_ended)) {
@@ -254,7 +252,7 @@ void WorkPool::post(Task task, std::uint64_t flow) {
   bool wake = false;
   bool wake_watcher = false;
   {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     if (state_->ended || state_->dropping) return;
     state_->tasks.push(flow, std::move(task));
     wake = state_->idle > 0;
@@ -270,7 +268,7 @@ bool WorkPool::run_with_deadline(std::size_t worker, std::int64_t due_ns, Deadli
   const auto in_time = [&] {
     std::int64_t expected = due_ns;
     if (mine.due_ns.compare_exchange_strong(expected, kNoDeadline)) return true;
-    const std::lock_guard until_handed_over(state.mutex);
+    const MutexLock until_handed_over(state.mutex);
     return false;
   };
   mine.deadline_task = &task;
@@ -289,12 +287,12 @@ void WorkPool::on_abandoned(std::size_t worker, Task rest) {
 }
 
 std::size_t WorkPool::waiting() const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   return state_->tasks.size();
 }
 
 std::size_t WorkPool::abandoned() const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   return state_->abandoned;
 }
 

@@ -9,11 +9,11 @@
 #include <cstring>
 #include <iostream>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "base/json_text.h"
+#include "base/mutex.h"
 #include "cli/child_process.h"
 #include "cli/detector_trial.h"
 #include "cli/problem_line.h"
@@ -53,12 +53,12 @@ class MessageWriter {
   void write(char kind, std::string_view text) {
     std::string message(1, kind);
     append_text(message, text);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!send_all(socket_, message)) ::_exit(kWanting);  // the parent has gone
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   const int socket_;
 };
 

@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
 #include <sstream>
 #include <utility>
 
 #include "base/json_text.h"
+#include "base/mutex.h"
 #include "cli/detector_settings.h"
 #include "cli/explanation_text.h"
 #include "cli/loaded_detectors.h"
@@ -135,21 +135,21 @@ class DetectorTrial::DebuggerCopy {
 };
 
 struct DetectorTrial::Log {
-  std::mutex mutex;
-  TrialSink sink;                  // guarded by mutex
-  std::vector<std::string> lines;  // of this run so far; guarded by mutex
+  Mutex mutex;
+  TrialSink sink RW_GUARDED_BY(mutex);
+  std::vector<std::string> lines RW_GUARDED_BY(mutex);  // of this run so far
 
   void say(TrialPart part, std::string_view text) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (!text.empty()) sink(part, text);
   }
   void add(detect::LogLevel level, std::string_view text) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     lines.push_back(static_cast<char>('0' + static_cast<int>(level)) + std::string(text));
     sink(TrialPart::log, lines.back());
   }
   std::vector<std::string> take_lines() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     return std::exchange(lines, {});
   }
 };

@@ -1,8 +1,7 @@
 #include "cli/loaded_detectors.h"
 
-#include <mutex>
-
 #include "base/json_text.h"
+#include "base/mutex.h"
 #include "cli/table.h"
 
 namespace runwarden::cli {
@@ -20,9 +19,9 @@ detect::LoadContext load_context(Context& context, const config::Settings& setti
   detect::LoadContext load;
   load.workers = workers;
   load.clock = &clock;
-  load.log = [&err = context.err, mutex = std::make_shared<std::mutex>()](detect::LogLevel level, std::string_view text) {
+  load.log = [&err = context.err, mutex = std::make_shared<Mutex>()](detect::LogLevel level, std::string_view text) {
     if (level < detect::LogLevel::warn) return;
-    const std::lock_guard lock(*mutex);
+    const MutexLock lock(*mutex);
     err << "runwarden: " << text << "\n";
   };
   load.settings_fault = [&locations = settings.locations](const std::string& tenant, const std::string& key, std::string_view pointer,

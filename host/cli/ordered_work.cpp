@@ -20,8 +20,10 @@ bool OrderedWork::submit(Task task, std::size_t bytes) {
   auto job = std::make_shared<Job>();
   job->task = std::move(task);
   job->bytes = bytes;
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return stopped_ || in_order_.empty() || (in_order_.size() < max_jobs_ && bytes_ + bytes <= kMaxBytes); });
+  MutexLock lock(mutex_);
+  changed_.wait(lock, [&]() RW_REQUIRES(mutex_) {
+    return stopped_ || in_order_.empty() || (in_order_.size() < max_jobs_ && bytes_ + bytes <= kMaxBytes);
+  });
   if (stopped_) return false;
   bytes_ += bytes;
   in_order_.push_back(job);
@@ -32,7 +34,7 @@ bool OrderedWork::submit(Task task, std::size_t bytes) {
 
 void OrderedWork::finish() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ending_ = true;
     changed_.notify_all();
   }
@@ -41,9 +43,9 @@ void OrderedWork::finish() {
 }
 
 void OrderedWork::work(std::size_t worker) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stopped_ || ending_ || !waiting_.empty(); });
+    changed_.wait(lock, [this]() RW_REQUIRES(mutex_) { return stopped_ || ending_ || !waiting_.empty(); });
     if (stopped_ || waiting_.empty()) return;
     const auto job = std::move(waiting_.front());
     waiting_.pop_front();
@@ -53,26 +55,30 @@ void OrderedWork::work(std::size_t worker) {
     lock.lock();
     job->answer = std::move(answer);
     job->done = true;
-    deliver_done(lock);
+    while (const auto next = next_delivery()) {
+      lock.unlock();
+      const bool read_on = deliver_(next->job->answer, next->more);
+      lock.lock();
+      delivered(*next->job, read_on);
+    }
   }
 }
 
-// Whoever finds the oldest answer done delivers; the others go on.
-void OrderedWork::deliver_done(std::unique_lock<std::mutex>& lock) {
-  if (delivering_) return;
+// Empty while another thread delivers, which then asks for the next one itself.
+std::optional<OrderedWork::Delivery> OrderedWork::next_delivery() {
+  if (delivering_ || stopped_ || in_order_.empty() || !in_order_.front()->done) return std::nullopt;
   delivering_ = true;
-  while (!stopped_ && !in_order_.empty() && in_order_.front()->done) {
-    const auto job = std::move(in_order_.front());
-    in_order_.pop_front();
-    const bool more = !in_order_.empty() && in_order_.front()->done;
-    lock.unlock();
-    const bool read_on = deliver_(job->answer, more);
-    lock.lock();
-    bytes_ -= job->bytes;
-    if (!read_on) stopped_ = true;
-    changed_.notify_all();
-  }
+  Delivery next{std::move(in_order_.front()), false};
+  in_order_.pop_front();
+  next.more = !in_order_.empty() && in_order_.front()->done;
+  return next;
+}
+
+void OrderedWork::delivered(const Job& job, bool read_on) {
   delivering_ = false;
+  bytes_ -= job.bytes;
+  if (!read_on) stopped_ = true;
+  changed_.notify_all();
 }
 
 }  // namespace runwarden::cli

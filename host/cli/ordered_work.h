@@ -4,15 +4,16 @@
 // submit and finish: one thread. work: any of its threads, with that thread's number. deliver: one thread at a time.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace runwarden::cli {
 
@@ -38,20 +39,26 @@ class OrderedWork {
     std::string answer;
     bool done = false;
   };
+  // The oldest answer, and whether the next one is done too.
+  struct Delivery {
+    std::shared_ptr<Job> job;
+    bool more = false;
+  };
 
   void work(std::size_t worker);
-  void deliver_done(std::unique_lock<std::mutex>& lock);
+  std::optional<Delivery> next_delivery() RW_REQUIRES(mutex_);
+  void delivered(const Job& job, bool read_on) RW_REQUIRES(mutex_);
 
   Deliver deliver_;
   std::size_t max_jobs_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::shared_ptr<Job>> in_order_;  // not delivered yet
-  std::deque<std::shared_ptr<Job>> waiting_;   // not begun yet
-  std::size_t bytes_ = 0;
-  bool delivering_ = false;
-  bool stopped_ = false;  // nobody reads on
-  bool ending_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<std::shared_ptr<Job>> in_order_ RW_GUARDED_BY(mutex_);  // not delivered yet
+  std::deque<std::shared_ptr<Job>> waiting_ RW_GUARDED_BY(mutex_);   // not begun yet
+  std::size_t bytes_ RW_GUARDED_BY(mutex_) = 0;
+  bool delivering_ RW_GUARDED_BY(mutex_) = false;
+  bool stopped_ RW_GUARDED_BY(mutex_) = false;  // nobody reads on
+  bool ending_ RW_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

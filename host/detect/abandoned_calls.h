@@ -5,23 +5,24 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace runwarden::detect {
 
 class AbandonedCalls {
  public:
   std::shared_ptr<std::atomic<int>> of(const std::string& sha256, const std::string& key) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto& count = counts_[sha256 + " " + key];
     if (!count) count = std::make_shared<std::atomic<int>>(0);
     return count;
   }
 
  private:
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<std::atomic<int>>> counts_;  // guarded by mutex_
+  Mutex mutex_;
+  std::map<std::string, std::shared_ptr<std::atomic<int>>> counts_ RW_GUARDED_BY(mutex_);
 };
 
 }  // namespace runwarden::detect

@@ -25,7 +25,7 @@ bool sent_whole(const model::Digest& content) {
 }  // namespace
 
 void CrashMarks::put(const std::vector<model::CrashMark>& marks) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   by_run_.clear();
   all_.clear();
   for (const model::CrashMark& mark : marks) note(mark);
@@ -33,7 +33,7 @@ void CrashMarks::put(const std::vector<model::CrashMark>& marks) {
 }
 
 void CrashMarks::add(const model::CrashMark& mark) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   note(mark);
   any_.store(true, std::memory_order_release);
 }
@@ -47,13 +47,13 @@ void CrashMarks::note(const model::CrashMark& mark) {
 }
 
 std::size_t CrashMarks::count() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return all_.size();
 }
 
 std::optional<std::string> CrashMarks::reason(const Query& query) const {
   if (!any()) return std::nullopt;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = by_run_.find(map_key(query, "id", query.run_id));
   if (found == by_run_.end() && sent_whole(query.content)) found = by_run_.find(map_key(query, "content", to_hex(query.content)));
   if (found == by_run_.end()) return std::nullopt;
@@ -63,7 +63,7 @@ std::optional<std::string> CrashMarks::reason(const Query& query) const {
 
 std::vector<std::int64_t> CrashMarks::times_ms(const std::string& detector_key, const std::string& library_sha256) const {
   std::vector<std::int64_t> times;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const model::CrashMark& mark : all_) {
     if (mark.detector_key == detector_key && mark.library_sha256 == library_sha256) times.push_back(mark.key.time_ms);
   }

@@ -5,12 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "model/records.h"
 
 namespace runwarden::detect {
@@ -37,12 +37,13 @@ class CrashMarks {
   std::vector<std::int64_t> times_ms(const std::string& detector_key, const std::string& library_sha256) const;
 
  private:
-  void note(const model::CrashMark& mark);
+  void note(const model::CrashMark& mark) RW_REQUIRES(mutex_);
 
   std::atomic<bool> any_{false};
-  mutable std::mutex mutex_;
-  std::map<std::string, model::CrashMark, std::less<>> by_run_;  // guarded by mutex_; a mark is stored under its id and under its content
-  std::vector<model::CrashMark> all_;                            // guarded by mutex_
+  mutable Mutex mutex_;
+  // A mark is stored under its id and under its content.
+  std::map<std::string, model::CrashMark, std::less<>> by_run_ RW_GUARDED_BY(mutex_);
+  std::vector<model::CrashMark> all_ RW_GUARDED_BY(mutex_);
 };
 
 // "SIGSEGV"; "exit" for 0.

@@ -47,7 +47,7 @@ HostServices::HostServices(std::string detector_key, const Clock& clock, LogSink
 bool HostServices::may_log() {
   if (rate_ == LogRate::unbounded) return true;
   const std::int64_t second = clock_.monotonic_ns() / kSecondNs;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (second != second_) {
     second_ = second;
     lines_ = 0;

@@ -5,10 +5,10 @@
 #include <runwarden/detector.h>
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "detect/detector_set.h"
 
 namespace runwarden::detect {
@@ -31,9 +31,9 @@ class HostServices {
   const Clock& clock_;
   const LogSink log_;
   const LogRate rate_;
-  std::mutex mutex_;
-  std::int64_t second_ = 0;  // the second that lines_ counts; guarded by mutex_
-  int lines_ = 0;            // guarded by mutex_
+  Mutex mutex_;
+  std::int64_t second_ RW_GUARDED_BY(mutex_) = 0;  // the second that lines_ counts
+  int lines_ RW_GUARDED_BY(mutex_) = 0;
   rw_host raw_;
 };
 

@@ -4,7 +4,7 @@ namespace runwarden::detect {
 
 Result<Instance*> InstancePool::acquire(const Clock& clock) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!returned_.empty()) {
       Instance* one = returned_.back();
       returned_.pop_back();
@@ -13,14 +13,14 @@ Result<Instance*> InstancePool::acquire(const Clock& clock) {
   }
   Result<Instance> made = Instance::create(*detector->functions, detector->host, clock, settings_json);
   if (!made.ok()) return std::move(made.error());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   all_.push_back(std::make_unique<Instance>(std::move(*made)));
   return all_.back().get();
 }
 
 void InstancePool::release(Instance* instance) {
   if (concurrent_) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   returned_.push_back(instance);
 }
 

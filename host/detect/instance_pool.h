@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "detect/detector_set.h"
 #include "detect/host_services.h"
 #include "detect/instance.h"
@@ -45,6 +45,7 @@ class InstancePool {
 
   // [loading] Adds the instance of the next worker, or the shared one.
   void add(Instance instance) {
+    const MutexLock lock(mutex_);
     all_.push_back(std::make_unique<Instance>(std::move(instance)));
     of_worker_.push_back(all_.back().get());
   }
@@ -70,9 +71,9 @@ class InstancePool {
  private:
   const bool concurrent_;
   std::vector<Instance*> of_worker_;  // an entry belongs to the thread with that worker number; null: abandoned
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Instance>> all_;  // guarded by mutex_
-  std::vector<Instance*> returned_;             // guarded by mutex_: assigned to no worker
+  Mutex mutex_;
+  std::vector<std::unique_ptr<Instance>> all_ RW_GUARDED_BY(mutex_);
+  std::vector<Instance*> returned_ RW_GUARDED_BY(mutex_);  // assigned to no worker
 };
 
 // The instance pools of a tenant, by key.

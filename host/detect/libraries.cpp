@@ -13,8 +13,9 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace runwarden::detect {
 namespace {
@@ -30,8 +31,8 @@ struct Registered {
 };
 
 struct Registry {
-  std::mutex mutex;
-  std::map<std::string, Registered> by_sha256;  // guarded by mutex
+  Mutex mutex;
+  std::map<std::string, Registered> by_sha256 RW_GUARDED_BY(mutex);
 };
 
 Registry& registry() {
@@ -194,7 +195,7 @@ std::size_t prune_copies(const fs::path& private_folder) {
 
 Result<LoadedLibrary> load_library(const LibraryFile& file, const fs::path& private_folder) {
   Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   if (const auto known = all.by_sha256.find(file.sha256); known != all.by_sha256.end()) return known->second.library;
   const bool to_folder = !private_folder.empty() && may_execute_from(private_folder);
   Result<Copy> copy = to_folder ? copy_to_folder(file, private_folder) : copy_to_memory(file, private_folder);

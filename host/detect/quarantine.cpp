@@ -3,7 +3,7 @@
 namespace runwarden::detect {
 
 bool Quarantine::note_failure(std::int64_t now_ns, std::string_view why) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (active_) return false;
   times_.push_back(now_ns);
   while (now_ns - times_.front() > window_ns_) times_.pop_front();
@@ -16,7 +16,7 @@ bool Quarantine::note_failure(std::int64_t now_ns, std::string_view why) {
 }
 
 std::string Quarantine::reason() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return reason_;
 }
 

@@ -4,9 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <string_view>
+
+#include "base/mutex.h"
 
 namespace runwarden::detect {
 
@@ -24,9 +25,9 @@ class Quarantine {
   const int failures_;
   const std::int64_t window_ns_;
   std::atomic<bool> active_ = false;
-  mutable std::mutex mutex_;
-  std::deque<std::int64_t> times_;  // guarded by mutex_
-  std::string reason_;              // guarded by mutex_
+  mutable Mutex mutex_;
+  std::deque<std::int64_t> times_ RW_GUARDED_BY(mutex_);
+  std::string reason_ RW_GUARDED_BY(mutex_);
 };
 
 }  // namespace runwarden::detect

@@ -28,7 +28,7 @@ void CompletionQueue::post(Completion completion) {
     return;
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_) return;
     posted_.push_back(std::move(completion));
     if (std::exchange(woken_, true)) return;
@@ -38,7 +38,7 @@ void CompletionQueue::post(Completion completion) {
 
 void CompletionQueue::wake() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_ || std::exchange(woken_, true)) return;
   }
   write_event(event_.get());
@@ -46,7 +46,7 @@ void CompletionQueue::wake() {
 
 std::vector<Completion> CompletionQueue::collect() {
   std::vector<Completion> out = std::exchange(own_posted_, {});
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (std::exchange(woken_, false)) {
     eventfd_t count = 0;
     eventfd_read(event_.get(), &count);
@@ -58,7 +58,7 @@ std::vector<Completion> CompletionQueue::collect() {
 }
 
 void CompletionQueue::close() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
   posted_.clear();
 }

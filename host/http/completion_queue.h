@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "http/server.h"
 #include "http/unique_fd.h"
 
@@ -47,10 +47,10 @@ class CompletionQueue {
 
  private:
   UniqueFd event_;
-  std::mutex mutex_;
-  std::vector<Completion> posted_;      // mutex_
-  bool woken_ = false;                  // mutex_: the eventfd is written and not yet read
-  bool closed_ = false;                 // mutex_
+  Mutex mutex_;
+  std::vector<Completion> posted_ RW_GUARDED_BY(mutex_);
+  bool woken_ RW_GUARDED_BY(mutex_) = false;  // the eventfd is written and not yet read
+  bool closed_ RW_GUARDED_BY(mutex_) = false;
   std::vector<Completion> own_posted_;  // worker
 };
 

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "http/listener.h"
 #include "http/worker.h"
 
@@ -29,7 +28,7 @@ class ReactorServer final : public Server {
   ReactorServer(ServerSettings settings, TrustedProxies proxies, Handler& handler)
       : state_{std::move(settings), std::move(proxies), handler, {}, {}, {}} {
     state_.on_empty = [this] {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       emptied_.notify_all();
     };
   }
@@ -61,7 +60,7 @@ class ReactorServer final : public Server {
     if (!reactor_) return;
     state_.draining.store(true, std::memory_order_release);
     for (const auto& worker : workers_) worker->completions().wake();
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     const auto empty = [this] {
       return std::all_of(workers_.begin(), workers_.end(),
                          [](const auto& worker) { return worker->drains() && worker->connections() == 0; });
@@ -80,8 +79,8 @@ class ReactorServer final : public Server {
   }
 
   ServerState state_;
-  std::mutex mutex_;
-  std::condition_variable emptied_;  // a worker has no connection left, while draining
+  Mutex mutex_;
+  CondVar emptied_;  // a worker has no connection left, while draining
   std::vector<std::shared_ptr<Worker>> workers_;
   std::shared_ptr<Pistache::Aio::Reactor> reactor_;
   std::uint16_t port_ = 0;

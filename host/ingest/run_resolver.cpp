@@ -31,13 +31,13 @@ struct RunResolver::Ending {
 };
 
 void RunResolver::hold(const store::Claim& claim) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (held_.empty()) renewed_ns_ = steps_.clock.monotonic_ns();
   held_.emplace(claim.token, claim);
 }
 
 void RunResolver::let_go(const store::Claim& claim) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   held_.erase(claim.token);
 }
 
@@ -45,7 +45,7 @@ void RunResolver::let_go(const store::Claim& claim) {
 void RunResolver::renew_held() {
   std::vector<store::Claim> held;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::int64_t now_ns = steps_.clock.monotonic_ns();
     if (held_.empty() || now_ns - renewed_ns_ < kRenewEveryNs) return;
     renewed_ns_ = now_ns;

@@ -9,11 +9,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/work_pool.h"
 #include "ingest/judge.h"
 #include "intake/run_reader.h"
@@ -62,9 +62,9 @@ class RunResolver {
   store::BufferRules rules_;
   std::atomic<std::size_t> in_hand_{0};  // claims taken by poke() and not done with
   std::atomic<bool> full_hand_{false};   // the last poke() got as many as it asked for: there may be more
-  std::mutex mutex_;
-  std::map<std::uint64_t, store::Claim> held_;  // mutex_: of runs that are being ended, by token
-  std::int64_t renewed_ns_ = 0;                 // mutex_
+  Mutex mutex_;
+  std::map<std::uint64_t, store::Claim> held_ RW_GUARDED_BY(mutex_);  // of runs that are being ended, by token
+  std::int64_t renewed_ns_ RW_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace runwarden::ingest

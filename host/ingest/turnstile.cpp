@@ -6,7 +6,7 @@ namespace runwarden::ingest {
 
 bool Turnstile::enter(const std::vector<std::string>& names, std::function<void()> turn) {
   auto visitor = std::make_shared<Visitor>();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const std::string& name : names) {
     auto& line = lines_[name];
     visitor->blocked += line.empty() ? 0 : 1;
@@ -20,7 +20,7 @@ bool Turnstile::enter(const std::vector<std::string>& names, std::function<void(
 void Turnstile::leave(const std::vector<std::string>& names) {
   std::vector<std::function<void()>> turns;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const std::string& name : names) {
       const auto found = lines_.find(name);
       auto& line = found->second;

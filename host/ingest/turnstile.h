@@ -6,10 +6,11 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace runwarden::ingest {
 
@@ -27,8 +28,8 @@ class Turnstile {
     std::size_t blocked = 0;  // names that others hold or wait for before it
   };
 
-  std::mutex mutex_;
-  std::unordered_map<std::string, std::deque<std::shared_ptr<Visitor>>> lines_;  // who is inside comes first
+  Mutex mutex_;
+  std::unordered_map<std::string, std::deque<std::shared_ptr<Visitor>>> lines_ RW_GUARDED_BY(mutex_);  // who is inside comes first
 };
 
 }  // namespace runwarden::ingest

@@ -22,7 +22,7 @@ std::string Canary::overdue(std::int64_t now_ns) const {
 }
 
 void Canary::check(Callback callback) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   const std::int64_t now_ns = clock_.monotonic_ns();
   if (fresh(now_ns)) {
     const std::string fault = *outcome_;
@@ -44,7 +44,7 @@ void Canary::check(Callback callback) {
 void Canary::complete(std::string fault) {
   std::vector<Waiting> waiting;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     in_flight_ = false;
     waiting.swap(waiting_);
     if (!std::exchange(invalidated_, false)) outcome_ = fault;
@@ -56,7 +56,7 @@ void Canary::tick() {
   std::vector<Waiting> late;
   std::string fault;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::int64_t now_ns = clock_.monotonic_ns();
     const auto in_time = [&](const Waiting& one) { return now_ns - one.since_ns < limits_.timeout_ms * kNsPerMs; };
     const auto from = std::stable_partition(waiting_.begin(), waiting_.end(), in_time);
@@ -68,7 +68,7 @@ void Canary::tick() {
 }
 
 void Canary::invalidate() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   outcome_.reset();
   invalidated_ = in_flight_;
 }

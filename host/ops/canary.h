@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace runwarden::ops {
 
@@ -44,19 +44,19 @@ class Canary : public std::enable_shared_from_this<Canary> {
   };
   Canary(Send send, Limits limits, const Clock& clock) : send_(std::move(send)), limits_(limits), clock_(clock) {}
 
-  bool fresh(std::int64_t now_ns) const;
-  std::string overdue(std::int64_t now_ns) const;
+  bool fresh(std::int64_t now_ns) const RW_REQUIRES(mutex_);
+  std::string overdue(std::int64_t now_ns) const RW_REQUIRES(mutex_);
   void complete(std::string fault);
 
   Send send_;
   Limits limits_;
   const Clock& clock_;
-  std::mutex mutex_;
-  std::vector<Waiting> waiting_;
-  bool in_flight_ = false;
-  bool invalidated_ = false;  // while it was in flight
-  std::int64_t sent_ns_ = 0;
-  std::optional<std::string> outcome_;
+  Mutex mutex_;
+  std::vector<Waiting> waiting_ RW_GUARDED_BY(mutex_);
+  bool in_flight_ RW_GUARDED_BY(mutex_) = false;
+  bool invalidated_ RW_GUARDED_BY(mutex_) = false;  // while it was in flight
+  std::int64_t sent_ns_ RW_GUARDED_BY(mutex_) = 0;
+  std::optional<std::string> outcome_ RW_GUARDED_BY(mutex_);
 };
 
 }  // namespace runwarden::ops

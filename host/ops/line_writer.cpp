@@ -33,7 +33,7 @@ LineWriter::LineWriter(int fd, std::function<std::string(std::uint64_t)> dropped
 
 LineWriter::~LineWriter() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ending_ = true;
     give_up_at_ = Clock::now() + kPatience;
   }
@@ -44,7 +44,7 @@ LineWriter::~LineWriter() {
 void LineWriter::add(std::string_view line) {
   bool enough = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (waiting_.size() + line.size() >= kMaxBytes) {
       ++dropped_;
       return;
@@ -58,29 +58,29 @@ void LineWriter::add(std::string_view line) {
 
 void LineWriter::wake() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     woken_ = true;
   }
   work_.notify_one();
 }
 
 void LineWriter::flush() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   woken_ = true;
   work_.notify_one();
   const std::uint64_t mark = added_bytes_;
-  written_.wait_for(lock, kPatience, [&] { return written_bytes_ >= mark; });
+  written_.wait_for(lock, kPatience, [&]() RW_REQUIRES(mutex_) { return written_bytes_ >= mark; });
 }
 
 std::uint64_t LineWriter::dropped() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return dropped_;
 }
 
 void LineWriter::run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!ending_ || !waiting_.empty()) {
-    work_.wait(lock, [this] { return woken_ || ending_; });
+    work_.wait(lock, [this]() RW_REQUIRES(mutex_) { return woken_ || ending_; });
     woken_ = false;
     std::string text;
     text.swap(waiting_);
@@ -101,7 +101,7 @@ bool LineWriter::write_all(const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     pollfd ready{fd_, POLLOUT, 0};
     if (::poll(&ready, 1, kLookUpMs) == 0) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (ending_ && Clock::now() >= give_up_at_) return false;
       continue;
     }

@@ -4,14 +4,14 @@
 // writes the count once the descriptor accepts output again.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
+
+#include "base/mutex.h"
 
 namespace runwarden::ops {
 
@@ -41,17 +41,17 @@ class LineWriter {
   const std::size_t chunk_bytes_;  // how much the descriptor accepts without blocking once poll() reports it writable
   const std::function<std::string(std::uint64_t)> dropped_line_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable work_;     // there are lines to write
-  std::condition_variable written_;  // the lines taken are written
-  std::string waiting_;              // guarded by mutex_
-  std::uint64_t added_bytes_ = 0;    // guarded by mutex_, as are the rest
-  std::uint64_t written_bytes_ = 0;
-  std::uint64_t dropped_ = 0;
-  std::uint64_t reported_dropped_ = 0;
-  bool woken_ = false;
-  bool ending_ = false;
-  std::chrono::steady_clock::time_point give_up_at_;  // while ending
+  mutable Mutex mutex_;
+  CondVar work_;     // there are lines to write
+  CondVar written_;  // the lines taken are written
+  std::string waiting_ RW_GUARDED_BY(mutex_);
+  std::uint64_t added_bytes_ RW_GUARDED_BY(mutex_) = 0;
+  std::uint64_t written_bytes_ RW_GUARDED_BY(mutex_) = 0;
+  std::uint64_t dropped_ RW_GUARDED_BY(mutex_) = 0;
+  std::uint64_t reported_dropped_ RW_GUARDED_BY(mutex_) = 0;
+  bool woken_ RW_GUARDED_BY(mutex_) = false;
+  bool ending_ RW_GUARDED_BY(mutex_) = false;
+  std::chrono::steady_clock::time_point give_up_at_ RW_GUARDED_BY(mutex_);  // while ending
   std::thread thread_;
 };
 

@@ -7,7 +7,8 @@
 #include <prometheus/text_serializer.h>
 
 #include <map>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace runwarden::ops {
 namespace {
@@ -126,16 +127,16 @@ struct Metrics::Families {
   };
 
   // Adding a metric hashes its labels under a lock, so the metrics are cached here by a short key.
-  std::mutex mutex;
-  std::map<std::string, OfRoute, std::less<>> routes;
-  std::map<std::string, OfDetector, std::less<>> detectors, shadow_detectors;
-  std::map<std::string, Counter*, std::less<>> redacted;
+  Mutex mutex;
+  std::map<std::string, OfRoute, std::less<>> routes RW_GUARDED_BY(mutex);
+  std::map<std::string, OfDetector, std::less<>> detectors RW_GUARDED_BY(mutex), shadow_detectors RW_GUARDED_BY(mutex);
+  std::map<std::string, Counter*, std::less<>> redacted RW_GUARDED_BY(mutex);
 
   void count(std::map<std::string, OfDetector, std::less<>>& counted, const std::vector<model::DetectorReport>& reports,
-             const prometheus::Labels& mode);
+             const prometheus::Labels& mode) RW_REQUIRES(mutex);
 };
 
-// With the mutex held. `mode`: the label of shadow detectors.
+// `mode`: the label of shadow detectors.
 void Metrics::Families::count(std::map<std::string, OfDetector, std::less<>>& counted, const std::vector<model::DetectorReport>& reports,
                               const prometheus::Labels& mode) {
   for (const model::DetectorReport& report : reports) {
@@ -161,7 +162,7 @@ Metrics::~Metrics() = default;
 void Metrics::request(std::string_view route, int status, double seconds, std::uint64_t request_bytes, std::uint64_t answer_bytes) {
   families_->request_bytes.Increment(static_cast<double>(request_bytes));
   families_->answer_bytes.Increment(static_cast<double>(answer_bytes));
-  const std::lock_guard lock(families_->mutex);
+  const MutexLock lock(families_->mutex);
   auto known = families_->routes.find(route);
   if (known == families_->routes.end()) {
     const std::string name(route);
@@ -174,7 +175,7 @@ void Metrics::request(std::string_view route, int status, double seconds, std::u
 }
 
 void Metrics::verdict(const model::Verdict& verdict) {
-  const std::lock_guard lock(families_->mutex);
+  const MutexLock lock(families_->mutex);
   families_->count(families_->detectors, verdict.reports, {});
   families_->count(families_->shadow_detectors, verdict.shadow_reports, {{"mode", "shadow"}});
   for (const auto* findings : {&verdict.findings, &verdict.shadow_findings}) {
@@ -196,7 +197,7 @@ void Metrics::reload(Reload result) {
 }
 
 void Metrics::redacted(std::string_view rule, std::uint64_t values) {
-  const std::lock_guard lock(families_->mutex);
+  const MutexLock lock(families_->mutex);
   auto known = families_->redacted.find(rule);
   if (known == families_->redacted.end()) {
     const std::string name(rule);

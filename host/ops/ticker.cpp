@@ -12,7 +12,7 @@ Ticker::Ticker(std::string name, std::int64_t every_ms, std::function<void()> ti
 
 Ticker::~Ticker() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -21,8 +21,8 @@ Ticker::~Ticker() {
 
 void Ticker::run(const std::string& name, std::int64_t every_ms, const std::function<void()>& tick) {
   pthread_setname_np(pthread_self(), name.c_str());
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, std::chrono::milliseconds(every_ms), [this] { return stopping_; })) {
+  MutexLock lock(mutex_);
+  while (!wake_.wait_for(lock, std::chrono::milliseconds(every_ms), [this]() RW_REQUIRES(mutex_) { return stopping_; })) {
     lock.unlock();
     tick();
     lock.lock();

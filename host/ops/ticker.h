@@ -1,12 +1,12 @@
 // Calls a function at a fixed interval on its own thread until it is destroyed. One owner.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
+
+#include "base/mutex.h"
 
 namespace runwarden::ops {
 
@@ -21,9 +21,9 @@ class Ticker {
  private:
   void run(const std::string& name, std::int64_t every_ms, const std::function<void()>& tick);
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
+  Mutex mutex_;
+  CondVar wake_;
+  bool stopping_ RW_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -18,12 +18,12 @@ Watchdog::Watchdog(const ServiceManager& manager, std::int64_t watchdog_ms, Stal
       ticker_("watchdog", std::max<std::int64_t>(watchdog_ms / 4, 1), [this] { look(); }) {}
 
 void Watchdog::set_check(StallCheck check) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   stall_check_ = std::move(check);
 }
 
 void Watchdog::look() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::string what = stall_check_(within_ms_);
   if (what.empty()) {
     manager_.alive();

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "ops/service_manager.h"
 #include "ops/ticker.h"
 
@@ -35,9 +35,9 @@ class Watchdog {
   const ServiceManager& manager_;
   const std::int64_t within_ms_;
   const Listener listener_;
-  std::mutex mutex_;  // guards the members below
-  StallCheck stall_check_;
-  bool stalled_ = false;
+  Mutex mutex_;
+  StallCheck stall_check_ RW_GUARDED_BY(mutex_);
+  bool stalled_ RW_GUARDED_BY(mutex_) = false;
   Ticker ticker_;  // last, because its thread uses the others
 };
 

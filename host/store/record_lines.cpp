@@ -554,7 +554,7 @@ ReadLine read_line(std::string_view line) {
   ReadLine read{read_record(in), std::nullopt};
   if (const auto raw = in.find("bytes")) {
     const Members bytes(*raw);
-    read.bytes.emplace();
+    read.bytes = ReadLine::Bytes{};
     read.bytes->head = from_hex(bytes.text("head"));
     read.bytes->has_body = bytes.find("body").has_value();
     if (read.bytes->has_body) read.bytes->body = from_hex(bytes.text("body"));

@@ -35,7 +35,7 @@ bool CommitQueue::submit(Write write, Done done, Permit permit) {
   const std::uint64_t bytes = bytes_of(sealed);
   const model::TenantId tenant = tenant_of(sealed.write);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_ || failed_) return false;
     auto room = room_.take(tenant, bytes);
     if (!room) return false;
@@ -49,7 +49,7 @@ bool CommitQueue::submit(Write write, Done done, Permit permit) {
 
 void CommitQueue::run_between(Job job) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_ || failed_) return;
     if (!busy_ && items_.empty() && jobs_.empty()) note_turn();
     jobs_.push_back(std::move(job));
@@ -59,7 +59,7 @@ void CommitQueue::run_between(Job job) {
 
 void CommitQueue::drain() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_one();
@@ -67,12 +67,12 @@ void CommitQueue::drain() {
 }
 
 CommitQueue::Waiting CommitQueue::waiting() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return {items_.size(), room_.state().bytes};
 }
 
 bool CommitQueue::moves(std::int64_t within_ms) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!busy_ && items_.empty() && jobs_.empty()) return true;
   return clock_.monotonic_ns() - turned_ns_ <= within_ms * 1'000'000;
 }
@@ -82,10 +82,11 @@ void CommitQueue::note_turn() {
 }
 
 // Returns when there is work, and with nothing to do once in idle_tend_ms. False: the queue was drained and nothing is left.
-bool CommitQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
-  wake_.wait_for(lock, std::chrono::milliseconds(limits_.idle_tend_ms), [this] { return stopping_ || !items_.empty() || !jobs_.empty(); });
+bool CommitQueue::wait_for_work(MutexLock& lock) {
+  wake_.wait_for(lock, std::chrono::milliseconds(limits_.idle_tend_ms),
+                 [this]() RW_REQUIRES(mutex_) { return stopping_ || !items_.empty() || !jobs_.empty(); });
   if (limits_.commit_interval_ms > 0 && !items_.empty()) {
-    wake_.wait_for(lock, std::chrono::milliseconds(limits_.commit_interval_ms), [this] {
+    wake_.wait_for(lock, std::chrono::milliseconds(limits_.commit_interval_ms), [this]() RW_REQUIRES(mutex_) {
       return stopping_ || items_.size() >= limits_.max_commit_records || room_.state().bytes >= limits_.max_commit_bytes;
     });
   }
@@ -125,7 +126,7 @@ std::vector<CommitQueue::Item> CommitQueue::take_batch() {
 
 void CommitQueue::work() {
   try {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (wait_for_work(lock)) {
       std::vector<Item> batch = take_batch();
       std::vector<Job> jobs = std::exchange(jobs_, {});
@@ -142,7 +143,7 @@ void CommitQueue::work() {
   } catch (const std::exception& fault) {
     FairQueue<Item> untold;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       failed_ = true;
       std::swap(untold, items_);
       jobs_.clear();

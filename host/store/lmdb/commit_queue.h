@@ -3,11 +3,9 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +16,7 @@
 #include "base/clock.h"
 #include "base/fair_budget.h"
 #include "base/fair_queue.h"
+#include "base/mutex.h"
 #include "base/permit.h"
 #include "store/open_store.h"
 #include "store/write_queue.h"
@@ -89,10 +88,10 @@ class CommitQueue final : public WriteQueue {
   };
 
   void work();
-  bool wait_for_work(std::unique_lock<std::mutex>& lock);
-  void note_turn();
-  void note_sender(model::TenantId tenant);
-  std::vector<Item> take_batch();
+  bool wait_for_work(MutexLock& lock) RW_REQUIRES(mutex_);
+  void note_turn() RW_REQUIRES(mutex_);
+  void note_sender(model::TenantId tenant) RW_REQUIRES(mutex_);
+  std::vector<Item> take_batch() RW_REQUIRES(mutex_);
   void refuse_denied(std::vector<Item>& batch);
   void commit(std::vector<Item> batch);
   void tell(Item& item, WriteResult result);
@@ -102,19 +101,20 @@ class CommitQueue final : public WriteQueue {
   Limits limits_;
   const Clock& clock_;
   Listener listener_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
+  mutable Mutex mutex_;
+  CondVar wake_;
   FairBudget room_;
-  FairQueue<Item> items_;  // by tenant
-  model::TenantId last_sender_{0};
-  std::optional<std::int64_t> last_sent_ns_;   // when it last sent something
-  std::optional<std::int64_t> other_sent_ns_;  // when the one before it did
-  std::vector<Job> jobs_;
+  FairQueue<Item> items_ RW_GUARDED_BY(mutex_);  // by tenant
+  model::TenantId last_sender_ RW_GUARDED_BY(mutex_) = 0;
+  std::optional<std::int64_t> last_sent_ns_ RW_GUARDED_BY(mutex_);   // when it last sent something
+  std::optional<std::int64_t> other_sent_ns_ RW_GUARDED_BY(mutex_);  // when the one before it did
+  std::vector<Job> jobs_ RW_GUARDED_BY(mutex_);
   std::vector<Item> in_doubt_;  // what a failed commit was about: kept until the end, so that nobody is told anything of it
-  std::int64_t turned_ns_ = 0;  // when the writing thread last turned to something, or that came to it while it had nothing
-  bool busy_ = false;           // it is outside the lock, at work
-  bool stopping_ = false;
-  bool failed_ = false;
+  // When the writing thread last turned to something, or that came to it while it had nothing.
+  std::int64_t turned_ns_ RW_GUARDED_BY(mutex_) = 0;
+  bool busy_ RW_GUARDED_BY(mutex_) = false;  // it is outside the lock, at work
+  bool stopping_ RW_GUARDED_BY(mutex_) = false;
+  bool failed_ RW_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -613,14 +613,14 @@ Status LmdbEngine::writable() {
 }
 
 std::string LmdbEngine::damage() {
-  const std::lock_guard lock(damage_mutex_);
+  const MutexLock lock(damage_mutex_);
   return damage_;
 }
 
 std::string LmdbEngine::note_damage(const std::string& what) {
   std::string text = "store: \"" + settings_.path.string() + "\" is damaged: " + what + "; run `runwarden verify`, and restore a backup";
   {
-    const std::lock_guard lock(damage_mutex_);
+    const MutexLock lock(damage_mutex_);
     if (!damage_.empty()) return text;
     damage_ = text;
   }

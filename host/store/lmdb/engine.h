@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,10 +13,11 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "store/lmdb/commit_queue.h"
 #include "store/lmdb/env.h"
-#include "store/lmdb/group_store.h"
 #include "store/lmdb/events.h"
+#include "store/lmdb/group_store.h"
 #include "store/lmdb/open_run_index.h"
 #include "store/lmdb/service_lock.h"
 #include "store/lmdb/space_accounting.h"
@@ -144,8 +144,8 @@ class LmdbEngine final : public Store, private BatchWriter {
   std::int64_t purges_looked_for_ns_ = 0;
   std::uint64_t purges_seen_ = 0;
   std::atomic<bool> failed_{false};
-  std::mutex damage_mutex_;
-  std::string damage_;  // the first that was met
+  Mutex damage_mutex_;
+  std::string damage_ RW_GUARDED_BY(damage_mutex_);  // the first that was met
   std::unique_ptr<CommitQueue> queue_;  // its thread works on all of the above
 };
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/open_fault.h"
 #include "store/lmdb/damage_note.h"
 
@@ -19,8 +20,8 @@ namespace {
 constexpr std::uint64_t kFullDiskBytes = std::uint64_t{1} << 20;  // less than that left: a failed write is for want of room
 
 // The folders that are open in this process: LMDB corrupts silently when one is opened twice.
-std::mutex open_folders_mutex;
-std::set<std::pair<dev_t, ino_t>>& open_folders() {
+Mutex open_folders_mutex;
+std::set<std::pair<dev_t, ino_t>>& open_folders() RW_REQUIRES(open_folders_mutex) {
   static auto* const folders = new std::set<std::pair<dev_t, ino_t>>;  // outlives every static store
   return *folders;
 }
@@ -32,14 +33,14 @@ std::pair<dev_t, ino_t> identity(const std::filesystem::path& folder) {
 }
 
 void enter_open_folder(const std::filesystem::path& folder) {
-  const std::lock_guard lock(open_folders_mutex);
+  const MutexLock lock(open_folders_mutex);
   if (!open_folders().insert(identity(folder)).second) {
     throw LmdbFault("\"" + folder.string() + "\" is open in this process already; use the store that is open", EBUSY);
   }
 }
 
 void leave_open_folder(const std::filesystem::path& folder) {
-  const std::lock_guard lock(open_folders_mutex);
+  const MutexLock lock(open_folders_mutex);
   struct stat found {};
   if (::stat(folder.c_str(), &found) == 0) open_folders().erase({found.st_dev, found.st_ino});
 }
@@ -195,10 +196,10 @@ void LmdbEnv::copy_to(int file, Copy how) {
 }
 
 MDB_txn* LmdbEnv::borrow() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   // A few slots stay for other processes: commands that run beside the service.
   constexpr unsigned kMostLent = kMaxReaders / 2;
-  returned_.wait(lock, [&] { return !idle_.empty() || made_ < kMostLent; });
+  returned_.wait(lock, [&]() RW_REQUIRES(mutex_) { return !idle_.empty() || made_ < kMostLent; });
   MDB_txn* txn = nullptr;
   if (!idle_.empty()) {
     txn = idle_.back();
@@ -223,7 +224,7 @@ MDB_txn* LmdbEnv::borrow() {
 void LmdbEnv::give_back(MDB_txn* txn) {
   mdb_txn_reset(txn);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     idle_.push_back(txn);
   }
   returned_.notify_one();

@@ -6,19 +6,18 @@
 
 #include <lmdb.h>
 
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "store/lmdb/store.h"
+#include "base/mutex.h"
 #include "store/lmdb/page_guard.h"
+#include "store/lmdb/store.h"
 #include "store/lmdb/store_use.h"
 
 namespace runwarden::store {
@@ -99,10 +98,10 @@ class LmdbEnv {
   MDB_env* env_ = nullptr;
   std::unique_ptr<MappedFile> mapped_;
   std::string damage_noted_;  // by a process before this one
-  std::mutex mutex_;
-  std::condition_variable returned_;
-  std::vector<MDB_txn*> idle_;  // reset, ready to renew
-  unsigned made_ = 0;           // idle or lent
+  Mutex mutex_;
+  CondVar returned_;
+  std::vector<MDB_txn*> idle_ RW_GUARDED_BY(mutex_);  // reset, ready to renew
+  unsigned made_ RW_GUARDED_BY(mutex_) = 0;           // idle or lent
 };
 
 // What a read or a write transaction lets one look up.

@@ -55,7 +55,7 @@ void OpenRunIndex::schedule_all() {
 }
 
 void OpenRunIndex::load(const RunPlace& place, const State& state, std::int64_t age_ms, std::int64_t now_ms) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Entry& entry = entries_[place];
   entry.revision = state.revision;
   await(entry, state.awaits, now_ms);
@@ -66,7 +66,7 @@ void OpenRunIndex::load(const RunPlace& place, const State& state, std::int64_t 
 }
 
 void OpenRunIndex::heard(const RunPlace& place, const State& state, std::int64_t now_ms) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto [found, is_new] = entries_.try_emplace(place);
   Entry& entry = found->second;
   const bool begins = is_new || entry.revision != state.revision;
@@ -86,7 +86,7 @@ void OpenRunIndex::heard(const RunPlace& place, const State& state, std::int64_t
 }
 
 void OpenRunIndex::ended(const RunPlace& place) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = entries_.find(place);
   if (found == entries_.end()) return;
   uncount(found->second);
@@ -94,7 +94,7 @@ void OpenRunIndex::ended(const RunPlace& place) {
 }
 
 std::vector<OpenRunIndex::Due> OpenRunIndex::claim(const BufferRules& rules, const Lease& lease, std::int64_t now_ms) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (rules != rules_) {
     rules_ = rules;
     schedule_all();
@@ -124,7 +124,7 @@ std::uint64_t OpenRunIndex::lease(Entry& entry, std::int64_t until_ms) {
 }
 
 std::optional<std::uint64_t> OpenRunIndex::claim_one(const RunPlace& place, std::int64_t lease_ms, std::int64_t now_ms) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = entries_.find(place);
   if (found == entries_.end() || found->second.leased_until_ms > now_ms) return std::nullopt;
   return lease(found->second, now_ms + lease_ms);
@@ -136,12 +136,12 @@ OpenRunIndex::Entry* OpenRunIndex::claimed(const RunPlace& place, std::uint64_t 
 }
 
 bool OpenRunIndex::holds(const RunPlace& place, std::uint64_t token) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return claimed(place, token) != nullptr;
 }
 
 bool OpenRunIndex::renew(const RunPlace& place, std::uint64_t token, std::int64_t leased_until_ms) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Entry* const entry = claimed(place, token);
   if (entry == nullptr) return false;
   entry->leased_until_ms = leased_until_ms;  // a check that comes too early finds out and is put off
@@ -149,7 +149,7 @@ bool OpenRunIndex::renew(const RunPlace& place, std::uint64_t token, std::int64_
 }
 
 void OpenRunIndex::release(const RunPlace& place, std::uint64_t token, std::int64_t now_ms) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Entry* const entry = claimed(place, token);
   if (entry == nullptr) return;
   entry->leased_until_ms = 0;
@@ -158,7 +158,7 @@ void OpenRunIndex::release(const RunPlace& place, std::uint64_t token, std::int6
 }
 
 std::vector<RunPlace> OpenRunIndex::places() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<RunPlace> places;
   places.reserve(entries_.size());
   for (const auto& [place, entry] : entries_) places.push_back(place);
@@ -166,7 +166,7 @@ std::vector<RunPlace> OpenRunIndex::places() const {
 }
 
 OpenRuns OpenRunIndex::count(std::int64_t now_ms) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (ages_.empty()) return {};
   const std::int64_t oldest_ms = ages_.begin()->first << 10;  // the bucket's beginning
   return {entries_.size(), std::max<std::int64_t>(now_ms - oldest_ms, 0)};

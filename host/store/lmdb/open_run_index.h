@@ -6,12 +6,12 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <queue>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "model/records.h"
 #include "store/queries.h"
 
@@ -87,22 +87,23 @@ class OpenRunIndex {
   };
 
   static std::int64_t age_bucket(std::int64_t first_ms) { return first_ms >> 10; }  // 1024 ms; rounds down, also below 0
-  void set_first(Entry& entry, std::int64_t first_ms);
-  void uncount(const Entry& entry);
+  void set_first(Entry& entry, std::int64_t first_ms) RW_REQUIRES(mutex_);
+  void uncount(const Entry& entry) RW_REQUIRES(mutex_);
   static void await(Entry& entry, Awaits what, std::int64_t now_ms);
-  std::int64_t idle_due_ms(const Entry& entry) const;
-  std::int64_t due_ms(const Entry& entry) const;
-  void schedule(const RunPlace& place, Entry& entry, std::int64_t at_ms);
-  void schedule_all();
-  std::uint64_t lease(Entry& entry, std::int64_t until_ms);
-  Entry* claimed(const RunPlace& place, std::uint64_t token);
+  std::int64_t idle_due_ms(const Entry& entry) const RW_REQUIRES(mutex_);
+  std::int64_t due_ms(const Entry& entry) const RW_REQUIRES(mutex_);
+  void schedule(const RunPlace& place, Entry& entry, std::int64_t at_ms) RW_REQUIRES(mutex_);
+  void schedule_all() RW_REQUIRES(mutex_);
+  std::uint64_t lease(Entry& entry, std::int64_t until_ms) RW_REQUIRES(mutex_);
+  Entry* claimed(const RunPlace& place, std::uint64_t token) RW_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  BufferRules rules_;
-  std::uint64_t last_token_ = 0;
-  std::unordered_map<RunPlace, Entry, Hash> entries_;
-  std::priority_queue<Check> checks_;
-  std::map<std::int64_t, std::uint64_t> ages_;  // bucket of first_ms -> runs; at most a bucket for each second of buffer.max_age
+  mutable Mutex mutex_;
+  BufferRules rules_ RW_GUARDED_BY(mutex_);
+  std::uint64_t last_token_ RW_GUARDED_BY(mutex_) = 0;
+  std::unordered_map<RunPlace, Entry, Hash> entries_ RW_GUARDED_BY(mutex_);
+  std::priority_queue<Check> checks_ RW_GUARDED_BY(mutex_);
+  // Bucket of first_ms -> runs; at most a bucket for each second of buffer.max_age.
+  std::map<std::int64_t, std::uint64_t> ages_ RW_GUARDED_BY(mutex_);
 };
 
 }  // namespace runwarden::store

@@ -17,6 +17,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/mutex.h"
+
 namespace runwarden::store {
 namespace {
 
@@ -126,8 +128,8 @@ Mapping find_mapping(const std::filesystem::path& path, std::size_t bytes) {
   const std::string wanted = std::filesystem::canonical(path, fault).string() + "\n";
   std::FILE* const maps = std::fopen("/proc/self/maps", "re");
   if (maps == nullptr) return {};
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+  static Mutex mutex;
+  const MutexLock lock(mutex);
   static std::array<char, 8192> line;
   Mapping found;
   while (std::fgets(line.data(), static_cast<int>(line.size()), maps) != nullptr) {
