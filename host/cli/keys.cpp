@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "auth/key.h"
@@ -10,43 +9,19 @@
 #include "base/json_text.h"
 #include "base/nearest_names.h"
 #include "base/time_text.h"
-#include "cli/context.h"
+#include "cli/command_store.h"
 #include "cli/table.h"
 #include "config/core_types.h"
-#include "store/lmdb/store_folder.h"
-#include "store/open_store.h"
 
 namespace runwarden::cli {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 256;
 
-enum class IfMissing { make, refuse };
-
 // The store of the configuration, which may be served by another process at the same time.
 std::unique_ptr<store::Store> open_store(Context& context, const SystemClock& clock, IfMissing if_missing) {
   const auto settings = context.settings();
-  if (!settings) return nullptr;
-  const std::filesystem::path folder = settings->store.path;
-  if (const Status lost = store::refuse_lost_store(folder); !lost.ok()) {
-    context.refuse(lost.error().detail);
-    return nullptr;
-  }
-  const bool exists = store::look_at_folder(folder) == store::FolderState::store;
-  if (!exists && if_missing == IfMissing::refuse) {
-    context.refuse("there is no store at " + folder.string() +
-                   " that this user can see; check --config and --data-dir, or make a key first: runwarden keys create");
-    return nullptr;
-  }
-  store::StoreSettings opening;
-  opening.state_dir = folder;
-  opening.max_bytes = exists ? 0 : static_cast<std::uint64_t>(settings->store.map_size_bytes);
-  auto opened = store::open_store(opening, clock, store::Role::command);
-  if (!opened.ok()) {
-    context.refuse(opened.error().detail);
-    return nullptr;
-  }
-  return std::move(*opened);
+  return settings ? open_command_store(context, *settings, clock, if_missing) : nullptr;
 }
 
 std::vector<std::string> scopes_of(const model::KeyRecord& key) {

@@ -298,6 +298,58 @@ TEST(WholeStore, GroupsExportedAndImported_AnswerTheSame) {
   EXPECT_EQ(to.cli({"verify"}).exit_code, 0);
 }
 
+TEST(GroupCommands, BesideTheService_ShowAndDecide) {
+  ServiceProcess::Options options;
+  options.yaml = "redact: {rules: [{kind: card}]}\n";
+  ServiceProcess service(options);
+  const std::string key = service.make_key("acme");
+  ASSERT_EQ(service.post("/v1/ingest/runs", key, failing_run("one").dump()).status, 201);
+  ASSERT_EQ(service.post("/v1/ingest/changes", key, json{{"kind", "code"}, {"ref", "9f3c2d1"}}.dump()).status, 201);
+  const json listed = json::parse(service.cli({"clusters", "list", "--tenant", "acme", "--json"}).out);
+  ASSERT_EQ(listed.size(), 1u);
+  const json group = json::parse(service.get("/v1/clusters", key).body)["items"][0];
+  for (const auto& [name, value] : listed[0].items()) EXPECT_EQ(value, group[name]) << name;
+  const std::string id = group["clusterId"];
+  const auto state = [&] { return json::parse(service.get("/v1/clusters/" + id, key).body)["state"].get<std::string>(); };
+  const auto decide = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "clusters");
+    words.insert(words.end(), {id, "--tenant", "acme"});
+    return service.cli(words);
+  };
+
+  const std::string change = json::parse(service.get("/v1/changes", key).body)["items"][0]["changeId"];
+  const CommandResult resolved = decide({"resolve", "--note", "Card 4111 1111 1111 1111 refunded", "--fixed-by", change});
+  EXPECT_EQ(resolved.exit_code, 0) << resolved.err;
+  EXPECT_THAT(resolved.out, HasSubstr(id + " is resolved: False success"));
+  EXPECT_EQ(state(), "resolved");
+  EXPECT_TRUE(json::parse(service.cli({"clusters", "list", "--tenant", "acme", "--json"}).out).empty()) << "only open ones";
+  EXPECT_EQ(json::parse(decide({"ignore", "--until", "failures=3", "--json"}).out)["state"], "ignored");
+  EXPECT_EQ(state(), "ignored");
+  ASSERT_EQ(decide({"ignore", "--until", "7d"}).exit_code, 0);
+  ASSERT_EQ(decide({"reopen"}).exit_code, 0);
+  EXPECT_EQ(state(), "new");
+  ASSERT_EQ(service.post("/v1/ingest/runs", key, failing_run("two").dump()).status, 201) << "the service goes on";
+
+  const json shown = json::parse(decide({"show", "--json"}).out);
+  EXPECT_EQ(shown["count"], 2);
+  EXPECT_EQ(shown["history"], json::parse(service.get("/v1/clusters/" + id + "/history", key).body)["items"]);
+  const json& first = shown["history"].back();
+  EXPECT_EQ(first["fixedBy"], change);
+  EXPECT_THAT(first["note"].get<std::string>(), testing::Not(HasSubstr("4111"))) << "redacted as a change's summary is";
+  EXPECT_FALSE(first["author"].get<std::string>().empty());
+  const std::string text = decide({"show"}).out;
+  EXPECT_THAT(text, HasSubstr("ignore, until 3 more failures"));
+
+  const CommandResult unknown_change = decide({"resolve", "--fixed-by", "change_1"});
+  EXPECT_EQ(unknown_change.exit_code, 1);
+  EXPECT_THAT(unknown_change.err, HasSubstr("/fixedBy names no change of this tenant"));
+  const CommandResult unknown = service.cli({"clusters", "show", "cl_00000000000000000000", "--tenant", "acme"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("there is no group \"cl_00000000000000000000\""));
+  EXPECT_THAT(service.cli({"clusters", "list", "--tenant", "nobody"}).err, HasSubstr("there is no tenant \"nobody\""));
+  EXPECT_EQ(service.cli({"verify"}).exit_code, 0);
+}
+
 TEST(WholeStore, BackedUpWhile64ClientsPost_HoldsAllThatWasAcknowledgedBefore) {
   ServiceProcess service;
   const std::string key = service.make_key();

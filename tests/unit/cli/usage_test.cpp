@@ -37,6 +37,10 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"bad_expiry", {"keys", "create", "--tenant", "a", "--expires", "90"}, "expected a duration such as 24h or 90d"},
         UsageCase{"no_expiry", {"keys", "create", "--tenant", "a", "--expires", "0s"}, "expected a duration"},
         UsageCase{"bad_overlap", {"keys", "rotate", "key_1", "--overlap", "-1h"}, "expected a duration"},
+        UsageCase{"clusters_alone", {"clusters"}, "subcommand is required"},
+        UsageCase{"bad_until", {"clusters", "ignore", "cl_1", "--tenant", "a", "--until", "soon"}, "expected a time, a duration such as 7d"},
+        UsageCase{"until_goes_with_ignore", {"clusters", "resolve", "cl_1", "--tenant", "a", "--until", "7d"}, "--until"},
+        UsageCase{"bad_state", {"clusters", "list", "--tenant", "a", "--state", "closed"}, "closed"},
         UsageCase{"no_id", {"keys", "revoke"}, "id is required"}, UsageCase{"bad_score", {"analyze", "--fail-on", "101"}, "--fail-on"},
         UsageCase{"bad_threads", {"analyze", "--threads", "-1"}, "--threads"},
         UsageCase{"no_library", {"detectors", "inspect"}, "files is required"},
@@ -69,7 +73,9 @@ TEST_P(Help, HasAnExample) {
 using Args = std::vector<std::string>;
 INSTANTIATE_TEST_SUITE_P(Commands, Help,
                          testing::Values(Args{}, Args{"serve"}, Args{"check"}, Args{"keys"}, Args{"keys", "create"}, Args{"keys", "list"},
-                                         Args{"keys", "revoke"}, Args{"keys", "rotate"}, Args{"detectors"}, Args{"detectors", "list"},
+                                         Args{"keys", "revoke"}, Args{"keys", "rotate"}, Args{"clusters"}, Args{"clusters", "list"},
+                                         Args{"clusters", "show"}, Args{"clusters", "resolve"}, Args{"clusters", "ignore"},
+                                         Args{"clusters", "reopen"}, Args{"detectors"}, Args{"detectors", "list"},
                                          Args{"detectors", "inspect"}, Args{"detectors", "test"}, Args{"analyze"}, Args{"export"},
                                          Args{"import"}, Args{"backup"}, Args{"verify"}, Args{"compact"}, Args{"purge"}));
 
@@ -82,7 +88,7 @@ TEST(Version, IsPrinted) {
 
 TEST(Config, WhenTheNamedFileIsMissing_EveryCommandThatReadsItExitsWith1) {
   const Program program;
-  for (const Args& args : {Args{"serve"}, Args{"check"}, Args{"keys", "list"}, Args{"keys", "create", "--tenant", "t"},
+  for (const Args& args : {Args{"serve"}, Args{"check"}, Args{"clusters", "list", "--tenant", "t"}, Args{"keys", "list"}, Args{"keys", "create", "--tenant", "t"},
                            Args{"detectors", "list"}, Args{"analyze", "x.json"}, Args{"export", "--tenant", "t"}, Args{"import"},
                            Args{"backup", "x"}, Args{"verify"}, Args{"compact"}, Args{"purge", "--tenant", "t", "--yes"}}) {
     Args with_config = args;

@@ -1,0 +1,40 @@
+#include "cli/command_store.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "store/lmdb/store_folder.h"
+#include "store/open_store.h"
+
+namespace runwarden::cli {
+
+std::unique_ptr<store::Store> open_command_store(Context& context, const config::Settings& settings, const SystemClock& clock, IfMissing if_missing) {
+  const std::filesystem::path folder = settings.store.path;
+  if (const Status lost = store::refuse_lost_store(folder); !lost.ok()) {
+    context.refuse(lost.error().detail);
+    return nullptr;
+  }
+  const bool exists = store::look_at_folder(folder) == store::FolderState::store;
+  if (!exists && if_missing == IfMissing::refuse) {
+    context.refuse("there is no store at " + folder.string() +
+                   " that this user can see; check --config and --data-dir, or make a key first: runwarden keys create");
+    return nullptr;
+  }
+  store::StoreSettings opening;
+  opening.state_dir = folder;
+  opening.max_bytes = exists ? 0 : static_cast<std::uint64_t>(settings.store.map_size_bytes);
+  // What was being written is in doubt, and nobody will be told of it any more.
+  opening.listener.on_fatal = [](const std::string& text) {
+    std::fprintf(stderr, "runwarden: %s\n", text.c_str());
+    std::_Exit(kWanting);
+  };
+  auto opened = store::open_store(opening, clock, store::Role::command);
+  if (!opened.ok()) {
+    context.refuse(opened.error().detail);
+    return nullptr;
+  }
+  return std::move(*opened);
+}
+
+}  // namespace runwarden::cli
