@@ -163,7 +163,7 @@ TEST_F(UpkeepCommands, Purge_SaysSinceWhenAndOfWhom) {
   const auto time = [&](const char* name) { return parse_time(ago.at(name).get<std::string>()).value_or(0); };
   EXPECT_EQ(time("purgedAt") - time("before"), 2 * 3'600'000);
   EXPECT_THAT(members(ago.at("deleted")), testing::UnorderedElementsAre("runs", "failures", "events", "changes", "policies",
-                                                                        "idempotentAnswers", "crashMarks", "indexEntries"));
+                                                                        "idempotentAnswers", "crashMarks", "groupDecisions", "indexEntries"));
   EXPECT_EQ(run({"purge", "--tenant", "globex", "--yes"}).code, 1) << "a tenant that is not there";
 }
 
