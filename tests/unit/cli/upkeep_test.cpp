@@ -162,8 +162,9 @@ TEST_F(UpkeepCommands, Purge_SaysSinceWhenAndOfWhom) {
   const Json ago = Json::parse(run({"purge", "--tenant", "acme", "--before", "2h", "--json"}).out);
   const auto time = [&](const char* name) { return parse_time(ago.at(name).get<std::string>()).value_or(0); };
   EXPECT_EQ(time("purgedAt") - time("before"), 2 * 3'600'000);
-  EXPECT_THAT(members(ago.at("deleted")), testing::UnorderedElementsAre("runs", "failures", "events", "changes", "policies",
-                                                                        "idempotentAnswers", "crashMarks", "groupDecisions", "indexEntries"));
+  EXPECT_THAT(members(ago.at("deleted")),
+              testing::UnorderedElementsAre("runs", "failures", "events", "changes", "policies", "idempotentAnswers", "crashMarks",
+                                            "groupDecisions", "indexEntries"));
   EXPECT_EQ(run({"purge", "--tenant", "globex", "--yes"}).code, 1) << "a tenant that is not there";
 }
 
