@@ -105,7 +105,7 @@ class OpenRequestHandler final : public RequestHandler {
       case Endpoint::metrics: return responder.send(metrics());
       default: {
         const auto waiting = std::make_shared<Responder>(std::move(responder));
-        return parts().readiness([waiting, id = request_id()](const Readiness& now) { waiting->send(readyz(now, id)); });
+        return parts().readiness.check([waiting, id = request_id()](const Readiness& now) { waiting->send(readyz(now, id)); });
       }
     }
   }
@@ -181,10 +181,10 @@ class IngestRequestHandler final : public RequestHandler {
       };
       try {
         switch (endpoint) {
-          case Endpoint::ingest_events: return parts.events.take(worker, std::move(waiting->request), done);
-          case Endpoint::ingest_changes: return parts.changes.take_change(std::move(waiting->request), done);
-          case Endpoint::ingest_policies: return parts.changes.take_policy(std::move(waiting->request), done);
-          default: return parts.runs.take(worker, std::move(waiting->request), done);
+          case Endpoint::ingest_events: return parts.ingest.events.take(worker, std::move(waiting->request), done);
+          case Endpoint::ingest_changes: return parts.ingest.changes.take_change(std::move(waiting->request), done);
+          case Endpoint::ingest_policies: return parts.ingest.changes.take_policy(std::move(waiting->request), done);
+          default: return parts.ingest.runs.take(worker, std::move(waiting->request), done);
         }
       } catch (const store::StoreError& fault) {
         waiting->responder.send(http::problem({Code::unavailable, fault.what(), {}, {}}, id));  // nothing was written yet
@@ -228,7 +228,7 @@ class OtlpRequestHandler final : public RequestHandler {
       };
       const auto encoding = media == Media::protobuf ? intake::otlp::Encoding::protobuf : intake::otlp::Encoding::json;
       try {
-        parts.traces.take(std::move(waiting->request), encoding, done);
+        parts.ingest.traces.take(std::move(waiting->request), encoding, done);
       } catch (const store::StoreError& fault) {
         waiting->responder.send(otlp_problem(media, {Code::unavailable, fault.what(), {}, {}}));  // nothing was written yet
       }
@@ -257,7 +257,7 @@ class TriageRequestHandler final : public RequestHandler {
     parts().pool.post(
         [waiting, tenant](std::size_t) {
           try {
-            waiting->parts.triage.take(std::move(waiting->request), waiting->cluster_id,
+            waiting->parts.ingest.triage.take(std::move(waiting->request), waiting->cluster_id,
                                        [waiting, tenant](std::optional<Result<model::Cluster>> cluster) {
                                          if (!cluster) return waiting->responder.hang_up();
                                          tell(waiting, tenant, std::move(*cluster));

@@ -6,9 +6,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
+#include "api/readiness.h"
 #include "api/reads.h"
 #include "api/reply_budgets.h"
 #include "api/router.h"
@@ -19,12 +18,7 @@
 #include "base/fair_budget.h"
 #include "base/work_pool.h"
 #include "http/server.h"
-#include "ingest/change_ingest.h"
-#include "ingest/event_ingest.h"
-#include "ingest/run_ingest.h"
-#include "ingest/trace_ingest.h"
-#include "ingest/triage_ingest.h"
-#include "ops/clock_monitor.h"
+#include "ingest/ingest.h"
 #include "ops/log.h"
 #include "ops/metrics.h"
 
@@ -39,15 +33,6 @@ struct ApiLimits {
   std::atomic<int> max_json_depth{64};
 };
 
-// What /readyz says.
-struct Readiness {
-  std::vector<std::string> reasons;       // empty: ready
-  int retry_after_s = 5;                  // while not ready
-  std::vector<std::string> quarantined;   // keys of detectors that are skipped until a reload
-  std::vector<std::string> not_loaded;    // keys of optional detectors that could not be loaded
-  std::vector<ops::OperatorWarning> warnings;  // for an operator, ready or not
-};
-
 // What the web page needs beyond the requests that everybody may send.
 struct PageParts {
   std::unique_ptr<auth::Sessions> sessions;
@@ -58,11 +43,7 @@ struct PageParts {
 struct ApiParts {
   auth::KeyRing& keys;
   auth::RateLimiter& rates;
-  ingest::RunIngest& runs;
-  ingest::EventIngest& events;
-  ingest::ChangeIngest& changes;
-  ingest::TraceIngest& traces;
-  ingest::TriageIngest& triage;
+  ingest::Ingest& ingest;
   ingest::Detectors detectors;
   const ingest::Redaction& redaction;
   Reads& reads;
@@ -74,7 +55,7 @@ struct ApiParts {
   ops::Log& log;
   const Clock& clock;
   const ApiLimits& limits;
-  std::function<void(std::function<void(const Readiness&)> then)> readiness;  // `then` once, now or later, from any thread
+  ReadinessCheck& readiness;
   std::function<ops::Gauges()> gauges;
   PageParts* page;  // null: server.page is false
 };

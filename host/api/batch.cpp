@@ -190,7 +190,7 @@ void Batch::go_on(std::size_t worker, const std::shared_ptr<Ready>& ready) {
   while (ready->next < ready->lines.size()) {
     const ReadLine line = std::move(ready->lines[ready->next++]);
     try {
-      if (!parts_.runs.go_on(worker, line.place)) return;
+      if (!parts_.ingest.runs.go_on(worker, line.place)) return;
     } catch (const std::exception& fault) {
       failed(line.number, fault.what());
     }
@@ -200,7 +200,7 @@ void Batch::go_on(std::size_t worker, const std::shared_ptr<Ready>& ready) {
 std::optional<Batch::ReadLine> Batch::read(LineBatch::Line& line) {
   try {
     auto place =
-        parts_.runs.read(request_for(line), [self = shared_from_this(), number = line.number](const ingest::IngestAnswer& answer) {
+        parts_.ingest.runs.read(request_for(line), [self = shared_from_this(), number = line.number](const ingest::IngestAnswer& answer) {
           self->note(number, answer);
           self->end_of_line();
         });
@@ -218,7 +218,7 @@ std::vector<Batch::ReadLine> Batch::line_up(std::uint64_t hand, std::vector<Read
   early_hands_.emplace(hand, std::move(read));
   for (; !early_hands_.empty() && early_hands_.begin()->first == next_hand_; ++next_hand_) {
     for (ReadLine& line : early_hands_.begin()->second) {
-      if (parts_.runs.line_up(line.place)) ready.push_back(std::move(line));
+      if (parts_.ingest.runs.line_up(line.place)) ready.push_back(std::move(line));
     }
     early_hands_.erase(early_hands_.begin());
   }

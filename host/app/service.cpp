@@ -2,33 +2,31 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstdlib>
-#include <limits>
-#include <map>
 #include <optional>
-#include <thread>
 
 #include "api/api.h"
-#include "base/mutex.h"
+#include "api/gauges.h"
+#include "app/settings_mapping.h"
+#include "base/reloadable.h"
 #include "base/time_text.h"
 #include "config/otlp_mapping.h"
 #include "detect/abandoned_calls.h"
 #include "detect/crash_marks.h"
-#include "detect/crash_note.h"
 #include "detect/libraries.h"
-#include "ingest/canary_run.h"
+#include "ingest/crash_recorder.h"
+#include "ingest/ingest.h"
 #include "ops/canary.h"
 #include "ops/clock_monitor.h"
+#include "ops/connection_limits.h"
 #include "ops/log.h"
 #include "ops/metrics.h"
 #include "ops/service_manager.h"
 #include "ops/space_monitor.h"
+#include "ops/store_maintenance.h"
 #include "ops/ticker.h"
 #include "ops/watchdog.h"
 #include "store/open_store.h"
@@ -37,25 +35,13 @@ namespace runwarden::app {
 namespace {
 
 // Bounds for requests between body and answer. Enough for every connection of a busy service; more would only wait longer. A tenant may use
-// at most as much as it leaves free, here and in the bounds for results and queued records.
+// at most as much as it leaves free, here and in the bounds for results and for queued records.
 constexpr std::uint64_t kMaxInFlight = 16'384;
 constexpr std::uint64_t kMaxInFlightBytes = 512ull << 20;
 constexpr std::uint64_t kMaxResultBytes = 256ull << 20;  // results of unanswered NDJSON batches
-constexpr std::uint64_t kMaxQueuedRecords =
-    131'072;  // half of it is what 64 batches of one tenant can queue; records are small, so the byte limit rarely applies
-constexpr std::uint64_t kMaxQueuedBytes = 256ull << 20;
 constexpr std::int64_t kHousekeepingMs = 200;
 constexpr std::int64_t kMaintenanceIntervalMs = 10'000;
 constexpr std::int64_t kLastCommitsMs = 30'000;  // time for a stop beyond the drain
-constexpr std::size_t kDeleteAtOnce = 200;       // records per transaction: a few milliseconds
-constexpr std::size_t kBuiltAtOnce = 500;        // likewise
-
-ops::LogLevel log_level(const std::string& name) {
-  if (name == "debug") return ops::LogLevel::debug;
-  if (name == "warn") return ops::LogLevel::warn;
-  if (name == "error") return ops::LogLevel::error;
-  return ops::LogLevel::info;
-}
 
 ops::LogLevel to_log_level(detect::LogLevel level) {
   switch (level) {
@@ -67,69 +53,13 @@ ops::LogLevel to_log_level(detect::LogLevel level) {
   return ops::LogLevel::error;
 }
 
-std::size_t cores() {
-  return std::max(1u, std::thread::hardware_concurrency());
-}
-
-http::ServerSettings http_settings(const config::Settings& settings, const std::string& address) {
-  http::ServerSettings http;
-  http.address = address;
-  http.threads = static_cast<int>(settings.server.threads > 0 ? static_cast<std::size_t>(settings.server.threads)
-                                                              : std::max<std::size_t>(1, cores() / 2));
-  http.max_connections = static_cast<std::size_t>(settings.limits.max_connections);
-  http.header_timeout_ms = settings.limits.header_timeout_ms;
-  http.body_timeout_ms = settings.limits.body_timeout_ms;
-  http.drain_timeout_ms = settings.server.drain_timeout_ms - std::min<std::int64_t>(settings.server.drain_timeout_ms / 10, 1000);
-  http.trusted_proxies = settings.server.trusted_proxies;
-  return http;
-}
-
-// The keys known to config::changed_keys() that apply_config() applies. All others take effect at a restart.
-constexpr std::array<std::string_view, 8> kReloadedKeys = {"limits.max_body_bytes", "limits.max_batch_bytes",     "limits.max_batch_runs",
-                                                           "limits.max_json_depth", "limits.requests_per_second", "limits.burst",
-                                                           "limits.max_reply_bytes", "limits.otlp_max_body_bytes"};
-
-// "store.map_size, server.address"; empty if no restart is needed.
-std::string keys_that_need_a_restart(const config::Settings& started_with, const config::Settings& fresh) {
-  std::string text;
-  for (const std::string& key : config::changed_keys(started_with, fresh)) {
-    if (std::find(kReloadedKeys.begin(), kReloadedKeys.end(), key) == kReloadedKeys.end()) text += (text.empty() ? "" : ", ") + key;
-  }
-  return text;
-}
-
-void set_limits(api::ApiLimits& api, const config::LimitsSection& limits) {
-  api.max_body_bytes = static_cast<std::uint64_t>(limits.max_body_bytes);
-  api.max_batch_bytes = static_cast<std::uint64_t>(limits.max_batch_bytes);
-  api.max_batch_runs = static_cast<std::uint64_t>(limits.max_batch_runs);
-  api.otlp_max_body_bytes = static_cast<std::uint64_t>(limits.otlp_max_body_bytes);
-  api.max_json_depth = static_cast<int>(limits.max_json_depth);
-}
-
-// A value that a reload replaces as a whole, such as the detectors. Each run reads it once. Any thread.
-template <class What>
-class Reloadable {
- public:
-  std::shared_ptr<What> get() const {
-    const MutexLock lock(mutex_);
-    return what_;
-  }
-  void put(std::shared_ptr<What> what) {
-    const MutexLock lock(mutex_);
-    what_.swap(what);
-  }
-
- private:
-  mutable Mutex mutex_;
-  std::shared_ptr<What> what_ RW_GUARDED_BY(mutex_);
-};
-
 class Service {
  public:
   Service(const config::Settings& settings, const ServiceHooks& hooks)
       : settings_(settings),
         hooks_(hooks),
-        log_(log_level(settings.log.level), settings.log.format == "json" ? ops::LogFormat::json : ops::LogFormat::text) {
+        log_(ops::log_level(settings.log.level), settings.log.format == "json" ? ops::LogFormat::json : ops::LogFormat::text),
+        connections_(static_cast<std::uint64_t>(settings.limits.max_connections), clock_, logger()) {
     log_.redact_with([this](std::string_view text) { return redaction_.text(text); });
   }
 
@@ -142,14 +72,13 @@ class Service {
  private:
   Status open_store();
   void log_unreadable(const std::string& text);
-  void record_previous_crash();
-  void store_crash_mark(model::CrashMark mark);
-  void refresh_crash_marks();
   Result<std::shared_ptr<detect::DetectorSet>> load_detectors(const config::Settings& settings);
   std::filesystem::path state_dir() const { return settings_.store.path; }
   std::filesystem::path plugins_folder() const { return state_dir() / store::kPluginCopies; }
-  void make_ingest();
+  void make_monitors();
+  Status make_ingest();
   Status make_page();
+  Status make_api();
   Status listen();
   void reload_detectors(const std::function<Result<config::Settings>()>& reload);
   Status apply_config(const config::Settings& fresh);
@@ -157,17 +86,12 @@ class Service {
   std::string thread_stalled(std::int64_t within_ms) const;
   void notify_ready();
   std::string serving() const;
-  void check_descriptors();
   void housekeeping();
-  void log_accept_pauses();
   void save_key_use();
-  void delete_old();
-  bool delete_some();
-  void build_groups();
-  std::string tenant_name(model::TenantId tenant);
-  api::Readiness readiness();
-  void when_ready(const std::function<void(const api::Readiness&)>& done);
-  ops::Gauges gauges();
+  ops::Gauges gauges() const;
+  std::function<void(ops::LogLevel, std::string_view, std::string_view)> logger() {
+    return [this](ops::LogLevel level, std::string_view event, std::string_view text) { log(level, event, text); };
+  }
   void log(ops::LogLevel level, std::string_view event, std::string_view text) { log_.write(level, event, {{"text", text}}); }
 
   config::Settings settings_;
@@ -182,7 +106,6 @@ class Service {
   api::ApiLimits limits_;
   detect::AbandonedCalls abandoned_calls_;
   detect::CrashMarks crash_marks_;
-  bool crash_marks_stored_ = true;  // false: the store was full, and a mark is only in crash_marks_
   Reloadable<detect::DetectorSet> detectors_;
   Reloadable<const redact::Redactor> redactor_;
   ingest::Redaction redaction_{[this] { return redactor_.get(); },
@@ -190,20 +113,17 @@ class Service {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::WriteQueue> wrapped_queue_;  // by the hook
   store::WriteQueue* queue_ = nullptr;                // of the store, or around it
+  std::unique_ptr<ingest::CrashRecorder> crash_recorder_;
   std::unique_ptr<auth::KeyRing> keys_;
   std::unique_ptr<auth::RateLimiter> rates_;
   std::unique_ptr<WorkPool> pool_;
-  ingest::Turnstile turnstile_;
-  std::unique_ptr<ingest::Judge> judge_;
-  std::unique_ptr<ingest::RunIngest> runs_;
-  std::unique_ptr<ingest::RunResolver> resolver_;
-  std::unique_ptr<ingest::EventIngest> events_;
-  std::unique_ptr<ingest::ChangeIngest> changes_;
   model::SpanMapping span_mapping_;
-  std::unique_ptr<ingest::TraceIngest> traces_;
-  std::unique_ptr<ingest::TriageIngest> triage_;
-  std::unique_ptr<ingest::CanaryRun> canary_run_;
+  std::unique_ptr<ingest::Ingest> ingest_;
   std::shared_ptr<ops::Canary> canary_;
+  std::unique_ptr<ops::ClockMonitor> clock_monitor_;
+  std::unique_ptr<ops::SpaceMonitor> space_monitor_;
+  std::unique_ptr<ops::StoreMaintenance> maintenance_;
+  std::unique_ptr<api::ReadinessCheck> readiness_;
   std::unique_ptr<api::Reads> reads_;
   std::unique_ptr<api::PageParts> page_;  // null: server.page is false
   std::unique_ptr<api::ApiParts> parts_;
@@ -211,34 +131,18 @@ class Service {
   std::unique_ptr<api::Api> ops_api_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> ops_server_;
-  std::unique_ptr<ops::ClockMonitor> clock_monitor_;
-  std::unique_ptr<ops::SpaceMonitor> space_monitor_;
+  ops::ConnectionLimits connections_;
   std::unique_ptr<ops::Ticker> ticker_;
   const ops::ServiceManager manager_;
   std::unique_ptr<ops::Watchdog> watchdog_;
   bool started_ = false;
   bool ready_notified_ = false;
   std::string last_not_ready_reason_;
-  std::uint64_t logged_pauses_ = 0;
-  std::int64_t next_pause_log_ns_ = 0;  // the earliest time of the next log line about accept pauses
-  Mutex tenants_mutex_;
-  std::map<model::TenantId, std::string> tenants_ RW_GUARDED_BY(tenants_mutex_);  // names never change
   std::int64_t maintained_ns_ = 0;
-  std::atomic<bool> deleting_{false};
-  std::atomic<bool> building_{false};
-  std::atomic<std::int64_t> last_expired_ns_{0};  // the last time that nothing was left to delete
 };
 
 Status Service::open_store() {
-  store::StoreSettings opening;
-  opening.state_dir = settings_.store.path;
-  opening.max_bytes = static_cast<std::uint64_t>(settings_.store.map_size_bytes);
-  opening.commit_interval_ms = settings_.store.commit_interval_ms;
-  opening.max_commit_records = static_cast<std::size_t>(settings_.store.max_commit_records);
-  opening.max_waiting = kMaxQueuedRecords;
-  opening.max_waiting_bytes = kMaxQueuedBytes;
-  opening.keep_idempotency_ms = settings_.retention.idempotency_keys_ms;
-  if (settings_.store.begin_anew) opening.if_lost = store::StoreSettings::IfLost::begin_anew;
+  store::StoreSettings opening = store_settings(settings_);
   opening.listener.on_unreadable = [this](const std::string& text) { log_unreadable(text); };
   opening.listener.on_last_use = [this](const ClockGuard::LastUse& last_use) {
     const std::int64_t most_ms = settings_.retention.max_clock_step_ms;
@@ -271,47 +175,6 @@ void Service::log_unreadable(const std::string& text) {
   log(ops::LogLevel::error, "unreadable_record", text);
 }
 
-// Stores the crash note of the previous process, if there is one, and installs the handlers for this one.
-void Service::record_previous_crash() {
-  const auto file = state_dir() / store::kCrashNote;
-  auto crash = detect::CrashNote::read(file);
-  refresh_crash_marks();
-  if (crash) {
-    const std::string text = "detector \"" + crash->detector_key + "\" (" + crash->library + ", SHA-256 " + crash->library_sha256 +
-                             ") crashed the process (" + detect::signal_name(crash->signal) + ") at " + format_time(crash->key.time_ms) +
-                             " while evaluating run \"" + crash->run_id + "\" of tenant \"" + crash->tenant_name +
-                             "\"; that run is judged without it until its library changes. Fix or disable it.";
-    log(ops::LogLevel::error, "detector_crash", text);
-    store_crash_mark(std::move(*crash));
-  }
-  if (Status watched = detect::CrashNote::watch(file); !watched.ok()) {
-    log(ops::LogLevel::warn, "crash_note", watched.error().detail + "; a run that crashes the process will not be recognized");
-  }
-}
-
-void Service::store_crash_mark(model::CrashMark mark) {
-  try {
-    for (const model::Tenant& tenant : store_->tenants()) {
-      if (tenant.name == mark.tenant_name) mark.tenant = tenant.id;
-    }
-    crash_marks_.add(mark);
-    if (mark.tenant != 0) store_->put_crash_mark(std::move(mark));
-  } catch (const store::StoreError& full) {
-    crash_marks_stored_ = false;
-    log(ops::LogLevel::warn, "crash_note", std::string("the crash mark of that run is lost at the next restart: ") + full.what());
-  }
-}
-
-// A purge or retention may have deleted some.
-void Service::refresh_crash_marks() {
-  if (!crash_marks_stored_) return;
-  try {
-    crash_marks_.put(store_->crash_marks());
-  } catch (const store::StoreError& fault) {
-    log(ops::LogLevel::error, "store_fault", fault.what());
-  }
-}
-
 Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const config::Settings& settings) {
   detect::LoadContext context;
   context.private_folder = plugins_folder();
@@ -328,65 +191,31 @@ Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const confi
 Status Service::start() {
   for (const std::string& warning : settings_.warnings) log(ops::LogLevel::warn, "configuration", warning);
   if (!manager_.fault().empty()) log(ops::LogLevel::warn, "service_manager", manager_.fault());
-  check_descriptors();
+  connections_.check_descriptors();
   if (Status status = open_store(); !status.ok()) return status;
-  record_previous_crash();
+  crash_recorder_ = std::make_unique<ingest::CrashRecorder>(*store_, crash_marks_, [this](auto event, std::string_view text) {
+    using Event = ingest::CrashRecorder::Event;
+    if (event == Event::crashed) return log(ops::LogLevel::error, "detector_crash", text);
+    if (event == Event::not_noted) return log(ops::LogLevel::warn, "crash_note", text);
+    log(ops::LogLevel::error, "store_fault", text);
+  });
+  crash_recorder_->record_previous(state_dir() / store::kCrashNote);
   if (const std::size_t old = detect::prune_copies(plugins_folder()); old > 0) {
     log(ops::LogLevel::info, "pruned", std::to_string(old) + " unused copies of detector libraries were removed");
   }
-  auto mapping = config::read_otlp_mapping(config::built_in_otlp_mapping());
-  if (!mapping.ok()) return std::move(mapping.error());
-  span_mapping_ = std::move(*mapping);
   auto detectors = load_detectors(settings_);
   if (!detectors.ok()) return std::move(detectors.error());
   detectors_.put(std::move(*detectors));
   redactor_.put(ingest::make_redactor(settings_.redact));
-  keys_ = std::make_unique<auth::KeyRing>(auth::KeySource{[this] { return store_->keys(); }, [this] { return store_->keys_version(); }},
-                                          clock_);
-  rates_ = std::make_unique<auth::RateLimiter>(auth::Rate{settings_.limits.requests_per_second, settings_.limits.burst}, clock_);
-  clock_monitor_ = std::make_unique<ops::ClockMonitor>(ops::ClockMonitor::Parts{
-      clock_, *store_, [this](auto job) { queue_->run_between(std::move(job)); },
-      [this](ops::LogLevel level, std::string_view event, const ClockGuard::Times& times, std::string_view text) {
-        const std::string expected = format_time(times.expected_ms);
-        const std::string machine = format_time(times.machine_ms);
-        log_.write(level, event,
-                   {{"expectedTime", std::string_view(expected)}, {"machineTime", std::string_view(machine)}, {"text", text}});
-      }});
-  space_monitor_ = std::make_unique<ops::SpaceMonitor>(
-      *store_, clock_, [this](ops::LogLevel level, std::string_view event, std::string_view text) { log(level, event, text); });
-  clock_monitor_->tick();  // log a start in doubt before anything else
+  make_monitors();
   pool_ = std::make_unique<WorkPool>(cores(), [this](const std::string& why) { log(ops::LogLevel::error, "task_failed", why); });
-  set_limits(limits_, settings_.limits);
-  replies_.reads.set_max_bytes(static_cast<std::uint64_t>(settings_.limits.max_reply_bytes));
-  make_ingest();
-  auto secret = store_->secret("cursor");
-  if (!secret.ok()) return std::move(secret.error());
-  reads_ = std::make_unique<api::Reads>(
-      *store_, store_->groups(), auth::CursorSeal(std::move(*secret)), clock_, [this] { return detectors_.get(); }, replies_.reads, span_mapping_,
-      [this](const std::string& text) { log_unreadable(text); });
-  if (Status status = make_page(); !status.ok()) return status;
-  parts_.reset(new api::ApiParts{*keys_, *rates_, *runs_, *events_, *changes_, *traces_, *triage_, [this] { return detectors_.get(); }, redaction_, *reads_, *pool_,
-                            in_flight_, results_, replies_, metrics_, log_, clock_, limits_, [this](const auto& done) { when_ready(done); },
-                            [this] { return gauges(); }, page_.get()});
-  last_expired_ns_ = clock_.monotonic_ns();
+  if (Status status = make_ingest(); !status.ok()) return status;
+  if (Status status = make_api(); !status.ok()) return status;
   if (Status status = listen(); !status.ok()) return status;
   ticker_ = std::make_unique<ops::Ticker>("housekeeping", kHousekeepingMs, [this] { housekeeping(); });
   start_watchdog();
   started_ = true;
   return Nothing{};
-}
-
-// Connections need descriptors, as do the store, the log, reloaded libraries and the pollers of threads.
-void Service::check_descriptors() {
-  constexpr std::uint64_t kBesideConnections = 48;
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const auto wanted = static_cast<std::uint64_t>(settings_.limits.max_connections) + kBesideConnections;
-  if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted) return;
-  log(ops::LogLevel::warn, "few_descriptors",
-      "limits.max_connections is " + std::to_string(settings_.limits.max_connections) + ", but this process may only open " +
-          std::to_string(limit.rlim_cur) + " files: connections beyond that wait to be accepted. Raise LimitNOFILE= (ulimit -n) to " +
-          std::to_string(wanted) + ", or lower limits.max_connections");
 }
 
 void Service::start_watchdog() {
@@ -405,47 +234,43 @@ std::string Service::thread_stalled(std::int64_t within_ms) const {
   return {};
 }
 
-void Service::make_ingest() {
-  judge_ = std::make_unique<ingest::Judge>(
-      *store_, *pool_, [this] { return detectors_.get(); }, [this](const model::Verdict& verdict) { metrics_.verdict(verdict); });
-  runs_ =
-      std::make_unique<ingest::RunIngest>(ingest::RunIngest::Steps{*store_, *store_, *queue_, *pool_, clock_, turnstile_, *judge_, redaction_});
-  intake::RunLimits any_length;
-  any_length.max_json_depth = static_cast<int>(settings_.limits.max_json_depth);
-  any_length.max_steps = std::numeric_limits<std::size_t>::max();  // its events were bounded on arrival
-  const store::BufferRules rules{.idle_ms = settings_.buffer.idle_timeout_ms,
-                                 .max_age_ms = settings_.buffer.max_age_ms,
-                                 .otlp_root_grace_ms = settings_.buffer.otlp_root_grace_ms,
-                                 .otlp_idle_ms = settings_.buffer.otlp_idle_timeout_ms};
-  resolver_ = std::make_unique<ingest::RunResolver>(
-      ingest::RunResolver::Steps{*store_, *queue_, *pool_, clock_, *judge_, redaction_, any_length,
-                                 [this](model::TenantId tenant) { return tenant_name(tenant); },
-                                 [this](const std::string& why) { log(ops::LogLevel::error, "resolve_fault", why); }},
-      rules);
-  ingest::EventIngest::Steps events{*store_, *store_, *queue_, *pool_, clock_, turnstile_, *resolver_, redaction_, replies_.reads, {}};
-  events.max_events = static_cast<std::uint32_t>(settings_.buffer.max_events);
-  events.max_open_runs = static_cast<std::uint64_t>(settings_.buffer.max_open_runs);
-  events_ = std::make_unique<ingest::EventIngest>(std::move(events));
-  ingest::TraceIngest::Steps traces{*store_, *store_, *queue_, *pool_, clock_, *resolver_, redaction_, span_mapping_};
-  traces.max_events = static_cast<std::uint32_t>(settings_.buffer.max_events);
-  traces.max_open_runs = static_cast<std::uint64_t>(settings_.buffer.max_open_runs);
-  traces_ = std::make_unique<ingest::TraceIngest>(traces);
-  changes_ =
-      std::make_unique<ingest::ChangeIngest>(ingest::ChangeIngest::Steps{*store_, *queue_, *pool_, clock_, turnstile_, redaction_});
-  triage_ = std::make_unique<ingest::TriageIngest>(ingest::TriageIngest::Steps{*store_, store_->groups(), *queue_, clock_, redaction_});
-  canary_run_ = std::make_unique<ingest::CanaryRun>(
-      ingest::CanaryRun::Steps{*store_, *queue_, *pool_, clock_, [this] { return detectors_.get(); }});
-  ops::Canary::Limits canary;
-  canary.interval_ms = settings_.server.canary_interval_ms;
-  canary_ = ops::Canary::make([this](auto done) { canary_run_->send(std::move(done)); }, canary, clock_);
+void Service::make_monitors() {
+  clock_monitor_ = std::make_unique<ops::ClockMonitor>(ops::ClockMonitor::Parts{
+      .clock = clock_,
+      .store = *store_,
+      .write = [this](auto job) { queue_->run_between(std::move(job)); },
+      .log =
+          [this](ops::LogLevel level, std::string_view event, const ClockGuard::Times& times, std::string_view text) {
+            const std::string expected = format_time(times.expected_ms);
+            const std::string machine = format_time(times.machine_ms);
+            log_.write(level, event,
+                       {{"expectedTime", std::string_view(expected)}, {"machineTime", std::string_view(machine)}, {"text", text}});
+          }});
+  clock_monitor_->tick();  // log a start in doubt before anything else
+  space_monitor_ = std::make_unique<ops::SpaceMonitor>(*store_, clock_, logger());
+  maintenance_ = std::make_unique<ops::StoreMaintenance>(*store_, *queue_, clock_, retention_periods(settings_.retention), logger());
 }
 
-std::string Service::tenant_name(model::TenantId tenant) {
-  const MutexLock lock(tenants_mutex_);
-  const auto known = tenants_.find(tenant);
-  if (known != tenants_.end()) return known->second;
-  for (const model::Tenant& one : store_->tenants()) tenants_[one.id] = one.name;
-  return tenants_[tenant];
+Status Service::make_ingest() {
+  auto mapping = config::read_otlp_mapping(config::built_in_otlp_mapping());
+  if (!mapping.ok()) return std::move(mapping.error());
+  span_mapping_ = std::move(*mapping);
+  ingest_ = std::make_unique<ingest::Ingest>(
+      ingest::Ingest::Parts{.store = *store_,
+                            .queue = *queue_,
+                            .pool = *pool_,
+                            .clock = clock_,
+                            .detectors = [this] { return detectors_.get(); },
+                            .redaction = redaction_,
+                            .mapping = span_mapping_,
+                            .reads = replies_.reads,
+                            .on_verdict = [this](const model::Verdict& verdict) { metrics_.verdict(verdict); },
+                            .on_resolve_fault = [this](const std::string& why) { log(ops::LogLevel::error, "resolve_fault", why); }},
+      ingest_limits(settings_));
+  ops::Canary::Limits canary;
+  canary.interval_ms = settings_.server.canary_interval_ms;
+  canary_ = ops::Canary::make([this](auto done) { ingest_->canary.send(std::move(done)); }, canary, clock_);
+  return Nothing{};
 }
 
 Status Service::make_page() {
@@ -455,6 +280,39 @@ Status Service::make_page() {
   auto sessions = auth::Sessions::open(std::move(*secret), state_dir() / store::kEndedSessions, clock_);
   if (!sessions.ok()) return std::move(sessions.error());
   page_.reset(new api::PageParts{std::move(*sessions), auth::FailedTries(clock_)});
+  return Nothing{};
+}
+
+Status Service::make_api() {
+  if (Status status = make_page(); !status.ok()) return status;
+  auto secret = store_->secret("cursor");
+  if (!secret.ok()) return std::move(secret.error());
+  const auto detectors = [this] { return detectors_.get(); };
+  keys_ = std::make_unique<auth::KeyRing>(auth::KeySource{[this] { return store_->keys(); }, [this] { return store_->keys_version(); }},
+                                          clock_);
+  rates_ = std::make_unique<auth::RateLimiter>(auth::Rate{settings_.limits.requests_per_second, settings_.limits.burst}, clock_);
+  set_limits(limits_, settings_.limits);
+  replies_.reads.set_max_bytes(static_cast<std::uint64_t>(settings_.limits.max_reply_bytes));
+  readiness_ = std::make_unique<api::ReadinessCheck>(*store_, detectors, *clock_monitor_, *canary_);
+  reads_ = std::make_unique<api::Reads>(*store_, store_->groups(), auth::CursorSeal(std::move(*secret)), clock_, detectors, replies_.reads,
+                                        span_mapping_, [this](const std::string& text) { log_unreadable(text); });
+  parts_.reset(new api::ApiParts{.keys = *keys_,
+                                 .rates = *rates_,
+                                 .ingest = *ingest_,
+                                 .detectors = detectors,
+                                 .redaction = redaction_,
+                                 .reads = *reads_,
+                                 .pool = *pool_,
+                                 .in_flight = in_flight_,
+                                 .results = results_,
+                                 .replies = replies_,
+                                 .metrics = metrics_,
+                                 .log = log_,
+                                 .clock = clock_,
+                                 .limits = limits_,
+                                 .readiness = *readiness_,
+                                 .gauges = [this] { return gauges(); },
+                                 .page = page_.get()});
   return Nothing{};
 }
 
@@ -500,7 +358,7 @@ std::string Service::serving() const {
 
 // Notifies the service manager once. /readyz reports later changes.
 void Service::notify_ready() {
-  const api::Readiness now = readiness();
+  const api::Readiness now = readiness_->now();
   if (now.reasons.empty()) {
     ready_notified_ = true;
     return manager_.ready(serving());
@@ -543,74 +401,17 @@ Status Service::apply_config(const config::Settings& fresh) {
 
 void Service::housekeeping() {
   log_.wake();
-  pool_->post([this](std::size_t) { resolver_->poke(); });
+  pool_->post([this](std::size_t) { ingest_->resolver.poke(); });
   canary_->tick();
   clock_monitor_->tick();
   space_monitor_->tick();
-  log_accept_pauses();
+  const http::ServerCounts http = server_->counts();
+  connections_.tick(http.accept_pauses, http.connections_open);
   if (clock_.monotonic_ns() - maintained_ns_ < kMaintenanceIntervalMs * 1'000'000) return;
   maintained_ns_ = clock_.monotonic_ns();
   save_key_use();
-  if (crash_marks_.any()) refresh_crash_marks();
-  if (!clock_.in_doubt() && !deleting_.exchange(true)) delete_old();
-  if (!building_.exchange(true)) build_groups();
-}
-
-void Service::log_accept_pauses() {
-  const http::ServerCounts now = server_->counts();
-  const std::uint64_t pauses = now.accept_pauses - logged_pauses_;
-  if (pauses == 0 || clock_.monotonic_ns() < next_pause_log_ns_) return;
-  logged_pauses_ = now.accept_pauses;
-  next_pause_log_ns_ = clock_.monotonic_ns() + kMaintenanceIntervalMs * 1'000'000;  // it can happen thousands of times a second
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  log(ops::LogLevel::warn, "accept_paused",
-      "accepting paused " + std::to_string(pauses) + " times with " + std::to_string(now.connections_open) +
-          " connections open: clients wait. The limits are limits.max_connections (" + std::to_string(settings_.limits.max_connections) +
-          ") and LimitNOFILE= (ulimit -n, " + std::to_string(limit.rlim_cur) + " files); raise the one that is exhausted");
-}
-
-// Deletes in small transactions between commits until no expired record is left.
-void Service::delete_old() {
-  queue_->run_between([this] {
-    bool more = false;
-    try {
-      more = delete_some();
-    } catch (...) {
-      deleting_ = false;  // tried again later
-      throw;
-    }
-    if (more) return delete_old();
-    deleting_ = false;
-  });
-}
-
-// Whether there is more to delete.
-bool Service::delete_some() {
-  const std::int64_t now = clock_.wall_ms();
-  if (clock_.in_doubt()) return false;
-  const auto before = [now](std::int64_t keep_ms) { return keep_ms == config::kForever ? store::kBeginningMs : now - keep_ms; };
-  store::Retention retention;
-  retention.runs_before_ms = before(settings_.retention.runs_ms);
-  retention.failures_before_ms = before(settings_.retention.failures_ms);
-  retention.changes_before_ms = before(settings_.retention.changes_ms);
-  retention.policies_before_ms = before(settings_.retention.policies_ms);
-  if (store_->expire(retention, kDeleteAtOnce).more) return true;
-  last_expired_ns_ = clock_.monotonic_ns();
-  return false;
-}
-
-// A store of before groups has them counted in small transactions between two batches.
-void Service::build_groups() {
-  queue_->run_between([this] {
-    try {
-      store::GroupStore& groups = store_->groups();
-      if (groups.group_totals(0).building && groups.build(kBuiltAtOnce)) return build_groups();
-    } catch (const store::StoreError& fault) {
-      log(ops::LogLevel::warn, "groups_not_built", std::string("groups of failures are counted later: ") + fault.what());
-    }
-    building_ = false;
-  });
+  if (crash_marks_.any()) crash_recorder_->refresh();
+  maintenance_->start_due();
 }
 
 void Service::save_key_use() {
@@ -619,67 +420,20 @@ void Service::save_key_use() {
   queue_->run_between([this, used = std::move(used)] { store_->touch_keys(used); });
 }
 
-api::Readiness Service::readiness() {
-  api::Readiness readiness;
-  if (Status writable = store_->writable(); !writable.ok()) {
-    readiness.reasons.push_back(writable.error().detail);
-    readiness.retry_after_s = writable.error().retry_after_s;
+ops::Gauges Service::gauges() const {
+  ops::Gauges gauges = api::read_gauges({.log = log_,
+                                         .in_flight = in_flight_,
+                                         .results = results_,
+                                         .replies = replies_,
+                                         .store = *store_,
+                                         .queue = *queue_,
+                                         .maintenance = *maintenance_,
+                                         .pool = *pool_,
+                                         .crash_marks = crash_marks_,
+                                         .clock = clock_});
+  for (const http::Server* const server : {server_.get(), ops_server_.get()}) {
+    if (server != nullptr) api::add_counts(gauges, server->counts());
   }
-  for (const auto& detector : detectors_.get()->list()) {
-    if (detector.quarantined) readiness.quarantined.push_back(detector.key);
-    if (!detector.loaded) readiness.not_loaded.push_back(detector.key);
-  }
-  if (auto warning = clock_monitor_->warning()) readiness.warnings.push_back(std::move(*warning));
-  if (std::string damage = store_->damage(); !damage.empty()) readiness.warnings.push_back({"store_damaged", std::move(damage)});
-  return readiness;
-}
-
-// Reports known faults at once, and otherwise the outcome of the canary.
-void Service::when_ready(const std::function<void(const api::Readiness&)>& done) {
-  const api::Readiness now = readiness();
-  if (!now.reasons.empty()) return done(now);
-  canary_->check([this, done](const std::string& fault) {
-    api::Readiness later = readiness();
-    if (!fault.empty() && later.reasons.empty()) later.reasons.push_back(fault);  // otherwise the fault is a consequence
-    done(later);
-  });
-}
-
-ops::Gauges Service::gauges() {
-  ops::Gauges gauges;
-  const auto add = [&gauges](const http::Server* server) {
-    if (server == nullptr) return;
-    const http::ServerCounts counts = server->counts();
-    gauges.connections += counts.connections_open;
-    gauges.connections_accepted += counts.connections_accepted;
-    gauges.accept_pauses += counts.accept_pauses;
-    gauges.framing_errors += counts.framing_errors;
-    gauges.timeouts += counts.timeouts;
-    gauges.answers_dropped += counts.answers_dropped;
-  };
-  add(server_.get());
-  add(ops_server_.get());
-  gauges.log_lines_dropped = log_.dropped_lines();
-  const FairBudget::State in_flight = in_flight_.state();
-  gauges.requests_in_flight = in_flight.leases;
-  gauges.request_bytes_in_flight = in_flight.bytes;
-  gauges.replies = {{"reads", replies_.reads.state()}, {"ingest", replies_.ingest.state()}, {"open", replies_.open.state()}};
-  gauges.batch_result_bytes = results_.state().bytes;
-  const auto queue = queue_->waiting();
-  gauges.queue_depth = queue.items;
-  gauges.queue_bytes = queue.bytes;
-  const store::Room room = store_->room();
-  gauges.store_used_bytes = room.used_bytes;
-  gauges.store_map_bytes = room.limit_bytes.value_or(0);
-  gauges.store_file_bytes = room.disk_bytes;
-  gauges.store_refusing = room.refusing;
-  const store::OpenRuns open = store_->open_runs();
-  gauges.open_runs = open.count;
-  gauges.oldest_open_run_ms = open.oldest_age_ms;
-  gauges.abandoned_calls = pool_->abandoned();
-  gauges.crash_marks = crash_marks_.count();
-  gauges.clock_in_doubt = clock_.in_doubt();
-  if (deleting_) gauges.retention_lag_ms = (clock_.monotonic_ns() - last_expired_ns_) / 1'000'000;
   return gauges;
 }
 
@@ -709,19 +463,11 @@ void block_signals() {
   signal(SIGPIPE, SIG_IGN);
 }
 
-// Connections need descriptors: raises the soft limit, which is low for the sake of select(2), to the hard limit.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 }  // namespace
 
 int run_service(const config::Settings& settings, const std::function<Result<config::Settings>()>& reload, const ServiceHooks& hooks) {
   block_signals();
-  raise_descriptor_limit();
+  ops::ConnectionLimits::raise_descriptor_limit();
   Service service(settings, hooks);
   if (Status started = service.start(); !started.ok()) {
     const std::string text = "runwarden: " + started.error().detail + "\n";

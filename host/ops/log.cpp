@@ -99,6 +99,13 @@ std::string dropped_line(LogFormat format, std::uint64_t lines) {
 
 }  // namespace
 
+LogLevel log_level(std::string_view name) {
+  if (name == "debug") return LogLevel::debug;
+  if (name == "warn") return LogLevel::warn;
+  if (name == "error") return LogLevel::error;
+  return LogLevel::info;
+}
+
 Log::Log(LogLevel level, LogFormat format)
     : format_(format),
       lines_(std::make_shared<LineWriter>(STDERR_FILENO, [format](std::uint64_t lines) { return dropped_line(format, lines); })),

@@ -22,6 +22,8 @@ namespace runwarden::ops {
 class LineWriter;
 
 enum class LogLevel : std::uint8_t { debug, info, warn, error };
+// Of a configuration's "debug", "info", "warn" or "error".
+LogLevel log_level(std::string_view name);
 enum class LogFormat : std::uint8_t { json, text };
 
 struct LogField {

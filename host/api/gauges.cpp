@@ -1,0 +1,40 @@
+#include "api/gauges.h"
+
+namespace runwarden::api {
+
+ops::Gauges read_gauges(const GaugeSources& from) {
+  ops::Gauges gauges;
+  gauges.log_lines_dropped = from.log.dropped_lines();
+  const FairBudget::State in_flight = from.in_flight.state();
+  gauges.requests_in_flight = in_flight.leases;
+  gauges.request_bytes_in_flight = in_flight.bytes;
+  gauges.replies = {{"reads", from.replies.reads.state()}, {"ingest", from.replies.ingest.state()}, {"open", from.replies.open.state()}};
+  gauges.batch_result_bytes = from.results.state().bytes;
+  const auto queue = from.queue.waiting();
+  gauges.queue_depth = queue.items;
+  gauges.queue_bytes = queue.bytes;
+  const store::Room room = from.store.room();
+  gauges.store_used_bytes = room.used_bytes;
+  gauges.store_map_bytes = room.limit_bytes.value_or(0);
+  gauges.store_file_bytes = room.disk_bytes;
+  gauges.store_refusing = room.refusing;
+  const store::OpenRuns open = from.store.open_runs();
+  gauges.open_runs = open.count;
+  gauges.oldest_open_run_ms = open.oldest_age_ms;
+  gauges.abandoned_calls = from.pool.abandoned();
+  gauges.crash_marks = from.crash_marks.count();
+  gauges.clock_in_doubt = from.clock.in_doubt();
+  gauges.retention_lag_ms = from.maintenance.lag_ms();
+  return gauges;
+}
+
+void add_counts(ops::Gauges& gauges, const http::ServerCounts& counts) {
+  gauges.connections += counts.connections_open;
+  gauges.connections_accepted += counts.connections_accepted;
+  gauges.accept_pauses += counts.accept_pauses;
+  gauges.framing_errors += counts.framing_errors;
+  gauges.timeouts += counts.timeouts;
+  gauges.answers_dropped += counts.answers_dropped;
+}
+
+}  // namespace runwarden::api

@@ -1,0 +1,86 @@
+#include "app/settings_mapping.h"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+namespace runwarden::app {
+namespace {
+
+// Half of the records is what 64 batches of one tenant can queue; records are small, so the byte limit rarely applies.
+constexpr std::uint64_t kMaxQueuedRecords = 131'072;
+constexpr std::uint64_t kMaxQueuedBytes = 256ull << 20;
+
+// The keys known to config::changed_keys() that apply_config() applies. All others take effect at a restart.
+constexpr std::array<std::string_view, 8> kReloadedKeys = {"limits.max_body_bytes",  "limits.max_batch_bytes",     "limits.max_batch_runs",
+                                                           "limits.max_json_depth",  "limits.requests_per_second", "limits.burst",
+                                                           "limits.max_reply_bytes", "limits.otlp_max_body_bytes"};
+
+}  // namespace
+
+std::size_t cores() {
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+http::ServerSettings http_settings(const config::Settings& settings, const std::string& address) {
+  http::ServerSettings http;
+  http.address = address;
+  http.threads = static_cast<int>(settings.server.threads > 0 ? static_cast<std::size_t>(settings.server.threads)
+                                                              : std::max<std::size_t>(1, cores() / 2));
+  http.max_connections = static_cast<std::size_t>(settings.limits.max_connections);
+  http.header_timeout_ms = settings.limits.header_timeout_ms;
+  http.body_timeout_ms = settings.limits.body_timeout_ms;
+  http.drain_timeout_ms = settings.server.drain_timeout_ms - std::min<std::int64_t>(settings.server.drain_timeout_ms / 10, 1000);
+  http.trusted_proxies = settings.server.trusted_proxies;
+  return http;
+}
+
+store::StoreSettings store_settings(const config::Settings& settings) {
+  store::StoreSettings opening;
+  opening.state_dir = settings.store.path;
+  opening.max_bytes = static_cast<std::uint64_t>(settings.store.map_size_bytes);
+  opening.commit_interval_ms = settings.store.commit_interval_ms;
+  opening.max_commit_records = static_cast<std::size_t>(settings.store.max_commit_records);
+  opening.max_waiting = kMaxQueuedRecords;
+  opening.max_waiting_bytes = kMaxQueuedBytes;
+  opening.keep_idempotency_ms = settings.retention.idempotency_keys_ms;
+  if (settings.store.begin_anew) opening.if_lost = store::StoreSettings::IfLost::begin_anew;
+  return opening;
+}
+
+ingest::Ingest::Limits ingest_limits(const config::Settings& settings) {
+  const config::BufferSection& buffer = settings.buffer;
+  return {.max_json_depth = static_cast<int>(settings.limits.max_json_depth),
+          .max_events = static_cast<std::uint32_t>(buffer.max_events),
+          .max_open_runs = static_cast<std::uint64_t>(buffer.max_open_runs),
+          .buffer = {.idle_ms = buffer.idle_timeout_ms,
+                     .max_age_ms = buffer.max_age_ms,
+                     .otlp_root_grace_ms = buffer.otlp_root_grace_ms,
+                     .otlp_idle_ms = buffer.otlp_idle_timeout_ms}};
+}
+
+ops::StoreMaintenance::Periods retention_periods(const config::RetentionSection& retention) {
+  const auto period = [](std::int64_t ms) { return ms == config::kForever ? std::nullopt : std::optional(ms); };
+  return {.runs_ms = period(retention.runs_ms),
+          .failures_ms = period(retention.failures_ms),
+          .changes_ms = period(retention.changes_ms),
+          .policies_ms = period(retention.policies_ms)};
+}
+
+void set_limits(api::ApiLimits& api, const config::LimitsSection& limits) {
+  api.max_body_bytes = static_cast<std::uint64_t>(limits.max_body_bytes);
+  api.max_batch_bytes = static_cast<std::uint64_t>(limits.max_batch_bytes);
+  api.max_batch_runs = static_cast<std::uint64_t>(limits.max_batch_runs);
+  api.otlp_max_body_bytes = static_cast<std::uint64_t>(limits.otlp_max_body_bytes);
+  api.max_json_depth = static_cast<int>(limits.max_json_depth);
+}
+
+std::string keys_that_need_a_restart(const config::Settings& started_with, const config::Settings& fresh) {
+  std::string text;
+  for (const std::string& key : config::changed_keys(started_with, fresh)) {
+    if (std::find(kReloadedKeys.begin(), kReloadedKeys.end(), key) == kReloadedKeys.end()) text += (text.empty() ? "" : ", ") + key;
+  }
+  return text;
+}
+
+}  // namespace runwarden::app

@@ -1,0 +1,28 @@
+// What the configuration means for each part of the service, in that part's own words.
+#pragma once
+
+#include <string>
+
+#include "api/api.h"
+#include "config/settings.h"
+#include "http/server.h"
+#include "ingest/ingest.h"
+#include "ops/store_maintenance.h"
+#include "store/open_store.h"
+
+namespace runwarden::app {
+
+std::size_t cores();
+
+http::ServerSettings http_settings(const config::Settings& settings, const std::string& address);
+store::StoreSettings store_settings(const config::Settings& settings);  // without a listener
+ingest::Ingest::Limits ingest_limits(const config::Settings& settings);
+ops::StoreMaintenance::Periods retention_periods(const config::RetentionSection& retention);
+
+// A reload sets them while requests come in.
+void set_limits(api::ApiLimits& api, const config::LimitsSection& limits);
+
+// The changed settings that a reload does not take: "store.map_size, server.address"; empty if no restart is needed.
+std::string keys_that_need_a_restart(const config::Settings& started_with, const config::Settings& fresh);
+
+}  // namespace runwarden::app

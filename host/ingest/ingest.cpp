@@ -1,0 +1,71 @@
+#include "ingest/ingest.h"
+
+#include <limits>
+
+namespace runwarden::ingest {
+namespace {
+
+// Of an open run: its events were bounded when they came.
+intake::RunLimits any_length(int max_json_depth) {
+  intake::RunLimits limits;
+  limits.max_json_depth = max_json_depth;
+  limits.max_steps = std::numeric_limits<std::size_t>::max();
+  return limits;
+}
+
+}  // namespace
+
+Ingest::Ingest(const Parts& parts, const Limits& limits)
+    : tenants(parts.store),
+      judge(parts.store, parts.pool, parts.detectors, parts.on_verdict),
+      runs({.store = parts.store,
+            .buffer = parts.store,
+            .queue = parts.queue,
+            .pool = parts.pool,
+            .clock = parts.clock,
+            .turnstile = turnstile,
+            .judge = judge,
+            .redaction = parts.redaction}),
+      resolver({.buffer = parts.store,
+                .queue = parts.queue,
+                .pool = parts.pool,
+                .clock = parts.clock,
+                .judge = judge,
+                .redaction = parts.redaction,
+                .limits = any_length(limits.max_json_depth),
+                .tenant_name = [this](model::TenantId tenant) { return tenants.of(tenant); },
+                .on_fault = parts.on_resolve_fault},
+               limits.buffer),
+      events({.store = parts.store,
+              .buffer = parts.store,
+              .queue = parts.queue,
+              .pool = parts.pool,
+              .clock = parts.clock,
+              .turnstile = turnstile,
+              .resolver = resolver,
+              .redaction = parts.redaction,
+              .reads = parts.reads,
+              .limits = {},
+              .max_events = limits.max_events,
+              .max_open_runs = limits.max_open_runs}),
+      traces({.store = parts.store,
+              .buffer = parts.store,
+              .queue = parts.queue,
+              .pool = parts.pool,
+              .clock = parts.clock,
+              .resolver = resolver,
+              .redaction = parts.redaction,
+              .mapping = parts.mapping,
+              .max_events = limits.max_events,
+              .max_open_runs = limits.max_open_runs}),
+      changes({.store = parts.store,
+               .queue = parts.queue,
+               .pool = parts.pool,
+               .clock = parts.clock,
+               .turnstile = turnstile,
+               .redaction = parts.redaction}),
+      triage(
+          {.store = parts.store, .groups = parts.store.groups(), .queue = parts.queue, .clock = parts.clock, .redaction = parts.redaction}),
+      canary({.store = parts.store, .queue = parts.queue, .pool = parts.pool, .clock = parts.clock, .detectors = parts.detectors}) {}
+
+}  // namespace runwarden::ingest

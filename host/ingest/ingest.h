@@ -1,0 +1,59 @@
+// All ways in over one store: runs, events, traces, changes, triage, and the service's own canary run.
+//
+// Its members say which thread may call them. Everything in Parts outlives it; the pool and the queue are at rest before it goes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "ingest/canary_run.h"
+#include "ingest/change_ingest.h"
+#include "ingest/event_ingest.h"
+#include "ingest/judge.h"
+#include "ingest/redaction.h"
+#include "ingest/run_ingest.h"
+#include "ingest/run_resolver.h"
+#include "ingest/tenant_names.h"
+#include "ingest/trace_ingest.h"
+#include "ingest/triage_ingest.h"
+#include "ingest/turnstile.h"
+#include "store/store.h"
+
+namespace runwarden::ingest {
+
+struct Ingest {
+  struct Parts {
+    store::Store& store;
+    store::WriteQueue& queue;
+    WorkPool& pool;
+    const Clock& clock;
+    Detectors detectors;
+    const Redaction& redaction;
+    const model::SpanMapping& mapping;
+    FairBudget& reads;  // what answers that show a whole run may hold until clients have read them
+    OnVerdict on_verdict;
+    std::function<void(const std::string&)> on_resolve_fault;  // for the log
+  };
+  struct Limits {
+    int max_json_depth = 64;
+    std::uint32_t max_events = 10'000;  // of a revision of an open run
+    std::uint64_t max_open_runs = 1'000'000;
+    store::BufferRules buffer;
+  };
+
+  Ingest(const Parts& parts, const Limits& limits);
+
+  TenantNames tenants;
+  Turnstile turnstile;
+  Judge judge;
+  RunIngest runs;
+  RunResolver resolver;
+  EventIngest events;
+  TraceIngest traces;
+  ChangeIngest changes;
+  TriageIngest triage;
+  CanaryRun canary;
+};
+
+}  // namespace runwarden::ingest
