@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "api/admission.h"
-#include "api/batch.h"
+#include "api/ndjson_ingest.h"
 #include "api/otlp.h"
 #include "api/page_request_handler.h"
 #include "api/request_handler.h"
@@ -303,12 +303,12 @@ class IngestLinesHandler final : public RequestHandler {
  public:
   IngestLinesHandler(ApiParts& parts, Admission admission, std::string request_id)
       : RequestHandler(parts, std::move(admission), std::move(request_id)),
-        batch_(std::make_shared<Batch>(parts, this->admission(), this->request_id(), permit())) {}
+        ndjson_(std::make_shared<NdjsonIngest>(parts, this->admission(), this->request_id(), permit())) {}
 
-  void on_lines(http::LineBatch lines, Responder responder) override { batch_->take(std::move(lines), std::move(responder)); }
+  void on_lines(http::LineBatch lines, Responder responder) override { ndjson_->take(std::move(lines), std::move(responder)); }
 
  private:
-  std::shared_ptr<Batch> batch_;
+  std::shared_ptr<NdjsonIngest> ndjson_;
 };
 
 // Reads and analyses: one task on the pool, answered from there.

@@ -8,7 +8,7 @@
 #include "model/record_ids.h"
 #include "ingest/answers.h"
 #include "ingest/faults.h"
-#include "ingest/gate.h"
+#include "ingest/keyed_lock.h"
 
 namespace runwarden::ingest {
 namespace {
@@ -31,9 +31,9 @@ Error policy_conflict(const model::PolicyRecord& policy) {
 }  // namespace
 
 struct ChangeIngest::Job {
-  explicit Job(Turnstile& turnstile) : gate(turnstile) {}
+  explicit Job(KeyedQueue& queue) : lock(queue) {}
 
-  Gate gate;
+  KeyedLock lock;
   IngestRequest request;
   IngestDone done;
   model::Digest content{};
@@ -54,11 +54,11 @@ struct ChangeIngest::Job {
 ChangeIngest::ChangeIngest(Steps steps) : steps_(std::move(steps)) {}
 
 std::shared_ptr<ChangeIngest::Job> ChangeIngest::job_of(IngestRequest request, IngestDone done) {
-  auto job = std::make_shared<Job>(steps_.turnstile);
+  auto job = std::make_shared<Job>(steps_.keyed_queue);
   job->content = sha256(request.body);
   job->request = std::move(request);
   job->done = std::move(done);
-  if (job->request.idempotency) job->gate.add(key_name(job->request.tenant, to_hex(*job->request.idempotency)));
+  if (job->request.idempotency) job->lock.add(idempotency_key(job->request.tenant, to_hex(*job->request.idempotency)));
   return job;
 }
 
@@ -106,7 +106,7 @@ void ChangeIngest::take_policy(IngestRequest request, IngestDone done) {
 
 void ChangeIngest::enter(const std::shared_ptr<Job>& job) {
   const auto again = [this, job] { steps_.pool.post([this, job](std::size_t) { enter(job); }); };
-  if (!job->gate.enter(again)) return;
+  if (!job->lock.acquire(again)) return;
   if (job->request.idempotency) {
     const auto before = steps_.store.find_replay(job->request.tenant, *job->request.idempotency);
     if (before && before->content != job->content) return job->tell(refused(idempotency_conflict()));

@@ -10,7 +10,7 @@
 #include "base/work_pool.h"
 #include "ingest/ingest_answer.h"
 #include "ingest/redaction.h"
-#include "ingest/turnstile.h"
+#include "ingest/keyed_queue.h"
 #include "store/run_store.h"
 #include "store/write_queue.h"
 
@@ -23,7 +23,7 @@ class ChangeIngest {
     store::WriteQueue& queue;
     WorkPool& pool;
     const Clock& clock;
-    Turnstile& turnstile;
+    KeyedQueue& keyed_queue;
     const Redaction& redaction;
   };
 

@@ -9,7 +9,7 @@
 #include "base/time_text.h"
 #include "ingest/answers.h"
 #include "ingest/faults.h"
-#include "ingest/gate.h"
+#include "ingest/keyed_lock.h"
 #include "ingest/stored_run.h"
 
 namespace runwarden::ingest {
@@ -44,9 +44,9 @@ std::string content_id(std::string_view event_json) {
 }  // namespace
 
 struct EventIngest::Job {
-  explicit Job(Turnstile& turnstile) : gate(turnstile) {}
+  explicit Job(KeyedQueue& queue) : lock(queue) {}
 
-  Gate gate;
+  KeyedLock lock;
   IngestRequest request;
   IngestDone done;
   intake::EventsRequest events;
@@ -58,7 +58,7 @@ struct EventIngest::Job {
   void tell(IngestAnswer what_came_of_it) {
     if (what_came_of_it.kind != IngestAnswer::Kind::refused) what_came_of_it.warnings = std::move(warnings);
     done(std::move(what_came_of_it));
-    gate.leave();
+    lock.release();
   }
 };
 
@@ -67,7 +67,7 @@ EventIngest::EventIngest(Steps steps) : steps_(std::move(steps)) {}
 void EventIngest::take(std::size_t worker, IngestRequest request, IngestDone done) {
   intake::EventLimits limits = steps_.limits;
   limits.max_json_depth = request.max_json_depth;
-  auto job = std::make_shared<Job>(steps_.turnstile);
+  auto job = std::make_shared<Job>(steps_.keyed_queue);
   auto events = intake::read_events(request.body, limits, &job->warnings);
   if (!events.ok()) return done(refused(steps_.redaction.error(std::move(events.error()), request.body)));
   if (!request.idempotency) warn_of_missing_ids(*events, job->warnings);
@@ -77,14 +77,14 @@ void EventIngest::take(std::size_t worker, IngestRequest request, IngestDone don
   job->request = std::move(request);
   job->request.body = {};
   job->done = std::move(done);
-  job->gate.add(run_name(job->request.tenant, job->events.run_id));
-  if (job->request.idempotency) job->gate.add(key_name(job->request.tenant, to_hex(*job->request.idempotency)));
+  job->lock.add(run_key(job->request.tenant, job->events.run_id));
+  if (job->request.idempotency) job->lock.add(idempotency_key(job->request.tenant, to_hex(*job->request.idempotency)));
   enter(worker, std::move(job));
 }
 
 void EventIngest::enter(std::size_t worker, std::shared_ptr<Job> job) {
   const auto again = [this, job] { steps_.pool.post([this, job](std::size_t then) { enter(then, job); }); };
-  if (!job->gate.enter(again)) return;
+  if (!job->lock.acquire(again)) return;
   if (auto answer = answered_before(job, worker)) return job->tell(std::move(*answer));
   if (job->kind == IngestAnswer::Kind::created) buffer(job);
 }

@@ -13,7 +13,7 @@
 #include "ingest/ingest_answer.h"
 #include "ingest/redaction.h"
 #include "ingest/run_resolver.h"
-#include "ingest/turnstile.h"
+#include "ingest/keyed_queue.h"
 #include "intake/event_reader.h"
 #include "store/event_buffer.h"
 #include "store/run_store.h"
@@ -29,7 +29,7 @@ class EventIngest {
     store::WriteQueue& queue;
     WorkPool& pool;
     const Clock& clock;
-    Turnstile& turnstile;
+    KeyedQueue& keyed_queue;
     RunResolver& resolver;
     const Redaction& redaction;
     FairBudget& reads;  // what answers that show a whole run may hold until clients have read them

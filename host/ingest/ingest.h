@@ -17,7 +17,7 @@
 #include "ingest/tenant_names.h"
 #include "ingest/trace_ingest.h"
 #include "ingest/triage_ingest.h"
-#include "ingest/turnstile.h"
+#include "ingest/keyed_queue.h"
 #include "store/store.h"
 
 namespace runwarden::ingest {
@@ -45,7 +45,7 @@ struct Ingest {
   Ingest(const Parts& parts, const Limits& limits);
 
   TenantNames tenants;
-  Turnstile turnstile;
+  KeyedQueue keyed_queue;
   Judge judge;
   RunIngest runs;
   RunResolver resolver;

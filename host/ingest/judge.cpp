@@ -13,61 +13,61 @@ namespace runwarden::ingest {
 Judge::Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict)
     : store_(store), pool_(pool), detectors_(std::move(detectors)), on_verdict_(std::move(on_verdict)) {}
 
-bool Judge::judge(RedactedRun run, const Judged& what, std::size_t worker, Then then) {
+bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t worker, Callbacks callbacks) {
   const auto shared = std::make_shared<RedactedRun>(std::move(run));
-  auto judged = [this, shared, what, done = std::move(then.done)](std::size_t other, detect::EvaluationResult evaluated) {
+  auto judged = [this, shared, metadata, done = std::move(callbacks.done)](std::size_t other, detect::EvaluationResult evaluated) {
     on_verdict_(evaluated.verdict);
     shared->clean(evaluated.verdict);
     model::Run& kept = shared->kept;
-    const std::int64_t executed_ms = kept.started_ms == model::kNoTime ? what.key.time_ms : kept.started_ms;
+    const std::int64_t executed_ms = kept.started_ms == model::kNoTime ? metadata.key.time_ms : kept.started_ms;
     std::string run_id(kept.id);  // a view into what is moved next
-    model::RunOutline outline = model::outline_of(kept, what.outcome);
+    model::RunOutline outline = model::outline_of(kept, metadata.outcome);
     const bool in_use = evaluated.run_in_use && !shared->sent;
     std::string document = in_use ? kept.document : std::move(kept.document);
-    store::RunWrite write = write_of(std::move(run_id), std::move(document), evaluated.verdict, what);
+    store::RunWrite write = write_of(std::move(run_id), std::move(document), evaluated.verdict, metadata);
     for (model::FailureRecord& failure : write.failures) failure.executed_ms = executed_ms;
-    write.run.policies_json = policies_json(what.tenant, executed_ms);
+    write.run.policies_json = policies_json(metadata.tenant, executed_ms);
     model::set_arrays(outline, write.run);
     write.run.outline = std::move(outline);
     done(other, std::move(write));
   };
-  return detectors_()->evaluate({{shared, &shared->seen()}, what.tenant_name, what.content}, worker, pool_,
-                                {std::move(judged), std::move(then.failed)});
+  return detectors_()->evaluate({{shared, &shared->seen()}, metadata.tenant_name, metadata.content}, worker, pool_,
+                                {std::move(judged), std::move(callbacks.failed)});
 }
 
-store::RunWrite Judge::keep_unread(std::string run_id, std::string document, const std::string& why, const Judged& what) {
+store::RunWrite Judge::write_unread(std::string run_id, std::string document, const std::string& why, const RunMetadata& metadata) {
   model::Verdict verdict;
-  for (const detect::DetectorInfo& detector : detectors_()->list(what.tenant_name)) {
+  for (const detect::DetectorInfo& detector : detectors_()->list(metadata.tenant_name)) {
     const bool speaks = detector.enabled && detector.mode == model::DetectorMode::live;
     if (speaks) verdict.reports.push_back({detector.key, model::DetectorStatus::error, why, {}, 0});
   }
-  store::RunWrite write = write_of(std::move(run_id), std::move(document), verdict, what);
-  write.run.policies_json = policies_json(what.tenant, what.key.time_ms);
-  write.run.outline = model::outline_of(write.run.document, what.outcome);
+  store::RunWrite write = write_of(std::move(run_id), std::move(document), verdict, metadata);
+  write.run.policies_json = policies_json(metadata.tenant, metadata.key.time_ms);
+  write.run.outline = model::outline_of(write.run.document, metadata.outcome);
   model::set_arrays(*write.run.outline, write.run);
   return write;
 }
 
-store::RunWrite Judge::write_of(std::string run_id, std::string document, const model::Verdict& verdict, const Judged& what) {
+store::RunWrite Judge::write_of(std::string run_id, std::string document, const model::Verdict& verdict, const RunMetadata& metadata) {
   store::RunWrite write;
-  write.tenant = what.tenant;
+  write.tenant = metadata.tenant;
   model::RunRecord& record = write.run;
-  record.key = what.key;
+  record.key = metadata.key;
   record.run_id = std::move(run_id);
-  record.revision = what.revision;
-  record.resolution = what.resolution;
-  record.source = what.source;
-  record.root_arrived = what.root_arrived;
-  record.resolved_ms = what.now_ms;
+  record.revision = metadata.revision;
+  record.resolution = metadata.resolution;
+  record.source = metadata.source;
+  record.root_arrived = metadata.root_arrived;
+  record.resolved_ms = metadata.now_ms;
   record.failures_json = "[";
   for (const model::Finding& finding : verdict.findings) {
-    model::FailureRecord failure = failure_of(finding, record.run_id, what);
+    model::FailureRecord failure = failure_of(finding, record.run_id, metadata);
     record.failures_json.append(record.failures_json.size() > 1 ? "," : "").append(failure.json);
     record.max_score = std::max(record.max_score, finding.suspicion_score);
     record.fired.push_back(finding.detector_key);
     write.failures.push_back(std::move(failure));
   }
-  for (const model::Finding& finding : verdict.shadow_findings) write.failures.push_back(failure_of(finding, record.run_id, what));
+  for (const model::Finding& finding : verdict.shadow_findings) write.failures.push_back(failure_of(finding, record.run_id, metadata));
   std::sort(record.fired.begin(), record.fired.end());
   record.fired.erase(std::unique(record.fired.begin(), record.fired.end()), record.fired.end());
   record.failures_json += ']';
@@ -76,15 +76,15 @@ store::RunWrite Judge::write_of(std::string run_id, std::string document, const 
   return write;
 }
 
-model::FailureRecord Judge::failure_of(const model::Finding& finding, std::string_view run_id, const Judged& what) {
+model::FailureRecord Judge::failure_of(const model::Finding& finding, std::string_view run_id, const RunMetadata& metadata) {
   model::FailureRecord failure;
-  failure.key = {what.now_ms, store_.next_seq()};
+  failure.key = {metadata.now_ms, store_.next_seq()};
   failure.id = model::make_failure_id(failure.key);
   failure.detector_key = finding.detector_key;
   failure.severity = finding.severity;
   failure.score = finding.suspicion_score;
   failure.fingerprint = finding.fingerprint;
-  failure.json = failure_json(finding, failure.id, run_id, what.revision, what.now_ms);
+  failure.json = failure_json(finding, failure.id, run_id, metadata.revision, metadata.now_ms);
   failure.shadow = finding.shadow;
   failure.title = model::kept_title(finding.title);
   if (finding.waste_usd) failure.waste_micro_usd = model::micro_usd(*finding.waste_usd);

@@ -1,4 +1,4 @@
-// Judges a run and makes of it what is stored: ids given, policies stamped, JSON encoded. Any pool thread with its own worker number.
+// Has a run judged and makes the records to store: with ids, policies in force and encoded JSON. Any pool thread with its own worker number.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace runwarden::ingest {
 using Detectors = std::function<std::shared_ptr<detect::DetectorSet>()>;  // those in force now
 using OnVerdict = std::function<void(const model::Verdict&)>;             // for the metrics; any pool thread
 
-// Which run is judged, and as what it is stored.
-struct Judged {
+// What the records of a run say beside its document and verdict.
+struct RunMetadata {
   model::TenantId tenant = 0;
   std::string tenant_name;
   model::RecordKey key;  // of the run: its receipt
@@ -37,20 +37,20 @@ class Judge {
  public:
   Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict);
 
-  // What comes of it goes to `then.done` once, on this thread or another of the pool. False: this thread has been abandoned and
-  // must return from its task (WorkPool::run_with_deadline).
-  struct Then {
+  // Calls `callbacks.done` once, on this thread or another of the pool. False: this thread has been abandoned and must return from its
+  // task (WorkPool::run_with_deadline).
+  struct Callbacks {
     std::function<void(std::size_t worker, store::RunWrite)> done;
     std::function<void()> failed;  // judging threw on another thread than it began on, or `done` did
   };
-  bool judge(RedactedRun run, const Judged& what, std::size_t worker, Then then);
+  bool judge(RedactedRun run, const RunMetadata& metadata, std::size_t worker, Callbacks callbacks);
 
-  // The same for a document that cannot be read as a run: kept as it is, every detector in the state `error`.
-  store::RunWrite keep_unread(std::string run_id, std::string document, const std::string& why, const Judged& what);
+  // For a document that cannot be read as a run: stored as it is, every detector with the status `error`.
+  store::RunWrite write_unread(std::string run_id, std::string document, const std::string& why, const RunMetadata& metadata);
 
  private:
-  store::RunWrite write_of(std::string run_id, std::string document, const model::Verdict& verdict, const Judged& what);
-  model::FailureRecord failure_of(const model::Finding& finding, std::string_view run_id, const Judged& what);
+  store::RunWrite write_of(std::string run_id, std::string document, const model::Verdict& verdict, const RunMetadata& metadata);
+  model::FailureRecord failure_of(const model::Finding& finding, std::string_view run_id, const RunMetadata& metadata);
   std::string policies_json(model::TenantId tenant, std::int64_t at_ms);
 
   store::RunStore& store_;

@@ -7,7 +7,7 @@
 #include "model/record_ids.h"
 #include "ingest/answers.h"
 #include "ingest/faults.h"
-#include "ingest/gate.h"
+#include "ingest/keyed_lock.h"
 
 namespace runwarden::ingest {
 namespace {
@@ -48,12 +48,12 @@ std::size_t steps_missing(const model::Run& told, const model::Run& whole) {
 
 // One request on its way. While it is inside, its names are taken; they are given back when the job goes, however it ends.
 struct RunIngest::Job {
-  explicit Job(Turnstile& turnstile) : gate(turnstile) {}
+  explicit Job(KeyedQueue& queue) : lock(queue) {}
 
-  Gate gate;
+  KeyedLock lock;
   IngestRequest request;
   IngestDone done;
-  Judged what;
+  RunMetadata metadata;
   RedactedRun run;
   model::Digest content{};
   bool named_by_client = false;
@@ -62,10 +62,10 @@ struct RunIngest::Job {
   std::vector<Warning> warnings;
 
   // Once; then others with its names may go on, whoever still holds the job.
-  void tell(IngestAnswer what_came_of_it) {
-    if (what_came_of_it.kind != IngestAnswer::Kind::refused) what_came_of_it.warnings = std::move(warnings);
-    done(std::move(what_came_of_it));
-    gate.leave();
+  void tell(IngestAnswer outcome) {
+    if (outcome.kind != IngestAnswer::Kind::refused) outcome.warnings = std::move(warnings);
+    done(std::move(outcome));
+    lock.release();
   }
   void tell_failed() {
     tell(refused({Code::internal, "the run could not be taken in; send it again, and tell the operator if it stays so", {}, {}}));
@@ -75,15 +75,15 @@ struct RunIngest::Job {
 RunIngest::RunIngest(Steps steps) : steps_(std::move(steps)) {}
 
 void RunIngest::take(std::size_t worker, IngestRequest request, IngestDone done) {
-  const Place place = read(std::move(request), std::move(done));
-  if (place && line_up(place)) go_on(worker, place);
+  const PendingRun pending = read(std::move(request), std::move(done));
+  if (pending && enqueue(pending)) resume(worker, pending);
 }
 
-RunIngest::Place RunIngest::read(IngestRequest request, IngestDone done) {
-  auto job = std::make_shared<Job>(steps_.turnstile);
-  job->what.now_ms = steps_.clock.wall_ms();
-  job->what.key = {job->what.now_ms, steps_.store.next_seq()};
-  const std::string generated = model::make_run_id(job->what.key);
+RunIngest::PendingRun RunIngest::read(IngestRequest request, IngestDone done) {
+  auto job = std::make_shared<Job>(steps_.keyed_queue);
+  job->metadata.now_ms = steps_.clock.wall_ms();
+  job->metadata.key = {job->metadata.now_ms, steps_.store.next_seq()};
+  const std::string generated = model::make_run_id(job->metadata.key);
   auto run = intake::read_run(request.body, {.max_json_depth = request.max_json_depth}, generated, &job->warnings);
   if (!run.ok()) {
     done(refused(steps_.redaction.error(std::move(run.error()), request.body)));
@@ -95,32 +95,32 @@ RunIngest::Place RunIngest::read(IngestRequest request, IngestDone done) {
     return nullptr;
   }
   job->content = sha256(request.body);  // as it was sent: the same sent again is known though its secrets are not kept
-  job->what.content = job->content;
+  job->metadata.content = job->content;
   job->run = std::move(*redacted);
   job->named_by_client = job->run.kept.id != generated;
   job->request = std::move(request);
   job->request.body = {};
   job->done = std::move(done);
-  job->what.tenant = job->request.tenant;
-  job->what.tenant_name = job->request.tenant_name;
-  if (job->named_by_client) job->gate.add(run_name(job->request.tenant, job->run.kept.id));
-  if (job->request.idempotency) job->gate.add(key_name(job->request.tenant, to_hex(*job->request.idempotency)));
+  job->metadata.tenant = job->request.tenant;
+  job->metadata.tenant_name = job->request.tenant_name;
+  if (job->named_by_client) job->lock.add(run_key(job->request.tenant, job->run.kept.id));
+  if (job->request.idempotency) job->lock.add(idempotency_key(job->request.tenant, to_hex(*job->request.idempotency)));
   return job;
 }
 
-bool RunIngest::line_up(const Place& job) {
+bool RunIngest::enqueue(const PendingRun& job) {
   const auto wake = [this, job](std::size_t worker) {
     try {
-      go_on(worker, job);
+      resume(worker, job);
     } catch (...) {  // nobody else can tell whoever waits
       job->tell_failed();
       throw;
     }
   };
-  return job->gate.enter([this, wake] { steps_.pool.post(wake); });
+  return job->lock.acquire([this, wake] { steps_.pool.post(wake); });
 }
 
-bool RunIngest::go_on(std::size_t worker, const Place& job) {
+bool RunIngest::resume(std::size_t worker, const PendingRun& job) {
   auto answer = answered_before(*job);
   if (!answer) return judge(worker, job);
   job->tell(std::move(*answer));
@@ -172,17 +172,17 @@ std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRe
   if (!job.claim)
     return refused(
         {Code::conflict, "runId \"" + open.run_id + "\" is being resolved from its events just now; read it and try again", {}, {}});
-  job.what.key = job.claim->run;
-  job.what.revision = job.claim->revision;
+  job.metadata.key = job.claim->run;
+  job.metadata.revision = job.claim->revision;
   return std::nullopt;
 }
 
 bool RunIngest::judge(std::size_t worker, const std::shared_ptr<Job>& job) {
-  const auto keep_it = [this, job](std::size_t, store::RunWrite write) { keep(job, std::move(write)); };
-  return steps_.judge.judge(std::move(job->run), job->what, worker, {keep_it, [job] { job->tell_failed(); }});
+  const auto commit_it = [this, job](std::size_t, store::RunWrite write) { commit(job, std::move(write)); };
+  return steps_.judge.judge(std::move(job->run), job->metadata, worker, {commit_it, [job] { job->tell_failed(); }});
 }
 
-void RunIngest::keep(const std::shared_ptr<Job>& job, store::RunWrite write) {
+void RunIngest::commit(const std::shared_ptr<Job>& job, store::RunWrite write) {
   write.run.content = job->content;
   if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
   write.claim = job->claim;

@@ -13,7 +13,7 @@
 #include "ingest/ingest_answer.h"
 #include "ingest/judge.h"
 #include "ingest/redaction.h"
-#include "ingest/turnstile.h"
+#include "ingest/keyed_queue.h"
 #include "intake/run_reader.h"
 #include "store/event_buffer.h"
 #include "store/run_store.h"
@@ -29,7 +29,7 @@ class RunIngest {
     store::WriteQueue& queue;
     WorkPool& pool;
     const Clock& clock;
-    Turnstile& turnstile;  // shared by all that writes runs
+    KeyedQueue& keyed_queue;  // shared by all that writes runs
     Judge& judge;
     const Redaction& redaction;
   };
@@ -38,22 +38,22 @@ class RunIngest {
 
   void take(std::size_t worker, IngestRequest request, IngestDone done);
 
-  // take() in its steps, for who has several runs and cares which of two with the same runId comes first:
+  // The steps of take(), for a caller with several runs to whom the order of two with the same runId matters:
   struct Job;
-  using Place = std::shared_ptr<Job>;
-  // Reads the run. Null: it was refused, and `done` has been told.
-  Place read(IngestRequest request, IngestDone done);
-  // Behind all that lined up before with the same runId or Idempotency-Key. False: it goes on by itself when it is its turn.
-  bool line_up(const Place& place);
+  using PendingRun = std::shared_ptr<Job>;
+  // Reads the run. Null: it was refused, and `done` has been called.
+  PendingRun read(IngestRequest request, IngestDone done);
+  // Queues behind earlier runs with the same runId or Idempotency-Key. True: call resume() now. False: the queue does, on a pool thread.
+  bool enqueue(const PendingRun& pending);
   // False: this thread has been abandoned and must return from its task (WorkPool::run_with_deadline).
-  bool go_on(std::size_t worker, const Place& place);
+  bool resume(std::size_t worker, const PendingRun& pending);
 
  private:
   std::optional<IngestAnswer> answered_before(Job& job);
   std::optional<model::RunRecord> revision_of(const Job& job, const model::RunRecord& current) const;
   std::optional<IngestAnswer> end_open_run(Job& job, const model::RunRecord& open);
   bool judge(std::size_t worker, const std::shared_ptr<Job>& job);
-  void keep(const std::shared_ptr<Job>& job, store::RunWrite write);
+  void commit(const std::shared_ptr<Job>& job, store::RunWrite write);
 
   Steps steps_;
 };

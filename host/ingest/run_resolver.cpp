@@ -56,34 +56,34 @@ void RunResolver::renew_held() {
 
 void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done done) {
   const store::ClaimedRun claimed = steps_.buffer.fetch(claim);
-  Judged what;
-  what.tenant = claim.tenant;
-  what.tenant_name = steps_.tenant_name(claim.tenant);
-  what.key = claim.run;
-  what.revision = claim.revision;
-  what.resolution = claim.resolution;
-  what.source = claim.source;
-  what.root_arrived = claim.root_arrived;
-  what.now_ms = steps_.clock.wall_ms();
+  RunMetadata metadata;
+  metadata.tenant = claim.tenant;
+  metadata.tenant_name = steps_.tenant_name(claim.tenant);
+  metadata.key = claim.run;
+  metadata.revision = claim.revision;
+  metadata.resolution = claim.resolution;
+  metadata.source = claim.source;
+  metadata.root_arrived = claim.root_arrived;
+  metadata.now_ms = steps_.clock.wall_ms();
   auto [text, outcome] =
       assemble(claim.source, claim.run_id, claimed.events, claimed.whole ? std::string_view(claimed.whole->document) : std::string_view());
-  what.outcome = outcome;
+  metadata.outcome = outcome;
   auto run = intake::read_run(text, steps_.limits, {});
   // Its events were redacted as they came; the rules may have become more since.
   auto redacted = run.ok() ? steps_.redaction.run(std::move(*run)) : Result<RedactedRun>(std::move(run.error()));
   const auto ending = std::make_shared<Ending>(*this, claim, std::move(done));
   if (!redacted.ok()) {
     steps_.on_fault("run \"" + claim.run_id + "\" is kept unjudged: " + redacted.error().detail);
-    return keep(ending, steps_.judge.keep_unread(claim.run_id, std::move(text), redacted.error().detail, what));
+    return commit(ending, steps_.judge.write_unread(claim.run_id, std::move(text), redacted.error().detail, metadata));
   }
-  const auto keep_it = [this, ending](std::size_t, store::RunWrite write) { keep(ending, std::move(write)); };
+  const auto commit_it = [this, ending](std::size_t, store::RunWrite write) { commit(ending, std::move(write)); };
   const auto failed = [this, ending] {
     give_up(*ending, {Code::internal, "the run \"" + ending->claim.run_id + "\" could not be ended; it is tried again", {}, {}});
   };
-  steps_.judge.judge(std::move(*redacted), what, worker, {keep_it, failed});
+  steps_.judge.judge(std::move(*redacted), metadata, worker, {commit_it, failed});
 }
 
-void RunResolver::keep(const std::shared_ptr<Ending>& ending, store::RunWrite write) {
+void RunResolver::commit(const std::shared_ptr<Ending>& ending, store::RunWrite write) {
   write.claim = ending->claim;
   auto record = std::make_shared<model::RunRecord>(write.run);
   const bool queued = steps_.queue.submit(std::move(write), [this, ending, record](const store::WriteResult& result) {

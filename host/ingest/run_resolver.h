@@ -51,7 +51,7 @@ class RunResolver {
 
  private:
   struct Ending;  // a claim, and who waits for what becomes of it
-  void keep(const std::shared_ptr<Ending>& ending, store::RunWrite write);
+  void commit(const std::shared_ptr<Ending>& ending, store::RunWrite write);
   void give_up(const Ending& ending, Error why);
   void end_one();
   void hold(const store::Claim& claim);

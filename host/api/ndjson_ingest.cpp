@@ -1,4 +1,4 @@
-#include "api/batch.h"
+#include "api/ndjson_ingest.h"
 
 #include <algorithm>
 #include <iterator>
@@ -12,9 +12,9 @@ namespace {
 
 using http::LineBatch;
 
-// Lines are dealt to the pool in hands of this many: enough to make the hand-over cheap, few enough to use every core.
-constexpr std::size_t kLinesATask = 4;
-// A batch has so many lines in work at most: two full commits. More would fill the queue to the store, and put the requests of
+// Lines are given to the pool in chunks of this many: enough to make the hand-over cheap, few enough to use every core.
+constexpr std::size_t kLinesPerChunk = 4;
+// At most this many lines of a request are in work: two full commits. More would fill the queue to the store, and put the requests of
 // others behind all of them.
 constexpr std::size_t kLinesInWork = 1024;
 // What is set aside for the result of a line before it is known: most are smaller.
@@ -65,7 +65,7 @@ std::uint64_t first_line(const LineBatch& lines) {
 
 }  // namespace
 
-Batch::Batch(ApiParts& parts, const Admission& admission, std::string request_id, Permit permit)
+NdjsonIngest::NdjsonIngest(ApiParts& parts, const Admission& admission, std::string request_id, Permit permit)
     : parts_(parts),
       request_id_(std::move(request_id)),
       permit_(std::move(permit)),
@@ -74,7 +74,7 @@ Batch::Batch(ApiParts& parts, const Admission& admission, std::string request_id
       idempotency_key_(admission.idempotency_key),
       route_(admission.route->pattern) {}
 
-void Batch::take(LineBatch lines, http::Responder responder) {
+void NdjsonIngest::take(LineBatch lines, http::Responder responder) {
   if (auto refusal = refusal_of(lines)) return cut_short(first_line(lines), std::move(*refusal), std::move(responder));
   std::uint64_t bytes = 0;
   for (const auto& line : lines.lines) bytes += line.text.size();
@@ -92,11 +92,11 @@ void Batch::take(LineBatch lines, http::Responder responder) {
     if (lease) {
       lease_ = std::move(*lease);
       lines_ = std::move(lines.lines);
-      dealt_ = 0;
+      dispatched_ = 0;
     }
   }
   if (lease) {
-    deal();
+    dispatch();
     return end_of_batch();
   }
   const Error full{Code::unavailable, "too many requests are in flight; this line was not stored, send it again in a moment", {}, {}};
@@ -108,7 +108,7 @@ void Batch::take(LineBatch lines, http::Responder responder) {
 }
 
 // Why not even the first of these lines is taken, or nothing. Room for their results is set aside.
-std::optional<Error> Batch::refusal_of(LineBatch& lines) {
+std::optional<Error> NdjsonIngest::refusal_of(LineBatch& lines) {
   const bool whole = lines.end == LineBatch::End::complete;
   if (!whole && nothing_stored()) return end_error(lines, parts_.limits);  // the whole request can still be refused
   if (auto refusal = whole && lines.lines.empty() ? std::nullopt : (*permit_)()) return refusal;
@@ -118,7 +118,7 @@ std::optional<Error> Batch::refusal_of(LineBatch& lines) {
 }
 
 // False when the results of all batches would take too much memory.
-bool Batch::reserve_results(std::size_t lines) {
+bool NdjsonIngest::reserve_results(std::size_t lines) {
   const MutexLock lock(mutex_);
   if (!results_lease_) {
     auto lease = parts_.results.take(tenant_, lines * kResultBytes);
@@ -130,7 +130,7 @@ bool Batch::reserve_results(std::size_t lines) {
 }
 
 // Answers for the lines before this one, and ends the request.
-void Batch::cut_short(std::uint64_t line, Error why, http::Responder responder) {
+void NdjsonIngest::cut_short(std::uint64_t line, Error why, http::Responder responder) {
   {
     const MutexLock lock(mutex_);
     break_off(line, std::move(why));
@@ -139,103 +139,103 @@ void Batch::cut_short(std::uint64_t line, Error why, http::Responder responder) 
 }
 
 // Of several faults the one that comes first in the body counts.
-void Batch::break_off(std::uint64_t line, Error why) {
+void NdjsonIngest::break_off(std::uint64_t line, Error why) {
   if (broken_off_ && first_not_taken_ <= line) return;
   broken_off_ = std::move(why);
   first_not_taken_ = line;
 }
 
-bool Batch::nothing_stored() {
+bool NdjsonIngest::nothing_stored() {
   const MutexLock lock(mutex_);
   return accepted_ == 0;
 }
 
-void Batch::deal() {
-  while (const auto hand = next_hand()) {
-    parts_.pool.post([self = shared_from_this(), hand](std::size_t worker) { self->take_in(worker, *hand); }, tenant_);
+void NdjsonIngest::dispatch() {
+  while (const auto chunk = next_chunk()) {
+    parts_.pool.post([self = shared_from_this(), chunk](std::size_t worker) { self->read_chunk(worker, *chunk); }, tenant_);
   }
 }
 
-// Null when all lines are dealt, or enough are in work: then it is looked at again when one of those has its result.
-std::shared_ptr<Batch::Hand> Batch::next_hand() {
+// Null when all lines are dispatched, or enough are in work: then the next result asks again.
+std::shared_ptr<NdjsonIngest::Chunk> NdjsonIngest::next_chunk() {
   auto refusal = (*permit_)();
   const MutexLock lock(mutex_);
-  if (refusal && dealt_ < lines_.size()) {
-    break_off(lines_[dealt_].number, std::move(*refusal));
-    outstanding_ -= lines_.size() - dealt_;
-    lines_.resize(dealt_);
+  if (refusal && dispatched_ < lines_.size()) {
+    break_off(lines_[dispatched_].number, std::move(*refusal));
+    outstanding_ -= lines_.size() - dispatched_;
+    lines_.resize(dispatched_);
   }
-  const std::size_t count = std::min(kLinesATask, lines_.size() - dealt_);
+  const std::size_t count = std::min(kLinesPerChunk, lines_.size() - dispatched_);
   if (count == 0 || in_work_ >= kLinesInWork) return nullptr;
-  const auto from = lines_.begin() + static_cast<std::ptrdiff_t>(dealt_);
-  auto hand = std::make_shared<Hand>();
-  hand->number = hands_++;
-  hand->lines.assign(std::make_move_iterator(from), std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
-  dealt_ += count;
+  const auto from = lines_.begin() + static_cast<std::ptrdiff_t>(dispatched_);
+  auto chunk = std::make_shared<Chunk>();
+  chunk->number = chunks_++;
+  chunk->lines.assign(std::make_move_iterator(from), std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
+  dispatched_ += count;
   in_work_ += count;
-  return hand;
+  return chunk;
 }
 
-void Batch::take_in(std::size_t worker, Hand& hand) {
+void NdjsonIngest::read_chunk(std::size_t worker, Chunk& chunk) {
   std::vector<ReadLine> read_lines;
-  for (LineBatch::Line& line : hand.lines) {
+  for (LineBatch::Line& line : chunk.lines) {
     if (auto one = read(line)) read_lines.push_back(std::move(*one));
   }
-  go_on(worker, std::make_shared<Ready>(Ready{line_up(hand.number, std::move(read_lines)), 0}));
+  resume(worker, std::make_shared<Ready>(Ready{enqueue(chunk.number, std::move(read_lines)), 0}));
 }
 
-// A detector that does not return keeps the thread of the line it was asked about: the lines after it go on on another.
-void Batch::go_on(std::size_t worker, const std::shared_ptr<Ready>& ready) {
-  parts_.pool.on_abandoned(worker, [self = shared_from_this(), ready](std::size_t other) { self->go_on(other, ready); });
+// A detector that does not return keeps its thread: another thread resumes with the lines after it.
+void NdjsonIngest::resume(std::size_t worker, const std::shared_ptr<Ready>& ready) {
+  parts_.pool.on_abandoned(worker, [self = shared_from_this(), ready](std::size_t other) { self->resume(other, ready); });
   while (ready->next < ready->lines.size()) {
     const ReadLine line = std::move(ready->lines[ready->next++]);
     try {
-      if (!parts_.ingest.runs.go_on(worker, line.place)) return;
+      if (!parts_.ingest.runs.resume(worker, line.pending)) return;
     } catch (const std::exception& fault) {
       failed(line.number, fault.what());
     }
   }
 }
 
-std::optional<Batch::ReadLine> Batch::read(LineBatch::Line& line) {
+std::optional<NdjsonIngest::ReadLine> NdjsonIngest::read(LineBatch::Line& line) {
   try {
-    auto place =
+    auto pending =
         parts_.ingest.runs.read(request_for(line), [self = shared_from_this(), number = line.number](const ingest::IngestAnswer& answer) {
           self->note(number, answer);
           self->end_of_line();
         });
-    if (place) return ReadLine{line.number, std::move(place)};
+    if (pending) return ReadLine{line.number, std::move(pending)};
   } catch (const std::exception& fault) {
     failed(line.number, fault.what());
   }
   return std::nullopt;
 }
 
-// Those that can go on now: of this hand, and of later ones that waited for it.
-std::vector<Batch::ReadLine> Batch::line_up(std::uint64_t hand, std::vector<ReadLine> read) {
+// Those that can resume now: of this chunk, and of later ones that waited for it.
+std::vector<NdjsonIngest::ReadLine> NdjsonIngest::enqueue(std::uint64_t chunk, std::vector<ReadLine> read) {
   std::vector<ReadLine> ready;
   const MutexLock lock(order_mutex_);
-  early_hands_.emplace(hand, std::move(read));
-  for (; !early_hands_.empty() && early_hands_.begin()->first == next_hand_; ++next_hand_) {
-    for (ReadLine& line : early_hands_.begin()->second) {
-      if (parts_.ingest.runs.line_up(line.place)) ready.push_back(std::move(line));
+  early_chunks_.emplace(chunk, std::move(read));
+  for (; !early_chunks_.empty() && early_chunks_.begin()->first == next_chunk_; ++next_chunk_) {
+    for (ReadLine& line : early_chunks_.begin()->second) {
+      if (parts_.ingest.runs.enqueue(line.pending)) ready.push_back(std::move(line));
     }
-    early_hands_.erase(early_hands_.begin());
+    early_chunks_.erase(early_chunks_.begin());
   }
   return ready;
 }
 
-void Batch::failed(std::uint64_t line, const char* why) {
+void NdjsonIngest::failed(std::uint64_t line, const char* why) {
   parts_.log.write(ops::LogLevel::error, "line_failed", {{"requestId", std::string_view(request_id_)}, {"reason", std::string_view(why)}});
   refuse(line, {Code::internal, "the line could not be taken in; send it again, and tell the operator if it stays so", {}, {}});
   end_of_line();
 }
 
-void Batch::refuse(std::uint64_t line, const Error& error) {
+void NdjsonIngest::refuse(std::uint64_t line, const Error& error) {
   note({line, false, fault_json(line, error)});
 }
 
-ingest::IngestRequest Batch::request_for(LineBatch::Line& line) const {
+ingest::IngestRequest NdjsonIngest::request_for(LineBatch::Line& line) const {
   ingest::IngestRequest request;
   request.tenant = tenant_;
   request.tenant_name = tenant_name_;
@@ -246,7 +246,7 @@ ingest::IngestRequest Batch::request_for(LineBatch::Line& line) const {
   return request;
 }
 
-void Batch::note(std::uint64_t line, const ingest::IngestAnswer& answer) {
+void NdjsonIngest::note(std::uint64_t line, const ingest::IngestAnswer& answer) {
   if (answer.kind == ingest::IngestAnswer::Kind::in_doubt) {
     const MutexLock lock(mutex_);
     in_doubt_ = true;
@@ -261,7 +261,7 @@ void Batch::note(std::uint64_t line, const ingest::IngestAnswer& answer) {
   note({line, accepted, accepted ? stored_json(line, answer) : fault_json(line, parts_.redaction.error(answer.error, {}))});
 }
 
-void Batch::note(LineResult result) {
+void NdjsonIngest::note(LineResult result) {
   const MutexLock lock(mutex_);
   if (result.json.size() > kResultBytes) results_lease_.resize(results_lease_.bytes() + result.json.size() - kResultBytes);
   accepted_ += result.accepted ? 1 : 0;
@@ -269,7 +269,7 @@ void Batch::note(LineResult result) {
 }
 
 // By line, not by time: the same batch again is answered the same.
-void Batch::note_warnings(std::uint64_t line, const std::vector<Warning>& warnings) {
+void NdjsonIngest::note_warnings(std::uint64_t line, const std::vector<Warning>& warnings) {
   std::string text;
   JsonWriter out(text);
   write_warnings(out, warnings);
@@ -280,16 +280,16 @@ void Batch::note_warnings(std::uint64_t line, const std::vector<Warning>& warnin
   if (warnings_.size() > kLinesWithWarnings) warnings_.erase(std::prev(warnings_.end()));
 }
 
-void Batch::end_of_line() {
+void NdjsonIngest::end_of_line() {
   {
     const MutexLock lock(mutex_);
     --in_work_;
   }
-  deal();
+  dispatch();
   end_of_batch();
 }
 
-void Batch::end_of_batch() {
+void NdjsonIngest::end_of_batch() {
   http::Responder responder;
   bool over = false;
   bool in_doubt = false;
@@ -308,7 +308,7 @@ void Batch::end_of_batch() {
 }
 
 // When no line is in work any more.
-http::Reply Batch::reply() {
+http::Reply NdjsonIngest::reply() {
   const MutexLock lock(mutex_);
   if (broken_off_ && accepted_ == 0) return http::problem(*broken_off_, request_id_);
   std::sort(results_.begin(), results_.end(), [](const LineResult& a, const LineResult& b) { return a.line < b.line; });

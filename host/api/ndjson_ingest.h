@@ -1,8 +1,8 @@
-// One NDJSON request of runs: each line is ingested by itself, and the answer tells what became of each.
+// One NDJSON request of runs: each line is ingested by itself, and the answer holds the result of each.
 //
-// take() is called by the worker, a batch of lines at a time; results come from any thread. The answer is sent when the last line
-// of the last batch has its result. A body that breaks off is answered with the results of the lines that were taken, and
-// `brokenOff` for the first one that was not; if nothing of it was stored, with the plain error.
+// take() is called by the HTTP worker with each batch of lines; results come from any thread. The answer is sent when the last line of the
+// last batch has its result. If the body breaks off, the answer has the results of the lines that were taken, and `brokenOff` for the first
+// one that was not; if nothing was stored, it is the plain error.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@
 
 namespace runwarden::api {
 
-class Batch : public std::enable_shared_from_this<Batch> {
+class NdjsonIngest : public std::enable_shared_from_this<NdjsonIngest> {
  public:
-  Batch(ApiParts& parts, const Admission& admission, std::string request_id, Permit permit);
+  NdjsonIngest(ApiParts& parts, const Admission& admission, std::string request_id, Permit permit);
 
   void take(http::LineBatch lines, http::Responder responder);
 
@@ -33,28 +33,28 @@ class Batch : public std::enable_shared_from_this<Batch> {
     std::string json;
   };
 
-  // Some lines that go to the pool together; hands are numbered as they are dealt.
-  struct Hand {
+  // Some lines that go to the pool together, numbered as they are dispatched.
+  struct Chunk {
     std::uint64_t number = 0;
     std::vector<http::LineBatch::Line> lines;
   };
   // A line that was read: what is left of it when it is refused later is its number.
   struct ReadLine {
     std::uint64_t number = 0;
-    ingest::RunIngest::Place place;
+    ingest::RunIngest::PendingRun pending;
   };
 
-  void deal();
-  std::shared_ptr<Hand> next_hand();
-  // Lines that were read and may go on, one after the other.
+  void dispatch();
+  std::shared_ptr<Chunk> next_chunk();
+  // Lines that were read and may resume, one after the other.
   struct Ready {
     std::vector<ReadLine> lines;
     std::size_t next = 0;
   };
-  void take_in(std::size_t worker, Hand& hand);
-  void go_on(std::size_t worker, const std::shared_ptr<Ready>& ready);
+  void read_chunk(std::size_t worker, Chunk& chunk);
+  void resume(std::size_t worker, const std::shared_ptr<Ready>& ready);
   std::optional<ReadLine> read(http::LineBatch::Line& line);
-  std::vector<ReadLine> line_up(std::uint64_t hand, std::vector<ReadLine> read);
+  std::vector<ReadLine> enqueue(std::uint64_t chunk, std::vector<ReadLine> read);
   void failed(std::uint64_t line, const char* why);
   void refuse(std::uint64_t line, const Error& error);
   ingest::IngestRequest request_for(http::LineBatch::Line& line) const;
@@ -78,24 +78,24 @@ class Batch : public std::enable_shared_from_this<Batch> {
   std::optional<std::string> idempotency_key_;
   std::string_view route_;
 
-  // Hands are read side by side, but their runs line up in the order of the lines: of two with one runId the first is the first.
+  // Chunks are read in parallel, but their runs are enqueued in the order of the lines: of two with one runId the first stays first.
   Mutex order_mutex_;
-  std::uint64_t next_hand_ RW_GUARDED_BY(order_mutex_) = 0;
-  std::map<std::uint64_t, std::vector<ReadLine>> early_hands_ RW_GUARDED_BY(order_mutex_);  // read before one that was dealt earlier
+  std::uint64_t next_chunk_ RW_GUARDED_BY(order_mutex_) = 0;
+  std::map<std::uint64_t, std::vector<ReadLine>> early_chunks_ RW_GUARDED_BY(order_mutex_);  // read before an earlier one
 
   Mutex mutex_;
   std::vector<LineResult> results_ RW_GUARDED_BY(mutex_);
   std::map<std::uint64_t, std::string> warnings_ RW_GUARDED_BY(mutex_);  // of the first lines that have any, as JSON
   std::int64_t warned_lines_ RW_GUARDED_BY(mutex_) = 0;
-  std::vector<http::LineBatch::Line> lines_ RW_GUARDED_BY(mutex_);  // of this batch; those before dealt_ have been moved out
-  std::size_t dealt_ RW_GUARDED_BY(mutex_) = 0;
-  std::uint64_t hands_ RW_GUARDED_BY(mutex_) = 0;      // dealt so far
-  std::size_t in_work_ RW_GUARDED_BY(mutex_) = 0;      // lines that were dealt and have no result yet
+  std::vector<http::LineBatch::Line> lines_ RW_GUARDED_BY(mutex_);  // of this batch; those before dispatched_ have been moved out
+  std::size_t dispatched_ RW_GUARDED_BY(mutex_) = 0;
+  std::uint64_t chunks_ RW_GUARDED_BY(mutex_) = 0;     // dispatched so far
+  std::size_t in_work_ RW_GUARDED_BY(mutex_) = 0;      // dispatched lines without a result
   std::size_t outstanding_ RW_GUARDED_BY(mutex_) = 0;  // lines of this batch without a result, and the hand-over of the batch itself
   bool last_ RW_GUARDED_BY(mutex_) = false;
   std::size_t accepted_ RW_GUARDED_BY(mutex_) = 0;
   std::optional<Error> broken_off_ RW_GUARDED_BY(mutex_);    // why not all lines were taken
-  bool in_doubt_ RW_GUARDED_BY(mutex_) = false;              // nobody can say of a line whether it was stored: there is no answer to give
+  bool in_doubt_ RW_GUARDED_BY(mutex_) = false;              // the outcome of a line is unknown: there is no answer to give
   std::uint64_t first_not_taken_ RW_GUARDED_BY(mutex_) = 0;  // with it
   http::Responder responder_ RW_GUARDED_BY(mutex_);
   FairBudget::Lease lease_ RW_GUARDED_BY(mutex_);
