@@ -9,7 +9,7 @@
 #include "base/json_text.h"
 #include "base/open_fault.h"
 #include "cli/line_counts.h"
-#include "cli/upkeep_command.h"
+#include "cli/maintenance_command.h"
 
 namespace runwarden::cli {
 namespace {
@@ -86,12 +86,12 @@ int finish_export(Context& context, const store::Exported& exported) {
       ". The last line of the export names them; everything else is in it. Run `runwarden verify`, and restore them from a backup");
 }
 
-int export_to_file(Context& context, UpkeepCommand& command, const store::ExportQuery& query, const ExportOptions& options) {
+int export_to_file(Context& context, MaintenanceCommand& command, const store::ExportQuery& query, const ExportOptions& options) {
   OutputFile file(options.output);
   if (!file.opened()) {
     return context.refuse("\"" + options.output + "\" cannot be written: " + open_fault(options.output, errno, OpenFor::writing));
   }
-  const auto exported = store::export_tenant(command.upkeep(), query, [&](std::string_view lines) { return file.write(lines); });
+  const auto exported = store::export_tenant(command.maintenance(), query, [&](std::string_view lines) { return file.write(lines); });
   command.clear_progress();
   if (!file.fault().empty()) return context.refuse(file.fault());
   if (!exported.ok()) return command.refuse(exported.error());
@@ -100,8 +100,8 @@ int export_to_file(Context& context, UpkeepCommand& command, const store::Export
   return finish_export(context, *exported);
 }
 
-int export_to_output(Context& context, UpkeepCommand& command, const store::ExportQuery& query, const ExportOptions& options) {
-  const auto exported = store::export_tenant(command.upkeep(), query, [&](std::string_view lines) {
+int export_to_output(Context& context, MaintenanceCommand& command, const store::ExportQuery& query, const ExportOptions& options) {
+  const auto exported = store::export_tenant(command.maintenance(), query, [&](std::string_view lines) {
     context.out.write(lines.data(), static_cast<std::streamsize>(lines.size()));
     return context.out.good();
   });
@@ -113,7 +113,7 @@ int export_to_output(Context& context, UpkeepCommand& command, const store::Expo
 }
 
 int run_export(Context& context, const ExportOptions& options) {
-  UpkeepCommand command(context);
+  MaintenanceCommand command(context);
   if (!command.find_store(IfNoStore::refuse)) return kWanting;
   store::ExportQuery query;
   query.tenant = options.tenant;

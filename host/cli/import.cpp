@@ -5,7 +5,7 @@
 #include "base/json_text.h"
 #include "cli/line_counts.h"
 #include "cli/line_reader.h"
-#include "cli/upkeep_command.h"
+#include "cli/maintenance_command.h"
 
 namespace runwarden::cli {
 namespace {
@@ -51,10 +51,10 @@ int tell(Context& context, const ImportOptions& options, const store::Imported& 
 int run_import(Context& context, const ImportOptions& options) {
   auto input = InputFile::open(options.file);
   if (!input.ok()) return context.refuse(input.error().detail);
-  UpkeepCommand command(context, UpkeepCommand::Signals::end_process);  // what is not committed is as if it had never been
+  MaintenanceCommand command(context, MaintenanceCommand::Signals::end_process);  // what is not committed is as if it had never been
   if (!command.find_stopped_store(IfNoStore::make)) return kWanting;
   LineReader lines(input->descriptor(), kLongestLine);
-  const auto imported = store::import_lines(command.upkeep(), [&]() -> Result<std::optional<std::string>> {
+  const auto imported = store::import_lines(command.maintenance(), [&]() -> Result<std::optional<std::string>> {
     auto line = lines.next();
     if (!line.ok()) return std::move(line.error());
     if (!line->has_value()) return std::optional<std::string>();

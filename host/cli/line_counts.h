@@ -4,7 +4,7 @@
 #include <ostream>
 #include <string_view>
 
-#include "store/upkeep.h"
+#include "store/maintenance_commands.h"
 
 namespace runwarden::cli {
 

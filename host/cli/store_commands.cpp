@@ -6,7 +6,7 @@
 
 #include "base/json_text.h"
 #include "base/time_text.h"
-#include "cli/upkeep_command.h"
+#include "cli/maintenance_command.h"
 
 namespace runwarden::cli {
 namespace {
@@ -21,9 +21,9 @@ std::string since_text(std::int64_t now_ms, std::int64_t last_ms) {
 }
 
 int accept_clock(Context& context, bool json) {
-  UpkeepCommand command(context);
+  MaintenanceCommand command(context);
   if (!command.find_store(IfNoStore::refuse)) return kWanting;
-  const auto accepted = store::accept_clock(command.upkeep());
+  const auto accepted = store::accept_clock(command.maintenance());
   if (!accepted.ok()) return command.refuse(accepted.error());
   const auto last_ms = last_use_ms(accepted->last_use);
   if (json) {

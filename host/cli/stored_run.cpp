@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/nearest_names.h"
-#include "cli/upkeep_command.h"
+#include "cli/maintenance_command.h"
 #include "store/lmdb/store.h"
 
 namespace runwarden::cli {
@@ -25,10 +25,10 @@ Result<std::string> document_of(store::Store& store, model::TenantId tenant, con
 }  // namespace
 
 std::optional<std::vector<InputRun>> stored_runs(Context& context, const std::string& tenant, const std::vector<std::string>& run_ids) {
-  UpkeepCommand command(context, UpkeepCommand::Signals::end_process);
+  MaintenanceCommand command(context, MaintenanceCommand::Signals::end_process);
   if (!command.find_store(IfNoStore::refuse)) return std::nullopt;
   store::LmdbSettings lmdb;
-  lmdb.path = command.upkeep().folder;
+  lmdb.path = command.maintenance().folder;
   lmdb.map_size = 0;
   const auto store = store::open_lmdb(lmdb, command.clock());
   if (!store.ok()) {

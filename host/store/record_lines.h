@@ -16,7 +16,7 @@
 #include "store/change_codec.h"
 #include "store/event_codec.h"
 #include "store/record_codec.h"
-#include "store/upkeep.h"
+#include "store/maintenance_commands.h"
 
 namespace runwarden::store {
 

@@ -81,7 +81,7 @@ class ForwardingStore : public store::Store {
   void note_clock(std::int64_t wall_ms, std::uint64_t accepts) override { real_->note_clock(wall_ms, accepts); }
   std::uint64_t clock_accepts() override { return real_->clock_accepts(); }
   store::Expired expire(const store::Retention& retention, std::size_t most) override { return real_->expire(retention, most); }
-  void tend() override { real_->tend(); }
+  void maintain() override { real_->maintain(); }
   std::optional<model::RunRecord> canary() override { return real_->canary(); }
   store::GroupStore& groups() override { return real_->groups(); }
   store::Space space() override { return real_->space(); }

@@ -81,9 +81,9 @@ void CommitQueue::note_turn() {
   turned_ns_ = clock_.monotonic_ns();
 }
 
-// Returns when there is work, and with nothing to do once in idle_tend_ms. False: the queue was drained and nothing is left.
+// Returns when there is work, and with nothing to do once in idle_maintain_ms. False: the queue was drained and nothing is left.
 bool CommitQueue::wait_for_work(MutexLock& lock) {
-  wake_.wait_for(lock, std::chrono::milliseconds(limits_.idle_tend_ms),
+  wake_.wait_for(lock, std::chrono::milliseconds(limits_.idle_maintain_ms),
                  [this]() RW_REQUIRES(mutex_) { return stopping_ || !items_.empty() || !jobs_.empty(); });
   if (limits_.commit_interval_ms > 0 && !items_.empty()) {
     wake_.wait_for(lock, std::chrono::milliseconds(limits_.commit_interval_ms), [this]() RW_REQUIRES(mutex_) {
@@ -135,7 +135,7 @@ void CommitQueue::work() {
       lock.unlock();
       commit(std::move(batch));
       do_jobs(std::move(jobs));
-      store_.tend();
+      store_.maintain();
       lock.lock();
       busy_ = false;
       note_turn();

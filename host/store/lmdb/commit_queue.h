@@ -1,5 +1,5 @@
 // The writing thread of the engine: it takes what waits, commits it in one transaction, and then tells each who waits. The same thread,
-// and nobody else, calls BatchWriter::tend(): after each turn, and from time to time while there is nothing to do.
+// and nobody else, calls BatchWriter::maintain(): after each turn, and from time to time while there is nothing to do.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ class BatchWriter {
   // All in one transaction, in order; results stand in the order of the writes. What does not fit is `unavailable`, the rest stands.
   virtual std::vector<WriteResult> commit(std::span<const SealedWrite> batch) = 0;
   // Housekeeping: to be called at least once a minute.
-  virtual void tend() = 0;
+  virtual void maintain() = 0;
 };
 
 class CommitQueue final : public WriteQueue {
@@ -56,7 +56,7 @@ class CommitQueue final : public WriteQueue {
     std::size_t max_shared_records = 16;
     std::uint64_t max_shared_bytes = std::uint64_t{64} << 10;
     std::int64_t shared_ms = 1'000;      // how long after another tenant's write a commit is still shared
-    std::int64_t idle_tend_ms = 20'000;  // how often an idle queue calls BatchWriter::tend(), which wants it once a minute
+    std::int64_t idle_maintain_ms = 20'000;  // how often an idle queue calls BatchWriter::maintain(), which wants it once a minute
   };
   // All on the writing thread; see StoreListener.
   struct Listener {

@@ -14,7 +14,7 @@
 #include "store/lmdb/policies.h"
 #include "store/lmdb/runs.h"
 #include "store/lmdb/secret_file.h"
-#include "store/lmdb/tally.h"
+#include "store/lmdb/time_bucket_counts.h"
 #include "store/lmdb/upgrade.h"
 
 namespace runwarden::store {
@@ -577,7 +577,7 @@ void LmdbEngine::look_for_purges() {
   }
 }
 
-void LmdbEngine::tend() {
+void LmdbEngine::maintain() {
   const std::int64_t now_ns = clock_.monotonic_ns();
   if (now_ns - purges_looked_for_ns_ >= kLookForPurgesNs) {
     purges_looked_for_ns_ = now_ns;

@@ -94,7 +94,7 @@ class LmdbEngine final : public Store, private BatchWriter {
  private:
   SealedWrite seal(Write write) override;
   std::vector<WriteResult> commit(std::span<const SealedWrite> batch) override;
-  void tend() override;
+  void maintain() override;
   void forget_purged();
   void look_for_purges();
   bool build_some(std::size_t most);

@@ -21,7 +21,7 @@ void put_failure(WriteBatch& batch, model::TenantId tenant, const model::Failure
   const Half half = half_digest(failure.fingerprint);
   batch.txn.put(batch.tables.failures.handle, place_key(tenant, failure.key), value);
   batch.txn.put(batch.tables.fingerprints.handle, fingerprint_key(tenant, half, failure.key), {});
-  batch.tally.add(tenant, half, failure.key.time_ms, 1);
+  batch.counts.add(tenant, half, failure.key.time_ms, 1);
   if (failure.grouped) enter_group(batch, tenant, failure);
 }
 
@@ -35,7 +35,7 @@ bool erase_failure(WriteBatch& batch, model::TenantId tenant, const model::Recor
     const model::FailureRecord failure = decoded(batch.tables.failures, place, [&] { return decode_failure_head(place, *value); });
     const Half half = half_digest(failure.fingerprint);
     batch.txn.erase(batch.tables.fingerprints.handle, fingerprint_key(tenant, half, key));
-    batch.tally.add(tenant, half, key.time_ms, -1);
+    batch.counts.add(tenant, half, key.time_ms, -1);
     leave_affected(batch, tenant, failure);
     leave_group(batch, tenant, failure, gone);
   } catch (const StoreError&) {

@@ -312,7 +312,7 @@ void leave_affected(WriteBatch& batch, const RunPlace& place, const StoredRun& s
 }
 
 void flush(WriteBatch& batch) {
-  batch.tally.flush(batch.txn, batch.tables);
+  batch.counts.flush(batch.txn, batch.tables);
   batch.groups.series.flush(batch.txn, batch.tables);
   HeadWriter heads(batch);
   for (const auto& [key, change] : batch.groups.clusters) heads.write(key.first, key.second, change);

@@ -9,7 +9,7 @@
 #include "store/lmdb/policies.h"
 #include "store/lmdb/runs.h"
 #include "store/record_codec.h"
-#include "store/lmdb/tally.h"
+#include "store/lmdb/time_bucket_counts.h"
 
 namespace runwarden::store {
 namespace {

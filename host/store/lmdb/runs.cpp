@@ -146,7 +146,7 @@ void enter_run(WriteBatch& batch, const RunPlace& place, std::string_view run_id
     const KeyBytes key = run_id_key(place.tenant, run_id);
     batch.txn.put(batch.tables.run_ids.handle, key, encode_place(key, place.key));
   }
-  batch.tally.add(place.tenant, kRunSeries, place.key.time_ms, 1);
+  batch.counts.add(place.tenant, kRunSeries, place.key.time_ms, 1);
 }
 
 ErasedRun erase_run(WriteBatch& batch, const RunPlace& place) {
@@ -169,7 +169,7 @@ ErasedRun erase_run(WriteBatch& batch, const RunPlace& place) {
   erase_all_below(batch, batch.tables.former, key);
   erase_all_below(batch, batch.tables.events, key);
   if (batch.txn.erase(batch.tables.open_runs.handle, key)) batch.open_runs.push_back({place, 0, std::nullopt});
-  batch.tally.add(place.tenant, kRunSeries, place.key.time_ms, -1);
+  batch.counts.add(place.tenant, kRunSeries, place.key.time_ms, -1);
   return erased;
 }
 

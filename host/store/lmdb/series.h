@@ -14,7 +14,7 @@
 
 #include "model/cluster.h"
 #include "store/group_store.h"
-#include "store/lmdb/tally.h"
+#include "store/lmdb/time_bucket_counts.h"
 
 namespace runwarden::store {
 

@@ -6,7 +6,7 @@
 
 #include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
-#include "store/lmdb/tally.h"
+#include "store/lmdb/time_bucket_counts.h"
 
 namespace runwarden::store {
 namespace {
@@ -30,16 +30,16 @@ bool is_new(WriteTxn& txn, const Tables& tables) {
 
 template <class Add>
 void walk(WriteTxn& txn, const Tables& tables, const Table& table, Add add) {
-  Tally tally;
+  TimeBucketCounts counts;
   std::string last;
   for (bool more = true; more;) {
     {
       Cursor cursor(txn, table.handle);
       more = last.empty() ? cursor.first() : cursor.at_or_after(last);
-      for (std::size_t seen = 0; more && seen < kFlushEvery; more = cursor.next(), ++seen) add(tally, cursor.key());
+      for (std::size_t seen = 0; more && seen < kFlushEvery; more = cursor.next(), ++seen) add(counts, cursor.key());
       if (more) last = cursor.key();
     }
-    tally.flush(txn, tables);
+    counts.flush(txn, tables);
   }
 }
 
@@ -59,11 +59,11 @@ void count_anew(WriteTxn& txn, const Tables& tables) {
     for (bool more = cursor.first(); more; more = cursor.next()) cursor.erase();
   }
   walk(txn, tables, tables.runs,
-       [](Tally& tally, std::string_view key) { tally.add(tenant_of(key), kRunSeries, record_key_of(key).time_ms, 1); });
-  walk(txn, tables, tables.fingerprints, [](Tally& tally, std::string_view key) {
+       [](TimeBucketCounts& counts, std::string_view key) { counts.add(tenant_of(key), kRunSeries, record_key_of(key).time_ms, 1); });
+  walk(txn, tables, tables.fingerprints, [](TimeBucketCounts& counts, std::string_view key) {
     Half series{};
     std::copy_n(key.data() + 4, kHalfBytes, series.data());
-    tally.add(tenant_of(key), series, read_time(key, 4 + kHalfBytes), 1);
+    counts.add(tenant_of(key), series, read_time(key, 4 + kHalfBytes), 1);
   });
 }
 

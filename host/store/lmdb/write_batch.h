@@ -12,7 +12,7 @@
 #include "store/lmdb/open_run_index.h"
 #include "store/lmdb/space_accounting.h"
 #include "store/lmdb/tables.h"
-#include "store/lmdb/tally.h"
+#include "store/lmdb/time_bucket_counts.h"
 
 namespace runwarden::store {
 
@@ -29,7 +29,7 @@ struct WriteBatch {
   const Tables& tables;
   SpaceAccounting& room;
   IdempotencyTimes times;
-  Tally tally;
+  TimeBucketCounts counts;
 
   // What the index of open runs is to learn when the transaction is committed.
   struct OpenRunChange {

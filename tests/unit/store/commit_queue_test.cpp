@@ -34,13 +34,13 @@ class GatedStore final : public BatchWriter {
     sizes_.push_back(batch.size());
     return std::vector<WriteResult>(batch.size());
   }
-  void tend() override {
+  void maintain() override {
     const std::lock_guard lock(mutex_);
     ++tended_;
     tending_threads_.insert(std::this_thread::get_id());
     changed_.notify_all();
   }
-  // The threads that have called tend(), once it was called that often.
+  // The threads that have called maintain(), once it was called that often.
   std::set<std::thread::id> tended_by(int times) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return tended_ >= times; });
@@ -301,7 +301,7 @@ TEST_F(CommitQueueTest, TheStore_IsTendedByTheWritingThread_AfterEachTurn) {
 
 TEST_F(CommitQueueTest, TheStore_IsTendedThoughThereIsNothingToDo) {
   CommitQueue::Limits limits;
-  limits.idle_tend_ms = 1;
+  limits.idle_maintain_ms = 1;
   CommitQueue queue = this->queue(limits);
   EXPECT_EQ(store_.tended_by(3).size(), 1u);
   ASSERT_TRUE(queue.submit(write(), note(0)));

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "upkeep_store.h"
+#include "maintenance_store.h"
 
 namespace runwarden::store {
 namespace {
@@ -28,7 +28,7 @@ void overwrite(const fs::path& path, std::size_t at, const std::string& bytes) {
   file << bytes;
 }
 
-class Damage : public UpkeepTest {
+class Damage : public MaintenanceTest {
  protected:
   fs::path data() const { return path_ / "data.mdb"; }
   Result<std::unique_ptr<Store>> open_as(LmdbSettings::IfLost if_lost = LmdbSettings::IfLost::refuse) {
@@ -67,7 +67,7 @@ TEST_F(Damage, MissingOrEmptyFileBesideWhatAStoreLeaves_IsRefusedWithTheRemedy) 
       EXPECT_THAT(why, HasSubstr(empty ? "its data.mdb is empty" : "its data.mdb is missing")) << trace;
       EXPECT_THAT(why, HasSubstr("restore a backup, or begin anew with `runwarden serve --new-store`")) << trace;
       EXPECT_TRUE(!fs::exists(data()) || fs::is_empty(data())) << trace;
-      EXPECT_FALSE(verify(upkeep()).ok()) << trace;
+      EXPECT_FALSE(verify(maintenance()).ok()) << trace;
     }
   }
 }
@@ -89,7 +89,7 @@ TEST_F(Damage, LostStoreBegunAnew_IsEmptyAndStaysSo) {
 
 TEST_F(Damage, FileThatIsCutOff_IsRefusedByEveryCommandAndSetAsideWhenBegunAnew) {
   fill();
-  ASSERT_TRUE(compact(upkeep()).ok());  // no free pages at its end
+  ASSERT_TRUE(compact(maintenance()).ok());  // no free pages at its end
   const std::string whole = bytes_of_file(data());
   for (std::size_t pages = 1; pages * kPage < whole.size(); pages += 3) {
     for (const std::size_t more : {std::size_t{0}, std::size_t{100}}) {
@@ -99,8 +99,8 @@ TEST_F(Damage, FileThatIsCutOff_IsRefusedByEveryCommandAndSetAsideWhenBegunAnew)
       if (pages > 2) {
         EXPECT_THAT(why, HasSubstr("is cut off: it has " + std::to_string(pages * kPage + more) + " bytes"));
       }
-      EXPECT_FALSE(verify(upkeep()).ok()) << pages;
-      EXPECT_FALSE(export_tenant(upkeep(), {"acme"}, [](std::string_view) { return true; }).ok()) << pages;
+      EXPECT_FALSE(verify(maintenance()).ok()) << pages;
+      EXPECT_FALSE(export_tenant(maintenance(), {"acme"}, [](std::string_view) { return true; }).ok()) << pages;
       overwrite(data(), 0, whole);
     }
   }
@@ -134,7 +134,7 @@ TEST_F(Damage, FileWhoseLastPagesAreFree_IsNotCutOff) {
     fs::resize_file(data(), bytes - (shorter + 1) * kPage);
     if (!open_as().ok()) break;
     ++shorter;
-    ASSERT_TRUE(verify(upkeep()).ok());
+    ASSERT_TRUE(verify(maintenance()).ok());
   }
   EXPECT_GT(shorter, 0u) << "no page at the end was free: the test shows nothing";
 }
@@ -257,7 +257,7 @@ TEST_P(DamagedPage, AnyOfThem_EndsRequestsAndNeverTheProcess) {
     if (page % 4 != 0) continue;
     const pid_t child = ::fork();
     if (child == 0) {
-      const auto verified = verify(upkeep());
+      const auto verified = verify(maintenance());
       ::_exit(0);
     }
     int status = 0;

@@ -8,7 +8,7 @@
 
 #include "store/lmdb/events.h"
 #include "store/record_lines.h"
-#include "upkeep_store.h"
+#include "maintenance_store.h"
 
 namespace runwarden::store {
 namespace {
@@ -16,18 +16,18 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class ExportImport : public UpkeepTest {
+class ExportImport : public MaintenanceTest {
  protected:
   ExportImport() : target_(folder_.path() / "target") {}
 
   void make_target() { open(target_); }
   Imported import(const std::string& text) {
-    const auto imported = import_lines(upkeep(target_), lines_of(text));
+    const auto imported = import_lines(maintenance(target_), lines_of(text));
     if (!imported.ok()) throw std::runtime_error(imported.error().detail);
     return *imported;
   }
   std::string refused(const std::string& text) {
-    const auto imported = import_lines(upkeep(target_), lines_of(text));
+    const auto imported = import_lines(maintenance(target_), lines_of(text));
     return imported.ok() ? "it was taken" : imported.error().detail;
   }
   // Of one tenant, that tenant's number left out of the keys: it may be another in another store.
@@ -320,7 +320,7 @@ TEST_F(ExportImport, Since_LeavesOutWhatIsOlder) {
 
 TEST_F(ExportImport, UnknownTenant_IsRefused) {
   fill();
-  const auto counts = export_tenant(upkeep(), {"nobody"}, [](std::string_view) { return true; });
+  const auto counts = export_tenant(maintenance(), {"nobody"}, [](std::string_view) { return true; });
   ASSERT_FALSE(counts.ok());
   EXPECT_THAT(counts.error().detail, HasSubstr("there is no tenant \"nobody\""));
 }
@@ -344,11 +344,11 @@ TEST_F(ExportImport, StoreThatIsTooSmall_TakesNothing) {
 }
 
 // A process that is killed while it takes the line of that number in.
-void import_and_die(const Upkeep& upkeep, const LineSource& next, int at_line) {
+void import_and_die(const MaintenanceContext& maintenance, const LineSource& next, int at_line) {
   const pid_t child = ::fork();
   if (child == 0) {
     int line = 0;
-    const auto imported = import_lines(upkeep, [&]() -> Result<std::optional<std::string>> {
+    const auto imported = import_lines(maintenance, [&]() -> Result<std::optional<std::string>> {
       if (++line == at_line) ::kill(::getpid(), SIGKILL);
       return next();
     });
@@ -365,7 +365,7 @@ TEST_F(ExportImport, KilledAtAnyLine_HasStoredNothingAndGoesThroughNextTime) {
   const auto lines = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
   make_target();
   for (const int at : {1, 2, lines / 3, lines / 2, lines, lines + 1}) {
-    import_and_die(upkeep(target_), lines_of(text), at);
+    import_and_die(maintenance(target_), lines_of(text), at);
     EXPECT_EQ(count_of(rows(target_)), 0u) << at;
   }
   import(text);
@@ -488,7 +488,7 @@ TEST_P(DamagedEvents, AreNamedAtTheEndOfTheExport_WhichImportsIntoAGoodStore) {
   make();
   damage();
   std::string text;
-  const auto exported = export_tenant(upkeep(), {"acme"}, [&](std::string_view lines) {
+  const auto exported = export_tenant(maintenance(), {"acme"}, [&](std::string_view lines) {
     text += lines;
     return true;
   });
@@ -511,7 +511,7 @@ TEST_F(ExportImport, EveryKindOfRowThatCannotBeRead_IsLeftOutAndNamed) {
   const std::string whole = exported();
   for (const char* table : {"runs", "former", "failures", "shadow_failures", "changes", "policies"}) spoil_last(path_, table);
   std::string text;
-  const auto exported = export_tenant(upkeep(), {"acme"}, [&](std::string_view lines) {
+  const auto exported = export_tenant(maintenance(), {"acme"}, [&](std::string_view lines) {
     text += lines;
     return true;
   });

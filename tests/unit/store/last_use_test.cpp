@@ -2,14 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "base/clock_guard.h"
-#include "upkeep_store.h"
+#include "maintenance_store.h"
 
 namespace runwarden::store {
 namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
 
-class LastUseTest : public UpkeepTest {
+class LastUseTest : public MaintenanceTest {
  protected:
   // Opens the store by a clock of its own; what it tells of its last use is kept.
   std::unique_ptr<Store> open_by(const Clock& clock, ClockGuard* guard = nullptr) {
@@ -24,7 +24,7 @@ class LastUseTest : public UpkeepTest {
     if (!store.ok()) throw std::runtime_error(store.error().detail);
     return std::move(*store);
   }
-  void commit(Store& store, Write write) { ASSERT_EQ(UpkeepTest::commit(store, std::move(write)).outcome, WriteResult::Outcome::stored); }
+  void commit(Store& store, Write write) { ASSERT_EQ(MaintenanceTest::commit(store, std::move(write)).outcome, WriteResult::Outcome::stored); }
 
   ClockGuard::LastUse last_use_;
 };
@@ -70,7 +70,7 @@ TEST_F(LastUseTest, AnAccept_NotesTheTime_AndIsNotWrittenOverByANoteFromBefore) 
     before = store->clock_accepts();
     store->note_clock(12'345, before);
   }
-  const auto accepted = accept_clock(upkeep());
+  const auto accepted = accept_clock(maintenance());
   ASSERT_TRUE(accepted.ok()) << accepted.error().detail;
   EXPECT_EQ(accepted->last_use.noted_ms, 12'345);
   EXPECT_EQ(accepted->now_ms, clock_.wall_ms());
@@ -82,7 +82,7 @@ TEST_F(LastUseTest, AnAccept_NotesTheTime_AndIsNotWrittenOverByANoteFromBefore) 
 
 TEST_F(LastUseTest, ANoteFromBeforeAnAccept_ChangesNothing) {
   open_by(clock_);
-  ASSERT_TRUE(accept_clock(upkeep()).ok());
+  ASSERT_TRUE(accept_clock(maintenance()).ok());
   open_by(clock_)->note_clock(777, 0);
   open_by(clock_);
   EXPECT_EQ(last_use_.noted_ms, clock_.wall_ms());

@@ -5,8 +5,8 @@
 #include "store/lmdb/groups.h"
 #include "store/lmdb/policies.h"
 #include "store/record_codec.h"
-#include "store/lmdb/tally.h"
-#include "upkeep_store.h"
+#include "store/lmdb/time_bucket_counts.h"
+#include "maintenance_store.h"
 
 namespace runwarden::store {
 namespace {
@@ -17,10 +17,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StrEq;
 
-class VerifyStore : public UpkeepTest {
+class VerifyStore : public MaintenanceTest {
  protected:
   Verified verified() {
-    auto result = verify(upkeep());
+    auto result = verify(maintenance());
     if (!result.ok()) throw std::runtime_error(result.error().detail);
     return *result;
   }
@@ -282,7 +282,7 @@ TEST_F(VerifyStore, NumberThatTheStoreNeverGave_IsFound) {
 
 TEST_F(VerifyStore, WhenStopped_SaysSo) {
   fill();
-  Upkeep stopping = upkeep();
+  MaintenanceContext stopping = maintenance();
   stopping.on_progress = [](const Progress&) { return false; };
   const auto result = verify(stopping);
   ASSERT_FALSE(result.ok());

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "store/lmdb/maintenance/open_store.h"
-#include "store/upkeep.h"
+#include "store/maintenance_commands.h"
 
 namespace runwarden::store {
 namespace {
@@ -81,7 +81,7 @@ int make_file(const fs::path& path) {
 // hang on a slow disk; and the copy can be followed, and given up.
 class Pump {
  public:
-  Pump(const Upkeep& upkeep, OpenStore& store, const char* doing) : upkeep_(upkeep), store_(store), doing_(doing) {}
+  Pump(const MaintenanceContext& maintenance, OpenStore& store, const char* doing) : context_(maintenance), store_(store), doing_(doing) {}
 
   std::uint64_t run(const fs::path& target, LmdbEnv::Copy how) {
     int ends[2];
@@ -127,7 +127,7 @@ class Pump {
       if (got == 0) break;
       write_all(file.get(), std::string_view(buffer).substr(0, static_cast<std::size_t>(got)), target);
       bytes_ += static_cast<std::uint64_t>(got);
-      tell(upkeep_, {doing_, "bytes", "", bytes_, all});
+      tell(context_, {doing_, "bytes", "", bytes_, all});
       watch_room(before);
     }
     if (::fsync(file.get()) != 0 || file.close() != 0) fail("cannot sync", target);
@@ -143,7 +143,7 @@ class Pump {
         "when less is written");
   }
 
-  const Upkeep& upkeep_;
+  const MaintenanceContext& context_;
   OpenStore& store_;
   const char* doing_;
   std::uint64_t bytes_ = 0;
@@ -171,11 +171,11 @@ class Staging {
 };
 
 // How many records the copy has; throws if one of them is not good.
-std::uint64_t check_copy(const Upkeep& upkeep, const fs::path& copy) {
-  const Upkeep of_copy{copy, upkeep.clock, upkeep.on_progress, 0};
+std::uint64_t check_copy(const MaintenanceContext& maintenance, const fs::path& copy) {
+  const MaintenanceContext of_copy{copy, maintenance.clock, maintenance.on_progress, 0};
   const auto verified = verify(of_copy);
   if (!verified.ok()) {
-    if (upkeep.on_progress && !upkeep.on_progress({"verify", "records", "", 0, 0})) throw Stopped{};
+    if (maintenance.on_progress && !maintenance.on_progress({"verify", "records", "", 0, 0})) throw Stopped{};
     throw StoreError("the copy does not open: " + verified.error().detail);
   }
   if (verified->faults > 0) {
@@ -189,7 +189,7 @@ std::uint64_t check_copy(const Upkeep& upkeep, const fs::path& copy) {
   return records;
 }
 
-void check_target(const Upkeep& upkeep, const fs::path& target) {
+void check_target(const MaintenanceContext& maintenance, const fs::path& target) {
   const std::string name = "\"" + target.string() + "\"";
   const auto status = fs::symlink_status(target);
   if (status.type() == fs::file_type::not_found) {
@@ -198,7 +198,7 @@ void check_target(const Upkeep& upkeep, const fs::path& target) {
     return;
   }
   if (status.type() != fs::file_type::directory) throw StoreError("backup: " + name + " is there and is no folder; name a new one");
-  if (fs::equivalent(target, upkeep.folder)) throw StoreError("backup: " + name + " is the store itself; name a new folder");
+  if (fs::equivalent(target, maintenance.folder)) throw StoreError("backup: " + name + " is the store itself; name a new folder");
   fs::remove_all(target / kPartial);  // of one that was interrupted
   if (!fs::is_empty(target)) throw StoreError("backup: " + name + " is not empty, and is left alone; name a new folder");
 }
@@ -222,21 +222,21 @@ void move_up(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-Result<Copied> back_up(const Upkeep& upkeep, const fs::path& where) {
-  return guarded(upkeep, [&]() -> Result<Copied> {
+Result<Copied> back_up(const MaintenanceContext& maintenance, const fs::path& where) {
+  return guarded(maintenance, [&]() -> Result<Copied> {
     fs::path target = fs::absolute(where).lexically_normal();
     if (!target.has_filename()) target = target.parent_path();
-    check_target(upkeep, target);
+    check_target(maintenance, target);
     // A folder that is there may be where a disk is mounted: the copy has to be made inside of it.
     const bool inside = fs::exists(target);
     Staging staging(inside ? target / kPartial : fs::path(target.string() + kPartial));
     Copied copied;
     {
-      OpenStore store(upkeep.folder, upkeep.map_size, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse);
-      copied.bytes = Pump(upkeep, store, "backup").run(staging.path() / kData, LmdbEnv::Copy::as_it_is);
+      OpenStore store(maintenance.folder, maintenance.map_size, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse);
+      copied.bytes = Pump(maintenance, store, "backup").run(staging.path() / kData, LmdbEnv::Copy::as_it_is);
     }
-    copied.records = check_copy(upkeep, staging.path());
-    copy_secret(upkeep.folder, staging.path());
+    copied.records = check_copy(maintenance, staging.path());
+    copy_secret(maintenance.folder, staging.path());
     sync_path(staging.path());
     inside ? move_up(staging.path(), target) : rename_to(staging.path(), target);
     if (!inside) staging.keep();
@@ -245,21 +245,21 @@ Result<Copied> back_up(const Upkeep& upkeep, const fs::path& where) {
   });
 }
 
-Result<Compacted> compact(const Upkeep& upkeep) {
-  return guarded(upkeep, [&]() -> Result<Compacted> {
-    const fs::path data = upkeep.folder / kData;
-    OpenStore store(upkeep.folder, upkeep.map_size, StoreUse::Kind::alone, LmdbSettings::IfOlder::upgrade);
+Result<Compacted> compact(const MaintenanceContext& maintenance) {
+  return guarded(maintenance, [&]() -> Result<Compacted> {
+    const fs::path data = maintenance.folder / kData;
+    OpenStore store(maintenance.folder, maintenance.map_size, StoreUse::Kind::alone, LmdbSettings::IfOlder::upgrade);
     Compacted compacted;
     compacted.bytes_before = size_of(data);
-    Staging staging(upkeep.folder / kUnfinishedCopy);
-    Pump(upkeep, store, "compact").run(staging.path() / kData, LmdbEnv::Copy::compacted);
-    check_copy(upkeep, staging.path());
+    Staging staging(maintenance.folder / kUnfinishedCopy);
+    Pump(maintenance, store, "compact").run(staging.path() / kData, LmdbEnv::Copy::compacted);
+    check_copy(maintenance, staging.path());
     struct stat before {};
     if (::stat(data.c_str(), &before) != 0) fail("cannot look at", data);
     if (::geteuid() == 0 && ::chown((staging.path() / kData).c_str(), before.st_uid, before.st_gid) != 0)
       fail("cannot give away", staging.path());
     rename_to(staging.path() / kData, data);
-    sync_path(upkeep.folder);
+    sync_path(maintenance.folder);
     compacted.bytes_after = size_of(data);
     return compacted;
   });

@@ -16,7 +16,7 @@
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/record_lines.h"
-#include "store/upkeep.h"
+#include "store/maintenance_commands.h"
 
 namespace runwarden::store {
 namespace {
@@ -26,15 +26,15 @@ constexpr std::size_t kIdsALine = 1000;
 
 class Exporting {
  public:
-  Exporting(const Upkeep& upkeep, const ExportQuery& query, const LineSink& sink)
-      : upkeep_(upkeep),
+  Exporting(const MaintenanceContext& maintenance, const ExportQuery& query, const LineSink& sink)
+      : context_(maintenance),
         query_(query),
         sink_(sink),
-        store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::reading, LmdbSettings::IfOlder::refuse) {}
+        store_(maintenance.folder, maintenance.map_size, StoreUse::Kind::reading, LmdbSettings::IfOlder::refuse) {}
 
   Exported run() {
     find_tenant();
-    HeaderLine header{query_.tenant, upkeep_.clock.wall_ms(), std::nullopt};
+    HeaderLine header{query_.tenant, context_.clock.wall_ms(), std::nullopt};
     if (query_.since_ms != kBeginningMs) header.since_ms = query_.since_ms;
     text_ = line_of(header) + "\n";
     policies();
@@ -119,7 +119,7 @@ class Exporting {
       if (!sink_(text_)) throw Stopped{};
       text_.clear();
     }
-    tell(upkeep_, {"export", "runs", "", runs_seen_, all_});
+    tell(context_, {"export", "runs", "", runs_seen_, all_});
   }
 
   void policies() {
@@ -240,8 +240,8 @@ class Exporting {
       const bool since = line.cluster.last_ms >= query_.since_ms || line.cluster.triage.since_ms >= query_.since_ms;
       if (!since) return;
       add("group", line_of(line));
-      for (const auto& [entry_key, entry_value] : entries) {
-        leave_out_unreadable(store_.tables.triage, entry_key, [&] { triage(line.cluster.fingerprint, entry_key, entry_value); });
+      for (const auto& entry : entries) {
+        leave_out_unreadable(store_.tables.triage, entry.first, [&] { triage(line.cluster.fingerprint, entry.first, entry.second); });
       }
     });
   }
@@ -294,7 +294,7 @@ class Exporting {
     return txn.get(table->handle, place_key(tenant_, answered.record)).has_value();
   }
 
-  const Upkeep& upkeep_;
+  const MaintenanceContext& context_;
   const ExportQuery& query_;
   const LineSink& sink_;
   OpenStore store_;
@@ -311,8 +311,8 @@ class Exporting {
 
 }  // namespace
 
-Result<Exported> export_tenant(const Upkeep& upkeep, const ExportQuery& query, const LineSink& sink) {
-  return guarded(upkeep, [&]() -> Result<Exported> { return Exporting(upkeep, query, sink).run(); });
+Result<Exported> export_tenant(const MaintenanceContext& maintenance, const ExportQuery& query, const LineSink& sink) {
+  return guarded(maintenance, [&]() -> Result<Exported> { return Exporting(maintenance, query, sink).run(); });
 }
 
 }  // namespace runwarden::store

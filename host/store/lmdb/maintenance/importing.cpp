@@ -16,7 +16,7 @@
 #include "store/lmdb/maintenance/merge_group.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/record_lines.h"
-#include "store/upkeep.h"
+#include "store/maintenance_commands.h"
 
 namespace runwarden::store {
 namespace {
@@ -31,13 +31,13 @@ struct BadLine : std::runtime_error {
 
 class Importing {
  public:
-  Importing(const Upkeep& upkeep, const LineSource& next)
-      : upkeep_(upkeep),
+  Importing(const MaintenanceContext& maintenance, const LineSource& next)
+      : context_(maintenance),
         next_(next),
-        store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::alone, LmdbSettings::IfOlder::upgrade),
-        room_(store_.env, upkeep.clock),
+        store_(maintenance.folder, maintenance.map_size, StoreUse::Kind::alone, LmdbSettings::IfOlder::upgrade),
+        room_(store_.env, maintenance.clock),
         txn_(store_.env.write()),
-        batch_{txn_, store_.tables, room_, {upkeep.clock.wall_ms(), 0}, {}, {}} {}
+        batch_{txn_, store_.tables, room_, {maintenance.clock.wall_ms(), 0}, {}, {}} {}
 
   Result<Imported> run() {
     try {
@@ -48,7 +48,7 @@ class Importing {
         ++line_;
         take(**line);
         if (line_ % kFlushEvery == 0) flush(batch_);
-        if (line_ % kTellEvery == 0) tell(upkeep_, {"import", "lines", "", line_, 0});
+        if (line_ % kTellEvery == 0) tell(context_, {"import", "lines", "", line_, 0});
       }
       if (open_) throw BadLine("the export ends here without its last line: it was cut off; make it again");
       if (imported_.tenants.empty()) throw BadLine("there is nothing to import: an export begins with a header line");
@@ -67,7 +67,7 @@ class Importing {
     count_affected_runs();
     // The numbers of records to come have to begin above those that came with these.
     write_meta(txn_, store_.tables, meta::kStart, std::max(read_meta(txn_, store_.tables, meta::kStart), highest_start_));
-    tell(upkeep_, {"import", "lines", "", line_, line_});
+    tell(context_, {"import", "lines", "", line_, line_});
     txn_.commit();
   }
 
@@ -274,7 +274,7 @@ class Importing {
     stored("answer", answered.record);
   }
 
-  const Upkeep& upkeep_;
+  const MaintenanceContext& context_;
   const LineSource& next_;
   OpenStore store_;
   SpaceAccounting room_;
@@ -297,8 +297,8 @@ class Importing {
 
 }  // namespace
 
-Result<Imported> import_lines(const Upkeep& upkeep, const LineSource& next) {
-  return guarded(upkeep, [&]() -> Result<Imported> { return Importing(upkeep, next).run(); });
+Result<Imported> import_lines(const MaintenanceContext& maintenance, const LineSource& next) {
+  return guarded(maintenance, [&]() -> Result<Imported> { return Importing(maintenance, next).run(); });
 }
 
 }  // namespace runwarden::store

@@ -30,12 +30,12 @@ OpenStore::OpenStore(const std::filesystem::path& folder, std::uint64_t map_size
   if (!env.read_only()) give_files_to_owner_of(folder);
 }
 
-void tell(const Upkeep& upkeep, const Progress& progress) {
-  if (upkeep.on_progress && !upkeep.on_progress(progress)) throw Stopped{};
+void tell(const MaintenanceContext& maintenance, const Progress& progress) {
+  if (maintenance.on_progress && !maintenance.on_progress(progress)) throw Stopped{};
 }
 
-Error error_of_current_exception(const Upkeep& upkeep) {
-  const std::string store = "store: \"" + upkeep.folder.string() + "\": ";
+Error error_of_current_exception(const MaintenanceContext& maintenance) {
+  const std::string store = "store: \"" + maintenance.folder.string() + "\": ";
   try {
     throw;
   } catch (const Stopped&) {

@@ -1,4 +1,4 @@
-// A store's folder opened for upkeep: the environment and its tables, without the service's memory of open runs. For the files
+// A store's folder opened for maintenance: the environment and its tables, without the service's memory of open runs. For the files
 // of store/ only; one thread.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "store/lmdb/env.h"
 #include "store/lmdb/tables.h"
-#include "store/upkeep.h"
+#include "store/maintenance_commands.h"
 
 namespace runwarden::store {
 
@@ -24,17 +24,17 @@ struct OpenStore {
 };
 
 // Tells the progress; throws Stopped.
-void tell(const Upkeep& upkeep, const Progress& progress);
+void tell(const MaintenanceContext& maintenance, const Progress& progress);
 
-Error error_of_current_exception(const Upkeep& upkeep);
+Error error_of_current_exception(const MaintenanceContext& maintenance);
 
 // Runs it; whatever it throws becomes an Error that names the folder.
 template <class Work>
-auto guarded(const Upkeep& upkeep, Work work) -> decltype(work()) {
+auto guarded(const MaintenanceContext& maintenance, Work work) -> decltype(work()) {
   try {
     return work();
   } catch (...) {
-    return error_of_current_exception(upkeep);
+    return error_of_current_exception(maintenance);
   }
 }
 

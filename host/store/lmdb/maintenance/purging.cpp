@@ -17,7 +17,7 @@
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/lmdb/maintenance/recounting.h"
-#include "store/upkeep.h"
+#include "store/maintenance_commands.h"
 
 namespace runwarden::store {
 namespace {
@@ -28,11 +28,11 @@ constexpr std::size_t kSeriesAt = 4;  // in the keys of fingerprints and counts,
 
 class Purging {
  public:
-  Purging(const Upkeep& upkeep, const PurgeQuery& query)
-      : upkeep_(upkeep),
+  Purging(const MaintenanceContext& maintenance, const PurgeQuery& query)
+      : context_(maintenance),
         query_(query),
-        store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse),
-        room_(store_.env, upkeep.clock) {}
+        store_(maintenance.folder, maintenance.map_size, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse),
+        room_(store_.env, maintenance.clock) {}
 
   Purged run() {
     Retention retention = find_tenant();
@@ -72,7 +72,7 @@ class Purging {
       retention.runs_before_ms = query_.before_ms;
       retention.failures_before_ms = query_.before_ms;
       if (query_.before_ms == kEndMs) {
-        const std::int64_t end = std::max({upkeep_.clock.wall_ms(), last_of(txn, store_.tables.runs), last_of(txn, store_.tables.failures),
+        const std::int64_t end = std::max({context_.clock.wall_ms(), last_of(txn, store_.tables.runs), last_of(txn, store_.tables.failures),
                                            last_of(txn, store_.tables.shadow_failures)}) +
                                  1;
         retention.runs_before_ms = end;
@@ -179,7 +179,7 @@ class Purging {
     }
   }
 
-  void tell_counted() const { tell(upkeep_, {"count", "records", "", counted_.total(), 0}); }
+  void tell_counted() const { tell(context_, {"count", "records", "", counted_.total(), 0}); }
 
   // One transaction, and then as long a pause: the service that may run beside has to come to its turn.
   template <class Use>
@@ -187,7 +187,7 @@ class Purging {
     const auto begun = std::chrono::steady_clock::now();
     const auto pause = [begun] { std::this_thread::sleep_for(std::chrono::steady_clock::now() - begun); };
     WriteTxn txn = store_.env.write();
-    WriteBatch batch{txn, store_.tables, room_, {upkeep_.clock.wall_ms(), 0}, {}, {}};
+    WriteBatch batch{txn, store_.tables, room_, {context_.clock.wall_ms(), 0}, {}, {}};
     auto result = use(batch);
     flush(batch);
     if (!batch.open_runs.empty()) write_meta(txn, store_.tables, meta::kPurges, read_meta(txn, store_.tables, meta::kPurges) + 1);
@@ -199,7 +199,7 @@ class Purging {
   void delete_all(const Retention& retention) {
     for (bool more = true; more;) {
       more = delete_some(retention);
-      tell(upkeep_, {"purge", "records", "", purged_.gone.total(), 0});
+      tell(context_, {"purge", "records", "", purged_.gone.total(), 0});
     }
   }
 
@@ -312,7 +312,7 @@ class Purging {
         },
         [&] {
           if (!found.empty()) purged_.leftovers += erase_leftovers(table, std::exchange(found, {}), is_leftover);
-          tell(upkeep_, {"purge", "records", "", purged_.gone.total(), 0});
+          tell(context_, {"purge", "records", "", purged_.gone.total(), 0});
         });
   }
 
@@ -331,7 +331,7 @@ class Purging {
         if (table.handle != store_.tables.fingerprints.handle) continue;
         Half series{};
         std::copy_n(key.data() + kSeriesAt, kHalfBytes, series.data());
-        batch.tally.add(tenant_, series, read_time(key, kSeriesAt + kHalfBytes), -1);
+        batch.counts.add(tenant_, series, read_time(key, kSeriesAt + kHalfBytes), -1);
         groups.insert(series);
       }
       for (const Half& group : groups) recount_head(batch, tenant_, group);
@@ -345,7 +345,7 @@ class Purging {
     write_tenant_groups(batch.txn, store_.tables, tenant_, groups);
   }
 
-  const Upkeep& upkeep_;
+  const MaintenanceContext& context_;
   const PurgeQuery& query_;
   OpenStore store_;
   SpaceAccounting room_;
@@ -356,12 +356,12 @@ class Purging {
 
 }  // namespace
 
-Result<Purged> purge(const Upkeep& upkeep, const PurgeQuery& query) {
-  return guarded(upkeep, [&]() -> Result<Purged> { return Purging(upkeep, query).run(); });
+Result<Purged> purge(const MaintenanceContext& maintenance, const PurgeQuery& query) {
+  return guarded(maintenance, [&]() -> Result<Purged> { return Purging(maintenance, query).run(); });
 }
 
-Result<Expired> count_purge(const Upkeep& upkeep, const PurgeQuery& query) {
-  return guarded(upkeep, [&]() -> Result<Expired> { return Purging(upkeep, query).count(); });
+Result<Expired> count_purge(const MaintenanceContext& maintenance, const PurgeQuery& query) {
+  return guarded(maintenance, [&]() -> Result<Expired> { return Purging(maintenance, query).count(); });
 }
 
 }  // namespace runwarden::store

@@ -21,8 +21,8 @@
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/lmdb/maintenance/recounting.h"
-#include "store/lmdb/tally.h"
-#include "store/upkeep.h"
+#include "store/lmdb/time_bucket_counts.h"
+#include "store/maintenance_commands.h"
 
 namespace runwarden::store {
 namespace {
@@ -44,9 +44,9 @@ struct Entry {
 
 class Verifying {
  public:
-  explicit Verifying(const Upkeep& upkeep)
-      : upkeep_(upkeep),
-        store_(upkeep.folder, upkeep.map_size, StoreUse::Kind::reading, LmdbSettings::IfOlder::refuse),
+  explicit Verifying(const MaintenanceContext& maintenance)
+      : context_(maintenance),
+        store_(maintenance.folder, maintenance.map_size, StoreUse::Kind::reading, LmdbSettings::IfOlder::refuse),
         t_(store_.tables) {}
 
   Verified run() {
@@ -107,7 +107,7 @@ class Verifying {
   void check_entries(const Table& table, Check check_entry, const char* remedy) {
     table_ = &table;
     remedy_ = remedy;
-    tell(upkeep_, {"verify", "entries", table.name, std::min(looked_at_, all_), all_});
+    tell(context_, {"verify", "entries", table.name, std::min(looked_at_, all_), all_});
     std::uint64_t& seen = verified_.entries[table.name];
     walk_slices(
         store_.env, table, {},
@@ -128,7 +128,7 @@ class Verifying {
         },
         [&] {
           tenants_.clear();
-          tell(upkeep_, {"verify", "entries", table.name, std::min(looked_at_, all_), all_});
+          tell(context_, {"verify", "entries", table.name, std::min(looked_at_, all_), all_});
         });
   }
 
@@ -388,7 +388,7 @@ class Verifying {
       for (const model::Tenant& one : tenants) {
         recount_series(store_.env, t_, one.id,
                        {[this](const std::string& key, std::string detail) { fault(key, std::move(detail)); },
-                        [this] { tell(upkeep_, {"verify", "entries", table_->name, std::min(looked_at_, all_), all_}); }});
+                        [this] { tell(context_, {"verify", "entries", table_->name, std::min(looked_at_, all_), all_}); }});
       }
     } catch (const LmdbFault& fault) {
       if (!is_damage(fault.code)) throw;  // else the table that has the page tells of it
@@ -452,7 +452,7 @@ class Verifying {
 
   void canary(const Entry& entry) { decode_run(entry.key, entry.value); }
 
-  const Upkeep& upkeep_;
+  const MaintenanceContext& context_;
   OpenStore store_;
   Tables& t_;
   const Table* table_ = nullptr;  // being checked
@@ -465,8 +465,8 @@ class Verifying {
 
 }  // namespace
 
-Result<Verified> verify(const Upkeep& upkeep) {
-  return guarded(upkeep, [&]() -> Result<Verified> { return Verifying(upkeep).run(); });
+Result<Verified> verify(const MaintenanceContext& maintenance) {
+  return guarded(maintenance, [&]() -> Result<Verified> { return Verifying(maintenance).run(); });
 }
 
 }  // namespace runwarden::store

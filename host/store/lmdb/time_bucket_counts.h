@@ -2,7 +2,7 @@
 // entries. For the files of store/ only.
 //
 // A series keeps a count for every 2^10, 2^16, 2^22 and 2^28 milliseconds that has any, and one for all time; the ends of a
-// window, each shorter than 2^10 ms, are walked. A Tally gathers what one transaction changes; flush() writes it, once a count.
+// window, each shorter than 2^10 ms, are walked. A TimeBucketCounts gathers what one transaction changes; flush() writes it, once a count.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ inline std::string_view view(const Half& half) {
 
 constexpr Half kRunSeries{};  // all runs of a tenant; a fingerprint's half digest is the series of its failures
 
-class Tally {
+class TimeBucketCounts {
  public:
   void add(model::TenantId tenant, const Half& series, std::int64_t time_ms, std::int64_t change);
   void flush(WriteTxn& txn, const Tables& tables);
@@ -35,13 +35,13 @@ class Tally {
 
 std::uint64_t count_all(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& series);
 // Those from inclusive, before exclusive. The prefix is what stands before the time in the keys of `walked`.
-struct TallyWindow {
+struct CountWindow {
   model::TenantId tenant = 0;
   Half series{};
   std::int64_t from_ms = 0;
   std::int64_t before_ms = 0;
 };
-std::uint64_t count_window(const Txn& txn, const Tables& tables, const TallyWindow& window);
+std::uint64_t count_window(const Txn& txn, const Tables& tables, const CountWindow& window);
 
 // The key of the count of the lowest level that a record of that time is in.
 std::string lowest_count_key(model::TenantId tenant, const Half& series, std::int64_t time_ms);

@@ -10,7 +10,7 @@
 
 #include "store/lmdb/keys.h"
 #include "store/lmdb/upgrade.h"
-#include "upkeep_store.h"
+#include "maintenance_store.h"
 
 namespace runwarden::store {
 namespace {
@@ -18,10 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-class Upkeeping : public UpkeepTest {
+class OfflineMaintenance : public MaintenanceTest {
  protected:
   Purged purged(const std::string& tenant, std::int64_t before_ms = kEndMs) {
-    const auto result = purge(upkeep(), {tenant, before_ms});
+    const auto result = purge(maintenance(), {tenant, before_ms});
     if (!result.ok()) throw std::runtime_error(result.error().detail);
     return *result;
   }
@@ -39,7 +39,7 @@ class Upkeeping : public UpkeepTest {
   bool killed_at(int at, Work work) {
     const pid_t child = ::fork();
     if (child == 0) {
-      Upkeep dying = upkeep();
+      MaintenanceContext dying = maintenance();
       int told = 0;
       dying.on_progress = [&told, at](const Progress&) {
         if (++told == at) ::kill(::getpid(), SIGKILL);
@@ -60,14 +60,14 @@ class Upkeeping : public UpkeepTest {
       turned.get_future().wait();
     }
   }
-  Upkeep stopping(int at) {
-    Upkeep upkeep = this->upkeep();
-    upkeep.on_progress = [told = 0, at](const Progress&) mutable { return ++told < at; };
-    return upkeep;
+  MaintenanceContext stopping(int at) {
+    MaintenanceContext maintenance = this->maintenance();
+    maintenance.on_progress = [told = 0, at](const Progress&) mutable { return ++told < at; };
+    return maintenance;
   }
 };
 
-TEST_F(Upkeeping, Purge_LeavesNothingOfTheTenantAndEverythingOfOthers) {
+TEST_F(OfflineMaintenance, Purge_LeavesNothingOfTheTenantAndEverythingOfOthers) {
   fill();
   const Rows before = rows(path_);
   const Purged gone = purged("acme");
@@ -94,7 +94,7 @@ TEST_F(Upkeeping, Purge_LeavesNothingOfTheTenantAndEverythingOfOthers) {
   EXPECT_EQ(exported("acme").find(R"("record":"run")"), std::string::npos);
 }
 
-TEST_F(Upkeeping, PurgeBefore_TakesTheOlderRecordsWithAllThatIsTheirs) {
+TEST_F(OfflineMaintenance, PurgeBefore_TakesTheOlderRecordsWithAllThatIsTheirs) {
   fill();
   std::int64_t middle_ms = 0;
   {
@@ -122,7 +122,7 @@ std::vector<std::int64_t> times_of_runs(const Rows& rows, model::TenantId tenant
   return times;
 }
 
-TEST_F(Upkeeping, CountPurge_CountsWhatThePurgeThenDeletes) {
+TEST_F(OfflineMaintenance, CountPurge_CountsWhatThePurgeThenDeletes) {
   for (const bool spoiled : {false, true}) {
     for (const std::size_t eighths : {0, 1, 2, 3, 4, 5, 6, 7, 8}) {
       fs::remove_all(path_);
@@ -134,7 +134,7 @@ TEST_F(Upkeeping, CountPurge_CountsWhatThePurgeThenDeletes) {
       const auto times = times_of_runs(before, 2);
       // Between a run and its failures, too.
       const std::int64_t before_ms = eighths == 8 ? kEndMs : times[times.size() * eighths / 8] + 1;
-      const auto counted = count_purge(upkeep(), {"acme", before_ms});
+      const auto counted = count_purge(maintenance(), {"acme", before_ms});
       ASSERT_TRUE(counted.ok()) << counted.error().detail;
       EXPECT_EQ(rows(path_), before) << "nothing is deleted";
       const Expired gone = purged("acme", before_ms).gone;
@@ -149,11 +149,11 @@ TEST_F(Upkeeping, CountPurge_CountsWhatThePurgeThenDeletes) {
       EXPECT_EQ(counted->triage, gone.triage);
     }
   }
-  EXPECT_FALSE(count_purge(upkeep(), {"nobody"}).ok());
+  EXPECT_FALSE(count_purge(maintenance(), {"nobody"}).ok());
   EXPECT_THAT(count_purge(stopping(1), {"acme"}).error().detail, HasSubstr("interrupted"));
 }
 
-TEST_F(Upkeeping, Purge_TakesUnreadableRecordsAndWhatTheyLeftInIndexes) {
+TEST_F(OfflineMaintenance, Purge_TakesUnreadableRecordsAndWhatTheyLeftInIndexes) {
   fill();
   for (const char* table : {"runs", "failures", "policies", "idempotency"}) spoil_last(path_, table);
   EXPECT_GT(purged("acme").leftovers, 0u);
@@ -164,11 +164,11 @@ TEST_F(Upkeeping, Purge_TakesUnreadableRecordsAndWhatTheyLeftInIndexes) {
   expect_good(path_);
 }
 
-TEST_F(Upkeeping, PurgeThenCompact_LeavesNoByteOfItsTextInTheFile) {
+TEST_F(OfflineMaintenance, PurgeThenCompact_LeavesNoByteOfItsTextInTheFile) {
   fill();
   ASSERT_NE(bytes_of_file(path_ / "data.mdb").find("refunds of acme"), std::string::npos);
   purged("acme");
-  const auto compacted = compact(upkeep());
+  const auto compacted = compact(maintenance());
   ASSERT_TRUE(compacted.ok()) << compacted.error().detail;
   EXPECT_LT(compacted->bytes_after, compacted->bytes_before);
   const std::string bytes = bytes_of_file(path_ / "data.mdb");
@@ -176,14 +176,14 @@ TEST_F(Upkeeping, PurgeThenCompact_LeavesNoByteOfItsTextInTheFile) {
   EXPECT_EQ(bytes.find("ended-and-open"), std::string::npos);
 }
 
-TEST_F(Upkeeping, PurgeOfAnUnknownTenant_IsRefused) {
+TEST_F(OfflineMaintenance, PurgeOfAnUnknownTenant_IsRefused) {
   fill();
-  const auto result = purge(upkeep(), {"nobody"});
+  const auto result = purge(maintenance(), {"nobody"});
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(result.error().detail, HasSubstr("there is no tenant \"nobody\""));
 }
 
-TEST_F(Upkeeping, ServiceBesideAPurge_ForgetsItsOpenRuns) {
+TEST_F(OfflineMaintenance, ServiceBesideAPurge_ForgetsItsOpenRuns) {
   fill();
   int go[2];
   ASSERT_EQ(::pipe(go), 0);
@@ -212,11 +212,11 @@ TEST_F(Upkeeping, ServiceBesideAPurge_ForgetsItsOpenRuns) {
   for (const int end : {go[0], go[1], ready[0], ready[1]}) ::close(end);
 }
 
-TEST_F(Upkeeping, Backup_IsTheSameStoreForItsOwnerAlone) {
+TEST_F(OfflineMaintenance, Backup_IsTheSameStoreForItsOwnerAlone) {
   fill();
   std::ofstream(path_ / "cursor.secret") << "secret";
   const fs::path target = folder_.path() / "backup";
-  const auto copied = back_up(upkeep(), target);
+  const auto copied = back_up(maintenance(), target);
   ASSERT_TRUE(copied.ok()) << copied.error().detail;
   EXPECT_EQ(mode_of(target), 0700u);
   EXPECT_EQ(mode_of(target / "data.mdb"), 0600u);
@@ -226,29 +226,29 @@ TEST_F(Upkeeping, Backup_IsTheSameStoreForItsOwnerAlone) {
   EXPECT_EQ(copied->bytes, fs::file_size(target / "data.mdb"));
 }
 
-TEST_F(Upkeeping, BackupIntoAnEmptyFolder_IsMadeInsideOfIt) {
+TEST_F(OfflineMaintenance, BackupIntoAnEmptyFolder_IsMadeInsideOfIt) {
   fill();
   const fs::path target = folder_.path() / "mounted";
   fs::create_directory(target);
-  ASSERT_TRUE(back_up(upkeep(), target).ok());
+  ASSERT_TRUE(back_up(maintenance(), target).ok());
   EXPECT_EQ(rows(target), rows(path_));
   EXPECT_FALSE(fs::exists(target / ".partial"));
 }
 
-TEST_F(Upkeeping, BackupWhereSomethingStands_IsRefusedAndLeavesItAlone) {
+TEST_F(OfflineMaintenance, BackupWhereSomethingStands_IsRefusedAndLeavesItAlone) {
   fill();
   const fs::path target = folder_.path() / "backup";
   fs::create_directory(target);
   std::ofstream(target / "mine") << "mine";
-  const auto refused = back_up(upkeep(), target);
+  const auto refused = back_up(maintenance(), target);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().detail, HasSubstr("is not empty, and is left alone"));
   EXPECT_EQ(bytes_of_file(target / "mine"), "mine");
-  EXPECT_FALSE(back_up(upkeep(), path_).ok());
-  EXPECT_FALSE(back_up(upkeep(), folder_.path() / "no" / "folder").ok());
+  EXPECT_FALSE(back_up(maintenance(), path_).ok());
+  EXPECT_FALSE(back_up(maintenance(), folder_.path() / "no" / "folder").ok());
 }
 
-TEST_F(Upkeeping, BackupThatIsStoppedOrKilled_LeavesNothingThatLooksFinished) {
+TEST_F(OfflineMaintenance, BackupThatIsStoppedOrKilled_LeavesNothingThatLooksFinished) {
   fill();
   const fs::path target = folder_.path() / "backup";
   int stopped = 0;
@@ -259,31 +259,31 @@ TEST_F(Upkeeping, BackupThatIsStoppedOrKilled_LeavesNothingThatLooksFinished) {
   EXPECT_GT(stopped, 3);
   fs::remove_all(target);
   for (const int at : {1, 3, 6}) {
-    ASSERT_TRUE(killed_at(at, [&](const Upkeep& upkeep) { return back_up(upkeep, target).ok(); }));
+    ASSERT_TRUE(killed_at(at, [&](const MaintenanceContext& maintenance) { return back_up(maintenance, target).ok(); }));
     EXPECT_FALSE(fs::exists(target)) << at;
   }
-  ASSERT_TRUE(back_up(upkeep(), target).ok());
+  ASSERT_TRUE(back_up(maintenance(), target).ok());
   EXPECT_FALSE(fs::exists(target.string() + ".partial"));
   expect_good(target);
 }
 
-TEST_F(Upkeeping, BackupOfADamagedStore_IsRefused) {
+TEST_F(OfflineMaintenance, BackupOfADamagedStore_IsRefused) {
   fill();
   tamper(path_, "tally", [](WriteTxn& txn, const Table& in) {
     Cursor cursor(txn, in.handle);
     cursor.last();
     cursor.erase();
   });
-  const auto refused = back_up(upkeep(), folder_.path() / "backup");
+  const auto refused = back_up(maintenance(), folder_.path() / "backup");
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().detail, HasSubstr("run `runwarden verify`"));
   EXPECT_FALSE(fs::exists(folder_.path() / "backup"));
 }
 
-TEST_F(Upkeeping, Compact_KeepsEveryRow) {
+TEST_F(OfflineMaintenance, Compact_KeepsEveryRow) {
   fill();
   const Rows before = rows(path_);
-  ASSERT_TRUE(compact(upkeep()).ok());
+  ASSERT_TRUE(compact(maintenance()).ok());
   EXPECT_EQ(rows(path_), before);
   EXPECT_EQ(mode_of(path_ / "data.mdb"), 0600u);
   EXPECT_FALSE(fs::exists(path_ / kUnfinishedCopy));
@@ -291,7 +291,7 @@ TEST_F(Upkeeping, Compact_KeepsEveryRow) {
   EXPECT_EQ(commit(*store, sample_run(2, new_key(*store))).outcome, WriteResult::Outcome::stored);
 }
 
-TEST_F(Upkeeping, CompactThatIsStoppedOrKilled_LeavesTheOldStore) {
+TEST_F(OfflineMaintenance, CompactThatIsStoppedOrKilled_LeavesTheOldStore) {
   fill();
   const Rows before = rows(path_);
   for (int at = 1; !compact(stopping(at)).ok(); at += 9) {
@@ -299,22 +299,22 @@ TEST_F(Upkeeping, CompactThatIsStoppedOrKilled_LeavesTheOldStore) {
     EXPECT_EQ(rows(path_), before) << at;
   }
   for (const int at : {1, 3, 6}) {
-    ASSERT_TRUE(killed_at(at, [](const Upkeep& upkeep) { return compact(upkeep).ok(); }));
+    ASSERT_TRUE(killed_at(at, [](const MaintenanceContext& maintenance) { return compact(maintenance).ok(); }));
     EXPECT_EQ(rows(path_), before) << at;
   }
   open(path_);
   EXPECT_FALSE(fs::exists(path_ / kUnfinishedCopy)) << "what an interrupted one left goes at the next start";
 }
 
-TEST_F(Upkeeping, CompactWhileAnotherCommandHasItOpen_IsRefused) {
+TEST_F(OfflineMaintenance, CompactWhileAnotherCommandHasItOpen_IsRefused) {
   fill();
   const StoreUse other = StoreUse::take(path_, StoreUse::Kind::shared);
-  const auto refused = compact(upkeep());
+  const auto refused = compact(maintenance());
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().detail, HasSubstr("another command of runwarden has it open"));
 }
 
-TEST_F(Upkeeping, OpeningWhileItIsCompacted_IsRefused) {
+TEST_F(OfflineMaintenance, OpeningWhileItIsCompacted_IsRefused) {
   fill();
   const StoreUse other = StoreUse::take(path_, StoreUse::Kind::alone);
   LmdbSettings settings;
@@ -343,7 +343,7 @@ void make_older(const fs::path& path) {
   txn.commit();
 }
 
-TEST_F(Upkeeping, OlderStore_IsUpgradedToTheVeryRows) {
+TEST_F(OfflineMaintenance, OlderStore_IsUpgradedToTheVeryRows) {
   fill();
   const Rows before = rows(path_);
   make_older(path_);
@@ -352,7 +352,7 @@ TEST_F(Upkeeping, OlderStore_IsUpgradedToTheVeryRows) {
   expect_good(path_);
 }
 
-TEST_F(Upkeeping, OlderStoreBesideAService_IsLeftAlone) {
+TEST_F(OfflineMaintenance, OlderStoreBesideAService_IsLeftAlone) {
   fill();
   make_older(path_);
   LmdbSettings settings;
@@ -361,12 +361,12 @@ TEST_F(Upkeeping, OlderStoreBesideAService_IsLeftAlone) {
   const auto refused = open_lmdb(settings, clock_);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().detail, HasSubstr("has format 0, this program writes format 2; make a copy of its folder"));
-  EXPECT_FALSE(verify(upkeep()).ok());
+  EXPECT_FALSE(verify(maintenance()).ok());
   open(path_, LmdbSettings::IfOlder::upgrade);
   EXPECT_TRUE(open_lmdb(settings, clock_).ok());
 }
 
-TEST_F(Upkeeping, UpgradeThatIsNotCommitted_LeavesTheOlderStore) {
+TEST_F(OfflineMaintenance, UpgradeThatIsNotCommitted_LeavesTheOlderStore) {
   fill();
   make_older(path_);
   LmdbSettings settings;
@@ -382,21 +382,21 @@ TEST_F(Upkeeping, UpgradeThatIsNotCommitted_LeavesTheOlderStore) {
   EXPECT_THAT(still_older.error().detail, HasSubstr("has format 0"));
 }
 
-TEST_F(Upkeeping, EveryFormat_HasTheStepToTheNext) {
+TEST_F(OfflineMaintenance, EveryFormat_HasTheStepToTheNext) {
   std::uint64_t format = 0;
   for (const UpgradeStep& step : upgrade_steps()) EXPECT_EQ(step.from, format++);
   EXPECT_EQ(format, kFormat);
 }
 
 // Makes it: for the day when a new format begins, on the last commit of the old one.
-TEST_F(Upkeeping, DISABLED_WriteTheShippedStore) {
+TEST_F(OfflineMaintenance, DISABLED_WriteTheShippedStore) {
   fill();
-  ASSERT_TRUE(compact(upkeep()).ok());
+  ASSERT_TRUE(compact(maintenance()).ok());
   fs::copy_file(path_ / "data.mdb", fs::path(RUNWARDEN_TEST_DATA) / ("store-format-" + std::to_string(kFormat) + ".mdb"));
 }
 
 // The store that stands in tests/data was written by the first release of this format.
-TEST_F(Upkeeping, ShippedStoreOfFormat1_OpensWithEveryRecord) {
+TEST_F(OfflineMaintenance, ShippedStoreOfFormat1_OpensWithEveryRecord) {
   fs::create_directory(path_);
   fs::copy_file(fs::path(RUNWARDEN_TEST_DATA) / "store-format-1.mdb", path_ / "data.mdb");
   fs::permissions(path_ / "data.mdb", fs::perms::owner_read | fs::perms::owner_write);
@@ -420,7 +420,7 @@ TEST_F(Upkeeping, ShippedStoreOfFormat1_OpensWithEveryRecord) {
 }
 
 // With every body and every event spoiled: whatever reads one of them is found out.
-TEST_F(Upkeeping, Outlines_AreReadFromHeadsAlone) {
+TEST_F(OfflineMaintenance, Outlines_AreReadFromHeadsAlone) {
   const model::RunOutline outline{R"({"runId":"kept"})", R"("said")", "[]", R"([{"key":"k"}])", "[]", 3, 1};
   {
     const auto store = open(path_);
@@ -456,7 +456,7 @@ TEST_F(Upkeeping, Outlines_AreReadFromHeadsAlone) {
   EXPECT_THROW(store->find_run(1, "kept"), StoreError);
 }
 
-TEST_F(Upkeeping, ListWithARecordThatCannotBeRead_GoesOnAndTellsOfIt) {
+TEST_F(OfflineMaintenance, ListWithARecordThatCannotBeRead_GoesOnAndTellsOfIt) {
   fill();
   for (const char* table : {"runs", "failures", "changes", "policies"}) spoil_last(path_, table);
   std::vector<std::string> told;

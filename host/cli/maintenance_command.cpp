@@ -1,4 +1,4 @@
-#include "cli/upkeep_command.h"
+#include "cli/maintenance_command.h"
 
 #include <unistd.h>
 
@@ -36,22 +36,22 @@ void handle_signals(void (*handler)(int)) {
 
 }  // namespace
 
-UpkeepCommand::UpkeepCommand(Context& context, Signals signals) : context_(context), terminal_(::isatty(STDERR_FILENO) == 1) {
+MaintenanceCommand::MaintenanceCommand(Context& context, Signals signals) : context_(context), terminal_(::isatty(STDERR_FILENO) == 1) {
   asked_to_stop = false;
   begun_ns_ = clock_.monotonic_ns();
   if (signals == Signals::stop_in_order) handle_signals(note_signal);
 }
 
-UpkeepCommand::~UpkeepCommand() {
+MaintenanceCommand::~MaintenanceCommand() {
   clear_progress();
   handle_signals(SIG_DFL);
 }
 
-bool UpkeepCommand::interrupted() {
+bool MaintenanceCommand::interrupted() {
   return asked_to_stop.load(std::memory_order_relaxed);
 }
 
-bool UpkeepCommand::find_store(IfNoStore if_none) {
+bool MaintenanceCommand::find_store(IfNoStore if_none) {
   if (!settings_) settings_ = context_.settings();
   if (!settings_) return false;
   const std::filesystem::path folder = settings_->store.path;
@@ -72,7 +72,7 @@ bool UpkeepCommand::find_store(IfNoStore if_none) {
   return made.ok();
 }
 
-bool UpkeepCommand::find_stopped_store(IfNoStore if_none) {
+bool MaintenanceCommand::find_stopped_store(IfNoStore if_none) {
   if (!settings_) settings_ = context_.settings();
   if (!settings_) return false;
   if (if_none == IfNoStore::refuse && !find_store(if_none)) return false;
@@ -85,7 +85,7 @@ bool UpkeepCommand::find_stopped_store(IfNoStore if_none) {
   return find_store(if_none);
 }
 
-store::Upkeep UpkeepCommand::upkeep() {
+store::MaintenanceContext MaintenanceCommand::maintenance() {
   // Beside a serving process the map is as that one made it; alone, as large as the service will make it.
   const std::uint64_t map_size = lock_ ? static_cast<std::uint64_t>(settings_->store.map_size_bytes) : 0;
   return {settings_->store.path, clock_,
@@ -96,7 +96,7 @@ store::Upkeep UpkeepCommand::upkeep() {
           map_size};
 }
 
-void UpkeepCommand::show(const store::Progress& progress) {
+void MaintenanceCommand::show(const store::Progress& progress) {
   if (!terminal_) return;
   const std::int64_t now_ns = clock_.monotonic_ns();
   if (now_ns - begun_ns_ < kShowFromNs || now_ns - shown_ns_ < kShowEveryNs) return;
@@ -113,11 +113,11 @@ void UpkeepCommand::show(const store::Progress& progress) {
   context_.err << std::flush;
 }
 
-void UpkeepCommand::clear_progress() {
+void MaintenanceCommand::clear_progress() {
   if (std::exchange(shown_, false)) context_.err << "\r\x1b[K" << std::flush;
 }
 
-int UpkeepCommand::refuse(const Error& error) {
+int MaintenanceCommand::refuse(const Error& error) {
   clear_progress();
   return context_.refuse(error.detail);
 }

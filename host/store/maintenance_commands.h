@@ -30,7 +30,7 @@ struct Progress {
   std::uint64_t all = 0;
 };
 
-struct Upkeep {
+struct MaintenanceContext {
   std::filesystem::path folder;
   const Clock& clock;
   // Told many times a second; false stops the work, which is then refused as interrupted.
@@ -62,7 +62,7 @@ struct Exported {
 };
 // Beside a serving process; reads in slices of milliseconds and holds none of them while the sink works. Each run is told with
 // all that belongs to it as of one moment; what comes while it goes on may be told or not.
-Result<Exported> export_tenant(const Upkeep& upkeep, const ExportQuery& query, const LineSink& sink);
+Result<Exported> export_tenant(const MaintenanceContext& maintenance, const ExportQuery& query, const LineSink& sink);
 
 struct Imported {
   LineCounts stored;
@@ -78,21 +78,21 @@ struct Imported {
 // The next line without its end; nothing at the end.
 using LineSource = std::function<Result<std::optional<std::string>>()>;
 // Needs the service lock. All in one transaction: killed at any point it has stored nothing.
-Result<Imported> import_lines(const Upkeep& upkeep, const LineSource& next);
+Result<Imported> import_lines(const MaintenanceContext& maintenance, const LineSource& next);
 
 struct Copied {
   std::uint64_t bytes = 0;
   std::uint64_t records = 0;  // that were found good in the copy
 };
 // Beside a serving process. The target has to be missing or an empty folder; it is there, whole and checked, or not at all.
-Result<Copied> back_up(const Upkeep& upkeep, const std::filesystem::path& target);
+Result<Copied> back_up(const MaintenanceContext& maintenance, const std::filesystem::path& target);
 
 struct Compacted {
   std::uint64_t bytes_before = 0;
   std::uint64_t bytes_after = 0;
 };
 // Needs the service lock.
-Result<Compacted> compact(const Upkeep& upkeep);
+Result<Compacted> compact(const MaintenanceContext& maintenance);
 
 struct PurgeQuery {
   std::string tenant;
@@ -104,16 +104,16 @@ struct Purged {
 };
 // Beside a serving process, which forgets what it remembers of open runs within seconds. Small transactions, and as much time
 // between them as they take. Killed, it has deleted some; it is to be asked for again. The tenant's keys stay.
-Result<Purged> purge(const Upkeep& upkeep, const PurgeQuery& query);
+Result<Purged> purge(const MaintenanceContext& maintenance, const PurgeQuery& query);
 // What a purge would delete now, but for entries of indexes; deletes nothing. Beside a serving process, in slices.
-Result<Expired> count_purge(const Upkeep& upkeep, const PurgeQuery& query);
+Result<Expired> count_purge(const MaintenanceContext& maintenance, const PurgeQuery& query);
 
 struct AcceptedClock {
   ClockGuard::LastUse last_use;  // before it
   std::int64_t now_ms = 0;
 };
 // Confirms that the clock is right: retention goes by it from now on. Beside a serving process, which hears of it within a second.
-Result<AcceptedClock> accept_clock(const Upkeep& upkeep);
+Result<AcceptedClock> accept_clock(const MaintenanceContext& maintenance);
 
 struct Verified {
   std::map<std::string, std::uint64_t> entries;  // looked at, by table
@@ -121,6 +121,6 @@ struct Verified {
   std::vector<StoreFault> first_ones;  // at most kMostTold
 };
 // Beside a serving process; what it compares, it reads as of one moment, so that writes never look like faults.
-Result<Verified> verify(const Upkeep& upkeep);
+Result<Verified> verify(const MaintenanceContext& maintenance);
 
 }  // namespace runwarden::store

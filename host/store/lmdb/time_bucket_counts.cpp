@@ -1,4 +1,4 @@
-#include "store/lmdb/tally.h"
+#include "store/lmdb/time_bucket_counts.h"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ std::uint64_t read_count(const Tables& tables, std::string_view key, std::string
   });
 }
 
-std::uint64_t sum_buckets(const Txn& txn, const Tables& tables, const TallyWindow& window, int shift, std::int64_t first,
+std::uint64_t sum_buckets(const Txn& txn, const Tables& tables, const CountWindow& window, int shift, std::int64_t first,
                           std::int64_t end) {
   if (first >= end) return 0;
   const KeyBytes last = count_key(window.tenant, window.series, shift, end);
@@ -36,7 +36,7 @@ std::uint64_t sum_buckets(const Txn& txn, const Tables& tables, const TallyWindo
 }
 
 // Entry by entry, of the records themselves.
-std::uint64_t walk(const Txn& txn, const Tables& tables, const TallyWindow& window, std::int64_t from_ms, std::int64_t before_ms) {
+std::uint64_t walk(const Txn& txn, const Tables& tables, const CountWindow& window, std::int64_t from_ms, std::int64_t before_ms) {
   if (from_ms >= before_ms) return 0;
   const bool runs = window.series == kRunSeries;
   const auto bound = [&](std::int64_t ms) {
@@ -54,7 +54,7 @@ std::uint64_t walk(const Txn& txn, const Tables& tables, const TallyWindow& wind
 
 // From the smallest buckets at both ends inwards to the largest in the middle. `from` and `before` are in units of the
 // shift below this level's (milliseconds at the lowest).
-std::uint64_t count_level(const Txn& txn, const Tables& tables, const TallyWindow& window, std::size_t level, std::int64_t from,
+std::uint64_t count_level(const Txn& txn, const Tables& tables, const CountWindow& window, std::size_t level, std::int64_t from,
                           std::int64_t before) {
   const int below = level == 0 ? 0 : kShifts[level - 1];
   const auto here = [&](std::int64_t first, std::int64_t end) {
@@ -78,12 +78,12 @@ Half half_digest(std::string_view text) {
   return half;
 }
 
-void Tally::add(model::TenantId tenant, const Half& series, std::int64_t time_ms, std::int64_t change) {
+void TimeBucketCounts::add(model::TenantId tenant, const Half& series, std::int64_t time_ms, std::int64_t change) {
   for (const int shift : kShifts) changes_[std::string(count_key(tenant, series, shift, time_ms >> shift).view())] += change;
   changes_[std::string(count_key(tenant, series, kAllTime, 0).view())] += change;
 }
 
-void Tally::flush(WriteTxn& txn, const Tables& tables) {
+void TimeBucketCounts::flush(WriteTxn& txn, const Tables& tables) {
   for (const auto& [key, change] : changes_) {
     if (change == 0) continue;
     const auto value = txn.get(tables.tally.handle, key);
@@ -107,7 +107,7 @@ CountCheck check_count(const Txn& txn, const Tables& tables, std::string_view ke
   if (key.size() != kShiftAt + 9) throw BadValue("the key has " + std::to_string(key.size()) + " bytes");
   CountCheck check;
   check.says = read_count(tables, key, value);
-  TallyWindow window{tenant_of(key), {}, 0, 0};
+  CountWindow window{tenant_of(key), {}, 0, 0};
   std::copy_n(key.data() + 4, sizeof(Half), window.series.data());
   const int shift = static_cast<std::uint8_t>(key[kShiftAt]);
   const std::int64_t bucket = read_time(key, kShiftAt + 1);
@@ -136,7 +136,7 @@ std::uint64_t count_all(const Txn& txn, const Tables& tables, model::TenantId te
   return value ? read_count(tables, key, *value) : 0;
 }
 
-std::uint64_t count_window(const Txn& txn, const Tables& tables, const TallyWindow& window) {
+std::uint64_t count_window(const Txn& txn, const Tables& tables, const CountWindow& window) {
   // Far enough for every time there is, near enough not to overflow.
   constexpr std::int64_t kFar = std::int64_t{1} << 60;
   const std::int64_t from = std::clamp(window.from_ms, -kFar, kFar);

@@ -14,7 +14,7 @@
 #include "base/json_text.h"
 #include "base/time_text.h"
 #include "cli/table.h"
-#include "cli/upkeep_command.h"
+#include "cli/maintenance_command.h"
 
 namespace runwarden::cli {
 namespace {
@@ -24,9 +24,9 @@ std::int64_t number(std::uint64_t value) {
 }
 
 int backup(Context& context, const std::string& folder, bool json) {
-  UpkeepCommand command(context);
+  MaintenanceCommand command(context);
   if (!command.find_store(IfNoStore::refuse)) return kWanting;
-  const auto copied = store::back_up(command.upkeep(), folder);
+  const auto copied = store::back_up(command.maintenance(), folder);
   if (!copied.ok()) return command.refuse(copied.error());
   command.clear_progress();
   if (json) {
@@ -42,9 +42,9 @@ int backup(Context& context, const std::string& folder, bool json) {
 }
 
 int compact(Context& context, bool json) {
-  UpkeepCommand command(context);
+  MaintenanceCommand command(context);
   if (!command.find_stopped_store(IfNoStore::refuse)) return kWanting;
-  const auto compacted = store::compact(command.upkeep());
+  const auto compacted = store::compact(command.maintenance());
   if (!compacted.ok()) return command.refuse(compacted.error());
   command.clear_progress();
   if (json) {
@@ -90,14 +90,14 @@ void print_verified(Context& context, const store::Verified& verified, bool json
   context.out << text << "\n";
 }
 
-int verify_here(Context& context, UpkeepCommand& command, bool json, Followed& followed) {
-  store::Upkeep upkeep = command.upkeep();
-  upkeep.on_progress = [&command, &followed](const store::Progress& progress) {
+int verify_here(Context& context, MaintenanceCommand& command, bool json, Followed& followed) {
+  store::MaintenanceContext maintenance = command.maintenance();
+  maintenance.on_progress = [&command, &followed](const store::Progress& progress) {
     std::strncpy(followed.table, progress.table, sizeof followed.table - 1);
     command.show(progress);
-    return !UpkeepCommand::interrupted();
+    return !MaintenanceCommand::interrupted();
   };
-  const auto verified = store::verify(upkeep);
+  const auto verified = store::verify(maintenance);
   if (!verified.ok()) return command.refuse(verified.error());
   command.clear_progress();
   print_verified(context, *verified, json);
@@ -116,7 +116,7 @@ void say_damaged(Context& context, const Followed& followed, bool json) {
 
 // The file is mapped into memory: damaged pages can end the process that reads them. So another one reads.
 int verify(Context& context, bool json) {
-  UpkeepCommand command(context);
+  MaintenanceCommand command(context);
   if (!command.find_store(IfNoStore::refuse)) return kWanting;
   void* const shared = ::mmap(nullptr, sizeof(Followed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return context.refuse(std::string("verify: no memory: ") + std::strerror(errno));
@@ -131,7 +131,7 @@ int verify(Context& context, bool json) {
   }
   int status = 0;
   while (::waitpid(child, &status, 0) != child) {
-    if (UpkeepCommand::interrupted()) ::kill(child, SIGTERM);
+    if (MaintenanceCommand::interrupted()) ::kill(child, SIGTERM);
   }
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   command.clear_progress();
@@ -225,11 +225,11 @@ bool says_yes() {
   while (line.size() < 16 && ::read(STDIN_FILENO, &typed, 1) == 1 && typed != '\n') {
     line += static_cast<char>(std::tolower(static_cast<unsigned char>(typed)));
   }
-  return !UpkeepCommand::interrupted() && (line == "y" || line == "yes");
+  return !MaintenanceCommand::interrupted() && (line == "y" || line == "yes");
 }
 
 // Another file cannot be put in the place of one that is served: that is told before anything is deleted.
-bool find_store_to_purge(Context& context, UpkeepCommand& command, const PurgeOptions& options) {
+bool find_store_to_purge(Context& context, MaintenanceCommand& command, const PurgeOptions& options) {
   if (!options.compact) return command.find_store(IfNoStore::refuse);
   if (command.find_stopped_store(IfNoStore::refuse)) return true;
   context.err
@@ -244,7 +244,7 @@ int purge(Context& context, const PurgeOptions& options) {
                    "\": say so with --yes, or count them first with --dry-run");
     return kUsage;
   }
-  UpkeepCommand command(context);
+  MaintenanceCommand command(context);
   if (!find_store_to_purge(context, command, options)) return kWanting;
   Receipt receipt;
   receipt.tenant = options.tenant;
@@ -260,16 +260,16 @@ int purge(Context& context, const PurgeOptions& options) {
     if (!says_yes()) return context.refuse("nothing was deleted");
   }
   if (options.dry_run) {
-    const auto counted = store::count_purge(command.upkeep(), query);
+    const auto counted = store::count_purge(command.maintenance(), query);
     if (!counted.ok()) return command.refuse(counted.error());
     receipt.counts = counts_of(*counted);
   } else {
-    const auto purged = store::purge(command.upkeep(), query);
+    const auto purged = store::purge(command.maintenance(), query);
     if (!purged.ok()) return command.refuse(purged.error());
     receipt.counts = counts_of(*purged);
   }
   if (options.compact) {
-    const auto compacted = store::compact(command.upkeep());
+    const auto compacted = store::compact(command.maintenance());
     if (!compacted.ok()) {
       print_receipt(context, receipt, options.json);
       return command.refuse(compacted.error());

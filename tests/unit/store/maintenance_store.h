@@ -16,7 +16,7 @@
 #include "sample_records.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/lmdb/store.h"
-#include "store/upkeep.h"
+#include "store/maintenance_commands.h"
 #include "support/commit_together.h"
 #include "support/fake_clock.h"
 #include "support/temp_folder.h"
@@ -27,9 +27,9 @@ constexpr std::uint64_t kMapBytes = std::uint64_t{64} << 20;
 
 using Rows = std::map<std::string, std::map<std::string, std::string>>;  // by table, by key
 
-class UpkeepTest : public ::testing::Test {
+class MaintenanceTest : public ::testing::Test {
  protected:
-  UpkeepTest() : path_(folder_.path() / "store") {}
+  MaintenanceTest() : path_(folder_.path() / "store") {}
 
   std::unique_ptr<Store> open(const std::filesystem::path& path, LmdbSettings::IfOlder if_older = LmdbSettings::IfOlder::refuse) {
     LmdbSettings settings;
@@ -42,8 +42,8 @@ class UpkeepTest : public ::testing::Test {
     return std::move(*store);
   }
 
-  Upkeep upkeep(const std::filesystem::path& path) { return {path, clock_, {}, kMapBytes}; }
-  Upkeep upkeep() { return upkeep(path_); }
+  MaintenanceContext maintenance(const std::filesystem::path& path) { return {path, clock_, {}, kMapBytes}; }
+  MaintenanceContext maintenance() { return maintenance(path_); }
 
   // Every table's rows but those of meta.
   static Rows rows(const std::filesystem::path& path) {
@@ -194,7 +194,7 @@ class UpkeepTest : public ::testing::Test {
 
   std::string exported(const std::string& tenant = "acme", std::int64_t since_ms = kBeginningMs) {
     std::string text;
-    const auto counts = export_tenant(upkeep(), {tenant, since_ms}, [&](std::string_view lines) {
+    const auto counts = export_tenant(maintenance(), {tenant, since_ms}, [&](std::string_view lines) {
       text += lines;
       return true;
     });
@@ -213,7 +213,7 @@ class UpkeepTest : public ::testing::Test {
   }
 
   void expect_good(const std::filesystem::path& path) {
-    const auto verified = verify(upkeep(path));
+    const auto verified = verify(maintenance(path));
     ASSERT_TRUE(verified.ok()) << verified.error().detail;
     for (const StoreFault& fault : verified->first_ones) ADD_FAILURE() << fault.table << " 0x" << fault.key << ": " << fault.detail;
   }

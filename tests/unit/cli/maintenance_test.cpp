@@ -19,7 +19,7 @@ using testing::StartsWith;
 using Json = nlohmann::json;
 using Args = std::vector<std::string>;
 
-struct UpkeepCommands : testing::Test {
+struct MaintenanceCommands : testing::Test {
   Program program;
   std::string config = write_config(program);
 
@@ -37,7 +37,7 @@ std::vector<std::string> members(const Json& object) {
   return names;
 }
 
-TEST_F(UpkeepCommands, WhereThereIsNoStore_SaySoAndMakeNone) {
+TEST_F(MaintenanceCommands, WhereThereIsNoStore_SaySoAndMakeNone) {
   for (const Args& args : {Args{"export", "--tenant", "acme"}, Args{"backup", path("copy")}, Args{"verify"}, Args{"compact"},
                            Args{"purge", "--tenant", "acme", "--yes"}, Args{"store", "accept-clock"}}) {
     const Ended ended = run(args);
@@ -54,9 +54,9 @@ struct JsonCase {
   std::vector<std::string> members;
 };
 
-class UpkeepJson : public UpkeepCommands, public testing::WithParamInterface<JsonCase> {};
+class MaintenanceJson : public MaintenanceCommands, public testing::WithParamInterface<JsonCase> {};
 
-TEST_P(UpkeepJson, Json_IsOneObjectOfTheseMembers) {
+TEST_P(MaintenanceJson, Json_IsOneObjectOfTheseMembers) {
   make_store();
   Args args = GetParam().args;
   for (std::string& arg : args) arg = arg == "DIR" ? path("new") : arg;
@@ -68,7 +68,7 @@ TEST_P(UpkeepJson, Json_IsOneObjectOfTheseMembers) {
   EXPECT_THAT(members(Json::parse(ended.out)), testing::UnorderedElementsAreArray(GetParam().members));
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, UpkeepJson,
+INSTANTIATE_TEST_SUITE_P(Commands, MaintenanceJson,
                          testing::Values(JsonCase{"export_to_a_file", {"export", "--tenant", "acme", "--output", "DIR"}, {}},
                                          JsonCase{"backup", {"backup", "DIR"}, {"folder", "bytes", "entries"}},
                                          JsonCase{"verify", {"verify"}, {"ok", "entries", "faultCount", "faults"}},
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Commands, UpkeepJson,
                                                   {"tenant", "before", "dryRun", "countedAt", "wouldDelete"}}),
                          [](const auto& test) { return test.param.title; });
 
-TEST_F(UpkeepCommands, Export_WritesTheRecordsToStandardOutputAndTheCountsToStandardError) {
+TEST_F(MaintenanceCommands, Export_WritesTheRecordsToStandardOutputAndTheCountsToStandardError) {
   make_store();
   const Ended ended = run({"export", "--tenant", "acme", "--json"});
   EXPECT_EQ(ended.code, 0);
@@ -94,7 +94,7 @@ TEST_F(UpkeepCommands, Export_WritesTheRecordsToStandardOutputAndTheCountsToStan
   EXPECT_EQ(nobody_reads.code, 1);
 }
 
-TEST_F(UpkeepCommands, Export_OfATenantThatIsNotThere_LeavesNoFile) {
+TEST_F(MaintenanceCommands, Export_OfATenantThatIsNotThere_LeavesNoFile) {
   make_store();
   const Ended ended = run({"export", "--tenant", "globex", "--output", path("file")});
   EXPECT_EQ(ended.code, 1);
@@ -103,7 +103,7 @@ TEST_F(UpkeepCommands, Export_OfATenantThatIsNotThere_LeavesNoFile) {
   EXPECT_FALSE(std::filesystem::exists(path("file.partial")));
 }
 
-TEST_F(UpkeepCommands, Export_ToWhereNoFileCanBe_SaysWhy) {
+TEST_F(MaintenanceCommands, Export_ToWhereNoFileCanBe_SaysWhy) {
   make_store();
   const Ended nowhere = run({"export", "--tenant", "acme", "--output", path("a/file")});
   EXPECT_EQ(nowhere.code, 1);
@@ -114,14 +114,14 @@ TEST_F(UpkeepCommands, Export_ToWhereNoFileCanBe_SaysWhy) {
   EXPECT_EQ(folder.err, "runwarden: cannot open \"" + path("data") + "\": it is a folder, not a file; name a file\n");
 }
 
-TEST_F(UpkeepCommands, WhereTheStoreIsAFile_KeysSaySo) {
+TEST_F(MaintenanceCommands, WhereTheStoreIsAFile_KeysSaySo) {
   program.folder().write("data", "mine");
   const Ended ended = run({"keys", "create", "--tenant", "acme"});
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.err, HasSubstr("\"" + path("data") + "\" is a file, not a folder; name a folder, or move the file away\n"));
 }
 
-TEST_F(UpkeepCommands, Import_TakesAnExportFromStandardInputAndMakesTheStore) {
+TEST_F(MaintenanceCommands, Import_TakesAnExportFromStandardInputAndMakesTheStore) {
   make_store();
   const std::string lines = run({"export", "--tenant", "acme"}).out;
   const Ended ended = run({"import", "--json", "--data-dir", path("fresh")}, lines);
@@ -132,7 +132,7 @@ TEST_F(UpkeepCommands, Import_TakesAnExportFromStandardInputAndMakesTheStore) {
   EXPECT_TRUE(std::filesystem::exists(path("fresh") + "/data.mdb"));
 }
 
-TEST_F(UpkeepCommands, Import_OfWhatIsNoExport_IsRefused) {
+TEST_F(MaintenanceCommands, Import_OfWhatIsNoExport_IsRefused) {
   for (const char* input : {"", "{}\n", "no json\n"}) {
     const Ended ended = run({"import"}, input);
     EXPECT_EQ(ended.code, 1) << input;
@@ -144,7 +144,7 @@ TEST_F(UpkeepCommands, Import_OfWhatIsNoExport_IsRefused) {
   EXPECT_THAT(missing.err, HasSubstr("nowhere.ndjson"));
 }
 
-TEST_F(UpkeepCommands, Backup_WhereSomethingStands_IsRefused) {
+TEST_F(MaintenanceCommands, Backup_WhereSomethingStands_IsRefused) {
   make_store();
   program.folder().write("taken", "mine");
   const Ended ended = run({"backup", path("taken")});
@@ -153,7 +153,7 @@ TEST_F(UpkeepCommands, Backup_WhereSomethingStands_IsRefused) {
   EXPECT_THAT(ended.err, HasSubstr(path("taken")));
 }
 
-TEST_F(UpkeepCommands, Purge_SaysSinceWhenAndOfWhom) {
+TEST_F(MaintenanceCommands, Purge_SaysSinceWhenAndOfWhom) {
   make_store();
   const Ended ended = run({"purge", "--tenant", "acme", "--before", "2026-01-01T00:00:00Z"});
   EXPECT_EQ(ended.code, 0);
@@ -168,7 +168,7 @@ TEST_F(UpkeepCommands, Purge_SaysSinceWhenAndOfWhom) {
   EXPECT_EQ(run({"purge", "--tenant", "globex", "--yes"}).code, 1) << "a tenant that is not there";
 }
 
-TEST_F(UpkeepCommands, PurgeOfEverything_WhereNobodyCanBeAsked_WantsYes) {
+TEST_F(MaintenanceCommands, PurgeOfEverything_WhereNobodyCanBeAsked_WantsYes) {
   make_store();
   const Ended unsure = run({"purge", "--tenant", "acme"}, "y\n");
   EXPECT_EQ(unsure.code, 2);
@@ -181,7 +181,7 @@ TEST_F(UpkeepCommands, PurgeOfEverything_WhereNobodyCanBeAsked_WantsYes) {
   EXPECT_THAT(sure.out, HasSubstr("tenant \"acme\", every record\n"));
 }
 
-TEST_F(UpkeepCommands, PurgeOfEverything_OnATerminal_Asks) {
+TEST_F(MaintenanceCommands, PurgeOfEverything_OnATerminal_Asks) {
   make_store();
   const Args purge{"purge", "--tenant", "acme", "--config", config};
   const std::string question = "Delete every record of the tenant \"acme\"? [y/N] ";
@@ -203,7 +203,7 @@ TEST_F(UpkeepCommands, PurgeOfEverything_OnATerminal_Asks) {
   EXPECT_EQ(told.err, "") << "only what deletes everything is asked about";
 }
 
-TEST_F(UpkeepCommands, PurgeDryRun_SaysThatNothingWasDeleted) {
+TEST_F(MaintenanceCommands, PurgeDryRun_SaysThatNothingWasDeleted) {
   make_store();
   const Ended ended = run({"purge", "--tenant", "acme", "--dry-run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
@@ -213,7 +213,7 @@ TEST_F(UpkeepCommands, PurgeDryRun_SaysThatNothingWasDeleted) {
 }
 
 // In a mount namespace of its own, in which the store's file system is read-only.
-TEST_F(UpkeepCommands, OnAReadOnlyFileSystem_VerifyAndExportWork) {
+TEST_F(MaintenanceCommands, OnAReadOnlyFileSystem_VerifyAndExportWork) {
   make_store();
   const std::string mount = "mount --bind '" + path("data") + "' '" + path("data") + "' && mount -o remount,ro,bind '" + path("data") + "'";
   const auto read_only = [&](const std::string& command) {
@@ -238,7 +238,7 @@ TEST_F(UpkeepCommands, OnAReadOnlyFileSystem_VerifyAndExportWork) {
               HasSubstr("config: store.path: serve could not open \"" + path("data") + "\": it is on a read-only file system"));
 }
 
-TEST_F(UpkeepCommands, Verify_SaysWhatItLookedAt) {
+TEST_F(MaintenanceCommands, Verify_SaysWhatItLookedAt) {
   make_store();
   const Ended ended = run({"verify"});
   EXPECT_EQ(ended.code, 0);
@@ -246,7 +246,7 @@ TEST_F(UpkeepCommands, Verify_SaysWhatItLookedAt) {
   EXPECT_THAT(ended.out, HasSubstr("no fault found\n"));
 }
 
-TEST_F(UpkeepCommands, AcceptClock_TellsBothTimes) {
+TEST_F(MaintenanceCommands, AcceptClock_TellsBothTimes) {
   make_store();
   const Ended first = run({"store", "accept-clock"});
   EXPECT_EQ(first.code, 0) << first.err;

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "cli/context.h"
 #include "store/lmdb/service_lock.h"
-#include "store/upkeep.h"
+#include "store/maintenance_commands.h"
 
 namespace runwarden::cli {
 
@@ -17,20 +17,20 @@ enum class IfNoStore { make, refuse };
 
 // One such command while it runs. SIGINT, SIGTERM and SIGHUP stop it in good order as long as this lives; or end the process,
 // as ever, for a command that has nothing to put in order.
-class UpkeepCommand {
+class MaintenanceCommand {
  public:
   enum class Signals { stop_in_order, end_process };
-  explicit UpkeepCommand(Context& context, Signals signals = Signals::stop_in_order);
-  ~UpkeepCommand();
-  UpkeepCommand(const UpkeepCommand&) = delete;
-  UpkeepCommand& operator=(const UpkeepCommand&) = delete;
+  explicit MaintenanceCommand(Context& context, Signals signals = Signals::stop_in_order);
+  ~MaintenanceCommand();
+  MaintenanceCommand(const MaintenanceCommand&) = delete;
+  MaintenanceCommand& operator=(const MaintenanceCommand&) = delete;
 
   // False: the faults are told. With IfNoStore::make a missing store is made.
   bool find_store(IfNoStore if_none);
   // Likewise, while the service is stopped; it stays so until the command ends.
   bool find_stopped_store(IfNoStore if_none);
 
-  store::Upkeep upkeep();
+  store::MaintenanceContext maintenance();
   const SystemClock& clock() const { return clock_; }
   // Whether a signal has asked to stop.
   static bool interrupted();
