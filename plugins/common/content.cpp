@@ -7,7 +7,7 @@
 
 #include "common/fold.h"
 #include "common/json_scan.h"
-#include "common/lanes.h"
+#include "common/simd16.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
@@ -128,12 +128,12 @@ bool member_fails(std::string_view key, Token token, JsonCursor& cursor) {
 
 /// False when no sign of a failure can stand in the text: each has "rr" (error), "cc" (success) or "ok" in it.
 bool may_fail(std::string_view text) {
-  constexpr std::size_t kPairs = Lane::kBytes - 1;  // a lane holds so many places with the byte behind each
+  constexpr std::size_t kPairs = Simd16::kBytes - 1;  // a block holds so many places with the byte behind each
   for (std::size_t begin = 0; begin + 1 < text.size(); begin += kPairs) {
-    const auto lane = Lane(text, begin).lower();
-    const auto r = lane.equal('r');
-    const auto c = lane.equal('c');
-    auto pairs = (r & r >> 1) | (c & c >> 1) | (lane.equal('o') & lane.equal('k') >> 1);
+    const auto block = Simd16(text, begin).lower();
+    const auto r = block.equal('r');
+    const auto c = block.equal('c');
+    auto pairs = (r & r >> 1) | (c & c >> 1) | (block.equal('o') & block.equal('k') >> 1);
     for (; pairs != 0; pairs &= pairs - 1) {
       const auto at = begin + static_cast<std::size_t>(std::countr_zero(pairs));
       const char first = text[at] | 0x20;

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "common/fold.h"
-#include "common/lanes.h"
+#include "common/simd16.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {

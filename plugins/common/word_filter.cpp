@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "common/fold.h"
-#include "common/lanes.h"
+#include "common/simd16.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
@@ -117,13 +117,13 @@ std::size_t WordFilter::next(std::string_view text, std::size_t at) const {
     return !beginning_of(text, begin, letters) || wanted(letters);
   };
   std::uint32_t before = at > 0 && letter_or_digit(text[at - 1]) ? 1 : 0;
-  for (; at < text.size(); at += Lane::kBytes) {
-    const Lane lane(text, at);
-    const auto word = lane.letters() | lane.digits();
-    const auto wide = lane.wide();
+  for (; at < text.size(); at += Simd16::kBytes) {
+    const Simd16 block(text, at);
+    const auto word = block.letters() | block.digits();
+    const auto wide = block.wide();
     auto begins = (word | wide) & ~(word << 1 | before);
-    before = word >> (Lane::kBytes - 1);
-    // Those whose first four bytes lie in the lane, all of them letters and digits, need no second look at the bytes.
+    before = word >> (Simd16::kBytes - 1);
+    // Those whose first four bytes lie in the block, all of them letters and digits, need no second look at the bytes.
     const auto whole = word & word >> 1 & word >> 2 & word >> 3;
     for (; begins != 0; begins &= begins - 1) {
       const auto place = static_cast<std::size_t>(std::countr_zero(begins));

@@ -31,7 +31,7 @@ std::size_t decimals_of(std::string_view figure) {
 }  // namespace
 
 void Support::clear() {
-  grounds_.clear();
+  evidence_.clear();
   derivation_.clear();
   thoughts_ = 0;
   expected_.clear();
@@ -52,14 +52,14 @@ bool Support::relates(std::string_view output) const {
 
 void Support::add_source(std::string_view text) {
   if (text.empty()) return;
-  grounds_.add_spelled(text);
-  grounds_.add_facts(text);
+  evidence_.add_spelled(text);
+  evidence_.add_facts(text);
   derivation_.add(with_plain_signs(text, plain_));
   derivation_.add_worked_out(text);
 }
 
 bool Support::supports(const Fact& fact, bool given) {
-  if (grounds_.holds_as_stated(fact)) return true;
+  if (evidence_.holds_as_stated(fact)) return true;
   if (fact.number == 0 && !given) return false;
   return fact.kind == FactKind::kNumber && derivation_.reaches(fact.number, decimals_of(fact.text));
 }
@@ -70,10 +70,10 @@ void Support::add_thought(std::string_view text) {
   std::string buffer;
   collect_facts(with_plain_signs(text, buffer), facts_);
   for (const auto& fact : facts_) {
-    if (fact.kind != FactKind::kNumber || grounds_.holds_as_stated(fact)) continue;
+    if (fact.kind != FactKind::kNumber || evidence_.holds_as_stated(fact)) continue;
     if (++thoughts_ > kMostThoughts) return;
     if (!derivation_.reaches(fact.number, decimals_of(fact.text))) continue;
-    grounds_.add_spelled(fact.text);
+    evidence_.add_spelled(fact.text);
     derivation_.add(fact.text);
   }
 }
@@ -127,7 +127,7 @@ void Support::read_labels(std::string_view text, Unsupported& out) {
     fact.number = value.number;
     fact.normal = normal_number(value.number);
     const bool weak = value.decimals == 0 && !value.money && !value.percent;
-    if (weak || out.labels.size() == kMost || grounds_.holds_as_stated(fact)) continue;
+    if (weak || out.labels.size() == kMost || evidence_.holds_as_stated(fact)) continue;
     out.labels.emplace_back(value.label);
   }
 }

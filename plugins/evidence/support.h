@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/facts.h"
-#include "common/grounds.h"
+#include "common/evidence_index.h"
 #include "common/hash_set.h"
 #include "common/reading.h"
 #include "evidence/derivation.h"
@@ -56,7 +56,7 @@ class Support {
   [[nodiscard]] bool states(std::string_view sentence);
 
   const Lexicon* lexicon_;
-  Grounds grounds_;
+  EvidenceIndex evidence_;
   HashSet expected_;  // words of the expected message
   Derivation derivation_;
   std::size_t thoughts_ = 0;  // figures of the agent's own that were worked out

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/findings.h"
-#include "common/grounds.h"
+#include "common/evidence_index.h"
 #include "common/hash_set.h"
 #include "common/recovery.h"
 #include "common/settings.h"
@@ -123,8 +123,8 @@ class MissingToolCall {
   Requests requests_;
   Recovery tools_;
   Reading reading_;
-  Grounds outputs_;  // words of the tools' outputs
-  Grounds written_;  // ids in the outputs of tools that write
+  EvidenceIndex outputs_;  // words of the tools' outputs
+  EvidenceIndex written_;  // ids in the outputs of tools that write
   bool outputs_read_ = false;
   bool requests_pending_ = false;
   std::size_t last_words_ = 0;  // the step where the agent's last messages begin

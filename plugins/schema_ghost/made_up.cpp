@@ -4,7 +4,7 @@
 
 #include "common/fold.h"
 #include "common/json_scan.h"
-#include "common/lanes.h"
+#include "common/simd16.h"
 #include "common/tools.h"
 #include "common/words.h"
 
@@ -38,7 +38,7 @@ const MadeUp& MadeUpValues::find(const RunView& run, const std::vector<bool>& ga
   own_words_ = own_words;
   nothing_ = &gave_nothing;
   best_ = {};
-  grounds_.clear();
+  evidence_.clear();
   derivation_.clear();
   words_.clear();
   outputs_.clear();
@@ -141,10 +141,10 @@ bool MadeUpValues::stands(const RunView& run, std::size_t step, const StatedValu
   fact.kind = FactKind::kTime;  // compared as it is: what follows from other figures is derivation_'s
   fact.normal = normal_number(value.number);
   fact.text = value.text;
-  catch_up(run, step, spelled_taken_, [&](std::string_view text) { grounds_.add_spelled(text); });
-  if (grounds_.holds_as_stated(fact)) return true;
-  catch_up(run, step, facts_taken_, [&](std::string_view text) { grounds_.add_facts(text); });
-  return grounds_.holds(fact);
+  catch_up(run, step, spelled_taken_, [&](std::string_view text) { evidence_.add_spelled(text); });
+  if (evidence_.holds_as_stated(fact)) return true;
+  catch_up(run, step, facts_taken_, [&](std::string_view text) { evidence_.add_facts(text); });
+  return evidence_.holds(fact);
 }
 
 bool MadeUpValues::supported(const RunView& run, std::size_t step, const StatedValue& value) {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/grounds.h"
+#include "common/evidence_index.h"
 #include "common/reading.h"
 #include "common/recovery.h"
 #include "common/run_view.h"
@@ -67,8 +67,8 @@ class MadeUpValues {
   Recovery* tools_;
   const std::vector<bool>* nothing_ = nullptr;
   MadeUp best_;
-  Grounds grounds_;
-  Grounds words_;
+  EvidenceIndex evidence_;
+  EvidenceIndex words_;
   Derivation derivation_;
   Taken spelled_taken_;
   Taken facts_taken_;

@@ -108,7 +108,7 @@ SchemaGhost::SchemaGhost(const Settings& settings)
       names_rule_(settings.rule("names")),
       line_(settings.text("sensitivity")),
       tools_(lexicon_, content_.tools),
-      grounds_(fact_words_),
+      evidence_(fact_words_),
       single_values_(lexicon_, tools_) {
   withheld_words_ = settings.vocabulary().words(Key::kWithheldWords);
   collect_by_hand_words();
@@ -212,12 +212,12 @@ void SchemaGhost::catch_up(const RunView& run, std::size_t step, std::size_t& up
   }
 }
 
-/// What was withheld grounds from now on: the user has heard it and not objected, or the tool has given it after all.
+/// What was withheld is evidence from now on: the user has heard it and not objected, or the tool has given it after all.
 void SchemaGhost::release(const RunView& run) {
   for (const auto step : withheld_) {
     const auto& said = run.steps[step].output;
-    if (step < spelled_upto_) grounds_.add_spelled(said);
-    if (step < facts_upto_) grounds_.add_facts(said);
+    if (step < spelled_upto_) evidence_.add_spelled(said);
+    if (step < facts_upto_) evidence_.add_facts(said);
     if (step < words_upto_) words_.add_words(said);
   }
   withheld_.clear();
@@ -270,12 +270,12 @@ void SchemaGhost::find_ungrounded_facts(const RunView& run, bool ids_only, std::
   const auto dismiss = [&](auto holds) { std::erase_if(facts_, holds); };
   dismiss([&](const Fact& fact) { return !fact.strong || (ids_only && fact.kind != FactKind::kId); });
   if (grounding_ && !facts_.empty()) {
-    catch_up(run, step, spelled_upto_, [&](std::string_view text) { grounds_.add_spelled(text); });
-    dismiss([&](const Fact& fact) { return grounds_.holds_spelled(fact); });
+    catch_up(run, step, spelled_upto_, [&](std::string_view text) { evidence_.add_spelled(text); });
+    dismiss([&](const Fact& fact) { return evidence_.holds_spelled(fact); });
   }
   if (grounding_ && !facts_.empty()) {
-    catch_up(run, step, facts_upto_, [&](std::string_view text) { grounds_.add_facts(text); });
-    dismiss([&](const Fact& fact) { return grounds_.holds(fact); });
+    catch_up(run, step, facts_upto_, [&](std::string_view text) { evidence_.add_facts(text); });
+    dismiss([&](const Fact& fact) { return evidence_.holds(fact); });
   }
   const auto is_number = [](const Fact& fact) { return fact.kind == FactKind::kNumber; };
   if (grounding_ && std::any_of(facts_.begin(), facts_.end(), is_number)) {
@@ -572,7 +572,7 @@ bool SchemaGhost::takes_from_later(const RunView& run, Hollow hollow, std::strin
 void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
   learn_design(run);
   tools_.clear();
-  grounds_.clear();
+  evidence_.clear();
   words_.clear();
   worked_out_.clear();
   spelled_upto_ = facts_upto_ = words_upto_ = cut_upto_ = worked_upto_ = 0;

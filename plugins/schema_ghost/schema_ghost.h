@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/findings.h"
-#include "common/grounds.h"
+#include "common/evidence_index.h"
 #include "common/recovery.h"
 #include "common/settings.h"
 #include "common/word_filter.h"
@@ -100,8 +100,8 @@ class SchemaGhost {
   WordFilter by_hand_words_;
   std::vector<std::string> withheld_words_;
   Recovery tools_;
-  Grounds grounds_;                    // what the steps before spelled_upto_ spell out, and facts of those before facts_upto_
-  Grounds words_;                      // words of the steps before words_upto_
+  EvidenceIndex evidence_;                    // what the steps before spelled_upto_ spell out, and facts of those before facts_upto_
+  EvidenceIndex words_;                      // words of the steps before words_upto_
   HashSet told_words_;                 // of the answer that is judged
   std::vector<std::size_t> withheld_;  // answers that owned up to what they bring up themselves: no ground for stating it as a fact
   std::size_t spelled_upto_ = 0;

@@ -9,7 +9,7 @@
 #include "common/content.h"
 #include "common/facts.h"
 #include "common/fold.h"
-#include "common/grounds.h"
+#include "common/evidence_index.h"
 #include "common/json_scan.h"
 #include "common/reading.h"
 #include "common/recovery.h"
@@ -170,14 +170,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Output{"ERROR 42", false, true}, Output{"Error rate is 2%", false, false}, Output{"Errorless run", false, false},
                     Output{"All good, 0 errors and no exception", false, false}));
 
-TEST(Grounds, MomentsAsScriptsPrintThem_AreKnown) {
-  Grounds grounds;
-  grounds.add_facts("read=False at=datetime.datetime(2024, 5, 15, 18, 30) day=datetime.date(2024, 7, 3), t=time(9, 45), f(11, 12)");
+TEST(EvidenceIndex, MomentsAsScriptsPrintThem_AreKnown) {
+  EvidenceIndex index;
+  index.add_facts("read=False at=datetime.datetime(2024, 5, 15, 18, 30) day=datetime.date(2024, 7, 3), t=time(9, 45), f(11, 12)");
   std::vector<Fact> facts;
   collect_facts("May 15, 2024 at 6:30 PM; 3 July; 9:45; 11:12 or 4 August", facts);
   ASSERT_EQ(facts.size(), 6u);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(grounds.holds(facts[i])) << facts[i].text;
-  for (std::size_t i = 4; i < 6; ++i) EXPECT_FALSE(grounds.holds(facts[i])) << facts[i].text;
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(index.holds(facts[i])) << facts[i].text;
+  for (std::size_t i = 4; i < 6; ++i) EXPECT_FALSE(index.holds(facts[i])) << facts[i].text;
 }
 
 TEST(JsonScan, EqualValues_HaveEqualHashes) {
@@ -246,13 +246,13 @@ TEST(Facts, NamesAndTitles) {
   EXPECT_EQ(titles, (std::vector<std::string_view>{"Notes on the Analytical Engine"}));
 }
 
-TEST(Grounds, WhatFollowsFromGroundedNumbers_IsGrounded) {
-  Grounds grounds;
-  grounds.add_facts(R"([{"price":120.5},{"price":79.25},{"price":10}])");
+TEST(EvidenceIndex, WhatFollowsFromGroundedNumbers_IsGrounded) {
+  EvidenceIndex index;
+  index.add_facts(R"([{"price":120.5},{"price":79.25},{"price":10}])");
   const auto holds = [&](std::string_view text) {
     std::vector<Fact> facts;
     collect_facts(text, facts);
-    return grounds.holds(facts.at(0));
+    return index.holds(facts.at(0));
   };
   EXPECT_TRUE(holds("$120.50"));
   EXPECT_TRUE(holds("199.75"));
@@ -262,7 +262,7 @@ TEST(Grounds, WhatFollowsFromGroundedNumbers_IsGrounded) {
   EXPECT_FALSE(holds("X1205"));
 }
 
-TEST(Grounds, OfDrawnNumbers_HoldsWhatEachPairMakes) {
+TEST(EvidenceIndex, OfDrawnNumbers_HoldsWhatEachPairMakes) {
   std::mt19937 draw(11);
   const auto cents = [&](unsigned most) { return static_cast<double>(draw() % most) / 100; };
   const auto near = [](double a, double b) { return std::abs(a - b) < 0.006 + std::abs(b) * 1e-9; };
@@ -277,11 +277,11 @@ TEST(Grounds, OfDrawnNumbers_HoldsWhatEachPairMakes) {
   };
   int held = 0;
   for (int round = 0; round < 60; ++round) {
-    Grounds grounds;
+    EvidenceIndex index;
     std::vector<double> numbers(3);
     for (auto& number : numbers) {
       number = cents(round % 3 == 0 ? 300 : 90'000);
-      grounds.add_facts(std::to_string(number));
+      index.add_facts(std::to_string(number));
     }
     for (int tried = 0; tried < 200; ++tried) {
       Fact fact;
@@ -290,20 +290,20 @@ TEST(Grounds, OfDrawnNumbers_HoldsWhatEachPairMakes) {
       if (fact.number < 0.01) continue;
       fact.normal = normal_number(fact.number);
       if (!made(numbers, fact.number)) continue;
-      EXPECT_TRUE(grounds.holds(fact)) << numbers[0] << " " << numbers[1] << " " << numbers[2] << " make " << fact.number;
+      EXPECT_TRUE(index.holds(fact)) << numbers[0] << " " << numbers[1] << " " << numbers[2] << " make " << fact.number;
       ++held;
     }
   }
   EXPECT_GT(held, 1000);
 }
 
-TEST(Grounds, MomentsThatAreNone_GroundNothing) {
-  Grounds grounds;
-  grounds.add_facts("datetime(2024, 99999999, 5) time(1, 2147483647) date(7, 2147483647) datetime(2026, 5, 15, 18, 30)");
+TEST(EvidenceIndex, MomentsThatAreNone_GroundNothing) {
+  EvidenceIndex index;
+  index.add_facts("datetime(2024, 99999999, 5) time(1, 2147483647) date(7, 2147483647) datetime(2026, 5, 15, 18, 30)");
   const auto holds = [&](std::string_view text) {
     std::vector<Fact> facts;
     collect_facts(text, facts);
-    return grounds.holds(facts.at(0));
+    return index.holds(facts.at(0));
   };
   EXPECT_TRUE(holds("May 15"));
   EXPECT_TRUE(holds("6:30 pm"));

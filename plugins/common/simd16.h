@@ -12,15 +12,15 @@
 namespace runwarden::plugins {
 
 /// Sixteen bytes looked at together. Each question is answered with a bit for each byte, the first byte's the lowest. Any thread.
-class Lane {
+class Simd16 {
  public:
   static constexpr std::size_t kBytes = 16;
 
   /// Reads kBytes bytes.
-  explicit Lane(const char* bytes) { std::memcpy(&bytes_, bytes, kBytes); }
+  explicit Simd16(const char* bytes) { std::memcpy(&bytes_, bytes, kBytes); }
 
   /// What is left of a text from `at` on, zeros behind it.
-  Lane(std::string_view text, std::size_t at) {
+  Simd16(std::string_view text, std::size_t at) {
     if (at + kBytes <= text.size()) {
       std::memcpy(&bytes_, text.data() + at, kBytes);
     } else {
@@ -35,15 +35,15 @@ class Lane {
   [[nodiscard]] std::uint32_t letters() const { return lower().between('a', 'z'); }
   /// Bytes beyond ASCII.
   [[nodiscard]] std::uint32_t wide() const;
-  /// The lane with bit 0x20 set in each byte, which puts letters in lower case.
-  [[nodiscard]] Lane lower() const;
+  /// The block with bit 0x20 set in each byte, which puts letters in lower case.
+  [[nodiscard]] Simd16 lower() const;
 
  private:
 #ifdef __SSE2__
-  explicit Lane(__m128i bytes) : bytes_(bytes) {}
+  explicit Simd16(__m128i bytes) : bytes_(bytes) {}
   __m128i bytes_;
 #else
-  Lane() = default;
+  Simd16() = default;
   unsigned char bytes_[kBytes];
 #endif
   [[nodiscard]] std::uint32_t between(char first, char last) const;
@@ -51,36 +51,36 @@ class Lane {
 
 #ifdef __SSE2__
 
-inline std::uint32_t Lane::between(char first, char last) const {
+inline std::uint32_t Simd16::between(char first, char last) const {
   // Moved so that the range begins at the lowest signed byte.
   const auto moved = _mm_add_epi8(bytes_, _mm_set1_epi8(static_cast<char>(-128 - first)));
   return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmplt_epi8(moved, _mm_set1_epi8(static_cast<char>(-128 + (last - first + 1))))));
 }
 
-inline std::uint32_t Lane::wide() const {
+inline std::uint32_t Simd16::wide() const {
   return static_cast<std::uint32_t>(_mm_movemask_epi8(bytes_));
 }
 
-inline Lane Lane::lower() const {
-  return Lane(_mm_or_si128(bytes_, _mm_set1_epi8(0x20)));
+inline Simd16 Simd16::lower() const {
+  return Simd16(_mm_or_si128(bytes_, _mm_set1_epi8(0x20)));
 }
 
 #else
 
-inline std::uint32_t Lane::between(char first, char last) const {
+inline std::uint32_t Simd16::between(char first, char last) const {
   std::uint32_t bits = 0;
   for (std::size_t i = 0; i < kBytes; ++i) bits |= std::uint32_t{bytes_[i] >= first && bytes_[i] <= last} << i;
   return bits;
 }
 
-inline std::uint32_t Lane::wide() const {
+inline std::uint32_t Simd16::wide() const {
   std::uint32_t bits = 0;
   for (std::size_t i = 0; i < kBytes; ++i) bits |= std::uint32_t{bytes_[i] >= 0x80} << i;
   return bits;
 }
 
-inline Lane Lane::lower() const {
-  Lane lower;
+inline Simd16 Simd16::lower() const {
+  Simd16 lower;
   for (std::size_t i = 0; i < kBytes; ++i) lower.bytes_[i] = bytes_[i] | 0x20;
   return lower;
 }
@@ -90,16 +90,16 @@ inline Lane Lane::lower() const {
 /// Where the first byte stands, from `at` on, that `kind` answers with a bit; the text's length where there is none. Zeros behind the
 /// text's end are asked about, too: they must be of no kind that is looked for.
 template <class Kind>
-std::size_t find_in_lanes(std::string_view text, std::size_t at, Kind kind) {
-  for (; at < text.size(); at += Lane::kBytes) {
-    if (const std::uint32_t bits = kind(Lane(text, at)); bits != 0) return at + static_cast<std::size_t>(std::countr_zero(bits));
+std::size_t find_in_blocks(std::string_view text, std::size_t at, Kind kind) {
+  for (; at < text.size(); at += Simd16::kBytes) {
+    if (const std::uint32_t bits = kind(Simd16(text, at)); bits != 0) return at + static_cast<std::size_t>(std::countr_zero(bits));
   }
   return text.size();
 }
 
 /// Where the next ASCII digit stands, else the text's length.
 inline std::size_t find_digit(std::string_view text, std::size_t at) {
-  return find_in_lanes(text, at, [](const Lane& lane) { return lane.digits(); });
+  return find_in_blocks(text, at, [](const Simd16& block) { return block.digits(); });
 }
 
 }  // namespace runwarden::plugins

@@ -12,9 +12,9 @@ namespace runwarden::plugins {
 
 /// An index of everything that was said earlier in a run: words, ids, numbers, dates. Grows step by step as the run is walked,
 /// so that the whole costs one pass. One owner; clear() keeps the memory.
-class Grounds {
+class EvidenceIndex {
  public:
-  explicit Grounds(const FactWords& words = FactWords::shipped()) : words_(&words) {}
+  explicit EvidenceIndex(const FactWords& words = FactWords::shipped()) : words_(&words) {}
 
   void clear();
 

@@ -1,4 +1,4 @@
-#include "common/grounds.h"
+#include "common/evidence_index.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "common/fold.h"
-#include "common/lanes.h"
+#include "common/simd16.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
@@ -30,13 +30,13 @@ bool near(double a, double b) {
 
 }  // namespace
 
-void Grounds::clear() {
+void EvidenceIndex::clear() {
   numbers_.clear();
   sorted_ = false;
   known_.clear();
 }
 
-void Grounds::add_number(double value) {
+void EvidenceIndex::add_number(double value) {
   if (known_.contains(normal_number(value))) return;
   known_.insert(normal_number(value));
   if (numbers_.size() == kMostNumbers) numbers_.erase(numbers_.begin(), numbers_.begin() + kMostNumbers / 4);
@@ -44,7 +44,7 @@ void Grounds::add_number(double value) {
   sorted_ = false;
 }
 
-void Grounds::add_spelled(std::string_view text) {
+void EvidenceIndex::add_spelled(std::string_view text) {
   const auto joined = [&](std::size_t at) { return joins(text[at]) && at + 1 < text.size() && is_letter_or_digit(text[at + 1]); };
   std::size_t done = 0;
   for (std::size_t i = find_digit(text, 0); i < text.size(); i = find_digit(text, done)) {
@@ -66,7 +66,7 @@ void Grounds::add_spelled(std::string_view text) {
 }
 
 /// Words with digits of a span without blanks, and what they make up together.
-void Grounds::add_joined(std::string_view span) {
+void EvidenceIndex::add_joined(std::string_view span) {
   IdHash whole;
   IdHash word;
   bool digit = false;
@@ -87,7 +87,7 @@ void Grounds::add_joined(std::string_view span) {
   if (signs) known_.insert(whole.value());
 }
 
-void Grounds::add_words(std::string_view text) {
+void EvidenceIndex::add_words(std::string_view text) {
   for_each_word(text, [&](std::string_view word) {
     known_.insert(normal_id(word));
     return true;
@@ -95,7 +95,7 @@ void Grounds::add_words(std::string_view text) {
 }
 
 /// "datetime(2024, 5, 15, 18, 30)", as scripts print a moment: its date and time are known, too.
-void Grounds::add_moments(std::string_view text) {
+void EvidenceIndex::add_moments(std::string_view text) {
   constexpr std::string_view kOpens[] = {"datetime(", "date(", "time("};
   constexpr std::size_t kLongestMoment = 48;
   for (auto at = text.find('('); at != std::string_view::npos; at = text.find('(', at + 1)) {
@@ -118,7 +118,7 @@ void Grounds::add_moments(std::string_view text) {
   }
 }
 
-void Grounds::add_facts(std::string_view text) {
+void EvidenceIndex::add_facts(std::string_view text) {
   if (text.empty()) return;
   add_moments(text);
   const auto plain = with_plain_signs(text, plain_);
@@ -140,7 +140,7 @@ void Grounds::add_facts(std::string_view text) {
 }
 
 /// The same length, weight, volume, time or temperature in another unit.
-bool Grounds::converts(double value) const {
+bool EvidenceIndex::converts(double value) const {
   constexpr double kFactors[] = {1.609344, 0.3048, 2.54, 0.9144, 0.45359237, 28.349523, 3.785412, 29.57353, 60, 24, 7, 1000, 1024};
   return std::any_of(numbers_.begin(), numbers_.end(), [&](double known) {
     if (near(known * 1.8 + 32, value) || near((known - 32) / 1.8, value)) return true;
@@ -149,7 +149,7 @@ bool Grounds::converts(double value) const {
   });
 }
 
-bool Grounds::follows(double value) {
+bool EvidenceIndex::follows(double value) {
   if (numbers_.empty()) return false;
   if (near(0, value)) return true;  // a number less itself
   if (!sorted_) {
@@ -172,11 +172,11 @@ bool Grounds::follows(double value) {
   return std::any_of(numbers_.begin(), numbers_.end(), made_with) || converts(value);
 }
 
-bool Grounds::holds(const Fact& fact) {
+bool EvidenceIndex::holds(const Fact& fact) {
   return holds_as_stated(fact) || (fact.kind == FactKind::kNumber && follows(std::abs(fact.number)));
 }
 
-bool Grounds::holds_spelled(const Fact& fact) const {
+bool EvidenceIndex::holds_spelled(const Fact& fact) const {
   if (known_.contains(normal_id(fact.text))) return true;
   if (fact.kind != FactKind::kId) return false;
   // "INV-2041" is grounded by an earlier "2041", and "order_8842" by "order" and "8842".

@@ -1,4 +1,4 @@
-#include "common/lanes.h"
+#include "common/simd16.h"
 
 #include <gtest/gtest.h>
 
@@ -8,27 +8,27 @@
 namespace runwarden::plugins {
 namespace {
 
-TEST(Lane, OfEachByteAtEachPlace_AnswersWhatItIs) {
-  for (std::size_t place = 0; place < Lane::kBytes; ++place) {
+TEST(Simd16, OfEachByteAtEachPlace_AnswersWhatItIs) {
+  for (std::size_t place = 0; place < Simd16::kBytes; ++place) {
     for (int value = 0; value < 256; ++value) {
-      std::string bytes(Lane::kBytes, '\0');
+      std::string bytes(Simd16::kBytes, '\0');
       bytes[place] = static_cast<char>(value);
-      const Lane lane(bytes.data());
+      const Simd16 block(bytes.data());
       const auto bit = 1u << place;
       const bool ascii = value < 0x80;
-      EXPECT_EQ(lane.digits(), ascii && std::isdigit(value) ? bit : 0u) << value << " at " << place;
-      EXPECT_EQ(lane.letters(), ascii && std::isalpha(value) ? bit : 0u) << value << " at " << place;
-      EXPECT_EQ(lane.wide(), ascii ? 0u : bit) << value << " at " << place;
-      EXPECT_EQ(lane.lower().equal('k'), value == 'k' || value == 'K' ? bit : 0u) << value << " at " << place;
+      EXPECT_EQ(block.digits(), ascii && std::isdigit(value) ? bit : 0u) << value << " at " << place;
+      EXPECT_EQ(block.letters(), ascii && std::isalpha(value) ? bit : 0u) << value << " at " << place;
+      EXPECT_EQ(block.wide(), ascii ? 0u : bit) << value << " at " << place;
+      EXPECT_EQ(block.lower().equal('k'), value == 'k' || value == 'K' ? bit : 0u) << value << " at " << place;
     }
   }
 }
 
-TEST(Lane, OfTheEndOfAText_HasZerosBehindIt) {
+TEST(Simd16, OfTheEndOfAText_HasZerosBehindIt) {
   const std::string text = "0123456789abcdefxyz7";
-  EXPECT_EQ(Lane(text, 16).digits(), 0b1000u);
-  EXPECT_EQ(Lane(text, 16).letters(), 0b0111u);
-  EXPECT_EQ(Lane(text, 0).digits(), 0x3FFu);
+  EXPECT_EQ(Simd16(text, 16).digits(), 0b1000u);
+  EXPECT_EQ(Simd16(text, 16).letters(), 0b0111u);
+  EXPECT_EQ(Simd16(text, 0).digits(), 0x3FFu);
 }
 
 TEST(FindDigit, FromEachPlaceOfTextsOfEachLength_FindsTheNext) {
