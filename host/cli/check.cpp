@@ -15,25 +15,25 @@
 namespace runwarden::cli {
 namespace {
 
-// What a check found out; as text or as one JSON object.
-struct Finding {
+// Printed as text or as one JSON object.
+struct CheckResult {
   std::string source;
   std::string faults;  // a line each
   std::vector<std::string> warnings;
   std::vector<detect::DetectorInfo> detectors;
 };
 
-std::string as_json(const Finding& finding) {
+std::string as_json(const CheckResult& result) {
   std::string text;
   JsonWriter out(text);
-  out.begin_object().key("ok").boolean(finding.faults.empty());
-  finding.source.empty() ? out.key("config").null() : out.key("config").string(finding.source);
+  out.begin_object().key("ok").boolean(result.faults.empty());
+  result.source.empty() ? out.key("config").null() : out.key("config").string(result.source);
   out.key("errors").begin_array();
-  std::istringstream lines(finding.faults);
+  std::istringstream lines(result.faults);
   for (std::string line; std::getline(lines, line);) out.string(line);
   out.end_array().key("warnings").begin_array();
-  for (const std::string& warning : finding.warnings) out.string(warning);
-  out.end_array().key("detectors").raw(detectors_as_json(finding.detectors)).end_object();
+  for (const std::string& warning : result.warnings) out.string(warning);
+  out.end_array().key("detectors").raw(detectors_as_json(result.detectors)).end_object();
   return text;
 }
 
@@ -53,42 +53,42 @@ std::string store_fault(const std::filesystem::path& folder) {
   return "config: store.path: serve could not open \"" + folder.string() + "\": " + open_fault(wanted, code, OpenFor::writing);
 }
 
-Finding examine(Context& context) {
-  Finding finding;
+CheckResult examine(Context& context) {
+  CheckResult result;
   const auto options = config::process_options(context.config, context.data_dir);
-  finding.source = options.path.string();
+  result.source = options.path.string();
   auto settings = config::load(options);
   if (!settings.ok()) {
-    finding.faults = settings.error().detail;
-    return finding;
+    result.faults = settings.error().detail;
+    return result;
   }
-  finding.source = settings->source;
-  finding.warnings = settings->warnings;
-  finding.faults = store_fault(settings->store.path);
+  result.source = settings->source;
+  result.warnings = settings->warnings;
+  result.faults = store_fault(settings->store.path);
   const SystemClock clock;
   auto set = detect::DetectorSet::load(settings->detectors, load_context(context, *settings, 1, clock));
   if (set.ok()) {
-    finding.detectors = (*set)->list();
+    result.detectors = (*set)->list();
   } else {
-    finding.faults += (finding.faults.empty() ? "" : "\n") + set.error().detail;
+    result.faults += (result.faults.empty() ? "" : "\n") + set.error().detail;
   }
-  return finding;
+  return result;
 }
 
 int check(Context& context, bool json) {
-  const Finding finding = examine(context);
-  for (const std::string& warning : finding.warnings) context.err << "runwarden: warning: " << warning << "\n";
-  if (!finding.faults.empty()) context.err << finding.faults << "\n";
+  const CheckResult result = examine(context);
+  for (const std::string& warning : result.warnings) context.err << "runwarden: warning: " << warning << "\n";
+  if (!result.faults.empty()) context.err << result.faults << "\n";
   if (json) {
-    context.out << as_json(finding) << "\n";
-  } else if (finding.faults.empty()) {
-    context.out << (finding.source.empty() ? "There is no configuration file: the built-in defaults are in force"
-                                           : finding.source + " is fine")
+    context.out << as_json(result) << "\n";
+  } else if (result.faults.empty()) {
+    context.out << (result.source.empty() ? "There is no configuration file: the built-in defaults are in force"
+                                           : result.source + " is fine")
                 << "\n\n";
-    print_detectors(context.out, finding.detectors);
+    print_detectors(context.out, result.detectors);
   }
   const int written = context.finish();
-  return finding.faults.empty() ? written : kWanting;
+  return result.faults.empty() ? written : kWanting;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace runwarden::ingest {
 namespace {
 
-constexpr std::size_t kHand = 64;  // runs that poke() ends at a time
+constexpr std::size_t kClaimsPerPoll = 64;
 constexpr std::int64_t kRenewEveryNs = kLeaseMs / 3 * 1'000'000;
 
 }  // namespace
@@ -104,10 +104,10 @@ void RunResolver::give_up(const Ending& ending, Error why) {
 void RunResolver::poke() {
   renew_held();
   std::size_t none = 0;
-  if (!in_hand_.compare_exchange_strong(none, kHand + 1)) return;  // the former hand is still being played
-  const auto claims = steps_.buffer.claim(rules_, kHand, kLeaseMs);
-  full_hand_ = claims.size() == kHand;
-  in_hand_ = claims.size() + 1;
+  if (!claims_in_work_.compare_exchange_strong(none, kClaimsPerPoll + 1)) return;  // the previous claims are still in work
+  const auto claims = steps_.buffer.claim(rules_, kClaimsPerPoll, kLeaseMs);
+  more_due_ = claims.size() == kClaimsPerPoll;
+  claims_in_work_ = claims.size() + 1;
   for (const store::Claim& claim : claims) {
     steps_.pool.post([this, claim](std::size_t worker) {
       try {
@@ -125,7 +125,7 @@ void RunResolver::poke() {
 }
 
 void RunResolver::end_one() {
-  if (--in_hand_ > 0 || !full_hand_) return;
+  if (--claims_in_work_ > 0 || !more_due_) return;
   steps_.pool.post([this](std::size_t) { poke(); });
 }
 

@@ -60,8 +60,8 @@ class RunResolver {
 
   Steps steps_;
   store::BufferRules rules_;
-  std::atomic<std::size_t> in_hand_{0};  // claims taken by poke() and not done with
-  std::atomic<bool> full_hand_{false};   // the last poke() got as many as it asked for: there may be more
+  std::atomic<std::size_t> claims_in_work_{0};  // taken by poke()
+  std::atomic<bool> more_due_{false};           // perhaps: the last poke() got as many as it asked for
   Mutex mutex_;
   std::map<std::uint64_t, store::Claim> held_ RW_GUARDED_BY(mutex_);  // of runs that are being ended, by token
   std::int64_t renewed_ns_ RW_GUARDED_BY(mutex_) = 0;
