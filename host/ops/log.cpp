@@ -1,42 +1,16 @@
 #include "ops/log.h"
 
-#include <spdlog/details/null_mutex.h>
-#include <spdlog/logger.h>
-#include <spdlog/sinks/base_sink.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <utility>
 
-#include "ops/line_writer.h"
 #include "base/json_text.h"
 #include "base/time_text.h"
+#include "ops/line_writer.h"
 
 namespace runwarden::ops {
 namespace {
-
-// The spdlog sink. The writer has its own lock.
-class ToLineWriter final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
- public:
-  explicit ToLineWriter(std::shared_ptr<LineWriter> lines) : lines_(std::move(lines)) {}
-
- protected:
-  void sink_it_(const spdlog::details::log_msg& message) override { lines_->add({message.payload.data(), message.payload.size()}); }
-  void flush_() override { lines_->wake(); }
-
- private:
-  std::shared_ptr<LineWriter> lines_;
-};
-
-spdlog::level::level_enum to_spdlog(LogLevel level) {
-  switch (level) {
-    case LogLevel::debug: return spdlog::level::debug;
-    case LogLevel::info: return spdlog::level::info;
-    case LogLevel::warn: return spdlog::level::warn;
-    case LogLevel::error: return spdlog::level::err;
-  }
-  return spdlog::level::info;
-}
 
 const char* name(LogLevel level) {
   switch (level) {
@@ -107,19 +81,16 @@ LogLevel log_level(std::string_view name) {
 }
 
 Log::Log(LogLevel level, LogFormat format)
-    : format_(format),
-      lines_(std::make_shared<LineWriter>(STDERR_FILENO, [format](std::uint64_t lines) { return dropped_line(format, lines); })),
-      logger_(std::make_shared<spdlog::logger>("runwarden", std::make_shared<ToLineWriter>(lines_))) {
-  logger_->set_level(to_spdlog(level));
-  logger_->flush_on(spdlog::level::warn);
-}
+    : level_(level),
+      format_(format),
+      lines_(std::make_unique<LineWriter>(STDERR_FILENO, [format](std::uint64_t lines) { return dropped_line(format, lines); })) {}
 
 Log::~Log() = default;
 
 void Log::write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
-  if (!logger_->should_log(to_spdlog(level))) return;
-  const std::string line = line_of(format_, level, event, fields, redact_);
-  logger_->log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
+  if (level < level_) return;
+  lines_->add(line_of(format_, level, event, fields, redact_));
+  if (level >= LogLevel::warn) lines_->wake();
 }
 
 void Log::wake() {

@@ -13,10 +13,6 @@
 #include <utility>
 #include <variant>
 
-namespace spdlog {
-class logger;
-}
-
 namespace runwarden::ops {
 
 class LineWriter;
@@ -46,10 +42,10 @@ class Log {
   std::uint64_t dropped_lines() const;  // dropped because nobody read the log
 
  private:
-  LogFormat format_;
+  const LogLevel level_;
+  const LogFormat format_;
   std::function<std::string(std::string_view)> redact_;
-  std::shared_ptr<LineWriter> lines_;
-  std::shared_ptr<spdlog::logger> logger_;
+  std::unique_ptr<LineWriter> lines_;
 };
 
 }  // namespace runwarden::ops
