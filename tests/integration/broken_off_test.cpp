@@ -17,7 +17,7 @@
 namespace runwarden::test {
 namespace {
 
-using http::test::gzip_text;
+using http::gzip_text;
 using nlohmann::json;
 using ::testing::IsEmpty;
 using ::testing::Not;

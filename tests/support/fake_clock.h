@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 
-namespace runwarden::testing {
+namespace runwarden::test {
 
 class FakeClock final : public Clock {
  public:
@@ -15,9 +15,11 @@ class FakeClock final : public Clock {
   std::int64_t wall_ms() const override { return wall_ms_; }
   std::int64_t monotonic_ns() const override { return monotonic_ns_; }
 
-  void advance_ms(std::int64_t ms) {
-    wall_ms_ += ms;
-    monotonic_ns_ += ms * 1'000'000;
+  void advance_ms(std::int64_t ms) { advance_ns(ms * 1'000'000); }
+  // Wall time goes on by whole milliseconds.
+  void advance_ns(std::int64_t ns) {
+    wall_ms_ += ns / 1'000'000;
+    monotonic_ns_ += ns;
   }
   // As when the machine's time is set.
   void set_wall_ms(std::int64_t ms) { wall_ms_ = ms; }
@@ -27,4 +29,4 @@ class FakeClock final : public Clock {
   std::atomic<std::int64_t> monotonic_ns_{1'000'000'000};
 };
 
-}  // namespace runwarden::testing
+}  // namespace runwarden::test

@@ -12,7 +12,7 @@ struct FailedTriesTest : ::testing::Test {
     for (int i = 0; i < times; ++i) tries.failed(address);
   }
 
-  testing::FakeClock clock;
+  test::FakeClock clock;
   FailedTries tries{clock};
 };
 

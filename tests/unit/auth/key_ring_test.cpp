@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "unit/auth/fake_clock.h"
+#include "support/fake_clock.h"
 
 namespace runwarden::auth {
 namespace {
@@ -50,7 +50,7 @@ model::KeyRecord record_of(const std::string& id, const std::string& key) {
 }
 
 struct RingTest : testing::Test {
-  FakeClock clock;
+  test::FakeClock clock;
   Keys keys;
   KeyRing ring{keys.source(), clock};
 };
@@ -131,7 +131,7 @@ TEST_F(RingTest, WhenTheScopeIsMissing_Forbids) {
 TEST_F(RingTest, WhenTheKeyIsRevokedAtOnce_RefusesItWhateverTheClockSays) {
   auto record = record_of("key_1", "rw_a_b");
   record.revoked_at_once = true;
-  record.revoked_ms = clock.wall + 8'640'000'000;
+  record.revoked_ms = clock.wall_ms() + 8'640'000'000;
   keys.put(record);
   const auto refused = ring.admit({"Bearer rw_a_b"}, Scope::ingest);
   ASSERT_FALSE(refused.ok());
@@ -140,11 +140,11 @@ TEST_F(RingTest, WhenTheKeyIsRevokedAtOnce_RefusesItWhateverTheClockSays) {
 
 TEST_F(RingTest, WhenTheKeyExpires_RefusesFromThatMillisecond) {
   auto record = record_of("key_1", "rw_a_b");
-  record.expires_ms = clock.wall + 10;
+  record.expires_ms = clock.wall_ms() + 10;
   keys.put(record);
-  clock.wall += 9;
+  clock.advance_ms(9);
   EXPECT_TRUE(ring.admit({"Bearer rw_a_b"}, Scope::ingest).ok());
-  clock.wall += 1;
+  clock.advance_ms(1);
   const auto refused = ring.admit({"Bearer rw_a_b"}, Scope::read);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Code::unauthorized) << "an expired key is refused before its scopes are looked at";
@@ -154,7 +154,7 @@ TEST_F(RingTest, WhenTheKeyIsRevoked_RefusesAtOnceThoughItWorkedBefore) {
   auto record = record_of("key_1", "rw_a_b");
   keys.put(record);
   ASSERT_TRUE(ring.admit({"Bearer rw_a_b"}, Scope::ingest).ok());
-  record.revoked_ms = clock.wall;
+  record.revoked_ms = clock.wall_ms();
   keys.put(record);
   const auto refused = ring.admit({"Bearer rw_a_b"}, Scope::ingest);
   ASSERT_FALSE(refused.ok());
@@ -163,14 +163,14 @@ TEST_F(RingTest, WhenTheKeyIsRevoked_RefusesAtOnceThoughItWorkedBefore) {
 
 TEST_F(RingTest, WhenLookedAtAgain_AKeyThatEndedSinceIsRefused) {
   auto record = record_of("key_1", "rw_a_b");
-  record.expires_ms = clock.wall + 10;
+  record.expires_ms = clock.wall_ms() + 10;
   keys.put(record);
   const auto principal = ring.admit({"Bearer rw_a_b"}, Scope::ingest);
   ASSERT_TRUE(principal.ok());
   (void)ring.take_last_used();
-  clock.wall += 9;
+  clock.advance_ms(9);
   EXPECT_FALSE(ring.recheck(*principal));
-  clock.wall += 1;
+  clock.advance_ms(1);
   const auto expired = ring.recheck(*principal);
   ASSERT_TRUE(expired);
   EXPECT_EQ(expired->code, Code::unauthorized);
@@ -178,10 +178,10 @@ TEST_F(RingTest, WhenLookedAtAgain_AKeyThatEndedSinceIsRefused) {
   record.expires_ms = model::kNever;
   keys.put(record);
   EXPECT_FALSE(ring.recheck(*principal));
-  record.revoked_ms = clock.wall + 5;
+  record.revoked_ms = clock.wall_ms() + 5;
   keys.put(record);
   EXPECT_FALSE(ring.recheck(*principal)) << "a rotation that overlaps";
-  clock.wall += 5;
+  clock.advance_ms(5);
   const auto revoked = ring.recheck(*principal);
   ASSERT_TRUE(revoked);
   EXPECT_EQ(revoked->code, Code::unauthorized);
@@ -201,10 +201,10 @@ TEST_F(RingTest, WhenLookedAtAgain_AKeyThatIsGoneIsRefused) {
 
 TEST_F(RingTest, WhileARotationOverlaps_TakesTheOldKeyUntilItsEnd) {
   auto record = record_of("key_1", "rw_a_b");
-  record.revoked_ms = clock.wall + 1000;
+  record.revoked_ms = clock.wall_ms() + 1000;
   keys.put(record);
   EXPECT_TRUE(ring.admit({"Bearer rw_a_b"}, Scope::ingest).ok());
-  clock.wall += 1000;
+  clock.advance_ms(1000);
   EXPECT_FALSE(ring.admit({"Bearer rw_a_b"}, Scope::ingest).ok());
 }
 
@@ -224,10 +224,10 @@ TEST_F(RingTest, WhenKeysWereUsed_TellsTheLatestTimeOnce) {
   keys.put(record_of("key_1", "rw_a_b"));
   keys.put(record_of("key_2", "rw_c_d"));
   ASSERT_TRUE(ring.admit({"Bearer rw_a_b"}, Scope::ingest).ok());
-  clock.wall += 5;
+  clock.advance_ms(5);
   ASSERT_TRUE(ring.admit({"Bearer rw_a_b"}, Scope::ingest).ok());
   ASSERT_FALSE(ring.admit({"Bearer rw_c_d"}, Scope::read).ok());
-  EXPECT_THAT(ring.take_last_used(), testing::ElementsAre(testing::Pair("key_1", clock.wall.load())));
+  EXPECT_THAT(ring.take_last_used(), testing::ElementsAre(testing::Pair("key_1", clock.wall_ms())));
   EXPECT_THAT(ring.take_last_used(), testing::IsEmpty());
 }
 

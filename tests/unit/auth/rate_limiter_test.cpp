@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "unit/auth/fake_clock.h"
+#include "support/fake_clock.h"
 
 namespace runwarden::auth {
 namespace {
@@ -19,48 +19,48 @@ int taken(RateLimiter& limiter, model::TenantId tenant, int tries) {
 }
 
 TEST(RateLimiter, WhenThereIsNoLimit_LetsAllThrough) {
-  FakeClock clock;
+  test::FakeClock clock;
   RateLimiter limiter({0, 5}, clock);
   EXPECT_EQ(taken(limiter, 1, 10'000), 10'000);
 }
 
 TEST(RateLimiter, WhenTheBurstIsSpent_SaysWhenTheNextTokenIsThere) {
-  FakeClock clock;
+  test::FakeClock clock;
   RateLimiter limiter({0.25, 3}, clock);
   EXPECT_EQ(taken(limiter, 1, 3), 3);
   EXPECT_EQ(limiter.take(1), 4);
-  clock.monotonic += 3 * kSecondNs;
+  clock.advance_ns(3 * kSecondNs);
   EXPECT_EQ(limiter.take(1), 1);
-  clock.monotonic += kSecondNs;
+  clock.advance_ns(kSecondNs);
   EXPECT_EQ(limiter.take(1), std::nullopt);
   EXPECT_EQ(limiter.take(1), 4);
 }
 
 TEST(RateLimiter, WhenItWaitedAsLongAsTold_LetsTheRequestThrough) {
   for (const double rate : {0.3, 0.7, 3.0, 7.0, 1000.0}) {
-    FakeClock clock;
+    test::FakeClock clock;
     RateLimiter limiter({rate, 1}, clock);
     ASSERT_EQ(limiter.take(1), std::nullopt);
     for (int i = 0; i < 50; ++i) {
       const auto wait_s = limiter.take(1);
       ASSERT_TRUE(wait_s.has_value()) << rate;
-      clock.monotonic += *wait_s * kSecondNs;
+      clock.advance_ns(*wait_s * kSecondNs);
       ASSERT_EQ(limiter.take(1), std::nullopt) << rate;
     }
   }
 }
 
 TEST(RateLimiter, WhenRequestsComeAtTheRate_NoneIsRefused) {
-  FakeClock clock;
+  test::FakeClock clock;
   RateLimiter limiter({10, 1}, clock);
   for (int i = 0; i < 10'000; ++i) {
     ASSERT_EQ(limiter.take(1), std::nullopt) << i;
-    clock.monotonic += kSecondNs / 10;
+    clock.advance_ns(kSecondNs / 10);
   }
 }
 
 TEST(RateLimiter, WithoutABurst_AllowsOneSecondsWorthAtOnce) {
-  FakeClock clock;
+  test::FakeClock clock;
   RateLimiter limiter({20, 0}, clock);
   EXPECT_EQ(taken(limiter, 1, 100), 20);
   RateLimiter slow({0.1, 0}, clock);
@@ -68,22 +68,22 @@ TEST(RateLimiter, WithoutABurst_AllowsOneSecondsWorthAtOnce) {
 }
 
 TEST(RateLimiter, AfterALongRest_HoldsNoMoreThanTheBurst) {
-  FakeClock clock;
+  test::FakeClock clock;
   RateLimiter limiter({100, 5}, clock);
   EXPECT_EQ(taken(limiter, 1, 100), 5);
-  clock.monotonic += 3600 * kSecondNs;
+  clock.advance_ns(3600 * kSecondNs);
   EXPECT_EQ(taken(limiter, 1, 100), 5);
 }
 
 TEST(RateLimiter, WhenOneTenantIsLimited_OthersAreNot) {
-  FakeClock clock;
+  test::FakeClock clock;
   RateLimiter limiter({1, 2}, clock);
   EXPECT_EQ(taken(limiter, 1, 10), 2);
   EXPECT_EQ(taken(limiter, 2, 10), 2);
 }
 
 TEST(RateLimiter, WhenTheRateChanges_HoldsToTheNewOne) {
-  FakeClock clock;
+  test::FakeClock clock;
   RateLimiter limiter({1, 50}, clock);
   EXPECT_EQ(taken(limiter, 1, 10), 10);
   limiter.change({1, 3});
@@ -93,7 +93,7 @@ TEST(RateLimiter, WhenTheRateChanges_HoldsToTheNewOne) {
 }
 
 TEST(RateLimiter, WhenManyThreadsTake_GivesOutNoMoreThanThereIs) {
-  FakeClock clock;
+  test::FakeClock clock;
   RateLimiter limiter({1, 1000}, clock);
   std::atomic<int> count = 0;
   std::vector<std::thread> threads;

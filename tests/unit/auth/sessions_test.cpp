@@ -17,7 +17,7 @@ struct SessionsTest : ::testing::Test {
     return std::move(*made);
   }
 
-  testing::FakeClock clock;
+  test::FakeClock clock;
   runwarden::test::TempFolder folder;
   std::filesystem::path file = folder.path() / "sessions.ended";
   std::unique_ptr<Sessions> sessions = reopened();

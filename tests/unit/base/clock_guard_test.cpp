@@ -18,7 +18,7 @@ constexpr std::int64_t kDayMs = 24 * kHourMs;
 constexpr std::int64_t kNowMs = 1'790'000'000'000;
 
 struct ClockGuardTest : ::testing::Test {
-  runwarden::testing::FakeClock machine{kNowMs};
+  test::FakeClock machine{kNowMs};
   ClockGuard guard{machine};
 
   void jump(std::int64_t ms) { machine.set_wall_ms(machine.wall_ms() + ms); }
@@ -166,7 +166,7 @@ TEST_F(ClockGuardTest, StartedAhead_IsRightAgainWhenTheTimeIsPlausibleAfterTheLa
 
 // A machine without a battery: it starts in 1970 and hears of the time a little later.
 TEST_F(ClockGuardTest, StartedBehind_IsRightAgainWhenTheTimeIsPlausibleAfterTheLastUse) {
-  runwarden::testing::FakeClock fresh(0);
+  test::FakeClock fresh(0);
   ClockGuard of_fresh(fresh);
   of_fresh.start({kNowMs, kNowMs - 5000}, 7 * kDayMs);
   EXPECT_EQ(of_fresh.wall_ms(), kNowMs);

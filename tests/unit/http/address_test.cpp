@@ -5,7 +5,7 @@
 
 #include "http/problem.h"
 
-namespace runwarden::http::test {
+namespace runwarden::http {
 namespace {
 
 using ::testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST(Problem, WhenTheClientShouldActFirst_TellsItInAHeader) {
 }
 
 }  // namespace
-}  // namespace runwarden::http::test
+}  // namespace runwarden::http

@@ -22,7 +22,7 @@
 #include "http/problem.h"
 #include "http/server.h"
 
-namespace runwarden::http::test {
+namespace runwarden::http {
 
 struct SeenAnswer {
   int status = 0;
@@ -270,4 +270,4 @@ struct Running {
   std::unique_ptr<Server> server;
 };
 
-}  // namespace runwarden::http::test
+}  // namespace runwarden::http

@@ -7,7 +7,7 @@
 
 #include "unit/http/gzip_text.h"
 
-namespace runwarden::http::test {
+namespace runwarden::http {
 namespace {
 
 using ::testing::HasSubstr;
@@ -494,4 +494,4 @@ TEST(BodyReader, WhenLinesAreOverALimit_EndsTheBatchThere) {
 }
 
 }  // namespace
-}  // namespace runwarden::http::test
+}  // namespace runwarden::http

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace runwarden::http::test {
+namespace runwarden::http {
 
 inline std::string gzip_text(const std::string& text) {
   z_stream stream{};
@@ -24,4 +24,4 @@ inline std::string gzip_text(const std::string& text) {
   return out;
 }
 
-}  // namespace runwarden::http::test
+}  // namespace runwarden::http

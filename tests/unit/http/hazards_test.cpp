@@ -13,7 +13,7 @@
 #include "support/http_client.h"
 #include "unit/http/echo_handler.h"
 
-namespace runwarden::http::test {
+namespace runwarden::http {
 namespace {
 
 using runwarden::test::get_request;
@@ -313,4 +313,4 @@ TEST(HttpHazard, WhenAsManyAreConnectedAsAllowed_TheNextWaitsUntilOneLeaves) {
 }
 
 }  // namespace
-}  // namespace runwarden::http::test
+}  // namespace runwarden::http

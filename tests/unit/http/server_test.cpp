@@ -11,7 +11,7 @@
 #include "unit/http/echo_handler.h"
 #include "unit/http/gzip_text.h"
 
-namespace runwarden::http::test {
+namespace runwarden::http {
 namespace {
 
 using runwarden::test::get_request;
@@ -782,4 +782,4 @@ TEST(HttpServer, WhenTheClientSendsOnBeforeItReads_ALargeAnswerStillArrives) {
 }
 
 }  // namespace
-}  // namespace runwarden::http::test
+}  // namespace runwarden::http

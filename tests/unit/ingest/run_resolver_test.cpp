@@ -91,7 +91,7 @@ class RunResolverTest : public ::testing::Test {
     queue_.wait();
   }
 
-  testing::FakeClock clock_;
+  test::FakeClock clock_;
   test::TempFolder folder_;
   const std::unique_ptr<store::Store> store_ = open();
   HeldQueue queue_{*store_};

@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 struct CanaryTest : ::testing::Test {
-  runwarden::testing::FakeClock clock;
+  test::FakeClock clock;
   std::vector<std::function<void(std::string)>> sent;
   std::vector<std::string> told;
   std::shared_ptr<Canary> canary = Canary::make([this](auto done) { sent.push_back(std::move(done)); },

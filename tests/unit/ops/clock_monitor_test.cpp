@@ -39,7 +39,7 @@ class NotedClock final : public store::Maintenance {
 };
 
 struct ClockMonitorTest : ::testing::Test {
-  runwarden::testing::FakeClock machine;
+  test::FakeClock machine;
   ClockGuard clock{machine};
   NotedClock store;
   std::vector<std::string> events;

@@ -29,7 +29,7 @@ class SpaceOfAStore final : public store::Capacity {
 };
 
 struct SpaceMonitorTest : ::testing::Test {
-  runwarden::testing::FakeClock clock;
+  test::FakeClock clock;
   SpaceOfAStore store;
   std::vector<std::string> events;
   std::vector<std::string> texts;

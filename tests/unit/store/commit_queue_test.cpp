@@ -96,7 +96,7 @@ class CommitQueueTest : public ::testing::Test {
     return [this, number](const WriteResult&) { told_.push_back(number); };
   }
 
-  testing::FakeClock clock_;
+  test::FakeClock clock_;
   GatedStore store_;
   std::vector<int> told_;  // by the writing thread; read after drain()
   std::vector<std::string> fatal_;

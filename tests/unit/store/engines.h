@@ -55,7 +55,7 @@ class StoreContractTest : public ::testing::TestWithParam<EngineKind> {
   WriteResult commit(Write write) { return test::commit(*store_, std::move(write)); }
   std::vector<WriteResult> commit_together(const std::vector<Write>& writes) { return test::commit_together(*store_, writes); }
 
-  testing::FakeClock clock_;
+  test::FakeClock clock_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Store> store_;
 };

@@ -99,7 +99,7 @@ TEST_F(LastUseTest, OpenedAHundredDaysAhead_NoOpenRunIsTooOld) {
     events.events.push_back({"", "{}"});
     commit(*store, events);
   }
-  testing::FakeClock ahead(clock_.wall_ms() + 100 * kDayMs);
+  test::FakeClock ahead(clock_.wall_ms() + 100 * kDayMs);
   {
     const auto trusting = open_by(ahead);
     EXPECT_EQ(trusting->claim({}, 10, 1000).size(), 1u) << "what happens without a guard";

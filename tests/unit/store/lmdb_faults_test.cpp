@@ -26,7 +26,7 @@ namespace runwarden::store {
 namespace {
 
 using Outcome = WriteResult::Outcome;
-using testing::FakeClock;
+using test::FakeClock;
 using ::testing::HasSubstr;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;

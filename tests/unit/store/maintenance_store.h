@@ -218,7 +218,7 @@ class MaintenanceTest : public ::testing::Test {
     for (const StoreFault& fault : verified->first_ones) ADD_FAILURE() << fault.table << " 0x" << fault.key << ": " << fault.detail;
   }
 
-  testing::FakeClock clock_;
+  test::FakeClock clock_;
   test::TempFolder folder_;
   std::filesystem::path path_;
   std::atomic<bool> failed_ = false;  // as a writing thread said

@@ -66,7 +66,7 @@ struct ModelRun {
 
 class Simulation {
  public:
-  Simulation(Engine& engine, std::unique_ptr<Store>& store, testing::FakeClock& clock, std::uint64_t seed)
+  Simulation(Engine& engine, std::unique_ptr<Store>& store, test::FakeClock& clock, std::uint64_t seed)
       : engine_(engine), store_(store), clock_(clock), random_(seed), tenant_(static_cast<model::TenantId>(seed % 1'000'000 + 1)) {}
 
   void run() {
@@ -289,7 +289,7 @@ class Simulation {
 
   Engine& engine_;
   std::unique_ptr<Store>& store_;
-  testing::FakeClock& clock_;
+  test::FakeClock& clock_;
   Random random_;
   model::TenantId tenant_;
   std::map<std::string, ModelRun> runs_;
