@@ -38,10 +38,10 @@ void Canary::check(Callback callback) {
   if (std::exchange(in_flight_, true)) return;
   sent_ns_ = now_ns;
   lock.unlock();
-  send_([self = shared_from_this()](std::string fault) { self->complete(std::move(fault)); });
+  send_([self = shared_from_this()](const std::string& fault) { self->complete(fault); });
 }
 
-void Canary::complete(std::string fault) {
+void Canary::complete(const std::string& fault) {
   std::vector<Waiting> waiting;
   {
     const MutexLock lock(mutex_);

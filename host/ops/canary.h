@@ -46,7 +46,7 @@ class Canary : public std::enable_shared_from_this<Canary> {
 
   bool fresh(std::int64_t now_ns) const RW_REQUIRES(mutex_);
   std::string overdue(std::int64_t now_ns) const RW_REQUIRES(mutex_);
-  void complete(std::string fault);
+  void complete(const std::string& fault);
 
   Send send_;
   Limits limits_;

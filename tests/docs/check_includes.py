@@ -2,13 +2,15 @@
 """usage: check_includes.py SOURCE - the folders of host/ include one another only as the table in CONTRIBUTING.md says.
 
 Prints each fault on a line of its own and exits 1 if there is any: an include that the table does not list, an entry that nothing uses, a folder
-without a row or a row without a folder, a circle.
+without a row or a row without a folder, a circle, a lock that clang does not check.
 """
 import pathlib
 import re
 import sys
 
 ROW = re.compile(r"^\| `(host[a-z_/]*)` \| ([a-z_/, ]*)\|")
+LOCKS = re.compile(r"^#include <(mutex|shared_mutex|condition_variable)>", re.MULTILINE)
+LOCKS_HOME = "host/base/mutex.h"
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
@@ -22,9 +24,13 @@ def listed(source):
     return table
 
 
+def sources(source):
+    return [path for path in sorted((source / "host").rglob("*")) if path.suffix in (".h", ".cpp")]
+
+
 def used(source):
     """Folder -> {folder that it includes: one file that does}."""
-    files = [path for path in sorted((source / "host").rglob("*")) if path.suffix in (".h", ".cpp")]
+    files = sources(source)
     known = {path.relative_to(source / "host").as_posix() for path in files}
     graph = {}
     for path in files:
@@ -70,6 +76,10 @@ def faults(source):
                 yield f"{file} includes {there}, which CONTRIBUTING.md does not list for {folder}"
         for there in sorted(table[folder] - graph[folder].keys()):
             yield f"CONTRIBUTING.md lists {there} for {folder}, which does not include it"
+    for path in sources(source):
+        name = path.relative_to(source).as_posix()
+        if name != LOCKS_HOME and (found := LOCKS.search(path.read_text(encoding="utf-8"))):
+            yield f"{name} includes <{found[1]}>, whose locks clang does not check; use {LOCKS_HOME}"
     if found := circle(table):
         yield "a circle: " + " -> ".join(found)
 

@@ -27,6 +27,8 @@ fresh; echo '#include "base/a.h"' >>"$place/tree/host/store/lmdb/c.h"
 found 'host/store/lmdb/c.h includes host/base, which CONTRIBUTING.md does not list for host/store/lmdb'
 fresh; : >"$place/tree/host/store/b.h"; found 'CONTRIBUTING.md lists host/base for host/store, which does not include it'
 fresh; mkdir "$place/tree/host/new"; : >"$place/tree/host/new/d.h"; found 'host/new has no row in CONTRIBUTING.md'
+fresh; echo '#include <mutex>' >>"$place/tree/host/base/a.h"
+found 'host/base/a.h includes <mutex>, whose locks clang does not check; use host/base/mutex.h'
 fresh; rm -r "$place/tree/host/store/lmdb"; found 'CONTRIBUTING.md lists host/store/lmdb, which holds no source'
 fresh; echo '#include "store/b.h"' >>"$place/tree/host/base/a.h"; sed -i 's/`host\/base` | |/`host\/base` | store |/' "$place/tree/CONTRIBUTING.md"
 found 'a circle: host/base -> host/store -> host/base'

@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <string_view>
 
 #include "base/mutex.h"
@@ -105,15 +104,15 @@ void on_signal(int number, siginfo_t* info, void* context) {
 }
 
 void install_handlers() {
-  static std::once_flag once;
-  std::call_once(once, [] {
+  [[maybe_unused]] static const bool installed = [] {
     struct sigaction action {};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
     ::sigaction(SIGSEGV, &action, &former_segv);
     ::sigaction(SIGBUS, &action, &former_bus);
-  });
+    return true;
+  }();
 }
 
 // The mapping of the file in this process.
