@@ -128,7 +128,7 @@ std::string run_json(const model::RunRecord& run) {
 }
 
 std::string open_run_json(const model::RunRecord& run, const std::vector<std::string>& events) {
-  const auto so_far = intake::read_run(assemble(run.source, run.run_id, events, run.document).json, intake::RunLimits{}, {});
+  const auto so_far = intake::read_run(assemble(run.source, run.run_id, events, run.document).json, {.marks = marks_of(run.source)}, {});
   std::string own;
   JsonWriter out(own);
   out.begin_object();

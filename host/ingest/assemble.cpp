@@ -10,4 +10,8 @@ intake::AssembledRun assemble(model::RunSource source, std::string_view run_id, 
   return intake::assemble_run(run_id, buffered, whole);
 }
 
+intake::ServerMarks marks_of(model::RunSource source) {
+  return source == model::RunSource::otlp ? intake::ServerMarks::kept : intake::ServerMarks::dropped;
+}
+
 }  // namespace runwarden::ingest

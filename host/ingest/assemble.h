@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "intake/event_reader.h"
+#include "intake/run_reader.h"
 #include "model/records.h"
 
 namespace runwarden::ingest {
@@ -13,5 +14,8 @@ namespace runwarden::ingest {
 // `whole`: the document of a run that came whole, which its events continue; empty: none.
 intake::AssembledRun assemble(model::RunSource source, std::string_view run_id, const std::vector<std::string>& buffered,
                               std::string_view whole = {});
+
+// What read_run is to make of the marks in it: no event of a client's writes them.
+intake::ServerMarks marks_of(model::RunSource source);
 
 }  // namespace runwarden::ingest

@@ -15,7 +15,7 @@ namespace {
 constexpr int kMaxDepth = 1000;  // of what was bounded when it came in
 
 Result<RedactedRun> read(const ExplainRequest& request) {
-  const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max()};
+  const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
   auto run = intake::read_run(request.run.document, limits, request.run.run_id);
   return run.ok() ? request.redaction.run(std::move(*run)) : Result<RedactedRun>(std::move(run.error()));
 }

@@ -42,7 +42,7 @@ Result<RedactedRun> Redaction::run(model::Run run) const {
     redacted.kept = std::move(run);
     return redacted;
   }
-  const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max()};
+  const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
   auto kept = intake::read_run(*without, limits, run.id);
   if (!kept.ok()) return unreadable("run", kept.error());
   redacted.kept = std::move(*kept);

@@ -68,7 +68,9 @@ void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done do
   auto [text, outcome] =
       assemble(claim.source, claim.run_id, claimed.events, claimed.whole ? std::string_view(claimed.whole->document) : std::string_view());
   metadata.outcome = outcome;
-  auto run = intake::read_run(text, steps_.limits, {});
+  intake::RunLimits limits = steps_.limits;
+  limits.marks = marks_of(claim.source);
+  auto run = intake::read_run(text, limits, {});
   // Its events were redacted as they came; the rules may have become more since.
   auto redacted = run.ok() ? steps_.redaction.run(std::move(*run)) : Result<RedactedRun>(std::move(run.error()));
   const auto ending = std::make_shared<Ending>(*this, claim, std::move(done));

@@ -23,6 +23,7 @@ enum Slot : std::uint8_t {
   kMetadata,
   kSteps,
   kServerOwned,
+  kServerMark,
   kStepId,
   kStepKind,
   kStepName,
@@ -67,6 +68,7 @@ constexpr Field kRunMetadataFields[] = {
     {"input_tokens", Want::lenient_count, kTokensAlias2},
     {"prompt_tokens", Want::lenient_count, kTokensAlias3},
     {"usage", Want::lenient_object, kUsage, &kUsageShape},
+    {"onlyModelSpan", Want::ignored, kServerMark},
 };
 constexpr Shape kRunMetadataShape{kRunMetadataFields, "metadata", {}, true};
 
@@ -187,6 +189,8 @@ class RunReader final : public ShapeReader {
     spans_.clear();
     too_many_ = false;
   }
+
+  bool knows(const Field& field) const override { return field.slot != kServerMark || limits_.marks == ServerMarks::dropped; }
 
   void enter(const Shape& shape) override {
     if (&shape == &kStepShape) begin_step();

@@ -1,6 +1,7 @@
 // Parses the JSON of one run into a model::Run. Pure; any thread.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -10,9 +11,16 @@
 
 namespace runwarden::intake {
 
+// What becomes of the members that only this service writes into a run's metadata (onlyModelSpan).
+enum class ServerMarks : std::uint8_t {
+  dropped,  // from a client's document
+  kept,     // of a document that the service put together from spans, or has read before
+};
+
 struct RunLimits {
   int max_json_depth = 64;
   std::size_t max_steps = 100'000;  // limits the memory that a small body can claim
+  ServerMarks marks = ServerMarks::dropped;
 };
 
 // Returns the normalized run, or malformed_json, or validation_failed with all faults. A run without a runId gets `id_if_absent` (empty:

@@ -131,7 +131,7 @@ bool ShapeReader::key(std::string_view name) {
   member_ = nullptr;
   for (std::size_t i = 0; i < frame.shape->fields.size(); ++i) {
     const Field& field = frame.shape->fields[i];
-    if (!same_name(field.name, name)) continue;
+    if (!same_name(field.name, name) || !knows(field)) continue;
     const std::uint64_t bit = std::uint64_t{1} << i;
     if ((frame.seen & bit) != 0) {
       stopped_ = Error{Code::malformed_json, "the member " + pointer_to(name) + " stands there twice; send it once", {}, {}};

@@ -83,6 +83,7 @@ class ShapeReader : private JsonEvents {
   // Returns malformed_json, or validation_failed with all faults, or success.
   Status read(std::string_view json, int max_depth);
 
+  virtual bool knows(const Field&) const { return true; }  // false: such a member is kept as one that the shape does not have
   virtual void begin() {}  // a document starts or restarts: discard everything so far
   virtual void enter(const Shape&) {}
   virtual void enter_array(const Field&) {}

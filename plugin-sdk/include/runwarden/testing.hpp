@@ -146,6 +146,11 @@ class FakeRun {
     members_[std::move(json_pointer)] = std::move(text);
     return *this;
   }
+  // The same: a boolean.
+  FakeRun& flag(std::string json_pointer, bool value) {
+    flags_[std::move(json_pointer)] = value;
+    return *this;
+  }
   FakeRun& add(FakeStep step) {
     steps_.push_back(std::move(step));
     return *this;
@@ -193,6 +198,11 @@ class FakeRun {
     const detail::Members& members = step == RW_NO_STEP ? members_ : steps_[static_cast<std::size_t>(step)].members_;
     const auto found = members.find(where);
     *out = found == members.end() ? rw_value{} : detail::string_value(found->second);
+    const auto flag = step == RW_NO_STEP ? flags_.find(where) : flags_.end();
+    if (flag != flags_.end()) {
+      out->type = RW_VALUE_BOOL;
+      out->as.boolean = flag->second ? 1 : 0;
+    }
     return RW_OK;
   }
 
@@ -208,6 +218,7 @@ class FakeRun {
   rw_run raw_ = blank();
   std::optional<std::string> id_ = "run_1", tenant_ = "test", user_request_, outcome_, model_, raw_json_;
   detail::Members members_;
+  std::map<std::string, bool, std::less<>> flags_;
   std::vector<FakeStep> steps_;
   std::vector<rw_step> views_;
 };

@@ -53,6 +53,15 @@ TEST(RunReader, WhenJsonSpellsANul_TheDocumentKeepsIt_AndTextsShowAReplacement) 
   EXPECT_NE(run->document.find("a\\u0000b"), std::string::npos);
 }
 
+TEST(RunReader, MarksOfTheService_AreDroppedFromAClientsMetadataAlone) {
+  const std::string_view json = R"({"metadata":{"onlyModelSpan":true,"region":"eu"},"steps":[{"metadata":{"onlyModelSpan":true}}],"onlyModelSpan":true})";
+  const std::string client = document_of(json);
+  EXPECT_EQ(client.find(R"("metadata":{"region":"eu"})"), 1u) << client;
+  auto own = read_run(json, {.marks = ServerMarks::kept}, {});
+  ASSERT_TRUE(own.ok());
+  EXPECT_EQ(own->document.find(R"("metadata":{"onlyModelSpan":true,"region":"eu"})"), 1u) << own->document;
+}
+
 TEST(RunReader, NothingIsMandatory) {
   auto run = read("{}");
   ASSERT_TRUE(run.ok());

@@ -9,7 +9,7 @@
 #include "context_overflow/context_overflow.h"
 #include "expensive_loop/expensive_loop.h"
 #include "false_success/false_success.h"
-#include "missing_tool_call/missing_tool_call.h"
+#include "missing_tool_call/missing_tool_call_plugin.h"
 #include "runwarden/testing.hpp"
 #include "schema_ghost/schema_ghost.h"
 
@@ -17,7 +17,6 @@ using namespace runwarden::plugins;
 using FalseSuccessPlugin = Plugin<FalseSuccess>;
 using ExpensiveLoopPlugin = Plugin<ExpensiveLoop>;
 using SchemaGhostPlugin = Plugin<SchemaGhost>;
-using MissingToolCallPlugin = Plugin<MissingToolCall>;
 using ContextOverflowPlugin = Plugin<ContextOverflow>;
 
 RW_DETECTORS(FalseSuccessPlugin, ExpensiveLoopPlugin, SchemaGhostPlugin, MissingToolCallPlugin, ContextOverflowPlugin);
@@ -47,6 +46,19 @@ TEST(Plugin, Finding_CrossesTheAbiWhole) {
   EXPECT_EQ(found.primary_step, 0);
   EXPECT_EQ(found.evidence[0].json_pointer, "/steps/0/errorMessage");
   EXPECT_EQ(found.fingerprint_parts[0], "issue_refund");
+}
+
+TEST(Plugin, MissingToolCall_OfOneModelSpanAndNothingElse_Abstains) {
+  FakeRun run;
+  run.user_request("Cancel my subscription").outcome("Done, your subscription has been cancelled.");
+  run.add(rw::testing::model_step("Done, your subscription has been cancelled."));
+  EXPECT_TRUE(Subject("missing_tool_call").evaluate(run).fired());
+  run.flag("/metadata/onlyModelSpan", true);
+  const Answer answer = Subject("missing_tool_call").evaluate(run);
+  ASSERT_TRUE(answer.not_evaluable());
+  EXPECT_NE(answer.abstained->find("one model span"), std::string::npos);
+  run.add(rw::testing::model_step("Anything else?"));
+  EXPECT_TRUE(Subject("missing_tool_call").evaluate(run).fired()) << "the mark is of one span";
 }
 
 TEST(Plugin, AbsentTexts_StayAbsent) {

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "common/plugin.h"
+#include "missing_tool_call/missing_tool_call.h"
+
+namespace runwarden::plugins {
+
+/// Abstains where a call that is missing from the record says nothing.
+class MissingToolCallPlugin final : public Plugin<MissingToolCall> {
+ public:
+  void evaluate(const rw::Run& run, rw::Call& call) override {
+    if (!is_one_model_span(run)) return Plugin<MissingToolCall>::evaluate(run, call);
+    call.abstain("the trace holds one model span and nothing around it: tools that ran are not in it; instrument the agent and its tools, too");
+  }
+
+ private:
+  /// True where metadata.onlyModelSpan, which the host alone writes, says that the record was made from one call of a model: it would
+  /// show no tool.
+  static bool is_one_model_span(const rw::Run& run) {
+    return run.size() == 1 && run.find("/metadata/onlyModelSpan").boolean().value_or(false);
+  }
+};
+
+}  // namespace runwarden::plugins
