@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/otlp.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -115,6 +116,17 @@ TEST(Durability, AWriteInDoubt_GetsNoAnswerAndTheServiceGoesOn) {
                         "Content-Length: " + std::to_string(lines.size()) + "\r\n\r\n" + lines));
   EXPECT_FALSE(answered(post_request("/v1/ingest/events", R"({"runId":"r","events":[{"type":"tool_call","name":"in doubt"}]})", auth)));
   EXPECT_FALSE(answered(post_request("/v1/ingest/changes", R"({"kind":"code","ref":"in doubt"})", auth)));
+  OtlpSpan span;
+  span.name = "in doubt";
+  EXPECT_FALSE(answered(post_request("/v1/ingest/otlp/v1/traces", otlp_json({span}), auth)));
+  span.name = "sure";
+  EXPECT_TRUE(answered(post_request("/v1/ingest/otlp/v1/traces", otlp_json({span}), auth)));
+  ASSERT_EQ(service.post("/v1/ingest/runs", key, failing_run("one")).status, 201);
+  const json groups = json::parse(service.get("/v1/clusters", key).body);
+  const std::string triage = "/v1/clusters/" + groups["items"][0]["clusterId"].get<std::string>() + "/triage";
+  const std::string manages = "Authorization: Bearer " + service.make_key("acme", "manage") + "\r\n";
+  EXPECT_FALSE(answered(post_request(triage, R"({"action":"resolve","note":"in doubt"})", manages)));
+  EXPECT_TRUE(answered(post_request(triage, R"({"action":"resolve","note":"sure"})", manages)));
   EXPECT_EQ(service.post("/v1/ingest/runs", key, sure).status, 201);
 }
 

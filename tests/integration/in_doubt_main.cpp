@@ -15,6 +15,8 @@ bool is_in_doubt(const store::Write& write) {
   const auto says_so = [](std::string_view text) { return text.find("in doubt") != std::string_view::npos; };
   if (const auto* run = std::get_if<store::RunWrite>(&write)) return says_so(run->run.document);
   if (const auto* change = std::get_if<store::ChangeWrite>(&write)) return says_so(change->change.document);
+  if (const auto* triage = std::get_if<store::TriageWrite>(&write)) return says_so(triage->entry.note);
+  if (const auto* traces = std::get_if<store::TracesWrite>(&write)) return says_so(traces->traces.front().events.front().json);
   const auto* events = std::get_if<store::EventsWrite>(&write);
   return events != nullptr && !events->events.empty() && says_so(events->events.front().json);
 }
