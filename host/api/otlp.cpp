@@ -12,6 +12,9 @@ namespace {
 
 constexpr int kLongestRetryS = 3;  // exporters give up a batch rather than wait beyond their timeout of 10 s
 
+// OTEL_EXPORTER_OTLP_HEADERS holds percent-encoded values, which LangSmith's exporter sends as they are.
+constexpr std::string_view kEncodedBearer = "bearer%20";
+
 enum Rpc : std::int32_t {  // google/rpc/code.proto
   kInvalidArgument = 3,
   kDeadlineExceeded = 4,
@@ -41,9 +44,13 @@ Rpc rpc_code(Code code) {
   }
 }
 
-bool begins_with_word(std::string_view text, std::string_view word) {
+bool begins_with(std::string_view text, std::string_view start) {
   const auto same = [](char wanted, char got) { return wanted == (got >= 'A' && got <= 'Z' ? got + 32 : got); };
-  return text.size() > word.size() && text[word.size()] == ' ' && std::equal(word.begin(), word.end(), text.begin(), same);
+  return text.size() >= start.size() && std::equal(start.begin(), start.end(), text.begin(), same);
+}
+
+bool begins_with_word(std::string_view text, std::string_view word) {
+  return text.size() > word.size() && text[word.size()] == ' ' && begins_with(text, word);
 }
 
 int base64_digit(char c) {
@@ -133,7 +140,11 @@ std::vector<std::string> otlp_credentials(const http::RequestHead& head) {
     if (header.name == "authorization") authorizations.push_back(header.value);
   }
   if (authorizations.empty() && head.count("x-api-key") == 1) return {"Bearer " + *head.header("x-api-key")};
-  if (authorizations.size() != 1 || !begins_with_word(authorizations[0], "basic")) return authorizations;
+  if (authorizations.size() != 1) return authorizations;
+  if (authorizations[0].size() > kEncodedBearer.size() && begins_with(authorizations[0], kEncodedBearer)) {
+    return {"Bearer " + authorizations[0].substr(kEncodedBearer.size())};
+  }
+  if (!begins_with_word(authorizations[0], "basic")) return authorizations;
   if (auto password = basic_password(std::string_view(authorizations[0]).substr(6))) return {"Bearer " + *password};
   return authorizations;
 }

@@ -23,8 +23,8 @@ http::Reply otlp_problem(Media media, Error error);
 // The encoding that a Content-Type names; Media::none: neither.
 Media otlp_media(std::string_view content_type);
 
-// What the request says of its key, as Authorization would: its Authorization where that is Bearer; else the password of a Basic one, else
-// x-api-key.
+// What the request says of its key, as Authorization would: its Authorization where that is Bearer, also with its blank as %20; else the
+// password of a Basic one, else x-api-key.
 std::vector<std::string> otlp_credentials(const http::RequestHead& head);
 
 }  // namespace runwarden::api

@@ -219,6 +219,9 @@ TEST_F(OtlpServer, AKey_MayComeAsOthersSendIt) {
   const std::string basic = "Authorization: Basic " + base64("runwarden:" + key_) + "\r\n";
   EXPECT_EQ(send("{}", kJson, {}, kTraces, basic).status, 200);
   EXPECT_EQ(send("{}", kJson, {}, kTraces, "x-api-key: " + key_ + "\r\n").status, 200);
+  EXPECT_EQ(send("{}", kJson, {}, kTraces, "Authorization: Bearer%20" + key_ + "\r\n").status, 200);
+  EXPECT_EQ(send("{}", kJson, {}, kTraces, "Authorization: Bearer%20\r\n").status, 401);
+  EXPECT_EQ(send("{}", kJson, {}, "/v1/ingest/runs", "Authorization: Bearer%20" + key_ + "\r\n").status, 401);
   EXPECT_EQ(send("{}", kJson, {}, kTraces, "x-api-key: no-key\r\n").status, 401);
   EXPECT_EQ(send("{}", kJson, {}, kTraces, "Authorization: Basic " + base64("x:y") + "\r\n").status, 401);
   EXPECT_EQ(send("{}", kJson, {}, kTraces, "Authorization: Basic ???\r\n").status, 401);
@@ -365,6 +368,33 @@ TEST_F(OtlpServer, OneModelSpanAlone_IsNotEvaluableForMissingToolCall) {
       EXPECT_THAT(detector["reason"].get<std::string>(), HasSubstr("one model span"));
     }
   }
+}
+
+TEST_F(OtlpServer, TheMarkOfOneModelSpan_IsNotAClientsToSet) {
+  const std::string run = R"({"runId":"r","userRequestText":"Cancel my subscription","metadata":{"onlyModelSpan":true},)"
+                          R"("steps":[{"stepKind":"model","outputSummary":"Done, your subscription has been cancelled."}]})";
+  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, run).status, 201);
+  const json stored = get("/v1/runs/r");
+  EXPECT_FALSE(stored["metadata"].contains("onlyModelSpan"));
+  ASSERT_EQ(stored["failures"].size(), 1u) << stored.dump(1);
+  EXPECT_EQ(stored["failures"][0]["detectorKey"], "missing_tool_call");
+  const std::string events = R"({"runId":"e","final":true,"events":[{"type":"run_started","userRequestText":"Cancel my subscription","metadata":{"onlyModelSpan":true}},)"
+                             R"({"type":"model_output","text":"Done, your subscription has been cancelled."}]})";
+  ASSERT_EQ(service_.post("/v1/ingest/events", key_, events).status, 201);
+  EXPECT_EQ(get("/v1/runs/e")["failures"].size(), 1u);
+}
+
+TEST_F(OtlpServer, AClaimInARunWhoseRootFailed_IsFound) {
+  std::vector<OtlpSpan> spans = refund(1);
+  spans[2].status = 2;
+  spans[2].status_message = "tool issue_refund failed";
+  ASSERT_EQ(send(otlp_json(spans)).status, 200);
+  const json run = resolved(trace_id(1));
+  EXPECT_EQ(run["success"], false);
+  EXPECT_EQ(run["outcomeSummary"], "Your refund has been processed.");
+  EXPECT_EQ(run["metadata"]["errorMessage"], "tool issue_refund failed");
+  ASSERT_EQ(run["failures"].size(), 1u) << run.dump(1);
+  EXPECT_EQ(run["failures"][0]["detectorKey"], "false_success");
 }
 
 class OtlpGrace : public OtlpServer {

@@ -18,6 +18,7 @@ using model::SpanKind;
 
 constexpr std::size_t kNone = ~std::size_t{0};
 constexpr std::size_t kMostAncestors = 1'000;  // that are looked at from one span: parents may form a circle
+constexpr std::size_t kMostTied = 100;         // steps of the same start that are looked at from one of them
 constexpr std::size_t kMostIgnored = 200;      // spans that a mapping names
 
 struct SpanInTrace {
@@ -165,14 +166,35 @@ class Trace {
     return name != nullptr && outer_name != nullptr && *name == *outer_name;
   }
 
+  bool is_around(std::size_t outer, std::size_t inner) const {
+    std::size_t looked = 0;
+    for (std::size_t at = spans_[inner].parent; at != kNone && ++looked < kMostAncestors; at = spans_[at].parent) {
+      if (at == outer) return true;
+    }
+    return false;
+  }
+
+  // Start times of JavaScript are whole milliseconds, so what began in one after the other may share one. An exporter sends spans in the
+  // order in which they ended: of what shares a start, that is the order of steps, but for those that lie around others. End times say
+  // less: they are the shared start and how long it took.
+  void put_outer_first() {
+    for (std::size_t at = 1; at < steps_.size(); ++at) {
+      std::size_t to = at;
+      for (std::size_t before = at; before-- > 0 && at - before <= kMostTied && spans_[steps_[before]].start_ns == spans_[steps_[at]].start_ns;) {
+        if (is_around(steps_[at], steps_[before])) to = before;
+      }
+      std::rotate(steps_.begin() + static_cast<std::ptrdiff_t>(to), steps_.begin() + static_cast<std::ptrdiff_t>(at),
+                  steps_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    }
+  }
+
   void find_steps() {
     for (std::size_t i = 0; i < spans_.size(); ++i) {
       const bool step = spans_[i].kind == SpanKind::model || spans_[i].kind == SpanKind::tool;
       if (step && !is_told_before(i)) steps_.push_back(i);
     }
-    std::stable_sort(steps_.begin(), steps_.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(spans_[a].start_ns, spans_[a].end_ns) < std::pair(spans_[b].start_ns, spans_[b].end_ns);
-    });
+    std::stable_sort(steps_.begin(), steps_.end(), [&](std::size_t a, std::size_t b) { return spans_[a].start_ns < spans_[b].start_ns; });
+    put_outer_first();
   }
 
   // The one without a parent; of several the first to begin. Without one: the top span that is no step and covers all others.
@@ -250,14 +272,22 @@ std::size_t failed_speaker(const Trace& trace) {
   return last.failed && last.kind == SpanKind::model ? trace.steps().back() : kNone;
 }
 
-std::optional<Source> outcome_source(const Trace& trace) {
-  const std::size_t failed = failed_speaker(trace);
-  if (failed != kNone && trace.spans()[failed].json("errorMessage") != nullptr) return Source{failed, "errorMessage"};
+// What the agent told the user last. Of a run that failed, what a model said before more was to come is none.
+std::optional<Source> answer_source(const Trace& trace, bool run_failed) {
   if (auto source = source_in(trace, trace.speakers(), "outcomeSummary")) return source;
   for (auto step = trace.steps().rbegin(); step != trace.steps().rend(); ++step) {
     const SpanInTrace& span = trace.spans()[*step];
-    if (span.kind == SpanKind::model && span.spoke && span.json("outputSummary") != nullptr) return Source{*step, "outputSummary"};
+    if (span.kind == SpanKind::model && !span.failed && span.spoke && span.json("outputSummary") != nullptr) return Source{*step, "outputSummary"};
+    if (run_failed) break;
   }
+  return std::nullopt;
+}
+
+// An answer counts before an error: the user has read it, whatever became of the run. The error is in the run's metadata as well.
+std::optional<Source> outcome_source(const Trace& trace) {
+  const std::size_t failed = failed_speaker(trace);
+  if (auto answer = answer_source(trace, failed != kNone)) return answer;
+  if (failed != kNone && trace.spans()[failed].json("errorMessage") != nullptr) return Source{failed, "errorMessage"};
   return std::nullopt;
 }
 
@@ -303,6 +333,7 @@ std::optional<std::size_t> metadata_source(const Trace& trace, std::string_view 
 
 constexpr std::string_view kTextsOfRun[] = {"sessionId", "name", "service", "serviceVersion", "environment", "project"};
 constexpr std::string_view kModelTexts[] = {"model", "responseModel"};
+constexpr std::string_view kErrorTexts[] = {"errorCode", "errorMessage"};  // of the span whose failure is the run's
 
 std::optional<std::size_t> model_source(const Trace& trace, std::string_view member) {
   for (const std::size_t step : trace.steps()) {
@@ -387,6 +418,11 @@ class RunWriter {
     for (const std::string_view member : {"inputTokens", "outputTokens", "costUsd"}) write_sum(out, member);
     for (const std::string_view member : kTextsOfRun) {
       if (const auto source = metadata_source(trace_, member)) out.key(member).raw(*trace_.spans()[*source].meta(member));
+    }
+    if (const std::size_t failed = failed_speaker(trace_); failed != kNone) {
+      for (const std::string_view member : kErrorTexts) {
+        if (const std::string* const json = trace_.spans()[failed].json(member)) out.key(member).raw(*json);
+      }
     }
     out.key("spans").integer(static_cast<std::int64_t>(trace_.spans().size()));
     if (trace_.root() == kNone || !trace_.spans()[trace_.root()].is_root) out.key("rootArrived").boolean(false);
@@ -490,7 +526,12 @@ class MappingWriter {
     } else {
       missing("/outcomeSummary", speaker, SpanField::outcome);
     }
-    if (failed_speaker(trace_) != kNone) found("/success", failed_speaker(trace_), "status");
+    if (const std::size_t failed = failed_speaker(trace_); failed != kNone) {
+      found("/success", failed, "status");
+      for (const std::string_view member : kErrorTexts) {
+        if (trace_.spans()[failed].json(member) != nullptr) found("/metadata/" + std::string(member), failed, member);
+      }
+    }
     for (const std::string_view member : kModelTexts) {
       if (const auto source = model_source(trace_, member)) found("/metadata/" + std::string(member), *source, member);
     }

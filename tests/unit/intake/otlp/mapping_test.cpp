@@ -341,6 +341,28 @@ TEST(OtlpMapping, Success_IsOnlyWhatTheTraceSays) {
   EXPECT_EQ(run_of(trace.spans())["success"], false);
 }
 
+TEST(OtlpMapping, AnAnswerOfARunThatFailed_IsItsOutcome_AndTheErrorIsInItsMetadata) {
+  const auto trace_of = [](Attributes of_agent, Attributes of_last, int status_of_last) {
+    TraceBuilder trace;
+    of_agent.push_back({"gen_ai.operation.name", text("invoke_agent")});
+    TraceBuilder::fail(trace.add("agent", std::move(of_agent)));
+    trace.add("chat", {{"gen_ai.operation.name", text("chat")}, {"gen_ai.output.messages", text(R"([{"role":"assistant","content":"Let me see."}])")}});
+    TraceBuilder::fail(trace.add("execute_tool issue_refund", {{"gen_ai.operation.name", text("execute_tool")}}));
+    of_last.push_back({"gen_ai.operation.name", text("chat")});
+    trace.add("chat", std::move(of_last)).status = status_of_last;
+    return run_of(trace.spans());
+  };
+  const Attributes refunded = {{"gen_ai.output.messages", text(R"([{"role":"assistant","content":"Your refund has been processed."}])")}};
+  for (const json& run : {trace_of(refunded, {}, 0), trace_of({}, refunded, 0)}) {
+    EXPECT_EQ(run["outcomeSummary"], "Your refund has been processed.");
+    EXPECT_EQ(run["success"], false);
+    EXPECT_EQ(run["metadata"]["errorMessage"], "payment gateway timed out");
+    EXPECT_EQ(run["metadata"]["errorCode"], "GatewayTimeout");
+  }
+  EXPECT_EQ(trace_of({}, {}, 0)["outcomeSummary"], "payment gateway timed out") << "what was said on the way is no answer";
+  EXPECT_EQ(trace_of({}, refunded, 2)["outcomeSummary"], "payment gateway timed out") << "nor is what a call said that failed";
+}
+
 TEST(OtlpMapping, OneModelSpanAlone_IsMarked) {
   TraceBuilder alone;
   alone.add("chat gpt-4o", {{"gen_ai.operation.name", text("chat")}, {"gen_ai.request.model", text("gpt-4o")}});
@@ -360,6 +382,26 @@ TEST(OtlpMapping, OrderAndRepetition_DoNotMatter) {
   mixed.insert(mixed.end(), trace.spans().begin(), trace.spans().end());
   EXPECT_EQ(run_of(mixed), run);
   EXPECT_EQ(run["steps"][2]["retryCount"], 2);
+}
+
+TEST(OtlpMapping, StepsOfOneMillisecond_StandInTheOrderInWhichTheyEnded_TheOuterFirst) {
+  TraceBuilder trace;
+  trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}});
+  const auto tool = [&](const char* name, std::int64_t took_ms) -> OtlpSpan& {
+    OtlpSpan& span = trace.add(std::string("execute_tool ") + name, {{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text(name)}});
+    span.start_ms = 1'790'000'005'000;
+    span.end_ms = span.start_ms + took_ms;
+    return span;
+  };
+  tool("first", 9);
+  tool("second", 1);
+  const std::string outer = tool("outer", 8).span_id;
+  std::vector<OtlpSpan> spans = trace.spans();
+  spans[2].parent_id = outer;  // it ended, and came, before what lies around it
+  const json run = run_of(spans);
+  std::string order;
+  for (const json& step : run["steps"]) order += step["stepName"].get<std::string>() + " ";
+  EXPECT_EQ(order, "first outer second ");
 }
 
 TEST(OtlpMapping, ALaterVersionOfASpan_TakesItsPlace) {
