@@ -7,11 +7,10 @@ namespace runwarden {
 
 std::string bytes_to_hex(std::string_view bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (const char c : bytes) {
-    text += kDigits[static_cast<std::uint8_t>(c) >> 4];
-    text += kDigits[static_cast<std::uint8_t>(c) & 15];
+  std::string text(bytes.size() * 2, '0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    text[2 * i] = kDigits[static_cast<std::uint8_t>(bytes[i]) >> 4];
+    text[2 * i + 1] = kDigits[static_cast<std::uint8_t>(bytes[i]) & 15];
   }
   return text;
 }

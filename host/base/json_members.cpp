@@ -96,6 +96,8 @@ std::vector<std::string> json_elements(std::string_view array) {
 }
 
 std::string json_string_value(std::string_view json) {
+  const bool plain = json.size() >= 2 && json.front() == '"' && json.find_first_of("\"\\", 1) == json.size() - 1;
+  if (plain) return std::string(json.substr(1, json.size() - 2));
   StringReader reader;
   if (!parse_json(json, 1, reader).ok()) return {};
   return std::move(reader.text);

@@ -1,9 +1,10 @@
 // Posts runs over many keep-alive connections from one thread, one request in flight each, and prints what it measured.
 //
 //   bench_http_load --port N [--host 127.0.0.1] [--connections 64] [--seconds 10 | --requests N] [--path /v1/ingest/runs]
-//                   [--key API_KEY] [--body FILE] [--warmup-seconds 0]
+//                   [--key API_KEY] [--body FILE [--type MEDIA_TYPE] [--mark TEXT]] [--warmup-seconds 0]
 //
-// Without --body each request is a run of its own: 12 steps, about 4 KB, a fresh runId. Prints one line of JSON:
+// Without --body each request is a run of its own: 12 steps, about 4 KB, a fresh runId. With it, that file is posted, wherever it holds
+// TEXT with fresh hexadecimal digits of the same length in its place. Prints one line of JSON:
 // requests, errors (transport faults and answers that are not 2xx), rps, p50_us, p99_us, max_us. Exits 1 when none succeeded.
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -40,44 +41,51 @@ struct Options {
   std::string path = "/v1/ingest/runs";
   std::string key;
   std::string body_file;
+  std::string type = "application/json";
+  std::string mark;
 };
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Makes the bytes of each request: head, body, and a mark of fixed length that is written anew each time.
+// Makes the bytes of each request: head, body, and marks of fixed length that are written anew each time.
 class RequestSource {
  public:
-  explicit RequestSource(const Options& options) {
+  explicit RequestSource(const Options& options) : mark_(options.mark) {
     std::string body;
     if (options.body_file.empty()) {
-      body = runwarden::bench::ordinary_run(kMark);
+      mark_ = "run_0000000000000000000X";
+      body = runwarden::bench::ordinary_run(mark_);
     } else {
       std::ifstream file(options.body_file, std::ios::binary);
       body.assign(std::istreambuf_iterator<char>(file), {});
     }
-    text_ = "POST " + options.path + " HTTP/1.1\r\nHost: " + options.host + "\r\nContent-Type: application/json\r\n";
+    text_ = "POST " + options.path + " HTTP/1.1\r\nHost: " + options.host + "\r\nContent-Type: " + options.type + "\r\n";
     if (!options.key.empty()) text_ += "Authorization: Bearer " + options.key + "\r\n";
     text_ += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-    mark_ = options.body_file.empty() ? text_.find(kMark) : std::string::npos;
+    for (auto at = mark_.empty() ? std::string::npos : text_.find(mark_); at != std::string::npos; at = text_.find(mark_, at + 1)) marks_.push_back(at);
     std::random_device device;
     series_ = device();
   }
 
   const std::string& next() {
-    if (mark_ != std::string::npos) {
-      char id[32];
-      std::snprintf(id, sizeof id, "run_%08x_%011llu", series_, static_cast<unsigned long long>(++count_));
-      text_.replace(mark_, sizeof kMark - 1, id, sizeof kMark - 1);
+    if (marks_.empty()) return text_;
+    char id[32];
+    std::snprintf(id, sizeof id, "%08x%016llx", series_, static_cast<unsigned long long>(++count_));
+    const std::string_view digits(id, 24);
+    const std::size_t shown = std::min(mark_.size(), digits.size());  // the last digits, which change most
+    for (const std::size_t at : marks_) {
+      text_.replace(at, mark_.size(), mark_.size(), 'a');
+      text_.replace(at + mark_.size() - shown, shown, digits.substr(digits.size() - shown));
     }
     return text_;
   }
 
  private:
-  static constexpr char kMark[] = "run_0000000000000000000X";
   std::string text_;
-  std::size_t mark_ = 0;
+  std::string mark_;
+  std::vector<std::size_t> marks_;  // where the text holds it
   std::uint32_t series_ = 0;
   std::uint64_t count_ = 0;
 };
@@ -252,6 +260,8 @@ int main(int argc, char** argv) {
   app.add_option("--path", options.path, "Path to post to");
   app.add_option("--key", options.key, "API key, sent as Authorization: Bearer");
   app.add_option("--body", options.body_file, "File that is posted each time instead of fresh runs")->check(CLI::ExistingFile);
+  app.add_option("--type", options.type, "Its media type");
+  app.add_option("--mark", options.mark, "What in it is replaced each time by fresh hexadecimal digits");
   CLI11_PARSE(app, argc, argv);
   Load load(options);
   if (!load.run()) {

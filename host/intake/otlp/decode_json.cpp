@@ -16,6 +16,7 @@ constexpr int kMostDepth = 1000;       // that parse_json is asked for
 constexpr int kEnvelopeDepth = 16;     // of the request around its attributes
 constexpr int kDepthOfAValue = 5;      // {"kvlistValue":{"values":[{"value":{ for each level of an attribute
 constexpr std::size_t kMostOrigins = 100'000;  // values of all resources of a request whose spans stand before them
+constexpr std::size_t kUsualAttributes = 16;   // of a span
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 int hex_digit(char c) {
@@ -281,6 +282,7 @@ class RequestReader final : public JsonEvents {
 
   bool begin_span() {
     span_ = {};
+    span_.attributes.reserve(kUsualAttributes);
     budget_ = limits_.max_values;
     value_fault_.clear();
     return push({In::span});
@@ -367,29 +369,29 @@ class RequestReader final : public JsonEvents {
     if (key_ == "flags") span_.flags = integer_of<std::uint32_t>(value).value_or(0);
   }
 
+  static void become(AnyValue& into, AnyValue::Kind kind) {
+    if (into.kind != AnyValue::Kind::null) into = {};
+    into.kind = kind;
+  }
+
   void take_value(AnyValue& into, const JsonScalar& value) {
     const bool text = value.type == JsonScalar::Type::string;
     if (text && key_ == "stringValue") {
-      into = {};
-      into.kind = AnyValue::Kind::text;
+      become(into, AnyValue::Kind::text);
       into.text = value.text;
     } else if (key_ == "boolValue" && value.type == JsonScalar::Type::boolean) {
-      into = {};
-      into.kind = AnyValue::Kind::boolean;
+      become(into, AnyValue::Kind::boolean);
       into.boolean = value.boolean;
     } else if (key_ == "intValue") {
       if (const auto integer = integer_of<std::int64_t>(value)) {
-        into = {};
-        into.kind = AnyValue::Kind::integer;
+        become(into, AnyValue::Kind::integer);
         into.integer = *integer;
       }
     } else if (key_ == "doubleValue" && value.type != JsonScalar::Type::boolean) {
-      into = {};
-      into.kind = AnyValue::Kind::number;
+      become(into, AnyValue::Kind::number);
       into.number = number_of(value);
     } else if (text && key_ == "bytesValue") {
-      into = {};
-      into.kind = AnyValue::Kind::bytes;
+      become(into, AnyValue::Kind::bytes);
       into.text = from_base64(value.text);
     }
   }

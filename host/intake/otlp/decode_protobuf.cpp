@@ -38,7 +38,15 @@ struct Budget {
   }
 };
 
-KeyValue read_key_value(Reader in, int depth, Budget& budget);
+constexpr std::size_t kUsualAttributes = 16;
+
+void read_key_value(Reader in, int depth, Budget& budget, KeyValue& pair);
+
+// The last of several values that one AnyValue has counts.
+void become(AnyValue& value, AnyValue::Kind kind) {
+  if (value.kind != AnyValue::Kind::null) value = {};
+  value.kind = kind;
+}
 
 void read_any_value(Reader in, int depth, Budget& budget, AnyValue& value) {
   if (depth > budget.max_depth) {
@@ -50,30 +58,25 @@ void read_any_value(Reader in, int depth, Budget& budget, AnyValue& value) {
     switch (in.tag_and_type()) {
       case bytes_tag(1): {
         const auto text = view_of(in);
-        value = {};
-        value.kind = AnyValue::Kind::text;
+        become(value, AnyValue::Kind::text);
         value.text = text;
         break;
       }
       case tag(2, pbf_wire_type::varint):
-        value = {};
-        value.kind = AnyValue::Kind::boolean;
+        become(value, AnyValue::Kind::boolean);
         value.boolean = in.get_bool();
         break;
       case tag(3, pbf_wire_type::varint):
-        value = {};
-        value.kind = AnyValue::Kind::integer;
+        become(value, AnyValue::Kind::integer);
         value.integer = in.get_int64();
         break;
       case tag(4, pbf_wire_type::fixed64):
-        value = {};
-        value.kind = AnyValue::Kind::number;
+        become(value, AnyValue::Kind::number);
         value.number = in.get_double();
         break;
       case bytes_tag(5): {
         Reader list = in.get_message();
-        value = {};
-        value.kind = AnyValue::Kind::list;
+        become(value, AnyValue::Kind::list);
         while (list.next()) {
           if (list.tag_and_type() != bytes_tag(1)) {
             list.skip();
@@ -87,23 +90,21 @@ void read_any_value(Reader in, int depth, Budget& budget, AnyValue& value) {
       }
       case bytes_tag(6): {
         Reader map = in.get_message();
-        value = {};
-        value.kind = AnyValue::Kind::map;
+        become(value, AnyValue::Kind::map);
         while (map.next()) {
           if (map.tag_and_type() != bytes_tag(1)) {
             map.skip();
           } else {
             const Reader member = map.get_message();
             if (!budget.take()) return;
-            value.members.push_back(read_key_value(member, depth + 1, budget));
+            read_key_value(member, depth + 1, budget, value.members.emplace_back());
           }
         }
         break;
       }
       case bytes_tag(7): {
         const auto bytes = view_of(in);
-        value = {};
-        value.kind = AnyValue::Kind::bytes;
+        become(value, AnyValue::Kind::bytes);
         value.text = bytes;
         break;
       }
@@ -112,8 +113,7 @@ void read_any_value(Reader in, int depth, Budget& budget, AnyValue& value) {
   }
 }
 
-KeyValue read_key_value(Reader in, int depth, Budget& budget) {
-  KeyValue pair;
+void read_key_value(Reader in, int depth, Budget& budget, KeyValue& pair) {
   while (in.next()) {
     switch (in.tag_and_type()) {
       case bytes_tag(1): pair.key = view_of(in); break;
@@ -121,11 +121,10 @@ KeyValue read_key_value(Reader in, int depth, Budget& budget) {
       default: in.skip();
     }
   }
-  return pair;
 }
 
 void add_attribute(Reader in, Budget& budget, std::vector<KeyValue>& attributes) {
-  if (budget.take()) attributes.push_back(read_key_value(in, 0, budget));
+  if (budget.take()) read_key_value(in, 0, budget, attributes.emplace_back());
 }
 
 SpanEvent read_event(Reader in, Budget& budget) {
@@ -162,6 +161,7 @@ std::string id_of(std::string_view bytes, std::size_t wanted) {
 
 void read_span(Reader in, const DecodeLimits& limits, Span& span) {
   Budget budget{limits.max_values, limits.max_value_depth, {}};
+  span.attributes.reserve(kUsualAttributes);
   while (in.next()) {
     switch (in.tag_and_type()) {
       case bytes_tag(1): span.trace_id = id_of(view_of(in), kTraceIdBytes); break;

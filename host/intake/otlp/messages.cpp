@@ -207,6 +207,13 @@ class Reader {
   void add_map(const AnyValue& map, int level) {
     if (const AnyValue* const wrapped = map.member("message"); wrapped != nullptr && wrapped->kind == Kind::map) return add(*wrapped, level + 1);
     if (is_message(map)) return add_message(map, level);
+    const std::string outer = role_;
+    if (std::string said = said_role(map); !said.empty()) role_ = std::move(said);
+    add_inner(map, level);
+    role_ = outer;
+  }
+
+  void add_inner(const AnyValue& map, int level) {
     for (const std::string_view list : {"messages", "contents", "generations", "choices", "update", "kwargs", "input", "inputs", "question", "query",
                                         "prompt", "output", "outputs", "result", "answer", "response", "text", "message", "content"}) {
       const AnyValue* const inner = map.member(list);
@@ -243,6 +250,84 @@ class Reader {
   std::string role_;
   std::vector<Message> messages_;
 };
+
+// The elements of a list in JSON text, as they stand there.
+class JsonElements {
+ public:
+  explicit JsonElements(std::string_view list) : list_(list) {
+    skip_blanks();
+    good_ = take('[');
+  }
+
+  std::optional<std::string_view> next() {
+    if (!good_) return std::nullopt;
+    skip_blanks();
+    const std::size_t first = at_;
+    if (at_ == list_.size() || list_[at_] != '{' || !skip_object()) return std::nullopt;
+    const auto element = list_.substr(first, at_ - first);
+    skip_blanks();
+    if (take(',')) return element;
+    good_ = false;
+    skip_after_end();
+    return element;
+  }
+
+  // The list was whole, and there is nothing after it.
+  bool at_end() const { return ended_; }
+
+ private:
+  void skip_blanks() { at_ = std::min(list_.find_first_not_of(" \t\r\n", at_), list_.size()); }
+  bool take(char c) {
+    if (at_ == list_.size() || list_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void skip_after_end() {
+    ended_ = take(']');
+    skip_blanks();
+    ended_ = ended_ && at_ == list_.size();
+  }
+
+  bool skip_object() {
+    std::size_t open = 0;
+    for (; at_ < list_.size(); ++at_) {
+      const char c = list_[at_];
+      if (c == '"' && !skip_string()) return false;
+      if (c == '{' || c == '[') ++open;
+      if ((c == '}' || c == ']') && --open == 0) return ++at_, true;
+    }
+    return false;
+  }
+
+  // To the quote that ends the string.
+  bool skip_string() {
+    for (++at_; at_ < list_.size(); ++at_) {
+      at_ = std::min(list_.find('"', at_), list_.size());
+      std::size_t escapes = 0;
+      while (list_[at_ - 1 - escapes] == '\\') ++escapes;
+      if (escapes % 2 == 0) return at_ < list_.size();
+    }
+    return false;
+  }
+
+  std::string_view list_;
+  std::size_t at_ = 0;
+  bool good_ = false;
+  bool ended_ = false;
+};
+
+// "user" of {"role": "user", ...}; nothing where something else stands first.
+std::optional<std::string_view> leading_role(std::string_view object) {
+  std::size_t at = 1;
+  for (const std::string_view part : {"\"role\"", ":", "\""}) {
+    at = std::min(object.find_first_not_of(" \t\r\n", at), object.size());
+    if (!object.substr(at).starts_with(part)) return std::nullopt;
+    at += part.size();
+  }
+  const auto end = object.find_first_of("\"\\", at);
+  const bool plain = end != std::string_view::npos && end > at && object[end] == '"';
+  return plain ? std::optional(object.substr(at, end - at)) : std::nullopt;
+}
 
 // The next part of "0.message.role"; nothing: that was all.
 std::optional<std::string_view> next_part(std::string_view& name) {
@@ -288,6 +373,37 @@ std::vector<Message> read_messages(const AnyValue& value, std::string_view role)
   Reader reader(role);
   reader.add(value, 0);
   return reader.take();
+}
+
+MessageList::MessageList(const AnyValue& value, std::string_view role) : value_(value), role_(role) {
+  if (!value.is_text() || !split(value.text)) read_all();
+}
+
+void MessageList::read_all() {
+  entries_.clear();
+  for (Message& message : read_messages(value_, role_)) entries_.push_back({std::move(message), {}});
+}
+
+// Tells the objects of a list apart by their brackets. False: it is not such a list.
+bool MessageList::split(std::string_view list) {
+  JsonElements elements(list);
+  while (const auto element = elements.next()) {
+    const auto role = leading_role(*element);
+    if (!role || entries_.size() == kMostMessages) return false;
+    entries_.push_back({{role_of(*role), {}, {}, {}}, *element});
+  }
+  return elements.at_end() && !entries_.empty();
+}
+
+bool MessageList::read(std::size_t at) {
+  const auto tree = read_json_tree(entries_[at].unread);
+  std::vector<Message> messages = tree ? read_messages(*tree, role_) : std::vector<Message>();
+  if (messages.size() != 1) {
+    read_all();
+    return false;
+  }
+  entries_[at] = {std::move(messages.front()), {}};
+  return true;
 }
 
 AnyValue numbered_list(const std::vector<KeyValue>& attributes, std::string_view prefix) {

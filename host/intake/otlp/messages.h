@@ -20,6 +20,39 @@ struct Message {
 // role has `role`. Empty where the value is an object that holds no message.
 std::vector<Message> read_messages(const AnyValue& value, std::string_view role);
 
+// The same messages, looked at from the last on. Of a text of JSON that is a list of objects which all begin with their role, as a
+// conversation is mostly written, only the messages that are asked for are read. The value must outlive it.
+class MessageList {
+ public:
+  MessageList(const AnyValue& value, std::string_view role);
+
+  bool empty() const { return entries_.empty(); }
+  // The last message that `is_wanted` accepts, of those whose role `is_role` accepts; null: none. Good until the next call.
+  template <class IsRole, class IsWanted>
+  const Message* last(const IsRole& is_role, const IsWanted& is_wanted) {
+    for (std::size_t at = entries_.size(); at-- > 0;) {
+      if (!entries_[at].unread.empty() && !is_role(entries_[at].message.role)) continue;
+      if (!entries_[at].unread.empty() && !read(at)) return last(is_role, is_wanted);
+      if (is_role(entries_[at].message.role) && is_wanted(entries_[at].message)) return &entries_[at].message;
+    }
+    return nullptr;
+  }
+
+ private:
+  struct Entry {
+    Message message;
+    std::string_view unread;  // the JSON of a message of which the role alone is known; empty: it has been read
+  };
+
+  bool split(std::string_view list);
+  bool read(std::size_t at);  // false: the entries are other ones now
+  void read_all();
+
+  const AnyValue& value_;
+  std::string role_;
+  std::vector<Entry> entries_;
+};
+
 // A numbered list of attributes ("llm.input_messages.0.message.role") as a list. `prefix` ends before the number.
 AnyValue numbered_list(const std::vector<KeyValue>& attributes, std::string_view prefix);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <deque>
 #include <utility>
 
 #include "base/digest.h"
@@ -57,6 +58,9 @@ std::string unquoted(std::string text) {
 
 // The value a tool returned, out of what wraps it: LangChain's {"output":{"lc":1,"kwargs":{"content":...}}}, a lone {"outputs":...}.
 std::string result_of(const AnyValue& value) {
+  const bool plain = value.is_text() && !value.text.starts_with('"') && value.text.find("\"lc\"") == std::string::npos &&
+                     value.text.find("\"output") == std::string::npos;
+  if (plain) return value.text;
   std::optional<AnyValue> held;
   if (value.is_text() && (looks_like_json(value.text) || value.text.starts_with('"'))) held = read_json_tree(value.text);
   const AnyValue* at = held ? &*held : &value;
@@ -284,46 +288,72 @@ class Extraction {
 
   enum class Which : std::uint8_t { last_of_user, last, last_of_assistant, calls };
 
-  // What of a list of messages a field wants; empty: it has none.
-  static const std::string* choose(const std::vector<Message>& messages, Which which) {
-    for (auto one = messages.rbegin(); one != messages.rend(); ++one) {
-      if (which == Which::last_of_user && one->role != "user") continue;
-      if ((which == Which::last_of_assistant || which == Which::calls) && one->role != "assistant") continue;
-      const std::string& text = which == Which::calls ? one->tool_calls : one->text;
-      if (!text.empty()) return &text;
-      if (which == Which::last && !one->tool_answer.empty()) return &one->tool_answer;
-    }
-    return nullptr;
+  // What of a list of messages a field wants; null: it has none.
+  static const std::string* choose(MessageList& messages, Which which) {
+    const std::string* chosen = nullptr;
+    const auto is_role = [&](const std::string& role) {
+      return which == Which::last || role == (which == Which::last_of_user ? "user" : "assistant");
+    };
+    const auto is_wanted = [&](const Message& message) {
+      chosen = which == Which::calls ? &message.tool_calls : &message.text;
+      if (chosen->empty() && which == Which::last) chosen = &message.tool_answer;
+      return !chosen->empty();
+    };
+    return messages.last(is_role, is_wanted) != nullptr ? chosen : nullptr;
   }
 
-  const std::vector<Message>& messages_of(const FieldRow& row, const AnyValue& value, std::string_view role) {
-    for (const auto& [label, messages] : read_before_) {
-      if (label == row.label()) return messages;
+  // A value that is a list of messages: of one row, and again of the same row of another field.
+  struct ReadValue {
+    std::string label;
+    AnyValue held;
+    const AnyValue* value = nullptr;
+    std::optional<MessageList> messages;
+  };
+
+  ReadValue* value_of_messages(const FieldRow& row, std::string_view role) {
+    if (row.event.empty() && !row.numbered && attributes_.find(row.attribute) == nullptr) return nullptr;
+    std::string label = row.label();
+    for (ReadValue& one : read_before_) {
+      if (one.label == label) return &one;
     }
-    return read_before_.emplace_back(row.label(), read_messages(value, role)).second;
+    ReadValue& fresh = read_before_.emplace_back();
+    fresh.value = value_of(row, fresh.held);
+    if (fresh.value == nullptr) {
+      read_before_.pop_back();
+      return nullptr;
+    }
+    fresh.label = std::move(label);
+    fresh.messages.emplace(*fresh.value, role);
+    return &fresh;
   }
 
   std::optional<Found> message(SpanField field, Which which) {
     const std::string_view role = field == SpanField::user_request ? "user" : "assistant";
-    AnyValue held;
     for (const FieldRow& row : mapping_.rows(field)) {
-      const AnyValue* const value = value_of(row, held);
-      if (value == nullptr) continue;
       if (row.read != SpanRead::messages) {
-        std::string text = read(row, *value);
+        AnyValue held;
+        const AnyValue* const value = value_of(row, held);
+        std::string text = value == nullptr ? std::string() : read(row, *value);
         if (!text.empty()) return Found{std::move(text), row.label()};
         continue;
       }
-      const auto& messages = messages_of(row, *value, role);
-      if (const std::string* const text = choose(messages, which)) return Found{*text, row.label()};
+      ReadValue* const read = value_of_messages(row, role);
+      if (read == nullptr) continue;
+      if (const std::string* const text = choose(*read->messages, which)) return Found{*text, read->label};
       // An answer that is an object without any text of its own is told as it is.
-      const bool whole = which == Which::last_of_assistant && messages.empty() && !text_of(*value).empty() && text_of(*value) != "null";
-      if (whole) return Found{text_of(*value), row.label()};
+      if (which != Which::last_of_assistant || !read->messages->empty()) continue;
+      std::string whole = text_of(*read->value);
+      if (!whole.empty() && whole != "null") return Found{std::move(whole), read->label};
     }
     return std::nullopt;
   }
 
-  bool holds(const SpanMapping::Condition& condition) const {
+  const std::optional<Found>& tool_output() {
+    if (!tool_output_) tool_output_ = text(SpanField::tool_output);
+    return *tool_output_;
+  }
+
+  bool holds(const SpanMapping::Condition& condition) {
     using Test = SpanMapping::Condition::Test;
     if (!condition.scope.empty() && condition.scope != origin_.scope) return false;
     if (condition.kind != SpanKind::none && condition.kind != kind_) return false;
@@ -333,7 +363,7 @@ class Extraction {
     AnyValue of_output;
     const AnyValue* value = condition.attribute.empty() ? nullptr : attributes_.find(condition.attribute);
     if (condition.of_tool_output) {
-      const auto output = text(SpanField::tool_output);
+      const auto& output = tool_output();
       if (!output) return false;
       of_output.kind = AnyValue::Kind::text;
       of_output.text = output->text;
@@ -350,6 +380,7 @@ class Extraction {
   }
 
   static bool member_says(const AnyValue& value, const SpanMapping::Condition& condition) {
+    if (value.is_text() && value.text.find(condition.member.front()) == std::string::npos) return false;  // most, and they need no reading
     std::optional<AnyValue> tree;
     if (value.is_text() && looks_like_json(value.text)) tree = read_json_tree(value.text);
     const AnyValue* at = tree ? &*tree : &value;
@@ -360,7 +391,7 @@ class Extraction {
     return condition.value.empty() || text_of(*at) == condition.value;
   }
 
-  bool any_holds(const std::vector<SpanMapping::Condition>& conditions) const {
+  bool any_holds(const std::vector<SpanMapping::Condition>& conditions) {
     return std::any_of(conditions.begin(), conditions.end(), [&](const auto& one) { return holds(one); });
   }
 
@@ -407,7 +438,7 @@ class Extraction {
   void write_tool(JsonWriter& out) {
     put(out, "stepName", text(SpanField::tool_name));
     put(out, "inputSummary", text(SpanField::tool_input));
-    put(out, "outputSummary", text(SpanField::tool_output));
+    put(out, "outputSummary", tool_output());
   }
 
   void write_model(JsonWriter& out) {
@@ -456,7 +487,8 @@ class Extraction {
   AnyValue name_;
   AnyValue message_;
   SpanKind kind_ = SpanKind::none;
-  std::vector<std::pair<std::string, std::vector<Message>>> read_before_;
+  std::deque<ReadValue> read_before_;
+  std::optional<std::optional<Found>> tool_output_;
   std::string from_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "intake/otlp/json_tree.h"
 
 namespace runwarden::intake::otlp {
@@ -87,6 +89,47 @@ TEST(OtlpMessages, NestingIsBounded) {
   std::string text = R"("x")";
   for (int i = 0; i < 25; ++i) text = R"({"messages":[)" + text + "]}";
   EXPECT_EQ(shown(text), "");
+}
+
+TEST(MessageList, OnlyWhatIsAskedForIsRead_AndItIsTheSame) {
+  const std::string tool = R"({"role":"tool","parts":[{"type":"tool_call_response","response":{"a":"}]\\\""}}]})";
+  const std::string user = R"({ "role" : "user", "content": "Where is [it]? \"there\\" })";
+  const std::string assistant = R"({"role":"assistant","content":"Here."})";
+  const std::string call = R"({"role":"assistant","tool_calls":[{"name":"find","args":{"x":[1,{"y":"]"}]}}]})";
+  const std::string texts[] = {
+      "[" + user + "," + call + "," + tool + "," + assistant + "]",
+      " [" + user + " ,\n" + tool + " ] ",
+      "[" + assistant + "," + user + "]",
+      "[" + user + R"(,{"content":"no role first","role":"assistant"}])",
+      "[" + user + R"(,{"role":"assistant","text":"in another member"}])",
+      "[" + user + "," + assistant + "] and more",
+      "[" + user + "," + assistant + ",",
+      "[" + user + "," + assistant.substr(0, 30),
+      "[" + user + R"(,{"role":"us\u0065r","content":"again"}])",
+      "[]",
+      "[[" + user + "]]",
+      R"({"messages":[{"role":"user","content":"in an object"}]})",
+      "plain",
+  };
+  for (const std::string& text : texts) {
+    AnyValue value;
+    value.kind = AnyValue::Kind::text;
+    value.text = text;
+    const std::vector<Message> all = read_messages(value, "user");
+    EXPECT_EQ(MessageList(value, "user").empty(), all.empty()) << text;
+    for (const std::string_view wanted : {"user", "assistant", "tool", ""}) {
+      const auto is_role = [&](const std::string& role) { return wanted.empty() || role == wanted; };
+      for (const auto member : {&Message::text, &Message::tool_answer, &Message::tool_calls}) {
+        const auto has = [&](const Message& message) { return !(message.*member).empty(); };
+        const auto found = std::find_if(all.rbegin(), all.rend(), [&](const Message& one) { return is_role(one.role) && has(one); });
+        MessageList list(value, "user");
+        const Message* const last = list.last(is_role, has);
+        ASSERT_EQ(last != nullptr, found != all.rend()) << wanted << " " << text;
+        if (last == nullptr) continue;
+        EXPECT_EQ((*last).*member, (*found).*member) << text;
+      }
+    }
+  }
 }
 
 }  // namespace
