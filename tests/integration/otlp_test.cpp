@@ -163,6 +163,7 @@ TEST_F(OtlpServer, PathsCodingsAndTypes_AreThoseOfExporters) {
   EXPECT_EQ(send(body, kJson, {}, "/v1/ingest/otlp/v1").status, 404);
   EXPECT_EQ(send(gzipped(body), "application/json; charset=utf-8", "Content-Encoding: gzip\r\n").status, 200);
   EXPECT_EQ(send(compressed(otlp_protobuf(refund(2)), MAX_WBITS), kProtobuf, "Content-Encoding: deflate\r\n").status, 200);
+  EXPECT_EQ(send(gzipped(otlp_protobuf(refund(2))), kProtobuf, "Content-Encoding: gzip\r\n").status, 200) << "as a Collector's otlphttp exporter";
   EXPECT_EQ(send(body, kJson, "Content-Encoding: identity\r\n").status, 200);
   EXPECT_EQ(send("", kProtobuf).status, 200);
   EXPECT_EQ(send("{}", kJson).body, "{}");
