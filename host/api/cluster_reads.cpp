@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "api/cluster_walk.h"
+#include "api/subject.h"
 #include "base/json_members.h"
 #include "base/time_buckets.h"
 #include "base/time_text.h"
@@ -41,8 +43,8 @@ struct ClusterQuery {
   std::optional<model::Severity> severity;
   Sort sort = Sort::recent;
   std::size_t limit = kUsualItems;
-  std::optional<model::RecordKey> after;  // sort value, and the beginning of the group's key
-  std::string meaning;                    // of the cursors
+  std::optional<ClusterWalk> walk;  // that goes on; a place by rank is the sort value and the beginning of the group's key
+  std::string meaning;              // of the cursors
 };
 
 std::string lower(std::string_view text) {
@@ -87,8 +89,8 @@ Result<ClusterQuery> read_cluster_query(const Admission& admission, const auth::
   if (const std::string* detector = find_member(query, "detector")) asked.detector = *detector;
   if (const std::string* text = find_member(query, "q")) asked.text = lower(*text);
   if (const std::string* cursor = find_member(query, "cursor")) {
-    asked.after = seal.open(admission.principal->tenant, asked.meaning, *cursor);
-    if (!asked.after) return bad_member("cursor", *cursor, "the nextCursor of a page of this very query");
+    asked.walk = open_walk(seal, admission.principal->tenant, asked.meaning, *cursor);
+    if (!asked.walk) return bad_member("cursor", *cursor, "the nextCursor of a page of this very query");
   }
   return asked;
 }
@@ -164,10 +166,6 @@ std::string run_id_of(const model::FailureRecord& failure) {
   return member_text(json_members(failure.json), "runId");
 }
 
-Error no_such_cluster(std::string_view id) {
-  return {Code::not_found, "there is no group with the clusterId \"" + std::string(id.substr(0, 256)) + "\"", {}, {}};
-}
-
 }  // namespace
 
 bool matches_tag(std::string_view if_none_match, std::string_view tag) {
@@ -238,15 +236,30 @@ Result<std::string> ClusterReads::clusters(const Admission& admission) {
     }
     return static_cast<std::int64_t>(groups_.count_affected(tenant, store::Subject::of_cluster(cluster.key), *span));
   };
+  const bool goes_on = query->walk.has_value();
+  ClusterWalk walk = goes_on ? *query->walk : ClusterWalk{{}, {}, now_ms, groups_.last_commit(tenant)};
+  const bool ranked = walk.part == ClusterWalk::Part::ranked;
   std::map<std::string, std::uint64_t> groups_by_detector;
-  Best best(query->limit, query->after);
+  bool any_failed_anew = false;
+  Best best(query->limit, walk.after);
   groups_.visit_clusters(tenant, [&](const model::Cluster& cluster) {
     if (!in_window(cluster)) return;
     ++groups_by_detector[cluster.detector_key];
-    if (fits(*query, cluster, now_ms)) best.offer({sort_value(cluster), tie_of(cluster.key)}, cluster);
+    if (!fits(*query, cluster, now_ms)) return;
+    const bool failed_anew = walk.failed_anew(cluster.last_ms);
+    any_failed_anew = any_failed_anew || failed_anew;
+    if (ranked) return best.offer({sort_value(cluster), tie_of(cluster.key)}, cluster);
+    if (failed_anew) best.offer(place_of(cluster.key), cluster);
   });
   bool more = false;
   const auto items = best.take(more);
+  if (more) {
+    walk.after = items.back().place;
+  } else if (goes_on && ranked && any_failed_anew && groups_.last_commit(tenant) != walk.began_commit) {
+    more = true;
+    walk.part = ClusterWalk::Part::failed_anew;
+    walk.after.reset();
+  }
 
   std::string text;
   JsonWriter out(text);
@@ -257,7 +270,7 @@ Result<std::string> ClusterReads::clusters(const Admission& admission) {
     out.end_object();
   }
   out.end_array().key("nextCursor");
-  more ? out.string(seal_.seal(tenant, query->meaning, items.back().place)) : out.null();
+  more ? out.string(seal_walk(seal_, tenant, query->meaning, walk)) : out.null();
   out.key("totals").begin_object().key("runs").integer(static_cast<std::int64_t>(groups_.count_all_runs(tenant, *span)));
   out.key("failures").integer(static_cast<std::int64_t>(groups_.count_failures_of(tenant, store::Subject::any(), *span)));
   out.key("byDetector").begin_object();
@@ -348,19 +361,6 @@ Result<std::string> ClusterReads::history(const Admission& admission) {
   return text;
 }
 
-Result<store::Subject> ClusterReads::subject_of(const Admission& admission) {
-  const std::string* cluster = find_member(admission.query, "cluster");
-  const std::string* detector = find_member(admission.query, "detector");
-  if (cluster != nullptr && detector != nullptr) {
-    return Error{Code::bad_request, "the query has both \"cluster\" and \"detector\"; send one of them", {}, {}};
-  }
-  if (detector != nullptr) return store::Subject::of_detector(*detector);
-  if (cluster == nullptr) return store::Subject::any();
-  const auto found = groups_.find_cluster(admission.principal->tenant, *cluster);
-  if (!found) return no_such_cluster(*cluster);
-  return store::Subject::of_cluster(found->key);
-}
-
 Result<std::string> ClusterReads::timeline(const Admission& admission) {
   const model::TenantId tenant = admission.principal->tenant;
   const Status known =
@@ -370,7 +370,7 @@ Result<std::string> ClusterReads::timeline(const Admission& admission) {
   if (!span.ok()) return span.error();
   const auto wanted = read_count(admission.query, "buckets", kMostBuckets, kUsualBuckets);
   if (!wanted.ok()) return wanted.error();
-  const auto subject = subject_of(admission);
+  const auto subject = read_subject(groups_, admission);
   if (!subject.ok()) return subject.error();
   const TimeBuckets buckets = time_buckets(span->from_ms, span->before_ms, *wanted);
   const store::Span whole{buckets.from_ms, buckets.end_ms()};

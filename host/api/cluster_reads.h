@@ -35,7 +35,6 @@ class ClusterReads {
 
  private:
   ClusterWindow window_of(model::TenantId tenant, const model::Cluster& cluster, const store::Span& span);
-  Result<store::Subject> subject_of(const Admission& admission);
   // The latest failure of a group within the span.
   std::optional<model::FailureRecord> latest(model::TenantId tenant, const model::Cluster& cluster, const store::Span& span);
   std::optional<model::RunRecord> outlined_run(model::TenantId tenant, const model::RecordKey& key);

@@ -13,6 +13,7 @@
 #include "ingest/answers.h"
 #include "ingest/faults.h"
 #include "ingest/investigation.h"
+#include "ingest/step_texts.h"
 #include "ingest/stored_run.h"
 
 namespace runwarden::api {
@@ -30,13 +31,23 @@ Error bad_query(std::string detail) {
 struct RunQuery {
   std::optional<std::uint32_t> revision;
   bool head = false;
+  std::optional<std::size_t> max_text;  // bytes of a step's text
 };
+constexpr std::size_t kFewestTextBytes = 100;
+constexpr std::size_t kMostTextBytes = 65'536;
 
 // Whether the query's view is the head of runs.
 Result<bool> is_head(const std::string* view) {
   if (view == nullptr) return false;
   if (*view != "head") return bad_query("the query's view must be head, got \"" + view->substr(0, 80) + "\"");
   return true;
+}
+
+Result<std::size_t> read_max_text(const std::string& value) {
+  std::size_t bytes = 0;
+  const auto end = std::from_chars(value.data(), value.data() + value.size(), bytes);
+  if (end.ec == std::errc() && end.ptr == value.data() + value.size() && bytes >= kFewestTextBytes && bytes <= kMostTextBytes) return bytes;
+  return bad_query("the query's maxText must be an integer from 100 to 65536, got \"" + value.substr(0, 80) + "\"");
 }
 
 Result<RunQuery> run_query(const std::vector<std::pair<std::string, std::string>>& query) {
@@ -48,7 +59,15 @@ Result<RunQuery> run_query(const std::vector<std::pair<std::string, std::string>
       asked.head = *head;
       continue;
     }
-    if (name != "revision") return bad_query("the query of a run has no member \"" + name.substr(0, 80) + "\"; it knows revision, view");
+    if (name == "maxText") {
+      auto bytes = read_max_text(value);
+      if (!bytes.ok()) return std::move(bytes.error());
+      asked.max_text = *bytes;
+      continue;
+    }
+    if (name != "revision") {
+      return bad_query("the query of a run has no member \"" + name.substr(0, 80) + "\"; it knows revision, view, maxText");
+    }
     std::uint32_t revision = 0;
     const auto end = std::from_chars(value.data(), value.data() + value.size(), revision);
     if (end.ec != std::errc() || end.ptr != value.data() + value.size() || revision == 0) {
@@ -56,6 +75,7 @@ Result<RunQuery> run_query(const std::vector<std::pair<std::string, std::string>
     }
     asked.revision = revision;
   }
+  if (asked.head && asked.max_text) return bad_query("the query has both \"view\" and \"maxText\"; a head has no steps, so leave maxText out");
   return asked;
 }
 
@@ -72,6 +92,9 @@ bool bears_tag(Endpoint endpoint) {
     case Endpoint::clusters:
     case Endpoint::cluster:
     case Endpoint::cluster_history:
+    case Endpoint::differences:
+    case Endpoint::baseline:
+    case Endpoint::dimensions:
     case Endpoint::timeline:
     case Endpoint::tail:
     case Endpoint::runs:
@@ -136,6 +159,9 @@ Result<std::string> Reads::json(const Admission& admission, Lease& lease) {
     case Endpoint::clusters: return clusters_.clusters(admission);
     case Endpoint::cluster: return clusters_.cluster(admission);
     case Endpoint::cluster_history: return clusters_.history(admission);
+    case Endpoint::differences: return comparisons_.differences(admission);
+    case Endpoint::baseline: return comparisons_.baseline(admission);
+    case Endpoint::dimensions: return comparisons_.dimensions(admission);
     case Endpoint::timeline: return clusters_.timeline(admission);
     case Endpoint::tail: return clusters_.tail(admission);
     case Endpoint::openapi: return std::string(openapi_json());
@@ -171,7 +197,8 @@ Result<std::string> Reads::run(const Admission& admission, Lease& lease) {
   if (query->head) return ingest::stored_outline_json(store_, admission.principal->tenant, std::move(found->head));
   auto run = whole(admission, *found, lease);
   if (!run.ok()) return std::move(run.error());
-  return ingest::stored_run_json(store_, admission.principal->tenant, *run);
+  std::string text = ingest::stored_run_json(store_, admission.principal->tenant, *run);
+  return query->max_text ? ingest::with_cut_step_texts(text, *query->max_text, *run) : std::move(text);
 }
 
 // Of the run as it is now, with the spans that have come since it was resolved.
@@ -193,7 +220,10 @@ Result<std::string> Reads::run_mapping(const Admission& admission, Lease& lease)
 Result<model::RunRecord> Reads::run_to_explain(const Admission& admission, Lease& lease) {
   auto query = run_query(admission.query);
   if (!query.ok()) return std::move(query.error());
-  if (query->head) return bad_query("the query of an explanation has no member \"view\"; it knows revision");
+  if (query->head || query->max_text) {
+    const std::string name = query->head ? "view" : "maxText";
+    return bad_query("the query of an explanation has no member \"" + name + "\"; it knows revision");
+  }
   auto found = asked(admission, query->revision);
   if (!found.ok()) return std::move(found.error());
   auto run = whole(admission, *found, lease);

@@ -8,6 +8,7 @@
 
 #include "api/admission.h"
 #include "api/cluster_reads.h"
+#include "api/comparison_reads.h"
 #include "auth/cursor_seal.h"
 #include "base/fair_budget.h"
 #include "base/result.h"
@@ -30,6 +31,7 @@ class Reads {
         groups_(groups),
         seal_(std::move(seal)),
         clusters_(store, groups, seal_, clock),
+        comparisons_(groups, clock),
         detectors_(std::move(detectors)),
         replies_(replies),
         mapping_(mapping),
@@ -78,6 +80,7 @@ class Reads {
   store::GroupStore& groups_;
   auth::CursorSeal seal_;
   ClusterReads clusters_;
+  ComparisonReads comparisons_;
   Detectors detectors_;
   FairBudget& replies_;
   const model::SpanMapping& mapping_;

@@ -43,6 +43,8 @@ store::StoreSettings store_settings(const config::Settings& settings) {
   opening.max_commit_records = static_cast<std::size_t>(settings.store.max_commit_records);
   opening.max_waiting = kMaxQueuedRecords;
   opening.max_waiting_bytes = kMaxQueuedBytes;
+  opening.max_clusters = static_cast<std::uint64_t>(settings.limits.max_clusters);
+  opening.dimension_names = settings.page.dimensions;
   opening.keep_idempotency_ms = settings.retention.idempotency_keys_ms;
   if (settings.store.begin_anew) opening.if_lost = store::StoreSettings::IfLost::begin_anew;
   return opening;
@@ -53,6 +55,7 @@ ingest::Ingest::Limits ingest_limits(const config::Settings& settings) {
   return {.max_json_depth = static_cast<int>(settings.limits.max_json_depth),
           .max_events = static_cast<std::uint32_t>(buffer.max_events),
           .max_open_runs = static_cast<std::uint64_t>(buffer.max_open_runs),
+          .dimensions = settings.page.dimensions,
           .buffer = {.idle_ms = buffer.idle_timeout_ms,
                      .max_age_ms = buffer.max_age_ms,
                      .otlp_root_grace_ms = buffer.otlp_root_grace_ms,

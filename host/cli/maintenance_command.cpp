@@ -93,7 +93,7 @@ store::MaintenanceContext MaintenanceCommand::maintenance() {
             show(progress);
             return !interrupted();
           },
-          map_size};
+          map_size, settings_->page.dimensions, static_cast<std::uint64_t>(settings_->limits.max_clusters)};
 }
 
 void MaintenanceCommand::show(const store::Progress& progress) {

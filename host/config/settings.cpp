@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <set>
 
 #include "base/nearest_names.h"
 #include "config/addresses.h"
@@ -81,6 +82,7 @@ void read_limits(const Node* node, Reading& reading, LimitsSection& out) {
   section.integer("max_connections", {1, 1'000'000}, out.max_connections);
   section.size("max_reply_bytes", {32LL << 20, 1024 * kGiB}, out.max_reply_bytes);
   section.size("otlp_max_body_bytes", {1, kGiB}, out.otlp_max_body_bytes);
+  section.integer("max_clusters", {1, 10'000'000}, out.max_clusters);
 }
 
 void read_buffer(const Node* node, Reading& reading, BufferSection& out) {
@@ -111,6 +113,26 @@ void read_retention(const Node* node, Reading& reading, RetentionSection& out) {
   section.duration_or_forever("policies", kLifetime, out.policies_ms);
   section.duration_or_forever("idempotency_keys", kLifetime, out.idempotency_keys_ms);
   section.duration_or_forever("max_clock_step", {3'600'000, kLifetime.high}, out.max_clock_step_ms);
+}
+
+void read_page(const Node* node, Reading& reading, PageSection& out) {
+  Section section(node, "page", reading);
+  section.texts("dimensions", out.dimensions);
+  const Node* dimensions = written(node, "dimensions");
+  if (dimensions == nullptr) return;
+  const auto fault = [&](std::string detail) { reading.faults.push_back({"page.dimensions", dimensions->location, std::move(detail)}); };
+  if (out.dimensions.size() > model::kMostDimensions) {
+    fault("expected at most " + std::to_string(model::kMostDimensions) + " names, got " + std::to_string(out.dimensions.size()));
+  }
+  std::set<std::string> seen;
+  for (const std::string& name : out.dimensions) {
+    if (!seen.insert(name).second) fault("expected each name once, got \"" + name + "\" twice");
+    const bool has_control = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (has_control || name.size() > model::kMostDimensionBytes) {
+      fault("expected names of members of metadata, of at most " + std::to_string(model::kMostDimensionBytes) +
+            " bytes and without control characters, got \"" + name.substr(0, model::kMostDimensionBytes) + "\"");
+    }
+  }
 }
 
 void read_log(const Node* node, Reading& reading, LogSection& out) {
@@ -200,6 +222,7 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   const Node* store = section.take("store");
   read_store(store, reading, settings.store);
   read_retention(section.take("retention"), reading, settings.retention);
+  read_page(section.take("page"), reading, settings.page);
   const Node* redact = section.take("redact");
   const Node* detectors = section.take("detectors");
   read_log(section.take("log"), reading, settings.log);

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "config/detector_locations.h"
 #include "model/detector_settings.h"
+#include "model/dimensions.h"
 #include "model/redact_settings.h"
 
 namespace runwarden::config {
@@ -44,6 +45,7 @@ struct LimitsSection {
   std::int64_t max_connections = 10'000;
   std::int64_t max_reply_bytes = 256LL << 20;  // of answers to reads
   std::int64_t otlp_max_body_bytes = 64LL << 20;
+  std::int64_t max_clusters = 100'000;  // groups of a tenant; failures beyond them are kept without one
 };
 
 struct BufferSection {
@@ -74,6 +76,10 @@ struct RetentionSection {
   std::int64_t max_clock_step_ms = 7 * kDayMs;  // the longest plausible time between the store's last use and a start; kForever: unlimited
 };
 
+struct PageSection {
+  std::vector<std::string> dimensions = model::usual_dimensions();  // members of metadata that runs are compared by
+};
+
 struct LogSection {
   std::string level = "info";   // debug, info, warn, error
   std::string format = "json";  // json, text
@@ -85,6 +91,7 @@ struct Settings {
   BufferSection buffer;
   StoreSection store;
   RetentionSection retention;
+  PageSection page;
   model::RedactSettings redact;
   model::DetectorSettings detectors;
   LogSection log;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "ingest/canary_run.h"
 #include "ingest/change_ingest.h"
@@ -39,6 +40,7 @@ struct Ingest {
     int max_json_depth = 64;
     std::uint32_t max_events = 10'000;  // of a revision of an open run
     std::uint64_t max_open_runs = 1'000'000;
+    std::vector<std::string> dimensions = {};  // members of metadata that runs are compared by
     store::BufferRules buffer;
   };
 

@@ -5,13 +5,14 @@
 
 #include "base/json_text.h"
 #include "model/cluster.h"
+#include "model/dimensions.h"
 #include "model/record_ids.h"
 #include "ingest/answers.h"
 
 namespace runwarden::ingest {
 
-Judge::Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict)
-    : store_(store), pool_(pool), detectors_(std::move(detectors)), on_verdict_(std::move(on_verdict)) {}
+Judge::Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict, std::vector<std::string> dimensions)
+    : store_(store), pool_(pool), detectors_(std::move(detectors)), on_verdict_(std::move(on_verdict)), dimensions_(std::move(dimensions)) {}
 
 bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t worker, Callbacks callbacks) {
   const auto shared = std::make_shared<RedactedRun>(std::move(run));
@@ -22,6 +23,7 @@ bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t work
     const std::int64_t executed_ms = kept.started_ms == model::kNoTime ? metadata.key.time_ms : kept.started_ms;
     std::string run_id(kept.id);  // a view into what is moved next
     model::RunOutline outline = model::outline_of(kept, metadata.outcome);
+    auto dimensions = model::dimensions_of(outline, kept.document, dimensions_);
     const bool in_use = evaluated.run_in_use && !shared->sent;
     std::string document = in_use ? kept.document : std::move(kept.document);
     store::RunWrite write = write_of(std::move(run_id), std::move(document), evaluated.verdict, metadata);
@@ -29,6 +31,7 @@ bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t work
     write.run.policies_json = policies_json(metadata.tenant, executed_ms);
     model::set_arrays(outline, write.run);
     write.run.outline = std::move(outline);
+    write.run.dimensions = std::move(dimensions);
     done(other, std::move(write));
   };
   return detectors_()->evaluate({{shared, &shared->seen()}, metadata.tenant_name, metadata.content}, worker, pool_,
@@ -44,6 +47,7 @@ store::RunWrite Judge::write_unread(std::string run_id, std::string document, co
   store::RunWrite write = write_of(std::move(run_id), std::move(document), verdict, metadata);
   write.run.policies_json = policies_json(metadata.tenant, metadata.key.time_ms);
   write.run.outline = model::outline_of(write.run.document, metadata.outcome);
+  write.run.dimensions = model::dimensions_of(*write.run.outline, write.run.document, dimensions_);
   model::set_arrays(*write.run.outline, write.run);
   return write;
 }

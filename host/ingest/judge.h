@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/work_pool.h"
@@ -35,7 +36,8 @@ struct RunMetadata {
 
 class Judge {
  public:
-  Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict);
+  // `dimensions`: names of the members of metadata that runs are compared by.
+  Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict, std::vector<std::string> dimensions);
 
   // Calls `callbacks.done` once, on this thread or another of the pool. False: this thread has been abandoned and must return from its
   // task (WorkPool::run_with_deadline).
@@ -57,6 +59,7 @@ class Judge {
   WorkPool& pool_;
   Detectors detectors_;
   OnVerdict on_verdict_;
+  std::vector<std::string> dimensions_;
 };
 
 }  // namespace runwarden::ingest

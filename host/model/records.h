@@ -70,15 +70,12 @@ struct RunOutline {
   bool operator==(const RunOutline&) const = default;
 };
 
-// A member of a run's metadata that runs are compared by, with its value as text.
+// A member of a run's metadata that runs are compared by, with its value as text (dimensions.h).
 struct Dimension {
   std::string name;
   std::string value;
-  bool operator==(const Dimension&) const = default;
+  auto operator<=>(const Dimension&) const = default;
 };
-constexpr std::size_t kMostDimensions = 8;
-constexpr std::size_t kMostDimensionBytes = 64;
-constexpr const char* kOtherValue = "(other)";  // of what is longer, or one of too many
 
 struct RunRecord {
   RecordKey key;  // time of receipt

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/cluster.h"
+#include "model/records.h"
 #include "store/errors.h"
 #include "store/queries.h"
 
@@ -45,12 +47,30 @@ struct GroupTotals {
   std::optional<double> building;  // 0 to 1: the part of an older store that has been counted; nothing: all of it
 };
 
+// A value of a dimension; times are of receipt, to the minute where the runs at either end have been deleted.
 struct DimensionRow {
   std::string dimension;
   std::string value;
   std::uint64_t runs = 0;
-  std::int64_t first_ms = 0;  // of receipt
-  std::int64_t last_ms = 0;   // within a minute
+  std::int64_t first_ms = 0;
+  std::int64_t last_ms = 0;
+};
+
+// Runs, and how many of them failures affect.
+struct AffectedRuns {
+  std::uint64_t runs = 0;
+  std::uint64_t affected = 0;
+  std::map<model::ClusterKey, std::uint64_t> by_cluster;
+  std::map<std::string, std::uint64_t> by_detector;
+
+  std::uint64_t by(const Subject& subject) const {
+    const auto in = [](const auto& counts, const auto& key) {
+      const auto found = counts.find(key);
+      return found == counts.end() ? std::uint64_t{0} : found->second;
+    };
+    if (subject.kind == Subject::Kind::cluster) return in(by_cluster, subject.cluster);
+    return subject.kind == Subject::Kind::detector ? in(by_detector, subject.detector_key) : affected;
+  }
 };
 
 // Changes in a span, oldest first.
@@ -85,6 +105,20 @@ class GroupStore {
   // Runs of the widened span that the subject's failures affect, each once.
   virtual std::uint64_t count_affected(model::TenantId tenant, const Subject& subject, const Span& span) = 0;
   virtual std::uint64_t count_all_runs(model::TenantId tenant, const Span& span) = 0;  // exact
+
+  // Values of each dimension with the runs that bear them: of all that is kept, or about the span (to three days). At most that many a
+  // dimension, those of the most runs first.
+  virtual std::vector<DimensionRow> dimension_values(model::TenantId tenant, const std::optional<Span>& span, std::size_t most) = 0;
+  // Of the widened span, with that value.
+  virtual std::uint64_t count_runs_with(model::TenantId tenant, const model::Dimension& value, const Span& span) = 0;
+  virtual std::uint64_t count_affected_with(model::TenantId tenant, const Subject& subject, const model::Dimension& value,
+                                            const Span& span) = 0;
+  // At least as many as count_affected_with() says, by fewer reads.
+  virtual std::uint64_t most_affected_with(model::TenantId tenant, const Subject& subject, const model::Dimension& value,
+                                           const Span& span) = 0;
+  virtual std::optional<model::RecordKey> first_run_with(model::TenantId tenant, const model::Dimension& value) = 0;
+  // Runs that came before that one, in its own entry of kShareEntryMs; nothing: there are more than that many, and they were not counted.
+  virtual std::optional<AffectedRuns> runs_just_before(model::TenantId tenant, const model::RecordKey& run, std::size_t most) = 0;
 
   // One count a bucket.
   virtual std::vector<std::uint64_t> failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span, std::int64_t width_ms) = 0;

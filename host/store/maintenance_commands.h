@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/clock_guard.h"
 #include "base/result.h"
+#include "model/dimensions.h"
 #include "store/queries.h"
 
 namespace runwarden::store {
@@ -36,6 +37,8 @@ struct MaintenanceContext {
   // Told many times a second; false stops the work, which is then refused as interrupted.
   std::function<bool(const Progress&)> on_progress;
   std::uint64_t map_size = 0;  // the most the store may grow to; 0: as it was made
+  std::vector<std::string> dimension_names = model::usual_dimensions();  // for runs that an older version exported
+  std::uint64_t max_clusters = 100'000;  // groups of a tenant; failures beyond them are imported without one
 };
 
 // A row that is not as it should be.

@@ -7,10 +7,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/clock_guard.h"
 #include "base/result.h"
+#include "model/dimensions.h"
 #include "store/store.h"
 
 namespace runwarden::store {
@@ -48,6 +50,8 @@ struct StoreSettings {
   // opened is opened.
   enum class IfLost : std::uint8_t { refuse, begin_anew };
   IfLost if_lost = IfLost::refuse;
+  std::uint64_t max_clusters = 100'000;  // groups of a tenant; failures beyond them are kept without one
+  std::vector<std::string> dimension_names = model::usual_dimensions();  // for runs of a store that kept no dimensions
   StoreListener listener;
 };
 

@@ -182,6 +182,12 @@ void add_outline(JsonWriter& out, const model::RunOutline& outline) {
   out.key("steps").integer(outline.steps).key("leftOut").integer(outline.left_out).end_object();
 }
 
+void add_dimensions(JsonWriter& out, const std::vector<model::Dimension>& dimensions) {
+  out.key("dimensions").begin_object();
+  for (const model::Dimension& one : dimensions) out.key(one.name).string(one.value);
+  out.end_object();
+}
+
 void add(JsonWriter& out, const RunLine& line) {
   const model::RunRecord& run = line.stored.run;
   add_place(out, run.key);
@@ -201,6 +207,7 @@ void add(JsonWriter& out, const RunLine& line) {
   if (run.source != model::RunSource::client) out.key("source").string(name_in(kSources, run.source));
   if (run.root_arrived) out.key("rootArrived").boolean(true);
   if (run.grouped) out.key("grouped").boolean(true);
+  if (!run.dimensions.empty()) add_dimensions(out, run.dimensions);
   if (run.outline) add_outline(out, *run.outline);
   if (line.stored.buffering) return add_buffering(out, *line.stored.buffering);
   add_json(out.key("document"), run.document);
@@ -213,6 +220,12 @@ model::RunOutline read_outline(const Members& in) {
   const auto json = [&in](const char* name) { return in.find(name) ? in.json(name) : std::string(); };
   return {in.json("members"), json("lastOutput"), json("failures"), json("detectors"),
           json("policies"),   in.u32("steps"),    in.u32("leftOut")};
+}
+
+std::vector<model::Dimension> read_dimensions(std::string_view object) {
+  std::vector<model::Dimension> dimensions;
+  for (const JsonMember& member : json_members(object)) dimensions.push_back({member.name, json_string_value(member.json)});
+  return dimensions;
 }
 
 RunLine read_run_line(const Members& in) {
@@ -233,6 +246,7 @@ RunLine read_run_line(const Members& in) {
   if (in.find("source")) run.source = value_in<model::RunSource>(kSources, in.text("source"));
   if (in.find("rootArrived")) run.root_arrived = in.flag("rootArrived");
   run.grouped = in.find("grouped").has_value();
+  if (const auto dimensions = in.find("dimensions")) run.dimensions = read_dimensions(*dimensions);
   if (const auto outline = in.find("outline")) run.outline = read_outline(Members(*outline));
   if (const auto buffering = in.find("buffering")) {
     line.stored.buffering = read_buffering(Members(*buffering));

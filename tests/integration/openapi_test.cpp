@@ -497,6 +497,30 @@ class Openapi : public testing::Test {
     EXPECT_EQ(again.status, 304) << target;
   }
 
+  void compare_versions(const std::string& group) {
+    for (int i = 0; i < 24; ++i) {
+      json run = i % 2 == 0 ? rich_run() : json::object();
+      run["metadata"]["version"] = i % 2 == 0 ? "2" : "1";
+      post(201, "/v1/ingest/runs", run);
+    }
+    const std::string differences = "/v1/clusters/" + group + "/differences";
+    EXPECT_FALSE(json::parse(get(200, differences).body)["items"].empty());
+    const std::string baseline = "/v1/baseline?dimension=version&value=2";
+    EXPECT_FALSE(json::parse(get(200, baseline).body)["groups"].empty());
+    get(200, baseline + "&against=1&window=7d&cluster=" + group);
+    get(200, baseline + "&detector=none");
+    get(200, "/v1/baseline?dimension=none&value=none");
+    for (const std::string& target : {differences, baseline, std::string("/v1/dimensions")}) get_again(target);
+    for (const std::string target : {"/v1/baseline", "/v1/baseline?dimension=version", "/v1/dimensions?window=1h", "/v1/runs/again?maxText=1"}) {
+      get(400, target);
+    }
+    get(400, differences + "?window=2h");
+    get(404, "/v1/clusters/none/differences");
+    get(404, baseline + "&cluster=none");
+    const json runs = json::parse(get(200, "/v1/runs").body);
+    for (const json& run : runs["items"]) get(200, "/v1/runs/" + run["runId"].get<std::string>() + "?maxText=100");
+  }
+
   void decide_about_groups() {
     const json groups = json::parse(get(200, "/v1/clusters").body);
     ASSERT_FALSE(groups["items"].empty());
@@ -522,6 +546,7 @@ class Openapi : public testing::Test {
     get(200, "/v1/timeline?window=1h&buckets=90");
     get(200, "/v1/timeline?detector=false_success");
     get(400, "/v1/timeline?buckets=91");
+    compare_versions(id);
     for (const std::string target : {"/v1/clusters/none", "/v1/clusters/none/history", "/v1/timeline?cluster=none", "/v1/runs?cluster=none"}) {
       get(404, target);
     }

@@ -551,6 +551,7 @@ bool LmdbEngine::build_some(std::size_t most) {
   return writing([&](WriteTxn& txn) {
     WriteBatch batch{txn, tables_, room_, times(), {}, {}};
     batch.max_clusters = settings_.max_clusters;
+    batch.dimension_names = settings_.dimension_names;
     return build_groups(batch, most);
   });
 }

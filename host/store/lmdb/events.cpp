@@ -295,6 +295,7 @@ void begin_next(WriteBatch& batch, const RunWrite& write, const StoredRun& open,
   next.run.source = open.run.source;
   next.run.root_arrived = open.run.root_arrived;
   next.run.grouped = true;
+  next.run.dimensions = write.run.dimensions;
   if (write.run.resolution != model::Resolution::whole) next.run.outline = open.run.outline;  // of all events, also of those beyond the cut
   for (const model::FailureRecord& failure : write.failures) next.failures.push_back(failure.key);
   open_again(batch, place, next, batch.sealed.front());
@@ -456,7 +457,9 @@ WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
   if (!batch.room.admit(bytes_to_write(batch))) return {Outcome::unavailable, {}, {}};
   for (const model::RecordKey& failure : stored->failures) erase_failure(batch, write.tenant, failure, Gone::taken_back);
   for (std::size_t i = 0; i < write.failures.size(); ++i) put_failure(batch, write.tenant, write.failures[i], batch.sealed[i + 1]);
-  enter_affected(batch, place, write.failures);
+  leave_dimensions(batch, place, stored->run.dimensions);
+  enter_dimensions(batch, place, write.run.dimensions);
+  enter_affected(batch, place, write);
   const std::function<void(const std::string&)> reported_before;
   const Rest rest = erase_chunks(batch, {batch.txn, batch.tables, place, stored->buffering->total, reported_before}, write.claim->upto);
   if (write.claim->upto > 0) batch.txn.put(batch.tables.events.handle, part_key(place, EventPart::packed), batch.sealed.back());

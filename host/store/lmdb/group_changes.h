@@ -9,6 +9,7 @@
 
 #include "model/cluster.h"
 #include "store/lmdb/commit_log.h"
+#include "store/lmdb/dimensions.h"
 #include "store/lmdb/series.h"
 
 namespace runwarden::store {
@@ -32,6 +33,7 @@ struct ClusterChange {
 struct GroupChanges {
   std::map<std::pair<model::TenantId, Half>, ClusterChange> clusters;
   SeriesChanges series;
+  DimensionChanges dimensions;
   CommitLog log;
 };
 

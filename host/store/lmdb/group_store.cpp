@@ -5,6 +5,7 @@
 
 #include "store/change_codec.h"
 #include "store/lmdb/commit_log.h"
+#include "store/lmdb/dimensions.h"
 #include "store/lmdb/groups.h"
 #include "store/lmdb/lists.h"
 #include "store/lmdb/policies.h"
@@ -133,6 +134,55 @@ std::uint64_t LmdbGroupStore::count_affected(model::TenantId tenant, const Subje
 
 std::uint64_t LmdbGroupStore::count_all_runs(model::TenantId tenant, const Span& span) {
   return reading([&](const Txn& txn) { return count_window(txn, parts_.tables, {tenant, kRunSeries, span.from_ms, span.before_ms}); });
+}
+
+std::vector<DimensionRow> LmdbGroupStore::dimension_values(model::TenantId tenant, const std::optional<Span>& span, std::size_t most) {
+  return reading([&](const Txn& txn) { return read_dimensions(txn, parts_.tables, tenant, span, most); });
+}
+
+std::uint64_t LmdbGroupStore::count_runs_with(model::TenantId tenant, const model::Dimension& value, const Span& span) {
+  return reading([&](const Txn& txn) {
+    return sum_series(txn, {parts_.tables.series, tenant, runs_series(value_half(value)), kFinestOfRuns}, whole_entries(span));
+  });
+}
+
+std::uint64_t LmdbGroupStore::count_affected_with(model::TenantId tenant, const Subject& subject, const model::Dimension& value,
+                                                  const Span& span) {
+  const Half series = affected_series(subject_half(subject), value_half(value));
+  return reading([&](const Txn& txn) { return sum_series(txn, {parts_.tables.series, tenant, series, kFinestOfRuns}, whole_entries(span)); });
+}
+
+std::uint64_t LmdbGroupStore::most_affected_with(model::TenantId tenant, const Subject& subject, const model::Dimension& value,
+                                                 const Span& span) {
+  const Half series = affected_series(subject_half(subject), value_half(value));
+  return reading([&](const Txn& txn) { return sum_coarsest(txn, {parts_.tables.series, tenant, series, kFinestOfRuns}, whole_entries(span)); });
+}
+
+std::optional<model::RecordKey> LmdbGroupStore::first_run_with(model::TenantId tenant, const model::Dimension& value) {
+  return reading([&](const Txn& txn) { return store::first_run_with(txn, parts_.tables, tenant, value); });
+}
+
+std::optional<AffectedRuns> LmdbGroupStore::runs_just_before(model::TenantId tenant, const model::RecordKey& run, std::size_t most) {
+  return reading([&](const Txn& txn) -> std::optional<AffectedRuns> {
+    AffectedRuns earlier;
+    const Table& table = parts_.tables.runs;
+    const KeyBytes end = place_key(tenant, run);
+    Cursor cursor(txn, table.handle);
+    bool more = cursor.at_or_after(KeyBytes().u32(tenant).time(run.time_ms >> kFinestOfRuns << kFinestOfRuns));
+    for (; more && cursor.key() < end.view(); more = cursor.next()) {
+      if (++earlier.runs > most) return std::nullopt;
+      try {
+        const StoredRun stored = decoded(table, cursor.key(), [&] { return decode_run_head(cursor.key(), cursor.value()); });
+        const Affected affected = affected_by(txn, parts_.tables, tenant, stored);
+        earlier.affected += affected.clusters.empty() ? 0 : 1;
+        for (const Half& cluster : affected.clusters) ++earlier.by_cluster[cluster];
+        for (const std::string& detector : affected.detectors) ++earlier.by_detector[detector];
+      } catch (const StoreError& bad) {
+        if (parts_.on_unreadable) parts_.on_unreadable(bad.what());
+      }
+    }
+    return earlier;
+  });
 }
 
 std::vector<std::uint64_t> LmdbGroupStore::failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span,

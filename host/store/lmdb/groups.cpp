@@ -48,34 +48,27 @@ std::optional<model::FailureRecord> read_failure_head(const Txn& txn, const Tabl
   }
 }
 
-// The groups and detectors of a run's failures, each once.
-struct Affected {
-  std::set<Half> clusters;
-  std::set<std::string> detectors;
-
-  void add(const model::FailureRecord& failure) {
-    clusters.insert(half_digest(failure.fingerprint));
-    detectors.insert(failure.detector_key);
-  }
+// A run that is affected, with the values of its dimensions.
+struct AffectedRun {
+  const RunPlace& place;
+  std::span<const model::Dimension> dimensions;
 };
 
-void count_affected(WriteBatch& batch, const RunPlace& place, const Affected& affected, bool any, std::int64_t change) {
+void count_affected(WriteBatch& batch, const AffectedRun& run, const Affected& affected, bool any, std::int64_t change) {
+  if (affected.clusters.empty() && affected.detectors.empty() && !any) return;
+  SeriesChanges& series = batch.groups.series;
+  const RunPlace& place = run.place;
+  std::vector<Half> values;
+  for (const model::Dimension& one : run.dimensions) {
+    values.push_back(batch.groups.dimensions.counted_as(batch.txn, batch.tables, place, one));
+  }
   const auto add = [&](const Half& subject) {
-    batch.groups.series.add(place.tenant, affected_series(subject), kFinestOfRuns, place.key.time_ms, change);
+    series.add(place.tenant, affected_series(subject), kFinestOfRuns, place.key.time_ms, change);
+    for (const Half& value : values) series.add(place.tenant, affected_series(subject, value), kFinestOfRuns, place.key.time_ms, change);
   };
   for (const Half& cluster : affected.clusters) add(cluster);
   for (const std::string& detector : affected.detectors) add(subject_half(Subject::of_detector(detector)));
   if (any) add(subject_half(Subject::any()));
-}
-
-// The failures of a run that are still in their table, but for one.
-Affected affected_by(WriteBatch& batch, model::TenantId tenant, const StoredRun& stored, const model::RecordKey* but) {
-  Affected affected;
-  for (const model::RecordKey& key : stored.failures) {
-    if (but != nullptr && key == *but) continue;
-    if (const auto failure = read_failure_head(batch.txn, batch.tables, tenant, key)) affected.add(*failure);
-  }
-  return affected;
 }
 
 // The heads that a transaction changes, one tenant after the other.
@@ -215,6 +208,20 @@ class HeadWriter {
 
 }  // namespace
 
+void Affected::add(const model::FailureRecord& failure) {
+  clusters.insert(half_digest(failure.fingerprint));
+  detectors.insert(failure.detector_key);
+}
+
+Affected affected_by(const Txn& txn, const Tables& tables, model::TenantId tenant, const StoredRun& stored, const model::RecordKey* but) {
+  Affected affected;
+  for (const model::RecordKey& key : stored.failures) {
+    if (but != nullptr && key == *but) continue;
+    if (const auto failure = read_failure_head(txn, tables, tenant, key)) affected.add(*failure);
+  }
+  return affected;
+}
+
 KeyBytes cluster_row_key(model::TenantId tenant, const Half& cluster) {
   return KeyBytes().u32(tenant).bytes(view(cluster));
 }
@@ -276,19 +283,27 @@ void leave_group(WriteBatch& batch, model::TenantId tenant, const model::Failure
   }
 }
 
-void enter_affected(WriteBatch& batch, const RunPlace& place, std::span<const model::FailureRecord> failures) {
+void enter_dimensions(WriteBatch& batch, const RunPlace& place, std::span<const model::Dimension> dimensions) {
+  for (const model::Dimension& one : dimensions) batch.groups.dimensions.enter(batch.txn, batch.tables, place, one);
+}
+
+void leave_dimensions(WriteBatch& batch, const RunPlace& place, std::span<const model::Dimension> dimensions) {
+  for (const model::Dimension& one : dimensions) batch.groups.dimensions.leave(batch.txn, batch.tables, place, one);
+}
+
+void enter_affected(WriteBatch& batch, const RunPlace& place, const RunWrite& write) {
   Affected affected;
-  for (const model::FailureRecord& failure : failures) {
+  for (const model::FailureRecord& failure : write.failures) {
     if (!failure.shadow) affected.add(failure);
   }
-  count_affected(batch, place, affected, !affected.clusters.empty(), 1);
+  count_affected(batch, {place, write.run.dimensions}, affected, !affected.clusters.empty(), 1);
 }
 
 void enter_affected(WriteBatch& batch, const RunPlace& place) {
   const auto stored = read_run_head(batch.txn, batch.tables, place.tenant, place.key);
   if (!stored) return;
-  const Affected affected = affected_by(batch, place.tenant, *stored, nullptr);
-  count_affected(batch, place, affected, !affected.clusters.empty(), 1);
+  const Affected affected = affected_by(batch.txn, batch.tables, place.tenant, *stored);
+  count_affected(batch, {place, stored->run.dimensions}, affected, !affected.clusters.empty(), 1);
 }
 
 void leave_affected(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure) {
@@ -297,23 +312,25 @@ void leave_affected(WriteBatch& batch, model::TenantId tenant, const model::Fail
   if (!stored || !stored->run.grouped) return;
   const auto named = std::find(stored->failures.begin(), stored->failures.end(), failure.key);
   if (named == stored->failures.end()) return;
-  const Affected rest = affected_by(batch, tenant, *stored, &failure.key);
+  const Affected rest = affected_by(batch.txn, batch.tables, tenant, *stored, &failure.key);
   Affected last;
   last.add(failure);
   std::erase_if(last.clusters, [&](const Half& one) { return rest.clusters.contains(one); });
   std::erase_if(last.detectors, [&](const std::string& one) { return rest.detectors.contains(one); });
-  count_affected(batch, place, last, rest.clusters.empty(), -1);
+  count_affected(batch, {place, stored->run.dimensions}, last, rest.clusters.empty(), -1);
 }
 
 void leave_affected(WriteBatch& batch, const RunPlace& place, const StoredRun& stored) {
   if (!stored.run.grouped) return;
-  const Affected affected = affected_by(batch, place.tenant, stored, nullptr);
-  count_affected(batch, place, affected, !affected.clusters.empty(), -1);
+  const Affected affected = affected_by(batch.txn, batch.tables, place.tenant, stored);
+  count_affected(batch, {place, stored.run.dimensions}, affected, !affected.clusters.empty(), -1);
 }
 
 void flush(WriteBatch& batch) {
   batch.counts.flush(batch.txn, batch.tables);
+  batch.groups.dimensions.add_to(batch.groups.series);
   batch.groups.series.flush(batch.txn, batch.tables);
+  batch.groups.dimensions.flush(batch.txn, batch.tables);
   HeadWriter heads(batch);
   for (const auto& [key, change] : batch.groups.clusters) heads.write(key.first, key.second, change);
   heads.end();
@@ -437,11 +454,15 @@ void build_run(WriteBatch& batch, std::string_view key, std::string_view value) 
   const StoredRun head = decoded(batch.tables.runs, key, [&] { return decode_run_head(key, value); });
   if (head.run.grouped || (head.buffering && head.failures.empty())) return;
   StoredRun stored = decoded(batch.tables.runs, key, [&] { return decode_run(key, value); });
+  model::RunOutline none;  // of a version that kept no outlines
+  none.left_out = 1;
+  stored.run.dimensions = model::dimensions_of(stored.run.outline.value_or(none), stored.run.document, batch.dimension_names);
   stored.run.grouped = true;
   batch.txn.put(batch.tables.runs.handle, key, encode_run(key, stored));
   const RunPlace place{tenant_of(key), record_key_of(key)};
-  const Affected affected = affected_by(batch, place.tenant, stored, nullptr);
-  count_affected(batch, place, affected, !affected.clusters.empty(), 1);
+  enter_dimensions(batch, place, stored.run.dimensions);
+  const Affected affected = affected_by(batch.txn, batch.tables, place.tenant, stored);
+  count_affected(batch, {place, stored.run.dimensions}, affected, !affected.clusters.empty(), 1);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -24,14 +25,29 @@ enum class Gone : std::uint8_t { expired, taken_back };
 void enter_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure);
 void leave_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, Gone gone);
 
-// Counts the run once for each group and detector of its failures. What is no longer in its record is not counted.
-void enter_affected(WriteBatch& batch, const RunPlace& place, std::span<const model::FailureRecord> failures);
+// Counts the run for the values of its dimensions; before enter_affected(), and out again after leave_affected().
+void enter_dimensions(WriteBatch& batch, const RunPlace& place, std::span<const model::Dimension> dimensions);
+void leave_dimensions(WriteBatch& batch, const RunPlace& place, std::span<const model::Dimension> dimensions);
+
+// Counts the run once for each group and detector of its failures, and for each of these with each value of its dimensions. What is no
+// longer in its record is not counted.
+void enter_affected(WriteBatch& batch, const RunPlace& place, const RunWrite& write);
 // The same of a run and its failures as they are in the tables.
 void enter_affected(WriteBatch& batch, const RunPlace& place);
 // A failure that still is in its table is about to go; its run's counts go with the last of their kind.
 void leave_affected(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure);
 // The run is about to go, its failures may stay.
 void leave_affected(WriteBatch& batch, const RunPlace& place, const StoredRun& stored);
+
+// The groups and detectors of a run's failures, each once.
+struct Affected {
+  std::set<Half> clusters;
+  std::set<std::string> detectors;
+
+  void add(const model::FailureRecord& failure);
+};
+// The failures of a run that are still in their table, but for one; those of a detector on trial are not.
+Affected affected_by(const Txn& txn, const Tables& tables, model::TenantId tenant, const StoredRun& stored, const model::RecordKey* but = nullptr);
 
 // Writes all that the batch gathered: counts, groups and the log of what it committed. Before the commit.
 void flush(WriteBatch& batch);

@@ -14,6 +14,8 @@ Result<std::unique_ptr<Store>> open_store(const StoreSettings& settings, const C
   lmdb.map_size = settings.max_bytes;
   lmdb.keep_idempotency_ms = settings.keep_idempotency_ms;
   lmdb.if_lost = settings.if_lost;
+  lmdb.max_clusters = settings.max_clusters;
+  lmdb.dimension_names = settings.dimension_names;
   lmdb.listener = settings.listener;
   lmdb.queue.max_items = settings.max_waiting;
   lmdb.queue.max_bytes = settings.max_waiting_bytes;

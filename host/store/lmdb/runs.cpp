@@ -161,6 +161,7 @@ ErasedRun erase_run(WriteBatch& batch, const RunPlace& place) {
     const std::string& run_id = stored.run.run_id;
     erased.events = stored.buffering ? stored.buffering->total : stored.events;
     leave_affected(batch, place, stored);
+    leave_dimensions(batch, place, stored.run.dimensions);
     erased.failures = std::move(stored.failures);
     if (!spells(run_id, place.key)) batch.txn.erase(batch.tables.run_ids.handle, run_id_key(place.tenant, run_id));
   } catch (const StoreError&) {
@@ -217,7 +218,8 @@ WriteResult write_run(WriteBatch& batch, const RunWrite& write) {
   batch.txn.put(batch.tables.runs.handle, place_key(write.tenant, write.run.key), batch.sealed.front());
   enter_run(batch, {write.tenant, write.run.key}, write.run.run_id);
   for (std::size_t i = 0; i < write.failures.size(); ++i) put_failure(batch, write.tenant, write.failures[i], batch.sealed[i + 1]);
-  enter_affected(batch, {write.tenant, write.run.key}, write.failures);
+  enter_dimensions(batch, {write.tenant, write.run.key}, write.run.dimensions);
+  enter_affected(batch, {write.tenant, write.run.key}, write);
   remember_answer(batch, write.tenant, write.idempotency, {.record = write.run.key, .revision = write.run.revision});
   return {Outcome::stored, {}, {}};
 }

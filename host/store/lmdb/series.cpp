@@ -66,6 +66,8 @@ Half mixed(const Half& half, std::uint8_t tag) {
 
 constexpr std::uint8_t kFailuresTag = 0x5a;
 constexpr std::uint8_t kAffectedTag = 0xa5;
+constexpr std::uint8_t kRunsTag = 0x3c;
+constexpr std::uint8_t kAffectedWithTag = 0xc3;
 
 }  // namespace
 
@@ -91,6 +93,16 @@ Half failures_series(const Half& subject) {
 
 Half affected_series(const Half& subject) {
   return mixed(subject, kAffectedTag);
+}
+
+Half runs_series(const Half& value) {
+  return mixed(value, kRunsTag);
+}
+
+Half affected_series(const Half& subject, const Half& value) {
+  Half both = subject;
+  for (std::size_t i = 0; i < both.size(); ++i) both[i] = static_cast<char>(both[i] ^ value[i]);
+  return mixed(both, kAffectedWithTag);
 }
 
 void SeriesChanges::add(model::TenantId tenant, const Half& series, int finest, std::int64_t time_ms, std::int64_t change) {
@@ -130,6 +142,23 @@ std::uint64_t sum_series(const Txn& txn, const SeriesRef& ref, const Span& span)
   const std::int64_t before = std::clamp(span.before_ms, -kFar, kFar);
   if (from >= before) return 0;
   return sum_between(txn, ref, level_index(ref.finest), from >> ref.finest, ((before - 1) >> ref.finest) + 1);
+}
+
+std::uint64_t sum_coarsest(const Txn& txn, const SeriesRef& ref, const Span& span) {
+  const int level = kLevels.back();
+  const std::int64_t from = std::clamp(span.from_ms, -kFar, kFar);
+  const std::int64_t before = std::clamp(span.before_ms, -kFar, kFar);
+  return from < before ? sum_level(txn, ref, level, from >> level, ((before - 1) >> level) + 1) : 0;
+}
+
+std::optional<Span> outermost_entries(const Txn& txn, const SeriesRef& ref, const Span& span) {
+  const KeyBytes first = entry_key(ref.tenant, ref.series, ref.finest, span.from_ms >> ref.finest);
+  const KeyBytes end = entry_key(ref.tenant, ref.series, ref.finest, ((span.before_ms - 1) >> ref.finest) + 1);
+  Cursor cursor(txn, ref.table.handle);
+  if (!cursor.at_or_after(first) || cursor.key() >= end.view()) return std::nullopt;
+  const std::int64_t from = read_time(cursor.key(), kBucketAt);
+  cursor.before(end);
+  return Span{from << ref.finest, (read_time(cursor.key(), kBucketAt) + 1) << ref.finest};
 }
 
 std::vector<std::uint64_t> bucket_sums(const Txn& txn, const SeriesRef& ref, const Span& span, std::int64_t width_ms) {

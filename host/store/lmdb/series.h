@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ constexpr int kFinestOfRuns = 16;
 Half subject_half(const Subject& subject);
 Half failures_series(const Half& subject);  // of a detector or of all; a group's failures are in the tally
 Half affected_series(const Half& subject);
+Half runs_series(const Half& value);  // runs with a dimension's value; value_half() of dimensions.h
+Half affected_series(const Half& subject, const Half& value);
 
 // Gathers what one transaction changes; flush() writes each count once.
 class SeriesChanges {
@@ -47,6 +50,12 @@ struct SeriesRef {
 
 // The sum over the entries that overlap the span.
 std::uint64_t sum_series(const Txn& txn, const SeriesRef& ref, const Span& span);
+
+// The sum of the coarsest entries that overlap the span: at least as much as the span's own, for a few reads.
+std::uint64_t sum_coarsest(const Txn& txn, const SeriesRef& ref, const Span& span);
+
+// From the beginning of the first of the finest entries within the span to the end of the last; nothing: there are none.
+std::optional<Span> outermost_entries(const Txn& txn, const SeriesRef& ref, const Span& span);
 
 // One sum a bucket, from the finest level that has at most kMostEntries buckets in the span: an entry belongs to the bucket it begins in.
 constexpr std::int64_t kMostEntries = 25'000;

@@ -8,9 +8,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "model/dimensions.h"
 #include "store/lmdb/commit_queue.h"
 #include "store/lmdb/service_lock.h"
 #include "store/open_store.h"
@@ -38,6 +41,7 @@ struct LmdbSettings {
   StoreListener listener;
   CommitQueue::Limits queue;
   std::uint64_t max_clusters = 100'000;  // groups of a tenant; failures beyond them are kept without one
+  std::vector<std::string> dimension_names = model::usual_dimensions();  // for runs of a store that kept no dimensions
   MachineAnswers machine;
 };
 

@@ -36,6 +36,7 @@ struct Tables {
   Table clusters{"clusters"};                // tenant, half digest of the fingerprint -> ClusterHead; tenant -> GroupTotals
   Table triage{"triage"};                    // tenant, half digest of the fingerprint, time, seq -> TriageEntry
   Table series{"series"};                    // tenant, series, level u8, bucket -> count; see series.h
+  Table dimensions{"dimensions"};            // tenant, half digest of a dimension, stretch, value -> counts; see dimensions.h
   Table commits{"commits"};                  // tenant, number u64 -> TailItems; see commit_log.h
   Table changes{"changes"};                  // place -> change
   Table policies{"policies"};                // place -> policy revision
@@ -47,7 +48,7 @@ struct Tables {
   template <class Use>
   void each(Use use) {
     for (Table* table : {&meta, &tenants, &keys, &key_uses, &runs, &former, &run_ids, &open_runs, &events, &failures, &shadow_failures,
-                         &fingerprints, &tally, &clusters, &triage, &series, &commits, &changes, &policies, &policy_index, &idempotency, &crash_marks, &canary}) {
+                         &fingerprints, &tally, &clusters, &triage, &series, &dimensions, &commits, &changes, &policies, &policy_index, &idempotency, &crash_marks, &canary}) {
       use(*table);
     }
   }

@@ -43,7 +43,8 @@ struct WriteBatch {
   OpenRunIndex* claims = nullptr;            // who holds which run; null: nobody claims any
 
   GroupChanges groups = {};
-  std::uint64_t max_clusters = kUsualMaxClusters;  // of a tenant
+  std::uint64_t max_clusters = kUsualMaxClusters;      // of a tenant
+  std::span<const std::string> dimension_names = {};  // for runs of a store that kept no dimensions
 };
 
 }  // namespace runwarden::store

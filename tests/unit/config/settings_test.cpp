@@ -44,6 +44,8 @@ TEST_F(SettingsTest, WhenTheFileIsEmpty_HasTheDefaultsOfTheDesign) {
   EXPECT_EQ(settings->buffer.otlp_root_grace_ms, 10'000);
   EXPECT_EQ(settings->buffer.otlp_idle_timeout_ms, 900'000);
   EXPECT_EQ(settings->limits.otlp_max_body_bytes, 67'108'864);
+  EXPECT_EQ(settings->limits.max_clusters, 100'000);
+  EXPECT_THAT(settings->page.dimensions, testing::ElementsAre("model", "version", "environment", "agent"));
   EXPECT_EQ(settings->store.path, "/var/lib/runwarden");
   EXPECT_EQ(settings->store.map_size_bytes, 68'719'476'736);
   EXPECT_EQ(settings->store.max_commit_records, 512);
@@ -61,7 +63,8 @@ TEST_F(SettingsTest, WhenTheFileIsEmpty_HasTheDefaultsOfTheDesign) {
 TEST_F(SettingsTest, WhenKeysAreGiven_TakesThem) {
   const auto settings = read(R"(
 server: {address: "[::1]:0", threads: 2, drain_timeout: 3s, trusted_proxies: [10.0.0.0/8, "::1"], ops_address: "127.0.0.1:9"}
-limits: {max_body_bytes: 1MiB, max_batch_bytes: 5000, requests_per_second: 0.5, burst: 7, header_timeout: 250ms, max_connections: 3}
+limits: {max_body_bytes: 1MiB, max_batch_bytes: 5000, requests_per_second: 0.5, burst: 7, header_timeout: 250ms, max_connections: 3, max_clusters: 9}
+page: {dimensions: [team]}
 buffer: {idle_timeout: 1h30m, max_age: 2d, max_events: 5, max_open_runs: 6}
 store: {driver: lmdb, path: /srv/runs, map_size: 4MiB, commit_interval: 1ms, max_commit_records: 1}
 retention: {runs: forever, failures: 1s, changes: 1d, policies: 400d, idempotency_keys: 1h, max_clock_step: 36h}
@@ -75,6 +78,8 @@ log: {level: debug, format: text}
   EXPECT_EQ(settings->limits.max_batch_bytes, 5000);
   EXPECT_EQ(settings->limits.requests_per_second, 0.5);
   EXPECT_EQ(settings->limits.burst, 7);
+  EXPECT_EQ(settings->limits.max_clusters, 9);
+  EXPECT_THAT(settings->page.dimensions, testing::ElementsAre("team"));
   EXPECT_EQ(settings->limits.header_timeout_ms, 250);
   EXPECT_EQ(settings->buffer.idle_timeout_ms, 5'400'000);
   EXPECT_EQ(settings->store.path, "/srv/runs");
@@ -103,6 +108,14 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         FaultCase{"limits:\n  burst: ten\n",
                   "config: limits.burst (runwarden.yaml:2:10): expected an integer from 0 to 1000000, got \"ten\""},
+        FaultCase{"limits: {max_clusters: 0}\n",
+                  "config: limits.max_clusters (runwarden.yaml:1:24): expected an integer from 1 to 10000000, got 0"},
+        FaultCase{"page: {dimensions: version}\n", "config: page.dimensions (runwarden.yaml:1:20): expected a list, got \"version\""},
+        FaultCase{"page: {dimensions: [a, b, a]}\n", "config: page.dimensions (runwarden.yaml:1:20): expected each name once, got \"a\" twice"},
+        FaultCase{"page: {dimensions: [a, b, c, d, e, f, g, h, i]}\n",
+                  "config: page.dimensions (runwarden.yaml:1:20): expected at most 8 names, got 9"},
+        FaultCase{"page: {dimension: [a]}\n",
+                  "config: page.dimension (runwarden.yaml:1:8): unknown key; the nearest known one is dimensions"},
         FaultCase{"limits: {burst: -1}\n", "config: limits.burst (runwarden.yaml:1:17): expected an integer from 0 to 1000000, got -1"},
         FaultCase{"limits: {burst: 1.5}\n", "config: limits.burst (runwarden.yaml:1:17): expected an integer from 0 to 1000000, got 1.5"},
         FaultCase{"limits: {burst: \"5\"}\n",
@@ -164,7 +177,7 @@ TEST_F(SettingsTest, WhenThereAreManyFaults_TellsAllInTheOrderOfTheFile) {
             "config: log.level (runwarden.yaml:1:14): expected one of debug, info, warn, error, got \"loud\"\n"
             "config: limits.burst (runwarden.yaml:3:10): expected an integer from 0 to 1000000, got \"ten\"\n"
             "config: limits.burst (runwarden.yaml:4:3): the key stands twice, first at runwarden.yaml:3:3; remove one\n"
-            "config: limits.x (runwarden.yaml:5:3): unknown key; the nearest known ones are burst, body_timeout, max_body_bytes\n"
+            "config: limits.x (runwarden.yaml:5:3): unknown key; the nearest known ones are burst, max_clusters, body_timeout\n"
             "config: wrong (runwarden.yaml:6:1): unknown key; the nearest known ones are log, store, server");
 }
 

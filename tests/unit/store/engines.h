@@ -20,13 +20,19 @@ namespace runwarden::store {
 class Engine {
  public:
   virtual ~Engine() = default;
-  virtual std::unique_ptr<Store> open(const Clock& clock) = 0;
+  struct Limits {
+    std::uint64_t max_clusters = 100'000;
+  };
+  virtual std::unique_ptr<Store> open(const Clock& clock, const Limits& limits) = 0;
+  std::unique_ptr<Store> open(const Clock& clock) { return open(clock, {}); }
 };
 
 class LmdbInAFolder final : public Engine {
  public:
-  std::unique_ptr<Store> open(const Clock& clock) override {
+  using Engine::open;
+  std::unique_ptr<Store> open(const Clock& clock, const Limits& limits) override {
     LmdbSettings settings;
+    settings.max_clusters = limits.max_clusters;
     settings.path = folder_.path() / "store";
     settings.map_size = std::uint64_t{64} << 20;
     auto store = open_lmdb(settings, clock);

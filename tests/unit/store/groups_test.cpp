@@ -164,6 +164,30 @@ TEST_P(Groups, CountsAreThoseOfTheRecordsAfterDeletion) {
   EXPECT_EQ(in_buckets, store_->groups().count_failures_of(kTenant, Subject::any(), week));
 }
 
+TEST_P(Groups, BeyondTheLimit_FailuresAreKeptWithoutAGroup_UntilThereIsRoom) {
+  store_.reset();
+  store_ = engine_->open(clock_, {.max_clusters = 2});
+  run({failure("a"), failure("b")});
+  run({failure("c")});
+  run({failure("a"), failure("c")});
+  EXPECT_EQ(store_->groups().group_totals(kTenant).clusters, 2U);
+  EXPECT_EQ(store_->groups().group_totals(kTenant).left_out, 2U);
+  EXPECT_FALSE(cluster("c"));
+  EXPECT_EQ(cluster("a")->count, 2U);
+  EXPECT_EQ(store_->groups().count_failures_of(kTenant, Subject::any(), all()), 5U);
+  EXPECT_EQ(store_->groups().count_affected(kTenant, Subject::any(), all()), 3U);
+  clock_.advance_ms(kDay);
+  run({failure("a")});
+  Retention retention;
+  retention.failures_before_ms = clock_.wall_ms();
+  while (store_->expire(retention, 100).more) {
+  }
+  EXPECT_EQ(store_->groups().group_totals(kTenant).left_out, 0U);
+  run({failure("c")});
+  EXPECT_EQ(cluster("c")->count, 1U);
+  EXPECT_EQ(store_->groups().group_totals(kTenant).clusters, 2U);
+}
+
 TEST_P(Groups, GroupGoesWithItsLastFailureUnlessItWasTriaged) {
   run({failure("a"), failure("b")});
   triage("b", model::TriageAction::ignore);

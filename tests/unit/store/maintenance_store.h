@@ -107,6 +107,7 @@ class MaintenanceTest : public ::testing::Test {
     write.run.revision = claim->revision;
     write.run.resolution = claim->resolution;
     write.claim = claim;
+    write.run.dimensions = {{"version", "of events"}};
     write.failures.push_back(sample_failure(new_key(store), "expensive_loop", 60, "expensive_loop:" + claim->run_id));
     commit(store, write);
   }
@@ -121,6 +122,8 @@ class MaintenanceTest : public ::testing::Test {
       RunWrite run = sample_run(tenant, new_key(store), i % 3 == 0 ? "client-" + std::to_string(i) : "", "content " + std::to_string(i));
       run.run.fired = {"false_success"};
       run.run.max_score = 95;
+      run.run.dimensions = {{"version", i % 3 == 0 ? "2.4.1" : "2.4.0"}};
+      if (i % 2 == 0) run.run.dimensions.push_back({"a \"member\"", "\u00e9, \"quoted\""});
       run.failures.push_back(sample_failure(new_key(store), "false_success", 95, "f" + std::to_string(i % 2)));
       if (i % 4 == 0) {
         run.failures.push_back(sample_failure(new_key(store), "on_trial", 20, "f0"));

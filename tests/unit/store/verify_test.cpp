@@ -56,7 +56,7 @@ TEST_F(VerifyStore, GoodStore_HasNoFault) {
   fill();
   const Verified found = verified();
   EXPECT_EQ(found.faults, 0u);
-  EXPECT_EQ(found.entries.size(), 23u) << "every table is looked at";
+  EXPECT_EQ(found.entries.size(), 24u) << "every table is looked at";
   EXPECT_EQ(found.entries.at("runs"), 27u);
   EXPECT_EQ(found.entries.at("shadow_failures"), 6u);
   expect_good(path_);
@@ -93,7 +93,7 @@ TEST_F(VerifyStore, ChangedByteInAnyValue_IsFound) {
       break;
     }
   }
-  EXPECT_EQ(checked, 17);
+  EXPECT_EQ(checked, 18);
   expect_good(path_);
 }
 
@@ -144,6 +144,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Missing{"failures", -1, "fingerprints", "leads to a failure that is not there"},
                       Missing{"policies", -1, "policy_index", "leads to a policy revision that is not there"},
                       Missing{"policies", -1, "changes", "the policy revision it speaks of is not there"},
+                      Missing{"dimensions", -1, "dimensions", "the head of its dimension's values is not there"},
+                      Missing{"dimensions", 40, "dimensions", "it counts other values or runs than there are"},
                       Missing{"events", 0, "runs", "it says that it has"}, Missing{"events", 1, "runs", "it says that it has"},
                       Missing{"tenants", -1, "runs", "there is no tenant of that number"},
                       Missing{"tenants", -1, "keys", "it is of a tenant that there is not"}));

@@ -37,7 +37,10 @@ class Importing {
         store_(maintenance.folder, maintenance.map_size, StoreUse::Kind::alone, LmdbSettings::IfOlder::upgrade),
         room_(store_.env, maintenance.clock),
         txn_(store_.env.write()),
-        batch_{txn_, store_.tables, room_, {maintenance.clock.wall_ms(), 0}, {}, {}} {}
+        batch_{txn_, store_.tables, room_, {maintenance.clock.wall_ms(), 0}, {}, {}} {
+    batch_.dimension_names = maintenance.dimension_names;
+    batch_.max_clusters = maintenance.max_clusters;
+  }
 
   Result<Imported> run() {
     try {
@@ -168,6 +171,7 @@ class Importing {
     }
     txn_.put(store_.tables.runs.handle, key, value);
     enter_run(batch_, place, run.stored.run.run_id);
+    enter_dimensions(batch_, place, run.stored.run.dimensions);
     if (run.stored.buffering) enter_open_run(batch_, place, run.stored);
     if (run.stored.run.grouped && !run.stored.failures.empty()) affecting_.push_back(place);
     older_ = older_ || (!run.stored.run.grouped && !run.stored.buffering);

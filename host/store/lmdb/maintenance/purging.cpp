@@ -248,6 +248,7 @@ class Purging {
     sweep_table(tables.series, [&](const Txn& txn, std::string_view, std::string_view) {
       return !has_any(txn, tables.runs) && !has_any(txn, tables.failures);
     });
+    sweep_table(tables.dimensions, [&](const Txn& txn, std::string_view, std::string_view) { return !has_any(txn, tables.runs); });
     sweep_table(tables.tally, [&](const Txn& txn, std::string_view key, std::string_view) { return counts_nothing(txn, key); });
   }
 

@@ -6,7 +6,9 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
+#include "store/lmdb/dimensions.h"
 #include "store/lmdb/runs.h"
 #include "store/lmdb/series.h"
 
@@ -174,7 +176,14 @@ class Window {
         subjects.insert(subject_half(Subject::of_detector(failure.detector_key)));
         subjects.insert(subject_half(Subject::any()));
       }
-      for (const Half& subject : subjects) add(affected_series(subject), kFinestOfRuns, record_key_of(key).time_ms);
+      const RunPlace place{tenant_, record_key_of(key)};
+      std::vector<Half> dimensions;
+      for (const model::Dimension& one : stored.run.dimensions) dimensions.push_back(dimensions_.counted_as(txn_, tables_, place, one));
+      for (const Half& one : dimensions) add(runs_series(one), kFinestOfRuns, place.key.time_ms);
+      for (const Half& subject : subjects) {
+        add(affected_series(subject), kFinestOfRuns, place.key.time_ms);
+        for (const Half& one : dimensions) add(affected_series(subject, one), kFinestOfRuns, place.key.time_ms);
+      }
     });
   }
 
@@ -201,6 +210,7 @@ class Window {
   const Tables& tables_;
   model::TenantId tenant_;
   Span span_;
+  DimensionChanges dimensions_;  // of which nothing is changed
   std::map<std::string, std::uint64_t> expected_;
   bool readable_ = true;
 };

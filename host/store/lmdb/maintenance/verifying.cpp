@@ -69,6 +69,7 @@ class Verifying {
     check(t_.triage, &Verifying::triage, kOfIndex);
     check(t_.series, &Verifying::series, kOfIndex);
     recount_all_series();
+    check(t_.dimensions, &Verifying::dimension, kOfIndex);
     check(t_.commits, &Verifying::commits, kOfIndex);
     check(t_.changes, &Verifying::change, kOfRecord);
     check(t_.policies, &Verifying::policy, kOfRecord);
@@ -394,6 +395,34 @@ class Verifying {
       if (!is_damage(fault.code)) throw;  // else the table that has the page tells of it
     } catch (const StoreError&) {
     }
+  }
+
+  // Each value's row against its series, the head of a stretch against its rows.
+  void dimension(const Entry& entry) {
+    constexpr std::size_t kStretchAt = 4 + kHalfBytes;
+    const model::TenantId tenant = tenant_of(entry.key);
+    known_tenant(entry, tenant);
+    const KeyBytes head_key = KeyBytes().bytes(entry.key.substr(0, kStretchAt)).time(read_time(entry.key, kStretchAt));
+    const auto head_value = entry.txn.get(t_.dimensions.handle, head_key);
+    if (!head_value) throw BadValue("the head of its dimension's values is not there");
+    const StretchHead head = decode_stretch(head_key, *head_value);
+    if (entry.key == head_key.view()) {
+      std::uint64_t values = 0;
+      std::uint64_t runs = 0;
+      Cursor cursor(entry.txn, t_.dimensions.handle);
+      bool more = cursor.at_or_after(head_key) && cursor.next();
+      for (; more && cursor.key().starts_with(head_key.view()); more = cursor.next()) {
+        values += cursor.key().substr(head_key.view().size()) != model::kOtherValue ? 1 : 0;
+        runs += decode_value_row(cursor.key(), cursor.value()).runs;
+      }
+      return want(values == head.values && runs == head.runs, entry, "it counts other values or runs than there are");
+    }
+    const std::uint64_t says = decode_value_row(entry.key, entry.value).runs;
+    const Half value = value_half({head.dimension, std::string(entry.key.substr(head_key.view().size()))});
+    const std::int64_t from_ms = read_time(entry.key, kStretchAt) << kStretchShift;
+    const Span stretch{from_ms, from_ms + (std::int64_t{1} << kStretchShift)};
+    const std::uint64_t is = sum_series(entry.txn, {t_.series, tenant, runs_series(value), kFinestOfRuns}, stretch);
+    if (says != is) fault(entry.key, "it counts " + std::to_string(says) + " runs where there are " + std::to_string(is));
   }
 
   void commits(const Entry& entry) {

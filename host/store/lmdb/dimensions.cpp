@@ -1,0 +1,237 @@
+#include "store/lmdb/dimensions.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::size_t kStretchAt = 4 + sizeof(Half);
+constexpr std::size_t kHeadKeyBytes = kStretchAt + 8;
+constexpr std::int64_t kLastStretch = std::int64_t{1} << 40;
+
+KeyBytes dimension_prefix(model::TenantId tenant, std::string_view dimension) {
+  return KeyBytes().u32(tenant).bytes(view(half_digest(dimension)));
+}
+
+KeyBytes row_key(const KeyBytes& head, std::string_view value) {
+  return KeyBytes(head).bytes(value);
+}
+
+std::string encode_stretch(std::string_view key, const StretchHead& head) {
+  return seal(key, KeyBytes().u64(head.values).u64(head.runs).bytes(head.dimension));
+}
+
+std::string encode_value_row(std::string_view key, const ValueRow& row) {
+  return seal(key, KeyBytes().u64(row.runs).time(row.first.time_ms).u64(row.first.seq).time(row.last_ms));
+}
+
+std::uint64_t plus(std::uint64_t count, std::int64_t by) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(static_cast<std::int64_t>(count) + by, 0));
+}
+
+std::int64_t stretch_of_time(std::int64_t time_ms) {
+  return time_ms >> kStretchShift;
+}
+
+void erase_stretch(WriteTxn& txn, const Tables& tables, const KeyBytes& head) {
+  Cursor cursor(txn, tables.dimensions.handle);
+  for (bool more = cursor.at_or_after(head); more && cursor.key().starts_with(head.view()); more = cursor.next()) cursor.erase();
+}
+
+}  // namespace
+
+Half value_half(const model::Dimension& dimension) {
+  return half_digest("dimension\n" + dimension.name + "\n" + dimension.value);
+}
+
+KeyBytes stretch_key(model::TenantId tenant, std::string_view dimension, std::int64_t stretch) {
+  return dimension_prefix(tenant, dimension).time(stretch);
+}
+
+StretchHead decode_stretch(std::string_view key, std::string_view value) {
+  const std::string_view bytes = open_head(key, value);
+  if (bytes.size() < 16) throw BadValue("the head of a dimension's values is cut off");
+  return {std::string(bytes.substr(16)), read_be(bytes, 0, 8), read_be(bytes, 8, 8)};
+}
+
+ValueRow decode_value_row(std::string_view key, std::string_view value) {
+  const std::string_view bytes = open_head(key, value);
+  if (bytes.size() != 32) throw BadValue("the row of a value has " + std::to_string(bytes.size()) + " bytes");
+  return {read_be(bytes, 0, 8), {read_time(bytes, 8), read_be(bytes, 16, 8)}, read_time(bytes, 24)};
+}
+
+DimensionChanges::Stretch& DimensionChanges::stretch_of(const Txn& txn, const Tables& tables, const RunPlace& place,
+                                                        const std::string& dimension) {
+  const std::int64_t number = stretch_of_time(place.key.time_ms);
+  auto& dimensions = stretches_[{place.tenant, number}];
+  if (const auto known = dimensions.find(dimension); known != dimensions.end()) return known->second;
+  Stretch& stretch = dimensions[dimension];
+  const KeyBytes key = stretch_key(place.tenant, dimension, number);
+  if (const auto value = txn.get(tables.dimensions.handle, key)) {
+    stretch.kept = decoded(tables.dimensions, key, [&] { return decode_stretch(key, *value); });
+  }
+  stretch.kept.dimension = dimension;
+  return stretch;
+}
+
+DimensionChanges::Row& DimensionChanges::row_of(const Txn& txn, const Tables& tables, const RunPlace& place,
+                                                const model::Dimension& dimension, Stretch& stretch) {
+  if (const auto known = stretch.rows.find(dimension.value); known != stretch.rows.end()) return known->second;
+  Row& row = stretch.rows[dimension.value];
+  row.half = value_half(dimension);
+  const KeyBytes key = row_key(stretch_key(place.tenant, dimension.name, stretch_of_time(place.key.time_ms)), dimension.value);
+  if (const auto bytes = txn.get(tables.dimensions.handle, key)) {
+    row.kept = decoded(tables.dimensions, key, [&] { return decode_value_row(key, *bytes); });
+    row.is_there = true;
+  }
+  return row;
+}
+
+DimensionChanges::Row& DimensionChanges::counting_row(const Txn& txn, const Tables& tables, const RunPlace& place,
+                                                      const model::Dimension& dimension, IfNew if_new) {
+  Stretch& stretch = stretch_of(txn, tables, place, dimension.name);
+  Row& row = row_of(txn, tables, place, dimension, stretch);
+  if (row.is_there) return row;
+  const bool is_other = dimension.value == model::kOtherValue;
+  const bool has_room = is_other || stretch.kept.values + stretch.fresh < kMostValues;
+  if (if_new == IfNew::makes_row && has_room) {
+    row.is_there = true;
+    if (!is_other) ++stretch.fresh;
+    return row;
+  }
+  return is_other ? row : counting_row(txn, tables, place, {dimension.name, model::kOtherValue}, if_new);
+}
+
+void DimensionChanges::enter(const Txn& txn, const Tables& tables, const RunPlace& place, const model::Dimension& dimension) {
+  Row& row = counting_row(txn, tables, place, dimension, IfNew::makes_row);
+  if (static_cast<std::int64_t>(row.kept.runs) + row.runs <= 0) {  // what its times say is of runs that have gone
+    row.kept.first = {std::numeric_limits<std::int64_t>::max(), 0};
+    row.kept.last_ms = std::numeric_limits<std::int64_t>::min();
+  }
+  ++row.runs;
+  ++row.entries[place.key.time_ms >> kFinestOfRuns];
+  row.kept.first = std::min(row.kept.first, place.key);
+  row.kept.last_ms = std::max(row.kept.last_ms, place.key.time_ms);
+}
+
+void DimensionChanges::leave(const Txn& txn, const Tables& tables, const RunPlace& place, const model::Dimension& dimension) {
+  Row& row = counting_row(txn, tables, place, dimension, IfNew::counts_as_other);
+  --row.runs;
+  --row.entries[place.key.time_ms >> kFinestOfRuns];
+  row.removed = true;
+}
+
+void DimensionChanges::add_to(SeriesChanges& series) {
+  for (auto& [of, dimensions] : stretches_) {
+    for (auto& [dimension, stretch] : dimensions) {
+      for (auto& [value, row] : stretch.rows) {
+        for (const auto& [entry, runs] : row.entries) series.add(of.first, runs_series(row.half), kFinestOfRuns, entry << kFinestOfRuns, runs);
+        row.entries.clear();
+      }
+    }
+  }
+}
+
+Half DimensionChanges::counted_as(const Txn& txn, const Tables& tables, const RunPlace& place, const model::Dimension& dimension) {
+  return counting_row(txn, tables, place, dimension, IfNew::counts_as_other).half;
+}
+
+void DimensionChanges::flush(WriteTxn& txn, const Tables& tables) {
+  for (auto& [of, dimensions] : stretches_) {
+    for (auto& [dimension, stretch] : dimensions) write(txn, tables, {of.first, dimension, of.second}, stretch);
+  }
+  stretches_.clear();
+}
+
+void DimensionChanges::write(WriteTxn& txn, const Tables& tables, const StretchPlace& place, Stretch& stretch) {
+  const KeyBytes head = stretch_key(place.tenant, place.dimension, place.number);
+  StretchHead after = stretch.kept;
+  after.values += stretch.fresh;
+  for (const auto& [value, row] : stretch.rows) after.runs = plus(after.runs, row.runs);
+  if (after.runs == 0) return erase_stretch(txn, tables, head);
+  for (auto& [value, row] : stretch.rows) {
+    if (!row.is_there || (row.runs == 0 && !row.removed)) continue;
+    row.kept.runs = plus(row.kept.runs, row.runs);
+    if (row.removed && row.kept.runs > 0) {
+      const SeriesRef ref{tables.series, place.tenant, runs_series(row.half), kFinestOfRuns};
+      if (const auto left = outermost_entries(txn, ref, {place.number << kStretchShift, (place.number + 1) << kStretchShift})) {
+        if (left->from_ms > row.kept.first.time_ms) row.kept.first = {left->from_ms, 0};
+        row.kept.last_ms = std::min(row.kept.last_ms, left->before_ms - 1);
+      }
+    }
+    const KeyBytes key = row_key(head, value);
+    txn.put(tables.dimensions.handle, key, encode_value_row(key, row.kept));
+  }
+  if (after.values != stretch.kept.values || after.runs != stretch.kept.runs) txn.put(tables.dimensions.handle, head, encode_stretch(head, after));
+}
+
+std::vector<DimensionRow> read_dimensions(const Txn& txn, const Tables& tables, model::TenantId tenant, const std::optional<Span>& span,
+                                          std::size_t most) {
+  const std::int64_t first = span ? stretch_of_time(span->from_ms) : -kLastStretch;
+  const std::int64_t last = span ? stretch_of_time(span->before_ms - 1) : kLastStretch;
+  std::vector<DimensionRow> rows;
+  std::map<std::string, DimensionRow, std::less<>> values;  // of the dimension that is being read
+  const auto end_dimension = [&] {
+    std::vector<DimensionRow> of_one;
+    for (auto& [value, row] : values) of_one.push_back(std::move(row));
+    values.clear();
+    std::stable_sort(of_one.begin(), of_one.end(), [](const DimensionRow& a, const DimensionRow& b) { return a.runs > b.runs; });
+    if (of_one.size() > most) of_one.resize(most);
+    std::move(of_one.begin(), of_one.end(), std::back_inserter(rows));
+  };
+  const Table& table = tables.dimensions;
+  std::string dimension;
+  std::string prefix;  // of the dimension that is being read
+  Cursor cursor(txn, table.handle);
+  bool more = cursor.at_or_after(KeyBytes().u32(tenant));
+  while (more && tenant_of(cursor.key()) == tenant) {
+    const std::string_view key = cursor.key();
+    if (!key.starts_with(prefix) || prefix.empty()) {
+      end_dimension();
+      prefix = key.substr(0, kStretchAt);
+    }
+    const std::int64_t stretch = read_time(key, kStretchAt);
+    if (stretch < first) {
+      more = cursor.at_or_after(KeyBytes().bytes(prefix).time(first));
+      continue;
+    }
+    if (stretch > last) {
+      more = cursor.at_or_after(KeyBytes().bytes(prefix).time(std::numeric_limits<std::int64_t>::max()));
+      continue;
+    }
+    if (key.size() == kHeadKeyBytes) {
+      dimension = decoded(table, key, [&] { return decode_stretch(key, cursor.value()); }).dimension;
+    } else if (const ValueRow row = decoded(table, key, [&] { return decode_value_row(key, cursor.value()); }); row.runs > 0) {
+      const std::string value(key.substr(kHeadKeyBytes));
+      const auto [found, is_new] = values.try_emplace(value, DimensionRow{dimension, value, 0, row.first.time_ms, row.last_ms});
+      found->second.runs += row.runs;
+      found->second.first_ms = std::min(found->second.first_ms, row.first.time_ms);
+      found->second.last_ms = std::max(found->second.last_ms, row.last_ms);
+    }
+    more = cursor.next();
+  }
+  end_dimension();
+  return rows;
+}
+
+std::optional<model::RecordKey> first_run_with(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Dimension& dimension) {
+  const Table& table = tables.dimensions;
+  const KeyBytes prefix = dimension_prefix(tenant, dimension.name);
+  Cursor cursor(txn, table.handle);
+  bool more = cursor.at_or_after(prefix);
+  while (more && cursor.key().starts_with(prefix.view())) {
+    const std::int64_t stretch = read_time(cursor.key(), kStretchAt);
+    const KeyBytes key = row_key(KeyBytes(prefix).time(stretch), dimension.value);
+    const auto value = txn.get(table.handle, key);
+    if (value && !dimension.value.empty()) {
+      const ValueRow row = decoded(table, key, [&] { return decode_value_row(key, *value); });
+      if (row.runs > 0) return row.first;
+    }
+    more = cursor.at_or_after(KeyBytes(prefix).time(stretch + 1));
+  }
+  return std::nullopt;
+}
+
+}  // namespace runwarden::store
