@@ -19,6 +19,13 @@ export function spark(buckets, name) {
   }));
 }
 
+// A share and the range in which the true one lies, on a scale from 0 to `top`.
+export function range({value, low, high}, top, name) {
+  const x = (share) => (top > 0 ? share / top * 192 + 4 : 4).toFixed(1);
+  return h("svg.range", {role: "img", "aria-label": name, viewBox: "0 0 200 18", width: 200, height: 18, focusable: "false"},
+    h("line.axis", {x1: 4, y1: 9, x2: 196, y2: 9}), h("line.span", {x1: x(low), y1: 9, x2: x(high), y2: 9}), h("circle.bar", {cx: x(value), cy: 9, r: 5}));
+}
+
 // A round number at or above: 1, 2 or 5 times a power of ten.
 function roundUp(value) {
   const power = 10 ** Math.floor(Math.log10(value));

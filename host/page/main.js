@@ -11,6 +11,7 @@ const VIEWS = [
   ["runs", /^\/ui\/runs\/?$/],
   ["run", /^\/ui\/runs\/([^/]+)$/],
   ["changes", /^\/ui\/changes\/?$/],
+  ["baseline", /^\/ui\/baseline\/?$/],
   ["detectors", /^\/ui\/detectors\/?$/],
   ["login", /^\/ui\/login$/],
 ];
@@ -181,6 +182,7 @@ function place(name, context, drawn, quiet) {
     keepPlace(fill);
   } else {
     fill();
+    for (const wide of frame.main.querySelectorAll("figure .scroll")) wide.scrollLeft = wide.scrollWidth;  // what is newest, where not all of it fits
     window.scrollTo(0, 0);
     frame.main.querySelector("h1")?.focus({preventScroll: true});
     drawn.placed?.();

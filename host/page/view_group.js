@@ -28,8 +28,8 @@ export async function show(context) {
   const path = `/v1/clusters/${encodeURIComponent(id)}`;
   const until = new Date();
   const from = new Date(until.getTime() - windowMs(window));
-  const [group, line] = await Promise.all([get(path, {window}),
-    get("/v1/timeline", {cluster: id, from: from.toISOString(), until: until.toISOString(), buckets: 30})]);
+  const [group, line, {items: differences}] = await Promise.all([get(path, {window}),
+    get("/v1/timeline", {cluster: id, from: from.toISOString(), until: until.toISOString(), buckets: 30}), get(`${path}/differences`, {window})]);
   const suspect = group.suspectChange;
   const marks = line.marks.map((mark) => ({...mark, suspect: suspect ? mark.changeId === suspect.changeId : mark.suspect}));
   const triage = async (body) => {
@@ -57,7 +57,7 @@ export async function show(context) {
       h("section", h("div.heading", h("h2", "Since when"),
         select("window", "Window", WINDOW_OPTIONS, window, (value) => set({window: value}), "filter-window")),
       timeline({...line, marks}, {name: "Failures of this group per run", markName: changeName})),
-      examplesSection(group.examples),
+      differencesSection(differences, window), examplesSection(group.examples),
       frame.may("manage") ? triageSection(group, marks, triage) : null, historySection(group.history ?? []))],
     keys: {e: () => press("resolve"), i: () => press("ignore")},
     live: (news) => news.filter((item) => item.topic === "failures" && item.failure.fingerprint === group.fingerprint),
@@ -76,6 +76,15 @@ export function suspectSentence({before, after, ref, kind, policy, revision}) {
   const name = ref || (policy ? `${policy} revision ${revision}` : `this ${kind} change`);
   if (before.runs === 0) return [`${number(after.failures)} of ${count(after.runs, "run")} failed this way after `, h("strong", name), "; no run came before it to compare with."];
   return [`${number(before.failures)} of ${count(before.runs, "run")} failed this way before `, h("strong", name), `, ${number(after.failures)} of ${number(after.runs)} after.`];
+}
+
+// How often a value stands on the group's runs, and on all others.
+function differencesSection(items, window) {
+  const part = ({runs, of}) => `${number(runs)} of ${number(of)} (${percent(of === 0 ? 0 : runs / of)})`;
+  return h("section", h("h2", "What its runs have in common"), items.length === 0 ? h("p.quiet", "No version, model or other dimension stands out.")
+    : h("ul.plain", items.map(({dimension, value, affected, others, difference}) => h("li@difference", {"data-dimension": dimension, "data-value": value},
+      h("strong", `${dimension} ${value}`), ` is on ${part(affected)} of its runs, ${difference.value < 0 ? "but" : "and"} on ${part(others)} of the others. `,
+      h("a", {href: `/ui/baseline?${new URLSearchParams({dimension, value, window})}`}, "Compare")))));
 }
 
 function examplesSection({newest, first}) {

@@ -114,12 +114,9 @@ async function emptyState({get, filtered, first, window, clear}) {
     top.length > 0 ? h("ul", top.map(([words, times]) => h("li", `${words} (${count(times, "run")})`))) : null);
 }
 
-const SAMPLE = `{
-  "userRequestText": "Refund order 8842",
-  "success": true,
-  "outcomeSummary": "Your refund has been processed.",
-  "metadata": {"model": "gpt-4o", "costUsd": 0.02, "inputTokens": 1200},
-  "steps": [{"stepKind": "tool", "stepName": "issue_refund", "status": "failed", "errorMessage": "502 Bad Gateway"}]}`;
+const SAMPLE = ["{", '  "userRequestText": "Refund order 8842",', '  "success": true,', '  "outcomeSummary": "Your refund has been processed.",',
+  '  "metadata": {"model": "gpt-4o", "version": "2.4.1", "costUsd": 0.02, "inputTokens": 1200},',
+  '  "steps": [{"stepKind": "tool", "stepName": "issue_refund", "status": "failed", "errorMessage": "502 Bad Gateway"}]}'].join("\n");
 
 export function noRunYet() {
   return emptyCard("No run yet", h("p", "Send one. In this run the refund failed, and the agent said that it went through. $KEY is a key with the scope ingest."),

@@ -22,7 +22,7 @@ import urllib.request
 
 from browser import Browser, Fault, find_chromium
 
-VIEWS = ["groups", "group", "runs", "run", "changes", "detectors"]
+VIEWS = ["groups", "group", "runs", "run", "changes", "baseline", "detectors"]
 # Markup, handlers, addresses, templates and characters that turn the text around them: what must show as it is.
 PROBES = ["<script>window.hit = 1</script>", "<img src=x onerror=\"window.hit = 2\">", "javascript:window.hit=3", "\"><svg onload=window.hit=4>", "{{7*7}}", "\u202egnp.exe", "'-window.hit-'"]
 PROBE = " ".join(PROBES)
@@ -30,19 +30,23 @@ PROBE = " ".join(PROBES)
 
 class Service:
     """The real program on a folder of its own, with the samples in tenant `samples`."""
+    map_size = "1GiB"
 
     def __init__(self, runwarden, plugins, samples):
         self.folder = tempfile.mkdtemp(prefix="runwarden-page-")
         self.runwarden = runwarden
         self.config = self.folder + "/runwarden.yaml"
         entries = "".join(f"    - {{key: {key}, library: {key}.so}}\n" for key in ("false_success", "expensive_loop", "schema_ghost", "missing_tool_call", "context_overflow"))
-        pathlib.Path(self.config).write_text(f"server: {{address: \"127.0.0.1:0\"}}\nstore: {{path: data, map_size: 1GiB}}\ndetectors:\n  search_path: [\"{plugins}\"]\n  deadline: 10s\n  include: []\n  enabled:\n{entries}")
-        exported = subprocess.run([samples, "--runwarden", runwarden, "--config", self.config, "--tenant", "samples"], check=True, capture_output=True).stdout
-        subprocess.run([runwarden, "import", "--config", self.config], input=exported, check=True, capture_output=True)
+        pathlib.Path(self.config).write_text(f"server: {{address: \"127.0.0.1:0\"}}\nstore: {{path: data, map_size: {self.map_size}}}\ndetectors:\n  search_path: [\"{plugins}\"]\n  deadline: 10s\n  include: []\n  enabled:\n{entries}")
+        self.fill(samples)
         self.log = open(self.folder + "/log", "w+", encoding="utf-8")
         self.process = subprocess.Popen([runwarden, "serve", "--config", self.config], stderr=self.log)
         self.port = self._wait_for_port()
         self.url = f"http://127.0.0.1:{self.port}"
+
+    def fill(self, samples):
+        exported = subprocess.run([samples, "--runwarden", self.runwarden, "--config", self.config, "--tenant", "samples"], check=True, capture_output=True).stdout
+        subprocess.run([self.runwarden, "import", "--config", self.config], input=exported, check=True, capture_output=True)
 
     def _wait_for_port(self):
         for _ in range(1000):
@@ -229,6 +233,37 @@ class Views(PageTest):
         page.wait("document.querySelectorAll('[data-test=policy-revision]').length === 2", "revisions")
         self.assertIn("noReceiptBelowUsd", page.run("document.querySelector('.diff ins:last-of-type').innerText"))
 
+    def test_a_group_tells_what_its_runs_have_in_common(self):
+        page = self.logged_in(path=self.group_path())
+        self.see(page, "difference")
+        self.assertEqual((page.data("difference", "dimension")[0], page.data("difference", "value")[0]), ("version", "2.4.1"))
+        self.assertIn("of its runs", page.text("difference"))
+        page.run("document.querySelector('[data-test=difference] a').click()")
+        page.ready("baseline")
+        self.assertIn("value=2.4.1", page.run("location.search"))
+
+    def test_baseline_says_whether_a_version_is_worse(self):
+        page = self.logged_in(path="/ui/baseline?dimension=version&value=2.4.1&window=7d")
+        self.see(page, "rate-this", "rate-against", "rate-difference", "rate-verdict", "baseline-group")
+        wanted = self.service.get(self.keys["samples"], "baseline?dimension=version&value=2.4.1&window=7d")
+        for name, rate in (("rate-this", wanted["this"]), ("rate-against", wanted["against"])):
+            self.assertEqual((page.data(name, "runs"), page.data(name, "failures")), ([str(rate["runs"])], [str(rate["affectedRuns"])]))
+            self.assertEqual(float(page.data(name, "low")[0]), rate["low"])
+        self.assertEqual(float(page.data("rate-difference", "high")[0]), wanted["difference"]["high"])
+        self.assertEqual(page.data("rate-verdict", "verdict"), [wanted["verdict"]])
+        self.assertEqual(page.data("baseline-group", "id"), [group["clusterId"] for group in wanted["groups"]])
+        page.run("document.querySelector('#f-against').value = '2.4.0'; document.querySelector('#f-against').dispatchEvent(new Event('change'))")
+        page.wait("location.search.includes('against=2.4.0') && document.documentElement.dataset.ready === 'true'", "the other side")
+        self.assertIn("2.4.0", page.text("rate-against"))
+        page.key("j")
+        page.key("o")
+        page.ready("group")
+
+    def test_baseline_of_a_value_nobody_sent(self):
+        page = self.logged_in(path="/ui/baseline?dimension=version&value=9.9")
+        self.assertEqual(page.data("rate-verdict", "verdict"), ["too_few"])
+        self.assertEqual(page.data("rate-this", "runs"), ["0"])
+
     def test_detectors(self):
         page = self.logged_in(path="/ui/detectors")
         self.assertEqual(len(page.data("detector", "key")), 5)
@@ -254,7 +289,7 @@ class Views(PageTest):
         page = self.logged_in("empty")
         self.assertIn(self.service.url, page.text("empty-curl"))
         self.assertIn("$KEY", page.text("empty-curl"))
-        for view in ("runs", "changes"):
+        for view in ("runs", "changes", "baseline"):
             page.go(f"{self.service.url}/ui/{view}")
             self.see(page, "empty")
             page.screenshot(f"{self.pictures}/empty-{view}.png", whole=True)
@@ -389,7 +424,7 @@ class Keyboard(PageTest):
         page.key("j")
         page.key("o")
         page.ready("group")
-        for letter, view in (("r", "runs"), ("c", "changes"), ("d", "detectors"), ("g", "groups")):
+        for letter, view in (("r", "runs"), ("c", "changes"), ("b", "baseline"), ("d", "detectors"), ("g", "groups")):
             page.key("g")
             page.key(letter)
             page.ready(view)
@@ -502,7 +537,7 @@ class Safety(PageTest):
         self.assertTrue(answer["failures"])
         page = self.logged_in(key=key)
         group = page.data("group", "id")[0]
-        paths = ["/ui/groups", f"/ui/groups/{group}", "/ui/runs", f"/ui/runs/{urllib.parse.quote(run_id, safe='')}", "/ui/changes", f"/ui/changes?policy={urllib.parse.quote(PROBE[:200], safe='')}",
+        paths = ["/ui/groups", f"/ui/groups/{group}", "/ui/runs", f"/ui/runs/{urllib.parse.quote(run_id, safe='')}", "/ui/changes", "/ui/baseline", f"/ui/baseline?{urllib.parse.urlencode({'dimension': 'model', 'value': PROBE})}", f"/ui/changes?policy={urllib.parse.quote(PROBE[:200], safe='')}",
                  f"/ui/groups?q={urllib.parse.quote(PROBE, safe='')}", "/ui/detectors"]
         for path in paths:
             page.go(self.service.url + path)

@@ -22,7 +22,8 @@ def main():
         with Browser() as browser:
             page = browser.page(width=1100, height=760)
             page.log_in(service.url, key)
-            for name, path in (("groups", "/ui/groups"), ("group", f"/ui/groups/{group}?window=7d"), ("run", "/ui/runs/sample-094")):
+            for name, path in (("groups", "/ui/groups"), ("group", f"/ui/groups/{group}?window=7d"), ("run", "/ui/runs/sample-094"),
+                               ("baseline", "/ui/baseline?dimension=version&value=2.4.1")):
                 page.go(service.url + path)
                 page.screenshot(f"{folder}/page-{name}.png")
     finally:
