@@ -246,6 +246,43 @@ void check_page(const char* what, MDB_env* env, const MDB_val& key) {
   if (fault != nullptr) throw LmdbFault(std::string(what) + ": " + fault, kPageDamaged);
 }
 
+// LMDB fills a page that a deletion leaves less than a quarter full from one beside it, and takes that one as it is. So the pages beside
+// the entry of this cursor are read first, by a call that can be given up. Those beside a branch page are not.
+int read_beside(MDB_cursor* at) {
+  MDB_env* const env = mdb_txn_env(mdb_cursor_txn(at));
+  const MappedFile* const file = mapped_file(env);
+  if (file == nullptr) return MDB_SUCCESS;
+  MDB_stat stat{};
+  mdb_env_stat(env, &stat);
+  const std::size_t page_bytes = stat.ms_psize;
+  MDB_cursor* aside = nullptr;
+  int code = mdb_cursor_open(mdb_cursor_txn(at), mdb_cursor_dbi(at), &aside);
+  if (code != MDB_SUCCESS) return code;
+  code = guarded_call(env, Doing::reading, [&] {
+    MDB_val here{};
+    MDB_val key{};
+    MDB_val value{};
+    std::size_t others = 0;  // bytes of the page's other entries
+    int got = mdb_cursor_get(at, &here, &value, MDB_GET_CURRENT);
+    for (const MDB_cursor_op step : {MDB_PREV, MDB_NEXT}) {
+      if (got != MDB_SUCCESS && got != MDB_NOTFOUND) return got;
+      key = here;
+      got = mdb_cursor_get(aside, &key, &value, MDB_SET);
+      while (got == MDB_SUCCESS && others <= page_bytes / 4) {
+        got = mdb_cursor_get(aside, &key, &value, step);
+        if (got != MDB_SUCCESS) break;
+        if (file->fault_of_page(key) != nullptr) return kPageDamaged;
+        if (!file->same_page(key.mv_data, here.mv_data)) break;
+        const std::size_t entry = key.mv_size + value.mv_size;
+        others += entry < page_bytes / 2 ? entry : key.mv_size;  // a large value has pages of its own
+      }
+    }
+    return got == MDB_NOTFOUND ? MDB_SUCCESS : got;
+  });
+  mdb_cursor_close(aside);
+  return code;
+}
+
 }  // namespace
 
 std::optional<std::string_view> Txn::get(MDB_dbi database, std::string_view key) const {
@@ -305,6 +342,7 @@ bool WriteTxn::erase(MDB_dbi database, std::string_view key) {
   const int found = find(cursor.handle(), view(key));
   if (found == MDB_NOTFOUND) return false;
   check("mdb_del", found);
+  check("mdb_del", read_beside(cursor.handle()));
   check("mdb_del", guarded_call(env(), Doing::writing, [&] { return mdb_cursor_del(cursor.handle(), 0); }));
   return true;
 }
@@ -364,6 +402,7 @@ bool Cursor::before(std::string_view key) {
 
 void Cursor::erase() {
   MDB_env* const env = mdb_txn_env(mdb_cursor_txn(cursor_));
+  check("mdb_cursor_del", read_beside(cursor_));
   check("mdb_cursor_del", guarded_call(env, Doing::writing, [&] { return mdb_cursor_del(cursor_, 0); }));
 }
 

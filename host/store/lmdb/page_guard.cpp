@@ -227,6 +227,15 @@ const char* MappedFile::fault_of_page(const MDB_val& node) const {
   return nullptr;
 }
 
+bool MappedFile::same_page(const void* one, const void* other) const {
+  if (inside(one) != inside(other)) return false;
+  const auto at = reinterpret_cast<std::uintptr_t>(one);
+  const auto beside = reinterpret_cast<std::uintptr_t>(other);
+  const auto base = reinterpret_cast<std::uintptr_t>(base_);
+  if (inside(one)) return (at - base) / page_bytes_ == (beside - base) / page_bytes_;
+  return std::max(at, beside) - std::min(at, beside) < page_bytes_;
+}
+
 bool MappedFile::put_zeros_at(const void* address) {
   if (!inside(address)) return false;
   const auto unit = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));

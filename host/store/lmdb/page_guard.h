@@ -43,6 +43,9 @@ class MappedFile {
   // Why this page of a B-tree, at any address in it, is damaged; null: it is not, or is not of the file. Async-signal-safe.
   const char* fault_of_page(const MDB_val& node) const;
 
+  // Whether two entries stand in one page. Of pages that a transaction has changed: whether they may.
+  bool same_page(const void* one, const void* other) const;
+
   // Notes a file that has become shorter. Async-signal-safe.
   void look_at_length();
   // For the signal handler: puts zeros where the file cannot be read. False: the address is elsewhere, or leads beyond a file that is
