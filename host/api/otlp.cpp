@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/base64.h"
 #include "base/json_text.h"
 #include "base/protobuf.h"
 #include "http/problem.h"
@@ -53,32 +54,15 @@ bool begins_with_word(std::string_view text, std::string_view word) {
   return text.size() > word.size() && text[word.size()] == ' ' && begins_with(text, word);
 }
 
-int base64_digit(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 // The password of Basic credentials (RFC 7617).
 std::optional<std::string> basic_password(std::string_view credentials) {
-  std::string decoded;
-  std::uint32_t bits = 0;
-  int held = 0;
   while (!credentials.empty() && credentials.front() == ' ') credentials.remove_prefix(1);
   while (!credentials.empty() && (credentials.back() == '=' || credentials.back() == ' ')) credentials.remove_suffix(1);
-  for (const char c : credentials) {
-    const int digit = base64_digit(c);
-    if (digit < 0) return std::nullopt;
-    bits = bits << 6 | static_cast<std::uint32_t>(digit);
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    decoded += static_cast<char>(bits >> held & 255);
-  }
-  const auto colon = decoded.find(':');
+  const FromBase64 decoded = bytes_from_base64(credentials);
+  if (decoded.read != credentials.size()) return std::nullopt;
+  const auto colon = decoded.bytes.find(':');
   if (colon == std::string::npos) return std::nullopt;
-  return decoded.substr(colon + 1);
+  return decoded.bytes.substr(colon + 1);
 }
 
 }  // namespace

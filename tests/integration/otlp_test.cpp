@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/base64.h"
 #include "support/otlp.h"
 #include "support/service_process.h"
 
@@ -75,17 +76,6 @@ std::string compressed(const std::string& plain, int window_bits) {
 }
 std::string gzipped(const std::string& plain) {
   return compressed(plain, 16 + MAX_WBITS);
-}
-
-std::string base64(const std::string& plain) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t at = 0; at < plain.size(); at += 3) {
-    std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < 3; ++i) bits = bits << 8 | (at + i < plain.size() ? static_cast<unsigned char>(plain[at + i]) : 0u);
-    for (std::size_t i = 0; i < 4; ++i) out += at + i <= plain.size() ? kDigits[bits >> (18 - 6 * i) & 63] : '=';
-  }
-  return out;
 }
 
 // The fields of a message, by number; texts and numbers as text.
@@ -217,14 +207,14 @@ TEST_F(OtlpServer, Refusals_AreInTheEncodingOfTheRequest) {
 }
 
 TEST_F(OtlpServer, AKey_MayComeAsOthersSendIt) {
-  const std::string basic = "Authorization: Basic " + base64("runwarden:" + key_) + "\r\n";
+  const std::string basic = "Authorization: Basic " + bytes_to_base64("runwarden:" + key_) + "\r\n";
   EXPECT_EQ(send("{}", kJson, {}, kTraces, basic).status, 200);
   EXPECT_EQ(send("{}", kJson, {}, kTraces, "x-api-key: " + key_ + "\r\n").status, 200);
   EXPECT_EQ(send("{}", kJson, {}, kTraces, "Authorization: Bearer%20" + key_ + "\r\n").status, 200);
   EXPECT_EQ(send("{}", kJson, {}, kTraces, "Authorization: Bearer%20\r\n").status, 401);
   EXPECT_EQ(send("{}", kJson, {}, "/v1/ingest/runs", "Authorization: Bearer%20" + key_ + "\r\n").status, 401);
   EXPECT_EQ(send("{}", kJson, {}, kTraces, "x-api-key: no-key\r\n").status, 401);
-  EXPECT_EQ(send("{}", kJson, {}, kTraces, "Authorization: Basic " + base64("x:y") + "\r\n").status, 401);
+  EXPECT_EQ(send("{}", kJson, {}, kTraces, "Authorization: Basic " + bytes_to_base64("x:y") + "\r\n").status, 401);
   EXPECT_EQ(send("{}", kJson, {}, kTraces, "Authorization: Basic ???\r\n").status, 401);
   EXPECT_EQ(send("{}", kJson, {}, kTraces, "Authorization: Bearer no-key\r\nx-api-key: " + key_ + "\r\n").status, 401);
   EXPECT_EQ(send("{}", kJson, {}, "/v1/ingest/runs", basic).status, 401);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/base64.h"
 #include "base/json_events.h"
 #include "base/utf8.h"
 #include "intake/otlp/decode.h"
@@ -61,28 +62,6 @@ double number_of(const JsonScalar& value) {
   const auto read = std::from_chars(value.text.data(), end, number);
   const bool good = read.ec == std::errc() && read.ptr == end && !value.text.empty();
   return good ? number : std::numeric_limits<double>::quiet_NaN();
-}
-
-// Base64 (RFC 4648, section 4 or 5), as far as it is good.
-std::string from_base64(std::string_view text) {
-  std::string out;
-  std::uint32_t bits = 0;
-  int held = 0;
-  for (const char c : text) {
-    int digit = -1;
-    if (c >= 'A' && c <= 'Z') digit = c - 'A';
-    if (c >= 'a' && c <= 'z') digit = c - 'a' + 26;
-    if (c >= '0' && c <= '9') digit = c - '0' + 52;
-    if (c == '+' || c == '-') digit = 62;
-    if (c == '/' || c == '_') digit = 63;
-    if (digit < 0) break;
-    bits = bits << 6 | static_cast<std::uint32_t>(digit);
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    out += static_cast<char>(bits >> held & 255);
-  }
-  return out;
 }
 
 struct KnownOrigin {
@@ -392,7 +371,7 @@ class RequestReader final : public JsonEvents {
       into.number = number_of(value);
     } else if (text && key_ == "bytesValue") {
       become(into, AnyValue::Kind::bytes);
-      into.text = from_base64(value.text);
+      into.text = bytes_from_base64(value.text).bytes;
     }
   }
 

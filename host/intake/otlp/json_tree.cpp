@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/base64.h"
 #include "base/json_events.h"
 #include "base/json_text.h"
 
@@ -145,18 +146,6 @@ std::optional<AnyValue> read_cut_off(std::string_view text) {
   return std::nullopt;
 }
 
-std::string base64(std::string_view bytes) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - at);
-    std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < 3; ++i) bits = bits << 8 | (i < count ? static_cast<unsigned char>(bytes[at + i]) : 0u);
-    for (std::size_t i = 0; i < 4; ++i) out += i <= count ? kDigits[bits >> (18 - 6 * i) & 63] : '=';
-  }
-  return out;
-}
-
 void write(JsonWriter& out, const AnyValue& value) {
   switch (value.kind) {
     case AnyValue::Kind::null: out.null(); return;
@@ -164,7 +153,7 @@ void write(JsonWriter& out, const AnyValue& value) {
     case AnyValue::Kind::boolean: out.boolean(value.boolean); return;
     case AnyValue::Kind::integer: out.integer(value.integer); return;
     case AnyValue::Kind::number: out.number(value.number); return;
-    case AnyValue::Kind::bytes: out.string(base64(value.text)); return;
+    case AnyValue::Kind::bytes: out.string(bytes_to_base64(value.text)); return;
     case AnyValue::Kind::list:
       out.begin_array();
       for (const AnyValue& item : value.items) write(out, item);
