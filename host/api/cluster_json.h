@@ -25,7 +25,6 @@ void write_interval(JsonWriter& out, const Interval& interval);
 void write_rate(JsonWriter& out, const Proportion& runs);
 // The members of a Cluster, without the braces around them.
 void write_cluster(JsonWriter& out, const model::Cluster& cluster, const ClusterWindow& window, std::int64_t now_ms);
-std::string triage_entry_json(const model::TriageEntry& entry);
 // What the service does by itself when the time of an ignore has passed, whether or not it has been written down.
 void add_passed_ignore(const model::Cluster& cluster, std::int64_t now_ms, std::vector<model::TriageEntry>& newest_first);
 

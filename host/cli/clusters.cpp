@@ -14,6 +14,7 @@
 #include "cli/command_store.h"
 #include "cli/table.h"
 #include "config/core_types.h"
+#include "ingest/answers.h"
 #include "ingest/triage_ingest.h"
 #include "model/cluster.h"
 
@@ -53,41 +54,11 @@ std::optional<Opened> open(Context& context, const config::Settings& settings, c
   return std::nullopt;
 }
 
-void append_cluster(JsonWriter& out, const model::Cluster& cluster, std::int64_t now_ms) {
-  const model::StateSince state = model::state_of(cluster.triage, cluster.first_ms, now_ms);
-  out.key("clusterId").string(model::cluster_id(cluster.key)).key("fingerprint").string(cluster.fingerprint);
-  out.key("detectorKey").string(cluster.detector_key).key("title").string(cluster.title);
-  out.key("severity").string(model::name(cluster.severity)).key("maxScore").integer(cluster.max_score);
-  out.key("state").string(model::name(state.state)).key("stateSince").string(format_time(state.since_ms));
-  out.key("firstSeen").string(format_time(cluster.first_ms)).key("lastSeen").string(format_time(cluster.last_ms));
-  out.key("count").integer(static_cast<std::int64_t>(cluster.count));
-  out.key("estimatedWasteUsd").number(static_cast<double>(cluster.waste_micro_usd) / 1e6);
-}
-
-void append_until(JsonWriter& out, const model::IgnoreUntil& until) {
-  if (until.at_ms) out.key("at").string(format_time(*until.at_ms));
-  if (until.failures) out.key("failures").integer(static_cast<std::int64_t>(*until.failures));
-  if (until.share) out.key("share").number(*until.share);
-}
-
-void append_entry(JsonWriter& out, const model::TriageEntry& entry) {
-  out.begin_object().key("at").string(format_time(entry.key.time_ms)).key("action").string(model::name(entry.action));
-  out.key("author").string(entry.author);
-  if (!entry.note.empty()) out.key("note").string(entry.note);
-  if (!entry.fixed_by.empty()) out.key("fixedBy").string(entry.fixed_by);
-  if (entry.until != model::IgnoreUntil()) {
-    out.key("until").begin_object();
-    append_until(out, entry.until);
-    out.end_object();
-  }
-  out.key("state").string(model::name(entry.state)).end_object();
-}
-
 std::string cluster_text(const model::Cluster& cluster, std::int64_t now_ms) {
   std::string text;
   JsonWriter out(text);
   out.begin_object();
-  append_cluster(out, cluster, now_ms);
+  ingest::append_cluster(out, cluster, now_ms);
   out.end_object();
   return text;
 }
@@ -111,7 +82,8 @@ int list(Context& context, const ClusterOptions& options) {
   opened->store->groups().visit_clusters(opened->tenant, [&](const model::Cluster& cluster) {
     if (fits(options, cluster, now_ms)) groups.push_back(cluster);
   });
-  std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return std::tie(b.last_ms, b.key) < std::tie(a.last_ms, a.key); });
+  std::sort(groups.begin(), groups.end(),
+            [](const auto& a, const auto& b) { return std::tie(b.last_ms, b.key) < std::tie(a.last_ms, a.key); });
   const std::size_t shown = std::min(groups.size(), options.limit);
   if (options.json) {
     std::string text;
@@ -119,7 +91,7 @@ int list(Context& context, const ClusterOptions& options) {
     out.begin_array();
     for (std::size_t i = 0; i < shown; ++i) {
       out.begin_object();
-      append_cluster(out, groups[i], now_ms);
+      ingest::append_cluster(out, groups[i], now_ms);
       out.end_object();
     }
     out.end_array();
@@ -134,14 +106,15 @@ int list(Context& context, const ClusterOptions& options) {
   }
   table.print(context.out);
   const auto building = opened->store->groups().group_totals(opened->tenant).building;
-  if (building) context.err << "the groups of older failures are still being counted by the service: " << static_cast<int>(*building * 100) << " %\n";
+  if (building)
+    context.err << "the groups of older failures are still being counted by the service: " << static_cast<int>(*building * 100) << " %\n";
   if (shown < groups.size()) context.err << groups.size() - shown << " more; show them with --limit " << groups.size() << "\n";
   return context.finish();
 }
 
 int refuse_unknown(Context& context, const ClusterOptions& options) {
-  return context.refuse("there is no group \"" + options.cluster + "\" of the tenant \"" + options.tenant + "\"; runwarden clusters list --tenant " +
-                        options.tenant + " --state all shows those there are");
+  return context.refuse("there is no group \"" + options.cluster + "\" of the tenant \"" + options.tenant +
+                        "\"; runwarden clusters list --tenant " + options.tenant + " --state all shows those there are");
 }
 
 std::string until_text(const model::IgnoreUntil& until) {
@@ -169,9 +142,9 @@ int show(Context& context, const ClusterOptions& options) {
     std::string text;
     JsonWriter out(text);
     out.begin_object();
-    append_cluster(out, *cluster, now_ms);
+    ingest::append_cluster(out, *cluster, now_ms);
     out.key("history").begin_array();
-    for (const model::TriageEntry& entry : history) append_entry(out, entry);
+    for (const model::TriageEntry& entry : history) out.raw(ingest::triage_entry_json(entry));
     out.end_array().end_object();
     context.out << text << "\n";
     return context.finish();
@@ -191,7 +164,8 @@ int show(Context& context, const ClusterOptions& options) {
   Table entries({"AT", "ACTION", "AUTHOR", "STATE", "NOTE"});
   for (const model::TriageEntry& entry : history) {
     const std::string fixed = entry.fixed_by.empty() ? "" : ", fixed by " + entry.fixed_by;
-    entries.add({format_time(entry.key.time_ms), std::string(model::name(entry.action)) + until_text(entry.until) + fixed, entry.author, model::name(entry.state), entry.note});
+    entries.add({format_time(entry.key.time_ms), std::string(model::name(entry.action)) + until_text(entry.until) + fixed, entry.author,
+                 model::name(entry.state), entry.note});
   }
   entries.print(context.out);
   return context.finish();
@@ -258,7 +232,8 @@ int decide(Context& context, model::TriageAction action, const ClusterOptions& o
   request.key_name = author();
   request.body = body_of(action, options, clock.wall_ms());
   std::promise<std::optional<Result<model::Cluster>>> told;
-  triage.take(std::move(request), options.cluster, [&](std::optional<Result<model::Cluster>> cluster) { told.set_value(std::move(cluster)); });
+  triage.take(std::move(request), options.cluster,
+              [&](std::optional<Result<model::Cluster>> cluster) { told.set_value(std::move(cluster)); });
   const auto cluster = told.get_future().get();
   if (!cluster) return context.refuse("it is in doubt whether this was stored; look at it with runwarden clusters show");
   if (!cluster->ok()) return context.refuse(cluster->error().detail);
@@ -289,7 +264,10 @@ void add_list(CLI::App& clusters, Context& context) {
       ->check(CLI::IsMember({"open", "all", "new", "ongoing", "resolved", "ignored", "regressed"}))
       ->capture_default_str();
   command->add_option("--detector", options->detector, "Only groups of this detector")->type_name("KEY");
-  command->add_option("--limit", options->limit, "At most so many")->type_name("N")->check(CLI::Range(std::size_t{1}, kMostGroups))->capture_default_str();
+  command->add_option("--limit", options->limit, "At most so many")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, kMostGroups))
+      ->capture_default_str();
   command->add_flag("--json", options->json, "An array of objects with the names of GET /v1/clusters");
   command->footer("Example:\n  runwarden clusters list --tenant acme --state regressed");
   command->callback([&context, options] { context.exit_code = list(context, *options); });
@@ -304,7 +282,8 @@ void add_show(CLI::App& clusters, Context& context) {
   command->callback([&context, options] { context.exit_code = show(context, *options); });
 }
 
-CLI::App* add_decision(CLI::App& clusters, Context& context, model::TriageAction action, const char* about, const std::shared_ptr<ClusterOptions>& options) {
+CLI::App* add_decision(CLI::App& clusters, Context& context, model::TriageAction action, const char* about,
+                       const std::shared_ptr<ClusterOptions>& options) {
   CLI::App* command = clusters.add_subcommand(model::name(action), about);
   add_cluster(*command, *options);
   command->add_option("--note", options->note, "Why; it is kept in the group's history")->type_name("TEXT");
@@ -318,16 +297,23 @@ CLI::App* add_decision(CLI::App& clusters, Context& context, model::TriageAction
 void add_clusters(CLI::App& app, Context& context) {
   CLI::App* clusters = app.add_subcommand("clusters", "Show groups of failures, and resolve, ignore or reopen them");
   need_subcommand(*clusters);
-  clusters->footer("Runs beside a serving process. What is decided here bears the name of the user who is logged in.\n\nExample:\n  runwarden clusters list --tenant acme");
+  clusters->footer(
+      "Runs beside a serving process. What is decided here bears the name of the user who is logged in.\n\nExample:\n  runwarden clusters "
+      "list --tenant acme");
   add_list(*clusters, context);
   add_show(*clusters, context);
   auto resolve = std::make_shared<ClusterOptions>();
-  CLI::App* command = add_decision(*clusters, context, model::TriageAction::resolve, "Say that a group is fixed; a run that ran later and fails this way reopens it", resolve);
-  command->add_option("--fixed-by", resolve->fixed_by, "The change that fixed it: only runs that ran after that change reopen the group")->type_name("CHANGE");
+  CLI::App* command = add_decision(*clusters, context, model::TriageAction::resolve,
+                                   "Say that a group is fixed; a run that ran later and fails this way reopens it", resolve);
+  command->add_option("--fixed-by", resolve->fixed_by, "The change that fixed it: only runs that ran after that change reopen the group")
+      ->type_name("CHANGE");
   command->footer("Example:\n  runwarden clusters resolve --tenant acme cl_3f9a0c517be24d863f9a --note 'Fixed in 2.4.2'");
   auto ignore = std::make_shared<ClusterOptions>();
-  command = add_decision(*clusters, context, model::TriageAction::ignore, "Leave a group out of the open ones, for good or until something happens", ignore);
-  command->add_option("--until", ignore->until, "A time, how long from now (7d), failures=N more of them, or share=0.05 of the last hour's runs")
+  command = add_decision(*clusters, context, model::TriageAction::ignore,
+                         "Leave a group out of the open ones, for good or until something happens", ignore);
+  command
+      ->add_option("--until", ignore->until,
+                   "A time, how long from now (7d), failures=N more of them, or share=0.05 of the last hour's runs")
       ->type_name("UNTIL")
       ->check(check_until);
   command->footer("Example:\n  runwarden clusters ignore --tenant acme cl_3f9a0c517be24d863f9a --until failures=100");

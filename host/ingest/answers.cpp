@@ -27,6 +27,35 @@ bool has_member(std::string_view object, std::string_view name) {
 
 }  // namespace
 
+void append_cluster(JsonWriter& out, const model::Cluster& cluster, std::int64_t now_ms) {
+  const model::StateSince state = model::state_of(cluster.triage, cluster.first_ms, now_ms);
+  out.key("clusterId").string(model::cluster_id(cluster.key)).key("fingerprint").string(cluster.fingerprint);
+  out.key("detectorKey").string(cluster.detector_key).key("title").string(cluster.title);
+  out.key("severity").string(model::name(cluster.severity)).key("maxScore").integer(cluster.max_score);
+  out.key("state").string(model::name(state.state)).key("stateSince").string(format_time(state.since_ms));
+  out.key("firstSeen").string(format_time(cluster.first_ms)).key("lastSeen").string(format_time(cluster.last_ms));
+  out.key("count").integer(static_cast<std::int64_t>(cluster.count));
+  out.key("estimatedWasteUsd").number(static_cast<double>(cluster.waste_micro_usd) / 1e6);
+}
+
+std::string triage_entry_json(const model::TriageEntry& entry) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("at").string(format_time(entry.key.time_ms)).key("action").string(model::name(entry.action));
+  out.key("author").string(entry.author);
+  if (!entry.note.empty()) out.key("note").string(entry.note);
+  if (!entry.fixed_by.empty()) out.key("fixedBy").string(entry.fixed_by);
+  if (entry.until != model::IgnoreUntil()) {
+    out.key("until").begin_object();
+    if (entry.until.at_ms) out.key("at").string(format_time(*entry.until.at_ms));
+    if (entry.until.failures) out.key("failures").integer(static_cast<std::int64_t>(*entry.until.failures));
+    if (entry.until.share) out.key("share").number(*entry.until.share);
+    out.end_object();
+  }
+  out.key("state").string(model::name(entry.state)).end_object();
+  return text;
+}
+
 const char* name(model::RunState state) {
   return state == model::RunState::open ? "open" : "resolved";
 }
