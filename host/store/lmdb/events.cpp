@@ -8,6 +8,7 @@
 #include "model/record_ids.h"
 #include "store/lmdb/answers.h"
 #include "store/lmdb/failures.h"
+#include "store/lmdb/runs.h"
 
 namespace runwarden::store {
 namespace {
@@ -134,18 +135,6 @@ WriteResult answer(WriteBatch& batch, const EventsWrite& write, Outcome outcome,
                   {.kind = Answered::Kind::events, .record = buffered.run, .revision = buffered.revision, .buffered = buffered});
   WriteResult result{outcome, {}, {}};
   result.buffered = buffered;
-  return result;
-}
-
-std::optional<WriteResult> replay(WriteBatch& batch, const EventsWrite& write) {
-  if (!write.idempotency) return std::nullopt;
-  const auto answered = find_answered(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
-  if (!answered) return std::nullopt;
-  if (answered->idempotency.content != write.idempotency->content) return WriteResult{Outcome::idempotency_conflict, {}, {}};
-  auto stored = read_run(batch.txn, batch.tables, write.tenant, answered->record);
-  if (!stored) return std::nullopt;  // retention took the run: it is new again
-  WriteResult result{Outcome::replayed, std::move(stored->run), {}};
-  result.buffered = answered->buffered;
   return result;
 }
 
@@ -357,7 +346,7 @@ std::vector<std::string> seal_events(const EventsWrite& write) {
 }
 
 WriteResult write_events(WriteBatch& batch, const EventsWrite& write) {
-  if (auto before = replay(batch, write)) return std::move(*before);
+  if (auto before = replay_run(batch, write.tenant, write.idempotency)) return std::move(*before);
   Target target = find_target(batch, write);
   if (target.stored && target.stored->run.source != write.source) return {Outcome::run_conflict, {}, {}};
   const NewEvents fresh = new_events(batch, write, target);

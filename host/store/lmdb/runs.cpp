@@ -29,16 +29,6 @@ bool spells(std::string_view run_id, const model::RecordKey& key) {
   return run_id == model::make_run_id(key);
 }
 
-std::optional<WriteResult> replay(WriteBatch& batch, const RunWrite& write) {
-  if (!write.idempotency) return std::nullopt;
-  const auto answered = find_answered(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
-  if (!answered) return std::nullopt;
-  if (answered->idempotency.content != write.idempotency->content) return WriteResult{Outcome::idempotency_conflict, {}, {}};
-  auto stored = read_run(batch.txn, batch.tables, write.tenant, answered->record);
-  if (!stored) return std::nullopt;  // retention took the run: it is new again
-  return WriteResult{Outcome::replayed, std::move(stored->run), {}};
-}
-
 std::optional<WriteResult> same_run_id(WriteBatch& batch, const RunWrite& write) {
   const auto place = find_run_place(batch.txn, batch.tables, write.tenant, write.run.run_id);
   if (!place) return std::nullopt;
@@ -202,8 +192,20 @@ std::size_t bytes_to_write(const WriteBatch& batch) {
   return bytes;
 }
 
+std::optional<WriteResult> replay_run(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency) {
+  if (!idempotency) return std::nullopt;
+  const auto answered = find_answered(batch.txn, batch.tables, tenant, idempotency->identity, batch.times);
+  if (!answered) return std::nullopt;
+  if (answered->idempotency.content != idempotency->content) return WriteResult{Outcome::idempotency_conflict, {}, {}};
+  auto stored = read_run(batch.txn, batch.tables, tenant, answered->record);
+  if (!stored) return std::nullopt;  // retention took the run: it is new again
+  WriteResult result{Outcome::replayed, std::move(stored->run), {}};
+  result.buffered = answered->buffered;
+  return result;
+}
+
 std::optional<WriteResult> answered_before(WriteBatch& batch, const RunWrite& write) {
-  if (auto before = replay(batch, write)) return before;
+  if (auto before = replay_run(batch, write.tenant, write.idempotency)) return before;
   if (write.claim) return std::nullopt;
   auto before = same_run_id(batch, write);
   if (before && before->outcome == Outcome::replayed) {

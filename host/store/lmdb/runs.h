@@ -40,6 +40,8 @@ ErasedRun erase_run(WriteBatch& batch, const RunPlace& place);
 std::vector<std::string> seal_run(RunWrite& write);
 std::size_t bytes_to_write(const WriteBatch& batch);
 
+// The kept answer to a request of that identity that wrote a run or events of one.
+std::optional<WriteResult> replay_run(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency);
 // What stands in the way of the write, if something does: the same run, another one of that id, or a kept answer.
 std::optional<WriteResult> answered_before(WriteBatch& batch, const RunWrite& write);
 
