@@ -12,13 +12,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "bench/process_cpu.h"
 #include "support/service_process.h"
 
 namespace {
@@ -30,20 +29,6 @@ constexpr int kConnections = 16;
 constexpr int kMeasured = 10'000;
 constexpr int kKept = 1'000;  // runs that get one event after the other
 constexpr double kMostTimes = 1.5;
-
-// User and system time of a process: fields 14 and 15 of its stat, counted after the name, which may hold spaces.
-double cpu_s(pid_t pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  std::getline(in, text);
-  std::istringstream fields(text.substr(text.rfind(')') + 2));
-  std::string skipped;
-  for (int i = 0; i < 11; ++i) fields >> skipped;
-  double user = 0;
-  double system = 0;
-  fields >> user >> system;
-  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-}
 
 struct Cost {
   double cpu_us = 0;  // a request

@@ -3,9 +3,9 @@
 //   bench_otlp [SECONDS_EACH [ROUNDS]]
 //
 // In either encoding, in turn: Pistache's stock endpoint, this project's HTTP server alone, the service while it only takes spans in
-// (each answer after its fsync), and the service while it also ends and judges as many runs as come in, at the same time. bench_http_load posts over 64
-// connections. Prints requests a second, p50, p99 and CPU time of each, and the ratios of the medians. Exit 1 if taking in is below half
-// of the stock endpoint's requests a second.
+// (each answer after its fsync), and the service while it also ends and judges as many runs as come in, at the same time. bench_http_load
+// posts over 64 connections. Prints requests a second, p50, p99 and CPU time of each, and the ratios of the medians. Exit 1 if taking in is
+// below half of the stock endpoint's requests a second.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,13 +13,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "bench/process_cpu.h"
 #include "sample_traces.h"
 #include "support/service_process.h"
 #include "support/temp_folder.h"
@@ -30,20 +29,6 @@ using namespace runwarden::test;
 using nlohmann::json;
 
 constexpr double kLeastRatio = 0.5;
-
-// User and system time of a process: fields 14 and 15 of its stat, counted after the name, which may hold spaces.
-double cpu_s(pid_t pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  std::getline(in, text);
-  std::istringstream fields(text.substr(text.rfind(')') + 2));
-  std::string skipped;
-  for (int i = 0; i < 11; ++i) fields >> skipped;
-  double user = 0;
-  double system = 0;
-  fields >> user >> system;
-  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-}
 
 // A program that prints its port and serves until SIGTERM.
 class BareServer {
@@ -96,9 +81,19 @@ struct Body {
 // Requests a second.
 double measure(const Target& target, const Body& body, const std::string& seconds) {
   const double cpu_before = cpu_s(target.pid);
-  std::vector<std::string> command{RUNWARDEN_BENCH_HTTP_LOAD, "--port",  std::to_string(target.port), "--path",    "/v1/ingest/otlp/v1/traces",
-                                   "--body",                  body.file, "--type",                    body.type,   "--mark",
-                                   body.mark,                 "--seconds", seconds};
+  std::vector<std::string> command{RUNWARDEN_BENCH_HTTP_LOAD,
+                                   "--port",
+                                   std::to_string(target.port),
+                                   "--path",
+                                   "/v1/ingest/otlp/v1/traces",
+                                   "--body",
+                                   body.file,
+                                   "--type",
+                                   body.type,
+                                   "--mark",
+                                   body.mark,
+                                   "--seconds",
+                                   seconds};
   if (!target.key.empty()) command.insert(command.end(), {"--key", target.key});
   const CommandResult result = run_command(command, {}, 600);
   const json told = json::parse(result.out, nullptr, false);
@@ -107,9 +102,9 @@ double measure(const Target& target, const Body& body, const std::string& second
     std::exit(2);
   }
   const double requests = told["requests"];
-  std::printf("%-9s %-8s %7.0f requests/s  p50 %6.0f us  p99 %6.0f us  %6.1f us of CPU  %.0f errors\n", body.name.c_str(), target.name.c_str(),
-              told["rps"].get<double>(), told["p50_us"].get<double>(), told["p99_us"].get<double>(), (cpu_s(target.pid) - cpu_before) * 1e6 / requests,
-              told["errors"].get<double>());
+  std::printf("%-9s %-8s %7.0f requests/s  p50 %6.0f us  p99 %6.0f us  %6.1f us of CPU  %.0f errors\n", body.name.c_str(),
+              target.name.c_str(), told["rps"].get<double>(), told["p50_us"].get<double>(), told["p99_us"].get<double>(),
+              (cpu_s(target.pid) - cpu_before) * 1e6 / requests, told["errors"].get<double>());
   return told["rps"];
 }
 
