@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <optional>
 
@@ -131,6 +132,9 @@ class Service {
   std::unique_ptr<api::Api> ops_api_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> ops_server_;
+  // The same for requests, which begin to come before start() has returned.
+  std::atomic<const http::Server*> counted_server_{nullptr};
+  std::atomic<const http::Server*> counted_ops_server_{nullptr};
   ops::ConnectionLimits connections_;
   std::unique_ptr<ops::Ticker> ticker_;
   const ops::ServiceManager manager_;
@@ -322,6 +326,7 @@ Status Service::listen() {
   auto server = http::Server::start(http_settings(settings_, settings_.server.address), *api_);
   if (!server.ok()) return std::move(server.error());
   server_ = std::move(*server);
+  counted_server_ = server_.get();
   log_.write(ops::LogLevel::info, "listening",
              {{"address", std::string_view(settings_.server.address)}, {"port", std::int64_t{server_->port()}}});
   if (apart) {
@@ -331,6 +336,7 @@ Status Service::listen() {
     auto ops_server = http::Server::start(std::move(ops), *ops_api_);
     if (!ops_server.ok()) return std::move(ops_server.error());
     ops_server_ = std::move(*ops_server);
+    counted_ops_server_ = ops_server_.get();
     log_.write(ops::LogLevel::info, "listening_ops",
                {{"address", std::string_view(settings_.server.ops_address)}, {"port", std::int64_t{ops_server_->port()}}});
   }
@@ -431,7 +437,7 @@ ops::Gauges Service::gauges() const {
                                          .pool = *pool_,
                                          .crash_marks = crash_marks_,
                                          .clock = clock_});
-  for (const http::Server* const server : {server_.get(), ops_server_.get()}) {
+  for (const http::Server* const server : {counted_server_.load(), counted_ops_server_.load()}) {
     if (server != nullptr) api::add_counts(gauges, server->counts());
   }
   return gauges;
