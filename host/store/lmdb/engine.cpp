@@ -168,8 +168,9 @@ std::vector<WriteResult> LmdbEngine::commit(std::span<const SealedWrite> batch) 
   return results;
 }
 
-// What does not fit in one transaction is tried in halves, in order, down to the single writes that do not fit alone. A write
-// that meets something unreadable is left out, and what it had begun goes with the transaction.
+// What does not fit in one transaction is tried in halves, in order, down to the single writes that do not fit alone; so are writes of
+// which one needs a count that cannot be read, or a damaged page. A write that itself meets something unreadable is left out, and what it
+// had begun goes with the transaction.
 void LmdbEngine::commit_range(std::span<const SealedWrite> batch, std::span<WriteResult> results) {
   if (batch.empty()) return;
   std::size_t left_out = 0;
@@ -193,6 +194,13 @@ void LmdbEngine::commit_range(std::span<const SealedWrite> batch, std::span<Writ
     const std::string text = note_damage(fault.what());
     if (batch.size() == 1 || !env_.write_refusal().empty()) {
       std::fill(results.begin(), results.end(), WriteResult{Outcome::unavailable, {}, text});
+      return;
+    }
+    split = batch.size() / 2;
+  } catch (const StoreError& bad) {
+    if (batch.size() == 1) {
+      if (settings_.listener.on_unreadable) settings_.listener.on_unreadable(bad.what());
+      results.front() = {Outcome::unavailable, {}, bad.what()};
       return;
     }
     split = batch.size() / 2;

@@ -17,6 +17,7 @@
 namespace runwarden::store {
 namespace {
 
+constexpr std::size_t kTableBytes = 48;                            // what LMDB keeps of a table: its MDB_db
 constexpr std::uint64_t kFullDiskBytes = std::uint64_t{1} << 20;  // less than that left: a failed write is for want of room
 
 // The folders that are open in this process: LMDB corrupts silently when one is opened twice.
@@ -108,6 +109,7 @@ void LmdbEnv::open() {
   mapped_ = std::make_unique<MappedFile>(env_, options_.folder / "data.mdb");
   check_length();
   damage_noted_ = DamageNote::read(options_.folder);
+  if (damage_noted_.empty() && !read_only()) damage_noted_ = fault_of_own_pages();
   check_readers();
 }
 
@@ -155,6 +157,53 @@ bool LmdbEnv::tail_is_free(std::uint64_t from_page, std::uint64_t last_page) con
   if (cursor != nullptr) mdb_cursor_close(cursor);
   if (txn != nullptr) mdb_txn_abort(txn);
   return read == MDB_NOTFOUND && !mapped_->torn() && std::find(is_free.begin(), is_free.end(), false) == is_free.end();
+}
+
+// LMDB goes through them by orders of its own, which compare_guarded() does not see.
+std::string LmdbEnv::fault_of_own_pages() const {
+  constexpr MDB_dbi kFreePages = 0;
+  const std::size_t last_page = info().last_page;
+  MDB_txn* txn = nullptr;
+  MDB_cursor* cursor = nullptr;
+  const char* fault = nullptr;
+  const auto each_entry = [&](MDB_dbi database, auto fault_of_entry) {
+    MDB_val key{};
+    MDB_val value{};
+    int code = mdb_cursor_open(txn, database, &cursor);
+    while (code == MDB_SUCCESS && fault == nullptr) {
+      code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+      if (code != MDB_SUCCESS) break;
+      fault = mapped_->fault_of_entries(key);
+      if (fault == nullptr) fault = mapped_->fault_of_value(value);
+      if (fault == nullptr) fault = fault_of_entry(value);
+    }
+    mdb_cursor_close(std::exchange(cursor, nullptr));
+    return code == MDB_NOTFOUND ? MDB_SUCCESS : code;
+  };
+  const auto fault_of_list = [last_page](const MDB_val& value) -> const char* {
+    const auto* const list = static_cast<const std::size_t*>(value.mv_data);
+    if (value.mv_size < sizeof *list || value.mv_size % sizeof *list != 0 || list[0] != value.mv_size / sizeof *list - 1) {
+      return "a list of free pages has a wrong length";
+    }
+    std::size_t above = last_page + 1;
+    for (std::size_t i = 1; i <= list[0]; above = list[i++]) {
+      if (list[i] >= above || list[i] < 2) return "a list of free pages is wrong";
+    }
+    return nullptr;
+  };
+  const auto fault_of_table = [](const MDB_val& value) { return value.mv_size == kTableBytes ? nullptr : "the list of tables is wrong"; };
+  const int code = guarded_call(env_, Doing::reading, [&] {
+    MDB_dbi tables = 0;
+    int done = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);
+    if (done == MDB_SUCCESS) done = mdb_dbi_open(txn, nullptr, 0, &tables);
+    if (done == MDB_SUCCESS) done = each_entry(tables, fault_of_table);
+    return done == MDB_SUCCESS ? each_entry(kFreePages, fault_of_list) : done;
+  });
+  if (cursor != nullptr) mdb_cursor_close(cursor);
+  if (txn != nullptr) mdb_txn_abort(txn);
+  if (code == kPageDamaged) return last_damage();
+  if (code != MDB_SUCCESS) return mdb_strerror(code);
+  return fault == nullptr ? "" : fault;
 }
 
 void LmdbEnv::look_at_file() {
@@ -258,7 +307,7 @@ int read_beside(MDB_cursor* at) {
   MDB_cursor* aside = nullptr;
   int code = mdb_cursor_open(mdb_cursor_txn(at), mdb_cursor_dbi(at), &aside);
   if (code != MDB_SUCCESS) return code;
-  code = guarded_call(env, Doing::reading, [&] {
+  code = guarded_call(env, Doing::reading_before_change, [&] {
     MDB_val here{};
     MDB_val key{};
     MDB_val value{};
@@ -271,8 +320,10 @@ int read_beside(MDB_cursor* at) {
       while (got == MDB_SUCCESS && others <= page_bytes / 4) {
         got = mdb_cursor_get(aside, &key, &value, step);
         if (got != MDB_SUCCESS) break;
-        if (file->fault_of_page(key) != nullptr) return kPageDamaged;
-        if (!file->same_page(key.mv_data, here.mv_data)) break;
+        if (!file->same_page(key.mv_data, here.mv_data)) {
+          if (file->fault_of_entries(key) != nullptr) return kPageDamaged;
+          break;
+        }
         const std::size_t entry = key.mv_size + value.mv_size;
         others += entry < page_bytes / 2 ? entry : key.mv_size;  // a large value has pages of its own
       }
@@ -323,7 +374,7 @@ WriteTxn::~WriteTxn() {
 // The pages are looked at before anything is done with them, by a call that can be given up.
 int WriteTxn::find(MDB_cursor* cursor, MDB_val key) {
   MDB_val there{};
-  const int code = guarded_call(env(), Doing::reading, [&] { return mdb_cursor_get(cursor, &key, &there, MDB_SET); });
+  const int code = guarded_call(env(), Doing::reading_before_change, [&] { return mdb_cursor_get(cursor, &key, &there, MDB_SET); });
   if (code == MDB_SUCCESS) check_value("mdb_cursor_get", env(), there);
   return code;
 }

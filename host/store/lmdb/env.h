@@ -88,6 +88,8 @@ class LmdbEnv {
   friend class ReadTxn;
   void open();
   void check_length() const;
+  // Why the list of tables or a list of free pages cannot be right; empty: nothing was found.
+  std::string fault_of_own_pages() const;
   bool tail_is_free(std::uint64_t from_page, std::uint64_t last_page) const;
   MDB_txn* borrow();
   void give_back(MDB_txn* txn);

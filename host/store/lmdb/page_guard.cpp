@@ -41,11 +41,28 @@ constexpr std::uint16_t kOverflow = 0x04;
 constexpr std::uint16_t kBranch = 0x01;
 constexpr std::uint16_t kLeaf = 0x02;
 constexpr std::size_t kHeaderBytes = 16;
+// The header of an entry in a page.
+struct EntryHeader {
+  std::uint16_t low;
+  std::uint16_t high;
+  std::uint16_t flags;
+  std::uint16_t key_bytes;
+};
+constexpr std::uint16_t kLarge = 0x01;  // the value has pages of its own, and the entry their number
 
 // A guarded call under way.
 struct Frame {
   jmp_buf back;
   const MappedFile* file = nullptr;
+  Doing doing = Doing::reading;
+  const void* page_seen = nullptr;  // whose entries were looked at last
+
+  const char* fault_of(const MDB_val& node) {
+    if (doing != Doing::reading_before_change) return file->fault_of_page(node);
+    if (page_seen != nullptr && file->same_page(page_seen, node.mv_data)) return file->fault_of_place(node);
+    page_seen = node.mv_data;
+    return file->fault_of_entries(node);
+  }
 };
 
 thread_local Frame* frame = nullptr;
@@ -153,6 +170,7 @@ bool is_damage(int code) {
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
     case MDB_CURSOR_FULL:
+    case MDB_PAGE_FULL:
     case MDB_BAD_TXN:  // what follows such a fault in its transaction
     case MDB_INCOMPATIBLE: return true;
     default: return false;
@@ -227,6 +245,46 @@ const char* MappedFile::fault_of_page(const MDB_val& node) const {
   return nullptr;
 }
 
+const char* MappedFile::fault_of_entries(const MDB_val& node) const {
+  if (!inside(node.mv_data)) return nullptr;
+  if (const char* const fault = fault_of_page(node)) return fault;
+  const auto offset = static_cast<std::size_t>(static_cast<const char*>(node.mv_data) - base_);
+  const char* const at = base_ + offset / page_bytes_ * page_bytes_;
+  PageHeader page;
+  std::memcpy(&page, at, sizeof page);
+  std::size_t filled = 0;
+  std::size_t lowest = page_bytes_;
+  for (std::size_t index = kHeaderBytes; index < page.lower; index += sizeof(std::uint16_t)) {
+    std::uint16_t place = 0;
+    std::memcpy(&place, at + index, sizeof place);
+    if (place < page.upper || place + sizeof(EntryHeader) > page_bytes_) return "a page's entry lies outside of it";
+    EntryHeader entry;
+    std::memcpy(&entry, at + place, sizeof entry);
+    std::size_t bytes = sizeof entry + entry.key_bytes;
+    if (page.flags == kLeaf) bytes += (entry.flags & kLarge) != 0 ? sizeof(std::uint64_t) : entry.low + (std::size_t{entry.high} << 16);
+    filled += bytes + bytes % 2;
+    lowest = std::min<std::size_t>(lowest, place);
+    if (place + bytes > page_bytes_) return "a page's entry lies outside of it";
+  }
+  return lowest == page.upper && filled == page_bytes_ - page.upper ? fault_of_place(node) : "a page's entries do not fill it";
+}
+
+const char* MappedFile::fault_of_place(const MDB_val& node) const {
+  if (!inside(node.mv_data)) return nullptr;
+  if (const char* const fault = fault_of_page(node)) return fault;
+  const auto offset = static_cast<std::size_t>(static_cast<const char*>(node.mv_data) - base_);
+  const char* const at = base_ + offset / page_bytes_ * page_bytes_;
+  const std::size_t wanted = offset % page_bytes_ - sizeof(EntryHeader);
+  PageHeader page;
+  std::memcpy(&page, at, sizeof page);
+  for (std::size_t index = kHeaderBytes; index < page.lower; index += sizeof(std::uint16_t)) {
+    std::uint16_t place = 0;
+    std::memcpy(&place, at + index, sizeof place);
+    if (place == wanted) return nullptr;
+  }
+  return "a page's entry lies outside of it";
+}
+
 bool MappedFile::same_page(const void* one, const void* other) const {
   if (inside(one) != inside(other)) return false;
   const auto at = reinterpret_cast<std::uintptr_t>(one);
@@ -256,7 +314,7 @@ MappedFile* mapped_file(MDB_env* env) {
 
 int compare_guarded(const MDB_val* key, const MDB_val* node) {
   if (frame != nullptr && frame->file != nullptr) {
-    const char* const fault = frame->file->fault_of_page(*node);
+    const char* const fault = frame->fault_of(*node);
     if (fault != nullptr) give_up(fault);
   }
   const int difference = std::memcmp(key->mv_data, node->mv_data, std::min(key->mv_size, node->mv_size));
@@ -271,9 +329,10 @@ void install_guard(MDB_env* env) {
 int guarded_call(MDB_env* env, Doing doing, int (*call)(void*), void* context) {
   Frame mine;
   mine.file = mapped_file(env);
+  mine.doing = doing;
   if (_setjmp(mine.back) != 0) {
     frame = nullptr;
-    if (doing == Doing::reading) return kPageDamaged;
+    if (doing != Doing::writing) return kPageDamaged;
     if (MappedFile* const file = mapped_file(env); file != nullptr) file->note_broken_write();
     return kWriteBroken;
   }

@@ -42,6 +42,11 @@ class MappedFile {
   const char* fault_of_value(const MDB_val& value);
   // Why this page of a B-tree, at any address in it, is damaged; null: it is not, or is not of the file. Async-signal-safe.
   const char* fault_of_page(const MDB_val& node) const;
+  // The same of all that stands in the page: its entries fill it without a gap. To be asked before the page is changed, for LMDB goes by
+  // its bounds when it writes. `node` is the key of one of them.
+  const char* fault_of_entries(const MDB_val& node) const;
+  // Why this key belongs to no entry of the page that it stands in: a damaged page led to it.
+  const char* fault_of_place(const MDB_val& node) const;
 
   // Whether two entries stand in one page. Of pages that a transaction has changed: whether they may.
   bool same_page(const void* one, const void* other) const;
@@ -73,8 +78,8 @@ int compare_guarded(const MDB_val* key, const MDB_val* node);
 // Has failed assertions of this environment, and wild pointers in guarded calls, end in kPageDamaged.
 void install_guard(MDB_env* env);
 
-// What a call does: one that only reads can be given up at any point.
-enum class Doing { reading, writing };
+// What a call does: one that only reads can be given up at any point, and before a change looks at all of each page on its way.
+enum class Doing { reading, reading_before_change, writing };
 
 int guarded_call(MDB_env* env, Doing doing, int (*call)(void*), void* context);
 

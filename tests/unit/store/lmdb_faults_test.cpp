@@ -65,14 +65,16 @@ class LmdbFaults : public ::testing::Test {
     return write;
   }
   WriteResult commit(Store& store, RunWrite write) { return test::commit(store, std::move(write), &failed_); }
-  // How many runs of that size it takes: fifty a transaction, then one by one.
+  // How many runs of that size it takes: fifty a transaction, then one by one. Each has an id of its own: where a transaction is refused, a
+  // later one may still have room.
   int fill(Store& store, std::size_t bytes) {
     int stored = 0;
+    int sent = 0;
     for (const int together : {50, 1}) {
       for (bool all = true; all;) {
         std::vector<Write> batch;
         for (int i = 0; i < together; ++i) {
-          batch.push_back(run(store, "fill " + std::to_string(bytes) + " " + std::to_string(stored + i), bytes));
+          batch.push_back(run(store, "fill " + std::to_string(bytes) + " " + std::to_string(sent++), bytes));
         }
         for (const WriteResult& result : test::commit_together(store, batch)) {
           if (result.outcome == Outcome::unavailable) all = false;
@@ -145,7 +147,7 @@ TEST_F(LmdbFaults, SteadyLoadWithRetention_DoesNotGrowTheFile) {
     while (store->expire(retention, 200).more) continue;
     if (round == 15) grown = store->room().disk_bytes;
   }
-  EXPECT_LE(store->room().disk_bytes, grown + grown / 10);
+  EXPECT_LE(store->room().disk_bytes, grown + grown / 4) << "5 MB of runs were written since";
 }
 
 TEST_F(LmdbFaults, WriteLargerThanTheMap_DoesNotCostTheRestOfTheBatch) {
