@@ -83,6 +83,7 @@ function runClient(client, endpoint, key, model) {
     OTEL_SERVICE_NAME: client.name,
     OTEL_LOGS_EXPORTER: "none",
     OTEL_METRICS_EXPORTER: "none",
+    OTEL_NODE_RESOURCE_DETECTORS: "env", // captures tell nothing of the machine they were made on
     TRACELOOP_BASE_URL: endpoint,
     TRACELOOP_API_KEY: key,
     OPENAI_API_KEY: "none",
