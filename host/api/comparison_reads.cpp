@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@ constexpr std::size_t kMostValues = 200;         // of a dimension, in a list an
 constexpr std::size_t kMostDifferences = 20;
 constexpr std::size_t kMostComparedGroups = 50;
 constexpr std::size_t kMostUnaffected = 1000;    // groups looked at that affect no run of this side
+constexpr std::size_t kGroupsAtOnce = 4096;      // looked up in one go
 constexpr std::size_t kMostJustBefore = 1000;    // runs looked at one by one
 constexpr const char* kBefore = "before";
 
@@ -58,9 +60,10 @@ class SideOfValue final : public Side {
   Proportion rate(const store::Subject& subject) const override {
     return proportion(runs_ == 0 ? 0 : groups_.count_affected_with(tenant_, subject, value_, span_), runs_);
   }
-  // At least as many runs as rate() says are affected.
-  std::uint64_t most_affected(const store::Subject& subject) const {
-    return runs_ == 0 ? 0 : groups_.most_affected_with(tenant_, subject, value_, span_);
+  std::uint64_t runs() const { return runs_; }
+  // Of each group at least as many runs as rate() says are affected.
+  std::vector<std::uint64_t> most_affected(std::span<const model::ClusterKey> clusters) const {
+    return groups_.most_affected_with(tenant_, clusters, value_, span_);
   }
 
  private:
@@ -115,7 +118,7 @@ class SideBefore final : public Side {
 };
 
 struct Compared {
-  model::Cluster cluster;
+  model::ClusterKey cluster;
   Proportion here;
   Proportion against;
   Interval difference;
@@ -123,7 +126,7 @@ struct Compared {
 
 bool rises_more(const Compared& left, const Compared& right) {
   if (left.difference.value != right.difference.value) return left.difference.value > right.difference.value;
-  return left.cluster.key < right.cluster.key;
+  return left.cluster < right.cluster;
 }
 
 void write_comparison(JsonWriter& out, const Proportion& here, const Proportion& against) {
@@ -133,43 +136,48 @@ void write_comparison(JsonWriter& out, const Proportion& here, const Proportion&
   out.key("verdict").string(name(compare_rates(here, against)));
 }
 
-// Groups by a bound of how much their rate can have risen, so that most of them need not be compared.
-struct Candidate {
-  std::uint64_t most_affected = 0;
-  model::Cluster cluster;
-};
-
-std::vector<Candidate> candidates(store::GroupStore& groups, model::TenantId tenant, const store::Subject& subject, const store::Span& span,
-                                  const SideOfValue& side) {
-  std::vector<Candidate> found;
+// The groups that may be compared, those with the most failures first.
+std::vector<std::pair<std::uint64_t, model::ClusterKey>> candidates(store::GroupStore& groups, model::TenantId tenant,
+                                                                    const store::Subject& subject, const store::Span& span) {
+  std::vector<std::pair<std::uint64_t, model::ClusterKey>> found;
   groups.visit_clusters(tenant, [&](const model::Cluster& cluster) {
     if (cluster.last_ms < span.from_ms || cluster.first_ms >= span.before_ms) return;
     if (subject.kind == store::Subject::Kind::cluster && cluster.key != subject.cluster) return;
     if (subject.kind == store::Subject::Kind::detector && cluster.detector_key != subject.detector_key) return;
-    found.push_back({side.most_affected(store::Subject::of_cluster(cluster.key)), cluster});
+    found.emplace_back(cluster.count, cluster.key);
   });
-  std::sort(found.begin(), found.end(), [](const Candidate& left, const Candidate& right) {
-    if (left.most_affected != right.most_affected) return left.most_affected > right.most_affected;
-    return left.cluster.count != right.cluster.count ? left.cluster.count > right.cluster.count : left.cluster.key < right.cluster.key;
+  std::sort(found.begin(), found.end(), [](const auto& left, const auto& right) {
+    return left.first != right.first ? left.first > right.first : left.second < right.second;
   });
   return found;
 }
 
-std::vector<Compared> compare_groups(std::vector<Candidate> found, const SideOfValue& here, const Side& against) {
+// Those whose rate rises most. Most groups need not be compared: a rate rises by no more than what it is.
+std::vector<Compared> compare_groups(const std::vector<std::pair<std::uint64_t, model::ClusterKey>>& found, const SideOfValue& here,
+                                     const Side& against) {
   std::vector<Compared> compared;
   std::size_t unaffected = 0;
-  for (Candidate& candidate : found) {
-    const store::Subject subject = store::Subject::of_cluster(candidate.cluster.key);
-    if (candidate.most_affected == 0 && ++unaffected > kMostUnaffected) break;
+  const auto can_be_among = [&](std::uint64_t most_affected) {
+    return compared.size() < kMostComparedGroups ||
+           share_of({std::min(most_affected, here.runs()), here.runs()}).value > compared.back().difference.value;
+  };
+  const auto compare = [&](const model::ClusterKey& cluster) {
+    const store::Subject subject = store::Subject::of_cluster(cluster);
     const Proportion left = here.rate(subject);
-    // The rest rise by no more than that.
-    const double bound = left.runs == 0 ? 0 : static_cast<double>(candidate.most_affected) / static_cast<double>(left.runs);
-    if (compared.size() == kMostComparedGroups && bound <= compared.back().difference.value) break;
     const Proportion right = against.rate(subject);
-    if (left.affected + right.affected == 0) continue;
-    compared.push_back({std::move(candidate.cluster), left, right, difference_of(left, right)});
+    if (left.affected + right.affected == 0) return;
+    compared.push_back({cluster, left, right, difference_of(left, right)});
     std::inplace_merge(compared.begin(), compared.end() - 1, compared.end(), rises_more);
     if (compared.size() > kMostComparedGroups) compared.pop_back();
+  };
+  for (std::size_t begin = 0; begin < found.size() && can_be_among(found[begin].first); begin += kGroupsAtOnce) {
+    const std::size_t size = std::min(kGroupsAtOnce, found.size() - begin);
+    std::vector<model::ClusterKey> clusters;
+    for (std::size_t i = 0; i < size; ++i) clusters.push_back(found[begin + i].second);
+    const std::vector<std::uint64_t> most_affected = here.most_affected(clusters);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (can_be_among(most_affected[i]) && (most_affected[i] > 0 || unaffected++ < kMostUnaffected)) compare(clusters[i]);
+    }
   }
   return compared;
 }
@@ -273,8 +281,11 @@ Result<std::string> ComparisonReads::baseline(const Admission& admission) {
   write_comparison(out, rate, against->rate(*subject));
   out.key("groups").begin_array();
   if (rate.runs > 0) {
-    for (const Compared& one : compare_groups(candidates(groups_, tenant, *subject, *span, here), here, *against)) {
-      out.begin_object().key("clusterId").string(model::cluster_id(one.cluster.key)).key("title").string(one.cluster.title);
+    for (const Compared& one : compare_groups(candidates(groups_, tenant, *subject, *span), here, *against)) {
+      const std::string id = model::cluster_id(one.cluster);
+      const auto cluster = groups_.find_cluster(tenant, id);
+      if (!cluster) continue;  // its last failure has gone since
+      out.begin_object().key("clusterId").string(id).key("title").string(cluster->title);
       write_comparison(out, one.here, one.against);
       out.end_object();
     }

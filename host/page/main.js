@@ -123,6 +123,8 @@ async function draw({quiet = false} = {}) {
     frame.main.replaceChildren(h("h1", {tabindex: "-1"}, "Loading"), skeleton());
   }
   try {
+    const module = import(`/ui/assets/view_${name}.js`);  // comes in while the session is asked for
+    module.catch(() => {});
     if (name !== "login" && session === null) {
       session = await currentSession();
       if (mine !== turn) return;
@@ -131,7 +133,7 @@ async function draw({quiet = false} = {}) {
     frame.show(name, name === "login" ? null : session);
     if (parameters === null) throw new ApiError(404, {title: "There is no such page", detail: `Nothing is shown at ${location.pathname}.`});
     const signal = aborter.signal;
-    const view = await import(`/ui/assets/view_${name}.js`);
+    const view = await module;
     const context = {parameters, query: new URLSearchParams(location.search), session, signal, frame, navigate, nextOf,
       memory: quiet ? shown?.context.memory ?? {} : {},
       get: (path, members) => get(path, members, signal),

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -113,9 +114,9 @@ class GroupStore {
   virtual std::uint64_t count_runs_with(model::TenantId tenant, const model::Dimension& value, const Span& span) = 0;
   virtual std::uint64_t count_affected_with(model::TenantId tenant, const Subject& subject, const model::Dimension& value,
                                             const Span& span) = 0;
-  // At least as many as count_affected_with() says, by fewer reads.
-  virtual std::uint64_t most_affected_with(model::TenantId tenant, const Subject& subject, const model::Dimension& value,
-                                           const Span& span) = 0;
+  // For each of the groups at least as many as count_affected_with() says, by fewer reads.
+  virtual std::vector<std::uint64_t> most_affected_with(model::TenantId tenant, std::span<const model::ClusterKey> clusters,
+                                                        const model::Dimension& value, const Span& span) = 0;
   virtual std::optional<model::RecordKey> first_run_with(model::TenantId tenant, const model::Dimension& value) = 0;
   // Runs that came before that one, in its own entry of kShareEntryMs; nothing: there are more than that many, and they were not counted.
   virtual std::optional<AffectedRuns> runs_just_before(model::TenantId tenant, const model::RecordKey& run, std::size_t most) = 0;

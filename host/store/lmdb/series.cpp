@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 
 namespace runwarden::store {
 namespace {
@@ -144,11 +145,24 @@ std::uint64_t sum_series(const Txn& txn, const SeriesRef& ref, const Span& span)
   return sum_between(txn, ref, level_index(ref.finest), from >> ref.finest, ((before - 1) >> ref.finest) + 1);
 }
 
-std::uint64_t sum_coarsest(const Txn& txn, const SeriesRef& ref, const Span& span) {
+std::vector<std::uint64_t> sums_of_coarsest(const Txn& txn, const SeriesRef& ref, std::span<const Half> series, const Span& span) {
+  std::vector<std::uint64_t> sums(series.size());
   const int level = kLevels.back();
   const std::int64_t from = std::clamp(span.from_ms, -kFar, kFar);
   const std::int64_t before = std::clamp(span.before_ms, -kFar, kFar);
-  return from < before ? sum_level(txn, ref, level, from >> level, ((before - 1) >> level) + 1) : 0;
+  if (from >= before) return sums;
+  std::vector<std::size_t> order(series.size());  // as they stand in the table: neighbours share pages
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) { return view(series[left]) < view(series[right]); });
+  Cursor cursor(txn, ref.table.handle);
+  for (const std::size_t at : order) {
+    const KeyBytes first = entry_key(ref.tenant, series[at], level, from >> level);
+    const KeyBytes end = entry_key(ref.tenant, series[at], level, ((before - 1) >> level) + 1);
+    for (bool more = cursor.at_or_after(first); more && cursor.key() < end.view(); more = cursor.next()) {
+      sums[at] += read_entry(ref.table, cursor.key(), cursor.value());
+    }
+  }
+  return sums;
 }
 
 std::optional<Span> outermost_entries(const Txn& txn, const SeriesRef& ref, const Span& span) {

@@ -51,8 +51,9 @@ struct SeriesRef {
 // The sum over the entries that overlap the span.
 std::uint64_t sum_series(const Txn& txn, const SeriesRef& ref, const Span& span);
 
-// The sum of the coarsest entries that overlap the span: at least as much as the span's own, for a few reads.
-std::uint64_t sum_coarsest(const Txn& txn, const SeriesRef& ref, const Span& span);
+// For each of the series the sum of the coarsest entries that overlap the span: at least as much as the span's own, for a few reads. Of
+// `ref` the table and the tenant count.
+std::vector<std::uint64_t> sums_of_coarsest(const Txn& txn, const SeriesRef& ref, std::span<const Half> series, const Span& span);
 
 // From the beginning of the first of the finest entries within the span to the end of the last; nothing: there are none.
 std::optional<Span> outermost_entries(const Txn& txn, const SeriesRef& ref, const Span& span);

@@ -101,7 +101,9 @@ TEST_P(Dimensions, RunCountsOnceForAGroupWithAValue) {
   EXPECT_EQ(affected_with(Subject::of_cluster(model::cluster_key("b")), "2"), 0U);
   EXPECT_EQ(affected_with(Subject::of_detector("d2"), "1"), 1U);
   EXPECT_EQ(affected_with(Subject::any(), "1"), 2U);
-  EXPECT_GE(groups().most_affected_with(kTenant, Subject::any(), {"version", "1"}, all()), 2U);
+  const std::vector<model::ClusterKey> clusters{model::cluster_key("b"), model::cluster_key("none"), model::cluster_key("a")};
+  EXPECT_THAT(groups().most_affected_with(kTenant, clusters, {"version", "1"}, all()), ElementsAre(1U, 0U, 2U));
+  EXPECT_THAT(groups().most_affected_with(kTenant, clusters, {"version", "2"}, all()), ElementsAre(0U, 0U, 1U));
 }
 
 TEST_P(Dimensions, OtherTenantsAreNotSeen) {
