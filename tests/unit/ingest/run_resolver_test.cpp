@@ -41,7 +41,7 @@ class HeldQueue final : public store::WriteQueue {
     store::WriteResult full;
     full.outcome = Outcome::unavailable;
     full.detail = "the disk is full";
-    done_(std::move(full));
+    std::exchange(done_, nullptr)(std::move(full));
   }
 
  private:
@@ -55,7 +55,11 @@ class RunResolverTest : public ::testing::Test {
  protected:
   static constexpr model::TenantId kAcme = 1;
 
-  void TearDown() override { pool_.finish(WorkPool::kNoTimeoutMs); }
+  // As the service ends: whoever still holds what the resolver gave out lets go of it before the resolver goes.
+  void TearDown() override {
+    pool_.finish(WorkPool::kNoTimeoutMs);
+    store_->drain();
+  }
 
   std::unique_ptr<store::Store> open() {
     store::StoreSettings settings;
