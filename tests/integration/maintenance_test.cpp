@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/time_text.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -265,7 +267,10 @@ TEST(WholeStore, GroupsExportedAndImported_AnswerTheSame) {
   const std::string second = "/v1/clusters/" + groups[1]["clusterId"].get<std::string>();
   const std::string resolve = json{{"action", "resolve"}, {"note", "Fixed in 2.4.2"}}.dump();
   ASSERT_EQ(from.post(first + "/triage", key, resolve, "Idempotency-Key: r\r\n").status, 200);
-  ASSERT_EQ(from.post("/v1/ingest/runs", key, failing_run("four").dump()).status, 201);  // it comes back
+  json again = failing_run("four");
+  const auto after = std::chrono::system_clock::now() + std::chrono::seconds(1);  // not in the millisecond of the decision
+  again["startedAt"] = format_time(std::chrono::duration_cast<std::chrono::milliseconds>(after.time_since_epoch()).count());
+  ASSERT_EQ(from.post("/v1/ingest/runs", key, again.dump()).status, 201);
   const json ignore{{"action", "ignore"}, {"until", {{"failures", 100}}}};
   ASSERT_EQ(from.post(second + "/triage", key, ignore.dump()).status, 200);
 
