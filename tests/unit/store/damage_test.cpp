@@ -143,6 +143,21 @@ TEST_F(Damage, FileWhoseLastPagesAreFree_IsNotCutOff) {
   EXPECT_GT(shorter, 0u) << "no page at the end was free: the test shows nothing";
 }
 
+TEST_F(Damage, CountThatCannotBeRead_RefusesTheWritesThatNeedItAndNoOthers) {
+  fill();
+  spoil_last(path_, "commits");  // of the second tenant: each of its writes goes on from it
+  const auto store = open_as();
+  ASSERT_TRUE(store.ok()) << store.error().detail;
+  const std::vector<Write> batch{sample_run(1, new_key(**store), "before"), sample_run(2, new_key(**store), "refused"),
+                                 sample_run(1, new_key(**store), "after")};
+  const auto results = commit_together(**store, batch);
+  EXPECT_EQ(results[0].outcome, WriteResult::Outcome::stored);
+  EXPECT_EQ(results[1].outcome, WriteResult::Outcome::unavailable);
+  EXPECT_THAT(results[1].detail, AllOf(HasSubstr("\"commits\""), HasSubstr("runwarden verify")));
+  EXPECT_EQ(results[2].outcome, WriteResult::Outcome::stored);
+  EXPECT_FALSE(failed_) << bytes_of_file(why_);
+}
+
 struct Kind {
   const char* name;
   std::string (*page)(const std::string& before, unsigned seed);

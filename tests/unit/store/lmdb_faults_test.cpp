@@ -138,16 +138,16 @@ TEST_F(LmdbFaults, SteadyLoadWithRetention_DoesNotGrowTheFile) {
   const auto store = open();
   std::uint64_t grown = 0;
   Retention retention;
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 60; ++round) {
     std::vector<Write> batch;
     for (int i = 0; i < 50; ++i) batch.push_back(run(*store, std::to_string(round) + "/" + std::to_string(i), 4000));
     test::commit_together(*store, batch);
     clock_.advance_ms(1000);
     retention.runs_before_ms = clock_.wall_ms() - 5000;
     while (store->expire(retention, 200).more) continue;
-    if (round == 15) grown = store->room().disk_bytes;
+    if (round == 15 || round == 30) grown = store->room().disk_bytes;  // the first time that it is read costs pages of its own
   }
-  EXPECT_LE(store->room().disk_bytes, grown + grown / 4) << "5 MB of runs were written since";
+  EXPECT_LE(store->room().disk_bytes, grown + grown / 10);
 }
 
 TEST_F(LmdbFaults, WriteLargerThanTheMap_DoesNotCostTheRestOfTheBatch) {
