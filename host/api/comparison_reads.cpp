@@ -136,25 +136,28 @@ void write_comparison(JsonWriter& out, const Proportion& here, const Proportion&
   out.key("verdict").string(name(compare_rates(here, against)));
 }
 
+struct Candidate {
+  std::uint64_t failures = 0;
+  model::ClusterKey cluster;
+};
+
 // The groups that may be compared, those with the most failures first.
-std::vector<std::pair<std::uint64_t, model::ClusterKey>> candidates(store::GroupStore& groups, model::TenantId tenant,
-                                                                    const store::Subject& subject, const store::Span& span) {
-  std::vector<std::pair<std::uint64_t, model::ClusterKey>> found;
+std::vector<Candidate> candidates(store::GroupStore& groups, model::TenantId tenant, const store::Subject& subject, const store::Span& span) {
+  std::vector<Candidate> found;
   groups.visit_clusters(tenant, [&](const model::Cluster& cluster) {
     if (cluster.last_ms < span.from_ms || cluster.first_ms >= span.before_ms) return;
     if (subject.kind == store::Subject::Kind::cluster && cluster.key != subject.cluster) return;
     if (subject.kind == store::Subject::Kind::detector && cluster.detector_key != subject.detector_key) return;
-    found.emplace_back(cluster.count, cluster.key);
+    found.push_back({cluster.count, cluster.key});
   });
-  std::sort(found.begin(), found.end(), [](const auto& left, const auto& right) {
-    return left.first != right.first ? left.first > right.first : left.second < right.second;
+  std::sort(found.begin(), found.end(), [](const Candidate& left, const Candidate& right) {
+    return left.failures != right.failures ? left.failures > right.failures : left.cluster < right.cluster;
   });
   return found;
 }
 
 // Those whose rate rises most. Most groups need not be compared: a rate rises by no more than what it is.
-std::vector<Compared> compare_groups(const std::vector<std::pair<std::uint64_t, model::ClusterKey>>& found, const SideOfValue& here,
-                                     const Side& against) {
+std::vector<Compared> compare_groups(const std::vector<Candidate>& found, const SideOfValue& here, const Side& against) {
   std::vector<Compared> compared;
   std::size_t unaffected = 0;
   const auto can_be_among = [&](std::uint64_t most_affected) {
@@ -170,10 +173,10 @@ std::vector<Compared> compare_groups(const std::vector<std::pair<std::uint64_t, 
     std::inplace_merge(compared.begin(), compared.end() - 1, compared.end(), rises_more);
     if (compared.size() > kMostComparedGroups) compared.pop_back();
   };
-  for (std::size_t begin = 0; begin < found.size() && can_be_among(found[begin].first); begin += kGroupsAtOnce) {
+  for (std::size_t begin = 0; begin < found.size() && can_be_among(found[begin].failures); begin += kGroupsAtOnce) {
     const std::size_t size = std::min(kGroupsAtOnce, found.size() - begin);
     std::vector<model::ClusterKey> clusters;
-    for (std::size_t i = 0; i < size; ++i) clusters.push_back(found[begin + i].second);
+    for (std::size_t i = 0; i < size; ++i) clusters.push_back(found[begin + i].cluster);
     const std::vector<std::uint64_t> most_affected = here.most_affected(clusters);
     for (std::size_t i = 0; i < size; ++i) {
       if (can_be_among(most_affected[i]) && (most_affected[i] > 0 || unaffected++ < kMostUnaffected)) compare(clusters[i]);

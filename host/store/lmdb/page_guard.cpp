@@ -252,12 +252,15 @@ const char* MappedFile::fault_of_entries(const MDB_val& node) const {
   const char* const at = base_ + offset / page_bytes_ * page_bytes_;
   PageHeader page;
   std::memcpy(&page, at, sizeof page);
+  const std::size_t wanted = offset % page_bytes_ - sizeof(EntryHeader);
+  bool listed = false;
   std::size_t filled = 0;
   std::size_t lowest = page_bytes_;
   for (std::size_t index = kHeaderBytes; index < page.lower; index += sizeof(std::uint16_t)) {
     std::uint16_t place = 0;
     std::memcpy(&place, at + index, sizeof place);
     if (place < page.upper || place + sizeof(EntryHeader) > page_bytes_) return "a page's entry lies outside of it";
+    listed = listed || place == wanted;
     EntryHeader entry;
     std::memcpy(&entry, at + place, sizeof entry);
     std::size_t bytes = sizeof entry + entry.key_bytes;
@@ -266,7 +269,8 @@ const char* MappedFile::fault_of_entries(const MDB_val& node) const {
     lowest = std::min<std::size_t>(lowest, place);
     if (place + bytes > page_bytes_) return "a page's entry lies outside of it";
   }
-  return lowest == page.upper && filled == page_bytes_ - page.upper ? fault_of_place(node) : "a page's entries do not fill it";
+  if (!listed) return "a page's entry lies outside of it";
+  return lowest == page.upper && filled == page_bytes_ - page.upper ? nullptr : "a page's entries do not fill it";
 }
 
 const char* MappedFile::fault_of_place(const MDB_val& node) const {
