@@ -148,17 +148,17 @@ std::uint64_t LmdbGroupStore::count_runs_with(model::TenantId tenant, const mode
 
 std::uint64_t LmdbGroupStore::count_affected_with(model::TenantId tenant, const Subject& subject, const model::Dimension& value,
                                                   const Span& span) {
-  const Half series = affected_series(subject_half(subject), value_half(value));
-  return reading([&](const Txn& txn) { return sum_series(txn, {parts_.tables.series, tenant, series, kFinestOfRuns}, whole_entries(span)); });
+  const SeriesRef ref{parts_.tables.series, tenant, affected_series(subject_half(subject)), kFinestOfRuns, value_key(value_half(value))};
+  return reading([&](const Txn& txn) { return sum_series(txn, ref, whole_entries(span)); });
 }
 
 std::vector<std::uint64_t> LmdbGroupStore::most_affected_with(model::TenantId tenant, std::span<const model::ClusterKey> clusters,
                                                               const model::Dimension& value, const Span& span) {
   std::vector<Half> series;
   series.reserve(clusters.size());
-  const Half of_value = value_half(value);
-  for (const model::ClusterKey& cluster : clusters) series.push_back(affected_series(subject_half(Subject::of_cluster(cluster)), of_value));
-  return reading([&](const Txn& txn) { return sums_of_coarsest(txn, {parts_.tables.series, tenant}, series, whole_entries(span)); });
+  for (const model::ClusterKey& cluster : clusters) series.push_back(affected_series(subject_half(Subject::of_cluster(cluster))));
+  const SeriesRef ref{parts_.tables.series, tenant, {}, kFinestOfRuns, value_key(value_half(value))};
+  return reading([&](const Txn& txn) { return sums_of_coarsest(txn, ref, series, whole_entries(span)); });
 }
 
 std::optional<model::RecordKey> LmdbGroupStore::first_run_with(model::TenantId tenant, const model::Dimension& value) {

@@ -58,14 +58,11 @@ void count_affected(WriteBatch& batch, const AffectedRun& run, const Affected& a
   if (affected.clusters.empty() && affected.detectors.empty() && !any) return;
   SeriesChanges& series = batch.groups.series;
   const RunPlace& place = run.place;
-  std::vector<Half> values;
+  std::vector<ValueKey> values;
   for (const model::Dimension& one : run.dimensions) {
-    values.push_back(batch.groups.dimensions.counted_as(batch.txn, batch.tables, place, one));
+    values.push_back(value_key(batch.groups.dimensions.counted_as(batch.txn, batch.tables, place, one)));
   }
-  const auto add = [&](const Half& subject) {
-    series.add(place.tenant, affected_series(subject), kFinestOfRuns, place.key.time_ms, change);
-    for (const Half& value : values) series.add(place.tenant, affected_series(subject, value), kFinestOfRuns, place.key.time_ms, change);
-  };
+  const auto add = [&](const Half& subject) { series.add(place.tenant, affected_series(subject), values, place.key.time_ms, change); };
   for (const Half& cluster : affected.clusters) add(cluster);
   for (const std::string& detector : affected.detectors) add(subject_half(Subject::of_detector(detector)));
   if (any) add(subject_half(Subject::any()));

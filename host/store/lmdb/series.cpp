@@ -17,11 +17,26 @@ KeyBytes entry_key(model::TenantId tenant, const Half& series, int level, std::i
   return KeyBytes().u32(tenant).bytes(view(series)).u8(static_cast<std::uint8_t>(level)).time(bucket);
 }
 
-std::uint64_t read_entry(const Table& table, std::string_view key, std::string_view value) {
-  return decoded(table, key, [&] {
-    const std::string_view number = open_head(key, value);
-    if (number.size() != 8) throw BadValue("the count has " + std::to_string(number.size()) + " bytes");
-    return read_be(number, 0, 8);
+constexpr std::size_t kCountBytes = 8;
+constexpr std::size_t kWithBytes = 16;
+
+// The bytes of a row, whose length is right.
+std::string_view open_row(std::string_view key, std::string_view value) {
+  const std::string_view bytes = open_head(key, value);
+  if (bytes.size() < kCountBytes || (bytes.size() - kCountBytes) % kWithBytes != 0) {
+    throw BadValue("the count has " + std::to_string(bytes.size()) + " bytes");
+  }
+  return bytes;
+}
+
+std::uint64_t read_entry(const SeriesRef& ref, std::string_view key, std::string_view value) {
+  return decoded(ref.table, key, [&]() -> std::uint64_t {
+    const std::string_view row = open_row(key, value);
+    if (!ref.value) return read_be(row, 0, 8);
+    for (std::size_t at = kCountBytes; at < row.size(); at += kWithBytes) {
+      if (read_be(row, at, 8) == *ref.value) return read_be(row, at + 8, 8);
+    }
+    return 0;
   });
 }
 
@@ -33,7 +48,7 @@ void each_entry(const Txn& txn, const SeriesRef& ref, int level, std::int64_t fi
   Cursor cursor(txn, ref.table.handle);
   const KeyBytes from = entry_key(ref.tenant, ref.series, level, first);
   for (bool more = cursor.at_or_after(from); more && cursor.key() < last.view(); more = cursor.next()) {
-    use(read_time(cursor.key(), kBucketAt), read_entry(ref.table, cursor.key(), cursor.value()));
+    use(read_time(cursor.key(), kBucketAt), read_entry(ref, cursor.key(), cursor.value()));
   }
 }
 
@@ -68,7 +83,6 @@ Half mixed(const Half& half, std::uint8_t tag) {
 constexpr std::uint8_t kFailuresTag = 0x5a;
 constexpr std::uint8_t kAffectedTag = 0xa5;
 constexpr std::uint8_t kRunsTag = 0x3c;
-constexpr std::uint8_t kAffectedWithTag = 0xc3;
 
 }  // namespace
 
@@ -100,20 +114,74 @@ Half runs_series(const Half& value) {
   return mixed(value, kRunsTag);
 }
 
-Half affected_series(const Half& subject, const Half& value) {
-  Half both = subject;
-  for (std::size_t i = 0; i < both.size(); ++i) both[i] = static_cast<char>(both[i] ^ value[i]);
-  return mixed(both, kAffectedWithTag);
+ValueKey value_key(const Half& value) {
+  return read_be(view(value), 0, 8);
+}
+
+SeriesRow decode_series_row(std::string_view key, std::string_view value) {
+  const std::string_view bytes = open_row(key, value);
+  SeriesRow row{read_be(bytes, 0, 8), {}};
+  for (std::size_t at = kCountBytes; at < bytes.size(); at += kWithBytes) row.with.emplace_back(read_be(bytes, at, 8), read_be(bytes, at + 8, 8));
+  return row;
+}
+
+void SeriesChanges::Change::operator+=(const Change& other) {
+  count += other.count;
+  with.insert(with.end(), other.with.begin(), other.with.end());
+}
+
+void SeriesChanges::Change::settle() {
+  std::sort(with.begin(), with.end());
+  std::vector<std::pair<ValueKey, std::int64_t>> sums;
+  for (const auto& [value, change] : with) {
+    if (!sums.empty() && sums.back().first == value) {
+      sums.back().second += change;
+    } else {
+      sums.emplace_back(value, change);
+    }
+  }
+  std::erase_if(sums, [](const auto& one) { return one.second == 0; });
+  with = std::move(sums);
 }
 
 void SeriesChanges::add(model::TenantId tenant, const Half& series, int finest, std::int64_t time_ms, std::int64_t change) {
-  changes_[std::string(entry_key(tenant, series, finest, time_ms >> finest).view())] += change;
+  changes_[std::string(entry_key(tenant, series, finest, time_ms >> finest).view())].count += change;
+}
+
+void SeriesChanges::add(model::TenantId tenant, const Half& series, std::span<const ValueKey> values, std::int64_t time_ms,
+                        std::int64_t change) {
+  Change& row = changes_[std::string(entry_key(tenant, series, kFinestOfRuns, time_ms >> kFinestOfRuns).view())];
+  row.count += change;
+  for (const ValueKey value : values) row.with.emplace_back(value, change);
+}
+
+void SeriesChanges::write(WriteTxn& txn, const Table& table, const std::string& key, const Change& change) {
+  const auto value = txn.get(table.handle, key);
+  const SeriesRow before = value ? decoded(table, key, [&] { return decode_series_row(key, *value); }) : SeriesRow();
+  const auto plus = [](std::uint64_t count, std::int64_t by) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(static_cast<std::int64_t>(count) + by, 0));
+  };
+  const std::uint64_t count = plus(before.count, change.count);
+  if (count == 0) return static_cast<void>(txn.erase(table.handle, key));
+  std::string row(KeyBytes().u64(count).view());
+  const auto append = [&](ValueKey of, std::uint64_t number) {
+    if (number != 0) row += KeyBytes().u64(of).u64(number).view();
+  };
+  auto kept = before.with.begin();
+  for (const auto& [of, by] : change.with) {
+    for (; kept != before.with.end() && kept->first < of; ++kept) append(kept->first, kept->second);
+    const bool is_there = kept != before.with.end() && kept->first == of;
+    append(of, plus(is_there ? kept++->second : 0, by));
+  }
+  for (; kept != before.with.end(); ++kept) append(kept->first, kept->second);
+  txn.put(table.handle, key, seal(key, row));
 }
 
 void SeriesChanges::flush(WriteTxn& txn, const Tables& tables) {
-  std::map<std::string, std::int64_t> all;  // in the order of keys: neighbors are written one after the other
-  for (const auto& [key, change] : changes_) {
-    if (change == 0) continue;
+  std::map<std::string, Change> all;  // in the order of keys: neighbors are written one after the other
+  for (auto& [key, change] : changes_) {
+    change.settle();
+    if (change.changes_nothing()) continue;
     const int finest = static_cast<std::uint8_t>(key[kLevelAt]);
     const std::int64_t bucket = read_time(key, kBucketAt);
     const std::string_view series = std::string_view(key).substr(0, kLevelAt);
@@ -124,16 +192,9 @@ void SeriesChanges::flush(WriteTxn& txn, const Tables& tables) {
       all[std::string(above.view())] += change;
     }
   }
-  for (const auto& [key, change] : all) {
-    if (change == 0) continue;
-    const auto value = txn.get(tables.series.handle, key);
-    const auto before = value ? static_cast<std::int64_t>(read_entry(tables.series, key, *value)) : 0;
-    const std::int64_t after = std::max<std::int64_t>(before + change, 0);
-    if (after == 0) {
-      txn.erase(tables.series.handle, key);
-    } else {
-      txn.put(tables.series.handle, key, seal(key, KeyBytes().u64(static_cast<std::uint64_t>(after))));
-    }
+  for (auto& [key, change] : all) {
+    change.settle();
+    if (!change.changes_nothing()) write(txn, tables.series, key, change);
   }
   changes_.clear();
 }
@@ -159,7 +220,7 @@ std::vector<std::uint64_t> sums_of_coarsest(const Txn& txn, const SeriesRef& ref
     const KeyBytes first = entry_key(ref.tenant, series[at], level, from >> level);
     const KeyBytes end = entry_key(ref.tenant, series[at], level, ((before - 1) >> level) + 1);
     for (bool more = cursor.at_or_after(first); more && cursor.key() < end.view(); more = cursor.next()) {
-      sums[at] += read_entry(ref.table, cursor.key(), cursor.value());
+      sums[at] += read_entry(ref, cursor.key(), cursor.value());
     }
   }
   return sums;

@@ -35,7 +35,7 @@ struct Tables {
   Table tally{"tally"};                      // tenant, series, level u8, bucket -> count
   Table clusters{"clusters"};                // tenant, half digest of the fingerprint -> ClusterHead; tenant -> GroupTotals
   Table triage{"triage"};                    // tenant, half digest of the fingerprint, time, seq -> TriageEntry
-  Table series{"series"};                    // tenant, series, level u8, bucket -> count; see series.h
+  Table series{"series"};                    // tenant, series, level u8, bucket -> SeriesRow
   Table dimensions{"dimensions"};            // tenant, half digest of a dimension, stretch, value -> counts; see dimensions.h
   Table commits{"commits"};                  // tenant, number u64 -> TailItems; see commit_log.h
   Table changes{"changes"};                  // place -> change

@@ -5,6 +5,7 @@
 #include "store/lmdb/groups.h"
 #include "store/lmdb/policies.h"
 #include "store/record_codec.h"
+#include "store/lmdb/series.h"
 #include "store/lmdb/time_bucket_counts.h"
 #include "maintenance_store.h"
 
@@ -234,6 +235,25 @@ TEST_F(VerifyStore, SeriesThatIsWrong_IsFoundAtEveryLevel) {
     expect_fault("series", "it counts 99 where there are");
     drop("series", [&key = key](std::string_view at, std::string_view) { return at == key; });
     expect_fault("series", level > 16 ? "the count above it does not have it" : "");
+    put("series", key, good);
+  }
+  expect_good(path_);
+}
+
+TEST_F(VerifyStore, AffectedRunsOfOneValue_ThatAreWrong_AreFoundAtEveryLevel) {
+  fill();
+  const Rows before = rows(path_);
+  for (const int level : {16, 22, 28}) {
+    const auto found = std::find_if(before.at("series").begin(), before.at("series").end(), [&](const auto& row) {
+      return row.first[20] == level && !decode_series_row(row.first, row.second).with.empty();
+    });
+    ASSERT_NE(found, before.at("series").end()) << level;
+    const auto& [key, good] = *found;
+    const SeriesRow row = decode_series_row(key, good);
+    put("series", key, seal(key, KeyBytes().u64(row.count).u64(row.with.front().first).u64(row.with.front().second + 1)));
+    expect_fault("series", "its runs with a dimension's value are others than it says");
+    put("series", key, seal(key, KeyBytes().u64(row.count).u64(row.with.front().first)));
+    expect_fault("series", "the count has 16 bytes");
     put("series", key, good);
   }
   expect_good(path_);

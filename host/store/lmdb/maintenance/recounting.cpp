@@ -28,10 +28,17 @@ std::string says(std::uint64_t head, const char* what, std::uint64_t records) {
   return "it counts " + std::to_string(head) + what + " where there are " + std::to_string(records);
 }
 
-std::uint64_t read_count(std::string_view key, std::string_view value) {
-  const std::string_view number = open_head(key, value);
-  if (number.size() != 8) throw BadValue("the count has " + std::to_string(number.size()) + " bytes");
-  return read_be(number, 0, 8);
+// A row of a series, as the records or the level below have it.
+struct Recounted {
+  std::uint64_t count = 0;
+  std::map<ValueKey, std::uint64_t> with;
+};
+
+// Nothing: the row says the same.
+std::optional<std::string> row_difference(const SeriesRow& row, const Recounted& is) {
+  if (row.count != is.count) return says(row.count, "", is.count);
+  if (row.with == std::vector<std::pair<ValueKey, std::uint64_t>>(is.with.begin(), is.with.end())) return std::nullopt;
+  return "its runs with a dimension's value are others than it says";
 }
 
 // What the failures of a group add up to.
@@ -110,7 +117,7 @@ class Window {
       compare_series(series, static_cast<std::uint8_t>(cursor.key()[kLevelAt]), recount);
       at = series + std::string(kEntryKeyBytes - kLevelAt, '\xff') + '\xff';  // behind the last of this series
     }
-    for (const auto& [key, count] : expected_) recount.differs(key, "it is missing: there are " + std::to_string(count) + " to count");
+    for (const auto& [key, row] : expected_) recount.differs(key, "it is missing: there are " + std::to_string(row.count) + " to count");
   }
 
  private:
@@ -147,9 +154,11 @@ class Window {
     }
   }
 
-  void add(const Half& series, int level, std::int64_t time_ms) {
-    ++expected_[std::string(
+  Recounted& add(const Half& series, int level, std::int64_t time_ms) {
+    Recounted& row = expected_[std::string(
         KeyBytes().u32(tenant_).bytes(view(series)).u8(static_cast<std::uint8_t>(level)).time(time_ms >> level).view())];
+    ++row.count;
+    return row;
   }
 
   void count_failures() {
@@ -181,8 +190,8 @@ class Window {
       for (const model::Dimension& one : stored.run.dimensions) dimensions.push_back(dimensions_.counted_as(txn_, tables_, place, one));
       for (const Half& one : dimensions) add(runs_series(one), kFinestOfRuns, place.key.time_ms);
       for (const Half& subject : subjects) {
-        add(affected_series(subject), kFinestOfRuns, place.key.time_ms);
-        for (const Half& one : dimensions) add(affected_series(subject, one), kFinestOfRuns, place.key.time_ms);
+        Recounted& row = add(affected_series(subject), kFinestOfRuns, place.key.time_ms);
+        for (const Half& one : dimensions) ++row.with[value_key(one)];
       }
     });
   }
@@ -195,11 +204,10 @@ class Window {
     for (bool more = cursor.at_or_after(bound(span_.from_ms)); more && cursor.key() < end.view(); more = cursor.next()) {
       const std::string key(cursor.key());
       const auto expected = expected_.find(key);
-      const std::uint64_t is = expected == expected_.end() ? 0 : expected->second;
+      const Recounted is = expected == expected_.end() ? Recounted() : expected->second;
       if (expected != expected_.end()) expected_.erase(expected);
       try {
-        const std::uint64_t count = read_count(key, cursor.value());
-        if (count != is) recount.differs(key, says(count, "", is));
+        if (auto difference = row_difference(decode_series_row(key, cursor.value()), is)) recount.differs(key, std::move(*difference));
       } catch (const BadValue&) {
         // The table's own check tells of it.
       }
@@ -211,7 +219,7 @@ class Window {
   model::TenantId tenant_;
   Span span_;
   DimensionChanges dimensions_;  // of which nothing is changed
-  std::map<std::string, std::uint64_t> expected_;
+  std::map<std::string, Recounted> expected_;
   bool readable_ = true;
 };
 
@@ -266,7 +274,7 @@ std::vector<std::string> totals_differences(const Txn& txn, const Tables& tables
 
 std::vector<std::string> level_differences(const Txn& txn, const Tables& tables, std::string_view key, std::string_view value) {
   if (key.size() != kEntryKeyBytes) throw BadValue("the key has " + std::to_string(key.size()) + " bytes");
-  const std::uint64_t count = read_count(key, value);
+  const SeriesRow row = decode_series_row(key, value);
   const int level = static_cast<std::uint8_t>(key[kLevelAt]);
   const auto at = std::find(kLevels.begin(), kLevels.end(), level);
   if (at == kLevels.end()) throw BadValue("it is of level " + std::to_string(level) + ", which this program does not know");
@@ -283,11 +291,13 @@ std::vector<std::string> level_differences(const Txn& txn, const Tables& tables,
   if (static_cast<std::uint8_t>(cursor.key()[kLevelAt]) == level) return found;  // the finest of this series
   const int below = *(at - 1);
   const KeyBytes end = entry(below, (bucket + 1) << (level - below));
-  std::uint64_t is = 0;
+  Recounted is;
   for (bool more = cursor.at_or_after(entry(below, bucket << (level - below))); more && cursor.key() < end.view(); more = cursor.next()) {
-    is += read_count(cursor.key(), cursor.value());
+    const SeriesRow part = decode_series_row(cursor.key(), cursor.value());
+    is.count += part.count;
+    for (const auto& [of, count] : part.with) is.with[of] += count;
   }
-  if (count != is) found.push_back(says(count, "", is));
+  if (auto difference = row_difference(row, is)) found.push_back(std::move(*difference));
   return found;
 }
 
