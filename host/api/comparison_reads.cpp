@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,7 +21,7 @@ constexpr std::size_t kMostValues = 200;         // of a dimension, in a list an
 constexpr std::size_t kMostDifferences = 20;
 constexpr std::size_t kMostComparedGroups = 50;
 constexpr std::size_t kMostUnaffected = 1000;    // groups looked at that affect no run of this side
-constexpr std::size_t kGroupsAtOnce = 4096;      // looked up in one go
+constexpr std::size_t kGroupsAtOnce = 1024;      // looked up in one go
 constexpr std::size_t kMostJustBefore = 1000;    // runs looked at one by one
 constexpr const char* kBefore = "before";
 
@@ -164,9 +165,10 @@ std::vector<Compared> compare_groups(const std::vector<Candidate>& found, const 
     return compared.size() < kMostComparedGroups ||
            share_of({std::min(most_affected, here.runs()), here.runs()}).value > compared.back().difference.value;
   };
-  const auto compare = [&](const model::ClusterKey& cluster) {
+  const auto compare = [&](const model::ClusterKey& cluster, std::uint64_t most_affected) {
     const store::Subject subject = store::Subject::of_cluster(cluster);
-    const Proportion left = here.rate(subject);
+    const Proportion left = most_affected == 0 ? proportion(0, here.runs()) : here.rate(subject);
+    if (!can_be_among(left.affected)) return;
     const Proportion right = against.rate(subject);
     if (left.affected + right.affected == 0) return;
     compared.push_back({cluster, left, right, difference_of(left, right)});
@@ -178,8 +180,12 @@ std::vector<Compared> compare_groups(const std::vector<Candidate>& found, const 
     std::vector<model::ClusterKey> clusters;
     for (std::size_t i = 0; i < size; ++i) clusters.push_back(found[begin + i].cluster);
     const std::vector<std::uint64_t> most_affected = here.most_affected(clusters);
-    for (std::size_t i = 0; i < size; ++i) {
-      if (can_be_among(most_affected[i]) && (most_affected[i] > 0 || unaffected++ < kMostUnaffected)) compare(clusters[i]);
+    std::vector<std::size_t> order(size);  // what can rise most comes first: the sooner the rest can be passed over
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return most_affected[a] > most_affected[b]; });
+    for (const std::size_t i : order) {
+      if (!can_be_among(most_affected[i])) break;
+      if (most_affected[i] > 0 || unaffected++ < kMostUnaffected) compare(clusters[i], most_affected[i]);
     }
   }
   return compared;

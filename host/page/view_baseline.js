@@ -15,19 +15,21 @@ const badge = (name) => h("span.badge", {"data-level": LEVELS[name] ?? "none"}, 
 const points = (value) => `${value > 0 ? "+" : value < 0 ? "\u2212" : ""}${percent(Math.abs(value)).slice(0, -2)}`;
 
 export async function show({query, get, set}) {
+  const given = {window: query.get("window") || "7d", against: query.get("against") || BEFORE, dimension: query.get("dimension"), value: query.get("value")};
+  const asked = given.dimension && given.value ? get("/v1/baseline", given) : null;  // both are on their way at once
+  asked?.catch(() => {});
   const {items: dimensions} = await get("/v1/dimensions");
   const head = h("h1", {tabindex: "-1"}, "Better or worse");
   if (dimensions.length === 0) return {title: "Baseline", nodes: [head, nothingYet()], live: (news) => news};
   const names = dimensions.map((one) => one.dimension);
-  const wanted = {window: query.get("window") || "7d", against: query.get("against") || BEFORE,
-    dimension: query.get("dimension") || FIRST.find((name) => names.includes(name)) || names[0]};
+  const wanted = {...given, dimension: given.dimension || FIRST.find((name) => names.includes(name)) || names[0]};
   const values = dimensions.find((one) => one.dimension === wanted.dimension)?.values ?? [];
   const newest = [...values].sort((a, b) => Date.parse(b.firstSeen) - Date.parse(a.firstSeen))[0];
-  wanted.value = query.get("value") || newest?.value || "";
+  wanted.value = given.value || newest?.value || "";
   const known = (list, value) => (value === "" || list.some(([one]) => one === value) ? list : [...list, [value, value]]);
   const options = values.map(({value, runs}) => [value, `${value} (${count(runs, "run")})`]);
   const field = (name, label, list, change) => select(name, label, known(list, wanted[name]), wanted[name], change ?? ((value) => set({[name]: value})));
-  const answer = wanted.value === "" ? null : await get("/v1/baseline", wanted);
+  const answer = wanted.value === "" ? null : await (asked ?? get("/v1/baseline", wanted));
   return {
     title: `Baseline of ${wanted.value}`,
     nodes: [head, filters("Baseline",

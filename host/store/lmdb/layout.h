@@ -21,6 +21,14 @@ constexpr std::size_t kLongestKey = 511;
 // One key being put together.
 class KeyBytes {
  public:
+  KeyBytes() = default;
+  KeyBytes(const KeyBytes& other) : size_(other.size_) { std::memcpy(bytes_.data(), other.bytes_.data(), size_); }
+  KeyBytes& operator=(const KeyBytes& other) {
+    size_ = other.size_;
+    std::memmove(bytes_.data(), other.bytes_.data(), size_);
+    return *this;
+  }
+
   KeyBytes& u8(std::uint8_t number) { return be(number); }
   KeyBytes& u32(std::uint32_t number) { return be(number); }
   KeyBytes& u64(std::uint64_t number) { return be(number); }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -56,9 +57,11 @@ struct Frame {
   const MappedFile* file = nullptr;
   Doing doing = Doing::reading;
   const void* page_seen = nullptr;  // whose entries were looked at last
+  MappedFile::GoodPage good;        // looked at last, while reading
 
   const char* fault_of(const MDB_val& node) {
-    if (doing != Doing::reading_before_change) return file->fault_of_page(node);
+    if (doing == Doing::reading) return file->fault_of_page(node, good);
+    if (doing == Doing::writing) return file->fault_of_page(node);
     if (page_seen != nullptr && file->same_page(page_seen, node.mv_data)) return file->fault_of_place(node);
     page_seen = node.mv_data;
     return file->fault_of_entries(node);
@@ -185,6 +188,7 @@ MappedFile::MappedFile(MDB_env* env, const std::filesystem::path& data) {
   mdb_env_stat(env, &stat);
   mdb_env_get_fd(env, &file_);
   page_bytes_ = stat.ms_psize;
+  page_shift_ = std::countr_zero(page_bytes_);
   const Mapping found = find_mapping(data, info.me_mapsize);
   base_ = reinterpret_cast<const char*>(found.from);
   bytes_ = found.from == 0 ? 0 : info.me_mapsize;
@@ -223,25 +227,28 @@ const char* MappedFile::fault_of_value(const MDB_val& value) {
   const auto offset = static_cast<std::size_t>(static_cast<const char*>(value.mv_data) - base_);
   if (offset + value.mv_size > length_.load(std::memory_order_relaxed)) look_at_length();  // others write, too
   if (value.mv_size > length_.load(std::memory_order_relaxed) - std::min(offset, length_.load())) return "a page leads outside of the file";
-  if (offset % page_bytes_ != kHeaderBytes) return nullptr;  // it shares its page with others
+  if (in_page(offset) != kHeaderBytes) return nullptr;  // it shares its page with others
   OverflowHeader page;
   std::memcpy(&page, base_ + offset - kHeaderBytes, sizeof page);
-  const bool right = page.number == offset / page_bytes_ && page.flags == kOverflow &&
+  const bool right = page.number == page_of(offset) && page.flags == kOverflow &&
                      page.pages >= (kHeaderBytes + value.mv_size + page_bytes_ - 1) / page_bytes_ &&
                      page.pages <= (bytes_ - offset) / page_bytes_ + 1;
   return right ? nullptr : "the first page of a large value is wrong";
 }
 
-const char* MappedFile::fault_of_page(const MDB_val& node) const {
+const char* MappedFile::fault_of_page(const MDB_val& node, GoodPage& good) const {
   if (!inside(node.mv_data)) return nullptr;
   const auto offset = static_cast<std::size_t>(static_cast<const char*>(node.mv_data) - base_);
-  const std::size_t number = offset / page_bytes_;
-  PageHeader page;
-  std::memcpy(&page, base_ + number * page_bytes_, sizeof page);
-  if (page.number != number) return "a page bears the number of another";
-  if (page.flags != kBranch && page.flags != kLeaf) return "a page is of no kind that can stand here";
-  if (page.lower <= kHeaderBytes || page.lower > page.upper || page.upper > page_bytes_) return "a page's bounds are wrong";
-  if (offset % page_bytes_ < page.upper || node.mv_size > page_bytes_ - offset % page_bytes_) return "a page's entry lies outside of it";
+  const std::size_t number = page_of(offset);
+  if (number != good.number) {
+    PageHeader page;
+    std::memcpy(&page, base_ + (number << page_shift_), sizeof page);
+    if (page.number != number) return "a page bears the number of another";
+    if (page.flags != kBranch && page.flags != kLeaf) return "a page is of no kind that can stand here";
+    if (page.lower <= kHeaderBytes || page.lower > page.upper || page.upper > page_bytes_) return "a page's bounds are wrong";
+    good = {number, page.upper};
+  }
+  if (in_page(offset) < good.upper || node.mv_size > page_bytes_ - in_page(offset)) return "a page's entry lies outside of it";
   return nullptr;
 }
 
@@ -249,10 +256,10 @@ const char* MappedFile::fault_of_entries(const MDB_val& node) const {
   if (!inside(node.mv_data)) return nullptr;
   if (const char* const fault = fault_of_page(node)) return fault;
   const auto offset = static_cast<std::size_t>(static_cast<const char*>(node.mv_data) - base_);
-  const char* const at = base_ + offset / page_bytes_ * page_bytes_;
+  const char* const at = base_ + (page_of(offset) << page_shift_);
   PageHeader page;
   std::memcpy(&page, at, sizeof page);
-  const std::size_t wanted = offset % page_bytes_ - sizeof(EntryHeader);
+  const std::size_t wanted = in_page(offset) - sizeof(EntryHeader);
   bool listed = false;
   std::size_t filled = 0;
   std::size_t lowest = page_bytes_;
@@ -277,8 +284,8 @@ const char* MappedFile::fault_of_place(const MDB_val& node) const {
   if (!inside(node.mv_data)) return nullptr;
   if (const char* const fault = fault_of_page(node)) return fault;
   const auto offset = static_cast<std::size_t>(static_cast<const char*>(node.mv_data) - base_);
-  const char* const at = base_ + offset / page_bytes_ * page_bytes_;
-  const std::size_t wanted = offset % page_bytes_ - sizeof(EntryHeader);
+  const char* const at = base_ + (page_of(offset) << page_shift_);
+  const std::size_t wanted = in_page(offset) - sizeof(EntryHeader);
   PageHeader page;
   std::memcpy(&page, at, sizeof page);
   for (std::size_t index = kHeaderBytes; index < page.lower; index += sizeof(std::uint16_t)) {
@@ -294,7 +301,7 @@ bool MappedFile::same_page(const void* one, const void* other) const {
   const auto at = reinterpret_cast<std::uintptr_t>(one);
   const auto beside = reinterpret_cast<std::uintptr_t>(other);
   const auto base = reinterpret_cast<std::uintptr_t>(base_);
-  if (inside(one)) return (at - base) / page_bytes_ == (beside - base) / page_bytes_;
+  if (inside(one)) return page_of(at - base) == page_of(beside - base);
   return std::max(at, beside) - std::min(at, beside) < page_bytes_;
 }
 

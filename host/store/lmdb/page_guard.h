@@ -40,8 +40,18 @@ class MappedFile {
   void note_broken_write() { write_broken_.store(true, std::memory_order_release); }
   // Why a value that LMDB handed out cannot be right, or the pages of its own that it stands in; null: it may be.
   const char* fault_of_value(const MDB_val& value);
-  // Why this page of a B-tree, at any address in it, is damaged; null: it is not, or is not of the file. Async-signal-safe.
-  const char* fault_of_page(const MDB_val& node) const;
+  // A page whose header was found right.
+  struct GoodPage {
+    std::size_t number = ~std::size_t{0};
+    std::size_t upper = 0;  // where its entries begin
+  };
+  // Why this page of a B-tree, at any address in it, is damaged; null: it is not, or is not of the file. Async-signal-safe. The header of
+  // `good`, the page asked for before, is not looked at again.
+  const char* fault_of_page(const MDB_val& node, GoodPage& good) const;
+  const char* fault_of_page(const MDB_val& node) const {
+    GoodPage none;
+    return fault_of_page(node, none);
+  }
   // The same of all that stands in the page: its entries fill it without a gap. To be asked before the page is changed, for LMDB goes by
   // its bounds when it writes. `node` is the key of one of them.
   const char* fault_of_entries(const MDB_val& node) const;
@@ -59,10 +69,13 @@ class MappedFile {
 
  private:
   bool inside(const void* address) const;
+  std::size_t page_of(std::size_t offset) const { return offset >> page_shift_; }
+  std::size_t in_page(std::size_t offset) const { return offset & (page_bytes_ - 1); }
 
   const char* base_ = nullptr;
   std::size_t bytes_ = 0;
-  std::size_t page_bytes_ = 0;
+  std::size_t page_bytes_ = 0;  // a power of two
+  int page_shift_ = 0;
   int file_ = -1;
   std::atomic<std::size_t> length_{0};  // the greatest that was seen
   std::atomic<bool> torn_{false};

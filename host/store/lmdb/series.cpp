@@ -40,34 +40,42 @@ std::uint64_t read_entry(const SeriesRef& ref, std::string_view key, std::string
   });
 }
 
-// Gives each entry of a level from `first` until before `end` to `use`: its bucket and count.
-template <class Use>
-void each_entry(const Txn& txn, const SeriesRef& ref, int level, std::int64_t first, std::int64_t end, Use use) {
-  if (first >= end) return;
-  const KeyBytes last = entry_key(ref.tenant, ref.series, level, end);
-  Cursor cursor(txn, ref.table.handle);
-  const KeyBytes from = entry_key(ref.tenant, ref.series, level, first);
-  for (bool more = cursor.at_or_after(from); more && cursor.key() < last.view(); more = cursor.next()) {
-    use(read_time(cursor.key(), kBucketAt), read_entry(ref, cursor.key(), cursor.value()));
+// The entries of one series, level by level.
+class SeriesReader {
+ public:
+  SeriesReader(const Txn& txn, const SeriesRef& ref) : ref_(ref), cursor_(txn, ref.table.handle) {}
+
+  // Gives each entry of a level from `first` until before `end` to `use`: its bucket and count.
+  template <class Use>
+  void each(int level, std::int64_t first, std::int64_t end, Use use) {
+    if (first >= end) return;
+    const KeyBytes last = entry_key(ref_.tenant, ref_.series, level, end);
+    for (bool more = cursor_.at_or_after(entry_key(ref_.tenant, ref_.series, level, first)); more && cursor_.key() < last.view();
+         more = cursor_.next()) {
+      use(read_time(cursor_.key(), kBucketAt), read_entry(ref_, cursor_.key(), cursor_.value()));
+    }
   }
-}
 
-std::uint64_t sum_level(const Txn& txn, const SeriesRef& ref, int level, std::int64_t first, std::int64_t end) {
-  std::uint64_t sum = 0;
-  each_entry(txn, ref, level, first, end, [&](std::int64_t, std::uint64_t count) { sum += count; });
-  return sum;
-}
+  // From the finest entries at both ends inwards to the coarsest in the middle.
+  std::uint64_t sum_between(std::size_t level, std::int64_t first, std::int64_t end) {
+    if (level + 1 == kLevels.size()) return sum(level, first, end);
+    const int step = kLevels[level + 1] - kLevels[level];
+    const std::int64_t first_whole = (first + (std::int64_t{1} << step) - 1) >> step;
+    const std::int64_t end_whole = end >> step;
+    if (first_whole >= end_whole) return sum(level, first, end);
+    return sum(level, first, first_whole << step) + sum_between(level + 1, first_whole, end_whole) + sum(level, end_whole << step, end);
+  }
 
-// From the finest entries at both ends inwards to the coarsest in the middle.
-std::uint64_t sum_between(const Txn& txn, const SeriesRef& ref, std::size_t level, std::int64_t first, std::int64_t end) {
-  if (level + 1 == kLevels.size()) return sum_level(txn, ref, kLevels[level], first, end);
-  const int step = kLevels[level + 1] - kLevels[level];
-  const std::int64_t first_whole = (first + (std::int64_t{1} << step) - 1) >> step;
-  const std::int64_t end_whole = end >> step;
-  if (first_whole >= end_whole) return sum_level(txn, ref, kLevels[level], first, end);
-  return sum_level(txn, ref, kLevels[level], first, first_whole << step) + sum_between(txn, ref, level + 1, first_whole, end_whole) +
-         sum_level(txn, ref, kLevels[level], end_whole << step, end);
-}
+ private:
+  std::uint64_t sum(std::size_t level, std::int64_t first, std::int64_t end) {
+    std::uint64_t total = 0;
+    each(kLevels[level], first, end, [&](std::int64_t, std::uint64_t count) { total += count; });
+    return total;
+  }
+
+  const SeriesRef& ref_;
+  Cursor cursor_;
+};
 
 std::size_t level_index(int level) {
   return static_cast<std::size_t>(std::find(kLevels.begin(), kLevels.end(), level) - kLevels.begin());
@@ -203,7 +211,7 @@ std::uint64_t sum_series(const Txn& txn, const SeriesRef& ref, const Span& span)
   const std::int64_t from = std::clamp(span.from_ms, -kFar, kFar);
   const std::int64_t before = std::clamp(span.before_ms, -kFar, kFar);
   if (from >= before) return 0;
-  return sum_between(txn, ref, level_index(ref.finest), from >> ref.finest, ((before - 1) >> ref.finest) + 1);
+  return SeriesReader(txn, ref).sum_between(level_index(ref.finest), from >> ref.finest, ((before - 1) >> ref.finest) + 1);
 }
 
 std::vector<std::uint64_t> sums_of_coarsest(const Txn& txn, const SeriesRef& ref, std::span<const Half> series, const Span& span) {
@@ -243,7 +251,7 @@ std::vector<std::uint64_t> bucket_sums(const Txn& txn, const SeriesRef& ref, con
   const int level = kLevels[index];
   const std::int64_t entry_ms = std::int64_t{1} << level;
   const auto first = (span.from_ms + entry_ms - 1) >> level;
-  each_entry(txn, ref, level, first, ((span.before_ms - 1) >> level) + 1, [&](std::int64_t bucket, std::uint64_t count) {
+  SeriesReader(txn, ref).each(level, first, ((span.before_ms - 1) >> level) + 1, [&](std::int64_t bucket, std::uint64_t count) {
     sums[static_cast<std::size_t>(((bucket << level) - span.from_ms) / width_ms)] += count;
   });
   return sums;
