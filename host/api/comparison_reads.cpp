@@ -56,7 +56,11 @@ class Side {
 class SideOfValue final : public Side {
  public:
   SideOfValue(store::GroupStore& groups, model::TenantId tenant, model::Dimension value, const store::Span& span)
-      : groups_(groups), tenant_(tenant), value_(std::move(value)), span_(span), runs_(groups.count_runs_with(tenant, value_, span)) {}
+      : groups_(groups), tenant_(tenant), value_(std::move(value)), span_(span) {
+    // Nothing is to be read from before there was any: a version is mostly young.
+    if (const auto first = groups.first_run_with(tenant, value_)) span_.from_ms = std::clamp(first->time_ms, span.from_ms, span.before_ms);
+    runs_ = groups.count_runs_with(tenant, value_, span_);
+  }
 
   Proportion rate(const store::Subject& subject) const override {
     return proportion(runs_ == 0 ? 0 : groups_.count_affected_with(tenant_, subject, value_, span_), runs_);
@@ -72,7 +76,7 @@ class SideOfValue final : public Side {
   model::TenantId tenant_;
   model::Dimension value_;
   store::Span span_;
-  std::uint64_t runs_;
+  std::uint64_t runs_ = 0;
 };
 
 // Runs of the span that came before the first with a value: those of whole entries, and those of that run's own entry, which are looked
