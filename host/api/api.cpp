@@ -347,6 +347,7 @@ class PoolRequestHandler final : public RequestHandler {
     if (answer.ok()) {
       Reply reply = json_reply(answer->not_modified ? 304 : 200, std::move(answer->json));
       if (!answer->tag.empty()) reply.headers.push_back({"ETag", answer->tag});
+      reply.content_type = std::move(answer->content_type);
       reply.lease = std::move(answer->lease);
       return waiting.responder.send(std::move(reply));
     }

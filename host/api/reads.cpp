@@ -8,6 +8,7 @@
 #include "api/reply_budgets.h"
 #include "base/json_text.h"
 #include "base/time_text.h"
+#include "guardrail/stored.h"
 #include "intake/otlp/trace_run.h"
 #include "intake/run_id.h"
 #include "ingest/answers.h"
@@ -138,10 +139,32 @@ Result<Reads::Answer> Reads::answer(const Admission& admission) {
   if (!tag.empty() && matches_tag(admission.if_none_match, tag)) return Answer{{}, {}, tag, true};
   auto lease = replies_.take(admission.principal->tenant, kReadReplyBytes);
   if (!lease) return ingest::no_room_for_reply(kReadReplyBytes);
+  const Endpoint endpoint = admission.route->endpoint;
+  if (endpoint == Endpoint::failure_guardrail || endpoint == Endpoint::cluster_guardrail) return guardrail(admission, std::move(*lease));
   auto text = json(admission, *lease);
   if (!text.ok()) return std::move(text.error());
   if (!lease->try_resize(text->size())) return ingest::no_room_for_reply(text->size());
   return Answer{std::move(*text), std::move(*lease), tag};
+}
+
+// The lease holds as much as the run that is looked at makes, and the answer in the end.
+Result<Reads::Answer> Reads::guardrail(const Admission& admission, Lease lease) {
+  auto format = guardrail::Format::json;
+  for (const auto& [name, value] : admission.query) {
+    if (name != "as") return bad_query("the query of a guardrail draft has no member \"" + name.substr(0, 80) + "\"; it knows as");
+    const auto named = guardrail::format_named(value);
+    if (!named) return bad_query("the query's as must be " + std::string(guardrail::kFormats) + ", got \"" + value.substr(0, 80) + "\"");
+    format = *named;
+  }
+  const guardrail::Stored stored{store_, groups_, clock_, admission.principal->tenant,
+                                 [&](std::uint64_t bytes) { return lease.try_resize(bytes + kReadReplyBytes); }};
+  const std::string& id = admission.parameters.at(0);
+  const bool of_failure = admission.route->endpoint == Endpoint::failure_guardrail;
+  auto report = of_failure ? guardrail::report_of_failure(stored, id) : guardrail::report_of_cluster(stored, id);
+  if (!report.ok()) return std::move(report.error());
+  std::string text = guardrail::to_text(*report, format);
+  if (!lease.try_resize(text.size())) return ingest::no_room_for_reply(text.size());
+  return Answer{std::move(text), std::move(lease), {}, false, guardrail::media_type(format)};
 }
 
 Result<std::string> Reads::json(const Admission& admission, Lease& lease) {

@@ -30,6 +30,7 @@ class Reads {
       : store_(store),
         groups_(groups),
         seal_(std::move(seal)),
+        clock_(clock),
         clusters_(store, groups, seal_, clock),
         comparisons_(groups, clock),
         detectors_(std::move(detectors)),
@@ -43,6 +44,7 @@ class Reads {
     FairBudget::Lease lease;
     std::string tag = {};       // entity tag of an answer that bears one
     bool not_modified = false;  // the client has it already: there is no JSON
+    std::string content_type = "application/json";
   };
   Result<Answer> answer(const Admission& admission);
 
@@ -56,6 +58,7 @@ class Reads {
   using Lease = FairBudget::Lease;
 
   Result<std::string> json(const Admission& admission, Lease& lease);
+  Result<Answer> guardrail(const Admission& admission, Lease lease);
   // The head of one run, in the revision that was asked for.
   struct Asked {
     model::RunRecord head;
@@ -79,6 +82,7 @@ class Reads {
   store::RunStore& store_;
   store::GroupStore& groups_;
   auth::CursorSeal seal_;
+  const Clock& clock_;
   ClusterReads clusters_;
   ComparisonReads comparisons_;
   Detectors detectors_;

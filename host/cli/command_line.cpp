@@ -38,6 +38,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
     add_check(app, context);
     add_keys(app, context);
     add_clusters(app, context);
+    add_guardrail(app, context);
     add_detectors(app, context);
     add_analyze(app, context);
     add_export(app, context);

@@ -38,6 +38,7 @@ void add_serve(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_keys(CLI::App& app, Context& context);
 void add_clusters(CLI::App& app, Context& context);
+void add_guardrail(CLI::App& app, Context& context);
 void add_detectors(CLI::App& app, Context& context);
 void add_analyze(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);

@@ -1,0 +1,504 @@
+#include "guardrail/drafting.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "base/json_members.h"
+#include "common/fold.h"
+#include "common/reading.h"
+#include "common/tools.h"
+#include "common/words.h"
+#include "guardrail/evaluator.h"
+#include "guardrail/phrases.h"
+#include "guardrail/signs.h"
+
+namespace runwarden::guardrail {
+namespace {
+
+constexpr std::size_t kMostWords = 12;
+constexpr std::size_t kMostTools = 8;
+constexpr std::size_t kMostModels = 8;
+constexpr std::size_t kMostContentWords = 5;
+constexpr std::size_t kShortestContentWord = 4;  // bytes
+constexpr std::size_t kMostDoneForms = 5;
+constexpr std::int64_t kUsualDigits = 4;
+constexpr std::size_t kMostReported = 120;  // characters
+constexpr std::size_t kLongestSlug = 80;
+
+Error no_draft(std::string why) {
+  return {Code::conflict, "no draft for this " + std::move(why), {}, {}};
+}
+
+struct EvidenceItem {
+  std::string pointer;
+  std::string value;
+};
+
+// A Failure as its detector told it.
+struct Told {
+  std::string detector_key;
+  std::string title;
+  std::string primary_step_id;
+  std::vector<EvidenceItem> evidence;
+};
+
+Told read_told(std::string_view failure) {
+  Told told;
+  for (const JsonMember& member : json_members(failure)) {
+    if (member.name == "detectorKey") told.detector_key = json_string_value(member.json);
+    if (member.name == "title") told.title = json_string_value(member.json);
+    if (member.name == "primaryStepId") told.primary_step_id = json_string_value(member.json);
+    if (member.name != "evidence") continue;
+    for (const std::string& item : json_elements(member.json)) {
+      EvidenceItem& one = told.evidence.emplace_back();
+      for (const JsonMember& part : json_members(item)) {
+        if (part.name == "pointer") one.pointer = json_string_value(part.json);
+        if (part.name == "value") one.value = json_string_value(part.json);
+      }
+    }
+  }
+  return told;
+}
+
+// The step that a pointer leads into; null: none.
+const model::Step* step_at(const model::Run& run, std::string_view pointer) {
+  constexpr std::string_view kSteps = "/steps/";
+  if (!pointer.starts_with(kSteps)) return nullptr;
+  pointer.remove_prefix(kSteps.size());
+  std::size_t index = 0;
+  const auto end = std::from_chars(pointer.data(), pointer.data() + pointer.size(), index);
+  return end.ec == std::errc() && index < run.steps.size() ? &run.steps[index] : nullptr;
+}
+
+// The whole text that a pointer names; what the evidence quotes where it names none.
+std::string_view text_at(const model::Run& run, const EvidenceItem& item) {
+  if (item.pointer == "/outcomeSummary" && model::present(run.outcome)) return run.outcome;
+  if (item.pointer == "/userRequestText" && model::present(run.user_request)) return run.user_request;
+  const model::Step* const step = step_at(run, item.pointer);
+  if (step != nullptr && item.pointer.ends_with("/outputSummary") && model::present(step->output)) return step->output;
+  if (step != nullptr && item.pointer.ends_with("/inputSummary") && model::present(step->input)) return step->input;
+  return item.value;
+}
+
+const model::Step* primary_step(const model::Run& run, const Told& told) {
+  const auto found = std::find_if(run.steps.begin(), run.steps.end(), [&](const auto& step) { return step.id == told.primary_step_id; });
+  return found == run.steps.end() ? nullptr : &*found;
+}
+
+// On one line, cut.
+std::string in_short(std::string_view text) {
+  std::string line(plugins::trim(plugins::cut(plugins::trim(text), kMostReported)));
+  std::replace_if(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  return line;
+}
+
+void add_word(std::vector<std::string>& words, std::string_view word, std::size_t most = kMostWords) {
+  if (word.empty() || words.size() >= most || std::find(words.begin(), words.end(), word) != words.end()) return;
+  words.emplace_back(word);
+}
+
+// Each word of a text with what the lexicon knows of it.
+template <class Take>
+void each_entry(std::string_view text, const Take& take) {
+  std::string folded;
+  plugins::fold(text, folded);
+  plugins::for_each_word(folded, [&](std::string_view word) {
+    take(word, shipped_signs().lexicon.find(word));
+    return true;
+  });
+}
+
+std::uint16_t group_of(const plugins::WordEntry* entry) {
+  const plugins::Lexicon& lexicon = shipped_signs().lexicon;
+  return entry == nullptr || entry->verb == plugins::kNoVerb ? std::uint16_t{0} : lexicon.verb(entry->verb).group;
+}
+
+bool tells_done(const plugins::WordEntry* entry) {
+  constexpr std::uint8_t kDone = plugins::kFormDone | plugins::kFormDoing;
+  constexpr std::uint64_t kOfClaims = plugins::kCueFinished | plugins::kCueChecked;
+  return entry != nullptr && entry->verb != plugins::kNoVerb && (entry->forms & kDone) != 0 && (entry->cues & ~kOfClaims) == 0;
+}
+
+// Words of the reply that tell the deed: finished forms, and words that stand in the tool's name, too.
+std::vector<std::string> claim_words(std::string_view reply, std::string_view tool) {
+  std::vector<std::string> words;
+  std::size_t forms = 0;
+  each_entry(reply, [&](std::string_view word, const plugins::WordEntry* entry) {
+    if (!tells_done(entry) || forms == kMostDoneForms) return;
+    add_word(words, word);
+    forms = words.size();
+  });
+  if (words.empty()) {
+    each_entry(reply, [&](std::string_view word, const plugins::WordEntry* entry) {
+      if (entry != nullptr && (entry->cues & plugins::kCueFinished) != 0 && !entry->word.empty()) add_word(words, word, kMostDoneForms);
+    });
+  }
+  const std::string named = words_of_name(tool);
+  std::vector<std::uint16_t> groups;
+  each_entry(named, [&](std::string_view, const plugins::WordEntry* entry) {
+    if (group_of(entry) != 0) groups.push_back(group_of(entry));
+  });
+  each_entry(reply, [&](std::string_view word, const plugins::WordEntry* entry) {
+    constexpr std::size_t kShortest = 3;
+    const bool in_name = word.size() >= kShortest && named.find(" " + std::string(word) + " ") != std::string::npos;
+    const bool same_deed = group_of(entry) != 0 && std::find(groups.begin(), groups.end(), group_of(entry)) != groups.end();
+    if (in_name || same_deed) add_word(words, word);
+  });
+  return words;
+}
+
+// Words of a language by which a reply owns up, of all languages in doubt; none that stand in the reply itself.
+std::vector<std::string> admission_words(plugins::Key key, std::string_view reply) {
+  const Signs& signs = shipped_signs();
+  const std::uint8_t language = plugins::language_of(reply, signs.lexicon);
+  const std::string said = words_of(reply);
+  std::vector<std::string> words;
+  signs.settings.vocabulary().each(key, [&](std::string_view word, std::size_t of) {
+    if (language != plugins::kAnyLanguage && of != language) return;
+    if (!Phrases({std::string(word)}).stand_in(said)) words.emplace_back(word);
+  });
+  return words;
+}
+
+// Words that no list of the detectors has: names of things, mostly.
+std::vector<std::string> content_words(std::string_view text) {
+  std::vector<std::string> words;
+  each_entry(text, [&](std::string_view word, const plugins::WordEntry* entry) {
+    if (entry == nullptr && word.size() >= kShortestContentWord) add_word(words, word, kMostContentWords);
+  });
+  return words;
+}
+
+CallOutcome outcome_of(const model::Step& step) {
+  if (call_gave_nothing(step) && !call_failed(step)) return CallOutcome::empty;
+  return call_failed(step) ? CallOutcome::failed : CallOutcome::any;
+}
+
+void name_call(Facts& facts, const model::Step& step) {
+  if (!step.name.empty()) facts.tools = {std::string(step.name.substr(0, kLongestName))};
+  facts.step = in_short(step.name.empty() ? step.id : step.name);
+}
+
+Result<Facts> false_success(const Told& told, const model::Run& run) {
+  const model::Step* const failed = primary_step(run, told);
+  if (failed == nullptr || !is_call(*failed)) return no_draft("failure: what failed is no call, so that no condition can name it");
+  Facts facts;
+  name_call(facts, *failed);
+  facts.outcome = outcome_of(*failed);
+  if (!told.evidence.empty()) facts.reported = in_short(told.evidence[0].value);
+  if (told.evidence.size() < 2) return facts;
+  const std::string_view reply = text_at(run, told.evidence[1]);
+  if (told.evidence[1].pointer == "/success") {  // nothing but the flag said so: each reply that does not own up is caught
+    facts.admissions = admission_words(plugins::Key::kDraftAdmissions, run.outcome);
+    return facts;
+  }
+  facts.reply_words = claim_words(reply, failed->name);
+  facts.admissions = admission_words(plugins::Key::kDraftAdmissions, reply);
+  return facts;
+}
+
+Result<Facts> schema_ghost(const Told& told, const model::Run& run) {
+  const model::Step* const hollow = primary_step(run, told);
+  if (hollow == nullptr || !is_call(*hollow)) return no_draft("failure: what gave nothing is no call, so that no condition can name it");
+  Facts facts;
+  name_call(facts, *hollow);
+  facts.outcome = call_gave_nothing(*hollow) ? CallOutcome::empty : outcome_of(*hollow);
+  if (told.evidence.empty()) return facts;
+  facts.reported = in_short(told.evidence[0].value);
+  const std::string_view reply = told.evidence.size() < 2 ? std::string_view() : text_at(run, told.evidence[1]);
+  facts.digits = std::min(kUsualDigits, digits_in(reply));
+  facts.admissions = admission_words(plugins::Key::kDraftNothingFound, reply);
+  return facts;
+}
+
+// The number that stands right before or behind a mark of the title, as detectors.md fixes it.
+std::optional<std::int64_t> number_at(std::string_view title, std::size_t at) {
+  std::int64_t number = 0;
+  const auto end = std::from_chars(title.data() + std::min(at, title.size()), title.data() + title.size(), number);
+  return end.ec == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
+}
+
+Result<Facts> expensive_loop(const Told& told, const model::Run& run) {
+  constexpr std::string_view kRepeated = "\" repeated ";
+  Facts facts;
+  for (const EvidenceItem& item : told.evidence) {
+    const model::Step* const step = step_at(run, item.pointer);
+    if (step != nullptr && is_call(*step) && !step->name.empty()) add_word(facts.tools, step->name.substr(0, kLongestName), kMostTools);
+  }
+  const auto mark = told.title.rfind(kRepeated);
+  const auto repeats = mark == std::string::npos ? std::nullopt : number_at(told.title, mark + kRepeated.size());
+  facts.repeats = std::clamp<std::int64_t>(repeats.value_or(static_cast<std::int64_t>(told.evidence.size())), 2, kMostCount);
+  for (const std::string& tool : facts.tools) facts.step.append(facts.step.empty() ? "" : ", ").append(tool);
+  if (facts.step.empty()) {
+    const model::Step* const repeated = primary_step(run, told);
+    if (repeated == nullptr || !is_call(*repeated)) return no_draft("failure: what was repeated is no call, so that no condition can name it");
+    facts.step = "a tool";
+  }
+  return facts;
+}
+
+// The verb in quotes of `agent claimed to "cancel" but called no tool`.
+std::string verb_of(std::string_view title) {
+  const auto begin = std::min(title.find('"'), title.size());
+  const auto end = std::min(title.find('"', begin + 1), title.size());
+  return std::string(begin < end ? title.substr(begin + 1, end - begin - 1) : std::string_view());
+}
+
+// The verb and those of its group, by which tools that do it are named.
+std::vector<std::string> names_of_deed(std::string_view verb, std::uint16_t group, const model::Run& run) {
+  std::vector<std::string> words;
+  add_word(words, verb);
+  const plugins::Lexicon& lexicon = shipped_signs().lexicon;
+  for (std::size_t i = 0; group != 0 && i < lexicon.verb_count(); ++i) {
+    const plugins::Verb& one = lexicon.verb(static_cast<std::uint16_t>(i));
+    if (one.group == group) add_word(words, one.lemma);
+  }
+  // A tool that ran and could not do it may bear the word all the same.
+  std::erase_if(words, [&](const std::string& word) {
+    const Phrases phrase({word});
+    return std::any_of(run.steps.begin(), run.steps.end(),
+                       [&](const model::Step& step) { return is_call(step) && phrase.stand_in(words_of_name(step.name)); });
+  });
+  return words;
+}
+
+Result<Facts> missing_tool_call(const Told& told, const model::Run& run) {
+  Facts facts;
+  facts.verb = verb_of(told.title);
+  if (facts.verb.empty() || told.evidence.empty()) return no_draft("failure: it does not tell what was to be done");
+  const std::uint16_t group = group_of(shipped_signs().lexicon.find(facts.verb));
+  const auto same_deed = [&](std::string_view word, const plugins::WordEntry* entry) {
+    return word == facts.verb || (group != 0 && group_of(entry) == group);
+  };
+  if (told.evidence.size() > 1) {
+    const std::string_view request = text_at(run, told.evidence[0]);
+    each_entry(request, [&](std::string_view word, const plugins::WordEntry* entry) {
+      if (same_deed(word, entry)) add_word(facts.request_words, word);
+    });
+    if (facts.request_words.empty()) facts.request_words = content_words(request);
+  }
+  const std::string_view reply = text_at(run, told.evidence.back());
+  each_entry(reply, [&](std::string_view word, const plugins::WordEntry* entry) {
+    if (same_deed(word, entry) && tells_done(entry)) add_word(facts.reply_words, word);
+  });
+  if (facts.reply_words.empty()) facts.reply_words = claim_words(reply, facts.verb);
+  if (facts.reply_words.empty()) facts.reply_words = content_words(reply);
+  facts.tool_words = names_of_deed(facts.verb, group, run);
+  if (facts.tool_words.empty()) return no_draft("failure: a tool whose name has \"" + facts.verb + "\" was called, so that no name tells it");
+  return facts;
+}
+
+Result<Facts> context_overflow(const Told& told, const model::Run& run) {
+  constexpr std::string_view kExceed = " input tokens exceed ";
+  constexpr std::string_view kOf = "'s ";
+  constexpr std::string_view kWindow = "-token window";
+  const auto begin = told.title.find(kExceed);
+  const auto end = told.title.rfind(kWindow);
+  const auto middle = end == std::string::npos ? end : told.title.rfind(kOf, end);
+  if (begin == std::string::npos || middle == std::string::npos || middle < begin) {
+    return no_draft("failure: it tells no number of tokens to draw a line at; send metadata.inputTokens on model steps");
+  }
+  Facts facts;
+  Facts::Window window{told.title.substr(begin + kExceed.size(), middle - begin - kExceed.size()),
+                       number_at(told.title, middle + kOf.size()).value_or(0)};
+  // The known name may stand inside a word of the model's: then the model itself is named.
+  const model::Step* const step = primary_step(run, told);
+  const std::string_view sent = step != nullptr && !step->model.empty() ? step->model : run.model;
+  if (!sent.empty() && !Phrases({window.model}).stand_in(words_of(sent))) window.model = std::string(sent.substr(0, kLongestName));
+  facts.windows.push_back(std::move(window));
+  return facts;
+}
+
+// ---- From facts to a draft.
+
+Condition of_kind(Condition::Kind kind) {
+  Condition condition;
+  condition.kind = kind;
+  return condition;
+}
+
+Condition call_condition(const Facts& facts) {
+  Condition condition = of_kind(Condition::Kind::call);
+  condition.call.tools = facts.tools;
+  condition.call.outcome = facts.outcome;
+  condition.call.last = facts.last;
+  return condition;
+}
+
+Condition words_condition(Condition::Kind kind, const std::vector<std::string>& words) {
+  Condition condition = of_kind(kind);
+  condition.words = words;
+  return condition;
+}
+
+void add_admissions(Condition& all, const Facts& facts) {
+  if (facts.admissions.empty()) return;
+  Condition unless = of_kind(Condition::Kind::negation);
+  unless.inner.push_back(words_condition(Condition::Kind::reply, facts.admissions));
+  all.inner.push_back(std::move(unless));
+}
+
+// "issue_refund" as a part of a draft's name.
+std::string slug(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, kLongestSlug)) {
+    const char low = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    const bool plain = (low >= 'a' && low <= 'z') || (low >= '0' && low <= '9');
+    if (plain) out += low;
+    else if (!out.empty() && out.back() != '-') out += '-';
+  }
+  while (!out.empty() && out.back() == '-') out.pop_back();
+  return out;
+}
+
+std::string in_brackets(const std::string& text) {
+  return text.empty() ? "" : " (" + text + ")";
+}
+
+void draft_false_success(const Facts& facts, Draft& draft) {
+  draft.title = "No success claim after " + facts.step + " failed";
+  draft.action = Action::retry_reply;
+  draft.say = facts.step + " failed" + in_brackets(facts.reported) + ": say so, do not claim success.";
+  draft.condition.inner.push_back(call_condition(facts));
+  if (!facts.reply_words.empty()) draft.condition.inner.push_back(words_condition(Condition::Kind::reply, facts.reply_words));
+  add_admissions(draft.condition, facts);
+}
+
+void draft_schema_ghost(const Facts& facts, Draft& draft) {
+  draft.title = "No data made up after " + facts.step + " returned nothing";
+  draft.action = Action::retry_reply;
+  draft.say = facts.step + " returned nothing" + in_brackets(facts.reported) + ": say so, do not make up what it did not return.";
+  draft.condition.inner.push_back(call_condition(facts));
+  if (facts.digits > 0) {
+    draft.condition.inner.push_back(of_kind(Condition::Kind::reply));
+    draft.condition.inner.back().digits = facts.digits;
+  }
+  add_admissions(draft.condition, facts);
+}
+
+void draft_expensive_loop(const Facts& facts, Draft& draft) {
+  const std::string times = std::to_string(facts.repeats - 1);
+  draft.title = "No more than " + times + " calls of " + facts.step + " with the same input";
+  draft.point = Point::before_tool;
+  draft.action = Action::stop_run;
+  draft.say = facts.step + " was called " + times + " times with the same input: stop, or do something else.";
+  draft.condition = of_kind(Condition::Kind::call);
+  draft.condition.call.tools = facts.tools;
+  draft.condition.call.same_input = true;
+  draft.condition.call.at_least = facts.repeats - 1;
+}
+
+void draft_missing_tool_call(const Facts& facts, Draft& draft) {
+  draft.title = "No claim to \"" + facts.verb + "\" without a call that does it";
+  draft.action = Action::block;
+  draft.say = "No tool was called that could \"" + facts.verb + "\": call it, or say that it was not done.";
+  if (!facts.request_words.empty()) draft.condition.inner.push_back(words_condition(Condition::Kind::request, facts.request_words));
+  if (!facts.reply_words.empty()) draft.condition.inner.push_back(words_condition(Condition::Kind::reply, facts.reply_words));
+  draft.condition.inner.push_back(words_condition(Condition::Kind::no_call, facts.tool_words));
+}
+
+void draft_context_overflow(const Facts& facts, Draft& draft) {
+  std::string windows;
+  draft.condition.kind = Condition::Kind::any;
+  for (const Facts::Window& window : facts.windows) {
+    windows.append(windows.empty() ? "" : ", ").append(window.model + ": " + std::to_string(window.tokens) + " tokens");
+    Condition& one = draft.condition.inner.emplace_back(of_kind(Condition::Kind::model));
+    one.model = window.model;
+    one.input_tokens_over = window.tokens;
+  }
+  if (draft.condition.inner.size() == 1) draft.condition = Condition(draft.condition.inner[0]);
+  draft.title = "No prompt larger than the model's window (" + windows + ")";
+  draft.point = Point::before_model;
+  draft.action = Action::block;
+  draft.say = "The prompt is larger than the model's window (" + windows + "): shorten it first.";
+}
+
+struct Kind {
+  std::string_view key;
+  Result<Facts> (*read)(const Told&, const model::Run&);
+  void (*draft)(const Facts&, Draft&);
+};
+
+constexpr Kind kKinds[] = {
+    {"false_success", false_success, draft_false_success},
+    {"expensive_loop", expensive_loop, draft_expensive_loop},
+    {"schema_ghost", schema_ghost, draft_schema_ghost},
+    {"missing_tool_call", missing_tool_call, draft_missing_tool_call},
+    {"context_overflow", context_overflow, draft_context_overflow},
+};
+
+const Kind* kind_of(std::string_view detector_key) {
+  const auto found = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& kind) { return kind.key == detector_key; });
+  return found == std::end(kKinds) ? nullptr : found;
+}
+
+bool catches(const Facts& facts, const model::Run& run) {
+  return Evaluator(draft_of(facts)).catches(run).value_or(false);
+}
+
+}  // namespace
+
+Result<Facts> read_facts(std::string_view failure, const model::Run& run) {
+  const Told told = read_told(failure);
+  const Kind* const kind = kind_of(told.detector_key);
+  if (kind == nullptr) {
+    return no_draft("detector: \"" + told.detector_key +
+                    "\"; there are drafts for false_success, expensive_loop, schema_ghost, missing_tool_call and context_overflow");
+  }
+  auto facts = kind->read(told, run);
+  if (facts.ok()) facts->detector_key = told.detector_key;
+  return facts;
+}
+
+Draft draft_of(const Facts& facts) {
+  const Kind& kind = *kind_of(facts.detector_key);
+  Draft draft;
+  draft.condition.kind = Condition::Kind::all;
+  kind.draft(facts, draft);
+  const std::string about = slug(!facts.verb.empty() ? facts.verb : !facts.windows.empty() ? facts.windows[0].model : facts.step);
+  draft.name = slug(facts.detector_key) + (about.empty() ? "" : "-" + about);
+  return draft;
+}
+
+Result<Facts> facts_that_catch(std::string_view failure, const model::Run& run) {
+  auto facts = read_facts(failure, run);
+  if (!facts.ok() || catches(*facts, run)) return facts;
+  // Each condition that the run's own reply does not meet is left out, the narrowest last.
+  Facts wider = *facts;
+  wider.last = false;
+  if (catches(wider, run)) return wider;
+  wider.admissions.clear();
+  if (catches(wider, run)) return wider;
+  wider.request_words.clear();
+  if (catches(wider, run)) return wider;
+  wider.outcome = CallOutcome::any;
+  return catches(wider, run) ? Result<Facts>(std::move(wider)) : std::move(facts);
+}
+
+void widen(Facts& facts, const Facts& other) {
+  const auto join = [](std::vector<std::string>& words, const std::vector<std::string>& more, std::size_t most) {
+    if (words.empty()) return;  // nothing is asked already
+    if (more.empty()) return words.clear();
+    for (const std::string& word : more) add_word(words, word, most);
+  };
+  const auto common = [](std::vector<std::string>& words, const std::vector<std::string>& others) {
+    std::erase_if(words, [&](const std::string& word) { return std::find(others.begin(), others.end(), word) == others.end(); });
+  };
+  join(facts.tools, other.tools, kMostTools);
+  join(facts.request_words, other.request_words, kMostWords);
+  join(facts.reply_words, other.reply_words, kMostWords);
+  common(facts.tool_words, other.tool_words);
+  if (facts.outcome != other.outcome) facts.outcome = CallOutcome::any;
+  facts.last = facts.last && other.last;
+  facts.digits = std::min(facts.digits, other.digits);
+  facts.repeats = std::min(facts.repeats, other.repeats);
+  common(facts.admissions, other.admissions);
+  for (const Facts::Window& window : other.windows) {
+    const bool there = std::find(facts.windows.begin(), facts.windows.end(), window) != facts.windows.end();
+    if (!there && facts.windows.size() < kMostModels) facts.windows.push_back(window);
+  }
+}
+
+}  // namespace runwarden::guardrail

@@ -1,0 +1,37 @@
+// Words and phrases that texts are searched for, whole and without case. Any thread once made.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace runwarden::guardrail {
+
+// The words of a text, folded, with a space around each: "Refund's done." is " refund s done ". At least one space.
+std::string words_of(std::string_view text);
+
+// The same of a tool's name: "issueRefund" and "issue_refund" are " issue refund ".
+std::string words_of_name(std::string_view tool);
+
+// How many ASCII digits stand in it.
+std::int64_t digits_in(std::string_view text);
+
+class Phrases {
+ public:
+  explicit Phrases(const std::vector<std::string>& words);
+
+  // Whether one of them stands among the words, as words_of() gives them. Linear in their length.
+  bool stand_in(std::string_view words) const;
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  // By their first word, with the space behind it.
+  std::unordered_map<std::string, std::vector<std::string>, Hash, std::equal_to<>> by_first_;
+};
+
+}  // namespace runwarden::guardrail

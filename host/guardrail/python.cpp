@@ -1,0 +1,182 @@
+#include "guardrail/python.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/json_members.h"
+#include "base/json_text.h"
+#include "common/fold.h"
+#include "common/words.h"
+#include "guardrail/signs.h"
+
+namespace runwarden::embedded {
+std::string_view guardrail_check();
+}
+
+namespace runwarden::guardrail {
+namespace {
+
+// JSON as a Python literal: both write strings and numbers alike.
+void append_literal(std::string& out, std::string_view json) {
+  if (json == "true" || json == "false" || json == "null") {
+    out += json == "true" ? "True" : json == "false" ? "False" : "None";
+  } else if (json.starts_with('{')) {
+    out += '{';
+    for (const JsonMember& member : json_members(json)) {
+      if (out.back() != '{') out += ", ";
+      append_json_string(out, member.name);
+      append_literal(out += ": ", member.json);
+    }
+    out += '}';
+  } else if (json.starts_with('[')) {
+    out += '[';
+    for (const std::string& item : json_elements(json)) {
+      if (out.back() != '[') out += ", ";
+      append_literal(out, item);
+    }
+    out += ']';
+  } else {
+    out += json;
+  }
+}
+
+std::string draft_literal(const Draft& draft) {
+  std::string json;
+  JsonWriter out(json);
+  out.begin_object();
+  write_draft(out, draft);
+  out.end_object();
+  std::string text = "{";
+  for (const JsonMember& member : json_members(json)) {
+    text += "\n    ";
+    append_json_string(text, member.name);
+    append_literal(text += ": ", member.json);
+    text += ',';
+  }
+  return text + "\n}";
+}
+
+void write_list(JsonWriter& out, const std::vector<std::string>& words) {
+  out.begin_array();
+  for (const std::string& word : words) out.string(word);
+  out.end_array();
+}
+
+// A phrase with which an output opens: the text, what it means, and whether any word may follow.
+void write_opening(JsonWriter& out, std::string_view text, std::string_view sign) {
+  constexpr std::string_view kAnyWord = " ...";
+  const bool any_word = text.ends_with(kAnyWord);
+  if (any_word) text.remove_suffix(kAnyWord.size());
+  std::string folded;
+  plugins::fold(plugins::trim(text), folded);
+  if (folded.size() < 2 || !plugins::is_word_byte(folded[0])) return;
+  out.begin_array().string(folded).string(sign).boolean(any_word).end_array();
+}
+
+// The words by which the detectors tell failures and empty outputs. They are folded: ASCII, but for scripts that have no other letters.
+std::string signs_literal() {
+  using plugins::Key;
+  const plugins::Vocabulary& vocabulary = shipped_signs().settings.vocabulary();
+  std::string json;
+  JsonWriter out(json);
+  out.begin_object();
+  const std::pair<const char*, Key> kLists[] = {
+      {"error_openings", Key::kErrorOpenings},     {"error_reports", Key::kErrorReportWords}, {"continuations", Key::kFailureContinuations},
+      {"stops", Key::kFailureStops},               {"failed_statuses", Key::kFailedStatuses}, {"read_prefixes", Key::kReadPrefixes},
+      {"any_purpose", Key::kAnyPurposeWords},
+  };
+  for (const auto& [name, key] : kLists) write_list(out.key(name), vocabulary.words(key));
+  out.key("openings").begin_array();
+  const std::pair<Key, const char*> kOpenings[] = {
+      {Key::kFailureOpenings, "failed"}, {Key::kRefusalOpenings, "refused"}, {Key::kActionFailureOpenings, "action_failed"}};
+  for (const auto& [key, sign] : kOpenings) {
+    vocabulary.each(key, [&](std::string_view text, std::size_t) { write_opening(out, text, sign); });
+  }
+  out.end_array().key("not_there").begin_array();
+  vocabulary.each(Key::kNotThere, [&](std::string_view text, std::size_t) { write_opening(out, text, "not_there"); });
+  out.end_array().key("empty").begin_array();
+  for (const std::string& phrase : vocabulary.words(Key::kEmptyWords)) {
+    std::vector<std::string> words;
+    std::string folded;
+    plugins::fold(phrase, folded);
+    plugins::WordCursor cursor(folded);
+    for (plugins::RawWord word; cursor.next(word);) words.emplace_back(word.text);
+    write_list(out, words);
+  }
+  out.end_array().end_object();
+  // One line each, as a person would write it.
+  std::string text = "{";
+  for (const JsonMember& member : json_members(json)) {
+    text += "\n    ";
+    append_json_string(text, member.name);
+    append_literal(text += ": ", member.json);
+    text += ',';
+  }
+  return text + "\n}";
+}
+
+const char* hook_of(Point point) {
+  switch (point) {
+    case Point::before_model: return "Hook: LangChain before_model, OpenAI Agents input guardrail; before each call of the model.";
+    case Point::before_tool: return "Hook: LangChain wrap_tool_call, OpenAI Agents tool input guardrail; with the call about to be made as the last step.";
+    case Point::after_tool: return "Hook: LangChain wrap_tool_call, OpenAI Agents tool output guardrail; after each call.";
+    case Point::before_reply: return "Hook: LangChain after_model, OpenAI Agents output guardrail; before a reply goes to the user.";
+  }
+  return "";
+}
+
+// Of a docstring: no quotes in threes, no escapes, and none of the template's marks.
+std::string in_docstring(std::string text) {
+  std::replace(text.begin(), text.end(), '@', ' ');
+  std::replace(text.begin(), text.end(), '\\', '/');
+  std::replace(text.begin(), text.end(), '"', '\'');
+  std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  return text;
+}
+
+bool has_call(const Condition& condition, bool only_with_outcome) {
+  const CallCondition& call = condition.call;
+  if (condition.kind == Condition::Kind::call && (!only_with_outcome || call.same_input || call.outcome != CallOutcome::any)) return true;
+  return std::any_of(condition.inner.begin(), condition.inner.end(), [&](const Condition& inner) { return has_call(inner, only_with_outcome); });
+}
+
+// The template's lines without the sections, from "#: NAME" to "#: end", that the draft does not need.
+std::string needed_lines(const Draft& draft) {
+  std::set<std::string_view> wanted;
+  if (has_call(draft.condition, false)) wanted.insert("calls");
+  if (has_call(draft.condition, true)) wanted.insert("outcome");
+  constexpr std::string_view kMark = "#: ";
+  std::string text;
+  bool keep = true;
+  for (std::string_view rest = embedded::guardrail_check(); !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n') + 1);
+    rest.remove_prefix(line.size());
+    if (!line.starts_with(kMark)) {
+      if (keep) text += line;
+      continue;
+    }
+    const std::string_view name = line.substr(kMark.size(), line.size() - kMark.size() - 1);
+    keep = name == "end" || wanted.contains(name);
+  }
+  return text;
+}
+
+void put(std::string& text, std::string_view mark, const std::string& value) {
+  for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size())) text.replace(at, mark.size(), value);
+}
+
+}  // namespace
+
+std::string python_of(const Draft& draft) {
+  std::string text = needed_lines(draft);
+  put(text, "@@HOOK@@", hook_of(draft.point));
+  put(text, "@@ABOUT@@", in_docstring(draft.title.empty() ? draft.name : draft.title) + ".");
+  if (text.find("@@SIGNS@@") != std::string::npos) put(text, "@@SIGNS@@", signs_literal());
+  // What a client sent comes last: marks in it stay as they are.
+  if (const auto at = text.find("@@DRAFT@@"); at != std::string::npos) text.replace(at, std::string_view("@@DRAFT@@").size(), draft_literal(draft));
+  return text;
+}
+
+}  // namespace runwarden::guardrail

@@ -1,0 +1,178 @@
+#include "guardrail/stored.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/json_members.h"
+#include "guardrail/drafting.h"
+#include "guardrail/evaluator.h"
+#include "intake/run_reader.h"
+#include "model/cluster.h"
+
+namespace runwarden::guardrail {
+namespace {
+
+// What a stored run was read with once is no limit here.
+constexpr intake::RunLimits kAnyLength{
+    .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
+constexpr std::size_t kPage = 100;
+
+std::string member_text(std::string_view object, std::string_view name) {
+  for (const JsonMember& member : json_members(object)) {
+    if (member.name == name) return json_string_value(member.json);
+  }
+  return {};
+}
+
+class Reporting {
+ public:
+  Reporting(const Stored& stored, std::string fingerprint, std::optional<model::ClusterKey> cluster)
+      : stored_(stored), fingerprint_(std::move(fingerprint)), cluster_(cluster), began_ns_(stored.clock.monotonic_ns()) {}
+
+  Result<Report> report(const model::FailureRecord& failure) {
+    auto run = run_of(failure.run);
+    if (!run) return Error{Code::conflict, "no draft for this failure: its run is no longer stored, or cannot be read", {}, {}};
+    auto facts = facts_that_catch(failure.json, *run);
+    if (!facts.ok()) return std::move(facts.error());
+    report_.failure_id = failure.id;
+    report_.detector_key = failure.detector_key;
+    report_.run_ids = {std::string(run->id)};
+    run.reset();
+    if (cluster_) {
+      report_.cluster_id = model::cluster_id(*cluster_);
+      widen_by_group(failure, *facts);
+    }
+    report_.draft = draft_of(*facts);
+    try_on_runs(failure);
+    return std::move(report_);
+  }
+
+ private:
+  bool expired(std::int64_t after_ns) const { return stored_.clock.monotonic_ns() - began_ns_ > after_ns; }
+
+  // Nothing: it has gone, is open, does not fit into memory now, or cannot be read.
+  std::optional<model::Run> run_of(const model::RecordKey& key, std::string* failures = nullptr) {
+    try {
+      auto record = stored_.store.run_at(stored_.tenant, key);
+      if (!record || record->state != model::RunState::resolved) return std::nullopt;
+      if (stored_.room && !stored_.room(record->document.size())) {
+        report_.trial.complete = false;
+        return std::nullopt;
+      }
+      if (failures != nullptr) *failures = std::move(record->failures_json);
+      auto run = intake::read_run(record->document, kAnyLength, record->run_id);
+      return run.ok() ? std::optional(std::move(*run)) : std::nullopt;
+    } catch (const store::StoreError&) {
+      return std::nullopt;
+    }
+  }
+
+  // The newest failures of the group whose runs the draft does not catch yet.
+  void widen_by_group(const model::FailureRecord& own, Facts& facts) {
+    store::FailureQuery query;
+    query.fingerprint = fingerprint_;
+    query.range.limit = kSourceRuns;
+    for (const model::FailureRecord& other : stored_.store.failures(stored_.tenant, query).items) {
+      if (expired(kClusterTrialNs)) return;
+      if (other.run == own.run) continue;
+      const auto run = run_of(other.run);
+      if (!run || Evaluator(draft_of(facts)).catches(*run).value_or(true)) continue;
+      const auto more = facts_that_catch(other.json, *run);
+      if (!more.ok()) continue;
+      widen(facts, *more);
+      report_.run_ids.emplace_back(run->id);
+    }
+  }
+
+  bool is_of_group(std::string_view failures) const {
+    const auto items = json_elements(failures);
+    return std::any_of(items.begin(), items.end(), [&](const auto& item) { return member_text(item, "fingerprint") == fingerprint_; });
+  }
+
+  enum class Of : std::uint8_t { cluster, others };
+
+  // True: it was looked at and counts.
+  bool look_at(const model::RecordKey& key, Of of, Evaluator& evaluator, std::int64_t until_ns, Trial::Runs& runs) {
+    std::string failures;
+    const auto run = run_of(key, &failures);
+    if (!run || (of == Of::others && is_of_group(failures))) return false;
+    const auto caught = evaluator.catches(*run, [&] { return expired(until_ns); });
+    if (!caught) return false;
+    ++runs.runs;
+    runs.caught += *caught ? 1 : 0;
+    return true;
+  }
+
+  template <class Next>
+  void look_at_pages(Of of, std::size_t most, std::int64_t until_ns, Trial::Runs& runs, const Next& next_page) {
+    Evaluator evaluator(report_.draft);
+    store::RunQuery query;
+    query.state = model::RunState::resolved;
+    query.range.limit = kPage;
+    for (;;) {
+      const store::Page<model::RunRecord> page = next_page(query);
+      for (const model::RunRecord& head : page.items) {
+        if (expired(until_ns)) {
+          report_.trial.complete = false;
+          return;
+        }
+        look_at(head.key, of, evaluator, until_ns, runs);
+        if (static_cast<std::size_t>(runs.runs) == most) return;
+      }
+      if (!page.next) return;
+      query.range.after = page.next;
+    }
+  }
+
+  void try_on_runs(const model::FailureRecord& failure) {
+    Trial& trial = report_.trial;
+    if (cluster_) {
+      look_at_pages(Of::cluster, kClusterRuns, kClusterTrialNs, trial.cluster,
+                    [&](const store::RunQuery& query) { return stored_.groups.cluster_runs(stored_.tenant, *cluster_, query); });
+    } else {
+      Evaluator evaluator(report_.draft);
+      look_at(failure.run, Of::cluster, evaluator, kClusterTrialNs, trial.cluster);
+    }
+    look_at_pages(Of::others, kOtherRuns, kTrialNs, trial.others,
+                  [&](const store::RunQuery& query) { return stored_.store.runs(stored_.tenant, query); });
+  }
+
+  const Stored& stored_;
+  const std::string fingerprint_;
+  const std::optional<model::ClusterKey> cluster_;
+  const std::int64_t began_ns_;
+  Report report_;
+};
+
+Error not_there(const char* what, std::string_view id) {
+  return {Code::not_found, "there is no " + std::string(what) + " \"" + std::string(id.substr(0, 256)) + "\"", {}, {}};
+}
+
+}  // namespace
+
+Result<Report> report_of_failure(const Stored& stored, std::string_view failure_id) {
+  const auto failure = stored.store.find_failure(stored.tenant, failure_id);
+  if (!failure) return not_there("failure", failure_id);
+  std::optional<model::ClusterKey> key;
+  // A failure of a detector on trial is in no group, nor is one beyond limits.max_clusters.
+  if (!failure->shadow && stored.groups.find_cluster(stored.tenant, model::cluster_id(model::cluster_key(failure->fingerprint)))) {
+    key = model::cluster_key(failure->fingerprint);
+  }
+  return Reporting(stored, failure->fingerprint, key).report(*failure);
+}
+
+Result<Report> report_of_cluster(const Stored& stored, std::string_view cluster_id) {
+  const auto cluster = stored.groups.find_cluster(stored.tenant, cluster_id);
+  if (!cluster) return not_there("group with the clusterId", cluster_id);
+  store::FailureQuery newest;
+  newest.fingerprint = cluster->fingerprint;
+  newest.range.limit = 1;
+  const auto page = stored.store.failures(stored.tenant, newest);
+  if (page.items.empty()) return Error{Code::conflict, "no draft for this group: its failures have been deleted", {}, {}};
+  return Reporting(stored, cluster->fingerprint, cluster->key).report(page.items.front());
+}
+
+}  // namespace runwarden::guardrail

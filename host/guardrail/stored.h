@@ -1,0 +1,34 @@
+// Drafts of stored failures and groups, tried on stored runs. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "guardrail/report.h"
+#include "store/group_store.h"
+#include "store/run_store.h"
+
+namespace runwarden::guardrail {
+
+constexpr std::size_t kClusterRuns = 200;
+constexpr std::size_t kOtherRuns = 400;
+constexpr std::size_t kSourceRuns = 20;  // that a draft is made from, at most
+constexpr std::int64_t kTrialNs = 2'000'000'000;
+constexpr std::int64_t kClusterTrialNs = kTrialNs / 2;
+
+struct Stored {
+  store::RunStore& store;
+  store::GroupStore& groups;
+  const Clock& clock;
+  model::TenantId tenant = 0;
+  std::function<bool(std::uint64_t)> room = {};  // whether a run of so many bytes of JSON may be held; empty: any
+};
+
+// not_found: no such record of the tenant; conflict: there is no draft for it, or its run has been deleted. Throws StoreError.
+Result<Report> report_of_failure(const Stored& stored, std::string_view failure_id);
+Result<Report> report_of_cluster(const Stored& stored, std::string_view cluster_id);
+
+}  // namespace runwarden::guardrail
