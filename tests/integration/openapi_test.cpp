@@ -479,11 +479,32 @@ class Openapi : public testing::Test {
       const json investigation = json::parse(get(200, target + "/investigation").body);
       EXPECT_FALSE(investigation["suspectChange"].is_null());
     }
+    draft_guardrails();
     for (const Operation& one : operations_) {
       if (one.post() || one.of_session()) continue;
       recorder_.send(*service_, {"HEAD", one.target, one.scope.empty() ? "" : bearer(key_), {}, {}});
       if (one.scope.empty()) get(200, one.target);
     }
+  }
+
+  void draft_guardrails() {
+    // A refusal for length without a count: there is no line to draw.
+    post(201, "/v1/ingest/runs", {{"metadata", {{"model", "gpt-4o"}}}, {"steps", {{{"stepKind", "model"}, {"errorCode", "context_length_exceeded"}}}}});
+    const json refused = json::parse(get(200, "/v1/failures?detector=context_overflow&minScore=90").body)["items"].at(0);
+    get(409, "/v1/failures/" + refused["failureId"].get<std::string>() + "/guardrail");
+    const json drafted = json::parse(get(200, "/v1/failures?detector=false_success").body)["items"].at(0);
+    const std::string of_failure = "/v1/failures/" + drafted["failureId"].get<std::string>() + "/guardrail";
+    const std::string group = json::parse(get(200, of_failure).body)["source"]["clusterId"];
+    for (const std::string& target : {of_failure, "/v1/clusters/" + group + "/guardrail"}) {
+      for (const std::string as : {"json", "yaml", "python"}) get(200, target + "?as=" + as);
+      get(400, target + "?as=rego");
+    }
+    const json clusters = json::parse(get(200, "/v1/clusters?state=all&detector=context_overflow").body)["items"];
+    for (const json& cluster : clusters) {
+      if (cluster["maxScore"] == 90) get(409, "/v1/clusters/" + cluster["clusterId"].get<std::string>() + "/guardrail");
+    }
+    get(404, "/v1/failures/none/guardrail");
+    get(404, "/v1/clusters/none/guardrail");
   }
 
   // The request again, with the tag that its answer bears.
