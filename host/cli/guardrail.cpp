@@ -45,7 +45,8 @@ int draft(Context& context, const DraftOptions& options) {
   }
   if (tenant == 0) return context.refuse("there is no tenant \"" + options.tenant + "\"; `runwarden keys list` shows those that have keys");
   const guardrail::Stored stored{*store, store->groups(), clock, tenant};
-  const auto report = is_cluster(options.id) ? guardrail::report_of_cluster(stored, options.id) : guardrail::report_of_failure(stored, options.id);
+  const auto report =
+      is_cluster(options.id) ? guardrail::report_of_cluster(stored, options.id) : guardrail::report_of_failure(stored, options.id);
   if (!report.ok()) return context.refuse(report.error().detail);
   const std::string text = guardrail::to_text(*report, *guardrail::format_named(options.as));
   context.out << text << (text.ends_with('\n') ? "" : "\n");
@@ -55,7 +56,8 @@ int draft(Context& context, const DraftOptions& options) {
 // What is wrong with an argument, which is usage: 1 says that a run was caught.
 int refuse(Context& context, const std::string& where, const Error& error) {
   context.err << where << ": " << error.detail << "\n";
-  for (const FieldFault& fault : error.faults) context.err << "  " << (fault.pointer.empty() ? "/" : fault.pointer) << ": " << fault.detail << "\n";
+  for (const FieldFault& fault : error.faults)
+    context.err << "  " << (fault.pointer.empty() ? "/" : fault.pointer) << ": " << fault.detail << "\n";
   return kUsage;
 }
 
@@ -83,7 +85,8 @@ int check(Context& context, const CheckOptions& options) {
   const auto draft = read_draft_file(options.draft);
   if (!draft.ok()) return refuse(context, options.draft, draft.error());
   guardrail::Evaluator evaluator(*draft);
-  RunInput input(static_cast<std::size_t>(config::Settings{}.limits.max_body_bytes), options.ndjson ? RunInput::Lines::always : RunInput::Lines::if_export);
+  RunInput input(static_cast<std::size_t>(config::Settings{}.limits.max_body_bytes),
+                 options.ndjson ? RunInput::Lines::always : RunInput::Lines::if_export);
   int code = kFine;
   const intake::RunLimits limits{.max_json_depth = 1000, .marks = intake::ServerMarks::kept};
   const auto look = [&](const InputRun& one) {
@@ -109,7 +112,9 @@ void add_check_command(CLI::App& guardrail, Context& context) {
   CLI::App* command = guardrail.add_subcommand("check", "Look whether a draft catches runs; exit 1 if it catches one");
   auto options = std::make_shared<CheckOptions>();
   command->add_option("draft", options->draft, "A file with a draft, JSON or YAML")->required()->type_name("DRAFT");
-  command->add_option("runs", options->runs, "Files with one run each, or exports; -: standard input")->required()->type_name("RUN.json ...");
+  command->add_option("runs", options->runs, "Files with one run each, or exports; -: standard input")
+      ->required()
+      ->type_name("RUN.json ...");
   command->add_flag("--ndjson", options->ndjson, "Each line of a file is a run");
   command->footer(
       "One line a run: caught or passed, the file, and what the guardrail does. Exit 0: none is caught; 1: one is; 2: the draft or a\n"

@@ -168,8 +168,10 @@ def _came_out(call, outcome):
 
 # ---- Words, whole and without case.
 
-_PLAIN = dict([(c, "'") for c in "\u2018\u2019\u201b\u2032\u02bc\u00b4"] + [(c, '"') for c in "\u201c\u201d\u201e\u2033\u00ab\u00bb"]
-              + [(c, "-") for c in "\u2010\u2011\u2012\u2013\u2212"] + [(c, " - ") for c in "\u2014\u2015"] + [(c, ".") for c in "\u2026\u3002\uff0e"]
+_PLAIN = dict([(c, "'") for c in "\u2018\u2019\u201b\u2032\u02bc\u00b4"]
+              + [(c, '"') for c in "\u201c\u201d\u201e\u2033\u00ab\u00bb"]
+              + [(c, "-") for c in "\u2010\u2011\u2012\u2013\u2212"] + [(c, " - ") for c in "\u2014\u2015"]
+              + [(c, ".") for c in "\u2026\u3002\uff0e"]
               + [("\uff01", "!"), ("\uff1f", "?"), ("\u061f", "?"), ("\u3001", ","), ("\uff0c", ",")])
 
 
@@ -655,7 +657,8 @@ def _unescaped(raw):
     if "\\" not in raw:
         return raw
     text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), raw.encode("latin-1").decode("utf-8", "replace"))
-    text = re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}.get(found[1], found[1]), text, flags=re.DOTALL)
+    signs = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+    text = re.sub(r"\\(.)", lambda found: signs.get(found[1], found[1]), text, flags=re.DOTALL)
     return _bytes(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 

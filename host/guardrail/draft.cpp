@@ -155,7 +155,8 @@ class DraftReader {
     for (const auto& [name, value] : *members) {
       if (name == "format") {
         seen[0] = true;
-        if (text(value, "/format") != kFormat) fault("/format", "invalid_value", "expected \"" + std::string(kFormat) + "\", got " + shown(value));
+        if (text(value, "/format") != kFormat)
+          fault("/format", "invalid_value", "expected \"" + std::string(kFormat) + "\", got " + shown(value));
       } else if (name == "name") {
         seen[1] = true;
         draft.name = text(value, "/name");
@@ -202,14 +203,16 @@ class DraftReader {
       return out;
     }
     if (++conditions_ > kMostConditions) {
-      if (conditions_ == kMostConditions + 1) fault(at, "too_many", "is one too many: a draft holds at most " + std::to_string(kMostConditions) + " conditions");
+      if (conditions_ == kMostConditions + 1)
+        fault(at, "too_many", "is one too many: a draft holds at most " + std::to_string(kMostConditions) + " conditions");
       return out;
     }
     const auto members = object(json, at);
     if (!members) return out;
     if (members->size() != 1) {
-      fault(at, "invalid_value", "expected exactly one of " + listed(kConditions) + ", got " + std::to_string(members->size()) +
-                                     " members; join several with \"all\" or \"any\"");
+      fault(at, "invalid_value",
+            "expected exactly one of " + listed(kConditions) + ", got " + std::to_string(members->size()) +
+                " members; join several with \"all\" or \"any\"");
       return out;
     }
     const auto& [name, value] = members->front();
@@ -248,8 +251,10 @@ class DraftReader {
     for (const JsonMember& member : *members) {
       const std::string below = at + "/" + escaped(member.name);
       if (member.name == "tool") {
-        if (member.json.starts_with('"')) out.tools = {list_item(member.json, below, Holds::names)};
-        else out.tools = list(member.json, below, Holds::names);
+        if (member.json.starts_with('"'))
+          out.tools = {list_item(member.json, below, Holds::names)};
+        else
+          out.tools = list(member.json, below, Holds::names);
       } else if (member.name == "outcome") {
         out.outcome = one_of<CallOutcome>(member.json, below, kOutcomes);
       } else if (member.name == "sameInput") {
@@ -268,8 +273,10 @@ class DraftReader {
     const auto members = object(json, at);
     if (!members) return;
     for (const JsonMember& member : *members) {
-      if (member.name == "nameHas") out.words = list(member.json, at + "/nameHas", Holds::words);
-      else unknown(at, member, "nameHas");
+      if (member.name == "nameHas")
+        out.words = list(member.json, at + "/nameHas", Holds::words);
+      else
+        unknown(at, member, "nameHas");
     }
     if (members->empty()) fault(at + "/nameHas", "required", "is missing: words of which no called tool's name has one");
   }
@@ -279,9 +286,12 @@ class DraftReader {
     if (!members) return;
     const bool reply = out.kind == Condition::Kind::reply;
     for (const JsonMember& member : *members) {
-      if (member.name == "anyWord") out.words = list(member.json, at + "/anyWord", Holds::words);
-      else if (reply && member.name == "digits") out.digits = count(member.json, at + "/digits", 1, kMostCount);
-      else unknown(at, member, reply ? "anyWord and digits" : "anyWord");
+      if (member.name == "anyWord")
+        out.words = list(member.json, at + "/anyWord", Holds::words);
+      else if (reply && member.name == "digits")
+        out.digits = count(member.json, at + "/digits", 1, kMostCount);
+      else
+        unknown(at, member, reply ? "anyWord and digits" : "anyWord");
     }
     if (members->empty()) fault(at, "required", reply ? "needs anyWord or digits" : "needs anyWord");
   }
@@ -290,9 +300,12 @@ class DraftReader {
     const auto members = object(json, at);
     if (!members) return;
     for (const JsonMember& member : *members) {
-      if (member.name == "name") out.model = list_item(member.json, at + "/name", Holds::words);
-      else if (member.name == "inputTokensOver") out.input_tokens_over = count(member.json, at + "/inputTokensOver", 0, kMostTokens);
-      else unknown(at, member, "name and inputTokensOver");
+      if (member.name == "name")
+        out.model = list_item(member.json, at + "/name", Holds::words);
+      else if (member.name == "inputTokensOver")
+        out.input_tokens_over = count(member.json, at + "/inputTokensOver", 0, kMostTokens);
+      else
+        unknown(at, member, "name and inputTokensOver");
     }
     if (members->empty()) fault(at, "required", "needs name or inputTokensOver");
   }
@@ -365,7 +378,8 @@ const char* name(Action action) {
 
 Result<Draft> read_draft(std::string_view json) {
   if (json.size() > kMostDraftBytes) {
-    return Error{Code::payload_too_large, "the draft is larger than " + std::to_string(kMostDraftBytes) + " bytes; shorten its lists", {}, {}};
+    return Error{
+        Code::payload_too_large, "the draft is larger than " + std::to_string(kMostDraftBytes) + " bytes; shorten its lists", {}, {}};
   }
   if (Status good = check_json(json, kMostDraftDepth); !good.ok()) return std::move(good.error());
   return DraftReader().read(json);

@@ -17,12 +17,12 @@ constexpr std::string_view kFormat = "guardrail/1";
 
 // Limits of a draft that is read.
 constexpr std::size_t kMostDraftBytes = std::size_t{1} << 20;
-constexpr int kMostDraftDepth = 64;         // of its JSON
+constexpr int kMostDraftDepth = 64;  // of its JSON
 constexpr std::size_t kDeepestCondition = 16;
 constexpr std::size_t kMostConditions = 200;
-constexpr std::size_t kMostNames = 200;      // words or tools in one list
-constexpr std::size_t kLongestName = 200;    // bytes of one of them
-constexpr std::size_t kLongestText = 2000;   // bytes of the name, the title and of what is said
+constexpr std::size_t kMostNames = 200;     // words or tools in one list
+constexpr std::size_t kLongestName = 200;   // bytes of one of them
+constexpr std::size_t kLongestText = 2000;  // bytes of the name, the title and of what is said
 constexpr std::int64_t kMostCount = 1'000'000;
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 53;
 
@@ -38,20 +38,20 @@ const char* name(Action action);
 struct CallCondition {
   std::vector<std::string> tools;  // empty: any
   CallOutcome outcome = CallOutcome::any;
-  bool same_input = false;    // as the call about to be made, elsewhere as the latest of them
+  bool same_input = false;  // as the call about to be made, elsewhere as the latest of them
   std::int64_t at_least = 1;
-  bool last = false;          // only the latest calls of these tools in a row
+  bool last = false;  // only the latest calls of these tools in a row
 };
 
 struct Condition {
   enum class Kind : std::uint8_t { all, any, negation, call, no_call, request, reply, model };
   Kind kind = Kind::all;
-  std::vector<Condition> inner;                    // all, any; of a negation one
+  std::vector<Condition> inner;  // all, any; of a negation one
   CallCondition call;
-  std::vector<std::string> words;                  // no_call: in a tool's name; request, reply: any of them; empty: not asked
-  std::int64_t digits = 0;                         // reply: at least so many; 0: not asked
-  std::string model;                               // words of its name; empty: any
-  std::optional<std::int64_t> input_tokens_over;   // model
+  std::vector<std::string> words;                 // no_call: in a tool's name; request, reply: any of them; empty: not asked
+  std::int64_t digits = 0;                        // reply: at least so many; 0: not asked
+  std::string model;                              // words of its name; empty: any
+  std::optional<std::int64_t> input_tokens_over;  // model
 };
 
 struct Draft {
@@ -63,7 +63,8 @@ struct Draft {
   std::string say;
 };
 
-// Reads a draft with or without `source` and `test`. malformed_json, payload_too_large, or validation_failed with each fault's JSON Pointer.
+// Reads a draft with or without `source` and `test`. malformed_json, payload_too_large, or validation_failed with each fault's JSON
+// Pointer.
 Result<Draft> read_draft(std::string_view json);
 
 // The members of a draft from `format` to `then` into the open object.

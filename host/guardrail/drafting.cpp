@@ -90,7 +90,8 @@ const model::Step* primary_step(const model::Run& run, const Told& told) {
 // On one line, cut.
 std::string in_short(std::string_view text) {
   std::string line(plugins::trim(plugins::cut(plugins::trim(text), kMostReported)));
-  std::replace_if(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
   return line;
 }
 
@@ -213,7 +214,7 @@ Result<Facts> schema_ghost(const Told& told, const model::Run& run) {
   return facts;
 }
 
-// The number that stands right before or behind a mark of the title, as detectors.md fixes it.
+// The number that stands right before or behind a mark of the title, as the detectors write it.
 std::optional<std::int64_t> number_at(std::string_view title, std::size_t at) {
   std::int64_t number = 0;
   const auto end = std::from_chars(title.data() + std::min(at, title.size()), title.data() + title.size(), number);
@@ -233,7 +234,8 @@ Result<Facts> expensive_loop(const Told& told, const model::Run& run) {
   for (const std::string& tool : facts.tools) facts.step.append(facts.step.empty() ? "" : ", ").append(tool);
   if (facts.step.empty()) {
     const model::Step* const repeated = primary_step(run, told);
-    if (repeated == nullptr || !is_call(*repeated)) return no_draft("failure: what was repeated is no call, so that no condition can name it");
+    if (repeated == nullptr || !is_call(*repeated))
+      return no_draft("failure: what was repeated is no call, so that no condition can name it");
     facts.step = "a tool";
   }
   return facts;
@@ -286,7 +288,8 @@ Result<Facts> missing_tool_call(const Told& told, const model::Run& run) {
   if (facts.reply_words.empty()) facts.reply_words = claim_words(reply, facts.verb);
   if (facts.reply_words.empty()) facts.reply_words = content_words(reply);
   facts.tool_words = names_of_deed(facts.verb, group, run);
-  if (facts.tool_words.empty()) return no_draft("failure: a tool whose name has \"" + facts.verb + "\" was called, so that no name tells it");
+  if (facts.tool_words.empty())
+    return no_draft("failure: a tool whose name has \"" + facts.verb + "\" was called, so that no name tells it");
   return facts;
 }
 
@@ -346,8 +349,10 @@ std::string slug(std::string_view text) {
   for (const char c : text.substr(0, kLongestSlug)) {
     const char low = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
     const bool plain = (low >= 'a' && low <= 'z') || (low >= '0' && low <= '9');
-    if (plain) out += low;
-    else if (!out.empty() && out.back() != '-') out += '-';
+    if (plain)
+      out += low;
+    else if (!out.empty() && out.back() != '-')
+      out += '-';
   }
   while (!out.empty() && out.back() == '-') out.pop_back();
   return out;

@@ -17,9 +17,9 @@ struct Facts {
   std::string detector_key;
   std::vector<std::string> tools;  // of the call that failed, gave nothing or was repeated; empty: any
   CallOutcome outcome = CallOutcome::any;
-  bool last = true;                // the latest call of these tools has that outcome
-  std::string step;                // what the call is named in texts
-  std::string reported;            // what it gave, in short
+  bool last = true;      // the latest call of these tools has that outcome
+  std::string step;      // what the call is named in texts
+  std::string reported;  // what it gave, in short
   std::vector<std::string> request_words;
   std::vector<std::string> reply_words;
   std::vector<std::string> admissions;  // words with which a reply owns up to it

@@ -185,16 +185,20 @@ bool Evaluator::at_end(const model::Run& run) {
     const bool said_since = std::any_of(run.steps.rbegin(), last_call, [](const model::Step& step) {
       return step.kind == model::StepKind::model && said_something(step.output);
     });
-    if (said_something(run.outcome)) note_reply(run.outcome);
-    else if (!said_since) note_reply({});
+    if (said_something(run.outcome))
+      note_reply(run.outcome);
+    else if (!said_since)
+      note_reply({});
     return holds();
   }
   if (point_ != Point::before_model || !run.input_tokens) return false;
   const auto is_model = [](const model::Step& step) { return step.kind == model::StepKind::model; };
-  const bool counted = std::any_of(run.steps.begin(), run.steps.end(), [](const model::Step& step) { return step.input_tokens.has_value(); });
+  const bool counted =
+      std::any_of(run.steps.begin(), run.steps.end(), [](const model::Step& step) { return step.input_tokens.has_value(); });
   // With several calls the run's count may be a sum.
   if (counted || std::count_if(run.steps.begin(), run.steps.end(), is_model) > 1) return false;
-  const auto named = std::find_if(run.steps.rbegin(), run.steps.rend(), [&](const auto& step) { return is_model(step) && !step.model.empty(); });
+  const auto named =
+      std::find_if(run.steps.rbegin(), run.steps.rend(), [&](const auto& step) { return is_model(step) && !step.model.empty(); });
   model_words_ = words_of(named == run.steps.rend() ? run.model : named->model);
   tokens_ = run.input_tokens;
   return holds();

@@ -33,9 +33,9 @@ class Evaluator {
  private:
   struct SeenCalls {
     std::int64_t count = 0;
-    std::int64_t in_row = 0;           // of the latest
-    std::uint64_t latest = 0;          // input of the latest that counted
-    std::int64_t same_in_row = 0;      // of the latest with that input
+    std::int64_t in_row = 0;       // of the latest
+    std::uint64_t latest = 0;      // input of the latest that counted
+    std::int64_t same_in_row = 0;  // of the latest with that input
     std::unordered_map<std::uint64_t, std::int64_t> by_input;
   };
   struct Node {

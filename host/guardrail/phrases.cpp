@@ -45,7 +45,8 @@ bool Phrases::stand_in(std::string_view words) const {
     const auto found = by_first_.find(words.substr(at, end - at));
     if (found != by_first_.end()) {
       const std::string_view rest = words.substr(at);
-      if (std::any_of(found->second.begin(), found->second.end(), [&](const auto& phrase) { return rest.starts_with(phrase); })) return true;
+      if (std::any_of(found->second.begin(), found->second.end(), [&](const auto& phrase) { return rest.starts_with(phrase); }))
+        return true;
     }
     at = end;
   }

@@ -83,8 +83,8 @@ std::string signs_literal() {
   JsonWriter out(json);
   out.begin_object();
   const std::pair<const char*, Key> kLists[] = {
-      {"error_openings", Key::kErrorOpenings},     {"error_reports", Key::kErrorReportWords}, {"continuations", Key::kFailureContinuations},
-      {"stops", Key::kFailureStops},               {"failed_statuses", Key::kFailedStatuses}, {"read_prefixes", Key::kReadPrefixes},
+      {"error_openings", Key::kErrorOpenings}, {"error_reports", Key::kErrorReportWords}, {"continuations", Key::kFailureContinuations},
+      {"stops", Key::kFailureStops},           {"failed_statuses", Key::kFailedStatuses}, {"read_prefixes", Key::kReadPrefixes},
       {"any_purpose", Key::kAnyPurposeWords},
   };
   for (const auto& [name, key] : kLists) write_list(out.key(name), vocabulary.words(key));
@@ -120,7 +120,8 @@ std::string signs_literal() {
 const char* hook_of(Point point) {
   switch (point) {
     case Point::before_model: return "Hook: LangChain before_model, OpenAI Agents input guardrail; before each call of the model.";
-    case Point::before_tool: return "Hook: LangChain wrap_tool_call, OpenAI Agents tool input guardrail; with the call about to be made as the last step.";
+    case Point::before_tool:
+      return "Hook: LangChain wrap_tool_call, OpenAI Agents tool input guardrail; with the call about to be made as the last step.";
     case Point::after_tool: return "Hook: LangChain wrap_tool_call, OpenAI Agents tool output guardrail; after each call.";
     case Point::before_reply: return "Hook: LangChain after_model, OpenAI Agents output guardrail; before a reply goes to the user.";
   }
@@ -132,14 +133,16 @@ std::string in_docstring(std::string text) {
   std::replace(text.begin(), text.end(), '@', ' ');
   std::replace(text.begin(), text.end(), '\\', '/');
   std::replace(text.begin(), text.end(), '"', '\'');
-  std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
   return text;
 }
 
 bool has_call(const Condition& condition, bool only_with_outcome) {
   const CallCondition& call = condition.call;
   if (condition.kind == Condition::Kind::call && (!only_with_outcome || call.same_input || call.outcome != CallOutcome::any)) return true;
-  return std::any_of(condition.inner.begin(), condition.inner.end(), [&](const Condition& inner) { return has_call(inner, only_with_outcome); });
+  return std::any_of(condition.inner.begin(), condition.inner.end(),
+                     [&](const Condition& inner) { return has_call(inner, only_with_outcome); });
 }
 
 // The template's lines without the sections, from "#: NAME" to "#: end", that the draft does not need.
@@ -175,7 +178,8 @@ std::string python_of(const Draft& draft) {
   put(text, "@@ABOUT@@", in_docstring(draft.title.empty() ? draft.name : draft.title) + ".");
   if (text.find("@@SIGNS@@") != std::string::npos) put(text, "@@SIGNS@@", signs_literal());
   // What a client sent comes last: marks in it stay as they are.
-  if (const auto at = text.find("@@DRAFT@@"); at != std::string::npos) text.replace(at, std::string_view("@@DRAFT@@").size(), draft_literal(draft));
+  if (const auto at = text.find("@@DRAFT@@"); at != std::string::npos)
+    text.replace(at, std::string_view("@@DRAFT@@").size(), draft_literal(draft));
   return text;
 }
 

@@ -53,15 +53,17 @@ class Reporting {
  private:
   bool expired(std::int64_t after_ns) const { return stored_.clock.monotonic_ns() - began_ns_ > after_ns; }
 
+  bool fits(std::uint64_t bytes) {
+    const bool room = !stored_.room || stored_.room(bytes);
+    report_.trial.complete = report_.trial.complete && room;
+    return room;
+  }
+
   // Nothing: it has gone, is open, does not fit into memory now, or cannot be read.
   std::optional<model::Run> run_of(const model::RecordKey& key, std::string* failures = nullptr) {
     try {
       auto record = stored_.store.run_at(stored_.tenant, key);
-      if (!record || record->state != model::RunState::resolved) return std::nullopt;
-      if (stored_.room && !stored_.room(record->document.size())) {
-        report_.trial.complete = false;
-        return std::nullopt;
-      }
+      if (!record || record->state != model::RunState::resolved || !fits(record->document.size())) return std::nullopt;
       if (failures != nullptr) *failures = std::move(record->failures_json);
       auto run = intake::read_run(record->document, kAnyLength, record->run_id);
       return run.ok() ? std::optional(std::move(*run)) : std::nullopt;
@@ -94,16 +96,17 @@ class Reporting {
 
   enum class Of : std::uint8_t { cluster, others };
 
-  // True: it was looked at and counts.
-  bool look_at(const model::RecordKey& key, Of of, Evaluator& evaluator, std::int64_t until_ns, Trial::Runs& runs) {
+  void look_at(const model::RecordKey& key, Of of, Evaluator& evaluator, std::int64_t until_ns, Trial::Runs& runs) {
     std::string failures;
     const auto run = run_of(key, &failures);
-    if (!run || (of == Of::others && is_of_group(failures))) return false;
+    if (!run || (of == Of::others && is_of_group(failures))) return;
     const auto caught = evaluator.catches(*run, [&] { return expired(until_ns); });
-    if (!caught) return false;
+    if (!caught) {
+      report_.trial.complete = false;
+      return;
+    }
     ++runs.runs;
     runs.caught += *caught ? 1 : 0;
-    return true;
   }
 
   template <class Next>
@@ -119,7 +122,7 @@ class Reporting {
           report_.trial.complete = false;
           return;
         }
-        look_at(head.key, of, evaluator, until_ns, runs);
+        if (fits(head.json_bytes)) look_at(head.key, of, evaluator, until_ns, runs);
         if (static_cast<std::size_t>(runs.runs) == most) return;
       }
       if (!page.next) return;

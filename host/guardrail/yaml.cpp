@@ -64,9 +64,12 @@ void write_list(std::string_view json, std::size_t indent, std::string& out) {
 }
 
 void write(std::string_view json, std::size_t indent, std::string& out) {
-  if (!is_container(json)) out.append(scalar(json)).append("\n");
-  else if (json[0] == '{') write_object(json, indent, out);
-  else write_list(json, indent, out);
+  if (!is_container(json))
+    out.append(scalar(json)).append("\n");
+  else if (json[0] == '{')
+    write_object(json, indent, out);
+  else
+    write_list(json, indent, out);
 }
 
 }  // namespace

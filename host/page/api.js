@@ -29,7 +29,7 @@ async function send(method, path, {body, signal} = {}) {
   if (answer.status === 204) return null;
   let value = {};
   try {
-    value = await answer.json();
+    value = answer.headers.get("Content-Type") === "application/yaml" ? await answer.text() : await answer.json();
   } catch (fault) {
     if (fault.name === "AbortError") throw fault;
   }

@@ -58,7 +58,7 @@ export async function show(context) {
         select("window", "Window", WINDOW_OPTIONS, window, (value) => set({window: value}), "filter-window")),
       timeline({...line, marks}, {name: "Failures of this group per run", markName: changeName})),
       differencesSection(differences, window), examplesSection(group.examples),
-      frame.may("manage") ? triageSection(group, marks, triage) : null, historySection(group.history ?? []))],
+      frame.may("manage") ? triageSection(group, marks, triage) : null, guardrail(path, context), historySection(group.history ?? []))],
     keys: {e: () => press("resolve"), i: () => press("ignore")},
     live: (news) => news.filter((item) => item.topic === "failures" && item.failure.fingerprint === group.fingerprint),
   };
@@ -112,6 +112,30 @@ function triageSection(group, marks, triage) {
         return chosen ? {until: chosen} : {};
       }))],
     h("p.quiet", closed ? `It is ${STATE_WORDS[group.state].toLowerCase()}.` : "A resolved group opens itself again when a run that ran later fails this way."));
+}
+
+// A rule that would have caught it, drafted when the disclosure is opened.
+export function guardrail(path, {get, frame}) {
+  const box = h("div");
+  const draft = async () => {
+    try {
+      const [yaml, {test: _, ...content}] = await Promise.all([get(`${path}/guardrail`, {as: "yaml"}), get(`${path}/guardrail`)]);
+      const accept = button("Accept as a policy", async () => {
+        try {
+          await post("/v1/ingest/policies", {policy: content.name, content, ref: content.source.failureId});
+          accept.disabled = true;
+          frame.say("Stored");
+        } catch (fault) {
+          frame.showError(fault);
+        }
+      }, {"data-test": "guardrail-accept"});
+      box.replaceChildren(h("pre@guardrail-draft", {tabindex: "0", "aria-label": "Guardrail draft"}, yaml),
+        h("div.actions", copyButton(yaml, "the draft"), frame.may("ingest") ? accept : null));
+    } catch (fault) {
+      box.replaceChildren(h("p.quiet", fault.message));
+    }
+  };
+  return h("details", {"data-keep": `draft-${path}`, on: {toggle: (event) => event.target.open && draft()}}, h("summary@guardrail-open", "Draft a guardrail"), box);
 }
 
 function historySection(items) {

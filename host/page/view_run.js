@@ -3,7 +3,7 @@
 import {copyButton, facts, h, tests, visible} from "./dom.js";
 import {count, detector, duration, number, pretty, severity, shortTime, text, time, usd} from "./format.js";
 import {groupPath} from "./view_groups.js";
-import {suspectSentence} from "./view_group.js";
+import {guardrail, suspectSentence} from "./view_group.js";
 import {changeName} from "./view_changes.js";
 
 const MAX_TEXT = 2000;       // of one field, until it is opened
@@ -188,7 +188,7 @@ export async function show(context) {
   const drawing = {run, fields, steps, primary, memory, redraw: refresh};
   const nodes = [h("article@run-page", {"data-id": run.runId, "data-revision": run.revision, "data-state": run.state},
     h("p.crumbs", h("a", {href: "/ui/runs"}, "Runs")), h("h1", {tabindex: "-1"}, "Run ", h("code", run.runId)),
-    verdictSection(run, failures, groups, investigation, steps),
+    verdictSection(run, failures, groups, investigation, steps, context),
     h("div.teardown", h("div", requestSection(run, fields), stepsSection(drawing), answerSection(run, fields)), besides(run, fields, policies, steps, path)))];
   return {
     title: `Run ${run.runId}`, up: "/ui/runs", nodes,
@@ -221,7 +221,7 @@ async function groupIds(failures) {
   }));
 }
 
-function verdictSection(run, failures, groups, investigation, steps) {
+function verdictSection(run, failures, groups, investigation, steps, context) {
   if (run.state === "open") {
     return h("section.card", h("h2", "This run goes on"), h("p", `${count(steps.length, "step")} so far. It is judged when it ends; this page grows with it.`));
   }
@@ -231,11 +231,11 @@ function verdictSection(run, failures, groups, investigation, steps) {
       : `${count(open, "detector")} of ${number(run.detectors.length)} could not tell: see below for what is missing.`));
   }
   const suspect = investigation?.suspectChange;
-  return h("section", h("h2.unseen", "What failed"), failures.map((failure, i) => failureCard(failure, groups[i], steps)),
+  return h("section", h("h2.unseen", "What failed"), failures.map((failure, i) => failureCard(failure, groups[i], steps, context)),
     suspect ? h("p.note", h("strong", "Which change brought it? "), suspectSentence(suspect), " ", changeName(suspect), ", ", shortTime(suspect.at), ".") : null);
 }
 
-function failureCard(failure, group, steps) {
+function failureCard(failure, group, steps, context) {
   const index = steps.findIndex((step) => step.stepId === failure.primaryStepId);
   const provenance = failure.provenance;
   return h("section.card.failure@failure", {"data-detector": failure.detectorKey, "data-score": failure.suspicionScore, "data-level": failure.severity},
@@ -250,7 +250,8 @@ function failureCard(failure, group, steps) {
     h("details", {"data-keep": `why-${failure.failureId}`}, h("summary", "Evidence and provenance"),
       h("ul.plain", (failure.evidence ?? []).slice(0, 50).map((one) => h("li", h("code", one.pointer), ": ", one.value.length > 300 ? `${one.value.slice(0, 300)}\u2026` : one.value))),
       facts([["Failure", h("code", failure.failureId)], ["Fingerprint", h("code", failure.fingerprint)], ["Detector version", provenance?.detectorVersion],
-        ["Library SHA-256", provenance ? h("code", provenance.librarySha256) : null], ["Settings hash", provenance ? h("code", provenance.settingsHash) : null]])));
+        ["Library SHA-256", provenance ? h("code", provenance.librarySha256) : null], ["Settings hash", provenance ? h("code", provenance.settingsHash) : null]])),
+    guardrail(`/v1/failures/${encodeURIComponent(failure.failureId)}`, context));
 }
 
 function requestSection(run, fields) {

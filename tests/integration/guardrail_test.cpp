@@ -18,9 +18,12 @@ using ::testing::StartsWith;
 
 json refund_run(const std::string& id, const std::string& claim, bool failed = true) {
   json step = {{"stepKind", "tool"}, {"stepName", "issue_refund"}, {"inputSummary", R"({"order": "A-8842"})"}};
-  if (failed) step.update({{"status", "failed"}, {"errorMessage", "502 Bad Gateway"}});
-  else step.update({{"status", "completed"}, {"outputSummary", "refunded"}});
-  return {{"runId", id}, {"userRequestText", "Please refund order A-8842"}, {"success", true}, {"outcomeSummary", claim}, {"steps", {step}}};
+  if (failed)
+    step.update({{"status", "failed"}, {"errorMessage", "502 Bad Gateway"}});
+  else
+    step.update({{"status", "completed"}, {"outputSummary", "refunded"}});
+  return {
+      {"runId", id}, {"userRequestText", "Please refund order A-8842"}, {"success", true}, {"outcomeSummary", claim}, {"steps", {step}}};
 }
 
 class Guardrail : public testing::Test {
@@ -79,7 +82,8 @@ TEST_F(Guardrail, EachForm_HasItsMediaType) {
   EXPECT_THAT(yaml.body, StartsWith("format: guardrail/1\nname: false-success-issue-refund\n"));
   const HttpAnswer python = service_.get(of(failure(), "?as=python"), key_);
   EXPECT_EQ(python.header("content-type"), "text/x-python; charset=utf-8");
-  const std::string module = file("draft.py", python.body + "\nprint(len(check(" + R"({"steps": [{"stepKind": "tool", "stepName": "issue_refund", "status": "failed"}],)" +
+  const std::string module = file("draft.py", python.body + "\nprint(len(check(" +
+                                                  R"({"steps": [{"stepKind": "tool", "stepName": "issue_refund", "status": "failed"}],)" +
                                                   R"( "outcomeSummary": "Your refund has been processed."})" + ")))\n");
   EXPECT_EQ(run_command({"/usr/bin/python3", module}).out, "1\n");
   EXPECT_EQ(service_.get(of(failure(), "?as=rego"), key_).status, 400);
@@ -117,7 +121,10 @@ TEST_F(Guardrail, AnAcceptedDraft_IsAPolicyRevisionAndAChange) {
   EXPECT_EQ(stored["revision"], "1");
   const json change = get("/v1/changes?kind=policy")["items"].at(0);
   EXPECT_EQ(change["ref"], failure()["failureId"]);
-  EXPECT_EQ(check({file("accepted.json", stored["content"].dump()), file("bad.json", refund_run("x", "Your refund has been processed.").dump())}).exit_code, 1)
+  EXPECT_EQ(
+      check({file("accepted.json", stored["content"].dump()), file("bad.json", refund_run("x", "Your refund has been processed.").dump())})
+          .exit_code,
+      1)
       << "what was accepted can be checked";
 }
 
@@ -147,16 +154,20 @@ TEST_F(Guardrail, Check_SaysByItsExitCodeWhetherARunIsCaught) {
   for (const std::string& draft : {json_draft, yaml_draft}) {
     const CommandResult caught = check({draft, good, bad});
     EXPECT_EQ(caught.exit_code, 1) << caught.err;
-    EXPECT_EQ(caught.out, "passed " + good + "\ncaught " + bad + " retry_reply: issue_refund failed (502 Bad Gateway): say so, do not claim success.\n");
+    EXPECT_EQ(caught.out, "passed " + good + "\ncaught " + bad +
+                              " retry_reply: issue_refund failed (502 Bad Gateway): say so, do not claim success.\n");
     EXPECT_EQ(check({draft, good}).exit_code, 0);
   }
-  const std::string lines = file("runs.ndjson", refund_run("a", "It failed.").dump() + "\n" + refund_run("b", "The refund is processed.").dump() + "\n");
+  const std::string lines =
+      file("runs.ndjson", refund_run("a", "It failed.").dump() + "\n" + refund_run("b", "The refund is processed.").dump() + "\n");
   EXPECT_THAT(check({json_draft, lines, "--ndjson"}).out, HasSubstr("passed " + lines + ":1\ncaught " + lines + ":2"));
 }
 
 TEST_F(Guardrail, Check_OfWhatCannotBeRead_IsWrongUsage) {
   const std::string good = file("good.json", refund_run("good", "Done.", false).dump());
-  const std::string wrong = file("wrong.json", R"({"format":"guardrail/1","name":"n","point":"before_reply","if":{"reply":{"anyWord":"refund"}},"then":{"action":"warn"}})");
+  const std::string wrong =
+      file("wrong.json",
+           R"({"format":"guardrail/1","name":"n","point":"before_reply","if":{"reply":{"anyWord":"refund"}},"then":{"action":"warn"}})");
   const CommandResult refused = check({wrong, good});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("/if/reply/anyWord: expected an array of strings, got \"refund\""));
@@ -194,8 +205,9 @@ class GuardrailLabelled : public Guardrail {
     }
     ASSERT_GT(runs_, 400);
     runs_file_ = file("runs.ndjson", lines);
-    const HttpAnswer answer = service_.request("POST /v1/ingest/runs HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer " + key_ +
-                                               "\r\nContent-Type: application/x-ndjson\r\nContent-Length: " + std::to_string(lines.size()) + "\r\n\r\n" + lines);
+    const HttpAnswer answer =
+        service_.request("POST /v1/ingest/runs HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer " + key_ +
+                         "\r\nContent-Type: application/x-ndjson\r\nContent-Length: " + std::to_string(lines.size()) + "\r\n\r\n" + lines);
     ASSERT_EQ(answer.status, 200) << answer.body.substr(0, 300);
     ASSERT_EQ(json::parse(answer.body)["accepted"], runs_) << answer.body.substr(0, 2000);
   }
@@ -234,9 +246,9 @@ TEST_F(GuardrailLabelled, EachDraft_CatchesItsOwnRuns_AndPythonAgrees) {
     drafts.push_back(file("draft" + std::to_string(drafts.size()) + ".json", answer.body));
   }
   for (const auto& [detector, sum] : sums) {
-    std::printf("%-20s drafts %3d, none %2d; of their groups' runs caught %lld of %lld; of others %lld of %lld\n", detector.c_str(), sum.drafts, sum.without,
-                static_cast<long long>(sum.caught), static_cast<long long>(sum.runs), static_cast<long long>(sum.others_caught),
-                static_cast<long long>(sum.others));
+    std::printf("%-20s drafts %3d, none %2d; of their groups' runs caught %lld of %lld; of others %lld of %lld\n", detector.c_str(),
+                sum.drafts, sum.without, static_cast<long long>(sum.caught), static_cast<long long>(sum.runs),
+                static_cast<long long>(sum.others_caught), static_cast<long long>(sum.others));
     EXPECT_GT(sum.drafts, 3) << detector;
     EXPECT_LT(sum.others_caught * 20, sum.others) << detector << ": a twentieth of what is no such failure is far too much";
   }
@@ -249,7 +261,8 @@ for module in sys.argv[2:]:
     names = {}
     exec(compile(open(module, encoding="utf-8").read(), module, "exec"), names)
     print("".join("1" if names["check"](json.loads(line)) else "0" for line in lines))
-)"), runs_file_};
+)"),
+                                      runs_file_};
   command.insert(command.end(), modules.begin(), modules.end());
   const CommandResult python = run_command(command);
   ASSERT_EQ(python.exit_code, 0) << python.err;

@@ -304,6 +304,7 @@ class Openapi : public testing::Test {
     send_spans();
     read_everything();
     decide_about_groups();
+    draft_guardrails();
     service_ = nullptr;
   }
 
@@ -479,7 +480,6 @@ class Openapi : public testing::Test {
       const json investigation = json::parse(get(200, target + "/investigation").body);
       EXPECT_FALSE(investigation["suspectChange"].is_null());
     }
-    draft_guardrails();
     for (const Operation& one : operations_) {
       if (one.post() || one.of_session()) continue;
       recorder_.send(*service_, {"HEAD", one.target, one.scope.empty() ? "" : bearer(key_), {}, {}});

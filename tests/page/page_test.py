@@ -521,6 +521,26 @@ class Triage(PageTest):
         page.wait("document.querySelector('[data-test=group-page]').dataset.state === 'ignored'", "ignored")
         self.assertIn("A known fault", page.text("history-item"))
 
+    def test_a_guardrail_is_drafted_on_demand_and_accepted(self):
+        key = self.service.key("guardrails", "ingest,read")
+        self.service.post(key, "runs", {"runId": "g1", "success": True, "outcomeSummary": "Your refund has been processed.",
+                                        "steps": [{"stepKind": "tool", "stepName": "issue_refund", "status": "failed", "errorMessage": "502 Bad Gateway"}]})
+        page = self.logged_in(key=key, path="/ui/runs/g1")
+        self.assertEqual(page.count("guardrail-draft"), 0)
+        page.click("guardrail-open")
+        page.wait("document.querySelector('[data-test=guardrail-draft]')", "the draft")
+        self.assertIn("name: false-success-issue-refund\n", page.run("document.querySelector('[data-test=guardrail-draft]').textContent"))
+        page.click("guardrail-accept")
+        page.wait("document.querySelector('[data-test=guardrail-accept]').disabled", "the draft accepted")
+        policy = self.service.get(key, "policies/false-success-issue-refund")["items"][0]
+        self.assertNotIn("test", policy["content"])
+        self.assertEqual(policy["ref"], policy["content"]["source"]["failureId"])
+        group = self.service.get(key, "clusters")["items"][0]["clusterId"]
+        reader = self.logged_in(key=self.service.key("guardrails", "read"), path=f"/ui/groups/{group}")
+        reader.click("guardrail-open")
+        reader.wait("document.querySelector('[data-test=guardrail-draft]')", "the draft")
+        self.assertEqual(reader.count("guardrail-accept"), 0)
+
     def test_without_the_scope_there_is_nothing_to_press(self):
         page = self.logged_in(path=self.group_path())
         self.assertEqual([page.count(name) for name in ("triage-resolve", "triage-ignore", "triage-reopen", "triage-note")], [0, 0, 0, 0])

@@ -13,7 +13,8 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 json draft_with(const json& condition) {
-  return {{"format", "guardrail/1"}, {"name", "n"}, {"point", "before_reply"}, {"if", condition}, {"then", {{"action", "warn"}, {"say", "s"}}}};
+  return {
+      {"format", "guardrail/1"}, {"name", "n"}, {"point", "before_reply"}, {"if", condition}, {"then", {{"action", "warn"}, {"say", "s"}}}};
 }
 
 // The pointer and code of the only fault; "" where there is none.
@@ -30,12 +31,11 @@ std::string fault_of_condition(const json& condition) {
 }
 
 TEST(GuardrailDraft, EachCondition_IsReadAndWrittenAlike) {
-  const json condition = {
-      {"all",
-       {{{"call", {{"tool", {"a", "b"}}, {"outcome", "failed"}, {"sameInput", true}, {"atLeast", 3}, {"last", true}}}},
-        {{"any", {{{"request", {{"anyWord", {"refund"}}}}}, {{"noCall", {{"nameHas", {"cancel"}}}}}}}},
-        {{"not", {{"reply", {{"anyWord", {"unable", "could not"}}, {"digits", 4}}}}}},
-        {{"model", {{"name", "gpt-4o"}, {"inputTokensOver", 128000}}}}}}};
+  const json condition = {{"all",
+                           {{{"call", {{"tool", {"a", "b"}}, {"outcome", "failed"}, {"sameInput", true}, {"atLeast", 3}, {"last", true}}}},
+                            {{"any", {{{"request", {{"anyWord", {"refund"}}}}}, {{"noCall", {{"nameHas", {"cancel"}}}}}}}},
+                            {{"not", {{"reply", {{"anyWord", {"unable", "could not"}}, {"digits", 4}}}}}},
+                            {{"model", {{"name", "gpt-4o"}, {"inputTokensOver", 128000}}}}}}};
   const auto read = read_draft(draft_with(condition).dump());
   ASSERT_TRUE(read.ok()) << read.error().detail;
   std::string text;

@@ -17,7 +17,8 @@ json refund_failure(const std::string& claim) {
   return {{"detectorKey", "false_success"},
           {"title", "False success: agent claimed completion after issue_refund failed"},
           {"primaryStepId", "step_1"},
-          {"evidence", {{{"pointer", "/steps/0/errorMessage"}, {"value", "502 Bad Gateway"}}, {{"pointer", "/outcomeSummary"}, {"value", claim}}}}};
+          {"evidence",
+           {{{"pointer", "/steps/0/errorMessage"}, {"value", "502 Bad Gateway"}}, {{"pointer", "/outcomeSummary"}, {"value", claim}}}}};
 }
 
 json written(const Draft& draft) {
@@ -84,9 +85,11 @@ TEST(GuardrailDrafting, ALoop_StopsBeforeItsLastRepeat) {
 
 TEST(GuardrailDrafting, AGhost_IsARuleOverDigitsAfterNothing) {
   const std::string made_up = "Order #8842 shipped on 2026-06-28 via UPS.";
-  const json failure = {{"detectorKey", "schema_ghost"},
-                        {"primaryStepId", "step_1"},
-                        {"evidence", {{{"pointer", "/steps/0/outputSummary"}, {"value", "null"}}, {{"pointer", "/steps/1/outputSummary"}, {"value", "2026-06-28"}}}}};
+  const json failure = {
+      {"detectorKey", "schema_ghost"},
+      {"primaryStepId", "step_1"},
+      {"evidence",
+       {{{"pointer", "/steps/0/outputSummary"}, {"value", "null"}}, {{"pointer", "/steps/1/outputSummary"}, {"value", "2026-06-28"}}}}};
   const json draft = drafted(failure, run_of({call("get_order", {{"outputSummary", "null"}}), said(made_up)}));
   EXPECT_EQ(draft["if"]["all"][0], json({{"call", {{"tool", "get_order"}, {"outcome", "empty"}, {"last", true}}}}));
   EXPECT_EQ(draft["if"]["all"][1], json({{"reply", {{"digits", 4}}}}));
@@ -94,13 +97,16 @@ TEST(GuardrailDrafting, AGhost_IsARuleOverDigitsAfterNothing) {
 }
 
 json cancel_failure() {
-  return {{"detectorKey", "missing_tool_call"},
-          {"title", "Missing action: agent claimed to \"cancel\" but called no tool"},
-          {"evidence", {{{"pointer", "/userRequestText"}, {"value", "Cancel my plan"}}, {{"pointer", "/outcomeSummary"}, {"value", "It is cancelled."}}}}};
+  return {
+      {"detectorKey", "missing_tool_call"},
+      {"title", "Missing action: agent claimed to \"cancel\" but called no tool"},
+      {"evidence",
+       {{{"pointer", "/userRequestText"}, {"value", "Cancel my plan"}}, {{"pointer", "/outcomeSummary"}, {"value", "It is cancelled."}}}}};
 }
 
 TEST(GuardrailDrafting, AMissingCall_IsARuleOverRequestReplyAndNames) {
-  const json draft = drafted(cancel_failure(), run_of(json::array(), {{"userRequestText", "Cancel my plan"}, {"outcomeSummary", "It is cancelled."}}));
+  const json draft =
+      drafted(cancel_failure(), run_of(json::array(), {{"userRequestText", "Cancel my plan"}, {"outcomeSummary", "It is cancelled."}}));
   const json& all = draft["if"]["all"];
   EXPECT_EQ(all[0], json({{"request", {{"anyWord", {"cancel"}}}}}));
   EXPECT_EQ(all[1], json({{"reply", {{"anyWord", {"cancelled"}}}}}));
@@ -109,7 +115,8 @@ TEST(GuardrailDrafting, AMissingCall_IsARuleOverRequestReplyAndNames) {
 }
 
 TEST(GuardrailDrafting, AnOverflow_IsARuleOverTheModelsWindow) {
-  const json failure = {{"detectorKey", "context_overflow"}, {"title", "Context overflow: 175000 input tokens exceed gpt-4o's 128000-token window"}};
+  const json failure = {{"detectorKey", "context_overflow"},
+                        {"title", "Context overflow: 175000 input tokens exceed gpt-4o's 128000-token window"}};
   const json run = run_of({{{"stepKind", "model"}, {"metadata", {{"model", "gpt-4o-2024-08-06"}, {"inputTokens", 175000}}}}});
   const json draft = drafted(failure, run);
   EXPECT_EQ(draft["point"], "before_model");
@@ -124,13 +131,15 @@ TEST(GuardrailDrafting, WhereThereIsNoDraft_TheConflictSaysWhy) {
     return facts.error().detail;
   };
   EXPECT_THAT(why({{"detectorKey", "pii_leak"}}, run_of(json::array())), HasSubstr("no draft for this detector"));
-  EXPECT_THAT(why({{"detectorKey", "context_overflow"}, {"title", "Context overflow: gpt-4o refused the prompt as too long"}}, run_of(json::array())),
+  EXPECT_THAT(why({{"detectorKey", "context_overflow"}, {"title", "Context overflow: gpt-4o refused the prompt as too long"}},
+                  run_of(json::array())),
               HasSubstr("metadata.inputTokens"));
   EXPECT_THAT(why(refund_failure("Done."), run_of({said("x")})), HasSubstr("no call"));
 }
 
 TEST(GuardrailDrafting, AnotherFailureOfTheGroup_WidensTheWords) {
-  auto facts = facts_that_catch(refund_failure("Your refund has been processed.").dump(), read(refund_run("Your refund has been processed.")));
+  auto facts =
+      facts_that_catch(refund_failure("Your refund has been processed.").dump(), read(refund_run("Your refund has been processed.")));
   const json other = refund_run("The money was returned, order 77.");
   ASSERT_FALSE(catches(draft_of(*facts), other));
   widen(*facts, *facts_that_catch(refund_failure("The money was returned, order 77.").dump(), read(other)));
@@ -140,10 +149,11 @@ TEST(GuardrailDrafting, AnotherFailureOfTheGroup_WidensTheWords) {
 
 TEST(GuardrailDrafting, AFailureOfAnyShape_IsDraftedOrRefused) {
   const json run = refund_run("Done.");
-  for (const json& failure : {json::object(), json({{"detectorKey", "false_success"}}), json({{"detectorKey", "schema_ghost"}, {"primaryStepId", "step_1"}}),
-                              json({{"detectorKey", "expensive_loop"}, {"evidence", {{{"pointer", "/steps/999999999999999999999/x"}, {"value", ""}}}}}),
-                              json({{"detectorKey", "missing_tool_call"}, {"title", "\""}, {"evidence", {1, "x", json::object()}}}),
-                              json({{"detectorKey", "context_overflow"}, {"title", " input tokens exceed 's -token window"}})}) {
+  for (const json& failure :
+       {json::object(), json({{"detectorKey", "false_success"}}), json({{"detectorKey", "schema_ghost"}, {"primaryStepId", "step_1"}}),
+        json({{"detectorKey", "expensive_loop"}, {"evidence", {{{"pointer", "/steps/999999999999999999999/x"}, {"value", ""}}}}}),
+        json({{"detectorKey", "missing_tool_call"}, {"title", "\""}, {"evidence", {1, "x", json::object()}}}),
+        json({{"detectorKey", "context_overflow"}, {"title", " input tokens exceed 's -token window"}})}) {
     const auto facts = facts_that_catch(failure.dump(), read(run));
     if (!facts.ok()) continue;
     EXPECT_TRUE(read_draft(written(draft_of(*facts)).dump()).ok()) << failure << " " << written(draft_of(*facts));

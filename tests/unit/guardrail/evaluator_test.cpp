@@ -24,7 +24,8 @@ TEST(GuardrailEvaluator, Words_CompareWholeAndWithoutCase) {
 }
 
 TEST(GuardrailEvaluator, AReply_IsLookedAtWithTheCallsBeforeIt) {
-  const json rule = {{"all", {{{"call", {{"tool", "refund"}, {"outcome", "failed"}, {"last", true}}}}, {{"reply", {{"anyWord", {"processed"}}}}}}}};
+  const json rule = {
+      {"all", {{{"call", {{"tool", "refund"}, {"outcome", "failed"}, {"last", true}}}}, {{"reply", {{"anyWord", {"processed"}}}}}}}};
   EXPECT_TRUE(caught("before_reply", rule, run_of({failed_call("refund")}, {{"outcomeSummary", "It is processed."}})));
   EXPECT_TRUE(caught("before_reply", rule, run_of({failed_call("refund"), said("It is processed."), asked("Thanks"), said("Bye")})));
   EXPECT_TRUE(caught("before_reply", rule, run_of({failed_call("refund"), call("get_policy"), said("It is processed.")})))
@@ -46,19 +47,22 @@ TEST(GuardrailEvaluator, FailedAndEmpty_AreAsTheDetectorsTellThem) {
   const auto came_out = [](const char* outcome, const json& step) {
     return caught("after_tool", {{"call", {{"outcome", outcome}}}}, run_of({step}));
   };
-  for (const json& failed : {failed_call("a"), call("a", {{"status", "TIMED_OUT"}}), call("a", {{"errorCode", 500}}), call("a", {{"metadata", {{"httpStatus", 404}}}}),
-                             call("a", {{"outputSummary", {{"error", "no such order"}}}}), call("a", {{"outputSummary", R"({"ok": false})"}}),
-                             call("a", {{"outputSummary", "Error: denied"}}), call("pay", {{"outputSummary", "connection refused"}})}) {
+  for (const json& failed : {failed_call("a"), call("a", {{"status", "TIMED_OUT"}}), call("a", {{"errorCode", 500}}),
+                             call("a", {{"metadata", {{"httpStatus", 404}}}}), call("a", {{"outputSummary", {{"error", "no such order"}}}}),
+                             call("a", {{"outputSummary", R"({"ok": false})"}}), call("a", {{"outputSummary", "Error: denied"}}),
+                             call("pay", {{"outputSummary", "connection refused"}})}) {
     EXPECT_TRUE(came_out("failed", failed)) << failed;
     EXPECT_FALSE(came_out("ok", failed)) << failed;
   }
-  for (const json& empty : {call("a", {{"outputSummary", nullptr}}), call("a", {{"outputSummary", ""}}), call("a", {{"outputSummary", "[]"}}),
-                            call("a", {{"outputSummary", {{"total", 0}}}}), call("a", {{"outputSummary", "No results found"}})}) {
+  for (const json& empty :
+       {call("a", {{"outputSummary", nullptr}}), call("a", {{"outputSummary", ""}}), call("a", {{"outputSummary", "[]"}}),
+        call("a", {{"outputSummary", {{"total", 0}}}}), call("a", {{"outputSummary", "No results found"}})}) {
     EXPECT_TRUE(came_out("empty", empty)) << empty;
     EXPECT_FALSE(came_out("ok", empty)) << empty;
     EXPECT_FALSE(came_out("failed", empty)) << empty;
   }
-  for (const json& fine : {call("a"), call("a", {{"outputSummary", "3 errors were fixed"}}), call("a", {{"errorCode", "0"}, {"outputSummary", "x"}})}) {
+  for (const json& fine :
+       {call("a"), call("a", {{"outputSummary", "3 errors were fixed"}}), call("a", {{"errorCode", "0"}, {"outputSummary", "x"}})}) {
     EXPECT_TRUE(came_out("ok", fine)) << fine;
     EXPECT_TRUE(came_out("any", fine)) << fine;
     EXPECT_FALSE(came_out("failed", fine)) << fine;

@@ -22,16 +22,71 @@ std::vector<json> labelled_runs() {
 // Forms that clients send and outputs that are hard to tell apart.
 std::vector<json> hard_runs() {
   std::vector<json> runs;
-  const json outputs = {
-      nullptr, "", "null", "None", "{}", "[ ]", "\"\"", "n/a", "No results found.", "0 results", R"({"total":0})", R"({"a":0,"b":0})", R"({"a":0,"b":0,"c":0})",
-      R"({"status":"ok","items":[]})", "{'error': None, 'data': []}", "{'error': 'x'}", R"({"error":{}})", R"({"error":{"a":1}})", R"({"errors":[]})",
-      R"({"errors":["x"]})", R"({"errors":[{"a":[1]}],"status":"bad"})", R"({"success":false})", R"({"success":"false"})", R"({"result":{"ok":false}})",
-      R"({"code":404,"message":"gone"})", R"({"status":"not_found"})", R"({"status":"failed"})", R"({"error":"cut o)", R"({"error":"cut","x":)", "Error",
-      "error rate: 3", "Errors: 0", "ERROR-17", "error, sorry", "HTTP 404", "http/1.1 502 bad gateway", "404 not found", "404 items", "timeout: 30 s",
-      "Request timed out", "Connection refused by peer", "ValueError: x", "java.io.IOException", "**Error** x", "[tool error: KeyError: 4]",
-      "Result: not found", "\U0001F6AB Access denied", "\u274c failed to send", "The page does not exist.", "Acceso denegado", "Zugriff verweigert",
-      "a\nb\nc timeout", "Permission denied\u2014ask", true, 0, 7.5, {{"error", true}}, {{"message", "Not found."}}, json::array({json::object()}),
-      std::string(500, 'e'), "Fehler: \u00fc", "{\"detail\": \"Not found.\"}", "access denied: 14", "unauthorized", "{\"content\": \"Error: x\"}"};
+  const json outputs = {nullptr,
+                        "",
+                        "null",
+                        "None",
+                        "{}",
+                        "[ ]",
+                        "\"\"",
+                        "n/a",
+                        "No results found.",
+                        "0 results",
+                        R"({"total":0})",
+                        R"({"a":0,"b":0})",
+                        R"({"a":0,"b":0,"c":0})",
+                        R"({"status":"ok","items":[]})",
+                        "{'error': None, 'data': []}",
+                        "{'error': 'x'}",
+                        R"({"error":{}})",
+                        R"({"error":{"a":1}})",
+                        R"({"errors":[]})",
+                        R"({"errors":["x"]})",
+                        R"({"errors":[{"a":[1]}],"status":"bad"})",
+                        R"({"success":false})",
+                        R"({"success":"false"})",
+                        R"({"result":{"ok":false}})",
+                        R"({"code":404,"message":"gone"})",
+                        R"({"status":"not_found"})",
+                        R"({"status":"failed"})",
+                        R"({"error":"cut o)",
+                        R"({"error":"cut","x":)",
+                        "Error",
+                        "error rate: 3",
+                        "Errors: 0",
+                        "ERROR-17",
+                        "error, sorry",
+                        "HTTP 404",
+                        "http/1.1 502 bad gateway",
+                        "404 not found",
+                        "404 items",
+                        "timeout: 30 s",
+                        "Request timed out",
+                        "Connection refused by peer",
+                        "ValueError: x",
+                        "java.io.IOException",
+                        "**Error** x",
+                        "[tool error: KeyError: 4]",
+                        "Result: not found",
+                        "\U0001F6AB Access denied",
+                        "\u274c failed to send",
+                        "The page does not exist.",
+                        "Acceso denegado",
+                        "Zugriff verweigert",
+                        "a\nb\nc timeout",
+                        "Permission denied\u2014ask",
+                        true,
+                        0,
+                        7.5,
+                        {{"error", true}},
+                        {{"message", "Not found."}},
+                        json::array({json::object()}),
+                        std::string(500, 'e'),
+                        "Fehler: \u00fc",
+                        "{\"detail\": \"Not found.\"}",
+                        "access denied: 14",
+                        "unauthorized",
+                        "{\"content\": \"Error: x\"}"};
   for (const char* tool : {"get_order", "crm.sendMail", "lookUp", "browser", ""}) {
     json steps = json::array();
     for (const json& output : outputs) {
@@ -40,14 +95,31 @@ std::vector<json> hard_runs() {
       runs.push_back(run_of(steps, {{"userRequestText", "Refund, please"}}));
     }
   }
-  const json inputs = {R"({"a":1,"b":[1.0,2]})", R"({"b":[1,2],"a":1})", "{'a': 1, 'b': [1, 2]}", R"({"a":"\u00fc"})", R"({"a":"ü"})", R"({"a":1e2})", R"({"a":100})",
-                       " x ", "x", R"({"a":"\"\\"})", R"({"a":{"b":null}})", "{'a': {'b': None}}", "[1", "[1 ", R"([true,false])"};
+  const json inputs = {R"({"a":1,"b":[1.0,2]})",
+                       R"({"b":[1,2],"a":1})",
+                       "{'a': 1, 'b': [1, 2]}",
+                       R"({"a":"\u00fc"})",
+                       R"({"a":"ü"})",
+                       R"({"a":1e2})",
+                       R"({"a":100})",
+                       " x ",
+                       "x",
+                       R"({"a":"\"\\"})",
+                       R"({"a":{"b":null}})",
+                       "{'a': {'b': None}}",
+                       "[1",
+                       "[1 ",
+                       R"([true,false])"};
   for (const json& first : inputs) {
     for (const json& second : inputs) {
-      runs.push_back(run_of({call("t", {{"inputSummary", first}}), call("t", {{"inputSummary", second}}), call("t", {{"inputSummary", first}})}));
+      runs.push_back(
+          run_of({call("t", {{"inputSummary", first}}), call("t", {{"inputSummary", second}}), call("t", {{"inputSummary", first}})}));
     }
   }
-  runs.push_back({{"steps", {{{"stepKind", " Assistant "}, {"outputSummary", 8842}, {"metadata", {{"model", "GPT-4o"}, {"usage", {{"prompt_tokens", 9.0}}}}}}}}});
+  runs.push_back({{"steps",
+                   {{{"stepKind", " Assistant "},
+                     {"outputSummary", 8842},
+                     {"metadata", {{"model", "GPT-4o"}, {"usage", {{"prompt_tokens", 9.0}}}}}}}}});
   runs.push_back({{"steps", {{{"stepKind", "retriever"}, {"status", "denied"}}}}, {"success", true}});
   runs.push_back({{"metadata", {{"model", "gpt-4o"}, {"inputTokens", nullptr}, {"promptTokens", 5000000}}}});
   runs.push_back({{"steps", nullptr}, {"outcomeSummary", nullptr}});
@@ -66,7 +138,9 @@ std::vector<Draft> drafts() {
       draft_at("before_tool", {{"call", {{"sameInput", true}, {"atLeast", 2}}}}),
       draft_at("after_tool", {{"call", {{"sameInput", true}, {"atLeast", 2}, {"last", true}}}}),
       draft_at("before_tool", {{"call", {{"tool", {"t", "run_query", "get_order", "search_orders"}}, {"outcome", "any"}, {"atLeast", 2}}}}),
-      draft_at("before_reply", {{"all", {{{"request", {{"anyWord", {"cancel", "refund", "book"}}}}}, {{"noCall", {{"nameHas", {"cancel", "refund", "look up"}}}}}}}}),
+      draft_at("before_reply", {{"all",
+                                 {{{"request", {{"anyWord", {"cancel", "refund", "book"}}}}},
+                                  {{"noCall", {{"nameHas", {"cancel", "refund", "look up"}}}}}}}}),
       draft_at("before_model", {{"model", {{"name", "gpt-4o"}, {"inputTokensOver", 8}}}}),
       draft_at("before_model", {{"any", {{{"model", {{"inputTokensOver", 128000}}}}, {{"model", {{"name", "claude"}}}}}}}),
   };

@@ -41,7 +41,8 @@ inline model::Run read(const json& run) {
 }
 
 inline Draft draft_at(const char* point, const json& condition) {
-  const json draft = {{"format", "guardrail/1"}, {"name", "rule"}, {"point", point}, {"if", condition}, {"then", {{"action", "block"}, {"say", "no"}}}};
+  const json draft = {
+      {"format", "guardrail/1"}, {"name", "rule"}, {"point", point}, {"if", condition}, {"then", {{"action", "block"}, {"say", "no"}}}};
   auto read = read_draft(draft.dump());
   EXPECT_TRUE(read.ok()) << read.error().detail;
   return std::move(*read);
