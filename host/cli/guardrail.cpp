@@ -114,7 +114,7 @@ void add_check_command(CLI::App& guardrail, Context& context) {
   command->add_option("draft", options->draft, "A file with a draft, JSON or YAML")->required()->type_name("DRAFT");
   command->add_option("runs", options->runs, "Files with one run each, or exports; -: standard input")
       ->required()
-      ->type_name("RUN.json ...");
+      ->type_name("RUN.json");
   command->add_flag("--ndjson", options->ndjson, "Each line of a file is a run");
   command->footer(
       "One line a run: caught or passed, the file, and what the guardrail does. Exit 0: none is caught; 1: one is; 2: the draft or a\n"
