@@ -96,7 +96,8 @@ std::string in_short(std::string_view text) {
 }
 
 void add_word(std::vector<std::string>& words, std::string_view word, std::size_t most = kMostWords) {
-  if (word.empty() || words.size() >= most || std::find(words.begin(), words.end(), word) != words.end()) return;
+  if (word.empty() || word.size() > kLongestName || words.size() >= most || std::find(words.begin(), words.end(), word) != words.end())
+    return;
   words.emplace_back(word);
 }
 
@@ -178,7 +179,7 @@ CallOutcome outcome_of(const model::Step& step) {
 }
 
 void name_call(Facts& facts, const model::Step& step) {
-  if (!step.name.empty()) facts.tools = {std::string(step.name.substr(0, kLongestName))};
+  add_word(facts.tools, step.name);
   facts.step = in_short(step.name.empty() ? step.id : step.name);
 }
 
@@ -226,7 +227,7 @@ Result<Facts> expensive_loop(const Told& told, const model::Run& run) {
   Facts facts;
   for (const EvidenceItem& item : told.evidence) {
     const model::Step* const step = step_at(run, item.pointer);
-    if (step != nullptr && is_call(*step) && !step->name.empty()) add_word(facts.tools, step->name.substr(0, kLongestName), kMostTools);
+    if (step != nullptr && is_call(*step) && !step->name.empty()) add_word(facts.tools, step->name, kMostTools);
   }
   const auto mark = told.title.rfind(kRepeated);
   const auto repeats = mark == std::string::npos ? std::nullopt : number_at(told.title, mark + kRepeated.size());
@@ -309,7 +310,9 @@ Result<Facts> context_overflow(const Told& told, const model::Run& run) {
   // The known name may stand inside a word of the model's: then the model itself is named.
   const model::Step* const step = primary_step(run, told);
   const std::string_view sent = step != nullptr && !step->model.empty() ? step->model : run.model;
-  if (!sent.empty() && !Phrases({window.model}).stand_in(words_of(sent))) window.model = std::string(sent.substr(0, kLongestName));
+  if (!sent.empty() && !Phrases({window.model}).stand_in(words_of(sent))) window.model = std::string(sent);
+  if (window.model.size() > kLongestName)
+    return no_draft("failure: the model's name is longer than " + std::to_string(kLongestName) + " bytes");
   facts.windows.push_back(std::move(window));
   return facts;
 }

@@ -147,6 +147,15 @@ TEST(GuardrailDrafting, AnotherFailureOfTheGroup_WidensTheWords) {
   EXPECT_TRUE(catches(draft_of(*facts), refund_run("Your refund has been processed.")));
 }
 
+TEST(GuardrailDrafting, NamesAndWordsBeyondADraftsLimits_AreLeftOut) {
+  const std::string claim = "Your refund has been processed: " + std::string(1000, 'x');
+  json run = refund_run(claim);
+  run["steps"][0]["stepName"] = std::string(1000, 'y');
+  const json draft = drafted(refund_failure(claim), run);
+  EXPECT_FALSE(draft["if"]["all"][0]["call"].contains("tool"));
+  EXPECT_TRUE(read_draft(draft.dump()).ok());
+}
+
 TEST(GuardrailDrafting, AFailureOfAnyShape_IsDraftedOrRefused) {
   const json run = refund_run("Done.");
   for (const json& failure :
