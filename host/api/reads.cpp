@@ -12,6 +12,7 @@
 #include "intake/otlp/trace_run.h"
 #include "intake/run_id.h"
 #include "ingest/answers.h"
+#include "ingest/bundle.h"
 #include "ingest/faults.h"
 #include "ingest/investigation.h"
 #include "ingest/step_texts.h"
@@ -171,6 +172,7 @@ Result<std::string> Reads::json(const Admission& admission, Lease& lease) {
   switch (admission.route->endpoint) {
     case Endpoint::run: return run(admission, lease);
     case Endpoint::run_mapping: return run_mapping(admission, lease);
+    case Endpoint::bundle: return bundle(admission, lease);
     case Endpoint::runs: return runs(admission, lease);
     case Endpoint::failure: return failure(admission);
     case Endpoint::failures: return failures(admission);
@@ -240,19 +242,30 @@ Result<std::string> Reads::run_mapping(const Admission& admission, Lease& lease)
   return own.append(text, 1);
 }
 
-Result<model::RunRecord> Reads::run_to_explain(const Admission& admission, Lease& lease) {
+// The run in the revision that the query names, which may name nothing else. `what` is asked for: "an explanation".
+Result<model::RunRecord> Reads::run_of_revision(const Admission& admission, std::string_view what, Lease& lease) {
   auto query = run_query(admission.query);
   if (!query.ok()) return std::move(query.error());
   if (query->head || query->max_text) {
     const std::string name = query->head ? "view" : "maxText";
-    return bad_query("the query of an explanation has no member \"" + name + "\"; it knows revision");
+    return bad_query("the query of " + std::string(what) + " has no member \"" + name + "\"; it knows revision");
   }
   auto found = asked(admission, query->revision);
   if (!found.ok()) return std::move(found.error());
-  auto run = whole(admission, *found, lease);
+  return whole(admission, *found, lease);
+}
+
+Result<model::RunRecord> Reads::run_to_explain(const Admission& admission, Lease& lease) {
+  auto run = run_of_revision(admission, "an explanation", lease);
+  if (run.ok()) run->document = ingest::stored_document(store_, admission.principal->tenant, *run);
+  return run;
+}
+
+Result<std::string> Reads::bundle(const Admission& admission, Lease& lease) {
+  auto run = run_of_revision(admission, "a bundle", lease);
   if (!run.ok()) return std::move(run.error());
-  run->document = ingest::stored_document(store_, admission.principal->tenant, *run);
-  return std::move(*run);
+  const auth::Principal& principal = *admission.principal;
+  return ingest::bundle_json(store_, {principal.tenant, principal.tenant_name, std::move(*run), detectors_()->list(principal.tenant_name), clock_.wall_ms()});
 }
 
 // One run of a page as it is now; nothing where it has gone since, or fits the query no longer.

@@ -68,6 +68,8 @@ class Reads {
   Result<model::RunRecord> whole(const Admission& admission, const Asked& asked, Lease& lease);
   Result<std::string> run(const Admission& admission, Lease& lease);
   Result<std::string> run_mapping(const Admission& admission, Lease& lease);
+  Result<model::RunRecord> run_of_revision(const Admission& admission, std::string_view what, Lease& lease);
+  Result<std::string> bundle(const Admission& admission, Lease& lease);
   Result<std::string> runs(const Admission& admission, Lease& lease);
   Result<store::Page<model::RunRecord>> listed_runs(model::TenantId tenant, const std::string* cluster_id, const store::RunQuery& query);
   std::optional<std::string> listed_run(model::TenantId tenant, const model::RunRecord& head, const store::RunQuery& query);

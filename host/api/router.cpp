@@ -86,6 +86,7 @@ const std::vector<Route>& routes() {
       {Endpoint::run, "/v1/runs/{runId}", "GET", Access::read},
       {Endpoint::run_mapping, "/v1/runs/{runId}/mapping", "GET", Access::read},
       {Endpoint::explanation, "/v1/runs/{runId}/explain", "GET", Access::read},
+      {Endpoint::bundle, "/v1/runs/{runId}/bundle", "GET", Access::read},
       {Endpoint::failures, "/v1/failures", "GET", Access::read},
       {Endpoint::failure, "/v1/failures/{failureId}", "GET", Access::read},
       {Endpoint::investigation, "/v1/failures/{failureId}/investigation", "GET", Access::read},

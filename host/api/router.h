@@ -22,6 +22,7 @@ enum class Endpoint : std::uint8_t {
   run,
   run_mapping,
   explanation,
+  bundle,
   failures,
   failure,
   investigation,

@@ -6,11 +6,12 @@
 #include <thread>
 #include <utility>
 
+#include "cli/analysis_report.h"
 #include "cli/context.h"
 #include "cli/loaded_detectors.h"
 #include "cli/ordered_work.h"
-#include "cli/problem_line.h"
 #include "cli/run_input.h"
+#include "cli/terminal_progress.h"
 #include "ingest/analyze.h"
 
 namespace runwarden::cli {
@@ -21,22 +22,26 @@ constexpr int kMaxThreads = 256;
 struct AnalyzeOptions {
   std::vector<std::string> files;
   std::string tenant;
+  ReportOptions report;
   bool ndjson = false;
   int fail_on = -1;  // -1: not asked for
   int threads = 1;
 };
 
-// Sends runs through the detectors and writes an answer a line, in the order of the runs. [main], its tasks on their threads.
+// Sends runs through the detectors and reports on each, in the order of the runs. [main], its tasks on their threads.
 class Analyzer {
  public:
-  Analyzer(Context& context, const config::Settings& settings, detect::DetectorSet& detectors, const AnalyzeOptions& options)
+  Analyzer(Context& context, const config::Settings& settings, detect::DetectorSet& detectors, const AnalyzeOptions& options,
+           AnalysisReport& report)
       : context_(context),
         detectors_(detectors),
         redaction_([redactor = ingest::make_redactor(settings.redact)] { return redactor; }, {}),
         options_(options),
+        report_(report),
+        progress_(context.err),
         input_(static_cast<std::size_t>(settings.limits.max_body_bytes),
                options.ndjson ? RunInput::Lines::always : RunInput::Lines::if_export),
-        work_(detectors.workers(), [this](const std::string& answer, bool more) { return write(answer, more); }) {
+        work_(detectors.workers(), [this](const AnalyzedRun& run, bool more) { return report_.add(run, more); }) {
     limits_.max_json_depth = static_cast<int>(settings.limits.max_json_depth);
   }
 
@@ -45,61 +50,63 @@ class Analyzer {
       if (!input_.read(file, [this](InputRun run) { return judge(std::move(run)); })) break;
     }
     work_.finish();
+    progress_.clear();
     if (input_.open_runs() > 0)
       context_.err << "runwarden: " << input_.open_runs() << " runs of exports are still open and were not judged\n";
-    const int written = context_.finish();
+    const int written = report_.finish();
     return written != kFine || bad_ || reached_ ? kWanting : kFine;
   }
 
  private:
   // False: nobody reads the answers any more.
   bool judge(InputRun run) {
-    if (!run.text.ok()) return refuse(run.text.error(), run.file, run.line);
+    // Answers on a terminal tell how far it is.
+    if (report_.is_apart()) progress_.show({"analyzing", "runs", "", runs_++, 0});
+    if (!run.text.ok()) return refuse(std::move(run));
     const std::size_t bytes = run.text->size();
-    return work_.submit([this, run = std::move(run)](std::size_t worker) { return answer(*run.text, run.file, run.line, worker); }, bytes);
+    return work_.submit([this, run = std::move(run)](std::size_t worker) { return answer(run, worker); }, bytes);
   }
 
   // A run that could not even be read has its place among the answers too.
-  bool refuse(const Error& error, const std::string& file, std::uint64_t line) {
+  bool refuse(InputRun run) {
     bad_ = true;
-    return work_.submit([answer = problem_line(error, file, line)](std::size_t) { return answer; }, 0);
+    AnalyzedRun refused{{{}, std::move(run.file), run.line}, std::move(run.text.error())};
+    return work_.submit([refused = std::move(refused)](std::size_t) { return refused; }, 0);
   }
 
   // The wall of a worker thread: nothing is thrown beyond it.
-  std::string answer(const std::string& text, const std::string& file, std::uint64_t line, std::size_t worker) {
+  AnalyzedRun answer(const InputRun& run, std::size_t worker) {
+    AnalyzedRun analyzed{{{}, run.file, run.line}, judged(*run.text, worker)};
+    if (!analyzed.analysis.ok()) {
+      bad_ = true;
+      return analyzed;
+    }
+    analyzed.place.run_id = analyzed.analysis->run_id;
+    const ingest::Analysis& analysis = *analyzed.analysis;
+    if (options_.fail_on >= 0 && !analysis.verdict.findings.empty() && analysis.max_score >= options_.fail_on) reached_ = true;
+    return analyzed;
+  }
+
+  Result<ingest::Analysis> judged(const std::string& text, std::size_t worker) {
     try {
-      return judged(text, file, line, worker);
+      return ingest::analyze(text, limits_, detectors_, redaction_, options_.tenant, worker);
     } catch (const std::exception& fault) {
-      bad_ = true;
-      return problem_line(Error{Code::internal, fault.what(), {}, {}}, file, line);
+      return Error{Code::internal, fault.what(), {}, {}};
     }
-  }
-
-  std::string judged(const std::string& text, const std::string& file, std::uint64_t line, std::size_t worker) {
-    auto analysis = ingest::analyze(text, limits_, detectors_, redaction_, options_.tenant, worker);
-    if (!analysis.ok()) {
-      bad_ = true;
-      return problem_line(analysis.error(), file, line);
-    }
-    if (options_.fail_on >= 0 && !analysis->verdict.findings.empty() && analysis->max_score >= options_.fail_on) reached_ = true;
-    return std::move(analysis->json);
-  }
-
-  bool write(const std::string& answer, bool more_at_hand) {
-    context_.out << answer << '\n';
-    if (!more_at_hand) context_.out.flush();
-    return context_.out.good();
   }
 
   Context& context_;
   detect::DetectorSet& detectors_;
   const ingest::Redaction redaction_;
   const AnalyzeOptions& options_;
+  AnalysisReport& report_;
+  TerminalProgress progress_;
   RunInput input_;
+  std::uint64_t runs_ = 0;
   intake::RunLimits limits_;
   std::atomic<bool> bad_ = false;      // some run could not be judged
   std::atomic<bool> reached_ = false;  // some failure reached --fail-on
-  OrderedWork work_;                   // last: its threads use what stands above
+  OrderedWork<AnalyzedRun> work_;      // last: its threads use what stands above
 };
 
 int analyze(Context& context, AnalyzeOptions& options) {
@@ -110,7 +117,10 @@ int analyze(Context& context, AnalyzeOptions& options) {
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const auto detectors = load_detectors(context, *settings, options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores, clock);
   if (!detectors) return kWanting;
-  return Analyzer(context, *settings, *detectors, options).run();
+  ResultOutput output(context, options.report.output);
+  if (!output.open()) return kWanting;
+  const auto report = make_analysis_report(options.report.format, output, {detectors->list(options.tenant), std::max(options.fail_on, 0)});
+  return Analyzer(context, *settings, *detectors, options, *report).run();
 }
 
 }  // namespace
@@ -127,11 +137,12 @@ void add_analyze(CLI::App& app, Context& context) {
       ->type_name("N")
       ->check(CLI::Range(0, kMaxThreads));
   command->add_option("--tenant", options->tenant, "Judge with this tenant's settings")->type_name("TENANT");
+  add_report_options(*command, options->report, ReportFormat::json);
   command->footer(
       "One JSON answer a run and line, {\"failures\": [...], \"detectors\": [...]}, in the order of the input. A run that cannot be\n"
       "read has a problem object in its place, and the exit code is 1. Of an export the runs that have ended are judged, by their\n"
-      "latest revision; a line with an unknown \"record\" is refused.\n\n"
-      "Example:\n  runwarden analyze --ndjson --fail-on 80 runs.ndjson");
+      "latest revision; a line with an unknown \"record\" is refused. In JUnit's form a case fails from the score of --fail-on on.\n\n"
+      "Example:\n  runwarden analyze --ndjson --fail-on 80 --format sarif --output runs.sarif runs.ndjson");
   command->callback([&context, options] { context.exit_code = analyze(context, *options); });
 }
 

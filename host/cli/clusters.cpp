@@ -37,23 +37,6 @@ struct ClusterOptions {
   bool json = false;
 };
 
-// The store and the tenant's number in it.
-struct Opened {
-  std::unique_ptr<store::Store> store;
-  model::TenantId tenant = 0;
-};
-
-std::optional<Opened> open(Context& context, const config::Settings& settings, const SystemClock& clock, const std::string& tenant) {
-  Opened opened{open_command_store(context, settings, clock, IfMissing::refuse), 0};
-  if (!opened.store) return std::nullopt;
-  for (const model::Tenant& one : opened.store->tenants()) {
-    if (one.name == tenant) opened.tenant = one.id;
-  }
-  if (opened.tenant != 0) return opened;
-  context.refuse("there is no tenant \"" + tenant + "\"; `runwarden keys list` shows those that have keys");
-  return std::nullopt;
-}
-
 std::string cluster_text(const model::Cluster& cluster, std::int64_t now_ms) {
   std::string text;
   JsonWriter out(text);
@@ -75,7 +58,7 @@ int list(Context& context, const ClusterOptions& options) {
   const SystemClock clock;
   const auto settings = context.settings();
   if (!settings) return kWanting;
-  const auto opened = open(context, *settings, clock, options.tenant);
+  const auto opened = open_tenant_store(context, *settings, clock, options.tenant);
   if (!opened) return kWanting;
   const std::int64_t now_ms = clock.wall_ms();
   std::vector<model::Cluster> groups;
@@ -130,7 +113,7 @@ int show(Context& context, const ClusterOptions& options) {
   const SystemClock clock;
   const auto settings = context.settings();
   if (!settings) return kWanting;
-  const auto opened = open(context, *settings, clock, options.tenant);
+  const auto opened = open_tenant_store(context, *settings, clock, options.tenant);
   if (!opened) return kWanting;
   const auto cluster = opened->store->groups().find_cluster(opened->tenant, options.cluster);
   if (!cluster) return refuse_unknown(context, options);
@@ -219,7 +202,7 @@ int decide(Context& context, model::TriageAction action, const ClusterOptions& o
   const SystemClock clock;
   const auto settings = context.settings();
   if (!settings) return kWanting;
-  const auto opened = open(context, *settings, clock, options.tenant);
+  const auto opened = open_tenant_store(context, *settings, clock, options.tenant);
   if (!opened) return kWanting;
   store::Store& store = *opened->store;
   if (!store.groups().find_cluster(opened->tenant, options.cluster)) return refuse_unknown(context, options);

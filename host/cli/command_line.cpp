@@ -41,6 +41,8 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
     add_guardrail(app, context);
     add_detectors(app, context);
     add_analyze(app, context);
+    add_bundle(app, context);
+    add_replay(app, context);
     add_export(app, context);
     add_import(app, context);
     add_backup(app, context);

@@ -37,4 +37,15 @@ std::unique_ptr<store::Store> open_command_store(Context& context, const config:
   return std::move(*opened);
 }
 
+std::optional<TenantStore> open_tenant_store(Context& context, const config::Settings& settings, const SystemClock& clock, const std::string& tenant) {
+  TenantStore opened{open_command_store(context, settings, clock, IfMissing::refuse), 0};
+  if (!opened.store) return std::nullopt;
+  for (const model::Tenant& one : opened.store->tenants()) {
+    if (one.name == tenant) opened.tenant = one.id;
+  }
+  if (opened.tenant != 0) return opened;
+  context.refuse("there is no tenant \"" + tenant + "\"; `runwarden keys list` shows those that have keys");
+  return std::nullopt;
+}
+
 }  // namespace runwarden::cli

@@ -41,6 +41,8 @@ void add_clusters(CLI::App& app, Context& context);
 void add_guardrail(CLI::App& app, Context& context);
 void add_detectors(CLI::App& app, Context& context);
 void add_analyze(CLI::App& app, Context& context);
+void add_bundle(CLI::App& app, Context& context);
+void add_replay(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_backup(CLI::App& app, Context& context);

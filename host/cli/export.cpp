@@ -1,73 +1,13 @@
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <filesystem>
 #include <memory>
 
 #include "base/json_text.h"
-#include "base/open_fault.h"
 #include "cli/line_counts.h"
 #include "cli/maintenance_command.h"
+#include "cli/output_file.h"
 
 namespace runwarden::cli {
 namespace {
-
-// The export's file: there under its name once it is whole and on disk, not before.
-class OutputFile {
- public:
-  explicit OutputFile(std::filesystem::path path) : path_(std::move(path)), partial_(path_.string() + ".partial") {
-    std::error_code ignored;
-    std::filesystem::remove(partial_, ignored);  // of an export that was interrupted
-    file_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  }
-  ~OutputFile() {
-    if (file_ >= 0) ::close(file_);
-    std::error_code ignored;
-    if (!done_) std::filesystem::remove(partial_, ignored);
-  }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  bool write(std::string_view bytes) {
-    while (file_ >= 0 && !bytes.empty()) {
-      const ssize_t wrote = ::write(file_, bytes.data(), bytes.size());
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote < 0) return note_fault();
-      bytes.remove_prefix(static_cast<std::size_t>(wrote));
-    }
-    return file_ >= 0 || note_fault();
-  }
-  bool finish() {
-    if (::fsync(file_) != 0 || ::rename(partial_.c_str(), path_.c_str()) != 0) return note_fault();
-    done_ = true;
-    const std::filesystem::path folder = std::filesystem::absolute(path_).parent_path();
-    const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (opened >= 0) {
-      ::fsync(opened);
-      ::close(opened);
-    }
-    return true;
-  }
-  bool opened() const { return file_ >= 0; }
-  // Empty: nothing went wrong.
-  std::string fault() const {
-    return errno_ == 0 ? std::string() : "\"" + path_.string() + "\" could not be written: " + open_fault(path_, errno_, OpenFor::writing);
-  }
-
- private:
-  bool note_fault() {
-    errno_ = errno;
-    return false;
-  }
-
-  std::filesystem::path path_;
-  std::filesystem::path partial_;
-  int file_ = -1;
-  int errno_ = 0;
-  bool done_ = false;
-};
 
 struct ExportOptions {
   std::string tenant;
@@ -88,9 +28,7 @@ int finish_export(Context& context, const store::Exported& exported) {
 
 int export_to_file(Context& context, MaintenanceCommand& command, const store::ExportQuery& query, const ExportOptions& options) {
   OutputFile file(options.output);
-  if (!file.opened()) {
-    return context.refuse("\"" + options.output + "\" cannot be written: " + open_fault(options.output, errno, OpenFor::writing));
-  }
+  if (!file.fault().empty()) return context.refuse(file.fault());
   const auto exported = store::export_tenant(command.maintenance(), query, [&](std::string_view lines) { return file.write(lines); });
   command.clear_progress();
   if (!file.fault().empty()) return context.refuse(file.fault());

@@ -1,11 +1,8 @@
 #include "cli/maintenance_command.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <utility>
 
@@ -17,8 +14,6 @@
 namespace runwarden::cli {
 namespace {
 
-constexpr std::int64_t kShowEveryNs = 200'000'000;
-constexpr std::int64_t kShowFromNs = 500'000'000;  // what is shorter needs no progress
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<bool> asked_to_stop{false};
@@ -36,14 +31,12 @@ void handle_signals(void (*handler)(int)) {
 
 }  // namespace
 
-MaintenanceCommand::MaintenanceCommand(Context& context, Signals signals) : context_(context), terminal_(::isatty(STDERR_FILENO) == 1) {
+MaintenanceCommand::MaintenanceCommand(Context& context, Signals signals) : context_(context), progress_(context.err) {
   asked_to_stop = false;
-  begun_ns_ = clock_.monotonic_ns();
   if (signals == Signals::stop_in_order) handle_signals(note_signal);
 }
 
 MaintenanceCommand::~MaintenanceCommand() {
-  clear_progress();
   handle_signals(SIG_DFL);
 }
 
@@ -90,31 +83,10 @@ store::MaintenanceContext MaintenanceCommand::maintenance() {
   const std::uint64_t map_size = lock_ ? static_cast<std::uint64_t>(settings_->store.map_size_bytes) : 0;
   return {settings_->store.path, clock_,
           [this](const store::Progress& progress) {
-            show(progress);
+            progress_.show(progress);
             return !interrupted();
           },
           map_size, settings_->page.dimensions, static_cast<std::uint64_t>(settings_->limits.max_clusters)};
-}
-
-void MaintenanceCommand::show(const store::Progress& progress) {
-  if (!terminal_) return;
-  const std::int64_t now_ns = clock_.monotonic_ns();
-  if (now_ns - begun_ns_ < kShowFromNs || now_ns - shown_ns_ < kShowEveryNs) return;
-  shown_ns_ = now_ns;
-  shown_ = true;
-  context_.err << "\r\x1b[K" << progress.doing << ": ";
-  const bool bytes = std::string_view(progress.unit) == "bytes";
-  const auto number = [bytes](std::uint64_t value) { return bytes ? size_text(value) : std::to_string(value); };
-  context_.err << number(progress.done);
-  if (progress.all != 0) context_.err << " of " << number(progress.all);
-  if (!bytes) context_.err << " " << progress.unit;
-  if (*progress.table != '\0') context_.err << " (" << progress.table << ")";
-  if (progress.all != 0) context_.err << ", " << std::min<std::uint64_t>(100, progress.done * 100 / progress.all) << "%";
-  context_.err << std::flush;
-}
-
-void MaintenanceCommand::clear_progress() {
-  if (std::exchange(shown_, false)) context_.err << "\r\x1b[K" << std::flush;
 }
 
 int MaintenanceCommand::refuse(const Error& error) {
@@ -131,16 +103,6 @@ std::optional<std::int64_t> point_in_time(std::string_view text, std::int64_t no
 std::string check_point_in_time(const std::string& text) {
   if (point_in_time(text, 0)) return "";
   return "expected a time such as 2026-11-01T00:00:00Z, or how long ago it was, such as 30d, got \"" + text + "\"";
-}
-
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-  double size = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; size >= 1024 && unit + 1 < kUnits.size(); ++unit) size /= 1024;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", size, kUnits[unit]);
-  return text.data();
 }
 
 }  // namespace runwarden::cli

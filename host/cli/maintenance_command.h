@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "cli/context.h"
+#include "cli/terminal_progress.h"
 #include "store/lmdb/service_lock.h"
 #include "store/maintenance_commands.h"
 
@@ -34,9 +35,9 @@ class MaintenanceCommand {
   const SystemClock& clock() const { return clock_; }
   // Whether a signal has asked to stop.
   static bool interrupted();
-  // Shown only where standard error is a terminal, a few times a second.
-  void show(const store::Progress& progress);
-  void clear_progress();
+  void show(const store::Progress& progress) { progress_.show(progress); }
+  // Before anything is written to standard error.
+  void clear_progress() { progress_.clear(); }
   int refuse(const Error& error);
 
  private:
@@ -44,18 +45,12 @@ class MaintenanceCommand {
   SystemClock clock_;
   std::optional<config::Settings> settings_;
   std::optional<store::ServiceLock> lock_;
-  bool terminal_ = false;
-  bool shown_ = false;
-  std::int64_t shown_ns_ = 0;
-  std::int64_t begun_ns_ = 0;
+  TerminalProgress progress_;
 };
 
 // A point in time given as RFC 3339 ("2026-11-01T00:00:00Z") or as how long ago it was ("30d").
 std::optional<std::int64_t> point_in_time(std::string_view text, std::int64_t now_ms);
 // For CLI11: empty, or what is wrong with it.
 std::string check_point_in_time(const std::string& text);
-
-// "1.4 GiB"
-std::string size_text(std::uint64_t bytes);
 
 }  // namespace runwarden::cli

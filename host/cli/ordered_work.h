@@ -1,7 +1,7 @@
-// Turns texts into answers on several threads and hands the answers on in the order of the texts, each as soon as it and all
-// before it are there. Holds a bounded number of texts and bytes: submit() waits for room.
+// Turns tasks into answers on several threads and hands the answers on in the order of the tasks, each as soon as it and all
+// before it are there. Holds a bounded number of tasks and bytes: submit() waits for room.
 //
-// submit and finish: one thread. work: any of its threads, with that thread's number. deliver: one thread at a time.
+// submit and finish: one thread. task: any of its threads, with that thread's number. deliver: one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -9,35 +9,63 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
 
 namespace runwarden::cli {
 
+template <class Answer>
 class OrderedWork {
  public:
-  using Task = std::function<std::string(std::size_t worker)>;
-  using Deliver = std::function<bool(const std::string& answer, bool more_at_hand)>;  // false: nobody reads on, stop
+  using Task = std::function<Answer(std::size_t worker)>;
+  using Deliver = std::function<bool(Answer& answer, bool more_at_hand)>;  // false: nobody reads on, stop
 
-  OrderedWork(std::size_t threads, Deliver deliver);
-  ~OrderedWork();
+  OrderedWork(std::size_t threads, Deliver deliver) : deliver_(std::move(deliver)), max_jobs_(threads * kJobsPerThread) {
+    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this, i] { work(i); });
+  }
+  ~OrderedWork() { finish(); }
   OrderedWork(const OrderedWork&) = delete;
   OrderedWork& operator=(const OrderedWork&) = delete;
 
   // False once nobody reads the answers any more. `bytes` is what the task holds in memory.
-  bool submit(Task task, std::size_t bytes);
+  bool submit(Task task, std::size_t bytes) {
+    auto job = std::make_shared<Job>();
+    job->task = std::move(task);
+    job->bytes = bytes;
+    MutexLock lock(mutex_);
+    changed_.wait(lock, [&]() RW_REQUIRES(mutex_) {
+      return stopped_ || in_order_.empty() || (in_order_.size() < max_jobs_ && bytes_ + bytes <= kMaxBytes);
+    });
+    if (stopped_) return false;
+    bytes_ += bytes;
+    in_order_.push_back(job);
+    waiting_.push_back(std::move(job));
+    changed_.notify_all();
+    return true;
+  }
+
   // Waits for every answer.
-  void finish();
+  void finish() {
+    {
+      const MutexLock lock(mutex_);
+      ending_ = true;
+      changed_.notify_all();
+    }
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
 
  private:
+  static constexpr std::size_t kJobsPerThread = 16;
+  static constexpr std::size_t kMaxBytes = 64 << 20;  // of tasks held; one larger task is let in alone
+
   struct Job {
     Task task;
     std::size_t bytes = 0;
-    std::string answer;
-    bool done = false;
+    std::optional<Answer> answer;  // once it is done
   };
   // The oldest answer, and whether the next one is done too.
   struct Delivery {
@@ -45,9 +73,43 @@ class OrderedWork {
     bool more = false;
   };
 
-  void work(std::size_t worker);
-  std::optional<Delivery> next_delivery() RW_REQUIRES(mutex_);
-  void delivered(const Job& job, bool read_on) RW_REQUIRES(mutex_);
+  void work(std::size_t worker) {
+    MutexLock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this]() RW_REQUIRES(mutex_) { return stopped_ || ending_ || !waiting_.empty(); });
+      if (stopped_ || waiting_.empty()) return;
+      const auto job = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      Answer answer = job->task(worker);
+      job->task = nullptr;
+      lock.lock();
+      job->answer.emplace(std::move(answer));
+      while (const auto next = next_delivery()) {
+        lock.unlock();
+        const bool read_on = deliver_(*next->job->answer, next->more);
+        lock.lock();
+        delivered(*next->job, read_on);
+      }
+    }
+  }
+
+  // Empty while another thread delivers, which then asks for the next one itself.
+  std::optional<Delivery> next_delivery() RW_REQUIRES(mutex_) {
+    if (delivering_ || stopped_ || in_order_.empty() || !in_order_.front()->answer) return std::nullopt;
+    delivering_ = true;
+    Delivery next{std::move(in_order_.front()), false};
+    in_order_.pop_front();
+    next.more = !in_order_.empty() && in_order_.front()->answer.has_value();
+    return next;
+  }
+
+  void delivered(const Job& job, bool read_on) RW_REQUIRES(mutex_) {
+    delivering_ = false;
+    bytes_ -= job.bytes;
+    if (!read_on) stopped_ = true;
+    changed_.notify_all();
+  }
 
   Deliver deliver_;
   std::size_t max_jobs_;

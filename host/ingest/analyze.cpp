@@ -20,6 +20,7 @@ Analysis analysis_of(const ReadRun& read, model::Verdict verdict, detect::Explai
   const RedactedRun& run = read.run;
   Analysis analysis;
   analysis.verdict = std::move(verdict);
+  analysis.run_id = std::string(run.kept.id);
   run.clean(analysis.verdict);
   JsonWriter out(analysis.json);
   out.begin_object().key("failures").begin_array();

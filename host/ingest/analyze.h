@@ -18,6 +18,7 @@ namespace runwarden::ingest {
 struct Analysis {
   std::string json;   // {"failures": [...], "detectors": [...]}, and "warnings" and "explanation" where there are any
   int max_score = 0;  // of its failures, 0 if there is none
+  std::string run_id;  // empty: it has none
   model::Verdict verdict;
   std::optional<RunExplanation> explanation;  // where one was asked for
 };

@@ -403,12 +403,14 @@ class Openapi : public testing::Test {
     get(200, "/v1/runs/streamed");
     get(404, "/v1/runs/streamed?revision=3");
     get(200, "/v1/runs/streamed/explain");
+    get(200, "/v1/runs/streamed/bundle?revision=1");
     get(200, "/v1/runs/streamed/explain?revision=1");
     get(404, "/v1/runs/streamed/explain?revision=3");
     post(422, events, {{"runId", "x"}});
     post(422, events, {{"runId", "x"}, {"events", {{{"type", 1}, {"eventId", ""}}}}});
     post(202, events, {{"runId", "open"}, {"events", {{{"type", "tool_call"}, {"name", "look_up"}}}}});
     get(200, "/v1/runs/open/explain");
+    get(409, "/v1/runs/open/bundle");
     post(200, events, {{"runId", "streamed"}, {"events", json::array()}, {"finl", true}});
     post(409, "/v1/ingest/runs", {{"runId", "open"}, {"steps", json::array()}});
     // A run that came whole under an Idempotency-Key, was opened again, and is sent again under that key.
@@ -461,14 +463,15 @@ class Openapi : public testing::Test {
       get(200, target);
     }
     for (const std::string target : {"/v1/runs?state=gone", "/v1/failures?severity=bad", "/v1/runs?minScore=101",
-                                     "/v1/runs/again?revision=0", "/v1/runs/again/explain?view=head", "/v1/policies/refunds?at=then"}) {
+                                     "/v1/runs/again?revision=0", "/v1/runs/again/explain?view=head", "/v1/runs/again/bundle?maxText=500", "/v1/policies/refunds?at=then"}) {
       get(400, target);
     }
     const json runs = json::parse(get(200, "/v1/runs").body);
     for (const json& run : runs["items"]) {
       get(200, "/v1/runs/" + run["runId"].get<std::string>() + "/explain");
+      if (run["state"] == "resolved") get(200, "/v1/runs/" + run["runId"].get<std::string>() + "/bundle");
     }
-    for (const std::string target : {"/v1/runs/none", "/v1/runs/none/explain", "/v1/failures/none", "/v1/failures/none/investigation",
+    for (const std::string target : {"/v1/runs/none", "/v1/runs/none/explain", "/v1/runs/none/bundle", "/v1/failures/none", "/v1/failures/none/investigation",
                                      "/v1/policies/none", "/v1/policies/refunds?at=2020-01-01T00:00:00Z"}) {
       get(404, target);
     }

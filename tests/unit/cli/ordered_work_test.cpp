@@ -12,7 +12,7 @@ TEST(OrderedWork, WhenTasksEndInAnyOrder_DeliversInTheOrderGiven) {
   std::vector<std::string> delivered;
   std::atomic<int> most_workers = 0;
   {
-    OrderedWork work(4, [&](const std::string& answer, bool) {
+    OrderedWork<std::string> work(4, [&](const std::string& answer, bool) {
       delivered.push_back(answer);
       return true;
     });
@@ -38,7 +38,7 @@ TEST(OrderedWork, WhileAnEarlierTaskRuns_HoldsLaterAnswersBack) {
   std::latch release(1);
   std::latch later_done(1);
   std::vector<std::string> delivered;
-  OrderedWork work(2, [&](const std::string& answer, bool) {
+  OrderedWork<std::string> work(2, [&](const std::string& answer, bool) {
     delivered.push_back(answer);
     return true;
   });
@@ -62,7 +62,7 @@ TEST(OrderedWork, WhileAnEarlierTaskRuns_HoldsLaterAnswersBack) {
 
 TEST(OrderedWork, WhenNobodyReadsOn_Stops) {
   int delivered = 0;
-  OrderedWork work(2, [&](const std::string&, bool) { return ++delivered < 3; });
+  OrderedWork<std::string> work(2, [&](const std::string&, bool) { return ++delivered < 3; });
   bool open = true;
   for (int i = 0; i < 1000 && open; ++i) open = work.submit([](std::size_t) { return std::string("x"); }, 1);
   work.finish();
@@ -72,7 +72,7 @@ TEST(OrderedWork, WhenNobodyReadsOn_Stops) {
 
 TEST(OrderedWork, WhenOneTextIsLargerThanAllRoom_LetsItInAlone) {
   std::vector<std::string> delivered;
-  OrderedWork work(2, [&](const std::string& answer, bool) {
+  OrderedWork<std::string> work(2, [&](const std::string& answer, bool) {
     delivered.push_back(answer);
     return true;
   });

@@ -43,6 +43,15 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"bad_state", {"clusters", "list", "--tenant", "a", "--state", "closed"}, "closed"},
         UsageCase{"no_id", {"keys", "revoke"}, "id is required"}, UsageCase{"bad_score", {"analyze", "--fail-on", "101"}, "--fail-on"},
         UsageCase{"bad_threads", {"analyze", "--threads", "-1"}, "--threads"},
+        UsageCase{"bad_format", {"analyze", "--format", "xml"}, "--format"},
+        UsageCase{"bundle_of_nobody", {"bundle", "r1"}, "--tenant is required"},
+        UsageCase{"bundle_of_what", {"bundle", "--tenant", "a"}, "run is required"},
+        UsageCase{"bad_revision", {"bundle", "r1", "--tenant", "a", "--revision", "0"}, "--revision"},
+        UsageCase{"replay_of_nothing", {"replay"}, "A bundle, or --tenant, is required"},
+        UsageCase{"replay_of_both", {"replay", "a.json", "--tenant", "a"}, "excludes"},
+        UsageCase{"replay_fail_on_what", {"replay", "a.json", "--fail-on", "new,worse"}, "worse"},
+        UsageCase{"replay_fail_on_none_and_more", {"replay", "a.json", "--fail-on", "none,new"}, "none stands alone"},
+        UsageCase{"replay_since_of_files", {"replay", "a.json", "--since", "1d"}, "--tenant"},
         UsageCase{"no_library", {"detectors", "inspect"}, "files is required"},
         UsageCase{"no_runs", {"detectors", "test", "x.so"}, "A file with a run, or --tenant and --run, is required"},
         UsageCase{"export_of_nobody", {"export"}, "--tenant is required"},
@@ -76,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Commands, Help,
                                          Args{"keys", "revoke"}, Args{"keys", "rotate"}, Args{"clusters"}, Args{"clusters", "list"},
                                          Args{"clusters", "show"}, Args{"clusters", "resolve"}, Args{"clusters", "ignore"},
                                          Args{"clusters", "reopen"}, Args{"detectors"}, Args{"detectors", "list"},
-                                         Args{"detectors", "inspect"}, Args{"detectors", "test"}, Args{"analyze"}, Args{"export"},
+                                         Args{"detectors", "inspect"}, Args{"detectors", "test"}, Args{"analyze"}, Args{"bundle"}, Args{"replay"}, Args{"export"},
                                          Args{"import"}, Args{"backup"}, Args{"verify"}, Args{"compact"}, Args{"purge"}));
 
 TEST(Version, IsPrinted) {
@@ -89,7 +98,7 @@ TEST(Version, IsPrinted) {
 TEST(Config, WhenTheNamedFileIsMissing_EveryCommandThatReadsItExitsWith1) {
   const Program program;
   for (const Args& args : {Args{"serve"}, Args{"check"}, Args{"clusters", "list", "--tenant", "t"}, Args{"keys", "list"}, Args{"keys", "create", "--tenant", "t"},
-                           Args{"detectors", "list"}, Args{"analyze", "x.json"}, Args{"export", "--tenant", "t"}, Args{"import"},
+                           Args{"detectors", "list"}, Args{"analyze", "x.json"}, Args{"bundle", "r", "--tenant", "t"}, Args{"replay", "x.json"}, Args{"export", "--tenant", "t"}, Args{"import"},
                            Args{"backup", "x"}, Args{"verify"}, Args{"compact"}, Args{"purge", "--tenant", "t", "--yes"}}) {
     Args with_config = args;
     with_config.insert(with_config.end(), {"--config", "/nowhere/c.yaml"});

@@ -1,0 +1,49 @@
+// What `analyze` writes of the runs it judged, in each of its forms. One thread at a time.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/output_file.h"
+#include "cli/report_format.h"
+#include "detect/detector_set.h"
+#include "ingest/analyze.h"
+
+namespace runwarden::cli {
+
+// A run that was judged, or why it could not be.
+struct AnalyzedRun {
+  RunPlace place;
+  Result<ingest::Analysis> analysis;
+};
+
+class AnalysisReport {
+ public:
+  explicit AnalysisReport(ResultOutput& output) : output_(output) {}
+  virtual ~AnalysisReport() = default;
+
+  // In the order of the runs. `more`: the next one follows at once. False: nobody reads on.
+  virtual bool add(const AnalyzedRun& run, bool more) = 0;
+  // The end of it; an exit code, faults of writing told.
+  int finish();
+  // Whether nothing of it is on the terminal while it goes on.
+  virtual bool is_apart() const { return true; }
+
+ protected:
+  ResultOutput& output() { return output_; }
+  virtual bool end() = 0;
+
+ private:
+  ResultOutput& output_;
+};
+
+struct AnalysisReportSettings {
+  std::vector<detect::DetectorInfo> detectors;  // that judge
+  int fail_from = 0;                            // the score from which a JUnit case fails
+};
+
+// `output` outlives the report.
+std::unique_ptr<AnalysisReport> make_analysis_report(ReportFormat format, ResultOutput& output, AnalysisReportSettings settings);
+
+}  // namespace runwarden::cli

@@ -1,0 +1,43 @@
+// Collects test cases and writes them as JUnit's XML, which build servers read: a suite a detector, a case a run. Holds every case as text
+// until the end, because a suite begins with its counts. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "cli/output_file.h"
+#include "cli/report_format.h"
+
+namespace runwarden::cli {
+
+class JunitReport {
+ public:
+  enum class Outcome : std::uint8_t { passed, failed, error, skipped };
+  struct Case {
+    Outcome outcome = Outcome::passed;
+    std::string message;  // one line; why it did not pass
+    std::string text;     // the rest of it; where it passed, what there is to say all the same
+  };
+
+  // `name` of the whole: the command.
+  explicit JunitReport(std::string_view name) : name_(name) {}
+
+  void add(const std::string& suite, const RunPlace& place, const Case& one);
+  bool write(ResultOutput& output) const;
+
+ private:
+  struct Suite {
+    std::uint64_t tests = 0, failures = 0, errors = 0, skipped = 0;
+    std::string cases;
+  };
+
+  const std::string name_;
+  std::map<std::string, Suite> suites_;
+};
+
+// The suite of runs that could not be judged at all.
+constexpr const char* kInputSuite = "runwarden";
+
+}  // namespace runwarden::cli

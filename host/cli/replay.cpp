@@ -1,0 +1,288 @@
+// Judges runs again that were judged before, and says what is different.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <climits>
+#include <exception>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "cli/command_store.h"
+#include "cli/loaded_detectors.h"
+#include "cli/maintenance_command.h"
+#include "cli/ordered_work.h"
+#include "cli/replay_input.h"
+#include "cli/replay_report.h"
+#include "cli/terminal_progress.h"
+#include "ingest/redaction.h"
+#include "intake/run_reader.h"
+
+namespace runwarden::cli {
+namespace {
+
+constexpr int kMaxThreads = 256;
+constexpr int kMaxDepth = 1000;  // of what was bounded when it came in
+
+struct ReplayOptions {
+  std::vector<std::string> bundles;
+  std::string tenant;
+  std::string since, until;
+  std::size_t limit = 0;  // 0: all
+  std::string candidate;
+  std::string detector;
+  std::vector<std::string> fail_on = {"new", "lost"};
+  ReportOptions report;
+  int threads = 1;
+  bool fail_open = false;
+
+  std::vector<DifferenceKind> kinds() const {
+    std::vector<DifferenceKind> kinds;
+    for (const DifferenceKind kind : kDifferenceKinds) {
+      if (std::find(fail_on.begin(), fail_on.end(), name(kind)) != fail_on.end()) kinds.push_back(kind);
+    }
+    return kinds;
+  }
+};
+
+// The configuration whose detectors judge, with those loaded.
+struct Judges {
+  config::Settings settings;
+  std::shared_ptr<detect::DetectorSet> detectors;
+};
+
+// Every run is to be looked at, whatever came of the ones before it.
+void never_quarantine(config::Settings& settings) {
+  settings.detectors.quarantine_failures = INT_MAX;
+}
+
+// Judges runs again. [main], judged() on the threads of the work.
+class Replayer {
+ public:
+  Replayer(Context& context, const Judges& judges, const ReplayOptions& options, ReplayReport& report)
+      : detectors_(*judges.detectors),
+        redaction_([redactor = ingest::make_redactor(judges.settings.redact)] { return redactor; }, {}),
+        options_(options),
+        report_(report),
+        progress_(context.err),
+        work_(judges.detectors->workers(), [this](const ReplayedRun& run, bool) {
+          sums_.add(run);
+          return report_.add(run);
+        }) {}
+
+  void expect(std::uint64_t runs) { expected_ = runs; }
+
+  // False: nobody reads on.
+  bool take(ReplayInput input) {
+    progress_.show({"replaying", "runs", "", taken_++, expected_});
+    if (!input.run.ok()) {
+      ReplayedRun unread{std::move(input.place), false, {}, {}, std::move(input.run.error())};
+      return work_.submit([unread = std::move(unread)](std::size_t) { return unread; }, 0);
+    }
+    const std::size_t bytes = input.run->document.size();
+    return work_.submit([this, run = std::make_shared<JudgedRun>(std::move(*input.run))](std::size_t worker) { return replayed(*run, worker); }, bytes);
+  }
+
+  const ReplaySums& finish() {
+    work_.finish();
+    progress_.clear();
+    report_.finish(sums_);
+    return sums_;
+  }
+
+ private:
+  // The wall of a worker thread: nothing is thrown beyond it.
+  ReplayedRun replayed(const JudgedRun& was, std::size_t worker) {
+    ReplayedRun replayed{was.place, was.redacted, {}, {}, std::nullopt};
+    try {
+      const Judgement now = judged(was, worker);
+      for (const auto& [key, answer] : now) {
+        if (options_.detector.empty() || key == options_.detector) replayed.detectors.push_back(key);
+      }
+      replayed.differences = differences_of(was, now, detectors_.list(was.tenant), options_.detector);
+    } catch (const std::exception& fault) {
+      replayed.fault = Error{Code::internal, fault.what(), {}, {}};
+    }
+    for (const Difference& one : replayed.differences) note_detector(replayed.detectors, one.detector_key);
+    return replayed;
+  }
+
+  // Also one that only the judgement before knows.
+  static void note_detector(std::vector<std::string>& keys, const std::string& key) {
+    const auto place = std::lower_bound(keys.begin(), keys.end(), key);
+    if (place == keys.end() || *place != key) keys.insert(place, key);
+  }
+
+  Judgement judged(const JudgedRun& was, std::size_t worker) {
+    const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
+    auto read = intake::read_run(was.document, limits, was.place.run_id);
+    if (!read.ok()) return unread(was.tenant, read.error().detail);
+    const auto run = redaction_.run(std::move(*read));
+    if (!run.ok()) return unread(was.tenant, run.error().detail);
+    model::Verdict verdict = detectors_.evaluate(run->seen(), was.tenant, worker);
+    run->clean(verdict);
+    return judgement_of(verdict);
+  }
+
+  // Of a document that cannot be read as a run the service says so, too, for every detector.
+  Judgement unread(const std::string& tenant, const std::string& why) const {
+    Judgement judgement;
+    for (const detect::DetectorInfo& detector : detectors_.list(tenant)) {
+      const bool speaks = detector.enabled && detector.mode == model::DetectorMode::live;
+      if (speaks) judgement[detector.key] = {model::name(model::DetectorStatus::error), why, {}};
+    }
+    return judgement;
+  }
+
+  detect::DetectorSet& detectors_;
+  const ingest::Redaction redaction_;
+  const ReplayOptions& options_;
+  ReplayReport& report_;
+  TerminalProgress progress_;
+  std::uint64_t expected_ = 0;
+  std::uint64_t taken_ = 0;
+  ReplaySums sums_;                 // on the thread that delivers, afterwards [main]
+  OrderedWork<ReplayedRun> work_;   // last: its threads use what stands above
+};
+
+// A fault that is ours, not the candidate's: with --fail-open it is only a warning.
+int end_with_fault(Context& context, const ReplayOptions& options) {
+  if (!options.fail_open) return kWanting;
+  context.err << "runwarden: warning: the runs were not judged again; --fail-open makes that no failure\n";
+  return kFine;
+}
+
+// The settings of --candidate, else those of --config; nothing, told, if they cannot be read.
+std::optional<config::Settings> settings_to_judge_by(Context& context, const config::Settings& service, const ReplayOptions& options) {
+  if (options.candidate.empty()) return service;
+  Context candidate{context.out, context.err, options.candidate, context.data_dir};
+  return candidate.settings();
+}
+
+std::optional<Judges> load_judges(Context& context, const config::Settings& service, const ReplayOptions& options, const Clock& clock) {
+  auto settings = settings_to_judge_by(context, service, options);
+  if (!settings) return std::nullopt;
+  never_quarantine(*settings);
+  Judges judges{std::move(*settings), nullptr};
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  judges.detectors = load_detectors(context, judges.settings, options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores, clock);
+  if (!judges.detectors) return std::nullopt;
+  const auto known = judges.detectors->list();
+  const bool there = std::any_of(known.begin(), known.end(), [&](const auto& one) { return one.key == options.detector; });
+  if (options.detector.empty() || there) return judges;
+  context.refuse("the configuration has no detector \"" + options.detector + "\"; `runwarden detectors list` shows those it has");
+  return std::nullopt;
+}
+
+// The store's runs are read through here. False: that could not begin.
+class StoredRunsToReplay {
+ public:
+  bool open(Context& context, const config::Settings& service, const ReplayOptions& options) {
+    auto opened = open_tenant_store(context, service, clock_, options.tenant);
+    if (!opened) return false;
+    opened_ = std::move(*opened);
+    query_.tenant = options.tenant;
+    if (!options.since.empty()) query_.since_ms = *point_in_time(options.since, clock_.wall_ms());
+    if (!options.until.empty()) query_.until_ms = *point_in_time(options.until, clock_.wall_ms());
+    query_.limit = options.limit;
+    query_.see = service.redact.detectors_see;
+    // Of the configuration itself, nothing says that it judged them.
+    if (!options.candidate.empty()) query_.in_force = detectors_in_force(context, service, options.tenant);
+    return true;
+  }
+
+  void replay(Replayer& replayer) {
+    const std::uint64_t all = opened_.store->count_runs(opened_.tenant, query_.since_ms, query_.until_ms);
+    replayer.expect(query_.limit == 0 ? all : std::min<std::uint64_t>(all, query_.limit));
+    read_stored_runs(opened_, query_, [&](ReplayInput input) { return replayer.take(std::move(input)); });
+  }
+
+ private:
+  std::vector<detect::DetectorInfo> detectors_in_force(Context& context, const config::Settings& service, const std::string& tenant) const {
+    const auto set = detect::DetectorSet::load(service.detectors, load_context(context, service, 1, clock_));
+    return set.ok() ? (*set)->list(tenant) : std::vector<detect::DetectorInfo>();
+  }
+
+  SystemClock clock_;
+  TenantStore opened_;
+  StoredRunsQuery query_;
+};
+
+int replay(Context& context, const ReplayOptions& options) {
+  const SystemClock clock;
+  const auto service = context.settings();
+  if (!service) return end_with_fault(context, options);
+  const auto judges = load_judges(context, *service, options, clock);
+  if (!judges) return end_with_fault(context, options);
+  StoredRunsToReplay stored;
+  if (!options.tenant.empty() && !stored.open(context, *service, options)) return end_with_fault(context, options);
+  ResultOutput output(context, options.report.output);
+  if (!output.open()) return kWanting;
+  const auto report = make_replay_report(options.report.format, output, {judges->detectors->list(options.tenant), options.kinds(), !options.fail_open});
+  Replayer replayer(context, *judges, options, *report);
+  replayer.expect(options.bundles.size());
+  for (const std::string& bundle : options.bundles) {
+    if (!replayer.take(read_bundle(bundle, service->redact.detectors_see))) break;
+  }
+  if (!options.tenant.empty()) stored.replay(replayer);
+  const ReplaySums& sums = replayer.finish();
+  const int written = output.finish();
+  const auto kinds = options.kinds();
+  const bool failed = std::any_of(kinds.begin(), kinds.end(), [&](DifferenceKind kind) { return sums.by_kind[static_cast<std::size_t>(kind)] > 0; });
+  if (sums.faults > 0) context.err << "runwarden: " << (options.fail_open ? "warning: " : "") << sums.faults << " runs could not be judged again\n";
+  return written != kFine || failed || (sums.faults > 0 && !options.fail_open) ? kWanting : kFine;
+}
+
+void add_inputs(CLI::App& command, ReplayOptions& options) {
+  CLI::Option* bundles = command.add_option("bundles", options.bundles, "Files that `runwarden bundle` wrote")->type_name("BUNDLE");
+  CLI::Option* tenant = command.add_option("--tenant", options.tenant, "Judge this tenant's stored runs again instead")->type_name("TENANT")->excludes(bundles);
+  command.add_option("--since", options.since, "Only runs received from then on: a time, or how long ago, such as 30d")
+      ->type_name("TIME")
+      ->check(check_point_in_time)
+      ->needs(tenant);
+  command.add_option("--until", options.until, "Only runs received before then")->type_name("TIME")->check(check_point_in_time)->needs(tenant);
+  command.add_option("--limit", options.limit, "At most this many runs, the newest; default all")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40))
+      ->needs(tenant);
+}
+
+// What CLI11 cannot say of single options.
+void check_usage(const ReplayOptions& options) {
+  if (options.bundles.empty() && options.tenant.empty()) throw CLI::RequiredError("A bundle, or --tenant,");
+  const bool has_none = std::find(options.fail_on.begin(), options.fail_on.end(), "none") != options.fail_on.end();
+  if (has_none && options.fail_on.size() > 1) throw CLI::ValidationError("--fail-on", "none stands alone");
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("replay", "Judge runs again that were judged before, and say what is different; nothing is stored");
+  auto options = std::make_shared<ReplayOptions>();
+  add_inputs(*command, *options);
+  command->add_option("--candidate", options->candidate, "Judge with this configuration's detectors and settings; default that of --config")
+      ->type_name("FILE");
+  command->add_option("--detector", options->detector, "Compare only this one")->type_name("KEY");
+  command->add_option("--fail-on", options->fail_on, "Which differences make the exit 1: new, lost, changed, status, or none; default new,lost")
+      ->type_name("KINDS")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"new", "lost", "changed", "status", "none"}));
+  add_report_options(*command, options->report, ReportFormat::text);
+  command->add_option("--threads", options->threads, "Runs judged at once; 0: as many as there are cores; default 1")
+      ->type_name("N")
+      ->check(CLI::Range(0, kMaxThreads));
+  command->add_flag("--fail-open", options->fail_open, "Faults that are not differences, such as a bundle that cannot be read, are warnings");
+  command->footer(
+      "new: a failure that was not found then. lost: one that is not found now. changed: its score, severity, primary step or\n"
+      "fingerprint. status: no failure then or now, but clean, not_evaluable, error and so on are not the same. `because` says what is\n"
+      "not as it was: settings, library, or redaction, where detectors saw text that is not kept. Of stored runs the latest revision\n"
+      "of those that have ended is judged, beside a serving process.\n"
+      "Exit: 0 no such difference, 1 some, or a fault, 2 wrong usage.\n\n"
+      "Example:\n  runwarden replay bundles/*.json --candidate new.yaml --format junit --output replay.xml");
+  command->callback([&context, options] {
+    check_usage(*options);
+    context.exit_code = replay(context, *options);
+  });
+}
+
+}  // namespace runwarden::cli

@@ -1,0 +1,185 @@
+#include "cli/replay_input.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/json_check.h"
+#include "base/json_members.h"
+#include "cli/line_reader.h"
+#include "ingest/bundle.h"
+#include "intake/run_reader.h"
+
+namespace runwarden::cli {
+namespace {
+
+using DetectorsSee = model::RedactSettings::DetectorsSee;
+
+constexpr std::size_t kMostBundleBytes = std::size_t{256} << 20;
+constexpr int kMaxDepth = 1000;  // of what was bounded when it came in
+constexpr std::size_t kPageRuns = 50;
+
+Error no_bundle(std::string why) {
+  return {Code::validation_failed, "not a bundle that can be read: " + std::move(why), {}, {}};
+}
+
+class BundleReader {
+ public:
+  explicit BundleReader(std::string_view text) : members_(json_members(text)) {}
+
+  Result<JudgedRun> read(DetectorsSee see) const {
+    const std::string format = json_string_value(member("format"));
+    if (format != ingest::kBundleFormat) {
+      return no_bundle("its format is \"" + format.substr(0, 80) + "\", this program reads " + ingest::kBundleFormat + "; make it with `runwarden bundle`");
+    }
+    auto document = document_of_run();
+    if (!document.ok()) return std::move(document.error());
+    auto judgement = read_judgement(member("failures"), member("detectors"));
+    if (!judgement.ok()) return no_bundle(judgement.error().detail);
+    auto libraries = read_libraries();
+    if (!libraries.ok()) return std::move(libraries.error());
+    JudgedRun run;
+    run.tenant = json_string_value(member("tenant"));
+    run.document = std::move(*document);
+    run.judgement = std::move(*judgement);
+    run.redacted = see == DetectorsSee::before && whole_ && run.document.find("[redacted:") != std::string::npos;
+    run.library_of = [known = std::move(*libraries)](const std::string& key) {
+      const auto found = known.find(key);
+      return found == known.end() ? std::optional<model::Provenance>() : found->second;
+    };
+    run.place.run_id = std::move(run_id_);
+    return run;
+  }
+
+ private:
+  std::string_view member(std::string_view name) const {
+    const auto found = std::find_if(members_.begin(), members_.end(), [&](const JsonMember& one) { return one.name == name; });
+    return found == members_.end() ? std::string_view("null") : std::string_view(found->json);
+  }
+
+  // The run without what the service wrote around it; the same bytes that the service keeps.
+  Result<std::string> document_of_run() const {
+    const auto run_members = json_members(member("run"));
+    const auto resolution = std::find_if(run_members.begin(), run_members.end(), [](const JsonMember& one) { return one.name == "resolution"; });
+    whole_ = resolution != run_members.end() && json_string_value(resolution->json) == "whole";
+    const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
+    auto run = intake::read_run(member("run"), limits, {});
+    if (!run.ok()) return no_bundle("its run: " + run.error().detail);
+    run_id_ = std::string(run->id);
+    if (to_hex(sha256(run->document)) == json_string_value(member("documentSha256"))) return std::move(run->document);
+    return no_bundle("its run is not the one that was bundled: the SHA-256 of it is not documentSha256; make the bundle again");
+  }
+
+  Result<std::map<std::string, model::Provenance>> read_libraries() const {
+    std::map<std::string, model::Provenance> known;
+    try {
+      for (const nlohmann::json& one : nlohmann::json::parse(member("libraries"))) {
+        known[one.at("key").get<std::string>()] = {one.at("detectorVersion").get<std::string>(), one.at("librarySha256").get<std::string>(),
+                                                   one.at("settingsHash").get<std::string>()};
+      }
+    } catch (const nlohmann::json::exception& fault) {
+      return no_bundle(std::string("its libraries: ") + fault.what());
+    }
+    return known;
+  }
+
+  const std::vector<JsonMember> members_;
+  mutable std::string run_id_;
+  mutable bool whole_ = false;
+};
+
+Result<std::string> text_of(const std::string& file) {
+  const auto input = InputFile::open(file);
+  if (!input.ok()) return input.error();
+  auto text = read_whole(input->descriptor(), kMostBundleBytes);
+  if (!text.ok()) return std::move(text.error());
+  if (!*text) return no_bundle("it is larger than " + std::to_string(kMostBundleBytes) + " bytes");
+  if (const Status json = check_json(**text, kMaxDepth); !json.ok()) return no_bundle(json.error().detail);
+  return std::move(**text);
+}
+
+std::optional<model::Provenance> provenance_of(std::string_view failure_json) {
+  const auto failure = read_judgement("[" + std::string(failure_json) + "]", "[]");
+  if (!failure.ok() || failure->empty()) return std::nullopt;
+  const auto& from = failure->begin()->second.failures.front().provenance;
+  return from ? std::optional<model::Provenance>(*from) : std::nullopt;
+}
+
+// The last failure that the detector found before the run was judged, or while it was, says which library and settings were in force.
+std::optional<model::Provenance> library_before(store::RunStore& store, model::TenantId tenant, const std::string& key, std::int64_t judged_ms) {
+  store::FailureQuery query;
+  query.range.before_ms = judged_ms + 1;
+  query.range.limit = 1;
+  query.detector = key;
+  const auto page = store.failures(tenant, query);
+  return page.items.empty() ? std::nullopt : provenance_of(page.items.front().json);
+}
+
+Result<JudgedRun> judged_run_of(const TenantStore& opened, const StoredRunsQuery& query, model::RunRecord record) {
+  auto judgement = read_judgement(record.failures_json, record.detectors_json);
+  if (!judgement.ok()) return std::move(judgement.error());
+  JudgedRun run;
+  run.tenant = query.tenant;
+  run.judgement = std::move(*judgement);
+  run.redacted = query.see == DetectorsSee::before && record.resolution == model::Resolution::whole && record.source == model::RunSource::client &&
+                 record.document.find("[redacted:") != std::string::npos;
+  run.document = std::move(record.document);
+  run.library_of = [&opened, &query, judged_ms = std::max(record.resolved_ms, record.key.time_ms)](const std::string& key) -> std::optional<model::Provenance> {
+    if (const auto known = library_before(*opened.store, opened.tenant, key, judged_ms)) return known;
+    const auto now = std::find_if(query.in_force.begin(), query.in_force.end(), [&](const auto& one) { return one.key == key; });
+    if (now == query.in_force.end()) return std::nullopt;
+    return model::Provenance{now->version, now->sha256, now->settings_hash};
+  };
+  return run;
+}
+
+// The run of a head; nothing where it has gone or is open again since the head was read.
+std::optional<ReplayInput> stored_input(const TenantStore& opened, const StoredRunsQuery& query, const model::RunRecord& head) {
+  ReplayInput input{{head.run_id, "v1/runs/" + head.run_id, 0}, Error{}};
+  try {
+    auto record = opened.store->run_at(opened.tenant, head.key);
+    if (!record || record->state != model::RunState::resolved) return std::nullopt;
+    input.run = judged_run_of(opened, query, std::move(*record));
+  } catch (const store::StoreError& fault) {
+    input.run = Error{Code::internal, fault.what(), {}, {}};
+  }
+  if (input.run.ok()) input.run->place = input.place;
+  return input;
+}
+
+}  // namespace
+
+ReplayInput read_bundle(const std::string& file, DetectorsSee see) {
+  ReplayInput input{{{}, file, 0}, Error{}};
+  const auto text = text_of(file);
+  input.run = text.ok() ? BundleReader(*text).read(see) : Result<JudgedRun>(text.error());
+  if (!input.run.ok()) return input;
+  input.place.run_id = input.run->place.run_id;
+  input.run->place = input.place;
+  return input;
+}
+
+void read_stored_runs(const TenantStore& opened, const StoredRunsQuery& query, const std::function<bool(ReplayInput input)>& take) {
+  store::RunQuery runs;
+  runs.range.since_ms = query.since_ms;
+  runs.range.before_ms = query.until_ms;
+  runs.state = model::RunState::resolved;
+  std::size_t left = query.limit == 0 ? std::numeric_limits<std::size_t>::max() : query.limit;
+  for (;;) {
+    runs.range.limit = std::min(left, kPageRuns);
+    const auto page = opened.store->runs(opened.tenant, runs);
+    for (const model::RunRecord& head : page.items) {
+      auto input = stored_input(opened, query, head);
+      if (!input) continue;
+      --left;
+      if (!take(std::move(*input))) return;
+    }
+    if (!page.next || left == 0) return;
+    runs.range.after = page.next;
+  }
+}
+
+}  // namespace runwarden::cli

@@ -1,0 +1,37 @@
+#include "cli/report_format.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+namespace runwarden::cli {
+namespace {
+
+const std::map<std::string, ReportFormat> kFormats{
+    {"text", ReportFormat::text}, {"json", ReportFormat::json}, {"junit", ReportFormat::junit}, {"sarif", ReportFormat::sarif}};
+
+}  // namespace
+
+void add_report_options(CLI::App& command, ReportOptions& options, ReportFormat usual) {
+  options.format = usual;
+  const std::string usual_name = usual == ReportFormat::json ? "json" : "text";
+  command
+      .add_option_function<std::string>("--format", [&options](const std::string& name) { options.format = kFormats.at(name); },
+                                        "text: a table; json; junit: a suite a detector, a case a run; sarif: SARIF 2.1.0; default " + usual_name)
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "json", "junit", "sarif"}));
+  command.add_option("--output", options.output, "Write to this file, which is there once it is whole; default standard output")->type_name("FILE");
+}
+
+std::string name_of(const RunPlace& place) {
+  if (!place.run_id.empty()) return place.run_id;
+  const std::string file = place.file == "-" ? "stdin" : place.file;
+  return place.line == 0 ? file : file + ":" + std::to_string(place.line);
+}
+
+ReportItem item_of(const model::Finding& finding) {
+  ReportItem item{finding.detector_key, finding.severity, finding.suspicion_score, finding.title, finding.summary, {}, finding.fingerprint};
+  for (const model::Evidence& evidence : finding.evidence) item.pointers.push_back(evidence.pointer);
+  return item;
+}
+
+}  // namespace runwarden::cli

@@ -1,0 +1,100 @@
+#include "ingest/bundle.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/digest.h"
+#include "base/json_members.h"
+#include "base/json_text.h"
+#include "base/time_text.h"
+#include "ingest/answers.h"
+
+namespace runwarden::ingest {
+namespace {
+
+constexpr std::size_t kMostChanges = 20;
+
+// The text of a member of an object; empty: it has none of that name.
+std::string member_of(const std::vector<JsonMember>& members, std::string_view name) {
+  const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
+  return found == members.end() ? std::string() : found->json;
+}
+
+std::string text_of(const std::vector<JsonMember>& members, std::string_view name) {
+  return json_string_value(member_of(members, name));
+}
+
+// What a failure of that detector says of where it came from.
+std::optional<model::Provenance> provenance_in(const std::vector<std::string>& failures, std::string_view key) {
+  for (const std::string& failure : failures) {
+    const auto members = json_members(failure);
+    const auto provenance = json_members(member_of(members, "provenance"));
+    if (text_of(members, "detectorKey") != key || provenance.empty()) continue;
+    return model::Provenance{text_of(provenance, "detectorVersion"), text_of(provenance, "librarySha256"), text_of(provenance, "settingsHash")};
+  }
+  return std::nullopt;
+}
+
+void write_library(JsonWriter& out, const std::string& key, const std::optional<model::Provenance>& then, const detect::DetectorInfo* now) {
+  model::Provenance known = then.value_or(model::Provenance{});
+  if (!then && now != nullptr) known = {now->version, now->sha256, now->settings_hash};
+  const bool has_settings = now != nullptr && now->loaded && now->settings_hash == known.settings_hash;
+  out.begin_object().key("key").string(key).key("detectorVersion").string(known.detector_version);
+  out.key("librarySha256").string(known.library_sha256).key("settingsHash").string(known.settings_hash).key("settings");
+  has_settings ? out.raw(now->settings_json.empty() ? "{}" : now->settings_json) : out.null();
+  out.end_object();
+}
+
+void write_libraries(JsonWriter& out, const BundleRequest& request) {
+  const auto failures = json_elements(request.run.failures_json);
+  out.begin_array();
+  for (const std::string& report : json_elements(request.run.detectors_json)) {
+    const std::string key = text_of(json_members(report), "key");
+    const auto now = std::find_if(request.detectors.begin(), request.detectors.end(), [&](const auto& one) { return one.key == key; });
+    write_library(out, key, provenance_in(failures, key), now == request.detectors.end() ? nullptr : &*now);
+  }
+  out.end_array();
+}
+
+// When the run ran: its startedAt, else its receipt. The policies of that moment are those it was stamped with.
+std::int64_t executed_ms(const model::RunRecord& run) {
+  const auto started = parse_time(text_of(json_members(run.document), "startedAt"));
+  return started.value_or(run.key.time_ms);
+}
+
+void write_policies(JsonWriter& out, store::RunStore& store, const BundleRequest& request) {
+  out.begin_array();
+  for (const model::PolicyRecord& policy : store.policies_at(request.tenant, executed_ms(request.run))) out.raw(policy_json(policy));
+  out.end_array();
+}
+
+void write_changes(JsonWriter& out, store::RunStore& store, const BundleRequest& request) {
+  store::ChangeQuery query;
+  query.range.before_ms = std::max(request.run.resolved_ms, request.run.key.time_ms);
+  query.range.limit = kMostChanges;
+  out.begin_array();
+  for (const model::ChangeRecord& change : store.changes(request.tenant, query).items) out.raw(change_json(change));
+  out.end_array();
+}
+
+}  // namespace
+
+Result<std::string> bundle_json(store::RunStore& store, const BundleRequest& request) {
+  const model::RunRecord& run = request.run;
+  if (run.state == model::RunState::open) {
+    return Error{Code::conflict, "the run \"" + run.run_id + "\" is still open: it can be bundled when it has ended", {}, {}};
+  }
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("format").string(kBundleFormat).key("createdAt").string(format_time(request.now_ms));
+  out.key("version").string(RUNWARDEN_VERSION).key("tenant").string(request.tenant_name);
+  out.key("run").raw(run_json(run)).key("documentSha256").string(to_hex(sha256(run.document)));
+  out.key("failures").raw(run.failures_json).key("detectors").raw(run.detectors_json);
+  write_libraries(out.key("libraries"), request);
+  write_policies(out.key("policies"), store, request);
+  write_changes(out.key("changes"), store, request);
+  out.key("ledger").null().end_object();
+  return text;
+}
+
+}  // namespace runwarden::ingest
