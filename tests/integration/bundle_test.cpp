@@ -39,11 +39,7 @@ class Bundles : public testing::Test {
     std::ofstream(path) << text;
     return path;
   }
-  CommandResult run(std::vector<std::string> args) {
-    args.insert(args.begin(), runwarden_binary());
-    args.insert(args.end(), {"--config", service_.config()});
-    return run_command(args);
-  }
+  CommandResult run(const std::vector<std::string>& args) { return service_.cli(args); }
   json replayed(std::vector<std::string> args) {
     args.insert(args.begin(), "replay");
     args.insert(args.end(), {"--format", "json"});
@@ -151,9 +147,9 @@ TEST_F(Bundles, JudgedAgain_DifferOnlyWhereTheSettingsDo) {
 
 // More runs than a page of the store's list has, one of them streamed, one still open.
 TEST_F(Bundles, OfStoredRuns_AllAreJudgedAgainBesideTheService) {
-  std::string lines;
-  for (int i = 0; i < 120; ++i) lines += refund("r" + std::to_string(i), i % 2 == 0 ? "Your refund has been processed." : "Sorry, the refund failed.").dump() + "\n";
-  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, lines, "application/x-ndjson").status, 200);
+  for (int i = 0; i < 120; ++i) {
+    post(201, "/v1/ingest/runs", refund("r" + std::to_string(i), i % 2 == 0 ? "Your refund has been processed." : "Sorry, the refund failed."));
+  }
   const json call = {{"type", "tool_call"}, {"name", "issue_refund"}, {"status", "failed"}, {"error", "502 Bad Gateway"}};
   const json said = {{"type", "model_output"}, {"text", "Your refund has been processed."}};
   post(201, "/v1/ingest/events", {{"runId", "s"}, {"events", {{{"type", "user_request"}, {"text", "Refund order 8842."}}, call, said}}, {"final", true}});
