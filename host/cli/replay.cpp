@@ -14,14 +14,12 @@
 #include "cli/replay_input.h"
 #include "cli/replay_report.h"
 #include "cli/terminal_progress.h"
-#include "ingest/redaction.h"
-#include "intake/run_reader.h"
+#include "ingest/judge_again.h"
 
 namespace runwarden::cli {
 namespace {
 
 constexpr int kMaxThreads = 256;
-constexpr int kMaxDepth = 1000;  // of what was bounded when it came in
 
 struct ReplayOptions {
   std::vector<std::string> bundles;
@@ -55,7 +53,7 @@ void never_quarantine(config::Settings& settings) {
   settings.detectors.quarantine_failures = INT_MAX;
 }
 
-// Judges runs again. [main], judged() on the threads of the work.
+// Judges runs again. [main], replayed() on the threads of the work.
 class Replayer {
  public:
   Replayer(Context& context, const Judges& judges, const ReplayOptions& options, ReplayReport& report)
@@ -78,7 +76,7 @@ class Replayer {
       ReplayedRun unread{std::move(input.place), false, {}, {}, std::move(input.run.error())};
       return work_.submit([unread = std::move(unread)](std::size_t) { return unread; }, 0);
     }
-    const std::size_t bytes = input.run->document.size();
+    const std::size_t bytes = input.run->kept.document.size();
     return work_.submit([this, run = std::make_shared<JudgedRun>(std::move(*input.run))](std::size_t worker) { return replayed(*run, worker); }, bytes);
   }
 
@@ -94,11 +92,11 @@ class Replayer {
   ReplayedRun replayed(const JudgedRun& was, std::size_t worker) {
     ReplayedRun replayed{was.place, was.redacted, {}, {}, std::nullopt};
     try {
-      const Judgement now = judged(was, worker);
+      const Judgement now = judgement_of(ingest::judge_again(was.kept, detectors_, redaction_, worker));
       for (const auto& [key, answer] : now) {
         if (options_.detector.empty() || key == options_.detector) replayed.detectors.push_back(key);
       }
-      replayed.differences = differences_of(was, now, detectors_.list(was.tenant), options_.detector);
+      replayed.differences = differences_of(was, now, detectors_.list(was.kept.tenant), options_.detector);
     } catch (const std::exception& fault) {
       replayed.fault = Error{Code::internal, fault.what(), {}, {}};
     }
@@ -110,27 +108,6 @@ class Replayer {
   static void note_detector(std::vector<std::string>& keys, const std::string& key) {
     const auto place = std::lower_bound(keys.begin(), keys.end(), key);
     if (place == keys.end() || *place != key) keys.insert(place, key);
-  }
-
-  Judgement judged(const JudgedRun& was, std::size_t worker) {
-    const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
-    auto read = intake::read_run(was.document, limits, was.place.run_id);
-    if (!read.ok()) return unread(was.tenant, read.error().detail);
-    const auto run = redaction_.run(std::move(*read));
-    if (!run.ok()) return unread(was.tenant, run.error().detail);
-    model::Verdict verdict = detectors_.evaluate(run->seen(), was.tenant, worker);
-    run->clean(verdict);
-    return judgement_of(verdict);
-  }
-
-  // Of a document that cannot be read as a run the service says so, too, for every detector.
-  Judgement unread(const std::string& tenant, const std::string& why) const {
-    Judgement judgement;
-    for (const detect::DetectorInfo& detector : detectors_.list(tenant)) {
-      const bool speaks = detector.enabled && detector.mode == model::DetectorMode::live;
-      if (speaks) judgement[detector.key] = {model::name(model::DetectorStatus::error), why, {}};
-    }
-    return judgement;
   }
 
   detect::DetectorSet& detectors_;

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "cli/report_format.h"
 #include "detect/detector_set.h"
+#include "ingest/judge_again.h"
 #include "model/verdict.h"
 
 namespace runwarden::cli {
@@ -31,8 +32,7 @@ using Judgement = std::map<std::string, DetectorAnswer>;  // by detector key
 // A run as it was judged.
 struct JudgedRun {
   RunPlace place;
-  std::string tenant;
-  std::string document;  // Run::document
+  ingest::KeptRun kept;
   Judgement judgement;
   bool redacted = false;  // its detectors may have seen text that was taken out of the document afterwards
   // By which library and settings a detector judged it, where its failures do not say: as far as that is known. May be empty.

@@ -11,7 +11,7 @@
 #include "base/json_members.h"
 #include "cli/line_reader.h"
 #include "ingest/bundle.h"
-#include "intake/run_reader.h"
+#include "ingest/judge_again.h"
 
 namespace runwarden::cli {
 namespace {
@@ -26,6 +26,11 @@ Error no_bundle(std::string why) {
   return {Code::validation_failed, "not a bundle that can be read: " + std::move(why), {}, {}};
 }
 
+// Whether something was taken out of the text, as far as it shows.
+bool bears_redactions(std::string_view document) {
+  return document.find("[redacted:") != std::string_view::npos;
+}
+
 class BundleReader {
  public:
   explicit BundleReader(std::string_view text) : members_(json_members(text)) {}
@@ -35,22 +40,21 @@ class BundleReader {
     if (format != ingest::kBundleFormat) {
       return no_bundle("its format is \"" + format.substr(0, 80) + "\", this program reads " + ingest::kBundleFormat + "; make it with `runwarden bundle`");
     }
-    auto document = document_of_run();
-    if (!document.ok()) return std::move(document.error());
+    auto text = kept_text();
+    if (!text.ok()) return std::move(text.error());
     auto judgement = read_judgement(member("failures"), member("detectors"));
     if (!judgement.ok()) return no_bundle(judgement.error().detail);
     auto libraries = read_libraries();
     if (!libraries.ok()) return std::move(libraries.error());
     JudgedRun run;
-    run.tenant = json_string_value(member("tenant"));
-    run.document = std::move(*document);
+    run.place.run_id = text->run_id;
+    run.kept = {std::move(text->run_id), json_string_value(member("tenant")), std::move(text->document)};
     run.judgement = std::move(*judgement);
-    run.redacted = see == DetectorsSee::before && whole_ && run.document.find("[redacted:") != std::string::npos;
+    run.redacted = see == DetectorsSee::before && came_whole() && bears_redactions(run.kept.document);
     run.library_of = [known = std::move(*libraries)](const std::string& key) {
       const auto found = known.find(key);
       return found == known.end() ? std::optional<model::Provenance>() : found->second;
     };
-    run.place.run_id = std::move(run_id_);
     return run;
   }
 
@@ -60,16 +64,17 @@ class BundleReader {
     return found == members_.end() ? std::string_view("null") : std::string_view(found->json);
   }
 
-  // The run without what the service wrote around it; the same bytes that the service keeps.
-  Result<std::string> document_of_run() const {
-    const auto run_members = json_members(member("run"));
-    const auto resolution = std::find_if(run_members.begin(), run_members.end(), [](const JsonMember& one) { return one.name == "resolution"; });
-    whole_ = resolution != run_members.end() && json_string_value(resolution->json) == "whole";
-    const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
-    auto run = intake::read_run(member("run"), limits, {});
-    if (!run.ok()) return no_bundle("its run: " + run.error().detail);
-    run_id_ = std::string(run->id);
-    if (to_hex(sha256(run->document)) == json_string_value(member("documentSha256"))) return std::move(run->document);
+  // Not streamed: of events, only what was redacted is ever kept and judged.
+  bool came_whole() const {
+    const auto members = json_members(member("run"));
+    const auto resolution = std::find_if(members.begin(), members.end(), [](const JsonMember& one) { return one.name == "resolution"; });
+    return resolution != members.end() && json_string_value(resolution->json) == "whole";
+  }
+
+  Result<ingest::KeptText> kept_text() const {
+    auto text = ingest::kept_text_of(member("run"));
+    if (!text.ok()) return no_bundle("its run: " + text.error().detail);
+    if (to_hex(sha256(text->document)) == json_string_value(member("documentSha256"))) return text;
     return no_bundle("its run is not the one that was bundled: the SHA-256 of it is not documentSha256; make the bundle again");
   }
 
@@ -87,8 +92,6 @@ class BundleReader {
   }
 
   const std::vector<JsonMember> members_;
-  mutable std::string run_id_;
-  mutable bool whole_ = false;
 };
 
 Result<std::string> text_of(const std::string& file) {
@@ -122,11 +125,10 @@ Result<JudgedRun> judged_run_of(const TenantStore& opened, const StoredRunsQuery
   auto judgement = read_judgement(record.failures_json, record.detectors_json);
   if (!judgement.ok()) return std::move(judgement.error());
   JudgedRun run;
-  run.tenant = query.tenant;
+  run.kept = {std::move(record.run_id), query.tenant, std::move(record.document)};
   run.judgement = std::move(*judgement);
-  run.redacted = query.see == DetectorsSee::before && record.resolution == model::Resolution::whole && record.source == model::RunSource::client &&
-                 record.document.find("[redacted:") != std::string::npos;
-  run.document = std::move(record.document);
+  const bool came_whole = record.resolution == model::Resolution::whole && record.source == model::RunSource::client;
+  run.redacted = query.see == DetectorsSee::before && came_whole && bears_redactions(run.kept.document);
   run.library_of = [&opened, &query, judged_ms = std::max(record.resolved_ms, record.key.time_ms)](const std::string& key) -> std::optional<model::Provenance> {
     if (const auto known = library_before(*opened.store, opened.tenant, key, judged_ms)) return known;
     const auto now = std::find_if(query.in_force.begin(), query.in_force.end(), [&](const auto& one) { return one.key == key; });

@@ -8,6 +8,7 @@
 #include "intake/run_reader.h"
 #include "ingest/answers.h"
 #include "ingest/explanation.h"
+#include "ingest/judge_again.h"
 
 namespace runwarden::ingest {
 namespace {
@@ -35,12 +36,7 @@ std::string answer(const model::RunRecord& record, const model::Run& run, const 
 // Of a run that cannot be read: every detector in the state `error`.
 std::string unread(const model::RunRecord& record, const std::string& why, const std::string& tenant,
                    const detect::DetectorSet& detectors) {
-  model::Verdict verdict;
-  for (const detect::DetectorInfo& detector : detectors.list(tenant)) {
-    const bool speaks = detector.enabled && detector.mode == model::DetectorMode::live;
-    if (speaks) verdict.reports.push_back({detector.key, model::DetectorStatus::error, why, {}, 0});
-  }
-  return answer(record, {}, verdict);
+  return answer(record, {}, unread_verdict(detectors, tenant, why));
 }
 
 }  // namespace

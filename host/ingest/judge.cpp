@@ -8,6 +8,7 @@
 #include "model/dimensions.h"
 #include "model/record_ids.h"
 #include "ingest/answers.h"
+#include "ingest/judge_again.h"
 
 namespace runwarden::ingest {
 
@@ -39,12 +40,7 @@ bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t work
 }
 
 store::RunWrite Judge::write_unread(std::string run_id, std::string document, const std::string& why, const RunMetadata& metadata) {
-  model::Verdict verdict;
-  for (const detect::DetectorInfo& detector : detectors_()->list(metadata.tenant_name)) {
-    const bool speaks = detector.enabled && detector.mode == model::DetectorMode::live;
-    if (speaks) verdict.reports.push_back({detector.key, model::DetectorStatus::error, why, {}, 0});
-  }
-  store::RunWrite write = write_of(std::move(run_id), std::move(document), verdict, metadata);
+  store::RunWrite write = write_of(std::move(run_id), std::move(document), unread_verdict(*detectors_(), metadata.tenant_name, why), metadata);
   write.run.policies_json = policies_json(metadata.tenant, metadata.key.time_ms);
   write.run.outline = model::outline_of(write.run.document, metadata.outcome);
   write.run.dimensions = model::dimensions_of(*write.run.outline, write.run.document, dimensions_);

@@ -19,6 +19,7 @@ using nlohmann::json;
 constexpr const char* kReadme = "README.md";
 constexpr const char* kBackup = "packaging/doc/backup.md";
 constexpr const char* kHttp = "packaging/doc/http.md";
+constexpr const char* kGates = "packaging/doc/gates.md";
 constexpr const char* kRedaction = "packaging/doc/redaction.md";
 
 std::string text_of(const std::string& page) {
@@ -166,6 +167,20 @@ TEST(Guide, BackupAndRestoreDrill) {
   const CommandResult ended = run_as_installed(service, blocks.back());
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_FALSE(std::filesystem::exists(service.folder() / "data.old")) << "no second copy of the records stays";
+}
+
+TEST(Guide, AFailure_BecomesATest) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  ASSERT_EQ(service.post("/v1/ingest/runs", key, R"({"runId":"order-8842"})").status, 201);
+  std::filesystem::copy_file(service.config_path(), service.folder() / "new.yaml");
+  const std::string commands = block_under(kGates, "## Detectors and settings");
+  ASSERT_NE(commands, "");
+  const CommandResult result = run_as_installed(service, commands);
+  ASSERT_EQ(result.exit_code, 0) << result.err << result.out;
+  const std::string same = "1 runs, 1 the same, 0 new, 0 lost, 0 changed, 0 status\n";
+  EXPECT_EQ(result.out, same + same);
+  EXPECT_TRUE(std::filesystem::exists(service.folder() / "replay.xml"));
 }
 
 TEST(Guide, AClientThatRetries_StoresARunOnce) {

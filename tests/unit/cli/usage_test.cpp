@@ -52,6 +52,8 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"replay_fail_on_what", {"replay", "a.json", "--fail-on", "new,worse"}, "worse"},
         UsageCase{"replay_fail_on_none_and_more", {"replay", "a.json", "--fail-on", "none,new"}, "none stands alone"},
         UsageCase{"replay_since_of_files", {"replay", "a.json", "--since", "1d"}, "--tenant"},
+        UsageCase{"score_of_nothing", {"score", "--runs", "x"}, "--labels is required"},
+        UsageCase{"bad_floor", {"score", "--runs", "x", "--labels", "y", "--fail-under", "f1=0.9"}, "expected precision=0.9,recall=0.8"},
         UsageCase{"no_library", {"detectors", "inspect"}, "files is required"},
         UsageCase{"no_runs", {"detectors", "test", "x.so"}, "A file with a run, or --tenant and --run, is required"},
         UsageCase{"export_of_nobody", {"export"}, "--tenant is required"},
@@ -85,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Commands, Help,
                                          Args{"keys", "revoke"}, Args{"keys", "rotate"}, Args{"clusters"}, Args{"clusters", "list"},
                                          Args{"clusters", "show"}, Args{"clusters", "resolve"}, Args{"clusters", "ignore"},
                                          Args{"clusters", "reopen"}, Args{"detectors"}, Args{"detectors", "list"},
-                                         Args{"detectors", "inspect"}, Args{"detectors", "test"}, Args{"analyze"}, Args{"bundle"}, Args{"replay"}, Args{"export"},
+                                         Args{"detectors", "inspect"}, Args{"detectors", "test"}, Args{"analyze"}, Args{"bundle"}, Args{"replay"}, Args{"score"}, Args{"export"},
                                          Args{"import"}, Args{"backup"}, Args{"verify"}, Args{"compact"}, Args{"purge"}));
 
 TEST(Version, IsPrinted) {
@@ -98,7 +100,7 @@ TEST(Version, IsPrinted) {
 TEST(Config, WhenTheNamedFileIsMissing_EveryCommandThatReadsItExitsWith1) {
   const Program program;
   for (const Args& args : {Args{"serve"}, Args{"check"}, Args{"clusters", "list", "--tenant", "t"}, Args{"keys", "list"}, Args{"keys", "create", "--tenant", "t"},
-                           Args{"detectors", "list"}, Args{"analyze", "x.json"}, Args{"bundle", "r", "--tenant", "t"}, Args{"replay", "x.json"}, Args{"export", "--tenant", "t"}, Args{"import"},
+                           Args{"detectors", "list"}, Args{"analyze", "x.json"}, Args{"bundle", "r", "--tenant", "t"}, Args{"replay", "x.json"}, Args{"score", "--runs", "x", "--labels", "y"}, Args{"export", "--tenant", "t"}, Args{"import"},
                            Args{"backup", "x"}, Args{"verify"}, Args{"compact"}, Args{"purge", "--tenant", "t", "--yes"}}) {
     Args with_config = args;
     with_config.insert(with_config.end(), {"--config", "/nowhere/c.yaml"});

@@ -1,0 +1,350 @@
+// How right the detectors are on labelled runs: a gate for a detector's own repository.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <climits>
+#include <exception>
+#include <memory>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "base/json_text.h"
+#include "cli/line_reader.h"
+#include "cli/loaded_detectors.h"
+#include "cli/ordered_work.h"
+#include "cli/scores.h"
+#include "cli/table.h"
+#include "cli/terminal_progress.h"
+#include "ingest/analyze.h"
+
+namespace runwarden::cli {
+namespace {
+
+constexpr int kMaxThreads = 256;
+constexpr std::size_t kBesideTheRun = 64 << 10;  // bytes of a line
+
+struct ScoreOptions {
+  std::string runs;
+  std::string labels;
+  std::string candidate;
+  std::string fail_under;
+  int threads = 1;
+  bool json = false;
+};
+
+// One configuration's detectors.
+class Judge {
+ public:
+  Judge(config::Settings settings, std::shared_ptr<detect::DetectorSet> detectors)
+      : settings_(std::move(settings)),
+        detectors_(std::move(detectors)),
+        redaction_([redactor = ingest::make_redactor(settings_.redact)] { return redactor; }, {}) {}
+
+  // Null, told, if its detectors cannot be loaded.
+  static std::unique_ptr<Judge> load(Context& context, std::size_t workers, const Clock& clock) {
+    auto settings = context.settings();
+    if (!settings) return nullptr;
+    settings->detectors.quarantine_failures = INT_MAX;  // every run is to be looked at
+    auto detectors = load_detectors(context, *settings, workers, clock);
+    return detectors ? std::make_unique<Judge>(std::move(*settings), std::move(detectors)) : nullptr;
+  }
+
+  const config::LimitsSection& limits() const { return settings_.limits; }
+
+  Result<Answers> judge(const std::string& run, std::size_t worker) const {
+    const intake::RunLimits limits{.max_json_depth = static_cast<int>(settings_.limits.max_json_depth)};
+    const auto analysis = ingest::analyze(run, limits, *detectors_, redaction_, {}, worker);
+    if (!analysis.ok()) return analysis.error();
+    return answers_of(analysis->verdict);
+  }
+
+ private:
+  config::Settings settings_;
+  std::shared_ptr<detect::DetectorSet> detectors_;
+  ingest::Redaction redaction_;
+};
+
+// What both configurations said of a run, or why they could not.
+struct JudgedLine {
+  std::uint64_t line = 0;
+  std::string id;
+  Result<std::vector<Answers>> answers;  // by configuration
+};
+
+// A detector that answers otherwise by the candidate.
+struct Change {
+  std::string id;
+  std::string detector_key;
+  Label label = Label::unclear;
+  bool fired_before = false;
+};
+
+struct Outcome {
+  std::uint64_t runs = 0;        // with labels
+  std::uint64_t unlabelled = 0;
+  std::uint64_t faults = 0;
+  std::vector<Scores> scores;    // by configuration
+  std::vector<Change> changes;
+};
+
+// Judges the lines of a file. [main], its tasks on their threads.
+class Scorer {
+ public:
+  Scorer(Context& context, const ScoreOptions& options, const Labels& labels, const std::vector<std::unique_ptr<Judge>>& judges, std::size_t threads)
+      : context_(context), options_(options), labels_(labels), judges_(judges), progress_(context.err), work_(threads, [this](JudgedLine& line, bool) { return take(line); }) {
+    outcome_.scores.resize(judges.size());
+  }
+
+  Result<Outcome> run() {
+    const auto input = InputFile::open(options_.runs);
+    if (!input.ok()) return input.error();
+    LineReader reader(input->descriptor(), static_cast<std::size_t>(judges_.front()->limits().max_body_bytes) + kBesideTheRun);
+    std::uint64_t lines = 0;
+    for (;;) {
+      auto line = reader.next();
+      if (!line.ok()) return line.error();
+      if (!*line) break;
+      progress_.show({"scoring", "runs", "", lines++, 0});
+      const std::size_t bytes = (*line)->text.size();
+      work_.submit([this, line = std::make_shared<Line>(std::move(**line))](std::size_t worker) { return judged(*line, worker); }, bytes);
+    }
+    work_.finish();
+    progress_.clear();
+    for (const auto& [place, text] : faults_) context_.err << "runwarden: " << options_.runs << ":" << place << ": " << text << "\n";
+    return std::move(outcome_);
+  }
+
+ private:
+  // The wall of a worker thread: nothing is thrown beyond it.
+  JudgedLine judged(const Line& line, std::size_t worker) const {
+    JudgedLine judged{line.number, {}, std::vector<Answers>()};
+    if (line.too_long) {
+      judged.answers = Error{Code::payload_too_large, "the line is longer than limits.max_body_bytes allows; raise the limit", {}, {}};
+      return judged;
+    }
+    auto run = read_run_line(line.text, static_cast<int>(judges_.front()->limits().max_json_depth) + 1);
+    if (!run.ok()) {
+      judged.answers = std::move(run.error());
+      return judged;
+    }
+    judged.id = std::move(run->id);
+    if (labels_.count(judged.id) == 0) return judged;
+    try {
+      judge(judged, run->run, worker);
+    } catch (const std::exception& fault) {
+      judged.answers = Error{Code::internal, fault.what(), {}, {}};
+    }
+    return judged;
+  }
+
+  void judge(JudgedLine& judged, const std::string& run, std::size_t worker) const {
+    for (const auto& judge : judges_) {
+      auto answers = judge->judge(run, worker);
+      if (!answers.ok()) {
+        judged.answers = std::move(answers.error());
+        return;
+      }
+      judged.answers->push_back(std::move(*answers));
+    }
+  }
+
+  bool take(JudgedLine& line) {
+    if (!line.answers.ok()) {
+      ++outcome_.faults;
+      faults_.emplace_back(line.line, line.answers.error().detail);
+      return true;
+    }
+    const auto found = labels_.find(line.id);
+    if (found == labels_.end()) {
+      ++outcome_.unlabelled;
+      return true;
+    }
+    ++outcome_.runs;
+    for (std::size_t i = 0; i < line.answers->size(); ++i) outcome_.scores[i].add(line.id, found->second, (*line.answers)[i]);
+    if (line.answers->size() == 2) note_changes(line.id, found->second, line.answers->front(), line.answers->back());
+    return true;
+  }
+
+  void note_changes(const std::string& id, const RunLabels& labels, const Answers& before, const Answers& after) {
+    for (const auto& [key, label] : labels.labels) {
+      const bool fired_before = before.fired.count(key) > 0;
+      if (fired_before != (after.fired.count(key) > 0)) outcome_.changes.push_back({id, key, label, fired_before});
+    }
+  }
+
+  Context& context_;
+  const ScoreOptions& options_;
+  const Labels& labels_;
+  const std::vector<std::unique_ptr<Judge>>& judges_;
+  TerminalProgress progress_;
+  Outcome outcome_;                                             // on the thread that delivers, afterwards [main]
+  std::vector<std::pair<std::uint64_t, std::string>> faults_;  // likewise; by line
+  OrderedWork<JudgedLine> work_;                                // last: its threads use what stands above
+};
+
+const char* name(Label label) {
+  return label == Label::present ? "present" : label == Label::absent ? "absent" : "unclear";
+}
+
+std::int64_t number(std::uint64_t value) {
+  return static_cast<std::int64_t>(value);
+}
+
+void write_interval(JsonWriter& out, const std::optional<Interval>& interval) {
+  if (!interval) {
+    out.null();
+    return;
+  }
+  out.begin_object().key("value").number(interval->value).key("low").number(interval->low).key("high").number(interval->high).end_object();
+}
+
+// The members of an object.
+void write_scores(JsonWriter& out, const Scores& scores) {
+  out.key("detectors").begin_array();
+  for (const auto& [key, score] : scores.detectors) {
+    out.begin_object().key("key").string(key).key("right").integer(number(score.right)).key("falseAlarm").integer(number(score.false_alarms));
+    out.key("missed").integer(number(score.missed));
+    if (score.errors > 0) out.key("errors").integer(number(score.errors));
+    write_interval(out.key("precision"), score.precision());
+    write_interval(out.key("recall"), score.recall());
+    out.end_object();
+  }
+  out.end_array().key("disagreements").begin_array();
+  for (const Disagreement& one : scores.disagreements) {
+    out.begin_object().key("id").string(one.id).key("detectorKey").string(one.detector_key);
+    out.key("kind").string(one.label == Label::present ? "missed" : "false_alarm");
+    if (!one.why.empty()) out.key("why").string(one.why);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+std::string as_json(const Outcome& outcome) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("runs").integer(number(outcome.runs)).key("unlabelled").integer(number(outcome.unlabelled));
+  write_scores(out, outcome.scores.front());
+  if (outcome.scores.size() > 1) {
+    write_scores(out.key("candidate").begin_object(), outcome.scores.back());
+    out.end_object().key("changed").begin_array();
+    for (const Change& one : outcome.changes) {
+      out.begin_object().key("id").string(one.id).key("detectorKey").string(one.detector_key).key("label").string(name(one.label));
+      out.key("was").string(one.fired_before ? "fired" : "quiet").key("now").string(one.fired_before ? "quiet" : "fired").end_object();
+    }
+    out.end_array();
+  }
+  out.end_object();
+  return text + "\n";
+}
+
+// "0.94 (0.85-0.98)"
+std::string interval_text(const std::optional<Interval>& interval) {
+  if (!interval) return {};
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f (%.2f-%.2f)", interval->value, interval->low, interval->high);
+  return text;
+}
+
+std::vector<std::string> row_of(const std::string& key, const DetectorScore& score) {
+  return {key, std::to_string(score.right), std::to_string(score.false_alarms), std::to_string(score.missed), interval_text(score.precision()), interval_text(score.recall())};
+}
+
+void print_scores(std::ostream& out, const Outcome& outcome) {
+  const bool both = outcome.scores.size() > 1;
+  Table table({"DETECTOR", "RIGHT", "FALSE", "MISSED", "PRECISION (95 %)", "RECALL (95 %)"});
+  std::set<std::string> keys;
+  for (const Scores& scores : outcome.scores) {
+    for (const auto& [key, score] : scores.detectors) keys.insert(key);
+  }
+  for (const std::string& key : keys) {
+    for (std::size_t i = 0; i < outcome.scores.size(); ++i) {
+      const auto found = outcome.scores[i].detectors.find(key);
+      if (found != outcome.scores[i].detectors.end()) table.add(row_of(i == 0 ? key : "  candidate", found->second));
+    }
+  }
+  table.print(out);
+  const Scores& last = outcome.scores.back();
+  if (!last.disagreements.empty()) {
+    Table wrong({both ? "CANDIDATE IS WRONG" : "WRONG", "DETECTOR", "RUN", "LABEL'S REASON"});
+    for (const Disagreement& one : last.disagreements) wrong.add({one.label == Label::present ? "missed" : "false alarm", one.detector_key, one.id, one.why});
+    out << "\n";
+    wrong.print(out);
+  }
+  if (!outcome.changes.empty()) {
+    Table changed({"CHANGED", "DETECTOR", "RUN", "LABEL"});
+    for (const Change& one : outcome.changes) changed.add({one.fired_before ? "quiet now" : "fires now", one.detector_key, one.id, name(one.label)});
+    out << "\n";
+    changed.print(out);
+  }
+  out << "\n" << outcome.runs << " runs";
+  if (outcome.unlabelled > 0) out << "; " << outcome.unlabelled << " without labels were left out";
+  out << "\n";
+}
+
+// Whether the candidate, or else the configuration, reaches what it has to; what it does not is told.
+bool reaches_floors(Context& context, const Scores& scores, const std::string& floors) {
+  if (floors.empty()) return true;
+  const auto shortfalls = shortfalls_of(scores, *floors_of(floors));
+  for (const std::string& one : shortfalls) context.err << "runwarden: " << one << "\n";
+  return shortfalls.empty();
+}
+
+void warn_of_errors(Context& context, const std::vector<Scores>& all) {
+  for (const Scores& scores : all) {
+    for (const auto& [key, score] : scores.detectors) {
+      if (score.errors > 0) context.err << "runwarden: warning: " << key << " could not answer " << score.errors << " runs (error or timeout)\n";
+    }
+  }
+}
+
+int score(Context& context, const ScoreOptions& options) {
+  const SystemClock clock;
+  const std::size_t threads = options.threads > 0 ? static_cast<std::size_t>(options.threads) : std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::unique_ptr<Judge>> judges;
+  Context candidate{context.out, context.err, options.candidate, context.data_dir};
+  for (Context* const of : {&context, &candidate}) {
+    if (of == &candidate && options.candidate.empty()) continue;
+    judges.push_back(Judge::load(*of, threads, clock));
+    if (!judges.back()) return kWanting;
+  }
+  const auto labels = read_labels(options.labels);
+  if (!labels.ok()) return context.refuse(labels.error().detail);
+  const auto outcome = Scorer(context, options, *labels, judges, threads).run();
+  if (!outcome.ok()) return context.refuse(outcome.error().detail);
+  if (outcome->runs == 0) return context.refuse("no run of " + options.runs + " has labels in " + options.labels + ": their ids have to be the same");
+  std::ostringstream text;
+  options.json ? static_cast<void>(text << as_json(*outcome)) : print_scores(text, *outcome);
+  context.out << text.str();
+  warn_of_errors(context, outcome->scores);
+  const bool reached = reaches_floors(context, outcome->scores.back(), options.fail_under);
+  const int written = context.finish();
+  return reached && outcome->faults == 0 ? written : kWanting;
+}
+
+std::string check_floors(const std::string& text) {
+  return floors_of(text) ? "" : "expected precision=0.9,recall=0.8 or one of them, each from 0 to 1, got \"" + text + "\"";
+}
+
+}  // namespace
+
+void add_score(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("score", "Say how right the detectors are on labelled runs; needs no store");
+  auto options = std::make_shared<ScoreOptions>();
+  command->add_option("--runs", options->runs, "Lines of {\"id\", \"run\"}")->required()->type_name("FILE");
+  command->add_option("--labels", options->labels, "Lines of {\"id\", \"labels\": {KEY: \"present|absent|unclear\"}, \"why\"}")->required()->type_name("FILE");
+  command->add_option("--candidate", options->candidate, "Score this configuration too, and say what changes")->type_name("FILE");
+  command->add_flag("--json", options->json, "One object: runs, unlabelled, detectors, disagreements; candidate, changed");
+  command->add_option("--fail-under", options->fail_under, "Exit 1 where a detector of the candidate, or else of --config, is below: precision=0.9,recall=0.8")
+      ->type_name("FLOORS")
+      ->check(check_floors);
+  command->add_option("--threads", options->threads, "Runs judged at once; 0: as many as there are cores; default 1")
+      ->type_name("N")
+      ->check(CLI::Range(0, kMaxThreads));
+  command->footer(
+      "Precision: how many of its failures are ones. Recall: how many of the failures it finds. Each with Wilson's 95 % interval.\n"
+      "What is labelled unclear counts nowhere; a detector without labels is not listed, and a figure without a run fails nothing.\n\n"
+      "Example:\n  runwarden score --runs runs.jsonl --labels labels.jsonl --fail-under precision=0.9,recall=0.8");
+  command->callback([&context, options] { context.exit_code = score(context, *options); });
+}
+
+}  // namespace runwarden::cli

@@ -1,0 +1,83 @@
+#include "cli/score_input.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/json_check.h"
+#include "base/json_members.h"
+#include "cli/line_reader.h"
+
+namespace runwarden::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMostLabelBytes = std::size_t{1} << 20;  // of a line
+
+Error no_labels(std::string why) {
+  return {Code::validation_failed, std::move(why) + R"(; expected {"id": "...", "labels": {"false_success": "present"}})", {}, {}};
+}
+
+std::optional<Label> label_of(const json& text) {
+  if (text == "present") return Label::present;
+  if (text == "absent") return Label::absent;
+  if (text == "unclear") return Label::unclear;
+  return std::nullopt;
+}
+
+// Throws json::exception for members of the wrong type.
+Status read_line_of_labels(const json& line, Labels& labels) {
+  const std::string id = line.at("id").get<std::string>();
+  RunLabels one;
+  for (const auto& [key, value] : line.at("labels").items()) {
+    const auto label = label_of(value);
+    if (!label) return no_labels("the label \"" + key + "\" is " + value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 80) + ", which is not present, absent or unclear");
+    one.labels.emplace(key, *label);
+  }
+  if (const auto why = line.find("why"); why != line.end()) {
+    if (why->is_string()) one.why[""] = why->get<std::string>();
+    if (why->is_object()) one.why = why->get<std::map<std::string, std::string>>();
+  }
+  if (!labels.emplace(id, std::move(one)).second) return no_labels("the id \"" + id + "\" has labels already");
+  return Nothing{};
+}
+
+}  // namespace
+
+std::string RunLabels::why_of(const std::string& detector_key) const {
+  const auto own = why.find(detector_key);
+  const auto found = own == why.end() ? why.find("") : own;
+  return found == why.end() ? std::string() : found->second;
+}
+
+Result<Labels> read_labels(const std::string& file) {
+  const auto input = InputFile::open(file);
+  if (!input.ok()) return input.error();
+  LineReader reader(input->descriptor(), kMostLabelBytes);
+  Labels labels;
+  for (;;) {
+    const auto line = reader.next();
+    if (!line.ok()) return line.error();
+    if (!*line) return labels;
+    const std::string place = file + ":" + std::to_string((*line)->number) + ": ";
+    if ((*line)->too_long) return no_labels(place + "the line is longer than " + std::to_string(kMostLabelBytes) + " bytes");
+    try {
+      if (const Status read = read_line_of_labels(json::parse((*line)->text), labels); !read.ok()) return Error{Code::validation_failed, place + read.error().detail, {}, {}};
+    } catch (const json::exception& fault) {
+      return no_labels(place + fault.what());
+    }
+  }
+}
+
+Result<RunLine> read_run_line(std::string_view line, int max_depth) {
+  if (Status checked = check_json(line, max_depth); !checked.ok()) return std::move(checked.error());
+  RunLine run;
+  for (JsonMember& member : json_members(line)) {
+    if (member.name == "id") run.id = json_string_value(member.json);
+    if (member.name == "run") run.run = std::move(member.json);
+  }
+  if (!run.id.empty() && !run.run.empty()) return run;
+  return Error{Code::validation_failed, R"(the line has no "id" or no "run"; expected {"id": "...", "run": {...}})", {}, {}};
+}
+
+}  // namespace runwarden::cli

@@ -1,0 +1,37 @@
+// Labelled runs: what a person says of runs, and the runs. Values; read by one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace runwarden::cli {
+
+enum class Label : std::uint8_t { present, absent, unclear };
+
+// What was said of one run.
+struct RunLabels {
+  std::map<std::string, Label> labels;     // by detector key
+  std::map<std::string, std::string> why;  // likewise; under "" what was said of the run as a whole
+
+  // Empty: nothing was said.
+  std::string why_of(const std::string& detector_key) const;
+};
+using Labels = std::map<std::string, RunLabels>;  // by the id of a run
+
+// A file of {"id", "labels": {KEY: "present|absent|unclear"}, "why": TEXT or {KEY: TEXT}}, one a line. The error names the line.
+Result<Labels> read_labels(const std::string& file);
+
+// A line of {"id", "run"}: the run's JSON text.
+struct RunLine {
+  std::string id;
+  std::string run;
+};
+Result<RunLine> read_run_line(std::string_view line, int max_depth);
+
+}  // namespace runwarden::cli

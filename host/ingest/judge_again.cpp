@@ -1,0 +1,41 @@
+#include "ingest/judge_again.h"
+
+#include <limits>
+#include <utility>
+
+#include "intake/run_reader.h"
+
+namespace runwarden::ingest {
+namespace {
+
+// What was bounded when it came in.
+constexpr intake::RunLimits kKept{.max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
+
+}  // namespace
+
+model::Verdict judge_again(const KeptRun& run, detect::DetectorSet& detectors, const Redaction& redaction, std::size_t worker) {
+  auto read = intake::read_run(run.document, kKept, run.run_id);
+  if (!read.ok()) return unread_verdict(detectors, run.tenant, read.error().detail);
+  const auto redacted = redaction.run(std::move(*read));
+  if (!redacted.ok()) return unread_verdict(detectors, run.tenant, redacted.error().detail);
+  model::Verdict verdict = detectors.evaluate(redacted->seen(), run.tenant, worker);
+  redacted->clean(verdict);
+  return verdict;
+}
+
+model::Verdict unread_verdict(const detect::DetectorSet& detectors, std::string_view tenant, const std::string& why) {
+  model::Verdict verdict;
+  for (const detect::DetectorInfo& detector : detectors.list(tenant)) {
+    const bool speaks = detector.enabled && detector.mode == model::DetectorMode::live;
+    if (speaks) verdict.reports.push_back({detector.key, model::DetectorStatus::error, why, {}, 0});
+  }
+  return verdict;
+}
+
+Result<KeptText> kept_text_of(std::string_view run_json) {
+  auto run = intake::read_run(run_json, kKept, {});
+  if (!run.ok()) return std::move(run.error());
+  return KeptText{std::string(run->id), std::move(run->document)};
+}
+
+}  // namespace runwarden::ingest
