@@ -83,7 +83,8 @@ JunitReport::Case case_of(const model::DetectorReport& report, const model::Verd
     if (finding.detector_key != report.key) continue;
     if (one.message.empty()) one.message = finding.title;
     if (finding.suspicion_score >= fail_from) one.outcome = JunitReport::Outcome::failed;
-    one.text += finding.title + "\n" + finding.summary + "\n" + model::name(finding.severity) + ", score " + std::to_string(finding.suspicion_score) + "\n";
+    one.text += finding.title + "\n" + finding.summary + "\n" + model::name(finding.severity) + ", score " +
+                std::to_string(finding.suspicion_score) + "\n";
     for (const model::Evidence& evidence : finding.evidence) one.text += evidence.pointer + " = " + evidence.value + "\n";
   }
   return one;

@@ -66,16 +66,26 @@ void JunitReport::add(const std::string& suite_name, const RunPlace& place, cons
   xml += ">\n";
   switch (one.outcome) {
     case Outcome::passed: xml += "      <system-out>" + xml_text(one.text) + "</system-out>\n"; break;
-    case Outcome::failed: ++suite.failures; xml += element("failure", one); break;
-    case Outcome::error: ++suite.errors; xml += element("error", one); break;
-    case Outcome::skipped: ++suite.skipped; xml += element("skipped", one); break;
+    case Outcome::failed:
+      ++suite.failures;
+      xml += element("failure", one);
+      break;
+    case Outcome::error:
+      ++suite.errors;
+      xml += element("error", one);
+      break;
+    case Outcome::skipped:
+      ++suite.skipped;
+      xml += element("skipped", one);
+      break;
   }
   xml += "    </testcase>\n";
 }
 
 bool JunitReport::write(ResultOutput& output) const {
   const auto counts = [](const Suite& suite) {
-    return count("tests", suite.tests) + count("failures", suite.failures) + count("errors", suite.errors) + count("skipped", suite.skipped);
+    return count("tests", suite.tests) + count("failures", suite.failures) + count("errors", suite.errors) +
+           count("skipped", suite.skipped);
   };
   Suite all;
   for (const auto& [name, suite] : suites_) {

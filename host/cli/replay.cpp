@@ -77,7 +77,8 @@ class Replayer {
       return work_.submit([unread = std::move(unread)](std::size_t) { return unread; }, 0);
     }
     const std::size_t bytes = input.run->kept.document.size();
-    return work_.submit([this, run = std::make_shared<JudgedRun>(std::move(*input.run))](std::size_t worker) { return replayed(*run, worker); }, bytes);
+    return work_.submit(
+        [this, run = std::make_shared<JudgedRun>(std::move(*input.run))](std::size_t worker) { return replayed(*run, worker); }, bytes);
   }
 
   const ReplaySums& finish() {
@@ -117,8 +118,8 @@ class Replayer {
   TerminalProgress progress_;
   std::uint64_t expected_ = 0;
   std::uint64_t taken_ = 0;
-  ReplaySums sums_;                 // on the thread that delivers, afterwards [main]
-  OrderedWork<ReplayedRun> work_;   // last: its threads use what stands above
+  ReplaySums sums_;                // on the thread that delivers, afterwards [main]
+  OrderedWork<ReplayedRun> work_;  // last: its threads use what stands above
 };
 
 // A fault that is ours, not the candidate's: with --fail-open it is only a warning.
@@ -141,7 +142,8 @@ std::optional<Judges> load_judges(Context& context, const config::Settings& serv
   never_quarantine(*settings);
   Judges judges{std::move(*settings), nullptr};
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  judges.detectors = load_detectors(context, judges.settings, options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores, clock);
+  judges.detectors =
+      load_detectors(context, judges.settings, options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores, clock);
   if (!judges.detectors) return std::nullopt;
   const auto known = judges.detectors->list();
   const bool there = std::any_of(known.begin(), known.end(), [&](const auto& one) { return one.key == options.detector; });
@@ -194,7 +196,8 @@ int replay(Context& context, const ReplayOptions& options) {
   if (!options.tenant.empty() && !stored.open(context, *service, options)) return end_with_fault(context, options);
   ResultOutput output(context, options.report.output);
   if (!output.open()) return kWanting;
-  const auto report = make_replay_report(options.report.format, output, {judges->detectors->list(options.tenant), options.kinds(), !options.fail_open});
+  const auto report =
+      make_replay_report(options.report.format, output, {judges->detectors->list(options.tenant), options.kinds(), !options.fail_open});
   Replayer replayer(context, *judges, options, *report);
   replayer.expect(options.bundles.size());
   for (const std::string& bundle : options.bundles) {
@@ -204,19 +207,26 @@ int replay(Context& context, const ReplayOptions& options) {
   const ReplaySums& sums = replayer.finish();
   const int written = output.finish();
   const auto kinds = options.kinds();
-  const bool failed = std::any_of(kinds.begin(), kinds.end(), [&](DifferenceKind kind) { return sums.by_kind[static_cast<std::size_t>(kind)] > 0; });
-  if (sums.faults > 0) context.err << "runwarden: " << (options.fail_open ? "warning: " : "") << sums.faults << " runs could not be judged again\n";
+  const bool failed =
+      std::any_of(kinds.begin(), kinds.end(), [&](DifferenceKind kind) { return sums.by_kind[static_cast<std::size_t>(kind)] > 0; });
+  if (sums.faults > 0)
+    context.err << "runwarden: " << (options.fail_open ? "warning: " : "") << sums.faults << " runs could not be judged again\n";
   return written != kFine || failed || (sums.faults > 0 && !options.fail_open) ? kWanting : kFine;
 }
 
 void add_inputs(CLI::App& command, ReplayOptions& options) {
   CLI::Option* bundles = command.add_option("bundles", options.bundles, "Files that `runwarden bundle` wrote")->type_name("BUNDLE");
-  CLI::Option* tenant = command.add_option("--tenant", options.tenant, "Judge this tenant's stored runs again instead")->type_name("TENANT")->excludes(bundles);
+  CLI::Option* tenant = command.add_option("--tenant", options.tenant, "Judge this tenant's stored runs again instead")
+                            ->type_name("TENANT")
+                            ->excludes(bundles);
   command.add_option("--since", options.since, "Only runs received from then on: a time, or how long ago, such as 30d")
       ->type_name("TIME")
       ->check(check_point_in_time)
       ->needs(tenant);
-  command.add_option("--until", options.until, "Only runs received before then")->type_name("TIME")->check(check_point_in_time)->needs(tenant);
+  command.add_option("--until", options.until, "Only runs received before then")
+      ->type_name("TIME")
+      ->check(check_point_in_time)
+      ->needs(tenant);
   command.add_option("--limit", options.limit, "At most this many runs, the newest; default all")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40))
@@ -233,13 +243,16 @@ void check_usage(const ReplayOptions& options) {
 }  // namespace
 
 void add_replay(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("replay", "Judge runs again that were judged before, and say what is different; nothing is stored");
+  CLI::App* command =
+      app.add_subcommand("replay", "Judge runs again that were judged before, and say what is different; nothing is stored");
   auto options = std::make_shared<ReplayOptions>();
   add_inputs(*command, *options);
   command->add_option("--candidate", options->candidate, "Judge with this configuration's detectors and settings; default that of --config")
       ->type_name("FILE");
   command->add_option("--detector", options->detector, "Compare only this one")->type_name("KEY");
-  command->add_option("--fail-on", options->fail_on, "Which differences make the exit 1: new, lost, changed, status, or none; default new,lost")
+  command
+      ->add_option("--fail-on", options->fail_on,
+                   "Which differences make the exit 1: new, lost, changed, status, or none; default new,lost")
       ->type_name("KINDS")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -248,7 +261,8 @@ void add_replay(CLI::App& app, Context& context) {
   command->add_option("--threads", options->threads, "Runs judged at once; 0: as many as there are cores; default 1")
       ->type_name("N")
       ->check(CLI::Range(0, kMaxThreads));
-  command->add_flag("--fail-open", options->fail_open, "Faults that are not differences, such as a bundle that cannot be read, are warnings");
+  command->add_flag("--fail-open", options->fail_open,
+                    "Faults that are not differences, such as a bundle that cannot be read, are warnings");
   command->footer(
       "new: a failure that was not found then. lost: one that is not found now. changed: its score, severity, primary step or\n"
       "fingerprint. status: no failure then or now, but clean, not_evaluable, error and so on are not the same. `because` says what is\n"

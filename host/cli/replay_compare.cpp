@@ -10,8 +10,8 @@
 namespace runwarden::cli {
 namespace {
 
-using nlohmann::json;
 using model::Finding;
+using nlohmann::json;
 
 model::Severity severity_of(std::string_view name) {
   for (const auto severity : {model::Severity::low, model::Severity::medium, model::Severity::high}) {
@@ -47,7 +47,8 @@ Finding finding_of(const json& failure) {
 
 // Whether a failure is the same one, found again.
 bool same_failure(const Finding& a, const Finding& b) {
-  return a.fingerprint == b.fingerprint && a.primary_step_id == b.primary_step_id && a.suspicion_score == b.suspicion_score && a.severity == b.severity;
+  return a.fingerprint == b.fingerprint && a.primary_step_id == b.primary_step_id && a.suspicion_score == b.suspicion_score &&
+         a.severity == b.severity;
 }
 
 // Takes out of both what stands in both.
@@ -96,7 +97,8 @@ std::optional<model::Provenance> known_of(const Difference::Side& side) {
   return std::nullopt;
 }
 
-std::vector<std::string> reasons_of(const Difference& difference, const JudgedRun& was, const std::vector<detect::DetectorInfo>& detectors) {
+std::vector<std::string> reasons_of(const Difference& difference, const JudgedRun& was,
+                                    const std::vector<detect::DetectorInfo>& detectors) {
   std::vector<std::string> because;
   const auto info = std::find_if(detectors.begin(), detectors.end(), [&](const auto& one) { return one.key == difference.detector_key; });
   auto then = known_of(difference.was);

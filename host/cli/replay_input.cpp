@@ -38,7 +38,8 @@ class BundleReader {
   Result<JudgedRun> read(DetectorsSee see) const {
     const std::string format = json_string_value(member("format"));
     if (format != ingest::kBundleFormat) {
-      return no_bundle("its format is \"" + format.substr(0, 80) + "\", this program reads " + ingest::kBundleFormat + "; make it with `runwarden bundle`");
+      return no_bundle("its format is \"" + format.substr(0, 80) + "\", this program reads " + ingest::kBundleFormat +
+                       "; make it with `runwarden bundle`");
     }
     auto text = kept_text();
     if (!text.ok()) return std::move(text.error());
@@ -112,7 +113,8 @@ std::optional<model::Provenance> provenance_of(std::string_view failure_json) {
 }
 
 // The last failure that the detector found before the run was judged, or while it was, says which library and settings were in force.
-std::optional<model::Provenance> library_before(store::RunStore& store, model::TenantId tenant, const std::string& key, std::int64_t judged_ms) {
+std::optional<model::Provenance> library_before(store::RunStore& store, model::TenantId tenant, const std::string& key,
+                                                std::int64_t judged_ms) {
   store::FailureQuery query;
   query.range.before_ms = judged_ms + 1;
   query.range.limit = 1;
@@ -129,7 +131,8 @@ Result<JudgedRun> judged_run_of(const TenantStore& opened, const StoredRunsQuery
   run.judgement = std::move(*judgement);
   const bool came_whole = record.resolution == model::Resolution::whole && record.source == model::RunSource::client;
   run.redacted = query.see == DetectorsSee::before && came_whole && bears_redactions(run.kept.document);
-  run.library_of = [&opened, &query, judged_ms = std::max(record.resolved_ms, record.key.time_ms)](const std::string& key) -> std::optional<model::Provenance> {
+  run.library_of = [&opened, &query, judged_ms = std::max(record.resolved_ms, record.key.time_ms)](
+                       const std::string& key) -> std::optional<model::Provenance> {
     if (const auto known = library_before(*opened.store, opened.tenant, key, judged_ms)) return known;
     const auto now = std::find_if(query.in_force.begin(), query.in_force.end(), [&](const auto& one) { return one.key == key; });
     if (now == query.in_force.end()) return std::nullopt;

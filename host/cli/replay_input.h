@@ -24,17 +24,17 @@ struct ReplayInput {
 ReplayInput read_bundle(const std::string& file, model::RedactSettings::DetectorsSee see);
 
 struct StoredRunsQuery {
-  std::string tenant;                     // its name
+  std::string tenant;                           // its name
   std::int64_t since_ms = store::kBeginningMs;  // of receipt, inclusive
   std::int64_t until_ms = store::kEndMs;        // exclusive
-  std::size_t limit = 0;                  // 0: no limit
+  std::size_t limit = 0;                        // 0: no limit
   model::RedactSettings::DetectorsSee see = model::RedactSettings::DetectorsSee::before;
   // What is in force in the service, as far as its configuration says; for detectors of which no failure is stored.
   std::vector<detect::DetectorInfo> in_force;
 };
 
-// Hands every resolved run of the query to `take`, newest first, by its latest revision; read page by page, so that a serving process is not
-// held up. `opened` outlives the runs. Ends where `take` answers false.
+// Hands every resolved run of the query to `take`, newest first, by its latest revision; read page by page, so that a serving process is
+// not held up. `opened` outlives the runs. Ends where `take` answers false.
 void read_stored_runs(const TenantStore& opened, const StoredRunsQuery& query, const std::function<bool(ReplayInput input)>& take);
 
 }  // namespace runwarden::cli

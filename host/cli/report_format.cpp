@@ -15,11 +15,13 @@ void add_report_options(CLI::App& command, ReportOptions& options, ReportFormat 
   options.format = usual;
   const std::string usual_name = usual == ReportFormat::json ? "json" : "text";
   command
-      .add_option_function<std::string>("--format", [&options](const std::string& name) { options.format = kFormats.at(name); },
-                                        "text: a table; json; junit: a suite a detector, a case a run; sarif: SARIF 2.1.0; default " + usual_name)
+      .add_option_function<std::string>(
+          "--format", [&options](const std::string& name) { options.format = kFormats.at(name); },
+          "text: a table; json; junit: a suite a detector, a case a run; sarif: SARIF 2.1.0; default " + usual_name)
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json", "junit", "sarif"}));
-  command.add_option("--output", options.output, "Write to this file, which is there once it is whole; default standard output")->type_name("FILE");
+  command.add_option("--output", options.output, "Write to this file, which is there once it is whole; default standard output")
+      ->type_name("FILE");
 }
 
 std::string name_of(const RunPlace& place) {

@@ -23,7 +23,8 @@ std::string uri_of(const std::string& file) {
   std::string uri = file.starts_with('/') ? "file://" : "";
   for (std::size_t i = file.starts_with("./") ? 2 : 0; i < file.size(); ++i) {
     const auto c = static_cast<unsigned char>(file[i]);
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("-._~/").find(file[i]) != std::string_view::npos;
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~/").find(file[i]) != std::string_view::npos;
     if (plain) {
       uri += file[i];
     } else {
@@ -44,7 +45,8 @@ void write_location(JsonWriter& out, const RunPlace& place, const std::vector<st
   write_physical(out, place);
   if (!pointers.empty()) {
     out.key("logicalLocations").begin_array();
-    for (const std::string& pointer : pointers) out.begin_object().key("fullyQualifiedName").string(pointer).key("kind").string("value").end_object();
+    for (const std::string& pointer : pointers)
+      out.begin_object().key("fullyQualifiedName").string(pointer).key("kind").string("value").end_object();
     out.end_array();
   }
   out.end_object();

@@ -1,5 +1,5 @@
-// Writes SARIF 2.1.0 (OASIS), which code hosts show as annotations: a rule a detector, a result a failure. Result by result, so that nothing
-// but the rules is held. One thread.
+// Writes SARIF 2.1.0 (OASIS), which code hosts show as annotations: a rule a detector, a result a failure. Result by result, so that
+// nothing but the rules is held. One thread.
 #pragma once
 
 #include <string>

@@ -80,18 +80,24 @@ struct Change {
 };
 
 struct Outcome {
-  std::uint64_t runs = 0;        // with labels
+  std::uint64_t runs = 0;  // with labels
   std::uint64_t unlabelled = 0;
   std::uint64_t faults = 0;
-  std::vector<Scores> scores;    // by configuration
+  std::vector<Scores> scores;  // by configuration
   std::vector<Change> changes;
 };
 
 // Judges the lines of a file. [main], its tasks on their threads.
 class Scorer {
  public:
-  Scorer(Context& context, const ScoreOptions& options, const Labels& labels, const std::vector<std::unique_ptr<Judge>>& judges, std::size_t threads)
-      : context_(context), options_(options), labels_(labels), judges_(judges), progress_(context.err), work_(threads, [this](JudgedLine& line, bool) { return take(line); }) {
+  Scorer(Context& context, const ScoreOptions& options, const Labels& labels, const std::vector<std::unique_ptr<Judge>>& judges,
+         std::size_t threads)
+      : context_(context),
+        options_(options),
+        labels_(labels),
+        judges_(judges),
+        progress_(context.err),
+        work_(threads, [this](JudgedLine& line, bool) { return take(line); }) {
     outcome_.scores.resize(judges.size());
   }
 
@@ -177,9 +183,9 @@ class Scorer {
   const Labels& labels_;
   const std::vector<std::unique_ptr<Judge>>& judges_;
   TerminalProgress progress_;
-  Outcome outcome_;                                             // on the thread that delivers, afterwards [main]
+  Outcome outcome_;                                            // on the thread that delivers, afterwards [main]
   std::vector<std::pair<std::uint64_t, std::string>> faults_;  // likewise; by line
-  OrderedWork<JudgedLine> work_;                                // last: its threads use what stands above
+  OrderedWork<JudgedLine> work_;                               // last: its threads use what stands above
 };
 
 const char* name(Label label) {
@@ -202,7 +208,13 @@ void write_interval(JsonWriter& out, const std::optional<Interval>& interval) {
 void write_scores(JsonWriter& out, const Scores& scores) {
   out.key("detectors").begin_array();
   for (const auto& [key, score] : scores.detectors) {
-    out.begin_object().key("key").string(key).key("right").integer(number(score.right)).key("falseAlarm").integer(number(score.false_alarms));
+    out.begin_object()
+        .key("key")
+        .string(key)
+        .key("right")
+        .integer(number(score.right))
+        .key("falseAlarm")
+        .integer(number(score.false_alarms));
     out.key("missed").integer(number(score.missed));
     if (score.errors > 0) out.key("errors").integer(number(score.errors));
     write_interval(out.key("precision"), score.precision());
@@ -246,7 +258,12 @@ std::string interval_text(const std::optional<Interval>& interval) {
 }
 
 std::vector<std::string> row_of(const std::string& key, const DetectorScore& score) {
-  return {key, std::to_string(score.right), std::to_string(score.false_alarms), std::to_string(score.missed), interval_text(score.precision()), interval_text(score.recall())};
+  return {key,
+          std::to_string(score.right),
+          std::to_string(score.false_alarms),
+          std::to_string(score.missed),
+          interval_text(score.precision()),
+          interval_text(score.recall())};
 }
 
 void print_scores(std::ostream& out, const Outcome& outcome) {
@@ -266,13 +283,15 @@ void print_scores(std::ostream& out, const Outcome& outcome) {
   const Scores& last = outcome.scores.back();
   if (!last.disagreements.empty()) {
     Table wrong({both ? "CANDIDATE IS WRONG" : "WRONG", "DETECTOR", "RUN", "LABEL'S REASON"});
-    for (const Disagreement& one : last.disagreements) wrong.add({one.label == Label::present ? "missed" : "false alarm", one.detector_key, one.id, one.why});
+    for (const Disagreement& one : last.disagreements)
+      wrong.add({one.label == Label::present ? "missed" : "false alarm", one.detector_key, one.id, one.why});
     out << "\n";
     wrong.print(out);
   }
   if (!outcome.changes.empty()) {
     Table changed({"CHANGED", "DETECTOR", "RUN", "LABEL"});
-    for (const Change& one : outcome.changes) changed.add({one.fired_before ? "quiet now" : "fires now", one.detector_key, one.id, name(one.label)});
+    for (const Change& one : outcome.changes)
+      changed.add({one.fired_before ? "quiet now" : "fires now", one.detector_key, one.id, name(one.label)});
     out << "\n";
     changed.print(out);
   }
@@ -292,14 +311,16 @@ bool reaches_floors(Context& context, const Scores& scores, const std::string& f
 void warn_of_errors(Context& context, const std::vector<Scores>& all) {
   for (const Scores& scores : all) {
     for (const auto& [key, score] : scores.detectors) {
-      if (score.errors > 0) context.err << "runwarden: warning: " << key << " could not answer " << score.errors << " runs (error or timeout)\n";
+      if (score.errors > 0)
+        context.err << "runwarden: warning: " << key << " could not answer " << score.errors << " runs (error or timeout)\n";
     }
   }
 }
 
 int score(Context& context, const ScoreOptions& options) {
   const SystemClock clock;
-  const std::size_t threads = options.threads > 0 ? static_cast<std::size_t>(options.threads) : std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t threads =
+      options.threads > 0 ? static_cast<std::size_t>(options.threads) : std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::unique_ptr<Judge>> judges;
   Context candidate{context.out, context.err, options.candidate, context.data_dir};
   for (Context* const of : {&context, &candidate}) {
@@ -311,7 +332,8 @@ int score(Context& context, const ScoreOptions& options) {
   if (!labels.ok()) return context.refuse(labels.error().detail);
   const auto outcome = Scorer(context, options, *labels, judges, threads).run();
   if (!outcome.ok()) return context.refuse(outcome.error().detail);
-  if (outcome->runs == 0) return context.refuse("no run of " + options.runs + " has labels in " + options.labels + ": their ids have to be the same");
+  if (outcome->runs == 0)
+    return context.refuse("no run of " + options.runs + " has labels in " + options.labels + ": their ids have to be the same");
   std::ostringstream text;
   options.json ? static_cast<void>(text << as_json(*outcome)) : print_scores(text, *outcome);
   context.out << text.str();
@@ -331,10 +353,14 @@ void add_score(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("score", "Say how right the detectors are on labelled runs; needs no store");
   auto options = std::make_shared<ScoreOptions>();
   command->add_option("--runs", options->runs, "Lines of {\"id\", \"run\"}")->required()->type_name("FILE");
-  command->add_option("--labels", options->labels, "Lines of {\"id\", \"labels\": {KEY: \"present|absent|unclear\"}, \"why\"}")->required()->type_name("FILE");
+  command->add_option("--labels", options->labels, "Lines of {\"id\", \"labels\": {KEY: \"present|absent|unclear\"}, \"why\"}")
+      ->required()
+      ->type_name("FILE");
   command->add_option("--candidate", options->candidate, "Score this configuration too, and say what changes")->type_name("FILE");
   command->add_flag("--json", options->json, "One object: runs, unlabelled, detectors, disagreements; candidate, changed");
-  command->add_option("--fail-under", options->fail_under, "Exit 1 where a detector of the candidate, or else of --config, is below: precision=0.9,recall=0.8")
+  command
+      ->add_option("--fail-under", options->fail_under,
+                   "Exit 1 where a detector of the candidate, or else of --config, is below: precision=0.9,recall=0.8")
       ->type_name("FLOORS")
       ->check(check_floors);
   command->add_option("--threads", options->threads, "Runs judged at once; 0: as many as there are cores; default 1")

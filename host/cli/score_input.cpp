@@ -31,7 +31,9 @@ Status read_line_of_labels(const json& line, Labels& labels) {
   RunLabels one;
   for (const auto& [key, value] : line.at("labels").items()) {
     const auto label = label_of(value);
-    if (!label) return no_labels("the label \"" + key + "\" is " + value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 80) + ", which is not present, absent or unclear");
+    if (!label)
+      return no_labels("the label \"" + key + "\" is " + value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 80) +
+                       ", which is not present, absent or unclear");
     one.labels.emplace(key, *label);
   }
   if (const auto why = line.find("why"); why != line.end()) {
@@ -62,7 +64,8 @@ Result<Labels> read_labels(const std::string& file) {
     const std::string place = file + ":" + std::to_string((*line)->number) + ": ";
     if ((*line)->too_long) return no_labels(place + "the line is longer than " + std::to_string(kMostLabelBytes) + " bytes");
     try {
-      if (const Status read = read_line_of_labels(json::parse((*line)->text), labels); !read.ok()) return Error{Code::validation_failed, place + read.error().detail, {}, {}};
+      if (const Status read = read_line_of_labels(json::parse((*line)->text), labels); !read.ok())
+        return Error{Code::validation_failed, place + read.error().detail, {}, {}};
     } catch (const json::exception& fault) {
       return no_labels(place + fault.what());
     }

@@ -16,10 +16,10 @@ namespace runwarden::cli {
 
 // Of one detector, over the runs whose label is present or absent.
 struct DetectorScore {
-  std::uint64_t right = 0;        // it fired, and the failure is there
+  std::uint64_t right = 0;  // it fired, and the failure is there
   std::uint64_t false_alarms = 0;
   std::uint64_t missed = 0;
-  std::uint64_t errors = 0;       // it could not answer; where the failure is there, it is missed as well
+  std::uint64_t errors = 0;  // it could not answer; where the failure is there, it is missed as well
 
   std::optional<Interval> precision() const;  // nothing where it never fired
   std::optional<Interval> recall() const;     // nothing where no failure is there

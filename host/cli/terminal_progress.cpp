@@ -16,7 +16,8 @@ constexpr std::int64_t kShowFromNs = 500'000'000;  // what is shorter needs no p
 
 }  // namespace
 
-TerminalProgress::TerminalProgress(std::ostream& err) : err_(err), terminal_(::isatty(STDERR_FILENO) == 1), begun_ns_(clock_.monotonic_ns()) {}
+TerminalProgress::TerminalProgress(std::ostream& err)
+    : err_(err), terminal_(::isatty(STDERR_FILENO) == 1), begun_ns_(clock_.monotonic_ns()) {}
 
 TerminalProgress::~TerminalProgress() {
   clear();

@@ -30,7 +30,8 @@ std::optional<model::Provenance> provenance_in(const std::vector<std::string>& f
     const auto members = json_members(failure);
     const auto provenance = json_members(member_of(members, "provenance"));
     if (text_of(members, "detectorKey") != key || provenance.empty()) continue;
-    return model::Provenance{text_of(provenance, "detectorVersion"), text_of(provenance, "librarySha256"), text_of(provenance, "settingsHash")};
+    return model::Provenance{text_of(provenance, "detectorVersion"), text_of(provenance, "librarySha256"),
+                             text_of(provenance, "settingsHash")};
   }
   return std::nullopt;
 }

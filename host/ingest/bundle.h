@@ -1,5 +1,5 @@
-// One file with all that judging a stored run again takes: the run, what was found in it, by which detectors with which settings, and what was in
-// force then. Reads the store; any thread.
+// One file with all that judging a stored run again takes: the run, what was found in it, by which detectors with which settings, and what
+// was in force then. Reads the store; any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct BundleRequest {
 
 // The JSON text, or `conflict` while the run is open: there is nothing to compare with yet.
 //
-// `libraries` has an entry for each detector that judged the run. A failure says by which library and settings it was found; of a detector that
-// found nothing that is not known, and its entry is what is in force now. `settings` is null where those in force now are others.
+// `libraries` has an entry for each detector that judged the run. A failure says by which library and settings it was found; of a detector
+// that found nothing that is not known, and its entry is what is in force now. `settings` is null where those in force now are others.
 Result<std::string> bundle_json(store::RunStore& store, const BundleRequest& request);
 
 }  // namespace runwarden::ingest

@@ -9,7 +9,8 @@ namespace runwarden::ingest {
 namespace {
 
 // What was bounded when it came in.
-constexpr intake::RunLimits kKept{.max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
+constexpr intake::RunLimits kKept{
+    .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
 
 }  // namespace
 

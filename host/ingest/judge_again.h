@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "detect/detector_set.h"
-#include "model/verdict.h"
 #include "ingest/redaction.h"
+#include "model/verdict.h"
 
 namespace runwarden::ingest {
 
@@ -25,7 +25,8 @@ model::Verdict judge_again(const KeptRun& run, detect::DetectorSet& detectors, c
 // On a document that cannot be read as a run: every live detector of the tenant has the status `error`, for that reason.
 model::Verdict unread_verdict(const detect::DetectorSet& detectors, std::string_view tenant, const std::string& why);
 
-// The kept text of a run as clients read it (run_json()): the same bytes, however the JSON was written in between. validation_failed: it is no run.
+// The kept text of a run as clients read it (run_json()): the same bytes, however the JSON was written in between. validation_failed: it is
+// no run.
 struct KeptText {
   std::string run_id;
   std::string document;

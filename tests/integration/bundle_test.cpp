@@ -16,7 +16,12 @@ json refund(const std::string& id, const std::string& outcome = "Your refund has
           {"userRequestText", "Please refund order 8842."},
           {"outcomeSummary", outcome},
           {"own", {{"ratio", 1.50}, {"text", "é \u0001 \" /"}}},
-          {"steps", {{{"stepKind", "tool"}, {"stepName", "issue_refund"}, {"inputSummary", R"({"order_id": "A-8842"})"}, {"status", "failed"}, {"errorMessage", "502 Bad Gateway"}}}}};
+          {"steps",
+           {{{"stepKind", "tool"},
+             {"stepName", "issue_refund"},
+             {"inputSummary", R"({"order_id": "A-8842"})"},
+             {"status", "failed"},
+             {"errorMessage", "502 Bad Gateway"}}}}};
 }
 
 class Bundles : public testing::Test {
@@ -50,9 +55,10 @@ class Bundles : public testing::Test {
   }
   // A configuration whose false_success reads Spanish alone.
   std::string candidate() {
-    return file("candidate.yaml", "detectors:\n  search_path: [" + plugin_folder() +
-                                      "]\n  enabled: [{key: false_success, settings: {languages: [es]}}, {key: expensive_loop}, {key: schema_ghost}, "
-                                      "{key: missing_tool_call}, {key: context_overflow}]\n");
+    return file("candidate.yaml",
+                "detectors:\n  search_path: [" + plugin_folder() +
+                    "]\n  enabled: [{key: false_success, settings: {languages: [es]}}, {key: expensive_loop}, {key: schema_ghost}, "
+                    "{key: missing_tool_call}, {key: context_overflow}]\n");
   }
 
   ServiceProcess service_;
@@ -109,7 +115,8 @@ TEST_F(Bundles, AreOfTheOwnTenantOfResolvedRunsAndOfOneRevision) {
   EXPECT_EQ(run({"bundle", "r1", "--tenant", "acme", "--revision", "1"}).exit_code, 0);
   post(201, "/v1/ingest/events", {{"runId", "r1"}, {"events", json::array()}, {"final", true}});
   EXPECT_EQ(get("/v1/runs/r1/bundle")["run"]["revision"], 2);
-  EXPECT_NE(run({"bundle", "r1", "--tenant", "acme", "--revision", "3"}).err.find("has no revision 3 of the run \"r1\""), std::string::npos);
+  EXPECT_NE(run({"bundle", "r1", "--tenant", "acme", "--revision", "3"}).err.find("has no revision 3 of the run \"r1\""),
+            std::string::npos);
   EXPECT_NE(run({"bundle", "r1", "--tenant", "initech"}).err.find("there is no tenant \"initech\""), std::string::npos);
 }
 
@@ -148,11 +155,13 @@ TEST_F(Bundles, JudgedAgain_DifferOnlyWhereTheSettingsDo) {
 // More runs than a page of the store's list has, one of them streamed, one still open.
 TEST_F(Bundles, OfStoredRuns_AllAreJudgedAgainBesideTheService) {
   for (int i = 0; i < 120; ++i) {
-    post(201, "/v1/ingest/runs", refund("r" + std::to_string(i), i % 2 == 0 ? "Your refund has been processed." : "Sorry, the refund failed."));
+    post(201, "/v1/ingest/runs",
+         refund("r" + std::to_string(i), i % 2 == 0 ? "Your refund has been processed." : "Sorry, the refund failed."));
   }
   const json call = {{"type", "tool_call"}, {"name", "issue_refund"}, {"status", "failed"}, {"error", "502 Bad Gateway"}};
   const json said = {{"type", "model_output"}, {"text", "Your refund has been processed."}};
-  post(201, "/v1/ingest/events", {{"runId", "s"}, {"events", {{{"type", "user_request"}, {"text", "Refund order 8842."}}, call, said}}, {"final", true}});
+  post(201, "/v1/ingest/events",
+       {{"runId", "s"}, {"events", {{{"type", "user_request"}, {"text", "Refund order 8842."}}, call, said}}, {"final", true}});
   post(202, "/v1/ingest/events", {{"runId", "open"}, {"events", {call}}});
   ASSERT_EQ(get("/v1/runs/s")["failures"].size(), 1u);
   const json same = replayed({"--tenant", "acme", "--threads", "2"});
@@ -180,7 +189,11 @@ TEST_F(RedactedBundles, JudgedAgain_SayThatTheDetectorsSawMore) {
   json run = refund("r1", "Sorry, all failed.");
   run["steps"] = json::array();
   for (int i = 0; i < 5; ++i) {
-    run["steps"].push_back({{"stepKind", "tool"}, {"stepName", "issue_refund"}, {"inputSummary", {{"order_id", "A-88" + std::to_string(i) + "2"}}}, {"status", "failed"}, {"errorMessage", "502 Bad Gateway"}});
+    run["steps"].push_back({{"stepKind", "tool"},
+                            {"stepName", "issue_refund"},
+                            {"inputSummary", {{"order_id", "A-88" + std::to_string(i) + "2"}}},
+                            {"status", "failed"},
+                            {"errorMessage", "502 Bad Gateway"}});
   }
   post(201, "/v1/ingest/runs", run);
   post(201, "/v1/ingest/runs", {{"runId", "r2"}});

@@ -35,7 +35,8 @@ std::vector<std::string> kinds_of(const DetectorAnswer& was, const DetectorAnswe
 }
 
 TEST(Differences, OfTheSameFailuresInAnotherOrder_AreNone) {
-  EXPECT_THAT(kinds_of({"fired", {}, {finding(90, "a"), finding(80, "b")}}, {"fired", {}, {finding(80, "b"), finding(90, "a")}}), ElementsAre());
+  EXPECT_THAT(kinds_of({"fired", {}, {finding(90, "a"), finding(80, "b")}}, {"fired", {}, {finding(80, "b"), finding(90, "a")}}),
+              ElementsAre());
   EXPECT_THAT(kinds_of({"clean", {}, {}}, {"clean", "another reason", {}}), ElementsAre());
 }
 
@@ -69,7 +70,8 @@ TEST(Differences, OfStatus_AreThoseWithoutAFailure) {
 
 TEST(Differences, WhatIsNoAnswer_IsAnError) {
   EXPECT_TRUE(read_judgement("[]", R"([{"key":"a","status":"clean"}])").ok());
-  for (const char* bad : {"", "5", "[5]", R"([{"key":"a"}])", R"([{"key":1,"status":"clean"}])"}) EXPECT_FALSE(read_judgement("[]", bad).ok()) << bad;
+  for (const char* bad : {"", "5", "[5]", R"([{"key":"a"}])", R"([{"key":1,"status":"clean"}])"})
+    EXPECT_FALSE(read_judgement("[]", bad).ok()) << bad;
   for (const char* bad : {"", "[5]", "[{}]", R"([{"detectorKey":"a","suspicionScore":1,"severity":2,"title":"","fingerprint":""}])"})
     EXPECT_FALSE(read_judgement(bad, "[]").ok()) << bad;
 }
@@ -90,8 +92,9 @@ struct ReplayCommand : testing::Test {
     return answer;
   }
   std::string candidate(const std::string& false_success) const {
-    return program.folder().write("candidate.yaml", "detectors:\n  search_path: [" DETECTORS "]\n  enabled: [" + false_success +
-                                                        ", {key: expensive_loop}, {key: schema_ghost}, {key: missing_tool_call}, {key: context_overflow}]\n");
+    return program.folder().write("candidate.yaml",
+                                  "detectors:\n  search_path: [" DETECTORS "]\n  enabled: [" + false_success +
+                                      ", {key: expensive_loop}, {key: schema_ghost}, {key: missing_tool_call}, {key: context_overflow}]\n");
   }
 
   // What the service would keep of the run, as a bundle.
@@ -99,12 +102,25 @@ struct ReplayCommand : testing::Test {
     const auto run = intake::read_run(run_json, {}, {});
     const Json answer = Json::parse(program.run({"analyze", "--config", config}, run_json).out);
     Json whole = Json::parse(run->document);
-    whole.update({{"state", "resolved"}, {"resolution", "whole"}, {"revision", 1}, {"receivedAt", "2026-11-20T15:00:00.000Z"},
-                  {"failures", answer["failures"]}, {"detectors", answer["detectors"]}, {"policies", Json::array()}});
+    whole.update({{"state", "resolved"},
+                  {"resolution", "whole"},
+                  {"revision", 1},
+                  {"receivedAt", "2026-11-20T15:00:00.000Z"},
+                  {"failures", answer["failures"]},
+                  {"detectors", answer["detectors"]},
+                  {"policies", Json::array()}});
     document_ = run->document;
-    return {{"format", "runwarden-bundle/1"}, {"createdAt", "2026-11-20T15:00:00.000Z"}, {"version", "1.0.0"}, {"tenant", "acme"},
-            {"run", whole}, {"documentSha256", to_hex(sha256(run->document))}, {"failures", answer["failures"]},
-            {"detectors", answer["detectors"]}, {"libraries", Json::array()}, {"policies", Json::array()}, {"changes", Json::array()},
+    return {{"format", "runwarden-bundle/1"},
+            {"createdAt", "2026-11-20T15:00:00.000Z"},
+            {"version", "1.0.0"},
+            {"tenant", "acme"},
+            {"run", whole},
+            {"documentSha256", to_hex(sha256(run->document))},
+            {"failures", answer["failures"]},
+            {"detectors", answer["detectors"]},
+            {"libraries", Json::array()},
+            {"policies", Json::array()},
+            {"changes", Json::array()},
             {"ledger", nullptr}};
   }
   // The members of the run in their order, which nlohmann's objects do not keep.
@@ -116,8 +132,8 @@ struct ReplayCommand : testing::Test {
       own += std::string(own.size() > 1 ? "," : "") + "\"" + member + "\":" + run[member].dump();
     }
     const std::string text = bundle.dump();
-    return program.folder().write(name, text.substr(0, text.size() - 1) + ",\"run\":" + document_.substr(0, document_.size() - 1) + "," +
-                                            own.substr(1) + "}}");
+    return program.folder().write(
+        name, text.substr(0, text.size() - 1) + ",\"run\":" + document_.substr(0, document_.size() - 1) + "," + own.substr(1) + "}}");
   }
 
   mutable std::string document_;  // of the run that was bundled last
@@ -126,7 +142,13 @@ struct ReplayCommand : testing::Test {
 TEST_F(ReplayCommand, OfWhatIsUnchanged_FindsNoDifference) {
   const std::string refund = write("refund.json", bundle_of(refund_run("r")));
   const std::string good = write("good.json", bundle_of(good_run("g")));
-  EXPECT_EQ(replayed({refund, good}), (Json{{"runs", 2}, {"same", 2}, {"new", 0}, {"lost", 0}, {"changed", 0}, {"status", 0}, {"redacted", 0},
+  EXPECT_EQ(replayed({refund, good}), (Json{{"runs", 2},
+                                            {"same", 2},
+                                            {"new", 0},
+                                            {"lost", 0},
+                                            {"changed", 0},
+                                            {"status", 0},
+                                            {"redacted", 0},
                                             {"differences", Json::array()}}));
   const Ended ended = replay({refund, good, "--threads", "0"});
   EXPECT_EQ(ended.code, 0);
@@ -164,7 +186,8 @@ TEST_F(ReplayCommand, WithACandidateThatFindsItNoMore_SaysWhatIsLostAndWhy) {
 
 TEST_F(ReplayCommand, WithADetectorThatTheCandidateLeavesOut_ItsFailureIsLost) {
   const std::string refund = write("refund.json", bundle_of(refund_run("r")));
-  const std::string without = program.folder().write("without.yaml", "detectors: {search_path: [" DETECTORS "], enabled: [{key: schema_ghost}]}\n");
+  const std::string without =
+      program.folder().write("without.yaml", "detectors: {search_path: [" DETECTORS "], enabled: [{key: schema_ghost}]}\n");
   const Json answer = replayed({refund, "--candidate", without});
   ASSERT_EQ(answer["differences"].size(), 1u) << "the others had nothing to say: " << answer;
   EXPECT_EQ(answer["differences"][0]["kind"], "lost");
@@ -179,7 +202,11 @@ TEST_F(ReplayCommand, AFailureThatFiresOnlyNow_IsNewAndComparedWithTheBundlesLib
   for (Json& detector : bundle["detectors"]) {
     if (detector["key"] == "false_success") detector = {{"key", "false_success"}, {"status", "clean"}};
   }
-  Json library = {{"key", "false_success"}, {"detectorVersion", "0.9.0"}, {"librarySha256", provenance["librarySha256"]}, {"settingsHash", "0"}, {"settings", nullptr}};
+  Json library = {{"key", "false_success"},
+                  {"detectorVersion", "0.9.0"},
+                  {"librarySha256", provenance["librarySha256"]},
+                  {"settingsHash", "0"},
+                  {"settings", nullptr}};
   bundle["libraries"] = {library};
   const Json first = replayed({write("a.json", bundle)});
   EXPECT_EQ(first["new"], 1);
@@ -231,10 +258,11 @@ TEST_F(ReplayCommand, WhatCannotBeRead_ExitsWith1UnlessItFailsOpen) {
   const std::string other = write("other.json", bundle);
   const std::string broken = program.folder().write("broken.json", "{\"format\":");
   const std::string later = program.folder().write("later.json", R"({"format":"runwarden-bundle/2"})");
-  for (const auto& [file, why] : std::vector<std::pair<std::string, const char*>>{{other, "the SHA-256 of it is not documentSha256"},
-                                                                                  {broken, "not JSON"},
-                                                                                  {later, "its format is \"runwarden-bundle/2\", this program reads runwarden-bundle/1"},
-                                                                                  {"/nowhere.json", "it does not exist"}}) {
+  for (const auto& [file, why] : std::vector<std::pair<std::string, const char*>>{
+           {other, "the SHA-256 of it is not documentSha256"},
+           {broken, "not JSON"},
+           {later, "its format is \"runwarden-bundle/2\", this program reads runwarden-bundle/1"},
+           {"/nowhere.json", "it does not exist"}}) {
     const Ended ended = replay({good, file});
     EXPECT_EQ(ended.code, 1) << file;
     EXPECT_THAT(ended.out, HasSubstr(why));
@@ -245,7 +273,8 @@ TEST_F(ReplayCommand, WhatCannotBeRead_ExitsWith1UnlessItFailsOpen) {
     EXPECT_THAT(open.err, HasSubstr("runwarden: warning: 1 runs could not be judged again\n"));
     EXPECT_EQ(replayed({good, file})["faults"][0]["file"], file);
   }
-  const std::string no_library = program.folder().write("none.yaml", "detectors: {search_path: [/nowhere], enabled: [{key: false_success}]}\n");
+  const std::string no_library =
+      program.folder().write("none.yaml", "detectors: {search_path: [/nowhere], enabled: [{key: false_success}]}\n");
   EXPECT_EQ(replay({good, "--candidate", no_library}).code, 1);
   EXPECT_EQ(replay({good, "--candidate", no_library, "--fail-open"}).code, 0);
   EXPECT_EQ(replay({good, "--detector", "frob"}).code, 1);

@@ -102,9 +102,9 @@ TEST_F(Reports, Sarif_LevelsAreBySeverityAndPathsAreUris) {
   disabled.enabled = false;
   SarifWriter writer(output, {detector, disabled});
   const std::vector<std::pair<model::Severity, const char*>> levels{{model::Severity::low, "note"},
-                                                                   {model::Severity::medium, "warning"},
-                                                                   {model::Severity::high, "error"},
-                                                                   {model::Severity::critical, "error"}};
+                                                                    {model::Severity::medium, "warning"},
+                                                                    {model::Severity::high, "error"},
+                                                                    {model::Severity::critical, "error"}};
   for (const auto& [severity, level] : levels) {
     writer.add({"r1", "./a b/ü.json", 7}, {"loop", severity, 40, "Loop", "it loops", {"/steps/0", "/steps/1"}, "loop:x"});
   }
@@ -122,7 +122,8 @@ TEST_F(Reports, Sarif_LevelsAreBySeverityAndPathsAreUris) {
   EXPECT_EQ(result["message"]["text"], "Loop: it loops");
   const Json& invocation = log["runs"][0]["invocations"][0];
   EXPECT_EQ(invocation["executionSuccessful"], false);
-  EXPECT_EQ(invocation["toolExecutionNotifications"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "file:///abs/bad.json");
+  EXPECT_EQ(invocation["toolExecutionNotifications"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+            "file:///abs/bad.json");
 }
 
 struct AnalyzeFormats : testing::Test {

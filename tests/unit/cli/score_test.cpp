@@ -69,7 +69,8 @@ TEST(Scores, HaveWilsonsInterval) {
 }
 
 TEST(Floors, AreReadAndHeld) {
-  for (const char* bad : {"", "precision", "precision=", "precision=1.1", "precision=-0.1", "precision=nan", "f1=0.9", "recall=0.5,recall=0.6", "recall=0.5x"})
+  for (const char* bad : {"", "precision", "precision=", "precision=1.1", "precision=-0.1", "precision=nan", "f1=0.9",
+                          "recall=0.5,recall=0.6", "recall=0.5x"})
     EXPECT_FALSE(floors_of(bad)) << bad;
   ASSERT_TRUE(floors_of("recall=0.5"));
   EXPECT_FALSE(floors_of("recall=0.5")->precision);
@@ -85,15 +86,19 @@ struct ScoreCommand : testing::Test {
   Program program;
   std::string config = write_config(program);
   // Found, missed (the label says that it is there), false alarm, quiet, unclear, no labels.
-  std::string runs = program.folder().write(
-      "runs.jsonl", line("found", refund_run("1")) + line("missed", good_run("2")) + line("false", refund_run("3")) + line("quiet", good_run("4")) +
-                        line("unclear", refund_run("5")) + line("alone", refund_run("6")));
-  std::string labels = program.folder().write("labels.jsonl", label("found", "present") + label("missed", "present") + label("false", "absent") +
-                                                                  label("quiet", "absent") + label("unclear", "unclear") + label("other", "present"));
+  std::string runs = program.folder().write("runs.jsonl", line("found", refund_run("1")) + line("missed", good_run("2")) +
+                                                              line("false", refund_run("3")) + line("quiet", good_run("4")) +
+                                                              line("unclear", refund_run("5")) + line("alone", refund_run("6")));
+  std::string labels =
+      program.folder().write("labels.jsonl", label("found", "present") + label("missed", "present") + label("false", "absent") +
+                                                 label("quiet", "absent") + label("unclear", "unclear") + label("other", "present"));
 
-  static std::string line(const std::string& id, const std::string& run) { return R"({"id":")" + id + R"(","source":"x","run":)" + run + "}\n"; }
+  static std::string line(const std::string& id, const std::string& run) {
+    return R"({"id":")" + id + R"(","source":"x","run":)" + run + "}\n";
+  }
   static std::string label(const std::string& id, const std::string& text) {
-    return R"({"id":")" + id + R"(","labels":{"false_success":")" + text + R"(","nobody":"present"},"why":{"false_success":"why )" + id + "\"}}\n";
+    return R"({"id":")" + id + R"(","labels":{"false_success":")" + text + R"(","nobody":"present"},"why":{"false_success":"why )" + id +
+           "\"}}\n";
   }
   Ended score(std::vector<std::string> args) const {
     args.insert(args.begin(), {"score", "--config", config, "--runs", runs, "--labels", labels});
@@ -116,8 +121,9 @@ TEST_F(ScoreCommand, SaysHowRightTheDetectorsAre) {
   EXPECT_EQ(detector["missed"], 1);
   EXPECT_EQ(detector["precision"]["value"], 0.5);
   EXPECT_NEAR(detector["recall"]["low"].get<double>(), 0.0945, 5e-5);
-  EXPECT_EQ(answer["disagreements"], (Json{{{"id", "missed"}, {"detectorKey", "false_success"}, {"kind", "missed"}, {"why", "why missed"}},
-                                           {{"id", "false"}, {"detectorKey", "false_success"}, {"kind", "false_alarm"}, {"why", "why false"}}}));
+  EXPECT_EQ(answer["disagreements"],
+            (Json{{{"id", "missed"}, {"detectorKey", "false_success"}, {"kind", "missed"}, {"why", "why missed"}},
+                  {{"id", "false"}, {"detectorKey", "false_success"}, {"kind", "false_alarm"}, {"why", "why false"}}}));
   EXPECT_FALSE(answer.contains("candidate"));
   EXPECT_FALSE(std::filesystem::exists(program.folder().path() / "data")) << "it needs no store";
   const std::string text = score({"--threads", "2"}).out;
@@ -127,7 +133,8 @@ TEST_F(ScoreCommand, SaysHowRightTheDetectorsAre) {
 }
 
 TEST_F(ScoreCommand, WithACandidate_ShowsBothAndWhatChanges) {
-  const std::string candidate = program.folder().write("candidate.yaml", "detectors:\n  search_path: [" DETECTORS "]\n  enabled: [{key: false_success, settings: {languages: [es]}}]\n");
+  const std::string candidate = program.folder().write(
+      "candidate.yaml", "detectors:\n  search_path: [" DETECTORS "]\n  enabled: [{key: false_success, settings: {languages: [es]}}]\n");
   const Json answer = Json::parse(score({"--json", "--candidate", candidate}).out);
   EXPECT_EQ(answer["detectors"][0]["right"], 1);
   EXPECT_EQ(answer["candidate"]["detectors"][0]["right"], 0);
@@ -135,7 +142,8 @@ TEST_F(ScoreCommand, WithACandidate_ShowsBothAndWhatChanges) {
   EXPECT_EQ(answer["candidate"]["detectors"][0]["precision"], nullptr);
   EXPECT_EQ(answer["candidate"]["disagreements"].size(), 2u);
   ASSERT_EQ(answer["changed"].size(), 3u);
-  EXPECT_EQ(answer["changed"][0], (Json{{"id", "found"}, {"detectorKey", "false_success"}, {"label", "present"}, {"was", "fired"}, {"now", "quiet"}}));
+  EXPECT_EQ(answer["changed"][0],
+            (Json{{"id", "found"}, {"detectorKey", "false_success"}, {"label", "present"}, {"was", "fired"}, {"now", "quiet"}}));
   EXPECT_THAT(score({"--candidate", candidate}).out, testing::ContainsRegex("\n +candidate +0 +0 +2 +- +0.00 "));
   EXPECT_EQ(score({"--fail-under", "recall=0.5"}).code, 0);
   EXPECT_EQ(score({"--fail-under", "recall=0.5", "--candidate", candidate}).code, 1) << "the candidate is what is tried";
@@ -149,17 +157,19 @@ TEST_F(ScoreCommand, FailUnder_IsAGate) {
 }
 
 TEST_F(ScoreCommand, WhatCannotBeRead_IsNamedByItsLine) {
-  runs = program.folder().write("bad.jsonl", line("found", refund_run("1")) + "{oops\n" + R"({"id":"quiet"})" + "\n" + line("quiet", R"({"steps":5})"));
+  runs = program.folder().write("bad.jsonl",
+                                line("found", refund_run("1")) + "{oops\n" + R"({"id":"quiet"})" + "\n" + line("quiet", R"({"steps":5})"));
   const Ended ended = score({});
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.err, HasSubstr(runs + ":2: not JSON"));
   EXPECT_THAT(ended.err, HasSubstr(runs + ":3: the line has no \"id\" or no \"run\""));
   EXPECT_THAT(ended.err, HasSubstr(runs + ":4: "));
   EXPECT_THAT(ended.out, HasSubstr("\n1 runs\n")) << "the others are scored all the same";
-  for (const auto& [text, why] : std::vector<std::pair<std::string, const char*>>{{"{oops", "parse error"},
-                                                                                  {R"({"labels":{}})", "'id' not found"},
-                                                                                  {R"({"id":"a","labels":{"d":"maybe"}})", "the label \"d\" is \"maybe\""},
-                                                                                  {label("a", "absent") + label("a", "absent"), "the id \"a\" has labels already"}}) {
+  for (const auto& [text, why] :
+       std::vector<std::pair<std::string, const char*>>{{"{oops", "parse error"},
+                                                        {R"({"labels":{}})", "'id' not found"},
+                                                        {R"({"id":"a","labels":{"d":"maybe"}})", "the label \"d\" is \"maybe\""},
+                                                        {label("a", "absent") + label("a", "absent"), "the id \"a\" has labels already"}}) {
     labels = program.folder().write("bad-labels.jsonl", text + "\n");
     const Ended refused = score({});
     EXPECT_EQ(refused.code, 1) << text;

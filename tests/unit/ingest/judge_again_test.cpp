@@ -23,9 +23,10 @@ std::string read_by_a_client(const std::string& document) {
 }
 
 TEST(KeptText, ComesBackByteForByte) {
-  for (const char* sent : {R"({"runId":"r"})", R"({"runId":"r","x":[1.50,-0,1e3,12345678901234567890,null,true,{"":{}}]})",
-                           R"({"runId":"r","text":"\u00e9 \u0000 \ud83d\ude00 \/ \" \\ \n","steps":[{"stepKind":"tool","output":{"a":[]}},{}]})",
-                           R"({"userRequestText":"x","metadata":{"usage":{"prompt_tokens":3}},"runId":"r","startedAt":"2026-01-20T15:00:00+02:00"})"}) {
+  for (const char* sent :
+       {R"({"runId":"r"})", R"({"runId":"r","x":[1.50,-0,1e3,12345678901234567890,null,true,{"":{}}]})",
+        R"({"runId":"r","text":"\u00e9 \u0000 \ud83d\ude00 \/ \" \\ \n","steps":[{"stepKind":"tool","output":{"a":[]}},{}]})",
+        R"({"userRequestText":"x","metadata":{"usage":{"prompt_tokens":3}},"runId":"r","startedAt":"2026-01-20T15:00:00+02:00"})"}) {
     const auto run = intake::read_run(sent, {}, {});
     ASSERT_TRUE(run.ok()) << sent;
     const std::string shown = read_by_a_client(run->document);
