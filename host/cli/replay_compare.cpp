@@ -84,6 +84,7 @@ std::vector<Difference> differences_of_detector(const std::string& key, const De
   // A fingerprint that stays names the same failure, whatever else of it has changed; what is left is matched in its order.
   auto changed = take_pairs(before, after, [](const Finding& a, const Finding& b) { return a.fingerprint == b.fingerprint; });
   for (auto& pair : take_pairs(before, after, [](const Finding&, const Finding&) { return true; })) changed.push_back(std::move(pair));
+  all.reserve(changed.size() + before.size() + after.size() + 1);
   for (auto& [then, here] : changed) all.push_back({DifferenceKind::changed, key, with(std::move(then)), with(std::move(here)), {}});
   for (Finding& one : before) all.push_back({DifferenceKind::lost, key, with(std::move(one)), without_failure(now), {}});
   for (Finding& one : after) all.push_back({DifferenceKind::fires_now, key, without_failure(was), with(std::move(one)), {}});
