@@ -1,5 +1,8 @@
 #include "cli/loaded_detectors.h"
 
+#include <limits>
+#include <utility>
+
 #include "base/json_text.h"
 #include "base/mutex.h"
 #include "cli/table.h"
@@ -37,6 +40,13 @@ std::shared_ptr<detect::DetectorSet> load_detectors(Context& context, const conf
   if (set.ok()) return std::move(*set);
   context.err << set.error().detail << "\n";
   return nullptr;
+}
+
+std::unique_ptr<ConfiguredDetectors> load_to_compare(Context& context, config::Settings settings, std::size_t workers, const Clock& clock) {
+  settings.detectors.quarantine_failures = std::numeric_limits<int>::max();
+  auto loaded = std::make_unique<ConfiguredDetectors>(ConfiguredDetectors{std::move(settings), nullptr});
+  loaded->detectors = load_detectors(context, loaded->settings, workers, clock);
+  return loaded->detectors ? std::move(loaded) : nullptr;
 }
 
 void print_detectors(std::ostream& out, const std::vector<detect::DetectorInfo>& detectors) {

@@ -17,6 +17,14 @@ detect::LoadContext load_context(Context& context, const config::Settings& setti
 std::shared_ptr<detect::DetectorSet> load_detectors(Context& context, const config::Settings& settings, std::size_t workers,
                                                     const Clock& clock);
 
+// A configuration with its detectors, which are asked about every run, whatever came of the ones before it.
+struct ConfiguredDetectors {
+  config::Settings settings;
+  std::shared_ptr<detect::DetectorSet> detectors;
+};
+// Null, every fault told. The clock and the context's streams outlive it.
+std::unique_ptr<ConfiguredDetectors> load_to_compare(Context& context, config::Settings settings, std::size_t workers, const Clock& clock);
+
 // The table, or the array with `json`, of detectors as they stand.
 void print_detectors(std::ostream& out, const std::vector<detect::DetectorInfo>& detectors);
 std::string detectors_as_json(const std::vector<detect::DetectorInfo>& detectors);

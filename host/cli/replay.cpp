@@ -1,7 +1,6 @@
 // Judges runs again that were judged before, and says what is different.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <climits>
 #include <exception>
 #include <memory>
 #include <thread>
@@ -42,27 +41,16 @@ struct ReplayOptions {
   }
 };
 
-// The configuration whose detectors judge, with those loaded.
-struct Judges {
-  config::Settings settings;
-  std::shared_ptr<detect::DetectorSet> detectors;
-};
-
-// Every run is to be looked at, whatever came of the ones before it.
-void never_quarantine(config::Settings& settings) {
-  settings.detectors.quarantine_failures = INT_MAX;
-}
-
 // Judges runs again. [main], replayed() on the threads of the work.
 class Replayer {
  public:
-  Replayer(Context& context, const Judges& judges, const ReplayOptions& options, ReplayReport& report)
-      : detectors_(*judges.detectors),
-        redaction_([redactor = ingest::make_redactor(judges.settings.redact)] { return redactor; }, {}),
+  Replayer(Context& context, const ConfiguredDetectors& candidate, const ReplayOptions& options, ReplayReport& report)
+      : detectors_(*candidate.detectors),
+        redaction_([redactor = ingest::make_redactor(candidate.settings.redact)] { return redactor; }, {}),
         options_(options),
         report_(report),
         progress_(context.err),
-        work_(judges.detectors->workers(), [this](const ReplayedRun& run, bool) {
+        work_(candidate.detectors->workers(), [this](const ReplayedRun& run, bool) {
           sums_.add(run);
           return report_.add(run);
         }) {}
@@ -136,20 +124,18 @@ std::optional<config::Settings> settings_to_judge_by(Context& context, const con
   return candidate.settings();
 }
 
-std::optional<Judges> load_judges(Context& context, const config::Settings& service, const ReplayOptions& options, const Clock& clock) {
+std::unique_ptr<ConfiguredDetectors> load_candidate(Context& context, const config::Settings& service, const ReplayOptions& options,
+                                                    const Clock& clock) {
   auto settings = settings_to_judge_by(context, service, options);
-  if (!settings) return std::nullopt;
-  never_quarantine(*settings);
-  Judges judges{std::move(*settings), nullptr};
+  if (!settings) return nullptr;
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  judges.detectors =
-      load_detectors(context, judges.settings, options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores, clock);
-  if (!judges.detectors) return std::nullopt;
-  const auto known = judges.detectors->list();
-  const bool there = std::any_of(known.begin(), known.end(), [&](const auto& one) { return one.key == options.detector; });
-  if (options.detector.empty() || there) return judges;
+  auto candidate =
+      load_to_compare(context, std::move(*settings), options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores, clock);
+  if (!candidate || options.detector.empty()) return candidate;
+  const auto known = candidate->detectors->list();
+  if (std::any_of(known.begin(), known.end(), [&](const auto& one) { return one.key == options.detector; })) return candidate;
   context.refuse("the configuration has no detector \"" + options.detector + "\"; `runwarden detectors list` shows those it has");
-  return std::nullopt;
+  return nullptr;
 }
 
 // The store's runs are read through here. False: that could not begin.
@@ -170,9 +156,13 @@ class StoredRunsToReplay {
   }
 
   void replay(Replayer& replayer) {
-    const std::uint64_t all = opened_.store->count_runs(opened_.tenant, query_.since_ms, query_.until_ms);
-    replayer.expect(query_.limit == 0 ? all : std::min<std::uint64_t>(all, query_.limit));
-    read_stored_runs(opened_, query_, [&](ReplayInput input) { return replayer.take(std::move(input)); });
+    try {
+      const std::uint64_t all = opened_.store->count_runs(opened_.tenant, query_.since_ms, query_.until_ms);
+      replayer.expect(query_.limit == 0 ? all : std::min<std::uint64_t>(all, query_.limit));
+      read_stored_runs(opened_, query_, [&](ReplayInput input) { return replayer.take(std::move(input)); });
+    } catch (const store::StoreError& fault) {
+      replayer.take({{{}, "v1/runs", 0}, Error{Code::internal, fault.what(), {}, {}}});
+    }
   }
 
  private:
@@ -190,15 +180,15 @@ int replay(Context& context, const ReplayOptions& options) {
   const SystemClock clock;
   const auto service = context.settings();
   if (!service) return end_with_fault(context, options);
-  const auto judges = load_judges(context, *service, options, clock);
-  if (!judges) return end_with_fault(context, options);
+  const auto candidate = load_candidate(context, *service, options, clock);
+  if (!candidate) return end_with_fault(context, options);
   StoredRunsToReplay stored;
   if (!options.tenant.empty() && !stored.open(context, *service, options)) return end_with_fault(context, options);
   ResultOutput output(context, options.report.output);
   if (!output.open()) return kWanting;
   const auto report =
-      make_replay_report(options.report.format, output, {judges->detectors->list(options.tenant), options.kinds(), !options.fail_open});
-  Replayer replayer(context, *judges, options, *report);
+      make_replay_report(options.report.format, output, {candidate->detectors->list(options.tenant), options.kinds(), !options.fail_open});
+  Replayer replayer(context, *candidate, options, *report);
   replayer.expect(options.bundles.size());
   for (const std::string& bundle : options.bundles) {
     if (!replayer.take(read_bundle(bundle, service->redact.detectors_see))) break;

@@ -1,7 +1,6 @@
 // How right the detectors are on labelled runs: a gate for a detector's own repository.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <climits>
 #include <exception>
 #include <memory>
 #include <sstream>
@@ -32,37 +31,40 @@ struct ScoreOptions {
   bool json = false;
 };
 
-// One configuration's detectors.
-class Judge {
+// One configuration's detectors, with what they are shown of a run.
+class ScoredConfiguration {
  public:
-  Judge(config::Settings settings, std::shared_ptr<detect::DetectorSet> detectors)
-      : settings_(std::move(settings)),
-        detectors_(std::move(detectors)),
-        redaction_([redactor = ingest::make_redactor(settings_.redact)] { return redactor; }, {}) {}
+  explicit ScoredConfiguration(std::unique_ptr<ConfiguredDetectors> loaded)
+      : loaded_(std::move(loaded)), redaction_([redactor = ingest::make_redactor(loaded_->settings.redact)] { return redactor; }, {}) {}
 
-  // Null, told, if its detectors cannot be loaded.
-  static std::unique_ptr<Judge> load(Context& context, std::size_t workers, const Clock& clock) {
-    auto settings = context.settings();
-    if (!settings) return nullptr;
-    settings->detectors.quarantine_failures = INT_MAX;  // every run is to be looked at
-    auto detectors = load_detectors(context, *settings, workers, clock);
-    return detectors ? std::make_unique<Judge>(std::move(*settings), std::move(detectors)) : nullptr;
-  }
+  const config::LimitsSection& limits() const { return loaded_->settings.limits; }
 
-  const config::LimitsSection& limits() const { return settings_.limits; }
-
-  Result<Answers> judge(const std::string& run, std::size_t worker) const {
-    const intake::RunLimits limits{.max_json_depth = static_cast<int>(settings_.limits.max_json_depth)};
-    const auto analysis = ingest::analyze(run, limits, *detectors_, redaction_, {}, worker);
+  Result<Answers> answers(const std::string& run, std::size_t worker) const {
+    const intake::RunLimits bounds{.max_json_depth = static_cast<int>(limits().max_json_depth)};
+    const auto analysis = ingest::analyze(run, bounds, *loaded_->detectors, redaction_, {}, worker);
     if (!analysis.ok()) return analysis.error();
     return answers_of(analysis->verdict);
   }
 
  private:
-  config::Settings settings_;
-  std::shared_ptr<detect::DetectorSet> detectors_;
+  std::unique_ptr<ConfiguredDetectors> loaded_;
   ingest::Redaction redaction_;
 };
+using Configurations = std::vector<std::unique_ptr<ScoredConfiguration>>;  // --config, and --candidate where it is given
+
+// Empty, told, if one cannot be loaded.
+Configurations load_configurations(Context& context, const ScoreOptions& options, std::size_t workers, const Clock& clock) {
+  Configurations all;
+  Context candidate{context.out, context.err, options.candidate, context.data_dir};
+  for (Context* const of : {&context, &candidate}) {
+    if (of == &candidate && options.candidate.empty()) continue;
+    auto settings = of->settings();
+    auto loaded = settings ? load_to_compare(*of, std::move(*settings), workers, clock) : nullptr;
+    if (!loaded) return {};
+    all.push_back(std::make_unique<ScoredConfiguration>(std::move(loaded)));
+  }
+  return all;
+}
 
 // What both configurations said of a run, or why they could not.
 struct JudgedLine {
@@ -90,21 +92,20 @@ struct Outcome {
 // Judges the lines of a file. [main], its tasks on their threads.
 class Scorer {
  public:
-  Scorer(Context& context, const ScoreOptions& options, const Labels& labels, const std::vector<std::unique_ptr<Judge>>& judges,
-         std::size_t threads)
+  Scorer(Context& context, const ScoreOptions& options, const Labels& labels, const Configurations& configurations, std::size_t threads)
       : context_(context),
         options_(options),
         labels_(labels),
-        judges_(judges),
+        configurations_(configurations),
         progress_(context.err),
         work_(threads, [this](JudgedLine& line, bool) { return take(line); }) {
-    outcome_.scores.resize(judges.size());
+    outcome_.scores.resize(configurations.size());
   }
 
   Result<Outcome> run() {
     const auto input = InputFile::open(options_.runs);
     if (!input.ok()) return input.error();
-    LineReader reader(input->descriptor(), static_cast<std::size_t>(judges_.front()->limits().max_body_bytes) + kBesideTheRun);
+    LineReader reader(input->descriptor(), static_cast<std::size_t>(configurations_.front()->limits().max_body_bytes) + kBesideTheRun);
     std::uint64_t lines = 0;
     for (;;) {
       auto line = reader.next();
@@ -128,7 +129,7 @@ class Scorer {
       judged.answers = Error{Code::payload_too_large, "the line is longer than limits.max_body_bytes allows; raise the limit", {}, {}};
       return judged;
     }
-    auto run = read_run_line(line.text, static_cast<int>(judges_.front()->limits().max_json_depth) + 1);
+    auto run = read_run_line(line.text, static_cast<int>(configurations_.front()->limits().max_json_depth) + 1);
     if (!run.ok()) {
       judged.answers = std::move(run.error());
       return judged;
@@ -144,8 +145,8 @@ class Scorer {
   }
 
   void judge(JudgedLine& judged, const std::string& run, std::size_t worker) const {
-    for (const auto& judge : judges_) {
-      auto answers = judge->judge(run, worker);
+    for (const auto& configuration : configurations_) {
+      auto answers = configuration->answers(run, worker);
       if (!answers.ok()) {
         judged.answers = std::move(answers.error());
         return;
@@ -181,7 +182,7 @@ class Scorer {
   Context& context_;
   const ScoreOptions& options_;
   const Labels& labels_;
-  const std::vector<std::unique_ptr<Judge>>& judges_;
+  const Configurations& configurations_;
   TerminalProgress progress_;
   Outcome outcome_;                                            // on the thread that delivers, afterwards [main]
   std::vector<std::pair<std::uint64_t, std::string>> faults_;  // likewise; by line
@@ -321,16 +322,11 @@ int score(Context& context, const ScoreOptions& options) {
   const SystemClock clock;
   const std::size_t threads =
       options.threads > 0 ? static_cast<std::size_t>(options.threads) : std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::unique_ptr<Judge>> judges;
-  Context candidate{context.out, context.err, options.candidate, context.data_dir};
-  for (Context* const of : {&context, &candidate}) {
-    if (of == &candidate && options.candidate.empty()) continue;
-    judges.push_back(Judge::load(*of, threads, clock));
-    if (!judges.back()) return kWanting;
-  }
+  const Configurations configurations = load_configurations(context, options, threads, clock);
+  if (configurations.empty()) return kWanting;
   const auto labels = read_labels(options.labels);
   if (!labels.ok()) return context.refuse(labels.error().detail);
-  const auto outcome = Scorer(context, options, *labels, judges, threads).run();
+  const auto outcome = Scorer(context, options, *labels, configurations, threads).run();
   if (!outcome.ok()) return context.refuse(outcome.error().detail);
   if (outcome->runs == 0)
     return context.refuse("no run of " + options.runs + " has labels in " + options.labels + ": their ids have to be the same");

@@ -26,7 +26,7 @@ TEST(Scores, CountRightFalseAndMissed) {
   scores.add("a", labelled(Label::present), fired);
   scores.add("b", labelled(Label::present), quiet);
   scores.add("c", labelled(Label::absent), fired);
-  scores.add("d", labelled(Label::absent), quiet);
+  for (const char* id : {"d", "f", "g"}) scores.add(id, labelled(Label::absent), quiet);
   for (const Answers& either : {fired, quiet}) scores.add("e", labelled(Label::unclear), either);
   ASSERT_EQ(scores.detectors.size(), 1u);
   const DetectorScore& score = scores.detectors.at("loop");
