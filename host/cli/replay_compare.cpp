@@ -45,10 +45,32 @@ Finding finding_of(const json& failure) {
   return finding;
 }
 
+constexpr std::string_view kRedacted = "[redacted:";
+
+// Whether the fingerprints are of one kind of failure. Where a value was taken out of the former one, the latter may have anything: values
+// that are kept elsewhere in a run are taken out of the words about it as long as they are known to be secrets, which is not kept.
+bool same_fingerprint(std::string_view was, std::string_view now) {
+  auto open = was.find(kRedacted);
+  if (open == std::string_view::npos) return was == now;
+  if (!now.starts_with(was.substr(0, open))) return false;
+  now.remove_prefix(open);
+  for (;;) {
+    const auto close = was.find(']', open);
+    if (close == std::string_view::npos) return true;  // cut off within the marker
+    was.remove_prefix(close + 1);
+    open = was.find(kRedacted);
+    const std::string_view piece = was.substr(0, open);
+    if (open == std::string_view::npos) return now.ends_with(piece);
+    const auto at = now.find(piece);
+    if (at == std::string_view::npos) return false;
+    now.remove_prefix(at + piece.size());
+  }
+}
+
 // Whether a failure is the same one, found again.
-bool same_failure(const Finding& a, const Finding& b) {
-  return a.fingerprint == b.fingerprint && a.primary_step_id == b.primary_step_id && a.suspicion_score == b.suspicion_score &&
-         a.severity == b.severity;
+bool same_failure(const Finding& was, const Finding& now) {
+  return same_fingerprint(was.fingerprint, now.fingerprint) && was.primary_step_id == now.primary_step_id &&
+         was.suspicion_score == now.suspicion_score && was.severity == now.severity;
 }
 
 // Takes out of both what stands in both.
@@ -82,7 +104,8 @@ std::vector<Difference> differences_of_detector(const std::string& key, const De
   std::vector<Finding> after = now.failures;
   take_pairs(before, after, same_failure);
   // A fingerprint that stays names the same failure, whatever else of it has changed; what is left is matched in its order.
-  auto changed = take_pairs(before, after, [](const Finding& a, const Finding& b) { return a.fingerprint == b.fingerprint; });
+  auto changed =
+      take_pairs(before, after, [](const Finding& a, const Finding& b) { return same_fingerprint(a.fingerprint, b.fingerprint); });
   for (auto& pair : take_pairs(before, after, [](const Finding&, const Finding&) { return true; })) changed.push_back(std::move(pair));
   all.reserve(changed.size() + before.size() + after.size() + 1);
   for (auto& [then, here] : changed) all.push_back({DifferenceKind::changed, key, with(std::move(then)), with(std::move(here)), {}});
@@ -110,7 +133,7 @@ std::vector<std::string> reasons_of(const Difference& difference, const JudgedRu
     if (then->settings_hash != info->settings_hash) because.emplace_back("settings");
     if (then->library_sha256 != info->sha256) because.emplace_back("library");
   }
-  if (was.redacted) because.emplace_back("redaction");
+  if (bears_redactions(was.kept.document)) because.emplace_back("redaction");
   return because;
 }
 
@@ -143,6 +166,10 @@ Judgement judgement_of(const model::Verdict& verdict) {
   for (const model::DetectorReport& report : verdict.reports) judgement[report.key] = {model::name(report.status), report.reason, {}};
   for (const Finding& finding : verdict.findings) judgement[finding.detector_key].failures.push_back(finding);
   return judgement;
+}
+
+bool bears_redactions(std::string_view document) {
+  return document.find(kRedacted) != std::string_view::npos;
 }
 
 const char* name(DifferenceKind kind) {

@@ -34,7 +34,7 @@ struct JudgedRun {
   RunPlace place;
   ingest::KeptRun kept;
   Judgement judgement;
-  bool redacted = false;  // its detectors may have seen text that was taken out of the document afterwards
+  bool redacted = false;  // its detectors may have seen text that was taken out of the document afterwards: not to be judged as it was
   // By which library and settings a detector judged it, where its failures do not say: as far as that is known. May be empty.
   std::function<std::optional<model::Provenance>(const std::string& key)> library_of;
 };
@@ -42,6 +42,9 @@ struct JudgedRun {
 // The `failures` and `detectors` of a run's answer. Both come from files too: anything may stand in them.
 Result<Judgement> read_judgement(std::string_view failures_json, std::string_view detectors_json);
 Judgement judgement_of(const model::Verdict& verdict);
+
+// Whether something was taken out of a run's document, as far as it shows. What was said of such a run may lack words that it still has.
+bool bears_redactions(std::string_view document);
 
 enum class DifferenceKind : std::uint8_t { fires_now, lost, changed, status };
 constexpr std::array<DifferenceKind, 4> kDifferenceKinds{DifferenceKind::fires_now, DifferenceKind::lost, DifferenceKind::changed,

@@ -26,11 +26,6 @@ Error no_bundle(std::string why) {
   return {Code::validation_failed, "not a bundle that can be read: " + std::move(why), {}, {}};
 }
 
-// Whether something was taken out of the text, as far as it shows.
-bool bears_redactions(std::string_view document) {
-  return document.find("[redacted:") != std::string_view::npos;
-}
-
 class BundleReader {
  public:
   explicit BundleReader(std::string_view text) : members_(json_members(text)) {}

@@ -207,5 +207,30 @@ TEST_F(RedactedBundles, JudgedAgain_SayThatTheDetectorsSawMore) {
   EXPECT_EQ(answer["differences"][0]["because"], json({"redaction"}));
 }
 
+class BundlesOfRedactedText : public Bundles {
+ protected:
+  BundlesOfRedactedText() : Bundles("redact: {detectors_see: after, rules: [{key: id}]}\n") {}
+};
+
+// The id is taken out of what the detector said, too, though it stands in the run elsewhere.
+TEST_F(BundlesOfRedactedText, JudgedAgain_DoNotDiffer) {
+  post(201, "/v1/ingest/runs",
+       {{"runId", "r1"},
+        {"userRequestText", "Cancel parcel PX-771"},
+        {"outcomeSummary", "Your parcel PX-771 has been cancelled and you won't be charged."},
+        {"steps",
+         {{{"stepKind", "tool"},
+           {"stepName", "cancel_parcel"},
+           {"status", "completed"},
+           {"inputSummary", R"({"id": "PX-771"})"},
+           {"outputSummary", "Error: parcel PX-771 already handed to the carrier"}}}}});
+  const json run = get("/v1/runs/r1");
+  ASSERT_NE(run["failures"][0]["fingerprint"].get<std::string>().find("[redacted:id]"), std::string::npos) << run;
+  ASSERT_NE(run["outcomeSummary"].get<std::string>().find("PX-771"), std::string::npos);
+  const json answer = replayed({"--tenant", "acme"});
+  EXPECT_EQ(answer["same"], 1) << answer;
+  EXPECT_EQ(answer["redacted"], 0);
+}
+
 }  // namespace
 }  // namespace runwarden::test

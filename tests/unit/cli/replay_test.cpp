@@ -50,6 +50,17 @@ TEST(Differences, AreOfScoreSeverityStepAndFingerprint) {
   EXPECT_THAT(kinds_of(was, {"fired", {}, {finding(90, "b")}}), ElementsAre("changed"));
 }
 
+// What was said of a run lacks values that are known to be secrets only while they come in.
+TEST(Differences, WhereAFingerprintWasRedacted_AreNotOfWhatWasTakenOut) {
+  const DetectorAnswer was{"fired", {}, {finding(90, "d:cancel:parcel [redacted:id] of [redacted:name] is gone")}};
+  const auto now = [](const std::string& fingerprint) { return DetectorAnswer{"fired", {}, {finding(90, fingerprint)}}; };
+  EXPECT_THAT(kinds_of(was, now("d:cancel:parcel px-# of ann is gone")), ElementsAre());
+  EXPECT_THAT(kinds_of(was, was), ElementsAre());
+  EXPECT_THAT(kinds_of(was, now("d:cancel:parcel px-# of ann is here")), ElementsAre("changed"));
+  EXPECT_THAT(kinds_of(was, now("d:cancel:parcel px-# is gone")), ElementsAre("changed"));
+  EXPECT_THAT(kinds_of(was, now("d:order:parcel px-# of ann is gone")), ElementsAre("changed"));
+}
+
 TEST(Differences, MatchFailuresByFingerprintFirst) {
   const DetectorAnswer was{"fired", {}, {finding(90, "a"), finding(80, "b")}};
   EXPECT_THAT(kinds_of(was, {"fired", {}, {finding(70, "b")}}), ElementsAre("changed", "lost"));
@@ -246,9 +257,7 @@ TEST_F(ReplayCommand, OfARunThatWasRedacted_SaysSo) {
   EXPECT_EQ(answer["redacted"], 1);
   EXPECT_EQ(answer["differences"][0]["because"], Json({"redaction"}));
   config = write_config(program, "redact: {detectors_see: after, rules: [{kind: email}]}\n");
-  const Json after = replayed({file});
-  EXPECT_EQ(after["redacted"], 0);
-  EXPECT_EQ(after["differences"][0]["because"], Json::array());
+  EXPECT_EQ(replayed({file})["redacted"], 0) << "its detectors saw what is kept";
 }
 
 TEST_F(ReplayCommand, WhatCannotBeRead_ExitsWith1UnlessItFailsOpen) {
