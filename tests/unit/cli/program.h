@@ -7,7 +7,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -52,10 +51,11 @@ class Program {
     const int out = ::open(name("stdout").c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
     const int code = spawn(args, side, out, {}, side);
     ::close(out);
-    std::string said(65536, '\0');
-    ::fcntl(terminal, F_SETFL, O_NONBLOCK);
-    const ssize_t got = ::read(terminal, said.data(), said.size());
-    said.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    // A terminal passes on piece by piece: all has come when this has.
+    constexpr char kEnd = '\x1c';
+    std::string said;
+    if (::write(open_side, &kEnd, 1) != 1) return {};
+    for (char c = 0; ::read(terminal, &c, 1) == 1 && c != kEnd;) said += c;
     ::close(open_side);
     ::close(terminal);
     return {code, text_of("stdout"), said};
