@@ -166,6 +166,7 @@ Counts counts_of(const store::Expired& gone) {
           {"changes", gone.changes},
           {"policies", gone.policies},
           {"groupDecisions", gone.triage},
+          {"webhookDeliveries", gone.deliveries},
           {"idempotentAnswers", gone.idempotency_keys},
           {"crashMarks", gone.crash_marks}};
 }

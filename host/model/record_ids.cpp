@@ -7,6 +7,9 @@ constexpr std::string_view kRun = "run_";
 constexpr std::string_view kFailure = "fail_";
 constexpr std::string_view kChange = "change_";
 constexpr std::string_view kPolicyRevision = "polrev_";
+constexpr std::string_view kEndpoint = "we_";
+constexpr std::string_view kDelivery = "wd_";
+constexpr std::string_view kMessage = "msg_";
 
 constexpr std::uint64_t kTimeMask = (std::uint64_t{1} << 48) - 1;
 constexpr std::uint64_t kVersion = 0x7000;
@@ -67,6 +70,15 @@ std::string make_change_id(const RecordKey& key) {
 std::string make_policy_revision_id(const RecordKey& key) {
   return make(kPolicyRevision, key);
 }
+std::string make_endpoint_id(const RecordKey& key) {
+  return make(kEndpoint, key);
+}
+std::string make_delivery_id(const RecordKey& key) {
+  return make(kDelivery, key);
+}
+std::string make_message_id(const RecordKey& key) {
+  return make(kMessage, key);
+}
 
 std::optional<RecordKey> parse_run_id(std::string_view id) {
   return parse(kRun, id);
@@ -79,6 +91,12 @@ std::optional<RecordKey> parse_change_id(std::string_view id) {
 }
 std::optional<RecordKey> parse_policy_revision_id(std::string_view id) {
   return parse(kPolicyRevision, id);
+}
+std::optional<RecordKey> parse_endpoint_id(std::string_view id) {
+  return parse(kEndpoint, id);
+}
+std::optional<RecordKey> parse_delivery_id(std::string_view id) {
+  return parse(kDelivery, id);
 }
 
 }  // namespace runwarden::model

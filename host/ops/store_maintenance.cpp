@@ -48,6 +48,7 @@ bool StoreMaintenance::delete_some() {
   retention.failures_before_ms = before(periods_.failures_ms);
   retention.changes_before_ms = before(periods_.changes_ms);
   retention.policies_before_ms = before(periods_.policies_ms);
+  retention.deliveries_before_ms = before(periods_.deliveries_ms);
   if (store_.expire(retention, kDeletedAtOnce).more) return true;
   last_expired_ns_ = clock_.monotonic_ns();
   return false;

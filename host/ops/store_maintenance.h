@@ -24,6 +24,7 @@ class StoreMaintenance {
     std::optional<std::int64_t> failures_ms;
     std::optional<std::int64_t> changes_ms;
     std::optional<std::int64_t> policies_ms;
+    std::optional<std::int64_t> deliveries_ms = std::nullopt;
   };
   using LogFunction = std::function<void(LogLevel, std::string_view event, std::string_view text)>;
 

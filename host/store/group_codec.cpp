@@ -9,7 +9,7 @@ namespace {
 
 // The numbers are the format: they stay, and are not given to anything else.
 namespace field {
-enum Cluster { fingerprint = 1, detector_key, title, count, waste, first, last, scores, severities, triage };
+enum Cluster { fingerprint = 1, detector_key, title, count, waste, first, last, scores, severities, triage, rising_told = 20 };
 enum Triage { kind = 1, since, fixed, until_at, until_failures, until_share, failures_since };
 enum Entry { entry_time = 1, entry_seq, action, author, note, fixed_by, entry_fixed, entry_until_at, entry_until_failures, entry_until_share, state };
 enum Tail { at = 1, kinds, places };
@@ -79,6 +79,7 @@ std::string encode_cluster(std::string_view key, const ClusterHead& head) {
   severities.push_back(static_cast<std::uint64_t>(cluster.severity));
   out.add_packed_uint64(field::severities, severities.begin(), severities.end());
   add_triage(out, cluster.triage);
+  if (head.rising_told_ms != model::kNever) out.add_sint64(field::rising_told, head.rising_told_ms);
   return seal(key, bytes);
 }
 
@@ -113,6 +114,7 @@ ClusterHead decode_cluster(std::string_view key, std::string_view value) {
         return true;
       }
       case field::triage: cluster.triage = read_triage(read_view(in)); return true;
+      case field::rising_told: head.rising_told_ms = in.get_sint64(); return true;
       default: return false;
     }
   });

@@ -21,6 +21,7 @@ struct ClusterHead {
   model::Cluster cluster;
   std::map<int, std::uint64_t> scores;
   std::array<std::uint64_t, 4> severities{};
+  std::int64_t rising_told_ms = model::kNever;  // when webhooks were told last that it is rising
 
   // Fills in what the cluster says of them.
   void settle();

@@ -51,6 +51,7 @@ struct StoreSettings {
   enum class IfLost : std::uint8_t { refuse, begin_anew };
   IfLost if_lost = IfLost::refuse;
   std::uint64_t max_clusters = 100'000;  // groups of a tenant; failures beyond them are kept without one
+  std::uint64_t max_pending_messages = 100'000;  // of a webhook; failures beyond them are told as one message
   std::vector<std::string> dimension_names = model::usual_dimensions();  // for runs of a store that kept no dimensions
   StoreListener listener;
 };

@@ -95,6 +95,7 @@ struct Retention {
   std::int64_t failures_before_ms = kBeginningMs;
   std::int64_t changes_before_ms = kBeginningMs;
   std::int64_t policies_before_ms = kBeginningMs;
+  std::int64_t deliveries_before_ms = kBeginningMs;  // of webhooks; those that wait stay while their endpoint is active
   // Of this one only: a purge. A run's failures go with it, policies also while they are in force.
   std::optional<model::TenantId> tenant = std::nullopt;
   bool open_runs_too = false;  // else those stay until they are resolved
@@ -108,6 +109,7 @@ struct Expired {
   std::uint64_t idempotency_keys = 0;
   std::uint64_t crash_marks = 0;
   std::uint64_t triage = 0;  // entries of groups' histories
+  std::uint64_t deliveries = 0;
   std::uint64_t events = 0;  // of those runs; not records of their own
   bool more = false;         // there is more to delete: ask again
   void add(const Expired& other) {
@@ -118,10 +120,11 @@ struct Expired {
     idempotency_keys += other.idempotency_keys;
     crash_marks += other.crash_marks;
     triage += other.triage;
+    deliveries += other.deliveries;
     events += other.events;
     more = other.more;
   }
-  std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys + crash_marks + triage; }
+  std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys + crash_marks + triage + deliveries; }
 };
 
 }  // namespace runwarden::store

@@ -437,6 +437,18 @@ TriageLine read_triage_line(const Members& in) {
   return line;
 }
 
+void add(JsonWriter& out, const WebhookLine& line) {
+  add_place(out, line.key);
+  out.key("url").string(line.url);
+}
+
+void add(JsonWriter& out, const DeliveryLine& line) {
+  add_place(out, line.key);
+  out.key("webhook").begin_object();
+  add_place(out, line.webhook);
+  out.end_object();
+}
+
 void add(JsonWriter& out, const Answered& answered) {
   add_place(out, answered.record);
   out.key("of").string(name_in(kAnswerKinds, answered.kind)).key("revision").integer(answered.revision);
@@ -487,7 +499,8 @@ const char* kind_of(const RecordLine& record) {
                                [](const EventIdsLine&) { return "event_ids"; }, [](const model::FailureRecord&) { return "failure"; },
                                [](const model::ChangeRecord&) { return "change"; }, [](const model::PolicyRecord&) { return "policy"; },
                                [](const PolicyNameLine&) { return "policy_name"; }, [](const GroupLine&) { return "group"; },
-                               [](const TriageLine&) { return "triage"; }, [](const Answered&) { return "answer"; }},
+                               [](const TriageLine&) { return "triage"; }, [](const WebhookLine&) { return "webhook"; },
+                               [](const DeliveryLine&) { return "delivery"; }, [](const Answered&) { return "answer"; }},
                     record);
 }
 
@@ -502,6 +515,8 @@ RecordLine read_record(const Members& in) {
   if (kind == "policy_name") return PolicyNameLine{in.text("policy"), in.text("highestRevision")};
   if (kind == "group") return read_group_line(in);
   if (kind == "triage") return read_triage_line(in);
+  if (kind == "webhook") return WebhookLine{in.place(), in.text("url")};
+  if (kind == "delivery") return DeliveryLine{in.place(), Members(in.at("webhook")).place()};
   if (kind == "answer") return read_answer_line(in);
   if (kind == "header") return read_header_line(in);
   if (kind == "end") return EndLine{in.u64("lines"), in.text("sha256"), 0, {}};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/cluster.h"
+#include "model/webhook.h"
 #include "store/change_codec.h"
 #include "store/event_codec.h"
 #include "store/record_codec.h"
@@ -74,8 +75,18 @@ struct PolicyNameLine {
   std::string highest;
 };
 
+// A webhook and what was or is to be sent to it; the lines have the rows' own bytes, secrets included.
+struct WebhookLine {
+  model::RecordKey key;
+  std::string url;
+};
+struct DeliveryLine {
+  model::RecordKey key;
+  model::RecordKey webhook;
+};
+
 using RecordLine = std::variant<HeaderLine, EndLine, RunLine, EventsLine, EventIdsLine, model::FailureRecord, model::ChangeRecord,
-                                model::PolicyRecord, PolicyNameLine, GroupLine, TriageLine, Answered>;
+                                model::PolicyRecord, PolicyNameLine, GroupLine, TriageLine, WebhookLine, DeliveryLine, Answered>;
 
 // Without a line end.
 std::string line_of(const RecordLine& record);

@@ -12,6 +12,7 @@
 #include "store/key_store.h"
 #include "store/maintenance.h"
 #include "store/run_store.h"
+#include "store/webhook_store.h"
 #include "store/write_queue.h"
 
 namespace runwarden::store {
@@ -20,6 +21,8 @@ class Store : public RunStore, public EventBuffer, public KeyStore, public Maint
  public:
   // Groups of failures and the counts of the page; valid as long as the store.
   virtual GroupStore& groups() = 0;
+  // Endpoints and deliveries of webhooks; likewise.
+  virtual WebhookStore& webhooks() = 0;
 };
 
 }  // namespace runwarden::store

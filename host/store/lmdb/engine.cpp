@@ -117,7 +117,11 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock, std::op
       env_({.folder = settings.path, .map_size = settings.map_size, .databases = kMostTables, .machine = settings.machine}),
       room_(env_, clock),
       groups_({env_, tables_, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
-               [this](std::size_t most) { return build_some(most); }, settings_.listener.on_unreadable}) {
+               [this](std::size_t most) { return build_some(most); }, settings_.listener.on_unreadable}),
+      webhooks_({env_, tables_, clock_, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
+                 [this](const std::function<void(WriteTxn&)>& work) { write_numbered(work); },
+                 settings_.listener.on_unreadable},
+                {[this] { return next_seq(); }, settings.max_pending_messages}) {
   open_tables(env_, tables_);
   settle_format(env_, tables_, settings.if_older);
   if (const std::string why = env_.write_refusal(); !why.empty()) note_damage("a write met a damaged page: " + why);
@@ -215,6 +219,7 @@ void LmdbEngine::commit_whole(std::span<const SealedWrite> writes, std::span<Wri
   WriteBatch batch{txn, tables_, room_, times(), {}, {}};
   batch.claims = &open_index_;
   batch.max_clusters = settings_.max_clusters;
+  batch.messages.emplace(txn, tables_, webhooks_.rules(), batch.times.now_ms);
   bool stored = false;
   for (std::size_t i = 0; i < writes.size(); ++i) {
     try {
@@ -518,6 +523,15 @@ void LmdbEngine::put_crash_mark(model::CrashMark mark) {
 
 std::vector<model::CrashMark> LmdbEngine::crash_marks() {
   return reading([&](const Txn& txn) { return read_crash_marks(txn, tables_); });
+}
+
+// As commit_whole() does, it notes that numbers of this start are in the store.
+void LmdbEngine::write_numbered(const std::function<void(WriteTxn&)>& work) {
+  writing([&](WriteTxn& txn) {
+    work(txn);
+    if (read_meta(txn, tables_, meta::kStart) < start_) write_meta(txn, tables_, meta::kStart, start_);
+    return Nothing{};
+  });
 }
 
 void LmdbEngine::note_clock(std::int64_t wall_ms, std::uint64_t accepts) {

@@ -23,6 +23,7 @@
 #include "store/lmdb/space_accounting.h"
 #include "store/lmdb/store.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/webhook_store.h"
 #include "store/lmdb/write_batch.h"
 #include "store/store.h"
 
@@ -87,6 +88,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   Expired expire(const Retention& retention, std::size_t most) override;
   std::optional<model::RunRecord> canary() override;
   GroupStore& groups() override { return groups_; }
+  WebhookStore& webhooks() override { return webhooks_; }
   Room room() override;
   Status writable() override;
   std::string damage() override;
@@ -118,6 +120,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   auto reading(Use use) -> decltype(use(std::declval<const Txn&>()));
   template <class Use>
   auto writing(Use use) -> decltype(use(std::declval<WriteTxn&>()));
+  void write_numbered(const std::function<void(WriteTxn&)>& work);
   void tell_last_use();
   RunEvents events_of(const Txn& txn, const RunPlace& place, std::uint32_t upto) const;
   void report_unreadable(const StoreError& bad) const;
@@ -136,6 +139,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   Tables tables_;
   SpaceAccounting room_;
   LmdbGroupStore groups_;
+  LmdbWebhookStore webhooks_;
   OpenRunIndex open_index_;
   std::uint64_t start_ = 0;
   bool start_noted_ = false;

@@ -8,6 +8,7 @@
 #include "store/lmdb/failures.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/runs.h"
+#include "store/webhook_codec.h"
 
 namespace runwarden::store {
 namespace {
@@ -137,6 +138,67 @@ std::uint64_t expire_crash_marks(WriteBatch& batch, const Retention& retention, 
   return gone;
 }
 
+// Deliveries that go, by key: of an endpoint that was removed all, else those that are too old. Those that wait for an active endpoint stay
+// until they are settled; a purge takes them, too.
+std::vector<std::string> old_deliveries(const WriteBatch& batch, const Retention& retention, std::size_t most) {
+  std::vector<std::string> found;
+  const Table& table = batch.tables.deliveries;
+  Cursor cursor(batch.txn, table.handle);
+  std::size_t passed_over = 0;
+  bool more = cursor.at_or_after(KeyBytes().u32(retention.tenant.value_or(0)));
+  while (more && found.size() < most && passed_over < kMostPassedOver) {
+    const std::string key(cursor.key());
+    const model::TenantId tenant = tenant_of(key);
+    if (retention.tenant && tenant != *retention.tenant) break;
+    const std::uint64_t endpoint_seq = read_be(key, 4, 8);
+    const bool is_there = batch.txn.get(batch.tables.endpoints.handle, endpoint_key(tenant, endpoint_seq)).has_value();
+    if (is_there && read_time(key, kEndpointKeyBytes) >= retention.deliveries_before_ms) {
+      more = cursor.at_or_after(endpoint_key(tenant, endpoint_seq + 1));  // the rest of this endpoint's are younger
+      continue;
+    }
+    bool waits = false;
+    try {
+      const auto endpoint = is_there ? read_endpoint(batch.txn, batch.tables, tenant, endpoint_seq) : std::nullopt;
+      const bool active = endpoint && endpoint->disabled == model::Endpoint::Disabled::no;
+      waits = active && decode_delivery_head(key, cursor.value()).state == model::DeliveryState::pending;
+    } catch (const std::runtime_error&) {  // it is of no use to anybody
+    }
+    if (waits && !retention.tenant) {
+      ++passed_over;
+    } else {
+      found.push_back(key);
+    }
+    more = cursor.next();
+  }
+  return found;
+}
+
+// One that cannot be read goes as well; what it left in the outbox leads nowhere, and is passed over there.
+std::uint64_t expire_deliveries(WriteBatch& batch, const Retention& retention, std::size_t most) {
+  const MessageWriter::Rules none{[] { return std::uint64_t{0}; }};
+  MessageWriter messages(batch.txn, batch.tables, none, batch.times.now_ms);
+  const auto old = old_deliveries(batch, retention, most);
+  for (const std::string& key : old) {
+    const model::TenantId tenant = tenant_of(key);
+    const std::uint64_t endpoint_seq = read_be(key, 4, 8);
+    try {
+      const auto delivery = read_delivery(batch.txn, batch.tables, key, BodyToo::no);
+      model::Endpoint* const endpoint = messages.endpoint(tenant, endpoint_seq);
+      if (endpoint != nullptr) {
+        messages.erase(tenant, *endpoint, *delivery);
+        continue;
+      }
+      if (delivery->state == model::DeliveryState::pending) {
+        batch.txn.erase(batch.tables.outbox.handle, outbox_key(tenant, endpoint_seq, *delivery));
+      }
+    } catch (const StoreError&) {
+    }
+    batch.txn.erase(batch.tables.deliveries.handle, key);
+  }
+  messages.flush();
+  return old.size();
+}
+
 }  // namespace
 
 Expired expire_in(WriteBatch& batch, const Retention& retention, std::size_t most) {
@@ -157,6 +219,7 @@ Expired expire_in(WriteBatch& batch, const Retention& retention, std::size_t mos
     flush(batch);  // a group whose failures have all gone goes with the last entry of its history
     gone.triage = expire_triage(batch, retention, left());
   }
+  if (left() > 0) gone.deliveries = expire_deliveries(batch, retention, left());
   gone.more = left() == 0;
   return gone;
 }

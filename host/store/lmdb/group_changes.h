@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "model/cluster.h"
 #include "store/lmdb/commit_log.h"
@@ -28,6 +29,14 @@ struct ClusterChange {
   std::string detector_key;
   std::int64_t executed_ms = model::kNotExecuted;  // the latest start of a run whose failure was added
   bool first_stays = true;                         // what was removed had expired: the group is as old as before
+
+  // Failures that were added, where somebody is to be told of each.
+  struct Told {
+    model::RecordKey key;
+    int score = 0;
+    model::Severity severity = model::Severity::low;
+  };
+  std::vector<Told> told;
 };
 
 struct GroupChanges {

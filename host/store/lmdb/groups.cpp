@@ -68,6 +68,10 @@ void count_affected(WriteBatch& batch, const AffectedRun& run, const Affected& a
   if (any) add(subject_half(Subject::any()));
 }
 
+model::MessageCluster message_cluster(const model::Cluster& cluster, std::int64_t now_ms) {
+  return {cluster.key, model::state_of(cluster.triage, cluster.first_ms, now_ms).state, cluster.count, cluster.first_ms};
+}
+
 // The heads that a transaction changes, one tenant after the other.
 class HeadWriter {
  public:
@@ -76,12 +80,15 @@ class HeadWriter {
   void write(model::TenantId tenant, const Half& cluster, const ClusterChange& change) {
     begin(tenant);
     auto head = read_cluster(txn_, tables_, tenant, cluster);
-    if (!head) head = make(cluster, change);
-    if (!head) return;
+    const bool fresh = !head;
+    if (fresh) head = make(cluster, change);
+    if (!head) return tell_failures(nullptr, change);
     apply(*head, change);
     if (change.removed > 0) look_again(*head, change);
     if (change.added > change.removed) head->cluster.triage.failures_since += change.added - change.removed;
     triage(*head, change);
+    if (fresh) tell(model::MessageType::cluster_created, *head, change.newest);
+    tell_failures(&*head, change);
     put(*head);
   }
 
@@ -145,19 +152,35 @@ class HeadWriter {
     model::Cluster& cluster = head.cluster;
     if (cluster.count == 0) return;
     const KeyBytes prefix = cluster_row_key(tenant_, cluster.key);
-    const std::size_t time_at = prefix.view().size();
     Cursor cursor(txn_, tables_.fingerprints.handle);
     if (!change.first_stays && cursor.at_or_after(prefix) && cursor.key().starts_with(prefix.view())) {
-      cluster.first_ms = read_time(cursor.key(), time_at);
+      cluster.first_ms = read_time(cursor.key(), prefix.view().size());
     }
-    const KeyBytes beyond = KeyBytes(prefix).u64(~std::uint64_t{0}).u64(~std::uint64_t{0});
-    if (!cursor.before(beyond) || !cursor.key().starts_with(prefix.view())) return;
-    const model::RecordKey newest{read_time(cursor.key(), time_at), read_be(cursor.key(), time_at + 8, 8)};
-    cluster.last_ms = newest.time_ms;
-    if (const auto failure = read_failure_head(txn_, tables_, tenant_, newest); failure && !failure->title.empty()) cluster.title = failure->title;
+    const auto newest = newest_failure(txn_, tables_, tenant_, cluster.key);
+    if (!newest) return;
+    cluster.last_ms = newest->time_ms;
+    if (const auto failure = read_failure_head(txn_, tables_, tenant_, *newest); failure && !failure->title.empty()) cluster.title = failure->title;
   }
 
-  void note(ClusterHead& head, model::TriageAction action, const model::RecordKey& at) {
+  void tell(model::MessageType type, const ClusterHead& head, const model::RecordKey& failure, const model::TriageEntry* entry = nullptr) {
+    if (batch_.messages) tell_of_group(*batch_.messages, type, {tenant_, head.cluster, batch_.times.now_ms}, failure, entry);
+  }
+
+  // Null: these failures have no group.
+  void tell_failures(const ClusterHead* head, const ClusterChange& change) {
+    if (change.told.empty()) return;
+    model::Message message;
+    message.type = model::MessageType::failure_created;
+    if (head != nullptr) message.cluster = message_cluster(head->cluster, batch_.times.now_ms);
+    if (message.cluster && message.cluster->state == model::ClusterState::ignored) return;
+    for (const ClusterChange::Told& one : change.told) {
+      message.key = one.key;
+      message.failure = one.key;
+      batch_.messages->tell(tenant_, message, {change.detector_key, one.score, one.severity});
+    }
+  }
+
+  void note(ClusterHead& head, model::TriageAction action, const model::RecordKey& at, const model::RecordKey& failure) {
     model::TriageEntry entry;
     entry.key = at;
     entry.action = action;
@@ -165,6 +188,8 @@ class HeadWriter {
     head.cluster.triage = model::triaged(entry);
     entry.state = model::state_of(head.cluster.triage, head.cluster.first_ms, at.time_ms).state;
     put_entry(txn_, tables_, tenant_, head.cluster.key, entry);
+    const bool regressed = action == model::TriageAction::regressed;
+    tell(regressed ? model::MessageType::cluster_regressed : model::MessageType::cluster_triaged, head, failure, &entry);
   }
 
   // What the failures that were added, and the time, make of what people decided.
@@ -172,11 +197,15 @@ class HeadWriter {
     const model::Triage& triage = head.cluster.triage;
     const std::int64_t now_ms = batch_.times.now_ms;
     if (change.added == 0) return;
-    if (model::regresses(triage, change.executed_ms)) return note(head, model::TriageAction::regressed, {now_ms, change.newest.seq});
+    if (model::regresses(triage, change.executed_ms)) {
+      return note(head, model::TriageAction::regressed, {now_ms, change.newest.seq}, change.newest);
+    }
     if (triage.kind != model::Triage::Kind::ignored) return;
-    if (triage.until.at_ms && now_ms >= *triage.until.at_ms) return note(head, model::TriageAction::ignore_ended, {*triage.until.at_ms, 0});
+    if (triage.until.at_ms && now_ms >= *triage.until.at_ms) {
+      return note(head, model::TriageAction::ignore_ended, {*triage.until.at_ms, 0}, change.newest);
+    }
     if (!model::ignore_is_over(triage, now_ms, last_hour(head))) return;
-    note(head, model::TriageAction::ignore_ended, {now_ms, change.newest.seq});
+    note(head, model::TriageAction::ignore_ended, {now_ms, change.newest.seq}, change.newest);
   }
 
   std::optional<model::LastHour> last_hour(const ClusterHead& head) {
@@ -217,6 +246,27 @@ Affected affected_by(const Txn& txn, const Tables& tables, model::TenantId tenan
     if (const auto failure = read_failure_head(txn, tables, tenant, key)) affected.add(*failure);
   }
   return affected;
+}
+
+std::optional<model::RecordKey> newest_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster) {
+  const KeyBytes prefix = cluster_row_key(tenant, cluster);
+  const std::size_t time_at = prefix.view().size();
+  Cursor cursor(txn, tables.fingerprints.handle);
+  const KeyBytes beyond = KeyBytes(prefix).u64(~std::uint64_t{0}).u64(~std::uint64_t{0});
+  if (!cursor.before(beyond) || !cursor.key().starts_with(prefix.view())) return std::nullopt;
+  return model::RecordKey{read_time(cursor.key(), time_at), read_be(cursor.key(), time_at + 8, 8)};
+}
+
+void tell_of_group(MessageWriter& messages, model::MessageType type, const GroupNow& group, const std::optional<model::RecordKey>& failure,
+                   const model::TriageEntry* entry) {
+  if (!messages.wanted(group.tenant, type)) return;
+  model::Message message;
+  message.key = messages.new_key();
+  message.type = type;
+  message.failure = failure;
+  message.cluster = message_cluster(group.cluster, group.now_ms);
+  if (entry != nullptr) message.triage = entry->key;
+  messages.tell(group.tenant, message, {group.cluster.detector_key, group.cluster.max_score, group.cluster.severity});
 }
 
 KeyBytes cluster_row_key(model::TenantId tenant, const Half& cluster) {
@@ -262,6 +312,9 @@ void enter_group(WriteBatch& batch, model::TenantId tenant, const model::Failure
     change.detector_key = failure.detector_key;
   }
   change.executed_ms = std::max(change.executed_ms, failure.executed_ms);
+  if (batch.messages && batch.messages->wanted(tenant, model::MessageType::failure_created)) {
+    change.told.push_back({failure.key, failure.score, failure.severity});
+  }
   for (const Subject& subject : {Subject::any(), Subject::of_detector(failure.detector_key)}) {
     batch.groups.series.add(tenant, failures_series(subject_half(subject)), kFinestOfFailures, failure.key.time_ms, 1);
   }
@@ -332,6 +385,7 @@ void flush(WriteBatch& batch) {
   for (const auto& [key, change] : batch.groups.clusters) heads.write(key.first, key.second, change);
   heads.end();
   batch.groups.clusters.clear();
+  if (batch.messages) batch.messages->flush();
   batch.groups.log.flush(batch.txn, batch.tables, batch.times.now_ms);
 }
 
@@ -365,6 +419,11 @@ WriteResult write_triage(WriteBatch& batch, const TriageWrite& write) {
   entry.state = model::state_of(triage, head->cluster.first_ms, entry.key.time_ms).state;
   put_entry(batch.txn, batch.tables, write.tenant, write.cluster, entry);
   batch.txn.put(batch.tables.clusters.handle, key, encode_cluster(key, *head));
+  if (batch.messages) {
+    const auto failure = newest_failure(batch.txn, batch.tables, write.tenant, write.cluster);
+    const GroupNow now{write.tenant, head->cluster, entry.key.time_ms};
+    tell_of_group(*batch.messages, model::MessageType::cluster_triaged, now, failure, &entry);
+  }
   remember_answer(batch, write.tenant, write.idempotency, {.kind = Answered::Kind::triage, .record = entry.key});
   result.cluster = std::move(head->cluster);
   return result;

@@ -52,6 +52,18 @@ Affected affected_by(const Txn& txn, const Tables& tables, model::TenantId tenan
 // Writes all that the batch gathered: counts, groups and the log of what it committed. Before the commit.
 void flush(WriteBatch& batch);
 
+// The group's newest failure that is kept.
+std::optional<model::RecordKey> newest_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster);
+
+// A message about a group to all who want it, with one of its failures and, where it comes from one, the entry of its history.
+struct GroupNow {
+  model::TenantId tenant = 0;
+  const model::Cluster& cluster;
+  std::int64_t now_ms = 0;
+};
+void tell_of_group(MessageWriter& messages, model::MessageType type, const GroupNow& group, const std::optional<model::RecordKey>& failure,
+                   const model::TriageEntry* entry = nullptr);
+
 // What people decide. The cluster after it is in the result; without one there is no such group.
 WriteResult write_triage(WriteBatch& batch, const TriageWrite& write);
 // Deletes at most that many entries that are too old, and groups of which nothing else is left. The latest entry of a group stays as long

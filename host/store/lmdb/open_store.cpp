@@ -15,6 +15,7 @@ Result<std::unique_ptr<Store>> open_store(const StoreSettings& settings, const C
   lmdb.keep_idempotency_ms = settings.keep_idempotency_ms;
   lmdb.if_lost = settings.if_lost;
   lmdb.max_clusters = settings.max_clusters;
+  lmdb.max_pending_messages = settings.max_pending_messages;
   lmdb.dimension_names = settings.dimension_names;
   lmdb.listener = settings.listener;
   lmdb.queue.max_items = settings.max_waiting;

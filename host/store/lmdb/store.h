@@ -41,6 +41,7 @@ struct LmdbSettings {
   StoreListener listener;
   CommitQueue::Limits queue;
   std::uint64_t max_clusters = 100'000;  // groups of a tenant; failures beyond them are kept without one
+  std::uint64_t max_pending_messages = 100'000;  // of a webhook
   std::vector<std::string> dimension_names = model::usual_dimensions();  // for runs of a store that kept no dimensions
   MachineAnswers machine;
 };

@@ -43,12 +43,16 @@ struct Tables {
   Table policy_index{"policy_index"};        // tenant, PolicyPart u8, half digest of the policy's name, ... -> see lmdb_policies.h
   Table idempotency{"idempotency"};          // day u32, tenant, first half of the identity -> Answered
   Table crash_marks{"crash_marks"};          // place -> CrashMark
+  Table endpoints{"endpoints"};              // tenant, seq -> Endpoint
+  Table outbox{"outbox"};                    // endpoint, due time, seq -> when the delivery was queued; see message_writer.h
+  Table deliveries{"deliveries"};            // endpoint, time, seq -> Delivery
   Table canary{"canary"};                    // place of no tenant, time 0, seq 0 -> run; one at most
 
   template <class Use>
   void each(Use use) {
     for (Table* table : {&meta, &tenants, &keys, &key_uses, &runs, &former, &run_ids, &open_runs, &events, &failures, &shadow_failures,
-                         &fingerprints, &tally, &clusters, &triage, &series, &dimensions, &commits, &changes, &policies, &policy_index, &idempotency, &crash_marks, &canary}) {
+                         &fingerprints, &tally, &clusters, &triage, &series, &dimensions, &commits, &changes, &policies, &policy_index, &idempotency, &crash_marks,
+                         &endpoints, &outbox, &deliveries, &canary}) {
       use(*table);
     }
   }

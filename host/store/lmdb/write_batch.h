@@ -9,6 +9,7 @@
 
 #include "store/lmdb/group_changes.h"
 #include "store/lmdb/env.h"
+#include "store/lmdb/message_writer.h"
 #include "store/lmdb/open_run_index.h"
 #include "store/lmdb/space_accounting.h"
 #include "store/lmdb/tables.h"
@@ -43,6 +44,7 @@ struct WriteBatch {
   OpenRunIndex* claims = nullptr;            // who holds which run; null: nobody claims any
 
   GroupChanges groups = {};
+  std::optional<MessageWriter> messages = {};          // nothing: nobody is told of what the transaction does
   std::uint64_t max_clusters = kUsualMaxClusters;      // of a tenant
   std::span<const std::string> dimension_names = {};  // for runs of a store that kept no dimensions
 };

@@ -180,6 +180,11 @@ class MaintenanceTest : public ::testing::Test {
       write.entry.until = until;
       commit(store, write);
     };
+    model::Endpoint endpoint;
+    endpoint.url = "https://receiver.example/hook";
+    endpoint.secret = std::string(model::kSecretBytes, '\x01');
+    endpoint.events = model::subscribable_types();
+    endpoint.key = store.webhooks().add_endpoint(tenant, endpoint)->key;
     triage("f0", model::TriageAction::resolve);
     RunWrite again = sample_run(tenant, new_key(store));
     again.failures.push_back(sample_failure(new_key(store), "false_success", 40, "f0"));
@@ -187,6 +192,11 @@ class MaintenanceTest : public ::testing::Test {
     triage("f1", model::TriageAction::ignore, {.at_ms = clock_.wall_ms() + 100'000, .failures = {}, .share = 0.05});
     triage("f1", model::TriageAction::reopen);
     triage("expensive_loop:ended", model::TriageAction::ignore, {.at_ms = {}, .failures = 7, .share = {}});
+    // One delivered, one dead, the others wait.
+    const auto due = store.webhooks().due({tenant, endpoint}, clock_.wall_ms(), 2);
+    store.webhooks().keep_bodies(std::vector<MadeBody>{{tenant, endpoint.key, due.at(0).key, "{\"a\":1}"}});
+    store.webhooks().settle(std::vector<Attempt>{{tenant, endpoint.key, due.at(0).key, clock_.wall_ms(), true, 204, "", {}, {}},
+                                                 {tenant, endpoint.key, due.at(1).key, clock_.wall_ms(), false, 500, "http_status", {}, {}}});
   }
   void fill() {
     const auto store = open(path_);

@@ -1,5 +1,6 @@
 // Tells a tenant's rows as lines of JSON.
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/record_lines.h"
+#include "store/webhook_codec.h"
 #include "store/maintenance_commands.h"
 
 namespace runwarden::store {
@@ -43,6 +45,7 @@ class Exporting {
     runs();
     other_failures();
     groups();
+    webhooks();
     answers();
     hand_over();
     std::uint64_t lines = 0;
@@ -263,6 +266,25 @@ class Exporting {
     add("triage", line_of_row(key, value, line));
   }
 
+  // What waits for a webhook goes out from where it is imported, with the same ids.
+  void webhooks() {
+    const Table& endpoints = store_.tables.endpoints;
+    walk(endpoints, of_tenant(), of_tenant(), [&](const Txn&, std::string_view key, std::string_view value) {
+      const auto endpoint = decoded(endpoints, key, [&] { return decode_endpoint(key, value); });
+      webhooks_.emplace(endpoint.key.seq, endpoint.key);
+      add("webhook", line_of_row(key, value, WebhookLine{endpoint.key, endpoint.url}));
+    });
+    const Table& table = store_.tables.deliveries;
+    for (const auto& [seq, endpoint] : webhooks_) {
+      const KeyBytes prefix = endpoint_key(tenant_, seq);
+      const KeyBytes from = query_.since_ms == kBeginningMs ? prefix : KeyBytes(prefix).time(query_.since_ms);
+      walk(table, prefix, from, [&](const Txn&, std::string_view key, std::string_view value) {
+        const auto delivery = decoded(table, key, [&] { return decode_delivery_head(key, value); });
+        add("delivery", line_of_row(key, value, DeliveryLine{delivery.key, endpoint}));
+      });
+    }
+  }
+
   // Answers that lead to a record which is not there any more are as good as none.
   void answers() {
     const Table& table = store_.tables.idempotency;
@@ -305,6 +327,7 @@ class Exporting {
   std::set<model::RecordKey> unreadable_runs_;
   std::set<std::pair<std::string, std::string>> left_out_;  // by table and key
   std::set<std::string> names_;
+  std::map<std::uint64_t, model::RecordKey> webhooks_;  // by seq
   std::uint64_t runs_seen_ = 0;
   std::uint64_t all_ = 0;  // runs of every tenant: there is no cheaper count
 };

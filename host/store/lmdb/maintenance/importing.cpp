@@ -16,6 +16,7 @@
 #include "store/lmdb/maintenance/merge_group.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/record_lines.h"
+#include "store/webhook_codec.h"
 #include "store/maintenance_commands.h"
 
 namespace runwarden::store {
@@ -265,6 +266,41 @@ class Importing {
     if (!is_free(store_.tables.triage, key, value, "what was decided about this group at this time")) return;
     txn_.put(store_.tables.triage.handle, key, value);
     stored("triage", triage.entry.key);
+  }
+
+  // What it counts are the deliveries that follow.
+  void put(const ReadLine& line, const WebhookLine& webhook) {
+    const KeyBytes key = endpoint_key(tenant_, webhook.key.seq);
+    model::Endpoint endpoint = decode_endpoint(key, line.value(key));
+    if (endpoint.key != webhook.key) throw BadLine("the webhook's bytes are of another one");
+    if (const auto there = read_endpoint(txn_, store_.tables, tenant_, webhook.key.seq)) {
+      if (there->id == endpoint.id) return static_cast<void>(++imported_.already_there);
+      return conflict("another webhook stands in the place of " + endpoint.id + ", which is left out");
+    }
+    endpoint.pending = 0;
+    endpoint.dead = 0;
+    txn_.put(store_.tables.endpoints.handle, key, encode_endpoint(key, endpoint));
+    stored("webhook", webhook.key);
+  }
+
+  void put(const ReadLine& line, const DeliveryLine& delivery) {
+    const KeyBytes key = delivery_key(tenant_, delivery.webhook.seq, delivery.key);
+    const std::string value = line.value(key);
+    const model::Delivery sent = decode_delivery_head(key, value);
+    if (sent.key != delivery.key) throw BadLine("the delivery's bytes are of another one");
+    auto endpoint = read_endpoint(txn_, store_.tables, tenant_, delivery.webhook.seq);
+    if (!endpoint || endpoint->key != delivery.webhook) return;  // another stands there, which was told
+    if (!is_free(store_.tables.deliveries, key, value, ("the delivery " + sent.id).c_str())) return;
+    txn_.put(store_.tables.deliveries.handle, key, value);
+    if (sent.state == model::DeliveryState::pending) {
+      const KeyBytes due = outbox_key(tenant_, delivery.webhook.seq, sent);
+      txn_.put(store_.tables.outbox.handle, due, encode_queued(due, sent.key.time_ms));
+    }
+    endpoint->pending += sent.state == model::DeliveryState::pending ? 1 : 0;
+    endpoint->dead += sent.state == model::DeliveryState::dead ? 1 : 0;
+    const KeyBytes of = endpoint_key(tenant_, delivery.webhook.seq);
+    txn_.put(store_.tables.endpoints.handle, of, encode_endpoint(of, *endpoint));
+    stored("delivery", delivery.key);
   }
 
   void put(const ReadLine& line, const Answered& answered) {

@@ -54,6 +54,7 @@ class Purging {
     count_places(store_.tables.crash_marks, retention.runs_before_ms, counted_.crash_marks);
     count_answers(retention.runs_before_ms);
     count_triage(retention);
+    count_deliveries(retention.deliveries_before_ms);
     return counted_;
   }
 
@@ -69,6 +70,7 @@ class Purging {
       retention.open_runs_too = true;
       retention.changes_before_ms = query_.before_ms;
       retention.policies_before_ms = query_.before_ms;
+      retention.deliveries_before_ms = query_.before_ms;
       retention.runs_before_ms = query_.before_ms;
       retention.failures_before_ms = query_.before_ms;
       if (query_.before_ms == kEndMs) {
@@ -154,6 +156,18 @@ class Purging {
           if (read_time(key, kSeriesAt + kHalfBytes) >= retention.changes_before_ms) return Visited::go_on;
           const std::string_view group = key.substr(0, kSeriesAt + kHalfBytes);
           counted_.triage += is_last_in(txn, store_.tables.triage, group, key) && outlives(txn, group, retention) ? 0 : 1;
+          return Visited::go_on;
+        },
+        [this] { tell_counted(); });
+  }
+
+  void count_deliveries(std::int64_t before_ms) {
+    const KeyBytes prefix = KeyBytes().u32(tenant_);
+    walk_slices(
+        store_.env, store_.tables.deliveries, std::string(prefix.view()),
+        [&](const Txn&, std::string_view key, std::string_view) {
+          if (!key.starts_with(prefix.view())) return Visited::end;
+          counted_.deliveries += key.size() == kDeliveryKeyBytes && read_time(key, kEndpointKeyBytes) < before_ms ? 1 : 0;
           return Visited::go_on;
         },
         [this] { tell_counted(); });
@@ -249,6 +263,7 @@ class Purging {
       return !has_any(txn, tables.runs) && !has_any(txn, tables.failures);
     });
     sweep_table(tables.dimensions, [&](const Txn& txn, std::string_view, std::string_view) { return !has_any(txn, tables.runs); });
+    sweep_table(tables.outbox, [&](const Txn& txn, std::string_view key, std::string_view value) { return waits_for_nothing(txn, key, value); });
     sweep_table(tables.tally, [&](const Txn& txn, std::string_view key, std::string_view) { return counts_nothing(txn, key); });
   }
 
@@ -275,6 +290,16 @@ class Purging {
   bool leads_nowhere(const Txn& txn, const Table& to, std::string_view key, std::string_view value) const {
     try {
       return !txn.get(to.handle, place_key(tenant_, decode_place(key, value)));
+    } catch (const BadValue&) {
+      return true;
+    }
+  }
+
+  bool waits_for_nothing(const Txn& txn, std::string_view key, std::string_view value) const {
+    try {
+      if (key.size() != kOutboxKeyBytes) return true;
+      const model::RecordKey delivery{decode_queued(key, value), read_be(key, kEndpointKeyBytes + 8, 8)};
+      return !txn.get(store_.tables.deliveries.handle, delivery_key(tenant_, read_be(key, 4, 8), delivery));
     } catch (const BadValue&) {
       return true;
     }

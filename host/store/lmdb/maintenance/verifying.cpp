@@ -22,6 +22,7 @@
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/lmdb/maintenance/recounting.h"
 #include "store/lmdb/time_bucket_counts.h"
+#include "store/webhook_codec.h"
 #include "store/maintenance_commands.h"
 
 namespace runwarden::store {
@@ -76,6 +77,9 @@ class Verifying {
     check(t_.policy_index, &Verifying::policy_entry, kOfIndex);
     check(t_.idempotency, &Verifying::answer, kOfRecord);
     check(t_.crash_marks, &Verifying::crash_mark, kOfRecord);
+    check(t_.endpoints, &Verifying::endpoint, "remove the webhook and add it again");
+    check(t_.outbox, &Verifying::waiting, kOfIndex);
+    check(t_.deliveries, &Verifying::delivery, "remove the webhook and add it again");
     check(t_.canary, &Verifying::canary, "none is needed: it is written anew while the service runs");
     if (const std::string why = store_.env.write_refusal(); !why.empty() && verified_.faults == 0) file_fault(why);
     return std::move(verified_);
@@ -477,6 +481,47 @@ class Verifying {
     if (entry.key.size() != kPlaceBytes) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
     known_tenant(entry, tenant_of(entry.key));
     decode_crash_mark(entry.key, entry.value);
+  }
+
+  void endpoint(const Entry& entry) {
+    known_tenant(entry, tenant_of(entry.key));
+    if (entry.key.size() != kEndpointKeyBytes) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
+    const model::Endpoint endpoint = decode_endpoint(entry.key, entry.value);
+    want(endpoint.key.seq == read_be(entry.key, 4, 8), entry, "the webhook says that it stands elsewhere");
+    std::uint64_t waiting = 0;
+    std::uint64_t dead = 0;
+    Cursor cursor(entry.txn, t_.outbox.handle);
+    for (bool more = cursor.at_or_after(entry.key); more && cursor.key().starts_with(entry.key); more = cursor.next()) ++waiting;
+    Cursor deliveries(entry.txn, t_.deliveries.handle);
+    for (bool more = deliveries.at_or_after(entry.key); more && deliveries.key().starts_with(entry.key); more = deliveries.next()) {
+      dead += decode_delivery_head(deliveries.key(), deliveries.value()).state == model::DeliveryState::dead ? 1 : 0;
+    }
+    want(waiting == endpoint.pending, entry, "it counts other waiting deliveries than there are");
+    want(dead == endpoint.dead, entry, "it counts other dead deliveries than there are");
+  }
+
+  void waiting(const Entry& entry) {
+    known_tenant(entry, tenant_of(entry.key));
+    if (entry.key.size() != kOutboxKeyBytes) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
+    const model::RecordKey place{decode_queued(entry.key, entry.value), read_be(entry.key, kEndpointKeyBytes + 8, 8)};
+    const KeyBytes key = delivery_key(tenant_of(entry.key), read_be(entry.key, 4, 8), place);
+    const auto value = entry.txn.get(t_.deliveries.handle, key);
+    want(value.has_value(), entry, "it leads to a delivery that is not there");
+    if (!value) return;
+    const model::Delivery delivery = decode_delivery_head(key, *value);
+    want(delivery.state == model::DeliveryState::pending && delivery.next_ms == read_time(entry.key, kEndpointKeyBytes), entry,
+         "it leads to a delivery that is not due then");
+  }
+
+  void delivery(const Entry& entry) {
+    const model::TenantId tenant = tenant_of(entry.key);
+    known_tenant(entry, tenant);
+    if (entry.key.size() != kDeliveryKeyBytes) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
+    const model::Delivery delivery = decode_delivery(entry.key, entry.value);
+    const std::uint64_t endpoint_seq = read_be(entry.key, 4, 8);
+    want(delivery_key(tenant, endpoint_seq, delivery.key).view() == entry.key, entry, "the delivery says that it stands elsewhere");
+    if (delivery.state != model::DeliveryState::pending) return;
+    want(has(entry.txn, t_.outbox, outbox_key(tenant, endpoint_seq, delivery)), entry, "it waits, and is not in the outbox");
   }
 
   void canary(const Entry& entry) { decode_run(entry.key, entry.value); }
