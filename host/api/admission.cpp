@@ -46,12 +46,18 @@ Refusal refuse(Code code, std::string detail) {
   return {Error{code, std::move(detail), {}, {}}, {}};
 }
 
+// What needs no body is often sent without one, and without a media type.
+bool body_is_needed(Endpoint endpoint) {
+  return endpoint != Endpoint::webhook_rotate && endpoint != Endpoint::webhook_test && endpoint != Endpoint::webhook_enable &&
+         endpoint != Endpoint::webhook_disable;
+}
+
 std::optional<Refusal> check_media(const http::RequestHead& head, Admission& admission) {
   const auto values = values_of(head, "content-type");
   const std::string type = values.size() == 1 ? lower(trimmed(std::string_view(values[0]).substr(0, values[0].find(';')))) : std::string();
   const bool lines_allowed = admission.route->endpoint == Endpoint::ingest_runs;
   const bool otlp = is_otlp(admission.route->endpoint);
-  if (type == "application/json") {
+  if (type == "application/json" || (values.empty() && !body_is_needed(admission.route->endpoint))) {
     admission.media = Media::json;
   } else if (type == "application/x-protobuf" && otlp) {
     admission.media = Media::protobuf;

@@ -8,6 +8,7 @@
 #include "api/page_request_handler.h"
 #include "api/request_handler.h"
 #include "api/session_request_handler.h"
+#include "api/webhook_request_handler.h"
 #include "base/json_text.h"
 #include "http/problem.h"
 #include "ingest/analyze.h"
@@ -404,6 +405,14 @@ std::unique_ptr<http::RequestHandler> request_handler_for(ApiParts& parts, Admis
     case Endpoint::readyz:
     case Endpoint::metrics: return std::make_unique<OpenRequestHandler>(parts, std::move(admission), request_id);
     case Endpoint::session: return std::make_unique<SessionRequestHandler>(parts, std::move(admission), head);
+    case Endpoint::webhooks:
+    case Endpoint::webhook:
+    case Endpoint::webhook_rotate:
+    case Endpoint::webhook_test:
+    case Endpoint::webhook_enable:
+    case Endpoint::webhook_disable:
+    case Endpoint::webhook_deliveries:
+    case Endpoint::webhook_replay: return std::make_unique<WebhookRequestHandler>(parts, std::move(admission), head);
     case Endpoint::page_root:
     case Endpoint::page_file:
     case Endpoint::page: return std::make_unique<PageRequestHandler>(parts, std::move(admission), head);

@@ -11,6 +11,7 @@
 #include "api/reads.h"
 #include "api/reply_budgets.h"
 #include "api/router.h"
+#include "auth/cursor_seal.h"
 #include "auth/failed_tries.h"
 #include "auth/key_ring.h"
 #include "auth/rate_limiter.h"
@@ -21,6 +22,7 @@
 #include "ingest/ingest.h"
 #include "ops/log.h"
 #include "ops/metrics.h"
+#include "webhooks/dispatcher.h"
 
 namespace runwarden::api {
 
@@ -37,6 +39,13 @@ struct ApiLimits {
 struct PageParts {
   std::unique_ptr<auth::Sessions> sessions;
   auth::FailedTries failed_logins;
+};
+
+struct WebhookParts {
+  store::WebhookStore& store;
+  store::WriteQueue& queue;
+  webhooks::Dispatcher& dispatcher;
+  auth::CursorSeal seal;
 };
 
 // Everything a request may need; all of it outlives the Api.
@@ -57,6 +66,7 @@ struct ApiParts {
   const ApiLimits& limits;
   ReadinessCheck& readiness;
   std::function<ops::Gauges()> gauges;
+  WebhookParts webhooks;
   PageParts* page;  // null: server.page is false
 };
 

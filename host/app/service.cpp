@@ -77,6 +77,7 @@ class Service {
   std::filesystem::path state_dir() const { return settings_.store.path; }
   std::filesystem::path plugins_folder() const { return state_dir() / store::kPluginCopies; }
   void make_monitors();
+  Status make_dispatcher();
   Status make_ingest();
   Status make_page();
   Status make_api();
@@ -87,6 +88,7 @@ class Service {
   std::string thread_stalled(std::int64_t within_ms) const;
   void notify_ready();
   std::string serving() const;
+  std::string tenant_name(model::TenantId tenant);
   void housekeeping();
   void save_key_use();
   ops::Gauges gauges() const;
@@ -124,6 +126,7 @@ class Service {
   std::unique_ptr<ops::ClockMonitor> clock_monitor_;
   std::unique_ptr<ops::SpaceMonitor> space_monitor_;
   std::unique_ptr<ops::StoreMaintenance> maintenance_;
+  std::unique_ptr<webhooks::Dispatcher> dispatcher_;
   std::unique_ptr<api::ReadinessCheck> readiness_;
   std::unique_ptr<api::Reads> reads_;
   std::unique_ptr<api::PageParts> page_;  // null: server.page is false
@@ -214,6 +217,7 @@ Status Service::start() {
   make_monitors();
   pool_ = std::make_unique<WorkPool>(cores(), [this](const std::string& why) { log(ops::LogLevel::error, "task_failed", why); });
   if (Status status = make_ingest(); !status.ok()) return status;
+  if (Status status = make_dispatcher(); !status.ok()) return status;
   if (Status status = make_api(); !status.ok()) return status;
   if (Status status = listen(); !status.ok()) return status;
   ticker_ = std::make_unique<ops::Ticker>("housekeeping", kHousekeepingMs, [this] { housekeeping(); });
@@ -252,7 +256,7 @@ void Service::make_monitors() {
           }});
   clock_monitor_->tick();  // log a start in doubt before anything else
   space_monitor_ = std::make_unique<ops::SpaceMonitor>(*store_, clock_, logger());
-  maintenance_ = std::make_unique<ops::StoreMaintenance>(*store_, *queue_, clock_, retention_periods(settings_.retention), logger());
+  maintenance_ = std::make_unique<ops::StoreMaintenance>(*store_, *queue_, clock_, retention_periods(settings_), logger());
 }
 
 Status Service::make_ingest() {
@@ -277,6 +281,37 @@ Status Service::make_ingest() {
   return Nothing{};
 }
 
+Status Service::make_dispatcher() {
+  auto settings = dispatch_settings(settings_);
+  if (!settings.ok()) return std::move(settings.error());
+  using Outcome = webhooks::Dispatcher::Outcome;
+  using Counted = ops::Metrics::WebhookAttempt;
+  dispatcher_ = std::make_unique<webhooks::Dispatcher>(
+      webhooks::Dispatcher::Parts{
+          .webhooks = store_->webhooks(),
+          .records = *store_,
+          .groups = store_->groups(),
+          .queue = *queue_,
+          .clock = clock_,
+          .tenant_name = [this](model::TenantId tenant) { return tenant_name(tenant); },
+          .on_attempt =
+              [this](Outcome outcome) {
+                metrics_.webhook_attempt(outcome == Outcome::delivered ? Counted::delivered
+                                         : outcome == Outcome::retried ? Counted::retried
+                                                                       : Counted::dead);
+              },
+          .on_warning = [this](std::string_view event, const std::string& text) { log(ops::LogLevel::warn, event, text); }},
+      std::move(*settings));
+  return Nothing{};
+}
+
+std::string Service::tenant_name(model::TenantId tenant) {
+  for (const model::Tenant& one : store_->tenants()) {
+    if (one.id == tenant) return one.name;
+  }
+  return {};
+}
+
 Status Service::make_page() {
   if (!settings_.server.page) return Nothing{};
   auto secret = store_->secret("session");
@@ -291,6 +326,7 @@ Status Service::make_api() {
   if (Status status = make_page(); !status.ok()) return status;
   auto secret = store_->secret("cursor");
   if (!secret.ok()) return std::move(secret.error());
+  auth::CursorSeal webhook_seal(*secret);
   const auto detectors = [this] { return detectors_.get(); };
   keys_ = std::make_unique<auth::KeyRing>(auth::KeySource{[this] { return store_->keys(); }, [this] { return store_->keys_version(); }},
                                           clock_);
@@ -316,6 +352,7 @@ Status Service::make_api() {
                                  .limits = limits_,
                                  .readiness = *readiness_,
                                  .gauges = [this] { return gauges(); },
+                                 .webhooks = {store_->webhooks(), *queue_, *dispatcher_, std::move(webhook_seal)},
                                  .page = page_.get()});
   return Nothing{};
 }
@@ -437,6 +474,10 @@ ops::Gauges Service::gauges() const {
                                          .pool = *pool_,
                                          .crash_marks = crash_marks_,
                                          .clock = clock_});
+  const webhooks::DispatchState webhooks = dispatcher_->state();
+  gauges.webhooks_pending = webhooks.pending;
+  gauges.webhooks_dead = webhooks.dead;
+  gauges.webhooks_oldest_pending_ms = webhooks.oldest_pending_ms;
   for (const http::Server* const server : {counted_server_.load(), counted_ops_server_.load()}) {
     if (server != nullptr) api::add_counts(gauges, server->counts());
   }
@@ -451,6 +492,7 @@ void Service::stop() {
   if (server_) server_->drain();
   if (ops_server_) ops_server_->drain();
   ticker_.reset();
+  if (dispatcher_) dispatcher_->stop();
   // The pool object outlives the writer, which may still post to it.
   if (pool_) pool_->finish(std::max<std::int64_t>(0, end_ms - clock_.monotonic_ns() / 1'000'000));
   if (keys_ && queue_) save_key_use();

@@ -44,6 +44,7 @@ store::StoreSettings store_settings(const config::Settings& settings) {
   opening.max_waiting = kMaxQueuedRecords;
   opening.max_waiting_bytes = kMaxQueuedBytes;
   opening.max_clusters = static_cast<std::uint64_t>(settings.limits.max_clusters);
+  opening.max_pending_messages = static_cast<std::uint64_t>(settings.webhooks.max_pending);
   opening.dimension_names = settings.page.dimensions;
   opening.keep_idempotency_ms = settings.retention.idempotency_keys_ms;
   if (settings.store.begin_anew) opening.if_lost = store::StoreSettings::IfLost::begin_anew;
@@ -62,12 +63,24 @@ ingest::Ingest::Limits ingest_limits(const config::Settings& settings) {
                      .otlp_idle_ms = buffer.otlp_idle_timeout_ms}};
 }
 
-ops::StoreMaintenance::Periods retention_periods(const config::RetentionSection& retention) {
+Result<webhooks::DispatchSettings> dispatch_settings(const config::Settings& settings) {
+  auto rules = webhooks::AddressRules::make(settings.webhooks.allow, settings.webhooks.allow_http);
+  if (!rules.ok()) return Error{Code::validation_failed, "webhooks.allow: " + rules.error().detail, {}, {}};
+  return webhooks::DispatchSettings{.rules = std::move(*rules),
+                                    .retry_ms = settings.webhooks.retry_ms,
+                                    .timeout_ms = settings.webhooks.timeout_ms,
+                                    .public_url = settings.page.public_url,
+                                    .user_agent = "runwarden/" RUNWARDEN_VERSION};
+}
+
+ops::StoreMaintenance::Periods retention_periods(const config::Settings& settings) {
+  const config::RetentionSection& retention = settings.retention;
   const auto period = [](std::int64_t ms) { return ms == config::kForever ? std::nullopt : std::optional(ms); };
   return {.runs_ms = period(retention.runs_ms),
           .failures_ms = period(retention.failures_ms),
           .changes_ms = period(retention.changes_ms),
-          .policies_ms = period(retention.policies_ms)};
+          .policies_ms = period(retention.policies_ms),
+          .deliveries_ms = settings.webhooks.keep_ms};
 }
 
 void set_limits(api::ApiLimits& api, const config::LimitsSection& limits) {

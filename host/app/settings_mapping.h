@@ -9,6 +9,7 @@
 #include "ingest/ingest.h"
 #include "ops/store_maintenance.h"
 #include "store/open_store.h"
+#include "webhooks/dispatcher.h"
 
 namespace runwarden::app {
 
@@ -17,7 +18,9 @@ std::size_t cores();
 http::ServerSettings http_settings(const config::Settings& settings, const std::string& address);
 store::StoreSettings store_settings(const config::Settings& settings);  // without a listener
 ingest::Ingest::Limits ingest_limits(const config::Settings& settings);
-ops::StoreMaintenance::Periods retention_periods(const config::RetentionSection& retention);
+// The Error names what of webhooks.allow is not understood.
+Result<webhooks::DispatchSettings> dispatch_settings(const config::Settings& settings);
+ops::StoreMaintenance::Periods retention_periods(const config::Settings& settings);
 
 // A reload sets them while requests come in.
 void set_limits(api::ApiLimits& api, const config::LimitsSection& limits);

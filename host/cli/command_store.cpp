@@ -24,6 +24,7 @@ std::unique_ptr<store::Store> open_command_store(Context& context, const config:
   store::StoreSettings opening;
   opening.state_dir = folder;
   opening.max_bytes = exists ? 0 : static_cast<std::uint64_t>(settings.store.map_size_bytes);
+  opening.max_pending_messages = static_cast<std::uint64_t>(settings.webhooks.max_pending);
   // What was being written is in doubt, and nobody will be told of it any more.
   opening.listener.on_fatal = [](const std::string& text) {
     std::fprintf(stderr, "runwarden: %s\n", text.c_str());

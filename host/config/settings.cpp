@@ -10,6 +10,7 @@
 
 #include "base/nearest_names.h"
 #include "config/addresses.h"
+#include "config/core_types.h"
 #include "config/detectors_reader.h"
 #include "config/file_text.h"
 #include "config/redact_reader.h"
@@ -117,6 +118,13 @@ void read_retention(const Node* node, Reading& reading, RetentionSection& out) {
 
 void read_page(const Node* node, Reading& reading, PageSection& out) {
   Section section(node, "page", reading);
+  section.text("public_url", out.public_url);
+  while (out.public_url.ends_with('/')) out.public_url.pop_back();
+  const bool url = out.public_url.starts_with("https://") || out.public_url.starts_with("http://");
+  const bool plain = std::none_of(out.public_url.begin(), out.public_url.end(), [](unsigned char c) { return c <= 0x20 || c >= 0x7f; });
+  if (!out.public_url.empty() && !(url && plain)) {
+    section.fault("public_url", *written(node, "public_url"), "where people open the page, such as https://runwarden.example.com");
+  }
   section.texts("dimensions", out.dimensions);
   const Node* dimensions = written(node, "dimensions");
   if (dimensions == nullptr) return;
@@ -132,6 +140,42 @@ void read_page(const Node* node, Reading& reading, PageSection& out) {
       fault("expected names of members of metadata, of at most " + std::to_string(model::kMostDimensionBytes) +
             " bytes and without control characters, got \"" + name.substr(0, model::kMostDimensionBytes) + "\"");
     }
+  }
+}
+
+void read_webhooks(const Node* node, Reading& reading, WebhooksSection& out) {
+  constexpr std::size_t kMostRetries = 50;
+  Section section(node, "webhooks", reading);
+  std::vector<std::string> retry;
+  for (const std::int64_t delay_ms : out.retry_ms) retry.push_back(duration_text(delay_ms));
+  section.texts("retry", retry);
+  section.duration("timeout", {100, 300'000}, out.timeout_ms);
+  section.duration("keep", kLifetime, out.keep_ms);
+  section.integer("max_pending", {1, 10'000'000}, out.max_pending);
+  section.texts("allow", out.allow);
+  section.boolean("allow_http", out.allow_http);
+  if (const Node* allow = written(node, "allow")) {
+    for (const std::string& one : out.allow) {
+      const bool name = std::all_of(one.begin(), one.end(), [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
+      if (is_address_block(one) || name) continue;
+      reading.faults.push_back(
+          {"webhooks.allow", allow->location, "expected addresses, blocks such as 10.1.0.0/16, or host names, got "" + one + """});
+    }
+  }
+  const Node* const delays = written(node, "retry");
+  if (delays == nullptr) return;
+  out.retry_ms.clear();
+  for (const std::string& text : retry) {
+    const auto delay_ms = duration_ms(text);
+    if (delay_ms && *delay_ms >= 1 && *delay_ms <= 30 * kDayMs) {
+      out.retry_ms.push_back(*delay_ms);
+    } else {
+      reading.faults.push_back({"webhooks.retry", delays->location, "expected durations from 1ms to 30d, such as 5m, got "" + text + """});
+    }
+  }
+  if (retry.size() > kMostRetries) {
+    reading.faults.push_back({"webhooks.retry", delays->location,
+                              "expected at most " + std::to_string(kMostRetries) + " durations, got " + std::to_string(retry.size())});
   }
 }
 
@@ -223,6 +267,7 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   read_store(store, reading, settings.store);
   read_retention(section.take("retention"), reading, settings.retention);
   read_page(section.take("page"), reading, settings.page);
+  read_webhooks(section.take("webhooks"), reading, settings.webhooks);
   const Node* redact = section.take("redact");
   const Node* detectors = section.take("detectors");
   read_log(section.take("log"), reading, settings.log);

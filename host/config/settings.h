@@ -76,7 +76,18 @@ struct RetentionSection {
   std::int64_t max_clock_step_ms = 7 * kDayMs;  // the longest plausible time between the store's last use and a start; kForever: unlimited
 };
 
+struct WebhooksSection {
+  std::vector<std::int64_t> retry_ms = {5'000,      300'000,    1'800'000,  7'200'000, 18'000'000,
+                                        36'000'000, 50'400'000, 72'000'000, 86'400'000};  // after each attempt that failed
+  std::int64_t timeout_ms = 15'000;       // of an attempt
+  std::int64_t keep_ms = 30 * kDayMs;     // of deliveries that are settled
+  std::int64_t max_pending = 100'000;     // messages of an endpoint
+  std::vector<std::string> allow;         // addresses, CIDR blocks and hosts that are open though they are not on the internet
+  bool allow_http = false;
+};
+
 struct PageSection {
+  std::string public_url;  // where people open the page, without a slash at its end; empty: messages bear no links
   std::vector<std::string> dimensions = model::usual_dimensions();  // members of metadata that runs are compared by
 };
 
@@ -92,6 +103,7 @@ struct Settings {
   StoreSection store;
   RetentionSection retention;
   PageSection page;
+  WebhooksSection webhooks;
   model::RedactSettings redact;
   model::DetectorSettings detectors;
   LogSection log;

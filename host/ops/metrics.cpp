@@ -115,6 +115,17 @@ struct Metrics::Families {
                                             .Help("Time a detector took for a run, by key")
                                             .Register(registry);
 
+  Family<Counter>& webhook_attempts =
+      counter(registry, "runwarden_webhook_attempts_total",
+              "Attempts to deliver webhook messages, by outcome: delivered, retried (failed, tried again later), dead (failed for the last time)");
+  Counter& webhooks_delivered = webhook_attempts.Add({{"outcome", "delivered"}});
+  Counter& webhooks_retried = webhook_attempts.Add({{"outcome", "retried"}});
+  Counter& webhooks_given_up = webhook_attempts.Add({{"outcome", "dead"}});
+  Gauge& webhooks_pending = gauge(registry, "runwarden_webhook_pending", "Webhook messages that wait for delivery, also to disabled webhooks");
+  Gauge& webhooks_dead = gauge(registry, "runwarden_webhook_dead", "Webhook messages that were given up and can be sent again");
+  Gauge& webhooks_oldest =
+      gauge(registry, "runwarden_webhook_oldest_pending_age_seconds", "Age of the oldest message that waits for an active webhook");
+
   Family<Counter>& redactions = counter(registry, "runwarden_redactions_total", "Values redacted from client data, by rule");
 
   struct OfRoute {
@@ -211,6 +222,14 @@ void Metrics::spans(std::uint64_t accepted, std::uint64_t rejected) {
   families_->spans_rejected.Increment(static_cast<double>(rejected));
 }
 
+void Metrics::webhook_attempt(WebhookAttempt outcome) {
+  switch (outcome) {
+    case WebhookAttempt::delivered: return families_->webhooks_delivered.Increment();
+    case WebhookAttempt::retried: return families_->webhooks_retried.Increment();
+    case WebhookAttempt::dead: return families_->webhooks_given_up.Increment();
+  }
+}
+
 void Metrics::unreadable_record() {
   families_->unreadable.Increment();
 }
@@ -243,6 +262,9 @@ std::string Metrics::page(const Gauges& gauges) {
   all.abandoned_calls.Set(static_cast<double>(gauges.abandoned_calls));
   all.crash_marks.Set(static_cast<double>(gauges.crash_marks));
   all.clock_in_doubt.Set(gauges.clock_in_doubt ? 1 : 0);
+  all.webhooks_pending.Set(static_cast<double>(gauges.webhooks_pending));
+  all.webhooks_dead.Set(static_cast<double>(gauges.webhooks_dead));
+  all.webhooks_oldest.Set(static_cast<double>(gauges.webhooks_oldest_pending_ms) / 1e3);
   all.retention_lag.Set(static_cast<double>(gauges.retention_lag_ms) / 1e3);
   return prometheus::TextSerializer().Serialize(all.registry.Collect());
 }

@@ -38,6 +38,9 @@ struct Gauges {
   std::uint64_t crash_marks = 0;
   std::int64_t oldest_open_run_ms = 0;
   bool clock_in_doubt = false;
+  std::uint64_t webhooks_pending = 0;
+  std::uint64_t webhooks_dead = 0;
+  std::int64_t webhooks_oldest_pending_ms = 0;
   std::int64_t retention_lag_ms = 0;  // since the last time that nothing was left to delete; 0 if nothing is
 };
 
@@ -57,6 +60,9 @@ class Metrics {
 
   // Of OTLP requests.
   void spans(std::uint64_t accepted, std::uint64_t rejected);
+
+  enum class WebhookAttempt : std::uint8_t { delivered, retried, dead };
+  void webhook_attempt(WebhookAttempt outcome);
 
   // A list skipped a record that could not be read.
   void unreadable_record();

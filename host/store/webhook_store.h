@@ -37,6 +37,7 @@ struct Attempt {
   model::RecordKey delivery;
   std::int64_t at_ms = 0;
   bool delivered = false;
+  bool sent = true;  // false: there was nothing to send, and the endpoint has no part in it
   int status = 0;
   std::string error;                    // a short code; empty: none
   std::optional<std::int64_t> next_ms;  // not delivered: the next attempt; nothing: that was the last

@@ -139,7 +139,7 @@ class Openapi : public testing::Test {
       if (one.of_session()) continue;  // provoke_session()
       const std::string key = one.scope.empty() ? "" : bearer(every);
       const auto send = [&](int status, const Request& request) { EXPECT_EQ(recorder_.send(service, request).status, status) << one.path; };
-      send(405, {"DELETE", one.target, {}, {}, {}});
+      send(405, {one.method == "DELETE" ? "PUT" : "DELETE", one.target, {}, {}, {}});
       send(400, {one.method, one.target + "?a=%zz", key, one.post() ? kJson : "", one.post() ? "{}" : ""});
       send(431, {one.method, one.target, key + "X-Long: " + std::string(20'000, 'x') + "\r\n", {}, {}});
       if (!one.scope.empty()) {
@@ -305,6 +305,7 @@ class Openapi : public testing::Test {
     read_everything();
     decide_about_groups();
     draft_guardrails();
+    tell_webhooks();
     service_ = nullptr;
   }
 
@@ -484,7 +485,7 @@ class Openapi : public testing::Test {
       EXPECT_FALSE(investigation["suspectChange"].is_null());
     }
     for (const Operation& one : operations_) {
-      if (one.post() || one.of_session()) continue;
+      if (one.method != "GET" || one.of_session()) continue;
       recorder_.send(*service_, {"HEAD", one.target, one.scope.empty() ? "" : bearer(key_), {}, {}});
       if (one.scope.empty()) get(200, one.target);
     }
@@ -589,10 +590,52 @@ class Openapi : public testing::Test {
     get(200, group + "?window=90d");
   }
 
+  // Names under .invalid lead nowhere: nothing is sent.
+  void tell_webhooks() {
+    const std::string webhooks = "/v1/webhooks";
+    const json asked = {{"url", "https://receiver.invalid/hook"},
+                        {"events", {"failure.created", "cluster.triaged"}},
+                        {"filter", {{"detector", "false_success"}, {"minScore", 1}, {"severity", nullptr}}},
+                        {"template", "standard"},
+                        {"description", "a test"}};
+    const json added = json::parse(post(201, webhooks, asked).body);
+    const std::string one = webhooks + "/" + added["endpointId"].get<std::string>();
+    post(422, webhooks, json{{"url", "http://receiver.invalid/"}, {"events", {"checkpoint.created"}}});
+    EXPECT_EQ(json::parse(post(422, webhooks, json{{"url", "https://127.0.0.1:8443/"}}).body)["errors"][0]["code"], "address_not_allowed");
+    post(202, one + "/test", json::object());
+    post(202, one + "/test", std::string(), "Content-Length: 0\r\n", "");
+    get(200, webhooks);
+    get(400, webhooks + "?limit=1");
+    const json deliveries = json::parse(get(200, one + "/deliveries?limit=1&state=pending&since=2020-01-01T00:00:00Z").body);
+    ASSERT_FALSE(deliveries["nextCursor"].is_null());
+    get(200, one + "/deliveries?limit=1&state=pending&since=2020-01-01T00:00:00Z&cursor=" + deliveries["nextCursor"].get<std::string>());
+    for (const std::string wrong : {"state=gone", "cursor=forged", "limit=0", "since=x", "until=x"}) get(400, one + "/deliveries?" + wrong);
+    post(202, one + "/replay", json{{"deliveryId", deliveries["items"][0]["deliveryId"]}});
+    post(202, one + "/replay", json{{"since", "2020-01-01T00:00:00Z"}, {"state", "dead"}});
+    post(404, one + "/replay", json{{"deliveryId", "wd_0199a3f47c1e70008000010000000001"}});
+    post(422, one + "/replay", json::object());
+    EXPECT_NE(json::parse(post(200, one + "/rotate", json{{"overlap", "1h"}}).body)["secret"], added["secret"]);
+    post(422, one + "/rotate", json{{"overlap", "forever"}});
+    EXPECT_EQ(json::parse(post(200, one + "/disable", json::object()).body)["state"], "disabled");
+    EXPECT_EQ(json::parse(post(200, one + "/enable", json::object()).body)["state"], "active");
+    post(422, one + "/enable", json{{"own", 1}});
+    for (int i = 1; i < 20; ++i) post(201, webhooks, asked);
+    post(409, webhooks, asked);
+    for (const std::string target : {"/rotate", "/test", "/enable", "/disable"}) post(404, webhooks + "/none" + target, json::object());
+    get(404, webhooks + "/none/deliveries");
+    const auto remove = [&](int status) { EXPECT_EQ(recorder_.send(*service_, {"DELETE", one, bearer(key_), {}, {}}).status, status); };
+    remove(204);
+    remove(404);
+  }
+
   json record() const { return {{"exchanges", recorder_.exchanges()}, {"unprovoked", kUnprovoked}}; }
 
   // 500: a fault of the service. 503 of what stores nothing: only when thousands of requests are in flight at once.
   static inline const json kUnprovoked = {"* 500", "get 503", "post /v1/analyze 503", "post /v1/clusters/{clusterId}/triage 503", "post /v1/session 503",
+                                          "post /v1/webhooks 503", "delete /v1/webhooks/{endpointId} 503",
+                                          "post /v1/webhooks/{endpointId}/rotate 503", "post /v1/webhooks/{endpointId}/test 503",
+                                          "post /v1/webhooks/{endpointId}/enable 503", "post /v1/webhooks/{endpointId}/disable 503",
+                                          "post /v1/webhooks/{endpointId}/replay 503",
                                           "delete /v1/session 503", "post /v1/ingest/otlp/v1/metrics 503", "post /v1/ingest/otlp/v1/logs 503"};
 
   const json document_ = read_document();

@@ -76,6 +76,7 @@ void MessageWriter::tell(model::TenantId tenant, const model::Message& message, 
     model::Endpoint& endpoint = known.endpoint;
     if (!endpoint.wants(message.type) || !endpoint.filter.lets_pass(about)) continue;
     known.changed = true;
+    tell_of_skipped(tenant, endpoint);
     const bool full = endpoint.pending >= rules_.max_pending || endpoint.skipped.count > 0;
     if (message.type != model::MessageType::failure_created || !full) {
       queue(tenant, endpoint, message);

@@ -287,7 +287,7 @@ void LmdbWebhookStore::settle_one(WriteTxn& txn, MessageWriter& messages, const 
     endpoint->last_success_ms = attempt.at_ms;
     endpoint->last_error.clear();
     endpoint->failing_since_ms = model::kNever;
-  } else {
+  } else if (attempt.sent) {
     endpoint->last_error = attempt.error;
     if (endpoint->failing_since_ms == model::kNever) endpoint->failing_since_ms = attempt.at_ms;
     if (attempt.disable && endpoint->disabled == model::Endpoint::Disabled::no) endpoint->disabled = *attempt.disable;

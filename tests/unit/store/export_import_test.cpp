@@ -313,7 +313,7 @@ TEST_F(ExportImport, Since_LeavesOutWhatIsOlder) {
     commit(*store, run);
   }
   const std::string text = exported("acme", since + 1);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << "header, webhook, run, end";
   EXPECT_THAT(text, HasSubstr(R"("runId":"after")"));
   EXPECT_THAT(text, Not(HasSubstr("client-3")));
 }

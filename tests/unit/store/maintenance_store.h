@@ -195,8 +195,8 @@ class MaintenanceTest : public ::testing::Test {
     // One delivered, one dead, the others wait.
     const auto due = store.webhooks().due({tenant, endpoint}, clock_.wall_ms(), 2);
     store.webhooks().keep_bodies(std::vector<MadeBody>{{tenant, endpoint.key, due.at(0).key, "{\"a\":1}"}});
-    store.webhooks().settle(std::vector<Attempt>{{tenant, endpoint.key, due.at(0).key, clock_.wall_ms(), true, 204, "", {}, {}},
-                                                 {tenant, endpoint.key, due.at(1).key, clock_.wall_ms(), false, 500, "http_status", {}, {}}});
+    store.webhooks().settle(std::vector<Attempt>{{tenant, endpoint.key, due.at(0).key, clock_.wall_ms(), true, true, 204, "", {}, {}},
+                                                 {tenant, endpoint.key, due.at(1).key, clock_.wall_ms(), false, true, 500, "http_status", {}, {}}});
   }
   void fill() {
     const auto store = open(path_);

@@ -94,7 +94,7 @@ TEST_F(VerifyStore, ChangedByteInAnyValue_IsFound) {
       break;
     }
   }
-  EXPECT_EQ(checked, 18);
+  EXPECT_EQ(checked, 21);
   expect_good(path_);
 }
 

@@ -70,7 +70,7 @@ class Webhooks : public StoreContractTest {
   }
   Attempt attempt(const model::Endpoint& endpoint, const model::Delivery& delivery, int status, std::optional<std::int64_t> next_ms = {}) {
     const bool good = status / 100 == 2;
-    return {kTenant, endpoint.key, delivery.key, clock_.wall_ms(), good, status, good ? "" : "http_status", next_ms, {}};
+    return {kTenant, endpoint.key, delivery.key, clock_.wall_ms(), good, true, status, good ? "" : "http_status", next_ms, {}};
   }
   void settle(const Attempt& attempt) { webhooks().settle(std::vector<Attempt>{attempt}); }
 };
@@ -389,7 +389,7 @@ TEST(WebhooksThatPileUp, AreToldAsOneMessage) {
   EXPECT_EQ(store.webhooks().find_endpoint(kTenant, endpoint.id)->pending, 2U);
   const auto waiting = store.webhooks().due({kTenant, endpoint}, clock.wall_ms(), 10);
   ASSERT_THAT(waiting, SizeIs(2));
-  store.webhooks().settle(std::vector<Attempt>{{kTenant, endpoint.key, waiting[0].key, clock.wall_ms(), true, 200, "", {}, {}}});
+  store.webhooks().settle(std::vector<Attempt>{{kTenant, endpoint.key, waiting[0].key, clock.wall_ms(), true, true, 200, "", {}, {}}});
   const auto left = store.webhooks().due({kTenant, endpoint}, clock.wall_ms(), 10);
   ASSERT_THAT(left, SizeIs(2));
   const auto skipped = std::find_if(left.begin(), left.end(), [](const auto& one) { return one.message.type == MessageType::failures_skipped; });

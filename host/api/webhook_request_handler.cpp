@@ -1,0 +1,248 @@
+#include "api/webhook_request_handler.h"
+
+#include <utility>
+
+#include "api/list_query.h"
+#include "base/json_text.h"
+#include "http/problem.h"
+#include "store/store.h"
+#include "webhooks/endpoint_request.h"
+#include "webhooks/signature.h"
+#include "webhooks/webhook_json.h"
+
+namespace runwarden::api {
+namespace {
+
+constexpr std::uint64_t kReplyBytes = 64 * 1024;
+constexpr std::size_t kReplayedAtOnce = 200;  // in a transaction: a few milliseconds
+
+http::Reply reply_of(int status, std::string body) {
+  http::Reply reply;
+  reply.status = status;
+  reply.body = std::move(body);
+  return reply;
+}
+
+Error overloaded() {
+  return {Code::unavailable, "too many requests are in flight; nothing was changed, send it again in a moment", {}, {}};
+}
+
+// One request between its body and its answer.
+struct Asked : std::enable_shared_from_this<Asked> {
+  using Answer = Result<http::Reply>;
+
+  Asked(ApiParts& of, Admission to, std::string id, std::string text, http::Responder back, FairBudget::Lease held, FairBudget::Lease reply,
+        Permit permitted)
+      : parts(of),
+        admission(std::move(to)),
+        request_id(std::move(id)),
+        body(std::move(text)),
+        responder(std::move(back)),
+        lease(std::move(held)),
+        reply_lease(std::move(reply)),
+        permit(std::move(permitted)) {}
+
+  model::TenantId tenant() const { return admission.principal->tenant; }
+  const std::string& endpoint_id() const { return admission.parameters.at(0); }
+  store::WebhookStore& webhooks() const { return parts.webhooks.store; }
+  Error no_such_webhook() const {
+    return {Code::not_found, "there is no webhook with the endpointId \"" + endpoint_id().substr(0, 256) + "\"", {}, {}};
+  }
+
+  void answer(Answer with) {
+    http::Reply reply = with.ok() ? std::move(*with) : http::problem(parts.redaction.error(std::move(with.error()), body), request_id);
+    reply.lease = std::move(reply_lease);
+    reply.lease.resize(reply.body.size());
+    responder.send(std::move(reply));
+  }
+
+  // Between the writer's batches, unless the key has ended meanwhile.
+  void write(std::function<std::optional<Answer>(Asked&)> work) {
+    parts.webhooks.queue.run_between([asked = shared_from_this(), work = std::move(work)] {
+      std::optional<Answer> answer;
+      try {
+        const auto refusal = asked->permit ? (*asked->permit)() : std::nullopt;
+        answer = refusal ? Answer(*refusal) : work(*asked);
+      } catch (const store::StoreError& fault) {
+        answer = Answer(Error{Code::unavailable, fault.what(), {}, {}});  // the transaction is gone
+      }
+      if (answer) asked->answer(std::move(*answer));
+    });
+  }
+
+  Answer list() const;
+  Answer deliveries() const;
+  void add();
+  void rotate();
+  void set_disabled(model::Endpoint::Disabled disabled);
+  void replay();
+  std::optional<Answer> replay_dead(const model::RecordKey& endpoint, const model::RecordKey& from, std::uint64_t before);
+
+  ApiParts& parts;
+  Admission admission;
+  std::string request_id;
+  std::string body;
+  http::Responder responder;
+  FairBudget::Lease lease;
+  FairBudget::Lease reply_lease;
+  Permit permit;
+};
+
+Asked::Answer queued(std::uint64_t count) {
+  std::string text;
+  JsonWriter(text).begin_object().key("queued").integer(static_cast<std::int64_t>(count)).end_object();
+  return reply_of(202, std::move(text));
+}
+
+Asked::Answer Asked::list() const {
+  if (!admission.query.empty()) return Error{Code::bad_request, "the list of webhooks takes no query; all of them are on one page", {}, {}};
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("items").begin_array();
+  for (const model::Endpoint& one : webhooks().endpoints(tenant())) out.raw(webhooks::endpoint_json(one, webhooks::SecretToo::no));
+  out.end_array().key("nextCursor").null().end_object();
+  return reply_of(200, std::move(text));
+}
+
+Asked::Answer Asked::deliveries() const {
+  auto query = ListQuery::read(admission.query, {"state"}, "/v1/webhooks/" + endpoint_id() + "/deliveries");
+  if (!query.ok()) return std::move(query.error());
+  auto range = query->range(tenant(), parts.webhooks.seal);
+  if (!range.ok()) return std::move(range.error());
+  store::DeliveryQuery deliveries;
+  deliveries.range = *range;
+  if (const std::string* state = query->find("state")) {
+    deliveries.state = model::delivery_state(*state);
+    if (!deliveries.state) {
+      return Error{Code::bad_request, "the query's state must be pending, delivered or dead, got \"" + state->substr(0, 80) + "\"", {}, {}};
+    }
+  }
+  const auto endpoint = webhooks().find_endpoint(tenant(), endpoint_id());
+  if (!endpoint) return no_such_webhook();
+  const auto page = webhooks().deliveries(tenant(), endpoint->key, deliveries);
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("items").begin_array();
+  for (const model::Delivery& one : page.items) out.raw(webhooks::delivery_json(one));
+  out.end_array().key("nextCursor").raw(query->next_cursor(tenant(), parts.webhooks.seal, page.next)).end_object();
+  return reply_of(200, std::move(text));
+}
+
+// The addresses are looked up on the thread that sends, which never waits for them.
+void Asked::add() {
+  auto read = webhooks::read_endpoint_request(body, parts.webhooks.dispatcher.rules());
+  if (!read.ok()) return answer(std::move(read.error()));
+  const std::string url = read->url;
+  parts.webhooks.dispatcher.check_addresses(
+      url, [asked = shared_from_this(), endpoint = std::move(*read)](const std::string& fault) mutable {
+        if (!fault.empty()) return asked->answer(webhooks::address_not_allowed(endpoint.url));
+        endpoint.secret = webhooks::make_secret();
+        asked->write([endpoint = std::move(endpoint)](Asked& in) -> std::optional<Answer> {
+          auto added = in.webhooks().add_endpoint(in.tenant(), endpoint);
+          if (!added.ok()) return Answer(std::move(added.error()));
+          http::Reply reply = reply_of(201, webhooks::endpoint_json(*added, webhooks::SecretToo::yes));
+          reply.headers.push_back({"Location", "/v1/webhooks/" + added->id});
+          reply.headers.push_back({"Cache-Control", "no-store"});
+          return Answer(std::move(reply));
+        });
+      });
+}
+
+void Asked::rotate() {
+  const auto overlap_ms = webhooks::read_rotation(body);
+  if (!overlap_ms.ok()) return answer(overlap_ms.error());
+  write([overlap_ms = *overlap_ms](Asked& in) -> std::optional<Answer> {
+    const std::int64_t now_ms = in.parts.clock.wall_ms();
+    const auto changed = in.webhooks().change_endpoint(in.tenant(), in.endpoint_id(),
+                                                       [&](model::Endpoint& one) { webhooks::rotate(one, overlap_ms, now_ms); });
+    if (!changed) return Answer(in.no_such_webhook());
+    http::Reply reply = reply_of(200, webhooks::endpoint_json(*changed, webhooks::SecretToo::yes));
+    reply.headers.push_back({"Cache-Control", "no-store"});
+    return Answer(std::move(reply));
+  });
+}
+
+void Asked::set_disabled(model::Endpoint::Disabled disabled) {
+  if (Status status = webhooks::check_nothing_asked(body); !status.ok()) return answer(std::move(status.error()));
+  write([disabled](Asked& in) -> std::optional<Answer> {
+    const auto changed = in.webhooks().change_endpoint(in.tenant(), in.endpoint_id(),
+                                                       [&](model::Endpoint& one) { webhooks::set_disabled(one, disabled); });
+    if (!changed) return Answer(in.no_such_webhook());
+    return Answer(reply_of(200, webhooks::endpoint_json(*changed, webhooks::SecretToo::no)));
+  });
+}
+
+void Asked::replay() {
+  const auto wanted = webhooks::read_replay(body);
+  if (!wanted.ok()) return answer(wanted.error());
+  write([wanted = *wanted](Asked& in) -> std::optional<Answer> {
+    const auto endpoint = in.webhooks().find_endpoint(in.tenant(), in.endpoint_id());
+    if (!endpoint) return Answer(in.no_such_webhook());
+    if (wanted.delivery_id.empty()) return in.replay_dead(endpoint->key, {wanted.since_ms, 0}, 0);
+    if (in.webhooks().replay(in.tenant(), endpoint->key, wanted.delivery_id)) return queued(1);
+    return Answer(Error{Code::not_found, "the webhook has no delivery \"" + wanted.delivery_id + "\"; GET .../deliveries lists them", {}, {}});
+  });
+}
+
+// In slices, each between batches of the writer.
+std::optional<Asked::Answer> Asked::replay_dead(const model::RecordKey& endpoint, const model::RecordKey& from, std::uint64_t before) {
+  const auto replayed = webhooks().replay_dead(tenant(), endpoint, from, kReplayedAtOnce);
+  const std::uint64_t count = before + replayed.queued;
+  if (!replayed.next) return queued(count);
+  write([endpoint, next = *replayed.next, count](Asked& in) { return in.replay_dead(endpoint, next, count); });
+  return std::nullopt;
+}
+
+void remove(Asked& asked) {
+  asked.write([](Asked& in) -> std::optional<Asked::Answer> {
+    if (!in.webhooks().remove_endpoint(in.tenant(), in.endpoint_id())) return Asked::Answer(in.no_such_webhook());
+    return Asked::Answer(reply_of(204, {}));
+  });
+}
+
+void test(Asked& asked) {
+  if (Status status = webhooks::check_nothing_asked(asked.body); !status.ok()) return asked.answer(std::move(status.error()));
+  asked.write([](Asked& in) -> std::optional<Asked::Answer> {
+    const auto endpoint = in.webhooks().find_endpoint(in.tenant(), in.endpoint_id());
+    if (!endpoint || !in.webhooks().queue_test(in.tenant(), endpoint->key)) return Asked::Answer(in.no_such_webhook());
+    return queued(1);
+  });
+}
+
+void take(Asked& asked, const std::string& method) {
+  switch (asked.admission.route->endpoint) {
+    case Endpoint::webhooks: return method == "POST" ? asked.add() : asked.answer(asked.list());
+    case Endpoint::webhook: return remove(asked);
+    case Endpoint::webhook_rotate: return asked.rotate();
+    case Endpoint::webhook_test: return test(asked);
+    case Endpoint::webhook_enable: return asked.set_disabled(model::Endpoint::Disabled::no);
+    case Endpoint::webhook_disable: return asked.set_disabled(model::Endpoint::Disabled::asked);
+    case Endpoint::webhook_replay: return asked.replay();
+    default: return asked.answer(asked.deliveries());
+  }
+}
+
+}  // namespace
+
+WebhookRequestHandler::WebhookRequestHandler(ApiParts& parts, Admission admission, const http::RequestHead& head)
+    : RequestHandler(parts, std::move(admission), head.request_id), method_(head.method) {}
+
+void WebhookRequestHandler::on_body(std::string body, http::Responder responder) {
+  const model::TenantId tenant = admission().principal->tenant;
+  auto lease = parts().in_flight.take(tenant, body.size());
+  auto reply_lease = parts().replies.reads.take(tenant, kReplyBytes);
+  if (!lease || !reply_lease) return responder.send(http::problem(overloaded(), request_id()));
+  const auto asked = std::make_shared<Asked>(parts(), admission(), request_id(), std::move(body), std::move(responder), std::move(*lease),
+                                             std::move(*reply_lease), permit());
+  parts().pool.post(
+      [asked, method = method_](std::size_t) {
+        try {
+          take(*asked, method);
+        } catch (const store::StoreError& fault) {
+          asked->answer(Error{Code::unavailable, fault.what(), {}, {}});
+        }
+      },
+      tenant);
+}
+
+}  // namespace runwarden::api

@@ -1,0 +1,173 @@
+#include "webhooks/address_rules.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+namespace runwarden::webhooks {
+namespace {
+
+constexpr std::size_t kLongestUrl = 2048;
+constexpr unsigned kMappedBits = 96;
+constexpr int kFirstFreePort = 1024;
+
+struct Range {
+  const char* base;
+  unsigned bits;
+};
+
+// IANA's registry of special-purpose IPv4 addresses, multicast and the reserved block.
+constexpr Range kSpecialIpv4[] = {{"0.0.0.0", 8},       {"10.0.0.0", 8},     {"100.64.0.0", 10},  {"127.0.0.0", 8},    {"169.254.0.0", 16},
+                                  {"172.16.0.0", 12},   {"192.0.0.0", 24},   {"192.0.2.0", 24},   {"192.88.99.0", 24}, {"192.168.0.0", 16},
+                                  {"198.18.0.0", 15},   {"198.51.100.0", 24}, {"203.0.113.0", 24}, {"224.0.0.0", 4},    {"240.0.0.0", 4}};
+
+// Within 2000::/3, the addresses that are not of a host on the internet. Teredo and 6to4 are judged by the IPv4 addresses in them.
+constexpr Range kSpecialIpv6[] = {{"2001::", 23}, {"2001:db8::", 32}, {"3fff::", 20}};
+
+bool in_block(const IpBytes& ip, const IpBytes& base, unsigned bits) {
+  const unsigned whole = bits / 8;
+  if (!std::equal(ip.begin(), ip.begin() + whole, base.begin())) return false;
+  if (bits % 8 == 0) return true;
+  const auto mask = static_cast<std::uint8_t>(0xFF << (8 - bits % 8));
+  return (ip[whole] & mask) == (base[whole] & mask);
+}
+
+bool in_block(const IpBytes& ip, const Range& range) {
+  const bool ipv4 = std::strchr(range.base, ':') == nullptr;
+  return in_block(ip, *parse_ip(range.base), range.bits + (ipv4 ? kMappedBits : 0));
+}
+
+IpBytes mapped(const std::uint8_t* ipv4) {
+  IpBytes ip{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+  std::copy_n(ipv4, 4, ip.begin() + 12);
+  return ip;
+}
+
+bool is_special_ipv4(const IpBytes& ip) {
+  return std::any_of(std::begin(kSpecialIpv4), std::end(kSpecialIpv4), [&](const Range& range) { return in_block(ip, range); });
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+bool is_host_name(std::string_view text) {
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_'; };
+  return !text.empty() && text.size() <= 253 && std::all_of(text.begin(), text.end(), fits);
+}
+
+struct FreeUrl {
+  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+};
+
+std::string part(CURLU* url, CURLUPart which) {
+  char* text = nullptr;
+  if (curl_url_get(url, which, &text, 0) != CURLUE_OK || text == nullptr) return {};
+  std::string copy = text;
+  curl_free(text);
+  return copy;
+}
+
+std::optional<std::string> fault_of(CURLU* url, const std::string& text, const AddressRules& rules) {
+  const std::string scheme = part(url, CURLUPART_SCHEME);
+  if (scheme != "https" && !(scheme == "http" && rules.allows_http())) {
+    return rules.allows_http() ? "must begin with https:// or http://" : "must begin with https:// (webhooks.allow_http opens http://)";
+  }
+  if (!part(url, CURLUPART_USER).empty() || !part(url, CURLUPART_PASSWORD).empty()) return "must not hold a user name or password";
+  if (text.find('#') != std::string::npos) return "must not have a fragment";
+  const std::string port_text = part(url, CURLUPART_PORT);
+  if (port_text.empty()) return std::nullopt;
+  const int port = std::atoi(port_text.c_str());
+  const bool good = port >= kFirstFreePort || port == 443 || (port == 80 && rules.allows_http());
+  if (good) return std::nullopt;
+  return "must not name port " + port_text + "; of the ports below 1024 only 443 is taken";
+}
+
+}  // namespace
+
+std::optional<IpBytes> parse_ip(std::string_view text) {
+  const std::string copy(text);
+  in_addr ipv4{};
+  if (::inet_pton(AF_INET, copy.c_str(), &ipv4) == 1) return mapped(reinterpret_cast<const std::uint8_t*>(&ipv4));
+  IpBytes ip{};
+  if (::inet_pton(AF_INET6, copy.c_str(), ip.data()) == 1) return ip;
+  return std::nullopt;
+}
+
+bool is_special(const IpBytes& ip) {
+  if (in_block(ip, {"::ffff:0:0", kMappedBits})) return is_special_ipv4(ip);
+  if (in_block(ip, {"64:ff9b::", kMappedBits})) return is_special_ipv4(mapped(&ip[12]));
+  if (in_block(ip, {"2002::", 16})) return is_special_ipv4(mapped(&ip[2]));
+  if (in_block(ip, {"2001::", 32})) {  // Teredo (RFC 4380): the server, and the client with its bits turned
+    const std::uint8_t client[4] = {static_cast<std::uint8_t>(~ip[12]), static_cast<std::uint8_t>(~ip[13]), static_cast<std::uint8_t>(~ip[14]),
+                                    static_cast<std::uint8_t>(~ip[15])};
+    return is_special_ipv4(mapped(&ip[4])) || is_special_ipv4(mapped(client));
+  }
+  if (!in_block(ip, {"2000::", 3})) return true;
+  return std::any_of(std::begin(kSpecialIpv6), std::end(kSpecialIpv6), [&](const Range& range) { return in_block(ip, range); });
+}
+
+Result<AddressRules> AddressRules::make(const std::vector<std::string>& allow, bool allow_http) {
+  AddressRules rules;
+  rules.allow_http_ = allow_http;
+  for (const std::string& text : allow) {
+    const auto slash = std::min(text.find('/'), text.size());
+    const auto base = parse_ip(std::string_view(text).substr(0, slash));
+    if (!base) {
+      if (!is_host_name(lower(text))) {
+        return Error{Code::validation_failed, "expected addresses, blocks such as 10.1.0.0/16, or host names, got \"" + text + "\"", {}, {}};
+      }
+      rules.hosts_.push_back(lower(text));
+      continue;
+    }
+    const unsigned offset = text.find(':') == std::string::npos ? kMappedBits : 0;
+    unsigned bits = 128 - offset;
+    if (slash < text.size()) {
+      const char* const end = text.data() + text.size();
+      const auto read = std::from_chars(text.data() + slash + 1, end, bits);
+      if (read.ec != std::errc() || read.ptr != end || bits > 128 - offset) {
+        return Error{Code::validation_failed, "expected a block such as 10.1.0.0/16, got \"" + text + "\"", {}, {}};
+      }
+    }
+    rules.blocks_.push_back({*base, bits + offset});
+  }
+  return rules;
+}
+
+bool AddressRules::allows(std::string_view host, const sockaddr& address) const {
+  if (std::find(hosts_.begin(), hosts_.end(), lower(std::string(host))) != hosts_.end()) return true;
+  IpBytes ip{};
+  if (address.sa_family == AF_INET) {
+    ip = mapped(reinterpret_cast<const std::uint8_t*>(&reinterpret_cast<const sockaddr_in&>(address).sin_addr));
+  } else if (address.sa_family == AF_INET6) {
+    std::memcpy(ip.data(), &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr, ip.size());
+  } else {
+    return false;
+  }
+  if (!is_special(ip)) return true;
+  return std::any_of(blocks_.begin(), blocks_.end(), [&](const Block& block) { return in_block(ip, block.base, block.bits); });
+}
+
+CheckedUrl check_url(const std::string& url, const AddressRules& rules) {
+  const bool odd = std::any_of(url.begin(), url.end(), [](unsigned char c) { return c <= 0x20 || c >= 0x7F; });
+  if (url.empty() || url.size() > kLongestUrl || odd) {
+    return {{}, "must be a URL of at most " + std::to_string(kLongestUrl) + " printable ASCII characters"};
+  }
+  const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
+  if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) {
+    return {{}, "must be a URL such as https://hooks.example.com/runwarden"};
+  }
+  std::string host = lower(part(parsed.get(), CURLUPART_HOST));
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host.empty()) return {{}, "must name a host"};
+  return {std::move(host), fault_of(parsed.get(), url, rules)};
+}
+
+}  // namespace runwarden::webhooks

@@ -1,0 +1,373 @@
+#include "webhooks/dispatcher.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <random>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "base/mutex.h"
+#include "model/record_ids.h"
+#include "webhooks/http_sender.h"
+#include "webhooks/message_body.h"
+#include "webhooks/retry_schedule.h"
+#include "webhooks/rising_groups.h"
+#include "webhooks/signature.h"
+
+namespace runwarden::webhooks {
+namespace {
+
+constexpr std::int64_t kLookMs = 50;          // between looks into the outbox
+constexpr std::int64_t kRisingMs = 5000;      // between looks for groups that rise
+constexpr std::int64_t kStateMs = 5000;       // between counts for the metrics
+constexpr std::int64_t kAfterFaultMs = 1000;  // before the store is asked again
+constexpr int kGone = 410;
+constexpr const char* kRecordDeleted = "record_deleted";  // the failure to be told of is gone: nothing was sent
+
+}  // namespace
+
+class Dispatcher::Work : public std::enable_shared_from_this<Work> {
+ public:
+  Work(Parts parts, DispatchSettings settings)
+      : parts_(std::move(parts)),
+        settings_(std::move(settings)),
+        sender_(settings_.rules, settings_.timeout_ms),
+        rising_(parts_.groups),
+        random_(std::random_device()()) {}
+
+  void start() {
+    thread_ = std::thread([this] {
+      pthread_setname_np(pthread_self(), "webhooks");
+      while (!stopping_) turn();
+    });
+  }
+  void stop() {
+    stopping_ = true;
+    sender_.wake();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void check_addresses(std::string url, std::function<void(std::string)> done) {
+    {
+      const MutexLock lock(mutex_);
+      asked_.push_back({std::move(url), std::move(done)});
+    }
+    sender_.wake();
+  }
+  const AddressRules& rules() const { return settings_.rules; }
+  DispatchState state() const {
+    const MutexLock lock(mutex_);
+    return state_;
+  }
+
+ private:
+  using DeliveryId = std::tuple<model::TenantId, std::uint64_t, model::RecordKey>;  // tenant, endpoint's seq, delivery
+  // A delivery between a look into the outbox and the note of what became of its attempt.
+  struct OnItsWay {
+    model::TenantId tenant = 0;
+    model::Endpoint endpoint;
+    model::Delivery delivery;
+  };
+  struct Asked {
+    std::string url;
+    std::function<void(std::string)> done;
+  };
+  static DeliveryId id_of(const OnItsWay& one) { return {one.tenant, one.endpoint.key.seq, one.delivery.key}; }
+
+  void turn() {
+    try {
+      for (SendResult& result : sender_.work(wait_ms())) ended(result);
+      take_answers();
+      note_attempts();
+      if (due(looked_ns_, kLookMs)) look();
+      if (due(rising_ns_, kRisingMs)) look_for_rising();
+      if (due(counted_ns_, kStateMs)) count();
+    } catch (const std::exception& fault) {
+      parts_.on_warning("webhooks_wait", std::string("webhooks wait a moment: ") + fault.what());
+      quiet_until_ns_ = now_ns() + kAfterFaultMs * 1'000'000;
+    }
+  }
+
+  std::int64_t now_ns() const { return parts_.clock.monotonic_ns(); }
+  std::int64_t wait_ms() const {
+    if (now_ns() < quiet_until_ns_) return kLookMs;
+    return std::clamp<std::int64_t>((looked_ns_ + kLookMs * 1'000'000 - now_ns()) / 1'000'000, 1, kLookMs);
+  }
+  bool due(std::int64_t& last_ns, std::int64_t interval_ms) const {
+    const std::int64_t now = now_ns();
+    if (now < quiet_until_ns_ || (last_ns != 0 && now - last_ns < interval_ms * 1'000'000)) return false;
+    last_ns = now;
+    return true;
+  }
+
+  // Each endpoint in turn, so that none is always the one for which there was no place.
+  void look() {
+    endpoints_ = parts_.webhooks.all_endpoints();
+    if (endpoints_.empty()) return;
+    const std::size_t first = turn_++ % endpoints_.size();
+    std::vector<OnItsWay> without_body;
+    for (std::size_t i = 0; i < endpoints_.size() && on_their_way_.size() < kMostAttempts; ++i) {
+      look_at(endpoints_[(first + i) % endpoints_.size()], without_body);
+    }
+    if (!without_body.empty()) make_bodies(std::move(without_body));
+  }
+
+  void look_at(const store::TenantEndpoint& to, std::vector<OnItsWay>& without_body) {
+    if (to.endpoint.disabled != model::Endpoint::Disabled::no || to.endpoint.pending == 0) return;
+    const DeliveryId first{to.tenant, to.endpoint.key.seq, {store::kBeginningMs, 0}};
+    const DeliveryId beyond{to.tenant, to.endpoint.key.seq + 1, {store::kBeginningMs, 0}};
+    auto busy = static_cast<std::size_t>(std::distance(on_their_way_.lower_bound(first), on_their_way_.lower_bound(beyond)));
+    if (busy >= kMostOfEndpoint) return;
+    for (model::Delivery& delivery : parts_.webhooks.due(to, parts_.clock.wall_ms(), kMostOfEndpoint + busy)) {
+      if (busy >= kMostOfEndpoint || on_their_way_.size() >= kMostAttempts) return;
+      OnItsWay one{to.tenant, to.endpoint, std::move(delivery)};
+      if (!on_their_way_.emplace(id_of(one), 0).second) continue;
+      ++busy;
+      if (one.delivery.has_body) {
+        send(std::move(one));
+      } else {
+        without_body.push_back(std::move(one));
+      }
+    }
+  }
+
+  void release(const OnItsWay& one) { on_their_way_.erase(id_of(one)); }
+
+  // A body is kept before it is sent for the first time, so that every attempt has the same.
+  void make_bodies(std::vector<OnItsWay> deliveries) {
+    std::vector<store::MadeBody> bodies;
+    std::vector<OnItsWay> made;
+    for (OnItsWay& one : deliveries) {
+      std::optional<std::string> body;
+      try {
+        const std::string tenant_name = parts_.tenant_name(one.tenant);
+        body = make_body({parts_.records, parts_.groups, settings_.public_url}, {one.tenant, tenant_name, one.endpoint}, one.delivery.message);
+      } catch (const store::StoreError& fault) {
+        release(one);
+        parts_.on_warning("webhooks_wait", "the message " + model::make_message_id(one.delivery.message.key) + " cannot be made: " + fault.what());
+        quiet_until_ns_ = now_ns() + kAfterFaultMs * 1'000'000;
+        continue;
+      }
+      if (!body) {
+        attempted(one, {0, 0, kRecordDeleted, {}}, std::nullopt);
+        continue;
+      }
+      one.delivery.body = *body;
+      bodies.push_back({one.tenant, one.endpoint.key, one.delivery.key, std::move(*body)});
+      made.push_back(std::move(one));
+    }
+    if (bodies.empty()) return;
+    const auto self = shared_from_this();
+    const auto deliver = std::make_shared<std::vector<OnItsWay>>(std::move(made));
+    parts_.queue.run_between([self, deliver, bodies = std::move(bodies)] {
+      bool kept = true;
+      try {
+        self->parts_.webhooks.keep_bodies(bodies);
+      } catch (const store::FatalStoreError&) {
+        throw;
+      } catch (const store::StoreError&) {
+        kept = false;
+      }
+      self->answer([self, deliver, kept] {
+        for (OnItsWay& one : *deliver) kept ? self->send(std::move(one)) : self->release(one);
+        if (!kept) self->quiet_until_ns_ = self->now_ns() + kAfterFaultMs * 1'000'000;
+      });
+    });
+  }
+
+  void send(OnItsWay one) {
+    const std::int64_t now_ms = parts_.clock.wall_ms();
+    const std::string id = model::make_message_id(one.delivery.message.key);
+    SendRequest request;
+    request.url = one.endpoint.url;
+    request.headers = {"content-type: application/json",
+                       "user-agent: " + settings_.user_agent,
+                       "webhook-id: " + id,
+                       "webhook-timestamp: " + std::to_string(now_ms / 1000),
+                       "webhook-signature: " + signatures(one.endpoint, id, now_ms, one.delivery.body),
+                       "expect:"};
+    request.body = std::move(one.delivery.body);
+    const std::uint64_t number = ++numbers_;
+    sending_.emplace(number, std::move(one));
+    sender_.post(number, std::move(request));
+  }
+
+  void ended(const SendResult& result) {
+    if (const auto asked = checking_.find(result.id); asked != checking_.end()) {
+      const auto done = std::move(asked->second);
+      checking_.erase(asked);
+      return done(result.error);
+    }
+    const auto found = sending_.find(result.id);
+    const OnItsWay one = std::move(found->second);
+    sending_.erase(found);
+    const std::int64_t now_ms = parts_.clock.wall_ms();
+    const std::uint32_t attempts = one.delivery.attempts - one.delivery.attempts_before + 1;
+    const auto retry_after_ms = read_retry_after(result.retry_after, now_ms);
+    const double chance = std::uniform_real_distribution<double>(0, 1)(random_);
+    attempted(one, result, result.error.empty() ? std::nullopt : next_attempt_ms(settings_.retry_ms, attempts, chance, retry_after_ms, now_ms));
+  }
+
+  void attempted(const OnItsWay& one, const SendResult& result, std::optional<std::int64_t> next_ms) {
+    store::Attempt attempt{one.tenant, one.endpoint.key, one.delivery.key, parts_.clock.wall_ms(), result.error.empty(),
+                           result.error != kRecordDeleted, result.status, result.error, next_ms, {}};
+    if (!attempt.delivered && attempt.sent) attempt.disable = why_disable(one.endpoint, result, attempt.at_ms);
+    const Outcome outcome = attempt.delivered ? Outcome::delivered : next_ms ? Outcome::retried : Outcome::dead;
+    parts_.on_attempt(outcome);
+    if (outcome == Outcome::dead) {
+      parts_.on_warning("webhook_dead", "the message " + model::make_message_id(one.delivery.message.key) + " to the webhook " + one.endpoint.id +
+                                            " was not taken (" + result.error + "); POST /v1/webhooks/" + one.endpoint.id +
+                                            "/replay sends it again");
+    }
+    if (attempt.disable) {
+      parts_.on_warning("webhook_disabled", "the webhook " + one.endpoint.id + " of the tenant " + parts_.tenant_name(one.tenant) +
+                                                " is disabled: " + (result.status == kGone ? "it answered 410" : "all attempts of 5 days failed") +
+                                                "; what waits for it stays until it is enabled");
+    }
+    attempts_.push_back(std::move(attempt));
+  }
+
+  static std::optional<model::Endpoint::Disabled> why_disable(const model::Endpoint& endpoint, const SendResult& result, std::int64_t now_ms) {
+    if (result.status == kGone) return model::Endpoint::Disabled::gone;
+    const bool long_ago = endpoint.failing_since_ms != model::kNever && now_ms - endpoint.failing_since_ms >= kMostFailingMs;
+    return long_ago ? std::optional(model::Endpoint::Disabled::failing) : std::nullopt;
+  }
+
+  // One write at a time; what ends meanwhile goes into the next.
+  void note_attempts() {
+    if (noting_ || attempts_.empty() || now_ns() < quiet_until_ns_) return;
+    noting_ = true;
+    const auto self = shared_from_this();
+    const auto noted = std::make_shared<std::vector<store::Attempt>>(std::exchange(attempts_, {}));
+    parts_.queue.run_between([self, noted] {
+      std::string fault;
+      try {
+        self->parts_.webhooks.settle(*noted);
+      } catch (const store::FatalStoreError&) {
+        throw;
+      } catch (const store::StoreError& bad) {
+        fault = bad.what();
+      }
+      self->answer([self, noted, fault] { self->attempts_noted(*noted, fault); });
+    });
+  }
+
+  void attempts_noted(std::vector<store::Attempt>& noted, const std::string& fault) {
+    noting_ = false;
+    if (fault.empty()) {
+      looked_ns_ = 0;  // what waited for these places goes out now
+      for (const store::Attempt& one : noted) on_their_way_.erase({one.tenant, one.endpoint.seq, one.delivery});
+      return;
+    }
+    parts_.on_warning("webhooks_wait", "what became of webhook messages is noted later: " + fault);
+    std::move(noted.begin(), noted.end(), std::back_inserter(attempts_));
+    quiet_until_ns_ = now_ns() + kAfterFaultMs * 1'000'000;
+  }
+
+  // From the writer's thread: the dispatcher does it in its next turn.
+  void answer(std::function<void()> done) {
+    {
+      const MutexLock lock(mutex_);
+      answers_.push_back(std::move(done));
+    }
+    if (!stopping_) sender_.wake();
+  }
+
+  void take_answers() {
+    std::vector<std::function<void()>> answers;
+    std::vector<Asked> asked;
+    {
+      const MutexLock lock(mutex_);
+      std::swap(answers, answers_);
+      std::swap(asked, asked_);
+    }
+    for (const auto& one : answers) one();
+    for (Asked& one : asked) {
+      checking_.emplace(++numbers_, std::move(one.done));
+      sender_.check(numbers_, one.url);
+    }
+  }
+
+  void look_for_rising() {
+    std::map<model::TenantId, bool> wanted;
+    for (const store::TenantEndpoint& one : endpoints_) {
+      if (one.endpoint.wants(model::MessageType::cluster_rising)) wanted[one.tenant] = true;
+    }
+    const std::int64_t now_ms = parts_.clock.wall_ms();
+    std::erase_if(risen_, [&](const auto& one) { return now_ms - one.second >= kRisingWindowMs; });
+    for (const auto& [tenant, any] : wanted) {
+      for (const model::ClusterKey& cluster : rising_.look(tenant, now_ms)) {
+        if (!risen_.emplace(std::pair(tenant, cluster), now_ms).second) continue;
+        const auto self = shared_from_this();
+        parts_.queue.run_between([self, tenant = tenant, cluster] { self->parts_.webhooks.queue_rising(tenant, cluster); });
+      }
+    }
+  }
+
+  void count() {
+    DispatchState now;
+    const std::int64_t now_ms = parts_.clock.wall_ms();
+    for (const store::TenantEndpoint& one : endpoints_) {
+      now.pending += one.endpoint.pending;
+      now.dead += one.endpoint.dead;
+      if (one.endpoint.pending == 0 || one.endpoint.disabled != model::Endpoint::Disabled::no) continue;
+      if (const auto oldest = parts_.webhooks.oldest_pending_ms(one)) now.oldest_pending_ms = std::max(now.oldest_pending_ms, now_ms - *oldest);
+    }
+    const MutexLock lock(mutex_);
+    state_ = now;
+  }
+
+  const Parts parts_;
+  const DispatchSettings settings_;
+  HttpSender sender_;
+  RisingGroups rising_;
+  std::mt19937_64 random_;
+  std::atomic<bool> stopping_{false};
+
+  // Of the dispatcher's thread.
+  std::vector<store::TenantEndpoint> endpoints_;
+  std::map<DeliveryId, int> on_their_way_;
+  std::map<std::uint64_t, OnItsWay> sending_;                              // by number of the transfer
+  std::map<std::uint64_t, std::function<void(std::string)>> checking_;     // likewise
+  std::vector<store::Attempt> attempts_;                                   // to be noted
+  std::map<std::pair<model::TenantId, model::ClusterKey>, std::int64_t> risen_;  // groups told, and when
+  bool noting_ = false;
+  std::uint64_t numbers_ = 0;
+  std::size_t turn_ = 0;
+  std::int64_t looked_ns_ = 0;
+  std::int64_t rising_ns_ = 0;
+  std::int64_t counted_ns_ = 0;
+  std::int64_t quiet_until_ns_ = 0;
+
+  mutable Mutex mutex_;
+  std::vector<std::function<void()>> answers_ RW_GUARDED_BY(mutex_);
+  std::vector<Asked> asked_ RW_GUARDED_BY(mutex_);
+  DispatchState state_ RW_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+Dispatcher::Dispatcher(Parts parts, DispatchSettings settings) : work_(std::make_shared<Work>(std::move(parts), std::move(settings))) {
+  work_->start();
+}
+Dispatcher::~Dispatcher() {
+  stop();
+}
+void Dispatcher::stop() {
+  work_->stop();
+}
+void Dispatcher::check_addresses(std::string url, std::function<void(std::string)> done) {
+  work_->check_addresses(std::move(url), std::move(done));
+}
+DispatchState Dispatcher::state() const {
+  return work_->state();
+}
+const AddressRules& Dispatcher::rules() const {
+  return work_->rules();
+}
+
+}  // namespace runwarden::webhooks

@@ -1,0 +1,243 @@
+#include "webhooks/endpoint_request.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/json_check.h"
+#include "base/json_members.h"
+#include "base/time_text.h"
+#include "model/record_ids.h"
+#include "webhooks/http_sender.h"
+#include "webhooks/signature.h"
+
+namespace runwarden::webhooks {
+namespace {
+
+constexpr std::size_t kMostDescriptionBytes = 256;
+constexpr std::size_t kMostDetectorBytes = 256;
+
+bool is_string(std::string_view json) {
+  return json.starts_with('"');
+}
+
+// The faults of one request.
+class Faults {
+ public:
+  void add(std::string pointer, std::string code, std::string detail) {
+    faults_.push_back({std::move(pointer), std::move(code), std::move(detail)});
+  }
+  bool none() const { return faults_.empty(); }
+  Error error() {
+    std::string detail = "the request has " + std::to_string(faults_.size()) + (faults_.size() == 1 ? " fault: " : " faults, the first: ");
+    detail += faults_.front().pointer + " " + faults_.front().detail;
+    return {Code::validation_failed, std::move(detail), {}, std::move(faults_)};
+  }
+
+ private:
+  std::vector<FieldFault> faults_;
+};
+
+// The members of an object, those that are null left out. Names that come twice or are not known are faults.
+std::vector<JsonMember> known_members(std::string_view object, const std::string& at, const std::vector<std::string_view>& known, Faults& faults) {
+  std::vector<JsonMember> members;
+  std::set<std::string> seen;
+  for (JsonMember& member : json_members(object)) {
+    const std::string pointer = at + "/" + member.name.substr(0, 80);
+    if (!seen.insert(member.name).second) {
+      faults.add(pointer, "duplicate", "is there twice; send it once");
+    } else if (std::find(known.begin(), known.end(), member.name) == known.end()) {
+      std::string names;
+      for (const std::string_view name : known) names.append(names.empty() ? "" : ", ").append(name);
+      faults.add(pointer, "unknown_member", "is not known here; the members are " + names);
+    } else if (member.json != "null") {
+      members.push_back(std::move(member));
+    }
+  }
+  return members;
+}
+
+Status check_object(std::string_view body) {
+  if (Status status = check_json(body, kMostRequestDepth); !status.ok()) return status;
+  const auto first = body.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && body[first] == '{') return Nothing{};
+  return Error{Code::validation_failed, "the request must be a JSON object", {}, {{"", "wrong_type", "must be an object"}}};
+}
+
+std::optional<std::string> text_of(const JsonMember& member, const std::string& at, std::size_t most_bytes, Faults& faults) {
+  if (!is_string(member.json)) {
+    faults.add(at, "wrong_type", "must be a string");
+    return std::nullopt;
+  }
+  std::string text = json_string_value(member.json);
+  if (text.size() <= most_bytes) return text;
+  faults.add(at, "too_long", "has " + std::to_string(text.size()) + " bytes; send at most " + std::to_string(most_bytes));
+  return std::nullopt;
+}
+
+std::string known_events() {
+  std::string names;
+  for (const model::MessageType type : model::subscribable_types()) names.append(names.empty() ? "" : ", ").append(name(type));
+  return names;
+}
+
+void read_events(const std::string& json, model::Endpoint& endpoint, Faults& faults) {
+  if (!json.starts_with('[')) return faults.add("/events", "wrong_type", "must be an array of names of events");
+  endpoint.events.clear();
+  const auto elements = json_elements(json);
+  for (std::size_t i = 0; i < elements.size() && faults.none(); ++i) {
+    const auto type = is_string(elements[i]) ? model::subscribable(json_string_value(elements[i])) : std::nullopt;
+    if (!type) {
+      faults.add("/events/" + std::to_string(i), "invalid", "must be one of " + known_events());
+    } else if (std::find(endpoint.events.begin(), endpoint.events.end(), *type) == endpoint.events.end()) {
+      endpoint.events.push_back(*type);
+    }
+  }
+  if (elements.empty()) faults.add("/events", "invalid", "must name an event; they are " + known_events());
+}
+
+void read_filter(const std::string& json, model::MessageFilter& filter, Faults& faults) {
+  if (!json.starts_with('{')) return faults.add("/filter", "wrong_type", "must be an object");
+  for (const JsonMember& member : known_members(json, "/filter", {"detector", "minScore", "severity"}, faults)) {
+    if (member.name == "detector") {
+      if (auto text = text_of(member, "/filter/detector", kMostDetectorBytes, faults)) filter.detector = std::move(*text);
+    } else if (member.name == "minScore") {
+      int score = 0;
+      const auto read = std::from_chars(member.json.data(), member.json.data() + member.json.size(), score);
+      const bool whole = read.ec == std::errc() && read.ptr == member.json.data() + member.json.size();
+      if (!whole || score < 0 || score > 100) {
+        faults.add("/filter/minScore", "invalid", "must be an integer from 0 to 100");
+      } else {
+        filter.min_score = score;
+      }
+    } else {
+      for (const auto severity : {model::Severity::low, model::Severity::medium, model::Severity::high, model::Severity::critical}) {
+        if (is_string(member.json) && json_string_value(member.json) == model::name(severity)) filter.severity = severity;
+      }
+      if (!filter.severity) faults.add("/filter/severity", "invalid", "must be low, medium, high or critical");
+    }
+  }
+}
+
+}  // namespace
+
+Result<model::Endpoint> read_endpoint_request(std::string_view body, const AddressRules& rules) {
+  if (Status status = check_object(body); !status.ok()) return std::move(status.error());
+  model::Endpoint endpoint;
+  endpoint.events = model::usual_events();
+  Faults faults;
+  bool has_url = false;
+  for (const JsonMember& member : known_members(body, "", {"url", "events", "filter", "template", "description"}, faults)) {
+    if (member.name == "url") {
+      has_url = true;
+      endpoint.url = is_string(member.json) ? json_string_value(member.json) : "";
+      if (const auto fault = check_url(endpoint.url, rules).fault) faults.add("/url", "invalid", *fault);
+    } else if (member.name == "events") {
+      read_events(member.json, endpoint, faults);
+    } else if (member.name == "filter") {
+      read_filter(member.json, endpoint.filter, faults);
+    } else if (member.name == "template") {
+      const auto form = is_string(member.json) ? model::message_template(json_string_value(member.json)) : std::nullopt;
+      if (!form) faults.add("/template", "invalid", "must be standard or slack");
+      endpoint.form = form.value_or(model::MessageTemplate::standard);
+    } else if (auto text = text_of(member, "/description", kMostDescriptionBytes, faults)) {
+      endpoint.description = std::move(*text);
+    }
+  }
+  if (!has_url) faults.add("/url", "missing", "is missing; send where messages go, such as https://hooks.example.com/runwarden");
+  if (!faults.none()) return faults.error();
+  return endpoint;
+}
+
+Error address_not_allowed(std::string_view url) {
+  Faults faults;
+  faults.add("/url", kAddressNotAllowed,
+             "\"" + std::string(url) +
+                 "\" leads to an address that is not on the internet: loopback, private, link-local or reserved; webhooks.allow opens it");
+  return faults.error();
+}
+
+std::optional<std::int64_t> read_overlap(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    std::int64_t ms;
+  };
+  constexpr Unit kUnits[] = {{"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc() || number < 0) return std::nullopt;
+  const std::string_view unit = text.substr(static_cast<std::size_t>(read.ptr - text.data()));
+  if (unit.empty() && number == 0) return 0;
+  for (const Unit& one : kUnits) {
+    if (unit == one.name && number <= kLongestOverlapMs / one.ms) return number * one.ms;
+  }
+  return std::nullopt;
+}
+
+Result<std::int64_t> read_rotation(std::string_view body) {
+  if (body.find_first_not_of(" \t\r\n") == std::string_view::npos) return kUsualOverlapMs;
+  if (Status status = check_object(body); !status.ok()) return std::move(status.error());
+  Faults faults;
+  std::int64_t overlap_ms = kUsualOverlapMs;
+  for (const JsonMember& member : known_members(body, "", {"overlap"}, faults)) {
+    const auto read = is_string(member.json) ? read_overlap(json_string_value(member.json)) : std::nullopt;
+    if (!read) faults.add("/overlap", "invalid", "must be a duration of at most 30d, such as 24h");
+    overlap_ms = read.value_or(0);
+  }
+  if (!faults.none()) return faults.error();
+  return overlap_ms;
+}
+
+Status check_nothing_asked(std::string_view body) {
+  if (body.find_first_not_of(" \t\r\n") == std::string_view::npos) return Nothing{};
+  if (Status status = check_object(body); !status.ok()) return status;
+  Faults faults;
+  for (const JsonMember& member : json_members(body)) {
+    faults.add("/" + member.name.substr(0, 80), "unknown_member", "is not known here; send {}, or no body");
+  }
+  if (!faults.none()) return faults.error();
+  return Nothing{};
+}
+
+Result<ReplayRequest> read_replay(std::string_view body) {
+  if (Status status = check_object(body); !status.ok()) return std::move(status.error());
+  Faults faults;
+  ReplayRequest request;
+  std::optional<std::int64_t> since_ms;
+  bool state = false;
+  for (const JsonMember& member : known_members(body, "", {"deliveryId", "since", "state"}, faults)) {
+    const std::string text = is_string(member.json) ? json_string_value(member.json) : "";
+    if (member.name == "deliveryId") {
+      if (!model::parse_delivery_id(text)) faults.add("/deliveryId", "invalid", "must be a deliveryId, as GET .../deliveries lists them");
+      request.delivery_id = text;
+    } else if (member.name == "since") {
+      since_ms = parse_time(text);
+      if (!since_ms) faults.add("/since", "invalid", "must be a time such as 2026-11-20T15:00:00Z");
+    } else {
+      state = true;
+      if (text != "dead") faults.add("/state", "invalid", "must be dead");
+    }
+  }
+  if (faults.none() && request.delivery_id.empty() && !since_ms) faults.add("/deliveryId", "missing", "is missing; send it, or since with state dead");
+  if (faults.none() && !request.delivery_id.empty() && (since_ms || state)) {
+    faults.add("/deliveryId", "not_allowed", "does not go with since and state");
+  }
+  if (!faults.none()) return faults.error();
+  request.since_ms = since_ms.value_or(0);
+  return request;
+}
+
+void set_disabled(model::Endpoint& endpoint, model::Endpoint::Disabled disabled) {
+  endpoint.disabled = disabled;
+  if (disabled == model::Endpoint::Disabled::no) endpoint.failing_since_ms = model::kNever;
+}
+
+void rotate(model::Endpoint& endpoint, std::int64_t overlap_ms, std::int64_t now_ms) {
+  endpoint.previous_secret = overlap_ms > 0 ? endpoint.secret : std::string();
+  endpoint.previous_until_ms = now_ms + overlap_ms;
+  endpoint.secret = make_secret();
+}
+
+}  // namespace runwarden::webhooks

@@ -1,0 +1,233 @@
+#include "webhooks/http_sender.h"
+
+#include <curl/curl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+namespace runwarden::webhooks {
+namespace {
+
+constexpr long kCheckMs = 5000;
+constexpr long kMostConnections = 64;  // kept open for the next message
+
+// For the life of the process, before any thread uses libcurl.
+void set_up_libcurl() {
+  static const CURLcode done = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (done != CURLE_OK) throw std::runtime_error(std::string("webhooks: libcurl: ") + curl_easy_strerror(done));
+}
+
+struct Transfer {
+  enum class Kind : std::uint8_t { post, check };
+
+  Transfer() = default;
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+  ~Transfer() {
+    curl_easy_cleanup(easy);
+    curl_slist_free_all(headers);
+  }
+
+  std::uint64_t id = 0;
+  Kind kind = Kind::post;
+  const AddressRules* rules = nullptr;
+  std::string host;
+  SendRequest request;
+  CURL* easy = nullptr;
+  curl_slist* headers = nullptr;
+  bool refused = false;  // an address of the host is not allowed
+  std::size_t read = 0;
+  std::string retry_after;
+};
+
+curl_socket_t open_socket(void* with, curlsocktype, curl_sockaddr* address) {
+  auto& transfer = *static_cast<Transfer*>(with);
+  const bool allowed = transfer.rules->allows(transfer.host, address->addr);
+  transfer.refused = transfer.refused || !allowed;
+  if (!allowed || transfer.kind == Transfer::Kind::check) return CURL_SOCKET_BAD;
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+std::size_t take_body(char*, std::size_t, std::size_t bytes, void* with) {
+  auto& transfer = *static_cast<Transfer*>(with);
+  transfer.read += bytes;
+  return transfer.read <= kMostAnswerBytes ? bytes : 0;
+}
+
+std::size_t take_header(char* text, std::size_t, std::size_t bytes, void* with) {
+  constexpr std::string_view kName = "retry-after:";
+  auto& transfer = *static_cast<Transfer*>(with);
+  transfer.read += bytes;
+  if (transfer.read > kMostAnswerBytes) return 0;
+  std::string line(text, bytes);
+  std::transform(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(std::min(kName.size(), bytes)), line.begin(),
+                 [](unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+  if (!line.starts_with(kName)) return bytes;
+  const auto begin = line.find_first_not_of(" \t", kName.size());
+  const auto end = line.find_last_not_of(" \t\r\n");
+  transfer.retry_after = begin == std::string::npos || end < begin ? "" : line.substr(begin, end - begin + 1);
+  return bytes;
+}
+
+const char* code_of(CURLcode fault) {
+  switch (fault) {
+    case CURLE_COULDNT_RESOLVE_HOST: return "name_not_resolved";
+    case CURLE_OPERATION_TIMEDOUT: return "timeout";
+    case CURLE_COULDNT_CONNECT: return "connection_failed";
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_CACERT_BADFILE: return "tls_failed";
+    default: return "connection_broken";
+  }
+}
+
+// What a finished transfer says. An answer that is longer than what is read of it has its status all the same.
+SendResult result_of(const Transfer& transfer, CURLcode code) {
+  SendResult result{transfer.id, 0, {}, transfer.retry_after};
+  if (transfer.kind == Transfer::Kind::check) {
+    if (transfer.refused) result.error = kAddressNotAllowed;
+    return result;
+  }
+  long status = 0;
+  curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
+  const bool cut = code == CURLE_WRITE_ERROR && transfer.read > kMostAnswerBytes;
+  if (code != CURLE_OK && !cut) {
+    const bool refused = transfer.refused && code == CURLE_COULDNT_CONNECT;
+    result.error = refused ? kAddressNotAllowed : code_of(code);
+    return result;
+  }
+  result.status = static_cast<int>(status);
+  if (status / 100 == 3) result.error = "redirect_refused";
+  if (status / 100 != 2 && status / 100 != 3) result.error = "http_status";
+  return result;
+}
+
+}  // namespace
+
+struct HttpSender::State {
+  State(AddressRules with, std::int64_t most_ms) : rules(std::move(with)), timeout_ms(most_ms) {
+    set_up_libcurl();
+    multi = curl_multi_init();
+    if (multi == nullptr) throw std::runtime_error("webhooks: libcurl has no memory");
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, kMostConnections);
+  }
+  ~State() {
+    for (const auto& [easy, transfer] : transfers) curl_multi_remove_handle(multi, easy);
+    transfers.clear();
+    curl_multi_cleanup(multi);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  void start(std::unique_ptr<Transfer> transfer);
+
+  AddressRules rules;
+  std::int64_t timeout_ms;
+  CURLM* multi = nullptr;
+  std::map<CURL*, std::unique_ptr<Transfer>> transfers;
+  std::vector<SendResult> failed_at_once;
+};
+
+void HttpSender::State::start(std::unique_ptr<Transfer> transfer) {
+  const CheckedUrl url = check_url(transfer->request.url, rules);
+  CURL* const easy = curl_easy_init();
+  if (url.fault || easy == nullptr) {
+    curl_easy_cleanup(easy);
+    failed_at_once.push_back({transfer->id, 0, url.fault ? "url_not_allowed" : "connection_failed", {}});
+    return;
+  }
+  Transfer& with = *transfer;
+  with.easy = easy;
+  with.host = url.host;
+  with.rules = &rules;
+  for (const std::string& field : with.request.headers) with.headers = curl_slist_append(with.headers, field.c_str());
+  const bool check = with.kind == Transfer::Kind::check;
+  curl_easy_setopt(easy, CURLOPT_URL, with.request.url.c_str());
+  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, rules.allows_http() ? "https,http" : "https");
+  curl_easy_setopt(easy, CURLOPT_PROXY, "");
+  curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
+  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
+  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, check ? kCheckMs : static_cast<long>(timeout_ms));
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &with);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &with);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &with);
+  if (check) {
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+  } else {
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(with.request.body.size()));
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, with.request.body.data());
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, with.headers);
+  }
+  transfers.emplace(easy, std::move(transfer));
+  curl_multi_add_handle(multi, easy);
+}
+
+HttpSender::HttpSender(AddressRules rules, std::int64_t timeout_ms) : state_(std::make_unique<State>(std::move(rules), timeout_ms)) {}
+HttpSender::~HttpSender() = default;
+
+const AddressRules& HttpSender::rules() const {
+  return state_->rules;
+}
+
+void HttpSender::post(std::uint64_t id, SendRequest request) {
+  auto transfer = std::make_unique<Transfer>();
+  transfer->id = id;
+  transfer->request = std::move(request);
+  state_->start(std::move(transfer));
+}
+
+void HttpSender::check(std::uint64_t id, const std::string& url) {
+  auto transfer = std::make_unique<Transfer>();
+  transfer->id = id;
+  transfer->kind = Transfer::Kind::check;
+  transfer->request.url = url;
+  state_->start(std::move(transfer));
+}
+
+std::size_t HttpSender::in_flight() const {
+  return state_->transfers.size();
+}
+
+std::vector<SendResult> HttpSender::work(std::int64_t most_ms) {
+  std::vector<SendResult> ended = std::exchange(state_->failed_at_once, {});
+  int running = 0;
+  curl_multi_perform(state_->multi, &running);
+  if (ended.empty() && static_cast<std::size_t>(running) == state_->transfers.size()) {
+    curl_multi_poll(state_->multi, nullptr, 0, static_cast<int>(most_ms), nullptr);
+    curl_multi_perform(state_->multi, &running);
+  }
+  int left = 0;
+  while (const CURLMsg* const message = curl_multi_info_read(state_->multi, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    CURL* const easy = message->easy_handle;
+    const CURLcode code = message->data.result;
+    const auto found = state_->transfers.find(easy);
+    ended.push_back(result_of(*found->second, code));
+    curl_multi_remove_handle(state_->multi, easy);
+    state_->transfers.erase(found);
+  }
+  return ended;
+}
+
+void HttpSender::wake() {
+  curl_multi_wakeup(state_->multi);
+}
+
+std::string check_addresses(const AddressRules& rules, const std::string& url) {
+  HttpSender sender(rules, kCheckMs);
+  sender.check(0, url);
+  for (;;) {
+    const auto ended = sender.work(1000);
+    if (!ended.empty()) return ended.front().error;
+  }
+}
+
+}  // namespace runwarden::webhooks

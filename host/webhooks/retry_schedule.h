@@ -1,0 +1,23 @@
+// When a message that was not taken is sent again. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace runwarden::webhooks {
+
+constexpr std::int64_t kLongestRetryAfterMs = 24 * 3'600'000;
+constexpr std::int64_t kMostFailingMs = 5 * 86'400'000LL;  // of failures only, and the endpoint is disabled
+
+// When the next attempt is due, after so many; nothing: that was the last. Each delay is longer by up to a fifth, by `chance` in [0, 1);
+// what the receiver asked for counts where it is longer.
+std::optional<std::int64_t> next_attempt_ms(const std::vector<std::int64_t>& delays_ms, std::uint32_t attempts, double chance,
+                                            std::optional<std::int64_t> retry_after_ms, std::int64_t now_ms);
+
+// The value of Retry-After, seconds or a date (RFC 9110, section 10.2.3), as milliseconds from now, at most kLongestRetryAfterMs; nothing
+// where it is neither.
+std::optional<std::int64_t> read_retry_after(std::string_view text, std::int64_t now_ms);
+
+}  // namespace runwarden::webhooks

@@ -1,0 +1,32 @@
+// Finds groups whose failures rise: those of the second half of the last day against those of the first. Reads the store; one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "model/cluster.h"
+#include "store/group_store.h"
+
+namespace runwarden::webhooks {
+
+constexpr std::int64_t kRisingWindowMs = 86'400'000;
+
+class RisingGroups {
+ public:
+  explicit RisingGroups(store::GroupStore& groups) : groups_(groups) {}
+
+  // Of those that have had failures since the last look at this tenant.
+  std::vector<model::ClusterKey> look(model::TenantId tenant, std::int64_t now_ms);
+
+ private:
+  struct Looked {
+    std::uint64_t commit = 0;
+    std::int64_t at_ms = 0;
+  };
+
+  store::GroupStore& groups_;
+  std::map<model::TenantId, Looked> looked_;
+};
+
+}  // namespace runwarden::webhooks

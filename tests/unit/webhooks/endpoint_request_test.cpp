@@ -1,0 +1,92 @@
+#include "webhooks/endpoint_request.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace runwarden::webhooks {
+namespace {
+
+using model::MessageType;
+using ::testing::ElementsAre;
+
+Result<model::Endpoint> read(const std::string& body) {
+  return read_endpoint_request(body, *AddressRules::make({}, false));
+}
+std::vector<std::string> faults(const std::string& body) {
+  std::vector<std::string> pointers;
+  const auto result = read(body);
+  if (result.ok()) return pointers;
+  EXPECT_EQ(result.error().code, Code::validation_failed);
+  for (const FieldFault& fault : result.error().faults) pointers.push_back(fault.pointer + " " + fault.code);
+  return pointers;
+}
+
+TEST(EndpointRequest, TakesEveryMember) {
+  const auto endpoint = read(R"({"url": "https://x.example/", "events": ["failure.created", "cluster.triaged", "failure.created"],
+    "filter": {"detector": "false_success", "minScore": 80, "severity": "high"}, "template": "slack", "description": "ops"})");
+  ASSERT_TRUE(endpoint.ok()) << endpoint.error().detail;
+  EXPECT_THAT(endpoint->events, ElementsAre(MessageType::failure_created, MessageType::cluster_triaged));
+  EXPECT_EQ(endpoint->filter.detector, "false_success");
+  EXPECT_EQ(endpoint->filter.min_score, 80);
+  EXPECT_EQ(endpoint->filter.severity, model::Severity::high);
+  EXPECT_EQ(endpoint->form, model::MessageTemplate::slack);
+  EXPECT_EQ(endpoint->description, "ops");
+}
+
+TEST(EndpointRequest, AUrlIsEnough_NullIsAbsent) {
+  const auto endpoint = read(R"({"url": "https://x.example/", "events": null, "filter": {"detector": null}, "template": null})");
+  ASSERT_TRUE(endpoint.ok());
+  EXPECT_THAT(endpoint->events, ElementsAre(MessageType::cluster_created, MessageType::cluster_regressed, MessageType::cluster_rising));
+}
+
+TEST(EndpointRequest, EveryFaultIsTold) {
+  EXPECT_THAT(faults("{}"), ElementsAre("/url missing"));
+  EXPECT_THAT(faults(R"({"url": 1, "events": "x", "filter": [], "template": "x", "description": 1, "own": 1})"),
+              ElementsAre("/own unknown_member", "/url invalid", "/events wrong_type", "/filter wrong_type", "/template invalid",
+                          "/description wrong_type"));
+  EXPECT_THAT(faults(R"({"url": "https://x/", "filter": {"minScore": 101, "severity": "worst", "detector": 1}})"),
+              ElementsAre("/filter/minScore invalid", "/filter/severity invalid", "/filter/detector wrong_type"));
+  EXPECT_THAT(faults(R"({"url": "https://x/", "events": []})"), ElementsAre("/events invalid"));
+  EXPECT_THAT(faults("[]"), ElementsAre(" wrong_type"));
+  EXPECT_EQ(read("{\"url\":").error().code, Code::malformed_json);
+}
+
+// An event that is never sent, or always, cannot be asked for.
+TEST(EndpointRequest, OnlyEventsThatAreSentAreTaken) {
+  for (const char* event : {"checkpoint.created", "webhook.test", "failures.skipped", "cluster.*", ""}) {
+    EXPECT_THAT(faults(R"({"url": "https://x/", "events": [")" + std::string(event) + "\"]}"), ElementsAre("/events/0 invalid")) << event;
+  }
+}
+
+TEST(Rotation, OverlapIsADuration) {
+  EXPECT_EQ(*read_rotation(""), 86'400'000);
+  EXPECT_EQ(*read_rotation("{}"), 86'400'000);
+  EXPECT_EQ(*read_rotation(R"({"overlap": "90m"})"), 5'400'000);
+  EXPECT_EQ(*read_rotation(R"({"overlap": "0"})"), 0);
+  for (const char* overlap : {"\"-1h\"", "\"31d\"", "\"1\"", "\"h\"", "5", "\"1y\""}) {
+    EXPECT_FALSE(read_rotation("{\"overlap\": " + std::string(overlap) + "}").ok()) << overlap;
+  }
+}
+
+TEST(Rotation, FormerSecretIsKeptForTheOverlap) {
+  model::Endpoint endpoint;
+  endpoint.secret = "first";
+  rotate(endpoint, 1000, 5000);
+  EXPECT_EQ(endpoint.previous_secret, "first");
+  EXPECT_EQ(endpoint.previous_until_ms, 6000);
+  EXPECT_EQ(endpoint.secret.size(), model::kSecretBytes);
+  rotate(endpoint, 0, 5000);
+  EXPECT_EQ(endpoint.previous_secret, "");
+}
+
+TEST(Replay, OneDeliveryOrTheDeadOnes) {
+  EXPECT_EQ(read_replay(R"({"deliveryId": "wd_0199a3f47c1e70008000010000000001"})")->delivery_id, "wd_0199a3f47c1e70008000010000000001");
+  EXPECT_EQ(read_replay(R"({"since": "1970-01-01T00:00:01Z", "state": "dead"})")->since_ms, 1000);
+  for (const char* body : {"{}", R"({"state": "dead"})", R"({"since": "x"})", R"({"since": "1970-01-01T00:00:01Z", "state": "pending"})",
+                           R"({"deliveryId": "none"})", R"({"deliveryId": "wd_0199a3f47c1e70008000010000000001", "state": "dead"})"}) {
+    EXPECT_FALSE(read_replay(body).ok()) << body;
+  }
+}
+
+}  // namespace
+}  // namespace runwarden::webhooks

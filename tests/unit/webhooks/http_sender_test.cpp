@@ -1,0 +1,115 @@
+#include "webhooks/http_sender.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/webhook_receiver.h"
+
+namespace runwarden::webhooks {
+namespace {
+
+using test::ReceivedMessage;
+using test::WebhookReceiver;
+
+AddressRules rules(const std::vector<std::string>& allow) {
+  return *AddressRules::make(allow, true);
+}
+
+SendResult send(HttpSender& sender, const std::string& url, const std::string& body = "{}") {
+  sender.post(7, {url, {"content-type: application/json"}, body});
+  for (;;) {
+    const auto ended = sender.work(1000);
+    if (!ended.empty()) return ended.front();
+  }
+}
+
+TEST(HttpSender, PostsTheBodyAndTellsTheStatus) {
+  WebhookReceiver receiver([](const ReceivedMessage&, std::size_t) { return WebhookReceiver::Answer{202, "Retry-After: 7\r\n", "x"}; });
+  HttpSender sender(rules({"127.0.0.1"}), 5000);
+  const SendResult result = send(sender, receiver.url("/hook?a=b"), "{\"a\":1}");
+  EXPECT_EQ(result.id, 7U);
+  EXPECT_EQ(result.status, 202);
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.retry_after, "7");
+  const auto came = receiver.wait_for("/hook?a=b", 1);
+  EXPECT_EQ(came.at(0).body, "{\"a\":1}");
+  EXPECT_EQ(came.at(0).header("content-type"), "application/json");
+}
+
+// The address is judged where the socket is opened: a literal, and a name that leads there, are the same to it.
+TEST(HttpSender, ForbiddenAddress_IsNeverConnectedTo) {
+  WebhookReceiver receiver;
+  HttpSender sender(rules({}), 5000);
+  const std::string port = std::to_string(receiver.port());
+  for (const std::string host : {"127.0.0.1", "localhost", "0.0.0.0", "127.1", "0x7f000001", "2130706433", "[::ffff:127.0.0.1]"}) {
+    const SendResult result = send(sender, "http://" + host + ":" + port + "/" );
+    EXPECT_EQ(result.error, kAddressNotAllowed) << host;
+    EXPECT_EQ(result.status, 0);
+  }
+  EXPECT_TRUE(receiver.wait_for("/", 1, 0).empty());
+}
+
+TEST(HttpSender, HostThatIsAllowedByName_IsConnectedTo) {
+  WebhookReceiver receiver;
+  HttpSender sender(rules({"localhost"}), 5000);
+  EXPECT_EQ(send(sender, "http://localhost:" + std::to_string(receiver.port()) + "/").status, 204);
+  EXPECT_EQ(send(sender, receiver.url("/")).error, kAddressNotAllowed) << "its address by itself is not";
+}
+
+TEST(HttpSender, ProxyOfTheEnvironment_IsNotUsed) {
+  WebhookReceiver receiver;
+  WebhookReceiver proxy;
+  ASSERT_EQ(::setenv("http_proxy", proxy.url("").c_str(), 1), 0);
+  HttpSender sender(rules({"127.0.0.1"}), 5000);
+  const SendResult result = send(sender, receiver.url("/direct"));
+  ::unsetenv("http_proxy");
+  EXPECT_EQ(result.status, 204);
+  EXPECT_EQ(receiver.wait_for("/direct", 1).size(), 1U);
+}
+
+TEST(HttpSender, RedirectIsNotFollowed) {
+  WebhookReceiver receiver([&](const ReceivedMessage&, std::size_t) {
+    return WebhookReceiver::Answer{302, "Location: /elsewhere\r\n", ""};
+  });
+  HttpSender sender(rules({"127.0.0.1"}), 5000);
+  const SendResult result = send(sender, receiver.url("/"));
+  EXPECT_EQ(result.status, 302);
+  EXPECT_EQ(result.error, "redirect_refused");
+  EXPECT_TRUE(receiver.wait_for("/elsewhere", 1, 0).empty());
+}
+
+TEST(HttpSender, LongAnswer_IsCutAndItsStatusCounts) {
+  WebhookReceiver receiver([](const ReceivedMessage&, std::size_t) { return WebhookReceiver::Answer{200, "", std::string(1 << 20, 'x')}; });
+  HttpSender sender(rules({"127.0.0.1"}), 5000);
+  const SendResult result = send(sender, receiver.url("/"));
+  EXPECT_EQ(result.status, 200);
+  EXPECT_EQ(result.error, "");
+}
+
+TEST(HttpSender, NoAnswer_IsATimeout) {
+  WebhookReceiver receiver([](const ReceivedMessage&, std::size_t) { return std::optional<WebhookReceiver::Answer>(); });
+  HttpSender sender(rules({"127.0.0.1"}), 100);
+  EXPECT_EQ(send(sender, receiver.url("/")).error, "timeout");
+}
+
+TEST(HttpSender, NobodyListens) {
+  std::string url;
+  {
+    WebhookReceiver receiver;
+    url = receiver.url("/");
+  }
+  HttpSender sender(rules({"127.0.0.1"}), 5000);
+  EXPECT_EQ(send(sender, url).error, "connection_failed");
+}
+
+TEST(HttpSender, Check_JudgesWithoutConnecting) {
+  WebhookReceiver receiver;
+  EXPECT_EQ(check_addresses(rules({}), receiver.url("/")), kAddressNotAllowed);
+  EXPECT_EQ(check_addresses(rules({}), "http://localhost:" + std::to_string(receiver.port()) + "/"), kAddressNotAllowed);
+  EXPECT_EQ(check_addresses(rules({"127.0.0.1"}), receiver.url("/")), "");
+  EXPECT_EQ(check_addresses(rules({}), "https://name.invalid/"), "") << "what leads nowhere may lead somewhere later";
+  EXPECT_TRUE(receiver.wait_for("/", 1, 0).empty());
+}
+
+}  // namespace
+}  // namespace runwarden::webhooks
