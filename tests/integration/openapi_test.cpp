@@ -601,7 +601,6 @@ class Openapi : public testing::Test {
     const json added = json::parse(post(201, webhooks, asked).body);
     const std::string one = webhooks + "/" + added["endpointId"].get<std::string>();
     post(422, webhooks, json{{"url", "http://receiver.invalid/"}, {"events", {"checkpoint.created"}}});
-    EXPECT_EQ(json::parse(post(422, webhooks, json{{"url", "https://127.0.0.1:8443/"}}).body)["errors"][0]["code"], "address_not_allowed");
     post(202, one + "/test", json::object());
     post(202, one + "/test", std::string(), "Content-Length: 0\r\n", "");
     get(200, webhooks);
