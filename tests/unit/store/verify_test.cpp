@@ -7,6 +7,7 @@
 #include "store/record_codec.h"
 #include "store/lmdb/series.h"
 #include "store/lmdb/time_bucket_counts.h"
+#include "store/webhook_codec.h"
 #include "maintenance_store.h"
 
 namespace runwarden::store {
@@ -61,6 +62,29 @@ TEST_F(VerifyStore, GoodStore_HasNoFault) {
   EXPECT_EQ(found.entries.at("runs"), 27u);
   EXPECT_EQ(found.entries.at("shadow_failures"), 6u);
   expect_good(path_);
+}
+
+TEST_F(VerifyStore, MessageThatIsNotInTheOutbox_IsFound) {
+  fill();
+  drop("outbox");
+  expect_fault("deliveries", "it waits, and is not in the outbox");
+  expect_fault("endpoints", "it counts other waiting deliveries than there are");
+}
+
+TEST_F(VerifyStore, OutboxThatLeadsNowhere_IsFound) {
+  fill();
+  drop("deliveries", [](std::string_view key, std::string_view value) {
+    return decode_delivery_head(key, value).state == model::DeliveryState::pending;
+  });
+  expect_fault("outbox", "it leads to a delivery that is not there");
+}
+
+TEST_F(VerifyStore, DeadMessageThatIsGone_IsMissed) {
+  fill();
+  drop("deliveries", [](std::string_view key, std::string_view value) {
+    return decode_delivery_head(key, value).state == model::DeliveryState::dead;
+  });
+  expect_fault("endpoints", "it counts other dead deliveries than there are");
 }
 
 TEST_F(VerifyStore, AfterRetention_HasNoFault) {
