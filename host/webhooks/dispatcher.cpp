@@ -50,11 +50,16 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     stopping_ = true;
     sender_.wake();
     if (thread_.joinable()) thread_.join();
+    const MutexLock lock(mutex_);
+    closed_ = true;
+    answers_.clear();  // they hold this object
+    asked_.clear();
   }
 
   void check_addresses(std::string url, std::function<void(std::string)> done) {
     {
       const MutexLock lock(mutex_);
+      if (closed_) return;
       asked_.push_back({std::move(url), std::move(done)});
     }
     sender_.wake();
@@ -273,9 +278,10 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
   void answer(std::function<void()> done) {
     {
       const MutexLock lock(mutex_);
+      if (closed_) return;
       answers_.push_back(std::move(done));
     }
-    if (!stopping_) sender_.wake();
+    sender_.wake();
   }
 
   void take_answers() {
@@ -348,6 +354,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
   std::vector<std::function<void()>> answers_ RW_GUARDED_BY(mutex_);
   std::vector<Asked> asked_ RW_GUARDED_BY(mutex_);
   DispatchState state_ RW_GUARDED_BY(mutex_);
+  bool closed_ RW_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 
