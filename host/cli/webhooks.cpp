@@ -308,7 +308,7 @@ void add_deliveries(CLI::App& webhooks, Context& context) {
   on_run(*command, context, options, &WebhookCommand::deliveries);
 }
 
-void add_replay(CLI::App& webhooks, Context& context) {
+void add_delivery_replay(CLI::App& webhooks, Context& context) {
   auto options = std::make_shared<WebhookOptions>();
   CLI::App* command = add_about(webhooks, "replay", "Send a delivery again, or all dead ones from a time on", options);
   CLI::Option* delivery = command->add_option("--delivery", options->delivery, "This delivery, whatever became of it")->type_name("DELIVERY");
@@ -349,7 +349,7 @@ void add_webhooks(CLI::App& app, Context& context) {
   add_switch(*webhooks, context, "enable", "Send to a disabled webhook again, first what waits for it", model::Endpoint::Disabled::no);
   add_switch(*webhooks, context, "disable", "Send nothing to a webhook; what happens meanwhile is not told", model::Endpoint::Disabled::asked);
   add_deliveries(*webhooks, context);
-  add_replay(*webhooks, context);
+  add_delivery_replay(*webhooks, context);
 }
 
 }  // namespace runwarden::cli
