@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <map>
 #include <optional>
 #include <random>
@@ -25,6 +26,7 @@ namespace {
 constexpr std::int64_t kLookMs = 50;          // between looks into the outbox
 constexpr std::int64_t kRisingMs = 5000;      // between looks for groups that rise
 constexpr std::int64_t kStateMs = 5000;       // between counts for the metrics
+constexpr std::size_t kMostChecks = 16;       // of addresses at once: each may hold a thread of the resolver
 constexpr std::int64_t kAfterFaultMs = 1000;  // before the store is asked again
 constexpr int kGone = 410;
 constexpr const char* kRecordDeleted = "record_deleted";  // the failure to be told of is gone: nothing was sent
@@ -290,7 +292,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     {
       const MutexLock lock(mutex_);
       std::swap(answers, answers_);
-      std::swap(asked, asked_);
+      for (; !asked_.empty() && checking_.size() + asked.size() < kMostChecks; asked_.pop_front()) asked.push_back(std::move(asked_.front()));
     }
     for (const auto& one : answers) one();
     for (Asked& one : asked) {
@@ -352,7 +354,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
 
   mutable Mutex mutex_;
   std::vector<std::function<void()>> answers_ RW_GUARDED_BY(mutex_);
-  std::vector<Asked> asked_ RW_GUARDED_BY(mutex_);
+  std::deque<Asked> asked_ RW_GUARDED_BY(mutex_);
   DispatchState state_ RW_GUARDED_BY(mutex_);
   bool closed_ RW_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 
 #include "store/lmdb/store.h"
@@ -123,6 +124,17 @@ TEST_F(DispatcherTest, NameThatLeadsToAForbiddenAddressLater_IsRefusedWhereTheSo
   EXPECT_EQ(delivery(endpoint).last_error, "address_not_allowed");
   EXPECT_EQ(now(endpoint).last_error, "address_not_allowed");
   EXPECT_EQ(receiver.wait_for("/", 2, 0).size(), 1U);
+}
+
+// Only so many are looked up at once; the others wait their turn.
+TEST_F(DispatcherTest, MoreAddressesThanAreLookedUpAtOnce_AreAllAnswered) {
+  start({});
+  constexpr int kAsked = 100;
+  std::atomic<int> refused{0};
+  for (int i = 0; i < kAsked; ++i) {
+    dispatcher_->check_addresses("http://10.0.0.1/", [&refused](const std::string& fault) { refused += fault == "address_not_allowed" ? 1 : 0; });
+  }
+  EXPECT_TRUE(wait_until([&] { return refused == kAsked; })) << refused;
 }
 
 TEST_F(DispatcherTest, FailureThatIsDeletedBeforeItIsTold_IsNoFaultOfTheReceiver) {
