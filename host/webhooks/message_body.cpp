@@ -296,14 +296,13 @@ std::optional<std::string> make_body(const BodySources& sources, const Addressee
   if (message.type == MessageType::failure_created && facts.failure.empty()) return std::nullopt;
   if (to.endpoint.form == model::MessageTemplate::slack) return slack(to, message, facts);
   const std::string around = standard(to, message, facts, "null");
-  const std::string failure =
-      facts.failure.empty() ? "" : cut_failure(facts.failure, kMostBodyBytes - std::min(around.size(), kMostBodyBytes));
-  std::string body = standard(to, message, facts, failure);
+  const auto failure_of = [&](std::size_t most_bytes) { return facts.failure.empty() ? "" : cut_failure(facts.failure, most_bytes); };
+  std::string body = standard(to, message, facts, failure_of(kMostBodyBytes - std::min(around.size(), kMostBodyBytes)));
   if (body.size() <= kMostBodyBytes) return body;
   Facts shorter = facts;  // the note of an entry, or the summary of a change, is as long as all the rest
   shorter.entry.clear();
   shorter.suspect.clear();
-  return standard(to, message, shorter, cut_failure(facts.failure, kMostBodyBytes / 2));
+  return standard(to, message, shorter, failure_of(kMostBodyBytes / 2));
 }
 
 }  // namespace runwarden::webhooks
