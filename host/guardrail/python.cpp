@@ -42,20 +42,25 @@ void append_literal(std::string& out, std::string_view json) {
   }
 }
 
-std::string draft_literal(const Draft& draft) {
-  std::string json;
-  JsonWriter out(json);
-  out.begin_object();
-  write_draft(out, draft);
-  out.end_object();
+// An object with a line for each member, as a person would write it.
+std::string literal_by_line(std::string_view object) {
   std::string text = "{";
-  for (const JsonMember& member : json_members(json)) {
+  for (const JsonMember& member : json_members(object)) {
     text += "\n    ";
     append_json_string(text, member.name);
     append_literal(text += ": ", member.json);
     text += ',';
   }
   return text + "\n}";
+}
+
+std::string draft_literal(const Draft& draft) {
+  std::string json;
+  JsonWriter out(json);
+  out.begin_object();
+  write_draft(out, draft);
+  out.end_object();
+  return literal_by_line(json);
 }
 
 void write_list(JsonWriter& out, const std::vector<std::string>& words) {
@@ -106,15 +111,7 @@ std::string signs_literal() {
     write_list(out, words);
   }
   out.end_array().end_object();
-  // One line each, as a person would write it.
-  std::string text = "{";
-  for (const JsonMember& member : json_members(json)) {
-    text += "\n    ";
-    append_json_string(text, member.name);
-    append_literal(text += ": ", member.json);
-    text += ',';
-  }
-  return text + "\n}";
+  return literal_by_line(json);
 }
 
 const char* hook_of(Point point) {

@@ -27,10 +27,6 @@ std::string encode_value_row(std::string_view key, const ValueRow& row) {
   return seal(key, KeyBytes().u64(row.runs).time(row.first.time_ms).u64(row.first.seq).time(row.last_ms));
 }
 
-std::uint64_t plus(std::uint64_t count, std::int64_t by) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(static_cast<std::int64_t>(count) + by, 0));
-}
-
 std::int64_t stretch_of_time(std::int64_t time_ms) {
   return time_ms >> kStretchShift;
 }

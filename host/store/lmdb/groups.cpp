@@ -131,9 +131,6 @@ class HeadWriter {
 
   static void apply(ClusterHead& head, const ClusterChange& change) {
     model::Cluster& cluster = head.cluster;
-    const auto plus = [](std::uint64_t count, std::int64_t by) {
-      return static_cast<std::uint64_t>(std::max<std::int64_t>(static_cast<std::int64_t>(count) + by, 0));
-    };
     const bool was_empty = cluster.count == 0;
     cluster.count = plus(cluster.count, static_cast<std::int64_t>(change.added) - static_cast<std::int64_t>(change.removed));
     for (const auto& [score, by] : change.scores) head.scores[score] = plus(head.scores[score], by);

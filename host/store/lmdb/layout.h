@@ -22,6 +22,7 @@ constexpr std::size_t kLongestKey = 511;
 class KeyBytes {
  public:
   KeyBytes() = default;
+  // A copy takes what is in it, not all the room for the longest key.
   KeyBytes(const KeyBytes& other) : size_(other.size_) { std::memcpy(bytes_.data(), other.bytes_.data(), size_); }
   KeyBytes& operator=(const KeyBytes& other) {
     size_ = other.size_;

@@ -166,9 +166,6 @@ void SeriesChanges::add(model::TenantId tenant, const Half& series, std::span<co
 void SeriesChanges::write(WriteTxn& txn, const Table& table, const std::string& key, const Change& change) {
   const auto value = txn.get(table.handle, key);
   const SeriesRow before = value ? decoded(table, key, [&] { return decode_series_row(key, *value); }) : SeriesRow();
-  const auto plus = [](std::uint64_t count, std::int64_t by) {
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(static_cast<std::int64_t>(count) + by, 0));
-  };
   const std::uint64_t count = plus(before.count, change.count);
   if (count == 0) return static_cast<void>(txn.erase(table.handle, key));
   std::string row(KeyBytes().u64(count).view());

@@ -5,6 +5,7 @@
 // window, each shorter than 2^10 ms, are walked. A TimeBucketCounts gathers what one transaction changes; flush() writes it, once a count.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -20,6 +21,11 @@ using Half = std::array<char, 16>;  // half a SHA-256: tells texts apart in keys
 Half half_digest(std::string_view text);
 inline std::string_view view(const Half& half) {
   return {half.data(), half.size()};
+}
+
+// A count that changes, never below 0: what cannot be read has not been counted, and may be taken away all the same.
+inline std::uint64_t plus(std::uint64_t count, std::int64_t by) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(static_cast<std::int64_t>(count) + by, 0));
 }
 
 constexpr Half kRunSeries{};  // all runs of a tenant; a fingerprint's half digest is the series of its failures
