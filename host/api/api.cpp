@@ -10,6 +10,7 @@
 #include "api/session_request_handler.h"
 #include "api/webhook_request_handler.h"
 #include "base/json_text.h"
+#include "base/path_segment.h"
 #include "http/problem.h"
 #include "ingest/analyze.h"
 #include "ingest/explain.h"
@@ -26,24 +27,6 @@ Reply json_reply(int status, std::string body) {
   reply.status = status;
   reply.body = std::move(body);
   return reply;
-}
-
-std::string percent_encoded(std::string_view text) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  // A client would take these for steps up or down the path (RFC 3986, section 5.2.4).
-  if (text == "." || text == "..") return text == "." ? "%2E" : "%2E%2E";
-  std::string out;
-  for (const char raw : text) {
-    const auto c = static_cast<unsigned char>(raw);
-    const bool unreserved =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
-    if (unreserved) {
-      out += raw;
-    } else {
-      out.append("%").append(1, kHex[c >> 4]).append(1, kHex[c & 15]);
-    }
-  }
-  return out;
 }
 
 // What an answer to a read may quote.
@@ -69,7 +52,7 @@ Reply ingest_reply(const ApiParts& parts, ingest::IngestAnswer answer, const std
   Reply reply = json_reply(status_of(answer.kind), with_warnings(std::move(answer.body), answer.warnings));
   reply.lease = answer.lease ? std::move(answer.lease) : std::move(lease);
   reply.lease.resize(reply.body.size());
-  if (!answer.run_id.empty()) reply.headers.push_back({"Location", "/v1/runs/" + percent_encoded(answer.run_id)});
+  if (!answer.run_id.empty()) reply.headers.push_back({"Location", "/v1/runs/" + path_segment(answer.run_id)});
   return reply;
 }
 

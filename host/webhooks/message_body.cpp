@@ -5,6 +5,7 @@
 
 #include "base/json_members.h"
 #include "base/json_text.h"
+#include "base/path_segment.h"
 #include "base/time_text.h"
 #include "ingest/answers.h"
 #include "ingest/investigation.h"
@@ -104,22 +105,6 @@ std::string cut_failure(const std::string& json, std::size_t most_bytes) {
   return write(most_text);
 }
 
-std::string percent_encoded(std::string_view text) {
-  constexpr char kDigits[] = "0123456789ABCDEF";
-  std::string out;
-  for (const unsigned char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '~';
-    if (plain) {
-      out += static_cast<char>(c);
-    } else {
-      out += '%';
-      out += kDigits[c >> 4];
-      out += kDigits[c & 15];
-    }
-  }
-  return out;
-}
-
 // What a message says, whatever its form.
 struct Facts {
   std::string failure;  // JSON; empty: none
@@ -169,7 +154,7 @@ void read_entry(Facts& facts, const BodySources& sources, model::TenantId tenant
 
 std::string link_of(const BodySources& sources, const model::Message& message, const Facts& facts) {
   if (sources.public_url.empty()) return {};
-  if (message.type == MessageType::failure_created) return sources.public_url + "/ui/runs/" + percent_encoded(facts.run_id);
+  if (message.type == MessageType::failure_created) return sources.public_url + "/ui/runs/" + path_segment(facts.run_id);
   return message.cluster ? sources.public_url + "/ui/groups/" + model::cluster_id(message.cluster->key) : std::string();
 }
 
