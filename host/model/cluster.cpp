@@ -113,6 +113,7 @@ Triage triaged(const TriageEntry& entry) {
     case TriageAction::ignore:
       triage.kind = Triage::Kind::ignored;
       triage.until = entry.until;
+      triage.for_false_alarms = entry.for_false_alarms;
       break;
     case TriageAction::reopen: break;
     case TriageAction::regressed: triage.kind = Triage::Kind::regressed; break;
@@ -141,6 +142,13 @@ std::string kept_title(std::string_view title) {
   return std::string(title.substr(0, end));
 }
 
+std::uint64_t summary_mark(std::string_view summary) {
+  const Digest256 digest = sha256(summary);
+  std::uint64_t mark = 0;
+  for (std::size_t i = 0; i < sizeof mark; ++i) mark = mark << 8 | digest[i];
+  return std::max<std::uint64_t>(mark, 1);
+}
+
 std::int64_t micro_usd(double usd) {
   constexpr double kMostUsd = 1e9;  // far from the end of what a sum of many holds
   return static_cast<std::int64_t>(std::llround(std::clamp(usd, 0.0, kMostUsd) * 1e6));
@@ -149,8 +157,10 @@ std::int64_t micro_usd(double usd) {
 void read_summary(FailureRecord& failure) {
   failure.title.clear();
   failure.waste_micro_usd = 0;
+  failure.summary_mark = summary_mark({});
   for (const JsonMember& member : json_members(failure.json)) {
     if (member.name == "title") failure.title = kept_title(json_string_value(member.json));
+    if (member.name == "summary") failure.summary_mark = summary_mark(json_string_value(member.json));
     if (member.name != "estimatedWasteUsd") continue;
     double usd = 0;
     if (std::from_chars(member.json.data(), member.json.data() + member.json.size(), usd).ec == std::errc()) failure.waste_micro_usd = micro_usd(usd);

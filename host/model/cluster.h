@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/records.h"
 
@@ -47,6 +48,10 @@ struct Triage {
   std::int64_t fixed_ms = 0;  // resolved: only a run that ran later regresses the group
   IgnoreUntil until;          // ignored
   std::uint64_t failures_since = 0;
+  // Ignored by the service, as all of the group's failures are false alarms; with the marks of their summaries, newest first: a failure with
+  // another one ends it.
+  bool for_false_alarms = false;
+  std::vector<std::uint64_t> false_alarm_marks;
   bool operator==(const Triage&) const = default;
 };
 
@@ -60,7 +65,9 @@ struct TriageEntry {
   std::int64_t fixed_ms = 0;
   IgnoreUntil until;
   ClusterState state = ClusterState::fresh;  // after it
+  bool for_false_alarms = false;             // an ignore of the service's own
 };
+constexpr const char* kFalseAlarmsReason = "false_alarms";
 
 constexpr std::int64_t kFreshMs = 7 * 86'400'000LL;
 
@@ -98,10 +105,12 @@ struct Cluster {
   Triage triage;
 };
 
-// Fills in title and waste of a failure from its JSON.
+// Fills in title, waste and the summary's mark of a failure from its JSON.
 void read_summary(FailureRecord& failure);
 // The title as it is kept: cut at kMostTitleBytes, between characters.
 std::string kept_title(std::string_view title);
+// Equal for equal summaries only, as far as 64 bits of a digest tell; never 0.
+std::uint64_t summary_mark(std::string_view summary);
 std::int64_t micro_usd(double usd);
 
 }  // namespace runwarden::model

@@ -32,6 +32,9 @@ enum class RunState : std::uint8_t { open, resolved };
 enum class RunSource : std::uint8_t { client, otlp };
 enum class Resolution : std::uint8_t { whole, final, idle, max_age, max_events };
 
+// What a person's last review says: of a failure right, false_alarm or unsure, of a run that a detector missed something, or that it is clean.
+enum class ReviewVerdict : std::uint8_t { none, right, false_alarm, unsure, missed, clean };
+
 struct FailureRecord {
   std::string id;  // fail_...: spells its key, see failure_id()
   RecordKey key;   // time of detection
@@ -46,6 +49,11 @@ struct FailureRecord {
   std::int64_t waste_micro_usd = 0;
   std::int64_t executed_ms = kNotExecuted;  // when its run ran: its startedAt, else its receipt
   bool grouped = false;                     // it is counted in its group; not where an older version wrote it
+  std::uint64_t summary_mark = 0;           // tells summaries apart: see summary_mark(); 0: a version that kept none wrote it
+  ReviewVerdict reviewed = ReviewVerdict::none;  // a false alarm stays stored and listed, and is in no count
+  std::string review;                            // the JSON of that review, where a store was asked for the failure; empty: none
+
+  bool is_false_alarm() const { return reviewed == ReviewVerdict::false_alarm; }
 };
 constexpr std::size_t kMostTitleBytes = 300;
 

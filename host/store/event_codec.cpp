@@ -51,7 +51,7 @@ bool take_answer_field(Reader& in, Answered& answered) {
     case field::record_time: answered.record.time_ms = in.get_sint64(); return true;
     case field::record_seq: answered.record.seq = in.get_uint64(); return true;
     case field::revision: answered.revision = in.get_uint32(); return true;
-    case field::kind: answered.kind = read_enum(in, Answered::Kind::triage); return true;
+    case field::kind: answered.kind = read_enum(in, Answered::Kind::review); return true;
     case field::buffered: answered.buffered = read_buffered(read_view(in)); return true;
     default: return false;
   }

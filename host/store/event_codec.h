@@ -26,7 +26,7 @@ std::vector<std::string> decode_events(std::string_view key, std::string_view va
 
 // What an idempotency identity was answered with: which record, not a copy of it; of events also how they left their run.
 struct Answered {
-  enum class Kind : std::uint8_t { run, events, change, policy, triage };
+  enum class Kind : std::uint8_t { run, events, change, policy, triage, review };
   Idempotency idempotency{};
   std::int64_t created_ms = 0;
   Kind kind = Kind::run;

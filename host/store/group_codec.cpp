@@ -10,8 +10,8 @@ namespace {
 // The numbers are the format: they stay, and are not given to anything else.
 namespace field {
 enum Cluster { fingerprint = 1, detector_key, title, count, waste, first, last, scores, severities, triage, rising_told = 20 };
-enum Triage { kind = 1, since, fixed, until_at, until_failures, until_share, failures_since };
-enum Entry { entry_time = 1, entry_seq, action, author, note, fixed_by, entry_fixed, entry_until_at, entry_until_failures, entry_until_share, state };
+enum Triage { kind = 1, since, fixed, until_at, until_failures, until_share, failures_since, for_false_alarms, false_alarm_marks };
+enum Entry { entry_time = 1, entry_seq, action, author, note, fixed_by, entry_fixed, entry_until_at, entry_until_failures, entry_until_share, state, entry_for_false_alarms };
 enum Tail { at = 1, kinds, places };
 }  // namespace field
 
@@ -25,6 +25,10 @@ void add_triage(Writer& out, const model::Triage& triage) {
   if (triage.until.failures) in.add_uint64(field::until_failures, *triage.until.failures);
   if (triage.until.share) in.add_double(field::until_share, *triage.until.share);
   in.add_uint64(field::failures_since, triage.failures_since);
+  if (triage.for_false_alarms) in.add_bool(field::for_false_alarms, true);
+  if (!triage.false_alarm_marks.empty()) {
+    in.add_packed_fixed64(field::false_alarm_marks, triage.false_alarm_marks.begin(), triage.false_alarm_marks.end());
+  }
 }
 
 model::Triage read_triage(std::string_view bytes) {
@@ -38,6 +42,10 @@ model::Triage read_triage(std::string_view bytes) {
       case field::until_failures: triage.until.failures = in.get_uint64(); return true;
       case field::until_share: triage.until.share = in.get_double(); return true;
       case field::failures_since: triage.failures_since = in.get_uint64(); return true;
+      case field::for_false_alarms: triage.for_false_alarms = in.get_bool(); return true;
+      case field::false_alarm_marks:
+        for (const std::uint64_t mark : in.get_packed_fixed64()) triage.false_alarm_marks.push_back(mark);
+        return true;
       default: return false;
     }
   });
@@ -137,6 +145,7 @@ std::string encode_triage(std::string_view key, const model::TriageEntry& entry)
   if (entry.until.failures) out.add_uint64(field::entry_until_failures, *entry.until.failures);
   if (entry.until.share) out.add_double(field::entry_until_share, *entry.until.share);
   out.add_enum(field::state, static_cast<std::int32_t>(entry.state));
+  if (entry.for_false_alarms) out.add_bool(field::entry_for_false_alarms, true);
   return seal(key, bytes);
 }
 
@@ -155,6 +164,7 @@ model::TriageEntry decode_triage(std::string_view key, std::string_view value) {
       case field::entry_until_failures: entry.until.failures = in.get_uint64(); return true;
       case field::entry_until_share: entry.until.share = in.get_double(); return true;
       case field::state: entry.state = read_enum(in, model::ClusterState::regressed); return true;
+      case field::entry_for_false_alarms: entry.for_false_alarms = in.get_bool(); return true;
       default: return false;
     }
   });

@@ -50,6 +50,7 @@ struct FailureQuery {
   std::optional<model::Severity> severity = std::nullopt;
   int min_score = 0;
   bool shadow = false;  // those of detectors on trial instead
+  std::optional<model::ReviewVerdict> reviewed = std::nullopt;  // as which the last review has them; none: those without one
 };
 
 struct ChangeQuery {
@@ -93,7 +94,7 @@ struct ClaimedRun {
 struct Retention {
   std::int64_t runs_before_ms = kBeginningMs;  // crash marks too
   std::int64_t failures_before_ms = kBeginningMs;
-  std::int64_t changes_before_ms = kBeginningMs;
+  std::int64_t changes_before_ms = kBeginningMs;  // histories of groups and reviews too
   std::int64_t policies_before_ms = kBeginningMs;
   std::int64_t deliveries_before_ms = kBeginningMs;  // of webhooks; those that wait stay while their endpoint is active
   // Of this one only: a purge. A run's failures go with it, policies also while they are in force.
@@ -110,6 +111,7 @@ struct Expired {
   std::uint64_t crash_marks = 0;
   std::uint64_t triage = 0;  // entries of groups' histories
   std::uint64_t deliveries = 0;
+  std::uint64_t reviews = 0;
   std::uint64_t events = 0;  // of those runs; not records of their own
   bool more = false;         // there is more to delete: ask again
   void add(const Expired& other) {
@@ -121,10 +123,11 @@ struct Expired {
     crash_marks += other.crash_marks;
     triage += other.triage;
     deliveries += other.deliveries;
+    reviews += other.reviews;
     events += other.events;
     more = other.more;
   }
-  std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys + crash_marks + triage + deliveries; }
+  std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys + crash_marks + triage + deliveries + reviews; }
 };
 
 }  // namespace runwarden::store

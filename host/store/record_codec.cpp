@@ -67,7 +67,9 @@ enum Failure {
   failure_title,
   failure_waste,
   failure_executed,
-  failure_grouped
+  failure_grouped,
+  failure_summary_mark,
+  failure_reviewed
 };
 enum FailureBody { failure_json = 1 };
 enum Key { key_id = 1, tenant, tenant_name, key_name, may_ingest, may_read, digest, created, expires, revoked, last_used, revoked_at_once, may_manage };
@@ -215,6 +217,8 @@ bool take_failure_field(Reader& in, model::FailureRecord& failure) {
     case field::failure_waste: failure.waste_micro_usd = in.get_sint64(); return true;
     case field::failure_executed: failure.executed_ms = in.get_sint64(); return true;
     case field::failure_grouped: failure.grouped = in.get_bool(); return true;
+    case field::failure_summary_mark: failure.summary_mark = in.get_fixed64(); return true;
+    case field::failure_reviewed: failure.reviewed = read_enum(in, model::ReviewVerdict::unsure); return true;
     default: return false;
   }
 }
@@ -323,6 +327,8 @@ std::string encode_failure(std::string_view key, const model::FailureRecord& fai
   if (failure.waste_micro_usd != 0) out.add_sint64(field::failure_waste, failure.waste_micro_usd);
   if (failure.executed_ms != model::kNotExecuted) out.add_sint64(field::failure_executed, failure.executed_ms);
   if (failure.grouped) out.add_bool(field::failure_grouped, true);
+  if (failure.summary_mark != 0) out.add_fixed64(field::failure_summary_mark, failure.summary_mark);
+  if (failure.reviewed != model::ReviewVerdict::none) out.add_enum(field::failure_reviewed, static_cast<std::int32_t>(failure.reviewed));
   std::string body;
   Writer rest(body);
   rest.add_string(field::failure_json, failure.json);

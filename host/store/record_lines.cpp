@@ -12,6 +12,7 @@
 #include "model/cluster.h"
 #include "store/group_codec.h"
 #include "store/raw_json.h"
+#include "store/review_codec.h"
 
 namespace runwarden::store {
 namespace {
@@ -29,7 +30,7 @@ constexpr const char* kStates[] = {"open", "resolved"};
 constexpr const char* kSources[] = {"client", "otlp"};
 constexpr const char* kResolutions[] = {"whole", "final", "idle", "max_age", "max_events"};
 constexpr const char* kSeverities[] = {"low", "medium", "high", "critical"};
-constexpr const char* kAnswerKinds[] = {"run", "events", "change", "policy", "triage"};
+constexpr const char* kAnswerKinds[] = {"run", "events", "change", "policy", "triage", "review"};
 constexpr const char* kTriageKinds[] = {"none", "ongoing", "resolved", "ignored", "regressed"};
 
 template <class Enum, std::size_t Count>
@@ -381,6 +382,11 @@ void add(JsonWriter& out, const GroupLine& line) {
   const model::Triage& triage = cluster.triage;
   out.key("triage").begin_object().key("state").string(name_in(kTriageKinds, triage.kind)).key("sinceMs").integer(triage.since_ms);
   out.key("fixedMs").integer(triage.fixed_ms).key("failuresSince").integer(static_cast<std::int64_t>(triage.failures_since));
+  if (triage.for_false_alarms) {
+    out.key("falseAlarmMarks").begin_array();
+    for (const std::uint64_t mark : triage.false_alarm_marks) out.string(std::to_string(mark));
+    out.end_array();
+  }
   add_until(out, triage.until);
   out.end_object();
 }
@@ -405,6 +411,10 @@ GroupLine read_group_line(const Members& in) {
   cluster.triage.fixed_ms = from.integer("fixedMs");
   cluster.triage.failures_since = from.u64("failuresSince");
   cluster.triage.until = read_until(from);
+  if (const auto marks = from.find("falseAlarmMarks")) {
+    cluster.triage.for_false_alarms = true;
+    for (const std::string_view mark : raw_elements(*marks)) cluster.triage.false_alarm_marks.push_back(unsigned_of(json_string_value(mark)));
+  }
   return line;
 }
 
@@ -416,6 +426,7 @@ void add(JsonWriter& out, const TriageLine& line) {
   if (!entry.fixed_by.empty()) out.key("fixedBy").string(entry.fixed_by);
   out.key("fixedMs").integer(entry.fixed_ms);
   add_until(out, entry.until);
+  if (entry.for_false_alarms) out.key("reason").string(model::kFalseAlarmsReason);
   out.key("state").string(name(entry.state));
 }
 
@@ -434,7 +445,45 @@ TriageLine read_triage_line(const Members& in) {
   if (in.find("fixedBy")) entry.fixed_by = in.text("fixedBy");
   entry.fixed_ms = in.integer("fixedMs");
   entry.until = read_until(in);
+  entry.for_false_alarms = in.find("reason").has_value();
   return line;
+}
+
+void add(JsonWriter& out, const ReviewLine& review) {
+  add_place(out, review.key);
+  out.key("run").begin_object();
+  add_place(out, review.run);
+  out.end_object().key("runId").string(review.run_id).key("revision").integer(review.revision);
+  if (!review.failure_id.empty()) out.key("failureId").string(review.failure_id);
+  if (!review.cluster_id.empty()) out.key("clusterId").string(review.cluster_id);
+  out.key("detectorKey").string(review.detector_key);
+  if (!review.detector_version.empty()) out.key("detectorVersion").string(review.detector_version);
+  if (!review.settings_hash.empty()) out.key("settingsHash").string(review.settings_hash);
+  out.key("verdict").string(name(review.verdict)).key("author").string(review.author);
+  add_json(out.key("document"), review.document);
+}
+
+ReviewLine read_review_line(const Members& in) {
+  const auto text = [&in](const char* name) { return in.find(name) ? in.text(name) : std::string(); };
+  ReviewLine review;
+  review.key = in.place();
+  review.run = Members(in.at("run")).place();
+  review.run_id = in.text("runId");
+  review.revision = in.u32("revision");
+  review.failure_id = text("failureId");
+  review.cluster_id = text("clusterId");
+  review.detector_key = in.text("detectorKey");
+  review.detector_version = text("detectorVersion");
+  review.settings_hash = text("settingsHash");
+  const std::string verdict = in.text("verdict");
+  const auto known = model::review_verdict(verdict);
+  if (!known && verdict != model::name(model::ReviewVerdict::none)) throw BadValue("the verdict \"" + verdict + "\" is nothing this program knows");
+  review.verdict = known.value_or(model::ReviewVerdict::none);
+  const bool of_failure = !review.failure_id.empty();
+  if (known && of_failure != model::is_of_failure(*known)) throw BadValue("the verdict \"" + verdict + "\" is not of what the review is about");
+  review.author = in.text("author");
+  review.document = in.json("document");
+  return review;
 }
 
 void add(JsonWriter& out, const WebhookLine& line) {
@@ -499,7 +548,8 @@ const char* kind_of(const RecordLine& record) {
                                [](const EventIdsLine&) { return "event_ids"; }, [](const model::FailureRecord&) { return "failure"; },
                                [](const model::ChangeRecord&) { return "change"; }, [](const model::PolicyRecord&) { return "policy"; },
                                [](const PolicyNameLine&) { return "policy_name"; }, [](const GroupLine&) { return "group"; },
-                               [](const TriageLine&) { return "triage"; }, [](const WebhookLine&) { return "webhook"; },
+                               [](const TriageLine&) { return "triage"; }, [](const ReviewLine&) { return "review"; },
+                               [](const WebhookLine&) { return "webhook"; },
                                [](const DeliveryLine&) { return "delivery"; }, [](const Answered&) { return "answer"; }},
                     record);
 }
@@ -515,6 +565,7 @@ RecordLine read_record(const Members& in) {
   if (kind == "policy_name") return PolicyNameLine{in.text("policy"), in.text("highestRevision")};
   if (kind == "group") return read_group_line(in);
   if (kind == "triage") return read_triage_line(in);
+  if (kind == "review") return read_review_line(in);
   if (kind == "webhook") return WebhookLine{in.place(), in.text("url")};
   if (kind == "delivery") return DeliveryLine{in.place(), Members(in.at("webhook")).place()};
   if (kind == "answer") return read_answer_line(in);
@@ -550,6 +601,7 @@ std::string value_of(std::string_view key, const RecordLine& record) {
                  [&](const model::PolicyRecord& policy) { return encode_policy(key, policy); },
                  [&](const PolicyNameLine& line) { return seal(key, line.highest, line.policy); },
                  [&](const TriageLine& line) { return encode_triage(key, line.entry); },
+                 [&](const ReviewLine& review) { return encode_review(key, review); },
                  [&](const Answered& answered) { return encode_answered(key, answered); }, [](const auto&) { return std::string(); }},
       record);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/cluster.h"
+#include "model/review.h"
 #include "model/webhook.h"
 #include "store/change_codec.h"
 #include "store/event_codec.h"
@@ -57,6 +58,9 @@ struct GroupLine {
   bool decided = false;    // entries of its history follow
 };
 
+// A review, as it stands in its row; what it means for its failure is made again.
+using ReviewLine = model::Review;
+
 // One entry of a group's history.
 struct TriageLine {
   std::string fingerprint;
@@ -86,7 +90,7 @@ struct DeliveryLine {
 };
 
 using RecordLine = std::variant<HeaderLine, EndLine, RunLine, EventsLine, EventIdsLine, model::FailureRecord, model::ChangeRecord,
-                                model::PolicyRecord, PolicyNameLine, GroupLine, TriageLine, WebhookLine, DeliveryLine, Answered>;
+                                model::PolicyRecord, PolicyNameLine, GroupLine, TriageLine, ReviewLine, WebhookLine, DeliveryLine, Answered>;
 
 // Without a line end.
 std::string line_of(const RecordLine& record);

@@ -11,6 +11,7 @@
 #include "store/group_store.h"
 #include "store/key_store.h"
 #include "store/maintenance.h"
+#include "store/review_store.h"
 #include "store/run_store.h"
 #include "store/webhook_store.h"
 #include "store/write_queue.h"
@@ -23,6 +24,8 @@ class Store : public RunStore, public EventBuffer, public KeyStore, public Maint
   virtual GroupStore& groups() = 0;
   // Endpoints and deliveries of webhooks; likewise.
   virtual WebhookStore& webhooks() = 0;
+  // Reviews of failures and runs; likewise.
+  virtual ReviewStore& reviews() = 0;
 };
 
 }  // namespace runwarden::store

@@ -42,6 +42,7 @@ struct Attempt {
   std::string error;                    // a short code; empty: none
   std::optional<std::int64_t> next_ms;  // not delivered: the next attempt; nothing: that was the last
   std::optional<model::Endpoint::Disabled> disable;
+  bool dropped = false;  // there was none, and the delivery goes: it is not to be told any more
 };
 
 struct MadeBody {

@@ -39,6 +39,12 @@ std::uint64_t size_of(const TriageWrite& write) {
   return kBesidesTexts + write.entry.note.size();
 }
 
+std::uint64_t size_of(const ReviewWrite& write) {
+  std::uint64_t bytes = kBesidesTexts;
+  for (const model::Review& review : write.reviews) bytes += kBesidesTexts + review.document.size();
+  return bytes;
+}
+
 }  // namespace
 
 model::TenantId tenant_of(const Write& write) {

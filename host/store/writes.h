@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "model/cluster.h"
 #include "model/records.h"
+#include "model/review.h"
 #include "model/run_outline.h"
 
 namespace runwarden::store {
@@ -103,7 +104,14 @@ struct TriageWrite {
   std::optional<Idempotency> idempotency;
 };
 
-using Write = std::variant<RunWrite, EventsWrite, TracesWrite, ChangeWrite, PolicyWrite, CanaryWrite, TriageWrite>;
+// What somebody said of one failure, or of one run: all of it is stored, or nothing.
+struct ReviewWrite {
+  model::TenantId tenant = 0;
+  std::vector<model::Review> reviews;
+  std::optional<Idempotency> idempotency;
+};
+
+using Write = std::variant<RunWrite, EventsWrite, TracesWrite, ChangeWrite, PolicyWrite, CanaryWrite, TriageWrite, ReviewWrite>;
 
 // Whose it is; 0, which no key has, for a canary.
 model::TenantId tenant_of(const Write& write);
@@ -142,6 +150,7 @@ struct WriteResult {
   std::optional<model::PolicyRecord> policy = std::nullopt;  // of a PolicyWrite, stored (with its revision), replayed or refused
   std::optional<Error> refusal = std::nullopt;               // denied
   std::optional<model::Cluster> cluster = std::nullopt;      // of a TriageWrite, as it is after it; stored without it: there is no such group
+  bool not_there = false;  // of a ReviewWrite: what it is about has gone, and nothing was stored
 };
 
 }  // namespace runwarden::store

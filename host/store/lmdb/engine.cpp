@@ -12,6 +12,7 @@
 #include "store/lmdb/last_use.h"
 #include "store/lmdb/lists.h"
 #include "store/lmdb/policies.h"
+#include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
 #include "store/lmdb/secret_file.h"
 #include "store/lmdb/time_bucket_counts.h"
@@ -57,6 +58,9 @@ void note_commit(CommitLog& log, const PolicyWrite& write) {
   log.note(write.tenant);
 }
 void note_commit(CommitLog& log, const TriageWrite& write) {
+  log.note(write.tenant);
+}
+void note_commit(CommitLog& log, const ReviewWrite& write) {
   log.note(write.tenant);
 }
 // The place of a run that is there already is another than the write says: its result does.
@@ -121,7 +125,9 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock, std::op
       webhooks_({env_, tables_, clock_, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
                  [this](const std::function<void(WriteTxn&)>& work) { write_numbered(work); },
                  settings_.listener.on_unreadable},
-                {[this] { return next_seq(); }, settings.max_pending_messages}) {
+                {[this] { return next_seq(); }, settings.max_pending_messages}),
+      reviews_({env_, tables_, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
+                settings_.listener.on_unreadable}) {
   open_tables(env_, tables_);
   settle_format(env_, tables_, settings.if_older);
   if (const std::string why = env_.write_refusal(); !why.empty()) note_damage("a write met a damaged page: " + why);
@@ -289,6 +295,10 @@ WriteResult LmdbEngine::apply_one(WriteBatch& batch, const PolicyWrite& write) {
 
 WriteResult LmdbEngine::apply_one(WriteBatch& batch, const TriageWrite& write) {
   return write_triage(batch, write);
+}
+
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const ReviewWrite& write) {
+  return write_reviews(batch, write);
 }
 
 WriteResult LmdbEngine::apply_one(WriteBatch& batch, const CanaryWrite& write) {
@@ -473,7 +483,8 @@ std::optional<Replay> LmdbEngine::find_replay(model::TenantId tenant, const mode
       case Answered::Kind::policy:
         replay.policy = read_policy(txn, tables_, tenant, answered->record);
         return replay.policy ? std::optional(std::move(replay)) : std::nullopt;
-      case Answered::Kind::triage: return std::nullopt;  // the write itself finds it, with the group as it is then
+      case Answered::Kind::triage:
+      case Answered::Kind::review: return std::nullopt;  // the write itself finds it; the answer is what it is about, as it is then
       case Answered::Kind::events: replay.buffered = answered->buffered; break;
       case Answered::Kind::run: break;
     }

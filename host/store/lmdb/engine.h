@@ -19,6 +19,7 @@
 #include "store/lmdb/events.h"
 #include "store/lmdb/group_store.h"
 #include "store/lmdb/open_run_index.h"
+#include "store/lmdb/review_store.h"
 #include "store/lmdb/service_lock.h"
 #include "store/lmdb/space_accounting.h"
 #include "store/lmdb/store.h"
@@ -89,6 +90,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   std::optional<model::RunRecord> canary() override;
   GroupStore& groups() override { return groups_; }
   WebhookStore& webhooks() override { return webhooks_; }
+  ReviewStore& reviews() override { return reviews_; }
   Room room() override;
   Status writable() override;
   std::string damage() override;
@@ -113,6 +115,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   WriteResult apply_one(WriteBatch& batch, const PolicyWrite& write);
   WriteResult apply_one(WriteBatch& batch, const CanaryWrite& write);
   WriteResult apply_one(WriteBatch& batch, const TriageWrite& write);
+  WriteResult apply_one(WriteBatch& batch, const ReviewWrite& write);
   void tell_index(const std::vector<WriteBatch::OpenRunChange>& changes);
   std::optional<Claim> claim_of(const Txn& txn, const RunPlace& place, model::Resolution resolution);
 
@@ -140,6 +143,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   SpaceAccounting room_;
   LmdbGroupStore groups_;
   LmdbWebhookStore webhooks_;
+  LmdbReviewStore reviews_;
   OpenRunIndex open_index_;
   std::uint64_t start_ = 0;
   bool start_noted_ = false;

@@ -7,6 +7,7 @@
 #include "store/lmdb/answers.h"
 #include "store/lmdb/failures.h"
 #include "store/lmdb/policies.h"
+#include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
 #include "store/webhook_codec.h"
 
@@ -220,6 +221,7 @@ Expired expire_in(WriteBatch& batch, const Retention& retention, std::size_t mos
     gone.triage = expire_triage(batch, retention, left());
   }
   if (left() > 0) gone.deliveries = expire_deliveries(batch, retention, left());
+  if (left() > 0) gone.reviews = expire_reviews(batch, retention, left());
   gone.more = left() == 0;
   return gone;
 }

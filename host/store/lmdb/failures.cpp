@@ -1,17 +1,16 @@
 #include "store/lmdb/failures.h"
 
 #include "model/record_ids.h"
+#include "store/lmdb/reviews.h"
 #include "store/record_codec.h"
 
 namespace runwarden::store {
 namespace {
 
-KeyBytes fingerprint_prefix(model::TenantId tenant, const Half& half) {
-  return KeyBytes().u32(tenant).bytes(view(half));
-}
+constexpr std::string_view kFalseAlarm = "false_alarm";  // says so to a reader; that there is a value is what counts
 
 KeyBytes fingerprint_key(model::TenantId tenant, const Half& half, const model::RecordKey& key) {
-  return fingerprint_prefix(tenant, half).time(key.time_ms).u64(key.seq);
+  return cluster_row_key(tenant, half).time(key.time_ms).u64(key.seq);
 }
 
 }  // namespace
@@ -35,13 +34,56 @@ bool erase_failure(WriteBatch& batch, model::TenantId tenant, const model::Recor
     const model::FailureRecord failure = decoded(batch.tables.failures, place, [&] { return decode_failure_head(place, *value); });
     const Half half = half_digest(failure.fingerprint);
     batch.txn.erase(batch.tables.fingerprints.handle, fingerprint_key(tenant, half, key));
-    batch.counts.add(tenant, half, key.time_ms, -1);
-    leave_affected(batch, tenant, failure);
-    leave_group(batch, tenant, failure, gone);
+    if (!failure.is_false_alarm()) {
+      batch.counts.add(tenant, half, key.time_ms, -1);
+      leave_affected(batch, tenant, failure);
+      leave_group(batch, tenant, failure, gone);
+    }
   } catch (const StoreError&) {
   }
   batch.txn.erase(batch.tables.failures.handle, place);
   return true;
+}
+
+std::string unreviewed_row(std::string_view key, std::string_view row, model::FailureRecord& failure) {
+  if (failure.reviewed == model::ReviewVerdict::none) return std::string(row);
+  failure.reviewed = model::ReviewVerdict::none;
+  return encode_failure(key, failure);
+}
+
+void note_reviewed(WriteBatch& batch, model::TenantId tenant, const model::Review& review) {
+  const auto spelled = model::parse_failure_id(review.failure_id);
+  if (!spelled) return;
+  const KeyBytes place = place_key(tenant, *spelled);
+  auto value = batch.txn.get(batch.tables.failures.handle, place);
+  const bool shadow = !value;
+  const Table& table = shadow ? batch.tables.shadow_failures : batch.tables.failures;
+  if (shadow) value = batch.txn.get(table.handle, place);
+  if (!value) return;
+  model::FailureRecord failure = decoded(table, place, [&] { return decode_failure(place, *value); });
+  if (failure.id != review.failure_id || failure.reviewed == review.verdict) return;
+  const bool was = failure.is_false_alarm();
+  failure.reviewed = review.verdict;
+  const bool is = failure.is_false_alarm();
+  batch.txn.put(table.handle, place, encode_failure(place, failure));
+  if (shadow) return;
+  const Half half = half_digest(failure.fingerprint);
+  if (was != is) {
+    const KeyBytes index = fingerprint_key(tenant, half, failure.key);
+    batch.txn.put(batch.tables.fingerprints.handle, index, is ? seal(index, kFalseAlarm) : std::string());
+    batch.counts.add(tenant, half, failure.key.time_ms, is ? -1 : 1);
+  }
+  if (is) {
+    leave_affected(batch, tenant, failure);
+    leave_group(batch, tenant, failure, Gone::false_alarm);
+  } else if (was && failure.grouped) {
+    return_affected(batch, tenant, failure);
+    enter_group(batch, tenant, failure, Comes::restored);
+  }
+  if (!failure.grouped) return;
+  ClusterChange& change = batch.groups.clusters[{tenant, half}];
+  change.review = review.key;
+  change.confirmed = change.confirmed || review.verdict == model::ReviewVerdict::right;
 }
 
 std::optional<model::FailureRecord> find_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view id) {
@@ -54,6 +96,7 @@ std::optional<model::FailureRecord> find_failure(const Txn& txn, const Tables& t
     auto failure = decoded(*table, key, [&] { return decode_failure(key, *value); });
     if (failure.id != id) return std::nullopt;
     failure.shadow = table == &tables.shadow_failures;
+    read_review(txn, tables, tenant, failure);
     return failure;
   }
   return std::nullopt;
@@ -63,12 +106,9 @@ FingerprintStats fingerprint_stats(const Txn& txn, const Tables& tables, model::
   const Half half = half_digest(fingerprint);
   FingerprintStats stats;
   stats.failures = count_all(txn, tables, tenant, half);
-  const KeyBytes prefix = fingerprint_prefix(tenant, half);
-  const std::size_t time_at = prefix.view().size();
-  Cursor cursor(txn, tables.fingerprints.handle);
-  if (cursor.at_or_after(prefix) && cursor.key().starts_with(prefix.view())) stats.first_ms = read_time(cursor.key(), time_at);
-  const KeyBytes beyond = KeyBytes(prefix).u64(~std::uint64_t{0}).u64(~std::uint64_t{0});
-  if (cursor.before(beyond) && cursor.key().starts_with(prefix.view())) stats.last_ms = read_time(cursor.key(), time_at);
+  if (stats.failures == 0) return stats;
+  if (const auto oldest = oldest_failure(txn, tables, tenant, half)) stats.first_ms = oldest->time_ms;
+  if (const auto newest = newest_failure(txn, tables, tenant, half)) stats.last_ms = newest->time_ms;
   return stats;
 }
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "model/records.h"
+#include "model/review.h"
 #include "store/lmdb/groups.h"
 #include "store/queries.h"
 #include "store/lmdb/write_batch.h"
@@ -17,6 +19,13 @@ void put_failure(WriteBatch& batch, model::TenantId tenant, const model::Failure
 // False if it is not there.
 bool erase_failure(WriteBatch& batch, model::TenantId tenant, const model::RecordKey& key, Gone gone);
 
+// The failure's row as if it had no review; takes that out of the failure, too.
+std::string unreviewed_row(std::string_view key, std::string_view row, model::FailureRecord& failure);
+
+// The failure's last review is this one now: it is counted, or counted no longer, by what the review says.
+void note_reviewed(WriteBatch& batch, model::TenantId tenant, const model::Review& review);
+
+// With its review.
 std::optional<model::FailureRecord> find_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view id);
 FingerprintStats fingerprint_stats(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view fingerprint);
 

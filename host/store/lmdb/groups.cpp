@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t kRowKeyBytes = 4 + sizeof(Half);
 constexpr std::int64_t kHourMs = 3'600'000;
+constexpr std::size_t kMostFalseAlarms = 1024;  // of a group, that are looked at for their summaries
+constexpr std::size_t kMostMarks = 64;
 
 KeyBytes triage_prefix(model::TenantId tenant, const Half& cluster) {
   return KeyBytes().u32(tenant).bytes(view(cluster));
@@ -46,6 +48,43 @@ std::optional<model::FailureRecord> read_failure_head(const Txn& txn, const Tabl
   } catch (const BadValue&) {
     return std::nullopt;
   }
+}
+
+// The marks of the summaries of a group's newest false alarms, each once.
+std::vector<std::uint64_t> false_alarm_marks(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster) {
+  std::vector<std::uint64_t> marks;
+  const KeyBytes prefix = cluster_row_key(tenant, cluster);
+  Cursor cursor(txn, tables.fingerprints.handle);
+  bool more = cursor.before(KeyBytes(prefix).u64(~std::uint64_t{0}).u64(~std::uint64_t{0}));
+  std::size_t seen = 0;
+  for (; more && cursor.key().starts_with(prefix.view()) && seen < kMostFalseAlarms && marks.size() < kMostMarks; more = cursor.previous()) {
+    if (!is_false_alarm_row(cursor.value())) continue;
+    ++seen;
+    const KeyBytes key = KeyBytes().u32(tenant).bytes(cursor.key().substr(kRowKeyBytes));
+    const auto value = txn.get(tables.failures.handle, key);
+    if (!value) continue;
+    try {
+      model::FailureRecord failure = decode_failure_head(key, *value);
+      if (failure.summary_mark == 0) {
+        failure = decode_failure(key, *value);
+        model::read_summary(failure);
+      }
+      if (std::find(marks.begin(), marks.end(), failure.summary_mark) == marks.end()) marks.push_back(failure.summary_mark);
+    } catch (const BadValue&) {  // whoever looks at that failure tells of it
+    }
+  }
+  return marks;
+}
+
+bool all_are_false_alarms(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster) {
+  const KeyBytes prefix = cluster_row_key(tenant, cluster);
+  Cursor cursor(txn, tables.fingerprints.handle);
+  bool any = false;
+  for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
+    if (!is_false_alarm_row(cursor.value())) return false;
+    any = true;
+  }
+  return any;
 }
 
 // A run that is affected, with the values of its dimensions.
@@ -85,9 +124,12 @@ class HeadWriter {
     if (!head) return tell_failures(nullptr, change);
     apply(*head, change);
     if (change.removed > 0) look_again(*head, change);
-    if (change.added > change.removed) head->cluster.triage.failures_since += change.added - change.removed;
-    triage(*head, change);
-    if (fresh) tell(model::MessageType::cluster_created, *head, change.newest);
+    const std::uint64_t found = change.added - change.restored;
+    const std::uint64_t gone = change.removed - change.marked;
+    if (found > gone) head->cluster.triage.failures_since += found - gone;
+    if (found > 0) triage(*head, change);
+    review(*head, change);
+    if (fresh && found > 0) tell(model::MessageType::cluster_created, *head, change.newest);
     tell_failures(&*head, change);
     put(*head);
   }
@@ -148,18 +190,17 @@ class HeadWriter {
   void look_again(ClusterHead& head, const ClusterChange& change) {
     model::Cluster& cluster = head.cluster;
     if (cluster.count == 0) return;
-    const KeyBytes prefix = cluster_row_key(tenant_, cluster.key);
-    Cursor cursor(txn_, tables_.fingerprints.handle);
-    if (!change.first_stays && cursor.at_or_after(prefix) && cursor.key().starts_with(prefix.view())) {
-      cluster.first_ms = read_time(cursor.key(), prefix.view().size());
-    }
+    const bool first_goes = !change.first_stays || (change.first_marked_ms && *change.first_marked_ms <= cluster.first_ms);
+    const auto oldest = first_goes ? oldest_failure(txn_, tables_, tenant_, cluster.key) : std::nullopt;
+    if (oldest) cluster.first_ms = oldest->time_ms;
     const auto newest = newest_failure(txn_, tables_, tenant_, cluster.key);
     if (!newest) return;
     cluster.last_ms = newest->time_ms;
     if (const auto failure = read_failure_head(txn_, tables_, tenant_, *newest); failure && !failure->title.empty()) cluster.title = failure->title;
   }
 
-  void tell(model::MessageType type, const ClusterHead& head, const model::RecordKey& failure, const model::TriageEntry* entry = nullptr) {
+  void tell(model::MessageType type, const ClusterHead& head, const std::optional<model::RecordKey>& failure,
+            const model::TriageEntry* entry = nullptr) {
     if (batch_.messages) tell_of_group(*batch_.messages, type, {tenant_, head.cluster, batch_.times.now_ms}, failure, entry);
   }
 
@@ -177,11 +218,12 @@ class HeadWriter {
     }
   }
 
-  void note(ClusterHead& head, model::TriageAction action, const model::RecordKey& at, const model::RecordKey& failure) {
+  void note(ClusterHead& head, model::TriageAction action, const model::RecordKey& at, const std::optional<model::RecordKey>& failure) {
     model::TriageEntry entry;
     entry.key = at;
     entry.action = action;
     entry.author = kServiceAuthor;
+    entry.for_false_alarms = action == model::TriageAction::ignore;
     head.cluster.triage = model::triaged(entry);
     entry.state = model::state_of(head.cluster.triage, head.cluster.first_ms, at.time_ms).state;
     put_entry(txn_, tables_, tenant_, head.cluster.key, entry);
@@ -193,7 +235,6 @@ class HeadWriter {
   void triage(ClusterHead& head, const ClusterChange& change) {
     const model::Triage& triage = head.cluster.triage;
     const std::int64_t now_ms = batch_.times.now_ms;
-    if (change.added == 0) return;
     if (model::regresses(triage, change.executed_ms)) {
       return note(head, model::TriageAction::regressed, {now_ms, change.newest.seq}, change.newest);
     }
@@ -201,8 +242,30 @@ class HeadWriter {
     if (triage.until.at_ms && now_ms >= *triage.until.at_ms) {
       return note(head, model::TriageAction::ignore_ended, {*triage.until.at_ms, 0}, change.newest);
     }
-    if (!model::ignore_is_over(triage, now_ms, last_hour(head))) return;
+    const auto is_new = [&](std::uint64_t mark) {
+      return std::find(triage.false_alarm_marks.begin(), triage.false_alarm_marks.end(), mark) == triage.false_alarm_marks.end();
+    };
+    const bool differs = triage.for_false_alarms && std::any_of(change.summary_marks.begin(), change.summary_marks.end(), is_new);
+    if (!differs && !model::ignore_is_over(triage, now_ms, last_hour(head))) return;
     note(head, model::TriageAction::ignore_ended, {now_ms, change.newest.seq}, change.newest);
+  }
+
+  // A group whose failures are all false alarms is ignored until one is not.
+  void review(ClusterHead& head, const ClusterChange& change) {
+    const std::int64_t now_ms = batch_.times.now_ms;
+    const model::RecordKey at{now_ms, change.review.value_or(change.newest).seq};
+    const Half& key = head.cluster.key;
+    model::Triage& triage = head.cluster.triage;
+    if (triage.for_false_alarms && (change.restored > 0 || change.confirmed)) {
+      return note(head, model::TriageAction::ignore_ended, at, newest_failure(txn_, tables_, tenant_, key));
+    }
+    const bool ignored = model::state_of(triage, head.cluster.first_ms, now_ms).state == model::ClusterState::ignored;
+    if (!ignored && head.cluster.count == 0 && all_are_false_alarms(txn_, tables_, tenant_, key)) {
+      note(head, model::TriageAction::ignore, at, std::nullopt);
+    }
+    if (triage.for_false_alarms && (change.marked > 0 || triage.false_alarm_marks.empty())) {
+      triage.false_alarm_marks = false_alarm_marks(txn_, tables_, tenant_, key);
+    }
   }
 
   std::optional<model::LastHour> last_hour(const ClusterHead& head) {
@@ -240,9 +303,21 @@ Affected affected_by(const Txn& txn, const Tables& tables, model::TenantId tenan
   Affected affected;
   for (const model::RecordKey& key : stored.failures) {
     if (but != nullptr && key == *but) continue;
-    if (const auto failure = read_failure_head(txn, tables, tenant, key)) affected.add(*failure);
+    const auto failure = read_failure_head(txn, tables, tenant, key);
+    if (failure && !failure->is_false_alarm()) affected.add(*failure);
   }
   return affected;
+}
+
+std::optional<model::RecordKey> oldest_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster) {
+  const KeyBytes prefix = cluster_row_key(tenant, cluster);
+  const std::size_t time_at = prefix.view().size();
+  Cursor cursor(txn, tables.fingerprints.handle);
+  for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
+    if (is_false_alarm_row(cursor.value())) continue;
+    return model::RecordKey{read_time(cursor.key(), time_at), read_be(cursor.key(), time_at + 8, 8)};
+  }
+  return std::nullopt;
 }
 
 std::optional<model::RecordKey> newest_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster) {
@@ -250,8 +325,11 @@ std::optional<model::RecordKey> newest_failure(const Txn& txn, const Tables& tab
   const std::size_t time_at = prefix.view().size();
   Cursor cursor(txn, tables.fingerprints.handle);
   const KeyBytes beyond = KeyBytes(prefix).u64(~std::uint64_t{0}).u64(~std::uint64_t{0});
-  if (!cursor.before(beyond) || !cursor.key().starts_with(prefix.view())) return std::nullopt;
-  return model::RecordKey{read_time(cursor.key(), time_at), read_be(cursor.key(), time_at + 8, 8)};
+  for (bool more = cursor.before(beyond); more && cursor.key().starts_with(prefix.view()); more = cursor.previous()) {
+    if (is_false_alarm_row(cursor.value())) continue;
+    return model::RecordKey{read_time(cursor.key(), time_at), read_be(cursor.key(), time_at + 8, 8)};
+  }
+  return std::nullopt;
 }
 
 void tell_of_group(MessageWriter& messages, model::MessageType type, const GroupNow& group, const std::optional<model::RecordKey>& failure,
@@ -294,7 +372,7 @@ void write_tenant_groups(WriteTxn& txn, const Tables& tables, model::TenantId te
   txn.put(tables.clusters.handle, key, seal(key, KeyBytes().u64(groups.clusters).u64(groups.left_out)));
 }
 
-void enter_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure) {
+void enter_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, Comes comes) {
   const Half half = half_digest(failure.fingerprint);
   ClusterChange& change = batch.groups.clusters[{tenant, half}];
   ++change.added;
@@ -308,9 +386,14 @@ void enter_group(WriteBatch& batch, model::TenantId tenant, const model::Failure
     change.fingerprint = failure.fingerprint;
     change.detector_key = failure.detector_key;
   }
-  change.executed_ms = std::max(change.executed_ms, failure.executed_ms);
-  if (batch.messages && batch.messages->wanted(tenant, model::MessageType::failure_created)) {
-    change.told.push_back({failure.key, failure.score, failure.severity});
+  if (comes == Comes::found) {
+    change.executed_ms = std::max(change.executed_ms, failure.executed_ms);
+    change.summary_marks.push_back(failure.summary_mark);
+    if (batch.messages && batch.messages->wanted(tenant, model::MessageType::failure_created)) {
+      change.told.push_back({failure.key, failure.score, failure.severity});
+    }
+  } else {
+    ++change.restored;
   }
   for (const Subject& subject : {Subject::any(), Subject::of_detector(failure.detector_key)}) {
     batch.groups.series.add(tenant, failures_series(subject_half(subject)), kFinestOfFailures, failure.key.time_ms, 1);
@@ -324,7 +407,11 @@ void leave_group(WriteBatch& batch, model::TenantId tenant, const model::Failure
   change.scores[failure.score] -= 1;
   change.severities[static_cast<std::size_t>(failure.severity)] -= 1;
   change.waste_micro_usd -= failure.waste_micro_usd;
-  change.first_stays = change.first_stays && gone == Gone::expired;
+  if (gone == Gone::false_alarm) {
+    ++change.marked;
+    change.first_marked_ms = std::min(change.first_marked_ms.value_or(failure.key.time_ms), failure.key.time_ms);
+  }
+  change.first_stays = change.first_stays && gone != Gone::taken_back;
   for (const Subject& subject : {Subject::any(), Subject::of_detector(failure.detector_key)}) {
     batch.groups.series.add(tenant, failures_series(subject_half(subject)), kFinestOfFailures, failure.key.time_ms, -1);
   }
@@ -353,18 +440,31 @@ void enter_affected(WriteBatch& batch, const RunPlace& place) {
   count_affected(batch, {place, stored->run.dimensions}, affected, !affected.clusters.empty(), 1);
 }
 
-void leave_affected(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure) {
+namespace {
+
+// Counts what a failure's run is affected by through that failure alone, or takes it back.
+void count_affected_by(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, std::int64_t change) {
   const RunPlace place{tenant, failure.run};
   const auto stored = read_run_head(batch.txn, batch.tables, tenant, failure.run);
   if (!stored || !stored->run.grouped) return;
   const auto named = std::find(stored->failures.begin(), stored->failures.end(), failure.key);
   if (named == stored->failures.end()) return;
   const Affected rest = affected_by(batch.txn, batch.tables, tenant, *stored, &failure.key);
-  Affected last;
-  last.add(failure);
-  std::erase_if(last.clusters, [&](const Half& one) { return rest.clusters.contains(one); });
-  std::erase_if(last.detectors, [&](const std::string& one) { return rest.detectors.contains(one); });
-  count_affected(batch, {place, stored->run.dimensions}, last, rest.clusters.empty(), -1);
+  Affected by_it;
+  by_it.add(failure);
+  std::erase_if(by_it.clusters, [&](const Half& one) { return rest.clusters.contains(one); });
+  std::erase_if(by_it.detectors, [&](const std::string& one) { return rest.detectors.contains(one); });
+  count_affected(batch, {place, stored->run.dimensions}, by_it, rest.clusters.empty(), change);
+}
+
+}  // namespace
+
+void leave_affected(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure) {
+  count_affected_by(batch, tenant, failure, -1);
+}
+
+void return_affected(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure) {
+  count_affected_by(batch, tenant, failure, 1);
 }
 
 void leave_affected(WriteBatch& batch, const RunPlace& place, const StoredRun& stored) {
@@ -500,7 +600,7 @@ void build_failure(WriteBatch& batch, std::string_view key, std::string_view val
   failure.executed_ms = failure.run.time_ms;
   failure.grouped = true;
   batch.txn.put(batch.tables.failures.handle, key, encode_failure(key, failure));
-  enter_group(batch, tenant_of(key), failure);
+  if (!failure.is_false_alarm()) enter_group(batch, tenant_of(key), failure);
 }
 
 void build_run(WriteBatch& batch, std::string_view key, std::string_view value) {

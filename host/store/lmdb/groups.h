@@ -18,11 +18,13 @@ namespace runwarden::store {
 KeyBytes cluster_row_key(model::TenantId tenant, const Half& cluster);
 std::optional<ClusterHead> read_cluster(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster);
 
-// Why a failure goes: its retention is over, or it and what was known by it are taken back.
-enum class Gone : std::uint8_t { expired, taken_back };
+// Why a failure goes: its retention is over, it and what was known by it are taken back, or it stays as a false alarm.
+enum class Gone : std::uint8_t { expired, taken_back, false_alarm };
+// Why it comes: it was found, or it was a false alarm and is not any more.
+enum class Comes : std::uint8_t { found, restored };
 
 // A failure that is put into its group, or goes from it.
-void enter_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure);
+void enter_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, Comes comes = Comes::found);
 void leave_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, Gone gone);
 
 // Counts the run for the values of its dimensions; before enter_affected(), and out again after leave_affected().
@@ -36,6 +38,8 @@ void enter_affected(WriteBatch& batch, const RunPlace& place, const RunWrite& wr
 void enter_affected(WriteBatch& batch, const RunPlace& place);
 // A failure that still is in its table is about to go; its run's counts go with the last of their kind.
 void leave_affected(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure);
+// A failure in its table was a false alarm until now: its run's counts come back with the first of their kind.
+void return_affected(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure);
 // The run is about to go, its failures may stay.
 void leave_affected(WriteBatch& batch, const RunPlace& place, const StoredRun& stored);
 
@@ -46,13 +50,14 @@ struct Affected {
 
   void add(const model::FailureRecord& failure);
 };
-// The failures of a run that are still in their table, but for one; those of a detector on trial are not.
+// The failures of a run that are still in their table, but for one; those of a detector on trial and false alarms are not.
 Affected affected_by(const Txn& txn, const Tables& tables, model::TenantId tenant, const StoredRun& stored, const model::RecordKey* but = nullptr);
 
 // Writes all that the batch gathered: counts, groups and the log of what it committed. Before the commit.
 void flush(WriteBatch& batch);
 
-// The group's newest failure that is kept.
+// The group's oldest and newest failure that is kept and no false alarm.
+std::optional<model::RecordKey> oldest_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster);
 std::optional<model::RecordKey> newest_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster);
 
 // A message about a group to all who want it, with one of its failures and, where it comes from one, the entry of its history.

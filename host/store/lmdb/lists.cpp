@@ -7,6 +7,7 @@
 
 #include "store/change_codec.h"
 #include "store/lmdb/policies.h"
+#include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
 #include "store/record_codec.h"
 #include "store/lmdb/time_bucket_counts.h"
@@ -87,14 +88,14 @@ void walk_back(const Listing& from, const Table& table, const KeyBytes& prefix, 
   }
 }
 
-// The failures that the run's record names, newest first, within the range. `visit` is given each one's key and value.
+// The failures that the run's record names, newest first, within the range. `visit` is given the transaction, each one's key and value.
 template <class Visit>
 void visit_failures_of_run(const Listing& from, model::TenantId tenant, const FailureQuery& query, const Table& table, Visit visit) {
   const ReadTxn txn = from.env.read();
   for (const model::RecordKey& at : failures_of_run(txn, from.tables, tenant, query)) {
     const KeyBytes key = place_key(tenant, at);
     try {
-      if (!visit(key, txn.get(table.handle, key).value_or(std::string_view()))) return;
+      if (!visit(static_cast<const Txn&>(txn), key, txn.get(table.handle, key).value_or(std::string_view()))) return;
     } catch (const StoreError& bad) {
       if (from.on_unreadable) from.on_unreadable(bad.what());
     }
@@ -112,6 +113,7 @@ bool fits(const FailureQuery& query, const model::FailureRecord& failure) {
   if (query.severity && failure.severity != *query.severity) return false;
   if (failure.score < query.min_score) return false;
   if (!query.detector.empty() && failure.detector_key != query.detector) return false;
+  if (query.reviewed && failure.reviewed != *query.reviewed) return false;
   return query.fingerprint.empty() || failure.fingerprint == query.fingerprint;
 }
 
@@ -188,12 +190,13 @@ Page<model::FailureRecord> list_failures(const Listing& from, model::TenantId te
   const Tables& tables = from.tables;
   Filling<model::FailureRecord> page(query.range);
   const Table& table = query.shadow ? tables.shadow_failures : tables.failures;
-  const auto consider = [&](const KeyBytes& key, std::string_view value) {
+  const auto consider = [&](const Txn& txn, const KeyBytes& key, std::string_view value) {
     if (value.empty()) return true;
     if (!fits(query, decoded(table, key, [&] { return decode_failure_head(key, value); }))) return true;
     model::FailureRecord failure = decoded(table, key, [&] { return decode_failure(key, value); });
     failure.shadow = query.shadow;
-    const std::uint64_t bytes = failure.json.size() + 1;
+    read_review(txn, tables, tenant, failure);
+    const std::uint64_t bytes = failure.json.size() + failure.review.size() + 1;
     if (!page.has_room(bytes)) return false;
     page.add(std::move(failure), bytes);
     return true;
@@ -208,7 +211,7 @@ Page<model::FailureRecord> list_failures(const Listing& from, model::TenantId te
   walk_back(from, by_fingerprint ? tables.fingerprints : table, prefix, query.range,
             [&](const Txn& txn, const model::RecordKey& at, std::string_view, std::string_view value) {
               const KeyBytes key = place_key(tenant, at);
-              return consider(key, by_fingerprint ? txn.get(table.handle, key).value_or(std::string_view()) : value);
+              return consider(txn, key, by_fingerprint ? txn.get(table.handle, key).value_or(std::string_view()) : value);
             });
   return page.take();
 }

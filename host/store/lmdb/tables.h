@@ -31,7 +31,7 @@ struct Tables {
   Table events{"events"};                    // place, EventPart u8, ... -> events of a run
   Table failures{"failures"};                // place -> failure
   Table shadow_failures{"shadow_failures"};  // place -> failure of a detector on trial
-  Table fingerprints{"fingerprints"};        // tenant, half digest of the fingerprint, time, seq -> nothing
+  Table fingerprints{"fingerprints"};        // tenant, half digest of the fingerprint, time, seq -> nothing; of a false alarm something
   Table tally{"tally"};                      // tenant, series, level u8, bucket -> count
   Table clusters{"clusters"};                // tenant, half digest of the fingerprint -> ClusterHead; tenant -> GroupTotals
   Table triage{"triage"};                    // tenant, half digest of the fingerprint, time, seq -> TriageEntry
@@ -46,13 +46,15 @@ struct Tables {
   Table endpoints{"endpoints"};              // tenant, seq -> Endpoint
   Table outbox{"outbox"};                    // endpoint, due time, seq -> when the delivery was queued; see message_writer.h
   Table deliveries{"deliveries"};            // endpoint, time, seq -> Delivery
+  Table reviews{"reviews"};                  // place -> Review
+  Table review_index{"review_index"};        // tenant, ReviewPart u8, ... -> see reviews.h
   Table canary{"canary"};                    // place of no tenant, time 0, seq 0 -> run; one at most
 
   template <class Use>
   void each(Use use) {
     for (Table* table : {&meta, &tenants, &keys, &key_uses, &runs, &former, &run_ids, &open_runs, &events, &failures, &shadow_failures,
                          &fingerprints, &tally, &clusters, &triage, &series, &dimensions, &commits, &changes, &policies, &policy_index, &idempotency, &crash_marks,
-                         &endpoints, &outbox, &deliveries, &canary}) {
+                         &endpoints, &outbox, &deliveries, &reviews, &review_index, &canary}) {
       use(*table);
     }
   }

@@ -48,7 +48,9 @@ std::uint64_t walk(const Txn& txn, const Tables& tables, const CountWindow& wind
   const KeyBytes last = bound(before_ms);
   std::uint64_t sum = 0;
   Cursor cursor(txn, runs ? tables.runs.handle : tables.fingerprints.handle);
-  for (bool more = cursor.at_or_after(bound(from_ms)); more && cursor.key() < last.view(); more = cursor.next()) ++sum;
+  for (bool more = cursor.at_or_after(bound(from_ms)); more && cursor.key() < last.view(); more = cursor.next()) {
+    if (runs || !is_false_alarm_row(cursor.value())) ++sum;
+  }
   return sum;
 }
 

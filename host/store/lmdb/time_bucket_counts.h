@@ -28,6 +28,11 @@ inline std::uint64_t plus(std::uint64_t count, std::int64_t by) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(static_cast<std::int64_t>(count) + by, 0));
 }
 
+// Whether a row of the index of fingerprints, which has a value then, leads to a false alarm: it is passed over where failures are counted.
+inline bool is_false_alarm_row(std::string_view value) {
+  return !value.empty();
+}
+
 constexpr Half kRunSeries{};  // all runs of a tenant; a fingerprint's half digest is the series of its failures
 
 class TimeBucketCounts {

@@ -283,6 +283,12 @@ void LmdbWebhookStore::settle(std::span<const Attempt> attempts) {
 void LmdbWebhookStore::settle_one(WriteTxn& txn, MessageWriter& messages, const Attempt& attempt) {
   model::Endpoint* const endpoint = messages.endpoint(attempt.tenant, attempt.endpoint.seq);
   if (endpoint == nullptr) return;
+  const KeyBytes key = delivery_key(attempt.tenant, attempt.endpoint.seq, attempt.delivery);
+  if (attempt.dropped) {
+    const auto waiting = read_delivery(txn, parts_.tables, key, BodyToo::no);
+    if (waiting && waiting->state == model::DeliveryState::pending) messages.erase(attempt.tenant, *endpoint, *waiting);
+    return;
+  }
   if (attempt.delivered) {
     endpoint->last_success_ms = attempt.at_ms;
     endpoint->last_error.clear();
@@ -292,7 +298,6 @@ void LmdbWebhookStore::settle_one(WriteTxn& txn, MessageWriter& messages, const 
     if (endpoint->failing_since_ms == model::kNever) endpoint->failing_since_ms = attempt.at_ms;
     if (attempt.disable && endpoint->disabled == model::Endpoint::Disabled::no) endpoint->disabled = *attempt.disable;
   }
-  const KeyBytes key = delivery_key(attempt.tenant, attempt.endpoint.seq, attempt.delivery);
   const auto before = read_delivery(txn, parts_.tables, key, BodyToo::yes);
   if (!before || before->state != model::DeliveryState::pending) return;
   model::Delivery after = *before;

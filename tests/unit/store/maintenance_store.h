@@ -166,6 +166,36 @@ class MaintenanceTest : public ::testing::Test {
       commit(store, policy);
     }
   }
+  // Failures of f0 that are right, a false alarm, a false alarm no longer; all of another group; what was missed in a run.
+  void review(Store& store, model::TenantId tenant) {
+    const auto say = [&](const model::FailureRecord& failure, const std::string& detector, model::ReviewVerdict verdict) {
+      model::Review review;
+      review.key = new_key(store);
+      review.run = failure.run;
+      review.run_id = "a run";
+      if (detector.empty()) review.failure_id = failure.id;
+      if (detector.empty()) review.cluster_id = model::cluster_id(model::cluster_key(failure.fingerprint));
+      review.detector_key = detector.empty() ? failure.detector_key : detector;
+      review.detector_version = "1.2.3";
+      review.settings_hash = "abc";
+      review.verdict = verdict;
+      review.author = "ann";
+      review.document = model::write_document(review, "a \"note\"\nof two lines");
+      commit(store, ReviewWrite{tenant, {review}, idempotency(failure.id + detector + name(verdict), "r")});
+    };
+    const auto failures_of = [&](const std::string& fingerprint) {
+      FailureQuery query;
+      query.fingerprint = fingerprint;
+      return store.failures(tenant, query).items;
+    };
+    const auto f0 = failures_of("f0");
+    say(f0.at(0), "", model::ReviewVerdict::right);
+    say(f0.at(2), "", model::ReviewVerdict::false_alarm);
+    say(f0.at(3), "", model::ReviewVerdict::false_alarm);
+    say(f0.at(3), "", model::ReviewVerdict::none);
+    say(f0.at(4), "schema_ghost", model::ReviewVerdict::missed);
+    for (const auto& one : failures_of("expensive_loop:ended-and-open")) say(one, "", model::ReviewVerdict::false_alarm);
+  }
   // What was decided about groups: one resolved and come back, one ignored until more of its failures come, one opened again.
   void decide(Store& store, const std::string& tenant_name) {
     const auto tenants = store.tenants();
@@ -192,6 +222,7 @@ class MaintenanceTest : public ::testing::Test {
     triage("f1", model::TriageAction::ignore, {.at_ms = clock_.wall_ms() + 100'000, .failures = {}, .share = 0.05});
     triage("f1", model::TriageAction::reopen);
     triage("expensive_loop:ended", model::TriageAction::ignore, {.at_ms = {}, .failures = 7, .share = {}});
+    review(store, tenant);
     // One delivered, one dead, the others wait.
     const auto due = store.webhooks().due({tenant, endpoint}, clock_.wall_ms(), 2);
     store.webhooks().keep_bodies(std::vector<MadeBody>{{tenant, endpoint.key, due.at(0).key, "{\"a\":1}"}});

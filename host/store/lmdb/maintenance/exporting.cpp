@@ -16,7 +16,9 @@
 #include "store/lmdb/policies.h"
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/open_store.h"
+#include "store/lmdb/reviews.h"
 #include "store/record_lines.h"
+#include "store/review_codec.h"
 #include "store/webhook_codec.h"
 #include "store/maintenance_commands.h"
 
@@ -45,6 +47,7 @@ class Exporting {
     runs();
     other_failures();
     groups();
+    reviews();
     webhooks();
     answers();
     hand_over();
@@ -217,7 +220,8 @@ class Exporting {
   void add_failure(const Table& table, std::string_view key, std::string_view value) {
     auto failure = decoded(table, key, [&] { return decode_failure(key, value); });
     failure.shadow = &table == &store_.tables.shadow_failures;
-    add(failure.shadow ? "shadow_failure" : "failure", line_of_row(key, value, failure));
+    const std::string row = unreviewed_row(key, value, failure);  // its review says it again where it is imported
+    add(failure.shadow ? "shadow_failure" : "failure", line_of_row(key, row, failure));
   }
 
   // Those that no run shows any more, because retention took it.
@@ -266,6 +270,16 @@ class Exporting {
     add("triage", line_of_row(key, value, line));
   }
 
+  // Also those whose failures and runs have gone. From the given time on, and those that what is exported goes by.
+  void reviews() {
+    const Table& table = store_.tables.reviews;
+    walk(table, of_tenant(), of_tenant(), [&](const Txn& txn, std::string_view key, std::string_view value) {
+      const auto review = decoded(table, key, [&] { return decode_review(key, value); });
+      if (review.key.time_ms < query_.since_ms && (review.run.time_ms < query_.since_ms || !is_in_use(txn, store_.tables, tenant_, review))) return;
+      add("review", line_of_row(key, value, review));
+    });
+  }
+
   // What waits for a webhook goes out from where it is imported, with the same ids.
   void webhooks() {
     const Table& endpoints = store_.tables.endpoints;
@@ -308,7 +322,8 @@ class Exporting {
   }
 
   bool is_there(const Txn& txn, const Answered& answered) const {
-    if (answered.kind == Answered::Kind::triage) return true;  // answered with the group as it is then
+    // Answered with what was decided about as it is then.
+    if (answered.kind == Answered::Kind::triage || answered.kind == Answered::Kind::review) return true;
     const Table* table = &store_.tables.runs;
     if (answered.kind == Answered::Kind::change) table = &store_.tables.changes;
     if (answered.kind == Answered::Kind::policy) table = &store_.tables.policies;

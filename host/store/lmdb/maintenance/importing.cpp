@@ -1,5 +1,6 @@
 // Takes the lines of an export in, in one transaction.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
 #include "store/lmdb/policies.h"
+#include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/merge_group.h"
 #include "store/lmdb/maintenance/open_store.h"
@@ -78,6 +80,9 @@ class Importing {
   // Groups are made of what came; what an older version exported is counted as an older store is.
   void count_affected_runs() {
     for (const RunPlace& place : affecting_) enter_affected(batch_, place);
+    flush(batch_);
+    // Each has been counted as a failure by now.
+    for (const auto& [of, review] : reviewed_) settle_reviewed(batch_, of.first, review);
     flush(batch_);
     if (!older_) return;
     write_group_build(txn_, store_.tables, group_build_start());
@@ -207,13 +212,28 @@ class Importing {
   void put(const ReadLine& line, const model::FailureRecord& failure) {
     if (refused_.contains(failure.run)) return;
     const KeyBytes key = place_key(tenant_, failure.key);
-    const std::string value = line.value(key);
     const Table& table = failure.shadow ? store_.tables.shadow_failures : store_.tables.failures;
+    const std::string value = as_reviewed_there(table, key, line.value(key));
     if (!is_free(table, key, value, ("the failure " + failure.id).c_str())) return;
     put_failure(batch_, tenant_, failure, value);
     if (failure.grouped) joined_.insert(half_digest(failure.fingerprint));
     older_ = older_ || (!failure.grouped && !failure.shadow);
     stored(failure.shadow ? "shadow_failure" : "failure", failure.key);
+  }
+
+  // A line has a failure without its review: one that stands there already may have one.
+  std::string as_reviewed_there(const Table& table, std::string_view key, std::string value) const {
+    const auto found = txn_.get(table.handle, key);
+    if (!found) return value;
+    try {
+      const auto reviewed = decode_failure_head(key, *found).reviewed;
+      if (reviewed == model::ReviewVerdict::none) return value;
+      model::FailureRecord failure = decode_failure(key, value);
+      failure.reviewed = reviewed;
+      return encode_failure(key, failure);
+    } catch (const BadValue&) {  // is_free() tells of it
+      return value;
+    }
   }
 
   void put(const ReadLine& line, const model::ChangeRecord& change) {
@@ -266,6 +286,15 @@ class Importing {
     if (!is_free(store_.tables.triage, key, value, "what was decided about this group at this time")) return;
     txn_.put(store_.tables.triage.handle, key, value);
     stored("triage", triage.entry.key);
+  }
+
+  void put(const ReadLine& line, const ReviewLine& review) {
+    const KeyBytes key = place_key(tenant_, review.key);
+    const std::string value = line.value(key);
+    if (!is_free(store_.tables.reviews, key, value, "what was said of this failure or run at this time")) return;
+    put_review(batch_, tenant_, review, value);
+    if (!review.failure_id.empty()) reviewed_.insert_or_assign({tenant_, review.failure_id}, review);
+    stored("review", review.key);
   }
 
   // What it counts are the deliveries that follow.
@@ -330,6 +359,7 @@ class Importing {
   std::set<std::string> named_;         // policies that have their names from revisions of this import
   std::set<Half> joined_;               // groups that have failures of this import
   std::set<Half> left_out_;             // groups without a place here: there are too many
+  std::map<std::pair<model::TenantId, std::string>, model::Review> reviewed_;  // by tenant and failureId
   std::vector<RunPlace> affecting_;     // runs that came with failures
   bool older_ = false;                  // a version that kept no groups wrote some of it
   Imported imported_;

@@ -14,6 +14,7 @@
 #include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
 #include "store/lmdb/policies.h"
+#include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/lmdb/maintenance/recounting.h"
@@ -55,6 +56,7 @@ class Purging {
     count_answers(retention.runs_before_ms);
     count_triage(retention);
     count_deliveries(retention.deliveries_before_ms);
+    count_reviews(retention);
     return counted_;
   }
 
@@ -173,6 +175,19 @@ class Purging {
         [this] { tell_counted(); });
   }
 
+  // The last one of a failure or run that stays stays with it.
+  void count_reviews(const Retention& retention) {
+    walk_before(store_.tables.reviews, retention.changes_before_ms, [&](const Txn& txn, std::string_view key) {
+      try {
+        const auto review = read_review_at(txn, store_.tables, tenant_, record_key_of(key));
+        const bool stays = review && review->run.time_ms >= retention.runs_before_ms && is_in_use(txn, store_.tables, tenant_, *review);
+        counted_.reviews += stays ? 0 : 1;
+      } catch (const StoreError&) {  // it goes as well
+        ++counted_.reviews;
+      }
+    });
+  }
+
   static bool is_last_in(const Txn& txn, const Table& table, std::string_view group, std::string_view key) {
     Cursor cursor(txn, table.handle);
     if (!cursor.at_or_after(key) || !cursor.next()) return true;
@@ -262,6 +277,7 @@ class Purging {
     sweep_table(tables.series, [&](const Txn& txn, std::string_view, std::string_view) {
       return !has_any(txn, tables.runs) && !has_any(txn, tables.failures);
     });
+    sweep_table(tables.review_index, [&](const Txn& txn, std::string_view key, std::string_view) { return reviews_nothing(txn, key); });
     sweep_table(tables.dimensions, [&](const Txn& txn, std::string_view, std::string_view) { return !has_any(txn, tables.runs); });
     sweep_table(tables.outbox, [&](const Txn& txn, std::string_view key, std::string_view value) { return waits_for_nothing(txn, key, value); });
     sweep_table(tables.tally, [&](const Txn& txn, std::string_view key, std::string_view) { return counts_nothing(txn, key); });
@@ -285,6 +301,11 @@ class Purging {
       if (cursor.at_or_after(key) && cursor.key().starts_with(key)) return false;
     }
     return true;
+  }
+
+  bool reviews_nothing(const Txn& txn, std::string_view key) const {
+    if (key.size() != kReviewIndexKeyBytes) return !has_any(txn, store_.tables.reviews);
+    return !txn.get(store_.tables.reviews.handle, KeyBytes().u32(tenant_).bytes(key.substr(kReviewSubjectKeyBytes)));
   }
 
   bool leads_nowhere(const Txn& txn, const Table& to, std::string_view key, std::string_view value) const {
@@ -350,6 +371,7 @@ class Purging {
       for (const std::string& key : keys) {
         const auto value = batch.txn.get(table.handle, key);
         if (!value || !is_leftover(static_cast<const Txn&>(batch.txn), key, *value)) continue;
+        const bool counted = !is_false_alarm_row(*value);
         batch.txn.erase(table.handle, key);
         ++erased;
         if (table.handle == store_.tables.clusters.handle && key.size() > kSeriesAt) forget_group(batch);
@@ -357,7 +379,7 @@ class Purging {
         if (table.handle != store_.tables.fingerprints.handle) continue;
         Half series{};
         std::copy_n(key.data() + kSeriesAt, kHalfBytes, series.data());
-        batch.counts.add(tenant_, series, read_time(key, kSeriesAt + kHalfBytes), -1);
+        if (counted) batch.counts.add(tenant_, series, read_time(key, kSeriesAt + kHalfBytes), -1);
         groups.insert(series);
       }
       for (const Half& group : groups) recount_head(batch, tenant_, group);

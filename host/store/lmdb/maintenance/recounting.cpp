@@ -63,7 +63,7 @@ Counted count_failures(const Txn& txn, const Tables& tables, model::TenantId ten
     } catch (const BadValue&) {
     }
     counted.readable = counted.readable && failure;
-    if (!failure || !failure->grouped) continue;
+    if (!failure || !failure->grouped || failure->is_false_alarm()) continue;
     model::Cluster& sum = counted.head.cluster;
     if (sum.count++ == 0) counted.first_ms = failure->key.time_ms;
     if (failure->key.time_ms > sum.last_ms) counted.newest_titles.clear();
@@ -76,10 +76,12 @@ Counted count_failures(const Txn& txn, const Tables& tables, model::TenantId ten
   return counted;
 }
 
-// Whether an entry of the group's history decided what the head says; how many failures came since is not in the history.
+// Whether an entry of the group's history decided what the head says; how many failures came since, and the marks of its false
+// alarms, are not in the history.
 bool is_decided(const Txn& txn, const Tables& tables, model::TenantId tenant, const ClusterHead& head, bool& any) {
   model::Triage said = head.cluster.triage;
   said.failures_since = 0;
+  said.false_alarm_marks.clear();
   const KeyBytes prefix = cluster_row_key(tenant, head.cluster.key);
   Cursor cursor(txn, tables.triage.handle);
   bool decided = false;
@@ -164,7 +166,7 @@ class Window {
   void count_failures() {
     each(tables_.failures, [&](std::string_view key, std::string_view value) {
       const model::FailureRecord failure = decode_failure_head(key, value);
-      if (!failure.grouped) return;
+      if (!failure.grouped || failure.is_false_alarm()) return;
       for (const Subject& subject : {Subject::any(), Subject::of_detector(failure.detector_key)}) {
         add(failures_series(subject_half(subject)), kFinestOfFailures, failure.key.time_ms);
       }
@@ -181,6 +183,7 @@ class Window {
         const auto found = txn_.get(tables_.failures.handle, place);
         if (!found) continue;  // expired, or of a detector on trial
         const model::FailureRecord failure = decode_failure_head(place, *found);
+        if (failure.is_false_alarm()) continue;
         subjects.insert(half_digest(failure.fingerprint));
         subjects.insert(subject_half(Subject::of_detector(failure.detector_key)));
         subjects.insert(subject_half(Subject::any()));

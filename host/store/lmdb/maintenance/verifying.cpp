@@ -18,10 +18,12 @@
 #include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
 #include "store/lmdb/policies.h"
+#include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/lmdb/maintenance/recounting.h"
 #include "store/lmdb/time_bucket_counts.h"
+#include "store/review_codec.h"
 #include "store/webhook_codec.h"
 #include "store/maintenance_commands.h"
 
@@ -80,6 +82,8 @@ class Verifying {
     check(t_.endpoints, &Verifying::endpoint, "remove the webhook and add it again");
     check(t_.outbox, &Verifying::waiting, kOfIndex);
     check(t_.deliveries, &Verifying::delivery, "remove the webhook and add it again");
+    check(t_.reviews, &Verifying::review, kOfRecord);
+    check(t_.review_index, &Verifying::review_entry, kOfIndex);
     check(t_.canary, &Verifying::canary, "none is needed: it is written anew while the service runs");
     if (const std::string why = store_.env.write_refusal(); !why.empty() && verified_.faults == 0) file_fault(why);
     return std::move(verified_);
@@ -299,10 +303,20 @@ class Verifying {
     const model::TenantId tenant = tenant_of(entry.key);
     want(failure.key == place && failure.id == model::make_failure_id(place), entry, "the failure says that it stands elsewhere");
     const Half half = half_digest(failure.fingerprint);
-    want(has(entry.txn, t_.fingerprints, KeyBytes().u32(tenant).bytes(view(half)).time(place.time_ms).u64(place.seq)), entry,
-         "its fingerprint is not in the index");
-    want(counted(entry.txn, tenant, half, place.time_ms), entry, "it is not counted");
+    const auto row = entry.txn.get(t_.fingerprints.handle, KeyBytes().u32(tenant).bytes(view(half)).time(place.time_ms).u64(place.seq));
+    want(row.has_value(), entry, "its fingerprint is not in the index");
+    want(!row || is_false_alarm_row(*row) == failure.is_false_alarm(), entry, "the index of fingerprints and its review do not say the same of it");
+    want(failure.is_false_alarm() || counted(entry.txn, tenant, half, place.time_ms), entry, "it is not counted");
+    reviewed(entry, failure);
     shown_by_run(entry, failure);
+  }
+
+  void reviewed(const Entry& entry, const model::FailureRecord& failure) {
+    model::Review subject;
+    subject.run = failure.run;
+    subject.failure_id = failure.id;
+    const auto last = last_review(entry.txn, t_, review_subject_prefix(tenant_of(entry.key), subject));
+    want((last ? last->verdict : model::ReviewVerdict::none) == failure.reviewed, entry, "its last review says something else than it");
   }
 
   // Of a detector on trial: in no index and in no count.
@@ -310,6 +324,7 @@ class Verifying {
     const model::RecordKey place = place_of(entry);
     const model::FailureRecord failure = decode_failure(entry.key, entry.value);
     want(failure.key == place && failure.id == model::make_failure_id(place), entry, "the failure says that it stands elsewhere");
+    reviewed(entry, failure);
     shown_by_run(entry, failure);
   }
 
@@ -326,6 +341,7 @@ class Verifying {
   void fingerprint(const Entry& entry) {
     if (entry.key.size() != 4 + kHalfBytes + 16) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
     known_tenant(entry, tenant_of(entry.key));
+    if (is_false_alarm_row(entry.value)) open_head(entry.key, entry.value);
     const KeyBytes place = KeyBytes().u32(tenant_of(entry.key)).bytes(entry.key.substr(4 + kHalfBytes));
     const auto value = entry.txn.get(t_.failures.handle, place);
     want(value.has_value(), entry, "it leads to a failure that is not there");
@@ -522,6 +538,36 @@ class Verifying {
     want(delivery_key(tenant, endpoint_seq, delivery.key).view() == entry.key, entry, "the delivery says that it stands elsewhere");
     if (delivery.state != model::DeliveryState::pending) return;
     want(has(entry.txn, t_.outbox, outbox_key(tenant, endpoint_seq, delivery)), entry, "it waits, and is not in the outbox");
+  }
+
+  // What it is about may be gone: retention takes each by its own time.
+  void review(const Entry& entry) {
+    const model::RecordKey place = place_of(entry);
+    const model::TenantId tenant = tenant_of(entry.key);
+    const model::Review review = decode_review(entry.key, entry.value);
+    want(review.key == place, entry, "the review says that it stands elsewhere");
+    want(check_json(review.document, kDeepestJson).ok(), entry, "what it says is not JSON");
+    want(has(entry.txn, t_.review_index, review_index_key(tenant, review)), entry, "it is not in the index");
+    const auto last = last_review(entry.txn, t_, review_subject_prefix(tenant, review));
+    const bool counts = last && last->key == review.key && review.verdict != model::ReviewVerdict::none;
+    want(!counts || has(entry.txn, t_.review_index, review_day_key(tenant, review)), entry, "it is not counted");
+  }
+
+  void review_entry(const Entry& entry) {
+    const model::TenantId tenant = tenant_of(entry.key);
+    known_tenant(entry, tenant);
+    const auto part = static_cast<ReviewPart>(entry.key.at(4));
+    if (part == ReviewPart::day && entry.key.size() == kReviewDayKeyBytes) {
+      const model::ReviewCounts says = decode_review_counts(entry.key, entry.value).counts;
+      const model::ReviewCounts is = recount_reviews(entry.txn, t_, entry.key);
+      if (says != is) fault(entry.key, "it counts " + std::to_string(says.all()) + " reviews, and other ones than the " + std::to_string(is.all()) + " there are");
+      return;
+    }
+    if (part != ReviewPart::subject || entry.key.size() != kReviewIndexKeyBytes) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
+    const KeyBytes place = KeyBytes().u32(tenant).bytes(entry.key.substr(kReviewSubjectKeyBytes));
+    const auto value = entry.txn.get(t_.reviews.handle, place);
+    want(value.has_value(), entry, "it leads to a review that is not there");
+    if (value) want(review_index_key(tenant, decode_review_head(place, *value)).view() == entry.key, entry, "it leads to a review of something else");
   }
 
   void canary(const Entry& entry) { decode_run(entry.key, entry.value); }

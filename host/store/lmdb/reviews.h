@@ -1,0 +1,57 @@
+// Reviews in the tables. For the files of store/ only; the transaction says which thread.
+//
+// `reviews` has each of them at its place. `review_index` leads to them by what they are about, and counts the last one of each subject by the
+// day it is of, the detector, its version and settings:
+//   tenant u32, ReviewPart::subject, run (time, seq), subject half digest, time, seq -> nothing
+//   tenant u32, ReviewPart::day, day u32, half digest of the three texts             -> ReviewedVersion
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "model/review.h"
+#include "store/lmdb/write_batch.h"
+#include "store/queries.h"
+#include "store/review_store.h"
+#include "store/writes.h"
+
+namespace runwarden::store {
+
+enum class ReviewPart : std::uint8_t { subject = 1, day = 2 };
+
+KeyBytes review_run_prefix(model::TenantId tenant, const model::RecordKey& run);
+KeyBytes review_subject_prefix(model::TenantId tenant, const model::Review& review);
+KeyBytes review_index_key(model::TenantId tenant, const model::Review& review);
+KeyBytes review_day_key(model::TenantId tenant, const model::Review& review);
+constexpr std::size_t kReviewRunKeyBytes = 4 + 1 + 16;
+constexpr std::size_t kReviewSubjectKeyBytes = kReviewRunKeyBytes + sizeof(Half);
+constexpr std::size_t kReviewIndexKeyBytes = kReviewSubjectKeyBytes + 16;
+constexpr std::size_t kReviewDayKeyBytes = 4 + 1 + 4 + sizeof(Half);
+
+std::optional<model::Review> read_review_at(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& at);
+// The last one of the subject, which may be one that was taken back.
+std::optional<model::Review> last_review(const Txn& txn, const Tables& tables, std::string_view subject_prefix);
+std::vector<model::Review> reviews_of_run(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& run);
+// Fills in the review of a failure that has a verdict.
+void read_review(const Txn& txn, const Tables& tables, model::TenantId tenant, model::FailureRecord& failure);
+
+// What a row of days should count.
+model::ReviewCounts recount_reviews(const Txn& txn, const Tables& tables, std::string_view day_key);
+
+// Puts and takes a review, with its index and counts; what it means for its failure is the caller's.
+void put_review(WriteBatch& batch, model::TenantId tenant, const model::Review& review, std::string_view value);
+void erase_review(WriteBatch& batch, model::TenantId tenant, const model::Review& review);
+// Makes the failure of a review say what the last review of it says.
+void settle_reviewed(WriteBatch& batch, model::TenantId tenant, const model::Review& review);
+
+WriteResult write_reviews(WriteBatch& batch, const ReviewWrite& write);
+
+// Deletes at most that many that are too old; the last one of a failure or run that is kept stays with it.
+std::uint64_t expire_reviews(WriteBatch& batch, const Retention& retention, std::size_t most);
+// Whether what it is about is still kept, and goes by the review.
+bool is_in_use(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Review& review);
+
+}  // namespace runwarden::store
