@@ -1,14 +1,21 @@
 # cmake -DINPUT=FILE -DOUTPUT=FILE.cpp -DSYMBOL=name -P embed_text.cmake
 # Writes a C++ file in which runwarden::embedded::name() gives the text of INPUT; with -DTRIM=ON without indentation, without lines that are
-# comments (// to the end) and without the spaces that a style sheet does not need, for what is sent often.
+# comments, without comments behind two spaces (// to the end) and without spaces that a style sheet does not need or that stand around operators of scripts,
+# whose texts must not hold such an operator between spaces; for what is sent often.
 file(READ "${INPUT}" text)
 if(TRIM)
   string(REGEX REPLACE "\n +" "\n" text "\n${text}")
   string(REGEX REPLACE "\n//[^\n]*" "" text "${text}")
+  string(REGEX REPLACE "  +//[^\n]*" "" text "${text}")
   string(REGEX REPLACE "\n\n+" "\n" text "${text}")
   string(REGEX REPLACE "^\n" "" text "${text}")
+  if(INPUT MATCHES "[.]js$")
+    foreach(operator "=>" "===" "!==" "&&" "||" "??" "+=")
+      string(REPLACE " ${operator} " "${operator}" text "${text}")
+    endforeach()
+  endif()
   if(INPUT MATCHES "[.]css$")
-    string(REGEX REPLACE " *([{}]) *" "\\1" text "${text}")
+    string(REGEX REPLACE "[ \n]*([{}>])[ \n]*" "\\1" text "${text}")
     string(REGEX REPLACE "([:,]) " "\\1" text "${text}")
     string(REPLACE "; " ";" text "${text}")
     string(REPLACE ";}" "}" text "${text}")

@@ -7,6 +7,7 @@
 #include "api/otlp.h"
 #include "api/page_request_handler.h"
 #include "api/request_handler.h"
+#include "api/review_request_handler.h"
 #include "api/session_request_handler.h"
 #include "api/webhook_request_handler.h"
 #include "base/json_text.h"
@@ -384,6 +385,8 @@ std::unique_ptr<http::RequestHandler> request_handler_for(ApiParts& parts, Admis
     case Endpoint::ingest_changes:
     case Endpoint::ingest_policies: return std::make_unique<IngestRequestHandler>(parts, std::move(admission), request_id);
     case Endpoint::triage: return std::make_unique<TriageRequestHandler>(parts, std::move(admission), request_id);
+    case Endpoint::failure_review:
+    case Endpoint::run_review: return std::make_unique<ReviewRequestHandler>(parts, std::move(admission), head);
     case Endpoint::healthz:
     case Endpoint::readyz:
     case Endpoint::metrics: return std::make_unique<OpenRequestHandler>(parts, std::move(admission), request_id);

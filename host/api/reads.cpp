@@ -15,6 +15,7 @@
 #include "ingest/bundle.h"
 #include "ingest/faults.h"
 #include "ingest/investigation.h"
+#include "ingest/reviews.h"
 #include "ingest/step_texts.h"
 #include "ingest/stored_run.h"
 
@@ -176,6 +177,8 @@ Result<std::string> Reads::json(const Admission& admission, Lease& lease) {
     case Endpoint::runs: return runs(admission, lease);
     case Endpoint::failure: return failure(admission);
     case Endpoint::failures: return failures(admission);
+    case Endpoint::failure_review_history:
+    case Endpoint::run_review_history: return review_history(admission);
     case Endpoint::investigation: return investigation(admission);
     case Endpoint::changes: return changes(admission);
     case Endpoint::policies: return policies(admission);
@@ -219,9 +222,14 @@ Result<std::string> Reads::run(const Admission& admission, Lease& lease) {
   if (!query.ok()) return std::move(query.error());
   auto found = asked(admission, query->revision);
   if (!found.ok()) return std::move(found.error());
-  if (query->head) return ingest::stored_outline_json(store_, admission.principal->tenant, std::move(found->head));
+  const auto reviews = reviews_.reviews_of_run(admission.principal->tenant, found->head.key);
+  if (query->head) {
+    ingest::show_reviews(found->head, reviews);
+    return ingest::stored_outline_json(store_, admission.principal->tenant, std::move(found->head));
+  }
   auto run = whole(admission, *found, lease);
   if (!run.ok()) return std::move(run.error());
+  ingest::show_reviews(*run, reviews);
   std::string text = ingest::stored_run_json(store_, admission.principal->tenant, *run);
   return query->max_text ? ingest::with_cut_step_texts(text, *query->max_text, *run) : std::move(text);
 }
@@ -271,9 +279,15 @@ Result<std::string> Reads::bundle(const Admission& admission, Lease& lease) {
 // One run of a page as it is now; nothing where it has gone since, or fits the query no longer.
 std::optional<std::string> Reads::listed_run(model::TenantId tenant, const model::RunRecord& head, const store::RunQuery& query) {
   try {
-    if (query.outlines == store::OutlineToo::yes) return ingest::stored_outline_json(store_, tenant, head);
-    const auto run = store_.run_at(tenant, head.key);
+    const auto reviews = reviews_.reviews_of_run(tenant, head.key);
+    if (query.outlines == store::OutlineToo::yes) {
+      model::RunRecord shown = head;
+      ingest::show_reviews(shown, reviews);
+      return ingest::stored_outline_json(store_, tenant, std::move(shown));
+    }
+    auto run = store_.run_at(tenant, head.key);
     if (!run || (query.state && run->state != *query.state)) return std::nullopt;
+    ingest::show_reviews(*run, reviews);
     return ingest::stored_run_json(store_, tenant, *run);
   } catch (const store::StoreError& unreadable) {
     on_unreadable_(unreadable.what());
@@ -335,15 +349,47 @@ Result<store::Page<model::RunRecord>> Reads::listed_runs(model::TenantId tenant,
   return groups_.cluster_runs(tenant, cluster->key, query);
 }
 
-Result<std::string> Reads::failure(const Admission& admission) {
-  const std::string& id = admission.parameters.at(0);
-  const auto failure = store_.find_failure(admission.principal->tenant, id);
+Result<std::string> Reads::failure_json(model::TenantId tenant, const std::string& id) {
+  const auto failure = store_.find_failure(tenant, id);
   if (!failure) return not_there("failure", id);
-  return failure->json;
+  return ingest::shown_failure(*failure);
+}
+
+Result<std::string> Reads::run_head_json(model::TenantId tenant, const std::string& id) {
+  auto head = store_.run_head(tenant, id, std::nullopt);
+  if (!head) return not_there("run with the runId", id);
+  ingest::show_reviews(*head, reviews_.reviews_of_run(tenant, head->key));
+  return ingest::stored_outline_json(store_, tenant, std::move(*head));
+}
+
+Result<std::string> Reads::failure(const Admission& admission) {
+  return failure_json(admission.principal->tenant, admission.parameters.at(0));
+}
+
+// Newest first, what was taken back included.
+Result<std::string> Reads::review_history(const Admission& admission) {
+  const model::TenantId tenant = admission.principal->tenant;
+  const std::string& id = admission.parameters.at(0);
+  const bool of_failure = admission.route->endpoint == Endpoint::failure_review_history;
+  auto query = ListQuery::read(admission.query, {}, std::string(admission.route->pattern) + "\n" + id);
+  if (!query.ok()) return std::move(query.error());
+  auto range = query->range(tenant, seal_);
+  if (!range.ok()) return std::move(range.error());
+  const auto failure = of_failure ? store_.find_failure(tenant, id) : std::nullopt;
+  const auto run = of_failure ? std::nullopt : store_.run_head(tenant, id, std::nullopt);
+  if (!failure && !run) return of_failure ? not_there("failure", id) : not_there("run with the runId", id);
+  const std::size_t limit = range->limit++;
+  store::Page<model::Review> page;
+  page.items = reviews_.review_history(tenant, failure ? failure->run : run->key, failure ? id : std::string(), *range);
+  if (page.items.size() > limit) {
+    page.items.resize(limit);
+    page.next = page.items.back().key;
+  }
+  return list_json(page, query->next_cursor(tenant, seal_, page.next), [](const model::Review& review) { return review.document; });
 }
 
 Result<std::string> Reads::failures(const Admission& admission) {
-  auto query = ListQuery::read(admission.query, {"runId", "detector", "severity", "minScore", "fingerprint", "mode"}, "/v1/failures");
+  auto query = ListQuery::read(admission.query, {"runId", "detector", "severity", "minScore", "fingerprint", "mode", "review"}, "/v1/failures");
   if (!query.ok()) return std::move(query.error());
   const model::TenantId tenant = admission.principal->tenant;
   auto range = query->range(tenant, seal_);
@@ -369,8 +415,14 @@ Result<std::string> Reads::failures(const Admission& admission) {
       return bad_query("the query's mode must be live or shadow, got \"" + mode->substr(0, 80) + "\"");
     failures.shadow = *mode == "shadow";
   }
+  if (const std::string* review = query->find("review")) {
+    const auto verdict = model::review_verdict(*review);
+    if (*review != "none" && (!verdict || !model::is_of_failure(*verdict)))
+      return bad_query("the query's review must be right, false_alarm, unsure or none, got \"" + review->substr(0, 80) + "\"");
+    failures.reviewed = verdict.value_or(model::ReviewVerdict::none);
+  }
   const auto page = store_.failures(tenant, failures);
-  return list_json(page, query->next_cursor(tenant, seal_, page.next), [](const model::FailureRecord& failure) { return failure.json; });
+  return list_json(page, query->next_cursor(tenant, seal_, page.next), ingest::shown_failure);
 }
 
 Result<std::string> Reads::investigation(const Admission& admission) {
@@ -435,6 +487,8 @@ Result<std::string> Reads::detectors(const Admission& admission) {
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("items").begin_array();
+  const std::int64_t since_ms = clock_.wall_ms() - ingest::kReviewWindowDays * 86'400'000LL;
+  const auto reviewed = reviews_.review_counts(admission.principal->tenant, since_ms);
   for (const detect::DetectorInfo& one : detectors_()->list(admission.principal->tenant_name)) {
     out.begin_object()
         .key("key")
@@ -451,6 +505,7 @@ Result<std::string> Reads::detectors(const Admission& admission) {
     if (!one.fault.empty()) out.key("fault").string(one.fault);
     if (!one.quarantine_reason.empty()) out.key("quarantineReason").string(one.quarantine_reason);
     if (one.loaded) out.key("provenance").raw(ingest::provenance_json({one.version, one.sha256, one.settings_hash}));
+    ingest::write_review_counts(out.key("reviews"), one.key, reviewed);
     out.key("settings").raw(one.settings_json.empty() ? "{}" : one.settings_json).end_object();
   }
   out.end_array().key("nextCursor").null().end_object();

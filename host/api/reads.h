@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "detect/detector_set.h"
 #include "model/otlp_mapping.h"
+#include "store/review_store.h"
 #include "store/run_store.h"
 
 namespace runwarden::api {
@@ -25,14 +26,21 @@ class Reads {
   // Told of each record that a list leaves out because a part of it cannot be read. Any pool thread.
   using OnUnreadable = std::function<void(const std::string& text)>;
 
-  Reads(store::RunStore& store, store::GroupStore& groups, auth::CursorSeal seal, const Clock& clock, Detectors detectors,
-        FairBudget& replies, const model::SpanMapping& mapping, OnUnreadable on_unreadable)
-      : store_(store),
-        groups_(groups),
+  struct Stores {
+    store::RunStore& records;
+    store::GroupStore& groups;
+    store::ReviewStore& reviews;
+  };
+
+  Reads(const Stores& stores, auth::CursorSeal seal, const Clock& clock, Detectors detectors, FairBudget& replies,
+        const model::SpanMapping& mapping, OnUnreadable on_unreadable)
+      : store_(stores.records),
+        groups_(stores.groups),
+        reviews_(stores.reviews),
         seal_(std::move(seal)),
         clock_(clock),
-        clusters_(store, groups, seal_, clock),
-        comparisons_(groups, clock),
+        clusters_(store_, groups_, seal_, clock),
+        comparisons_(groups_, clock),
         detectors_(std::move(detectors)),
         replies_(replies),
         mapping_(mapping),
@@ -50,6 +58,10 @@ class Reads {
 
   // Of groups of failures, for whoever else answers with one.
   ClusterReads& clusters() { return clusters_; }
+
+  // A failure, or a run without its steps, as it is now: for whoever answers with it.
+  Result<std::string> failure_json(model::TenantId tenant, const std::string& id);
+  Result<std::string> run_head_json(model::TenantId tenant, const std::string& id);
 
   // The run whose explanation is asked for, with its document. The lease holds as much as the run makes.
   Result<model::RunRecord> run_to_explain(const Admission& admission, FairBudget::Lease& lease);
@@ -75,6 +87,7 @@ class Reads {
   std::optional<std::string> listed_run(model::TenantId tenant, const model::RunRecord& head, const store::RunQuery& query);
   Result<std::string> failure(const Admission& admission);
   Result<std::string> failures(const Admission& admission);
+  Result<std::string> review_history(const Admission& admission);
   Result<std::string> investigation(const Admission& admission);
   Result<std::string> changes(const Admission& admission);
   Result<std::string> policies(const Admission& admission);
@@ -83,6 +96,7 @@ class Reads {
 
   store::RunStore& store_;
   store::GroupStore& groups_;
+  store::ReviewStore& reviews_;
   auth::CursorSeal seal_;
   const Clock& clock_;
   ClusterReads clusters_;

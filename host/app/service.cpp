@@ -42,6 +42,7 @@ constexpr std::uint64_t kMaxInFlightBytes = 512ull << 20;
 constexpr std::uint64_t kMaxResultBytes = 256ull << 20;  // results of unanswered NDJSON batches
 constexpr std::int64_t kHousekeepingMs = 200;
 constexpr std::int64_t kMaintenanceIntervalMs = 10'000;
+constexpr std::int64_t kCountReviewsMs = 3'600'000;
 constexpr std::int64_t kLastCommitsMs = 30'000;  // time for a stop beyond the drain
 
 ops::LogLevel to_log_level(detect::LogLevel level) {
@@ -91,6 +92,7 @@ class Service {
   std::string tenant_name(model::TenantId tenant);
   void housekeeping();
   void save_key_use();
+  void count_reviews();
   ops::Gauges gauges() const;
   std::function<void(ops::LogLevel, std::string_view, std::string_view)> logger() {
     return [this](ops::LogLevel level, std::string_view event, std::string_view text) { log(level, event, text); };
@@ -146,6 +148,8 @@ class Service {
   bool ready_notified_ = false;
   std::string last_not_ready_reason_;
   std::int64_t maintained_ns_ = 0;
+  std::atomic<bool> reviews_changed_{true};
+  std::int64_t reviews_counted_ns_ = 0;
 };
 
 Status Service::open_store() {
@@ -273,7 +277,12 @@ Status Service::make_ingest() {
                             .mapping = span_mapping_,
                             .reads = replies_.reads,
                             .on_verdict = [this](const model::Verdict& verdict) { metrics_.verdict(verdict); },
-                            .on_resolve_fault = [this](const std::string& why) { log(ops::LogLevel::error, "resolve_fault", why); }},
+                            .on_resolve_fault = [this](const std::string& why) { log(ops::LogLevel::error, "resolve_fault", why); },
+                            .on_review =
+                                [this](const model::Review& review) {
+                                  metrics_.review(review.detector_key, review.verdict);
+                                  reviews_changed_ = true;
+                                }},
       ingest_limits(settings_));
   ops::Canary::Limits canary;
   canary.interval_ms = settings_.server.canary_interval_ms;
@@ -334,8 +343,9 @@ Status Service::make_api() {
   set_limits(limits_, settings_.limits);
   replies_.reads.set_max_bytes(static_cast<std::uint64_t>(settings_.limits.max_reply_bytes));
   readiness_ = std::make_unique<api::ReadinessCheck>(*store_, detectors, *clock_monitor_, *canary_);
-  reads_ = std::make_unique<api::Reads>(*store_, store_->groups(), auth::CursorSeal(std::move(*secret)), clock_, detectors, replies_.reads,
-                                        span_mapping_, [this](const std::string& text) { log_unreadable(text); });
+  reads_ = std::make_unique<api::Reads>(api::Reads::Stores{*store_, store_->groups(), store_->reviews()}, auth::CursorSeal(std::move(*secret)),
+                                        clock_, detectors, replies_.reads, span_mapping_,
+                                        [this](const std::string& text) { log_unreadable(text); });
   parts_.reset(new api::ApiParts{.keys = *keys_,
                                  .rates = *rates_,
                                  .ingest = *ingest_,
@@ -448,6 +458,7 @@ void Service::housekeeping() {
   canary_->tick();
   clock_monitor_->tick();
   space_monitor_->tick();
+  count_reviews();
   const http::ServerCounts http = server_->counts();
   connections_.tick(http.accept_pauses, http.connections_open);
   if (clock_.monotonic_ns() - maintained_ns_ < kMaintenanceIntervalMs * 1'000'000) return;
@@ -455,6 +466,20 @@ void Service::housekeeping() {
   save_key_use();
   if (crash_marks_.any()) crash_recorder_->refresh();
   maintenance_->start_due();
+}
+
+// When there are new ones, and each hour, as old ones leave the window.
+void Service::count_reviews() {
+  const bool long_ago = clock_.monotonic_ns() - reviews_counted_ns_ >= kCountReviewsMs * 1'000'000;
+  if (!reviews_changed_.exchange(false) && !long_ago) return;
+  reviews_counted_ns_ = clock_.monotonic_ns();
+  pool_->post([this](std::size_t) {
+    try {
+      api::set_review_gauges(metrics_, *store_, clock_.wall_ms());
+    } catch (const store::StoreError& fault) {
+      log_unreadable(fault.what());
+    }
+  });
 }
 
 void Service::save_key_use() {

@@ -45,6 +45,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
     add_bundle(app, context);
     add_replay(app, context);
     add_score(app, context);
+    add_corpus(app, context);
     add_export(app, context);
     add_import(app, context);
     add_backup(app, context);

@@ -45,6 +45,7 @@ void add_analyze(CLI::App& app, Context& context);
 void add_bundle(CLI::App& app, Context& context);
 void add_replay(CLI::App& app, Context& context);
 void add_score(CLI::App& app, Context& context);
+void add_corpus(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_backup(CLI::App& app, Context& context);

@@ -167,6 +167,7 @@ Counts counts_of(const store::Expired& gone) {
           {"policies", gone.policies},
           {"groupDecisions", gone.triage},
           {"webhookDeliveries", gone.deliveries},
+          {"reviews", gone.reviews},
           {"idempotentAnswers", gone.idempotency_keys},
           {"crashMarks", gone.crash_marks}};
 }

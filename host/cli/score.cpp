@@ -189,10 +189,6 @@ class Scorer {
   OrderedWork<JudgedLine> work_;                               // last: its threads use what stands above
 };
 
-const char* name(Label label) {
-  return label == Label::present ? "present" : label == Label::absent ? "absent" : "unclear";
-}
-
 std::int64_t number(std::uint64_t value) {
   return static_cast<std::int64_t>(value);
 }

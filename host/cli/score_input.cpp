@@ -19,9 +19,9 @@ Error no_labels(std::string why) {
 }
 
 std::optional<Label> label_of(const json& text) {
-  if (text == "present") return Label::present;
-  if (text == "absent") return Label::absent;
-  if (text == "unclear") return Label::unclear;
+  for (const Label label : {Label::present, Label::absent, Label::unclear}) {
+    if (text == name(label)) return label;
+  }
   return std::nullopt;
 }
 
@@ -45,6 +45,15 @@ Status read_line_of_labels(const json& line, Labels& labels) {
 }
 
 }  // namespace
+
+const char* name(Label label) {
+  switch (label) {
+    case Label::present: return "present";
+    case Label::absent: return "absent";
+    case Label::unclear: break;
+  }
+  return "unclear";
+}
 
 std::string RunLabels::why_of(const std::string& detector_key) const {
   const auto own = why.find(detector_key);

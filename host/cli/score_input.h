@@ -13,6 +13,7 @@
 namespace runwarden::cli {
 
 enum class Label : std::uint8_t { present, absent, unclear };
+const char* name(Label label);
 
 // What was said of one run.
 struct RunLabels {

@@ -33,6 +33,7 @@ void append_cluster(JsonWriter& out, const model::Cluster& cluster, std::int64_t
   out.key("detectorKey").string(cluster.detector_key).key("title").string(cluster.title);
   out.key("severity").string(model::name(cluster.severity)).key("maxScore").integer(cluster.max_score);
   out.key("state").string(model::name(state.state)).key("stateSince").string(format_time(state.since_ms));
+  if (state.state == model::ClusterState::ignored && cluster.triage.for_false_alarms) out.key("reason").string(model::kFalseAlarmsReason);
   out.key("firstSeen").string(format_time(cluster.first_ms)).key("lastSeen").string(format_time(cluster.last_ms));
   out.key("count").integer(static_cast<std::int64_t>(cluster.count));
   out.key("estimatedWasteUsd").number(static_cast<double>(cluster.waste_micro_usd) / 1e6);
@@ -52,6 +53,7 @@ std::string triage_entry_json(const model::TriageEntry& entry) {
     if (entry.until.share) out.key("share").number(*entry.until.share);
     out.end_object();
   }
+  if (entry.for_false_alarms) out.key("reason").string(model::kFalseAlarmsReason);
   out.key("state").string(model::name(entry.state)).end_object();
   return text;
 }

@@ -66,6 +66,13 @@ Ingest::Ingest(const Parts& parts, const Limits& limits)
                .redaction = parts.redaction}),
       triage(
           {.store = parts.store, .groups = parts.store.groups(), .queue = parts.queue, .clock = parts.clock, .redaction = parts.redaction}),
+      reviews({.store = parts.store,
+               .reviews = parts.store.reviews(),
+               .queue = parts.queue,
+               .clock = parts.clock,
+               .redaction = parts.redaction,
+               .detectors = parts.detectors,
+               .on_review = parts.on_review}),
       canary({.store = parts.store, .queue = parts.queue, .pool = parts.pool, .clock = parts.clock, .detectors = parts.detectors}) {}
 
 }  // namespace runwarden::ingest

@@ -1,4 +1,4 @@
-// All ways in over one store: runs, events, traces, changes, triage, and the service's own canary run.
+// All ways in over one store: runs, events, traces, changes, triage, reviews, and the service's own canary run.
 //
 // Its members say which thread may call them. Everything in Parts outlives it; the pool and the queue are at rest before it goes.
 #pragma once
@@ -13,6 +13,7 @@
 #include "ingest/event_ingest.h"
 #include "ingest/judge.h"
 #include "ingest/redaction.h"
+#include "ingest/review_ingest.h"
 #include "ingest/run_ingest.h"
 #include "ingest/run_resolver.h"
 #include "ingest/tenant_names.h"
@@ -35,6 +36,7 @@ struct Ingest {
     FairBudget& reads;  // what answers that show a whole run may hold until clients have read them
     OnVerdict on_verdict;
     std::function<void(const std::string&)> on_resolve_fault;  // for the log
+    ReviewIngest::OnReview on_review = {};
   };
   struct Limits {
     int max_json_depth = 64;
@@ -55,6 +57,7 @@ struct Ingest {
   TraceIngest traces;
   ChangeIngest changes;
   TriageIngest triage;
+  ReviewIngest reviews;
   CanaryRun canary;
 };
 

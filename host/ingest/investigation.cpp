@@ -7,6 +7,7 @@
 #include "base/json_text.h"
 #include "base/time_text.h"
 #include "ingest/answers.h"
+#include "ingest/reviews.h"
 
 namespace runwarden::ingest {
 namespace {
@@ -86,7 +87,7 @@ class Investigation {
   std::string json() {
     std::string text;
     JsonWriter out(text);
-    out.begin_object().key("failure").raw(failure_.json);
+    out.begin_object().key("failure").raw(shown_failure(failure_));
     write_run(out.key("run"));
     write_policies(out.key("policiesInForce"));
     out.key("changes").begin_array();

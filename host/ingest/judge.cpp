@@ -87,6 +87,7 @@ model::FailureRecord Judge::failure_of(const model::Finding& finding, std::strin
   failure.json = failure_json(finding, failure.id, run_id, metadata.revision, metadata.now_ms);
   failure.shadow = finding.shadow;
   failure.title = model::kept_title(finding.title);
+  failure.summary_mark = model::summary_mark(finding.summary);
   if (finding.waste_usd) failure.waste_micro_usd = model::micro_usd(*finding.waste_usd);
   return failure;
 }

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_members.h"
+#include "base/json_text.h"
 #include "detect/fingerprint.h"
 #include "intake/run_reader.h"
 
@@ -67,6 +69,17 @@ Status Redaction::policy(intake::PolicyText& policy) const {
   auto kept = intake::read_policy(*without, kMaxDepth);
   if (!kept.ok()) return unreadable("policy revision", kept.error());
   policy = std::move(*kept);
+  return Nothing{};
+}
+
+Status Redaction::note(std::string& note) const {
+  if (note.empty()) return Nothing{};
+  intake::ChangeText text;
+  JsonWriter(text.document).begin_object().key("kind").string("note").key("summary").string(note).end_object();
+  if (Status status = change(text); !status.ok()) return status;
+  for (const JsonMember& member : json_members(text.document)) {
+    if (member.name == "summary") note = json_string_value(member.json);
+  }
   return Nothing{};
 }
 

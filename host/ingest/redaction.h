@@ -48,6 +48,8 @@ class Redaction {
   Result<RedactedRun> run(model::Run run) const;
   Status change(intake::ChangeText& change) const;
   Status policy(intake::PolicyText& policy) const;
+  // A text that somebody adds to a decision: as the summary of a change is.
+  Status note(std::string& note) const;
   void events(intake::EventsRequest& request) const;
   // The facts of spans (intake/otlp/span_facts.h), in place.
   void spans(std::span<std::string* const> jsons) const;

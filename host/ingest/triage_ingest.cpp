@@ -1,25 +1,18 @@
 #include "ingest/triage_ingest.h"
 
 #include <charconv>
-#include <set>
 #include <utility>
 
 #include "base/digest.h"
-#include "base/json_check.h"
-#include "base/json_members.h"
-#include "base/json_text.h"
 #include "base/time_text.h"
 #include "ingest/faults.h"
+#include "ingest/json_request.h"
 #include "model/record_ids.h"
 
 namespace runwarden::ingest {
 namespace {
 
 constexpr std::uint64_t kMostFailures = 1'000'000'000;
-
-bool is_string(std::string_view json) {
-  return json.starts_with('"');
-}
 
 std::optional<double> number_of(std::string_view json) {
   double number = 0;
@@ -34,43 +27,30 @@ class TriageReader {
   explicit TriageReader(std::int64_t now_ms) : now_ms_(now_ms) {}
 
   Result<model::TriageEntry> read(std::string_view body) {
-    const auto members = json_members(body);
-    for (const JsonMember& member : members) take(member);
+    for (const JsonMember& member : known_members(body, "", {"action", "note", "fixedBy", "until"}, faults_)) take(member);
     if (!action_) fault("/action", "missing", "is missing; send resolve, ignore or reopen");
     const bool ignores = action_ && entry_.action == model::TriageAction::ignore;
     const bool resolves = action_ && entry_.action == model::TriageAction::resolve;
     if (until_ && action_ && !ignores) fault("/until", "not_allowed", "goes with the action ignore only");
     if (!entry_.fixed_by.empty() && action_ && !resolves) fault("/fixedBy", "not_allowed", "goes with the action resolve only");
-    if (faults_.empty()) return std::move(entry_);
-    std::string detail = "the request has " + std::to_string(faults_.size()) + (faults_.size() == 1 ? " fault: " : " faults, the first: ");
-    detail += faults_.front().pointer + " " + faults_.front().detail;
-    return Error{Code::validation_failed, std::move(detail), {}, std::move(faults_)};
+    if (!faults_.none()) return faults_.error();
+    return std::move(entry_);
   }
 
  private:
   void fault(std::string pointer, std::string code, std::string detail) {
-    faults_.push_back({std::move(pointer), std::move(code), std::move(detail)});
+    faults_.add(std::move(pointer), std::move(code), std::move(detail));
   }
 
   void take(const JsonMember& member) {
-    const std::string pointer = "/" + member.name.substr(0, 80);
-    if (!seen_.insert(member.name).second) return fault(pointer, "duplicate", "is there twice; send it once");
     if (member.name == "action") return take_action(member.json);
-    if (member.name == "until") return member.json == "null" ? void() : take_until(member.json);
-    if (member.name != "note" && member.name != "fixedBy") {
-      return fault(pointer, "unknown_member", "is not known here; the members are action, note, fixedBy and until");
-    }
-    if (member.json == "null") return;
-    if (!is_string(member.json)) return fault(pointer, "wrong_type", "must be a string");
-    std::string text = json_string_value(member.json);
-    if (text.size() > kMostNoteBytes) {
-      return fault(pointer, "too_long", "has " + std::to_string(text.size()) + " bytes; send at most " + std::to_string(kMostNoteBytes));
-    }
-    (member.name == "note" ? entry_.note : entry_.fixed_by) = std::move(text);
+    if (member.name == "until") return take_until(member.json);
+    auto text = text_of(member, "/" + member.name, kMostNoteBytes, faults_);
+    if (text) (member.name == "note" ? entry_.note : entry_.fixed_by) = std::move(*text);
   }
 
   void take_action(const std::string& json) {
-    const auto action = is_string(json) ? model::triage_action(json_string_value(json)) : std::nullopt;
+    const auto action = is_json_string(json) ? model::triage_action(json_string_value(json)) : std::nullopt;
     action_ = true;
     if (!action || *action == model::TriageAction::regressed || *action == model::TriageAction::ignore_ended) {
       return fault("/action", "invalid", "must be resolve, ignore or reopen");
@@ -84,7 +64,7 @@ class TriageReader {
     if (!json.starts_with('{') || members.size() != 1) return fault("/until", "invalid", "must be an object with one of at, failures and share");
     const JsonMember& member = members.front();
     if (member.name == "at") {
-      const auto time = is_string(member.json) ? parse_time(json_string_value(member.json)) : std::nullopt;
+      const auto time = is_json_string(member.json) ? parse_time(json_string_value(member.json)) : std::nullopt;
       if (!time) return fault("/until/at", "invalid", "must be a time such as 2026-11-20T15:00:00Z");
       if (*time <= now_ms_) return fault("/until/at", "invalid", "must be a time to come; it is " + format_time(now_ms_) + " now");
       entry_.until.at_ms = *time;
@@ -107,18 +87,13 @@ class TriageReader {
   model::TriageEntry entry_;
   bool action_ = false;
   bool until_ = false;
-  std::set<std::string> seen_;
-  std::vector<FieldFault> faults_;
+  RequestFaults faults_;
 };
 
 }  // namespace
 
 Result<model::TriageEntry> read_triage(std::string_view body, int max_json_depth, std::int64_t now_ms) {
-  if (Status status = check_json(body, max_json_depth); !status.ok()) return std::move(status.error());
-  const auto first = body.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || body[first] != '{') {
-    return Error{Code::validation_failed, "the request must be a JSON object", {}, {{"", "wrong_type", "must be an object"}}};
-  }
+  if (Status status = check_object(body, max_json_depth); !status.ok()) return std::move(status.error());
   return TriageReader(now_ms).read(body);
 }
 
@@ -133,18 +108,6 @@ std::optional<std::int64_t> TriageIngest::time_of_change(model::TenantId tenant,
   const auto found = steps_.store.changes(tenant, query).items;
   if (found.empty() || found.front().id != change_id) return std::nullopt;
   return key->time_ms;
-}
-
-// As the summary of a change is.
-Status TriageIngest::redact(std::string& note) const {
-  if (note.empty()) return Nothing{};
-  intake::ChangeText text;
-  JsonWriter(text.document).begin_object().key("kind").string("note").key("summary").string(note).end_object();
-  if (Status status = steps_.redaction.change(text); !status.ok()) return status;
-  for (const JsonMember& member : json_members(text.document)) {
-    if (member.name == "summary") note = json_string_value(member.json);
-  }
-  return Nothing{};
 }
 
 void TriageIngest::take(IngestRequest request, const std::string& cluster_id, Done done) {
@@ -164,7 +127,7 @@ void TriageIngest::take(IngestRequest request, const std::string& cluster_id, Do
     }
     entry->fixed_ms = *at_ms;
   }
-  if (Status redacted = redact(entry->note); !redacted.ok()) return done(std::move(redacted.error()));
+  if (Status redacted = steps_.redaction.note(entry->note); !redacted.ok()) return done(std::move(redacted.error()));
   entry->author = request.key_name;
   entry->key = {now_ms, steps_.store.next_seq()};
   store::TriageWrite write;

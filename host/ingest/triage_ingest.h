@@ -17,8 +17,6 @@
 
 namespace runwarden::ingest {
 
-constexpr std::size_t kMostNoteBytes = 4096;
-
 // What a body asks for: {"action", "note", "fixedBy", "until"}. validation_failed lists every fault.
 Result<model::TriageEntry> read_triage(std::string_view body, int max_json_depth, std::int64_t now_ms);
 
@@ -41,7 +39,6 @@ class TriageIngest {
  private:
   // When the change that fixed it was; nothing where there is no such change.
   std::optional<std::int64_t> time_of_change(model::TenantId tenant, const std::string& change_id);
-  Status redact(std::string& note) const;
 
   Steps steps_;
 };

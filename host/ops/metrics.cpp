@@ -6,6 +6,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <limits>
 #include <map>
 
 #include "base/mutex.h"
@@ -26,6 +27,10 @@ Family<Counter>& counter(prometheus::Registry& registry, const char* name, const
 
 Gauge& gauge(prometheus::Registry& registry, const char* name, const char* help) {
   return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
+}
+
+Family<Gauge>& gauges(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
 }
 
 const Histogram::BucketBoundaries kSeconds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
@@ -125,6 +130,14 @@ struct Metrics::Families {
   Gauge& webhooks_dead = gauge(registry, "runwarden_webhook_dead", "Webhook messages that were given up and can be sent again");
   Gauge& webhooks_oldest =
       gauge(registry, "runwarden_webhook_oldest_pending_age_seconds", "Age of the oldest message that waits for an active webhook");
+
+  Family<Counter>& reviews =
+      counter(registry, "runwarden_reviews_total", "Reviews stored, by detector and verdict; verdict=\"none\": one was taken back");
+  Family<Gauge>& detector_reviews = gauges(registry, "runwarden_detector_reviews", "Reviews of the last 90 days in force, by detector and verdict");
+  Family<Gauge>& precision = gauges(registry, "runwarden_detector_precision",
+                                    "Share of a detector's reviewed failures of the last 90 days that were right; NaN below 5 reviews");
+  Family<Gauge>& precision_low = gauges(registry, "runwarden_detector_precision_low", "Lower bound of its 95 % confidence interval (Wilson)");
+  Family<Gauge>& precision_high = gauges(registry, "runwarden_detector_precision_high", "Upper bound of its 95 % confidence interval (Wilson)");
 
   Family<Counter>& redactions = counter(registry, "runwarden_redactions_total", "Values redacted from client data, by rule");
 
@@ -228,6 +241,22 @@ void Metrics::webhook_attempt(WebhookAttempt outcome) {
     case WebhookAttempt::retried: return families_->webhooks_retried.Increment();
     case WebhookAttempt::dead: return families_->webhooks_given_up.Increment();
   }
+}
+
+void Metrics::review(const std::string& detector, model::ReviewVerdict verdict) {
+  families_->reviews.Add({{"detector", detector}, {"verdict", model::name(verdict)}}).Increment();
+}
+
+void Metrics::detector_reviews(const std::string& detector, const model::ReviewCounts& counts, const std::optional<Interval>& precision) {
+  using Verdict = model::ReviewVerdict;
+  model::ReviewCounts of = counts;
+  for (const Verdict verdict : {Verdict::right, Verdict::false_alarm, Verdict::unsure, Verdict::missed, Verdict::clean}) {
+    families_->detector_reviews.Add({{"detector", detector}, {"verdict", model::name(verdict)}}).Set(static_cast<double>(of.of(verdict)));
+  }
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  families_->precision.Add({{"detector", detector}}).Set(precision ? precision->value : none);
+  families_->precision_low.Add({{"detector", detector}}).Set(precision ? precision->low : none);
+  families_->precision_high.Add({{"detector", detector}}).Set(precision ? precision->high : none);
 }
 
 void Metrics::unreadable_record() {

@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/fair_budget.h"
+#include "base/rate.h"
+#include "model/review.h"
 #include "model/verdict.h"
 
 namespace runwarden::ops {
@@ -63,6 +66,11 @@ class Metrics {
 
   enum class WebhookAttempt : std::uint8_t { delivered, retried, dead };
   void webhook_attempt(WebhookAttempt outcome);
+
+  // Of a review that was stored.
+  void review(const std::string& detector, model::ReviewVerdict verdict);
+  // Of a detector: the reviews of the last 90 days, and the share of them that found it right, where there are enough to tell.
+  void detector_reviews(const std::string& detector, const model::ReviewCounts& counts, const std::optional<Interval>& precision);
 
   // A list skipped a record that could not be read.
   void unreadable_record();

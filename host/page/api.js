@@ -54,6 +54,7 @@ async function guarded(request) {
 
 export const get = (path, members = {}, signal = undefined) => guarded(send("GET", path + query(members), {signal}));
 export const post = (path, body) => guarded(send("POST", path, {body}));
+export const remove = (path) => guarded(send("DELETE", path));
 
 const adopted = (session) => {
   csrf = session?.csrf ?? null;

@@ -7,7 +7,7 @@ const NAV = [["groups", "/ui/groups", "Groups", "g"], ["runs", "/ui/runs", "Runs
 const PARENT = {group: "groups", run: "runs"};
 const KEYS = [["j k", "next, previous row"], ["Enter o", "open the chosen row"], ["u", "up to the list"], ["/", "search"],
   ["g then g r c b d", "go to groups, runs, changes, baseline, detectors"], ["n p", "next, previous evidence in a run"],
-  ["f", "fold or unfold repeated steps"], ["e", "resolve the group"], ["i", "ignore the group"], ["l", "live on or off"],
+  ["f", "fold or unfold repeated steps"], ["y x", "a failure is right, a false alarm"], ["e", "resolve the group"], ["i", "ignore the group"], ["l", "live on or off"],
   ["t", "light or dark"], ["?", "this help"], ["Esc", "close"]];
 const GO_TIMEOUT_MS = 1500;
 

@@ -75,6 +75,17 @@ async function pagesOf(context, path, members) {
   return {first: pages[0], items: pages.flatMap((page) => page.items), more};
 }
 
+// Asks the service to change something, says that it is done, and shows what has become of it.
+async function act({refresh}, request, done) {
+  try {
+    await request;
+    frame.say(done);
+    await refresh();
+  } catch (fault) {
+    frame.showError(fault);
+  }
+}
+
 function loginPath() {
   const now = here();
   return now === "/ui/" || now.startsWith("/ui/login") ? "/ui/login" : `/ui/login?${new URLSearchParams({next: now})}`;
@@ -140,6 +151,7 @@ async function draw({quiet = false} = {}) {
       refresh: () => navigate(here(), {replace: true, quiet: true}), set: (changes) => navigate(addressWith(changes), {replace: true, quiet: true}),
       loggedIn: (fresh) => { session = fresh; }};
     context.list = (path, members) => pagesOf(context, path, members);
+    context.act = (request, done) => act(context, request, done);
     const drawn = await view.show(context);
     if (mine !== turn) return;
     place(name, context, drawn, quiet);

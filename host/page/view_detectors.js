@@ -1,7 +1,7 @@
 // Who judges: each detector with what it is, what it is set to and what it said of late.
 
 import {emptyCard, facts, filters, h, select} from "./dom.js";
-import {WINDOW_OPTIONS, count, number, windowMs, windowWords} from "./format.js";
+import {WINDOW_OPTIONS, count, interval, number, percent, windowMs, windowWords} from "./format.js";
 
 const LATEST = 500;
 const STATUSES = [["fired", "found a failure"], ["clean", "found nothing"], ["not_evaluable", "could not tell"], ["error", "failed"], ["timeout", "took too long"]];
@@ -20,6 +20,13 @@ export async function show({query, get, set}) {
   };
 }
 
+// How right it is, by what people said.
+function precision({right, falseAlarm, missed, precision: rate}) {
+  return h("p@precision", {"data-value": rate?.value, "data-low": rate?.low, "data-high": rate?.high},
+    rate ? [h("strong", percent(rate.value)), ` of ${count(right + falseAlarm, "reviewed failure")} were right (${interval(rate)})`]
+      : `${count(right + falseAlarm, "reviewed failure")}: too few to tell how often it is right`, missed > 0 ? `; ${number(missed)} missed` : null, ". Last 90 days.");
+}
+
 function card(one, runs) {
   const counts = new Map();
   for (const run of runs) {
@@ -32,6 +39,7 @@ function card(one, runs) {
       one.quarantined ? badge("In quarantine", "high") : null, one.loaded ? null : badge("Not loaded", "high")),
     one.quarantined ? h("p", one.quarantineReason ?? "It failed too often, and is skipped until a reload.") : null, one.fault ? h("p", one.fault) : null,
     h("ul.counts", STATUSES.map(([status, words]) => h("li", {"data-status": status}, h("strong", number(counts.get(status) ?? 0)), ` ${words}`))),
+    precision(one.reviews),
     h("details", {"data-keep": `d-${one.key}`}, h("summary", "Settings and library"), facts([["Library", h("code", one.source)], ["SHA-256", one.sha256 ? h("code", one.sha256) : "not found"], ["ABI", one.abi],
       ["Settings hash", one.provenance ? h("code", one.provenance.settingsHash) : null]]), h("pre", {tabindex: "0", "aria-label": `Settings of ${one.key}`}, JSON.stringify(one.settings, null, 2))));
 }

@@ -16,6 +16,8 @@ const untilOf = (chosen) => ({
   100: {failures: 100}, share: {share: 0.05},
 })[chosen];
 
+const falseAlarms = ({reason}) => (reason ? ": all its failures were false alarms" : "");
+
 function untilWords(until) {
   if (!until) return null;
   if (until.at) return `until ${absolute(until.at)}`;
@@ -23,7 +25,7 @@ function untilWords(until) {
 }
 
 export async function show(context) {
-  const {parameters: [id], query, get, set, refresh, frame} = context;
+  const {parameters: [id], query, get, set, act, frame} = context;
   const window = query.get("window") || "7d";
   const path = `/v1/clusters/${encodeURIComponent(id)}`;
   const until = new Date();
@@ -32,15 +34,7 @@ export async function show(context) {
     get("/v1/timeline", {cluster: id, from: from.toISOString(), until: until.toISOString(), buckets: 30}), get(`${path}/differences`, {window})]);
   const suspect = group.suspectChange;
   const marks = line.marks.map((mark) => ({...mark, suspect: suspect ? mark.changeId === suspect.changeId : mark.suspect}));
-  const triage = async (body) => {
-    try {
-      await post(`${path}/triage`, body);
-      frame.say(ACTIONS[body.action]);
-      await refresh();
-    } catch (fault) {
-      frame.showError(fault);
-    }
-  };
+  const triage = (body) => act(post(`${path}/triage`, body), ACTIONS[body.action]);
   const press = (action) => test(`triage-${action}`, frame.main)?.click();
   const {failures, affectedRuns, runs, share} = group.window;
   return {
@@ -111,7 +105,7 @@ function triageSection(group, marks, triage) {
         const chosen = untilOf(until.querySelector("select").value);
         return chosen ? {until: chosen} : {};
       }))],
-    h("p.quiet", closed ? `It is ${STATE_WORDS[group.state].toLowerCase()}.` : "A resolved group opens itself again when a run that ran later fails this way."));
+    h("p.quiet", closed ? `It is ${STATE_WORDS[group.state].toLowerCase()}${falseAlarms(group)}.` : "A resolved group opens itself again when a run that ran later fails this way."));
 }
 
 // A rule that would have caught it, drafted when the disclosure is opened.
@@ -142,5 +136,5 @@ function historySection(items) {
   if (items.length === 0) return null;
   return h("section", h("h2", "What was done"), h("ol.plain", items.map((item) => h("li@history-item",
     h("strong", ACTIONS[item.action] ?? item.action), item.author ? ` by ${item.author}, ` : ", ", time(item.at),
-    item.fixedBy ? [", fixed by ", h("code", item.fixedBy)] : null, item.until ? `, ${untilWords(item.until)}` : null, item.note ? h("p", item.note) : null))));
+    item.fixedBy ? [", fixed by ", h("code", item.fixedBy)] : null, item.until ? `, ${untilWords(item.until)}` : null, falseAlarms(item), item.note ? h("p", item.note) : null))));
 }

@@ -1,6 +1,7 @@
 // What happened in one run: the verdict, the request, the steps with what failed marked in them, the answer.
 
-import {copyButton, facts, h, tests, visible} from "./dom.js";
+import {button, copyButton, facts, h, test, tests, visible} from "./dom.js";
+import {post, remove} from "./api.js";
 import {count, detector, duration, number, pretty, severity, shortTime, text, time, usd} from "./format.js";
 import {groupPath} from "./view_groups.js";
 import {guardrail, suspectSentence} from "./view_group.js";
@@ -193,7 +194,7 @@ export async function show(context) {
   return {
     title: `Run ${run.runId}`, up: "/ui/runs", nodes,
     placed: () => toStep(location.hash || (primary.size > 0 ? `#step-${Math.min(...primary) + 1}` : "")),
-    keys: {n: () => walkEvidence(frame.main, 1), p: () => walkEvidence(frame.main, -1), f: () => toggleFolds(frame.main)},
+    keys: {n: () => walkEvidence(frame.main, 1), p: () => walkEvidence(frame.main, -1), f: () => toggleFolds(frame.main), y: () => press(frame.main, "review-right"), x: () => press(frame.main, "review-false-alarm")},
     live: (news) => news.filter((item) => (item.topic === "runs" ? item.run.runId : item.failure.runId) === run.runId),
   };
 }
@@ -238,7 +239,8 @@ function verdictSection(run, failures, groups, investigation, steps, context) {
 function failureCard(failure, group, steps, context) {
   const index = steps.findIndex((step) => step.stepId === failure.primaryStepId);
   const provenance = failure.provenance;
-  return h("section.card.failure@failure", {"data-detector": failure.detectorKey, "data-score": failure.suspicionScore, "data-level": failure.severity},
+  return h("section.card.failure@failure", {"data-row": failure.failureId, "data-detector": failure.detectorKey, "data-score": failure.suspicionScore,
+    "data-level": failure.severity, "data-review": failure.review?.verdict},
     h("h3", failure.title), h("p.lead", failure.summary),
     h("p.badges", severity(failure.severity), h("span", `Score ${failure.suspicionScore} of 100`), h("span", detector(failure.detectorKey)),
       failure.initialFailureSource ? h("span", `Began in: ${failure.initialFailureSource}`) : null,
@@ -247,12 +249,30 @@ function failureCard(failure, group, steps, context) {
       event.preventDefault();
       toStep(`#step-${index + 1}`);
     }}}, `Go to step ${index + 1}`) : null, group ? h("a", {href: groupPath(group, "7d")}, "All failures of this kind") : null),
+    review(failure, context),
     h("details", {"data-keep": `why-${failure.failureId}`}, h("summary", "Evidence and provenance"),
       h("ul.plain", (failure.evidence ?? []).slice(0, 50).map((one) => h("li", h("code", one.pointer), ": ", one.value.length > 300 ? `${one.value.slice(0, 300)}\u2026` : one.value))),
       facts([["Failure", h("code", failure.failureId)], ["Fingerprint", h("code", failure.fingerprint)], ["Detector version", provenance?.detectorVersion],
         ["Library SHA-256", provenance ? h("code", provenance.librarySha256) : null], ["Settings hash", provenance ? h("code", provenance.settingsHash) : null]])),
     guardrail(`/v1/failures/${encodeURIComponent(failure.failureId)}`, context));
 }
+
+const REVIEW_WORDS = {right: "Right", false_alarm: "False alarm", unsure: "Unsure"};
+
+// What a person says of a failure.
+function review({failureId, review: said}, {frame, act}) {
+  const words = said ? h("p.quiet", h("strong", REVIEW_WORDS[said.verdict]), ` by ${said.author}, `, shortTime(said.at), said.note ? `: ${said.note}` : null) : null;
+  if (!frame.may("manage")) return words;
+  const path = `/v1/failures/${encodeURIComponent(failureId)}/review`;
+  const note = h("input@review-note", {type: "text", id: `note-${failureId}`, maxlength: "1000", autocomplete: "off", value: said?.note});
+  const say = (verdict, name) => button(REVIEW_WORDS[verdict], () => act(post(path, {verdict, note: note.value || null}), "Reviewed"),
+    {"data-test": name, "aria-pressed": String(said?.verdict === verdict)});
+  return [words, h("div.actions", h("label.field.wide", h("span", "Is it one? Note"), note), say("right", "review-right"), say("false_alarm", "review-false-alarm"),
+    said ? button("Take back", () => act(remove(path), "Taken back")) : null)];
+}
+
+// Of the chosen failure, else of the first.
+const press = (main, name) => test(name, main.querySelector('[aria-current="true"]') ?? main)?.click();
 
 function requestSection(run, fields) {
   return h("section@request", h("h2", "The user asked"),

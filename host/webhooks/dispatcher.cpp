@@ -135,12 +135,32 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
       OnItsWay one{to.tenant, to.endpoint, std::move(delivery)};
       if (!on_their_way_.emplace(id_of(one), 0).second) continue;
       ++busy;
-      if (one.delivery.has_body) {
+      if (is_void(one)) {
+        drop(one);
+      } else if (one.delivery.has_body) {
         send(std::move(one));
       } else {
         without_body.push_back(std::move(one));
       }
     }
+  }
+
+  // One that cannot be read is told as it is.
+  bool is_void(const OnItsWay& one) const {
+    try {
+      return tells_of_false_alarm(parts_.records, one.tenant, one.delivery.message);
+    } catch (const store::StoreError&) {
+      return false;
+    }
+  }
+
+  void drop(const OnItsWay& one) {
+    store::Attempt attempt;
+    attempt.tenant = one.tenant;
+    attempt.endpoint = one.endpoint.key;
+    attempt.delivery = one.delivery.key;
+    attempt.dropped = true;
+    attempts_.push_back(std::move(attempt));
   }
 
   void release(const OnItsWay& one) { on_their_way_.erase(id_of(one)); }

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "base/json_check.h"
-#include "base/json_members.h"
 #include "base/time_text.h"
+#include "ingest/json_request.h"
 #include "model/record_ids.h"
 #include "webhooks/http_sender.h"
 #include "webhooks/signature.h"
@@ -16,66 +14,14 @@
 namespace runwarden::webhooks {
 namespace {
 
+using ingest::check_object;
+using ingest::is_json_string;
+using ingest::known_members;
+using ingest::RequestFaults;
+using ingest::text_of;
+
 constexpr std::size_t kMostDescriptionBytes = 256;
 constexpr std::size_t kMostDetectorBytes = 256;
-
-bool is_string(std::string_view json) {
-  return json.starts_with('"');
-}
-
-// The faults of one request.
-class Faults {
- public:
-  void add(std::string pointer, std::string code, std::string detail) {
-    faults_.push_back({std::move(pointer), std::move(code), std::move(detail)});
-  }
-  bool none() const { return faults_.empty(); }
-  Error error() {
-    std::string detail = "the request has " + std::to_string(faults_.size()) + (faults_.size() == 1 ? " fault: " : " faults, the first: ");
-    detail += faults_.front().pointer + " " + faults_.front().detail;
-    return {Code::validation_failed, std::move(detail), {}, std::move(faults_)};
-  }
-
- private:
-  std::vector<FieldFault> faults_;
-};
-
-// The members of an object, those that are null left out. Names that come twice or are not known are faults.
-std::vector<JsonMember> known_members(std::string_view object, const std::string& at, const std::vector<std::string_view>& known, Faults& faults) {
-  std::vector<JsonMember> members;
-  std::set<std::string> seen;
-  for (JsonMember& member : json_members(object)) {
-    const std::string pointer = at + "/" + member.name.substr(0, 80);
-    if (!seen.insert(member.name).second) {
-      faults.add(pointer, "duplicate", "is there twice; send it once");
-    } else if (std::find(known.begin(), known.end(), member.name) == known.end()) {
-      std::string names;
-      for (const std::string_view name : known) names.append(names.empty() ? "" : ", ").append(name);
-      faults.add(pointer, "unknown_member", "is not known here; the members are " + names);
-    } else if (member.json != "null") {
-      members.push_back(std::move(member));
-    }
-  }
-  return members;
-}
-
-Status check_object(std::string_view body) {
-  if (Status status = check_json(body, kMostRequestDepth); !status.ok()) return status;
-  const auto first = body.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && body[first] == '{') return Nothing{};
-  return Error{Code::validation_failed, "the request must be a JSON object", {}, {{"", "wrong_type", "must be an object"}}};
-}
-
-std::optional<std::string> text_of(const JsonMember& member, const std::string& at, std::size_t most_bytes, Faults& faults) {
-  if (!is_string(member.json)) {
-    faults.add(at, "wrong_type", "must be a string");
-    return std::nullopt;
-  }
-  std::string text = json_string_value(member.json);
-  if (text.size() <= most_bytes) return text;
-  faults.add(at, "too_long", "has " + std::to_string(text.size()) + " bytes; send at most " + std::to_string(most_bytes));
-  return std::nullopt;
-}
 
 std::string known_events() {
   std::string names;
@@ -83,12 +29,12 @@ std::string known_events() {
   return names;
 }
 
-void read_events(const std::string& json, model::Endpoint& endpoint, Faults& faults) {
+void read_events(const std::string& json, model::Endpoint& endpoint, RequestFaults& faults) {
   if (!json.starts_with('[')) return faults.add("/events", "wrong_type", "must be an array of names of events");
   endpoint.events.clear();
   const auto elements = json_elements(json);
   for (std::size_t i = 0; i < elements.size() && faults.none(); ++i) {
-    const auto type = is_string(elements[i]) ? model::subscribable(json_string_value(elements[i])) : std::nullopt;
+    const auto type = is_json_string(elements[i]) ? model::subscribable(json_string_value(elements[i])) : std::nullopt;
     if (!type) {
       faults.add("/events/" + std::to_string(i), "invalid", "must be one of " + known_events());
     } else if (std::find(endpoint.events.begin(), endpoint.events.end(), *type) == endpoint.events.end()) {
@@ -98,7 +44,7 @@ void read_events(const std::string& json, model::Endpoint& endpoint, Faults& fau
   if (elements.empty()) faults.add("/events", "invalid", "must name an event; they are " + known_events());
 }
 
-void read_filter(const std::string& json, model::MessageFilter& filter, Faults& faults) {
+void read_filter(const std::string& json, model::MessageFilter& filter, RequestFaults& faults) {
   if (!json.starts_with('{')) return faults.add("/filter", "wrong_type", "must be an object");
   for (const JsonMember& member : known_members(json, "/filter", {"detector", "minScore", "severity"}, faults)) {
     if (member.name == "detector") {
@@ -114,7 +60,7 @@ void read_filter(const std::string& json, model::MessageFilter& filter, Faults& 
       }
     } else {
       for (const auto severity : {model::Severity::low, model::Severity::medium, model::Severity::high, model::Severity::critical}) {
-        if (is_string(member.json) && json_string_value(member.json) == model::name(severity)) filter.severity = severity;
+        if (is_json_string(member.json) && json_string_value(member.json) == model::name(severity)) filter.severity = severity;
       }
       if (!filter.severity) faults.add("/filter/severity", "invalid", "must be low, medium, high or critical");
     }
@@ -124,22 +70,22 @@ void read_filter(const std::string& json, model::MessageFilter& filter, Faults& 
 }  // namespace
 
 Result<model::Endpoint> read_endpoint_request(std::string_view body, const AddressRules& rules) {
-  if (Status status = check_object(body); !status.ok()) return std::move(status.error());
+  if (Status status = check_object(body, kMostRequestDepth); !status.ok()) return std::move(status.error());
   model::Endpoint endpoint;
   endpoint.events = model::usual_events();
-  Faults faults;
+  RequestFaults faults;
   bool has_url = false;
   for (const JsonMember& member : known_members(body, "", {"url", "events", "filter", "template", "description"}, faults)) {
     if (member.name == "url") {
       has_url = true;
-      endpoint.url = is_string(member.json) ? json_string_value(member.json) : "";
+      endpoint.url = is_json_string(member.json) ? json_string_value(member.json) : "";
       if (const auto fault = check_url(endpoint.url, rules).fault) faults.add("/url", "invalid", *fault);
     } else if (member.name == "events") {
       read_events(member.json, endpoint, faults);
     } else if (member.name == "filter") {
       read_filter(member.json, endpoint.filter, faults);
     } else if (member.name == "template") {
-      const auto form = is_string(member.json) ? model::message_template(json_string_value(member.json)) : std::nullopt;
+      const auto form = is_json_string(member.json) ? model::message_template(json_string_value(member.json)) : std::nullopt;
       if (!form) faults.add("/template", "invalid", "must be standard or slack");
       endpoint.form = form.value_or(model::MessageTemplate::standard);
     } else if (auto text = text_of(member, "/description", kMostDescriptionBytes, faults)) {
@@ -152,7 +98,7 @@ Result<model::Endpoint> read_endpoint_request(std::string_view body, const Addre
 }
 
 Error address_not_allowed(std::string_view url) {
-  Faults faults;
+  RequestFaults faults;
   faults.add("/url", kAddressNotAllowed,
              "\"" + std::string(url) +
                  "\" leads to an address that is not on the internet: loopback, private, link-local or reserved; webhooks.allow opens it");
@@ -178,11 +124,11 @@ std::optional<std::int64_t> read_overlap(std::string_view text) {
 
 Result<std::int64_t> read_rotation(std::string_view body) {
   if (body.find_first_not_of(" \t\r\n") == std::string_view::npos) return kUsualOverlapMs;
-  if (Status status = check_object(body); !status.ok()) return std::move(status.error());
-  Faults faults;
+  if (Status status = check_object(body, kMostRequestDepth); !status.ok()) return std::move(status.error());
+  RequestFaults faults;
   std::int64_t overlap_ms = kUsualOverlapMs;
   for (const JsonMember& member : known_members(body, "", {"overlap"}, faults)) {
-    const auto read = is_string(member.json) ? read_overlap(json_string_value(member.json)) : std::nullopt;
+    const auto read = is_json_string(member.json) ? read_overlap(json_string_value(member.json)) : std::nullopt;
     if (!read) faults.add("/overlap", "invalid", "must be a duration of at most 30d, such as 24h");
     overlap_ms = read.value_or(0);
   }
@@ -192,8 +138,8 @@ Result<std::int64_t> read_rotation(std::string_view body) {
 
 Status check_nothing_asked(std::string_view body) {
   if (body.find_first_not_of(" \t\r\n") == std::string_view::npos) return Nothing{};
-  if (Status status = check_object(body); !status.ok()) return status;
-  Faults faults;
+  if (Status status = check_object(body, kMostRequestDepth); !status.ok()) return status;
+  RequestFaults faults;
   for (const JsonMember& member : json_members(body)) {
     faults.add("/" + member.name.substr(0, 80), "unknown_member", "is not known here; send {}, or no body");
   }
@@ -202,13 +148,13 @@ Status check_nothing_asked(std::string_view body) {
 }
 
 Result<ReplayRequest> read_replay(std::string_view body) {
-  if (Status status = check_object(body); !status.ok()) return std::move(status.error());
-  Faults faults;
+  if (Status status = check_object(body, kMostRequestDepth); !status.ok()) return std::move(status.error());
+  RequestFaults faults;
   ReplayRequest request;
   std::optional<std::int64_t> since_ms;
   bool state = false;
   for (const JsonMember& member : known_members(body, "", {"deliveryId", "since", "state"}, faults)) {
-    const std::string text = is_string(member.json) ? json_string_value(member.json) : "";
+    const std::string text = is_json_string(member.json) ? json_string_value(member.json) : "";
     if (member.name == "deliveryId") {
       if (!model::parse_delivery_id(text)) faults.add("/deliveryId", "invalid", "must be a deliveryId, as GET .../deliveries lists them");
       request.delivery_id = text;

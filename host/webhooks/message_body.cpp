@@ -9,6 +9,7 @@
 #include "base/time_text.h"
 #include "ingest/answers.h"
 #include "ingest/investigation.h"
+#include "ingest/reviews.h"
 #include "model/record_ids.h"
 
 namespace runwarden::webhooks {
@@ -163,7 +164,7 @@ Facts facts_of(const BodySources& sources, const Addressee& to, const model::Mes
   if (message.failure) {
     const auto failure = sources.records.find_failure(to.tenant, model::make_failure_id(*message.failure));
     if (failure) {
-      read_failure(facts, failure->json);
+      read_failure(facts, ingest::shown_failure(*failure));
       if (const auto suspect = ingest::suspect_change(sources.records, to.tenant, *failure)) read_suspect(facts, *suspect);
     }
   }
@@ -275,6 +276,12 @@ std::string slack(const Addressee& to, const model::Message& message, const Fact
 }
 
 }  // namespace
+
+bool tells_of_false_alarm(store::RunStore& records, model::TenantId tenant, const model::Message& message) {
+  if (!message.failure || message.type == MessageType::cluster_triaged) return false;
+  const auto failure = records.find_failure(tenant, model::make_failure_id(*message.failure));
+  return failure && failure->is_false_alarm();
+}
 
 std::optional<std::string> make_body(const BodySources& sources, const Addressee& to, const model::Message& message) {
   const Facts facts = facts_of(sources, to, message);

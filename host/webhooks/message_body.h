@@ -27,6 +27,9 @@ struct Addressee {
   const model::Endpoint& endpoint;
 };
 
+// Whether its failure was found to be a false alarm: it is not to be told any more. What was decided about a group is.
+bool tells_of_false_alarm(store::RunStore& records, model::TenantId tenant, const model::Message& message);
+
 // Nothing: the failure that it tells of has been deleted.
 std::optional<std::string> make_body(const BodySources& sources, const Addressee& to, const model::Message& message);
 

@@ -1,0 +1,174 @@
+// Runs that people reviewed, with what they said of them: labels that detectors are scored against.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <system_error>
+
+#include "base/json_members.h"
+#include "base/json_text.h"
+#include "cli/command_store.h"
+#include "cli/output_file.h"
+#include "cli/score_input.h"
+#include "cli/terminal_progress.h"
+
+namespace runwarden::cli {
+namespace {
+
+constexpr std::size_t kRunsAtOnce = 64;  // looked up in one transaction
+
+struct CorpusOptions {
+  std::string tenant;
+  std::string output = ".";
+};
+
+std::string text_in(const std::string& object, std::string_view name) {
+  for (const JsonMember& member : json_members(object)) {
+    if (member.name == name) return json_string_value(member.json);
+  }
+  return {};
+}
+
+// What was said of one detector and one run.
+struct Said {
+  std::uint64_t failures = 0;  // of the detector in the run
+  model::ReviewCounts reviews;
+  std::string why;
+};
+
+// Present where a failure was right or one was missed; absent where all of its failures are false alarms, or where the run is clean.
+const char* label_of(const Said& said) {
+  const model::ReviewCounts& of = said.reviews;
+  if (of.right > 0 || of.missed > 0) return name(Label::present);
+  const bool all_false = of.false_alarm > 0 && of.false_alarm >= said.failures && of.unsure == 0;
+  return all_false || (of.clean > 0 && said.failures == 0) ? name(Label::absent) : name(Label::unclear);
+}
+
+std::map<std::string, Said> said_of(const model::RunRecord& run, const std::vector<model::Review>& reviews) {
+  std::map<std::string, Said> said;
+  for (const std::string& detector : json_elements(run.detectors_json)) said[text_in(detector, "key")];
+  for (const std::string& failure : json_elements(run.failures_json)) ++said[text_in(failure, "detectorKey")].failures;
+  for (const model::Review& review : reviews) {
+    if (review.revision != run.revision) continue;
+    Said& one = said[review.detector_key];
+    ++one.reviews.of(review.verdict);
+    const std::string note = text_in(review.document, "note");
+    if (!note.empty()) one.why += (one.why.empty() ? "" : "; ") + note;
+  }
+  return said;
+}
+
+bool any_reviewed(const std::map<std::string, Said>& said) {
+  return std::any_of(said.begin(), said.end(), [](const auto& one) { return one.second.reviews.all() > 0; });
+}
+
+std::string run_line(const model::RunRecord& run) {
+  std::string line;
+  JsonWriter(line).begin_object().key("id").string(run.run_id).key("run").raw(run.document).end_object();
+  return line + "\n";
+}
+
+std::string labels_line(const model::RunRecord& run, const std::map<std::string, Said>& said) {
+  std::string line;
+  JsonWriter out(line);
+  out.begin_object().key("id").string(run.run_id).key("labels").begin_object();
+  for (const auto& [detector, one] : said) out.key(detector).string(label_of(one));
+  out.end_object().key("why").begin_object();
+  for (const auto& [detector, one] : said) {
+    if (!one.why.empty()) out.key(detector).string(one.why);
+  }
+  out.end_object().end_object();
+  return line + "\n";
+}
+
+class CorpusExport {
+ public:
+  CorpusExport(Context& context, const TenantStore& opened, const std::filesystem::path& folder)
+      : context_(context), store_(*opened.store), tenant_(opened.tenant), runs_(folder / "runs.jsonl"), labels_(folder / "labels.jsonl"), progress_(context.err) {}
+
+  int run() {
+    if (!fault().empty()) return context_.refuse(fault());
+    std::optional<model::RecordKey> after;
+    for (bool more = true; more;) {
+      const auto slice = store_.reviews().reviewed_runs(tenant_, after, kRunsAtOnce);
+      more = slice.size() == kRunsAtOnce;
+      for (const store::ReviewedRun& one : slice) {
+        after = one.run;
+        progress_.show({"exporting", "reviewed runs", "", taken_, 0});
+        if (!add(one)) return finish();
+      }
+    }
+    return finish();
+  }
+
+ private:
+  const std::string& fault() const { return runs_.fault().empty() ? labels_.fault() : runs_.fault(); }
+
+  // A run that retention took, or that has been opened again, has nothing to be judged by.
+  bool add(const store::ReviewedRun& reviewed) {
+    if (reviewed.reviews.empty()) return true;
+    const auto run = store_.run_at(tenant_, reviewed.run);
+    const auto said = run && run->state == model::RunState::resolved ? said_of(*run, reviewed.reviews) : std::map<std::string, Said>();
+    if (!any_reviewed(said)) {
+      ++left_out_;
+      return true;
+    }
+    ++taken_;
+    return runs_.write(run_line(*run)) && labels_.write(labels_line(*run, said));
+  }
+
+  int finish() {
+    progress_.clear();
+    const bool done = fault().empty() && runs_.finish() && labels_.finish();
+    if (!done) return context_.refuse(fault());
+    context_.out << "exported " << taken_ << (taken_ == 1 ? " reviewed run\n" : " reviewed runs\n");
+    if (left_out_ > 0) context_.err << "left out, as they were deleted, are open or were judged again since: " << left_out_ << "\n";
+    return context_.finish();
+  }
+
+  Context& context_;
+  store::Store& store_;
+  model::TenantId tenant_;
+  OutputFile runs_;
+  OutputFile labels_;
+  TerminalProgress progress_;
+  std::uint64_t taken_ = 0;
+  std::uint64_t left_out_ = 0;
+};
+
+int export_corpus(Context& context, const CorpusOptions& options) {
+  const SystemClock clock;
+  const auto settings = context.settings();
+  if (!settings) return kWanting;
+  const auto opened = open_tenant_store(context, *settings, clock, options.tenant);
+  if (!opened) return kWanting;
+  const std::filesystem::path folder = options.output;
+  std::error_code fault;
+  std::filesystem::create_directories(folder, fault);
+  if (fault) return context.refuse("cannot make the folder " + folder.string() + ": " + fault.message() + "; choose another with --output");
+  try {
+    return CorpusExport(context, *opened, folder).run();
+  } catch (const store::StoreError& bad) {
+    return context.refuse(bad.what());
+  }
+}
+
+}  // namespace
+
+void add_corpus(CLI::App& app, Context& context) {
+  CLI::App* corpus = app.add_subcommand("corpus", "Make labelled runs of what people reviewed");
+  need_subcommand(*corpus);
+  corpus->footer("Example:\n  runwarden corpus export --tenant acme --output corpus");
+  CLI::App* command = corpus->add_subcommand("export", "Write all reviewed runs of a tenant, and what was said of them");
+  auto options = std::make_shared<CorpusOptions>();
+  command->add_option("--tenant", options->tenant, "Whose runs")->required()->type_name("TENANT");
+  command->add_option("--output", options->output, "The folder of the two files, made if it is not there")->type_name("DIR")->capture_default_str();
+  command->footer(
+      "Writes runs.jsonl, a line {\"id\", \"run\"} a run, and labels.jsonl, {\"id\", \"labels\", \"why\"}: for each detector present, absent or\n"
+      "unclear, where nobody said so. `runwarden score` judges the runs again and compares. Runs beside a serving process.\n\n"
+      "Example:\n  runwarden corpus export --tenant acme --output corpus\n  runwarden score --runs corpus/runs.jsonl --labels corpus/labels.jsonl");
+  command->callback([&context, options] { context.exit_code = export_corpus(context, *options); });
+}
+
+}  // namespace runwarden::cli

@@ -1,0 +1,54 @@
+#include "ingest/json_request.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/json_check.h"
+
+namespace runwarden::ingest {
+
+Error RequestFaults::error() {
+  std::string detail = "the request has " + std::to_string(faults_.size()) + (faults_.size() == 1 ? " fault: " : " faults, the first: ");
+  detail += faults_.front().pointer + " " + faults_.front().detail;
+  return {Code::validation_failed, std::move(detail), {}, std::move(faults_)};
+}
+
+Status check_object(std::string_view body, int max_depth) {
+  if (Status status = check_json(body, max_depth); !status.ok()) return status;
+  const auto first = body.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && body[first] == '{') return Nothing{};
+  return Error{Code::validation_failed, "the request must be a JSON object", {}, {{"", "wrong_type", "must be an object"}}};
+}
+
+std::vector<JsonMember> known_members(std::string_view object, const std::string& at, const std::vector<std::string_view>& known,
+                                      RequestFaults& faults) {
+  std::vector<JsonMember> members;
+  std::set<std::string> seen;
+  for (JsonMember& member : json_members(object)) {
+    const std::string pointer = at + "/" + member.name.substr(0, 80);
+    if (!seen.insert(member.name).second) {
+      faults.add(pointer, "duplicate", "is there twice; send it once");
+    } else if (std::find(known.begin(), known.end(), member.name) == known.end()) {
+      std::string names;
+      for (const std::string_view name : known) names.append(names.empty() ? "" : ", ").append(name);
+      faults.add(pointer, "unknown_member", "is not known here; the members are " + names);
+    } else if (member.json != "null") {
+      members.push_back(std::move(member));
+    }
+  }
+  return members;
+}
+
+std::optional<std::string> text_of(const JsonMember& member, const std::string& at, std::size_t most_bytes, RequestFaults& faults) {
+  if (!is_json_string(member.json)) {
+    faults.add(at, "wrong_type", "must be a string");
+    return std::nullopt;
+  }
+  std::string text = json_string_value(member.json);
+  if (text.size() <= most_bytes) return text;
+  faults.add(at, "too_long", "has " + std::to_string(text.size()) + " bytes; send at most " + std::to_string(most_bytes));
+  return std::nullopt;
+}
+
+}  // namespace runwarden::ingest

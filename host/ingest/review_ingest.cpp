@@ -1,0 +1,202 @@
+#include "ingest/review_ingest.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/digest.h"
+#include "ingest/faults.h"
+#include "ingest/json_request.h"
+#include "model/cluster.h"
+
+namespace runwarden::ingest {
+namespace {
+
+constexpr std::size_t kMostDetectorBytes = 256;
+
+Error no_failure(const std::string& id) {
+  return {Code::not_found, "there is no failure \"" + id.substr(0, 256) + "\"", {}, {}};
+}
+Error no_run(const std::string& id) {
+  return {Code::not_found, "there is no run with the runId \"" + id.substr(0, 256) + "\"", {}, {}};
+}
+Error gone() {
+  return {Code::not_found, "what this is about was deleted a moment ago; nothing was stored", {}, {}};
+}
+
+std::string text_in(const std::vector<JsonMember>& members, std::string_view name) {
+  const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
+  return found == members.end() ? std::string() : json_string_value(found->json);
+}
+
+std::vector<JsonMember> members_in(const std::vector<JsonMember>& members, std::string_view name) {
+  const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
+  return found == members.end() ? std::vector<JsonMember>() : json_members(found->json);
+}
+
+// What the run's answer says of a detector; empty: it did not look at the run.
+std::string status_of(const model::RunRecord& run, std::string_view detector) {
+  for (const std::string& element : json_elements(run.detectors_json)) {
+    const auto members = json_members(element);
+    if (text_in(members, "key") == detector) return text_in(members, "status");
+  }
+  return {};
+}
+
+// {"runId", "revision"} and the provenance are what the failure's own JSON says.
+void describe(model::Review& review, const model::FailureRecord& failure) {
+  const auto members = json_members(failure.json);
+  const auto provenance = members_in(members, "provenance");
+  review.run = failure.run;
+  review.run_id = text_in(members, "runId");
+  for (const JsonMember& member : members) {
+    if (member.name == "revision") review.revision = static_cast<std::uint32_t>(std::strtoul(member.json.c_str(), nullptr, 10));
+  }
+  review.failure_id = failure.id;
+  if (!failure.shadow) review.cluster_id = model::cluster_id(model::cluster_key(failure.fingerprint));
+  review.detector_key = failure.detector_key;
+  review.detector_version = text_in(provenance, "detectorVersion");
+  review.settings_hash = text_in(provenance, "settingsHash");
+}
+
+const char* verdicts_of(Reviewed of) {
+  return of == Reviewed::failure ? "right, false_alarm or unsure" : "missed or clean";
+}
+
+}  // namespace
+
+Result<ReviewRequest> read_review(std::string_view body, Reviewed of, int max_json_depth) {
+  if (Status status = check_object(body, max_json_depth); !status.ok()) return std::move(status.error());
+  ReviewRequest request;
+  RequestFaults faults;
+  const bool of_failure = of == Reviewed::failure;
+  bool has_detector = of_failure;
+  bool has_verdict = false;
+  const auto known = of_failure ? std::vector<std::string_view>{"verdict", "note"} : std::vector<std::string_view>{"detector", "verdict", "note"};
+  for (const JsonMember& member : known_members(body, "", known, faults)) {
+    if (member.name == "verdict") {
+      has_verdict = true;
+      const auto verdict = is_json_string(member.json) ? model::review_verdict(json_string_value(member.json)) : std::nullopt;
+      const bool fits = verdict && (of_failure ? model::is_of_failure(*verdict) : model::is_of_run(*verdict));
+      if (!fits) faults.add("/verdict", "invalid", std::string("must be ") + verdicts_of(of));
+      request.verdict = fits ? *verdict : model::ReviewVerdict::none;
+    } else if (member.name == "detector") {
+      has_detector = true;
+      if (auto text = text_of(member, "/detector", kMostDetectorBytes, faults)) request.detector = std::move(*text);
+    } else if (auto text = text_of(member, "/note", kMostNoteBytes, faults)) {
+      request.note = std::move(*text);
+    }
+  }
+  if (!has_detector) faults.add("/detector", "missing", "is missing; send the key of a detector, as GET /v1/detectors lists them");
+  if (!has_verdict) faults.add("/verdict", "missing", std::string("is missing; send ") + verdicts_of(of));
+  if (!faults.none()) return faults.error();
+  return request;
+}
+
+model::Review ReviewIngest::begun(const IngestRequest& request) {
+  model::Review review;
+  review.key = {steps_.clock.wall_ms(), steps_.store.next_seq()};
+  review.author = request.key_name;
+  return review;
+}
+
+void ReviewIngest::review_failure(IngestRequest request, const std::string& failure_id, Done done) {
+  auto wanted = read_review(request.body, Reviewed::failure, request.max_json_depth);
+  if (!wanted.ok()) return done(Status(steps_.redaction.error(std::move(wanted.error()), request.body)));
+  const auto failure = steps_.store.find_failure(request.tenant, failure_id);
+  if (!failure) return done(Status(no_failure(failure_id)));
+  if (Status redacted = steps_.redaction.note(wanted->note); !redacted.ok()) return done(std::move(redacted));
+  model::Review review = begun(request);
+  describe(review, *failure);
+  review.verdict = wanted->verdict;
+  review.document = model::write_document(review, wanted->note);
+  write(std::move(request), {std::move(review)}, std::move(done));
+}
+
+void ReviewIngest::review_run(IngestRequest request, const std::string& run_id, Done done) {
+  auto wanted = read_review(request.body, Reviewed::run, request.max_json_depth);
+  if (!wanted.ok()) return done(Status(steps_.redaction.error(std::move(wanted.error()), request.body)));
+  const auto run = steps_.store.find_run(request.tenant, run_id);
+  if (!run) return done(Status(no_run(run_id)));
+  const auto detectors = steps_.detectors()->list(request.tenant_name);
+  const auto known = std::find_if(detectors.begin(), detectors.end(), [&](const auto& one) { return one.key == wanted->detector; });
+  const std::string status = status_of(*run, wanted->detector);
+  if (known == detectors.end() && status.empty()) {
+    RequestFaults faults;
+    faults.add("/detector", "unknown_detector", "names no detector that looked at this run, or that there is; GET /v1/detectors lists them");
+    return done(Status(steps_.redaction.error(faults.error(), request.body)));
+  }
+  if (run->state == model::RunState::open) {
+    return done(Status(Error{Code::conflict, "the run is open, and is judged when it ends; review it then", {}, {}}));
+  }
+  const bool fired = status == model::name(model::DetectorStatus::fired) ||
+                     std::find(run->fired.begin(), run->fired.end(), wanted->detector) != run->fired.end();
+  if (fired) {
+    return done(Status(Error{Code::conflict, "this detector found a failure in the run; review that failure: POST /v1/failures/{failureId}/review", {}, {}}));
+  }
+  if (Status redacted = steps_.redaction.note(wanted->note); !redacted.ok()) return done(std::move(redacted));
+  model::Review review = begun(request);
+  review.run = run->key;
+  review.run_id = run->run_id;
+  review.revision = run->revision;
+  review.detector_key = wanted->detector;
+  if (known != detectors.end()) {
+    review.detector_version = known->version;
+    review.settings_hash = known->settings_hash;
+  }
+  review.verdict = wanted->verdict;
+  review.document = model::write_document(review, wanted->note);
+  write(std::move(request), {std::move(review)}, std::move(done));
+}
+
+void ReviewIngest::take_back_failure(IngestRequest request, const std::string& failure_id, Done done) {
+  const auto failure = steps_.store.find_failure(request.tenant, failure_id);
+  if (!failure) return done(Status(no_failure(failure_id)));
+  if (failure->reviewed == model::ReviewVerdict::none) return done(Status(Nothing{}));
+  model::Review review = begun(request);
+  describe(review, *failure);
+  review.document = model::write_document(review, {});
+  write(std::move(request), {std::move(review)}, std::move(done));
+}
+
+void ReviewIngest::take_back_run(IngestRequest request, const std::string& run_id, const std::string& detector, Done done) {
+  const auto run = steps_.store.run_head(request.tenant, run_id, std::nullopt);
+  if (!run) return done(Status(no_run(run_id)));
+  std::vector<model::Review> reviews;
+  for (model::Review& said : steps_.reviews.reviews_of_run(request.tenant, run->key)) {
+    if (!said.failure_id.empty() || (!detector.empty() && said.detector_key != detector)) continue;
+    model::Review review = begun(request);
+    review.run = said.run;
+    review.run_id = std::move(said.run_id);
+    review.revision = said.revision;
+    review.detector_key = std::move(said.detector_key);
+    review.detector_version = std::move(said.detector_version);
+    review.settings_hash = std::move(said.settings_hash);
+    review.document = model::write_document(review, {});
+    reviews.push_back(std::move(review));
+  }
+  if (reviews.empty()) return done(Status(Nothing{}));
+  write(std::move(request), std::move(reviews), std::move(done));
+}
+
+void ReviewIngest::write(IngestRequest request, std::vector<model::Review> reviews, Done done) {
+  store::ReviewWrite write;
+  write.tenant = request.tenant;
+  write.reviews = reviews;
+  if (request.idempotency) write.idempotency = store::Idempotency{*request.idempotency, sha256(request.body)};
+  const bool queued = steps_.queue.submit(
+      std::move(write),
+      [done, reviews = std::move(reviews), on_review = steps_.on_review](store::WriteResult result) {
+        using Outcome = store::WriteResult::Outcome;
+        if (result.not_there) return done(Status(gone()));
+        if (result.outcome == Outcome::stored && on_review) std::for_each(reviews.begin(), reviews.end(), on_review);
+        if (result.outcome == Outcome::stored || result.outcome == Outcome::replayed) return done(Status(Nothing{}));
+        IngestAnswer answer = not_stored(std::move(result));
+        if (answer.kind == IngestAnswer::Kind::in_doubt) return done(std::nullopt);
+        done(Status(std::move(answer.error)));
+      },
+      request.permit);
+  if (!queued) done(Status(queue_full()));
+}
+
+}  // namespace runwarden::ingest

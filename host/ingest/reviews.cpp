@@ -1,0 +1,96 @@
+#include "ingest/reviews.h"
+
+#include <functional>
+
+#include "base/json_members.h"
+
+namespace runwarden::ingest {
+namespace {
+
+// An object with one member more.
+std::string with_review(std::string object, std::string_view document) {
+  object.pop_back();
+  if (object.size() > 1) object += ',';
+  return object.append("\"review\":").append(document) += '}';
+}
+
+std::string text_in(const std::string& object, std::string_view name) {
+  for (const JsonMember& member : json_members(object)) {
+    if (member.name == name) return json_string_value(member.json);
+  }
+  return {};
+}
+
+// The array with the documents of reviews in those of its elements that they are of.
+std::string reviewed_elements(const std::string& array, std::string_view id_member, const std::function<const model::Review*(const std::string& id)>& find) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_array();
+  for (std::string& element : json_elements(array)) {
+    const model::Review* const review = find(text_in(element, id_member));
+    out.raw(review == nullptr ? element : with_review(std::move(element), review->document));
+  }
+  out.end_array();
+  return text;
+}
+
+void write_counts(JsonWriter& out, const model::ReviewCounts& counts) {
+  out.key("right").integer(static_cast<std::int64_t>(counts.right)).key("falseAlarm").integer(static_cast<std::int64_t>(counts.false_alarm));
+  out.key("missed").integer(static_cast<std::int64_t>(counts.missed)).key("precision");
+  const auto precision = precision_of(counts);
+  if (!precision) return static_cast<void>(out.null());
+  out.begin_object().key("value").number(precision->value).key("low").number(precision->low).key("high").number(precision->high).end_object();
+}
+
+}  // namespace
+
+std::string shown_failure(const model::FailureRecord& failure) {
+  return failure.review.empty() ? failure.json : with_review(failure.json, failure.review);
+}
+
+void show_reviews(model::RunRecord& run, std::span<const model::Review> reviews) {
+  const auto of_failure = [&](const std::string& id) -> const model::Review* {
+    for (const model::Review& review : reviews) {
+      if (!id.empty() && review.failure_id == id) return &review;
+    }
+    return nullptr;
+  };
+  const auto of_detector = [&](const std::string& key) -> const model::Review* {
+    for (const model::Review& review : reviews) {
+      if (review.failure_id.empty() && review.detector_key == key && review.revision == run.revision) return &review;
+    }
+    return nullptr;
+  };
+  if (reviews.empty()) return;
+  const auto show = [&](std::string& failures, std::string& detectors) {
+    if (!failures.empty()) failures = reviewed_elements(failures, "failureId", of_failure);
+    if (!detectors.empty()) detectors = reviewed_elements(detectors, "key", of_detector);
+  };
+  show(run.failures_json, run.detectors_json);
+  if (run.outline) show(run.outline->failures, run.outline->detectors);
+}
+
+std::optional<Interval> precision_of(const model::ReviewCounts& counts) {
+  const std::uint64_t judged = counts.right + counts.false_alarm;
+  if (judged < kFewestReviews) return std::nullopt;
+  return share_of({counts.right, judged});
+}
+
+void write_review_counts(JsonWriter& out, std::string_view detector, const std::vector<store::ReviewedVersion>& versions) {
+  model::ReviewCounts all;
+  for (const store::ReviewedVersion& one : versions) {
+    if (one.detector_key == detector) all += one.counts;
+  }
+  out.begin_object().key("window").string(std::to_string(kReviewWindowDays) + "d");
+  write_counts(out, all);
+  out.key("byVersion").begin_array();
+  for (const store::ReviewedVersion& one : versions) {
+    if (one.detector_key != detector) continue;
+    out.begin_object().key("detectorVersion").string(one.detector_version).key("settingsHash").string(one.settings_hash);
+    write_counts(out, one.counts);
+    out.end_object();
+  }
+  out.end_array().end_object();
+}
+
+}  // namespace runwarden::ingest
