@@ -335,6 +335,21 @@ std::string encode_failure(std::string_view key, const model::FailureRecord& fai
   return seal(key, head, body);
 }
 
+std::string with_verdict(std::string_view key, std::string_view value, model::ReviewVerdict verdict) {
+  std::string head;
+  std::string_view rest = open_head(key, value);
+  read_fields(rest, [&](Reader& in) {
+    const bool drops = in.tag() == field::failure_reviewed;
+    in.skip();
+    const std::size_t left = in.data().size();
+    if (!drops) head += rest.substr(0, rest.size() - left);
+    rest = rest.substr(rest.size() - left);
+    return true;
+  });
+  if (verdict != model::ReviewVerdict::none) Writer(head).add_enum(field::failure_reviewed, static_cast<std::int32_t>(verdict));
+  return seal(key, head, open_body(key, value));
+}
+
 model::FailureRecord decode_failure_head(std::string_view key, std::string_view value) {
   model::FailureRecord failure;
   read_fields(open_head(key, value), [&](Reader& in) { return take_failure_field(in, failure); });

@@ -48,6 +48,8 @@ StoredRun decode_run_head(std::string_view key, std::string_view value, OutlineT
 StoredRun decode_run(std::string_view key, std::string_view value);
 
 std::string encode_failure(std::string_view key, const model::FailureRecord& failure);
+// The same failure with that verdict; what a later version wrote into it stays.
+std::string with_verdict(std::string_view key, std::string_view value, model::ReviewVerdict verdict);
 model::FailureRecord decode_failure_head(std::string_view key, std::string_view value);
 model::FailureRecord decode_failure(std::string_view key, std::string_view value);
 

@@ -139,7 +139,7 @@ class Openapi : public testing::Test {
       if (one.of_session()) continue;  // provoke_session()
       const std::string key = one.scope.empty() ? "" : bearer(every);
       const auto send = [&](int status, const Request& request) { EXPECT_EQ(recorder_.send(service, request).status, status) << one.path; };
-      send(405, {one.method == "DELETE" ? "PUT" : "DELETE", one.target, {}, {}, {}});
+      send(405, {"PUT", one.target, {}, {}, {}});
       send(400, {one.method, one.target + "?a=%zz", key, one.post() ? kJson : "", one.post() ? "{}" : ""});
       send(431, {one.method, one.target, key + "X-Long: " + std::string(20'000, 'x') + "\r\n", {}, {}});
       if (!one.scope.empty()) {
@@ -306,6 +306,7 @@ class Openapi : public testing::Test {
     decide_about_groups();
     draft_guardrails();
     tell_webhooks();
+    review();
     service_ = nullptr;
   }
 
@@ -590,6 +591,50 @@ class Openapi : public testing::Test {
     get(200, group + "?window=90d");
   }
 
+  void review() {
+    const json failure = json::parse(get(200, "/v1/failures?review=none&limit=1").body)["items"].at(0);
+    const std::string path = "/v1/failures/" + failure["failureId"].get<std::string>() + "/review";
+    const auto remove = [&](int status, const std::string& target) {
+      EXPECT_EQ(recorder_.send(*service_, {"DELETE", target, bearer(key_), {}, {}}).status, status) << target;
+    };
+    post(200, path, json{{"verdict", "right"}, {"note", "seen"}}, "Idempotency-Key: v-1\r\n");
+    post(409, path, json{{"verdict", "unsure"}}, "Idempotency-Key: v-1\r\n");
+    get(200, "/v1/failures?review=right");
+    get(400, "/v1/failures?review=perhaps");
+    get(200, "/v1/runs/" + failure["runId"].get<std::string>());
+    post(200, path, json{{"verdict", "false_alarm"}});
+    get(200, "/v1/clusters?state=ignored");
+    post(422, path, json{{"verdict", "missed"}});
+    remove(204, path);
+    remove(400, path + "?detector=x");
+    get(200, path + "/history?limit=1&since=2020-01-01T00:00:00Z");
+    get(400, path + "/history?cursor=forged");
+    const std::string none = "/v1/failures/none/review";
+    post(404, none, json{{"verdict", "right"}});
+    remove(404, none);
+    get(404, none + "/history");
+
+    json run = rich_run();
+    run["runId"] = "nothing-found";
+    run["steps"] = json::array();
+    run.erase("outcomeSummary");
+    post(201, "/v1/ingest/runs", run);
+    const std::string of_run = "/v1/runs/nothing-found/review";
+    post(200, of_run, json{{"detector", "false_success"}, {"verdict", "missed"}, {"note", "seen"}});
+    get(200, "/v1/runs/nothing-found");
+    get(200, "/v1/detectors");
+    post(409, "/v1/runs/" + failure["runId"].get<std::string>() + "/review", json{{"detector", failure["detectorKey"]}, {"verdict", "missed"}});
+    post(422, of_run, json{{"verdict", "clean"}});
+    remove(204, of_run + "?detector=false_success");
+    remove(400, of_run + "?revision=1");
+    get(200, of_run + "/history");
+    get(400, of_run + "/history?limit=0");
+    const std::string no_run = "/v1/runs/none/review";
+    post(404, no_run, json{{"detector", "false_success"}, {"verdict", "clean"}});
+    remove(404, no_run);
+    get(404, no_run + "/history");
+  }
+
   // Names under .invalid lead nowhere: nothing is sent.
   void tell_webhooks() {
     const std::string webhooks = "/v1/webhooks";
@@ -631,6 +676,8 @@ class Openapi : public testing::Test {
 
   // 500: a fault of the service. 503 of what stores nothing: only when thousands of requests are in flight at once.
   static inline const json kUnprovoked = {"* 500", "get 503", "post /v1/analyze 503", "post /v1/clusters/{clusterId}/triage 503", "post /v1/session 503",
+                                          "post /v1/failures/{failureId}/review 503", "delete /v1/failures/{failureId}/review 503",
+                                          "post /v1/runs/{runId}/review 503", "delete /v1/runs/{runId}/review 503",
                                           "post /v1/webhooks 503", "delete /v1/webhooks/{endpointId} 503",
                                           "post /v1/webhooks/{endpointId}/rotate 503", "post /v1/webhooks/{endpointId}/test 503",
                                           "post /v1/webhooks/{endpointId}/enable 503", "post /v1/webhooks/{endpointId}/disable 503",

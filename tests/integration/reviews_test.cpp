@@ -63,7 +63,8 @@ class Reviews : public testing::Test {
     return json::parse(answer.body);
   }
   json detector(const std::string& key) {
-    for (const json& one : get("/v1/detectors")["items"]) {
+    const json all = get("/v1/detectors");
+    for (const json& one : all["items"]) {
       if (one["key"] == key) return one;
     }
     return {};
@@ -73,7 +74,8 @@ class Reviews : public testing::Test {
   json faults(const HttpAnswer& answer) {
     EXPECT_EQ(answer.status, 422) << answer.body;
     json by_pointer = json::object();
-    for (const json& fault : json::parse(answer.body)["errors"]) by_pointer[fault["pointer"].get<std::string>()] = fault["code"];
+    const json problem = json::parse(answer.body);
+    for (const json& fault : problem["errors"]) by_pointer[fault["pointer"].get<std::string>()] = fault["code"];
     return by_pointer;
   }
 
@@ -89,7 +91,7 @@ TEST_F(Reviews, AReviewedFailure_BearsItsReviewWhereverItIsShown) {
   const json& said = answered["review"];
   EXPECT_EQ(said["verdict"], "right");
   EXPECT_EQ(said["note"], "the customer wrote again");
-  EXPECT_THAT(said["author"].get<std::string>(), ::testing::StartsWith("key_")) << "the key has no name";
+  EXPECT_EQ(said["author"], "default") << "the name of the key";
   EXPECT_THAT(said["at"].get<std::string>(), ::testing::EndsWith("Z"));
   EXPECT_EQ(get(path_of(failure)), answered);
   EXPECT_EQ(get("/v1/failures")["items"].at(0), answered);
@@ -283,11 +285,12 @@ TEST_F(ReviewsRestarted, ExportedCorpus_ScoresToTheSameFigures) {
   ASSERT_EQ(scored.exit_code, 0) << scored.err;
   const json reviews = detector("false_success")["reviews"];
   json score;
-  for (const json& one : json::parse(scored.out)["detectors"]) {
+  const json scores = json::parse(scored.out);
+  for (const json& one : scores["detectors"]) {
     if (one["key"] == "false_success") score = one;
   }
   EXPECT_EQ(score["right"], reviews["right"]) << scored.out;
-  EXPECT_EQ(score["false"], reviews["falseAlarm"]) << scored.out;
+  EXPECT_EQ(score["falseAlarm"], reviews["falseAlarm"]) << scored.out;
   EXPECT_EQ(score["missed"], reviews["missed"]) << scored.out;
   EXPECT_NEAR(score["precision"]["value"].get<double>(), reviews["precision"]["value"].get<double>(), 1e-12);
   EXPECT_NEAR(score["precision"]["low"].get<double>(), reviews["precision"]["low"].get<double>(), 1e-12);
@@ -318,7 +321,8 @@ TEST_F(ReviewsRestarted, ReviewsGoThroughExportAndImport_AndAreCountedInMetrics)
   other.start();
   const std::string key = other.make_key("acme", "read");
   EXPECT_EQ(json::parse(other.get("/v1/failures?limit=100", key).body)["items"], before["items"]);
-  for (const json& one : json::parse(other.get("/v1/detectors", key).body)["items"]) {
+  const json there = json::parse(other.get("/v1/detectors", key).body);
+  for (const json& one : there["items"]) {
     EXPECT_EQ(one["reviews"], detector(one["key"])["reviews"]);
   }
 }
@@ -327,7 +331,7 @@ class ReviewsRedacted : public Reviews {
  protected:
   static ServiceProcess::Options options() {
     ServiceProcess::Options options;
-    options.yaml = "redact: {rules: [email]}\n";
+    options.yaml = "redact: {rules: [{kind: email}]}\n";
     return options;
   }
   ReviewsRedacted() : Reviews(options()) {}
@@ -336,8 +340,7 @@ class ReviewsRedacted : public Reviews {
 TEST_F(ReviewsRedacted, NotesAreRedactedBeforeTheyAreKept) {
   const json failure = ingest(refund_run("r1"));
   const std::string note = review(failure, "right", "ask zoe@example.org")["review"]["note"];
-  EXPECT_THAT(note, ::testing::Not(HasSubstr("zoe@example.org")));
-  EXPECT_THAT(note, ::testing::StartsWith("ask "));
+  EXPECT_EQ(note, "ask [redacted:email]");
   EXPECT_THAT(get(path_of(failure) + "/review/history").dump(), ::testing::Not(HasSubstr("zoe@example.org")));
 }
 

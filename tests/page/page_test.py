@@ -541,6 +541,32 @@ class Triage(PageTest):
         reader.wait("document.querySelector('[data-test=guardrail-draft]')", "the draft")
         self.assertEqual(reader.count("guardrail-accept"), 0)
 
+    def test_a_failure_is_reviewed_by_button_and_by_key_and_counted(self):
+        key = self.service.key("reviews", "ingest,read,manage")
+        for i in range(6):
+            self.service.post(key, "runs", probe_run(f"r{i}"))
+        page = self.logged_in(key=key, path="/ui/runs/r0")
+        self.see(page, "review-right", "review-false-alarm", "review-note")
+        page.run("document.querySelector('[data-test=review-note]').focus()")
+        page.type("Seen y and x")
+        page.click("review-right")
+        page.wait("document.querySelector('[data-test=failure]').dataset.review === 'right'", "reviewed")
+        self.assertIn("Seen y and x", page.text("failure"))
+        for i in range(1, 6):
+            page.go(f"{self.service.url}/ui/runs/r{i}")
+            page.key("x" if i == 5 else "y")
+            page.wait("document.querySelector('[data-test=failure]').dataset.review", f"r{i} reviewed")
+        self.assertEqual(page.data("failure", "review"), ["false_alarm"])
+        page.go(f"{self.service.url}/ui/detectors")
+        said = page.run("(() => { const p = document.querySelector('[data-test=detector][data-key=false_success] [data-test=precision]'); return [p.dataset.value, p.dataset.low, p.dataset.high, p.textContent]; })()")
+        told = next(one for one in self.service.get(key, "detectors")["items"] if one["key"] == "false_success")["reviews"]["precision"]
+        self.assertEqual([float(one) for one in said[:3]], [told["value"], told["low"], told["high"]])
+        self.assertAlmostEqual(told["value"], 5 / 6)
+        self.assertIn("6 reviewed failures", said[3])
+        reader = self.logged_in(key=self.service.key("reviews", "read"), path="/ui/runs/r5")
+        self.assertIn("False alarm", reader.text("failure"))
+        self.assertEqual([reader.count(name) for name in ("review-right", "review-false-alarm", "review-note")], [0, 0, 0])
+
     def test_without_the_scope_there_is_nothing_to_press(self):
         page = self.logged_in(path=self.group_path())
         self.assertEqual([page.count(name) for name in ("triage-resolve", "triage-ignore", "triage-reopen", "triage-note")], [0, 0, 0, 0])

@@ -45,12 +45,6 @@ bool erase_failure(WriteBatch& batch, model::TenantId tenant, const model::Recor
   return true;
 }
 
-std::string unreviewed_row(std::string_view key, std::string_view row, model::FailureRecord& failure) {
-  if (failure.reviewed == model::ReviewVerdict::none) return std::string(row);
-  failure.reviewed = model::ReviewVerdict::none;
-  return encode_failure(key, failure);
-}
-
 void note_reviewed(WriteBatch& batch, model::TenantId tenant, const model::Review& review) {
   const auto spelled = model::parse_failure_id(review.failure_id);
   if (!spelled) return;
@@ -65,7 +59,7 @@ void note_reviewed(WriteBatch& batch, model::TenantId tenant, const model::Revie
   const bool was = failure.is_false_alarm();
   failure.reviewed = review.verdict;
   const bool is = failure.is_false_alarm();
-  batch.txn.put(table.handle, place, encode_failure(place, failure));
+  batch.txn.put(table.handle, place, with_verdict(place, std::string(*value), review.verdict));
   if (shadow) return;
   const Half half = half_digest(failure.fingerprint);
   if (was != is) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "model/records.h"
@@ -18,9 +17,6 @@ namespace runwarden::store {
 void put_failure(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, std::string_view value);
 // False if it is not there.
 bool erase_failure(WriteBatch& batch, model::TenantId tenant, const model::RecordKey& key, Gone gone);
-
-// The failure's row as if it had no review; takes that out of the failure, too.
-std::string unreviewed_row(std::string_view key, std::string_view row, model::FailureRecord& failure);
 
 // The failure's last review is this one now: it is counted, or counted no longer, by what the review says.
 void note_reviewed(WriteBatch& batch, model::TenantId tenant, const model::Review& review);

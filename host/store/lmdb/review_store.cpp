@@ -37,7 +37,8 @@ std::vector<model::Review> LmdbReviewStore::review_history(model::TenantId tenan
     Cursor cursor(txn, parts_.tables.review_index.handle);
     for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
       const model::RecordKey at{read_time(cursor.key(), kReviewSubjectKeyBytes), read_be(cursor.key(), kReviewSubjectKeyBytes + 8, 8)};
-      if (!range.after || at < *range.after) places.push_back(at);
+      const bool in_range = at.time_ms >= range.since_ms && at.time_ms < range.before_ms;
+      if (in_range && (!range.after || at < *range.after)) places.push_back(at);
     }
     std::sort(places.begin(), places.end(), std::greater<>());
     std::vector<model::Review> history;

@@ -36,7 +36,7 @@ void walk(WriteTxn& txn, const Tables& tables, const Table& table, Add add) {
     {
       Cursor cursor(txn, table.handle);
       more = last.empty() ? cursor.first() : cursor.at_or_after(last);
-      for (std::size_t seen = 0; more && seen < kFlushEvery; more = cursor.next(), ++seen) add(counts, cursor.key());
+      for (std::size_t seen = 0; more && seen < kFlushEvery; more = cursor.next(), ++seen) add(counts, cursor);
       if (more) last = cursor.key();
     }
     counts.flush(txn, tables);
@@ -59,8 +59,10 @@ void count_anew(WriteTxn& txn, const Tables& tables) {
     for (bool more = cursor.first(); more; more = cursor.next()) cursor.erase();
   }
   walk(txn, tables, tables.runs,
-       [](TimeBucketCounts& counts, std::string_view key) { counts.add(tenant_of(key), kRunSeries, record_key_of(key).time_ms, 1); });
-  walk(txn, tables, tables.fingerprints, [](TimeBucketCounts& counts, std::string_view key) {
+       [](TimeBucketCounts& counts, const Cursor& at) { counts.add(tenant_of(at.key()), kRunSeries, record_key_of(at.key()).time_ms, 1); });
+  walk(txn, tables, tables.fingerprints, [](TimeBucketCounts& counts, const Cursor& at) {
+    const std::string_view key = at.key();
+    if (is_false_alarm_row(at.value())) return;
     Half series{};
     std::copy_n(key.data() + 4, kHalfBytes, series.data());
     counts.add(tenant_of(key), series, read_time(key, 4 + kHalfBytes), 1);

@@ -164,7 +164,7 @@ TEST_F(MaintenanceCommands, Purge_SaysSinceWhenAndOfWhom) {
   EXPECT_EQ(time("purgedAt") - time("before"), 2 * 3'600'000);
   EXPECT_THAT(members(ago.at("deleted")),
               testing::UnorderedElementsAre("runs", "failures", "events", "changes", "policies", "idempotentAnswers", "crashMarks",
-                                            "groupDecisions", "webhookDeliveries", "indexEntries"));
+                                            "groupDecisions", "reviews", "webhookDeliveries", "indexEntries"));
   EXPECT_EQ(run({"purge", "--tenant", "globex", "--yes"}).code, 1) << "a tenant that is not there";
 }
 

@@ -124,6 +124,9 @@ TEST_P(Reviews, FailureHasItsLastReview_AndItsHistory) {
   Range older;
   older.after = history[0].key;
   EXPECT_THAT(store_->reviews().review_history(kTenant, found->run, one.id, older), SizeIs(1));
+  Range since;
+  since.since_ms = history[0].key.time_ms;
+  EXPECT_THAT(store_->reviews().review_history(kTenant, found->run, one.id, since), SizeIs(1));
   review(one, ReviewVerdict::none);
   EXPECT_EQ(store_->find_failure(kTenant, one.id)->review, "");
   EXPECT_THAT(store_->reviews().reviews_of_run(kTenant, found->run), IsEmpty());

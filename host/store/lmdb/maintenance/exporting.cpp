@@ -220,8 +220,8 @@ class Exporting {
   void add_failure(const Table& table, std::string_view key, std::string_view value) {
     auto failure = decoded(table, key, [&] { return decode_failure(key, value); });
     failure.shadow = &table == &store_.tables.shadow_failures;
-    const std::string row = unreviewed_row(key, value, failure);  // its review says it again where it is imported
-    add(failure.shadow ? "shadow_failure" : "failure", line_of_row(key, row, failure));
+    failure.reviewed = model::ReviewVerdict::none;  // its review says it again where it is imported
+    add(failure.shadow ? "shadow_failure" : "failure", line_of_row(key, with_verdict(key, value, failure.reviewed), failure));
   }
 
   // Those that no run shows any more, because retention took it.

@@ -227,10 +227,7 @@ class Importing {
     if (!found) return value;
     try {
       const auto reviewed = decode_failure_head(key, *found).reviewed;
-      if (reviewed == model::ReviewVerdict::none) return value;
-      model::FailureRecord failure = decode_failure(key, value);
-      failure.reviewed = reviewed;
-      return encode_failure(key, failure);
+      return with_verdict(key, value, reviewed);
     } catch (const BadValue&) {  // is_free() tells of it
       return value;
     }
