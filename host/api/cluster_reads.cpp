@@ -15,6 +15,7 @@
 #include "ingest/investigation.h"
 #include "ingest/reviews.h"
 #include "model/record_ids.h"
+#include "model/triage_json.h"
 
 namespace runwarden::api {
 namespace {
@@ -328,7 +329,7 @@ Result<std::string> ClusterReads::cluster(const Admission& admission) {
   auto history = groups_.triage_history(tenant, cluster->key, range);
   add_passed_ignore(*cluster, now_ms, history);
   out.key("history").begin_array();
-  for (const model::TriageEntry& entry : history) out.raw(ingest::triage_entry_json(entry));
+  for (const model::TriageEntry& entry : history) out.raw(model::triage_entry_json(entry));
   out.end_array().end_object();
   return text;
 }
@@ -355,7 +356,7 @@ Result<std::string> ClusterReads::history(const Admission& admission) {
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("items").begin_array();
-  for (const model::TriageEntry& entry : entries) out.raw(ingest::triage_entry_json(entry));
+  for (const model::TriageEntry& entry : entries) out.raw(model::triage_entry_json(entry));
   out.end_array().key("nextCursor");
   more ? out.string(seal_.seal(tenant, meaning, entries.back().key)) : out.null();
   out.end_object();

@@ -16,6 +16,7 @@
 #include "ingest/faults.h"
 #include "ingest/investigation.h"
 #include "ingest/reviews.h"
+#include "ingest/ledger_json.h"
 #include "ingest/step_texts.h"
 #include "ingest/stored_run.h"
 
@@ -192,6 +193,9 @@ Result<std::string> Reads::json(const Admission& admission, Lease& lease) {
     case Endpoint::dimensions: return comparisons_.dimensions(admission);
     case Endpoint::timeline: return clusters_.timeline(admission);
     case Endpoint::tail: return clusters_.tail(admission);
+    case Endpoint::ledger:
+    case Endpoint::ledger_proof:
+    case Endpoint::ledger_consistency: return ledger_.json(admission, lease);
     case Endpoint::openapi: return std::string(openapi_json());
     default: return Error{Code::internal, "this path is not a read endpoint", {}, {}};
   }
@@ -273,7 +277,9 @@ Result<std::string> Reads::bundle(const Admission& admission, Lease& lease) {
   auto run = run_of_revision(admission, "a bundle", lease);
   if (!run.ok()) return std::move(run.error());
   const auth::Principal& principal = *admission.principal;
-  return ingest::bundle_json(store_, {principal.tenant, principal.tenant_name, std::move(*run), detectors_()->list(principal.tenant_name), clock_.wall_ms()});
+  std::string proof = ingest::bundled_proof(ledger_store_, principal.tenant, *run);
+  return ingest::bundle_json(store_, {principal.tenant, principal.tenant_name, std::move(*run), detectors_()->list(principal.tenant_name),
+                                      clock_.wall_ms(), std::move(proof)});
 }
 
 // One run of a page as it is now; nothing where it has gone since, or fits the query no longer.

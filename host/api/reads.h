@@ -9,6 +9,7 @@
 #include "api/admission.h"
 #include "api/cluster_reads.h"
 #include "api/comparison_reads.h"
+#include "api/ledger_reads.h"
 #include "auth/cursor_seal.h"
 #include "base/fair_budget.h"
 #include "base/result.h"
@@ -30,6 +31,7 @@ class Reads {
     store::RunStore& records;
     store::GroupStore& groups;
     store::ReviewStore& reviews;
+    store::LedgerStore& ledger;
   };
 
   Reads(const Stores& stores, auth::CursorSeal seal, const Clock& clock, Detectors detectors, FairBudget& replies,
@@ -37,10 +39,12 @@ class Reads {
       : store_(stores.records),
         groups_(stores.groups),
         reviews_(stores.reviews),
+        ledger_store_(stores.ledger),
         seal_(std::move(seal)),
         clock_(clock),
         clusters_(store_, groups_, seal_, clock),
         comparisons_(groups_, clock),
+        ledger_(ledger_store_, store_),
         detectors_(std::move(detectors)),
         replies_(replies),
         mapping_(mapping),
@@ -97,10 +101,12 @@ class Reads {
   store::RunStore& store_;
   store::GroupStore& groups_;
   store::ReviewStore& reviews_;
+  store::LedgerStore& ledger_store_;
   auth::CursorSeal seal_;
   const Clock& clock_;
   ClusterReads clusters_;
   ComparisonReads comparisons_;
+  LedgerReads ledger_;
   Detectors detectors_;
   FairBudget& replies_;
   const model::SpanMapping& mapping_;

@@ -23,6 +23,7 @@
 #include "ops/canary.h"
 #include "ops/clock_monitor.h"
 #include "ops/connection_limits.h"
+#include "ops/ledger_checkpoints.h"
 #include "ops/log.h"
 #include "ops/metrics.h"
 #include "ops/service_manager.h"
@@ -79,6 +80,7 @@ class Service {
   std::filesystem::path plugins_folder() const { return state_dir() / store::kPluginCopies; }
   void make_monitors();
   Status make_dispatcher();
+  void make_checkpoints();
   Status make_ingest();
   Status make_page();
   Status make_api();
@@ -129,6 +131,7 @@ class Service {
   std::unique_ptr<ops::SpaceMonitor> space_monitor_;
   std::unique_ptr<ops::StoreMaintenance> maintenance_;
   std::unique_ptr<webhooks::Dispatcher> dispatcher_;
+  std::unique_ptr<ops::LedgerCheckpoints> checkpoints_;  // null: ledger.enabled is false
   std::unique_ptr<api::ReadinessCheck> readiness_;
   std::unique_ptr<api::Reads> reads_;
   std::unique_ptr<api::PageParts> page_;  // null: server.page is false
@@ -222,6 +225,7 @@ Status Service::start() {
   pool_ = std::make_unique<WorkPool>(cores(), [this](const std::string& why) { log(ops::LogLevel::error, "task_failed", why); });
   if (Status status = make_ingest(); !status.ok()) return status;
   if (Status status = make_dispatcher(); !status.ok()) return status;
+  make_checkpoints();
   if (Status status = make_api(); !status.ok()) return status;
   if (Status status = listen(); !status.ok()) return status;
   ticker_ = std::make_unique<ops::Ticker>("housekeeping", kHousekeepingMs, [this] { housekeeping(); });
@@ -314,6 +318,25 @@ Status Service::make_dispatcher() {
   return Nothing{};
 }
 
+void Service::make_checkpoints() {
+  if (!settings_.ledger.enabled) return;
+  checkpoints_ = std::make_unique<ops::LedgerCheckpoints>(
+      ops::LedgerCheckpoints::Parts{
+          .ledger = store_->ledger(),
+          .queue = *queue_,
+          .clock = clock_,
+          .post = [this](std::function<void()> work) { pool_->post([work = std::move(work)](std::size_t) { work(); }); },
+          .on_checkpoint =
+              [this](const store::SignedCheckpoint& one) {
+                const std::string tenant = tenant_name(one.tenant);
+                const auto size = static_cast<std::int64_t>(one.checkpoint.tree.size);
+                log_.write(ops::LogLevel::info, "checkpoint",
+                           {{"tenant", std::string_view(tenant)}, {"size", size}, {"checkpoint", std::string_view(one.note)}});
+              },
+          .on_fault = [this](std::string_view text) { log(ops::LogLevel::error, "checkpoint_fault", text); }},
+      settings_.ledger.checkpoint_interval_ms);
+}
+
 std::string Service::tenant_name(model::TenantId tenant) {
   for (const model::Tenant& one : store_->tenants()) {
     if (one.id == tenant) return one.name;
@@ -343,7 +366,7 @@ Status Service::make_api() {
   set_limits(limits_, settings_.limits);
   replies_.reads.set_max_bytes(static_cast<std::uint64_t>(settings_.limits.max_reply_bytes));
   readiness_ = std::make_unique<api::ReadinessCheck>(*store_, detectors, *clock_monitor_, *canary_);
-  reads_ = std::make_unique<api::Reads>(api::Reads::Stores{*store_, store_->groups(), store_->reviews()}, auth::CursorSeal(std::move(*secret)),
+  reads_ = std::make_unique<api::Reads>(api::Reads::Stores{*store_, store_->groups(), store_->reviews(), store_->ledger()}, auth::CursorSeal(std::move(*secret)),
                                         clock_, detectors, replies_.reads, span_mapping_,
                                         [this](const std::string& text) { log_unreadable(text); });
   parts_.reset(new api::ApiParts{.keys = *keys_,
@@ -459,6 +482,7 @@ void Service::housekeeping() {
   clock_monitor_->tick();
   space_monitor_->tick();
   count_reviews();
+  if (checkpoints_) checkpoints_->start_due();
   const http::ServerCounts http = server_->counts();
   connections_.tick(http.accept_pauses, http.connections_open);
   if (clock_.monotonic_ns() - maintained_ns_ < kMaintenanceIntervalMs * 1'000'000) return;
@@ -500,6 +524,11 @@ ops::Gauges Service::gauges() const {
                                          .crash_marks = crash_marks_,
                                          .clock = clock_});
   const webhooks::DispatchState webhooks = dispatcher_->state();
+  if (checkpoints_) {
+    const ops::LedgerCheckpoints::State ledger = checkpoints_->state();
+    gauges.ledger_entries = ledger.entries;
+    gauges.ledger_checkpoint_age_ms = ledger.age_ms;
+  }
   gauges.webhooks_pending = webhooks.pending;
   gauges.webhooks_dead = webhooks.dead;
   gauges.webhooks_oldest_pending_ms = webhooks.oldest_pending_ms;

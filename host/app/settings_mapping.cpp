@@ -46,6 +46,7 @@ store::StoreSettings store_settings(const config::Settings& settings) {
   opening.max_clusters = static_cast<std::uint64_t>(settings.limits.max_clusters);
   opening.max_pending_messages = static_cast<std::uint64_t>(settings.webhooks.max_pending);
   opening.dimension_names = settings.page.dimensions;
+  opening.ledger = settings.ledger.enabled ? store::StoreSettings::Ledger::on : store::StoreSettings::Ledger::off;
   opening.keep_idempotency_ms = settings.retention.idempotency_keys_ms;
   if (settings.store.begin_anew) opening.if_lost = store::StoreSettings::IfLost::begin_anew;
   return opening;

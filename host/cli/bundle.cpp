@@ -6,6 +6,7 @@
 #include "cli/loaded_detectors.h"
 #include "cli/output_file.h"
 #include "ingest/bundle.h"
+#include "ingest/ledger_json.h"
 
 namespace runwarden::cli {
 namespace {
@@ -25,7 +26,8 @@ Result<std::string> bundle_of(const TenantStore& opened, const BundleOptions& op
     auto run = former ? store.find_revision(opened.tenant, options.run, options.revision) : current;
     const std::string what = former ? "revision " + std::to_string(options.revision) + " of the run" : "run";
     if (!run) return Error{Code::not_found, "the tenant \"" + options.tenant + "\" has no " + what + " \"" + options.run + "\"", {}, {}};
-    return ingest::bundle_json(store, {opened.tenant, options.tenant, std::move(*run), detectors.list(options.tenant), clock.wall_ms()});
+    std::string proof = ingest::bundled_proof(opened.store->ledger(), opened.tenant, *run);
+    return ingest::bundle_json(store, {opened.tenant, options.tenant, std::move(*run), detectors.list(options.tenant), clock.wall_ms(), std::move(proof)});
   } catch (const store::StoreError& fault) {
     return Error{Code::internal, fault.what(), {}, {}};
   }

@@ -17,6 +17,7 @@
 #include "ingest/answers.h"
 #include "ingest/triage_ingest.h"
 #include "model/cluster.h"
+#include "model/triage_json.h"
 
 namespace runwarden::cli {
 namespace {
@@ -127,7 +128,7 @@ int show(Context& context, const ClusterOptions& options) {
     out.begin_object();
     ingest::append_cluster(out, *cluster, now_ms);
     out.key("history").begin_array();
-    for (const model::TriageEntry& entry : history) out.raw(ingest::triage_entry_json(entry));
+    for (const model::TriageEntry& entry : history) out.raw(model::triage_entry_json(entry));
     out.end_array().end_object();
     context.out << text << "\n";
     return context.finish();

@@ -145,6 +145,7 @@ struct PurgeOptions {
   bool yes = false;
   bool dry_run = false;
   bool compact = false;
+  bool ledger = false;
   bool json = false;
 };
 
@@ -156,6 +157,7 @@ struct Receipt {
   std::int64_t asked_ms = 0;
   bool dry_run = false;
   Counts counts;
+  std::string last_checkpoint;                // of the ledger that went; empty: it stays
   std::optional<store::Compacted> compacted;  // nothing: the deleted bytes are still in free pages
 };
 
@@ -207,6 +209,7 @@ void print_receipt(Context& context, const Receipt& receipt, bool json) {
   out.key(receipt.dry_run ? "wouldDelete" : "deleted").begin_object();
   for (const auto& [name, count] : receipt.counts) out.key(name).integer(number(count));
   out.end_object();
+  if (!receipt.last_checkpoint.empty()) out.key("lastCheckpoint").string(receipt.last_checkpoint);
   if (!receipt.dry_run) out.key("compacted").boolean(receipt.compacted.has_value()).key("remains").string(what_remains(receipt));
   out.end_object();
   context.out << text << "\n";
@@ -257,6 +260,14 @@ int purge(Context& context, const PurgeOptions& options) {
     receipt.before_ms = query.before_ms;
   }
   receipt.dry_run = options.dry_run;
+  if (options.ledger) {
+    // Printed before the ledger goes; as JSON it is in the receipt, so that goes elsewhere.
+    query.on_last_checkpoint = [&](const std::string& note) {
+      command.clear_progress();
+      receipt.last_checkpoint = note;
+      (options.json ? context.err : context.out) << note << std::flush;
+    };
+  }
   if (consent == Consent::ask) {
     context.err << "Delete every record of the tenant \"" << options.tenant << "\"? [y/N] " << std::flush;
     if (!says_yes()) return context.refuse("nothing was deleted");
@@ -328,6 +339,9 @@ void add_purge(CLI::App& app, Context& context) {
       ->check(check_point_in_time);
   command->add_flag("--dry-run", options->dry_run, "Count what would be deleted, and delete nothing");
   command->add_flag("--yes", options->yes, "Do not ask; needed without --before where there is no terminal to ask at");
+  command->add_flag("--ledger", options->ledger, "The tenant's ledger, too, after its last checkpoint is printed; else it stays and tells of the purge")
+      ->excludes("--dry-run")
+      ->excludes("--before");
   command->add_flag("--compact", options->compact, "Then write the file anew without the deleted bytes; the service has to be stopped")
       ->excludes("--dry-run");
   command->add_flag("--json", options->json, "The receipt as a JSON object");

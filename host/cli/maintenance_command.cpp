@@ -60,6 +60,7 @@ bool MaintenanceCommand::find_store(IfNoStore if_none) {
   store::StoreSettings opening;
   opening.state_dir = folder;
   opening.max_bytes = static_cast<std::uint64_t>(settings_->store.map_size_bytes);
+  if (settings_->ledger.enabled) opening.ledger = store::StoreSettings::Ledger::on;
   const auto made = store::open_store(opening, clock_, store::Role::command);
   if (!made.ok()) context_.refuse(made.error().detail);
   return made.ok();

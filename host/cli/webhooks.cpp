@@ -267,7 +267,7 @@ void add_add(CLI::App& webhooks, Context& context) {
   command->add_option("url", options->url, "Where messages are sent")->required()->type_name("URL");
   add_tenant(*command, *options);
   command->add_option("--event", options->events, "An event to be told of; may be given several times. Default: cluster.created, "
-                                                  "cluster.regressed, cluster.rising; also: failure.created, cluster.triaged")
+                                                  "cluster.regressed, cluster.rising; also: failure.created, cluster.triaged, checkpoint.created")
       ->type_name("EVENT");
   command->add_option("--detector", options->detector, "Only failures and groups of this detector")->type_name("KEY");
   command->add_option("--min-score", options->min_score, "Only from this score on")->type_name("N")->check(CLI::Range(0, 100));

@@ -179,6 +179,12 @@ void read_webhooks(const Node* node, Reading& reading, WebhooksSection& out) {
   }
 }
 
+void read_ledger(const Node* node, Reading& reading, LedgerSection& out) {
+  Section section(node, "ledger", reading);
+  section.boolean("enabled", out.enabled);
+  section.duration("checkpoint_interval", {100, kDayMs}, out.checkpoint_interval_ms);
+}
+
 void read_log(const Node* node, Reading& reading, LogSection& out) {
   Section section(node, "log", reading);
   section.choice("level", {"debug", "info", "warn", "error"}, out.level);
@@ -268,6 +274,7 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   read_retention(section.take("retention"), reading, settings.retention);
   read_page(section.take("page"), reading, settings.page);
   read_webhooks(section.take("webhooks"), reading, settings.webhooks);
+  read_ledger(section.take("ledger"), reading, settings.ledger);
   const Node* redact = section.take("redact");
   const Node* detectors = section.take("detectors");
   read_log(section.take("log"), reading, settings.log);

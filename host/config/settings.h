@@ -86,6 +86,11 @@ struct WebhooksSection {
   bool allow_http = false;
 };
 
+struct LedgerSection {
+  bool enabled = true;
+  std::int64_t checkpoint_interval_ms = 60'000;
+};
+
 struct PageSection {
   std::string public_url;  // where people open the page, without a slash at its end; empty: messages bear no links
   std::vector<std::string> dimensions = model::usual_dimensions();  // members of metadata that runs are compared by
@@ -104,6 +109,7 @@ struct Settings {
   RetentionSection retention;
   PageSection page;
   WebhooksSection webhooks;
+  LedgerSection ledger;
   model::RedactSettings redact;
   model::DetectorSettings detectors;
   LogSection log;

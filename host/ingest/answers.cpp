@@ -39,25 +39,6 @@ void append_cluster(JsonWriter& out, const model::Cluster& cluster, std::int64_t
   out.key("estimatedWasteUsd").number(static_cast<double>(cluster.waste_micro_usd) / 1e6);
 }
 
-std::string triage_entry_json(const model::TriageEntry& entry) {
-  std::string text;
-  JsonWriter out(text);
-  out.begin_object().key("at").string(format_time(entry.key.time_ms)).key("action").string(model::name(entry.action));
-  out.key("author").string(entry.author);
-  if (!entry.note.empty()) out.key("note").string(entry.note);
-  if (!entry.fixed_by.empty()) out.key("fixedBy").string(entry.fixed_by);
-  if (entry.until != model::IgnoreUntil()) {
-    out.key("until").begin_object();
-    if (entry.until.at_ms) out.key("at").string(format_time(*entry.until.at_ms));
-    if (entry.until.failures) out.key("failures").integer(static_cast<std::int64_t>(*entry.until.failures));
-    if (entry.until.share) out.key("share").number(*entry.until.share);
-    out.end_object();
-  }
-  if (entry.for_false_alarms) out.key("reason").string(model::kFalseAlarmsReason);
-  out.key("state").string(model::name(entry.state)).end_object();
-  return text;
-}
-
 const char* name(model::RunState state) {
   return state == model::RunState::open ? "open" : "resolved";
 }

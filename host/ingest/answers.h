@@ -39,7 +39,6 @@ std::string policy_json(const model::PolicyRecord& policy);
 
 // The members of a group of failures that no window changes, without the braces around them. Its state is that of `now_ms`.
 void append_cluster(JsonWriter& out, const model::Cluster& cluster, std::int64_t now_ms);
-std::string triage_entry_json(const model::TriageEntry& entry);
 
 const char* name(model::RunState state);
 const char* name(model::Resolution resolution);

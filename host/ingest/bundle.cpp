@@ -94,7 +94,9 @@ Result<std::string> bundle_json(store::RunStore& store, const BundleRequest& req
   write_libraries(out.key("libraries"), request);
   write_policies(out.key("policies"), store, request);
   write_changes(out.key("changes"), store, request);
-  out.key("ledger").null().end_object();
+  out.key("ledger");
+  request.ledger.empty() ? out.null() : out.raw(request.ledger);
+  out.end_object();
   return text;
 }
 

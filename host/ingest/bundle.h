@@ -21,6 +21,7 @@ struct BundleRequest {
   model::RunRecord run;                         // whole
   std::vector<detect::DetectorInfo> detectors;  // of the tenant, as they are now
   std::int64_t now_ms = 0;
+  std::string ledger = {};  // the JSON of the proof of its entry; empty: it has none
 };
 
 // The JSON text, or `conflict` while the run is open: there is nothing to compare with yet.

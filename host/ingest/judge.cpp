@@ -29,7 +29,8 @@ bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t work
     std::string document = in_use ? kept.document : std::move(kept.document);
     store::RunWrite write = write_of(std::move(run_id), std::move(document), evaluated.verdict, metadata);
     for (model::FailureRecord& failure : write.failures) failure.executed_ms = executed_ms;
-    write.run.policies_json = policies_json(metadata.tenant, executed_ms);
+    write.run.executed_ms = executed_ms;
+    stamp_policies(write.run, metadata.tenant);
     model::set_arrays(outline, write.run);
     write.run.outline = std::move(outline);
     write.run.dimensions = std::move(dimensions);
@@ -41,7 +42,8 @@ bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t work
 
 store::RunWrite Judge::write_unread(std::string run_id, std::string document, const std::string& why, const RunMetadata& metadata) {
   store::RunWrite write = write_of(std::move(run_id), std::move(document), unread_verdict(*detectors_(), metadata.tenant_name, why), metadata);
-  write.run.policies_json = policies_json(metadata.tenant, metadata.key.time_ms);
+  write.run.executed_ms = metadata.key.time_ms;
+  stamp_policies(write.run, metadata.tenant);
   write.run.outline = model::outline_of(write.run.document, metadata.outcome);
   write.run.dimensions = model::dimensions_of(*write.run.outline, write.run.document, dimensions_);
   model::set_arrays(*write.run.outline, write.run);
@@ -92,15 +94,16 @@ model::FailureRecord Judge::failure_of(const model::Finding& finding, std::strin
   return failure;
 }
 
-std::string Judge::policies_json(model::TenantId tenant, std::int64_t at_ms) {
-  std::string text;
-  JsonWriter out(text);
+// With those that were in force when it ran.
+void Judge::stamp_policies(model::RunRecord& run, model::TenantId tenant) {
+  run.policies_json.clear();
+  JsonWriter out(run.policies_json);
   out.begin_array();
-  for (const model::PolicyRecord& policy : store_.policies_at(tenant, at_ms)) {
+  for (const model::PolicyRecord& policy : store_.policies_at(tenant, run.executed_ms)) {
     out.begin_object().key("policy").string(policy.policy).key("revision").string(policy.revision).end_object();
+    run.policy_contents.push_back(policy.content);
   }
   out.end_array();
-  return text;
 }
 
 }  // namespace runwarden::ingest

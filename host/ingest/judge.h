@@ -53,7 +53,7 @@ class Judge {
  private:
   store::RunWrite write_of(std::string run_id, std::string document, const model::Verdict& verdict, const RunMetadata& metadata);
   model::FailureRecord failure_of(const model::Finding& finding, std::string_view run_id, const RunMetadata& metadata);
-  std::string policies_json(model::TenantId tenant, std::int64_t at_ms);
+  void stamp_policies(model::RunRecord& run, model::TenantId tenant);
 
   store::RunStore& store_;
   WorkPool& pool_;

@@ -99,6 +99,8 @@ struct RunRecord {
   std::string failures_json;  // the three arrays of the answer, exactly as answered
   std::string detectors_json;
   std::string policies_json;
+  std::vector<Digest> policy_contents;         // of those revisions, in their order; none where an older version wrote it
+  std::int64_t executed_ms = kNotExecuted;     // when it ran: its startedAt, else its receipt; not known where an older version wrote it
   int max_score = 0;
   std::vector<std::string> fired;     // keys of the detectors that found something, sorted
   std::vector<Dimension> dimensions;

@@ -13,13 +13,14 @@ const char* name(MessageType type) {
     case MessageType::cluster_rising: return "cluster.rising";
     case MessageType::failure_created: return "failure.created";
     case MessageType::cluster_triaged: return "cluster.triaged";
+    case MessageType::checkpoint_created: return "checkpoint.created";
   }
   return "";
 }
 
 std::vector<MessageType> subscribable_types() {
   return {MessageType::cluster_created, MessageType::cluster_regressed, MessageType::cluster_rising, MessageType::failure_created,
-          MessageType::cluster_triaged};
+          MessageType::cluster_triaged, MessageType::checkpoint_created};
 }
 
 std::vector<MessageType> usual_events() {

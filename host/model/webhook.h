@@ -22,8 +22,9 @@ enum class MessageType : std::uint8_t {
   cluster_rising,
   failure_created,
   cluster_triaged,
+  checkpoint_created,
 };
-constexpr MessageType kLastMessageType = MessageType::cluster_triaged;
+constexpr MessageType kLastMessageType = MessageType::checkpoint_created;
 
 const char* name(MessageType type);  // "cluster.created"
 // One that an endpoint can ask for: not webhook.test and failures.skipped, which every endpoint gets.
@@ -101,6 +102,7 @@ struct Message {
   std::optional<MessageCluster> cluster;
   std::optional<RecordKey> triage;  // the entry of the group's history, of cluster.triaged
   SkippedFailures skipped;          // of failures.skipped
+  std::string checkpoint;           // the signed note, of checkpoint.created
 };
 
 enum class DeliveryState : std::uint8_t { pending, delivered, dead };

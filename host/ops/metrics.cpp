@@ -128,6 +128,9 @@ struct Metrics::Families {
   Counter& webhooks_given_up = webhook_attempts.Add({{"outcome", "dead"}});
   Gauge& webhooks_pending = gauge(registry, "runwarden_webhook_pending", "Webhook messages that wait for delivery, also to disabled webhooks");
   Gauge& webhooks_dead = gauge(registry, "runwarden_webhook_dead", "Webhook messages that were given up and can be sent again");
+  Gauge& ledger_entries = gauge(registry, "runwarden_ledger_entries", "Entries of all ledgers, as of the last round of checkpoints");
+  Gauge& ledger_checkpoint_age =
+      gauge(registry, "runwarden_ledger_checkpoint_age_seconds", "Time since checkpoints last covered everything that every ledger held");
   Gauge& webhooks_oldest =
       gauge(registry, "runwarden_webhook_oldest_pending_age_seconds", "Age of the oldest message that waits for an active webhook");
 
@@ -291,6 +294,8 @@ std::string Metrics::page(const Gauges& gauges) {
   all.abandoned_calls.Set(static_cast<double>(gauges.abandoned_calls));
   all.crash_marks.Set(static_cast<double>(gauges.crash_marks));
   all.clock_in_doubt.Set(gauges.clock_in_doubt ? 1 : 0);
+  all.ledger_entries.Set(static_cast<double>(gauges.ledger_entries));
+  all.ledger_checkpoint_age.Set(static_cast<double>(gauges.ledger_checkpoint_age_ms) / 1e3);
   all.webhooks_pending.Set(static_cast<double>(gauges.webhooks_pending));
   all.webhooks_dead.Set(static_cast<double>(gauges.webhooks_dead));
   all.webhooks_oldest.Set(static_cast<double>(gauges.webhooks_oldest_pending_ms) / 1e3);

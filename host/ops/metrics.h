@@ -44,6 +44,8 @@ struct Gauges {
   std::uint64_t webhooks_pending = 0;
   std::uint64_t webhooks_dead = 0;
   std::int64_t webhooks_oldest_pending_ms = 0;
+  std::uint64_t ledger_entries = 0;
+  std::int64_t ledger_checkpoint_age_ms = 0;
   std::int64_t retention_lag_ms = 0;  // since the last time that nothing was left to delete; 0 if nothing is
 };
 

@@ -100,6 +100,8 @@ Result<Compacted> compact(const MaintenanceContext& maintenance);
 struct PurgeQuery {
   std::string tenant;
   std::int64_t before_ms = kEndMs;  // kEndMs: all that stands when the purge begins
+  // Given, the tenant's ledger goes as well, once this was told its last checkpoint, a signed note. Without a time only.
+  std::function<void(const std::string& note)> on_last_checkpoint = {};
 };
 struct Purged {
   Expired gone;

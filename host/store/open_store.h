@@ -53,6 +53,9 @@ struct StoreSettings {
   std::uint64_t max_clusters = 100'000;  // groups of a tenant; failures beyond them are kept without one
   std::uint64_t max_pending_messages = 100'000;  // of a webhook; failures beyond them are told as one message
   std::vector<std::string> dimension_names = model::usual_dimensions();  // for runs of a store that kept no dimensions
+  // Whether records make entries in the ledger. Commands leave it as the service, or who made the store, has set it.
+  enum class Ledger : std::uint8_t { as_it_is, on, off };
+  Ledger ledger = Ledger::as_it_is;
   StoreListener listener;
 };
 

@@ -29,7 +29,9 @@ enum Run {
   run_source,
   run_root_arrived,
   run_grouped,
-  run_dimensions
+  run_dimensions,
+  run_executed,
+  run_policy_content
 };
 enum Dimension { dimension_name = 1, dimension_value };
 enum RunBody { document = 1, failures_json, detectors_json, policies_json };
@@ -194,6 +196,8 @@ bool take_run_field(Reader& in, StoredRun& stored) {
     case field::run_root_arrived: run.root_arrived = in.get_bool(); return true;
     case field::run_dimensions: run.dimensions.push_back(read_dimension(read_view(in))); return true;
     case field::run_grouped: run.grouped = in.get_bool(); return true;
+    case field::run_executed: run.executed_ms = in.get_sint64(); return true;
+    case field::run_policy_content: run.policy_contents.push_back(read_digest(in)); return true;
     case field::run_buffering:
       stored.buffering = read_buffering(read_view(in));
       run.buffer = stored.buffering->shown();
@@ -265,6 +269,8 @@ std::string encode_run(std::string_view key, const StoredRun& stored) {
   if (run.source != model::RunSource::client) out.add_enum(field::run_source, static_cast<std::int32_t>(run.source));
   if (run.root_arrived) out.add_bool(field::run_root_arrived, true);
   if (run.grouped) out.add_bool(field::run_grouped, true);
+  if (run.executed_ms != model::kNotExecuted) out.add_sint64(field::run_executed, run.executed_ms);
+  for (const model::Digest& content : run.policy_contents) add_digest(out, field::run_policy_content, content);
   for (const model::Dimension& dimension : run.dimensions) {
     Writer in(out, field::run_dimensions);
     in.add_string(field::dimension_name, dimension.name);

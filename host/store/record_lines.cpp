@@ -52,6 +52,14 @@ std::string from_hex(std::string_view text) {
   return *std::move(bytes);
 }
 
+model::Digest digest_of(std::string_view text) {
+  const std::string bytes = from_hex(text);
+  model::Digest digest{};
+  if (bytes.size() != digest.size()) throw BadValue("\"" + std::string(text) + "\" is no SHA-256");
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(digest.data()));
+  return digest;
+}
+
 bool is_json_of_one_line(std::string_view text) {
   if (text.empty() || text.find_first_of("\n\r") != std::string_view::npos) return false;
   if (text.front() == ' ' || text.back() == ' ' || text.front() == '\t' || text.back() == '\t') return false;
@@ -124,11 +132,7 @@ struct Members : RawObject {
   std::string json(std::string_view name) const { return json_of(at(name)); }
   model::RecordKey place() const { return {integer("timeMs"), unsigned_of(text("seq"))}; }
   model::Digest digest(std::string_view name) const {
-    const std::string bytes = from_hex(text(name));
-    model::Digest digest{};
-    if (bytes.size() != digest.size()) throw BadValue("\"" + std::string(name) + "\" is no SHA-256");
-    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(digest.data()));
-    return digest;
+    return digest_of(text(name));
   }
 };
 
@@ -208,6 +212,12 @@ void add(JsonWriter& out, const RunLine& line) {
   if (run.source != model::RunSource::client) out.key("source").string(name_in(kSources, run.source));
   if (run.root_arrived) out.key("rootArrived").boolean(true);
   if (run.grouped) out.key("grouped").boolean(true);
+  if (run.executed_ms != model::kNotExecuted) out.key("executedMs").integer(run.executed_ms);
+  if (!run.policy_contents.empty()) {
+    out.key("policySha256").begin_array();
+    for (const model::Digest& content : run.policy_contents) out.string(to_hex(content));
+    out.end_array();
+  }
   if (!run.dimensions.empty()) add_dimensions(out, run.dimensions);
   if (run.outline) add_outline(out, *run.outline);
   if (line.stored.buffering) return add_buffering(out, *line.stored.buffering);
@@ -229,6 +239,12 @@ std::vector<model::Dimension> read_dimensions(std::string_view object) {
   return dimensions;
 }
 
+std::vector<model::Digest> read_digests(std::string_view array) {
+  std::vector<model::Digest> digests;
+  for (const std::string_view one : raw_elements(array)) digests.push_back(digest_of(json_string_value(one)));
+  return digests;
+}
+
 RunLine read_run_line(const Members& in) {
   RunLine line;
   model::RunRecord& run = line.stored.run;
@@ -247,6 +263,8 @@ RunLine read_run_line(const Members& in) {
   if (in.find("source")) run.source = value_in<model::RunSource>(kSources, in.text("source"));
   if (in.find("rootArrived")) run.root_arrived = in.flag("rootArrived");
   run.grouped = in.find("grouped").has_value();
+  if (in.find("executedMs")) run.executed_ms = in.integer("executedMs");
+  if (const auto contents = in.find("policySha256")) run.policy_contents = read_digests(*contents);
   if (const auto dimensions = in.find("dimensions")) run.dimensions = read_dimensions(*dimensions);
   if (const auto outline = in.find("outline")) run.outline = read_outline(Members(*outline));
   if (const auto buffering = in.find("buffering")) {

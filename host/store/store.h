@@ -10,6 +10,7 @@
 #include "store/event_buffer.h"
 #include "store/group_store.h"
 #include "store/key_store.h"
+#include "store/ledger_store.h"
 #include "store/maintenance.h"
 #include "store/review_store.h"
 #include "store/run_store.h"
@@ -26,6 +27,8 @@ class Store : public RunStore, public EventBuffer, public KeyStore, public Maint
   virtual WebhookStore& webhooks() = 0;
   // Reviews of failures and runs; likewise.
   virtual ReviewStore& reviews() = 0;
+  // What was committed, in which order; likewise.
+  virtual LedgerStore& ledger() = 0;
 };
 
 }  // namespace runwarden::store

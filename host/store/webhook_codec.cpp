@@ -48,7 +48,8 @@ enum Delivery {
   attempts_before,
   last_status,
   delivery_error,
-  next
+  next,
+  checkpoint
 };
 enum Cluster { half = 1, cluster_state, count, first };
 enum Skipped { from = 1, until, skipped_count };
@@ -127,6 +128,7 @@ std::string head_of(const model::Delivery& delivery) {
   out.add_int32(field::last_status, delivery.last_status);
   out.add_string(field::delivery_error, delivery.last_error);
   out.add_sint64(field::next, delivery.next_ms);
+  if (!message.checkpoint.empty()) out.add_string(field::checkpoint, message.checkpoint);
   return bytes;
 }
 
@@ -222,6 +224,7 @@ model::Delivery decode_delivery_head(std::string_view key, std::string_view valu
       case field::last_status: delivery.last_status = in.get_int32(); return true;
       case field::delivery_error: delivery.last_error = in.get_string(); return true;
       case field::next: delivery.next_ms = in.get_sint64(); return true;
+      case field::checkpoint: message.checkpoint = in.get_string(); return true;
       default: return false;
     }
   });

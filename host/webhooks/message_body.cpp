@@ -11,6 +11,7 @@
 #include "ingest/investigation.h"
 #include "ingest/reviews.h"
 #include "model/record_ids.h"
+#include "model/triage_json.h"
 
 namespace runwarden::webhooks {
 namespace {
@@ -148,7 +149,7 @@ void read_entry(Facts& facts, const BodySources& sources, model::TenantId tenant
   range.limit = 1;
   for (const model::TriageEntry& entry : sources.groups.triage_history(tenant, message.cluster->key, range)) {
     if (entry.key != *message.triage) continue;
-    facts.entry = ingest::triage_entry_json(entry);
+    facts.entry = model::triage_entry_json(entry);
     facts.entry_text = std::string(model::name(entry.action)) + " by " + entry.author + (entry.note.empty() ? "" : ": " + entry.note);
   }
 }
@@ -188,6 +189,8 @@ std::string standard(const Addressee& to, const model::Message& message, const F
   } else if (message.type == MessageType::failures_skipped) {
     out.key("from").string(format_time(message.skipped.from_ms)).key("until").string(format_time(message.skipped.until_ms));
     out.key("count").integer(static_cast<std::int64_t>(message.skipped.count));
+  } else if (message.type == MessageType::checkpoint_created) {
+    out.key("checkpoint").string(message.checkpoint);
   } else {
     add_or_null(out, "failure", failure);
     out.key("cluster");
@@ -239,6 +242,7 @@ const char* headline(MessageType type) {
     case MessageType::cluster_rising: return "A group of failures is rising";
     case MessageType::failure_created: return "Failure";
     case MessageType::cluster_triaged: return "A group was decided about";
+    case MessageType::checkpoint_created: return "Checkpoint of the ledger";
     case MessageType::failures_skipped: return "Failures that were not told one by one";
     case MessageType::webhook_test: return "Test message of runwarden";
   }
@@ -259,6 +263,7 @@ std::string slack(const Addressee& to, const model::Message& message, const Fact
              format_time(message.cluster->first_ms) + ", " + model::name(message.cluster->state);
   }
   std::string detail(cut(facts.summary, kMostSlackSummary));
+  if (!message.checkpoint.empty()) detail = message.checkpoint;
   if (!facts.entry_text.empty()) detail += (detail.empty() ? "" : "\n") + facts.entry_text;
   if (!facts.suspect_text.empty()) detail += (detail.empty() ? "" : "\n") + std::string("Suspect change: ") + facts.suspect_text;
   const std::string link = facts.link.empty() ? "" : "\n<" + slack_escaped(facts.link) + "|Open in runwarden>";

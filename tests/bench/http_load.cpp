@@ -1,8 +1,9 @@
 // Posts runs over many keep-alive connections from one thread, one request in flight each, and prints what it measured.
 //
 //   bench_http_load --port N [--host 127.0.0.1] [--connections 64] [--seconds 10 | --requests N] [--path /v1/ingest/runs]
-//                   [--key API_KEY] [--body FILE [--type MEDIA_TYPE] [--mark TEXT]] [--warmup-seconds 0]
+//                   [--key API_KEY | --keys FILE] [--body FILE [--type MEDIA_TYPE] [--mark TEXT]] [--warmup-seconds 0]
 //
+// --keys: a file with a key a line, all of one length; each request bears the next one.
 // Without --body each request is a run of its own: 12 steps, about 4 KB, a fresh runId. With it, that file is posted, wherever it holds
 // TEXT with fresh hexadecimal digits of the same length in its place. Prints one line of JSON:
 // requests, errors (transport faults and answers that are not 2xx), rps, p50_us, p99_us, max_us. Exits 1 when none succeeded.
@@ -40,6 +41,7 @@ struct Options {
   std::uint64_t requests = 0;
   std::string path = "/v1/ingest/runs";
   std::string key;
+  std::string keys_file;
   std::string body_file;
   std::string type = "application/json";
   std::string mark;
@@ -62,7 +64,15 @@ class RequestSource {
       body.assign(std::istreambuf_iterator<char>(file), {});
     }
     text_ = "POST " + options.path + " HTTP/1.1\r\nHost: " + options.host + "\r\nContent-Type: " + options.type + "\r\n";
-    if (!options.key.empty()) text_ += "Authorization: Bearer " + options.key + "\r\n";
+    std::string key = options.key;
+    if (!options.keys_file.empty()) {
+      std::ifstream keys(options.keys_file);
+      for (std::string line; std::getline(keys, line);) keys_.push_back(line);
+      key = keys_.at(0);
+    }
+    if (!key.empty()) text_ += "Authorization: Bearer ";
+    key_at_ = text_.size();
+    if (!key.empty()) text_ += key + "\r\n";
     text_ += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
     for (auto at = mark_.empty() ? std::string::npos : text_.find(mark_); at != std::string::npos; at = text_.find(mark_, at + 1)) marks_.push_back(at);
     std::random_device device;
@@ -70,6 +80,7 @@ class RequestSource {
   }
 
   const std::string& next() {
+    if (!keys_.empty()) text_.replace(key_at_, keys_[0].size(), keys_[next_key_++ % keys_.size()]);
     if (marks_.empty()) return text_;
     char id[32];
     std::snprintf(id, sizeof id, "%08x%016llx", series_, static_cast<unsigned long long>(++count_));
@@ -86,6 +97,9 @@ class RequestSource {
   std::string text_;
   std::string mark_;
   std::vector<std::size_t> marks_;  // where the text holds it
+  std::vector<std::string> keys_;
+  std::size_t key_at_ = 0;
+  std::size_t next_key_ = 0;
   std::uint32_t series_ = 0;
   std::uint64_t count_ = 0;
 };
@@ -259,6 +273,7 @@ int main(int argc, char** argv) {
   app.add_option("--requests", options.requests, "End after so many answers instead");
   app.add_option("--path", options.path, "Path to post to");
   app.add_option("--key", options.key, "API key, sent as Authorization: Bearer");
+  app.add_option("--keys", options.keys_file, "File of API keys, one a line, that requests bear in turn")->check(CLI::ExistingFile)->excludes("--key");
   app.add_option("--body", options.body_file, "File that is posted each time instead of fresh runs")->check(CLI::ExistingFile);
   app.add_option("--type", options.type, "Its media type");
   app.add_option("--mark", options.mark, "What in it is replaced each time by fresh hexadecimal digits");

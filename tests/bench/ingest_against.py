@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """usage: ingest_against.py [--http] BUILD OTHER_BUILD [ROUNDS [SECONDS]] - how fast one build takes runs, against another.
+       ingest_against.py --ledger TENANTS BUILD [ROUNDS [SECONDS]] - with the ledger, against ledger.enabled: false.
 
 Both are folders of Release builds, made from the two versions to compare. Without --http the store alone is timed: each folder's
 tests/bench/bench_groups. With it, the service: five runs of 4 KB a request over 64 connections, one of them a failure of one of 256 groups,
 with four dimensions and all five detectors. Rounds alternate, so that what else the machine does falls on both; prints each round's rates
-and ratio, and last the median of the ratios.
+and ratio, and last the median of the ratios. With --ledger each request is one run of 4 KB, of the next of so many tenants.
 """
 import json
 import os
@@ -42,15 +43,15 @@ def a_run(fails):
 
 
 class Service:
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, ledger="{}", tenants=1):
         self.log = open(folder / "log", "wb")
         config = folder / "runwarden.yaml"
         enabled = "".join(f"    - {{key: {key}, library: {key}.so}}\n" for key in DETECTORS)
         config.write_text(f"server: {{address: '127.0.0.1:0'}}\nstore: {{path: {folder}/data}}\n"
-                          f"detectors:\n  search_path: ['{build}/plugins']\n  include: []\n  enabled:\n{enabled}")
+                          f"ledger: {ledger}\nlimits: {{requests_per_second: 1000000, burst: 1000000}}\ndetectors:\n  search_path: ['{build}/plugins']\n  include: []\n  enabled:\n{enabled}")
         program = build / "bin/runwarden"
-        self.key = subprocess.run([program, "keys", "create", "--tenant", "bench", "--config", config], check=True, capture_output=True,
-                                  text=True).stdout.strip()
+        self.keys = [subprocess.run([program, "keys", "create", "--tenant", f"bench-{number}", "--config", config], check=True,
+                                    capture_output=True, text=True).stdout.split()[-1] for number in range(tenants)]
         self.process = subprocess.Popen([program, "serve", "--config", config], stderr=self.log)
         self.port = None
         for _ in range(200):
@@ -76,7 +77,7 @@ def http_rate(build, seconds):
         body = folder / "runs.ndjson"
         body.write_text("".join(json.dumps(a_run(number == 0)) + "\n" for number in range(RUNS_A_REQUEST)))
         with Service(build, folder) as service:
-            load = [build / "tests/bench/bench_http_load", "--port", service.port, "--key", service.key, "--seconds", str(seconds),
+            load = [build / "tests/bench/bench_http_load", "--port", service.port, "--key", service.keys[0], "--seconds", str(seconds),
                     "--warmup-seconds", "1", "--body", body, "--type", "application/x-ndjson", "--mark", "MM"]
             said = json.loads(subprocess.run(load, check=True, capture_output=True, text=True).stdout)
         if said["errors"]:
@@ -84,8 +85,34 @@ def http_rate(build, seconds):
         return said["rps"] * RUNS_A_REQUEST
 
 
+def ledger_rate(build, seconds, enabled, tenants):
+    with tempfile.TemporaryDirectory(dir=".") as name:
+        folder = pathlib.Path(name).resolve()
+        with Service(build, folder, f"{{enabled: {enabled}}}", tenants) as service:
+            keys = folder / "keys"
+            keys.write_text("".join(key + "\n" for key in service.keys))
+            load = [build / "tests/bench/bench_http_load", "--port", service.port, "--keys", keys, "--seconds", str(seconds), "--warmup-seconds", "1"]
+            said = json.loads(subprocess.run(load, check=True, capture_output=True, text=True).stdout)
+        if said["errors"]:
+            raise SystemExit(f"{build}: {said['errors']} requests failed")
+        return said["rps"]
+
+
+def against_no_ledger(tenants, build, rounds=5, seconds=5):
+    build = pathlib.Path(os.path.abspath(build))
+    ratios = []
+    for number in range(int(rounds)):
+        order = ["true", "false"] if number % 2 == 0 else ["false", "true"]
+        rates = {enabled: ledger_rate(build, float(seconds), enabled, int(tenants)) for enabled in order}
+        ratios.append(rates["true"] / rates["false"])
+        print(f"round {number + 1}: {rates['true']:.0f} with a ledger, {rates['false']:.0f} without, ratio {ratios[-1]:.3f}", flush=True)
+    print(f"median ratio {statistics.median(ratios):.3f}")
+
+
 def main():
     arguments = sys.argv[1:]
+    if arguments[:1] == ["--ledger"] and 3 <= len(arguments) <= 5:
+        return against_no_ledger(*arguments[1:])
     rate = http_rate if arguments[:1] == ["--http"] else store_rate
     if rate is http_rate:
         del arguments[0]

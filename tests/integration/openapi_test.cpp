@@ -305,6 +305,7 @@ class Openapi : public testing::Test {
     read_everything();
     decide_about_groups();
     draft_guardrails();
+    prove();
     tell_webhooks();
     review();
     service_ = nullptr;
@@ -635,6 +636,18 @@ class Openapi : public testing::Test {
     get(404, no_run + "/history");
   }
 
+  void prove() {
+    const std::uint64_t size = json::parse(get(200, "/v1/ledger").body)["size"];
+    get(400, "/v1/ledger?limit=1");
+    const json run = json::parse(get(200, "/v1/runs?limit=1&state=resolved").body)["items"][0];
+    get(200, "/v1/ledger/proof?record=" + run["runId"].get<std::string>());
+    get(200, "/v1/ledger/proof?record=" + run["runId"].get<std::string>() + "&revision=1");
+    get(400, "/v1/ledger/proof?record=");
+    get(404, "/v1/ledger/proof?record=none");
+    get(200, "/v1/ledger/consistency?from=1&to=" + std::to_string(size));
+    get(400, "/v1/ledger/consistency?from=1&to=0");
+  }
+
   // Names under .invalid lead nowhere: nothing is sent.
   void tell_webhooks() {
     const std::string webhooks = "/v1/webhooks";
@@ -645,7 +658,7 @@ class Openapi : public testing::Test {
                         {"description", "a test"}};
     const json added = json::parse(post(201, webhooks, asked).body);
     const std::string one = webhooks + "/" + added["endpointId"].get<std::string>();
-    post(422, webhooks, json{{"url", "http://receiver.invalid/"}, {"events", {"checkpoint.created"}}});
+    post(422, webhooks, json{{"url", "http://receiver.invalid/"}, {"events", {"checkpoint.lost"}}});
     post(202, one + "/test", json::object());
     post(202, one + "/test", std::string(), "Content-Length: 0\r\n", "");
     get(200, webhooks);
@@ -675,7 +688,7 @@ class Openapi : public testing::Test {
   json record() const { return {{"exchanges", recorder_.exchanges()}, {"unprovoked", kUnprovoked}}; }
 
   // 500: a fault of the service. 503 of what stores nothing: only when thousands of requests are in flight at once.
-  static inline const json kUnprovoked = {"* 500", "get 503", "post /v1/analyze 503", "post /v1/clusters/{clusterId}/triage 503", "post /v1/session 503",
+  static inline const json kUnprovoked = {"* 500", "get 503", "get /v1/ledger 404", "get /v1/ledger/consistency 404", "post /v1/analyze 503", "post /v1/clusters/{clusterId}/triage 503", "post /v1/session 503",
                                           "post /v1/failures/{failureId}/review 503", "delete /v1/failures/{failureId}/review 503",
                                           "post /v1/runs/{runId}/review 503", "delete /v1/runs/{runId}/review 503",
                                           "post /v1/webhooks 503", "delete /v1/webhooks/{endpointId} 503",

@@ -20,6 +20,7 @@ constexpr const char* kReadme = "README.md";
 constexpr const char* kBackup = "packaging/doc/backup.md";
 constexpr const char* kHttp = "packaging/doc/http.md";
 constexpr const char* kGates = "packaging/doc/gates.md";
+constexpr const char* kLedger = "packaging/doc/ledger.md";
 constexpr const char* kRedaction = "packaging/doc/redaction.md";
 
 std::string text_of(const std::string& page) {
@@ -181,6 +182,17 @@ TEST(Guide, AFailure_BecomesATest) {
   const std::string same = "1 runs, 1 the same, 0 new, 0 lost, 0 changed, 0 status\n";
   EXPECT_EQ(result.out, same + same);
   EXPECT_TRUE(std::filesystem::exists(service.folder() / "replay.xml"));
+}
+
+TEST(Guide, TheLedger_IsExportedAndVerified) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  ASSERT_EQ(service.post("/v1/ingest/runs", key, R"({"runId":"order-8842"})").status, 201);
+  const std::string commands = block_under(kLedger, "## Check it");
+  ASSERT_NE(commands, "");
+  const CommandResult result = run_as_installed(service, commands);
+  ASSERT_EQ(result.exit_code, 0) << result.err << result.out;
+  EXPECT_NE(result.out.find("acme.ledger: good"), std::string::npos) << result.out;
 }
 
 TEST(Guide, AClientThatRetries_StoresARunOnce) {

@@ -18,15 +18,17 @@
 #include "base/fair_queue.h"
 #include "base/mutex.h"
 #include "base/permit.h"
+#include "store/lmdb/prepared_entry.h"
 #include "store/open_store.h"
 #include "store/write_queue.h"
 
 namespace runwarden::store {
 
-// A write and the values that the engine made of it beforehand.
+// A write and what the engine made of it beforehand: values, and its entry in the ledger.
 struct SealedWrite {
   Write write;
-  std::vector<std::string> sealed;
+  std::vector<std::string> sealed = {};
+  std::optional<PreparedEntry> entry = {};
 };
 
 // Takes writes in whole batches.

@@ -72,6 +72,14 @@ void note_events(CommitLog& log, model::TenantId tenant, const WriteResult& resu
   if (result.outcome == Outcome::stored && result.buffered) log.note(tenant, TailItem::Kind::run, result.buffered->run);
 }
 
+// What was decided about groups has made its entry already; a policy's revision is not known before.
+void append_entry(WriteBatch& batch, const SealedWrite& write, const WriteResult& result) {
+  if (!batch.ledger->takes_records()) return;
+  const model::TenantId tenant = tenant_of(write.write);
+  if (write.entry) batch.ledger->append(tenant, *write.entry);
+  if (result.policy) batch.ledger->append(tenant, prepare_policy(*result.policy));
+}
+
 void note_stored(CommitLog& log, const Write& write, const WriteResult& result) {
   std::visit([&](const auto& one) { note_commit(log, one); }, write);
   const model::TenantId tenant = tenant_of(write);
@@ -127,13 +135,16 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock, std::op
                  settings_.listener.on_unreadable},
                 {[this] { return next_seq(); }, settings.max_pending_messages}),
       reviews_({env_, tables_, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
-                settings_.listener.on_unreadable}) {
+                settings_.listener.on_unreadable}),
+      ledger_({env_, tables_, clock_, settings.path, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
+               [this](const std::function<void(WriteTxn&)>& work) { write_numbered(work); }, webhooks_.rules()}) {
   open_tables(env_, tables_);
   settle_format(env_, tables_, settings.if_older);
   if (const std::string why = env_.write_refusal(); !why.empty()) note_damage("a write met a damaged page: " + why);
-  const ReadTxn txn = env_.read();
-  start_ = read_meta(txn, tables_, meta::kStart) + 1;
+  start_ = reading([&](const Txn& txn) { return read_meta(txn, tables_, meta::kStart); }) + 1;
   seq_ = start_ << kCounterBits;
+  ledger_state_ = start_ledgers(env_, tables_, {settings.path, settings.ledger, start_, clock_.wall_ms()});
+  const ReadTxn txn = env_.read();
   tell_last_use();
   load_open_runs(txn, tables_, open_index_, {clock_.wall_ms(), monotonic_ms(), settings_.listener.on_unreadable});
   purges_seen_ = read_meta(txn, tables_, meta::kPurges);
@@ -160,9 +171,12 @@ SealedWrite LmdbEngine::seal(Write write) {
   if (const auto* const traces = std::get_if<TracesWrite>(&sealed.write)) {
     for (const EventsWrite& trace : traces->traces) std::ranges::move(seal_events(trace), std::back_inserter(sealed.sealed));
   }
+  const bool has_entry = ledger_state_.load(std::memory_order_relaxed) == LedgerState::on;
+  if (const auto* const change = std::get_if<ChangeWrite>(&sealed.write); change && has_entry) sealed.entry = prepare_change(change->change);
   auto* const run = std::get_if<RunWrite>(&sealed.write);
   if (run == nullptr) return sealed;
   sealed.sealed = seal_run(*run);
+  if (has_entry) sealed.entry = prepare_run(run->run);
   if (run->claim) sealed.sealed.push_back(reading([&](const Txn& txn) { return seal_claimed_events(txn, tables_, *run); }));
   return sealed;
 }
@@ -226,6 +240,7 @@ void LmdbEngine::commit_whole(std::span<const SealedWrite> writes, std::span<Wri
   batch.claims = &open_index_;
   batch.max_clusters = settings_.max_clusters;
   batch.messages.emplace(txn, tables_, webhooks_.rules(), batch.times.now_ms);
+  open_ledger(batch);
   bool stored = false;
   for (std::size_t i = 0; i < writes.size(); ++i) {
     try {
@@ -235,15 +250,22 @@ void LmdbEngine::commit_whole(std::span<const SealedWrite> writes, std::span<Wri
     }
     const bool stored_now = results[i].outcome == Outcome::stored;
     if (stored_now) note_stored(batch.groups.log, writes[i].write, results[i]);
+    if (stored_now) append_entry(batch, writes[i], results[i]);
     stored = stored || stored_now;
   }
   flush(batch);
+  batch.ledger->flush();
   // Numbers of this start are in the store from here on: the next start has to begin above them.
   if (stored && !start_noted_) write_meta(txn, tables_, meta::kStart, start_);
   txn.commit();
   start_noted_ = start_noted_ || stored;
   if (stored) room_.note_stored();
   tell_index(batch.open_runs);
+}
+
+void LmdbEngine::open_ledger(WriteBatch& batch) const {
+  const bool on = ledger_state_.load(std::memory_order_relaxed) == LedgerState::on;
+  batch.ledger.emplace(batch.txn, tables_, batch.times.now_ms, on ? LedgerWriter::Records::make_entries : LedgerWriter::Records::make_none);
 }
 
 void LmdbEngine::tell_index(const std::vector<WriteBatch::OpenRunChange>& changes) {
@@ -563,9 +585,12 @@ Expired LmdbEngine::expire(const Retention& retention, std::size_t most) {
     try {
       WriteTxn txn = env_.write();
       WriteBatch batch{txn, tables_, room_, times(), {}, {}};
+      open_ledger(batch);
       const Expired gone = expire_in(batch, retention, some);
       if (gone.total() == 0) return gone;
       flush(batch);
+      batch.ledger->write_receipts(ledger::Kind::expiry, latest_of(retention));
+      batch.ledger->flush();
       // Another process may be serving this store: it looks at this number to drop what it remembers of these runs.
       if (!batch.open_runs.empty()) write_meta(txn, tables_, meta::kPurges, read_meta(txn, tables_, meta::kPurges) + 1);
       txn.commit();
@@ -585,7 +610,10 @@ bool LmdbEngine::build_some(std::size_t most) {
     WriteBatch batch{txn, tables_, room_, times(), {}, {}};
     batch.max_clusters = settings_.max_clusters;
     batch.dimension_names = settings_.dimension_names;
-    return build_groups(batch, most);
+    open_ledger(batch);
+    const bool more = build_groups(batch, most);
+    batch.ledger->flush();
+    return more;
   });
 }
 

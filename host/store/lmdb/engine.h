@@ -18,6 +18,8 @@
 #include "store/lmdb/env.h"
 #include "store/lmdb/events.h"
 #include "store/lmdb/group_store.h"
+#include "store/lmdb/ledger_start.h"
+#include "store/lmdb/ledger_store.h"
 #include "store/lmdb/open_run_index.h"
 #include "store/lmdb/review_store.h"
 #include "store/lmdb/service_lock.h"
@@ -91,6 +93,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   GroupStore& groups() override { return groups_; }
   WebhookStore& webhooks() override { return webhooks_; }
   ReviewStore& reviews() override { return reviews_; }
+  LedgerStore& ledger() override { return ledger_; }
   Room room() override;
   Status writable() override;
   std::string damage() override;
@@ -102,6 +105,8 @@ class LmdbEngine final : public Store, private BatchWriter {
   void forget_purged();
   void look_for_purges();
   bool build_some(std::size_t most);
+  // Entries of what a transaction stores and deletes.
+  void open_ledger(WriteBatch& batch) const;
   IdempotencyTimes times() const { return {clock_.wall_ms(), settings_.keep_idempotency_ms}; }
   std::int64_t monotonic_ms() const { return clock_.monotonic_ns() / 1'000'000; }
 
@@ -144,6 +149,8 @@ class LmdbEngine final : public Store, private BatchWriter {
   LmdbGroupStore groups_;
   LmdbWebhookStore webhooks_;
   LmdbReviewStore reviews_;
+  LmdbLedgerStore ledger_;
+  std::atomic<LedgerState> ledger_state_{LedgerState::never};
   OpenRunIndex open_index_;
   std::uint64_t start_ = 0;
   bool start_noted_ = false;

@@ -13,7 +13,8 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::size_t kRowKeyBytes = 4 + sizeof(Half);
+constexpr std::size_t kTenantBytes = 4;
+constexpr std::size_t kRowKeyBytes = kTenantBytes + sizeof(Half);
 constexpr std::int64_t kHourMs = 3'600'000;
 constexpr std::size_t kMostFalseAlarms = 1024;  // of a group, that are looked at for their summaries
 constexpr std::size_t kMostMarks = 64;
@@ -26,9 +27,11 @@ KeyBytes triage_key(model::TenantId tenant, const Half& cluster, const model::Re
   return triage_prefix(tenant, cluster).time(key.time_ms).u64(key.seq);
 }
 
-void put_entry(WriteTxn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster, const model::TriageEntry& entry) {
+void put_entry(WriteBatch& batch, model::TenantId tenant, const Half& cluster, const model::TriageEntry& entry) {
   const KeyBytes key = triage_key(tenant, cluster, entry.key);
-  txn.put(tables.triage.handle, key, encode_triage(key, entry));
+  batch.txn.put(batch.tables.triage.handle, key, encode_triage(key, entry));
+  if (!batch.ledger) return;
+  batch.ledger->append_decision(tenant, triage_name(cluster, entry.key), ledger::decision_of(cluster, entry), ledger::CameBy::itself);
 }
 
 bool has_entries(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster) {
@@ -226,7 +229,7 @@ class HeadWriter {
     entry.for_false_alarms = action == model::TriageAction::ignore;
     head.cluster.triage = model::triaged(entry);
     entry.state = model::state_of(head.cluster.triage, head.cluster.first_ms, at.time_ms).state;
-    put_entry(txn_, tables_, tenant_, head.cluster.key, entry);
+    put_entry(batch_, tenant_, head.cluster.key, entry);
     const bool regressed = action == model::TriageAction::regressed;
     tell(regressed ? model::MessageType::cluster_regressed : model::MessageType::cluster_triaged, head, failure, &entry);
   }
@@ -510,11 +513,11 @@ WriteResult write_triage(WriteBatch& batch, const TriageWrite& write) {
     ended.action = model::TriageAction::ignore_ended;
     ended.author = kServiceAuthor;
     ended.state = model::ClusterState::ongoing;
-    put_entry(batch.txn, batch.tables, write.tenant, write.cluster, ended);
+    put_entry(batch, write.tenant, write.cluster, ended);
   }
   triage = model::triaged(entry);
   entry.state = model::state_of(triage, head->cluster.first_ms, entry.key.time_ms).state;
-  put_entry(batch.txn, batch.tables, write.tenant, write.cluster, entry);
+  put_entry(batch, write.tenant, write.cluster, entry);
   batch.txn.put(batch.tables.clusters.handle, key, encode_cluster(key, *head));
   if (batch.messages) {
     const auto failure = newest_failure(batch.txn, batch.tables, write.tenant, write.cluster);
@@ -550,6 +553,7 @@ std::uint64_t expire_triage(WriteBatch& batch, const Retention& retention, std::
   for (const std::string& key : old) {
     const std::string group = key.substr(0, kRowKeyBytes);
     batch.txn.erase(batch.tables.triage.handle, key);
+    if (batch.ledger) batch.ledger->erase(tenant_of(key), ledger::Kind::triage, std::string_view(key).substr(kTenantBytes));
     Half half{};
     std::copy_n(group.data() + 4, half.size(), half.begin());
     const model::TenantId tenant = tenant_of(group);

@@ -26,6 +26,8 @@ constexpr std::string_view kGroupStage = "group_stage";      // of counting an o
 constexpr std::string_view kGroupTenant = "group_tenant";
 constexpr std::string_view kGroupTime = "group_time";
 constexpr std::string_view kGroupSeq = "group_seq";
+constexpr std::string_view kLedger = "ledger";               // LedgerState
+constexpr std::string_view kLedgerSince = "ledger_since";    // the start from which on every record has its entry
 constexpr std::string_view kClockNoted = "clock_noted";      // when the store was last in use, by a guarded clock; ms, 0: not noted
 constexpr std::string_view kClockAccepts = "clock_accepts";  // grows each time an operator confirms the clock
 }  // namespace meta

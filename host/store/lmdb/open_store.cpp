@@ -18,6 +18,7 @@ Result<std::unique_ptr<Store>> open_store(const StoreSettings& settings, const C
   lmdb.max_pending_messages = settings.max_pending_messages;
   lmdb.dimension_names = settings.dimension_names;
   lmdb.listener = settings.listener;
+  lmdb.ledger = settings.ledger;
   lmdb.queue.max_items = settings.max_waiting;
   lmdb.queue.max_bytes = settings.max_waiting_bytes;
   lmdb.queue.commit_interval_ms = settings.commit_interval_ms;

@@ -171,6 +171,7 @@ WriteResult write_policy(WriteBatch& batch, const PolicyWrite& write) {
 
 bool erase_change(WriteBatch& batch, model::TenantId tenant, const model::RecordKey& key) {
   batch.groups.log.note(tenant);
+  if (batch.ledger) batch.ledger->erase(tenant, ledger::Kind::change, place_name(key));
   return batch.txn.erase(batch.tables.changes.handle, place_key(tenant, key));
 }
 
@@ -184,6 +185,7 @@ bool erase_policy(WriteBatch& batch, model::TenantId tenant, const model::Record
   } catch (const StoreError&) {
   }
   batch.txn.erase(batch.tables.policies.handle, place_key(tenant, key));
+  if (batch.ledger) batch.ledger->erase(tenant, ledger::Kind::policy, place_name(key));
   erase_change(batch, tenant, key);
   return true;
 }

@@ -110,6 +110,10 @@ void read_review(const Txn& txn, const Tables& tables, model::TenantId tenant, m
   if (auto last = last_review(txn, tables, review_subject_prefix(tenant, subject)); counts(last)) failure.review = std::move(last->document);
 }
 
+ledger::Decision decision_of(const model::Review& review) {
+  return {review.cluster_id, model::name(review.verdict), review.author, review.document};
+}
+
 model::ReviewCounts recount_reviews(const Txn& txn, const Tables& tables, std::string_view day_key) {
   model::ReviewCounts sum;
   const model::TenantId tenant = tenant_of(day_key);
@@ -138,6 +142,7 @@ void erase_review(WriteBatch& batch, model::TenantId tenant, const model::Review
     batch.txn.erase(batch.tables.reviews.handle, place_key(tenant, review.key));
     batch.txn.erase(batch.tables.review_index.handle, review_index_key(tenant, review));
   });
+  if (batch.ledger) batch.ledger->erase(tenant, ledger::Kind::triage, place_name(review.key));
 }
 
 void settle_reviewed(WriteBatch& batch, model::TenantId tenant, const model::Review& review) {
@@ -164,6 +169,7 @@ WriteResult write_reviews(WriteBatch& batch, const ReviewWrite& write) {
   for (const model::Review& review : write.reviews) {
     const KeyBytes key = place_key(write.tenant, review.key);
     put_review(batch, write.tenant, review, encode_review(key, review));
+    if (batch.ledger) batch.ledger->append_decision(write.tenant, place_name(review.key), decision_of(review), ledger::CameBy::itself);
     settle_reviewed(batch, write.tenant, review);
   }
   if (!write.reviews.empty()) {
@@ -214,7 +220,10 @@ std::uint64_t expire_reviews(WriteBatch& batch, const Retention& retention, std:
     erase_review(batch, tenant, review);
     batch.groups.log.note(tenant);
   }
-  for (const std::string& key : unreadable) batch.txn.erase(batch.tables.reviews.handle, key);
+  for (const std::string& key : unreadable) {
+    batch.txn.erase(batch.tables.reviews.handle, key);
+    if (batch.ledger) batch.ledger->erase(tenant_of(key), ledger::Kind::triage, place_name(record_key_of(key)));
+  }
   return old.size() + unreadable.size();
 }
 

@@ -145,6 +145,7 @@ ErasedRun erase_run(WriteBatch& batch, const RunPlace& place) {
   if (!batch.txn.get(batch.tables.runs.handle, key)) return erased;
   erased.was_there = true;
   batch.groups.log.note(place.tenant);
+  if (batch.ledger) batch.ledger->erase(place.tenant, ledger::Kind::run, place_name(place.key));
   // A run that cannot be read goes all the same; what is left of it in the index of runIds points nowhere.
   try {
     StoredRun stored = *read_run_head(batch.txn, batch.tables, place.tenant, place.key);

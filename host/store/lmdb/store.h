@@ -43,12 +43,19 @@ struct LmdbSettings {
   std::uint64_t max_clusters = 100'000;  // groups of a tenant; failures beyond them are kept without one
   std::uint64_t max_pending_messages = 100'000;  // of a webhook
   std::vector<std::string> dimension_names = model::usual_dimensions();  // for runs of a store that kept no dimensions
+  StoreSettings::Ledger ledger = StoreSettings::Ledger::as_it_is;
   MachineAnswers machine;
 };
 
 // KeyStore::secret() by name.
 constexpr const char* kCursorSecret = "cursor.secret";
 constexpr const char* kSessionSecret = "session.secret";
+// What ledgers are signed with, in the store's folder; the former key signs beside it once, the next one waits for its entries.
+constexpr const char* kLedgerKey = "ledger.key";
+constexpr const char* kFormerLedgerKey = "ledger.key.former";
+constexpr const char* kNextLedgerKey = "ledger.key.next";
+// The sizes of checkpoints, each noted before it is given away; no backup has it.
+constexpr const char* kLedgerLast = "ledger.last";
 // The folder of copies that are not finished, in a store's own: what stands there was interrupted, and goes.
 constexpr const char* kUnfinishedCopy = "compacting";
 

@@ -48,19 +48,25 @@ struct Tables {
   Table deliveries{"deliveries"};            // endpoint, time, seq -> Delivery
   Table reviews{"reviews"};                  // place -> Review
   Table review_index{"review_index"};        // tenant, ReviewPart u8, ... -> see reviews.h
+  Table ledgers{"ledgers"};                  // tenant -> LedgerHead; no tenant -> the key that signs; see ledger_rows.h
+  Table ledger_entries{"ledger_entries"};    // tenant, index u64 of the first -> entries, and whose they are
+  Table ledger_subtrees{"ledger_subtrees"};  // tenant, height u8, number u64 -> root of a complete subtree
+  Table ledger_records{"ledger_records"};    // tenant, kind u8, record -> salt and index of its entry
+  Table ledger_bodies{"ledger_bodies"};      // tenant, index u64 -> salt and body of an entry that is no record's
   Table canary{"canary"};                    // place of no tenant, time 0, seq 0 -> run; one at most
 
   template <class Use>
   void each(Use use) {
     for (Table* table : {&meta, &tenants, &keys, &key_uses, &runs, &former, &run_ids, &open_runs, &events, &failures, &shadow_failures,
                          &fingerprints, &tally, &clusters, &triage, &series, &dimensions, &commits, &changes, &policies, &policy_index, &idempotency, &crash_marks,
-                         &endpoints, &outbox, &deliveries, &reviews, &review_index, &canary}) {
+                         &endpoints, &outbox, &deliveries, &reviews, &review_index, &ledgers, &ledger_entries, &ledger_subtrees, &ledger_records, &ledger_bodies,
+                         &canary}) {
       use(*table);
     }
   }
 };
 
-constexpr unsigned kMostTables = 32;
+constexpr unsigned kMostTables = 48;
 
 // Opens every table; makes those that are not there yet. Throws LmdbFault, NoRoom or StoreError.
 void open_tables(LmdbEnv& env, Tables& tables);

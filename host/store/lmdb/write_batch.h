@@ -9,6 +9,7 @@
 
 #include "store/lmdb/group_changes.h"
 #include "store/lmdb/env.h"
+#include "store/lmdb/ledger_writer.h"
 #include "store/lmdb/message_writer.h"
 #include "store/lmdb/open_run_index.h"
 #include "store/lmdb/space_accounting.h"
@@ -45,6 +46,7 @@ struct WriteBatch {
 
   GroupChanges groups = {};
   std::optional<MessageWriter> messages = {};          // nothing: nobody is told of what the transaction does
+  std::optional<LedgerWriter> ledger = {};             // nothing: nothing that is done makes an entry, and nothing that has one is deleted
   std::uint64_t max_clusters = kUsualMaxClusters;      // of a tenant
   std::span<const std::string> dimension_names = {};  // for runs of a store that kept no dimensions
 };

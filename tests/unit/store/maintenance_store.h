@@ -36,6 +36,7 @@ class MaintenanceTest : public ::testing::Test {
     settings.path = path;
     settings.map_size = kMapBytes;
     settings.if_older = if_older;
+    settings.ledger = ledger_;
     settings.listener.on_fatal = [this](const std::string&) { failed_ = true; };
     auto store = open_lmdb(settings, clock_);
     if (!store.ok()) throw std::runtime_error(store.error().detail);
@@ -265,6 +266,7 @@ class MaintenanceTest : public ::testing::Test {
   test::FakeClock clock_;
   test::TempFolder folder_;
   std::filesystem::path path_;
+  StoreSettings::Ledger ledger_ = StoreSettings::Ledger::as_it_is;
   std::atomic<bool> failed_ = false;  // as a writing thread said
 };
 

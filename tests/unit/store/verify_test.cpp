@@ -58,7 +58,7 @@ TEST_F(VerifyStore, GoodStore_HasNoFault) {
   fill();
   const Verified found = verified();
   EXPECT_EQ(found.faults, 0u);
-  EXPECT_EQ(found.entries.size(), 29u) << "every table is looked at";
+  EXPECT_EQ(found.entries.size(), 34u) << "every table is looked at";
   EXPECT_EQ(found.entries.at("runs"), 27u);
   EXPECT_EQ(found.entries.at("shadow_failures"), 6u);
   expect_good(path_);

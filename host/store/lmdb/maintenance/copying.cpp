@@ -203,11 +203,16 @@ void check_target(const MaintenanceContext& maintenance, const fs::path& target)
   if (!fs::is_empty(target)) throw StoreError("backup: " + name + " is not empty, and is left alone; name a new folder");
 }
 
-void copy_secret(const fs::path& from, const fs::path& to) {
-  if (!fs::exists(from / kCursorSecret)) return;
-  fs::copy_file(from / kCursorSecret, to / kCursorSecret);
-  fs::permissions(to / kCursorSecret, fs::perms::owner_read | fs::perms::owner_write);
-  sync_path(to / kCursorSecret);
+// Not what was told of last: a copy that is restored must not go on under the name of a ledger that has gone on without it.
+constexpr std::array<const char*, 4> kSecrets = {kCursorSecret, kLedgerKey, kFormerLedgerKey, kNextLedgerKey};
+
+void copy_secrets(const fs::path& from, const fs::path& to) {
+  for (const char* name : kSecrets) {
+    if (!fs::exists(from / name)) continue;
+    fs::copy_file(from / name, to / name);
+    fs::permissions(to / name, fs::perms::owner_read | fs::perms::owner_write);
+    sync_path(to / name);
+  }
 }
 
 void rename_to(const fs::path& from, const fs::path& to) {
@@ -216,7 +221,9 @@ void rename_to(const fs::path& from, const fs::path& to) {
 
 // The data comes last: with it the copy is whole.
 void move_up(const fs::path& from, const fs::path& to) {
-  if (fs::exists(from / kCursorSecret)) rename_to(from / kCursorSecret, to / kCursorSecret);
+  for (const char* name : kSecrets) {
+    if (fs::exists(from / name)) rename_to(from / name, to / name);
+  }
   rename_to(from / kData, to / kData);
 }
 
@@ -236,7 +243,7 @@ Result<Copied> back_up(const MaintenanceContext& maintenance, const fs::path& wh
       copied.bytes = Pump(maintenance, store, "backup").run(staging.path() / kData, LmdbEnv::Copy::as_it_is);
     }
     copied.records = check_copy(maintenance, staging.path());
-    copy_secret(maintenance.folder, staging.path());
+    copy_secrets(maintenance.folder, staging.path());
     sync_path(staging.path());
     inside ? move_up(staging.path(), target) : rename_to(staging.path(), target);
     if (!inside) staging.keep();

@@ -12,6 +12,7 @@
 #include "store/lmdb/failures.h"
 #include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
+#include "store/lmdb/ledger_start.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
@@ -43,6 +44,9 @@ class Importing {
         batch_{txn_, store_.tables, room_, {maintenance.clock.wall_ms(), 0}, {}, {}} {
     batch_.dimension_names = maintenance.dimension_names;
     batch_.max_clusters = maintenance.max_clusters;
+    const bool on = ledger_state(txn_, store_.tables) == LedgerState::on;
+    using Records = LedgerWriter::Records;
+    batch_.ledger.emplace(txn_, store_.tables, maintenance.clock.wall_ms(), on ? Records::make_entries : Records::make_none);
   }
 
   Result<Imported> run() {
@@ -53,7 +57,7 @@ class Importing {
         if (!line->has_value()) break;
         ++line_;
         take(**line);
-        if (line_ % kFlushEvery == 0) flush(batch_);
+        if (line_ % kFlushEvery == 0) flush_all();
         if (line_ % kTellEvery == 0) tell(context_, {"import", "lines", "", line_, 0});
       }
       if (open_) throw BadLine("the export ends here without its last line: it was cut off; make it again");
@@ -68,9 +72,23 @@ class Importing {
   }
 
  private:
-  void finish() {
+  void flush_all() {
     flush(batch_);
+    batch_.ledger->flush();
+  }
+
+  // Of a record that was put this moment.
+  void append_entry(ledger::Kind kind, const RecordName& name) {
+    if (!batch_.ledger->takes_records()) return;
+    constexpr auto kImported = ledger::CameBy::import;
+    const auto body = body_of_record(txn_, store_.tables, tenant_, kind, name, kImported);
+    if (body) batch_.ledger->append(tenant_, prepare_entry({kind, name, batch_.ledger->now_ms(), kImported}, body->body));
+  }
+
+  void finish() {
+    flush_all();
     count_affected_runs();
+    batch_.ledger->flush();
     // The numbers of records to come have to begin above those that came with these.
     write_meta(txn_, store_.tables, meta::kStart, std::max(read_meta(txn_, store_.tables, meta::kStart), highest_start_));
     tell(context_, {"import", "lines", "", line_, line_});
@@ -161,7 +179,10 @@ class Importing {
     const RunPlace place{tenant_, run.stored.run.key};
     if (run.former) {
       if (refused_.contains(place.key)) return;
-      return put_row(store_.tables.former, former_key(place, run.stored.run.revision), line, "run", place.key);
+      if (put_row(store_.tables.former, former_key(place, run.stored.run.revision), line, "run", place.key)) {
+        append_entry(ledger::Kind::run, run_name(place.key, run.stored.run.revision));
+      }
+      return;
     }
     const KeyBytes key = place_key(tenant_, place.key);
     const std::string value = line.value(key);
@@ -181,14 +202,16 @@ class Importing {
     if (run.stored.buffering) enter_open_run(batch_, place, run.stored);
     if (run.stored.run.grouped && !run.stored.failures.empty()) affecting_.push_back(place);
     older_ = older_ || (!run.stored.run.grouped && !run.stored.buffering);
+    if (!run.stored.buffering) append_entry(ledger::Kind::run, run_name(place.key, run.stored.run.revision));
     stored("run", place.key);
   }
 
-  void put_row(const Table& table, std::string_view key, const ReadLine& line, const char* kind, const model::RecordKey& place) {
+  bool put_row(const Table& table, std::string_view key, const ReadLine& line, const char* kind, const model::RecordKey& place) {
     const std::string value = line.value(key);
-    if (!is_free(table, key, value, "this part of the run")) return;
+    if (!is_free(table, key, value, "this part of the run")) return false;
     txn_.put(table.handle, key, value);
     stored(kind, place);
+    return true;
   }
 
   void put(const ReadLine& line, const EventsLine& events) {
@@ -241,6 +264,7 @@ class Importing {
       return conflict("the change " + change.id + " is a policy revision that was not imported; it is left out, too");
     }
     txn_.put(store_.tables.changes.handle, key, value);
+    if (!is_of_policy(change)) append_entry(ledger::Kind::change, place_name(change.key));
     stored("change", change.key);
   }
 
@@ -253,6 +277,7 @@ class Importing {
       return conflict(what + " is there already, of another time; what is there stays");
     }
     txn_.put(store_.tables.policies.handle, key, value);
+    append_entry(ledger::Kind::policy, place_name(policy.key));
     enter_policy(batch_, tenant_, policy);
     named_.insert(policy.policy);
     stored("policy", policy.key);
@@ -282,6 +307,7 @@ class Importing {
     const std::string value = line.value(key);
     if (!is_free(store_.tables.triage, key, value, "what was decided about this group at this time")) return;
     txn_.put(store_.tables.triage.handle, key, value);
+    append_entry(ledger::Kind::triage, triage_name(half, triage.entry.key));
     stored("triage", triage.entry.key);
   }
 
@@ -290,6 +316,7 @@ class Importing {
     const std::string value = line.value(key);
     if (!is_free(store_.tables.reviews, key, value, "what was said of this failure or run at this time")) return;
     put_review(batch_, tenant_, review, value);
+    append_entry(ledger::Kind::triage, place_name(review.key));
     if (!review.failure_id.empty()) reviewed_.insert_or_assign({tenant_, review.failure_id}, review);
     stored("review", review.key);
   }

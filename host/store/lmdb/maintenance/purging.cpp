@@ -13,6 +13,8 @@
 #include "store/lmdb/failures.h"
 #include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
+#include "store/lmdb/ledger_start.h"
+#include "store/lmdb/ledger_store.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
@@ -41,6 +43,7 @@ class Purging {
     sweep_fingerprints();
     if (purged_.leftovers > 0) delete_all(retention);  // groups of which only unreadable failures were left
     sweep();
+    if (query_.on_last_checkpoint) remove_ledger();
     return purged_;
   }
 
@@ -217,8 +220,13 @@ class Purging {
     const auto pause = [begun] { std::this_thread::sleep_for(std::chrono::steady_clock::now() - begun); };
     WriteTxn txn = store_.env.write();
     WriteBatch batch{txn, store_.tables, room_, {context_.clock.wall_ms(), 0}, {}, {}};
+    const bool on = ledger_state(txn, store_.tables) == LedgerState::on;
+    using Records = LedgerWriter::Records;
+    batch.ledger.emplace(txn, store_.tables, context_.clock.wall_ms(), on ? Records::make_entries : Records::make_none);
     auto result = use(batch);
     flush(batch);
+    batch.ledger->write_receipts(ledger::Kind::purge, query_.before_ms == kEndMs ? std::nullopt : std::optional(query_.before_ms));
+    batch.ledger->flush();
     if (!batch.open_runs.empty()) write_meta(txn, store_.tables, meta::kPurges, read_meta(txn, store_.tables, meta::kPurges) + 1);
     txn.commit();
     pause();
@@ -374,6 +382,8 @@ class Purging {
         const bool counted = !is_false_alarm_row(*value);
         batch.txn.erase(table.handle, key);
         ++erased;
+        if (table.handle == store_.tables.triage.handle) batch.ledger->erase(tenant_, ledger::Kind::triage, std::string_view(key).substr(kSeriesAt));
+        if (table.handle == store_.tables.former.handle) batch.ledger->erase(tenant_, ledger::Kind::run, std::string_view(key).substr(kSeriesAt));
         if (table.handle == store_.tables.clusters.handle && key.size() > kSeriesAt) forget_group(batch);
         if (table.handle == store_.tables.open_runs.handle) batch.open_runs.push_back({{tenant_, record_key_of(key)}, 0, std::nullopt});
         if (table.handle != store_.tables.fingerprints.handle) continue;
@@ -385,6 +395,40 @@ class Purging {
       for (const Half& group : groups) recount_head(batch, tenant_, group);
       return erased;
     });
+  }
+
+  // After its last checkpoint was given away. What came while the purge went on begins the next ledger.
+  void remove_ledger() {
+    {
+      const ReadTxn txn = store_.env.read();
+      const std::string note = sign_last_checkpoint(context_.folder, txn, store_.tables, tenant_);
+      if (note.empty()) return;
+      query_.on_last_checkpoint(note);
+    }
+    write([&](WriteBatch& batch) {
+      std::vector<RecordEntry> remaining;
+      erase_rows(batch.txn, store_.tables.ledger_records, [&](std::string_view key) {
+        remaining.push_back({static_cast<ledger::Kind>(key[kSeriesAt]), RecordName(key.substr(kSeriesAt + 1)), context_.clock.wall_ms()});
+      });
+      for (const Table* table : {&store_.tables.ledger_entries, &store_.tables.ledger_subtrees, &store_.tables.ledger_bodies, &store_.tables.ledgers}) {
+        erase_rows(batch.txn, *table, [](std::string_view) {});
+      }
+      for (RecordEntry& entry : remaining) {
+        const auto body = body_of_record(batch.txn, store_.tables, tenant_, entry.kind, entry.name, entry.came);
+        if (body) batch.ledger->append(tenant_, prepare_entry(std::move(entry), body->body));
+      }
+      return Nothing{};
+    });
+  }
+
+  template <class Visit>
+  void erase_rows(WriteTxn& txn, const Table& table, Visit visit) const {
+    const KeyBytes prefix = KeyBytes().u32(tenant_);
+    Cursor cursor(txn, table.handle);
+    for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
+      visit(cursor.key());
+      cursor.erase();
+    }
   }
 
   void forget_group(WriteBatch& batch) const {

@@ -17,6 +17,9 @@
 #include "store/lmdb/failures.h"
 #include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
+#include "store/lmdb/ledger_start.h"
+#include "store/lmdb/ledger_rows.h"
+#include "store/lmdb/maintenance/ledger_check.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
@@ -33,6 +36,7 @@ namespace {
 constexpr const char* kOfRecord = "restore a backup, or purge the tenant's records of that time";
 constexpr const char* kOfFile = "restore a backup; `runwarden export` gets out what can still be read";
 constexpr const char* kOfIndex = "restore a backup; or export the tenant and import that into a new store, which makes every index anew";
+constexpr const char* kOfLedger = "restore a backup; what the ledger still proves, `runwarden ledger verify` says of an export of it";
 constexpr std::size_t kHalfBytes = sizeof(Half);
 constexpr int kDeepestJson = 1001;  // of a value that came in within the largest limits.max_json_depth
 constexpr int kCounterBits = 40;    // of a seq, below the number of the start
@@ -84,6 +88,12 @@ class Verifying {
     check(t_.deliveries, &Verifying::delivery, "remove the webhook and add it again");
     check(t_.reviews, &Verifying::review, kOfRecord);
     check(t_.review_index, &Verifying::review_entry, kOfIndex);
+    check(t_.ledgers, &Verifying::ledger_head, kOfLedger);
+    check(t_.ledger_entries, &Verifying::ledger_row, kOfLedger);
+    end_ledger_check();
+    check(t_.ledger_subtrees, &Verifying::ledger_subtree, kOfLedger);
+    check(t_.ledger_records, &Verifying::ledger_record, kOfLedger);
+    check(t_.ledger_bodies, &Verifying::ledger_body, kOfLedger);
     check(t_.canary, &Verifying::canary, "none is needed: it is written anew while the service runs");
     if (const std::string why = store_.env.write_refusal(); !why.empty() && verified_.faults == 0) file_fault(why);
     return std::move(verified_);
@@ -137,6 +147,7 @@ class Verifying {
         },
         [&] {
           tenants_.clear();
+          row_.reset();
           tell(context_, {"verify", "entries", table.name, std::min(looked_at_, all_), all_});
         });
   }
@@ -218,6 +229,7 @@ class Verifying {
          stored.buffering ? "it is open and not among the open runs" : "it is resolved and among the open runs");
     outline(entry, stored);
     events_of(entry, place, stored);
+    if (!stored.buffering) in_ledger(entry, ledger::Kind::run, run_name(place.key, stored.run.revision), place.key.seq);
   }
 
   void outline(const Entry& entry, const StoredRun& stored) {
@@ -257,6 +269,7 @@ class Verifying {
     if (run) want(run->run.revision > stored.run.revision, entry, "no later revision has followed it");
     want(entry.key.size() == kPlaceBytes + 4 && read_be(entry.key, kPlaceBytes, 4) == stored.run.revision, entry,
          "it is another revision than its key says");
+    in_ledger(entry, ledger::Kind::run, run_name(record_key_of(entry.key), stored.run.revision), record_key_of(entry.key).seq);
   }
 
   std::optional<StoredRun> run_of(const Entry& entry) const {
@@ -391,6 +404,7 @@ class Verifying {
              read_be(entry.key, 4 + kHalfBytes + 8, 8) == decided.key.seq,
          entry, "it says that it stands elsewhere");
     want(has(entry.txn, t_.clusters, entry.key.substr(0, 4 + kHalfBytes)), entry, "its group is not there");
+    in_ledger(entry, ledger::Kind::triage, entry.key.substr(4), decided.key.seq);
   }
 
   void series(const Entry& entry) {
@@ -454,7 +468,8 @@ class Verifying {
     const model::RecordKey place = place_of(entry);
     const model::ChangeRecord change = decode_change(entry.key, entry.value);
     want(change.key == place, entry, "the change says that it stands elsewhere");
-    if (is_of_policy(change)) want(has(entry.txn, t_.policies, entry.key), entry, "the policy revision it speaks of is not there");
+    if (is_of_policy(change)) return want(has(entry.txn, t_.policies, entry.key), entry, "the policy revision it speaks of is not there");
+    in_ledger(entry, ledger::Kind::change, place_name(place), place.seq);
   }
 
   void policy(const Entry& entry) {
@@ -466,6 +481,7 @@ class Verifying {
     want(has(entry.txn, t_.policy_index, time), entry, "its time is not in the index");
     want(place_of_revision(entry.txn, t_, tenant, policy) == place, entry, "its revision is not in the index, or leads to another");
     want(has(entry.txn, t_.policy_index, policy_name_key(tenant, policy.policy)), entry, "its name is not in the index");
+    in_ledger(entry, ledger::Kind::policy, place_name(place), place.seq);
   }
 
   void policy_entry(const Entry& entry) {
@@ -551,6 +567,7 @@ class Verifying {
     const auto last = last_review(entry.txn, t_, review_subject_prefix(tenant, review));
     const bool counts = last && last->key == review.key && review.verdict != model::ReviewVerdict::none;
     want(!counts || has(entry.txn, t_.review_index, review_day_key(tenant, review)), entry, "it is not counted");
+    in_ledger(entry, ledger::Kind::triage, place_name(review.key), review.key.seq);
   }
 
   void review_entry(const Entry& entry) {
@@ -570,6 +587,61 @@ class Verifying {
     if (value) want(review_index_key(tenant, decode_review_head(place, *value)).view() == entry.key, entry, "it leads to a review of something else");
   }
 
+  // Of a record that was stored since every one has its entry.
+  void in_ledger(const Entry& entry, ledger::Kind kind, std::string_view name, std::uint64_t seq) {
+    if (ledger_state(entry.txn, t_) != LedgerState::on || seq >> kCounterBits < read_meta(entry.txn, t_, meta::kLedgerSince)) return;
+    want(has(entry.txn, t_.ledger_records, ledger_record_key(tenant_of(entry.key), kind, name)), entry, "it has no entry in the ledger");
+  }
+
+  void ledger_head(const Entry& entry) {
+    if (tenant_of(entry.key) == 0) return static_cast<void>(open_head(entry.key, entry.value));
+    known_tenant(entry, tenant_of(entry.key));
+    const LedgerHead head = decode_ledger_head(entry.key, entry.value);
+    const bool empty = head.tree.size() == 0;
+    want(empty || has(entry.txn, t_.ledger_entries, ledger_row_key(tenant_of(entry.key), 0)), entry, "its first entries are not there");
+  }
+
+  void ledger_row(const Entry& entry) {
+    const model::TenantId tenant = tenant_of(entry.key);
+    known_tenant(entry, tenant);
+    if (ledger_check_ && ledger_check_->tenant() != tenant) end_ledger_check();
+    if (!ledger_check_) ledger_check_.emplace(t_, tenant);
+    each_fault(entry, ledger_check_->take(entry.txn, decode_ledger_row(entry.key, entry.value)));
+  }
+
+  void end_ledger_check() {
+    if (!ledger_check_) return;
+    table_ = &t_.ledger_entries;
+    remedy_ = kOfLedger;
+    for (const std::string& detail : ledger_check_->end()) fault(KeyBytes().u32(ledger_check_->tenant()), detail);
+    ledger_check_.reset();
+  }
+
+  void ledger_subtree(const Entry& entry) {
+    decode_subtree(entry.key, entry.value);
+    const auto head = read_ledger_head(entry.txn, t_, tenant_of(entry.key));
+    const auto height = static_cast<unsigned>(static_cast<std::uint8_t>(entry.key.at(4)));
+    want(head && is_kept_height(height) && read_be(entry.key, 5, 8) < head->tree.size() >> height, entry, "there is no such part of the ledger");
+  }
+
+  void ledger_record(const Entry& entry) {
+    const LedgerRecord record = decode_ledger_record(entry.key, entry.value);
+    const model::TenantId tenant = tenant_of(entry.key);
+    const bool same_row = row_ && row_tenant_ == tenant && record.index >= row_->first &&
+                          record.index - row_->first < row_->entries.size();
+    if (!same_row) row_ = find_ledger_row(entry.txn, t_, tenant, record.index);
+    row_tenant_ = tenant;
+    const bool named = row_ && row_->names[record.index - row_->first] == entry.key.substr(5) &&
+                       row_->entries[record.index - row_->first].kind == static_cast<ledger::Kind>(entry.key.at(4));
+    want(named, entry, "the entry that it speaks of is not there, or is another's");
+  }
+
+  void ledger_body(const Entry& entry) {
+    decode_ledger_body(entry.key, entry.value);
+    const auto row = find_ledger_row(entry.txn, t_, tenant_of(entry.key), read_be(entry.key, 4, 8));
+    want(row.has_value(), entry, "there is no entry of that index");
+  }
+
   void canary(const Entry& entry) { decode_run(entry.key, entry.value); }
 
   const MaintenanceContext& context_;
@@ -578,6 +650,9 @@ class Verifying {
   const Table* table_ = nullptr;  // being checked
   const char* remedy_ = "";
   std::vector<model::Tenant> tenants_;  // as of this slice
+  std::optional<LedgerCheck> ledger_check_;
+  std::optional<LedgerRow> row_;  // of the ledger, looked at last in this slice
+  model::TenantId row_tenant_ = 0;
   std::uint64_t looked_at_ = 0;
   std::uint64_t all_ = 0;
   Verified verified_;

@@ -1,0 +1,142 @@
+#include "ledger/bodies.h"
+
+#include "base/base64.h"
+#include "base/digest.h"
+#include "base/json_members.h"
+#include "base/json_text.h"
+#include "base/time_text.h"
+#include "model/triage_json.h"
+
+namespace runwarden::ledger {
+namespace {
+
+constexpr int kBodyVersion = 1;
+
+std::string sha256_text(std::string_view text) {
+  return runwarden::to_hex(sha256(text));
+}
+
+std::string end(JsonWriter& out, std::string& text, CameBy came) {
+  if (came == CameBy::import) out.key("imported").boolean(true);
+  out.end_object();
+  return std::move(text);
+}
+
+// With the content of each, where the record says it.
+void add_policies(JsonWriter& out, const model::RunRecord& run) {
+  out.key("policies");
+  if (run.policies_json.empty() || run.policies_json == "[]") return static_cast<void>(out.raw("[]"));
+  out.begin_array();
+  std::size_t number = 0;
+  for (const std::string& policy : json_elements(run.policies_json)) {
+    out.begin_object();
+    for (const JsonMember& member : json_members(policy)) out.key(member.name).raw(member.json);
+    if (number < run.policy_contents.size()) out.key("contentSha256").string(runwarden::to_hex(run.policy_contents[number]));
+    ++number;
+    out.end_object();
+  }
+  out.end_array();
+}
+
+void add_counts(JsonWriter& out, const std::map<std::string, std::uint64_t>& counts) {
+  out.key("counts").begin_object();
+  for (const auto& [kind, count] : counts) out.key(kind).integer(static_cast<std::int64_t>(count));
+  out.end_object();
+}
+
+}  // namespace
+
+std::string run_body(const model::RunRecord& run, CameBy came) {
+  std::string text;
+  text.reserve(512);
+  JsonWriter out(text);
+  const std::int64_t executed_ms = run.executed_ms == model::kNotExecuted ? run.key.time_ms : run.executed_ms;
+  out.begin_object().key("v").integer(kBodyVersion).key("runId").string(run.run_id).key("revision").integer(run.revision);
+  out.key("receivedAt").string(format_time(run.key.time_ms)).key("executedAt").string(format_time(executed_ms));
+  out.key("document").string(sha256_text(run.document)).key("failures").string(sha256_text(run.failures_json));
+  out.key("detectors").string(sha256_text(run.detectors_json));
+  add_policies(out, run);
+  return end(out, text, came);
+}
+
+std::string change_body(const model::ChangeRecord& change, CameBy came) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("v").integer(kBodyVersion).key("changeId").string(change.id).key("kind").string(change.kind);
+  out.key("at").string(format_time(change.key.time_ms)).key("receivedAt").string(format_time(change.received_ms));
+  out.key("document").string(sha256_text(change.document));
+  return end(out, text, came);
+}
+
+std::string policy_body(const model::PolicyRecord& policy, CameBy came) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("v").integer(kBodyVersion).key("policyRevisionId").string(policy.id).key("policy").string(policy.policy);
+  out.key("revision").string(policy.revision).key("author").string(policy.author).key("at").string(format_time(policy.key.time_ms));
+  out.key("receivedAt").string(format_time(policy.received_ms)).key("contentSha256").string(runwarden::to_hex(policy.content));
+  out.key("document").string(sha256_text(policy.document));
+  return end(out, text, came);
+}
+
+std::string triage_body(const Decision& decision, CameBy came) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("v").integer(kBodyVersion).key("clusterId").string(decision.cluster_id).key("action").string(decision.action);
+  out.key("author").string(decision.author).key("document").string(sha256_text(decision.document));
+  return end(out, text, came);
+}
+
+Decision decision_of(const model::ClusterKey& cluster, const model::TriageEntry& entry) {
+  return {model::cluster_id(cluster), model::name(entry.action), entry.author, model::triage_entry_json(entry)};
+}
+
+std::string start_body(const Start& start) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("v").integer(kBodyVersion);
+  add_counts(out, start.counts);
+  if (start.previous) {
+    const SizedRoot& tree = start.previous->tree;
+    out.key("previous").begin_object().key("origin").string(start.previous->origin);
+    out.key("size").integer(static_cast<std::int64_t>(tree.size));
+    out.key("root").string(bytes_to_base64({reinterpret_cast<const char*>(tree.root.data()), tree.root.size()})).end_object();
+  }
+  return end(out, text, CameBy::itself);
+}
+
+std::string receipt_body(const Receipt& receipt) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("v").integer(kBodyVersion).key("before");
+  receipt.before_ms ? out.string(format_time(*receipt.before_ms)) : out.null();
+  add_counts(out, receipt.counts);
+  out.key("entries").begin_array();
+  for (const auto& [first, last] : receipt.entries.ends()) {
+    out.begin_array().integer(static_cast<std::int64_t>(first)).integer(static_cast<std::int64_t>(last)).end_array();
+  }
+  out.end_array();
+  return end(out, text, CameBy::itself);
+}
+
+std::string key_body(std::string_view public_key, std::string_view previous) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("v").integer(kBodyVersion).key("publicKey").string(bytes_to_base64(public_key)).key("previous");
+  previous.empty() ? out.null() : out.string(bytes_to_base64(previous));
+  return end(out, text, CameBy::itself);
+}
+
+std::string text_in(std::string_view body, std::string_view name) {
+  for (const JsonMember& member : json_members(body)) {
+    if (member.name == name) return json_string_value(member.json);
+  }
+  return {};
+}
+
+std::optional<NamedKeys> keys_in(std::string_view body) {
+  NamedKeys keys{bytes_from_base64(text_in(body, "publicKey")).bytes, bytes_from_base64(text_in(body, "previous")).bytes};
+  if (keys.public_key.empty()) return std::nullopt;
+  return keys;
+}
+
+}  // namespace runwarden::ledger

@@ -1,0 +1,170 @@
+#include "ledger/tree.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+
+namespace runwarden::ledger {
+namespace {
+
+// The largest power of two below n, which is at least 2.
+std::uint64_t split_of(std::uint64_t n) {
+  return std::bit_floor(n - 1);
+}
+
+// The root of the leaves from `first` on; `first` is a multiple of the largest power of two that is no greater than their count.
+Hash root_of_range(std::uint64_t first, std::uint64_t count, const Subtrees& subtrees) {
+  if (std::has_single_bit(count)) {
+    const auto height = static_cast<unsigned>(std::countr_zero(count));
+    return subtrees(height, first >> height);
+  }
+  const std::uint64_t left = split_of(count);
+  return node_of(root_of_range(first, left, subtrees), root_of_range(first + left, count - left, subtrees));
+}
+
+struct Range {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+void add_inclusion(std::uint64_t index, const Range& range, const Subtrees& subtrees, std::vector<Hash>& path) {
+  if (range.count == 1) return;
+  const std::uint64_t left = split_of(range.count);
+  const Range here{range.first, left};
+  const Range there{range.first + left, range.count - left};
+  const bool is_left = index < there.first;
+  add_inclusion(index, is_left ? here : there, subtrees, path);
+  const Range& other = is_left ? there : here;
+  path.push_back(root_of_range(other.first, other.count, subtrees));
+}
+
+// RFC 9162's SUBPROOF; `whole`: the smaller tree's root is known, as it is that of this range.
+enum class Known : std::uint8_t { no, yes };
+void add_consistency(std::uint64_t from, const Range& range, Known whole, const Subtrees& subtrees, std::vector<Hash>& path) {
+  if (from == range.count) {
+    if (whole == Known::no) path.push_back(root_of_range(range.first, range.count, subtrees));
+    return;
+  }
+  const std::uint64_t left = split_of(range.count);
+  const Range here{range.first, left};
+  const Range there{range.first + left, range.count - left};
+  if (from <= left) {
+    add_consistency(from, here, whole, subtrees, path);
+    path.push_back(root_of_range(there.first, there.count, subtrees));
+  } else {
+    add_consistency(from - left, there, Known::no, subtrees, path);
+    path.push_back(root_of_range(here.first, here.count, subtrees));
+  }
+}
+
+}  // namespace
+
+Hash node_of(const Hash& left, const Hash& right) {
+  char bytes[1 + 2 * sizeof(Hash)];
+  bytes[0] = 1;
+  std::memcpy(bytes + 1, left.data(), left.size());
+  std::memcpy(bytes + 1 + left.size(), right.data(), right.size());
+  return sha256({bytes, sizeof bytes});
+}
+
+Hash root_of_nothing() {
+  return sha256({});
+}
+
+RightEdge::RightEdge(std::uint64_t size, std::vector<Hash> peaks) : size_(size), peaks_(std::move(peaks)) {
+  if (peaks_.size() != static_cast<std::size_t>(std::popcount(size))) throw std::invalid_argument("the right edge is not that of a tree of its size");
+}
+
+void RightEdge::append(const Hash& leaf, const OnComplete& on_complete) {
+  peaks_.push_back(leaf);
+  unsigned height = 0;
+  for (std::uint64_t ones = size_; (ones & 1) != 0; ones >>= 1) {
+    const Hash right = peaks_.back();
+    peaks_.pop_back();
+    peaks_.back() = node_of(peaks_.back(), right);
+    ++height;
+    if (on_complete) on_complete(height, size_ >> height, peaks_.back());
+  }
+  ++size_;
+}
+
+Hash RightEdge::root() const {
+  if (peaks_.empty()) return root_of_nothing();
+  Hash root = peaks_.back();
+  for (std::size_t i = peaks_.size() - 1; i-- > 0;) root = node_of(peaks_[i], root);
+  return root;
+}
+
+Hash root_at(std::uint64_t size, const Subtrees& subtrees) {
+  return size == 0 ? root_of_nothing() : root_of_range(0, size, subtrees);
+}
+
+std::vector<Hash> inclusion_proof(std::uint64_t index, std::uint64_t size, const Subtrees& subtrees) {
+  std::vector<Hash> path;
+  add_inclusion(index, {0, size}, subtrees, path);
+  return path;
+}
+
+std::vector<Hash> consistency_proof(std::uint64_t from, std::uint64_t to, const Subtrees& subtrees) {
+  std::vector<Hash> path;
+  if (from != 0 && from != to) add_consistency(from, {0, to}, Known::yes, subtrees, path);
+  return path;
+}
+
+bool is_included(const Hash& leaf, std::uint64_t index, std::uint64_t size, const std::vector<Hash>& path, const Hash& root) {
+  if (index >= size) return false;
+  std::uint64_t node = index;
+  std::uint64_t last = size - 1;
+  Hash hash = leaf;
+  for (const Hash& other : path) {
+    if (last == 0) return false;
+    if ((node & 1) != 0 || node == last) {
+      hash = node_of(other, hash);
+      while ((node & 1) == 0 && node != 0) {
+        node >>= 1;
+        last >>= 1;
+      }
+    } else {
+      hash = node_of(hash, other);
+    }
+    node >>= 1;
+    last >>= 1;
+  }
+  return last == 0 && hash == root;
+}
+
+bool is_beginning(const SizedRoot& from, const SizedRoot& to, const std::vector<Hash>& path) {
+  if (from.size > to.size) return false;
+  if (from.size == to.size) return path.empty() && from.root == to.root;
+  if (from.size == 0) return path.empty() && from.root == root_of_nothing();
+  std::vector<Hash> hashes = path;
+  if (std::has_single_bit(from.size)) hashes.insert(hashes.begin(), from.root);
+  if (hashes.empty()) return false;
+  std::uint64_t node = from.size - 1;
+  std::uint64_t last = to.size - 1;
+  while ((node & 1) != 0) {
+    node >>= 1;
+    last >>= 1;
+  }
+  Hash smaller = hashes.front();
+  Hash larger = hashes.front();
+  for (std::size_t i = 1; i < hashes.size(); ++i) {
+    if (last == 0) return false;
+    if ((node & 1) != 0 || node == last) {
+      smaller = node_of(hashes[i], smaller);
+      larger = node_of(hashes[i], larger);
+      while ((node & 1) == 0 && node != 0) {
+        node >>= 1;
+        last >>= 1;
+      }
+    } else {
+      larger = node_of(larger, hashes[i]);
+    }
+    node >>= 1;
+    last >>= 1;
+  }
+  return last == 0 && smaller == from.root && larger == to.root;
+}
+
+}  // namespace runwarden::ledger

@@ -1,0 +1,49 @@
+// Has checkpoints made of the ledgers that have grown, and sees to it that they leave the house: a log line and a message to webhooks each.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "store/ledger_store.h"
+#include "store/write_queue.h"
+
+namespace runwarden::ops {
+
+class LedgerCheckpoints {
+ public:
+  struct Parts {
+    store::LedgerStore& ledger;
+    store::WriteQueue& queue;
+    const Clock& clock;
+    std::function<void(std::function<void()> work)> post;  // to a thread that may wait for the disk
+    std::function<void(const store::SignedCheckpoint& checkpoint)> on_checkpoint;
+    std::function<void(std::string_view text)> on_fault;
+  };
+
+  LedgerCheckpoints(Parts parts, std::int64_t interval_ms);
+
+  // Starts a round where the interval is over and the last one has ended. One thread.
+  void start_due();
+
+  struct State {
+    std::uint64_t entries = 0;  // of all ledgers
+    std::int64_t age_ms = 0;    // since a round last covered all there was
+  };
+  // As of the latest rounds. Any thread.
+  State state() const;
+
+ private:
+  void make();
+
+  Parts parts_;
+  std::int64_t interval_ms_;
+  std::int64_t begun_ns_;
+  std::atomic<bool> making_{false};
+  std::atomic<std::uint64_t> entries_{0};
+  std::atomic<std::int64_t> covered_ns_;  // when a round last covered all there was
+};
+
+}  // namespace runwarden::ops

@@ -1,0 +1,142 @@
+#include "store/lmdb/ledger_start.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "store/lmdb/keys.h"
+#include "store/lmdb/ledger_files.h"
+#include "store/lmdb/ledger_writer.h"
+
+namespace runwarden::store {
+namespace {
+
+using Counts = std::map<std::string, std::uint64_t>;
+
+std::uint64_t count_rows(const Txn& txn, const Table& table, model::TenantId tenant) {
+  const KeyBytes prefix = KeyBytes().u32(tenant);
+  std::uint64_t count = 0;
+  Cursor cursor(txn, table.handle);
+  for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) ++count;
+  return count;
+}
+
+Counts count_records(const Txn& txn, const Tables& tables, model::TenantId tenant) {
+  return {{"runs", count_rows(txn, tables.runs, tenant)},       {"failures", count_rows(txn, tables.failures, tenant)},
+          {"changes", count_rows(txn, tables.changes, tenant)}, {"policies", count_rows(txn, tables.policies, tenant)},
+          {"triage", count_rows(txn, tables.triage, tenant)}};
+}
+
+bool is_empty(const Counts& counts) {
+  for (const auto& [kind, count] : counts) {
+    if (count > 0) return false;
+  }
+  return true;
+}
+
+std::map<model::TenantId, LedgerHead> read_heads(const Txn& txn, const Tables& tables) {
+  std::map<model::TenantId, LedgerHead> heads;
+  Cursor cursor(txn, tables.ledgers.handle);
+  for (bool more = cursor.at_or_after(ledger_head_key(1)); more; more = cursor.next()) {
+    heads.emplace(tenant_of(cursor.key()), decoded(tables.ledgers, cursor.key(), [&] { return decode_ledger_head(cursor.key(), cursor.value()); }));
+  }
+  return heads;
+}
+
+// Whether what was told of last is a beginning of this ledger.
+bool has_begun_so(const Txn& txn, const Tables& tables, model::TenantId tenant, const LedgerHead& head, const ledger::SizedRoot& told) {
+  if (told.size > head.tree.size()) return false;
+  if (told.size == head.tree.size()) return told.root == head.tree.root();
+  SubtreeReader reader(txn, tables, tenant);
+  return ledger::root_at(told.size, reader.subtrees()) == told.root;
+}
+
+void begin_new_origin(LedgerWriter& writer, const WriteTxn& txn, const Tables& tables, model::TenantId tenant) {
+  LedgerHead& head = writer.head(tenant);
+  const ledger::Start start{count_records(txn, tables, tenant), ledger::Start::Previous{head.origin, {head.tree.size(), head.tree.root()}}};
+  head.origin = new_origin(txn, tables, tenant);
+  writer.append_own(tenant, ledger::Kind::start, ledger::start_body(start));
+}
+
+// Tenants whose records have made no entries: each tells how many there are.
+void begin_after_records(LedgerWriter& writer, const WriteTxn& txn, const Tables& tables) {
+  for (const model::Tenant& tenant : read_tenants(txn, tables)) {
+    const Counts counts = count_records(txn, tables, tenant.id);
+    if (!is_empty(counts)) writer.append_own(tenant.id, ledger::Kind::start, ledger::start_body({counts, std::nullopt}));
+  }
+}
+
+void note_state(WriteTxn& txn, const Tables& tables, LedgerState state) {
+  write_meta(txn, tables, meta::kLedger, static_cast<std::uint64_t>(state));
+}
+
+// Another key than the one that is noted signs from here on, as when its file was lost: each ledger tells of it.
+void note_key(LedgerWriter& writer, WriteTxn& txn, const Tables& tables, const std::string& public_key,
+              const std::map<model::TenantId, LedgerHead>& heads) {
+  const std::string noted = read_signing_key(txn, tables);
+  if (noted == public_key) return;
+  write_signing_key(txn, tables, public_key);
+  if (noted.empty()) return;
+  for (const auto& [tenant, head] : heads) {
+    LedgerHead& changed = writer.head(tenant);
+    changed.key_entry = changed.tree.size() + 1;
+    changed.former_key = noted;
+    writer.append_own(tenant, ledger::Kind::key, ledger::key_body(public_key, noted));
+  }
+}
+
+LedgerState turn_off(LmdbEnv& env, const Tables& tables) {
+  WriteTxn txn = env.write();
+  note_state(txn, tables, LedgerState::off);
+  txn.commit();
+  return LedgerState::off;
+}
+
+}  // namespace
+
+LedgerState ledger_state(const Txn& txn, const Tables& tables) {
+  return static_cast<LedgerState>(read_meta(txn, tables, meta::kLedger));
+}
+
+LedgerState start_ledgers(LmdbEnv& env, const Tables& tables, const LedgerStart& start) {
+  LedgerState state = LedgerState::never;
+  std::map<model::TenantId, LedgerHead> heads;
+  std::set<model::TenantId> others;  // ledgers that are not those that were told of last
+  std::string noted_key;
+  LedgerLast last(start.folder);
+  {
+    const ReadTxn txn = env.read();
+    state = ledger_state(txn, tables);
+    if (start.wanted == StoreSettings::Ledger::as_it_is) return state;
+    if (start.wanted == StoreSettings::Ledger::on) {
+      heads = read_heads(txn, tables);
+      noted_key = read_signing_key(txn, tables);
+      const auto& told = last.read();
+      for (const auto& [tenant, head] : heads) {
+        const auto found = told.find(head.origin);
+        const bool as_told = last.is_there() && (found == told.end() || has_begun_so(txn, tables, tenant, head, found->second.tree));
+        if (!as_told) others.insert(tenant);
+      }
+    }
+  }
+  if (start.wanted == StoreSettings::Ledger::off) return state == LedgerState::on ? turn_off(env, tables) : state;
+  const std::string public_key = LedgerKeys(start.folder).current(noted_key).public_key();
+  if (state != LedgerState::on || !others.empty() || noted_key != public_key) {
+    WriteTxn txn = env.write();
+    LedgerWriter writer(txn, tables, start.now_ms, LedgerWriter::Records::make_entries);
+    for (const model::TenantId tenant : others) begin_new_origin(writer, txn, tables, tenant);
+    if (state != LedgerState::on) {
+      begin_after_records(writer, txn, tables);
+      write_meta(txn, tables, meta::kLedgerSince, start.start);
+      note_state(txn, tables, LedgerState::on);
+    }
+    note_key(writer, txn, tables, public_key, heads);
+    writer.flush();
+    txn.commit();
+  }
+  if (!last.is_there()) last.make();
+  return LedgerState::on;
+}
+
+}  // namespace runwarden::store

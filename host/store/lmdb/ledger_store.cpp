@@ -1,0 +1,288 @@
+#include "store/lmdb/ledger_store.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/json_members.h"
+#include "model/record_ids.h"
+#include "store/lmdb/failures.h"
+#include "store/lmdb/ledger_start.h"
+#include "store/lmdb/ledger_writer.h"
+#include "store/lmdb/policies.h"
+#include "store/lmdb/runs.h"
+
+namespace runwarden::store {
+namespace {
+
+constexpr std::uint64_t kSliceBytes = std::uint64_t{1} << 20;  // of texts that one transaction gathers, about
+constexpr std::size_t kSliceEntries = 512;
+
+// Where a record's entry is, or why there is none.
+struct Found {
+  ledger::Kind kind = ledger::Kind::run;
+  RecordName name;
+};
+
+Error not_found(std::string detail) {
+  return {Code::not_found, std::move(detail), {}, {}};
+}
+
+std::uint32_t revision_in(const model::FailureRecord& failure) {
+  for (const JsonMember& member : json_members(failure.json)) {
+    if (member.name == "revision") return static_cast<std::uint32_t>(std::strtoul(member.json.c_str(), nullptr, 10));
+  }
+  return 1;
+}
+
+// The latest revision that has an entry.
+RecordName latest_revision(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& run) {
+  const KeyBytes prefix = ledger_record_key(tenant, ledger::Kind::run, place_name(run));
+  Cursor cursor(txn, tables.ledger_records.handle);
+  if (!cursor.before(KeyBytes(prefix).u32(~std::uint32_t{0}).u8(0)) || !cursor.key().starts_with(prefix.view())) return run_name(run, 1);
+  return RecordName(cursor.key().substr(ledger_record_key(tenant, ledger::Kind::run, {}).view().size()));
+}
+
+std::optional<Found> find_record(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view id,
+                                 std::optional<std::uint32_t> revision) {
+  if (const auto run = find_run_place(txn, tables, tenant, id)) {
+    return Found{ledger::Kind::run, revision ? run_name(*run, *revision) : latest_revision(txn, tables, tenant, *run)};
+  }
+  if (const auto failure = find_failure(txn, tables, tenant, id)) {
+    return Found{ledger::Kind::run, run_name(failure->run, revision_in(*failure))};
+  }
+  if (const auto change = model::parse_change_id(id); change && read_change(txn, tables, tenant, *change)) {
+    // A policy revision that is listed among the changes has one entry, that of the revision.
+    const bool of_policy = is_of_policy(*read_change(txn, tables, tenant, *change));
+    return Found{of_policy ? ledger::Kind::policy : ledger::Kind::change, place_name(*change)};
+  }
+  const auto policy = model::parse_policy_revision_id(id);
+  if (policy && read_policy(txn, tables, tenant, *policy)) return Found{ledger::Kind::policy, place_name(*policy)};
+  return std::nullopt;
+}
+
+// Whether the former key signs this checkpoint, too: the first one behind the key's entry.
+bool by_both_keys(const LedgerHead& head, const LedgerLast::Noted* noted) {
+  if (head.key_entry == 0) return false;
+  if (noted == nullptr || noted->tree.size < head.key_entry) return true;
+  return noted->tree.size == head.tree.size() && noted->by_both_keys;
+}
+
+SignedCheckpoint signed_with(const LedgerHead& head, const ledger::SigningKey& key, const std::optional<ledger::SigningKey>& former) {
+  SignedCheckpoint made;
+  made.checkpoint = {head.origin, {head.tree.size(), head.tree.root()}};
+  made.public_key = key.public_key();
+  std::vector<const ledger::SigningKey*> keys{&key};
+  if (former) keys.push_back(&*former);
+  made.note = ledger::signed_note(made.checkpoint, keys);
+  return made;
+}
+
+}  // namespace
+
+template <class Use>
+auto LmdbLedgerStore::reading(Use use) -> decltype(use(std::declval<const Txn&>())) {
+  std::optional<decltype(use(std::declval<const Txn&>()))> result;
+  parts_.reading([&] {
+    const ReadTxn txn = parts_.env.read();
+    result.emplace(use(static_cast<const Txn&>(txn)));
+  });
+  return std::move(*result);
+}
+
+bool LmdbLedgerStore::is_on() {
+  return reading([&](const Txn& txn) { return ledger_state(txn, parts_.tables) == LedgerState::on; });
+}
+
+LmdbLedgerStore::Heads LmdbLedgerStore::read_heads() {
+  return reading([&](const Txn& txn) {
+    Heads heads;
+    const Table& table = parts_.tables.ledgers;
+    Cursor cursor(txn, table.handle);
+    for (bool more = cursor.at_or_after(ledger_head_key(1)); more; more = cursor.next()) {
+      heads.emplace(tenant_of(cursor.key()), decoded(table, cursor.key(), [&] { return decode_ledger_head(cursor.key(), cursor.value()); }));
+    }
+    return heads;
+  });
+}
+
+std::vector<LedgerSize> LmdbLedgerStore::sizes() {
+  std::vector<LedgerSize> sizes;
+  for (const auto& [tenant, head] : read_heads()) sizes.push_back({tenant, head.origin, head.tree.size(), head.last_ms});
+  return sizes;
+}
+
+LedgerHead LmdbLedgerStore::head_of(model::TenantId tenant) {
+  auto head = reading([&](const Txn& txn) { return read_ledger_head(txn, parts_.tables, tenant); });
+  if (head) return std::move(*head);
+  parts_.writing([&](WriteTxn& txn) {
+    LedgerWriter writer(txn, parts_.tables, parts_.clock.wall_ms(), LedgerWriter::Records::make_entries);
+    head = writer.head(tenant);
+    writer.flush();
+  });
+  return std::move(*head);
+}
+
+SignedCheckpoint LmdbLedgerStore::checkpoint(model::TenantId tenant) {
+  const MutexLock lock(mutex_);
+  return std::move(sign({{tenant, head_of(tenant)}}).front());
+}
+
+std::vector<SignedCheckpoint> LmdbLedgerStore::checkpoint_grown() {
+  const MutexLock lock(mutex_);
+  if (!std::exchange(begun_, true)) {
+    for (const auto& [origin, noted] : last_.read()) told_[origin] = noted.tree.size;
+  }
+  Heads heads = read_heads();
+  std::erase_if(heads, [&](const auto& one) RW_REQUIRES(mutex_) {
+    const LedgerHead& head = one.second;
+    const auto told = told_.find(head.origin);
+    return head.tree.size() == (told == told_.end() ? 0 : told->second);
+  });
+  auto grown = sign(heads);
+  for (const SignedCheckpoint& one : grown) told_[one.checkpoint.origin] = one.checkpoint.tree.size;
+  return grown;
+}
+
+std::vector<SignedCheckpoint> LmdbLedgerStore::sign(const Heads& heads) {
+  std::vector<SignedCheckpoint> all;
+  std::map<std::string, LedgerLast::Noted> to_note;
+  const std::string noted_key = reading([&](const Txn& txn) { return read_signing_key(txn, parts_.tables); });
+  const auto& noted = last_.read();
+  std::vector<model::TenantId> to_sign;
+  for (const auto& [tenant, head] : heads) {
+    const auto known = signed_.find(tenant);
+    const bool is_signed = known != signed_.end() && known->second.checkpoint.origin == head.origin &&
+                           known->second.checkpoint.tree.size == head.tree.size() && known->second.public_key == noted_key;
+    if (is_signed) {
+      all.push_back(known->second);
+      continue;
+    }
+    const auto before = noted.find(head.origin);
+    const bool both = by_both_keys(head, before == noted.end() ? nullptr : &before->second);
+    to_note[head.origin] = {{head.tree.size(), head.tree.root()}, both};
+    to_sign.push_back(tenant);
+  }
+  if (to_sign.empty()) return all;
+  const ledger::SigningKey key = keys_.current(noted_key);
+  last_.note(to_note);
+  for (const model::TenantId tenant : to_sign) {
+    const LedgerHead& head = heads.at(tenant);
+    const bool both = to_note.at(head.origin).by_both_keys;
+    SignedCheckpoint made = signed_with(head, key, both ? keys_.former(head.former_key) : std::nullopt);
+    made.tenant = tenant;
+    made.at_ms = parts_.clock.wall_ms();
+    signed_[tenant] = made;
+    all.push_back(std::move(made));
+  }
+  return all;
+}
+
+void LmdbLedgerStore::queue_messages(std::span<const SignedCheckpoint> checkpoints) {
+  if (checkpoints.empty() || reading([&](const Txn& txn) { return txn.entries(parts_.tables.endpoints.handle); }) == 0) return;
+  parts_.writing([&](WriteTxn& txn) {
+    MessageWriter messages(txn, parts_.tables, parts_.rules, parts_.clock.wall_ms());
+    for (const SignedCheckpoint& one : checkpoints) {
+      if (!messages.wanted(one.tenant, model::MessageType::checkpoint_created)) continue;
+      model::Message message;
+      message.key = messages.new_key();
+      message.type = model::MessageType::checkpoint_created;
+      message.checkpoint = one.note;
+      messages.tell(one.tenant, message, {});
+    }
+    messages.flush();
+  });
+}
+
+Result<LedgerProof> LmdbLedgerStore::prove(model::TenantId tenant, std::string_view id, std::optional<std::uint32_t> revision) {
+  LedgerProof proof;
+  proof.checkpoint = checkpoint(tenant);
+  const std::uint64_t size = proof.checkpoint.checkpoint.tree.size;
+  const std::string named = "\"" + std::string(id.substr(0, 256)) + "\"";
+  return reading([&](const Txn& txn) -> Result<LedgerProof> {
+    const Tables& tables = parts_.tables;
+    const auto found = find_record(txn, tables, tenant, id, revision);
+    if (!found) return not_found("there is no run, failure, change or policy revision " + named);
+    const KeyBytes key = ledger_record_key(tenant, found->kind, found->name);
+    const auto value = txn.get(tables.ledger_records.handle, key);
+    if (!value) {
+      return not_found(named + " has no entry in the ledger: it is a run that has not ended or a revision that there is not, or it was stored before the ledger began");
+    }
+    const LedgerRecord record = decoded(tables.ledger_records, key, [&] { return decode_ledger_record(key, *value); });
+    if (record.index >= size) return Error{Code::unavailable, named + " has been stored this moment; ask again", {}, {}};
+    const auto row = find_ledger_row(txn, tables, tenant, record.index);
+    if (!row) throw StoreError("store: " + place_text(tables.ledger_records, key) + ": its entry is not there; run `runwarden verify`, and restore a backup");
+    proof.entry = read_entry(txn, tables, tenant, *row, record.index - row->first);
+    SubtreeReader reader(txn, tables, tenant);
+    proof.path = ledger::inclusion_proof(record.index, size, reader.subtrees());
+    return std::move(proof);
+  });
+}
+
+Result<std::vector<ledger::Hash>> LmdbLedgerStore::consistency(model::TenantId tenant, std::uint64_t from, std::uint64_t to) {
+  const LedgerHead head = head_of(tenant);
+  return reading([&](const Txn& txn) -> Result<std::vector<ledger::Hash>> {
+    if (from > to || to > head.tree.size()) {
+      return Error{Code::bad_request, "from and to must be sizes that the ledger has had, from no greater than to; it has " + std::to_string(head.tree.size()) + " entries", {}, {}};
+    }
+    SubtreeReader reader(txn, parts_.tables, tenant);
+    return ledger::consistency_proof(from, to, reader.subtrees());
+  });
+}
+
+std::vector<ledger::EntryLine> LmdbLedgerStore::entries(model::TenantId tenant, std::uint64_t from, std::uint64_t before, PartsToo parts) {
+  return reading([&](const Txn& txn) {
+    std::vector<ledger::EntryLine> lines;
+    std::uint64_t bytes = 0;
+    std::optional<LedgerRow> row;
+    for (std::uint64_t index = from; index < before && bytes < kSliceBytes && lines.size() < kSliceEntries; ++index) {
+      if (!row || index - row->first >= row->entries.size()) row = find_ledger_row(txn, parts_.tables, tenant, index);
+      if (!row) throw StoreError("store: entry " + std::to_string(index) + " of the ledger is not there; run `runwarden verify`, and restore a backup");
+      ledger::EntryLine line = read_entry(txn, parts_.tables, tenant, *row, index - row->first);
+      if (line.parts) bytes += line.parts->document.size() + line.parts->failures.size() + line.parts->detectors.size();
+      if (parts == PartsToo::no) line.parts.reset();
+      lines.push_back(std::move(line));
+    }
+    return lines;
+  });
+}
+
+std::string LmdbLedgerStore::public_key() {
+  const MutexLock lock(mutex_);
+  return keys_.current(reading([&](const Txn& txn) { return read_signing_key(txn, parts_.tables); })).public_key();
+}
+
+std::string LmdbLedgerStore::rotate_key() {
+  const MutexLock lock(mutex_);
+  const std::string before = keys_.current(reading([&](const Txn& txn) { return read_signing_key(txn, parts_.tables); })).public_key();
+  const std::string after = keys_.make_next().public_key();
+  const Heads heads = read_heads();
+  parts_.writing([&](WriteTxn& txn) {
+    LedgerWriter writer(txn, parts_.tables, parts_.clock.wall_ms(), LedgerWriter::Records::make_entries);
+    for (const auto& [tenant, old] : heads) {
+      LedgerHead& head = writer.head(tenant);
+      head.key_entry = head.tree.size() + 1;
+      head.former_key = before;
+      writer.append_own(tenant, ledger::Kind::key, ledger::key_body(after, before));
+    }
+    write_signing_key(txn, parts_.tables, after);
+    writer.flush();
+  });
+  keys_.take_next();
+  return after;
+}
+
+std::string sign_last_checkpoint(const std::filesystem::path& folder, const Txn& txn, const Tables& tables, model::TenantId tenant) {
+  const auto head = read_ledger_head(txn, tables, tenant);
+  if (!head) return {};
+  LedgerKeys keys(folder);
+  const ledger::SigningKey key = keys.current(read_signing_key(txn, tables));
+  LedgerLast last(folder);
+  const auto& noted = last.read();
+  const auto before = noted.find(head->origin);
+  const bool both = by_both_keys(*head, before == noted.end() ? nullptr : &before->second);
+  last.note({{head->origin, {{head->tree.size(), head->tree.root()}, both}}});
+  return signed_with(*head, key, both ? keys.former(head->former_key) : std::nullopt).note;
+}
+
+}  // namespace runwarden::store

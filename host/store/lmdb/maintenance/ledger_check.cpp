@@ -1,0 +1,61 @@
+#include "store/lmdb/maintenance/ledger_check.h"
+
+namespace runwarden::store {
+
+std::vector<std::string> LedgerCheck::take(const Txn& txn, const LedgerRow& row) {
+  std::vector<std::string> faults;
+  if (row.first != tree_.size()) {
+    faults.push_back("entries of the ledger are missing before it: it begins with " + std::to_string(row.first) + ", and " +
+                     std::to_string(tree_.size()) + " were before it");
+    return faults;
+  }
+  for (std::size_t at = 0; at < row.entries.size(); ++at) {
+    check_entry(txn, row, at, faults);
+    tree_.append(ledger::leaf_of(row.entries[at]), [&](unsigned height, std::uint64_t number, const ledger::Hash& root) {
+      if (is_kept_height(height)) check_subtree(txn, height, number, root, faults);
+    });
+  }
+  const auto head = read_ledger_head(txn, tables_, tenant_);
+  is_whole_ = head && head->tree.size() == tree_.size();
+  if (is_whole_ && head->tree.peaks() != tree_.peaks()) faults.push_back("the ledger's root is not that of its entries");
+  return faults;
+}
+
+void LedgerCheck::check_entry(const Txn& txn, const LedgerRow& row, std::size_t at, std::vector<std::string>& faults) {
+  const std::uint64_t index = row.first + at;
+  const std::string which = "entry " + std::to_string(index) + ": ";
+  try {
+    const ledger::EntryLine line = read_entry(txn, tables_, tenant_, row, at);
+    if (!line.told) return erased_.note_erased(index);
+    if (ledger::commit_to(line.told->salt, line.told->body) != line.entry.commit) {
+      faults.push_back(which + (line.parts ? "its record is not the one that was committed to" : "its body was changed"));
+    }
+    const bool is_receipt = line.entry.kind == ledger::Kind::purge || line.entry.kind == ledger::Kind::expiry;
+    if (is_receipt && !erased_.take_receipt(index, line.told->body)) faults.push_back(which + "the receipt names no ranges");
+  } catch (const StoreError& bad) {
+    faults.push_back(which + bad.what());
+  }
+}
+
+void LedgerCheck::check_subtree(const Txn& txn, unsigned height, std::uint64_t number, const ledger::Hash& root,
+                                std::vector<std::string>& faults) const {
+  const KeyBytes key = subtree_key(tenant_, height, number);
+  const auto value = txn.get(tables_.ledger_subtrees.handle, key);
+  if (!value) return faults.push_back("the root of the complete subtree of height " + std::to_string(height) + " that it ends is not there");
+  try {
+    if (decode_subtree(key, *value) == root) return;
+  } catch (const BadValue&) {
+  }
+  faults.push_back("the root of the complete subtree of height " + std::to_string(height) + " that it ends is not that of its entries");
+}
+
+std::vector<std::string> LedgerCheck::end() const {
+  std::vector<std::string> faults;
+  if (!is_whole_) faults.push_back("the ledger has another size than its entries: " + std::to_string(tree_.size()) + " are there");
+  if (const auto index = erased_.first_without_receipt()) {
+    faults.push_back("entry " + std::to_string(*index) + " has lost its record, and no receipt tells of it");
+  }
+  return faults;
+}
+
+}  // namespace runwarden::store
