@@ -31,7 +31,7 @@ std::string_view view_of(const ledger::Hash& hash) {
 std::vector<ledger::Hash> hashes_in(std::string_view bytes) {
   std::vector<ledger::Hash> hashes(bytes.size() / sizeof(ledger::Hash));
   if (bytes.size() % sizeof(ledger::Hash) != 0) throw BadValue("its hashes are cut off");
-  std::memcpy(hashes.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(hashes.data(), bytes.data(), bytes.size());
   return hashes;
 }
 
