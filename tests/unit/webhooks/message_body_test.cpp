@@ -153,5 +153,17 @@ TEST_F(MessageBody, SlackEscapesAndCuts) {
   EXPECT_FALSE(told.contains("type"));
 }
 
+TEST_F(MessageBody, ACheckpoint_IsTheNoteAlone) {
+  model::Message message;
+  message.key = {1'700'000'000'000, 1};
+  message.type = MessageType::checkpoint_created;
+  message.checkpoint = "origin\n1\nroot\n\n\u2014 origin signature\n";
+  EXPECT_EQ(json::parse(*body(message)), (json{{"type", "checkpoint.created"},
+                                               {"timestamp", "2023-11-14T22:13:20.000Z"},
+                                               {"data", {{"tenant", "acme"}, {"checkpoint", message.checkpoint}}}}));
+  endpoint_.form = model::MessageTemplate::slack;
+  EXPECT_NE(body(message)->find("origin signature"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace runwarden::webhooks
