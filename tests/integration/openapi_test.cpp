@@ -658,7 +658,7 @@ class Openapi : public testing::Test {
                         {"description", "a test"}};
     const json added = json::parse(post(201, webhooks, asked).body);
     const std::string one = webhooks + "/" + added["endpointId"].get<std::string>();
-    post(422, webhooks, json{{"url", "http://receiver.invalid/"}, {"events", {"checkpoint.lost"}}});
+    post(422, webhooks, json{{"url", "http://receiver.invalid/"}, {"events", {"webhook.test"}}});
     post(202, one + "/test", json::object());
     post(202, one + "/test", std::string(), "Content-Length: 0\r\n", "");
     get(200, webhooks);

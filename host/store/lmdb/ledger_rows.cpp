@@ -56,7 +56,7 @@ model::RecordKey place_in(std::string_view name) {
 }
 
 [[noreturn]] void not_there(const Table& table, std::string_view key, const char* what) {
-  throw StoreError("store: " + place_text(table, key) + ": " + what + "; run `runwarden verify`, and restore a backup");
+  throw NotThere("store: " + place_text(table, key) + ": " + what + "; run `runwarden verify`, and restore a backup");
 }
 
 std::optional<EntryBody> run_of(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view name, ledger::CameBy came) {

@@ -96,7 +96,11 @@ struct EntryBody {
 };
 std::optional<EntryBody> body_of_record(const Txn& txn, const Tables& tables, model::TenantId tenant, ledger::Kind kind,
                                         std::string_view name, ledger::CameBy came);
-// An entry with its body, where that is not erased. Throws StoreError where its record or its row is not there.
+// What an entry speaks of is not there.
+struct NotThere : StoreError {
+  using StoreError::StoreError;
+};
+// An entry with its body, where that is not erased. Throws NotThere, and StoreError where what is there cannot be read.
 ledger::EntryLine read_entry(const Txn& txn, const Tables& tables, model::TenantId tenant, const LedgerRow& row, std::size_t at);
 
 }  // namespace runwarden::store

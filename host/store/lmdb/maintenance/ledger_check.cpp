@@ -32,8 +32,9 @@ void LedgerCheck::check_entry(const Txn& txn, const LedgerRow& row, std::size_t 
     }
     const bool is_receipt = line.entry.kind == ledger::Kind::purge || line.entry.kind == ledger::Kind::expiry;
     if (is_receipt && !erased_.take_receipt(index, line.told->body)) faults.push_back(which + "the receipt names no ranges");
-  } catch (const StoreError& bad) {
-    faults.push_back(which + bad.what());
+  } catch (const NotThere& missing) {
+    faults.push_back(which + missing.what());
+  } catch (const StoreError&) {  // what cannot be read is a fault of its own table
   }
 }
 
