@@ -157,15 +157,8 @@ void write_example(JsonWriter& out, const model::FailureRecord& failure, const s
   out.key("detectedAt").string(format_time(failure.key.time_ms)).key("title").string(failure.title).end_object();
 }
 
-std::string member_text(const std::vector<JsonMember>& members, std::string_view name) {
-  for (const JsonMember& member : members) {
-    if (member.name == name) return json_string_value(member.json);
-  }
-  return {};
-}
-
 std::string run_id_of(const model::FailureRecord& failure) {
-  return member_text(json_members(failure.json), "runId");
+  return json_member_text(failure.json, "runId");
 }
 
 }  // namespace
@@ -399,7 +392,7 @@ Result<std::string> ClusterReads::timeline(const Admission& admission) {
     const auto members = json_members(ingest::change_json(change));
     out.begin_object().key("changeId").string(change.id).key("kind").string(change.kind);
     for (const char* name : {"ref", "summary"}) {
-      if (const std::string value = member_text(members, name); !value.empty()) out.key(name).string(value);
+      if (const std::string value = json_member_text(members, name); !value.empty()) out.key(name).string(value);
     }
     out.key("at").string(format_time(change.key.time_ms)).key("suspect").boolean(change.id == suspect_id).end_object();
   }

@@ -27,13 +27,6 @@ Result<std::uint64_t> whole_number(const std::string& name, const std::string& v
   return bad_query("the query's " + name + " must be a whole number from " + std::to_string(least) + ", got \"" + value.substr(0, 80) + "\"");
 }
 
-std::string run_of(const model::FailureRecord& failure) {
-  for (const JsonMember& member : json_members(failure.json)) {
-    if (member.name == "runId") return json_string_value(member.json);
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<std::string> LedgerReads::json(const Admission& admission, FairBudget::Lease& lease) {
@@ -67,7 +60,7 @@ Result<std::string> LedgerReads::proof(const Admission& admission, FairBudget::L
   if (record.empty()) return bad_query("the query needs record: the id of a run, a failure, a change or a policy revision");
   const model::TenantId tenant = admission.principal->tenant;
   const auto failure = store_.find_failure(tenant, record);
-  const auto head = store_.run_head(tenant, failure ? run_of(*failure) : record, std::nullopt);
+  const auto head = store_.run_head(tenant, failure ? json_member_text(failure->json, "runId") : record, std::nullopt);
   if (head && !lease.try_resize(head->json_bytes)) return ingest::no_room_for_reply(head->json_bytes);
   const auto proof = ledger_.prove(tenant, record, revision);
   if (!proof.ok()) return proof.error();

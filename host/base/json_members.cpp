@@ -1,5 +1,6 @@
 #include "base/json_members.h"
 
+#include <algorithm>
 #include "base/json_events.h"
 #include "base/json_text.h"
 
@@ -93,6 +94,19 @@ std::vector<std::string> json_elements(std::string_view array) {
   std::vector<std::string> elements;
   for (JsonMember& one : cut(array, '[')) elements.push_back(std::move(one.json));
   return elements;
+}
+
+std::string json_member(const std::vector<JsonMember>& members, std::string_view name) {
+  const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
+  return found == members.end() ? std::string() : found->json;
+}
+
+std::string json_member_text(const std::vector<JsonMember>& members, std::string_view name) {
+  return json_string_value(json_member(members, name));
+}
+
+std::string json_member_text(std::string_view object, std::string_view name) {
+  return json_member_text(json_members(object), name);
 }
 
 std::string json_string_value(std::string_view json) {

@@ -19,6 +19,12 @@ std::vector<JsonMember> json_members(std::string_view object);
 // The elements of an array, in order, as compact text; empty for text that is not an array. The same limit.
 std::vector<std::string> json_elements(std::string_view array);
 
+// The compact text of the first member of that name; empty: there is none.
+std::string json_member(const std::vector<JsonMember>& members, std::string_view name);
+// Its decoded text; empty also where it is no string.
+std::string json_member_text(const std::vector<JsonMember>& members, std::string_view name);
+std::string json_member_text(std::string_view object, std::string_view name);
+
 // The decoded text of a JSON string; empty for text that is not a string.
 std::string json_string_value(std::string_view json);
 

@@ -23,13 +23,6 @@ struct CorpusOptions {
   std::string output = ".";
 };
 
-std::string text_in(const std::string& object, std::string_view name) {
-  for (const JsonMember& member : json_members(object)) {
-    if (member.name == name) return json_string_value(member.json);
-  }
-  return {};
-}
-
 // What was said of one detector and one run.
 struct Said {
   std::uint64_t failures = 0;  // of the detector in the run
@@ -47,13 +40,13 @@ const char* label_of(const Said& said) {
 
 std::map<std::string, Said> said_of(const model::RunRecord& run, const std::vector<model::Review>& reviews) {
   std::map<std::string, Said> said;
-  for (const std::string& detector : json_elements(run.detectors_json)) said[text_in(detector, "key")];
-  for (const std::string& failure : json_elements(run.failures_json)) ++said[text_in(failure, "detectorKey")].failures;
+  for (const std::string& detector : json_elements(run.detectors_json)) said[json_member_text(detector, "key")];
+  for (const std::string& failure : json_elements(run.failures_json)) ++said[json_member_text(failure, "detectorKey")].failures;
   for (const model::Review& review : reviews) {
     if (review.revision != run.revision) continue;
     Said& one = said[review.detector_key];
     ++one.reviews.of(review.verdict);
-    const std::string note = text_in(review.document, "note");
+    const std::string note = json_member_text(review.document, "note");
     if (!note.empty()) one.why += (one.why.empty() ? "" : "; ") + note;
   }
   return said;

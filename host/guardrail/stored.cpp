@@ -20,13 +20,6 @@ constexpr intake::RunLimits kAnyLength{
     .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
 constexpr std::size_t kPage = 100;
 
-std::string member_text(std::string_view object, std::string_view name) {
-  for (const JsonMember& member : json_members(object)) {
-    if (member.name == name) return json_string_value(member.json);
-  }
-  return {};
-}
-
 class Reporting {
  public:
   Reporting(const Stored& stored, std::string fingerprint, std::optional<model::ClusterKey> cluster)
@@ -91,7 +84,7 @@ class Reporting {
 
   bool is_of_group(std::string_view failures) const {
     const auto items = json_elements(failures);
-    return std::any_of(items.begin(), items.end(), [&](const auto& item) { return member_text(item, "fingerprint") == fingerprint_; });
+    return std::any_of(items.begin(), items.end(), [&](const auto& item) { return json_member_text(item, "fingerprint") == fingerprint_; });
   }
 
   enum class Of : std::uint8_t { cluster, others };

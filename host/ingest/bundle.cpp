@@ -14,24 +14,14 @@ namespace {
 
 constexpr std::size_t kMostChanges = 20;
 
-// The text of a member of an object; empty: it has none of that name.
-std::string member_of(const std::vector<JsonMember>& members, std::string_view name) {
-  const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
-  return found == members.end() ? std::string() : found->json;
-}
-
-std::string text_of(const std::vector<JsonMember>& members, std::string_view name) {
-  return json_string_value(member_of(members, name));
-}
-
 // What a failure of that detector says of where it came from.
 std::optional<model::Provenance> provenance_in(const std::vector<std::string>& failures, std::string_view key) {
   for (const std::string& failure : failures) {
     const auto members = json_members(failure);
-    const auto provenance = json_members(member_of(members, "provenance"));
-    if (text_of(members, "detectorKey") != key || provenance.empty()) continue;
-    return model::Provenance{text_of(provenance, "detectorVersion"), text_of(provenance, "librarySha256"),
-                             text_of(provenance, "settingsHash")};
+    const auto provenance = json_members(json_member(members, "provenance"));
+    if (json_member_text(members, "detectorKey") != key || provenance.empty()) continue;
+    return model::Provenance{json_member_text(provenance, "detectorVersion"), json_member_text(provenance, "librarySha256"),
+                             json_member_text(provenance, "settingsHash")};
   }
   return std::nullopt;
 }
@@ -50,7 +40,7 @@ void write_libraries(JsonWriter& out, const BundleRequest& request) {
   const auto failures = json_elements(request.run.failures_json);
   out.begin_array();
   for (const std::string& report : json_elements(request.run.detectors_json)) {
-    const std::string key = text_of(json_members(report), "key");
+    const std::string key = json_member_text(json_members(report), "key");
     const auto now = std::find_if(request.detectors.begin(), request.detectors.end(), [&](const auto& one) { return one.key == key; });
     write_library(out, key, provenance_in(failures, key), now == request.detectors.end() ? nullptr : &*now);
   }
@@ -59,7 +49,7 @@ void write_libraries(JsonWriter& out, const BundleRequest& request) {
 
 // When the run ran: its startedAt, else its receipt. The policies of that moment are those it was stamped with.
 std::int64_t executed_ms(const model::RunRecord& run) {
-  const auto started = parse_time(text_of(json_members(run.document), "startedAt"));
+  const auto started = parse_time(json_member_text(json_members(run.document), "startedAt"));
   return started.value_or(run.key.time_ms);
 }
 

@@ -24,21 +24,11 @@ Error gone() {
   return {Code::not_found, "what this is about was deleted a moment ago; nothing was stored", {}, {}};
 }
 
-std::string text_in(const std::vector<JsonMember>& members, std::string_view name) {
-  const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
-  return found == members.end() ? std::string() : json_string_value(found->json);
-}
-
-std::vector<JsonMember> members_in(const std::vector<JsonMember>& members, std::string_view name) {
-  const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
-  return found == members.end() ? std::vector<JsonMember>() : json_members(found->json);
-}
-
 // What the run's answer says of a detector; empty: it did not look at the run.
 std::string status_of(const model::RunRecord& run, std::string_view detector) {
   for (const std::string& element : json_elements(run.detectors_json)) {
     const auto members = json_members(element);
-    if (text_in(members, "key") == detector) return text_in(members, "status");
+    if (json_member_text(members, "key") == detector) return json_member_text(members, "status");
   }
   return {};
 }
@@ -46,17 +36,15 @@ std::string status_of(const model::RunRecord& run, std::string_view detector) {
 // {"runId", "revision"} and the provenance are what the failure's own JSON says.
 void describe(model::Review& review, const model::FailureRecord& failure) {
   const auto members = json_members(failure.json);
-  const auto provenance = members_in(members, "provenance");
+  const auto provenance = json_members(json_member(members, "provenance"));
   review.run = failure.run;
-  review.run_id = text_in(members, "runId");
-  for (const JsonMember& member : members) {
-    if (member.name == "revision") review.revision = static_cast<std::uint32_t>(std::strtoul(member.json.c_str(), nullptr, 10));
-  }
+  review.run_id = json_member_text(members, "runId");
+  review.revision = model::revision_of(failure);
   review.failure_id = failure.id;
   if (!failure.shadow) review.cluster_id = model::cluster_id(model::cluster_key(failure.fingerprint));
   review.detector_key = failure.detector_key;
-  review.detector_version = text_in(provenance, "detectorVersion");
-  review.settings_hash = text_in(provenance, "settingsHash");
+  review.detector_version = json_member_text(provenance, "detectorVersion");
+  review.settings_hash = json_member_text(provenance, "settingsHash");
 }
 
 const char* verdicts_of(Reviewed of) {

@@ -14,20 +14,13 @@ std::string with_review(std::string object, std::string_view document) {
   return object.append("\"review\":").append(document) += '}';
 }
 
-std::string text_in(const std::string& object, std::string_view name) {
-  for (const JsonMember& member : json_members(object)) {
-    if (member.name == name) return json_string_value(member.json);
-  }
-  return {};
-}
-
 // The array with the documents of reviews in those of its elements that they are of.
 std::string reviewed_elements(const std::string& array, std::string_view id_member, const std::function<const model::Review*(const std::string& id)>& find) {
   std::string text;
   JsonWriter out(text);
   out.begin_array();
   for (std::string& element : json_elements(array)) {
-    const model::Review* const review = find(text_in(element, id_member));
+    const model::Review* const review = find(json_member_text(element, id_member));
     out.raw(review == nullptr ? element : with_review(std::move(element), review->document));
   }
   out.end_array();

@@ -126,15 +126,8 @@ std::string key_body(std::string_view public_key, std::string_view previous) {
   return end(out, text, CameBy::itself);
 }
 
-std::string text_in(std::string_view body, std::string_view name) {
-  for (const JsonMember& member : json_members(body)) {
-    if (member.name == name) return json_string_value(member.json);
-  }
-  return {};
-}
-
 std::optional<NamedKeys> keys_in(std::string_view body) {
-  NamedKeys keys{bytes_from_base64(text_in(body, "publicKey")).bytes, bytes_from_base64(text_in(body, "previous")).bytes};
+  NamedKeys keys{bytes_from_base64(json_member_text(body, "publicKey")).bytes, bytes_from_base64(json_member_text(body, "previous")).bytes};
   if (keys.public_key.empty()) return std::nullopt;
   return keys;
 }

@@ -60,7 +60,4 @@ struct NamedKeys {
 };
 std::optional<NamedKeys> keys_in(std::string_view body);
 
-// The text of a digest that a body names, such as `document`; empty: it names none.
-std::string text_in(std::string_view body, std::string_view name);
-
 }  // namespace runwarden::ledger

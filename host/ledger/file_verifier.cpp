@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_check.h"
+#include "base/json_members.h"
 #include "ledger/bodies.h"
 
 namespace runwarden::ledger {
@@ -26,7 +27,7 @@ bool keeps_its_body(Kind kind) {
 // The first part that is another than the body says; empty: all are those.
 std::string changed_part(const EntryLine& line) {
   const auto differs = [&](const char* name, const std::string& text) {
-    return text_in(line.told->body, name) != runwarden::to_hex(sha256(text));
+    return json_member_text(line.told->body, name) != runwarden::to_hex(sha256(text));
   };
   if (differs("document", line.parts->document)) return "document";
   if (line.entry.kind != Kind::run) return {};

@@ -154,6 +154,11 @@ std::int64_t micro_usd(double usd) {
   return static_cast<std::int64_t>(std::llround(std::clamp(usd, 0.0, kMostUsd) * 1e6));
 }
 
+std::uint32_t revision_of(const FailureRecord& failure) {
+  const std::string revision = json_member(json_members(failure.json), "revision");
+  return revision.empty() ? 1 : static_cast<std::uint32_t>(std::strtoul(revision.c_str(), nullptr, 10));
+}
+
 void read_summary(FailureRecord& failure) {
   failure.title.clear();
   failure.waste_micro_usd = 0;

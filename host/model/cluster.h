@@ -105,6 +105,8 @@ struct Cluster {
   Triage triage;
 };
 
+// The revision of the run that a failure was found in, as its JSON says; 1 where it does not.
+std::uint32_t revision_of(const FailureRecord& failure);
 // Fills in title, waste and the summary's mark of a failure from its JSON.
 void read_summary(FailureRecord& failure);
 // The title as it is kept: cut at kMostTitleBytes, between characters.

@@ -133,6 +133,15 @@ std::optional<LedgerHead> read_ledger_head(const Txn& txn, const Tables& tables,
 }
 
 // Tenants are numbered from 1.
+std::map<model::TenantId, LedgerHead> read_ledger_heads(const Txn& txn, const Tables& tables) {
+  std::map<model::TenantId, LedgerHead> heads;
+  Cursor cursor(txn, tables.ledgers.handle);
+  for (bool more = cursor.at_or_after(ledger_head_key(1)); more; more = cursor.next()) {
+    heads.emplace(tenant_of(cursor.key()), decoded(tables.ledgers, cursor.key(), [&] { return decode_ledger_head(cursor.key(), cursor.value()); }));
+  }
+  return heads;
+}
+
 std::string read_signing_key(const Txn& txn, const Tables& tables) {
   const KeyBytes key = ledger_head_key(0);
   const auto value = txn.get(tables.ledgers.handle, key);

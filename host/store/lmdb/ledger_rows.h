@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ struct LedgerHead {
 KeyBytes ledger_head_key(model::TenantId tenant);
 std::string encode_ledger_head(std::string_view key, const LedgerHead& head);
 LedgerHead decode_ledger_head(std::string_view key, std::string_view value);
+// Of every tenant.
+std::map<model::TenantId, LedgerHead> read_ledger_heads(const Txn& txn, const Tables& tables);
 std::optional<LedgerHead> read_ledger_head(const Txn& txn, const Tables& tables, model::TenantId tenant);
 
 // The public key that signs, as of the last rotation that was committed; empty: not noted yet.

@@ -35,15 +35,6 @@ bool is_empty(const Counts& counts) {
   return true;
 }
 
-std::map<model::TenantId, LedgerHead> read_heads(const Txn& txn, const Tables& tables) {
-  std::map<model::TenantId, LedgerHead> heads;
-  Cursor cursor(txn, tables.ledgers.handle);
-  for (bool more = cursor.at_or_after(ledger_head_key(1)); more; more = cursor.next()) {
-    heads.emplace(tenant_of(cursor.key()), decoded(tables.ledgers, cursor.key(), [&] { return decode_ledger_head(cursor.key(), cursor.value()); }));
-  }
-  return heads;
-}
-
 // Whether what was told of last is a beginning of this ledger.
 bool has_begun_so(const Txn& txn, const Tables& tables, model::TenantId tenant, const LedgerHead& head, const ledger::SizedRoot& told) {
   if (told.size > head.tree.size()) return false;
@@ -110,7 +101,7 @@ LedgerState start_ledgers(LmdbEnv& env, const Tables& tables, const LedgerStart&
     state = ledger_state(txn, tables);
     if (start.wanted == StoreSettings::Ledger::as_it_is) return state;
     if (start.wanted == StoreSettings::Ledger::on) {
-      heads = read_heads(txn, tables);
+      heads = read_ledger_heads(txn, tables);
       noted_key = read_signing_key(txn, tables);
       const auto& told = last.read();
       for (const auto& [tenant, head] : heads) {

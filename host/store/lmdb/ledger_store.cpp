@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "base/json_members.h"
 #include "model/record_ids.h"
 #include "store/lmdb/failures.h"
 #include "store/lmdb/ledger_start.h"
@@ -28,13 +27,6 @@ Error not_found(std::string detail) {
   return {Code::not_found, std::move(detail), {}, {}};
 }
 
-std::uint32_t revision_in(const model::FailureRecord& failure) {
-  for (const JsonMember& member : json_members(failure.json)) {
-    if (member.name == "revision") return static_cast<std::uint32_t>(std::strtoul(member.json.c_str(), nullptr, 10));
-  }
-  return 1;
-}
-
 // The latest revision that has an entry.
 RecordName latest_revision(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& run) {
   const KeyBytes prefix = ledger_record_key(tenant, ledger::Kind::run, place_name(run));
@@ -49,7 +41,7 @@ std::optional<Found> find_record(const Txn& txn, const Tables& tables, model::Te
     return Found{ledger::Kind::run, revision ? run_name(*run, *revision) : latest_revision(txn, tables, tenant, *run)};
   }
   if (const auto failure = find_failure(txn, tables, tenant, id)) {
-    return Found{ledger::Kind::run, run_name(failure->run, revision_in(*failure))};
+    return Found{ledger::Kind::run, run_name(failure->run, model::revision_of(*failure))};
   }
   if (const auto change = model::parse_change_id(id); change && read_change(txn, tables, tenant, *change)) {
     // A policy revision that is listed among the changes has one entry, that of the revision.
@@ -95,15 +87,7 @@ bool LmdbLedgerStore::is_on() {
 }
 
 LmdbLedgerStore::Heads LmdbLedgerStore::read_heads() {
-  return reading([&](const Txn& txn) {
-    Heads heads;
-    const Table& table = parts_.tables.ledgers;
-    Cursor cursor(txn, table.handle);
-    for (bool more = cursor.at_or_after(ledger_head_key(1)); more; more = cursor.next()) {
-      heads.emplace(tenant_of(cursor.key()), decoded(table, cursor.key(), [&] { return decode_ledger_head(cursor.key(), cursor.value()); }));
-    }
-    return heads;
-  });
+  return reading([&](const Txn& txn) { return read_ledger_heads(txn, parts_.tables); });
 }
 
 std::vector<LedgerSize> LmdbLedgerStore::sizes() {

@@ -22,6 +22,16 @@ TEST(JsonMembers, AnArray_IsCutIntoItsElements) {
   EXPECT_TRUE(json_elements("{\"a\":[1]}").empty());
 }
 
+TEST(JsonMembers, AMember_IsFoundByItsName) {
+  const std::string object = R"({"a":{"b":[1]},"c":"x\n","c":"second","d":5})";
+  EXPECT_EQ(json_member(json_members(object), "a"), R"({"b":[1]})");
+  EXPECT_EQ(json_member(json_members(object), "e"), "");
+  EXPECT_EQ(json_member_text(object, "c"), "x\n") << "the first";
+  EXPECT_EQ(json_member_text(object, "d"), "") << "no string";
+  EXPECT_EQ(json_member_text(object, "e"), "");
+  EXPECT_EQ(json_member_text("[1]", "a"), "");
+}
+
 TEST(JsonMembers, AString_HasItsCharacters) {
   EXPECT_EQ(json_string_value(R"("a\n\u00e9")"), "a\né");
   EXPECT_EQ(json_string_value("5"), "");
