@@ -24,7 +24,8 @@ Result<std::uint64_t> whole_number(const std::string& name, const std::string& v
   const auto end = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool read = end.ec == std::errc() && end.ptr == value.data() + value.size();
   if (read && number >= least && number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return number;
-  return bad_query("the query's " + name + " must be a whole number from " + std::to_string(least) + ", got \"" + value.substr(0, 80) + "\"");
+  return bad_query("the query's " + name + " must be a whole number from " + std::to_string(least) + ", got \"" + value.substr(0, 80) +
+                   "\"");
 }
 
 }  // namespace

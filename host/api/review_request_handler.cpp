@@ -37,7 +37,8 @@ void answer(const std::shared_ptr<Asked>& asked) {
         try {
           if (!asked->takes_back) {
             const model::TenantId tenant = asked->admission.principal->tenant;
-            auto json = asked->of_failure() ? asked->parts.reads.failure_json(tenant, asked->id()) : asked->parts.reads.run_head_json(tenant, asked->id());
+            auto json = asked->of_failure() ? asked->parts.reads.failure_json(tenant, asked->id())
+                                            : asked->parts.reads.run_head_json(tenant, asked->id());
             if (!json.ok()) return refuse(*asked, std::move(json.error()));
             reply.body = std::move(*json);
           }

@@ -78,7 +78,12 @@ std::string labels_line(const model::RunRecord& run, const std::map<std::string,
 class CorpusExport {
  public:
   CorpusExport(Context& context, const TenantStore& opened, const std::filesystem::path& folder)
-      : context_(context), store_(*opened.store), tenant_(opened.tenant), runs_(folder / "runs.jsonl"), labels_(folder / "labels.jsonl"), progress_(context.err) {}
+      : context_(context),
+        store_(*opened.store),
+        tenant_(opened.tenant),
+        runs_(folder / "runs.jsonl"),
+        labels_(folder / "labels.jsonl"),
+        progress_(context.err) {}
 
   int run() {
     if (!fault().empty()) return context_.refuse(fault());
@@ -156,11 +161,15 @@ void add_corpus(CLI::App& app, Context& context) {
   CLI::App* command = corpus->add_subcommand("export", "Write all reviewed runs of a tenant, and what was said of them");
   auto options = std::make_shared<CorpusOptions>();
   command->add_option("--tenant", options->tenant, "Whose runs")->required()->type_name("TENANT");
-  command->add_option("--output", options->output, "The folder of the two files, made if it is not there")->type_name("DIR")->capture_default_str();
+  command->add_option("--output", options->output, "The folder of the two files, made if it is not there")
+      ->type_name("DIR")
+      ->capture_default_str();
   command->footer(
-      "Writes runs.jsonl, a line {\"id\", \"run\"} a run, and labels.jsonl, {\"id\", \"labels\", \"why\"}: for each detector present, absent or\n"
+      "Writes runs.jsonl, a line {\"id\", \"run\"} a run, and labels.jsonl, {\"id\", \"labels\", \"why\"}: for each detector present, "
+      "absent or\n"
       "unclear, where nobody said so. `runwarden score` judges the runs again and compares. Runs beside a serving process.\n\n"
-      "Example:\n  runwarden corpus export --tenant acme --output corpus\n  runwarden score --runs corpus/runs.jsonl --labels corpus/labels.jsonl");
+      "Example:\n  runwarden corpus export --tenant acme --output corpus\n  runwarden score --runs corpus/runs.jsonl --labels "
+      "corpus/labels.jsonl");
   command->callback([&context, options] { context.exit_code = export_corpus(context, *options); });
 }
 

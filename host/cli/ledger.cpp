@@ -18,7 +18,7 @@
 namespace runwarden::cli {
 namespace {
 
-constexpr std::size_t kLongestLine = std::size_t{1} << 30;      // no record in a store is longer
+constexpr std::size_t kLongestLine = std::size_t{1} << 30;  // no record in a store is longer
 constexpr std::size_t kLargestNote = std::size_t{64} << 10;
 constexpr int kExportTries = 3;
 
@@ -39,7 +39,8 @@ int with_ledger(Context& context, const std::string& tenant, const std::function
     const auto opened = open_tenant_store(context, settings, clock, tenant);
     if (!opened) return kWanting;
     store::LedgerStore& ledger = opened->store->ledger();
-    if (!ledger.is_on()) return context.refuse("the store keeps no ledger: start the service once with ledger.enabled, which is the default");
+    if (!ledger.is_on())
+      return context.refuse("the store keeps no ledger: start the service once with ledger.enabled, which is the default");
     return work(ledger, opened->tenant);
   });
 }
@@ -53,12 +54,13 @@ struct ExportOptions {
 enum class Exported : std::uint8_t { whole, no_reader, overtaken };
 
 // All that the checkpoint covers. `overtaken`: meanwhile a deletion emptied entries, and its receipt is beyond the checkpoint.
-Exported export_entries(store::LedgerStore& ledger, const store::SignedCheckpoint& checkpoint, const ExportOptions& options, ResultOutput& output,
-                        TerminalProgress& progress) {
+Exported export_entries(store::LedgerStore& ledger, const store::SignedCheckpoint& checkpoint, const ExportOptions& options,
+                        ResultOutput& output, TerminalProgress& progress) {
   const std::uint64_t size = checkpoint.checkpoint.tree.size;
   const auto parts = options.records ? store::PartsToo::yes : store::PartsToo::no;
   ledger::ErasedRanges erased;
-  if (!output.write(ledger::line_of(ledger::HeaderLine{checkpoint.checkpoint.origin, checkpoint.public_key, size}) + "\n")) return Exported::no_reader;
+  if (!output.write(ledger::line_of(ledger::HeaderLine{checkpoint.checkpoint.origin, checkpoint.public_key, size}) + "\n"))
+    return Exported::no_reader;
   for (std::uint64_t index = 0; index < size;) {
     std::string lines;
     for (const ledger::EntryLine& entry : ledger.entries(checkpoint.tenant, index, size, parts)) {
@@ -101,7 +103,8 @@ int with_key(Context& context, const std::function<std::string(store::LedgerStor
   return with_store(context, [&](const config::Settings& settings, const SystemClock& clock) -> int {
     const auto store = open_command_store(context, settings, clock, IfMissing::refuse);
     if (!store) return kWanting;
-    if (!store->ledger().is_on()) return context.refuse("the store keeps no ledger: start the service once with ledger.enabled, which is the default");
+    if (!store->ledger().is_on())
+      return context.refuse("the store keeps no ledger: start the service once with ledger.enabled, which is the default");
     context.out << bytes_to_base64(work(store->ledger())) << "\n";
     return context.finish();
   });
@@ -135,7 +138,8 @@ Result<ledger::FileVerifier::Summary> verify_file(const std::string& file, const
     if (!line.ok()) return std::move(line.error());
     if (!*line) return verifier.finish();
     // The reader passes over empty lines, which an export has none of.
-    if ((*line)->too_long || (*line)->number != expected++) return Error{Code::validation_failed, "line " + std::to_string(expected - 1) + " is empty or too long", {}, {}};
+    if ((*line)->too_long || (*line)->number != expected++)
+      return Error{Code::validation_failed, "line " + std::to_string(expected - 1) + " is empty or too long", {}, {}};
     if (Status taken = verifier.take((*line)->text); !taken.ok()) return std::move(taken.error());
   }
 }
@@ -149,7 +153,8 @@ void print_summary(Context& context, const std::string& file, const ledger::File
   for (const auto& [kind, count] : summary.entries) context.out << "    " << kind << " " << count << "\n";
   if (summary.erased > 0) context.out << "  erased " << summary.erased << ", each told of by a receipt\n";
   context.out << "  root " << bytes_to_base64({reinterpret_cast<const char*>(root.data()), root.size()}) << "\n";
-  context.out << "  signed by " << bytes_to_base64(summary.public_key) << (options.public_key.empty() ? ", which the file names itself" : "") << "\n";
+  context.out << "  signed by " << bytes_to_base64(summary.public_key)
+              << (options.public_key.empty() ? ", which the file names itself" : "") << "\n";
   if (!options.after.empty()) context.out << "  the older checkpoint is a beginning of it\n";
 }
 
@@ -178,7 +183,8 @@ void add_export_command(CLI::App& ledger, Context& context) {
   auto options = std::make_shared<ExportOptions>();
   command->add_option("--tenant", options->tenant, "Whose ledger")->required()->type_name("TENANT");
   command->add_flag("--records", options->records, "With the texts that the entries' bodies name by their SHA-256");
-  command->add_option("--output", options->output, "Write to this file, which is there once it is whole; default standard output")->type_name("FILE");
+  command->add_option("--output", options->output, "Write to this file, which is there once it is whole; default standard output")
+      ->type_name("FILE");
   command->footer(
       "Runs beside a serving process. `runwarden ledger verify` checks the file anywhere.\n\n"
       "Example:\n  runwarden ledger export --tenant acme --output acme.ledger");
@@ -195,7 +201,8 @@ void add_verify_command(CLI::App& ledger, Context& context) {
       ->type_name("BASE64")
       ->check([](const std::string& key) {
         const bool is_key = bytes_from_base64(key).bytes.size() == ledger::kPublicKeyBytes;
-        return is_key ? std::string() : "expected the Base64 of " + std::to_string(ledger::kPublicKeyBytes) + " bytes, as `runwarden ledger key` prints it";
+        return is_key ? std::string()
+                      : "expected the Base64 of " + std::to_string(ledger::kPublicKeyBytes) + " bytes, as `runwarden ledger key` prints it";
       });
   command->footer(
       "Needs neither store nor configuration. Exit 0 and a summary, or 1 and the first entry that is wrong. Without --public-key and\n"

@@ -29,7 +29,10 @@ std::string proof_json(const store::LedgerProof& proof) {
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("index").integer(static_cast<std::int64_t>(entry.index));
-  out.key("size").integer(static_cast<std::int64_t>(proof.checkpoint.checkpoint.tree.size)).key("at").string(format_time(entry.entry.at_ms));
+  out.key("size")
+      .integer(static_cast<std::int64_t>(proof.checkpoint.checkpoint.tree.size))
+      .key("at")
+      .string(format_time(entry.entry.at_ms));
   out.key("kind").string(ledger::name(entry.entry.kind)).key("commit").string(to_hex(entry.entry.commit));
   if (entry.told) out.key("salt").string(ledger::to_hex(entry.told->salt)).key("body").string(entry.told->body);
   add_path(out, proof.path);

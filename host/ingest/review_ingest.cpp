@@ -60,7 +60,8 @@ Result<ReviewRequest> read_review(std::string_view body, Reviewed of, int max_js
   const bool of_failure = of == Reviewed::failure;
   bool has_detector = of_failure;
   bool has_verdict = false;
-  const auto known = of_failure ? std::vector<std::string_view>{"verdict", "note"} : std::vector<std::string_view>{"detector", "verdict", "note"};
+  const auto known =
+      of_failure ? std::vector<std::string_view>{"verdict", "note"} : std::vector<std::string_view>{"detector", "verdict", "note"};
   for (const JsonMember& member : known_members(body, "", known, faults)) {
     if (member.name == "verdict") {
       has_verdict = true;
@@ -111,7 +112,8 @@ void ReviewIngest::review_run(IngestRequest request, const std::string& run_id, 
   const std::string status = status_of(*run, wanted->detector);
   if (known == detectors.end() && status.empty()) {
     RequestFaults faults;
-    faults.add("/detector", "unknown_detector", "names no detector that looked at this run, or that there is; GET /v1/detectors lists them");
+    faults.add("/detector", "unknown_detector",
+               "names no detector that looked at this run, or that there is; GET /v1/detectors lists them");
     return done(Status(steps_.redaction.error(faults.error(), request.body)));
   }
   if (run->state == model::RunState::open) {
@@ -120,7 +122,8 @@ void ReviewIngest::review_run(IngestRequest request, const std::string& run_id, 
   const bool fired = status == model::name(model::DetectorStatus::fired) ||
                      std::find(run->fired.begin(), run->fired.end(), wanted->detector) != run->fired.end();
   if (fired) {
-    return done(Status(Error{Code::conflict, "this detector found a failure in the run; review that failure: POST /v1/failures/{failureId}/review", {}, {}}));
+    return done(Status(Error{
+        Code::conflict, "this detector found a failure in the run; review that failure: POST /v1/failures/{failureId}/review", {}, {}}));
   }
   if (Status redacted = steps_.redaction.note(wanted->note); !redacted.ok()) return done(std::move(redacted));
   model::Review review = begun(request);

@@ -15,7 +15,8 @@ std::string with_review(std::string object, std::string_view document) {
 }
 
 // The array with the documents of reviews in those of its elements that they are of.
-std::string reviewed_elements(const std::string& array, std::string_view id_member, const std::function<const model::Review*(const std::string& id)>& find) {
+std::string reviewed_elements(const std::string& array, std::string_view id_member,
+                              const std::function<const model::Review*(const std::string& id)>& find) {
   std::string text;
   JsonWriter out(text);
   out.begin_array();
@@ -28,11 +29,21 @@ std::string reviewed_elements(const std::string& array, std::string_view id_memb
 }
 
 void write_counts(JsonWriter& out, const model::ReviewCounts& counts) {
-  out.key("right").integer(static_cast<std::int64_t>(counts.right)).key("falseAlarm").integer(static_cast<std::int64_t>(counts.false_alarm));
+  out.key("right")
+      .integer(static_cast<std::int64_t>(counts.right))
+      .key("falseAlarm")
+      .integer(static_cast<std::int64_t>(counts.false_alarm));
   out.key("missed").integer(static_cast<std::int64_t>(counts.missed)).key("precision");
   const auto precision = precision_of(counts);
   if (!precision) return static_cast<void>(out.null());
-  out.begin_object().key("value").number(precision->value).key("low").number(precision->low).key("high").number(precision->high).end_object();
+  out.begin_object()
+      .key("value")
+      .number(precision->value)
+      .key("low")
+      .number(precision->low)
+      .key("high")
+      .number(precision->high)
+      .end_object();
 }
 
 }  // namespace

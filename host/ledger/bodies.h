@@ -45,7 +45,7 @@ std::string start_body(const Start& start);
 
 // What a deletion took, of a purge or of retention.
 struct Receipt {
-  std::optional<std::int64_t> before_ms;  // nothing: whatever its time
+  std::optional<std::int64_t> before_ms;        // nothing: whatever its time
   std::map<std::string, std::uint64_t> counts;  // of the entries, by kind
   Ranges entries;
 };

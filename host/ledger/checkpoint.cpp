@@ -61,7 +61,8 @@ std::string make_origin(std::string_view tenant, const LogId& log) {
   const auto is_kept = [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
   };
-  std::replace_if(name.begin(), name.end(), [&](char c) { return !is_kept(c); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [&](char c) { return !is_kept(c); }, '_');
   return "runwarden/" + name + "/" + bytes_to_hex({reinterpret_cast<const char*>(log.data()), log.size()});
 }
 

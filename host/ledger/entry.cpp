@@ -76,7 +76,12 @@ Hash commit_to(const Salt& salt, std::string_view body) {
 
 Hash leaf_of(const Entry& entry) {
   std::string text(1, '\0');
-  text.append(format_time(entry.at_ms)).append("\n").append(name(entry.kind)).append("\n").append(runwarden::to_hex(entry.commit)).append("\n");
+  text.append(format_time(entry.at_ms))
+      .append("\n")
+      .append(name(entry.kind))
+      .append("\n")
+      .append(runwarden::to_hex(entry.commit))
+      .append("\n");
   return sha256(text);
 }
 

@@ -102,7 +102,8 @@ Result<HeaderLine> read_header_line(std::string_view text) {
   const Members in(text);
   const std::string format = in.text("format");
   if (format != kExportFormat) {
-    return bad("its format is \"" + format.substr(0, 80) + "\", this program reads " + kExportFormat + "; make it with `runwarden ledger export`");
+    return bad("its format is \"" + format.substr(0, 80) + "\", this program reads " + kExportFormat +
+               "; make it with `runwarden ledger export`");
   }
   const auto size = in.number("size");
   if (!size) return bad("its size is no whole number");

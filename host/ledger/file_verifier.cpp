@@ -56,11 +56,13 @@ Status FileVerifier::take_entry(std::string_view text) {
   const auto line = read_entry_line(text);
   if (!line.ok()) return wrong_entry(index, "does not read: " + line.error().detail);
   if (line->index != index) return wrong_entry(index, "is missing or moved: the line says that it is entry " + std::to_string(line->index));
-  if (index >= header_->size) return wrong_entry(index, "is beyond the " + std::to_string(header_->size) + " entries that the header tells of");
+  if (index >= header_->size)
+    return wrong_entry(index, "is beyond the " + std::to_string(header_->size) + " entries that the header tells of");
   if (line->told) {
     if (Status told = check_told(*line); !told.ok()) return told;
   } else {
-    if (keeps_its_body(line->entry.kind)) return wrong_entry(index, std::string("is of kind ") + name(line->entry.kind) + " and has no body");
+    if (keeps_its_body(line->entry.kind))
+      return wrong_entry(index, std::string("is of kind ") + name(line->entry.kind) + " and has no body");
     if (line->parts) return wrong_entry(index, "has parts and no body");
     erased_.note_erased(index);
     ++summary_.erased;
@@ -75,10 +77,12 @@ Status FileVerifier::take_entry(std::string_view text) {
 
 Status FileVerifier::check_told(const EntryLine& line) {
   const EntryLine::Told& told = *line.told;
-  if (commit_to(told.salt, told.body) != line.entry.commit) return wrong_entry(line.index, "was changed: salt and body do not make its commit");
+  if (commit_to(told.salt, told.body) != line.entry.commit)
+    return wrong_entry(line.index, "was changed: salt and body do not make its commit");
   if (!check_json(told.body, kBodyDepth).ok()) return wrong_entry(line.index, "has a body that is no JSON");
   const bool is_receipt = line.entry.kind == Kind::purge || line.entry.kind == Kind::expiry;
-  if (is_receipt && !erased_.take_receipt(line.index, told.body)) return wrong_entry(line.index, "is a receipt without the ranges that it emptied");
+  if (is_receipt && !erased_.take_receipt(line.index, told.body))
+    return wrong_entry(line.index, "is a receipt without the ranges that it emptied");
   if (line.entry.kind == Kind::key) {
     if (const auto keys = keys_in(told.body)) former_keys_.insert({keys->public_key, keys->previous});
   }
@@ -97,24 +101,29 @@ Status FileVerifier::take_checkpoint(std::string_view line) {
   const Checkpoint& told = note_->checkpoint;
   if (tree_.size() != header_->size) return wrong_entry(tree_.size(), "is missing: the header tells of " + std::to_string(header_->size));
   if (told.origin != header_->origin) return wrong("the checkpoint is of another origin than the header: " + told.origin);
-  if (told.tree.size != tree_.size()) return wrong("the checkpoint is of " + std::to_string(told.tree.size) + " entries, the file has " + std::to_string(tree_.size()));
+  if (told.tree.size != tree_.size())
+    return wrong("the checkpoint is of " + std::to_string(told.tree.size) + " entries, the file has " + std::to_string(tree_.size()));
   if (told.tree.root != tree_.root()) return wrong("the root is not the signed one: an entry's time, kind or commit was changed");
   if (!note_->is_signed_by(header_->public_key)) return wrong("the checkpoint is not signed by the key that the header names");
-  if (trust_.public_key && !note_->is_signed_by(*trust_.public_key)) return wrong("the checkpoint is not signed by the key of --public-key");
+  if (trust_.public_key && !note_->is_signed_by(*trust_.public_key))
+    return wrong("the checkpoint is not signed by the key of --public-key");
   return Nothing{};
 }
 
 Status FileVerifier::check_after() const {
   const Note& after = *trust_.after;
   if (after.checkpoint.origin != header_->origin) return wrong("the older checkpoint is of another origin: " + after.checkpoint.origin);
-  const bool is_ours = after.is_signed_by(header_->public_key) || (trust_.public_key && after.is_signed_by(*trust_.public_key)) ||
-                       std::any_of(former_keys_.begin(), former_keys_.end(), [&](const std::string& key) { return after.is_signed_by(key); });
+  const bool is_ours =
+      after.is_signed_by(header_->public_key) || (trust_.public_key && after.is_signed_by(*trust_.public_key)) ||
+      std::any_of(former_keys_.begin(), former_keys_.end(), [&](const std::string& key) { return after.is_signed_by(key); });
   if (!is_ours) return wrong("the older checkpoint is not signed by a key of this ledger");
   if (!root_then_) {
-    return wrong("the older checkpoint is of " + std::to_string(after.checkpoint.tree.size) + " entries, this file has " + std::to_string(tree_.size()));
+    return wrong("the older checkpoint is of " + std::to_string(after.checkpoint.tree.size) + " entries, this file has " +
+                 std::to_string(tree_.size()));
   }
   if (*root_then_ != after.checkpoint.tree.root) {
-    return wrong("the first " + std::to_string(after.checkpoint.tree.size) + " entries are not those of the older checkpoint: the history was rewritten");
+    return wrong("the first " + std::to_string(after.checkpoint.tree.size) +
+                 " entries are not those of the older checkpoint: the history was rewritten");
   }
   return Nothing{};
 }

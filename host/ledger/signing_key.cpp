@@ -70,8 +70,9 @@ std::string SigningKey::sign(std::string_view text) const {
   const ContextPtr context(EVP_MD_CTX_new());
   std::string signature(kSignatureBytes, '\0');
   std::size_t size = signature.size();
-  const bool made = context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, pair_->key.get()) == 1 &&
-                    EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &size, bytes_of(text), text.size()) == 1;
+  const bool made =
+      context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, pair_->key.get()) == 1 &&
+      EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &size, bytes_of(text), text.size()) == 1;
   if (!made || size != kSignatureBytes) refuse("sign");
   return signature;
 }

@@ -21,9 +21,9 @@ class SigningKey {
   SigningKey& operator=(SigningKey&&) noexcept;
   ~SigningKey();
 
-  std::string pem() const;                          // the private key, not encrypted
+  std::string pem() const;                                       // the private key, not encrypted
   const std::string& public_key() const { return public_key_; }  // kPublicKeyBytes bytes
-  std::string sign(std::string_view text) const;    // kSignatureBytes bytes
+  std::string sign(std::string_view text) const;                 // kSignatureBytes bytes
 
  private:
   struct Pair;

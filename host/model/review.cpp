@@ -18,7 +18,8 @@ const char* name(ReviewVerdict verdict) {
 }
 
 std::optional<ReviewVerdict> review_verdict(std::string_view text) {
-  for (const auto verdict : {ReviewVerdict::right, ReviewVerdict::false_alarm, ReviewVerdict::unsure, ReviewVerdict::missed, ReviewVerdict::clean}) {
+  for (const auto verdict :
+       {ReviewVerdict::right, ReviewVerdict::false_alarm, ReviewVerdict::unsure, ReviewVerdict::missed, ReviewVerdict::clean}) {
     if (text == name(verdict)) return verdict;
   }
   return std::nullopt;

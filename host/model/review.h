@@ -22,8 +22,8 @@ inline bool is_of_run(ReviewVerdict verdict) {
 
 // One review. The last one of a subject counts; the others are its history.
 struct Review {
-  RecordKey key;             // when it was
-  RecordKey run;             // that it is about, or whose failure
+  RecordKey key;  // when it was
+  RecordKey run;  // that it is about, or whose failure
   std::string run_id;
   std::uint32_t revision = 1;  // of the run
   std::string failure_id;      // empty: it is about what was not found in the run
@@ -36,8 +36,8 @@ struct Review {
   std::string document;  // the JSON text of it, as kept and answered; see write_document()
 };
 
-// {"detector", "verdict", "note", "author", "at"}: the detector of a run's review only, the note where there is one. Taken back, the verdict is
-// null. Made once, when the review is taken in; everything that shows or proves the review uses this text.
+// {"detector", "verdict", "note", "author", "at"}: the detector of a run's review only, the note where there is one. Taken back, the
+// verdict is null. Made once, when the review is taken in; everything that shows or proves the review uses this text.
 std::string write_document(const Review& review, std::string_view note);
 
 // Two reviews of one subject have the same text here: the failure's id, or the detector's key for what was not found in the run.

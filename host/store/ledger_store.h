@@ -1,7 +1,8 @@
 // The ledger of each tenant: what was committed, in which order, and what proves it. Entries are appended by the transactions that store
 // their records.
 //
-// Any thread; what writes returns when it is on stable storage: while serving, it belongs into WriteQueue::run_between(). Throws StoreError.
+// Any thread; what writes returns when it is on stable storage: while serving, it belongs into WriteQueue::run_between(). Throws
+// StoreError.
 #pragma once
 
 #include <cstdint>

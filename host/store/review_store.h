@@ -1,7 +1,7 @@
 // Reviews of failures and runs: what is asked of a store. Any thread. Throws StoreError.
 //
-// A failure that a store gives has the verdict of its last review and that review's JSON (FailureRecord::reviewed, ::review). One whose last
-// review says false_alarm is in no count of the store, but in every list.
+// A failure that a store gives has the verdict of its last review and that review's JSON (FailureRecord::reviewed, ::review). One whose
+// last review says false_alarm is in no count of the store, but in every list.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +38,12 @@ class ReviewStore {
   // All that was said of the run, or of one of its failures, newest first, what was taken back included.
   virtual std::vector<model::Review> review_history(model::TenantId tenant, const model::RecordKey& run, const std::string& failure_id,
                                                     const Range& range) = 0;
-  // By the last review of each subject, of the days from that one on. Counted when reviews are stored: days of detectors are read, not reviews.
+  // By the last review of each subject, of the days from that one on. Counted when reviews are stored: days of detectors are read, not
+  // reviews.
   virtual std::vector<ReviewedVersion> review_counts(model::TenantId tenant, std::int64_t since_ms) = 0;
   // Runs that were reviewed, also where all of it was taken back, in the order of their keys, behind `after`; at most that many.
-  virtual std::vector<ReviewedRun> reviewed_runs(model::TenantId tenant, const std::optional<model::RecordKey>& after, std::size_t most) = 0;
+  virtual std::vector<ReviewedRun> reviewed_runs(model::TenantId tenant, const std::optional<model::RecordKey>& after,
+                                                 std::size_t most) = 0;
 };
 
 }  // namespace runwarden::store

@@ -1,5 +1,5 @@
-// The ledger over real HTTP and from the command line, checked by the auditor's program that the guide prints, by the program's own verifier
-// and by OpenSSL's command.
+// The ledger over real HTTP and from the command line, checked by the auditor's program that the guide prints, by the program's own
+// verifier and by OpenSSL's command.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -123,7 +123,8 @@ bool proves(const json& proof) {
     last >>= 1;
   }
   const std::string note = proof["checkpoint"];
-  return last == 0 && note.find("\n" + std::to_string(proof["size"].get<std::uint64_t>()) + "\n" + bytes_to_base64(hash) + "\n") != std::string::npos;
+  return last == 0 &&
+         note.find("\n" + std::to_string(proof["size"].get<std::uint64_t>()) + "\n" + bytes_to_base64(hash) + "\n") != std::string::npos;
 }
 
 TEST_F(LedgerService, WhatWasAnswered_IsInTheCheckpoint) {
@@ -136,7 +137,8 @@ TEST_F(LedgerService, WhatWasAnswered_IsInTheCheckpoint) {
   EXPECT_EQ(ledger["origin"].get<std::string>().rfind("runwarden/acme/", 0), 0U);
   EXPECT_EQ(bytes_from_base64(ledger["publicKey"].get<std::string>()).bytes.size(), 32U);
   EXPECT_TRUE(ledger["checkpointAt"].is_string());
-  EXPECT_EQ(ledger["checkpoint"].get<std::string>().rfind(ledger["origin"].get<std::string>() + "\n" + std::to_string(kFilled) + "\n", 0), 0U);
+  EXPECT_EQ(ledger["checkpoint"].get<std::string>().rfind(ledger["origin"].get<std::string>() + "\n" + std::to_string(kFilled) + "\n", 0),
+            0U);
   EXPECT_EQ(said({"ledger", "key"}), ledger["publicKey"].get<std::string>() + "\n");
   EXPECT_EQ(said({"ledger", "checkpoint", "--tenant", "acme"}), ledger["checkpoint"]);
   const std::string note = file("note", ledger["checkpoint"]);
@@ -164,7 +166,8 @@ TEST_F(LedgerService, Proofs_OfRunsFailuresChangesAndPolicies) {
   EXPECT_EQ(of_policy["kind"], "policy");
   const json under = get("/v1/ledger/proof?record=under%20a%20policy");
   const json body = json::parse(under["body"].get<std::string>());
-  EXPECT_EQ(body["policies"], (json::array({{{"policy", "refunds"}, {"revision", policy["revision"]}, {"contentSha256", policy["contentSha256"]}}})));
+  EXPECT_EQ(body["policies"],
+            (json::array({{{"policy", "refunds"}, {"revision", policy["revision"]}, {"contentSha256", policy["contentSha256"]}}})));
   EXPECT_EQ(body["executedAt"], "2026-11-20T15:00:00.000Z");
   EXPECT_EQ(body["revision"], 1);
   get("/v1/ledger/proof?record=nobody", 404);
@@ -180,11 +183,14 @@ TEST_F(LedgerService, RunsOfEvents_AreEntriesWhenTheyResolve) {
   post(202, "/v1/ingest/events", {{"runId", "streamed"}, {"events", {event}}});
   EXPECT_EQ(get("/v1/ledger")["size"], 0);
   get("/v1/ledger/proof?record=streamed", 404);
-  const HttpAnswer ended = service_.post("/v1/ingest/events", key_, json{{"runId", "streamed"}, {"events", {{{"type", "run_finished"}, {"success", true}}}}, {"final", true}}.dump());
+  const HttpAnswer ended =
+      service_.post("/v1/ingest/events", key_,
+                    json{{"runId", "streamed"}, {"events", {{{"type", "run_finished"}, {"success", true}}}}, {"final", true}}.dump());
   ASSERT_LT(ended.status, 300) << ended.body;
   EXPECT_EQ(get("/v1/ledger")["size"], 1);
   EXPECT_TRUE(proves(get("/v1/ledger/proof?record=streamed")));
-  const HttpAnswer again = service_.post("/v1/ingest/events", key_, json{{"runId", "streamed"}, {"events", {event}}, {"final", true}}.dump());
+  const HttpAnswer again =
+      service_.post("/v1/ingest/events", key_, json{{"runId", "streamed"}, {"events", {event}}, {"final", true}}.dump());
   ASSERT_LT(again.status, 300) << again.body;
   EXPECT_EQ(get("/v1/ledger")["size"], 2);
   EXPECT_EQ(get("/v1/ledger/proof?record=streamed")["index"], 1);
@@ -237,7 +243,8 @@ TEST_F(LedgerService, AnOlderCheckpoint_IsABeginning) {
   const std::string exported = export_ledger();
   const std::string public_key = get("/v1/ledger")["publicKey"];
   EXPECT_NE(said({"ledger", "verify", exported, "--after", older, "--public-key", public_key}).find("good"), std::string::npos);
-  const CommandResult reverse = cli({"ledger", "verify", exported, "--after", file("newer", get("/v1/ledger")["checkpoint"].get<std::string>() + "x")});
+  const CommandResult reverse =
+      cli({"ledger", "verify", exported, "--after", file("newer", get("/v1/ledger")["checkpoint"].get<std::string>() + "x")});
   EXPECT_EQ(reverse.exit_code, 1);
   EXPECT_EQ(cli({"ledger", "verify", exported, "--public-key", bytes_to_base64(std::string(32, 'k'))}).exit_code, 1);
   EXPECT_EQ(cli({"ledger", "verify", exported, "--public-key", "short"}).exit_code, 2);

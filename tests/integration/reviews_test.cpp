@@ -29,8 +29,11 @@ json refund_run(const std::string& id, bool failed = true, const std::string& to
     step.update({{"status", "failed"}, {"errorMessage", "502 Bad Gateway"}});
   else
     step.update({{"status", "completed"}, {"outputSummary", "refunded"}});
-  return {{"runId", id}, {"userRequestText", "Please refund order A-8842"}, {"success", true},
-          {"outcomeSummary", "Your refund has been processed."}, {"steps", {step}}};
+  return {{"runId", id},
+          {"userRequestText", "Please refund order A-8842"},
+          {"success", true},
+          {"outcomeSummary", "Your refund has been processed."},
+          {"steps", {step}}};
 }
 
 class Reviews : public testing::Test {
@@ -38,7 +41,9 @@ class Reviews : public testing::Test {
   explicit Reviews(ServiceProcess::Options options = {})
       : service_(std::move(options)), key_(service_.make_key("acme", "ingest,read,manage")) {}
 
-  HttpAnswer post(const std::string& path, const json& body, const std::string& fields = {}) { return service_.post(path, key_, body.dump(), fields); }
+  HttpAnswer post(const std::string& path, const json& body, const std::string& fields = {}) {
+    return service_.post(path, key_, body.dump(), fields);
+  }
   HttpAnswer remove(const std::string& path) {
     return service_.request("DELETE " + path + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + key_ + "\r\n\r\n");
   }
@@ -123,7 +128,8 @@ TEST_F(Reviews, WhatIsWrongWithARequest_IsNamed) {
   const json failure = ingest(refund_run("r1"));
   const std::string path = path_of(failure) + "/review";
   EXPECT_EQ(faults(post(path, json::object())), json({{"/verdict", "missing"}}));
-  EXPECT_EQ(faults(post(path, {{"verdict", "missed"}, {"detector", "x"}})), json({{"/verdict", "invalid"}, {"/detector", "unknown_member"}}));
+  EXPECT_EQ(faults(post(path, {{"verdict", "missed"}, {"detector", "x"}})),
+            json({{"/verdict", "invalid"}, {"/detector", "unknown_member"}}));
   EXPECT_EQ(faults(post(path, {{"verdict", 7}, {"note", std::string(4097, 'x')}})), json({{"/verdict", "invalid"}, {"/note", "too_long"}}));
   EXPECT_EQ(faults(post(path, {{"verdict", "right"}, {"note", {1}}})), json({{"/note", "wrong_type"}}));
   EXPECT_EQ(faults(post(path, json::array())), json({{"", "wrong_type"}}));
@@ -140,7 +146,8 @@ TEST_F(Reviews, WhatIsWrongWithARequest_IsNamed) {
 
   ingest(refund_run("fine", false));
   EXPECT_EQ(faults(post("/v1/runs/fine/review", {{"verdict", "right"}})), json({{"/verdict", "invalid"}, {"/detector", "missing"}}));
-  EXPECT_EQ(faults(post("/v1/runs/fine/review", {{"verdict", "missed"}, {"detector", "no_such"}})), json({{"/detector", "unknown_detector"}}));
+  EXPECT_EQ(faults(post("/v1/runs/fine/review", {{"verdict", "missed"}, {"detector", "no_such"}})),
+            json({{"/detector", "unknown_detector"}}));
   EXPECT_EQ(post("/v1/runs/r1/review", {{"verdict", "missed"}, {"detector", "false_success"}}).status, 409);
   EXPECT_EQ(post("/v1/runs/none/review", {{"verdict", "missed"}, {"detector", "false_success"}}).status, 404);
   EXPECT_EQ(remove("/v1/runs/none/review").status, 404);
@@ -157,7 +164,8 @@ TEST_F(Reviews, ARunIsReviewedForWhatWasNotFound) {
     }
     return json("no such detector");
   };
-  const HttpAnswer answer = post("/v1/runs/fine/review", {{"detector", "schema_ghost"}, {"verdict", "missed"}, {"note", "it made the total up"}});
+  const HttpAnswer answer =
+      post("/v1/runs/fine/review", {{"detector", "schema_ghost"}, {"verdict", "missed"}, {"note", "it made the total up"}});
   ASSERT_EQ(answer.status, 200) << answer.body;
   const json run = json::parse(answer.body);
   EXPECT_EQ(run["runId"], "fine");
@@ -225,7 +233,8 @@ class ReviewsRestarted : public Reviews {
   void fill() {
     std::vector<json> failures;
     for (int i = 0; i < 11; ++i) failures.push_back(ingest(refund_run("r" + std::to_string(i), true, "tool_" + std::to_string(i % 3))));
-    for (int i = 0; i < 9; ++i) review(failures[static_cast<std::size_t>(i)], i == 4 ? "false_alarm" : "right", i == 4 ? "a test order" : "");
+    for (int i = 0; i < 9; ++i)
+      review(failures[static_cast<std::size_t>(i)], i == 4 ? "false_alarm" : "right", i == 4 ? "a test order" : "");
     review(failures[9], "unsure");
     ingest(refund_run("missed", false));
     ASSERT_EQ(post("/v1/runs/missed/review", {{"detector", "false_success"}, {"verdict", "missed"}}).status, 200);
@@ -356,7 +365,8 @@ class ReviewsTold : public Reviews {
 
 TEST_F(ReviewsTold, AFalseAlarm_IsNotToldAfterwards) {
   std::atomic<bool> takes{false};
-  WebhookReceiver receiver([&](const ReceivedMessage&, std::size_t) { return WebhookReceiver::Answer{.status = takes ? 204 : 503, .fields = {}, .body = {}}; });
+  WebhookReceiver receiver(
+      [&](const ReceivedMessage&, std::size_t) { return WebhookReceiver::Answer{.status = takes ? 204 : 503, .fields = {}, .body = {}}; });
   const json added = json::parse(post("/v1/webhooks", {{"url", receiver.url("/hook")}, {"events", {"failure.created"}}}).body);
   const json alarm = ingest(refund_run("r1"));
   ASSERT_EQ(receiver.wait_for("/hook", 1).size(), 1U) << "it was told before anybody looked at it";

@@ -69,7 +69,8 @@ std::optional<EntryBody> run_of(const Txn& txn, const Tables& tables, model::Ten
   return EntryBody{ledger::run_body(run, came), {run.document, run.failures_json, run.detectors_json}};
 }
 
-std::optional<EntryBody> decided_of(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view name, ledger::CameBy came) {
+std::optional<EntryBody> decided_of(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view name,
+                                    ledger::CameBy came) {
   if (name.size() == kPlaceNameBytes) {
     const auto review = read_review_at(txn, tables, tenant, place_in(name));
     if (!review) return std::nullopt;
@@ -137,7 +138,8 @@ std::map<model::TenantId, LedgerHead> read_ledger_heads(const Txn& txn, const Ta
   std::map<model::TenantId, LedgerHead> heads;
   Cursor cursor(txn, tables.ledgers.handle);
   for (bool more = cursor.at_or_after(ledger_head_key(1)); more; more = cursor.next()) {
-    heads.emplace(tenant_of(cursor.key()), decoded(tables.ledgers, cursor.key(), [&] { return decode_ledger_head(cursor.key(), cursor.value()); }));
+    heads.emplace(tenant_of(cursor.key()),
+                  decoded(tables.ledgers, cursor.key(), [&] { return decode_ledger_head(cursor.key(), cursor.value()); }));
   }
   return heads;
 }
@@ -265,11 +267,13 @@ ledger::Hash SubtreeReader::root(unsigned height, std::uint64_t number) {
   return ledger::node_of(left, root(height - 1, number * 2 + 1));
 }
 
-std::optional<EntryBody> body_of_record(const Txn& txn, const Tables& tables, model::TenantId tenant, ledger::Kind kind, std::string_view name,
-                                        ledger::CameBy came) {
+std::optional<EntryBody> body_of_record(const Txn& txn, const Tables& tables, model::TenantId tenant, ledger::Kind kind,
+                                        std::string_view name, ledger::CameBy came) {
   using ledger::Kind;
   // A decision about a group or, by its place alone, a review.
-  const std::size_t bytes = kind == Kind::run ? kRunNameBytes : kind == Kind::triage && name.size() != kPlaceNameBytes ? kTriageNameBytes : kPlaceNameBytes;
+  const std::size_t bytes = kind == Kind::run                                        ? kRunNameBytes
+                            : kind == Kind::triage && name.size() != kPlaceNameBytes ? kTriageNameBytes
+                                                                                     : kPlaceNameBytes;
   if (name.size() != bytes) return std::nullopt;
   switch (kind) {
     case Kind::run: return run_of(txn, tables, tenant, name, came);

@@ -25,9 +25,9 @@ namespace runwarden::store {
 struct LedgerHead {
   std::string origin;
   ledger::RightEdge tree;
-  std::int64_t last_ms = 0;           // time of the last entry
-  std::uint64_t key_entry = 0;        // index of the latest entry of kind key, and 1; 0: there is none
-  std::string former_key;             // the public key before it
+  std::int64_t last_ms = 0;     // time of the last entry
+  std::uint64_t key_entry = 0;  // index of the latest entry of kind key, and 1; 0: there is none
+  std::string former_key;       // the public key before it
 };
 
 KeyBytes ledger_head_key(model::TenantId tenant);

@@ -23,8 +23,10 @@ std::uint64_t count_rows(const Txn& txn, const Table& table, model::TenantId ten
 }
 
 Counts count_records(const Txn& txn, const Tables& tables, model::TenantId tenant) {
-  return {{"runs", count_rows(txn, tables.runs, tenant)},       {"failures", count_rows(txn, tables.failures, tenant)},
-          {"changes", count_rows(txn, tables.changes, tenant)}, {"policies", count_rows(txn, tables.policies, tenant)},
+  return {{"runs", count_rows(txn, tables.runs, tenant)},
+          {"failures", count_rows(txn, tables.failures, tenant)},
+          {"changes", count_rows(txn, tables.changes, tenant)},
+          {"policies", count_rows(txn, tables.policies, tenant)},
           {"triage", count_rows(txn, tables.triage, tenant)}};
 }
 

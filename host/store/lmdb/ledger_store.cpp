@@ -190,12 +190,16 @@ Result<LedgerProof> LmdbLedgerStore::prove(model::TenantId tenant, std::string_v
     const KeyBytes key = ledger_record_key(tenant, found->kind, found->name);
     const auto value = txn.get(tables.ledger_records.handle, key);
     if (!value) {
-      return not_found(named + " has no entry in the ledger: it is a run that has not ended or a revision that there is not, or it was stored before the ledger began");
+      return not_found(named +
+                       " has no entry in the ledger: it is a run that has not ended or a revision that there is not, or it was stored "
+                       "before the ledger began");
     }
     const LedgerRecord record = decoded(tables.ledger_records, key, [&] { return decode_ledger_record(key, *value); });
     if (record.index >= size) return Error{Code::unavailable, named + " has been stored this moment; ask again", {}, {}};
     const auto row = find_ledger_row(txn, tables, tenant, record.index);
-    if (!row) throw StoreError("store: " + place_text(tables.ledger_records, key) + ": its entry is not there; run `runwarden verify`, and restore a backup");
+    if (!row)
+      throw StoreError("store: " + place_text(tables.ledger_records, key) +
+                       ": its entry is not there; run `runwarden verify`, and restore a backup");
     proof.entry = read_entry(txn, tables, tenant, *row, record.index - row->first);
     SubtreeReader reader(txn, tables, tenant);
     proof.path = ledger::inclusion_proof(record.index, size, reader.subtrees());
@@ -207,7 +211,11 @@ Result<std::vector<ledger::Hash>> LmdbLedgerStore::consistency(model::TenantId t
   const LedgerHead head = head_of(tenant);
   return reading([&](const Txn& txn) -> Result<std::vector<ledger::Hash>> {
     if (from > to || to > head.tree.size()) {
-      return Error{Code::bad_request, "from and to must be sizes that the ledger has had, from no greater than to; it has " + std::to_string(head.tree.size()) + " entries", {}, {}};
+      return Error{Code::bad_request,
+                   "from and to must be sizes that the ledger has had, from no greater than to; it has " +
+                       std::to_string(head.tree.size()) + " entries",
+                   {},
+                   {}};
     }
     SubtreeReader reader(txn, parts_.tables, tenant);
     return ledger::consistency_proof(from, to, reader.subtrees());
@@ -221,7 +229,9 @@ std::vector<ledger::EntryLine> LmdbLedgerStore::entries(model::TenantId tenant, 
     std::optional<LedgerRow> row;
     for (std::uint64_t index = from; index < before && bytes < kSliceBytes && lines.size() < kSliceEntries; ++index) {
       if (!row || index - row->first >= row->entries.size()) row = find_ledger_row(txn, parts_.tables, tenant, index);
-      if (!row) throw StoreError("store: entry " + std::to_string(index) + " of the ledger is not there; run `runwarden verify`, and restore a backup");
+      if (!row)
+        throw StoreError("store: entry " + std::to_string(index) +
+                         " of the ledger is not there; run `runwarden verify`, and restore a backup");
       ledger::EntryLine line = read_entry(txn, parts_.tables, tenant, *row, index - row->first);
       if (line.parts) bytes += line.parts->document.size() + line.parts->failures.size() + line.parts->detectors.size();
       if (parts == PartsToo::no) line.parts.reset();

@@ -29,7 +29,8 @@ PreparedEntry prepare_entry(RecordEntry record, std::string_view body) {
 }
 
 PreparedEntry prepare_run(const model::RunRecord& run) {
-  return prepare_entry({ledger::Kind::run, run_name(run.key, run.revision), run.resolved_ms}, ledger::run_body(run, ledger::CameBy::itself));
+  return prepare_entry({ledger::Kind::run, run_name(run.key, run.revision), run.resolved_ms},
+                       ledger::run_body(run, ledger::CameBy::itself));
 }
 
 PreparedEntry prepare_change(const model::ChangeRecord& change) {

@@ -25,8 +25,8 @@ std::vector<model::Review> LmdbReviewStore::reviews_of_run(model::TenantId tenan
   return reading([&](const Txn& txn) { return store::reviews_of_run(txn, parts_.tables, tenant, run); });
 }
 
-std::vector<model::Review> LmdbReviewStore::review_history(model::TenantId tenant, const model::RecordKey& run, const std::string& failure_id,
-                                                           const Range& range) {
+std::vector<model::Review> LmdbReviewStore::review_history(model::TenantId tenant, const model::RecordKey& run,
+                                                           const std::string& failure_id, const Range& range) {
   return reading([&](const Txn& txn) {
     model::Review subject;
     subject.run = run;
@@ -78,7 +78,8 @@ std::vector<ReviewedVersion> LmdbReviewStore::review_counts(model::TenantId tena
   });
 }
 
-std::vector<ReviewedRun> LmdbReviewStore::reviewed_runs(model::TenantId tenant, const std::optional<model::RecordKey>& after, std::size_t most) {
+std::vector<ReviewedRun> LmdbReviewStore::reviewed_runs(model::TenantId tenant, const std::optional<model::RecordKey>& after,
+                                                        std::size_t most) {
   return reading([&](const Txn& txn) {
     std::vector<ReviewedRun> runs;
     const KeyBytes prefix = KeyBytes().u32(tenant).u8(static_cast<std::uint8_t>(ReviewPart::subject));

@@ -107,7 +107,8 @@ void read_review(const Txn& txn, const Tables& tables, model::TenantId tenant, m
   model::Review subject;
   subject.run = failure.run;
   subject.failure_id = failure.id;
-  if (auto last = last_review(txn, tables, review_subject_prefix(tenant, subject)); counts(last)) failure.review = std::move(last->document);
+  if (auto last = last_review(txn, tables, review_subject_prefix(tenant, subject)); counts(last))
+    failure.review = std::move(last->document);
 }
 
 ledger::Decision decision_of(const model::Review& review) {
@@ -155,7 +156,8 @@ void settle_reviewed(WriteBatch& batch, model::TenantId tenant, const model::Rev
 WriteResult write_reviews(WriteBatch& batch, const ReviewWrite& write) {
   if (write.idempotency) {
     const auto answered = find_answered(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
-    if (answered && answered->idempotency.content != write.idempotency->content) return {WriteResult::Outcome::idempotency_conflict, {}, {}};
+    if (answered && answered->idempotency.content != write.idempotency->content)
+      return {WriteResult::Outcome::idempotency_conflict, {}, {}};
     if (answered) return {WriteResult::Outcome::replayed, {}, {}};
   }
   WriteResult result;

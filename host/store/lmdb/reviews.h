@@ -1,7 +1,7 @@
 // Reviews in the tables. For the files of store/ only; the transaction says which thread.
 //
-// `reviews` has each of them at its place. `review_index` leads to them by what they are about, and counts the last one of each subject by the
-// day it is of, the detector, its version and settings:
+// `reviews` has each of them at its place. `review_index` leads to them by what they are about, and counts the last one of each subject by
+// the day it is of, the detector, its version and settings:
 //   tenant u32, ReviewPart::subject, run (time, seq), subject half digest, time, seq -> nothing
 //   tenant u32, ReviewPart::day, day u32, half digest of the three texts             -> ReviewedVersion
 #pragma once

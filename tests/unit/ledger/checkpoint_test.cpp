@@ -20,20 +20,23 @@ Checkpoint sample() {
 
 // RFC 8032, section 7.1, test 1.
 TEST(SigningKey, SignsAsTheStandardSays) {
-  const std::string der = *bytes_from_hex("302e020100300506032b657004220420") + *bytes_from_hex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60");
+  const std::string der = *bytes_from_hex("302e020100300506032b657004220420") +
+                          *bytes_from_hex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60");
   const std::string pem = "-----BEGIN PRIVATE KEY-----\n" + bytes_to_base64(der) + "\n-----END PRIVATE KEY-----\n";
   const auto key = SigningKey::from_pem(pem);
   ASSERT_TRUE(key.ok()) << key.error().detail;
   EXPECT_EQ(bytes_to_hex(key->public_key()), "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
-  EXPECT_EQ(bytes_to_hex(key->sign("")),
-            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b");
+  EXPECT_EQ(
+      bytes_to_hex(key->sign("")),
+      "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b");
   EXPECT_TRUE(is_signed("", key->public_key(), key->sign("")));
   EXPECT_FALSE(is_signed("x", key->public_key(), key->sign("")));
   EXPECT_EQ(SigningKey::from_pem(key->pem())->public_key(), key->public_key());
 }
 
 TEST(SigningKey, WhatIsNone_IsRefused) {
-  for (const char* text : {"", "x", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"}) EXPECT_FALSE(SigningKey::from_pem(text).ok()) << text;
+  for (const char* text : {"", "x", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"})
+    EXPECT_FALSE(SigningKey::from_pem(text).ok()) << text;
   EXPECT_FALSE(is_signed("", "short", std::string(kSignatureBytes, 'x')));
 }
 
@@ -92,9 +95,10 @@ TEST(Note, EveryBitTurned_IsNotedOrBreaksTheSignature) {
 
 TEST(Note, WhatIsNone_IsRefused) {
   const std::string root = bytes_to_base64(std::string(32, 'r'));
-  for (const std::string& text : std::initializer_list<std::string>
-       {std::string(), std::string("o\n1\n"), "o\n01\n" + root + "\n\n", "o\n-1\n" + root + "\n\n", "o\n1\n" + root + "\n\n", "o\n1\nAAAA\n\n",
-        "o\n1\n" + root + "\nextension\n\n", "o\n1\n" + root + "\n\n\xE2\x80\x94 o AAAA\n", "o\n1\n" + root + "\n\n- o AAAA\n"}) {
+  for (const std::string& text :
+       std::initializer_list<std::string>{std::string(), std::string("o\n1\n"), "o\n01\n" + root + "\n\n", "o\n-1\n" + root + "\n\n",
+                                          "o\n1\n" + root + "\n\n", "o\n1\nAAAA\n\n", "o\n1\n" + root + "\nextension\n\n",
+                                          "o\n1\n" + root + "\n\n\xE2\x80\x94 o AAAA\n", "o\n1\n" + root + "\n\n- o AAAA\n"}) {
     EXPECT_FALSE(read_note(text).ok()) << text;
   }
 }

@@ -235,10 +235,12 @@ TEST(LedgerBodies, AreAsDesigned) {
   run.detectors_json = "[]";
   run.policies_json = R"([{"policy":"refunds","revision":"3"}])";
   run.policy_contents = {sha256("x")};
-  EXPECT_EQ(run_body(run, CameBy::itself),
-            R"({"v":1,"runId":"r1","revision":2,"receivedAt":"2026-09-21T14:13:20.000Z","executedAt":"2026-09-21T14:13:19.000Z","document":")" +
-                runwarden::to_hex(sha256("{}")) + R"(","failures":")" + runwarden::to_hex(sha256("[]")) + R"(","detectors":")" + runwarden::to_hex(sha256("[]")) +
-                R"(","policies":[{"policy":"refunds","revision":"3","contentSha256":")" + runwarden::to_hex(sha256("x")) + R"("}]})");
+  EXPECT_EQ(
+      run_body(run, CameBy::itself),
+      R"({"v":1,"runId":"r1","revision":2,"receivedAt":"2026-09-21T14:13:20.000Z","executedAt":"2026-09-21T14:13:19.000Z","document":")" +
+          runwarden::to_hex(sha256("{}")) + R"(","failures":")" + runwarden::to_hex(sha256("[]")) + R"(","detectors":")" +
+          runwarden::to_hex(sha256("[]")) + R"(","policies":[{"policy":"refunds","revision":"3","contentSha256":")" +
+          runwarden::to_hex(sha256("x")) + R"("}]})");
   run.policies_json = "[]";
   EXPECT_THAT(run_body(run, CameBy::import), ::testing::EndsWith(R"("policies":[],"imported":true})"));
   Receipt receipt{std::nullopt, {{"run", 3}}, {}};

@@ -1,6 +1,6 @@
 // Roots and proofs against a tree that is made by RFC 9162's definition alone, for every size up to 300.
-#include "base/digest.h"
 #include "ledger/tree.h"
+#include "base/digest.h"
 
 #include <gmock/gmock.h>
 
@@ -89,7 +89,13 @@ TEST(LedgerTree, EverySize_IsABeginningOfEveryLargerOne) {
 
 // The test vectors that certificate transparency's own implementations share.
 TEST(LedgerTree, KnownRoot) {
-  const std::vector<std::string> inputs = {"", std::string(1, '\0'), "\x10", "\x20\x21", "\x30\x31", "\x40\x41\x42\x43", "\x50\x51\x52\x53\x54\x55\x56\x57",
+  const std::vector<std::string> inputs = {"",
+                                           std::string(1, '\0'),
+                                           "\x10",
+                                           "\x20\x21",
+                                           "\x30\x31",
+                                           "\x40\x41\x42\x43",
+                                           "\x50\x51\x52\x53\x54\x55\x56\x57",
                                            "\x60\x61\x62\x63\x64\x65\x66\x67\x68\x69\x6a\x6b\x6c\x6d\x6e\x6f"};
   RightEdge tree;
   for (const std::string& input : inputs) tree.append(sha256(std::string(1, '\0') + input));

@@ -97,7 +97,8 @@ class LedgerTest : public MaintenanceTest {
   void expect_fault(const std::string& table, const std::string& detail) {
     const auto verified = verify(maintenance());
     ASSERT_TRUE(verified.ok()) << verified.error().detail;
-    EXPECT_THAT(verified->first_ones, Contains(::testing::AllOf(Field(&StoreFault::table, table), Field(&StoreFault::detail, HasSubstr(detail)))));
+    EXPECT_THAT(verified->first_ones,
+                Contains(::testing::AllOf(Field(&StoreFault::table, table), Field(&StoreFault::detail, HasSubstr(detail)))));
   }
 };
 
@@ -134,7 +135,8 @@ TEST_F(LedgerTest, Proofs_OfEachKindOfRecord) {
   expect_proven(ledger.prove(tenant, "client-3", std::nullopt));
   const auto ended = ledger.prove(tenant, "ended-and-open", std::nullopt);
   expect_proven(ended);
-  EXPECT_THAT(ended->entry.told->body, StartsWith(R"({"v":1,"runId":"ended-and-open","revision":1,)")) << "the one that is open has none yet";
+  EXPECT_THAT(ended->entry.told->body, StartsWith(R"({"v":1,"runId":"ended-and-open","revision":1,)"))
+      << "the one that is open has none yet";
   expect_proven(ledger.prove(tenant, "client-0", 1));
   EXPECT_EQ(ledger.prove(tenant, "client-0", 2).error().code, Code::not_found);
   EXPECT_EQ(ledger.prove(tenant, "open", std::nullopt).error().code, Code::not_found);
@@ -178,7 +180,8 @@ TEST_F(LedgerTest, ManyEntries_AreProvenInEverySizeThatWasSigned) {
   }
   EXPECT_EQ(store->ledger().consistency(tenant, 5, 4).error().code, Code::bad_request);
   EXPECT_EQ(store->ledger().consistency(tenant, 0, 614).error().code, Code::bad_request);
-  for (const model::RunRecord& run : store->runs(tenant, {.range = {.limit = 1000}}).items) expect_proven(store->ledger().prove(tenant, run.run_id, std::nullopt));
+  for (const model::RunRecord& run : store->runs(tenant, {.range = {.limit = 1000}}).items)
+    expect_proven(store->ledger().prove(tenant, run.run_id, std::nullopt));
   EXPECT_EQ(wrong(*store, tenant, signed_ones[4].note), "");
 }
 
@@ -197,7 +200,8 @@ TEST_F(LedgerTest, Expiry_LeavesAReceipt) {
   const model::TenantId tenant = tenant_of(*store);
   const SignedCheckpoint before = store->ledger().checkpoint(tenant);
   Retention retention;
-  retention.runs_before_ms = retention.failures_before_ms = retention.changes_before_ms = retention.policies_before_ms = clock_.wall_ms() + 1;
+  retention.runs_before_ms = retention.failures_before_ms = retention.changes_before_ms = retention.policies_before_ms =
+      clock_.wall_ms() + 1;
   while (store->expire(retention, 7).more) {
   }
   EXPECT_EQ(wrong(*store, tenant, before.note), "");
@@ -205,7 +209,8 @@ TEST_F(LedgerTest, Expiry_LeavesAReceipt) {
   const auto receipts = bodies(all, ledger::Kind::expiry);
   ASSERT_FALSE(receipts.empty());
   EXPECT_THAT(receipts[0], HasSubstr(R"("before":")"));
-  EXPECT_THAT(bodies(all, ledger::Kind::run), ElementsAre(HasSubstr(R"("runId":"client-0","revision":1,)"), HasSubstr(R"("runId":"ended-and-open","revision":1,)")))
+  EXPECT_THAT(bodies(all, ledger::Kind::run),
+              ElementsAre(HasSubstr(R"("runId":"client-0","revision":1,)"), HasSubstr(R"("runId":"ended-and-open","revision":1,)")))
       << "what ended of runs that go on stays with them, and all else is gone";
   store.reset();
   expect_good(path_);
@@ -221,7 +226,8 @@ TEST_F(LedgerTest, Purge_LeavesReceipts_AndTakesEverySalt) {
   EXPECT_EQ(wrong(*store, tenant), "");
   const auto all = entries(*store, tenant);
   store.reset();
-  EXPECT_EQ(bodies(all, ledger::Kind::run).size() + bodies(all, ledger::Kind::policy).size() + bodies(all, ledger::Kind::triage).size(), 0U);
+  EXPECT_EQ(bodies(all, ledger::Kind::run).size() + bodies(all, ledger::Kind::policy).size() + bodies(all, ledger::Kind::triage).size(),
+            0U);
   EXPECT_THAT(bodies(all, ledger::Kind::purge), Contains(HasSubstr(R"("before":null,"counts":{)")));
   auto left = rows(path_);
   for (const auto& [key, value] : left["ledger_records"]) EXPECT_NE(store::tenant_of(key), tenant);
@@ -548,7 +554,9 @@ TEST_F(LedgerTest, Verify_FindsAPartOfTheTreeThatIsMissingOrChanged) {
   expect_good(path_);
   const auto good = rows(path_)["ledger_subtrees"];
   ASSERT_EQ(good.size(), 1U);
-  tamper(path_, "ledger_subtrees", [&](WriteTxn& txn, const Table& in) { txn.put(in.handle, good.begin()->first, encode_subtree(good.begin()->first, sha256("x"))); });
+  tamper(path_, "ledger_subtrees", [&](WriteTxn& txn, const Table& in) {
+    txn.put(in.handle, good.begin()->first, encode_subtree(good.begin()->first, sha256("x")));
+  });
   expect_fault("ledger_entries", "that it ends is not that of its entries");
   tamper(path_, "ledger_subtrees", [&](WriteTxn& txn, const Table& in) { txn.erase(in.handle, good.begin()->first); });
   expect_fault("ledger_entries", "that it ends is not there");

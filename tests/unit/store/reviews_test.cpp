@@ -30,11 +30,13 @@ constexpr std::int64_t kDay = 24 * kHour;
 model::FailureRecord failure_with(const model::RecordKey& key, const std::string& fingerprint, const std::string& summary,
                                   const std::string& detector = "false_success") {
   model::FailureRecord record = sample_failure(key, detector, 90, fingerprint);
-  record.json = R"({"failureId":")" + record.id + R"(","title":"title of )" + fingerprint + R"(","summary":")" + summary + R"(","estimatedWasteUsd":0.25})";
+  record.json = R"({"failureId":")" + record.id + R"(","title":"title of )" + fingerprint + R"(","summary":")" + summary +
+                R"(","estimatedWasteUsd":0.25})";
   return record;
 }
 
-model::Review review_of(const model::RecordKey& key, const model::FailureRecord& failure, ReviewVerdict verdict, const std::string& note = "") {
+model::Review review_of(const model::RecordKey& key, const model::FailureRecord& failure, ReviewVerdict verdict,
+                        const std::string& note = "") {
   model::Review review;
   review.key = key;
   review.run = failure.run;
@@ -66,7 +68,8 @@ model::Review review_of_run(const model::RecordKey& key, const model::RecordKey&
 
 class Reviews : public StoreContractTest {
  protected:
-  model::FailureRecord failure(const std::string& fingerprint, const std::string& summary = "a summary", const std::string& detector = "false_success") {
+  model::FailureRecord failure(const std::string& fingerprint, const std::string& summary = "a summary",
+                               const std::string& detector = "false_success") {
     return failure_with(new_key(), fingerprint, summary, detector);
   }
   // A run now, with these failures; gives its key.
@@ -423,8 +426,8 @@ class ReviewCounts : public MaintenanceTest {
       } else if (what < 17) {
         const auto found = store->find_failure(tenant, made[random() % made.size()].id);
         if (!found) continue;
-        const ReviewVerdict verdict = std::array{ReviewVerdict::none, ReviewVerdict::right, ReviewVerdict::false_alarm, ReviewVerdict::false_alarm,
-                                                 ReviewVerdict::unsure}[random() % 5];
+        const ReviewVerdict verdict = std::array{ReviewVerdict::none, ReviewVerdict::right, ReviewVerdict::false_alarm,
+                                                 ReviewVerdict::false_alarm, ReviewVerdict::unsure}[random() % 5];
         commit(*store, ReviewWrite{tenant, {review_of(new_key(*store), *found, verdict)}, std::nullopt});
       } else if (what < 18) {
         const auto verdict = random() % 2 == 0 ? ReviewVerdict::missed : ReviewVerdict::clean;
@@ -467,7 +470,8 @@ class ReviewCounts : public MaintenanceTest {
     for (const std::string fingerprint : {"a", "b", "c"}) {
       const auto found = groups.find_cluster(tenant, model::cluster_id(model::cluster_key(fingerprint)));
       EXPECT_EQ(found ? found->count : 0, count[fingerprint]) << fingerprint;
-      EXPECT_EQ(groups.count_affected(tenant, Subject::of_cluster(model::cluster_key(fingerprint)), all), affected[fingerprint].size()) << fingerprint;
+      EXPECT_EQ(groups.count_affected(tenant, Subject::of_cluster(model::cluster_key(fingerprint)), all), affected[fingerprint].size())
+          << fingerprint;
       EXPECT_EQ(store.count_failures(tenant, fingerprint, kBeginningMs, kEndMs), count[fingerprint]) << fingerprint;
     }
     for (const std::string detector : {"d1", "d2"}) {
@@ -484,7 +488,8 @@ class ReviewCounts : public MaintenanceTest {
       for (const auto& [key, value] : table->second) {
         if (tenant_of(key) != tenant) continue;
         const model::Review review = decode_review(key, value);
-        model::Review& known = last[std::to_string(review.run.time_ms) + "/" + std::to_string(review.run.seq) + "/" + review_subject(review)];
+        model::Review& known =
+            last[std::to_string(review.run.time_ms) + "/" + std::to_string(review.run.seq) + "/" + review_subject(review)];
         if (known.key <= review.key) known = review;
       }
     }
@@ -549,7 +554,8 @@ TEST_F(ReviewCounts, ImportBesideOtherReviews_TheLastOneCounts) {
     open(target);
     ASSERT_TRUE(import_lines(maintenance(target), lines_of(exported())).ok());
     store = open(path_);
-    commit(*store, ReviewWrite{tenant, {review_of(new_key(*store), *store->find_failure(tenant, id), ReviewVerdict::false_alarm)}, std::nullopt});
+    commit(*store,
+           ReviewWrite{tenant, {review_of(new_key(*store), *store->find_failure(tenant, id), ReviewVerdict::false_alarm)}, std::nullopt});
     store.reset();
     auto there = open(target);
     commit(*there, ReviewWrite{1, {review_of(new_key(*there), *there->find_failure(1, id), ReviewVerdict::right)}, std::nullopt});

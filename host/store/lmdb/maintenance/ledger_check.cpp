@@ -42,7 +42,8 @@ void LedgerCheck::check_subtree(const Txn& txn, unsigned height, std::uint64_t n
                                 std::vector<std::string>& faults) const {
   const KeyBytes key = subtree_key(tenant_, height, number);
   const auto value = txn.get(tables_.ledger_subtrees.handle, key);
-  if (!value) return faults.push_back("the root of the complete subtree of height " + std::to_string(height) + " that it ends is not there");
+  if (!value)
+    return faults.push_back("the root of the complete subtree of height " + std::to_string(height) + " that it ends is not there");
   try {
     if (decode_subtree(key, *value) == root) return;
   } catch (const BadValue&) {

@@ -1,5 +1,5 @@
-// Checks one tenant's ledger row by row, in order: that every entry has its record or its receipt, and that the tree is made of them. For the
-// files of store/ only; one thread.
+// Checks one tenant's ledger row by row, in order: that every entry has its record or its receipt, and that the tree is made of them. For
+// the files of store/ only; one thread.
 #pragma once
 
 #include <string>
@@ -22,7 +22,8 @@ class LedgerCheck {
 
  private:
   void check_entry(const Txn& txn, const LedgerRow& row, std::size_t at, std::vector<std::string>& faults);
-  void check_subtree(const Txn& txn, unsigned height, std::uint64_t number, const ledger::Hash& root, std::vector<std::string>& faults) const;
+  void check_subtree(const Txn& txn, unsigned height, std::uint64_t number, const ledger::Hash& root,
+                     std::vector<std::string>& faults) const;
 
   const Tables& tables_;
   model::TenantId tenant_;
