@@ -477,6 +477,18 @@ TEST_F(LedgerTest, LedgerLast_IsWrittenAnewBeforeItGrowsForEver) {
 }
 
 // A record that was changed together with its checksums, in the store's own file.
+TEST_F(LedgerTest, Verify_MissesTheEntryOfEveryKindOfRecord) {
+  fill();
+  tamper(path_, "ledger_records", [](WriteTxn& txn, const Table& in) {
+    Cursor cursor(txn, in.handle);
+    for (bool more = cursor.first(); more; more = cursor.next()) cursor.erase();
+  });
+  for (const char* const table : {"runs", "former", "changes", "policies", "triage", "reviews"}) {
+    SCOPED_TRACE(table);
+    expect_fault(table, "it has no entry in the ledger");
+  }
+}
+
 TEST_F(LedgerTest, Verify_FindsARecordThatWasRewritten) {
   fill();
   tamper(path_, "runs", [](WriteTxn& txn, const Table& in) {
