@@ -214,12 +214,13 @@ bool MappedFile::inside(const void* address) const {
 }
 
 void MappedFile::look_at_length() {
+  const std::size_t before = length_.load();  // ahead of the look, while which others may see it grow
   struct stat now {};
   if (::fstat(file_, &now) != 0) return;
   const auto bytes = static_cast<std::size_t>(now.st_size);
-  std::size_t before = length_.load();
-  while (before < bytes && !length_.compare_exchange_weak(before, bytes)) continue;
   if (bytes < before) torn_.store(true, std::memory_order_release);
+  std::size_t greatest = before;
+  while (greatest < bytes && !length_.compare_exchange_weak(greatest, bytes)) continue;
 }
 
 const char* MappedFile::fault_of_value(const MDB_val& value) {

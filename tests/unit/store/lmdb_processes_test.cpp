@@ -262,7 +262,7 @@ TEST(LmdbThreads, ReadersBesideTheWriter_SeeWholeRuns) {
   }
   for (std::uint32_t number = 0; number < 400; ++number) {
     const std::string id = std::to_string(number);
-    test::commit(*store, sample_run(1, {1'790'000'000'000, store->next_seq()}, id, id));
+    EXPECT_EQ(test::commit(*store, sample_run(1, {1'790'000'000'000, store->next_seq()}, id, id)).outcome, WriteResult::Outcome::stored) << id;
     committed = number + 1;
   }
   stop = true;
