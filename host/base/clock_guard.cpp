@@ -29,7 +29,9 @@ std::optional<ClockGuard::Times> ClockGuard::doubt() const {
 
 void ClockGuard::start(const LastUse& last_use, std::int64_t max_ahead_ms) {
   const MutexLock lock(mutex_);
-  const Times now = look();
+  base_wall_ms_ = machine_.wall_ms();
+  base_ns_ = machine_.elapsed_ns();
+  const Times now{base_wall_ms_, base_wall_ms_};
   if (!last_use.noted_ms && !last_use.newest_ms) return;
   constexpr std::int64_t kLongAgo = std::numeric_limits<std::int64_t>::min();
   const std::int64_t last_ms = std::max(last_use.noted_ms.value_or(kLongAgo), last_use.newest_ms.value_or(kLongAgo));

@@ -43,7 +43,7 @@ class ClockGuard final : public Clock {
   std::int64_t monotonic_ns() const override { return machine_.monotonic_ns(); }
   std::int64_t elapsed_ns() const override { return machine_.elapsed_ns(); }
 
-  // Call once before the first reading. In doubt if the machine's time is more than max_ahead_ms after the last use (kNoLimit: no bound)
+  // Call once before the first reading; the machine's clock may have been exchanged for another one until then. In doubt if the machine's time is more than max_ahead_ms after the last use (kNoLimit: no bound)
   // or more than kMaxJumpMs before the saved time.
   void start(const LastUse& last_use, std::int64_t max_ahead_ms);
 

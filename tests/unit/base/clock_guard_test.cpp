@@ -47,6 +47,14 @@ TEST_F(ClockGuardTest, StepsOfAnHourOrLess_AreFollowed) {
   }
 }
 
+TEST_F(ClockGuardTest, AnotherClockBeforeTheStart_IsNoJump) {
+  jump(100 * kDayMs);
+  guard.start({machine.wall_ms() - kHourMs, std::nullopt}, 7 * kDayMs);
+  EXPECT_EQ(guard.wall_ms(), machine.wall_ms());
+  EXPECT_FALSE(guard.in_doubt());
+  EXPECT_THAT(kinds(), ::testing::IsEmpty());
+}
+
 struct JumpTest : ClockGuardTest, ::testing::WithParamInterface<std::int64_t> {};
 
 TEST_P(JumpTest, AJumpOfMoreThanAnHour_LeavesTheTimeWhereItWasAndGoesOnFromThere) {
