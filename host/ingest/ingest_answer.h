@@ -16,7 +16,7 @@
 namespace runwarden::ingest {
 
 // How long a run that is being ended is kept from others that would end it.
-constexpr std::int64_t kLeaseMs = 60'000;
+constexpr std::int64_t kLeaseMs = 10'000;
 
 struct IngestRequest {
   model::TenantId tenant = 0;

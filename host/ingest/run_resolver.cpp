@@ -107,7 +107,13 @@ void RunResolver::poke() {
   renew_held();
   std::size_t none = 0;
   if (!claims_in_work_.compare_exchange_strong(none, kClaimsPerPoll + 1)) return;  // the previous claims are still in work
-  const auto claims = steps_.buffer.claim(rules_, kClaimsPerPoll, kLeaseMs);
+  std::vector<store::Claim> claims;
+  try {
+    claims = steps_.buffer.claim(rules_, kClaimsPerPoll, kLeaseMs);
+  } catch (...) {  // the next poke tries again
+    claims_in_work_ = 0;
+    throw;
+  }
   more_due_ = claims.size() == kClaimsPerPoll;
   claims_in_work_ = claims.size() + 1;
   for (const store::Claim& claim : claims) {

@@ -90,6 +90,10 @@ Decision decision_of(const model::ClusterKey& cluster, const model::TriageEntry&
   return {model::cluster_id(cluster), model::name(entry.action), entry.author, model::triage_entry_json(entry)};
 }
 
+Decision decision_of(const model::Review& review) {
+  return {review.cluster_id, model::name(review.verdict), review.author, review.document};
+}
+
 std::string start_body(const Start& start) {
   std::string text;
   JsonWriter out(text);

@@ -11,6 +11,7 @@
 #include "ledger/tree.h"
 #include "model/cluster.h"
 #include "model/records.h"
+#include "model/review.h"
 
 namespace runwarden::ledger {
 
@@ -31,6 +32,7 @@ struct Decision {
 std::string triage_body(const Decision& decision, CameBy came);
 // A line of a group's history.
 Decision decision_of(const model::ClusterKey& cluster, const model::TriageEntry& entry);
+Decision decision_of(const model::Review& review);
 
 // What a ledger begins with where there was something before it.
 struct Start {

@@ -1,10 +1,13 @@
 // Whether a store can take more, and how much it holds. Any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/metric_sample.h"
 #include "base/result.h"
 #include "store/errors.h"
 
@@ -30,6 +33,10 @@ class Capacity {
   virtual Status writable() = 0;
   // What of the store was found damaged, and the remedy; empty: nothing so far. Requests that meet it fail, others do not.
   virtual std::string damage() { return {}; }
+  // How many services keep their records here now, this one included; from memory. What all of them may do together is shared among them.
+  virtual std::size_t hosts() { return 1; }
+  // What only this engine has to tell; from memory.
+  virtual std::vector<MetricSample> samples() { return {}; }
 };
 
 }  // namespace runwarden::store

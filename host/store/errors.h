@@ -15,4 +15,9 @@ struct StoreError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The store cannot be reached now; nothing was stored, and the same may succeed in a moment.
+struct StoreAway : StoreError {
+  using StoreError::StoreError;
+};
+
 }  // namespace runwarden::store

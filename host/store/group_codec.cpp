@@ -171,7 +171,7 @@ model::TriageEntry decode_triage(std::string_view key, std::string_view value) {
   return entry;
 }
 
-std::string encode_tail(std::string_view key, const std::vector<TailItem>& items) {
+std::string encode_tail(std::string_view key, const std::vector<TailItem>& items, std::int64_t at_ms) {
   std::string kinds;
   std::vector<std::uint64_t> places;
   for (const TailItem& item : items) {
@@ -181,7 +181,7 @@ std::string encode_tail(std::string_view key, const std::vector<TailItem>& items
   }
   std::string bytes;
   Writer out(bytes);
-  out.add_sint64(field::at, items.front().at_ms);
+  out.add_sint64(field::at, at_ms);
   out.add_string(field::kinds, kinds);
   out.add_packed_fixed64(field::places, places.begin(), places.end());
   return seal(key, bytes);

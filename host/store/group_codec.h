@@ -33,7 +33,7 @@ ClusterHead decode_cluster(std::string_view key, std::string_view value);
 std::string encode_triage(std::string_view key, const model::TriageEntry& entry);
 model::TriageEntry decode_triage(std::string_view key, std::string_view value);
 
-std::string encode_tail(std::string_view key, const std::vector<TailItem>& items);
+std::string encode_tail(std::string_view key, const std::vector<TailItem>& items, std::int64_t at_ms);
 std::vector<TailItem> decode_tail(std::string_view key, std::string_view value);
 std::size_t count_tail(std::string_view key, std::string_view value);
 

@@ -41,6 +41,10 @@ struct Span {
 constexpr std::int64_t kShareEntryMs = std::int64_t{1} << 16;
 Span whole_entries(const Span& span);
 
+// In each stretch of 2^28 ms the first so many values of a dimension are counted by themselves, the others as model::kOtherValue.
+constexpr std::uint64_t kMostValues = 200;
+constexpr int kStretchShift = 28;
+
 // Beside the groups of a tenant.
 struct GroupTotals {
   std::uint64_t clusters = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ class KeyStore {
   virtual std::vector<model::KeyRecord> keys() = 0;
   // Changes whenever a key was added or changed, by whichever process; cheap enough for every request.
   virtual std::uint64_t keys_version() = 0;
+  // Whether keys may have been changed elsewhere that keys_version() did not tell of yet; it does from then on. May ask a database, and then
+  // says no more than some hundred times a second that it did.
+  virtual bool look_for_keys() { return false; }
   // Notes when keys were last used; does not change keys_version().
   virtual void touch_keys(std::span<const std::pair<std::string, std::int64_t>> last_used) = 0;
   virtual std::vector<model::Tenant> tenants() = 0;

@@ -18,6 +18,7 @@
 #include "base/clock_guard.h"
 #include "base/result.h"
 #include "model/dimensions.h"
+#include "store/postgres_place.h"
 #include "store/queries.h"
 
 namespace runwarden::store {
@@ -32,13 +33,14 @@ struct Progress {
 };
 
 struct MaintenanceContext {
-  std::filesystem::path folder;
+  std::filesystem::path folder;  // of this host
   const Clock& clock;
   // Told many times a second; false stops the work, which is then refused as interrupted.
   std::function<bool(const Progress&)> on_progress;
   std::uint64_t map_size = 0;  // the most the store may grow to; 0: as it was made
   std::vector<std::string> dimension_names = model::usual_dimensions();  // for runs that an older version exported
   std::uint64_t max_clusters = 100'000;  // groups of a tenant; failures beyond them are imported without one
+  std::optional<PostgresPlace> postgres = {};  // where the records are; nothing: in the folder
 };
 
 // A row that is not as it should be.

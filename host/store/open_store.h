@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "base/clock_guard.h"
 #include "base/result.h"
 #include "model/dimensions.h"
+#include "store/postgres_place.h"
 #include "store/store.h"
 
 namespace runwarden::store {
@@ -29,6 +31,8 @@ struct StoreListener {
   Text on_unreadable;  // a record that a list leaves out because it cannot be read: which, why, and the remedy
   Text on_damage;      // once, when the store's medium is found damaged
   Text on_begun_anew;  // once, while it opens: what became of the store that was lost
+  // Once, while it opens, before on_last_use: the clock that all hosts of this store go by. Not called where that is this machine's.
+  std::function<void(std::shared_ptr<const Clock> shared)> on_shared_clock = {};
   std::function<void(const ClockGuard::LastUse&)> on_last_use;  // once, while it opens, before anything in it goes by the clock
   // Once: what was being written is in doubt and nobody is told anything more. The process has to end.
   Text on_fatal;
@@ -39,6 +43,7 @@ struct StoreListener {
 struct StoreSettings {
   // This host's folder: made if it is not there. An engine may keep records in it; others keep only what is of no use to another host.
   std::filesystem::path state_dir;
+  std::optional<PostgresPlace> postgres;  // where the records are; nothing: in state_dir
   std::uint64_t max_bytes = std::uint64_t{64} << 30;  // the most it may grow to; 0: as it was made
   std::int64_t commit_interval_ms = 0;                // how long a commit may be held back for more to come; 0: not at all
   std::size_t max_commit_records = 512;
@@ -57,6 +62,7 @@ struct StoreSettings {
   enum class Ledger : std::uint8_t { as_it_is, on, off };
   Ledger ledger = Ledger::as_it_is;
   StoreListener listener;
+  std::shared_ptr<void> kept = {};  // as long as the store is open
 };
 
 enum class Role : std::uint8_t {

@@ -36,25 +36,14 @@ void trim(WriteTxn& txn, const Tables& tables, model::TenantId tenant, std::uint
 
 }  // namespace
 
-void CommitLog::note(model::TenantId tenant, TailItem::Kind kind, const model::RecordKey& record) {
-  std::vector<TailItem>& items = items_[tenant];
-  const TailItem item{kind, 0, record};
-  // Several changes beside one another are one; so is a run of which several requests of one transaction tell.
-  const auto same = [&](const TailItem& one) { return one.kind == kind && one.record == record; };
-  if (!items.empty() && (kind == TailItem::Kind::other || same(items.back()))) return;
-  if (!items.empty() && items.front().kind == TailItem::Kind::other) items.erase(items.begin());
-  items.push_back(item);
-}
-
-void CommitLog::flush(WriteTxn& txn, const Tables& tables, std::int64_t now_ms) {
-  for (auto& [tenant, items] : items_) {
+void write_notes(WriteTxn& txn, const Tables& tables, CommitNotes& notes, std::int64_t now_ms) {
+  for (const auto& [tenant, items] : notes.items()) {
     const std::uint64_t first = last_item(txn, tables, tenant) + 1;
-    items.front().at_ms = now_ms;
     const KeyBytes key = row_key(tenant, first);
-    txn.put(tables.commits.handle, key, encode_tail(key, items));
+    txn.put(tables.commits.handle, key, encode_tail(key, items, now_ms));
     trim(txn, tables, tenant, first + items.size() - 1);
   }
-  items_.clear();
+  notes.clear();
 }
 
 std::uint64_t last_item(const Txn& txn, const Tables& tables, model::TenantId tenant) {

@@ -6,25 +6,16 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <vector>
 
-#include "store/group_store.h"
+#include "store/commit_notes.h"
 #include "store/lmdb/tables.h"
 
 namespace runwarden::store {
 
 constexpr std::uint64_t kKeptItems = 65'536;
 
-class CommitLog {
- public:
-  void note(model::TenantId tenant, TailItem::Kind kind, const model::RecordKey& record);
-  void note(model::TenantId tenant) { note(tenant, TailItem::Kind::other, {}); }
-  void flush(WriteTxn& txn, const Tables& tables, std::int64_t now_ms);
-
- private:
-  std::map<model::TenantId, std::vector<TailItem>> items_;
-};
+// Writes what was noted, a row for each tenant.
+void write_notes(WriteTxn& txn, const Tables& tables, CommitNotes& notes, std::int64_t now_ms);
 
 // The number of the tenant's last item; 0: none yet.
 std::uint64_t last_item(const Txn& txn, const Tables& tables, model::TenantId tenant);

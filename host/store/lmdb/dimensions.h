@@ -21,9 +21,6 @@
 
 namespace runwarden::store {
 
-constexpr std::uint64_t kMostValues = 200;  // of a dimension in a stretch
-constexpr int kStretchShift = 28;
-
 Half value_half(const model::Dimension& dimension);  // of its series
 
 struct ValueRow {

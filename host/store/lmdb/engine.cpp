@@ -17,6 +17,7 @@
 #include "store/lmdb/secret_file.h"
 #include "store/lmdb/time_bucket_counts.h"
 #include "store/lmdb/upgrade.h"
+#include "store/sealed_runs.h"
 
 namespace runwarden::store {
 namespace {
@@ -45,46 +46,12 @@ std::optional<model::RunRecord> record_of(std::optional<StoredRun> stored) {
   return std::move(stored->run);
 }
 
-void note_commit(CommitLog& log, const RunWrite& write) {
-  log.note(write.tenant, TailItem::Kind::run, write.run.key);
-  for (const model::FailureRecord& failure : write.failures) {
-    if (!failure.shadow) log.note(write.tenant, TailItem::Kind::failure, failure.key);
-  }
-}
-void note_commit(CommitLog& log, const ChangeWrite& write) {
-  log.note(write.tenant);
-}
-void note_commit(CommitLog& log, const PolicyWrite& write) {
-  log.note(write.tenant);
-}
-void note_commit(CommitLog& log, const TriageWrite& write) {
-  log.note(write.tenant);
-}
-void note_commit(CommitLog& log, const ReviewWrite& write) {
-  log.note(write.tenant);
-}
-// The place of a run that is there already is another than the write says: its result does.
-void note_commit(CommitLog&, const EventsWrite&) {}
-void note_commit(CommitLog&, const TracesWrite&) {}
-void note_commit(CommitLog&, const CanaryWrite&) {}
-
-void note_events(CommitLog& log, model::TenantId tenant, const WriteResult& result) {
-  if (result.outcome == Outcome::stored && result.buffered) log.note(tenant, TailItem::Kind::run, result.buffered->run);
-}
-
 // What was decided about groups has made its entry already; a policy's revision is not known before.
 void append_entry(WriteBatch& batch, const SealedWrite& write, const WriteResult& result) {
   if (!batch.ledger->takes_records()) return;
   const model::TenantId tenant = tenant_of(write.write);
   if (write.entry) batch.ledger->append(tenant, *write.entry);
   if (result.policy) batch.ledger->append(tenant, prepare_policy(*result.policy));
-}
-
-void note_stored(CommitLog& log, const Write& write, const WriteResult& result) {
-  std::visit([&](const auto& one) { note_commit(log, one); }, write);
-  const model::TenantId tenant = tenant_of(write);
-  note_events(log, tenant, result);
-  for (const WriteResult& trace : result.traces) note_events(log, tenant, trace);
 }
 
 }  // namespace
@@ -249,7 +216,7 @@ void LmdbEngine::commit_whole(std::span<const SealedWrite> writes, std::span<Wri
       throw Unreadable(i, bad.what());
     }
     const bool stored_now = results[i].outcome == Outcome::stored;
-    if (stored_now) note_stored(batch.groups.log, writes[i].write, results[i]);
+    batch.groups.log.note(writes[i].write, results[i]);
     if (stored_now) append_entry(batch, writes[i], results[i]);
     stored = stored || stored_now;
   }

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "store/lmdb/commit_queue.h"
+#include "store/commit_queue.h"
 #include "store/lmdb/env.h"
 #include "store/lmdb/events.h"
 #include "store/lmdb/group_store.h"

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <utility>
 
 #include "model/record_ids.h"
+#include "store/buffering.h"
 #include "store/lmdb/answers.h"
 #include "store/lmdb/failures.h"
 #include "store/lmdb/runs.h"
@@ -17,29 +17,8 @@ using Outcome = WriteResult::Outcome;
 
 constexpr std::size_t kSmallEntryBytes = 200;
 
-KeyBytes part_key(const RunPlace& place, EventPart part) {
-  return place_key(place.tenant, place.key).u8(static_cast<std::uint8_t>(part));
-}
-KeyBytes chunk_key(const RunPlace& place, std::uint32_t first) {
-  return part_key(place, EventPart::chunk).u32(first);
-}
 std::uint32_t first_of_chunk(std::string_view key) {
   return static_cast<std::uint32_t>(read_be(key, kPlaceBytes + 1, 4));
-}
-
-// Whether this revision is complete: by the client's word, or because it has as many events as it may.
-void settle(Buffering& buffering) {
-  if (buffering.ending) return;
-  const std::uint32_t fresh = buffering.total - buffering.former;
-  if (fresh > buffering.max_events) {
-    buffering.cut = buffering.former + buffering.max_events;
-    buffering.ending = model::Resolution::max_events;
-    return;
-  }
-  if (!buffering.tail_final && fresh < buffering.max_events && buffering.bytes < buffering.max_bytes) return;
-  buffering.cut = buffering.total;
-  buffering.ending = buffering.tail_final ? model::Resolution::final : model::Resolution::max_events;
-  buffering.tail_final = false;
 }
 
 void put_open_run(WriteBatch& batch, const RunPlace& place, StoredRun& stored) {
@@ -48,43 +27,11 @@ void put_open_run(WriteBatch& batch, const RunPlace& place, StoredRun& stored) {
   enter_open_run(batch, place, stored);
 }
 
-// The resolved revision steps back and an open one stands in its place; lists go on showing the former's failures.
-void open_again(WriteBatch& batch, const RunPlace& place, StoredRun& stored, std::string_view resolved_value) {
+// The resolved revision makes room for an open one; lists go on showing its failures.
+void step_back(WriteBatch& batch, const RunPlace& place, std::uint32_t revision, std::string_view resolved_value) {
   const KeyBytes from = place_key(place.tenant, place.key);
-  const KeyBytes to = former_key(place, stored.run.revision);
+  const KeyBytes to = former_key(place, revision);
   batch.txn.put(batch.tables.former.handle, to, decoded(batch.tables.runs, from, [&] { return seal_again(from, resolved_value, to); }));
-  ++stored.run.revision;
-  stored.run.state = model::RunState::open;
-  stored.run.content = {};
-}
-
-// The events of a request that the run has not seen.
-struct NewEvents {
-  std::vector<std::string> json;
-  std::vector<const model::EventOutline*> outlines;
-  std::vector<std::string_view> ids;  // half digests
-  std::uint64_t bytes = 0;
-};
-
-enum class IdsOfContent : std::uint8_t { count_as_seen, count_as_new };
-
-NewEvents unseen(WriteBatch& batch, const EventsWrite& write, const std::optional<RunPlace>& place, IdsOfContent ids_of_content) {
-  NewEvents fresh;
-  std::set<std::string_view> in_request;
-  for (std::size_t i = 0; i < write.events.size(); ++i) {
-    const std::string& half = batch.sealed[i];
-    const bool may_be_said_again = write.events[i].id_of_content && ids_of_content == IdsOfContent::count_as_new;
-    if (!half.empty()) {
-      const bool twice = !in_request.insert(half).second;
-      const bool seen = twice || (place && batch.txn.get(batch.tables.events.handle, event_id_key(*place, half)));
-      if (seen && !may_be_said_again) continue;
-      if (!seen) fresh.ids.push_back(half);
-    }
-    fresh.json.push_back(write.events[i].json);
-    fresh.outlines.push_back(&write.events[i].outline);
-    fresh.bytes += write.events[i].json.size();
-  }
-  return fresh;
 }
 
 // The run a request speaks of, as it stands before it.
@@ -102,32 +49,9 @@ Target find_target(WriteBatch& batch, const EventsWrite& write) {
   return target;
 }
 
-// Whether the client has said that the run ends with the events it has.
-bool has_ended(const StoredRun& stored) {
-  if (!stored.buffering) return true;
-  return stored.buffering->ending == model::Resolution::final || stored.buffering->tail_final;
-}
-
-// A run_finished that is known by its content repeats the run's end only where nothing else is new: after other events it ends
-// the next revision.
 NewEvents new_events(WriteBatch& batch, const EventsWrite& write, const Target& target) {
-  if (!target.stored) return unseen(batch, write, std::nullopt, IdsOfContent::count_as_new);
-  if (has_ended(*target.stored)) {
-    NewEvents fresh = unseen(batch, write, target.place, IdsOfContent::count_as_seen);
-    if (fresh.json.empty()) return fresh;
-  }
-  return unseen(batch, write, target.place, IdsOfContent::count_as_new);
-}
-
-Buffered how_it_stands(const RunPlace& place, const StoredRun& stored) {
-  Buffered buffered;
-  buffered.run = place.key;
-  buffered.revision = stored.run.revision;
-  if (stored.buffering) {
-    buffered.buffer = stored.buffering->shown();
-    buffered.ends = stored.buffering->ending;
-  }
-  return buffered;
+  const auto is_seen = [&](std::string_view half) { return batch.txn.get(batch.tables.events.handle, event_id_key(target.place, half)).has_value(); };
+  return new_events(write, batch.sealed, target.stored ? &*target.stored : nullptr, is_seen);
 }
 
 WriteResult answer(WriteBatch& batch, const EventsWrite& write, Outcome outcome, const Buffered& buffered) {
@@ -141,7 +65,7 @@ WriteResult answer(WriteBatch& batch, const EventsWrite& write, Outcome outcome,
 // Nothing of the request is new, so nothing changes but what is remembered of it.
 std::optional<WriteResult> nothing_new(WriteBatch& batch, const EventsWrite& write, const Target& target, const NewEvents& fresh) {
   if (!target.stored || !fresh.json.empty()) return std::nullopt;
-  Buffered buffered = how_it_stands(target.place, *target.stored);
+  Buffered buffered = how_it_stands(target.place.key, *target.stored);
   if (target.stored->buffering) {
     if (write.final && !target.stored->buffering->ending) return std::nullopt;
     return answer(batch, write, Outcome::stored, buffered);
@@ -152,69 +76,28 @@ std::optional<WriteResult> nothing_new(WriteBatch& batch, const EventsWrite& wri
   return result;
 }
 
-// The outline of a run that events open again, or nothing where its events do not continue what it shows (ClaimedRun::whole).
-std::optional<model::RunOutline> continued(std::optional<model::RunOutline> outline, const StoredRun& resolved) {
-  if (resolved.run.source != model::RunSource::client) return std::nullopt;
-  const bool by_whole_run = resolved.run.resolution == model::Resolution::whole && (resolved.run.revision > 1 || resolved.events > 0);
-  if (!outline || by_whole_run) return std::nullopt;
-  outline->failures = outline->detectors = outline->policies = {};
-  return outline;
-}
-
-void begin_revision(Buffering& buffering, std::int64_t now_ms) {
-  const std::uint32_t total = buffering.total;
-  buffering = {};
-  buffering.former = total;
-  buffering.total = total;
-  buffering.first_ms = now_ms;
-  buffering.last_ms = now_ms;
-}
-
 // Makes target.stored an open run, whatever it was. True: it was resolved.
 bool open_target(WriteBatch& batch, const EventsWrite& write, Target& target) {
   if (!target.stored) {
-    StoredRun fresh;
-    fresh.run.key = write.key;
-    fresh.run.run_id = write.run_id;
-    fresh.run.state = model::RunState::open;
-    fresh.run.source = write.source;
-    // The outline of a trace is none of its events: no span can be told of without the others.
-    if (write.source == model::RunSource::client) fresh.run.outline.emplace();
-    fresh.buffering.emplace();
-    begin_revision(*fresh.buffering, write.key.time_ms);
-    target.stored = std::move(fresh);
+    target.stored = begun_run(write);
     enter_run(batch, target.place, write.run_id);
     return false;
   }
   if (target.stored->buffering) return false;
   const KeyBytes key = place_key(target.place.tenant, target.place.key);
   const auto value = batch.txn.get(batch.tables.runs.handle, key);
-  target.stored->run.outline = continued(std::move(target.stored->run.outline), *target.stored);
-  open_again(batch, target.place, *target.stored, std::string(*value));
-  target.stored->buffering.emplace();
-  target.stored->buffering->total = target.stored->events;
-  begin_revision(*target.stored->buffering, write.key.time_ms);
+  step_back(batch, target.place, target.stored->run.revision, std::string(*value));
+  reopen_run(*target.stored, write.key.time_ms);
   return true;
 }
 
 void add_events(WriteBatch& batch, const EventsWrite& write, Target& target, const NewEvents& fresh) {
-  Buffering& buffering = *target.stored->buffering;
   if (!fresh.json.empty()) {
-    const KeyBytes key = chunk_key(target.place, buffering.total);
+    const KeyBytes key = chunk_key(target.place, target.stored->buffering->total);
     batch.txn.put(batch.tables.events.handle, key, encode_events(key, write.key.time_ms, fresh.json));
     for (const std::string_view id : fresh.ids) batch.txn.put(batch.tables.events.handle, event_id_key(target.place, id), {});
-    buffering.last_ms = std::max(buffering.last_ms, write.key.time_ms);
-    if (auto& outline = target.stored->run.outline) {
-      for (const model::EventOutline* event : fresh.outlines) model::add_event(*outline, *event);
-    }
   }
-  buffering.total += static_cast<std::uint32_t>(fresh.json.size());
-  buffering.bytes += fresh.bytes;
-  target.stored->run.root_arrived = target.stored->run.root_arrived || write.has_root;
-  buffering.max_events = std::max<std::uint32_t>(write.max_events, 1);
-  buffering.max_bytes = write.max_bytes;
-  buffering.tail_final = buffering.tail_final || write.final;
-  settle(buffering);
+  add_to_run(*target.stored, write, fresh);
 }
 
 bool is_row_of(std::string_view key, const RunPlace& place, EventPart part) {
@@ -234,14 +117,8 @@ void report(const RunEvents& of, const StoreError& bad) {
 }
 
 // Takes the first events of what is buffered away, up to `upto`, and says what is left.
-struct Rest {
-  std::uint64_t bytes = 0;
-  std::int64_t first_ms = 0;
-  std::int64_t last_ms = 0;
-};
-
-Rest erase_chunks(WriteBatch& batch, const RunEvents& of, std::uint32_t upto) {
-  Rest rest;
+EventsBeyond erase_chunks(WriteBatch& batch, const RunEvents& of, std::uint32_t upto) {
+  EventsBeyond rest;
   std::vector<std::string> split;  // what of a chunk lies beyond the end
   std::int64_t split_ms = 0;
   std::vector<std::string> erased;
@@ -273,39 +150,16 @@ Rest erase_chunks(WriteBatch& batch, const RunEvents& of, std::uint32_t upto) {
 }
 
 // Events came after the claim: the revision that has just ended steps back at once.
-void begin_next(WriteBatch& batch, const RunWrite& write, const StoredRun& open, const Rest& rest) {
+void begin_next(WriteBatch& batch, const RunWrite& write, const StoredRun& open, const EventsBeyond& rest) {
   const RunPlace place{write.tenant, write.run.key};
-  StoredRun next;
-  next.run.key = write.run.key;
-  next.run.run_id = write.run.run_id;
-  next.run.revision = write.run.revision;
-  next.run.max_score = write.run.max_score;
-  next.run.fired = write.run.fired;
-  next.run.source = open.run.source;
-  next.run.root_arrived = open.run.root_arrived;
-  next.run.grouped = true;
-  next.run.dimensions = write.run.dimensions;
-  if (write.run.resolution != model::Resolution::whole) next.run.outline = open.run.outline;  // of all events, also of those beyond the cut
-  for (const model::FailureRecord& failure : write.failures) next.failures.push_back(failure.key);
-  open_again(batch, place, next, batch.sealed.front());
-  Buffering buffering = *open.buffering;
-  buffering.former = write.claim->upto;
-  buffering.ending.reset();
-  buffering.cut = 0;
-  buffering.first_ms = rest.first_ms;
-  buffering.last_ms = rest.last_ms;
-  buffering.bytes = rest.bytes;
-  settle(buffering);
-  next.buffering = buffering;
+  step_back(batch, place, write.run.revision, batch.sealed.front());
+  StoredRun next = following_revision(write, open, rest);
   put_open_run(batch, place, next);
 }
 
 bool holds(const WriteBatch& batch, const Claim& claim, const std::optional<StoredRun>& stored) {
   if (batch.claims == nullptr || !batch.claims->holds({claim.tenant, claim.run}, claim.token)) return false;
-  if (!stored || !stored->buffering || stored->run.revision != claim.revision) return false;
-  const Buffering& buffering = *stored->buffering;
-  if (claim.upto < buffering.former || claim.upto > buffering.total) return false;
-  return !buffering.ending || claim.upto == buffering.cut;
+  return stored && covers(claim, *stored);
 }
 
 }  // namespace
@@ -313,13 +167,6 @@ bool holds(const WriteBatch& batch, const Claim& claim, const std::optional<Stor
 OpenRunIndex::Awaits awaited_by(const model::RunRecord& run) {
   if (run.source == model::RunSource::client) return OpenRunIndex::Awaits::events;
   return run.root_arrived ? OpenRunIndex::Awaits::spans : OpenRunIndex::Awaits::root;
-}
-
-KeyBytes events_key(const RunPlace& place, bool packed, std::uint32_t first) {
-  return packed ? part_key(place, EventPart::packed) : chunk_key(place, first);
-}
-KeyBytes event_id_key(const RunPlace& place, std::string_view half) {
-  return part_key(place, EventPart::id).bytes(half);
 }
 
 void enter_open_run(WriteBatch& batch, const RunPlace& place, const StoredRun& stored) {
@@ -358,7 +205,7 @@ WriteResult write_events(WriteBatch& batch, const EventsWrite& write) {
   const bool reopened = open_target(batch, write, target);
   add_events(batch, write, target, fresh);
   put_open_run(batch, target.place, *target.stored);
-  Buffered buffered = how_it_stands(target.place, *target.stored);
+  Buffered buffered = how_it_stands(target.place.key, *target.stored);
   buffered.accepted = static_cast<std::uint32_t>(fresh.json.size());
   buffered.reopened = reopened;
   return answer(batch, write, Outcome::stored, buffered);
@@ -450,7 +297,7 @@ WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
   enter_dimensions(batch, place, write.run.dimensions);
   enter_affected(batch, place, write);
   const std::function<void(const std::string&)> reported_before;
-  const Rest rest = erase_chunks(batch, {batch.txn, batch.tables, place, stored->buffering->total, reported_before}, write.claim->upto);
+  const EventsBeyond rest = erase_chunks(batch, {batch.txn, batch.tables, place, stored->buffering->total, reported_before}, write.claim->upto);
   if (write.claim->upto > 0) batch.txn.put(batch.tables.events.handle, part_key(place, EventPart::packed), batch.sealed.back());
   if (stored->buffering->total > write.claim->upto) {
     begin_next(batch, write, *stored, rest);

@@ -13,16 +13,6 @@
 
 namespace runwarden::store {
 
-// What follows a run's place in the keys of its events.
-enum class EventPart : std::uint8_t {
-  packed = 0,  // the events of former revisions, one value
-  chunk = 1,   // index of its first event u32: events that came together
-  id = 2,      // half digest of an eventId: seen in this run; no value
-};
-
-KeyBytes events_key(const RunPlace& place, bool packed, std::uint32_t first);
-KeyBytes event_id_key(const RunPlace& place, std::string_view half);
-
 // What an open run waits for before it is due.
 OpenRunIndex::Awaits awaited_by(const model::RunRecord& run);
 

@@ -202,12 +202,6 @@ std::uint64_t expire_deliveries(WriteBatch& batch, const Retention& retention, s
 
 }  // namespace
 
-std::optional<std::int64_t> latest_of(const Retention& retention) {
-  const std::int64_t latest =
-      std::max({retention.runs_before_ms, retention.failures_before_ms, retention.changes_before_ms, retention.policies_before_ms});
-  return latest == kEndMs || latest == kBeginningMs ? std::nullopt : std::optional(latest);
-}
-
 Expired expire_in(WriteBatch& batch, const Retention& retention, std::size_t most) {
   Expired gone;
   const auto left = [&] { return most - std::min(most, static_cast<std::size_t>(gone.total())); };

@@ -3,15 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "store/queries.h"
 #include "store/lmdb/write_batch.h"
 
 namespace runwarden::store {
-
-// The latest time that any of its records is kept from; nothing: whatever their time.
-std::optional<std::int64_t> latest_of(const Retention& retention);
 
 Expired expire_in(WriteBatch& batch, const Retention& retention, std::size_t most);
 

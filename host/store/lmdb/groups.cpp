@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "store/lmdb/answers.h"
+#include "store/lmdb/commit_log.h"
 #include "store/lmdb/keys.h"
 #include "store/lmdb/runs.h"
 
@@ -15,9 +16,7 @@ namespace {
 
 constexpr std::size_t kTenantBytes = 4;
 constexpr std::size_t kRowKeyBytes = kTenantBytes + sizeof(Half);
-constexpr std::int64_t kHourMs = 3'600'000;
 constexpr std::size_t kMostFalseAlarms = 1024;  // of a group, that are looked at for their summaries
-constexpr std::size_t kMostMarks = 64;
 
 KeyBytes triage_prefix(model::TenantId tenant, const Half& cluster) {
   return KeyBytes().u32(tenant).bytes(view(cluster));
@@ -72,7 +71,7 @@ std::vector<std::uint64_t> false_alarm_marks(const Txn& txn, const Tables& table
         failure = decode_failure(key, *value);
         model::read_summary(failure);
       }
-      if (std::find(marks.begin(), marks.end(), failure.summary_mark) == marks.end()) marks.push_back(failure.summary_mark);
+      add_mark(marks, failure);
     } catch (const BadValue&) {  // whoever looks at that failure tells of it
     }
   }
@@ -110,10 +109,6 @@ void count_affected(WriteBatch& batch, const AffectedRun& run, const Affected& a
   if (any) add(subject_half(Subject::any()));
 }
 
-model::MessageCluster message_cluster(const model::Cluster& cluster, std::int64_t now_ms) {
-  return {cluster.key, model::state_of(cluster.triage, cluster.first_ms, now_ms).state, cluster.count, cluster.first_ms};
-}
-
 // The heads that a transaction changes, one tenant after the other.
 class HeadWriter {
  public:
@@ -125,14 +120,11 @@ class HeadWriter {
     const bool fresh = !head;
     if (fresh) head = make(cluster, change);
     if (!head) return tell_failures(nullptr, change);
-    apply(*head, change);
+    store::apply(*head, change);
     if (change.removed > 0) look_again(*head, change);
-    const std::uint64_t found = change.added - change.restored;
-    const std::uint64_t gone = change.removed - change.marked;
-    if (found > gone) head->cluster.triage.failures_since += found - gone;
-    if (found > 0) triage(*head, change);
+    if (change.found() > 0) triage(*head, change);
     review(*head, change);
-    if (fresh && found > 0) tell(model::MessageType::cluster_created, *head, change.newest);
+    if (fresh && change.found() > 0) tell(model::MessageType::cluster_created, *head, change.newest);
     tell_failures(&*head, change);
     put(*head);
   }
@@ -156,7 +148,7 @@ class HeadWriter {
 
   // A head for a group that has none. Nothing: it is left out, as the tenant has too many, or its earlier failures were.
   std::optional<ClusterHead> make(const Half& cluster, const ClusterChange& change) {
-    const std::int64_t net = static_cast<std::int64_t>(change.added) - static_cast<std::int64_t>(change.removed);
+    const std::int64_t net = change.net();
     const auto all = static_cast<std::int64_t>(count_all(txn_, tables_, tenant_, cluster));
     const bool earlier = all > net && read_group_build(txn_, tables_).stage == GroupBuild::Stage::done;
     const bool full = groups_.first >= static_cast<std::int64_t>(batch_.max_clusters);
@@ -165,41 +157,18 @@ class HeadWriter {
       return std::nullopt;
     }
     ++groups_.first;
-    ClusterHead head;
-    head.cluster.key = cluster;
-    head.cluster.fingerprint = change.fingerprint;
-    head.cluster.detector_key = change.detector_key;
-    head.cluster.first_ms = change.first_ms;
-    head.cluster.last_ms = change.newest.time_ms;
-    return head;
-  }
-
-  static void apply(ClusterHead& head, const ClusterChange& change) {
-    model::Cluster& cluster = head.cluster;
-    const bool was_empty = cluster.count == 0;
-    cluster.count = plus(cluster.count, static_cast<std::int64_t>(change.added) - static_cast<std::int64_t>(change.removed));
-    for (const auto& [score, by] : change.scores) head.scores[score] = plus(head.scores[score], by);
-    for (std::size_t i = 0; i < head.severities.size(); ++i) head.severities[i] = plus(head.severities[i], change.severities[i]);
-    cluster.waste_micro_usd += change.waste_micro_usd;
-    if (change.added > 0) {
-      cluster.first_ms = std::min(cluster.first_ms, change.first_ms);
-      if (change.newest.time_ms >= cluster.last_ms || was_empty) cluster.title = change.title;
-      cluster.last_ms = std::max(cluster.last_ms, change.newest.time_ms);
-    }
-    head.settle();
+    return begin_cluster(cluster, change);
   }
 
   // The first or the newest may have gone: the index of fingerprints says which it is now.
   void look_again(ClusterHead& head, const ClusterChange& change) {
-    model::Cluster& cluster = head.cluster;
-    if (cluster.count == 0) return;
-    const bool first_goes = !change.first_stays || (change.first_marked_ms && *change.first_marked_ms <= cluster.first_ms);
-    const auto oldest = first_goes ? oldest_failure(txn_, tables_, tenant_, cluster.key) : std::nullopt;
-    if (oldest) cluster.first_ms = oldest->time_ms;
-    const auto newest = newest_failure(txn_, tables_, tenant_, cluster.key);
+    if (head.cluster.count == 0) return;
+    const auto newest = newest_failure(txn_, tables_, tenant_, head.cluster.key);
     if (!newest) return;
-    cluster.last_ms = newest->time_ms;
-    if (const auto failure = read_failure_head(txn_, tables_, tenant_, *newest); failure && !failure->title.empty()) cluster.title = failure->title;
+    Outermost now{{}, *newest, {}};
+    if (first_may_go(head, change)) now.oldest = oldest_failure(txn_, tables_, tenant_, head.cluster.key);
+    if (const auto failure = read_failure_head(txn_, tables_, tenant_, now.newest)) now.title = failure->title;
+    store::look_again(head, now);
   }
 
   void tell(model::MessageType type, const ClusterHead& head, const std::optional<model::RecordKey>& failure,
@@ -207,75 +176,36 @@ class HeadWriter {
     if (batch_.messages) tell_of_group(*batch_.messages, type, {tenant_, head.cluster, batch_.times.now_ms}, failure, entry);
   }
 
-  // Null: these failures have no group.
   void tell_failures(const ClusterHead* head, const ClusterChange& change) {
-    if (change.told.empty()) return;
-    model::Message message;
-    message.type = model::MessageType::failure_created;
-    if (head != nullptr) message.cluster = message_cluster(head->cluster, batch_.times.now_ms);
-    if (message.cluster && message.cluster->state == model::ClusterState::ignored) return;
-    for (const ClusterChange::Told& one : change.told) {
-      message.key = one.key;
-      message.failure = one.key;
-      batch_.messages->tell(tenant_, message, {change.detector_key, one.score, one.severity});
-    }
+    if (batch_.messages) tell_of_failures(*batch_.messages, tenant_, head == nullptr ? nullptr : &head->cluster, change);
   }
 
-  void note(ClusterHead& head, model::TriageAction action, const model::RecordKey& at, const std::optional<model::RecordKey>& failure) {
-    model::TriageEntry entry;
-    entry.key = at;
-    entry.action = action;
-    entry.author = kServiceAuthor;
-    entry.for_false_alarms = action == model::TriageAction::ignore;
-    head.cluster.triage = model::triaged(entry);
-    entry.state = model::state_of(head.cluster.triage, head.cluster.first_ms, at.time_ms).state;
+  void note(ClusterHead& head, model::TriageEntry entry, const std::optional<model::RecordKey>& failure) {
+    decide(head, entry);
     put_entry(batch_, tenant_, head.cluster.key, entry);
-    const bool regressed = action == model::TriageAction::regressed;
+    const bool regressed = entry.action == model::TriageAction::regressed;
     tell(regressed ? model::MessageType::cluster_regressed : model::MessageType::cluster_triaged, head, failure, &entry);
   }
 
   // What the failures that were added, and the time, make of what people decided.
   void triage(ClusterHead& head, const ClusterChange& change) {
-    const model::Triage& triage = head.cluster.triage;
-    const std::int64_t now_ms = batch_.times.now_ms;
-    if (model::regresses(triage, change.executed_ms)) {
-      return note(head, model::TriageAction::regressed, {now_ms, change.newest.seq}, change.newest);
-    }
-    if (triage.kind != model::Triage::Kind::ignored) return;
-    if (triage.until.at_ms && now_ms >= *triage.until.at_ms) {
-      return note(head, model::TriageAction::ignore_ended, {*triage.until.at_ms, 0}, change.newest);
-    }
-    const auto is_new = [&](std::uint64_t mark) {
-      return std::find(triage.false_alarm_marks.begin(), triage.false_alarm_marks.end(), mark) == triage.false_alarm_marks.end();
-    };
-    const bool differs = triage.for_false_alarms && std::any_of(change.summary_marks.begin(), change.summary_marks.end(), is_new);
-    if (!differs && !model::ignore_is_over(triage, now_ms, last_hour(head))) return;
-    note(head, model::TriageAction::ignore_ended, {now_ms, change.newest.seq}, change.newest);
+    const auto entry = service_decision(head, change, batch_.times.now_ms, [&] { return last_hour(head); });
+    if (entry) note(head, *entry, change.newest);
   }
 
   // A group whose failures are all false alarms is ignored until one is not.
   void review(ClusterHead& head, const ClusterChange& change) {
-    const std::int64_t now_ms = batch_.times.now_ms;
-    const model::RecordKey at{now_ms, change.review.value_or(change.newest).seq};
     const Half& key = head.cluster.key;
-    model::Triage& triage = head.cluster.triage;
-    if (triage.for_false_alarms && (change.restored > 0 || change.confirmed)) {
-      return note(head, model::TriageAction::ignore_ended, at, newest_failure(txn_, tables_, tenant_, key));
-    }
-    const bool ignored = model::state_of(triage, head.cluster.first_ms, now_ms).state == model::ClusterState::ignored;
-    if (!ignored && head.cluster.count == 0 && all_are_false_alarms(txn_, tables_, tenant_, key)) {
-      note(head, model::TriageAction::ignore, at, std::nullopt);
-    }
-    if (triage.for_false_alarms && (change.marked > 0 || triage.false_alarm_marks.empty())) {
-      triage.false_alarm_marks = false_alarm_marks(txn_, tables_, tenant_, key);
-    }
+    const auto entry = review_decision(head, change, batch_.times.now_ms, [&] { return all_are_false_alarms(txn_, tables_, tenant_, key); });
+    const bool ends = entry && entry->action == model::TriageAction::ignore_ended;
+    if (entry) note(head, *entry, ends ? newest_failure(txn_, tables_, tenant_, key) : std::nullopt);
+    if (!ends && needs_marks(head, change)) head.cluster.triage.false_alarm_marks = false_alarm_marks(txn_, tables_, tenant_, key);
   }
 
-  std::optional<model::LastHour> last_hour(const ClusterHead& head) {
-    if (!head.cluster.triage.until.share) return std::nullopt;
-    const Span span = whole_entries({batch_.times.now_ms - kHourMs, batch_.times.now_ms + 1});
+  model::LastHour last_hour(const ClusterHead& head) {
+    const Span span = whole_entries({batch_.times.now_ms - kLastHourMs, batch_.times.now_ms + 1});
     const std::uint64_t affected = sum_series(txn_, {tables_.series, tenant_, affected_series(head.cluster.key)}, span);
-    return model::LastHour{affected, count_window(txn_, tables_, {tenant_, kRunSeries, span.from_ms, span.before_ms})};
+    return {affected, count_window(txn_, tables_, {tenant_, kRunSeries, span.from_ms, span.before_ms})};
   }
 
   void put(const ClusterHead& head) {
@@ -335,18 +265,6 @@ std::optional<model::RecordKey> newest_failure(const Txn& txn, const Tables& tab
   return std::nullopt;
 }
 
-void tell_of_group(MessageWriter& messages, model::MessageType type, const GroupNow& group, const std::optional<model::RecordKey>& failure,
-                   const model::TriageEntry* entry) {
-  if (!messages.wanted(group.tenant, type)) return;
-  model::Message message;
-  message.key = messages.new_key();
-  message.type = type;
-  message.failure = failure;
-  message.cluster = message_cluster(group.cluster, group.now_ms);
-  if (entry != nullptr) message.triage = entry->key;
-  messages.tell(group.tenant, message, {group.cluster.detector_key, group.cluster.max_score, group.cluster.severity});
-}
-
 KeyBytes cluster_row_key(model::TenantId tenant, const Half& cluster) {
   return KeyBytes().u32(tenant).bytes(view(cluster));
 }
@@ -378,26 +296,9 @@ void write_tenant_groups(WriteTxn& txn, const Tables& tables, model::TenantId te
 void enter_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, Comes comes) {
   const Half half = half_digest(failure.fingerprint);
   ClusterChange& change = batch.groups.clusters[{tenant, half}];
-  ++change.added;
-  change.scores[failure.score] += 1;
-  change.severities[static_cast<std::size_t>(failure.severity)] += 1;
-  change.waste_micro_usd += failure.waste_micro_usd;
-  if (change.added == 1 || failure.key.time_ms < change.first_ms) change.first_ms = failure.key.time_ms;
-  if (change.added == 1 || change.newest < failure.key) {
-    change.newest = failure.key;
-    change.title = failure.title;
-    change.fingerprint = failure.fingerprint;
-    change.detector_key = failure.detector_key;
-  }
-  if (comes == Comes::found) {
-    change.executed_ms = std::max(change.executed_ms, failure.executed_ms);
-    change.summary_marks.push_back(failure.summary_mark);
-    if (batch.messages && batch.messages->wanted(tenant, model::MessageType::failure_created)) {
-      change.told.push_back({failure.key, failure.score, failure.severity});
-    }
-  } else {
-    ++change.restored;
-  }
+  change.add(failure, comes);
+  const bool wanted = comes == Comes::found && batch.messages && batch.messages->wanted(tenant, model::MessageType::failure_created);
+  if (wanted) change.told.push_back({failure.key, failure.score, failure.severity});
   for (const Subject& subject : {Subject::any(), Subject::of_detector(failure.detector_key)}) {
     batch.groups.series.add(tenant, failures_series(subject_half(subject)), kFinestOfFailures, failure.key.time_ms, 1);
   }
@@ -405,16 +306,7 @@ void enter_group(WriteBatch& batch, model::TenantId tenant, const model::Failure
 
 void leave_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, Gone gone) {
   if (!failure.grouped) return;
-  ClusterChange& change = batch.groups.clusters[{tenant, half_digest(failure.fingerprint)}];
-  ++change.removed;
-  change.scores[failure.score] -= 1;
-  change.severities[static_cast<std::size_t>(failure.severity)] -= 1;
-  change.waste_micro_usd -= failure.waste_micro_usd;
-  if (gone == Gone::false_alarm) {
-    ++change.marked;
-    change.first_marked_ms = std::min(change.first_marked_ms.value_or(failure.key.time_ms), failure.key.time_ms);
-  }
-  change.first_stays = change.first_stays && gone != Gone::taken_back;
+  batch.groups.clusters[{tenant, half_digest(failure.fingerprint)}].remove(failure, gone);
   for (const Subject& subject : {Subject::any(), Subject::of_detector(failure.detector_key)}) {
     batch.groups.series.add(tenant, failures_series(subject_half(subject)), kFinestOfFailures, failure.key.time_ms, -1);
   }
@@ -486,7 +378,7 @@ void flush(WriteBatch& batch) {
   heads.end();
   batch.groups.clusters.clear();
   if (batch.messages) batch.messages->flush();
-  batch.groups.log.flush(batch.txn, batch.tables, batch.times.now_ms);
+  write_notes(batch.txn, batch.tables, batch.groups.log, batch.times.now_ms);
 }
 
 WriteResult write_triage(WriteBatch& batch, const TriageWrite& write) {
@@ -505,24 +397,14 @@ WriteResult write_triage(WriteBatch& batch, const TriageWrite& write) {
   const KeyBytes key = cluster_row_key(write.tenant, write.cluster);
   constexpr std::size_t kRowsBytes = 1024;
   if (!batch.room.admit(kRowsBytes + write.entry.note.size())) return {WriteResult::Outcome::unavailable, {}, {}};
-  model::Triage& triage = head->cluster.triage;
+  if (const auto ended = ended_before(head->cluster.triage, write.entry.key.time_ms)) put_entry(batch, write.tenant, write.cluster, *ended);
   model::TriageEntry entry = write.entry;
-  if (triage.kind == model::Triage::Kind::ignored && triage.until.at_ms && *triage.until.at_ms <= entry.key.time_ms) {
-    model::TriageEntry ended;
-    ended.key = {*triage.until.at_ms, 0};
-    ended.action = model::TriageAction::ignore_ended;
-    ended.author = kServiceAuthor;
-    ended.state = model::ClusterState::ongoing;
-    put_entry(batch, write.tenant, write.cluster, ended);
-  }
-  triage = model::triaged(entry);
-  entry.state = model::state_of(triage, head->cluster.first_ms, entry.key.time_ms).state;
+  decide(*head, entry);
   put_entry(batch, write.tenant, write.cluster, entry);
   batch.txn.put(batch.tables.clusters.handle, key, encode_cluster(key, *head));
   if (batch.messages) {
     const auto failure = newest_failure(batch.txn, batch.tables, write.tenant, write.cluster);
-    const GroupNow now{write.tenant, head->cluster, entry.key.time_ms};
-    tell_of_group(*batch.messages, model::MessageType::cluster_triaged, now, failure, &entry);
+    tell_of_group(*batch.messages, model::MessageType::cluster_triaged, {write.tenant, head->cluster, entry.key.time_ms}, failure, &entry);
   }
   remember_answer(batch, write.tenant, write.idempotency, {.kind = Answered::Kind::triage, .record = entry.key});
   result.cluster = std::move(head->cluster);

@@ -18,11 +18,6 @@ namespace runwarden::store {
 KeyBytes cluster_row_key(model::TenantId tenant, const Half& cluster);
 std::optional<ClusterHead> read_cluster(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster);
 
-// Why a failure goes: its retention is over, it and what was known by it are taken back, or it stays as a false alarm.
-enum class Gone : std::uint8_t { expired, taken_back, false_alarm };
-// Why it comes: it was found, or it was a false alarm and is not any more.
-enum class Comes : std::uint8_t { found, restored };
-
 // A failure that is put into its group, or goes from it.
 void enter_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, Comes comes = Comes::found);
 void leave_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, Gone gone);
@@ -59,15 +54,6 @@ void flush(WriteBatch& batch);
 // The group's oldest and newest failure that is kept and no false alarm.
 std::optional<model::RecordKey> oldest_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster);
 std::optional<model::RecordKey> newest_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster);
-
-// A message about a group to all who want it, with one of its failures and, where it comes from one, the entry of its history.
-struct GroupNow {
-  model::TenantId tenant = 0;
-  const model::Cluster& cluster;
-  std::int64_t now_ms = 0;
-};
-void tell_of_group(MessageWriter& messages, model::MessageType type, const GroupNow& group, const std::optional<model::RecordKey>& failure,
-                   const model::TriageEntry* entry = nullptr);
 
 // What people decide. The cluster after it is in the result; without one there is no such group.
 WriteResult write_triage(WriteBatch& batch, const TriageWrite& write);

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "ledger/signing_key.h"
-#include "ledger/tree.h"
+#include "store/ledger_signing.h"
 
 namespace runwarden::store {
 
@@ -41,10 +41,7 @@ class LedgerKeys {
 // A line a checkpoint, appended and flushed before the checkpoint is given away; the last one of an origin counts.
 class LedgerLast {
  public:
-  struct Noted {
-    ledger::SizedRoot tree;
-    bool by_both_keys = false;  // the former key signed it, too
-  };
+  using Noted = NotedCheckpoint;
 
   explicit LedgerLast(std::filesystem::path folder) : folder_(std::move(folder)) {}
 

@@ -37,21 +37,6 @@ bool is_empty(const Counts& counts) {
   return true;
 }
 
-// Whether what was told of last is a beginning of this ledger.
-bool has_begun_so(const Txn& txn, const Tables& tables, model::TenantId tenant, const LedgerHead& head, const ledger::SizedRoot& told) {
-  if (told.size > head.tree.size()) return false;
-  if (told.size == head.tree.size()) return told.root == head.tree.root();
-  SubtreeReader reader(txn, tables, tenant);
-  return ledger::root_at(told.size, reader.subtrees()) == told.root;
-}
-
-void begin_new_origin(LedgerWriter& writer, const WriteTxn& txn, const Tables& tables, model::TenantId tenant) {
-  LedgerHead& head = writer.head(tenant);
-  const ledger::Start start{count_records(txn, tables, tenant), ledger::Start::Previous{head.origin, {head.tree.size(), head.tree.root()}}};
-  head.origin = new_origin(txn, tables, tenant);
-  writer.append_own(tenant, ledger::Kind::start, ledger::start_body(start));
-}
-
 // Tenants whose records have made no entries: each tells how many there are.
 void begin_after_records(LedgerWriter& writer, const WriteTxn& txn, const Tables& tables) {
   for (const model::Tenant& tenant : read_tenants(txn, tables)) {
@@ -71,12 +56,7 @@ void note_key(LedgerWriter& writer, WriteTxn& txn, const Tables& tables, const s
   if (noted == public_key) return;
   write_signing_key(txn, tables, public_key);
   if (noted.empty()) return;
-  for (const auto& [tenant, head] : heads) {
-    LedgerHead& changed = writer.head(tenant);
-    changed.key_entry = changed.tree.size() + 1;
-    changed.former_key = noted;
-    writer.append_own(tenant, ledger::Kind::key, ledger::key_body(public_key, noted));
-  }
+  for (const auto& [tenant, head] : heads) writer.append_key(tenant, public_key, noted);
 }
 
 LedgerState turn_off(LmdbEnv& env, const Tables& tables) {
@@ -108,7 +88,8 @@ LedgerState start_ledgers(LmdbEnv& env, const Tables& tables, const LedgerStart&
       const auto& told = last.read();
       for (const auto& [tenant, head] : heads) {
         const auto found = told.find(head.origin);
-        const bool as_told = last.is_there() && (found == told.end() || has_begun_so(txn, tables, tenant, head, found->second.tree));
+        LmdbLedgerReader reader(txn, tables, tenant);
+        const bool as_told = last.is_there() && (found == told.end() || has_begun_so(reader, head, found->second.tree));
         if (!as_told) others.insert(tenant);
       }
     }
@@ -118,7 +99,9 @@ LedgerState start_ledgers(LmdbEnv& env, const Tables& tables, const LedgerStart&
   if (state != LedgerState::on || !others.empty() || noted_key != public_key) {
     WriteTxn txn = env.write();
     LedgerWriter writer(txn, tables, start.now_ms, LedgerWriter::Records::make_entries);
-    for (const model::TenantId tenant : others) begin_new_origin(writer, txn, tables, tenant);
+    for (const model::TenantId tenant : others) {
+      writer.begin_again(tenant, new_origin(txn, tables, tenant), count_records(txn, tables, tenant));
+    }
     if (state != LedgerState::on) {
       begin_after_records(writer, txn, tables);
       write_meta(txn, tables, meta::kLedgerSince, start.start);

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "store/ledger_codec.h"
 #include "store/lmdb/env.h"
 #include "store/lmdb/store.h"
 #include "store/lmdb/tables.h"
 
 namespace runwarden::store {
 
-enum class LedgerState : std::uint8_t { never = 0, on = 1, off = 2 };  // of meta::kLedger
 LedgerState ledger_state(const Txn& txn, const Tables& tables);
 
 struct LedgerStart {

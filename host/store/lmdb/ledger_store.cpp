@@ -1,7 +1,5 @@
 #include "store/lmdb/ledger_store.h"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "model/record_ids.h"
@@ -14,19 +12,6 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::uint64_t kSliceBytes = std::uint64_t{1} << 20;  // of texts that one transaction gathers, about
-constexpr std::size_t kSliceEntries = 512;
-
-// Where a record's entry is, or why there is none.
-struct Found {
-  ledger::Kind kind = ledger::Kind::run;
-  RecordName name;
-};
-
-Error not_found(std::string detail) {
-  return {Code::not_found, std::move(detail), {}, {}};
-}
-
 // The latest revision that has an entry.
 RecordName latest_revision(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& run) {
   const KeyBytes prefix = ledger_record_key(tenant, ledger::Kind::run, place_name(run));
@@ -35,39 +20,22 @@ RecordName latest_revision(const Txn& txn, const Tables& tables, model::TenantId
   return RecordName(cursor.key().substr(ledger_record_key(tenant, ledger::Kind::run, {}).view().size()));
 }
 
-std::optional<Found> find_record(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view id,
-                                 std::optional<std::uint32_t> revision) {
+std::optional<EntryName> find_record(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view id,
+                                     std::optional<std::uint32_t> revision) {
   if (const auto run = find_run_place(txn, tables, tenant, id)) {
-    return Found{ledger::Kind::run, revision ? run_name(*run, *revision) : latest_revision(txn, tables, tenant, *run)};
+    return EntryName{ledger::Kind::run, revision ? run_name(*run, *revision) : latest_revision(txn, tables, tenant, *run)};
   }
   if (const auto failure = find_failure(txn, tables, tenant, id)) {
-    return Found{ledger::Kind::run, run_name(failure->run, model::revision_of(*failure))};
+    return EntryName{ledger::Kind::run, run_name(failure->run, model::revision_of(*failure))};
   }
   if (const auto change = model::parse_change_id(id); change && read_change(txn, tables, tenant, *change)) {
     // A policy revision that is listed among the changes has one entry, that of the revision.
     const bool of_policy = is_of_policy(*read_change(txn, tables, tenant, *change));
-    return Found{of_policy ? ledger::Kind::policy : ledger::Kind::change, place_name(*change)};
+    return EntryName{of_policy ? ledger::Kind::policy : ledger::Kind::change, place_name(*change)};
   }
   const auto policy = model::parse_policy_revision_id(id);
-  if (policy && read_policy(txn, tables, tenant, *policy)) return Found{ledger::Kind::policy, place_name(*policy)};
+  if (policy && read_policy(txn, tables, tenant, *policy)) return EntryName{ledger::Kind::policy, place_name(*policy)};
   return std::nullopt;
-}
-
-// Whether the former key signs this checkpoint, too: the first one behind the key's entry.
-bool by_both_keys(const LedgerHead& head, const LedgerLast::Noted* noted) {
-  if (head.key_entry == 0) return false;
-  if (noted == nullptr || noted->tree.size < head.key_entry) return true;
-  return noted->tree.size == head.tree.size() && noted->by_both_keys;
-}
-
-SignedCheckpoint signed_with(const LedgerHead& head, const ledger::SigningKey& key, const std::optional<ledger::SigningKey>& former) {
-  SignedCheckpoint made;
-  made.checkpoint = {head.origin, {head.tree.size(), head.tree.root()}};
-  made.public_key = key.public_key();
-  std::vector<const ledger::SigningKey*> keys{&key};
-  if (former) keys.push_back(&*former);
-  made.note = ledger::signed_note(made.checkpoint, keys);
-  return made;
 }
 
 }  // namespace
@@ -153,7 +121,7 @@ std::vector<SignedCheckpoint> LmdbLedgerStore::sign(const Heads& heads) {
   for (const model::TenantId tenant : to_sign) {
     const LedgerHead& head = heads.at(tenant);
     const bool both = to_note.at(head.origin).by_both_keys;
-    SignedCheckpoint made = signed_with(head, key, both ? keys_.former(head.former_key) : std::nullopt);
+    SignedCheckpoint made = sign_checkpoint(head, key, both ? keys_.former(head.former_key) : std::nullopt);
     made.tenant = tenant;
     made.at_ms = parts_.clock.wall_ms();
     signed_[tenant] = made;
@@ -179,65 +147,25 @@ void LmdbLedgerStore::queue_messages(std::span<const SignedCheckpoint> checkpoin
 }
 
 Result<LedgerProof> LmdbLedgerStore::prove(model::TenantId tenant, std::string_view id, std::optional<std::uint32_t> revision) {
-  LedgerProof proof;
-  proof.checkpoint = checkpoint(tenant);
-  const std::uint64_t size = proof.checkpoint.checkpoint.tree.size;
-  const std::string named = "\"" + std::string(id.substr(0, 256)) + "\"";
+  SignedCheckpoint signed_one = checkpoint(tenant);
   return reading([&](const Txn& txn) -> Result<LedgerProof> {
-    const Tables& tables = parts_.tables;
-    const auto found = find_record(txn, tables, tenant, id, revision);
-    if (!found) return not_found("there is no run, failure, change or policy revision " + named);
-    const KeyBytes key = ledger_record_key(tenant, found->kind, found->name);
-    const auto value = txn.get(tables.ledger_records.handle, key);
-    if (!value) {
-      return not_found(named +
-                       " has no entry in the ledger: it is a run that has not ended or a revision that there is not, or it was stored "
-                       "before the ledger began");
-    }
-    const LedgerRecord record = decoded(tables.ledger_records, key, [&] { return decode_ledger_record(key, *value); });
-    if (record.index >= size) return Error{Code::unavailable, named + " has been stored this moment; ask again", {}, {}};
-    const auto row = find_ledger_row(txn, tables, tenant, record.index);
-    if (!row)
-      throw StoreError("store: " + place_text(tables.ledger_records, key) +
-                       ": its entry is not there; run `runwarden verify`, and restore a backup");
-    proof.entry = read_entry(txn, tables, tenant, *row, record.index - row->first);
-    SubtreeReader reader(txn, tables, tenant);
-    proof.path = ledger::inclusion_proof(record.index, size, reader.subtrees());
-    return std::move(proof);
+    LmdbLedgerReader reader(txn, parts_.tables, tenant);
+    return prove_entry(reader, find_record(txn, parts_.tables, tenant, id, revision), id, std::move(signed_one));
   });
 }
 
 Result<std::vector<ledger::Hash>> LmdbLedgerStore::consistency(model::TenantId tenant, std::uint64_t from, std::uint64_t to) {
   const LedgerHead head = head_of(tenant);
   return reading([&](const Txn& txn) -> Result<std::vector<ledger::Hash>> {
-    if (from > to || to > head.tree.size()) {
-      return Error{Code::bad_request,
-                   "from and to must be sizes that the ledger has had, from no greater than to; it has " +
-                       std::to_string(head.tree.size()) + " entries",
-                   {},
-                   {}};
-    }
-    SubtreeReader reader(txn, parts_.tables, tenant);
-    return ledger::consistency_proof(from, to, reader.subtrees());
+    LmdbLedgerReader reader(txn, parts_.tables, tenant);
+    return prove_consistency(reader, from, to, head.tree.size());
   });
 }
 
 std::vector<ledger::EntryLine> LmdbLedgerStore::entries(model::TenantId tenant, std::uint64_t from, std::uint64_t before, PartsToo parts) {
   return reading([&](const Txn& txn) {
-    std::vector<ledger::EntryLine> lines;
-    std::uint64_t bytes = 0;
-    std::optional<LedgerRow> row;
-    for (std::uint64_t index = from; index < before && bytes < kSliceBytes && lines.size() < kSliceEntries; ++index) {
-      if (!row || index - row->first >= row->entries.size()) row = find_ledger_row(txn, parts_.tables, tenant, index);
-      if (!row)
-        throw StoreError("store: entry " + std::to_string(index) +
-                         " of the ledger is not there; run `runwarden verify`, and restore a backup");
-      ledger::EntryLine line = read_entry(txn, parts_.tables, tenant, *row, index - row->first);
-      if (line.parts) bytes += line.parts->document.size() + line.parts->failures.size() + line.parts->detectors.size();
-      if (parts == PartsToo::no) line.parts.reset();
-      lines.push_back(std::move(line));
-    }
-    return lines;
+    LmdbLedgerReader reader(txn, parts_.tables, tenant);
+    return read_entries(reader, from, before, parts);
   });
 }
 
@@ -253,12 +181,7 @@ std::string LmdbLedgerStore::rotate_key() {
   const Heads heads = read_heads();
   parts_.writing([&](WriteTxn& txn) {
     LedgerWriter writer(txn, parts_.tables, parts_.clock.wall_ms(), LedgerWriter::Records::make_entries);
-    for (const auto& [tenant, old] : heads) {
-      LedgerHead& head = writer.head(tenant);
-      head.key_entry = head.tree.size() + 1;
-      head.former_key = before;
-      writer.append_own(tenant, ledger::Kind::key, ledger::key_body(after, before));
-    }
+    for (const auto& [tenant, head] : heads) writer.append_key(tenant, after, before);
     write_signing_key(txn, parts_.tables, after);
     writer.flush();
   });
@@ -276,7 +199,7 @@ std::string sign_last_checkpoint(const std::filesystem::path& folder, const Txn&
   const auto before = noted.find(head->origin);
   const bool both = by_both_keys(*head, before == noted.end() ? nullptr : &before->second);
   last.note({{head->origin, {{head->tree.size(), head->tree.root()}, both}}});
-  return signed_with(*head, key, both ? keys.former(head->former_key) : std::nullopt).note;
+  return sign_checkpoint(*head, key, both ? keys.former(head->former_key) : std::nullopt).note;
 }
 
 }  // namespace runwarden::store

@@ -1,70 +1,36 @@
-// Appends entries to ledgers in one transaction: each ledger's entries stand in one row, and its head is written once, by flush(). For the
-// files of store/ only; the thread of the transaction.
+// Entries of ledgers in one transaction: ledger_appender.h, on the tables. For the files of store/ only; the thread of the transaction.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "ledger/bodies.h"
+#include "store/ledger_appender.h"
 #include "store/lmdb/ledger_rows.h"
-#include "store/lmdb/prepared_entry.h"
 
 namespace runwarden::store {
 
-class LedgerWriter {
+class LedgerWriter final : public LedgerAppender {
  public:
-  // Whether records make entries. Deletions tell of what they emptied in any case.
-  enum class Records : std::uint8_t { make_entries, make_none };
-
   LedgerWriter(WriteTxn& txn, const Tables& tables, std::int64_t now_ms, Records records)
-      : txn_(txn), tables_(tables), now_ms_(now_ms), records_(records) {}
-
-  bool takes_records() const { return records_ == Records::make_entries; }
-  std::int64_t now_ms() const { return now_ms_; }
-  // Of a record that this transaction stores. Nothing happens where records make no entries.
-  void append(model::TenantId tenant, PreparedEntry entry);
-  // What was decided about a group or a failure of it, under that name.
-  void append_decision(model::TenantId tenant, RecordName name, const ledger::Decision& decision, ledger::CameBy came);
-  // An entry that is no record's.
-  void append_own(model::TenantId tenant, ledger::Kind kind, std::string body);
-
-  // The records of that kind whose names begin so are deleted by this transaction: their salts go.
-  void erase(model::TenantId tenant, ledger::Kind kind, std::string_view names);
-  // An entry in each ledger that has lost records since the last one.
-  void write_receipts(ledger::Kind kind, std::optional<std::int64_t> before_ms);
-
-  // Makes the ledger if there is none. What the caller changes is written.
-  LedgerHead& head(model::TenantId tenant);
-
-  void flush();
+      : LedgerAppender(now_ms, records), txn_(txn), tables_(tables) {}
 
  private:
-  struct OfTenant {
-    LedgerHead head;
-    std::vector<PreparedEntry> pending;
-    std::uint64_t pending_first = 0;
-    ledger::Ranges erased;
-    std::map<std::string, std::uint64_t> erased_counts;
-  };
-
-  OfTenant& of(model::TenantId tenant);
-  void add(model::TenantId tenant, PreparedEntry entry);
-  void put_pending(model::TenantId tenant, OfTenant& of);
-  void put_row(model::TenantId tenant, std::uint64_t first, std::vector<PreparedEntry> entries);
-  void take_names(model::TenantId tenant, std::uint64_t first, std::uint64_t last);
+  LedgerHead read_head(model::TenantId tenant) override;
+  void put_head(model::TenantId tenant, const LedgerHead& head) override;
+  std::optional<LedgerRow> row_of(model::TenantId tenant, std::uint64_t index) override;
+  void put_row(model::TenantId tenant, const LedgerRow& row) override;
+  void put_subtree(model::TenantId tenant, unsigned height, std::uint64_t number, const ledger::Hash& root) override;
+  bool has_record(model::TenantId tenant, ledger::Kind kind, std::string_view name) override;
+  void put_record(model::TenantId tenant, ledger::Kind kind, std::string_view name, const LedgerRecord& record) override;
+  void put_body(model::TenantId tenant, std::uint64_t index, const ledger::EntryLine::Told& told) override;
+  std::vector<std::uint64_t> erase_records(model::TenantId tenant, ledger::Kind kind, std::string_view names) override;
 
   WriteTxn& txn_;
   const Tables& tables_;
-  std::int64_t now_ms_;
-  Records records_;
-  std::map<model::TenantId, OfTenant> known_;
 };
 
-// A new origin for a tenant: with a random log of its own.
+// A new origin for a tenant, by its name.
 std::string new_origin(const Txn& txn, const Tables& tables, model::TenantId tenant);
 
 }  // namespace runwarden::store

@@ -9,6 +9,7 @@
 #include "store/lmdb/policies.h"
 #include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
+#include "store/page_filling.h"
 #include "store/record_codec.h"
 #include "store/lmdb/time_bucket_counts.h"
 
@@ -16,33 +17,6 @@ namespace runwarden::store {
 namespace {
 
 constexpr std::size_t kEntriesATransaction = 4096;
-constexpr std::uint64_t kOwnMembersBytes = 1024;  // that the service adds to a change or a policy, escaped names and authors among them
-
-// A page that is being filled. It is asked of each match whether there is room; the first for which there is none tells that
-// the list goes on.
-template <class Record>
-class Filling {
- public:
-  explicit Filling(const Range& range) : limit_(std::max<std::size_t>(range.limit, 1)), max_bytes_(range.max_bytes) {}
-
-  // For one more of that size, or one at least; false: the page is full.
-  bool has_room(std::uint64_t bytes) {
-    if (page_.items.empty() || (page_.items.size() < limit_ && bytes_ + bytes <= max_bytes_)) return true;
-    page_.next = page_.items.back().key;
-    return false;
-  }
-  void add(Record record, std::uint64_t bytes) {
-    page_.items.push_back(std::move(record));
-    bytes_ += bytes;
-  }
-  Page<Record> take() { return std::move(page_); }
-
- private:
-  Page<Record> page_;
-  std::size_t limit_;
-  std::uint64_t max_bytes_;
-  std::uint64_t bytes_ = 0;
-};
 
 // The places of the failures that the run's record names, newest first, within the range. None where the run is not there.
 std::vector<model::RecordKey> failures_of_run(const Txn& txn, const Tables& tables, model::TenantId tenant, const FailureQuery& query) {
@@ -102,26 +76,11 @@ void visit_failures_of_run(const Listing& from, model::TenantId tenant, const Fa
   }
 }
 
-bool fits(const RunQuery& query, const model::RunRecord& run) {
-  if (query.state && run.state != *query.state) return false;
-  if (run.max_score < query.min_score) return false;
-  if (query.source && run.source != *query.source) return false;
-  return query.detector.empty() || std::find(run.fired.begin(), run.fired.end(), query.detector) != run.fired.end();
-}
-
-bool fits(const FailureQuery& query, const model::FailureRecord& failure) {
-  if (query.severity && failure.severity != *query.severity) return false;
-  if (failure.score < query.min_score) return false;
-  if (!query.detector.empty() && failure.detector_key != query.detector) return false;
-  if (query.reviewed && failure.reviewed != *query.reviewed) return false;
-  return query.fingerprint.empty() || failure.fingerprint == query.fingerprint;
-}
-
 }  // namespace
 
 Page<model::RunRecord> list_runs(const Listing& from, model::TenantId tenant, const RunQuery& query) {
   const Tables& tables = from.tables;
-  Filling<model::RunRecord> page(query.range);
+  PageFilling<model::RunRecord> page(query.range);
   const bool only_open = query.state == model::RunState::open;
   const KeyBytes prefix = KeyBytes().u32(tenant);
   walk_back(from, only_open ? tables.open_runs : tables.runs, prefix, query.range,
@@ -188,7 +147,7 @@ Page<model::RunRecord> list_cluster_runs(const Listing& from, const ClusterRef& 
 
 Page<model::FailureRecord> list_failures(const Listing& from, model::TenantId tenant, const FailureQuery& query) {
   const Tables& tables = from.tables;
-  Filling<model::FailureRecord> page(query.range);
+  PageFilling<model::FailureRecord> page(query.range);
   const Table& table = query.shadow ? tables.shadow_failures : tables.failures;
   const auto consider = [&](const Txn& txn, const KeyBytes& key, std::string_view value) {
     if (value.empty()) return true;
@@ -218,14 +177,14 @@ Page<model::FailureRecord> list_failures(const Listing& from, model::TenantId te
 
 Page<model::ChangeRecord> list_changes(const Listing& from, model::TenantId tenant, const ChangeQuery& query) {
   const Tables& tables = from.tables;
-  Filling<model::ChangeRecord> page(query.range);
+  PageFilling<model::ChangeRecord> page(query.range);
   walk_back(from, tables.changes, KeyBytes().u32(tenant), query.range,
             [&](const Txn& txn, const model::RecordKey& at, std::string_view key, std::string_view value) {
               const std::string kind = decoded(tables.changes, key, [&] { return decode_change_head(key, value); }).kind;
               if (!query.kind.empty() && kind != query.kind) return true;
               auto change = read_change(txn, tables, tenant, at);
               const std::uint64_t bytes =
-                  kOwnMembersBytes + change->document.size() + (change->policy ? change->policy->document.size() : 0);
+                  kOwnChangeBytes + change->document.size() + (change->policy ? change->policy->document.size() : 0);
               if (!page.has_room(bytes)) return false;
               page.add(std::move(*change), bytes);
               return true;
@@ -235,14 +194,14 @@ Page<model::ChangeRecord> list_changes(const Listing& from, model::TenantId tena
 
 Page<model::PolicyRecord> list_policies(const Listing& from, model::TenantId tenant, const PolicyQuery& query) {
   const Tables& tables = from.tables;
-  Filling<model::PolicyRecord> page(query.range);
+  PageFilling<model::PolicyRecord> page(query.range);
   const bool of_one = !query.policy.empty();
   const KeyBytes prefix = of_one ? policy_times_prefix(tenant, query.policy) : KeyBytes().u32(tenant);
   walk_back(from, of_one ? tables.policy_index : tables.policies, prefix, query.range,
             [&](const Txn& txn, const model::RecordKey& at, std::string_view, std::string_view) {
               auto policy = read_policy(txn, tables, tenant, at);
               if (!policy) return true;
-              const std::uint64_t bytes = kOwnMembersBytes + policy->document.size();
+              const std::uint64_t bytes = kOwnChangeBytes + policy->document.size();
               if (!page.has_room(bytes)) return false;
               page.add(std::move(*policy), bytes);
               return true;

@@ -5,15 +5,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "model/webhook.h"
 #include "store/lmdb/env.h"
 #include "store/lmdb/tables.h"
+#include "store/message_queue.h"
 
 namespace runwarden::store {
 
@@ -33,49 +32,19 @@ std::optional<model::Endpoint> read_endpoint(const Txn& txn, const Tables& table
 enum class BodyToo : std::uint8_t { no, yes };
 std::optional<model::Delivery> read_delivery(const Txn& txn, const Tables& tables, std::string_view key, BodyToo body);
 
-// Puts messages and changes deliveries in one transaction; endpoints are written by flush(), each once.
-class MessageWriter {
+// The messages of one transaction.
+class MessageWriter final : public MessageQueue {
  public:
-  struct Rules {
-    std::function<std::uint64_t()> next_seq;
-    std::uint64_t max_pending = 100'000;  // of an endpoint; more failures are told as one message
-  };
-
-  MessageWriter(WriteTxn& txn, const Tables& tables, const Rules& rules, std::int64_t now_ms)
-      : txn_(txn), tables_(tables), rules_(rules), now_ms_(now_ms) {}
-
-  // Whether any endpoint of the tenant would get such a message.
-  bool wanted(model::TenantId tenant, model::MessageType type);
-  // A key for a message that no failure gives its own.
-  model::RecordKey new_key() const { return {now_ms_, rules_.next_seq()}; }
-  // To every endpoint that wants it and whose filter lets it pass.
-  void tell(model::TenantId tenant, const model::Message& message, const model::MessageSubject& about);
-
-  // Null: it is not there. What the caller changes is written.
-  model::Endpoint* endpoint(model::TenantId tenant, std::uint64_t endpoint_seq);
-  void queue(model::TenantId tenant, model::Endpoint& endpoint, const model::Message& message);
-  // Puts a delivery in place of what it was before, which the endpoint's counts go by.
-  void replace(model::TenantId tenant, model::Endpoint& endpoint, const model::Delivery& before, const model::Delivery& after);
-  void erase(model::TenantId tenant, model::Endpoint& endpoint, const model::Delivery& delivery);
-
-  void flush();
+  MessageWriter(WriteTxn& txn, const Tables& tables, const Rules& rules, std::int64_t now_ms) : MessageQueue(rules, now_ms), txn_(txn), tables_(tables) {}
 
  private:
-  struct Known {
-    model::Endpoint endpoint;
-    bool changed = false;
-  };
-  using OfTenant = std::map<std::uint64_t, Known>;  // by seq
-
-  OfTenant& of(model::TenantId tenant);
-  void count(model::Endpoint& endpoint, model::DeliveryState state, int change) const;
-  void tell_of_skipped(model::TenantId tenant, model::Endpoint& endpoint);
+  std::vector<model::Endpoint> read_endpoints(model::TenantId tenant) override;
+  void put_endpoint(model::TenantId tenant, const model::Endpoint& endpoint) override;
+  void put_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery* before, const model::Delivery& after) override;
+  void erase_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery& delivery) override;
 
   WriteTxn& txn_;
   const Tables& tables_;
-  const Rules& rules_;
-  std::int64_t now_ms_;
-  std::map<model::TenantId, OfTenant> known_;
 };
 
 }  // namespace runwarden::store

@@ -13,15 +13,10 @@
 
 #include "base/mutex.h"
 #include "model/records.h"
+#include "store/layout.h"
 #include "store/queries.h"
 
 namespace runwarden::store {
-
-struct RunPlace {
-  model::TenantId tenant = 0;
-  model::RecordKey key;
-  bool operator==(const RunPlace&) const = default;
-};
 
 class OpenRunIndex {
  public:

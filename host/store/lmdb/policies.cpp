@@ -6,6 +6,7 @@
 #include "model/record_ids.h"
 #include "store/change_codec.h"
 #include "store/lmdb/answers.h"
+#include "store/policy_revisions.h"
 #include "store/record_codec.h"
 
 namespace runwarden::store {
@@ -25,21 +26,6 @@ KeyBytes revision_key(model::TenantId tenant, const model::PolicyRecord& policy)
 
 KeyBytes time_key(model::TenantId tenant, const model::PolicyRecord& policy) {
   return policy_times_prefix(tenant, policy.policy).time(policy.key.time_ms).u64(policy.key.seq);
-}
-
-bool is_whole(std::string_view revision) {
-  return !revision.empty() && std::all_of(revision.begin(), revision.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-std::string_view without_zeros(std::string_view number) {
-  const std::size_t at = number.find_first_not_of('0');
-  return at == std::string_view::npos ? number.substr(number.size() - 1) : number.substr(at);
-}
-
-bool is_greater(std::string_view number, std::string_view than) {
-  number = without_zeros(number);
-  than = without_zeros(than);
-  return number.size() != than.size() ? number.size() > than.size() : number > than;
 }
 
 // Head: the highest whole number; body: the policy's name.
@@ -93,26 +79,12 @@ void put_change(WriteBatch& batch, model::TenantId tenant, const model::ChangeRe
 
 }  // namespace
 
-std::string next_revision(std::string_view highest) {
-  if (highest.empty()) return "1";
-  std::string next(highest);
-  for (std::size_t i = next.size(); i-- > 0;) {
-    if (next[i] != '9') {
-      ++next[i];
-      return next;
-    }
-    next[i] = '0';
-  }
-  return "1" + next;
-}
-
 bool raise_revision(WriteBatch& batch, model::TenantId tenant, const std::string& policy, const std::string& revision) {
   const KeyBytes key = policy_name_key(tenant, policy);
   const bool known = batch.txn.get(batch.tables.policy_index.handle, key).has_value();
-  std::string highest = highest_revision(batch.txn, batch.tables, key);
-  const bool rises = is_whole(revision) && (highest.empty() || is_greater(revision, highest));
-  if (known && !rises) return false;
-  if (rises) highest = without_zeros(revision);
+  const std::string before = highest_revision(batch.txn, batch.tables, key);
+  const std::string highest = highest_with(before, revision);
+  if (known && highest == before) return false;
   batch.txn.put(batch.tables.policy_index.handle, key, seal(key, highest, policy));
   return true;
 }

@@ -45,7 +45,4 @@ std::optional<model::PolicyRecord> policy_at(const Txn& txn, const Tables& table
                                              std::int64_t at_ms);
 std::vector<model::PolicyRecord> policies_at(const Txn& txn, const Tables& tables, model::TenantId tenant, std::int64_t at_ms);
 
-// 1 more than a whole number in decimal digits, however long; "1" for nothing.
-std::string next_revision(std::string_view highest);
-
 }  // namespace runwarden::store

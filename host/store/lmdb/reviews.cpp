@@ -111,10 +111,6 @@ void read_review(const Txn& txn, const Tables& tables, model::TenantId tenant, m
     failure.review = std::move(last->document);
 }
 
-ledger::Decision decision_of(const model::Review& review) {
-  return {review.cluster_id, model::name(review.verdict), review.author, review.document};
-}
-
 model::ReviewCounts recount_reviews(const Txn& txn, const Tables& tables, std::string_view day_key) {
   model::ReviewCounts sum;
   const model::TenantId tenant = tenant_of(day_key);
@@ -171,7 +167,7 @@ WriteResult write_reviews(WriteBatch& batch, const ReviewWrite& write) {
   for (const model::Review& review : write.reviews) {
     const KeyBytes key = place_key(write.tenant, review.key);
     put_review(batch, write.tenant, review, encode_review(key, review));
-    if (batch.ledger) batch.ledger->append_decision(write.tenant, place_name(review.key), decision_of(review), ledger::CameBy::itself);
+    if (batch.ledger) batch.ledger->append_decision(write.tenant, place_name(review.key), ledger::decision_of(review), ledger::CameBy::itself);
     settle_reviewed(batch, write.tenant, review);
   }
   if (!write.reviews.empty()) {

@@ -38,9 +38,6 @@ std::vector<model::Review> reviews_of_run(const Txn& txn, const Tables& tables, 
 // Fills in the review of a failure that has a verdict.
 void read_review(const Txn& txn, const Tables& tables, model::TenantId tenant, model::FailureRecord& failure);
 
-// What a ledger says of a review.
-ledger::Decision decision_of(const model::Review& review);
-
 // What a row of days should count.
 model::ReviewCounts recount_reviews(const Txn& txn, const Tables& tables, std::string_view day_key);
 

@@ -6,18 +6,12 @@
 #include "store/lmdb/answers.h"
 #include "store/lmdb/events.h"
 #include "store/lmdb/failures.h"
+#include "store/page_filling.h"
 
 namespace runwarden::store {
 namespace {
 
 using Outcome = WriteResult::Outcome;
-
-// What the members that the service adds to a run take, and what a step takes beyond its event: longer names, its stepId, costUsd
-// and inputTokens that an alias gave.
-constexpr std::uint64_t kOwnMembersBytes = 512;
-constexpr std::uint64_t kStepBytes = 160;
-constexpr std::uint64_t kLargestOutlineBytes = 96 * 1024;  // of a record without one, which is read whole to make it
-constexpr std::uint64_t kLongestEscape = 6;                // of a byte in a JSON string
 
 constexpr std::size_t kSmallEntryBytes = 200;  // an idempotency record or an index entry with what surrounds it
 
@@ -99,7 +93,7 @@ std::optional<StoredRun> read_run_head(const Txn& txn, const Tables& tables, mod
 }
 
 model::RunRecord sized_head(const Txn& txn, const Tables& tables, std::string_view key, std::string_view value, StoredRun head) {
-  head.run.json_bytes = kOwnMembersBytes;
+  head.run.json_bytes = kOwnRunBytes;
   if (head.buffering) {
     head.run.json_bytes += open_run_bytes(txn, tables, {tenant_of(key), record_key_of(key)}, *head.buffering);
   } else {
@@ -115,13 +109,6 @@ std::optional<model::RunRecord> read_sized_head(const Txn& txn, const Tables& ta
   const auto value = txn.get(table.handle, key);
   if (!value) return std::nullopt;
   return sized_head(txn, tables, key, *value, decoded(table, key, [&] { return decode_run_head(key, *value, OutlineToo::yes); }));
-}
-
-std::uint64_t outline_bytes(const model::RunRecord& head) {
-  if (!head.outline) return kLargestOutlineBytes;
-  const model::RunOutline& outline = *head.outline;
-  return kOwnMembersBytes + head.run_id.size() * kLongestEscape + outline.members.size() + outline.last_output.size() +
-         outline.failures.size() + outline.detectors.size() + outline.policies.size();
 }
 
 std::optional<StoredRun> read_former(const Txn& txn, const Tables& tables, const RunPlace& place, std::uint32_t revision) {
@@ -163,28 +150,6 @@ ErasedRun erase_run(WriteBatch& batch, const RunPlace& place) {
   if (batch.txn.erase(batch.tables.open_runs.handle, key)) batch.open_runs.push_back({place, 0, std::nullopt});
   batch.counts.add(place.tenant, kRunSeries, place.key.time_ms, -1);
   return erased;
-}
-
-std::vector<std::string> seal_run(RunWrite& write) {
-  std::vector<std::string> sealed;
-  sealed.reserve(write.failures.size() + 2);
-  StoredRun stored;
-  for (model::FailureRecord& failure : write.failures) {
-    failure.run = write.run.key;
-    failure.grouped = !failure.shadow;
-    if (failure.executed_ms == model::kNotExecuted) failure.executed_ms = write.run.key.time_ms;
-    if (failure.title.empty()) model::read_summary(failure);
-    stored.failures.push_back(failure.key);
-  }
-  stored.events = write.claim ? write.claim->upto : 0;
-  stored.run = std::move(write.run);
-  stored.run.grouped = true;
-  sealed.push_back(encode_run(place_key(write.tenant, stored.run.key), stored));
-  write.run = std::move(stored.run);
-  for (const model::FailureRecord& failure : write.failures) {
-    sealed.push_back(encode_failure(place_key(write.tenant, failure.key), failure));
-  }
-  return sealed;
 }
 
 std::size_t bytes_to_write(const WriteBatch& batch) {

@@ -20,8 +20,6 @@ std::optional<model::RunRecord> read_sized_head(const Txn& txn, const Tables& ta
                                                 std::optional<std::uint32_t> revision);
 // Fills in json_bytes of a head.
 model::RunRecord sized_head(const Txn& txn, const Tables& tables, std::string_view key, std::string_view value, StoredRun head);
-// How much JSON an outline makes, without looking at more than the head.
-std::uint64_t outline_bytes(const model::RunRecord& head);
 // One that another revision has followed.
 std::optional<StoredRun> read_former(const Txn& txn, const Tables& tables, const RunPlace& place, std::uint32_t revision);
 KeyBytes former_key(const RunPlace& place, std::uint32_t revision);
@@ -36,8 +34,7 @@ struct ErasedRun {
 };
 ErasedRun erase_run(WriteBatch& batch, const RunPlace& place);
 
-// The values to be written: the run, then its failures. Names the run in each failure.
-std::vector<std::string> seal_run(RunWrite& write);
+// Of what is to be written of a run and its failures.
 std::size_t bytes_to_write(const WriteBatch& batch);
 
 // The kept answer to a request of that identity that wrote a run or events of one.

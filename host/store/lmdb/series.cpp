@@ -94,12 +94,6 @@ constexpr std::uint8_t kRunsTag = 0x3c;
 
 }  // namespace
 
-Span whole_entries(const Span& span) {
-  const std::int64_t from = std::clamp(span.from_ms, -kFar, kFar);
-  const std::int64_t before = std::clamp(span.before_ms, -kFar, kFar);
-  return {(from >> kFinestOfRuns) << kFinestOfRuns, ((before + kShareEntryMs - 1) >> kFinestOfRuns) << kFinestOfRuns};
-}
-
 Half subject_half(const Subject& subject) {
   switch (subject.kind) {
     case Subject::Kind::cluster: return subject.cluster;

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "model/dimensions.h"
-#include "store/lmdb/commit_queue.h"
+#include "store/commit_queue.h"
 #include "store/lmdb/service_lock.h"
 #include "store/open_store.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "store/envelope.h"
-#include "store/lmdb/layout.h"
+#include "store/layout.h"
 #include "store/lmdb/env.h"
 #include "store/errors.h"
 

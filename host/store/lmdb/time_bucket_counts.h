@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "model/records.h"
+#include "store/cluster_change.h"
 #include "store/lmdb/tables.h"
 
 namespace runwarden::store {
@@ -21,11 +22,6 @@ using Half = std::array<char, 16>;  // half a SHA-256: tells texts apart in keys
 Half half_digest(std::string_view text);
 inline std::string_view view(const Half& half) {
   return {half.data(), half.size()};
-}
-
-// A count that changes, never below 0: what cannot be read has not been counted, and may be taken away all the same.
-inline std::uint64_t plus(std::uint64_t count, std::int64_t by) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(static_cast<std::int64_t>(count) + by, 0));
 }
 
 // Whether a row of the index of fingerprints, which has a value then, leads to a false alarm: it is passed over where failures are counted.

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t kMostLooked = 4096;  // entries of a list in one transaction
 constexpr std::size_t kMostAged = 2048;    // entries of the outbox looked at for the oldest, from either end
-constexpr std::int64_t kDayMs = 86'400'000;
 
 }  // namespace
 
@@ -128,9 +127,7 @@ bool LmdbWebhookStore::queue_rising(model::TenantId tenant, const model::Cluster
     auto head = read_cluster(txn, parts_.tables, tenant, cluster);
     if (!head) return false;
     const std::int64_t now_ms = parts_.clock.wall_ms();
-    const auto state = model::state_of(head->cluster.triage, head->cluster.first_ms, now_ms).state;
-    const bool told = head->rising_told_ms != model::kNever && now_ms - head->rising_told_ms < kDayMs;
-    if (told || state == model::ClusterState::ignored || state == model::ClusterState::resolved) return false;
+    if (!may_rise(*head, now_ms)) return false;
     head->rising_told_ms = now_ms;
     const KeyBytes key = cluster_row_key(tenant, cluster);
     txn.put(parts_.tables.clusters.handle, key, encode_cluster(key, *head));
@@ -176,15 +173,6 @@ Page<model::Delivery> LmdbWebhookStore::deliveries(model::TenantId tenant, const
   return page;
 }
 
-void LmdbWebhookStore::send_again(MessageWriter& messages, model::TenantId tenant, model::Endpoint& endpoint,
-                                  const model::Delivery& delivery) const {
-  model::Delivery again = delivery;
-  again.state = model::DeliveryState::pending;
-  again.attempts_before = again.attempts;
-  again.next_ms = parts_.clock.wall_ms();
-  messages.replace(tenant, endpoint, delivery, again);
-}
-
 bool LmdbWebhookStore::replay(model::TenantId tenant, const model::RecordKey& endpoint, std::string_view delivery_id) {
   const auto key = model::parse_delivery_id(delivery_id);
   if (!key) return false;
@@ -193,7 +181,7 @@ bool LmdbWebhookStore::replay(model::TenantId tenant, const model::RecordKey& en
     if (!found || found->id != delivery_id) return false;
     model::Endpoint* const to = messages.endpoint(tenant, endpoint.seq);
     if (to == nullptr) return false;
-    send_again(messages, tenant, *to, *found);
+    messages.send_again(tenant, *to, *found);
     return true;
   });
 }
@@ -225,7 +213,7 @@ WebhookStore::Replayed LmdbWebhookStore::replay_dead(model::TenantId tenant, con
     for (const std::string& key : dead) {
       const auto delivery = read_delivery(txn, parts_.tables, key, BodyToo::yes);
       if (!delivery) continue;
-      send_again(messages, tenant, *to, *delivery);
+      messages.send_again(tenant, *to, *delivery);
       ++replayed.queued;
     }
     return replayed;
@@ -284,29 +272,7 @@ void LmdbWebhookStore::settle_one(WriteTxn& txn, MessageWriter& messages, const 
   model::Endpoint* const endpoint = messages.endpoint(attempt.tenant, attempt.endpoint.seq);
   if (endpoint == nullptr) return;
   const KeyBytes key = delivery_key(attempt.tenant, attempt.endpoint.seq, attempt.delivery);
-  if (attempt.dropped) {
-    const auto waiting = read_delivery(txn, parts_.tables, key, BodyToo::no);
-    if (waiting && waiting->state == model::DeliveryState::pending) messages.erase(attempt.tenant, *endpoint, *waiting);
-    return;
-  }
-  if (attempt.delivered) {
-    endpoint->last_success_ms = attempt.at_ms;
-    endpoint->last_error.clear();
-    endpoint->failing_since_ms = model::kNever;
-  } else if (attempt.sent) {
-    endpoint->last_error = attempt.error;
-    if (endpoint->failing_since_ms == model::kNever) endpoint->failing_since_ms = attempt.at_ms;
-    if (attempt.disable && endpoint->disabled == model::Endpoint::Disabled::no) endpoint->disabled = *attempt.disable;
-  }
-  const auto before = read_delivery(txn, parts_.tables, key, BodyToo::yes);
-  if (!before || before->state != model::DeliveryState::pending) return;
-  model::Delivery after = *before;
-  ++after.attempts;
-  after.last_status = attempt.status;
-  after.last_error = attempt.error;
-  after.next_ms = attempt.next_ms.value_or(0);
-  if (attempt.delivered || !attempt.next_ms) after.state = attempt.delivered ? model::DeliveryState::delivered : model::DeliveryState::dead;
-  messages.replace(attempt.tenant, *endpoint, *before, after);
+  messages.settle(attempt, *endpoint, read_delivery(txn, parts_.tables, key, attempt.dropped ? BodyToo::no : BodyToo::yes));
 }
 
 // Retries are due last and queued first, so the oldest stands near either end.

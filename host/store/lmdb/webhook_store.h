@@ -53,7 +53,6 @@ class LmdbWebhookStore final : public WebhookStore {
   template <class Use>
   auto writing(Use use) -> decltype(use(std::declval<WriteTxn&>(), std::declval<MessageWriter&>()));
   void settle_one(WriteTxn& txn, MessageWriter& messages, const Attempt& attempt);
-  void send_again(MessageWriter& messages, model::TenantId tenant, model::Endpoint& endpoint, const model::Delivery& delivery) const;
   std::vector<TenantEndpoint> read_endpoints(const Txn& txn, std::optional<model::TenantId> tenant) const;
   void report(const std::string& text) const;
 

@@ -20,7 +20,7 @@
 #include "store/record_lines.h"
 #include "store/review_codec.h"
 #include "store/webhook_codec.h"
-#include "store/maintenance_commands.h"
+#include "store/lmdb/maintenance/commands.h"
 
 namespace runwarden::store {
 namespace {
@@ -349,7 +349,7 @@ class Exporting {
 
 }  // namespace
 
-Result<Exported> export_tenant(const MaintenanceContext& maintenance, const ExportQuery& query, const LineSink& sink) {
+Result<Exported> lmdb::export_tenant(const MaintenanceContext& maintenance, const ExportQuery& query, const LineSink& sink) {
   return guarded(maintenance, [&]() -> Result<Exported> { return Exporting(maintenance, query, sink).run(); });
 }
 

@@ -20,7 +20,7 @@
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/record_lines.h"
 #include "store/webhook_codec.h"
-#include "store/maintenance_commands.h"
+#include "store/lmdb/maintenance/commands.h"
 
 namespace runwarden::store {
 namespace {
@@ -391,7 +391,7 @@ class Importing {
 
 }  // namespace
 
-Result<Imported> import_lines(const MaintenanceContext& maintenance, const LineSource& next) {
+Result<Imported> lmdb::import_lines(const MaintenanceContext& maintenance, const LineSource& next) {
   return guarded(maintenance, [&]() -> Result<Imported> { return Importing(maintenance, next).run(); });
 }
 

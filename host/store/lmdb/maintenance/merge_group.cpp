@@ -1,33 +1,9 @@
 #include "store/lmdb/maintenance/merge_group.h"
 
-#include <algorithm>
-
+#include "store/cluster_merge.h"
 #include "store/lmdb/groups.h"
 
 namespace runwarden::store {
-namespace {
-
-// Of a group whose failures are gone, or are those of another export.
-ClusterHead head_of(const model::Cluster& cluster) {
-  ClusterHead head;
-  head.cluster = cluster;
-  head.cluster.count = 0;
-  head.cluster.waste_micro_usd = 0;
-  head.cluster.triage = {};
-  return head;
-}
-
-void merge_triage(model::Triage& triage, const model::Triage& other) {
-  if (other.since_ms < triage.since_ms) return;
-  const std::uint64_t failures = std::max(triage.failures_since, other.failures_since);
-  if (other.since_ms > triage.since_ms || triage == model::Triage()) {
-    triage = other;
-  } else {
-    triage.failures_since = failures;
-  }
-}
-
-}  // namespace
 
 Merged merge_group(WriteBatch& batch, model::TenantId tenant, const GroupLine& line) {
   const Half half = line.cluster.key;
@@ -39,11 +15,10 @@ Merged merge_group(WriteBatch& batch, model::TenantId tenant, const GroupLine& l
     if (!line.decided || counted_without || groups.clusters >= batch.max_clusters) return Merged::left_out;
     ++groups.clusters;
     write_tenant_groups(batch.txn, batch.tables, tenant, groups);
-    head = head_of(line.cluster);
+    head = head_without_failures(line.cluster);
   }
   const std::string before = encode_cluster(key, *head);
-  head->cluster.first_ms = std::min(head->cluster.first_ms, line.cluster.first_ms);
-  merge_triage(head->cluster.triage, line.cluster.triage);
+  merge_cluster(*head, line.cluster);
   const std::string after = encode_cluster(key, *head);
   const auto stands = batch.txn.get(batch.tables.clusters.handle, key);
   if (stands && before == after) return Merged::unchanged;

@@ -20,7 +20,7 @@
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/lmdb/maintenance/recounting.h"
-#include "store/maintenance_commands.h"
+#include "store/lmdb/maintenance/commands.h"
 
 namespace runwarden::store {
 namespace {
@@ -448,11 +448,11 @@ class Purging {
 
 }  // namespace
 
-Result<Purged> purge(const MaintenanceContext& maintenance, const PurgeQuery& query) {
+Result<Purged> lmdb::purge(const MaintenanceContext& maintenance, const PurgeQuery& query) {
   return guarded(maintenance, [&]() -> Result<Purged> { return Purging(maintenance, query).run(); });
 }
 
-Result<Expired> count_purge(const MaintenanceContext& maintenance, const PurgeQuery& query) {
+Result<Expired> lmdb::count_purge(const MaintenanceContext& maintenance, const PurgeQuery& query) {
   return guarded(maintenance, [&]() -> Result<Expired> { return Purging(maintenance, query).count(); });
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "store/cluster_recount.h"
 #include "store/lmdb/dimensions.h"
 #include "store/lmdb/runs.h"
 #include "store/lmdb/series.h"
@@ -23,11 +24,6 @@ constexpr std::size_t kRecordsAWindow = 8192;  // of a table: a window takes som
 constexpr std::int64_t kFar = std::int64_t{1} << 56;
 constexpr std::array<int, 4> kLevels = {kFinestOfFailures, kFinestOfRuns, 22, 28};
 
-// "it counts 13 failures where there are 12"
-std::string says(std::uint64_t head, const char* what, std::uint64_t records) {
-  return "it counts " + std::to_string(head) + what + " where there are " + std::to_string(records);
-}
-
 // A row of a series, as the records or the level below have it.
 struct Recounted {
   std::uint64_t count = 0;
@@ -36,24 +32,16 @@ struct Recounted {
 
 // Nothing: the row says the same.
 std::optional<std::string> row_difference(const SeriesRow& row, const Recounted& is) {
-  if (row.count != is.count) return says(row.count, "", is.count);
+  if (row.count != is.count) return counts_wrong(row.count, "", is.count);
   if (row.with == std::vector<std::pair<ValueKey, std::uint64_t>>(is.with.begin(), is.with.end())) return std::nullopt;
   return "its runs with a dimension's value are others than it says";
 }
 
-// What the failures of a group add up to.
-struct Counted {
-  ClusterHead head;
-  std::set<std::string> newest_titles;  // of those that were detected last, together
-  std::int64_t first_ms = 0;
-  bool readable = true;
-};
-
-Counted count_failures(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster) {
-  Counted counted;
+ClusterRecount count_failures(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster) {
+  ClusterRecount counted;
   const KeyBytes prefix = cluster_row_key(tenant, cluster);
   const std::size_t time_at = prefix.view().size();
-  Cursor cursor(txn, tables.fingerprints.handle);
+  Cursor cursor(txn, tables.fingerprints.handle);  // in the order of time
   for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
     const KeyBytes place = KeyBytes().u32(tenant).bytes(cursor.key().substr(time_at));
     const auto value = txn.get(tables.failures.handle, place);
@@ -62,38 +50,25 @@ Counted count_failures(const Txn& txn, const Tables& tables, model::TenantId ten
       if (value) failure = decode_failure_head(place, *value);
     } catch (const BadValue&) {
     }
-    counted.readable = counted.readable && failure;
-    if (!failure || !failure->grouped || failure->is_false_alarm()) continue;
-    model::Cluster& sum = counted.head.cluster;
-    if (sum.count++ == 0) counted.first_ms = failure->key.time_ms;
-    if (failure->key.time_ms > sum.last_ms) counted.newest_titles.clear();
-    sum.last_ms = failure->key.time_ms;  // the index is in the order of time
-    counted.newest_titles.insert(failure->title);
-    sum.waste_micro_usd += failure->waste_micro_usd;
-    ++counted.head.scores[failure->score];
-    ++counted.head.severities[static_cast<std::size_t>(failure->severity)];
+    failure ? counted.add(*failure) : counted.add_unreadable();
   }
   return counted;
 }
 
-// Whether an entry of the group's history decided what the head says; how many failures came since, and the marks of its false
-// alarms, are not in the history.
+// Whether an entry of the group's history decided what the head says.
 bool is_decided(const Txn& txn, const Tables& tables, model::TenantId tenant, const ClusterHead& head, bool& any) {
-  model::Triage said = head.cluster.triage;
-  said.failures_since = 0;
-  said.false_alarm_marks.clear();
   const KeyBytes prefix = cluster_row_key(tenant, head.cluster.key);
   Cursor cursor(txn, tables.triage.handle);
   bool decided = false;
   for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
     any = true;
     try {
-      decided = decided || model::triaged(decode_triage(cursor.key(), cursor.value())) == said;
+      decided = decided || is_decided_by(head, decode_triage(cursor.key(), cursor.value()));
     } catch (const BadValue&) {
       return true;  // that table's own check tells of it
     }
   }
-  return decided || (!any && said == model::Triage());
+  return decided || (!any && is_undecided(head));
 }
 
 // Of one window, what the finest entries should be, by key.
@@ -229,23 +204,12 @@ class Window {
 }  // namespace
 
 std::vector<std::string> head_differences(const Txn& txn, const Tables& tables, model::TenantId tenant, const ClusterHead& head) {
-  std::vector<std::string> found;
-  const Counted is = count_failures(txn, tables, tenant, head.cluster.key);
-  if (!is.readable) return found;
-  const model::Cluster& says_it = head.cluster;
-  const model::Cluster& sum = is.head.cluster;
-  if (says_it.count != sum.count) found.push_back(says(says_it.count, " failures", sum.count));
-  if (head.scores != is.head.scores) found.emplace_back("the scores of its failures are others than it says");
-  if (head.severities != is.head.severities) found.emplace_back("the severities of its failures are others than it says");
-  if (says_it.waste_micro_usd != sum.waste_micro_usd) found.emplace_back("its failures wasted another sum than it says");
-  if (sum.count > 0) {
-    if (says_it.last_ms != sum.last_ms) found.emplace_back("its newest failure is of another time than it says");
-    if (says_it.first_ms > is.first_ms) found.emplace_back("it has a failure from before the time it says it began");
-    if (!is.newest_titles.contains(says_it.title)) found.emplace_back("its newest failure has another title");
-  }
+  const ClusterRecount is = count_failures(txn, tables, tenant, head.cluster.key);
+  if (!is.readable()) return {};
+  std::vector<std::string> found = is.differences(head);
   bool any_entry = false;
   if (!is_decided(txn, tables, tenant, head, any_entry)) found.emplace_back("nothing in its history decided the state it is in");
-  if (sum.count == 0 && says_it.count == 0 && !any_entry) found.emplace_back("it has neither failures nor a history");
+  if (is.count() == 0 && head.cluster.count == 0 && !any_entry) found.emplace_back("it has neither failures nor a history");
   return found;
 }
 
@@ -265,7 +229,7 @@ std::vector<std::string> totals_differences(const Txn& txn, const Tables& tables
   }
   const TenantGroups says_it = read_tenant_groups(txn, tables, tenant);
   std::vector<std::string> found;
-  if (says_it.clusters != heads) found.push_back(says(says_it.clusters, " groups", heads));
+  if (says_it.clusters != heads) found.push_back(counts_wrong(says_it.clusters, " groups", heads));
   const Half all = failures_series(subject_half(Subject::any()));
   const std::uint64_t in_all = sum_series(txn, {tables.series, tenant, all, kFinestOfFailures}, {-kFar, kFar});
   if (in_all != failures + says_it.left_out) {
@@ -319,17 +283,7 @@ void recount_series(LmdbEnv& env, const Tables& tables, model::TenantId tenant, 
 void recount_head(WriteBatch& batch, model::TenantId tenant, const Half& cluster) {
   auto head = read_cluster(batch.txn, batch.tables, tenant, cluster);
   if (!head) return;
-  Counted counted = count_failures(batch.txn, batch.tables, tenant, cluster);
-  const model::Cluster& sum = counted.head.cluster;
-  head->scores = std::move(counted.head.scores);
-  head->severities = counted.head.severities;
-  head->cluster.count = sum.count;
-  head->cluster.waste_micro_usd = sum.waste_micro_usd;
-  if (sum.count > 0) {
-    head->cluster.last_ms = sum.last_ms;
-    if (!counted.newest_titles.contains(head->cluster.title)) head->cluster.title = *counted.newest_titles.begin();
-  }
-  head->settle();
+  count_failures(batch.txn, batch.tables, tenant, cluster).correct(*head);
   const KeyBytes key = cluster_row_key(tenant, cluster);
   batch.txn.put(batch.tables.clusters.handle, key, encode_cluster(key, *head));
 }

@@ -19,16 +19,16 @@
 #include "store/lmdb/keys.h"
 #include "store/lmdb/ledger_start.h"
 #include "store/lmdb/ledger_rows.h"
-#include "store/lmdb/maintenance/ledger_check.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/lmdb/maintenance/recounting.h"
 #include "store/lmdb/time_bucket_counts.h"
+#include "store/ledger_check.h"
 #include "store/review_codec.h"
 #include "store/webhook_codec.h"
-#include "store/maintenance_commands.h"
+#include "store/lmdb/maintenance/commands.h"
 
 namespace runwarden::store {
 namespace {
@@ -605,8 +605,9 @@ class Verifying {
     const model::TenantId tenant = tenant_of(entry.key);
     known_tenant(entry, tenant);
     if (ledger_check_ && ledger_check_->tenant() != tenant) end_ledger_check();
-    if (!ledger_check_) ledger_check_.emplace(t_, tenant);
-    each_fault(entry, ledger_check_->take(entry.txn, decode_ledger_row(entry.key, entry.value)));
+    if (!ledger_check_) ledger_check_.emplace(tenant);
+    LmdbLedgerReader reader(entry.txn, t_, tenant);
+    each_fault(entry, ledger_check_->take(reader, decode_ledger_row(entry.key, entry.value)));
   }
 
   void end_ledger_check() {
@@ -627,8 +628,7 @@ class Verifying {
   void ledger_record(const Entry& entry) {
     const LedgerRecord record = decode_ledger_record(entry.key, entry.value);
     const model::TenantId tenant = tenant_of(entry.key);
-    const bool same_row = row_ && row_tenant_ == tenant && record.index >= row_->first &&
-                          record.index - row_->first < row_->entries.size();
+    const bool same_row = row_ && row_tenant_ == tenant && row_->holds(record.index);
     if (!same_row) row_ = find_ledger_row(entry.txn, t_, tenant, record.index);
     row_tenant_ = tenant;
     const bool named = row_ && row_->names[record.index - row_->first] == entry.key.substr(5) &&
@@ -660,7 +660,7 @@ class Verifying {
 
 }  // namespace
 
-Result<Verified> verify(const MaintenanceContext& maintenance) {
+Result<Verified> lmdb::verify(const MaintenanceContext& maintenance) {
   return guarded(maintenance, [&]() -> Result<Verified> { return Verifying(maintenance).run(); });
 }
 

@@ -1,0 +1,170 @@
+#include "store/buffering.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace runwarden::store {
+namespace {
+
+enum class IdsOfContent : std::uint8_t { count_as_seen, count_as_new };
+
+struct Unseen {
+  const EventsWrite& write;
+  std::span<const std::string> halves;
+  const std::function<bool(std::string_view half)>& is_seen;
+};
+
+NewEvents unseen(const Unseen& of, IdsOfContent ids_of_content) {
+  NewEvents fresh;
+  std::set<std::string_view> in_request;
+  for (std::size_t i = 0; i < of.write.events.size(); ++i) {
+    const EventsWrite::Event& event = of.write.events[i];
+    const std::string& half = of.halves[i];
+    const bool may_be_said_again = event.id_of_content && ids_of_content == IdsOfContent::count_as_new;
+    if (!half.empty()) {
+      const bool seen = !in_request.insert(half).second || of.is_seen(half);
+      if (seen && !may_be_said_again) continue;
+      if (!seen) fresh.ids.push_back(half);
+    }
+    fresh.json.push_back(event.json);
+    fresh.outlines.push_back(&event.outline);
+    fresh.bytes += event.json.size();
+  }
+  return fresh;
+}
+
+// The outline of a run that events open again, or nothing where its events do not continue what it shows (ClaimedRun::whole).
+std::optional<model::RunOutline> continued(std::optional<model::RunOutline> outline, const StoredRun& resolved) {
+  if (resolved.run.source != model::RunSource::client) return std::nullopt;
+  const bool by_whole_run = resolved.run.resolution == model::Resolution::whole && (resolved.run.revision > 1 || resolved.events > 0);
+  if (!outline || by_whole_run) return std::nullopt;
+  outline->failures = outline->detectors = outline->policies = {};
+  return outline;
+}
+
+Buffering begun(std::uint32_t total, std::int64_t received_ms) {
+  Buffering buffering;
+  buffering.former = total;
+  buffering.total = total;
+  buffering.first_ms = received_ms;
+  buffering.last_ms = received_ms;
+  return buffering;
+}
+
+}  // namespace
+
+void settle(Buffering& buffering) {
+  if (buffering.ending) return;
+  const std::uint32_t fresh = buffering.total - buffering.former;
+  if (fresh > buffering.max_events) {
+    buffering.cut = buffering.former + buffering.max_events;
+    buffering.ending = model::Resolution::max_events;
+    return;
+  }
+  if (!buffering.tail_final && fresh < buffering.max_events && buffering.bytes < buffering.max_bytes) return;
+  buffering.cut = buffering.total;
+  buffering.ending = buffering.tail_final ? model::Resolution::final : model::Resolution::max_events;
+  buffering.tail_final = false;
+}
+
+bool has_ended(const StoredRun& stored) {
+  if (!stored.buffering) return true;
+  return stored.buffering->ending == model::Resolution::final || stored.buffering->tail_final;
+}
+
+Buffered how_it_stands(const model::RecordKey& place, const StoredRun& stored) {
+  Buffered buffered;
+  buffered.run = place;
+  buffered.revision = stored.run.revision;
+  if (stored.buffering) {
+    buffered.buffer = stored.buffering->shown();
+    buffered.ends = stored.buffering->ending;
+  }
+  return buffered;
+}
+
+// A run_finished that is known by its content repeats the run's end only where nothing else is new: after other events it ends
+// the next revision.
+NewEvents new_events(const EventsWrite& write, std::span<const std::string> halves, const StoredRun* stored,
+                     const std::function<bool(std::string_view half)>& is_seen) {
+  const std::function<bool(std::string_view)> never = [](std::string_view) { return false; };
+  const Unseen of{write, halves, stored != nullptr ? is_seen : never};
+  if (stored != nullptr && has_ended(*stored)) {
+    NewEvents fresh = unseen(of, IdsOfContent::count_as_seen);
+    if (fresh.json.empty()) return fresh;
+  }
+  return unseen(of, IdsOfContent::count_as_new);
+}
+
+StoredRun begun_run(const EventsWrite& write) {
+  StoredRun fresh;
+  fresh.run.key = write.key;
+  fresh.run.run_id = write.run_id;
+  fresh.run.state = model::RunState::open;
+  fresh.run.source = write.source;
+  // The outline of a trace is none of its events: no span can be told of without the others.
+  if (write.source == model::RunSource::client) fresh.run.outline.emplace();
+  fresh.buffering = begun(0, write.key.time_ms);
+  return fresh;
+}
+
+void reopen_run(StoredRun& stored, std::int64_t received_ms) {
+  stored.run.outline = continued(std::move(stored.run.outline), stored);
+  ++stored.run.revision;
+  stored.run.state = model::RunState::open;
+  stored.run.content = {};
+  stored.buffering = begun(stored.events, received_ms);
+}
+
+void add_to_run(StoredRun& stored, const EventsWrite& write, const NewEvents& fresh) {
+  Buffering& buffering = *stored.buffering;
+  if (!fresh.json.empty()) {
+    buffering.last_ms = std::max(buffering.last_ms, write.key.time_ms);
+    if (auto& outline = stored.run.outline) {
+      for (const model::EventOutline* event : fresh.outlines) model::add_event(*outline, *event);
+    }
+  }
+  buffering.total += static_cast<std::uint32_t>(fresh.json.size());
+  buffering.bytes += fresh.bytes;
+  stored.run.root_arrived = stored.run.root_arrived || write.has_root;
+  buffering.max_events = std::max<std::uint32_t>(write.max_events, 1);
+  buffering.max_bytes = write.max_bytes;
+  buffering.tail_final = buffering.tail_final || write.final;
+  settle(buffering);
+}
+
+bool covers(const Claim& claim, const StoredRun& stored) {
+  if (!stored.buffering || stored.run.revision != claim.revision) return false;
+  const Buffering& buffering = *stored.buffering;
+  if (claim.upto < buffering.former || claim.upto > buffering.total) return false;
+  return !buffering.ending || claim.upto == buffering.cut;
+}
+
+StoredRun following_revision(const RunWrite& write, const StoredRun& open, const EventsBeyond& beyond) {
+  StoredRun next;
+  next.run.key = write.run.key;
+  next.run.run_id = write.run.run_id;
+  next.run.revision = write.run.revision + 1;
+  next.run.state = model::RunState::open;
+  next.run.max_score = write.run.max_score;
+  next.run.fired = write.run.fired;
+  next.run.source = open.run.source;
+  next.run.root_arrived = open.run.root_arrived;
+  next.run.grouped = true;
+  next.run.dimensions = write.run.dimensions;
+  if (write.run.resolution != model::Resolution::whole) next.run.outline = open.run.outline;  // of all events, also of those beyond the cut
+  for (const model::FailureRecord& failure : write.failures) next.failures.push_back(failure.key);
+  Buffering buffering = *open.buffering;
+  buffering.former = write.claim->upto;
+  buffering.ending.reset();
+  buffering.cut = 0;
+  buffering.first_ms = beyond.first_ms;
+  buffering.last_ms = beyond.last_ms;
+  buffering.bytes = beyond.bytes;
+  settle(buffering);
+  next.buffering = buffering;
+  return next;
+}
+
+}  // namespace runwarden::store

@@ -1,0 +1,125 @@
+// The writing thread of the engine: it takes what waits, commits it in one transaction, and then tells each who waits. The same thread,
+// and nobody else, calls BatchWriter::maintain(): after each turn, and from time to time while there is nothing to do.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/fair_budget.h"
+#include "base/fair_queue.h"
+#include "base/mutex.h"
+#include "base/permit.h"
+#include "store/prepared_entry.h"
+#include "store/open_store.h"
+#include "store/write_queue.h"
+
+namespace runwarden::store {
+
+// A write and what the engine made of it beforehand: values, and its entry in the ledger.
+struct SealedWrite {
+  Write write;
+  std::vector<std::string> sealed = {};
+  std::optional<PreparedEntry> entry = {};
+};
+
+// Takes writes in whole batches.
+class BatchWriter {
+ public:
+  virtual ~BatchWriter() = default;
+
+  // Does what of a write needs no place in the order (encoding, compression), so that the writing thread need not. Any thread.
+  virtual SealedWrite seal(Write write) { return {std::move(write), {}}; }
+  // All in one transaction, in order; results stand in the order of the writes. What does not fit is `unavailable`, the rest stands.
+  virtual std::vector<WriteResult> commit(std::span<const SealedWrite> batch) = 0;
+  // Housekeeping: to be called at least once a minute.
+  virtual void maintain() = 0;
+};
+
+class CommitQueue final : public WriteQueue {
+ public:
+  struct Limits {
+    // What may wait; more is refused. One tenant has at most as much as it leaves free.
+    std::size_t max_items = 131'072;
+    std::uint64_t max_bytes = std::uint64_t{256} << 20;
+    std::int64_t commit_interval_ms = 0;  // how long a commit may be held back for more to come; 0: not at all
+    std::size_t max_commit_records = 512;
+    std::uint64_t max_commit_bytes = std::uint64_t{2} << 20;
+    // What one tenant may have of a commit while others send too: a tenant waits for the commit under way and for its own, so the largest
+    // that another can fill is what it waits for. A lone tenant fills whole commits.
+    std::size_t max_shared_records = 16;
+    std::uint64_t max_shared_bytes = std::uint64_t{64} << 10;
+    std::int64_t shared_ms = 1'000;      // how long after another tenant's write a commit is still shared
+    std::int64_t idle_maintain_ms = 20'000;  // how often an idle queue calls BatchWriter::maintain(), which wants it once a minute
+  };
+  // All on the writing thread; see StoreListener.
+  struct Listener {
+    std::function<void(const std::string& text)> on_fatal;
+    std::function<void(const std::string& text)> on_fault;
+    std::function<void(const CommitReport&)> on_commit;
+  };
+
+  CommitQueue(BatchWriter& store, Limits limits, const Clock& clock, Listener listener);
+  ~CommitQueue() override;  // drains
+  CommitQueue(const CommitQueue&) = delete;
+  CommitQueue& operator=(const CommitQueue&) = delete;
+
+  // A single write is let into an empty queue however large it is.
+  bool submit(Write write, Done done, Permit permit = nullptr) override;
+  void run_between(Job job) override;
+  void drain() override;
+  // Tells everybody who waits, but for whom the batch under way is for, that result. The writing thread.
+  void refuse_waiting(const WriteResult& result);
+
+  Waiting waiting() const override;
+  bool moves(std::int64_t within_ms) const override;
+
+ private:
+  struct Item {
+    SealedWrite write;
+    Done done;
+    std::uint64_t bytes = 0;
+    Permit permit;
+    FairBudget::Lease room;  // while it waits
+  };
+
+  void work();
+  bool wait_for_work(MutexLock& lock) RW_REQUIRES(mutex_);
+  void note_turn() RW_REQUIRES(mutex_);
+  void note_sender(model::TenantId tenant) RW_REQUIRES(mutex_);
+  std::vector<Item> take_batch() RW_REQUIRES(mutex_);
+  void refuse_denied(std::vector<Item>& batch);
+  void commit(std::vector<Item> batch);
+  void tell(Item& item, WriteResult result);
+  void do_jobs(std::vector<Job> jobs);
+
+  BatchWriter& store_;
+  Limits limits_;
+  const Clock& clock_;
+  Listener listener_;
+  mutable Mutex mutex_;
+  CondVar wake_;
+  FairBudget room_;
+  FairQueue<Item> items_ RW_GUARDED_BY(mutex_);  // by tenant
+  model::TenantId last_sender_ RW_GUARDED_BY(mutex_) = 0;
+  std::optional<std::int64_t> last_sent_ns_ RW_GUARDED_BY(mutex_);   // when it last sent something
+  std::optional<std::int64_t> other_sent_ns_ RW_GUARDED_BY(mutex_);  // when the one before it did
+  std::vector<Job> jobs_ RW_GUARDED_BY(mutex_);
+  std::vector<Item> in_doubt_;  // what a failed commit was about: kept until the end, so that nobody is told anything of it
+  // When the writing thread last turned to something, or that came to it while it had nothing.
+  std::int64_t turned_ns_ RW_GUARDED_BY(mutex_) = 0;
+  bool busy_ RW_GUARDED_BY(mutex_) = false;  // it is outside the lock, at work
+  bool stopping_ RW_GUARDED_BY(mutex_) = false;
+  bool failed_ RW_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace runwarden::store

@@ -1,0 +1,16 @@
+// Crash marks as bytes and back. For the files of store/ only. Pure; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/records.h"
+#include "store/envelope.h"
+
+namespace runwarden::store {
+
+std::string encode_crash_mark(std::string_view key, const model::CrashMark& mark);
+// Without what its key says: tenant and place. Throws BadValue.
+model::CrashMark decode_crash_mark_value(std::string_view key, std::string_view value);
+
+}  // namespace runwarden::store

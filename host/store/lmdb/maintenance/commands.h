@@ -1,0 +1,14 @@
+// What store/maintenance_commands.h promises, for a store in a folder. Copying and the clock are of this engine alone and stand there.
+#pragma once
+
+#include "store/maintenance_commands.h"
+
+namespace runwarden::store::lmdb {
+
+Result<Exported> export_tenant(const MaintenanceContext& maintenance, const ExportQuery& query, const LineSink& sink);
+Result<Imported> import_lines(const MaintenanceContext& maintenance, const LineSource& next);
+Result<Purged> purge(const MaintenanceContext& maintenance, const PurgeQuery& query);
+Result<Expired> count_purge(const MaintenanceContext& maintenance, const PurgeQuery& query);
+Result<Verified> verify(const MaintenanceContext& maintenance);
+
+}  // namespace runwarden::store::lmdb

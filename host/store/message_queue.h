@@ -1,0 +1,86 @@
+// Who is told of what: puts messages into the outbox of each webhook that wants them, and goes by how many wait there. For the files of store/
+// only; an engine says how endpoints and deliveries are read and written. One transaction, one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "model/webhook.h"
+#include "store/cluster_change.h"
+#include "store/webhook_store.h"
+
+namespace runwarden::store {
+
+class MessageQueue {
+ public:
+  struct Rules {
+    std::function<std::uint64_t()> next_seq;
+    std::uint64_t max_pending = 100'000;  // of an endpoint; more failures are told as one message
+  };
+
+  MessageQueue(const Rules& rules, std::int64_t now_ms) : rules_(rules), now_ms_(now_ms) {}
+  virtual ~MessageQueue() = default;
+
+  // Whether any endpoint of the tenant would get such a message.
+  bool wanted(model::TenantId tenant, model::MessageType type);
+  // A key for a message that no failure gives its own.
+  model::RecordKey new_key() const { return {now_ms_, rules_.next_seq()}; }
+  std::int64_t now_ms() const { return now_ms_; }
+  // To every endpoint that wants it and whose filter lets it pass.
+  void tell(model::TenantId tenant, const model::Message& message, const model::MessageSubject& about);
+
+  // Null: it is not there. What the caller changes is written.
+  model::Endpoint* endpoint(model::TenantId tenant, std::uint64_t endpoint_seq);
+  void queue(model::TenantId tenant, model::Endpoint& endpoint, const model::Message& message);
+  // Puts a delivery in place of what it was before, which the endpoint's counts go by.
+  void replace(model::TenantId tenant, model::Endpoint& endpoint, const model::Delivery& before, const model::Delivery& after);
+  void erase(model::TenantId tenant, model::Endpoint& endpoint, const model::Delivery& delivery);
+  // Sends it again, whatever became of it.
+  void send_again(model::TenantId tenant, model::Endpoint& endpoint, const model::Delivery& delivery);
+  // Writes down what became of an attempt. `before`: its delivery; nothing: it has gone. What was settled meanwhile stays so.
+  void settle(const Attempt& attempt, model::Endpoint& endpoint, const std::optional<model::Delivery>& before);
+
+  // Writes endpoints, each once.
+  void flush();
+
+ protected:
+  // Those that can be read.
+  virtual std::vector<model::Endpoint> read_endpoints(model::TenantId tenant) = 0;
+  virtual void put_endpoint(model::TenantId tenant, const model::Endpoint& endpoint) = 0;
+  // `before` is null for one that is new.
+  virtual void put_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery* before, const model::Delivery& after) = 0;
+  virtual void erase_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery& delivery) = 0;
+
+ private:
+  struct Known {
+    model::Endpoint endpoint;
+    bool changed = false;
+  };
+  using OfTenant = std::map<std::uint64_t, Known>;  // by seq
+
+  OfTenant& of(model::TenantId tenant);
+  void count(model::Endpoint& endpoint, model::DeliveryState state, int change) const;
+  void tell_of_skipped(model::TenantId tenant, model::Endpoint& endpoint);
+
+  const Rules& rules_;
+  std::int64_t now_ms_;
+  std::map<model::TenantId, OfTenant> known_;
+};
+
+// A message about a group to all who want it, with one of its failures and, where it comes from one, the entry of its history.
+struct GroupNow {
+  model::TenantId tenant = 0;
+  const model::Cluster& cluster;
+  std::int64_t now_ms = 0;
+};
+void tell_of_group(MessageQueue& messages, model::MessageType type, const GroupNow& group, const std::optional<model::RecordKey>& failure,
+                   const model::TriageEntry* entry = nullptr);
+// Of the failures that a change says are to be told. Null: they have no group.
+void tell_of_failures(MessageQueue& messages, model::TenantId tenant, const model::Cluster* cluster, const ClusterChange& change);
+// Whether a group may be told as rising: not again within a day, and not while it is ignored or resolved.
+bool may_rise(const ClusterHead& head, std::int64_t now_ms);
+
+}  // namespace runwarden::store

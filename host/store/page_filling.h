@@ -1,0 +1,52 @@
+// What every engine goes by when it fills a page of a list: how much JSON a record makes, which records fit, and when a page is full. Pure;
+// any thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "store/queries.h"
+
+namespace runwarden::store {
+
+// What the members that the service adds to a run take, and what a step takes beyond its event: longer names, its stepId, costUsd and
+// inputTokens that an alias gave.
+constexpr std::uint64_t kOwnRunBytes = 512;
+constexpr std::uint64_t kStepBytes = 160;
+// That the service adds to a change or a policy, escaped names and authors among them.
+constexpr std::uint64_t kOwnChangeBytes = 1024;
+
+// The most JSON that a run makes without its steps.
+std::uint64_t outline_bytes(const model::RunRecord& head);
+
+bool fits(const RunQuery& query, const model::RunRecord& run);
+bool fits(const FailureQuery& query, const model::FailureRecord& failure);
+
+// A page that is being filled. It is asked of each match whether there is room; the first for which there is none tells that
+// the list goes on.
+template <class Record>
+class PageFilling {
+ public:
+  explicit PageFilling(const Range& range) : limit_(std::max<std::size_t>(range.limit, 1)), max_bytes_(range.max_bytes) {}
+
+  // For one more of that size, or one at least; false: the page is full.
+  bool has_room(std::uint64_t bytes) {
+    if (page_.items.empty() || (page_.items.size() < limit_ && bytes_ + bytes <= max_bytes_)) return true;
+    page_.next = page_.items.back().key;
+    return false;
+  }
+  void add(Record record, std::uint64_t bytes) {
+    page_.items.push_back(std::move(record));
+    bytes_ += bytes;
+  }
+  Page<Record> take() { return std::move(page_); }
+
+ private:
+  Page<Record> page_;
+  std::size_t limit_;
+  std::uint64_t max_bytes_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace runwarden::store

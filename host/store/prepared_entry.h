@@ -1,0 +1,42 @@
+// Entries of a ledger before their place in the order is known. For the files of store/ only. Pure but for the salts; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ledger/bodies.h"
+#include "ledger/entry.h"
+#include "model/cluster.h"
+#include "model/records.h"
+
+namespace runwarden::store {
+
+// Which record an entry is of, as the end of a key: of a run place and revision, of a change or policy revision its place, of a decision
+// about a group half the digest of the fingerprint and its place, of a review its place. Empty: of none.
+using RecordName = std::string;
+RecordName run_name(const model::RecordKey& run, std::uint32_t revision);
+RecordName place_name(const model::RecordKey& key);
+RecordName triage_name(const model::ClusterKey& cluster, const model::RecordKey& key);
+
+// All of an entry but its place.
+struct PreparedEntry {
+  ledger::Entry entry;
+  ledger::Hash leaf{};
+  ledger::Salt salt{};
+  RecordName name;
+  ledger::CameBy came = ledger::CameBy::itself;
+  std::string body;  // of an entry that is no record's; else empty: it is made again from the record
+};
+struct RecordEntry {
+  ledger::Kind kind = ledger::Kind::run;
+  RecordName name;
+  std::int64_t at_ms = 0;
+  ledger::CameBy came = ledger::CameBy::itself;
+};
+PreparedEntry prepare_entry(RecordEntry record, std::string_view body);
+PreparedEntry prepare_run(const model::RunRecord& run);
+PreparedEntry prepare_change(const model::ChangeRecord& change);
+PreparedEntry prepare_policy(const model::PolicyRecord& policy);
+
+}  // namespace runwarden::store
