@@ -1,0 +1,46 @@
+#include "store/engines/engine_module.h"
+
+#define BOOST_DLL_USE_STD_FS
+#include <boost/dll/shared_library.hpp>
+#include <filesystem>
+
+#include "base/program_file.h"
+
+namespace runwarden::store {
+namespace {
+
+namespace dll = boost::dll;
+
+// Beside lib/runwarden/detectors, in the build folder as where it is installed.
+constexpr const char* kFromProgram = "../lib/runwarden/engines/postgres.so";
+
+Error cannot_load(const std::filesystem::path& file, const std::string& why) {
+  return {Code::unavailable, "store.driver: postgres: cannot load \"" + file.string() + "\": " + why, {}, {}};
+}
+
+// The library stays for the life of the process: what it makes lives as long.
+Result<const EngineModule*> load(const std::filesystem::path& file, dll::shared_library& library) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) {
+    return Error{Code::unavailable, "store.driver: postgres needs \"" + file.string() + "\", which is not there; install the package runwarden-postgres", {}, {}};
+  }
+  try {
+    library.load(file, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
+    if (!library.has(kEngineVersionSymbol) || !library.has(kEngineSymbol)) return cannot_load(file, "it is no engine of runwarden");
+    const std::string version = library.get<EngineVersionFunction>(kEngineVersionSymbol)();
+    if (version == RUNWARDEN_VERSION) return library.get<EngineFunction>(kEngineSymbol)();
+    return cannot_load(file, "it belongs to runwarden " + version + ", this is " RUNWARDEN_VERSION "; install the same version of both packages");
+  } catch (const std::exception& fault) {
+    return cannot_load(file, std::string(fault.what()) + "; install the package runwarden-postgres again");
+  }
+}
+
+}  // namespace
+
+Result<const EngineModule*> postgres_engine() {
+  static dll::shared_library library;
+  static const Result<const EngineModule*> engine = load((program_file().parent_path() / kFromProgram).lexically_normal(), library);
+  return engine;
+}
+
+}  // namespace runwarden::store

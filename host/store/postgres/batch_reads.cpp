@@ -1,0 +1,320 @@
+#include "store/postgres/batch_reads.h"
+
+#include <algorithm>
+
+#include "model/record_ids.h"
+#include "store/layout.h"
+
+namespace runwarden::store::postgres {
+namespace {
+
+// Each takes its rows in the order of its key, so that no two batches wait for each other.
+constexpr std::string_view kInsertHeads =
+    "INSERT INTO runwarden.head(tenant, run_id, time_ms, seq) SELECT * FROM unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[])"
+    " ON CONFLICT DO NOTHING RETURNING tenant, run_id, time_ms, seq";
+// Of ids that spell a place: the run there, if it has that id, is the one.
+constexpr std::string_view kInsertSpelledHeads =
+    "INSERT INTO runwarden.head(tenant, run_id, time_ms, seq)"
+    " SELECT u.tenant, u.run_id, coalesce(r.time_ms, u.time_ms), coalesce(r.seq, u.seq)"
+    " FROM unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) u(tenant, run_id, time_ms, seq, at_ms, at_seq)"
+    " LEFT JOIN runwarden.run r ON r.tenant = u.tenant AND r.time_ms = u.at_ms AND r.seq = u.at_seq AND r.run_id = u.run_id"
+    " ORDER BY u.tenant, u.run_id COLLATE \"C\" ON CONFLICT DO NOTHING RETURNING tenant, run_id, time_ms, seq";
+// Those that were there before. The lock of a row that this transaction inserted is its own already.
+constexpr std::string_view kLockHeads =
+    "SELECT h.tenant, h.run_id, h.time_ms, h.seq FROM unnest($1::int[], $2::text[]) u(tenant, run_id) JOIN runwarden.head h USING (tenant, run_id)"
+    " WHERE h.xmin <> pg_current_xact_id()::xid ORDER BY h.tenant, h.run_id FOR UPDATE OF h";
+constexpr std::string_view kLockOpenRuns =
+    "SELECT o.tenant, o.run_id, o.time_ms, o.seq, o.token, o.due_ms, o.first_ms, o.last_ms, o.root_ms, o.awaits, o.body"
+    " FROM unnest($1::int[], $2::text[]) u(tenant, run_id) JOIN runwarden.open_run o USING (tenant, run_id)"
+    " ORDER BY o.tenant, o.run_id FOR UPDATE OF o";
+constexpr std::string_view kReadResolved =
+    "SELECT h.tenant, h.run_id, r.time_ms, r.seq, r.body FROM unnest($1::int[], $2::text[]) u(tenant, run_id)"
+    " JOIN runwarden.head h USING (tenant, run_id)"
+    " JOIN runwarden.run r ON r.tenant = h.tenant AND r.time_ms = h.time_ms AND r.seq = h.seq WHERE r.state <> 0";
+constexpr std::string_view kReadAnswers =
+    "SELECT i.tenant, i.identity, i.content, i.created_ms, i.kind, i.time_ms, i.seq, i.revision, i.answer, CASE i.kind"
+    " WHEN 2 THEN (SELECT c.body FROM runwarden.change c WHERE c.tenant = i.tenant AND c.time_ms = i.time_ms AND c.seq = i.seq)"
+    " WHEN 3 THEN (SELECT p.body FROM runwarden.policy p WHERE p.tenant = i.tenant AND p.time_ms = i.time_ms AND p.seq = i.seq)"
+    " WHEN 4 THEN NULL WHEN 5 THEN NULL"
+    " ELSE (SELECT CASE WHEN r.state <> 0 THEN r.body ELSE (SELECT o.body FROM runwarden.open_run o WHERE o.tenant = i.tenant AND o.time_ms = i.time_ms"
+    " AND o.seq = i.seq) END FROM runwarden.run r WHERE r.tenant = i.tenant AND r.time_ms = i.time_ms AND r.seq = i.seq) END"
+    " FROM unnest($1::int[], $2::bytea[]) u(tenant, identity) JOIN runwarden.idempotency i USING (tenant, identity)";
+constexpr std::string_view kReadSeen =
+    "SELECT u.tenant, u.run_id, u.half FROM unnest($1::int[], $2::text[], $3::bytea[]) u(tenant, run_id, half)"
+    " JOIN runwarden.head h USING (tenant, run_id)"
+    " JOIN runwarden.event_id e ON e.tenant = h.tenant AND e.time_ms = h.time_ms AND e.seq = h.seq AND e.half = u.half";
+constexpr std::string_view kInsertPolicyHeads =
+    "INSERT INTO runwarden.policy_head(tenant, policy, highest) SELECT u.tenant, u.policy, -1 FROM unnest($1::int[], $2::text[]) u(tenant, policy)"
+    " ON CONFLICT DO NOTHING";
+constexpr std::string_view kLockPolicyHeads =
+    "SELECT h.tenant, h.policy, h.highest::text FROM unnest($1::int[], $2::text[]) u(tenant, policy)"
+    " JOIN runwarden.policy_head h USING (tenant, policy) ORDER BY h.tenant, h.policy FOR UPDATE OF h";
+constexpr std::string_view kReadRevisions =
+    "SELECT p.tenant, p.policy, p.revision, p.time_ms, p.seq, p.body FROM unnest($1::int[], $2::text[], $3::text[]) u(tenant, policy, revision)"
+    " JOIN runwarden.policy p USING (tenant, policy, revision)";
+constexpr std::string_view kLockFailures =
+    "SELECT f.tenant, f.time_ms, f.seq, f.shadow, f.body FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
+    " JOIN runwarden.failure f USING (tenant, time_ms, seq) ORDER BY f.tenant, f.time_ms, f.seq FOR UPDATE OF f";
+constexpr std::string_view kReadLastReviews =
+    "SELECT u.tenant, u.time_ms, u.seq, v.time_ms, v.seq, v.verdict FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
+    " CROSS JOIN LATERAL (SELECT w.time_ms, w.seq, w.verdict FROM runwarden.review w WHERE w.tenant = u.tenant AND w.failure_ms = u.time_ms"
+    " AND w.failure_seq = u.seq ORDER BY w.time_ms DESC, w.seq DESC LIMIT 1) v";
+constexpr std::string_view kFindRuns =
+    "SELECT r.tenant, r.time_ms, r.seq FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
+    " JOIN runwarden.run r USING (tenant, time_ms, seq)";
+
+constexpr std::string_view kReadBeyond =
+    "SELECT e.tenant, e.time_ms, e.seq, e.first, e.count, e.received_ms, e.bytes, CASE WHEN e.first < u.upto THEN e.body ELSE '' END"
+    " FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[]) u(tenant, time_ms, seq, upto)"
+    " JOIN runwarden.event e ON e.tenant = u.tenant AND e.time_ms = u.time_ms AND e.seq = u.seq WHERE e.first + e.count > u.upto AND e.first >= 0"
+    " ORDER BY e.first";
+constexpr std::string_view kReadFailures =
+    "SELECT f.tenant, f.time_ms, f.seq, f.body FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
+    " JOIN runwarden.failure f USING (tenant, time_ms, seq) ORDER BY f.tenant, f.time_ms, f.seq FOR UPDATE OF f";
+constexpr std::string_view kReadRuns =
+    "SELECT r.tenant, r.time_ms, r.seq, CASE WHEN r.state <> 0 THEN r.body ELSE (SELECT o.body FROM runwarden.open_run o WHERE o.tenant = r.tenant"
+    " AND o.time_ms = r.time_ms AND o.seq = r.seq) END FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
+    " JOIN runwarden.run r USING (tenant, time_ms, seq)";
+
+std::int32_t tenant_number(model::TenantId tenant) { return static_cast<std::int32_t>(tenant); }
+
+model::TenantId tenant_at(const Rows& rows, std::size_t row) { return static_cast<model::TenantId>(rows.number(row, 0)); }
+RunName name_at(const Rows& rows, std::size_t row) { return {tenant_at(rows, row), std::string(rows.bytes(row, 1))}; }
+model::RecordKey key_at(const Rows& rows, std::size_t row, int column) {
+  return {rows.number(row, column), static_cast<std::uint64_t>(rows.number(row, column + 1))};
+}
+
+PlaceOf place_at(const Rows& rows, std::size_t row) { return {tenant_at(rows, row), key_at(rows, row, 1)}; }
+
+model::Digest digest_at(const Rows& rows, std::size_t row, int column) {
+  model::Digest digest{};
+  const std::string_view bytes = rows.bytes(row, column);
+  if (bytes.size() != digest.size()) throw BadValue("a digest has " + std::to_string(bytes.size()) + " bytes");
+  std::copy_n(reinterpret_cast<const std::uint8_t*>(bytes.data()), digest.size(), digest.begin());
+  return digest;
+}
+
+struct NameColumns {
+  std::vector<std::int32_t> tenants;
+  std::vector<std::string_view> names;
+  void add(model::TenantId tenant, std::string_view name) {
+    tenants.push_back(tenant_number(tenant));
+    names.push_back(name);
+  }
+  Params params() const { return std::move(Params().i32s(tenants).texts(names)); }
+};
+
+struct HeadColumns {
+  NameColumns names;
+  std::vector<std::int64_t> times, seqs, spelled_times, spelled_seqs;
+  void add(const RunName& run, const model::RecordKey& key) {
+    names.add(run.tenant, run.run_id);
+    times.push_back(key.time_ms);
+    seqs.push_back(number_of(key.seq));
+  }
+  void add_spelled(const RunName& run, const model::RecordKey& key, const model::RecordKey& spelled) {
+    add(run, key);
+    spelled_times.push_back(spelled.time_ms);
+    spelled_seqs.push_back(number_of(spelled.seq));
+  }
+  Params params() const { return std::move(names.params().i64s(times).i64s(seqs)); }
+  Params spelled_params() const { return std::move(params().i64s(spelled_times).i64s(spelled_seqs)); }
+};
+
+FoundOpenRun open_run_at(const Rows& rows, std::size_t row) {
+  FoundOpenRun open;
+  open.place = key_at(rows, row, 2);
+  open.token = rows.number(row, 4);
+  open.due_ms = rows.number(row, 5);
+  open.heard.first_ms = rows.number(row, 6);
+  open.heard.last_ms = rows.number(row, 7);
+  if (!rows.is_null(row, 8)) open.heard.root_ms = rows.number(row, 8);
+  open.heard.awaits = static_cast<Awaits>(rows.number(row, 9));
+  open.body = rows.bytes(row, 10);
+  return open;
+}
+
+FoundAnswer answer_at(const Rows& rows, std::size_t row) {
+  FoundAnswer found;
+  const model::RecordKey record = key_at(rows, row, 5);
+  if (!rows.is_null(row, 8)) found.answered = decode_answered(place_key(tenant_at(rows, row), record), rows.bytes(row, 8));
+  found.answered.record = record;
+  found.answered.idempotency = {digest_at(rows, row, 1), digest_at(rows, row, 2)};
+  found.answered.created_ms = rows.number(row, 3);
+  found.answered.kind = static_cast<Answered::Kind>(rows.number(row, 4));
+  found.answered.revision = static_cast<std::uint32_t>(rows.number(row, 7));
+  if (!rows.is_null(row, 9)) found.record = rows.bytes(row, 9);
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> tenants_of(const std::vector<PlaceOf>& places) {
+  std::vector<std::int32_t> column;
+  for (const PlaceOf& place : places) column.push_back(tenant_number(place.tenant));
+  return column;
+}
+std::vector<std::int64_t> times_of(const std::vector<PlaceOf>& places) {
+  std::vector<std::int64_t> column;
+  for (const PlaceOf& place : places) column.push_back(place.key.time_ms);
+  return column;
+}
+std::vector<std::int64_t> seqs_of(const std::vector<PlaceOf>& places) {
+  std::vector<std::int64_t> column;
+  for (const PlaceOf& place : places) column.push_back(number_of(place.key.seq));
+  return column;
+}
+
+namespace {
+
+Params by_place(const std::vector<PlaceOf>& places) {
+  return std::move(Params().i32s(tenants_of(places)).i64s(times_of(places)).i64s(seqs_of(places)));
+}
+
+}  // namespace
+
+void Asking::ask(Of of, std::string_view sql, Params params) {
+  of_.push_back(of);
+  statements_.push_back({sql, std::move(params)});
+}
+
+Asking::Asking(const Questions& questions) : questions_(questions) {
+  HeadColumns heads, spelled_heads;
+  NameColumns runs, open;
+  for (const auto& [run, key] : questions.runs) {
+    const auto spelled = model::parse_run_id(run.run_id);
+    if (spelled) {
+      spelled_heads.add_spelled(run, key, *spelled);
+    } else {
+      heads.add(run, key);
+    }
+    runs.add(run.tenant, run.run_id);
+    if (!questions.claimed.contains(run)) open.add(run.tenant, run.run_id);
+  }
+  for (const RunName& run : questions.claimed) open.add(run.tenant, run.run_id);
+  if (!heads.times.empty()) ask(Of::new_heads, kInsertHeads, heads.params());
+  if (!spelled_heads.times.empty()) ask(Of::new_heads, kInsertSpelledHeads, spelled_heads.spelled_params());
+  if (!runs.names.empty()) ask(Of::heads, kLockHeads, runs.params());
+  if (!open.names.empty()) ask(Of::open, kLockOpenRuns, open.params());
+  if (!runs.names.empty()) ask(Of::resolved, kReadResolved, runs.params());
+  if (!questions.policies.empty()) {
+    NameColumns policies;
+    for (const PolicyName& policy : questions.policies) policies.add(policy.tenant, policy.policy);
+    ask(Of::new_policies, kInsertPolicyHeads, policies.params());
+    ask(Of::policies, kLockPolicyHeads, policies.params());
+  }
+  if (!questions.revisions.empty()) {
+    NameColumns policies;
+    std::vector<std::string_view> revisions;
+    for (const RevisionName& one : questions.revisions) {
+      policies.add(one.policy.tenant, one.policy.policy);
+      revisions.push_back(one.revision);
+    }
+    ask(Of::revisions, kReadRevisions, std::move(policies.params().texts(revisions)));
+  }
+  if (!questions.event_ids.empty()) {
+    NameColumns names;
+    std::vector<std::string_view> halves;
+    for (const auto& [run, half] : questions.event_ids) {
+      names.add(run.tenant, run.run_id);
+      halves.push_back(half);
+    }
+    ask(Of::seen, kReadSeen, std::move(names.params().byteas(halves)));
+  }
+  if (!questions.identities.empty()) {
+    std::vector<std::int32_t> tenants;
+    std::vector<std::string_view> identities;
+    for (const Identity& identity : questions.identities) {
+      tenants.push_back(tenant_number(identity.tenant));
+      identities.push_back(view(identity.digest));
+    }
+    ask(Of::answers, kReadAnswers, std::move(Params().i32s(tenants).byteas(identities)));
+  }
+  if (!questions.reviewed_failures.empty()) {
+    const std::vector<PlaceOf> failures(questions.reviewed_failures.begin(), questions.reviewed_failures.end());
+    ask(Of::failures, kLockFailures, by_place(failures));
+    ask(Of::last_reviews, kReadLastReviews, by_place(failures));
+  }
+  if (!questions.reviewed_runs.empty()) ask(Of::runs_there, kFindRuns, by_place({questions.reviewed_runs.begin(), questions.reviewed_runs.end()}));
+}
+
+Answers Asking::take(std::span<const Rows> answers) const {
+  Answers found;
+  for (std::size_t i = 0; i < of_.size(); ++i) {
+    const Rows& rows = answers[i];
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      switch (of_[i]) {
+        case Of::new_heads:
+          found.new_heads.insert(name_at(rows, row));
+          found.heads[name_at(rows, row)] = key_at(rows, row, 2);
+          break;
+        case Of::heads: found.heads[name_at(rows, row)] = key_at(rows, row, 2); break;
+        case Of::open: found.open[name_at(rows, row)] = open_run_at(rows, row); break;
+        case Of::resolved: found.resolved[name_at(rows, row)] = {key_at(rows, row, 2), std::string(rows.bytes(row, 4))}; break;
+        case Of::answers: {
+          FoundAnswer answer = answer_at(rows, row);
+          found.answers[{tenant_at(rows, row), answer.answered.idempotency.identity}] = std::move(answer);
+          break;
+        }
+        case Of::seen: found.seen.emplace(name_at(rows, row), std::string(rows.bytes(row, 2))); break;
+        case Of::new_policies: break;
+        case Of::policies: {
+          const std::string_view highest = rows.bytes(row, 2);
+          found.highest[{tenant_at(rows, row), std::string(rows.bytes(row, 1))}] = highest == "-1" ? std::string_view() : highest;
+          break;
+        }
+        case Of::revisions:
+          found.revisions[{{tenant_at(rows, row), std::string(rows.bytes(row, 1))}, std::string(rows.bytes(row, 2))}] = {key_at(rows, row, 3),
+                                                                                                                std::string(rows.bytes(row, 5))};
+          break;
+        case Of::failures: found.failures[place_at(rows, row)] = {rows.boolean(row, 3), std::string(rows.bytes(row, 4))}; break;
+        case Of::last_reviews:
+          found.last_reviews[place_at(rows, row)] = {key_at(rows, row, 3), static_cast<model::ReviewVerdict>(rows.number(row, 5))};
+          break;
+        case Of::runs_there: found.runs_there.insert(place_at(rows, row)); break;
+      }
+    }
+  }
+  // Retention took one away between two statements.
+  if (found.heads.size() != questions_.runs.size() || found.highest.size() != questions_.policies.size()) {
+    throw PgFault(PgFault::Kind::again, "40001", "a row was deleted meanwhile");
+  }
+  return found;
+}
+
+ClaimAnswers ask_about_claims(Connection& connection, const ClaimQuestions& questions) {
+  std::vector<Connection::Statement> statements;
+  if (!questions.beyond.empty()) {
+    std::vector<PlaceOf> places;
+    std::vector<std::int32_t> ends;
+    for (const auto& [place, upto] : questions.beyond) {
+      places.push_back(place);
+      ends.push_back(static_cast<std::int32_t>(upto));
+    }
+    statements.push_back({kReadBeyond, std::move(Params().i32s(tenants_of(places)).i64s(times_of(places)).i64s(seqs_of(places)).i32s(ends))});
+  }
+  if (!questions.failures.empty()) statements.push_back({kReadFailures, by_place(questions.failures)});
+  if (!questions.runs.empty()) statements.push_back({kReadRuns, by_place(questions.runs)});
+  const std::vector<Rows> answers = connection.run(statements);
+  ClaimAnswers found;
+  std::size_t next = 0;
+  if (!questions.beyond.empty()) {
+    const Rows& rows = answers[next++];
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      found.beyond[place_at(rows, row)].push_back({static_cast<std::uint32_t>(rows.number(row, 3)), static_cast<std::uint32_t>(rows.number(row, 4)), rows.number(row, 5),
+                                                   static_cast<std::uint64_t>(rows.number(row, 6)), std::string(rows.bytes(row, 7))});
+    }
+  }
+  const auto take_bodies = [&](const std::vector<PlaceOf>& asked, std::map<PlaceOf, std::string>& bodies) {
+    if (asked.empty()) return;
+    const Rows& rows = answers[next++];
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      if (!rows.is_null(row, 3)) bodies[place_at(rows, row)] = rows.bytes(row, 3);
+    }
+  };
+  take_bodies(questions.failures, found.failures);
+  take_bodies(questions.runs, found.runs);
+  return found;
+}
+
+}  // namespace runwarden::store::postgres

@@ -1,0 +1,122 @@
+// The rows that a batch writes and deletes, gathered by table and written with one statement each. For the files of store/postgres only.
+// One thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/records.h"
+#include "model/review.h"
+#include "store/postgres/batch_reads.h"
+#include "store/postgres/connection.h"
+
+namespace runwarden::store::postgres {
+
+// A run as its row says it. The body of one that is open is empty.
+struct RunRow {
+  PlaceOf place;
+  std::string_view run_id;
+  std::uint32_t revision = 1;
+  model::RunState state = model::RunState::resolved;
+  model::RunSource source = model::RunSource::client;
+  int max_score = 0;
+  std::vector<std::string> fired;
+  model::Digest content{};
+  std::string_view body;
+};
+struct OpenRunRow {
+  RunName name;
+  model::RecordKey place;
+  std::uint32_t revision = 1;
+  Buffering buffering;
+  std::int64_t token = 0;
+  std::int64_t due_ms = 0;
+  HeardOf heard;
+  std::string_view body;
+};
+struct FormerRow {
+  PlaceOf place;
+  std::uint32_t revision = 1;
+  std::string body;
+};
+struct EventRow {
+  PlaceOf place;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  std::int64_t received_ms = 0;
+  std::uint64_t bytes = 0;
+  std::string body;
+};
+struct EventIdRow {
+  PlaceOf place;
+  std::string half;
+};
+struct FailureRow {
+  PlaceOf place;
+  const model::FailureRecord* failure = nullptr;
+  std::string_view body;
+};
+struct VerdictRow {
+  PlaceOf place;
+  model::ReviewVerdict verdict = model::ReviewVerdict::none;
+  std::string_view body;
+};
+struct ReviewRow {
+  PlaceOf place;
+  const model::Review* review = nullptr;
+  std::string body;
+};
+struct ChangeRow {
+  PlaceOf place;
+  std::string kind;
+  std::int64_t received_ms = 0;
+  std::string body;
+};
+struct PolicyRow {
+  PlaceOf place;
+  model::PolicyRecord policy;
+  std::string body;
+};
+struct AnswerRow {
+  Identity identity;
+  Answered answered;
+  bool replaces = false;  // one that is too old, or whose record is gone
+};
+struct HeadRow {
+  RunName name;
+  model::RecordKey place;
+};
+
+// Views live until the statements were made.
+struct BatchRows {
+  std::vector<HeadRow> moved_heads;
+  std::vector<RunName> unused_heads;
+  std::vector<RunRow> new_runs;
+  std::vector<RunRow> changed_runs;
+  std::vector<OpenRunRow> opened;
+  std::vector<OpenRunRow> changed_open;
+  std::vector<RunName> ended;  // open runs
+  std::vector<FormerRow> former;
+  std::vector<EventRow> events;
+  std::vector<EventIdRow> event_ids;
+  std::vector<PlaceOf> gone_failures;
+  std::vector<FailureRow> failures;
+  std::vector<VerdictRow> verdicts;  // of failures, those of this batch too
+  std::vector<ReviewRow> reviews;
+  std::vector<ChangeRow> changes;
+  std::vector<PolicyRow> policies;
+  std::vector<std::pair<PolicyName, std::string>> highest;
+  std::string canary;  // sealed; empty: none
+};
+
+// In the order in which they are to be run.
+void add_statements(std::vector<Connection::Statement>& to, const BatchRows& rows);
+void add_canary(std::vector<Connection::Statement>& to, std::string_view host, std::string_view body, std::int64_t now_ms);
+// Who raced another batch for an identity fails with 23505.
+void add_answers(std::vector<Connection::Statement>& to, std::vector<AnswerRow> rows);
+// That the policies of these tenants changed; answers the number of the note. Every other batch that does the same waits for this one.
+Connection::Statement policies_note(const std::vector<model::TenantId>& tenants);
+
+}  // namespace runwarden::store::postgres

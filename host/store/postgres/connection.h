@@ -1,0 +1,156 @@
+// A connection to a PostgreSQL: statements with binary parameters and results, one at a time or many in one round trip.
+//
+// One thread at a time. Statements are prepared when they are first used, where that is allowed; no other state of a session is used, so that
+// a pooler in transaction mode may stand in between.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+struct pg_conn;
+struct pg_result;
+
+namespace runwarden::store::postgres {
+
+// What the server, or the way to it, said.
+struct PgFault : std::runtime_error {
+  enum class Kind : std::uint8_t {
+    lost,     // the connection: nobody knows what became of a COMMIT that was sent
+    away,     // the server takes no writes now: it starts, stops, is full or a standby
+    again,    // the transaction met another one: the same may succeed
+    no_part,  // there is no partition for a row
+    data,     // of what the statement was given
+    other,
+  };
+  PgFault(Kind of, std::string state, const std::string& text) : std::runtime_error(text), kind(of), sqlstate(std::move(state)) {}
+  Kind kind;
+  std::string sqlstate;  // empty where the connection was lost
+};
+
+// The kind of fault that a SQLSTATE (PostgreSQL's appendix A) tells of.
+PgFault::Kind kind_of(std::string_view sqlstate);
+
+// The parameters of a statement, $1 first. The texts are copied.
+class Params {
+ public:
+  Params& i16(std::int16_t number);
+  Params& i32(std::int32_t number);
+  Params& i64(std::int64_t number);
+  Params& boolean(bool value);
+  Params& text(std::string_view value);
+  Params& bytes(std::string_view value);
+  Params& i64_or_null(std::optional<std::int64_t> number);
+  Params& bytes_or_null(const std::optional<std::string_view>& value);
+  Params& i16s(std::span<const std::int16_t> numbers);
+  Params& i32s(std::span<const std::int32_t> numbers);
+  Params& i64s(std::span<const std::int64_t> numbers);
+  Params& booleans(std::span<const bool> values) = delete;
+  Params& texts(std::span<const std::string> values);
+  Params& texts(std::span<const std::string_view> values);
+  Params& byteas(std::span<const std::string> values);
+  Params& byteas(std::span<const std::string_view> values);
+
+  std::size_t size() const { return values_.size(); }
+
+ private:
+  friend class Connection;
+  struct Value {
+    std::uint32_t type = 0;
+    std::string bytes;
+    bool null = false;
+  };
+  Params& add(std::uint32_t type, std::string bytes);
+  template <class Text>
+  Params& add_texts(std::uint32_t array_type, std::uint32_t type, std::span<const Text> values);
+  template <class Number>
+  Params& add_numbers(std::uint32_t array_type, std::uint32_t type, std::span<const Number> numbers);
+
+  std::vector<Value> values_;
+};
+
+// What a statement answered. Views live as long as it does.
+class Rows {
+ public:
+  explicit Rows(pg_result* result);
+
+  std::size_t size() const { return rows_; }
+  bool empty() const { return rows_ == 0; }
+  // Of int2, int4 or int8, whichever the column is. Throws PgFault for another width.
+  std::int64_t number(std::size_t row, int column) const;
+  bool boolean(std::size_t row, int column) const;
+  std::string_view bytes(std::size_t row, int column) const;  // of text and bytea
+  bool is_null(std::size_t row, int column) const;
+  std::uint64_t affected() const;  // rows that an INSERT, UPDATE or DELETE changed
+
+ private:
+  struct Clear {
+    void operator()(pg_result* result) const;
+  };
+  std::unique_ptr<pg_result, Clear> result_;
+  std::size_t rows_ = 0;
+};
+
+struct ConnectSettings {
+  std::string dsn;          // libpq's; without a password
+  std::string password;     // empty: as libpq finds one
+  std::chrono::milliseconds connect_timeout{3000};
+  std::chrono::milliseconds answer_timeout{15'000};  // of one round trip; then the connection counts as lost
+  bool prepared = true;
+  std::vector<std::pair<std::string, std::string>> words;  // libpq's, that go before those of the dsn
+};
+
+class Connection {
+ public:
+  // Throws PgFault.
+  explicit Connection(const ConnectSettings& settings);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  struct Statement {
+    std::string_view sql;  // a literal, or a text that lives until the call returns
+    Params params = {};
+  };
+  // All in one round trip, in order; what follows one that fails is not done. Throws PgFault. A connection that was lost stays so.
+  std::vector<Rows> run(std::span<const Statement> statements);
+  Rows query(std::string_view sql, Params params = {});
+  // Several statements without parameters, as a script. Throws PgFault.
+  void script(const std::string& sql);
+  // Ends a transaction that may have failed. Nothing happens outside of one. Throws PgFault where the connection is lost.
+  void rollback();
+  bool in_transaction() const;
+  bool lost() const { return lost_; }
+  // A warning that came since the last call; empty: none.
+  std::string take_warning() { return std::exchange(warning_, {}); }
+
+ private:
+  friend struct NoticeSink;
+  struct Close {
+    void operator()(pg_conn* connection) const;
+  };
+  [[noreturn]] void lose(const std::string& what);
+  void send(const Statement& statement, std::vector<std::string>& prepared_now);
+  void flush();
+  void wait_for_input(std::chrono::steady_clock::time_point until);
+  pg_result* next_result(std::chrono::steady_clock::time_point until);
+  std::chrono::steady_clock::time_point deadline() const;
+
+  std::unique_ptr<pg_conn, Close> connection_;
+  ConnectSettings settings_;
+  std::unordered_map<std::string, std::string> statements_;  // by SQL: the name it was prepared under
+  std::uint64_t named_ = 0;
+  std::string warning_;
+  bool lost_ = false;
+};
+
+}  // namespace runwarden::store::postgres

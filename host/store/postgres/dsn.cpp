@@ -1,0 +1,128 @@
+#include "store/postgres/dsn.h"
+
+#include <fcntl.h>
+#include <libpq-fe.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/open_fault.h"
+
+namespace runwarden::store::postgres {
+namespace {
+
+constexpr const char* kCertificates = "/etc/ssl/certs/ca-certificates.crt";
+constexpr std::size_t kLongestPassword = 4096;
+
+Error fault(const char* key, const std::string& text) {
+  return {Code::validation_failed, std::string("config: store.") + key + ": " + text, {}, {}};
+}
+
+struct FreeOptions {
+  void operator()(PQconninfoOption* options) const { PQconninfoFree(options); }
+};
+using Options = std::unique_ptr<PQconninfoOption, FreeOptions>;
+using Words = std::map<std::string, std::string>;
+
+void add_words(const PQconninfoOption* option, Words& words) {
+  for (; option != nullptr && option->keyword != nullptr; ++option) {
+    if (option->val != nullptr && *option->val != '\0') words.emplace(option->keyword, option->val);
+  }
+}
+
+std::vector<std::string> parts(const std::string& list) {
+  std::vector<std::string> found;
+  std::istringstream in(list);
+  for (std::string part; std::getline(in, part, ',');) found.push_back(part);
+  return found;
+}
+
+bool is_here(const std::string& host) {
+  return host.empty() || host.front() == '/' || host.front() == '@' || host == "localhost" || host.starts_with("127.") || host == "::1";
+}
+
+// The first host that is another machine; empty: none is.
+std::string host_elsewhere(const Words& words) {
+  for (const char* key : {"hostaddr", "host"}) {
+    const auto found = words.find(key);
+    if (found == words.end()) continue;
+    for (const std::string& host : parts(found->second)) {
+      if (!is_here(host)) return host;
+    }
+    if (key == std::string_view("hostaddr")) return {};  // host is then only a name for the certificate
+  }
+  return {};
+}
+
+Result<std::string> read_password(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (file < 0) return fault("password_file", "cannot read \"" + path + "\": " + open_fault(path, errno, OpenFor::reading));
+  struct stat info {};
+  std::array<char, kLongestPassword + 1> bytes{};
+  const bool known = ::fstat(file, &info) == 0;
+  const ssize_t size = known && S_ISREG(info.st_mode) ? ::read(file, bytes.data(), bytes.size()) : -1;
+  ::close(file);
+  if (!known || !S_ISREG(info.st_mode) || size < 0) return fault("password_file", "\"" + path + "\" is no file that can be read");
+  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) return fault("password_file", "\"" + path + "\" can be read by others; chmod 0600 it");
+  if (size > static_cast<ssize_t>(kLongestPassword)) return fault("password_file", "\"" + path + "\" is longer than " + std::to_string(kLongestPassword) + " bytes: it is to hold the password and nothing else");
+  std::string password(bytes.data(), static_cast<std::size_t>(size));
+  while (!password.empty() && (password.back() == '\n' || password.back() == '\r')) password.pop_back();
+  if (password.empty()) return fault("password_file", "\"" + path + "\" is empty");
+  return password;
+}
+
+Status check_words(const Words& words, const PostgresPlace& place) {
+  if (words.contains("password")) return fault("dsn", "it holds a password; put that into a file of mode 0600, and name it in store.password_file");
+  if (words.contains("service")) return fault("dsn", "service= is not taken, since it hides where the database is; write host, user and dbname");
+  const auto mode = words.find("sslmode");
+  const std::string elsewhere = host_elsewhere(words);
+  if (elsewhere.empty() || place.allow_plaintext || mode == words.end() || mode->second == "verify-full") return Nothing{};
+  return fault("dsn", "sslmode=" + mode->second + " does not verify who answers at \"" + elsewhere + "\"; write sslmode=verify-full, or set store.allow_plaintext: true");
+}
+
+}  // namespace
+
+Result<ConnectSettings> connect_settings(const PostgresPlace& place) {
+  if (place.dsn.empty()) return fault("dsn", "driver postgres needs it: where the database is, such as \"host=db.internal user=runwarden dbname=runwarden\"");
+  char* told = nullptr;
+  const Options options(PQconninfoParse(place.dsn.c_str(), &told));
+  if (!options) {
+    std::string why = told == nullptr ? "it cannot be read" : told;
+    PQfreemem(told);
+    while (!why.empty() && why.back() == '\n') why.pop_back();
+    return fault("dsn", why);
+  }
+  Words words;
+  add_words(options.get(), words);
+  if (Status status = check_words(words, place); !status.ok()) return std::move(status.error());
+  const Options defaults(PQconndefaults());  // with what the environment says
+  Words all = words;
+  add_words(defaults.get(), all);
+  ConnectSettings settings;
+  settings.dsn = place.dsn;
+  settings.connect_timeout = std::chrono::milliseconds(place.connect_timeout_ms);
+  settings.prepared = place.prepared;
+  if (!place.allow_plaintext && !host_elsewhere(all).empty()) {
+    settings.words.emplace_back("sslmode", "verify-full");
+    if (!words.contains("sslrootcert")) settings.words.emplace_back("sslrootcert", kCertificates);
+  }
+  const bool several = parts(all["host"]).size() > 1 || parts(all["hostaddr"]).size() > 1;
+  if (several && !words.contains("target_session_attrs")) settings.words.emplace_back("target_session_attrs", "read-write");
+  if (!place.password_file.empty()) {
+    auto password = read_password(place.password_file);
+    if (!password.ok()) return std::move(password.error());
+    settings.password = std::move(*password);
+  }
+  return settings;
+}
+
+}  // namespace runwarden::store::postgres

@@ -1,0 +1,240 @@
+#include "store/postgres/engine.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <map>
+#include <type_traits>
+#include <variant>
+
+#include "model/record_ids.h"
+#include "store/postgres/note.h"
+#include "store/postgres/schema.h"
+
+namespace runwarden::store::postgres {
+namespace {
+
+constexpr int kCounterBits = 40;  // of a seq, below the number of the start
+constexpr std::int64_t kBetweenLooksNs = 5'000'000;
+constexpr std::chrono::seconds kLongestLook{1};
+// Commits of one tenant wait for one another: their numbers and its ledger have an order. So its writes are better together in few batches; while
+// one is flushed, the next is made.
+constexpr std::size_t kLanesOfATenant = 2;
+constexpr std::size_t kLookUps = 2;  // connections beside those of read_connections, for what ingest looks up
+
+// The same again after a restart, as only one process may serve from a folder.
+std::string host_name(const std::filesystem::path& state_dir) {
+  std::array<char, 256> name{};
+  const bool known = ::gethostname(name.data(), name.size() - 1) == 0 && name.front() != '\0';
+  const std::string host = known ? name.data() : "unknown";
+  return state_dir.empty() ? host : host + ":" + std::filesystem::absolute(state_dir).string();
+}
+
+// Numbers are this process's own once the counter is committed, also where two begin at once.
+std::int64_t take_start(Pool& pool) {
+  return pool.write([](Connection& connection) {
+    const std::vector<Connection::Statement> statements{
+        {"BEGIN"}, {kDurable}, {"UPDATE runwarden.counter SET value = value + 1 WHERE name = 'start' RETURNING value"}, {"COMMIT"}};
+    return connection.run(statements)[2].number(0, 0);
+  });
+}
+
+// What has to keep its order: the writes of one run, else of one idempotency identity, of a policy, of a group.
+std::string order_of(const model::RunRecord& run, const std::optional<Idempotency>& idempotency) {
+  const bool named = run.run_id != model::make_run_id(run.key);
+  if (named || !idempotency) return run.run_id;
+  return {reinterpret_cast<const char*>(idempotency->identity.data()), idempotency->identity.size()};
+}
+std::string order_of(const std::optional<Idempotency>& idempotency) {
+  if (!idempotency) return {};
+  return {reinterpret_cast<const char*>(idempotency->identity.data()), idempotency->identity.size()};
+}
+std::string order_of(const Write& write) {
+  return std::visit(
+      [](const auto& one) -> std::string {
+        using One = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<One, RunWrite>) return one.claim ? one.claim->run_id : order_of(one.run, one.idempotency);
+        else if constexpr (std::is_same_v<One, EventsWrite>) return one.run_id;
+        else if constexpr (std::is_same_v<One, TracesWrite>) return one.traces.empty() ? std::string() : one.traces.front().run_id;
+        else if constexpr (std::is_same_v<One, PolicyWrite>) return one.policy.policy;
+        else if constexpr (std::is_same_v<One, TriageWrite>) return {one.cluster.data(), one.cluster.size()};
+        else if constexpr (std::is_same_v<One, ChangeWrite> || std::is_same_v<One, ReviewWrite>) return order_of(one.idempotency);
+        else return {};
+      },
+      write);
+}
+
+}  // namespace
+
+Engine::Engine(const PostgresSettings& settings, const Clock& clock, Role role)
+    : settings_(settings),
+      clock_(clock),
+      time_(std::make_shared<DatabaseClock>(clock, settings.time)),
+      pool_(settings.connect, settings.read_connections + kLookUps),
+      start_(take_start(pool_)),
+      canary_(std::to_string(start_)),
+      seq_(static_cast<std::uint64_t>(start_) << kCounterBits),
+      watch_({settings.connect, role == Role::service ? start_ : 0, host_name(settings.store.state_dir), settings.require_sync_standby}, *time_),
+      reads_(pool_, *time_, {settings.store.keep_idempotency_ms, settings.store.listener.on_unreadable}),
+      keys_(pool_, watch_),
+      upkeep_(pool_, *time_, watch_, {start_, settings.store.keep_idempotency_ms, settings.store.max_clusters, [this] { return next_seq(); }}),
+      open_runs_(pool_, *time_, settings.store.listener.on_unreadable),
+      groups_(pool_, settings.store.listener.on_unreadable),
+      webhooks_({pool_, *time_, [this] { return next_seq(); }, settings.store.listener.on_unreadable, settings.store.max_pending_messages}),
+      reviews_(pool_, settings.store.listener.on_unreadable),
+      ledger_({pool_, settings.connect, reads_, *time_, [this] { return next_seq(); }, settings.store.max_pending_messages}) {
+  const StoreListener& listener = settings.store.listener;
+  if (settings.time == DatabaseClock::Source::database && listener.on_shared_clock) listener.on_shared_clock(time_);
+  if (listener.on_last_use) listener.on_last_use(upkeep_.last_use());
+  const bool serves = role == Role::service;
+  if (serves) upkeep_.prepare_partitions();
+  if (serves && watch_.hosts() == 1) open_runs_.begin_anew();  // the first, or the only one
+  if (serves) webhooks_.take_from_gone_hosts();
+  if (serves) pool_.open_all();
+  ledger_.begin(settings.store.ledger, static_cast<std::uint64_t>(start_));
+  const std::size_t lanes = serves ? std::max<std::size_t>(settings.write_connections, 1) : 1;
+  for (std::size_t number = 0; number < lanes; ++number) {
+    LaneSetup lane;
+    lane.settings = settings;
+    lane.start = start_;
+    lane.number = static_cast<int>(number);
+    lane.host = canary_;
+    lane.next_seq = [this] { return next_seq(); };
+    lane.lacks_standby = [this] { return watch_.lacks_standby(); };
+    lane.on_open_runs = [this](std::int64_t change) { watch_.add_open_runs(change); };
+    lane.ledger = &ledger_.on();
+    lane.on_policies = [this](std::uint64_t version) { watch_.raise(Watch::What::policies, version); };
+    lanes_.push_back(std::make_unique<Lane>(std::move(lane), clock, *time_, open_runs_.rules()));
+  }
+}
+
+Engine::~Engine() {
+  drain();
+}
+
+// Asking takes a round trip, which the others who ask meanwhile share; whoever sends unknown keys by the thousand gets no more of them than that.
+bool Engine::look_for_keys() {
+  const std::int64_t now_ns = clock_.monotonic_ns();
+  std::int64_t before_ns = looked_ns_.load();
+  if (now_ns - before_ns < kBetweenLooksNs || !looked_ns_.compare_exchange_strong(before_ns, now_ns)) return false;
+  auto known = std::make_shared<std::promise<bool>>();
+  std::future<bool> answer = known->get_future();
+  watch_.when_current([known](bool current) { known->set_value(current); });
+  const bool came = answer.wait_for(kLongestLook) == std::future_status::ready && answer.get();
+  if (!came) throw StoreAway("the database does not answer");
+  return true;
+}
+
+Lane& Engine::lane_of(const Write& write) {
+  const std::size_t of_tenant = tenant_of(write) * kLanesOfATenant;
+  return *lanes_[(of_tenant + std::hash<std::string>{}(order_of(write)) % kLanesOfATenant) % lanes_.size()];
+}
+
+bool Engine::submit(Write write, Done done, Permit permit) {
+  Lane& lane = lane_of(write);
+  return lane.submit(std::move(write), std::move(done), std::move(permit));
+}
+
+void Engine::run_between(Job job) {
+  lanes_[jobs_++ % lanes_.size()]->run_between(std::move(job));
+}
+
+void Engine::drain() {
+  for (const auto& lane : lanes_) lane->drain();
+}
+
+WriteQueue::Waiting Engine::waiting() const {
+  Waiting all;
+  for (const auto& lane : lanes_) {
+    const Waiting one = lane->waiting();
+    all.items += one.items;
+    all.bytes += one.bytes;
+  }
+  return all;
+}
+
+bool Engine::moves(std::int64_t within_ms) const {
+  return std::all_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) { return lane->moves(within_ms); });
+}
+
+std::vector<MetricSample> Engine::samples() {
+  using Kind = MetricSample::Kind;
+  using Labels = std::vector<std::pair<std::string, std::string>>;
+  std::vector<MetricSample> samples;
+  const auto add = [&](const char* name, const char* help, Kind kind, Labels labels, double value) {
+    samples.push_back({name, help, kind, std::move(labels), value});
+  };
+  const auto gauge = [&](const char* name, const char* help, Labels labels, auto value) {
+    add(name, help, Kind::gauge, std::move(labels), static_cast<double>(value));
+  };
+  const auto counter = [&](const char* name, const char* help, Labels labels, auto value) {
+    add(name, help, Kind::counter, std::move(labels), static_cast<double>(value));
+  };
+  std::size_t connected = 0;
+  std::map<std::string, std::uint64_t> retries, doubts{{"committed", 0}, {"refused", 0}, {"unknown", 0}};
+  for (const char* state : {"23505", "40001", "40P01", "55P03"}) retries[state] = 0;
+  for (const auto& lane : lanes_) {
+    const LaneCounts counts = lane->counts();
+    connected += counts.connected ? 1 : 0;
+    doubts["committed"] += counts.doubts_committed;
+    doubts["refused"] += counts.doubts_refused;
+    doubts["unknown"] += counts.doubts_left;
+    for (const auto& [state, count] : counts.retries) retries[state.empty() ? "fence" : state] += count;
+  }
+  constexpr const char* kConnections = "runwarden_store_connections";
+  constexpr const char* kConnectionsHelp = "Connections to the database, by what they are for";
+  const Pool::Counts pool = pool_.counts();
+  gauge(kConnections, kConnectionsHelp, {{"pool", "write"}, {"state", "open"}}, connected);
+  gauge(kConnections, kConnectionsHelp, {{"pool", "read"}, {"state", "open"}}, pool.open);
+  gauge(kConnections, kConnectionsHelp, {{"pool", "read"}, {"state", "in_use"}}, pool.in_use);
+  for (const auto& [settled, count] : doubts) {
+    counter("runwarden_store_in_doubt_total", "Commits whose answer was lost, by what became of them", {{"settled", settled}}, count);
+  }
+  for (const auto& [state, count] : retries) {
+    counter("runwarden_store_retries_total", "Commits that were repeated because of other transactions, by SQLSTATE", {{"sqlstate", state}}, count);
+  }
+  const Watch::Server server = watch_.server();
+  counter("runwarden_store_away_seconds_total", "For how long the database could not be reached", {}, static_cast<double>(watch_.away_ms()) / 1e3);
+  gauge("runwarden_store_watch_age_seconds", "Time since the database was heard of last", {}, static_cast<double>(watch_.age_ms()) / 1e3);
+  gauge("runwarden_store_sync_standby", "1 where a synchronous standby confirms commits", {}, server.sync_standby ? 1 : 0);
+  for (const auto& [table, rows] : server.dead_rows) {
+    gauge("runwarden_store_dead_rows", "Rows of a small, hot table that wait for VACUUM", {{"table", table}}, rows);
+  }
+  gauge("runwarden_duty_held", "1 while this host does what one host does for all", {{"duty", "retention"}}, upkeep_.has_duty() ? 1 : 0);
+  gauge("runwarden_hosts", "Hosts that serve this database", {}, watch_.hosts());
+  counter("runwarden_claims_lost_total", "Claims of open runs that another host took over", {}, open_runs_.lost());
+  gauge("runwarden_clock_offset_seconds", "How far this host's clock is ahead of the database's, by which hosts go", {},
+        static_cast<double>(time_->machine_offset_ms()) / 1e3);
+  const Expired deleted = upkeep_.deleted();
+  const std::pair<const char*, std::uint64_t> kinds[] = {
+      {"run", deleted.runs},          {"failure", deleted.failures},       {"change", deleted.changes}, {"policy", deleted.policies},
+      {"idempotency_key", deleted.idempotency_keys}, {"crash_mark", deleted.crash_marks}, {"triage", deleted.triage}, {"delivery", deleted.deliveries},
+      {"review", deleted.reviews}};
+  for (const auto& [kind, count] : kinds) {
+    counter("runwarden_retention_deleted_total", "Records deleted by retention and purges of this host, by kind", {{"kind", kind}}, count);
+  }
+  return samples;
+}
+
+Result<std::unique_ptr<Store>> open_postgres(const PostgresSettings& settings, const Clock& clock, Role role) {
+  const auto cannot = [](const char* why) { return Error{Code::unavailable, std::string("cannot open the database of store.dsn: ") + why, {}, {}}; };
+  try {
+    {
+      Connection connection(settings.connect);
+      if (schema_state(connection).version == 0) make_schema(connection, clock.wall_ms());
+      if (Status fits = check_schema(connection); !fits.ok()) return std::move(fits.error());
+    }
+    return std::unique_ptr<Store>(std::make_unique<Engine>(settings, clock, role));
+  } catch (const PgFault& fault) {
+    return cannot(fault.what());
+  } catch (const StoreError& fault) {
+    return cannot(fault.what());
+  }
+}
+
+}  // namespace runwarden::store::postgres

@@ -1,0 +1,301 @@
+#include "store/postgres/lane.h"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "store/postgres/schema.h"
+
+namespace runwarden::store::postgres {
+namespace {
+
+using Outcome = WriteResult::Outcome;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr int kMostTries = 5;
+constexpr milliseconds kBetweenConnects{250};  // while the database is away
+constexpr milliseconds kBetweenSettles{100};
+constexpr std::int64_t kIdleMaintainMs = 1'000;
+
+constexpr const char* kNoStandby =
+    "the database has no synchronous standby now, which store.require_sync_standby asks for; nothing of this was stored, send it again";
+constexpr const char* kNotNull = "23502";         // the fence found another epoch
+constexpr const char* kDivisionByZero = "22012";  // it found no row
+
+// Whatever has gone on under this lane before ends here: it waits for a transaction that holds the row, and one that has not begun finds
+// another epoch.
+constexpr std::string_view kAttach =
+    "INSERT INTO runwarden.lane(start, lane, epoch, batch, open_runs) VALUES ($1, $2, 1, 0, 0)"
+    " ON CONFLICT (start, lane) DO UPDATE SET epoch = lane.epoch + 1 RETURNING epoch, batch";
+
+CommitQueue::Limits limits_of(const PostgresSettings& settings) {
+  CommitQueue::Limits limits;
+  const std::size_t lanes = std::max<std::size_t>(settings.write_connections, 1);
+  limits.max_items = std::max<std::size_t>(settings.store.max_waiting / lanes, 1);
+  limits.max_bytes = std::max<std::uint64_t>(settings.store.max_waiting_bytes / lanes, 1);
+  limits.commit_interval_ms = settings.store.commit_interval_ms;
+  limits.max_commit_records = settings.store.max_commit_records;
+  limits.idle_maintain_ms = kIdleMaintainMs;
+  return limits;
+}
+
+bool fence_failed(const PgFault& fault) { return fault.sqlstate == kNotNull || fault.sqlstate == kDivisionByZero; }
+
+std::string away_text(std::string_view why) {
+  return "the database cannot be reached now; nothing of this was stored, send it again (" + std::string(why) + ")";
+}
+
+}  // namespace
+
+Lane::Lane(LaneSetup setup, const Clock& clock, const DatabaseClock& time, const RulesInUse& rules)
+    : setup_(std::move(setup)), clock_(clock), time_(time), rules_(rules) {
+  try {
+    connect();
+    connected_ = true;
+  } catch (const PgFault&) {  // the first batch tries again
+  }
+  const StoreListener& listener = setup_.settings.store.listener;
+  queue_ = std::make_unique<CommitQueue>(static_cast<BatchWriter&>(*this), limits_of(setup_.settings), clock_,
+                                         CommitQueue::Listener{listener.on_fatal, listener.on_fault, listener.on_commit});
+}
+
+Lane::~Lane() { queue_->drain(); }
+
+bool Lane::submit(Write write, Done done, Permit permit) {
+  if (in_doubt_.load(std::memory_order_relaxed)) return false;
+  return queue_->submit(std::move(write), std::move(done), std::move(permit));
+}
+
+LaneCounts Lane::counts() const {
+  const MutexLock lock(retries_mutex_);
+  return {batches_, retries_, doubts_committed_, doubts_refused_, doubts_left_, connected_};
+}
+
+SealedWrite Lane::seal(Write write) {
+  using Records = LedgerAppender::Records;
+  const bool on = setup_.ledger != nullptr && *setup_.ledger;
+  return seal_write(std::move(write), on ? Records::make_entries : Records::make_none);
+}
+
+void Lane::maintain() {}
+
+std::vector<WriteResult> Lane::commit(std::span<const SealedWrite> batch) {
+  std::vector<WriteResult> results(batch.size());
+  commit_range(batch, results);
+  connected_ = connection_ != nullptr;
+  return results;
+}
+
+// What a statement refuses because of the data of one write is tried in halves, in order, down to the write itself.
+void Lane::commit_range(std::span<const SealedWrite> batch, std::span<WriteResult> results) {
+  if (batch.empty()) return;
+  std::string why;
+  try {
+    commit_whole(batch, results);
+    return;
+  } catch (const std::exception& fault) {  // of PostgreSQL, of a value that cannot be read, or of memory: nothing was committed
+    why = fault.what();
+  }
+  if (batch.size() == 1) {
+    if (setup_.settings.store.listener.on_unreadable) setup_.settings.store.listener.on_unreadable("the database refused a write: " + why);
+    results.front() = {Outcome::unavailable, {}, "the database refused this write, and nothing of it was stored: " + why};
+    return;
+  }
+  const std::size_t half = batch.size() / 2;
+  commit_range(batch.first(half), results.first(half));
+  commit_range(batch.subspan(half), results.subspan(half));
+}
+
+// Throws what halves help against; anything else is in the results.
+void Lane::commit_whole(std::span<const SealedWrite> batch, std::span<WriteResult> results) {
+  const auto all = [&](Outcome outcome, const std::string& text) {
+    for (WriteResult& result : results) {
+      result = {};
+      result.outcome = outcome;
+      result.detail = text;
+    }
+  };
+  if (setup_.lacks_standby && setup_.lacks_standby()) return all(Outcome::away, kNoStandby);
+  if (away_ && steady_clock::now() < connect_again_) return all(Outcome::away, away_text(away_why_));
+  bool reconnected = false;
+  for (int tries = 1;; ++tries) {
+    std::fill(results.begin(), results.end(), WriteResult{});
+    const Tried tried = try_once(batch, results);
+    switch (tried.how) {
+      case Tried::How::committed: return;
+      case Tried::How::in_doubt: return all(Outcome::in_doubt, tried.why);
+      case Tried::How::away: note_away(tried.why); return all(Outcome::away, away_text(tried.why));
+      case Tried::How::lost:
+        // It may have been lost while nobody used it, which says nothing of the server.
+        if (reconnected) {
+          note_away(tried.why);
+          return all(Outcome::away, away_text(tried.why));
+        }
+        reconnected = true;
+        break;
+      case Tried::How::again:
+        if (tries >= kMostTries) return all(Outcome::away, away_text("too many others write the same: " + tried.why));
+        note_retry(tried.sqlstate);
+        wait_before_retry(tries);
+        break;
+    }
+  }
+}
+
+Lane::Tried Lane::try_once(std::span<const SealedWrite> batch, std::span<WriteResult> results) {
+  using How = Tried::How;
+  try {
+    if (!connection_) connect();
+  } catch (const PgFault& fault) {
+    connection_.reset();
+    return {How::away, fault.what()};
+  }
+  BatchRules rules;
+  rules.start = setup_.start;
+  rules.lane = setup_.number;
+  rules.epoch = epoch_;
+  rules.number = ++batch_;
+  rules.now_ms = time_.now_ms();
+  rules.keep_idempotency_ms = setup_.settings.store.keep_idempotency_ms;
+  rules.host = setup_.host;
+  rules.buffer = rules_.now();
+  rules.effects = {rules.now_ms, setup_.settings.store.max_clusters, setup_.settings.store.max_pending_messages, setup_.next_seq};
+  rules.ledger = setup_.ledger;
+  Batch work(batch, results, std::move(rules));
+  bool commit_sent = false;
+  try {
+    const std::vector<Connection::Statement> last = work.write(*connection_);
+    connection_->take_warning();
+    commit_sent = true;
+    const std::vector<Rows> answers = connection_->run(last);
+    // Such as that the wait for a synchronous standby was canceled: it is committed, but who asks a standby may not find it.
+    if (const std::string warning = connection_->take_warning(); !warning.empty()) {
+      connection_.reset();
+      return settled(work, warning);
+    }
+    note_committed(work, work.changes_policies() ? answers[answers.size() - 2].number(0, 0) : 0);
+    return {How::committed, {}};
+  } catch (const LostLane& lost) {
+    connection_.reset();
+    return {How::again, lost.what()};
+  } catch (const PgFault& fault) {
+    if (fault.kind == PgFault::Kind::lost) {
+      connection_.reset();
+      return commit_sent ? settled(work, fault.what()) : Tried{How::lost, fault.what()};
+    }
+    end_transaction();
+    if (fence_failed(fault)) connection_.reset();
+    if (fence_failed(fault) || fault.kind == PgFault::Kind::again) return {How::again, fault.what(), fault.sqlstate};
+    if (fault.kind == PgFault::Kind::away) {
+      connection_.reset();
+      return {How::away, fault.what()};
+    }
+    if (fault.kind == PgFault::Kind::no_part) return make_days(work, fault);
+    throw;
+  } catch (const std::exception& fault) {
+    if (!commit_sent) {
+      end_transaction();
+      throw;
+    }
+    connection_.reset();
+    return settled(work, fault.what());
+  }
+}
+
+void Lane::end_transaction() {
+  try {
+    connection_->rollback();
+  } catch (const PgFault&) {  // it is lost, and the transaction with it
+  }
+  if (connection_->lost()) connection_.reset();
+}
+
+Lane::Tried Lane::make_days(const Batch& batch, const PgFault& missing) {
+  try {
+    if (!connection_) connect();
+    for (const std::int64_t time_ms : batch.days()) make_partitions(*connection_, time_ms);
+    return {Tried::How::again, missing.what()};
+  } catch (const PgFault& fault) {
+    if (connection_) end_transaction();
+    if (fault.kind == PgFault::Kind::lost) return {Tried::How::lost, fault.what()};
+    return {fault.kind == PgFault::Kind::away ? Tried::How::away : Tried::How::again, fault.what()};
+  }
+}
+
+void Lane::note_committed(const Batch& batch, std::int64_t policies_version) {
+  ++batches_;
+  away_ = false;
+  if (batch.opened() != 0 && setup_.on_open_runs) setup_.on_open_runs(batch.opened());
+  if (policies_version != 0 && setup_.on_policies) setup_.on_policies(static_cast<std::uint64_t>(policies_version));
+}
+
+void Lane::note_away(const std::string& why) {
+  away_ = true;
+  connect_again_ = steady_clock::now() + kBetweenConnects;
+  away_why_ = why;
+}
+
+// Throws PgFault.
+std::int64_t Lane::connect() {
+  auto connection = std::make_unique<Connection>(setup_.settings.connect);
+  const std::vector<Connection::Statement> attach{{"BEGIN"},
+                                                  {"SET LOCAL synchronous_commit = on"},
+                                                  {kAttach, std::move(Params().i64(setup_.start).i32(setup_.number))},
+                                                  {"COMMIT"}};
+  const std::vector<Rows> answers = connection->run(attach);
+  if (const std::string warning = connection->take_warning(); !warning.empty()) throw PgFault(PgFault::Kind::away, {}, warning);
+  epoch_ = answers[2].number(0, 0);
+  connection_ = std::move(connection);
+  return answers[2].number(0, 1);
+}
+
+// Whether the batch whose COMMIT was not answered was committed.
+Lane::Tried Lane::settled(const Batch& batch, const std::string& why) {
+  using How = Tried::How;
+  const auto until = steady_clock::now() + setup_.settings.patience;
+  std::string last = why;
+  while (true) {
+    try {
+      const std::int64_t committed = connect();
+      in_doubt_ = false;
+      if (committed != batch_) {
+        ++doubts_refused_;
+        return {How::again, why};
+      }
+      ++doubts_committed_;
+      // The number of the note is not known; the watch comes upon it by itself.
+      note_committed(batch, 0);
+      return {How::committed, {}};
+    } catch (const PgFault& fault) {
+      last = fault.what();
+    }
+    if (steady_clock::now() >= until) break;
+    in_doubt_ = true;
+    queue_->refuse_waiting([&] {
+      WriteResult result;
+      result.outcome = Outcome::away;
+      result.detail = away_text(last);
+      return result;
+    }());
+    std::this_thread::sleep_for(kBetweenSettles);
+  }
+  in_doubt_ = false;
+  ++doubts_left_;
+  note_away(last);
+  return {How::in_doubt, last};
+}
+
+void Lane::note_retry(const std::string& sqlstate) {
+  const MutexLock lock(retries_mutex_);
+  ++retries_[sqlstate];
+}
+
+void Lane::wait_before_retry(int tries) {
+  thread_local std::minstd_rand random(std::random_device{}());
+  const int most = std::min(50, 1 << (tries + 1));
+  std::this_thread::sleep_for(milliseconds(std::uniform_int_distribution<int>(1, most)(random)));
+}
+
+}  // namespace runwarden::store::postgres

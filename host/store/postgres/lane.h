@@ -1,0 +1,115 @@
+// A way into the database for writes: a thread with a connection of its own, which commits what waits in whole batches.
+//
+// A batch is one transaction. Where the answer to its COMMIT is missing, a new connection raises the lane's epoch: it waits for the old
+// transaction, lets none begin later, and reads whether it was committed. So whoever waits is told the truth, or nothing.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "store/commit_queue.h"
+#include "store/postgres/batch.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/database_clock.h"
+#include "store/postgres/open_runs.h"
+#include "store/postgres/settings.h"
+
+namespace runwarden::store::postgres {
+
+struct LaneSetup {
+  PostgresSettings settings;
+  std::int64_t start = 0;  // of this process: unique in the database
+  int number = 0;          // of the lane in the process, from 0
+  std::string host;        // whose canary it writes
+  std::function<bool()> lacks_standby;  // then nothing is written, as it would wait for one; may be empty
+  std::function<std::uint64_t()> next_seq;
+  // On the lane's thread, after a commit: how many runs it opened less those that it ended, and the number of the note that policies changed.
+  std::function<void(std::int64_t change)> on_open_runs;
+  std::function<void(std::uint64_t version)> on_policies;
+  std::atomic<bool>* ledger = nullptr;  // whether records make entries; null: they make none
+};
+
+// What happened to a lane's batches since it began.
+struct LaneCounts {
+  std::uint64_t batches = 0;           // that were committed
+  std::map<std::string, std::uint64_t> retries;  // because of other transactions, by SQLSTATE; empty: the lane's row was taken from it
+  std::uint64_t doubts_committed = 0;  // the answer was missing: it had been committed
+  std::uint64_t doubts_refused = 0;    // it had not
+  std::uint64_t doubts_left = 0;       // nobody could be asked in time
+  bool connected = false;
+};
+
+class Lane final : public WriteQueue, private BatchWriter {
+ public:
+  // Connects, or does so when there is something to write. What it is given has to outlive it.
+  Lane(LaneSetup setup, const Clock& clock, const DatabaseClock& time, const RulesInUse& rules);
+  ~Lane() override;
+
+  // Any thread. False also while a commit has been in doubt for longer than somebody should wait.
+  bool submit(Write write, Done done, Permit permit = nullptr) override;
+  void run_between(Job job) override { queue_->run_between(std::move(job)); }
+  void drain() override { queue_->drain(); }
+  Waiting waiting() const override { return queue_->waiting(); }
+  bool moves(std::int64_t within_ms) const override { return queue_->moves(within_ms); }
+  LaneCounts counts() const;
+
+ private:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+  struct Tried {
+    // away: the server takes no writes; lost: the connection, before COMMIT was sent; again: the same may succeed.
+    enum class How : std::uint8_t { committed, again, lost, away, in_doubt };
+    How how = How::committed;
+    std::string why;
+    std::string sqlstate = {};  // of `again`, where the server said one
+  };
+
+  SealedWrite seal(Write write) override;
+  std::vector<WriteResult> commit(std::span<const SealedWrite> batch) override;
+  void maintain() override;
+
+  void commit_range(std::span<const SealedWrite> batch, std::span<WriteResult> results);
+  void commit_whole(std::span<const SealedWrite> batch, std::span<WriteResult> results);
+  Tried try_once(std::span<const SealedWrite> batch, std::span<WriteResult> results);
+  Tried settled(const Batch& batch, const std::string& why);
+  Tried make_days(const Batch& batch, const PgFault& missing);
+  std::int64_t connect();  // and says which batch was the last to be committed
+  void end_transaction();
+  void note_committed(const Batch& batch, std::int64_t policies_version);
+  void note_away(const std::string& why);
+  void note_retry(const std::string& sqlstate);
+  static void wait_before_retry(int tries);
+
+  const LaneSetup setup_;
+  const Clock& clock_;
+  const DatabaseClock& time_;
+  const RulesInUse& rules_;
+  // Of the lane's thread.
+  std::unique_ptr<Connection> connection_;
+  std::int64_t epoch_ = 0;
+  std::int64_t batch_ = 0;  // number of the last that was tried
+  bool away_ = false;
+  SteadyTime connect_again_;
+  std::string away_why_;
+
+  std::atomic<bool> in_doubt_{false};
+  std::atomic<std::uint64_t> batches_{0};
+  mutable Mutex retries_mutex_;
+  std::map<std::string, std::uint64_t> retries_ RW_GUARDED_BY(retries_mutex_);
+  std::atomic<bool> connected_{false};
+  std::atomic<std::uint64_t> doubts_committed_{0};
+  std::atomic<std::uint64_t> doubts_refused_{0};
+  std::atomic<std::uint64_t> doubts_left_{0};
+  std::unique_ptr<CommitQueue> queue_;  // its thread works on all of the above
+};
+
+}  // namespace runwarden::store::postgres

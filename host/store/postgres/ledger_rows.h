@@ -1,0 +1,55 @@
+// One ledger in the database: ledger_reader.h, on its tables. For the files of store/postgres only. One thread, the connection's.
+//
+// What agrees was read in one transaction, REPEATABLE READ. Rows are read some at a time, so that a proof takes a few round trips.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "store/ledger_reader.h"
+#include "store/postgres/connection.h"
+
+namespace runwarden::store::postgres {
+
+// Throws StoreError.
+LedgerHead ledger_head_of(model::TenantId tenant, std::string_view body);
+
+class LedgerRows final : public LedgerReader {
+ public:
+  LedgerRows(Connection& connection, model::TenantId tenant) : connection_(connection), tenant_(tenant) {}
+
+  std::optional<LedgerHead> head() override;
+  std::optional<LedgerRow> row_of(std::uint64_t index) override;
+  std::optional<ledger::Hash> subtree(unsigned height, std::uint64_t number) override;
+  std::optional<LedgerRecord> record(ledger::Kind kind, std::string_view name) override;
+  std::optional<ledger::EntryLine::Told> told(std::uint64_t index) override;
+  std::optional<EntryBody> body(ledger::Kind kind, std::string_view name, ledger::CameBy came) override;
+
+  // Entries from there on are going to be asked for, with their bodies, in order: what they need is read together.
+  void expect(std::uint64_t from, std::uint64_t before);
+
+  // The latest revision of a run that has an entry; 1 where none has.
+  std::uint32_t latest_revision(const model::RecordKey& run);
+
+ private:
+  using Name = std::pair<ledger::Kind, RecordName>;
+
+  LedgerRecord record_of(const Name& name, std::string_view body) const;
+  void read_runs(std::string_view name);
+  std::optional<std::string> value_at(const char* sql, const model::RecordKey& place);
+
+  Connection& connection_;
+  model::TenantId tenant_;
+  std::map<std::uint64_t, LedgerRow> rows_;  // those read last, by their first entry
+  std::map<std::pair<unsigned, std::uint64_t>, ledger::Hash> subtrees_;
+  std::map<Name, LedgerRecord> records_;
+  std::vector<RecordName> expected_;         // runs, the next one last
+  std::map<RecordName, std::string> runs_;   // sealed; read before they were asked for
+};
+
+}  // namespace runwarden::store::postgres

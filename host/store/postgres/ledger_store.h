@@ -1,0 +1,84 @@
+// Ledgers in a PostgreSQL: store/ledger_store.h says what. Any thread.
+//
+// All hosts sign with one key, which is a secret of the database, and each growth of a ledger is told by one of them. A checkpoint is noted in
+// the database before it is given away. A database that is a copy of another, or was put back to an earlier time, or was taken over by a standby,
+// may not know of the last ones: there each ledger goes on under another name.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "store/ledger_store.h"
+#include "store/open_store.h"
+#include "store/postgres/database_clock.h"
+#include "store/postgres/ledger_keys.h"
+#include "store/postgres/ledger_writer.h"
+#include "store/postgres/messages.h"
+#include "store/postgres/pool.h"
+#include "store/postgres/reads.h"
+
+namespace runwarden::store::postgres {
+
+class PostgresLedgerStore final : public LedgerStore {
+ public:
+  struct Parts {
+    Pool& pool;
+    ConnectSettings connect;  // for what takes longer than an answer may
+    Reads& reads;
+    const DatabaseClock& clock;
+    std::function<std::uint64_t()> next_seq;
+    std::uint64_t max_pending = 100'000;  // messages of a webhook
+  };
+
+  // Whether a checkpoint goes out by itself, which each size of a ledger does once.
+  enum class Told : std::uint8_t { no, yes };
+
+  explicit PostgresLedgerStore(Parts parts) : parts_(std::move(parts)), rules_{parts_.next_seq, parts_.max_pending} {}
+
+  // Turns the ledger of the database on or off, or finds out whether it is. `start`: the number of this process. Throws StoreError.
+  void begin(StoreSettings::Ledger wanted, std::uint64_t start);
+  // Whether records make entries, as batches go by it.
+  std::atomic<bool>& on() { return on_; }
+
+  bool is_on() override;
+  std::vector<LedgerSize> sizes() override;
+  SignedCheckpoint checkpoint(model::TenantId tenant) override;
+  std::vector<SignedCheckpoint> checkpoint_grown() override;
+  void queue_messages(std::span<const SignedCheckpoint> checkpoints) override;
+  Result<LedgerProof> prove(model::TenantId tenant, std::string_view record, std::optional<std::uint32_t> revision) override;
+  Result<std::vector<ledger::Hash>> consistency(model::TenantId tenant, std::uint64_t from, std::uint64_t to) override;
+  std::vector<ledger::EntryLine> entries(model::TenantId tenant, std::uint64_t from, std::uint64_t before, PartsToo parts) override;
+  std::string public_key() override;
+  std::string rotate_key() override;
+
+ private:
+  template <class Use>
+  auto reading(model::TenantId tenant, Use use) -> decltype(use(std::declval<LedgerRows&>()));
+  std::optional<SignedCheckpoint> still_signed(model::TenantId tenant);
+  std::vector<SignedCheckpoint> sign(const std::set<model::TenantId>& tenants, Told told);
+  void make_key();
+  // Of these, or of all where the database is another one.
+  void begin_new_origins(const std::set<model::TenantId>& behind);
+  std::optional<EntryName> find_record(model::TenantId tenant, std::string_view id, std::optional<std::uint32_t> revision);
+
+  const Parts parts_;
+  const MessageQueue::Rules rules_;
+  std::atomic<bool> on_{false};
+  Mutex mutex_;
+  std::map<model::TenantId, SignedCheckpoint> signed_ RW_GUARDED_BY(mutex_);  // the latest of each ledger, by this process
+};
+
+// In an open transaction of whoever removes a tenant's ledger (maintenance_commands.h): its last checkpoint, noted; empty: it has none.
+// Throws PgFault and StoreError.
+std::string sign_last_checkpoint(Connection& connection, model::TenantId tenant);
+// Then: removes it. What is still kept of the tenant's records begins the next ledger. To be run before COMMIT.
+std::vector<Connection::Statement> remove_ledger(Connection& connection, model::TenantId tenant, std::int64_t now_ms);
+
+}  // namespace runwarden::store::postgres

@@ -1,0 +1,45 @@
+// A row of the answers kept for idempotency. For the files of this folder only. Pure; any thread.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "store/event_codec.h"
+#include "store/layout.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/row.h"
+
+namespace runwarden::store::postgres {
+
+// What `answer` is sealed with; it is there where events were answered, and says how they left their run.
+inline KeyBytes answer_key(model::TenantId tenant, const Answered& answered) {
+  return place_key(tenant, answered.record);
+}
+
+constexpr const char* kAnswerColumns = "identity, content, created_ms, kind, time_ms, seq, revision, answer";
+
+inline model::Digest digest_in(std::string_view bytes, const char* what) {
+  model::Digest digest{};
+  if (bytes.size() != digest.size()) throw BadValue(std::string("its ") + what + " has " + std::to_string(bytes.size()) + " bytes");
+  std::copy_n(reinterpret_cast<const std::uint8_t*>(bytes.data()), digest.size(), digest.begin());
+  return digest;
+}
+
+// The columns in that order, from `column` on. Throws BadValue.
+inline Answered answered_in(model::TenantId tenant, const Rows& rows, std::size_t row, int column) {
+  Answered answered;
+  answered.record = record_key(rows, row, column + 4);
+  const std::int64_t kind = rows.number(row, column + 3);
+  if (kind < 0 || kind > static_cast<std::int64_t>(Answered::Kind::review)) throw BadValue("it is of a kind " + std::to_string(kind));
+  answered.kind = static_cast<Answered::Kind>(kind);
+  if (answered.kind == Answered::Kind::events) {
+    if (rows.is_null(row, column + 7)) throw BadValue("how the events left their run is missing");
+    answered = decode_answered(answer_key(tenant, answered), rows.bytes(row, column + 7));
+  }
+  answered.idempotency = {digest_in(rows.bytes(row, column), "identity"), digest_in(rows.bytes(row, column + 1), "content")};
+  answered.created_ms = rows.number(row, column + 2);
+  answered.revision = static_cast<std::uint32_t>(rows.number(row, column + 6));
+  return answered;
+}
+
+}  // namespace runwarden::store::postgres

@@ -1,0 +1,12 @@
+// Counts a group's failures again. For the files of this folder only; one thread, in an open transaction.
+#pragma once
+
+#include "model/cluster.h"
+#include "store/cluster_recount.h"
+#include "store/postgres/connection.h"
+
+namespace runwarden::store::postgres {
+
+ClusterRecount recount_cluster(Connection& connection, model::TenantId tenant, const model::ClusterKey& cluster);
+
+}  // namespace runwarden::store::postgres

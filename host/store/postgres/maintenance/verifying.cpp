@@ -1,0 +1,1008 @@
+// Checks a database, row by row: that it reads, that its checksums hold, and that it agrees with every other row it speaks of.
+//
+// A row and all it is compared with are read as of one moment, so that what is written meanwhile cannot look like a fault: of runs and all
+// that is cut into days a day at a time, of the other tables a slice.
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/hex.h"
+#include "base/json_check.h"
+#include "model/record_ids.h"
+#include "store/change_codec.h"
+#include "store/crash_mark_codec.h"
+#include "store/group_store.h"
+#include "store/ledger_check.h"
+#include "store/postgres/group_rows.h"
+#include "store/postgres/ledger_keys.h"
+#include "store/postgres/ledger_rows.h"
+#include "store/postgres/ledger_writer.h"
+#include "store/postgres/maintenance/answer_row.h"
+#include "store/postgres/maintenance/postgres_maintenance.h"
+#include "store/postgres/maintenance/recounting.h"
+#include "store/postgres/maintenance/session.h"
+#include "store/postgres/open_runs.h"
+#include "store/postgres/reviews.h"
+#include "store/postgres/row.h"
+#include "store/postgres/run_heads.h"
+#include "store/postgres/schema.h"
+#include "store/record_codec.h"
+#include "store/review_codec.h"
+#include "store/webhook_codec.h"
+
+namespace runwarden::store::postgres {
+namespace {
+
+constexpr const char* kOfRecord = "restore a backup, or purge the tenant's records of that time";
+constexpr const char* kOfIndex = "restore a backup; or export the tenant and import that into a new database, which makes every index anew";
+constexpr const char* kOfKey = "revoke the key and make another";
+constexpr const char* kOfWebhook = "remove the webhook and add it again";
+constexpr const char* kOfLedger = "restore a backup; what the ledger still proves, `runwarden ledger verify` says of an export of it";
+constexpr const char* kNone = "none is needed: it is written anew while hosts serve";
+
+constexpr int kDeepestJson = 1001;  // of a value that came in within the largest limits.max_json_depth
+constexpr int kCounterBits = 40;    // of a seq, below the number of the start
+constexpr std::size_t kSecretBytes = 32;
+constexpr const char* kPolicyKind = "policy";
+constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
+
+// SQL: a slice of the rows `t` of a table in the order of its key, behind the row whose key is $1 and on; at most so many, and about 4 MB
+// or one row. The answer's columns begin with the key; `size` says how large a row is; `where` may name parameters behind the key's.
+using Slices = std::string;
+Slices slices(const std::string& from, const std::vector<std::string>& key, const std::string& columns, const std::string& size,
+              const std::string& where = "true") {
+  std::string keys, names, after;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    keys += (i == 0 ? "t." : ", t.") + key[i];
+    names += (i == 0 ? "" : ", ") + key[i];
+    after += (i == 0 ? "$" : ", $") + std::to_string(i + 1);
+  }
+  return "SELECT * FROM (SELECT *, coalesce(sum(row_size) OVER (ORDER BY " + names +
+         " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before FROM (SELECT " + keys + ", " + columns + ", (" + size +
+         ")::bigint AS row_size FROM " + from + " WHERE " + where + " AND (" + keys + ") > (" + after + ") ORDER BY " + keys +
+         " LIMIT 512) s) w WHERE before < 4194304 ORDER BY " + names;
+}
+const std::string kBodySize = "octet_length(t.body)";
+// Of a table that is cut into days, whose key has that many columns: $n + 1 to $n + 2.
+std::string in_day(int keys) {
+  return "t.time_ms >= $" + std::to_string(keys + 1) + " AND t.time_ms < $" + std::to_string(keys + 2);
+}
+const std::vector<std::string> kPlace = {"tenant", "time_ms", "seq"};
+const std::string kHasRun = "EXISTS (SELECT FROM runwarden.run r WHERE r.tenant = t.tenant AND r.time_ms = t.time_ms AND r.seq = t.seq)";
+
+// Whether a row has its entry in the ledger, by the name of its record.
+std::string in_ledger(ledger::Kind kind, const std::string& name) {
+  return "EXISTS (SELECT FROM runwarden.ledger_record l WHERE l.tenant = t.tenant AND l.kind = " + std::to_string(static_cast<int>(kind)) +
+         " AND l.name = " + name + ") AS in_ledger";
+}
+const std::string kPlaceName = "int8send(t.time_ms # (-9223372036854775808)::bigint) || int8send(t.seq)";
+const std::string kRunName = kPlaceName + " || int4send(t.revision)";
+const std::string kEntryName = "t.half || " + kPlaceName;
+
+// A part of the key that a walk has come to: a number of four or eight bytes, a text, bytes.
+struct Number {
+  std::int64_t value = 0;
+  int width = 8;
+};
+struct Bytes {
+  std::string bytes;
+};
+using KeyPart = std::variant<Number, std::string, Bytes>;
+const Number kFirstTenant{std::numeric_limits<std::int32_t>::min(), 4};
+const Number kFirst{std::numeric_limits<std::int64_t>::min(), 8};
+
+// A row that is looked at.
+struct Entry {
+  const Rows& rows;
+  std::size_t row = 0;
+  std::string key;  // as it is told
+
+  std::int64_t number(int column) const { return rows.number(row, column); }
+  std::string_view bytes(int column) const { return rows.bytes(row, column); }
+  bool is_null(int column) const { return rows.is_null(row, column); }
+  model::TenantId tenant() const { return tenant_at(rows, row, 0); }
+  model::RecordKey place() const { return record_key(rows, row, 1); }
+};
+
+class Verifying {
+ public:
+  Verifying(const ConnectSettings& connect, const MaintenanceContext& maintenance)
+      : context_(maintenance), session_(open_session(connect)), connection_(*session_) {}
+
+  Verified run() {
+    all_ = about_how_many(connection_, "%");
+    counters();
+    tenants();
+    keys();
+    key_uses();
+    secrets();
+    for (const std::int64_t end_ms : days()) day(end_ms - kDayMs, end_ms);
+    heads();
+    open_runs();
+    open_counts();
+    groups();
+    triage();
+    stretches();
+    commits();
+    changes();
+    policies();
+    policy_names();
+    answers();
+    crash_marks();
+    endpoints();
+    deliveries();
+    reviews();
+    ledgers();
+    canaries();
+    return std::move(verified_);
+  }
+
+ private:
+  using Check = std::function<void(const Entry&)>;
+
+  // What is told of a table, with the remedy.
+  void begin(const char* table, const char* remedy) {
+    table_ = table;
+    remedy_ = remedy;
+    verified_.entries.try_emplace(table, 0);
+    tell(context_, {"verify", "entries", table_, std::min(looked_at_, all_), all_});
+  }
+
+  void fault(std::string_view key, std::string detail) {
+    ++verified_.faults;
+    if (verified_.first_ones.size() < kMostTold) verified_.first_ones.push_back({table_, bytes_to_hex(key), std::move(detail), remedy_});
+  }
+  void want(bool holds, const Entry& entry, const char* detail) {
+    if (!holds) fault(entry.key, detail);
+  }
+
+  void look_at(const Entry& entry, const Check& check) {
+    ++looked_at_;
+    ++verified_.entries[table_];
+    try {
+      check(entry);
+    } catch (const BadValue& bad) {
+      fault(entry.key, bad.what());
+    } catch (const StoreError& bad) {
+      fault(entry.key, bad.what());
+    }
+  }
+
+  static std::string key_of(const Rows& rows, std::size_t row, const std::vector<KeyPart>& key) {
+    KeyBytes bytes;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+      const int at = static_cast<int>(i);
+      if (const auto* const number = std::get_if<Number>(&key[i])) {
+        number->width == 4 ? bytes.u32(static_cast<std::uint32_t>(rows.number(row, at)))
+                           : bytes.u64(static_cast<std::uint64_t>(rows.number(row, at)));
+      } else {
+        bytes.bytes(rows.bytes(row, at));
+      }
+    }
+    return std::string(bytes.view());
+  }
+
+  static void add(Params& params, const KeyPart& part) {
+    if (const auto* const number = std::get_if<Number>(&part)) {
+      number->width == 4 ? params.i32(static_cast<std::int32_t>(number->value)) : params.i64(number->value);
+    } else if (const auto* const text = std::get_if<std::string>(&part)) {
+      params.text(*text);
+    } else {
+      params.bytes(std::get<Bytes>(part).bytes);
+    }
+  }
+
+  // Gives the slices of a table to `take`, the first behind `from`.
+  enum class Moment { of_each_slice, of_the_caller };
+  template <class More, class Take>
+  void each_slice(Moment moment, const Slices& of, std::vector<KeyPart> from, More more, Take take) {
+    for (bool go_on = true; go_on;) {
+      std::optional<Snapshot> snapshot;
+      if (moment == Moment::of_each_slice) snapshot.emplace(connection_);
+      Params params;
+      for (const KeyPart& part : from) add(params, part);
+      more(params);
+      const Rows rows = connection_.query(of, std::move(params));
+      go_on = !rows.empty();
+      if (!go_on) continue;
+      take(rows);
+      for (std::size_t i = 0; i < from.size(); ++i) set(from[i], rows, rows.size() - 1, static_cast<int>(i));
+      tell(context_, {"verify", "entries", table_, std::min(looked_at_, all_), all_});
+    }
+  }
+  static void set(KeyPart& part, const Rows& rows, std::size_t row, int column) {
+    if (auto* const number = std::get_if<Number>(&part)) number->value = rows.number(row, column);
+    if (auto* const text = std::get_if<std::string>(&part)) *text = rows.bytes(row, column);
+    if (auto* const bytes = std::get_if<Bytes>(&part)) bytes->bytes = rows.bytes(row, column);
+  }
+
+  // All rows of a table.
+  void walk(const Slices& of, const std::vector<KeyPart>& from, const Check& check) {
+    each_slice(
+        Moment::of_each_slice, of, from, [](Params&) {},
+        [&](const Rows& rows) {
+          for (std::size_t row = 0; row < rows.size(); ++row) look_at({rows, row, key_of(rows, row, from)}, check);
+        });
+  }
+
+  // Of tables whose key is a place, its first three columns; told as records are.
+  static std::string place_text(const Rows& rows, std::size_t row) {
+    return std::string(place_key(tenant_at(rows, row, 0), record_key(rows, row, 1)).view());
+  }
+  void walk_places(const Slices& of, const Check& check) {
+    each_slice(
+        Moment::of_each_slice, of, {kFirstTenant, kFirst, kFirst}, [](Params&) {},
+        [&](const Rows& rows) {
+          for (std::size_t row = 0; row < rows.size(); ++row) look_at({rows, row, place_text(rows, row)}, check);
+        });
+  }
+  // Those of the day.
+  void walk_day(const Slices& of, const std::vector<KeyPart>& from, const Check& check) {
+    each_slice(
+        Moment::of_the_caller, of, from, [&](Params& params) { params.i64(from_ms_).i64(end_ms_); },
+        [&](const Rows& rows) {
+          for (std::size_t row = 0; row < rows.size(); ++row) look_at({rows, row, place_text(rows, row)}, check);
+        });
+  }
+
+  void known_tenant(const Entry& entry, model::TenantId tenant) {
+    want(known_tenants_.contains(tenant) || is_tenant(tenant), entry, "there is no tenant of that number");
+  }
+  // One may have come meanwhile.
+  bool is_tenant(model::TenantId tenant) {
+    const Rows rows = connection_.query("SELECT 1 FROM runwarden.tenant WHERE tenant = $1", std::move(Params().i32(column(tenant))));
+    if (!rows.empty()) known_tenants_.insert(tenant);
+    return !rows.empty();
+  }
+  // The tenant there is, and the number one this database has given.
+  void check_place(const Entry& entry) {
+    known_tenant(entry, entry.tenant());
+    if (entry.place().seq >> kCounterBits > start_ && entry.place().seq >> kCounterBits > look_at_start()) {
+      fault(entry.key, "its number is of a start of the service that the database does not know of");
+    }
+  }
+  std::uint64_t look_at_start() {
+    const Rows rows = connection_.query("SELECT value FROM runwarden.counter WHERE name = 'start'");
+    start_ = rows.empty() ? 0 : unsigned_at(rows, 0, 0);
+    return start_;
+  }
+
+  void counters() {
+    begin("counter", kOfIndex);
+    const Rows rows = connection_.query("SELECT name, value FROM runwarden.counter");
+    std::set<std::string> names;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      look_at({rows, row, std::string(rows.bytes(row, 0))}, [&](const Entry& entry) {
+        names.emplace(entry.bytes(0));
+        want(entry.number(1) >= 0, entry, "it is less than 0");
+      });
+    }
+    for (const char* name : {"start", "tenant", "note"}) {
+      if (!names.contains(name)) fault(name, "it is not there");
+    }
+    look_at_start();
+    ledger_ = read_ledger_standing(connection_);
+  }
+
+  void tenants() {
+    begin("tenant", kOfIndex);
+    const Rows rows = connection_.query(
+        "SELECT t.tenant, t.tenant <= c.value FROM runwarden.tenant t LEFT JOIN runwarden.counter c ON c.name = 'tenant'");
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      known_tenants_.insert(tenant_at(rows, row, 0));
+      look_at({rows, row, std::string(KeyBytes().u32(tenant_at(rows, row, 0)).view())}, [&](const Entry& entry) {
+        want(!entry.is_null(1) && rows.boolean(entry.row, 1), entry, "its number is greater than the last that was given");
+      });
+    }
+  }
+
+  void keys() {
+    begin("api_key", kOfKey);
+    static const Slices kKeys = slices("runwarden.api_key t", {"id"}, "t.tenant, t.scopes, t.digest", "100");
+    walk(kKeys, {std::string()}, [&](const Entry& entry) {
+      known_tenant(entry, tenant_at(entry.rows, entry.row, 1));
+      want(entry.number(2) >= 0 && entry.number(2) < 8, entry, "it has a scope that this program does not know");
+      want(entry.bytes(3).size() == sizeof(model::Digest), entry, "its digest is cut off");
+    });
+  }
+
+  void key_uses() {
+    begin("key_use", "none is needed: it is written anew when the key is used");
+    static const Slices kUses = slices("runwarden.key_use t", {"id"}, "EXISTS (SELECT FROM runwarden.api_key k WHERE k.id = t.id)", "100");
+    walk(kUses, {std::string()}, [&](const Entry& entry) { want(entry.rows.boolean(entry.row, 1), entry, "there is no key of that id"); });
+  }
+
+  // Of the sessions, the cursors and the ledgers.
+  void secrets() {
+    begin("secret", "restore a backup; without one, delete the row and start the hosts again: what was sealed or signed with it ends");
+    const Rows rows = connection_.query("SELECT name, value FROM runwarden.secret");
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      look_at({rows, row, std::string(rows.bytes(row, 0))}, [&](const Entry& entry) {
+        if (entry.bytes(0).starts_with("ledger")) return static_cast<void>(read_keys(connection_));
+        want(entry.bytes(1).size() == kSecretBytes, entry, "it has another length than its kind");
+      });
+    }
+  }
+
+  // The ends of those there are.
+  std::set<std::int64_t> days() {
+    std::set<std::int64_t> ends;
+    for (const Partition& partition : partitions(connection_)) ends.insert(partition.end_ms);
+    return ends;
+  }
+
+  void day(std::int64_t from_ms, std::int64_t end_ms) {
+    const Snapshot snapshot(connection_);
+    from_ms_ = from_ms;
+    end_ms_ = end_ms;
+    borne_.clear();
+    unreadable_.clear();
+    read_numbered();
+    runs();
+    former();
+    events();
+    event_ids();
+    failures();
+    dimensions();
+  }
+
+  enum RunColumn { run_id = 3, revision, state, source, max_score, fired, content, body, kept, open_id, head_ms, head_seq, open_part };
+  // Behind open_part: revision, total, former, bytes, ending, cut, tail_final, awaits, whether it is in the ledger.
+
+  void runs() {
+    begin("run", kOfRecord);
+    static const Slices kRuns = slices(
+        "runwarden.run t LEFT JOIN runwarden.open_run o ON o.tenant = t.tenant AND o.time_ms = t.time_ms AND o.seq = t.seq "
+        "LEFT JOIN runwarden.head h ON h.tenant = t.tenant AND h.run_id = t.run_id",
+        kPlace,
+        "t.run_id, t.revision, t.state, t.source, t.max_score, array_to_string(t.fired, chr(31)) AS fired, t.content, "
+        "CASE WHEN t.state = 0 THEN o.body ELSE t.body END AS body, octet_length(t.body) AS kept, o.run_id AS open_id, h.time_ms AS "
+        "head_ms, h.seq AS head_seq, "
+        "o.revision AS open_revision, o.total, o.former, o.bytes, o.ending, o.cut, o.tail_final, o.awaits, " +
+            in_ledger(ledger::Kind::run, kRunName),
+        "octet_length(t.body) + coalesce(octet_length(o.body), 0)", in_day(3));
+    static const std::string kChunks =
+        "SELECT e.tenant, e.time_ms, e.seq, e.first, e.count FROM runwarden.event e WHERE e.time_ms >= $7 AND e.time_ms < $8 "
+        "AND (e.tenant, e.time_ms, e.seq) >= ($1, $2, $3) AND (e.tenant, e.time_ms, e.seq) <= ($4, $5, $6) ORDER BY e.tenant, e.time_ms, "
+        "e.seq, e.first";
+    each_slice(
+        Moment::of_the_caller, kRuns, {kFirstTenant, kFirst, kFirst}, [&](Params& params) { params.i64(from_ms_).i64(end_ms_); },
+        [&](const Rows& rows) {
+          Params range;
+          for (const std::size_t row : {std::size_t{0}, rows.size() - 1}) {
+            range.i32(static_cast<std::int32_t>(rows.number(row, 0))).i64(rows.number(row, 1)).i64(rows.number(row, 2));
+          }
+          const Rows chunks = connection_.query(kChunks, std::move(range.i64(from_ms_).i64(end_ms_)));
+          std::size_t chunk = 0;
+          for (std::size_t row = 0; row < rows.size(); ++row) {
+            const Entry entry{rows, row, place_text(rows, row)};
+            const auto place = std::pair(entry.tenant(), entry.place());
+            const auto place_of = [&](std::size_t at) { return std::pair(tenant_at(chunks, at, 0), record_key(chunks, at, 1)); };
+            while (chunk < chunks.size() && place_of(chunk) < place) ++chunk;
+            Chunks of_run;
+            for (; chunk < chunks.size() && place_of(chunk) == place; ++chunk) of_run.add(chunks.number(chunk, 3), chunks.number(chunk, 4));
+            look_at(entry, [&](const Entry& one) { run_row(one, of_run); });
+          }
+        });
+  }
+
+  // Rows of events of one run, in order: the packed ones first.
+  struct Chunks {
+    std::int64_t total = 0;
+    bool in_order = true;
+    void add(std::int64_t first, std::int64_t count) {
+      in_order = in_order && (first == kPackedFirst ? total == 0 : first == total);
+      total += count;
+    }
+  };
+
+  void run_row(const Entry& entry, const Chunks& chunks) {
+    check_place(entry);
+    const model::TenantId tenant = entry.tenant();
+    unreadable_.insert(tenant);
+    const bool open = entry.number(state) == static_cast<int>(model::RunState::open);
+    want(open == !entry.is_null(open_id), entry,
+         open ? "it is open and not among the open runs" : "it is resolved and among the open runs");
+    if (entry.is_null(body)) return;
+    const StoredRun stored = decode_run(place_key(tenant, entry.place()), entry.bytes(body));
+    unreadable_.erase(tenant);
+    const model::RunRecord& run = stored.run;
+    want(run.key == entry.place(), entry, "the run says that it stands elsewhere");
+    want(has_columns(entry, run), entry, "its columns say something else than it");
+    const bool has_head = !entry.is_null(head_ms);
+    const bool leads_here = has_head && record_key(entry.rows, entry.row, head_ms) == run.key;
+    want(leads_here || (!has_head && run.run_id == model::make_run_id(run.key)), entry,
+         "its runId is not in the index, or leads to another run");
+    want(open == stored.buffering.has_value(), entry, "it is open and has no buffer, or the reverse");
+    want(!open || entry.number(kept) == 0, entry, "it is open, and what it was before is kept in its place");
+    if (stored.buffering) want(has_open_columns(entry, stored), entry, "the columns of the open run say something else than it");
+    outline(entry, stored);
+    want(chunks.in_order, entry, "its events do not follow one another");
+    const std::int64_t said = stored.buffering ? stored.buffering->total : stored.events;
+    if (chunks.total != said)
+      fault(entry.key, "it says that it has " + std::to_string(said) + " events, and has " + std::to_string(chunks.total));
+    for (const model::Dimension& one : run.dimensions) bear(tenant, run.key, one);
+    if (!open) want_in_ledger(entry, open_part + 8);
+  }
+
+  static bool has_columns(const Entry& entry, const model::RunRecord& run) {
+    std::string all;
+    for (const std::string& one : run.fired) all += (all.empty() ? "" : "\x1f") + one;
+    return run.run_id == entry.bytes(run_id) && run.revision == entry.number(revision) &&
+           static_cast<int>(run.state) == entry.number(state) && static_cast<int>(run.source) == entry.number(source) &&
+           run.max_score == entry.number(max_score) && all == entry.bytes(fired) && view(run.content) == entry.bytes(content);
+  }
+
+  static bool has_open_columns(const Entry& entry, const StoredRun& stored) {
+    const Buffering& buffering = *stored.buffering;
+    const auto column = [&](int at) { return entry.number(open_part + at); };
+    const bool ends = !entry.is_null(open_part + 4);
+    if (ends != buffering.ending.has_value()) return false;
+    if (ends && (column(4) != static_cast<int>(*buffering.ending) || column(5) != buffering.cut)) return false;
+    return column(0) == stored.run.revision && column(1) == buffering.total && column(2) == buffering.former &&
+           column(3) == static_cast<std::int64_t>(buffering.bytes) &&
+           entry.rows.boolean(entry.row, open_part + 6) == buffering.tail_final && entry.bytes(open_id) == stored.run.run_id &&
+           column(7) == static_cast<int>(awaited_by(stored.run));
+  }
+
+  void outline(const Entry& entry, const StoredRun& stored) {
+    if (!stored.run.outline) return;
+    const model::RunOutline& shown = *stored.run.outline;
+    for (const std::string* json : {&shown.members, &shown.last_output, &shown.failures, &shown.detectors, &shown.policies}) {
+      want(json->empty() || check_json(*json, kDeepestJson).ok(), entry, "what lists show of it is not JSON");
+    }
+  }
+
+  void former() {
+    begin("former", kOfRecord);
+    static const Slices kFormer =
+        slices("runwarden.former t LEFT JOIN runwarden.run r ON r.tenant = t.tenant AND r.time_ms = t.time_ms AND r.seq = t.seq",
+               {"tenant", "time_ms", "seq", "revision"}, "r.run_id, r.revision AS last, t.body, " + in_ledger(ledger::Kind::run, kRunName),
+               kBodySize, in_day(4));
+    walk_day(kFormer, {kFirstTenant, kFirst, kFirst, kFirstTenant}, [&](const Entry& entry) {
+      check_place(entry);
+      const StoredRun stored = decode_run(place_key(entry.tenant(), entry.place()), entry.bytes(6));
+      want(entry.number(3) == stored.run.revision, entry, "it is another revision than its key says");
+      if (entry.is_null(4)) return want(false, entry, "the run it is a revision of is not there");
+      want(entry.bytes(4) == stored.run.run_id, entry, "it is a revision of another run");
+      want(entry.number(5) > stored.run.revision, entry, "no later revision has followed it");
+      want_in_ledger(entry, 7);
+    });
+  }
+
+  void events() {
+    begin("event", kOfRecord);
+    static const Slices kEvents = slices("runwarden.event t", {"tenant", "time_ms", "seq", "first"},
+                                         "t.count, t.received_ms, t.bytes, t.body, " + kHasRun + " AS has_run", kBodySize, in_day(4));
+    walk_day(kEvents, {kFirstTenant, kFirst, kFirst, kFirstTenant}, [&](const Entry& entry) {
+      check_place(entry);
+      want(entry.rows.boolean(entry.row, 8), entry, "the run of these events is not there");
+      const KeyBytes key = events_place({entry.tenant(), entry.place()}, entry.number(3));
+      const EventChunk chunk = decode_events_head(key, entry.bytes(7));
+      const auto all = decode_events(key, entry.bytes(7));
+      std::uint64_t size = 0;
+      for (const std::string& event : all) size += event.size();
+      want(all.size() == chunk.count && size == chunk.bytes, entry, "it says that it has other events than it has");
+      want(entry.number(4) == chunk.count && entry.number(5) == chunk.received_ms &&
+               entry.number(6) == static_cast<std::int64_t>(chunk.bytes),
+           entry, "its columns say something else than it");
+    });
+  }
+
+  void event_ids() {
+    begin("event_id", kOfRecord);
+    static const Slices kIds =
+        slices("runwarden.event_id t", {"tenant", "time_ms", "seq", "half"}, kHasRun + " AS has_run", "100", in_day(4));
+    walk_day(kIds, {kFirstTenant, kFirst, kFirst, Bytes()}, [&](const Entry& entry) {
+      check_place(entry);
+      want(entry.bytes(3).size() == sizeof(model::ClusterKey), entry, "the id of an event is cut off");
+      want(entry.rows.boolean(entry.row, 4), entry, "the run of these events is not there");
+    });
+  }
+
+  void failures() {
+    begin("failure", kOfRecord);
+    static const Slices kFailures = slices(
+        "runwarden.failure t LEFT JOIN runwarden.run r ON r.tenant = t.tenant AND r.time_ms = t.run_time_ms AND r.seq = t.run_seq", kPlace,
+        "t.run_time_ms, t.run_seq, t.detector, t.severity, t.score, t.shadow, t.fingerprint, t.reviewed, t.body, CASE WHEN r.state = 0 "
+        "THEN " +
+            run_body() + " ELSE " + head_of("r.body") +
+            " END AS run_value, "
+            "coalesce((SELECT v.verdict FROM runwarden.review v WHERE v.tenant = t.tenant AND v.failure_ms = t.time_ms AND v.failure_seq = "
+            "t.seq "
+            "ORDER BY v.time_ms DESC, v.seq DESC LIMIT 1), 0::smallint) AS last_verdict",
+        kBodySize, in_day(3));
+    walk_day(kFailures, {kFirstTenant, kFirst, kFirst}, [&](const Entry& entry) {
+      check_place(entry);
+      const model::FailureRecord failure = decode_failure(place_key(entry.tenant(), entry.place()), entry.bytes(11));
+      want(failure.key == entry.place() && failure.id == model::make_failure_id(entry.place()), entry,
+           "the failure says that it stands elsewhere");
+      const bool same = failure.run == record_key(entry.rows, entry.row, 3) && failure.detector_key == entry.bytes(5) &&
+                        static_cast<int>(failure.severity) == entry.number(6) && failure.score == entry.number(7) &&
+                        view(model::cluster_key(failure.fingerprint)) == entry.bytes(9) &&
+                        static_cast<int>(failure.reviewed) == entry.number(10);
+      want(same, entry, "its columns say something else than it");
+      want(entry.number(13) == static_cast<int>(failure.reviewed), entry, "its last review says something else than it");
+      if (entry.is_null(12)) return;  // retention takes runs and failures each by their own time
+      const auto shown = decode_run_head(place_key(entry.tenant(), failure.run), entry.bytes(12)).failures;
+      want(std::find(shown.begin(), shown.end(), failure.key) != shown.end(), entry, "its run does not know of it");
+    });
+  }
+
+  // A value of a dimension in one stretch.
+  struct Value {
+    model::TenantId tenant = 0;
+    std::string dimension;
+    std::int64_t stretch = 0;
+    std::string value;
+    auto operator<=>(const Value&) const = default;
+    std::string key() const { return std::string(KeyBytes().u32(tenant).bytes(dimension).time(stretch).bytes(value).view()); }
+  };
+  static Value value_in(const Rows& rows, std::size_t row) {
+    return {tenant_at(rows, row, 0), std::string(rows.bytes(row, 1)), rows.number(row, 2), std::string(rows.bytes(row, 3))};
+  }
+
+  // The values that runs of the day may be counted under.
+  void read_numbered() {
+    numbered_.clear();
+    const Rows rows =
+        connection_.query("SELECT tenant, dimension, stretch, value FROM runwarden.dimension_value WHERE stretch BETWEEN $1 AND $2",
+                          std::move(Params().i64(from_ms_ >> kStretchShift).i64((end_ms_ - 1) >> kStretchShift)));
+    for (std::size_t row = 0; row < rows.size(); ++row) numbered_.insert(value_in(rows, row));
+  }
+  void bear(model::TenantId tenant, const model::RecordKey& run, const model::Dimension& one) {
+    Value value{tenant, one.name, run.time_ms >> kStretchShift, one.value};
+    if (!numbered_.contains(value)) value.value = model::kOtherValue;
+    ++borne_[value];
+  }
+
+  void dimensions() {
+    begin("run_dimension", kOfIndex);
+    const auto of_day = [&] { return std::move(Params().i64(from_ms_).i64(end_ms_)); };
+    const Rows stray = connection_.query(
+        "SELECT t.tenant, t.time_ms, t.seq, " + kHasRun +
+            " FROM runwarden.run_dimension t LEFT JOIN runwarden.dimension_value v ON v.tenant = t.tenant "
+            "AND v.id = t.value_id WHERE t.time_ms >= $1 AND t.time_ms < $2 AND (v.id IS NULL OR v.stretch <> t.time_ms >> 28 OR NOT " +
+            kHasRun + ") LIMIT 1000",
+        of_day());
+    static_assert(kStretchShift == 28, "the statement above says so");
+    for (std::size_t row = 0; row < stray.size(); ++row) {
+      fault(place_text(stray, row),
+            stray.boolean(row, 3) ? "it leads to a value of a dimension that is not there" : "it counts a run that is not there");
+    }
+    const Rows counted = connection_.query(
+        "SELECT v.tenant, v.dimension, v.stretch, v.value, count(*) FROM runwarden.run_dimension t JOIN runwarden.dimension_value v ON "
+        "v.tenant = t.tenant "
+        "AND v.id = t.value_id WHERE t.time_ms >= $1 AND t.time_ms < $2 GROUP BY 1, 2, 3, 4",
+        of_day());
+    for (std::size_t row = 0; row < counted.size(); ++row) {
+      const Value value = value_in(counted, row);
+      const std::uint64_t says = unsigned_at(counted, row, 4);
+      looked_at_ += says;
+      verified_.entries[table_] += says;
+      const auto found = borne_.extract(value);
+      const std::uint64_t is = found ? found.mapped() : 0;
+      if (says != is && !unreadable_.contains(value.tenant))
+        fault(value.key(), "it counts " + std::to_string(says) + " runs where there are " + std::to_string(is));
+    }
+    for (const auto& [value, runs] : borne_) {
+      if (!unreadable_.contains(value.tenant)) fault(value.key(), "it is missing: there are " + std::to_string(runs) + " to count");
+    }
+  }
+
+  void heads() {
+    begin("head", kOfIndex);
+    static const Slices kHeads =
+        slices("runwarden.head t LEFT JOIN runwarden.run r ON r.tenant = t.tenant AND r.time_ms = t.time_ms AND r.seq = t.seq",
+               {"tenant", "run_id"}, "r.run_id AS has", "100");
+    walk(kHeads, {kFirstTenant, std::string()}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      if (entry.is_null(2)) return want(false, entry, "it leads to a run that is not there");
+      want(entry.bytes(2) == entry.bytes(1), entry, "it leads to a run of another runId");
+    });
+  }
+
+  void open_runs() {
+    begin("open_run", kOfIndex);
+    static const Slices kOpen =
+        slices("runwarden.open_run t LEFT JOIN runwarden.run r ON r.tenant = t.tenant AND r.time_ms = t.time_ms AND r.seq = t.seq",
+               {"tenant", "run_id"}, "coalesce(r.state = 0 AND r.run_id = t.run_id, false) AS is_open", "100");
+    walk(kOpen, {kFirstTenant, std::string()}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      want(entry.rows.boolean(entry.row, 2), entry, "there is no open run there");
+    });
+  }
+
+  void groups() {
+    begin("cluster", kOfIndex);
+    static const Slices kClusters =
+        slices("runwarden.cluster t", {"tenant", "half"},
+               "t.failures, t.body, EXISTS (SELECT FROM runwarden.cluster_total o WHERE o.tenant = t.tenant) AS has_total", kBodySize);
+    walk(kClusters, {kFirstTenant, Bytes()}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      const model::ClusterKey cluster = cluster_key_of(entry.bytes(1));
+      const ClusterHead head = decode_cluster(cluster_place(entry.tenant(), cluster), entry.bytes(3));
+      want(head.cluster.key == cluster && model::cluster_key(head.cluster.fingerprint) == cluster, entry,
+           "it is of another fingerprint than its key says");
+      want(entry.number(2) == static_cast<std::int64_t>(head.cluster.count), entry, "its columns say something else than it");
+      want(entry.rows.boolean(entry.row, 4), entry, "the tenant's number of groups is missing");
+      head_differences(entry, head);
+    });
+    totals();
+  }
+
+  void head_differences(const Entry& entry, const ClusterHead& head) {
+    const ClusterRecount is = recount_cluster(connection_, entry.tenant(), head.cluster.key);
+    if (!is.readable()) return;  // whoever looks at that failure tells of it
+    for (const std::string& detail : is.differences(head)) fault(entry.key, detail);
+    const Rows entries = connection_.query("SELECT time_ms, seq, body FROM runwarden.triage WHERE tenant = $1 AND half = $2",
+                                           std::move(Params().i32(column(entry.tenant())).bytes(view(head.cluster.key))));
+    bool decided = entries.empty() && is_undecided(head);
+    for (std::size_t row = 0; row < entries.size() && !decided; ++row) {
+      try {
+        const KeyBytes key = triage_place(entry.tenant(), head.cluster.key, record_key(entries, row, 0));
+        decided = is_decided_by(head, decode_triage(key, entries.bytes(row, 2)));
+      } catch (const BadValue&) {
+        decided = true;  // that table's own check tells of it
+      }
+    }
+    want(decided, entry, "nothing in its history decided the state it is in");
+    want(is.count() > 0 || head.cluster.count > 0 || !entries.empty(), entry, "it has neither failures nor a history");
+  }
+
+  void totals() {
+    begin("cluster_total", kOfIndex);
+    static const Slices kTotals = slices(
+        "runwarden.cluster_total t", {"tenant"},
+        "t.clusters, t.left_out, (SELECT count(*) FROM runwarden.cluster c WHERE c.tenant = t.tenant) AS heads, "
+        "(SELECT coalesce(sum(c.failures), 0)::bigint FROM runwarden.cluster c WHERE c.tenant = t.tenant) AS counted, "
+        "(SELECT count(*) FROM runwarden.failure f WHERE f.tenant = t.tenant AND NOT f.shadow AND NOT f.false_alarm) AS all_failures",
+        "100");
+    walk(kTotals, {kFirstTenant}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      if (entry.number(1) != entry.number(3)) {
+        fault(entry.key, counts_wrong(static_cast<std::uint64_t>(entry.number(1)), " groups", static_cast<std::uint64_t>(entry.number(3))));
+      }
+      if (entry.number(2) + entry.number(4) == entry.number(5)) return;
+      fault(entry.key, "it says that " + std::to_string(entry.number(2)) + " failures are in no group: of " +
+                           std::to_string(entry.number(5)) + " the groups have " + std::to_string(entry.number(4)));
+    });
+  }
+
+  void triage() {
+    begin("triage", kOfIndex);
+    static const Slices kEntries =
+        slices("runwarden.triage t", {"tenant", "half", "time_ms", "seq"},
+               "t.body, EXISTS (SELECT FROM runwarden.cluster c WHERE c.tenant = t.tenant AND c.half = t.half) AS has_group, " +
+                   in_ledger(ledger::Kind::triage, kEntryName),
+               kBodySize);
+    walk(kEntries, {kFirstTenant, Bytes(), kFirst, kFirst}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      const model::RecordKey place = record_key(entry.rows, entry.row, 2);
+      const model::TriageEntry decided = decode_triage(triage_place(entry.tenant(), cluster_key_of(entry.bytes(1)), place), entry.bytes(4));
+      want(decided.key == place, entry, "it says that it stands elsewhere");
+      want(entry.rows.boolean(entry.row, 5), entry, "its group is not there");
+      want_in_ledger(entry, 6, place);
+    });
+  }
+
+  void stretches() {
+    begin("dimension_stretch", kOfIndex);
+    static const Slices kStretches = slices("runwarden.dimension_stretch t", {"tenant", "dimension", "stretch"},
+                                            "t.numbered, (SELECT count(*) FROM runwarden.dimension_value v WHERE v.tenant = t.tenant AND "
+                                            "v.dimension = t.dimension AND v.stretch = t.stretch "
+                                            "AND v.value <> convert_to('" +
+                                                std::string(model::kOtherValue) + "', 'UTF8')) AS counted",
+                                            "100");
+    walk(kStretches, {kFirstTenant, Bytes(), kFirst}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      want(entry.number(3) == entry.number(4), entry, "it counts other values than there are");
+    });
+    begin("dimension_value", kOfIndex);
+    static const Slices kValues = slices("runwarden.dimension_value t", {"tenant", "dimension", "stretch", "value"},
+                                         "EXISTS (SELECT FROM runwarden.dimension_stretch s WHERE s.tenant = t.tenant AND s.dimension = "
+                                         "t.dimension AND s.stretch = t.stretch) AS has",
+                                         "100");
+    walk(kValues, {kFirstTenant, Bytes(), kFirst, Bytes()}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      want(entry.rows.boolean(entry.row, 4), entry, "the head of its dimension's values is not there");
+    });
+  }
+
+  // Their numbers follow one another up to the last one that was given.
+  void commits() {
+    begin("commit_log", kOfIndex);
+    static const Slices kLog = slices(
+        "runwarden.commit_log t", {"tenant", "first"},
+        "t.count, t.body, coalesce((SELECT min(n.first) FROM runwarden.commit_log n WHERE n.tenant = t.tenant AND n.first > t.first), "
+        "(SELECT l.last + 1 FROM runwarden.commit_last l WHERE l.tenant = t.tenant)) AS next",
+        kBodySize);
+    walk(kLog, {kFirstTenant, kFirst}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      const auto items = decode_tail(tail_place(entry.tenant()), entry.bytes(3));
+      want(entry.number(2) == static_cast<std::int64_t>(items.size()), entry, "it says that it has other commits than it has");
+      want(!entry.is_null(4) && entry.number(1) + entry.number(2) == entry.number(4), entry, "what follows it has another number");
+    });
+  }
+
+  void changes() {
+    begin("change", kOfRecord);
+    static const Slices kChanges = slices("runwarden.change t", kPlace,
+                                          "t.kind, t.received_ms, t.body, EXISTS (SELECT FROM runwarden.policy p WHERE p.tenant = t.tenant "
+                                          "AND p.time_ms = t.time_ms AND p.seq = t.seq) AS has_policy, " +
+                                              in_ledger(ledger::Kind::change, kPlaceName),
+                                          kBodySize);
+    walk_places(kChanges, [&](const Entry& entry) {
+      check_place(entry);
+      const model::ChangeRecord change = decode_change(place_key(entry.tenant(), entry.place()), entry.bytes(5));
+      want(change.key == entry.place(), entry, "the change says that it stands elsewhere");
+      want(change.kind == entry.bytes(3) && change.received_ms == entry.number(4), entry, "its columns say something else than it");
+      if (change.kind == kPolicyKind) return want(entry.rows.boolean(entry.row, 6), entry, "the policy revision it speaks of is not there");
+      want_in_ledger(entry, 7);
+    });
+  }
+
+  void policies() {
+    begin("policy", kOfRecord);
+    static const Slices kPolicies = slices("runwarden.policy t", kPlace,
+                                           "t.policy, t.revision, t.author, t.content, t.received_ms, t.body, EXISTS (SELECT FROM "
+                                           "runwarden.policy_head h WHERE h.tenant = t.tenant "
+                                           "AND h.policy = t.policy) AS has_head, " +
+                                               in_ledger(ledger::Kind::policy, kPlaceName),
+                                           kBodySize);
+    walk_places(kPolicies, [&](const Entry& entry) {
+      check_place(entry);
+      const model::PolicyRecord policy = decode_policy(place_key(entry.tenant(), entry.place()), entry.bytes(8));
+      want(policy.key == entry.place(), entry, "the policy revision says that it stands elsewhere");
+      const bool same = policy.policy == entry.bytes(3) && policy.revision == entry.bytes(4) && policy.author == entry.bytes(5) &&
+                        view(policy.content) == entry.bytes(6) && policy.received_ms == entry.number(7);
+      want(same, entry, "its columns say something else than it");
+      want(entry.rows.boolean(entry.row, 9), entry, "its name is not in the index");
+      want_in_ledger(entry, 10);
+    });
+  }
+
+  // A name may be left of revisions that have gone.
+  void policy_names() {
+    begin("policy_head", kOfIndex);
+    static const Slices kNames =
+        slices("runwarden.policy_head t", {"tenant", "policy"},
+               "coalesce((SELECT max(p.revision::numeric) FROM runwarden.policy p WHERE p.tenant = t.tenant AND p.policy = t.policy "
+               "AND p.revision ~ '^[0-9]+$'), -1) <= t.highest AS is_highest",
+               "100");
+    walk(kNames, {kFirstTenant, std::string()}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      want(entry.rows.boolean(entry.row, 2), entry, "there is a revision above the highest that it says there was");
+    });
+  }
+
+  // What it was an answer to may be gone: retention takes each by its own time.
+  void answers() {
+    begin("idempotency", kOfRecord);
+    static const Slices kAnswers =
+        slices("runwarden.idempotency t", {"tenant", "identity"}, "t.content, t.created_ms, t.kind, t.time_ms, t.seq, t.revision, t.answer",
+               "coalesce(octet_length(t.answer), 0) + 200");
+    walk(kAnswers, {kFirstTenant, Bytes()}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      answered_in(entry.tenant(), entry.rows, entry.row, 1);
+    });
+  }
+
+  void crash_marks() {
+    begin("crash_mark", kOfRecord);
+    static const Slices kMarks = slices("runwarden.crash_mark t", kPlace, "t.body", kBodySize);
+    walk_places(kMarks, [&](const Entry& entry) {
+      check_place(entry);
+      decode_crash_mark_value(place_key(entry.tenant(), entry.place()), entry.bytes(3));
+    });
+  }
+
+  void endpoints() {
+    begin("endpoint", kOfWebhook);
+    static const Slices kEndpoints =
+        slices("runwarden.endpoint t", {"tenant", "seq"},
+               "t.removed, t.disabled, t.body, (SELECT count(*) FROM runwarden.delivery d WHERE d.tenant = t.tenant AND d.endpoint = t.seq "
+               "AND d.state = 0) AS waiting, "
+               "(SELECT count(*) FROM runwarden.delivery d WHERE d.tenant = t.tenant AND d.endpoint = t.seq AND d.state = 2) AS dead",
+               kBodySize);
+    walk(kEndpoints, {kFirstTenant, kFirst}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      const std::uint64_t seq = unsigned_at(entry.rows, entry.row, 1);
+      const model::Endpoint endpoint = decode_endpoint(endpoint_place(entry.tenant(), seq), entry.bytes(4));
+      want(endpoint.key.seq == seq, entry, "the webhook says that it stands elsewhere");
+      if (entry.rows.boolean(entry.row, 2)) return;  // what is left of it goes
+      want(entry.number(3) == static_cast<int>(endpoint.disabled), entry, "its columns say something else than it");
+      want(entry.number(5) == static_cast<std::int64_t>(endpoint.pending), entry, "it counts other waiting deliveries than there are");
+      want(entry.number(6) == static_cast<std::int64_t>(endpoint.dead), entry, "it counts other dead deliveries than there are");
+    });
+  }
+
+  void deliveries() {
+    begin("delivery", kOfWebhook);
+    static const Slices kDeliveries = slices("runwarden.delivery t", {"tenant", "endpoint", "time_ms", "seq"},
+                                             "t.state, t.due_ms, t.body, EXISTS (SELECT FROM runwarden.endpoint e WHERE e.tenant = "
+                                             "t.tenant AND e.seq = t.endpoint) AS has_endpoint",
+                                             kBodySize);
+    walk(kDeliveries, {kFirstTenant, kFirst, kFirst, kFirst}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      const model::RecordKey place = record_key(entry.rows, entry.row, 2);
+      const model::Delivery delivery =
+          decode_delivery(delivery_place(entry.tenant(), unsigned_at(entry.rows, entry.row, 1), place), entry.bytes(6));
+      want(delivery.key == place, entry, "the delivery says that it stands elsewhere");
+      want(entry.rows.boolean(entry.row, 7), entry, "its webhook is not there");
+      const bool waits = delivery.state == model::DeliveryState::pending;
+      want(entry.number(4) == static_cast<int>(delivery.state) && (!waits || entry.number(5) == delivery.next_ms), entry,
+           "its columns say something else than it");
+    });
+  }
+
+  // What it is about may be gone: retention takes each by its own time.
+  void reviews() {
+    begin("review", kOfRecord);
+    static const Slices kReviews =
+        slices("runwarden.review t", kPlace,
+               "t.run_time_ms, t.run_seq, t.subject, t.failure_ms, t.failure_seq, t.detector, t.version, t.settings, t.verdict, t.body, " +
+                   in_ledger(ledger::Kind::triage, kPlaceName),
+               kBodySize);
+    walk_places(kReviews, [&](const Entry& entry) {
+      check_place(entry);
+      const model::Review review = decode_review(place_key(entry.tenant(), entry.place()), entry.bytes(12));
+      want(review.key == entry.place(), entry, "the review says that it stands elsewhere");
+      want(check_json(review.document, kDeepestJson).ok(), entry, "what it says is not JSON");
+      const auto failure = reviewed_failure(review);
+      const bool of_failure = !entry.is_null(6) && !entry.is_null(7);
+      const bool same = review.run == record_key(entry.rows, entry.row, 3) && subject_of(review) == entry.bytes(5) &&
+                        of_failure == failure.has_value() && (!failure || *failure == record_key(entry.rows, entry.row, 6)) &&
+                        review.detector_key == entry.bytes(8) && review.detector_version == entry.bytes(9) &&
+                        review.settings_hash == entry.bytes(10) && static_cast<int>(review.verdict) == entry.number(11);
+      want(same, entry, "its columns say something else than it");
+      want_in_ledger(entry, 13);
+    });
+  }
+
+  // Of a record that was stored since every one has its entry.
+  void want_in_ledger(const Entry& entry, int column) { want_in_ledger(entry, column, entry.place()); }
+  void want_in_ledger(const Entry& entry, int column, const model::RecordKey& record) {
+    if (ledger_.state != LedgerState::on || record.seq >> kCounterBits < ledger_.since) return;
+    want(entry.rows.boolean(entry.row, column), entry, "it has no entry in the ledger");
+  }
+
+  void ledgers() {
+    begin("ledger", kOfLedger);
+    static const Slices kHeads = slices(
+        "runwarden.ledger t", {"tenant"},
+        "t.origin, t.size, t.body, EXISTS (SELECT FROM runwarden.ledger_entry e WHERE e.tenant = t.tenant AND e.first = 0) AS has_first",
+        kBodySize);
+    walk(kHeads, {kFirstTenant}, [&](const Entry& entry) {
+      known_tenant(entry, entry.tenant());
+      const LedgerHead head = decode_ledger_head(ledger_head_key(entry.tenant()), entry.bytes(3));
+      want(head.origin == entry.bytes(1) && head.tree.size() == unsigned_at(entry.rows, entry.row, 2), entry,
+           "its columns say something else than it");
+      want(head.tree.size() == 0 || entry.rows.boolean(entry.row, 4), entry, "its first entries are not there");
+    });
+    ledger_rows();
+    ledger_parts();
+  }
+
+  void ledger_rows() {
+    begin("ledger_entry", kOfLedger);
+    static const Slices kRows = slices("runwarden.ledger_entry t", {"tenant", "first"}, "t.body", kBodySize);
+    std::optional<LedgerCheck> check;
+    const auto end = [&] {
+      if (!check) return;
+      for (std::string& detail : check->end()) fault(KeyBytes().u32(check->tenant()), std::move(detail));
+      check.reset();
+    };
+    each_slice(
+        Moment::of_each_slice, kRows, {kFirstTenant, kFirst}, [](Params&) {},
+        [&](const Rows& rows) {
+          std::optional<LedgerRows> reader;  // as of this slice
+          for (std::size_t row = 0; row < rows.size(); ++row) {
+            const model::TenantId tenant = tenant_at(rows, row, 0);
+            const std::uint64_t first = unsigned_at(rows, row, 1);
+            if (check && check->tenant() != tenant) end();
+            if (!check || !reader) reader.emplace(connection_, tenant);
+            if (!check) check.emplace(tenant);
+            const KeyBytes key = ledger_row_key(tenant, first);
+            look_at({rows, row, std::string(key.view())}, [&](const Entry& entry) {
+              known_tenant(entry, tenant);
+              const LedgerRow entries = decode_ledger_row(key, entry.bytes(2));
+              reader->expect(first, first + entries.entries.size());
+              for (std::string& detail : check->take(*reader, entries)) fault(entry.key, std::move(detail));
+            });
+          }
+        });
+    end();
+  }
+
+  void ledger_parts() {
+    begin("ledger_subtree", kOfLedger);
+    static const Slices kSubtrees =
+        slices("runwarden.ledger_subtree t", {"tenant", "height", "number"},
+               "t.body, (SELECT l.size FROM runwarden.ledger l WHERE l.tenant = t.tenant) AS ledger_size", kBodySize);
+    walk(kSubtrees, {kFirstTenant, kFirstTenant, kFirst}, [&](const Entry& entry) {
+      const auto height = static_cast<unsigned>(entry.number(1));
+      decode_subtree(subtree_key(entry.tenant(), height, unsigned_at(entry.rows, entry.row, 2)), entry.bytes(3));
+      want(!entry.is_null(4) && is_kept_height(height) && entry.number(2) < entry.number(4) >> height, entry,
+           "there is no such part of the ledger");
+    });
+    begin("ledger_record", kOfLedger);
+    static const Slices kRecords = slices("runwarden.ledger_record t", {"tenant", "kind", "name"}, "t.body", kBodySize);
+    each_slice(
+        Moment::of_each_slice, kRecords, {kFirstTenant, kFirstTenant, Bytes()}, [](Params&) {},
+        [&](const Rows& rows) {
+          std::map<model::TenantId, LedgerRows> readers;  // as of this slice
+          for (std::size_t row = 0; row < rows.size(); ++row) {
+            const auto kind = static_cast<ledger::Kind>(rows.number(row, 1));
+            const KeyBytes key = ledger_record_key(tenant_at(rows, row, 0), kind, rows.bytes(row, 2));
+            look_at({rows, row, std::string(key.view())}, [&](const Entry& entry) {
+              const LedgerRecord record = decode_ledger_record(key, entry.bytes(3));
+              const auto found = readers.try_emplace(entry.tenant(), connection_, entry.tenant()).first->second.row_of(record.index);
+              const bool named = found && found->names[record.index - found->first] == entry.bytes(2) &&
+                                 found->entries[record.index - found->first].kind == kind;
+              want(named, entry, "the entry that it speaks of is not there, or is another's");
+            });
+          }
+        });
+    begin("ledger_body", kOfLedger);
+    static const Slices kBodies =
+        slices("runwarden.ledger_body t", {"tenant", "entry"},
+               "t.body, (SELECT l.size FROM runwarden.ledger l WHERE l.tenant = t.tenant) AS ledger_size", kBodySize);
+    walk(kBodies, {kFirstTenant, kFirst}, [&](const Entry& entry) {
+      decode_ledger_body(ledger_row_key(entry.tenant(), unsigned_at(entry.rows, entry.row, 1)), entry.bytes(2));
+      want(!entry.is_null(3) && entry.number(1) < entry.number(3), entry, "there is no entry of that index");
+    });
+  }
+
+  // Runs that lanes opened, less those that they ended.
+  void open_counts() {
+    begin("lane", kOfIndex);
+    const Rows rows = connection_.query(
+        "SELECT (SELECT coalesce(sum(open_runs), 0)::bigint FROM runwarden.lane), (SELECT count(*) FROM runwarden.open_run), (SELECT "
+        "count(*) FROM runwarden.lane)");
+    verified_.entries[table_] += unsigned_at(rows, 0, 2);
+    if (rows.number(0, 0) != rows.number(0, 1)) {
+      fault({}, "they count " + std::to_string(rows.number(0, 0)) + " open runs where there are " + std::to_string(rows.number(0, 1)));
+    }
+  }
+
+  void canaries() {
+    begin("canary", kNone);
+    static const Slices kCanaries = slices("runwarden.canary t", {"name"}, "t.body", kBodySize);
+    walk(kCanaries, {std::string()}, [&](const Entry& entry) { decode_run(place_key(0, {}), entry.bytes(1)); });
+  }
+
+  const MaintenanceContext& context_;
+  std::unique_ptr<Connection> session_;
+  Connection& connection_;
+  const char* table_ = "";  // being checked
+  const char* remedy_ = "";
+  std::set<model::TenantId> known_tenants_;
+  LedgerStanding ledger_;
+  std::uint64_t start_ = 0;  // the last one that was given
+  // Of the day:
+  std::int64_t from_ms_ = 0;
+  std::int64_t end_ms_ = 0;
+  std::set<Value> numbered_;
+  std::map<Value, std::uint64_t> borne_;  // how many runs are to be counted
+  std::set<model::TenantId> unreadable_;  // tenants with a run that cannot be read
+  std::uint64_t looked_at_ = 0;
+  std::uint64_t all_ = 0;
+  Verified verified_;
+};
+
+}  // namespace
+
+Result<Verified> verify(const ConnectSettings& connect, const MaintenanceContext& maintenance) {
+  return guarded([&]() -> Result<Verified> { return Verifying(connect, maintenance).run(); });
+}
+
+}  // namespace runwarden::store::postgres

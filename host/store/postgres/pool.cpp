@@ -1,0 +1,78 @@
+#include "store/postgres/pool.h"
+
+#include <utility>
+
+namespace runwarden::store::postgres {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{1000};
+
+}  // namespace
+
+Pool::Pool(ConnectSettings settings, std::size_t most) : settings_(std::move(settings)), most_(most) {}
+
+void Pool::open_all() {
+  for (std::size_t open = counts().open; open < most_; ++open) {
+    try {
+      auto connection = std::make_unique<Connection>(settings_);
+      const MutexLock lock(mutex_);
+      idle_.push_back(std::move(connection));
+    } catch (const PgFault&) {  // whoever needs it opens it
+      return;
+    }
+  }
+}
+
+Pool::Lease::Lease(Pool& of) : pool(of), connection(of.take()) {}
+
+Pool::Lease::~Lease() { pool.give_back(std::move(connection)); }
+
+void Pool::throw_as_store_error(const PgFault& fault) {
+  if (fault.kind == PgFault::Kind::lost || fault.kind == PgFault::Kind::away) throw StoreAway(std::string("the database cannot be reached: ") + fault.what());
+  throw StoreError(std::string("the database refused: ") + fault.what());
+}
+
+std::unique_ptr<Connection> Pool::take() {
+  {
+    MutexLock lock(mutex_);
+    if (!freed_.wait_for(lock, kPatience, [this]() RW_REQUIRES(mutex_) { return taken_ < most_; }))
+      throw StoreAway("all " + std::to_string(most_) + " connections of store.read_connections are in use; send it again");
+    ++taken_;
+    if (!idle_.empty()) {
+      auto connection = std::move(idle_.back());
+      idle_.pop_back();
+      return connection;
+    }
+  }
+  try {
+    return std::make_unique<Connection>(settings_);
+  } catch (const PgFault& fault) {
+    give_back(nullptr);
+    throw_as_store_error(fault);
+  }
+}
+
+// Where one was lost, those that stand idle most likely are, too: what is tried again gets a fresh one.
+void Pool::give_back(std::unique_ptr<Connection> connection) {
+  std::vector<std::unique_ptr<Connection>> stale;
+  const bool was_open = connection != nullptr;
+  if (connection) {
+    try {
+      connection->rollback();
+    } catch (const PgFault&) {  // it is lost
+    }
+    if (connection->lost()) connection.reset();
+  }
+  const MutexLock lock(mutex_);
+  --taken_;
+  if (was_open && !connection) std::swap(stale, idle_);
+  if (connection) idle_.push_back(std::move(connection));
+  freed_.notify_one();
+}
+
+Pool::Counts Pool::counts() const {
+  const MutexLock lock(mutex_);
+  return {idle_.size() + taken_, taken_};
+}
+
+}  // namespace runwarden::store::postgres

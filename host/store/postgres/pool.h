@@ -1,0 +1,78 @@
+// Connections that threads take turns with. Any thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+#include "store/errors.h"
+#include "store/postgres/connection.h"
+
+namespace runwarden::store::postgres {
+
+class Pool {
+ public:
+  // Opens none of them yet.
+  Pool(ConnectSettings settings, std::size_t most);
+
+  // Opens all of them, so that none has to be opened when descriptors have run out. Stops at the first that cannot be.
+  void open_all();
+
+  // Gives a connection to `use`, opened where none is free, and waits for one at most `patience`. What it throws goes on to the caller, after
+  // an open transaction was ended; a connection that was lost is not used again. A connection that was lost while it stood idle is not the
+  // caller's fault: what only reads is then tried once more on a fresh one. Throws StoreAway where the database cannot be reached, and StoreError
+  // for any other PgFault.
+  template <class Use>
+  auto read(Use use) -> decltype(use(std::declval<Connection&>())) {
+    for (int tries = 0;; ++tries) {
+      Lease lease(*this);
+      try {
+        return use(*lease.connection);
+      } catch (const PgFault& fault) {
+        const bool again = fault.kind == PgFault::Kind::lost || fault.kind == PgFault::Kind::again;
+        if (tries == 0 && again) continue;
+        throw_as_store_error(fault);
+      }
+    }
+  }
+  // Likewise for what writes: it is done once.
+  template <class Use>
+  auto write(Use use) -> decltype(use(std::declval<Connection&>())) {
+    Lease lease(*this);
+    try {
+      return use(*lease.connection);
+    } catch (const PgFault& fault) {
+      throw_as_store_error(fault);
+    }
+  }
+
+  struct Counts {
+    std::size_t open = 0;
+    std::size_t in_use = 0;
+  };
+  Counts counts() const;
+
+ private:
+  struct Lease {
+    explicit Lease(Pool& pool);
+    ~Lease();
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    Pool& pool;
+    std::unique_ptr<Connection> connection;
+  };
+  std::unique_ptr<Connection> take();
+  void give_back(std::unique_ptr<Connection> connection);
+  [[noreturn]] static void throw_as_store_error(const PgFault& fault);
+
+  const ConnectSettings settings_;
+  const std::size_t most_;
+  mutable Mutex mutex_;
+  CondVar freed_;
+  std::vector<std::unique_ptr<Connection>> idle_ RW_GUARDED_BY(mutex_);
+  std::size_t taken_ RW_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace runwarden::store::postgres

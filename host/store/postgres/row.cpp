@@ -1,0 +1,29 @@
+#include "store/postgres/row.h"
+
+#include "base/utf8.h"
+
+namespace runwarden::store::postgres {
+
+bool is_text(std::string_view text) {
+  return text.find('\0') == std::string_view::npos && utf8_fault(text) == text.size();
+}
+
+// The envelope says at its byte 8, in four bytes from the lowest, how long the head is that follows its 24 bytes; where its second byte
+// is 0 there is a head only. A slice of a value that is stored apart is read without the rest of it.
+std::string head_of(const std::string& column) {
+  const auto byte = [&](int at) { return "get_byte(substring(" + column + " from " + std::to_string(at + 1) + " for 1), 0)"; };
+  return "(CASE WHEN length(" + column + ") < 24 OR " + byte(1) + " = 0 THEN " + column + " ELSE substring(" + column + " for 24 + " + byte(8) +
+         " + 256 * " + byte(9) + " + 65536 * " + byte(10) + ") END)";
+}
+
+std::string unreadable_text(const char* table, std::string_view key, const char* why) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text = std::string("store: table \"") + table + "\", key 0x";
+  for (const char c : key) {
+    text += kDigits[static_cast<std::uint8_t>(c) >> 4];
+    text += kDigits[static_cast<std::uint8_t>(c) & 15];
+  }
+  return text + ": " + why + "; run `runwarden verify`, and restore this record from a backup or purge it";
+}
+
+}  // namespace runwarden::store::postgres

@@ -1,0 +1,72 @@
+// What one host does for all: deletes what is too old, and keeps crash marks. Any thread. Throws StoreAway and StoreError.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/clock_guard.h"
+#include "base/mutex.h"
+#include "model/records.h"
+#include "store/maintenance.h"
+#include "store/postgres/database_clock.h"
+#include "store/postgres/pool.h"
+#include "store/postgres/watch.h"
+
+namespace runwarden::store::postgres {
+
+struct UpkeepRules {
+  std::int64_t start = 0;  // this process's number
+  std::int64_t keep_idempotency_ms = 0;
+  std::uint64_t max_clusters = 0;
+  std::function<std::uint64_t()> next_seq;
+};
+
+// When the store was last in use, as its records and the hosts' own note of the time say. Throws PgFault.
+ClockGuard::LastUse read_last_use(Connection& connection);
+
+class Upkeep {
+ public:
+  Upkeep(Pool& pool, const DatabaseClock& clock, Watch& watch, UpkeepRules rules)
+      : pool_(pool), clock_(clock), watch_(watch), rules_(std::move(rules)) {}
+  ~Upkeep();  // leaves its duty to others
+  Upkeep(const Upkeep&) = delete;
+  Upkeep& operator=(const Upkeep&) = delete;
+
+  // As Maintenance says. Retention of all tenants is the duty of one host at a time: elsewhere nothing is deleted, and there is no more.
+  Expired expire(const Retention& retention, std::size_t most);
+
+  // Makes the partitions of today and of the next days, where they are missing.
+  void prepare_partitions();
+
+  // Whether this host does what one does for all.
+  bool has_duty() const { return duty_until_ms_ > clock_.now_ms(); }
+  Expired deleted() const;  // by this process, retention and purges
+
+  void note_clock(std::int64_t wall_ms, std::uint64_t accepts);
+  ClockGuard::LastUse last_use();
+
+  void put_crash_mark(const model::CrashMark& mark);  // whose key is given
+  std::vector<model::CrashMark> crash_marks();
+
+ private:
+  Expired expire_some(Connection& connection, const Retention& retention, std::size_t most);
+  void tidy(const Retention& retention);
+  void forget_hosts(std::int64_t now_ms);
+  void drop_empty_partitions(std::int64_t before_ms);
+
+  Pool& pool_;
+  const DatabaseClock& clock_;
+  Watch& watch_;
+  const UpkeepRules rules_;
+  std::atomic<std::int64_t> duty_until_ms_{0};  // 0: never had
+  mutable Mutex mutex_;
+  Expired deleted_ RW_GUARDED_BY(mutex_);
+  std::atomic<std::int64_t> tidied_ms_{0};
+  std::atomic<std::int64_t> partitions_to_ms_{0};  // they are made up to there
+};
+
+}  // namespace runwarden::store::postgres
