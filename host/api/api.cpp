@@ -9,6 +9,7 @@
 #include "api/request_handler.h"
 #include "api/review_request_handler.h"
 #include "api/session_request_handler.h"
+#include "api/store_problem.h"
 #include "api/webhook_request_handler.h"
 #include "base/json_text.h"
 #include "base/path_segment.h"
@@ -172,7 +173,7 @@ class IngestRequestHandler final : public RequestHandler {
           default: return parts.ingest.runs.take(worker, std::move(waiting->request), done);
         }
       } catch (const store::StoreError& fault) {
-        waiting->responder.send(http::problem({Code::unavailable, fault.what(), {}, {}}, id));  // nothing was written yet
+        waiting->responder.send(http::problem(store_problem(fault, Code::unavailable), id));  // nothing was written yet
       }
     };
     parts().pool.post(take, admission().principal->tenant);
@@ -215,7 +216,7 @@ class OtlpRequestHandler final : public RequestHandler {
       try {
         parts.ingest.traces.take(std::move(waiting->request), encoding, done);
       } catch (const store::StoreError& fault) {
-        waiting->responder.send(otlp_problem(media, {Code::unavailable, fault.what(), {}, {}}));  // nothing was written yet
+        waiting->responder.send(otlp_problem(media, store_problem(fault, Code::unavailable)));  // nothing was written yet
       }
     };
     parts().pool.post(take, admission().principal->tenant);
@@ -248,7 +249,7 @@ class TriageRequestHandler final : public RequestHandler {
                                          tell(waiting, tenant, std::move(*cluster));
                                        });
           } catch (const store::StoreError& fault) {
-            waiting->responder.send(http::problem({Code::unavailable, fault.what(), {}, {}}, waiting->request_id));  // nothing was written yet
+            waiting->responder.send(http::problem(store_problem(fault, Code::unavailable), waiting->request_id));  // nothing was written yet
           }
         },
         tenant);
@@ -276,7 +277,7 @@ class TriageRequestHandler final : public RequestHandler {
             reply.lease.resize(reply.body.size());
             waiting->responder.send(std::move(reply));
           } catch (const store::StoreError& fault) {
-            waiting->responder.send(http::problem({Code::internal, fault.what(), {}, {}}, waiting->request_id));
+            waiting->responder.send(http::problem(store_problem(fault, Code::internal), waiting->request_id));
           }
         },
         tenant);
@@ -312,7 +313,7 @@ class PoolRequestHandler final : public RequestHandler {
         if (waiting->admission.route->endpoint == Endpoint::explanation) return explain(waiting, worker);
         tell(*waiting, waiting->parts.reads.answer(waiting->admission));
       } catch (const store::StoreError& fault) {
-        tell(*waiting, Error{Code::internal, fault.what(), {}, {}});
+        tell(*waiting, store_problem(fault, Code::internal));
       }
     };
     parts().pool.post(answer, waiting->admission.principal->tenant);
@@ -418,7 +419,7 @@ std::variant<Admission, Refusal> Api::admit_or_refuse(const http::RequestHead& h
   try {
     return admit(head, {parts_.keys, parts_.rates, parts_.page == nullptr ? nullptr : parts_.page->sessions.get()});
   } catch (const store::StoreError& fault) {
-    return Refusal{{Code::unavailable, fault.what(), {}, {}}, {}};
+    return Refusal{store_problem(fault, Code::unavailable), {}};
   }
 }
 

@@ -23,6 +23,7 @@ ops::Gauges read_gauges(const GaugeSources& from) {
   gauges.store_map_bytes = room.limit_bytes.value_or(0);
   gauges.store_file_bytes = room.disk_bytes;
   gauges.store_refusing = room.refusing;
+  gauges.engine = from.store.samples();
   const store::OpenRuns open = from.store.open_runs();
   gauges.open_runs = open.count;
   gauges.oldest_open_run_ms = open.oldest_age_ms;

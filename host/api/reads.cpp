@@ -295,6 +295,8 @@ std::optional<std::string> Reads::listed_run(model::TenantId tenant, const model
     if (!run || (query.state && run->state != *query.state)) return std::nullopt;
     ingest::show_reviews(*run, reviews);
     return ingest::stored_run_json(store_, tenant, *run);
+  } catch (const store::StoreAway&) {
+    throw;
   } catch (const store::StoreError& unreadable) {
     on_unreadable_(unreadable.what());
     return std::nullopt;

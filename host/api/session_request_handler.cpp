@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "api/store_problem.h"
 #include "base/json_check.h"
 #include "base/json_members.h"
 #include "base/json_text.h"
@@ -75,7 +76,7 @@ http::Reply SessionRequestHandler::log_in(const std::string& body) {
     reply.headers.push_back(cookie(sessions.seal(*session), auth::kSessionMs / 1000));
     return reply;
   } catch (const store::StoreError& fault) {  // keys stand in the store
-    return http::problem({Code::unavailable, fault.what(), {}, {}}, request_id());
+    return http::problem(store_problem(fault, Code::unavailable), request_id());
   }
 }
 

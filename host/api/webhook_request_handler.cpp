@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/list_query.h"
+#include "api/store_problem.h"
 #include "base/json_text.h"
 #include "http/problem.h"
 #include "store/store.h"
@@ -64,7 +65,7 @@ struct Asked : std::enable_shared_from_this<Asked> {
         const auto refusal = asked->permit ? (*asked->permit)() : std::nullopt;
         answer = refusal ? Answer(*refusal) : work(*asked);
       } catch (const store::StoreError& fault) {
-        answer = Answer(Error{Code::unavailable, fault.what(), {}, {}});  // the transaction is gone
+        answer = Answer(store_problem(fault, Code::unavailable));  // the transaction is gone
       }
       if (answer) asked->answer(std::move(*answer));
     });
@@ -239,7 +240,7 @@ void WebhookRequestHandler::on_body(std::string body, http::Responder responder)
         try {
           take(*asked, method);
         } catch (const store::StoreError& fault) {
-          asked->answer(Error{Code::unavailable, fault.what(), {}, {}});
+          asked->answer(store_problem(fault, Code::unavailable));
         }
       },
       tenant);

@@ -12,6 +12,7 @@
 #include "api/api.h"
 #include "api/gauges.h"
 #include "app/settings_mapping.h"
+#include "base/followed_clock.h"
 #include "base/reloadable.h"
 #include "base/time_text.h"
 #include "config/otlp_mapping.h"
@@ -104,7 +105,8 @@ class Service {
   config::Settings settings_;
   const ServiceHooks& hooks_;
   SystemClock machine_clock_;
-  ClockGuard clock_{machine_clock_};  // the clock of every part of the service
+  FollowedClock shared_clock_{machine_clock_};  // of the store, where several hosts go by one
+  ClockGuard clock_{shared_clock_};             // the clock of every part of the service
   ops::Log log_;
   ops::Metrics metrics_;
   FairBudget in_flight_{kMaxInFlightBytes, kMaxInFlight};
@@ -158,6 +160,7 @@ class Service {
 Status Service::open_store() {
   store::StoreSettings opening = store_settings(settings_);
   opening.listener.on_unreadable = [this](const std::string& text) { log_unreadable(text); };
+  opening.listener.on_shared_clock = [this](std::shared_ptr<const Clock> shared) { shared_clock_.follow(std::move(shared)); };
   opening.listener.on_last_use = [this](const ClockGuard::LastUse& last_use) {
     const std::int64_t most_ms = settings_.retention.max_clock_step_ms;
     clock_.start(last_use, most_ms == config::kForever ? ClockGuard::kNoLimit : most_ms);
@@ -192,7 +195,7 @@ void Service::log_unreadable(const std::string& text) {
 Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const config::Settings& settings) {
   detect::LoadContext context;
   context.private_folder = plugins_folder();
-  context.workers = cores();
+  context.workers = work_threads(settings_);
   context.clock = &clock_;
   context.crash_marks = &crash_marks_;
   context.abandoned_calls = &abandoned_calls_;
@@ -222,7 +225,7 @@ Status Service::start() {
   detectors_.put(std::move(*detectors));
   redactor_.put(ingest::make_redactor(settings_.redact));
   make_monitors();
-  pool_ = std::make_unique<WorkPool>(cores(), [this](const std::string& why) { log(ops::LogLevel::error, "task_failed", why); });
+  pool_ = std::make_unique<WorkPool>(work_threads(settings_), [this](const std::string& why) { log(ops::LogLevel::error, "task_failed", why); });
   if (Status status = make_ingest(); !status.ok()) return status;
   if (Status status = make_dispatcher(); !status.ok()) return status;
   make_checkpoints();
@@ -360,8 +363,9 @@ Status Service::make_api() {
   if (!secret.ok()) return std::move(secret.error());
   auth::CursorSeal webhook_seal(*secret);
   const auto detectors = [this] { return detectors_.get(); };
-  keys_ = std::make_unique<auth::KeyRing>(auth::KeySource{[this] { return store_->keys(); }, [this] { return store_->keys_version(); }},
-                                          clock_);
+  keys_ = std::make_unique<auth::KeyRing>(
+      auth::KeySource{[this] { return store_->keys(); }, [this] { return store_->keys_version(); }, [this] { return store_->look_for_keys(); }},
+      clock_);
   rates_ = std::make_unique<auth::RateLimiter>(auth::Rate{settings_.limits.requests_per_second, settings_.limits.burst}, clock_);
   set_limits(limits_, settings_.limits);
   replies_.reads.set_max_bytes(static_cast<std::uint64_t>(settings_.limits.max_reply_bytes));
@@ -483,6 +487,7 @@ void Service::housekeeping() {
   space_monitor_->tick();
   count_reviews();
   if (checkpoints_) checkpoints_->start_due();
+  rates_->share_with(store_->hosts());
   const http::ServerCounts http = server_->counts();
   connections_.tick(http.accept_pauses, http.connections_open);
   if (clock_.monotonic_ns() - maintained_ns_ < kMaintenanceIntervalMs * 1'000'000) return;

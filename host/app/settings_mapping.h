@@ -14,8 +14,12 @@
 namespace runwarden::app {
 
 std::size_t cores();
+// Of the pool that reads, judges and answers: with a database, a thread waits for its answers, so as many as it has connections for look-ups.
+std::size_t work_threads(const config::Settings& settings);
 
 http::ServerSettings http_settings(const config::Settings& settings, const std::string& address);
+// Of the driver postgres; nothing: another.
+std::optional<store::PostgresPlace> postgres_place(const config::Settings& settings);
 store::StoreSettings store_settings(const config::Settings& settings);  // without a listener
 ingest::Ingest::Limits ingest_limits(const config::Settings& settings);
 // The Error names what of webhooks.allow is not understood.

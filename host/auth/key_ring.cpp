@@ -119,8 +119,12 @@ Result<Principal> KeyRing::admit(const std::vector<std::string>& authorization, 
   if (authorization.size() > 1) return refused(Code::unauthorized, "several Authorization fields; send one: Authorization: Bearer <key>");
   const auto key = bearer_key(authorization.front());
   if (!key) return refused(Code::unauthorized, "Authorization is not of the form \"Bearer <key>\"");
-  const auto snapshot = current();
+  auto snapshot = current();
   const model::KeyRecord* record = find(*snapshot, *key);
+  if (!record && source_.look && source_.look()) {
+    snapshot = current();
+    record = find(*snapshot, *key);
+  }
   if (!record) return refused(Code::unauthorized, "the key is not known; make one with: runwarden keys create");
   return principal_of(*record, scope);
 }

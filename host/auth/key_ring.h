@@ -33,10 +33,11 @@ struct Principal {
   bool may_manage = false;
 };
 
-// The source of the keys. Both functions are called concurrently from any thread.
+// The source of the keys. They are called concurrently from any thread.
 struct KeySource {
   std::function<std::vector<model::KeyRecord>()> load;
   std::function<std::uint64_t()> version;  // cheap: called for every request
+  std::function<bool()> look = {};         // whether `version` may tell of more now; called for keys that are not known
 };
 
 class KeyRing {

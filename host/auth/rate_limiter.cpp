@@ -17,8 +17,21 @@ RateLimiter::RateLimiter(Rate rate, const Clock& clock) : clock_(clock) {
 
 void RateLimiter::change(Rate rate) {
   const MutexLock lock(mutex_);
-  per_second_ = rate.requests_per_second;
-  burst_ = rate.burst > 0 ? static_cast<double>(rate.burst) : std::max(1.0, std::ceil(per_second_));
+  rate_ = rate;
+  settle();
+}
+
+void RateLimiter::share_with(std::size_t hosts) {
+  const MutexLock lock(mutex_);
+  if (hosts == hosts_) return;
+  hosts_ = std::max<std::size_t>(hosts, 1);
+  settle();
+}
+
+void RateLimiter::settle() {
+  const auto hosts = static_cast<double>(hosts_);
+  per_second_ = rate_.requests_per_second / hosts;
+  burst_ = rate_.burst > 0 ? std::max(1.0, static_cast<double>(rate_.burst) / hosts) : std::max(1.0, std::ceil(per_second_));
 }
 
 std::optional<int> RateLimiter::take(model::TenantId tenant) {

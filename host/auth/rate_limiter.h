@@ -3,6 +3,7 @@
 // Holds one bucket for each tenant that has sent a request; tenants are limited to those of known keys.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -27,6 +28,8 @@ class RateLimiter {
 
   // Changes the rate. Buckets keep their tokens, up to the new burst.
   void change(Rate rate);
+  // Of how many hosts this is one, 1 or more: each takes an equal part of rate and burst.
+  void share_with(std::size_t hosts);
 
  private:
   struct Bucket {
@@ -34,8 +37,12 @@ class RateLimiter {
     std::int64_t filled_ns = 0;
   };
 
+  void settle() RW_REQUIRES(mutex_);
+
   const Clock& clock_;
   Mutex mutex_;
+  Rate rate_ RW_GUARDED_BY(mutex_);  // of all hosts together
+  std::size_t hosts_ RW_GUARDED_BY(mutex_) = 1;
   double per_second_ RW_GUARDED_BY(mutex_) = 0;
   double burst_ RW_GUARDED_BY(mutex_) = 0;
   std::unordered_map<model::TenantId, Bucket> buckets_ RW_GUARDED_BY(mutex_);

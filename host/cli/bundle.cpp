@@ -34,7 +34,7 @@ Result<std::string> bundle_of(const TenantStore& opened, const BundleOptions& op
 }
 
 int bundle(Context& context, const BundleOptions& options) {
-  const SystemClock clock;
+  CommandClock clock;
   const auto settings = context.settings();
   if (!settings) return kWanting;
   const auto detectors = load_detectors(context, *settings, 1, clock);

@@ -7,10 +7,12 @@
 #include <memory>
 #include <sstream>
 
+#include "app/settings_mapping.h"
 #include "base/json_text.h"
 #include "base/open_fault.h"
 #include "cli/context.h"
 #include "cli/loaded_detectors.h"
+#include "store/engines/engine_module.h"
 
 namespace runwarden::cli {
 namespace {
@@ -53,6 +55,16 @@ std::string store_fault(const std::filesystem::path& folder) {
   return "config: store.path: serve could not open \"" + folder.string() + "\": " + open_fault(wanted, code, OpenFor::writing);
 }
 
+// What is wrong with the words for the database, with the engine for it, or with the database itself, which may be away; empty: nothing.
+std::string database_fault(const store::PostgresPlace& place, std::vector<std::string>& warnings) {
+  const auto engine = store::postgres_engine();
+  if (!engine.ok()) return "config: " + engine.error().detail;
+  const auto tried = (*engine)->try_place(place);
+  if (!tried.ok()) return tried.error().detail;
+  warnings.insert(warnings.end(), tried->begin(), tried->end());
+  return {};
+}
+
 CheckResult examine(Context& context) {
   CheckResult result;
   const auto options = config::process_options(context.config, context.data_dir);
@@ -65,6 +77,10 @@ CheckResult examine(Context& context) {
   result.source = settings->source;
   result.warnings = settings->warnings;
   result.faults = store_fault(settings->store.path);
+  if (const auto place = app::postgres_place(*settings)) {
+    const std::string fault = database_fault(*place, result.warnings);
+    if (!fault.empty()) result.faults += (result.faults.empty() ? "" : "\n") + fault;
+  }
   const SystemClock clock;
   auto set = detect::DetectorSet::load(settings->detectors, load_context(context, *settings, 1, clock));
   if (set.ok()) {
@@ -95,11 +111,12 @@ int check(Context& context, bool json) {
 
 void add_check(CLI::App& app, Context& context) {
   CLI::App* command =
-      app.add_subcommand("check", "Read the configuration, look at the store's folder and load every detector, as serve would");
+      app.add_subcommand("check", "Read the configuration, look at the store's folder or database and load every detector, as serve would");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "One object: ok, config, errors, warnings, detectors");
   command->footer(
-      "Every fault is told with file, line and column; exit 1 then. A running service is not touched.\n\n"
+      "Every fault is told with file, line and column; exit 1 then. A running service is not touched. A database that does not answer now is a\n"
+      "warning; one that refuses, by its certificate, the password or its schema, is a fault.\n\n"
       "Example:\n  runwarden check --config /etc/runwarden/runwarden.yaml");
   command->callback([&context, json] { context.exit_code = check(context, *json); });
 }

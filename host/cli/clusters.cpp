@@ -56,7 +56,7 @@ bool fits(const ClusterOptions& options, const model::Cluster& cluster, std::int
 }
 
 int list(Context& context, const ClusterOptions& options) {
-  const SystemClock clock;
+  CommandClock clock;
   const auto settings = context.settings();
   if (!settings) return kWanting;
   const auto opened = open_tenant_store(context, *settings, clock, options.tenant);
@@ -111,7 +111,7 @@ std::string until_text(const model::IgnoreUntil& until) {
 }
 
 int show(Context& context, const ClusterOptions& options) {
-  const SystemClock clock;
+  CommandClock clock;
   const auto settings = context.settings();
   if (!settings) return kWanting;
   const auto opened = open_tenant_store(context, *settings, clock, options.tenant);
@@ -200,7 +200,7 @@ std::string body_of(model::TriageAction action, const ClusterOptions& options, s
 }
 
 int decide(Context& context, model::TriageAction action, const ClusterOptions& options) {
-  const SystemClock clock;
+  CommandClock clock;
   const auto settings = context.settings();
   if (!settings) return kWanting;
   const auto opened = open_tenant_store(context, *settings, clock, options.tenant);

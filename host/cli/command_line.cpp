@@ -53,6 +53,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
     add_verify(app, context);
     add_compact(app, context);
     add_purge(app, context);
+    add_migrate(app, context);
     add_store(app, context);
     try {
       app.parse(argc, argv);

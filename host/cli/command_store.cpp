@@ -4,18 +4,20 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "app/settings_mapping.h"
 #include "store/lmdb/store_folder.h"
 #include "store/open_store.h"
 
 namespace runwarden::cli {
 
-std::unique_ptr<store::Store> open_command_store(Context& context, const config::Settings& settings, const SystemClock& clock, IfMissing if_missing) {
+std::unique_ptr<store::Store> open_command_store(Context& context, const config::Settings& settings, CommandClock& clock, IfMissing if_missing) {
   const std::filesystem::path folder = settings.store.path;
-  if (const Status lost = store::refuse_lost_store(folder); !lost.ok()) {
+  const bool in_folder = settings.store.driver == "lmdb";
+  if (const Status lost = in_folder ? store::refuse_lost_store(folder) : Status(Nothing{}); !lost.ok()) {
     context.refuse(lost.error().detail);
     return nullptr;
   }
-  const bool exists = store::look_at_folder(folder) == store::FolderState::store;
+  const bool exists = !in_folder || store::look_at_folder(folder) == store::FolderState::store;
   if (!exists && if_missing == IfMissing::refuse) {
     context.refuse("there is no store at " + folder.string() +
                    " that this user can see; check --config and --data-dir, or make a key first: runwarden keys create");
@@ -23,8 +25,10 @@ std::unique_ptr<store::Store> open_command_store(Context& context, const config:
   }
   store::StoreSettings opening;
   opening.state_dir = folder;
+  opening.postgres = app::postgres_place(settings);
   opening.max_bytes = exists ? 0 : static_cast<std::uint64_t>(settings.store.map_size_bytes);
   opening.max_pending_messages = static_cast<std::uint64_t>(settings.webhooks.max_pending);
+  opening.listener.on_shared_clock = [&clock](std::shared_ptr<const Clock> shared) { clock.follow(std::move(shared)); };
   // What was being written is in doubt, and nobody will be told of it any more.
   opening.listener.on_fatal = [](const std::string& text) {
     std::fprintf(stderr, "runwarden: %s\n", text.c_str());
@@ -38,7 +42,7 @@ std::unique_ptr<store::Store> open_command_store(Context& context, const config:
   return std::move(*opened);
 }
 
-std::optional<TenantStore> open_tenant_store(Context& context, const config::Settings& settings, const SystemClock& clock, const std::string& tenant) {
+std::optional<TenantStore> open_tenant_store(Context& context, const config::Settings& settings, CommandClock& clock, const std::string& tenant) {
   TenantStore opened{open_command_store(context, settings, clock, IfMissing::refuse), 0};
   if (!opened.store) return std::nullopt;
   for (const model::Tenant& one : opened.store->tenants()) {

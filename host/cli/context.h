@@ -53,6 +53,7 @@ void add_backup(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_compact(CLI::App& app, Context& context);
 void add_purge(CLI::App& app, Context& context);
+void add_migrate(CLI::App& app, Context& context);
 void add_store(CLI::App& app, Context& context);
 
 }  // namespace runwarden::cli

@@ -136,7 +136,7 @@ class CorpusExport {
 };
 
 int export_corpus(Context& context, const CorpusOptions& options) {
-  const SystemClock clock;
+  CommandClock clock;
   const auto settings = context.settings();
   if (!settings) return kWanting;
   const auto opened = open_tenant_store(context, *settings, clock, options.tenant);

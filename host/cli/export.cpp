@@ -72,8 +72,8 @@ void add_export(CLI::App& app, Context& context) {
       ->type_name("FILE");
   command->add_flag("--json", options->json, "The counts at the end as a JSON object");
   command->footer(
-      "Runs beside a serving process. The counts go to standard output with --output, else to standard error. Keys and\n"
-      "marks of detectors that crashed are not exported; `runwarden backup` holds them. Records that cannot be read are left out and\n"
+      "Runs beside a serving process. The counts go to standard output with --output, else to standard error. Keys are\n"
+      "exported with `runwarden keys export`, marks of detectors that crashed are not. Records that cannot be read are left out and\n"
       "named in the last line, and the exit is 1.\n\n"
       "Example:\n  runwarden export --tenant acme --since 30d --output acme.ndjson");
   command->callback([&context, options] { context.exit_code = run_export(context, *options); });

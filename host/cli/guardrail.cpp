@@ -34,7 +34,7 @@ bool is_cluster(const std::string& id) {
 }
 
 int draft(Context& context, const DraftOptions& options) {
-  const SystemClock clock;
+  CommandClock clock;
   const auto settings = context.settings();
   if (!settings) return kWanting;
   const auto store = open_command_store(context, *settings, clock, IfMissing::refuse);

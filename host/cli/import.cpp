@@ -89,14 +89,15 @@ void print_counts(std::ostream& out, std::string_view what, const store::LineCou
 }
 
 void add_import(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("import", "Take in what export wrote; the service has to be stopped");
+  CLI::App* command = app.add_subcommand("import", "Take in what export wrote; unless the store is a database, the service has to be stopped");
   auto options = std::make_shared<ImportOptions>();
   command->add_option("file", options->file, "The export; default standard input")->type_name("FILE");
   command->add_flag("--json", options->json, "The counts as a JSON object");
   command->footer(
       "All or nothing: interrupted at any point, it has stored nothing. Records that are there already are counted and left alone;\n"
       "where another record stands in the place of one, the line is named, the rest is imported, and the exit is 1.\n"
-      "Makes the store and the tenant if they are new; keys are made with `runwarden keys create`.\n\n"
+      "Makes the store and the tenant if they are new; keys come with `runwarden keys import`, or are made with `runwarden keys create`.\n"
+      "No webhook is told of what comes.\n\n"
       "Example:\n  runwarden import acme.ndjson --data-dir /srv/runwarden");
   command->callback([&context, options] { context.exit_code = run_import(context, *options); });
 }

@@ -10,6 +10,7 @@
 #include "base/nearest_names.h"
 #include "base/time_text.h"
 #include "cli/command_store.h"
+#include "cli/key_transfer.h"
 #include "cli/table.h"
 #include "config/core_types.h"
 
@@ -19,7 +20,7 @@ namespace {
 constexpr std::size_t kMaxNameBytes = 256;
 
 // The store of the configuration, which may be served by another process at the same time.
-std::unique_ptr<store::Store> open_store(Context& context, const SystemClock& clock, IfMissing if_missing) {
+std::unique_ptr<store::Store> open_store(Context& context, CommandClock& clock, IfMissing if_missing) {
   const auto settings = context.settings();
   return settings ? open_command_store(context, *settings, clock, if_missing) : nullptr;
 }
@@ -71,7 +72,7 @@ void tell_if_new(Context& context, const std::vector<model::Tenant>& before, con
 }
 
 int create(Context& context, const CreateOptions& options) {
-  const SystemClock clock;
+  CommandClock clock;
   const auto store = open_store(context, clock, IfMissing::make);
   if (!store) return kWanting;
   model::KeyRecord wanted;
@@ -105,7 +106,7 @@ void append_key(JsonWriter& out, const model::KeyRecord& key) {
 }
 
 int list(Context& context, const std::string& tenant, bool json) {
-  const SystemClock clock;
+  CommandClock clock;
   const auto store = open_store(context, clock, IfMissing::refuse);
   if (!store) return kWanting;
   auto keys = store->keys();
@@ -141,7 +142,7 @@ std::optional<model::KeyRecord> find(Context& context, store::Store& store, cons
 }
 
 int revoke(Context& context, const std::string& id) {
-  const SystemClock clock;
+  CommandClock clock;
   const auto store = open_store(context, clock, IfMissing::refuse);
   if (!store) return kWanting;
   auto key = find(context, *store, id);
@@ -159,7 +160,7 @@ int revoke(Context& context, const std::string& id) {
 }
 
 int rotate(Context& context, const std::string& id, std::int64_t overlap_ms) {
-  const SystemClock clock;
+  CommandClock clock;
   const auto store = open_store(context, clock, IfMissing::refuse);
   if (!store) return kWanting;
   auto old = find(context, *store, id);
@@ -270,13 +271,15 @@ void add_rotate(CLI::App& keys, Context& context) {
 }  // namespace
 
 void add_keys(CLI::App& app, Context& context) {
-  CLI::App* keys = app.add_subcommand("keys", "Make, show and end API keys");
+  CLI::App* keys = app.add_subcommand("keys", "Make, show, move and end API keys");
   need_subcommand(*keys);
   keys->footer("They take effect at once, also in a serving process.\n\nExample:\n  runwarden keys create --tenant acme");
   add_create(*keys, context);
   add_list(*keys, context);
   add_revoke(*keys, context);
   add_rotate(*keys, context);
+  add_keys_export(*keys, context);
+  add_keys_import(*keys, context);
 }
 
 }  // namespace runwarden::cli

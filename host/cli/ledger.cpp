@@ -23,8 +23,8 @@ constexpr std::size_t kLargestNote = std::size_t{64} << 10;
 constexpr int kExportTries = 3;
 
 // Works on the store of the configuration, its faults told.
-int with_store(Context& context, const std::function<int(const config::Settings&, const SystemClock&)>& work) {
-  const SystemClock clock;
+int with_store(Context& context, const std::function<int(const config::Settings&, CommandClock&)>& work) {
+  CommandClock clock;
   const auto settings = context.settings();
   if (!settings) return kWanting;
   try {
@@ -35,7 +35,7 @@ int with_store(Context& context, const std::function<int(const config::Settings&
 }
 
 int with_ledger(Context& context, const std::string& tenant, const std::function<int(store::LedgerStore&, model::TenantId)>& work) {
-  return with_store(context, [&](const config::Settings& settings, const SystemClock& clock) -> int {
+  return with_store(context, [&](const config::Settings& settings, CommandClock& clock) -> int {
     const auto opened = open_tenant_store(context, settings, clock, tenant);
     if (!opened) return kWanting;
     store::LedgerStore& ledger = opened->store->ledger();
@@ -100,7 +100,7 @@ int checkpoint(Context& context, const std::string& tenant) {
 }
 
 int with_key(Context& context, const std::function<std::string(store::LedgerStore&)>& work) {
-  return with_store(context, [&](const config::Settings& settings, const SystemClock& clock) -> int {
+  return with_store(context, [&](const config::Settings& settings, CommandClock& clock) -> int {
     const auto store = open_command_store(context, settings, clock, IfMissing::refuse);
     if (!store) return kWanting;
     if (!store->ledger().is_on())

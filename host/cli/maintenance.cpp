@@ -25,7 +25,7 @@ std::int64_t number(std::uint64_t value) {
 
 int backup(Context& context, const std::string& folder, bool json) {
   MaintenanceCommand command(context);
-  if (!command.find_store(IfNoStore::refuse)) return kWanting;
+  if (!command.find_folder("pg_basebackup, or `pg_dump -n runwarden`") || !command.find_store(IfNoStore::refuse)) return kWanting;
   const auto copied = store::back_up(command.maintenance(), folder);
   if (!copied.ok()) return command.refuse(copied.error());
   command.clear_progress();
@@ -43,7 +43,7 @@ int backup(Context& context, const std::string& folder, bool json) {
 
 int compact(Context& context, bool json) {
   MaintenanceCommand command(context);
-  if (!command.find_stopped_store(IfNoStore::refuse)) return kWanting;
+  if (!command.find_folder("VACUUM, or pg_repack") || !command.find_stopped_store(IfNoStore::refuse)) return kWanting;
   const auto compacted = store::compact(command.maintenance());
   if (!compacted.ok()) return command.refuse(compacted.error());
   command.clear_progress();
@@ -156,6 +156,7 @@ struct Receipt {
   std::optional<std::int64_t> before_ms;
   std::int64_t asked_ms = 0;
   bool dry_run = false;
+  bool in_database = false;
   Counts counts;
   std::string last_checkpoint;                // of the ledger that went; empty: it stays
   std::optional<store::Compacted> compacted;  // nothing: the deleted bytes are still in free pages
@@ -181,6 +182,10 @@ Counts counts_of(const store::Purged& purged) {
 }
 
 std::string what_remains(const Receipt& receipt) {
+  if (receipt.in_database) {
+    return "The deleted bytes stay in the database's files until they are written over: VACUUM (or pg_repack) has them written over sooner. "
+           "Backups and WAL archives made before still hold the records.";
+  }
   if (!receipt.compacted) {
     return "The deleted bytes stay in free pages of the store's file until those are used again: `runwarden compact`, with the service "
            "stopped, writes the file without them. Backups made before still hold the records.";
@@ -236,6 +241,7 @@ bool says_yes() {
 // Another file cannot be put in the place of one that is served: that is told before anything is deleted.
 bool find_store_to_purge(Context& context, MaintenanceCommand& command, const PurgeOptions& options) {
   if (!options.compact) return command.find_store(IfNoStore::refuse);
+  if (!command.find_folder("purge without --compact, then VACUUM or pg_repack")) return false;
   if (command.find_stopped_store(IfNoStore::refuse)) return true;
   context.err
       << "Nothing was deleted. Beside a serving process, purge without --compact, and run `runwarden compact` once it is stopped.\n";
@@ -268,6 +274,7 @@ int purge(Context& context, const PurgeOptions& options) {
       (options.json ? context.err : context.out) << note << std::flush;
     };
   }
+  receipt.in_database = command.in_database();
   if (consent == Consent::ask) {
     context.err << "Delete every record of the tenant \"" << options.tenant << "\"? [y/N] " << std::flush;
     if (!says_yes()) return context.refuse("nothing was deleted");

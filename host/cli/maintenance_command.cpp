@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/settings_mapping.h"
 #include "base/time_text.h"
 #include "config/core_types.h"
 #include "store/lmdb/store_folder.h"
@@ -47,6 +48,7 @@ bool MaintenanceCommand::interrupted() {
 bool MaintenanceCommand::find_store(IfNoStore if_none) {
   if (!settings_) settings_ = context_.settings();
   if (!settings_) return false;
+  if (in_database()) return true;
   const std::filesystem::path folder = settings_->store.path;
   if (const Status lost = store::refuse_lost_store(folder); !lost.ok()) {
     context_.refuse(lost.error().detail);
@@ -66,9 +68,22 @@ bool MaintenanceCommand::find_store(IfNoStore if_none) {
   return made.ok();
 }
 
+bool MaintenanceCommand::in_database() const {
+  return settings_->store.driver == "postgres";
+}
+
+bool MaintenanceCommand::find_folder(const char* instead) {
+  if (!settings_) settings_ = context_.settings();
+  if (!settings_) return false;
+  if (!in_database()) return true;
+  context_.refuse(std::string("store.driver is postgres: the records are in a database; use ") + instead);
+  return false;
+}
+
 bool MaintenanceCommand::find_stopped_store(IfNoStore if_none) {
   if (!settings_) settings_ = context_.settings();
   if (!settings_) return false;
+  if (in_database()) return true;  // it takes writes of many at once
   if (if_none == IfNoStore::refuse && !find_store(if_none)) return false;
   auto lock = store::ServiceLock::take(settings_->store.path);
   if (!lock.ok()) {
@@ -87,7 +102,7 @@ store::MaintenanceContext MaintenanceCommand::maintenance() {
             progress_.show(progress);
             return !interrupted();
           },
-          map_size, settings_->page.dimensions, static_cast<std::uint64_t>(settings_->limits.max_clusters)};
+          map_size, settings_->page.dimensions, static_cast<std::uint64_t>(settings_->limits.max_clusters), app::postgres_place(*settings_)};
 }
 
 int MaintenanceCommand::refuse(const Error& error) {

@@ -31,6 +31,12 @@ class MaintenanceCommand {
   // Likewise, while the service is stopped; it stays so until the command ends.
   bool find_stopped_store(IfNoStore if_none);
 
+  // For a command that only a store in a folder has: false, with what to use instead, where the records are in a database.
+  bool find_folder(const char* instead);
+
+  // Whether hosts share the records; once the store was found.
+  bool in_database() const;
+
   store::MaintenanceContext maintenance();
   const SystemClock& clock() const { return clock_; }
   // Whether a signal has asked to stop.

@@ -171,7 +171,7 @@ class StoredRunsToReplay {
     return set.ok() ? (*set)->list(tenant) : std::vector<detect::DetectorInfo>();
   }
 
-  SystemClock clock_;
+  CommandClock clock_;
   TenantStore opened_;
   StoredRunsQuery query_;
 };

@@ -22,7 +22,7 @@ std::string since_text(std::int64_t now_ms, std::int64_t last_ms) {
 
 int accept_clock(Context& context, bool json) {
   MaintenanceCommand command(context);
-  if (!command.find_store(IfNoStore::refuse)) return kWanting;
+  if (!command.find_folder("nothing: its hosts go by the database's clock") || !command.find_store(IfNoStore::refuse)) return kWanting;
   const auto accepted = store::accept_clock(command.maintenance());
   if (!accepted.ok()) return command.refuse(accepted.error());
   const auto last_ms = last_use_ms(accepted->last_use);

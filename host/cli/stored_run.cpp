@@ -5,7 +5,7 @@
 
 #include "base/nearest_names.h"
 #include "cli/maintenance_command.h"
-#include "store/lmdb/store.h"
+#include "store/open_store.h"
 
 namespace runwarden::cli {
 namespace {
@@ -27,10 +27,11 @@ Result<std::string> document_of(store::Store& store, model::TenantId tenant, con
 std::optional<std::vector<InputRun>> stored_runs(Context& context, const std::string& tenant, const std::vector<std::string>& run_ids) {
   MaintenanceCommand command(context, MaintenanceCommand::Signals::end_process);
   if (!command.find_store(IfNoStore::refuse)) return std::nullopt;
-  store::LmdbSettings lmdb;
-  lmdb.path = command.maintenance().folder;
-  lmdb.map_size = 0;
-  const auto store = store::open_lmdb(lmdb, command.clock());
+  store::StoreSettings opening;
+  opening.state_dir = command.maintenance().folder;
+  opening.postgres = command.maintenance().postgres;
+  opening.max_bytes = 0;
+  const auto store = store::open_store(opening, command.clock(), store::Role::command);
   if (!store.ok()) {
     command.refuse(store.error());
     return std::nullopt;

@@ -62,7 +62,7 @@ class WebhookCommand {
 
   Context& context_;
   const WebhookOptions& options_;
-  const SystemClock clock_;
+  CommandClock clock_;
   std::optional<config::Settings> settings_;
   std::unique_ptr<store::Store> store_;
   model::TenantId tenant_ = 0;

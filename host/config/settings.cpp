@@ -1,6 +1,5 @@
 #include "config/settings.h"
 
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "base/nearest_names.h"
+#include "base/program_file.h"
 #include "config/addresses.h"
 #include "config/core_types.h"
 #include "config/detectors_reader.h"
@@ -98,12 +98,23 @@ void read_buffer(const Node* node, Reading& reading, BufferSection& out) {
 
 void read_store(const Node* node, Reading& reading, StoreSection& out) {
   Section section(node, "store", reading);
-  section.choice("driver", {"lmdb"}, out.driver);
+  section.choice("driver", {"lmdb", "postgres"}, out.driver);
   section.text("path", out.path);
   if (const Node* path = written(node, "path"); path && out.path.empty()) section.fault("path", *path, "a folder");
   section.size("map_size", {4LL << 20, 64 * 1024 * kGiB}, out.map_size_bytes);
   section.duration("commit_interval", {0, 10'000}, out.commit_interval_ms);
   section.integer("max_commit_records", {1, 100'000}, out.max_commit_records);
+  section.text("dsn", out.dsn);
+  section.text("password_file", out.password_file);
+  section.integer("write_connections", {1, 64}, out.write_connections);
+  section.integer("read_connections", {1, 256}, out.read_connections);
+  section.duration("connect_timeout", {1'000, 60'000}, out.connect_timeout_ms);
+  section.duration("patience", {1'000, 600'000}, out.patience_ms);
+  section.boolean("require_sync_standby", out.require_sync_standby);
+  section.boolean("prepared", out.prepared);
+  section.boolean("allow_plaintext", out.allow_plaintext);
+  if (const Node* driver = written(node, "driver"); driver && out.driver == "postgres" && out.dsn.empty())
+    section.fault("driver", *driver, "lmdb, or with postgres also store.dsn: where the database is, such as \"host=db.internal user=runwarden dbname=runwarden\"");
 }
 
 void read_retention(const Node* node, Reading& reading, RetentionSection& out) {
@@ -284,6 +295,10 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   const Node* path = written(store, "path");
   const bool of_file = path && !path->from_environment;
   settings.store.path = absolute_from(of_file ? sources.folder : fs::path(), settings.store.path);
+  const Node* password = written(store, "password_file");
+  if (settings.store.password_file.empty()) return;
+  const bool beside_file = password && !password->from_environment;
+  settings.store.password_file = absolute_from(beside_file ? sources.folder : fs::path(), settings.store.password_file);
 }
 
 Error refusal(std::vector<Fault> faults) {
@@ -306,14 +321,6 @@ Result<std::string> text_of(const LoadOptions& options) {
   Result<std::string> text = read_file(options.path.string());
   if (!text) text.error().detail = "config: " + options.path.string() + ": " + text.error().detail;
   return text;
-}
-
-// The path of the program. Without /proc (a chroot, some containers), the path that the kernel passed at exec.
-fs::path program_file() {
-  std::error_code fault;
-  fs::path file = fs::read_symlink("/proc/self/exe", fault);
-  const auto* started_by = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-  return fault && started_by != nullptr ? fs::canonical(started_by, fault) : file;
 }
 
 }  // namespace

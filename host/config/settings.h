@@ -63,6 +63,16 @@ struct StoreSection {
   std::int64_t map_size_bytes = 64LL << 30;
   std::int64_t commit_interval_ms = 0;
   std::int64_t max_commit_records = 512;
+  // Of driver postgres.
+  std::string dsn;            // without a password
+  std::string password_file;  // absolute once loaded; empty: none
+  std::int64_t write_connections = 4;
+  std::int64_t read_connections = 8;
+  std::int64_t connect_timeout_ms = 3'000;
+  std::int64_t patience_ms = 20'000;
+  bool require_sync_standby = false;
+  bool prepared = true;
+  bool allow_plaintext = false;
   bool begin_anew = false;  // not in the file: `serve --new-store`
 };
 

@@ -158,10 +158,27 @@ struct Metrics::Families {
   std::map<std::string, OfRoute, std::less<>> routes RW_GUARDED_BY(mutex);
   std::map<std::string, OfDetector, std::less<>> detectors RW_GUARDED_BY(mutex), shadow_detectors RW_GUARDED_BY(mutex);
   std::map<std::string, Counter*, std::less<>> redacted RW_GUARDED_BY(mutex);
+  std::map<std::string, Family<Gauge>*> engine_gauges RW_GUARDED_BY(mutex);
+  std::map<std::string, Family<Counter>*> engine_counters RW_GUARDED_BY(mutex);
 
+  void set(const MetricSample& sample) RW_REQUIRES(mutex);
   void count(std::map<std::string, OfDetector, std::less<>>& counted, const std::vector<model::DetectorReport>& reports,
              const prometheus::Labels& mode) RW_REQUIRES(mutex);
 };
+
+void Metrics::Families::set(const MetricSample& sample) {
+  const prometheus::Labels labels(sample.labels.begin(), sample.labels.end());
+  if (sample.kind == MetricSample::Kind::counter) {
+    Family<Counter>*& family = engine_counters[sample.name];
+    if (family == nullptr) family = &prometheus::BuildCounter().Name(sample.name).Help(sample.help).Register(registry);
+    Counter& counted = family->Add(labels);
+    if (sample.value > counted.Value()) counted.Increment(sample.value - counted.Value());
+    return;
+  }
+  Family<Gauge>*& family = engine_gauges[sample.name];
+  if (family == nullptr) family = &prometheus::BuildGauge().Name(sample.name).Help(sample.help).Register(registry);
+  family->Add(labels).Set(sample.value);
+}
 
 // `mode`: the label of shadow detectors.
 void Metrics::Families::count(std::map<std::string, OfDetector, std::less<>>& counted, const std::vector<model::DetectorReport>& reports,
@@ -300,6 +317,10 @@ std::string Metrics::page(const Gauges& gauges) {
   all.webhooks_dead.Set(static_cast<double>(gauges.webhooks_dead));
   all.webhooks_oldest.Set(static_cast<double>(gauges.webhooks_oldest_pending_ms) / 1e3);
   all.retention_lag.Set(static_cast<double>(gauges.retention_lag_ms) / 1e3);
+  {
+    const MutexLock lock(all.mutex);
+    for (const MetricSample& sample : gauges.engine) all.set(sample);
+  }
   return prometheus::TextSerializer().Serialize(all.registry.Collect());
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/fair_budget.h"
+#include "base/metric_sample.h"
 #include "base/rate.h"
 #include "model/review.h"
 #include "model/verdict.h"
@@ -47,6 +48,7 @@ struct Gauges {
   std::uint64_t ledger_entries = 0;
   std::int64_t ledger_checkpoint_age_ms = 0;
   std::int64_t retention_lag_ms = 0;  // since the last time that nothing was left to delete; 0 if nothing is
+  std::vector<MetricSample> engine;   // what only the store's engine has to tell
 };
 
 class Metrics {

@@ -1,0 +1,17 @@
+// What a client is told where the store failed. Any thread.
+#pragma once
+
+#include "base/result.h"
+#include "store/errors.h"
+
+namespace runwarden::api {
+
+constexpr int kStoreAwayRetryS = 1;
+
+// 503 with Retry-After for a store that cannot be reached, `otherwise` for a record that cannot be read or written.
+inline Error store_problem(const store::StoreError& fault, Code otherwise) {
+  if (dynamic_cast<const store::StoreAway*>(&fault) != nullptr) return {Code::unavailable, fault.what(), {}, {}, kStoreAwayRetryS};
+  return {otherwise, fault.what(), {}, {}};
+}
+
+}  // namespace runwarden::api

@@ -1,0 +1,94 @@
+// migrate.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/settings_mapping.h"
+#include "base/clock.h"
+#include "base/json_text.h"
+#include "base/time_text.h"
+#include "cli/context.h"
+#include "cli/table.h"
+#include "store/engines/engine_module.h"
+
+namespace runwarden::cli {
+namespace {
+
+struct MigrateOptions {
+  bool status = false;
+  bool json = false;
+};
+
+void print_json(Context& context, const store::SchemaStatus& schema) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("version").integer(schema.version).key("wanted").integer(schema.wanted).key("done").begin_array();
+  for (const store::SchemaStepStatus& step : schema.steps) {
+    if (step.just_now) out.string(step.name);
+  }
+  out.end_array().key("steps").begin_array();
+  for (const store::SchemaStepStatus& step : schema.steps) {
+    out.begin_object().key("version").integer(step.version).key("name").string(step.name).key("appliedAt");
+    step.done ? out.string(format_time(step.applied_ms)) : out.null();
+    out.key("appliedBy");
+    step.done ? out.string(step.applied_by) : out.null();
+    out.key("changed").boolean(step.changed).end_object();
+  }
+  out.end_array().end_object();
+  context.out << text << "\n";
+}
+
+void print_text(Context& context, const store::SchemaStatus& schema, bool status) {
+  for (const store::SchemaStepStatus& step : schema.steps) {
+    if (step.just_now) context.out << "done: " << step.name << "\n";
+  }
+  if (status) {
+    Table table({"STEP", "NAME", "DONE", "BY"});
+    for (const store::SchemaStepStatus& step : schema.steps) {
+      table.add({std::to_string(step.version), step.name, step.done ? format_time(step.applied_ms) : "", step.applied_by});
+    }
+    table.print(context.out);
+  }
+  for (const store::SchemaStepStatus& step : schema.steps) {
+    if (step.changed)
+      context.err << "step " << step.version << " (" << step.name << ") was done by another build: its text is another one here\n";
+  }
+  context.out << "schema " << schema.version << " of " << schema.wanted
+              << (schema.version < schema.wanted   ? "; run `runwarden migrate`"
+                  : schema.version > schema.wanted ? "; a newer runwarden made it"
+                                                   : "")
+              << "\n";
+}
+
+int migrate(Context& context, const MigrateOptions& options) {
+  const auto settings = context.settings();
+  if (!settings) return kWanting;
+  const auto place = app::postgres_place(*settings);
+  if (!place)
+    return context.refuse("store.driver is " + settings->store.driver +
+                          ": only a database is migrated; serve upgrades a store in a folder by itself");
+  const auto engine = store::postgres_engine();
+  if (!engine.ok()) return context.refuse(engine.error().detail);
+  const SystemClock clock;
+  const auto schema = (*engine)->migrate(*place, clock, !options.status);
+  if (!schema.ok()) return context.refuse(schema.error().detail);
+  options.json ? print_json(context, *schema) : print_text(context, *schema, options.status);
+  const int finished = context.finish();
+  return schema->version < schema->wanted ? kWanting : finished;
+}
+
+}  // namespace
+
+void add_migrate(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("migrate", "Make or raise the schema of the database that hosts share");
+  auto options = std::make_shared<MigrateOptions>();
+  command->add_flag("--status", options->status, "Only tell which schema there is; exit 1 where steps are missing");
+  command->add_flag("--json", options->json, "A JSON object: version, wanted, done, steps");
+  command->footer(
+      "Each step is one transaction; done again, or by two at once, each is done once. Hosts may go on meanwhile: a step only adds to\n"
+      "what they know, and what they no longer need goes a release later. An empty database needs no migrate: serve and keys create make\n"
+      "its schema.\n\n"
+      "Example:\n  runwarden migrate --status");
+  command->callback([&context, options] { context.exit_code = migrate(context, *options); });
+}
+
+}  // namespace runwarden::cli
