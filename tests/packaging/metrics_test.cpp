@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "support/postgres.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -28,9 +29,10 @@ std::set<std::string> metrics_in(const std::string& text) {
 }
 
 // What a service shows that has seen a failure, a silenced alarm, a text to redact and a request it refused.
-std::set<std::string> shown_metrics() {
+std::set<std::string> shown_metrics(const std::string& store) {
   ServiceProcess::Options options;
   options.yaml = "redact: {rules: [{kind: email}]}\n";
+  options.store = store;
   ServiceProcess service(std::move(options));
   const std::string key = service.make_key();
   const char* refund =
@@ -49,7 +51,12 @@ std::set<std::string> shown_metrics() {
 
 class ObservedMetrics : public testing::Test {
  protected:
-  static void SetUpTestSuite() { shown_ = new std::set<std::string>(shown_metrics()); }
+  static void SetUpTestSuite() {
+    shown_ = new std::set<std::string>(shown_metrics({}));
+    ASSERT_TRUE(PostgresServer::installed()) << "without a database half of the metrics are not there: apt-get install postgresql-15";
+    PostgresServer& server = PostgresServer::shared();
+    shown_->merge(shown_metrics("driver: postgres, dsn: \"" + server.dsn(server.make_database()) + "\""));
+  }
   static void TearDownTestSuite() { delete shown_; }
 
   static void expect_shown(const std::string& file, const std::string& expressions, std::size_t at_least) {

@@ -15,7 +15,7 @@ cd "$place"
 for name in $(sed -n 's/^Package: //p' "$control"); do
   mkdir -p "$name/DEBIAN"
   awk -v name="$name" '/^Package: / { on = $2 == name } on && /^(Package|Depends|Recommends|Provides|Description|Section|Priority):/' "$control" |
-    sed 's/\${misc:Depends}, *//; s/\${shlibs:Depends}/libc6 (>= 2.36), libstdc++6 (>= 12)/; s/\${misc:Depends}/libc6/' >"$name/DEBIAN/control"
+    sed 's/\${misc:Depends}, *//; s/\${shlibs:Depends}/libc6 (>= 2.36), libstdc++6 (>= 12)/; s/\${misc:Depends}/libc6/; s/\${binary:Version}/1.0.0/' >"$name/DEBIAN/control"
   printf 'Version: 1.0.0\nArchitecture: amd64\nMaintainer: Someone <someone@example.org>\n' >>"$name/DEBIAN/control"
   dpkg-deb --root-owner-group -b "$name" "${name}_1.0.0_amd64.deb" >/dev/null
 done
@@ -47,7 +47,7 @@ for ident, package in packages.items():
 for end in {e for a, _, b in relations for e in (a, b)}:
     assert end in packages or end == "SPDXRef-DOCUMENT", end
 described = {b for a, kind, b in relations if kind == "DESCRIBES"}
-assert described == {"SPDXRef-Source-runwarden", "SPDXRef-Package-runwarden", "SPDXRef-Package-runwarden-detectors", "SPDXRef-Package-runwarden-sdk-dev"}, described
+assert described == {"SPDXRef-Source-runwarden", "SPDXRef-Package-runwarden", "SPDXRef-Package-runwarden-detectors", "SPDXRef-Package-runwarden-postgres", "SPDXRef-Package-runwarden-sdk-dev"}, described
 for ident in described:
     package = packages[ident]
     assert package["checksums"][0]["checksumValue"] == hashlib.sha256(open(package["packageFileName"], "rb").read()).hexdigest()

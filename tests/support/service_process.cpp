@@ -44,6 +44,18 @@ void close_all_but_standard() {
   for (int fd = 3; fd < 1024; ++fd) ::close(fd);
 }
 
+// A database of the server that on_postgres started, as members of `store:`; empty: records are kept in a folder.
+std::string fresh_database() {
+  const char* const server = std::getenv("ON_POSTGRES_SERVER");
+  const char* const programs = std::getenv("ON_POSTGRES_PROGRAMS");
+  if (server == nullptr || programs == nullptr) return {};
+  static int made = 0;
+  const std::string name = "s" + std::to_string(::getpid()) + "_" + std::to_string(++made);
+  const CommandResult result = run_command({std::string(programs) + "/createdb", "-h", server, "-U", "runwarden", name});
+  if (result.exit_code != 0) throw std::runtime_error("createdb: " + result.err);
+  return std::string("driver: postgres, write_connections: 2, read_connections: 4, dsn: \"host=") + server + " user=runwarden dbname=" + name + "\"";
+}
+
 }  // namespace
 
 CommandResult run_command(const std::vector<std::string>& argv, const std::string& input, int timeout_s) {
@@ -86,6 +98,10 @@ std::string plugin_folder() {
 ServiceProcess::ServiceProcess() : ServiceProcess(Options{}) {}
 
 ServiceProcess::ServiceProcess(Options options) : options_(std::move(options)) {
+  if (options_.store.find("driver:") == std::string::npos) {
+    const std::string database = fresh_database();
+    if (!database.empty()) options_.store += (options_.store.empty() ? "" : ", ") + database;
+  }
   start();
 }
 

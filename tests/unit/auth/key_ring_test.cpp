@@ -214,6 +214,22 @@ TEST_F(RingTest, WhenAKeyIsAdded_TakesItAtTheNextRequest) {
   EXPECT_TRUE(ring.admit({"Bearer rw_a_b"}, Scope::ingest).ok());
 }
 
+TEST_F(RingTest, WhenAnotherHostAddedTheKey_LooksForItBeforeItIsRefused) {
+  std::vector<model::KeyRecord> known;
+  std::uint64_t version = 1;
+  int looks = 0;
+  const auto look = [&] {
+    ++looks;
+    known.push_back(record_of("key_1", "rw_a_b"));
+    ++version;
+    return true;
+  };
+  KeyRing elsewhere({[&] { return known; }, [&] { return version; }, look}, clock);
+  EXPECT_TRUE(elsewhere.admit({"Bearer rw_a_b"}, Scope::ingest).ok());
+  EXPECT_TRUE(elsewhere.admit({"Bearer rw_a_b"}, Scope::ingest).ok());
+  EXPECT_EQ(looks, 1) << "a key that is known is not looked for";
+}
+
 TEST_F(RingTest, WhileNothingChanges_ReadsTheStoreOnce) {
   keys.put(record_of("key_1", "rw_a_b"));
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(ring.admit({"Bearer rw_a_b"}, Scope::ingest).ok());

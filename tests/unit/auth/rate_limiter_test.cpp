@@ -92,6 +92,21 @@ TEST(RateLimiter, WhenTheRateChanges_HoldsToTheNewOne) {
   EXPECT_EQ(taken(limiter, 1, 10), 10);
 }
 
+TEST(RateLimiter, AsOneOfSeveralHosts_GivesOutItsPart) {
+  test::FakeClock clock;
+  RateLimiter limiter({12, 30}, clock);
+  limiter.share_with(3);
+  EXPECT_EQ(taken(limiter, 1, 100), 10);
+  clock.advance_ns(kSecondNs);
+  EXPECT_EQ(taken(limiter, 1, 100), 4);
+  limiter.change({24, 60});
+  clock.advance_ns(kSecondNs);
+  EXPECT_EQ(taken(limiter, 1, 100), 8) << "a reload keeps the part";
+  limiter.share_with(1);
+  clock.advance_ns(kSecondNs);
+  EXPECT_EQ(taken(limiter, 1, 100), 24);
+}
+
 TEST(RateLimiter, WhenManyThreadsTake_GivesOutNoMoreThanThereIs) {
   test::FakeClock clock;
   RateLimiter limiter({1, 1000}, clock);

@@ -133,7 +133,12 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{"- a\n", "config: runwarden.yaml:1:1: expected a mapping, got a list"},
         FaultCase{"log: {level: loud}\n",
                   "config: log.level (runwarden.yaml:1:14): expected one of debug, info, warn, error, got \"loud\""},
-        FaultCase{"store: {driver: postgres}\n", "config: store.driver (runwarden.yaml:1:17): expected lmdb, got \"postgres\""},
+        FaultCase{"store: {driver: sqlite}\n", "config: store.driver (runwarden.yaml:1:17): expected one of lmdb, postgres, got \"sqlite\""},
+        FaultCase{"store: {driver: postgres}\n",
+                  "config: store.driver (runwarden.yaml:1:17): expected lmdb, or with postgres also store.dsn: where the database is, such as "
+                  "\"host=db.internal user=runwarden dbname=runwarden\", got \"postgres\""},
+        FaultCase{"store: {driver: postgres, dsn: host=db, read_connections: 0}\n",
+                  "config: store.read_connections (runwarden.yaml:1:59): expected an integer from 1 to 256, got 0"},
         FaultCase{"store: {path: ''}\n", "config: store.path (runwarden.yaml:1:15): expected a folder, got \"\""},
         FaultCase{"store: {path: 5}\n",
                   "config: store.path (runwarden.yaml:1:15): expected text (in quotes where it looks like a number), got 5"},

@@ -5,8 +5,10 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "ingest/ingest_answer.h"
 #include "store/open_store.h"
@@ -49,6 +51,32 @@ class HeldQueue final : public store::WriteQueue {
   std::promise<void> came_;
   std::optional<store::Write> write_;
   Done done_;
+};
+
+// Of a database that is away until the test says otherwise.
+class AwayBuffer final : public store::EventBuffer {
+ public:
+  explicit AwayBuffer(store::EventBuffer& real) : real_(real) {}
+
+  std::vector<store::Claim> claim(const store::BufferRules& rules, std::size_t most, std::int64_t lease_ms) override {
+    ++asked;
+    if (away) throw store::StoreAway("the database cannot be reached");
+    return real_.claim(rules, most, lease_ms);
+  }
+  std::optional<store::Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution, std::int64_t lease_ms) override {
+    return real_.claim_run(tenant, run, resolution, lease_ms);
+  }
+  void release(const store::Claim& claim) override { real_.release(claim); }
+  std::vector<bool> renew(std::span<const store::Claim> claims, std::int64_t lease_ms) override { return real_.renew(claims, lease_ms); }
+  store::ClaimedRun fetch(const store::Claim& claim) override { return real_.fetch(claim); }
+  std::uint64_t open_count() override { return real_.open_count(); }
+  store::OpenRuns open_runs() override { return real_.open_runs(); }
+
+  bool away = true;
+  int asked = 0;
+
+ private:
+  store::EventBuffer& real_;
 };
 
 class RunResolverTest : public ::testing::Test {
@@ -128,6 +156,17 @@ TEST_F(RunResolverTest, ARunThatCouldNotBeStored_IsFreeAtOnce) {
   queue_.refuse();
   EXPECT_FALSE(ended_.get_future().get().ok());
   EXPECT_TRUE(claim_run());
+}
+
+TEST_F(RunResolverTest, APollWhileTheStoreIsAway_IsFollowedByOthers) {
+  AwayBuffer buffer(*store_);
+  RunResolver resolver({buffer, queue_, pool_, clock_, judge_, redaction_, {}, [](model::TenantId) { return std::string("acme"); },
+                        [](const std::string& why) { ADD_FAILURE() << why; }},
+                       {});
+  EXPECT_THROW(resolver.poke(), store::StoreAway);
+  buffer.away = false;
+  resolver.poke();
+  EXPECT_EQ(buffer.asked, 2);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "store/lmdb/commit_queue.h"
+#include "store/commit_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,18 +1,19 @@
-// The stores that the contract is tested against. An engine joins with a line at the end.
+// The stores that the contract is tested against: which ones says the source that a test program has beside its tests, lmdb_engine.cpp or
+// postgres_engine.cpp.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
-#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "store/lmdb/store.h"
+#include "store/open_store.h"
 #include "store/store.h"
 #include "support/commit_together.h"
 #include "support/fake_clock.h"
-#include "support/temp_folder.h"
 
 namespace runwarden::store {
 
@@ -22,31 +23,17 @@ class Engine {
   virtual ~Engine() = default;
   struct Limits {
     std::uint64_t max_clusters = 100'000;
+    std::uint64_t max_pending_messages = 100'000;
+    StoreSettings::Ledger ledger = StoreSettings::Ledger::as_it_is;
   };
   virtual std::unique_ptr<Store> open(const Clock& clock, const Limits& limits) = 0;
   std::unique_ptr<Store> open(const Clock& clock) { return open(clock, {}); }
 };
 
-class LmdbInAFolder final : public Engine {
- public:
-  using Engine::open;
-  std::unique_ptr<Store> open(const Clock& clock, const Limits& limits) override {
-    LmdbSettings settings;
-    settings.max_clusters = limits.max_clusters;
-    settings.path = folder_.path() / "store";
-    settings.map_size = std::uint64_t{64} << 20;
-    auto store = open_lmdb(settings, clock);
-    if (!store.ok()) throw std::runtime_error(store.error().detail);
-    return std::move(*store);
-  }
-
- private:
-  test::TempFolder folder_;
-};
-
 struct EngineKind {
   const char* name;
   std::unique_ptr<Engine> (*make)();
+  std::uint64_t schedules = 0;  // how many random ones are worth their time
 };
 
 class StoreContractTest : public ::testing::TestWithParam<EngineKind> {
@@ -66,8 +53,8 @@ class StoreContractTest : public ::testing::TestWithParam<EngineKind> {
   std::unique_ptr<Store> store_;
 };
 
-inline const auto kEngines =
-    ::testing::Values(EngineKind{"lmdb", [] { return std::unique_ptr<Engine>(std::make_unique<LmdbInAFolder>()); }});
+const std::vector<EngineKind>& engines();
+inline const auto kEngines = ::testing::ValuesIn(engines());
 inline const auto kEngineName = [](const auto& kind) { return std::string(kind.param.name); };
 
 }  // namespace runwarden::store

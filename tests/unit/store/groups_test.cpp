@@ -188,6 +188,18 @@ TEST_P(Groups, BeyondTheLimit_FailuresAreKeptWithoutAGroup_UntilThereIsRoom) {
   EXPECT_EQ(store_->groups().group_totals(kTenant).clusters, 2U);
 }
 
+TEST_P(Groups, GroupStaysAsOldAsItWas_WhenItsFirstFailureExpires) {
+  const std::int64_t first_ms = clock_.wall_ms();
+  run({failure("a")});
+  clock_.advance_ms(10 * kDay);
+  run({failure("a")});
+  Retention retention;
+  retention.failures_before_ms = clock_.wall_ms();
+  store_->expire(retention, 100);
+  EXPECT_EQ(cluster("a")->count, 1U);
+  EXPECT_EQ(cluster("a")->first_ms, first_ms);
+}
+
 TEST_P(Groups, GroupGoesWithItsLastFailureUnlessItWasTriaged) {
   run({failure("a"), failure("b")});
   triage("b", model::TriageAction::ignore);

@@ -1,10 +1,10 @@
-// The ledger of a store: what makes entries, what they prove, what deletions, imports, backups and another key leave of it.
+// The ledger of a store on LMDB: what purges, imports, backups and lost files leave of it, and what verify finds.
 #include <sys/stat.h>
 
 #include <fstream>
 
 #include "base/hex.h"
-#include "ledger/file_verifier.h"
+#include "ledger_reading.h"
 #include "maintenance_store.h"
 #include "model/record_ids.h"
 #include "store/change_codec.h"
@@ -30,70 +30,6 @@ class LedgerTest : public MaintenanceTest {
  protected:
   LedgerTest() { ledger_ = Ledger::on; }
 
-  model::TenantId tenant_of(Store& store, const std::string& name = "acme") {
-    for (const model::Tenant& one : store.tenants()) {
-      if (one.name == name) return one.id;
-    }
-    throw std::runtime_error("no tenant " + name);
-  }
-  model::TenantId new_tenant(Store& store, const std::string& name = "acme") {
-    model::KeyRecord key;
-    key.id = "key_" + name;
-    key.tenant_name = name;
-    return store.put_key(key).tenant;
-  }
-  static std::vector<ledger::EntryLine> entries(Store& store, model::TenantId tenant, std::uint64_t size) {
-    std::vector<ledger::EntryLine> all;
-    while (all.size() < size) {
-      for (ledger::EntryLine& one : store.ledger().entries(tenant, all.size(), size, PartsToo::yes)) all.push_back(std::move(one));
-    }
-    return all;
-  }
-  static std::vector<ledger::EntryLine> entries(Store& store, model::TenantId tenant) {
-    return entries(store, tenant, store.ledger().checkpoint(tenant).checkpoint.tree.size);
-  }
-  // What `ledger verify` says of what `ledger export` writes; empty: it is good.
-  static std::string wrong(Store& store, model::TenantId tenant, const std::string& after = {}) {
-    const SignedCheckpoint checkpoint = store.ledger().checkpoint(tenant);
-    ledger::FileVerifier::Trust trust{checkpoint.public_key, {}};
-    if (!after.empty()) trust.after = *ledger::read_note(after);
-    ledger::FileVerifier verifier(std::move(trust));
-    const auto take = [&](const std::string& line) {
-      const Status taken = verifier.take(line);
-      return taken.ok() ? std::string() : taken.error().detail;
-    };
-    const std::uint64_t size = checkpoint.checkpoint.tree.size;
-    std::string fault = take(ledger::line_of(ledger::HeaderLine{checkpoint.checkpoint.origin, checkpoint.public_key, size}));
-    for (const ledger::EntryLine& one : entries(store, tenant, size)) {
-      if (fault.empty()) fault = take(ledger::line_of(one));
-    }
-    if (fault.empty()) fault = take(ledger::checkpoint_line(checkpoint.note));
-    if (!fault.empty()) return fault;
-    const auto summary = verifier.finish();
-    return summary.ok() ? std::string() : summary.error().detail;
-  }
-  static std::map<std::string, int> kinds(const std::vector<ledger::EntryLine>& all) {
-    std::map<std::string, int> counts;
-    for (const ledger::EntryLine& one : all) ++counts[ledger::name(one.entry.kind)];
-    return counts;
-  }
-  static std::vector<std::string> bodies(const std::vector<ledger::EntryLine>& all, ledger::Kind kind) {
-    std::vector<std::string> found;
-    for (const ledger::EntryLine& one : all) {
-      if (one.entry.kind == kind && one.told) found.push_back(one.told->body);
-    }
-    return found;
-  }
-  void expect_proven(const Result<LedgerProof>& proof) {
-    ASSERT_TRUE(proof.ok()) << proof.error().detail;
-    const auto& tree = proof->checkpoint.checkpoint.tree;
-    EXPECT_TRUE(ledger::is_included(ledger::leaf_of(proof->entry.entry), proof->entry.index, tree.size, proof->path, tree.root));
-    ASSERT_TRUE(proof->entry.told);
-    EXPECT_EQ(ledger::commit_to(proof->entry.told->salt, proof->entry.told->body), proof->entry.entry.commit);
-    const auto note = ledger::read_note(proof->checkpoint.note);
-    ASSERT_TRUE(note.ok());
-    EXPECT_TRUE(note->is_signed_by(proof->checkpoint.public_key));
-  }
   void expect_fault(const std::string& table, const std::string& detail) {
     const auto verified = verify(maintenance());
     ASSERT_TRUE(verified.ok()) << verified.error().detail;
@@ -102,119 +38,32 @@ class LedgerTest : public MaintenanceTest {
   }
 };
 
-TEST_F(LedgerTest, EverythingThatIsKept_HasAnEntryWhoseBodyIsMadeAgain) {
+TEST_F(LedgerTest, AfterExpiry_IsGood) {
   fill();
-  expect_good(path_);
-  const auto store = open(path_);
-  const model::TenantId tenant = tenant_of(*store);
-  EXPECT_EQ(wrong(*store, tenant), "");
-  const auto all = entries(*store, tenant);
-  // Twenty whole runs, two ended ones and the one that came back; what is open has none.
-  EXPECT_EQ(kinds(all), (std::map<std::string, int>{{"run", 23}, {"change", 1}, {"policy", 4}, {"triage", 12}}));
-  for (const ledger::EntryLine& one : all) ASSERT_EQ(ledger::commit_to(one.told->salt, one.told->body), one.entry.commit) << one.told->body;
-  const auto decided = bodies(all, ledger::Kind::triage);
-  EXPECT_THAT(decided, Contains(HasSubstr(R"("action":"regressed","author":"runwarden")"))) << "also what the service does by itself";
-  EXPECT_THAT(decided, Contains(HasSubstr(R"("action":"resolve","author":"ann")")));
-  EXPECT_THAT(decided, Contains(HasSubstr(R"("action":"false_alarm","author":"ann")"))) << "what people say of failures, too";
-  EXPECT_THAT(bodies(all, ledger::Kind::policy), Contains(HasSubstr(R"("revision":"2","author":"ann")"))) << "as the store numbered it";
-}
-
-TEST_F(LedgerTest, Off_NothingMakesAnEntry) {
-  ledger_ = Ledger::off;
-  fill();
-  const auto store = open(path_);
-  EXPECT_FALSE(store->ledger().is_on());
-  EXPECT_THAT(store->ledger().sizes(), IsEmpty());
-}
-
-TEST_F(LedgerTest, Proofs_OfEachKindOfRecord) {
-  const auto store = open(path_);
-  fill(*store, "acme");
-  const model::TenantId tenant = tenant_of(*store);
-  LedgerStore& ledger = store->ledger();
-  expect_proven(ledger.prove(tenant, "client-3", std::nullopt));
-  const auto ended = ledger.prove(tenant, "ended-and-open", std::nullopt);
-  expect_proven(ended);
-  EXPECT_THAT(ended->entry.told->body, StartsWith(R"({"v":1,"runId":"ended-and-open","revision":1,)"))
-      << "the one that is open has none yet";
-  expect_proven(ledger.prove(tenant, "client-0", 1));
-  EXPECT_EQ(ledger.prove(tenant, "client-0", 2).error().code, Code::not_found);
-  EXPECT_EQ(ledger.prove(tenant, "open", std::nullopt).error().code, Code::not_found);
-  EXPECT_EQ(ledger.prove(tenant, "nobody", std::nullopt).error().code, Code::not_found);
-  const auto failure = store->failures(tenant, {}).items.front();
-  const auto of_failure = ledger.prove(tenant, failure.id, std::nullopt);
-  expect_proven(of_failure);
-  EXPECT_EQ(of_failure->entry.entry.kind, ledger::Kind::run);
-  for (const model::ChangeRecord& change : store->changes(tenant, {}).items) {
-    const auto proof = ledger.prove(tenant, change.id, std::nullopt);
-    expect_proven(proof);
-    EXPECT_EQ(proof->entry.entry.kind, change.policy ? ledger::Kind::policy : ledger::Kind::change);
+  {
+    const auto store = open(path_);
+    Retention retention;
+    retention.runs_before_ms = retention.failures_before_ms = retention.changes_before_ms = retention.policies_before_ms =
+        clock_.wall_ms() + 1;
+    while (store->expire(retention, 7).more) {
+    }
   }
-  for (const model::PolicyRecord& policy : store->policies(tenant, {}).items) expect_proven(ledger.prove(tenant, policy.id, std::nullopt));
-  EXPECT_EQ(ledger.prove(new_tenant(*store, "other"), "client-3", std::nullopt).error().code, Code::not_found) << "another tenant's";
-}
-
-// Sizes around the subtrees that are kept, in batches of any size.
-TEST_F(LedgerTest, ManyEntries_AreProvenInEverySizeThatWasSigned) {
-  const auto store = open(path_);
-  const model::TenantId tenant = new_tenant(*store);
-  std::vector<SignedCheckpoint> signed_ones{store->ledger().checkpoint(tenant)};
-  EXPECT_EQ(signed_ones[0].checkpoint.tree.size, 0U);
-  EXPECT_EQ(signed_ones[0].checkpoint.tree.root, ledger::root_of_nothing());
-  for (const int count : {1, 2, 60, 192, 1, 1, 256, 100}) {
-    std::vector<Write> runs;
-    for (int i = 0; i < count; ++i) runs.emplace_back(sample_run(tenant, new_key(*store)));
-    commit_together(*store, runs);
-    signed_ones.push_back(store->ledger().checkpoint(tenant));
-  }
-  const auto& last = signed_ones.back().checkpoint;
-  ASSERT_EQ(last.tree.size, 613U);
-  const auto all = entries(*store, tenant);
-  ledger::RightEdge naive;
-  for (const ledger::EntryLine& one : all) naive.append(ledger::leaf_of(one.entry));
-  EXPECT_EQ(naive.root(), last.tree.root);
-  for (const SignedCheckpoint& one : signed_ones) {
-    const auto path = store->ledger().consistency(tenant, one.checkpoint.tree.size, last.tree.size);
-    ASSERT_TRUE(path.ok());
-    EXPECT_TRUE(ledger::is_beginning(one.checkpoint.tree, last.tree, *path)) << one.checkpoint.tree.size;
-  }
-  EXPECT_EQ(store->ledger().consistency(tenant, 5, 4).error().code, Code::bad_request);
-  EXPECT_EQ(store->ledger().consistency(tenant, 0, 614).error().code, Code::bad_request);
-  for (const model::RunRecord& run : store->runs(tenant, {.range = {.limit = 1000}}).items)
-    expect_proven(store->ledger().prove(tenant, run.run_id, std::nullopt));
-  EXPECT_EQ(wrong(*store, tenant, signed_ones[4].note), "");
-}
-
-TEST_F(LedgerTest, ARunSentAgain_MakesNoEntry) {
-  const auto store = open(path_);
-  const model::TenantId tenant = new_tenant(*store);
-  const RunWrite run = sample_run(tenant, new_key(*store), "r1");
-  commit(*store, run);
-  commit(*store, run);
-  EXPECT_EQ(entries(*store, tenant).size(), 1U);
-}
-
-TEST_F(LedgerTest, Expiry_LeavesAReceipt) {
-  fill();
-  auto store = open(path_);
-  const model::TenantId tenant = tenant_of(*store);
-  const SignedCheckpoint before = store->ledger().checkpoint(tenant);
-  Retention retention;
-  retention.runs_before_ms = retention.failures_before_ms = retention.changes_before_ms = retention.policies_before_ms =
-      clock_.wall_ms() + 1;
-  while (store->expire(retention, 7).more) {
-  }
-  EXPECT_EQ(wrong(*store, tenant, before.note), "");
-  const auto all = entries(*store, tenant);
-  const auto receipts = bodies(all, ledger::Kind::expiry);
-  ASSERT_FALSE(receipts.empty());
-  EXPECT_THAT(receipts[0], HasSubstr(R"("before":")"));
-  EXPECT_THAT(bodies(all, ledger::Kind::run),
-              ElementsAre(HasSubstr(R"("runId":"client-0","revision":1,)"), HasSubstr(R"("runId":"ended-and-open","revision":1,)")))
-      << "what ended of runs that go on stays with them, and all else is gone";
-  store.reset();
   expect_good(path_);
   EXPECT_THAT(rows(path_)["ledger_records"], Not(IsEmpty())) << "of the tenant's decisions and policies in force";
+}
+
+TEST_F(LedgerTest, OnSinceItHadRecords_AndOffMeanwhile_IsGood) {
+  ledger_ = Ledger::as_it_is;
+  fill();
+  expect_good(path_);
+  for (const Ledger next : {Ledger::on, Ledger::off, Ledger::on}) {
+    ledger_ = next;
+    {
+      const auto store = open(path_);
+      commit(*store, sample_run(tenant_of(*store), new_key(*store)));
+    }
+    expect_good(path_);
+  }
 }
 
 TEST_F(LedgerTest, Purge_LeavesReceipts_AndTakesEverySalt) {
@@ -286,42 +135,6 @@ TEST_F(LedgerTest, Import_MakesEntriesThatSaySo) {
   EXPECT_EQ(entries(*store, tenant_of(*store)).size(), 40U) << "what was there already makes none";
 }
 
-TEST_F(LedgerTest, AStoreFromBefore_BeginsWithWhatWasThere) {
-  ledger_ = Ledger::as_it_is;
-  fill();
-  expect_good(path_);
-  ledger_ = Ledger::on;
-  {
-    const auto store = open(path_);
-    const model::TenantId tenant = tenant_of(*store);
-    commit(*store, sample_run(tenant, new_key(*store), "after"));
-    const auto all = entries(*store, tenant);
-    EXPECT_EQ(kinds(all), (std::map<std::string, int>{{"start", 1}, {"run", 1}}));
-    EXPECT_THAT(all[0].told->body, HasSubstr(R"("counts":{"changes":5,)"));
-    EXPECT_EQ(store->ledger().prove(tenant, "client-3", std::nullopt).error().code, Code::not_found);
-    expect_proven(store->ledger().prove(tenant, "after", std::nullopt));
-  }
-  expect_good(path_);
-  EXPECT_EQ(entries(*open(path_), 2).size(), 2U) << "once";
-}
-
-TEST_F(LedgerTest, SwitchedOffAndOn_TellsOfTheGap) {
-  fill();
-  ledger_ = Ledger::off;
-  {
-    const auto store = open(path_);
-    commit(*store, sample_run(tenant_of(*store), new_key(*store), "meanwhile"));
-  }
-  ledger_ = Ledger::on;
-  auto store = open(path_);
-  const model::TenantId tenant = tenant_of(*store);
-  const auto all = entries(*store, tenant);
-  store.reset();
-  EXPECT_EQ(kinds(all)["start"], 1);
-  EXPECT_EQ(all.back().entry.kind, ledger::Kind::start);
-  expect_good(path_);
-}
-
 // Deletions tell of what they empty also while nothing makes entries.
 TEST_F(LedgerTest, SwitchedOff_APurgeStillLeavesReceipts) {
   fill();
@@ -375,40 +188,6 @@ TEST_F(LedgerTest, AnOlderFilePutBack_GoesOnUnderAnotherName) {
   EXPECT_EQ(wrong(*store, tenant), "");
 }
 
-TEST_F(LedgerTest, OpenedAgain_GoesOn) {
-  fill();
-  std::string before;
-  {
-    const auto store = open(path_);
-    before = store->ledger().checkpoint(tenant_of(*store)).note;
-  }
-  const auto store = open(path_);
-  EXPECT_EQ(store->ledger().checkpoint(tenant_of(*store)).note, before);
-}
-
-TEST_F(LedgerTest, AnotherKey_IsAnEntry_AndBothSignTheNextCheckpoint) {
-  fill();
-  const auto store = open(path_);
-  const model::TenantId tenant = tenant_of(*store);
-  LedgerStore& ledger = store->ledger();
-  const SignedCheckpoint first = ledger.checkpoint(tenant);
-  const std::string fresh = ledger.rotate_key();
-  EXPECT_NE(fresh, first.public_key);
-  EXPECT_EQ(ledger.public_key(), fresh);
-  const auto all = entries(*store, tenant);
-  EXPECT_EQ(all.back().told->body, ledger::key_body(fresh, first.public_key));
-  for (int again = 0; again < 2; ++again) {
-    const auto next = *ledger::read_note(ledger.checkpoint(tenant).note);
-    EXPECT_TRUE(next.is_signed_by(fresh));
-    EXPECT_TRUE(next.is_signed_by(first.public_key)) << "as long as the tree is that large";
-  }
-  commit(*store, sample_run(tenant, new_key(*store)));
-  const auto later = *ledger::read_note(ledger.checkpoint(tenant).note);
-  EXPECT_TRUE(later.is_signed_by(fresh));
-  EXPECT_FALSE(later.is_signed_by(first.public_key));
-  EXPECT_EQ(wrong(*store, tenant, first.note), "");
-}
-
 TEST_F(LedgerTest, ARotationInterruptedBehindItsCommit_IsFinished) {
   fill();
   auto store = open(path_);
@@ -434,19 +213,6 @@ TEST_F(LedgerTest, ALostKey_IsMadeAnew_AndTold) {
   const auto all = entries(*store, tenant_of(*store));
   EXPECT_EQ(all.back().told->body, ledger::key_body(store->ledger().public_key(), before));
   EXPECT_EQ(wrong(*store, tenant_of(*store)), "");
-}
-
-TEST_F(LedgerTest, GrownLedgers_AreGivenOnce) {
-  const auto store = open(path_);
-  const model::TenantId tenant = new_tenant(*store);
-  LedgerStore& ledger = store->ledger();
-  EXPECT_THAT(ledger.checkpoint_grown(), IsEmpty());
-  commit(*store, sample_run(tenant, new_key(*store)));
-  ledger.checkpoint(tenant);
-  const auto grown = ledger.checkpoint_grown();
-  ASSERT_EQ(grown.size(), 1U) << "also where somebody asked for it before";
-  EXPECT_EQ(grown[0].checkpoint.tree.size, 1U);
-  EXPECT_THAT(ledger.checkpoint_grown(), IsEmpty());
 }
 
 TEST_F(LedgerTest, LedgerLast_CutShortByACrash_IsReadUpToThere) {

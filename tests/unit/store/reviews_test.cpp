@@ -2,17 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <map>
-#include <random>
-#include <set>
 #include <tuple>
 
-#include "store/record_codec.h"
-#include "store/review_codec.h"
 #include "unit/store/engines.h"
-#include "unit/store/maintenance_store.h"
-#include "unit/store/sample_records.h"
+#include "unit/store/sample_reviews.h"
 
 namespace runwarden::store {
 namespace {
@@ -26,45 +20,6 @@ using ::testing::SizeIs;
 constexpr model::TenantId kTenant = 1;
 constexpr std::int64_t kHour = 3'600'000;
 constexpr std::int64_t kDay = 24 * kHour;
-
-model::FailureRecord failure_with(const model::RecordKey& key, const std::string& fingerprint, const std::string& summary,
-                                  const std::string& detector = "false_success") {
-  model::FailureRecord record = sample_failure(key, detector, 90, fingerprint);
-  record.json = R"({"failureId":")" + record.id + R"(","title":"title of )" + fingerprint + R"(","summary":")" + summary +
-                R"(","estimatedWasteUsd":0.25})";
-  return record;
-}
-
-model::Review review_of(const model::RecordKey& key, const model::FailureRecord& failure, ReviewVerdict verdict,
-                        const std::string& note = "") {
-  model::Review review;
-  review.key = key;
-  review.run = failure.run;
-  review.run_id = "a run";
-  review.failure_id = failure.id;
-  review.cluster_id = model::cluster_id(model::cluster_key(failure.fingerprint));
-  review.detector_key = failure.detector_key;
-  review.detector_version = "1.0";
-  review.settings_hash = "abc";
-  review.verdict = verdict;
-  review.author = "ann";
-  review.document = model::write_document(review, note);
-  return review;
-}
-
-model::Review review_of_run(const model::RecordKey& key, const model::RecordKey& run, const std::string& detector, ReviewVerdict verdict) {
-  model::Review review;
-  review.key = key;
-  review.run = run;
-  review.run_id = "a run";
-  review.detector_key = detector;
-  review.detector_version = "1.0";
-  review.settings_hash = "abc";
-  review.verdict = verdict;
-  review.author = "ann";
-  review.document = model::write_document(review, {});
-  return review;
-}
 
 class Reviews : public StoreContractTest {
  protected:
@@ -295,6 +250,33 @@ TEST_P(Reviews, NewRevisionOfTheRun_TakesItsFalseAlarmsWithIt) {
   EXPECT_THAT(store_->reviews().reviews_of_run(kTenant, key), SizeIs(1)) << "what was said of the former revision's failure is kept";
 }
 
+TEST_P(Reviews, ReviewedTogetherWithANewRevision_GoesAsAFalseAlarm) {
+  const auto one = failure("a");
+  const auto kept = failure("a");
+  const model::RecordKey key = run({one});
+  run({kept});
+  const auto stored = *store_->find_failure(kTenant, one.id);
+  const std::string run_id = store_->run_at(kTenant, key)->run_id;
+  EventsWrite more;
+  more.tenant = kTenant;
+  more.key = new_key();
+  more.run_id = run_id;
+  more.events = {{"e", "{}"}};
+  more.final = true;
+  commit(more);
+  const auto claim = store_->claim_run(kTenant, key, model::Resolution::final, kHour);
+  RunWrite write = sample_run(kTenant, key, run_id);
+  write.run.revision = claim->revision;
+  write.claim = claim;
+  const auto say = [&](ReviewVerdict verdict) { return ReviewWrite{kTenant, {review_of(new_key(), stored, verdict)}, std::nullopt}; };
+  const auto results = commit_together({say(ReviewVerdict::false_alarm), write, say(ReviewVerdict::right)});
+  EXPECT_FALSE(results[0].not_there);
+  EXPECT_TRUE(results[2].not_there) << "it went with the former revision";
+  EXPECT_EQ(cluster("a")->count, 1U);
+  EXPECT_EQ(cluster("a")->waste_micro_usd, 250'000);
+  EXPECT_FALSE(store_->find_failure(kTenant, one.id));
+}
+
 TEST_P(Reviews, RunIsReviewedByDetector) {
   const model::RecordKey key = run({});
   const auto say = [&](const std::string& detector, ReviewVerdict verdict) {
@@ -332,6 +314,7 @@ TEST_P(Reviews, IdempotencyKey_StoresOnceAndRefusesOtherContent) {
     return commit(ReviewWrite{kTenant, {review_of(new_key(), stored, verdict)}, idempotency("key", content)}).outcome;
   };
   EXPECT_EQ(say(ReviewVerdict::right, "one"), Outcome::stored);
+  EXPECT_FALSE(store_->find_replay(kTenant, digest_of("key"))) << "the answer is the failure as it is then";
   EXPECT_EQ(say(ReviewVerdict::right, "one"), Outcome::replayed);
   EXPECT_EQ(say(ReviewVerdict::unsure, "two"), Outcome::idempotency_conflict);
   reopen();
@@ -400,220 +383,150 @@ TEST_P(Reviews, Counts_AreOfTheLastReviews_ByVersionAndSettings_OfTheDaysAskedFo
   EXPECT_THAT(store_->reviews().review_counts(kTenant + 1, 0), IsEmpty());
 }
 
+TEST_P(Reviews, WrittenTogether_EachSeesWhatCameBeforeIt) {
+  const auto early = failure("a", "one");
+  const auto late = failure("a", "two");
+  RunWrite write = sample_run(kTenant, new_key());
+  write.failures = {early, late};
+  auto stored = write.failures;
+  for (auto& one : stored) one.run = write.run.key;
+  const auto say = [&](const model::FailureRecord& of, ReviewVerdict verdict) {
+    return ReviewWrite{kTenant, {review_of(new_key(), of, verdict)}, std::nullopt};
+  };
+  const ReviewWrite of_run{kTenant, {review_of_run(new_key(), write.run.key, "d3", ReviewVerdict::missed)}, std::nullopt};
+  const auto results = commit_together({say(stored[0], ReviewVerdict::right), write, of_run, say(stored[0], ReviewVerdict::false_alarm),
+                                        say(stored[1], ReviewVerdict::false_alarm), say(stored[1], ReviewVerdict::none)});
+  EXPECT_TRUE(results[0].not_there) << "its run comes after it";
+  for (std::size_t i = 1; i < results.size(); ++i) EXPECT_FALSE(results[i].not_there) << i;
+  EXPECT_EQ(cluster("a")->count, 1U);
+  EXPECT_EQ(store_->find_failure(kTenant, early.id)->reviewed, ReviewVerdict::false_alarm);
+  EXPECT_EQ(store_->find_failure(kTenant, late.id)->reviewed, ReviewVerdict::none);
+  EXPECT_EQ(cluster("a")->title, "title of a");
+  EXPECT_EQ(cluster("a")->first_ms, late.key.time_ms);
+  EXPECT_THAT(store_->reviews().reviews_of_run(kTenant, write.run.key), SizeIs(2));
+}
+
+TEST_P(Reviews, WhatWasSaidEarlier_ButComesLater_IsHistoryOnly) {
+  const auto one = failure("a");
+  run({one});
+  const auto stored = *store_->find_failure(kTenant, one.id);
+  const model::RecordKey earlier = new_key();
+  clock_.advance_ms(1000);
+  review(one, ReviewVerdict::right);
+  commit(ReviewWrite{kTenant, {review_of(earlier, stored, ReviewVerdict::false_alarm)}, std::nullopt});
+  EXPECT_EQ(store_->find_failure(kTenant, one.id)->reviewed, ReviewVerdict::right);
+  EXPECT_EQ(cluster("a")->count, 1U);
+  EXPECT_EQ(store_->reviews().review_counts(kTenant, 0).at(0).counts.all(), 1U);
+  EXPECT_THAT(store_->reviews().review_history(kTenant, stored.run, one.id, {}), SizeIs(2));
+}
+
+TEST_P(Reviews, FalseAlarmsAlone_AreIgnoredOnceTheOtherFailureExpires) {
+  const auto gone = failure("a");
+  run({gone});
+  clock_.advance_ms(10 * kDay);
+  const auto one = failure("a");
+  run({one});
+  review(one, ReviewVerdict::false_alarm);
+  EXPECT_NE(state("a"), "ignored");
+  Retention retention;
+  retention.failures_before_ms = clock_.wall_ms() - 5 * kDay;
+  store_->expire(retention, 10);
+  EXPECT_EQ(cluster("a")->count, 0U);
+  EXPECT_EQ(state("a"), "ignored");
+  run({failure("a")});
+  EXPECT_EQ(state("a"), "ignored") << "its summary is that of the false alarm";
+}
+
+TEST_P(Reviews, Webhooks_HearThatAGroupIsFalseAlarmsOnly_AndThatItIsNotAnyMore) {
+  model::Endpoint endpoint;
+  endpoint.url = "https://receiver.example/hook";
+  endpoint.events = {model::MessageType::cluster_created, model::MessageType::cluster_triaged, model::MessageType::cluster_rising,
+                     model::MessageType::failure_created};
+  endpoint = *store_->webhooks().add_endpoint(kTenant, endpoint);
+  const auto hear = [&] {
+    const auto due = store_->webhooks().due({kTenant, endpoint}, clock_.wall_ms(), 100);
+    std::vector<model::Message> messages;
+    for (const model::Delivery& one : due) messages.push_back(one.message);
+    std::vector<Attempt> attempts;
+    for (const model::Delivery& one : due) attempts.push_back({kTenant, endpoint.key, one.key, clock_.wall_ms(), true, true, 200, "", {}, {}});
+    store_->webhooks().settle(attempts);
+    return messages;
+  };
+  const auto one = failure("a");
+  const auto other = failure("a");
+  run({one, other});
+  EXPECT_THAT(hear(), SizeIs(3));
+  review(one, ReviewVerdict::false_alarm);
+  EXPECT_THAT(hear(), IsEmpty());
+  review(other, ReviewVerdict::false_alarm);
+  const auto ignored = hear();
+  ASSERT_THAT(ignored, SizeIs(1));
+  EXPECT_EQ(ignored[0].type, model::MessageType::cluster_triaged);
+  EXPECT_EQ(ignored[0].cluster->state, model::ClusterState::ignored);
+  EXPECT_FALSE(ignored[0].failure) << "there is none that is one";
+  clock_.advance_ms(1000);
+  const auto late = failure("a");
+  run({late});
+  EXPECT_THAT(hear(), IsEmpty()) << "it is like those";
+  review(one, ReviewVerdict::right);
+  const auto ended = hear();
+  ASSERT_THAT(ended, SizeIs(1));
+  EXPECT_EQ(ended[0].type, model::MessageType::cluster_triaged);
+  EXPECT_EQ(ended[0].failure, late.key) << "the newest that is no false alarm";
+  review(late, ReviewVerdict::false_alarm);
+  EXPECT_NE(state("a"), "ignored");
+  EXPECT_TRUE(store_->webhooks().queue_rising(kTenant, model::cluster_key("a")));
+  EXPECT_EQ(hear().at(0).failure, one.key);
+  Retention retention;
+  retention.failures_before_ms = late.key.time_ms;
+  store_->expire(retention, 100);
+  EXPECT_EQ(state("a"), "ignored");
+  EXPECT_THAT(hear(), IsEmpty()) << "nobody is told of what expires";
+}
+
+TEST_P(Reviews, ReviewedRuns_AreListedInOrder_WithWhatWasSaidLast) {
+  std::vector<model::RecordKey> keys;
+  std::vector<model::FailureRecord> failures;
+  for (int i = 0; i < 4; ++i) {
+    failures.push_back(failure("a"));
+    keys.push_back(run({failures.back()}));
+    clock_.advance_ms(1000);
+  }
+  review(failures[2], ReviewVerdict::unsure);
+  review(failures[2], ReviewVerdict::right);
+  review(failures[0], ReviewVerdict::right);
+  review(failures[0], ReviewVerdict::none);
+  commit(ReviewWrite{kTenant, {review_of_run(new_key(), keys[0], "d3", ReviewVerdict::clean)}, std::nullopt});
+  review(failures[3], ReviewVerdict::none);
+  const auto runs = store_->reviews().reviewed_runs(kTenant, std::nullopt, 10);
+  ASSERT_THAT(runs, SizeIs(3));
+  EXPECT_THAT((std::vector{runs[0].run, runs[1].run, runs[2].run}), ElementsAre(keys[0], keys[2], keys[3]));
+  ASSERT_THAT(runs[0].reviews, SizeIs(1));
+  EXPECT_EQ(runs[0].reviews[0].detector_key, "d3");
+  ASSERT_THAT(runs[1].reviews, SizeIs(1));
+  EXPECT_EQ(runs[1].reviews[0].verdict, ReviewVerdict::right);
+  EXPECT_THAT(runs[2].reviews, IsEmpty()) << "all of it was taken back";
+  const auto next = store_->reviews().reviewed_runs(kTenant, keys[0], 1);
+  ASSERT_THAT(next, SizeIs(1));
+  EXPECT_EQ(next[0].run, keys[2]);
+}
+
+TEST_P(Reviews, Random_AgreeWithTheRecordsThemselves) {
+  RandomReviews random{clock_, [this] { return engine_->open(clock_); }};
+  for (unsigned part = 1; part <= 4; ++part) {
+    SCOPED_TRACE("part " + std::to_string(part));
+    random.run(store_, kTenant, part, 80);
+    random.expect_as_counted(*store_, kTenant);
+    std::map<std::string, model::ReviewCounts> last;
+    for (const ReviewedRun& one : store_->reviews().reviewed_runs(kTenant, std::nullopt, 100'000)) {
+      for (const model::Review& review : one.reviews) ++last[review.detector_key].of(review.verdict);
+    }
+    EXPECT_FALSE(last.empty());
+    EXPECT_EQ(told_counts(*store_, kTenant), last);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines, Reviews, kEngines, kEngineName);
-
-// Random runs, reviews, deletions and restarts against a count of the records themselves.
-class ReviewCounts : public MaintenanceTest {
- protected:
-  void random_steps(std::unique_ptr<Store>& store, model::TenantId tenant, unsigned seed, int steps) {
-    std::mt19937 random(seed);
-    std::vector<model::FailureRecord> made;
-    std::vector<model::RecordKey> runs;
-    for (int i = 0; i < steps; ++i) {
-      clock_.advance_ms(static_cast<std::int64_t>(random() % (6 * kHour)));
-      const unsigned what = random() % 20;
-      if (what < 8 || made.empty()) {
-        RunWrite write = sample_run(tenant, new_key(*store));
-        write.run.dimensions = {{"version", random() % 2 == 0 ? "1" : "2"}};
-        for (unsigned n = random() % 4; n > 0; --n) {
-          write.failures.push_back(failure_with(new_key(*store), std::string(1, static_cast<char>('a' + random() % 3)),
-                                                "summary " + std::to_string(random() % 4), random() % 2 == 0 ? "d1" : "d2"));
-          write.failures.back().shadow = random() % 10 == 0;
-          made.push_back(write.failures.back());
-        }
-        runs.push_back(write.run.key);
-        commit(*store, std::move(write));
-      } else if (what < 17) {
-        const auto found = store->find_failure(tenant, made[random() % made.size()].id);
-        if (!found) continue;
-        const ReviewVerdict verdict = std::array{ReviewVerdict::none, ReviewVerdict::right, ReviewVerdict::false_alarm,
-                                                 ReviewVerdict::false_alarm, ReviewVerdict::unsure}[random() % 5];
-        commit(*store, ReviewWrite{tenant, {review_of(new_key(*store), *found, verdict)}, std::nullopt});
-      } else if (what < 18) {
-        const auto verdict = random() % 2 == 0 ? ReviewVerdict::missed : ReviewVerdict::clean;
-        commit(*store, ReviewWrite{tenant, {review_of_run(new_key(*store), runs[random() % runs.size()], "d3", verdict)}, std::nullopt});
-      } else if (what < 19) {
-        Retention retention;
-        retention.failures_before_ms = clock_.wall_ms() - 20 * kDay;
-        retention.runs_before_ms = clock_.wall_ms() - 25 * kDay;
-        retention.changes_before_ms = clock_.wall_ms() - 30 * kDay;
-        while (store->expire(retention, 5).more) {
-        }
-      } else {
-        store.reset();
-        store = open(path_);
-      }
-    }
-  }
-
-  void expect_as_counted(Store& store, model::TenantId tenant) {
-    FailureQuery query;
-    query.range.limit = 100'000;
-    RunQuery run_query;
-    run_query.range.limit = 100'000;
-    std::set<model::RecordKey> runs;
-    for (const auto& one : store.runs(tenant, run_query).items) runs.insert(one.key);
-    std::map<std::string, std::uint64_t> count;
-    std::map<std::string, std::uint64_t> of_detector;
-    std::map<std::string, std::set<model::RecordKey>> affected;
-    std::set<model::RecordKey> any;
-    for (const auto& one : store.failures(tenant, query).items) {
-      if (one.reviewed == ReviewVerdict::false_alarm) continue;
-      ++count[one.fingerprint];
-      ++of_detector[one.detector_key];
-      if (!runs.contains(one.run)) continue;
-      affected[one.fingerprint].insert(one.run);
-      any.insert(one.run);
-    }
-    const Span all{clock_.wall_ms() - 300 * kDay, clock_.wall_ms() + 1};
-    GroupStore& groups = store.groups();
-    for (const std::string fingerprint : {"a", "b", "c"}) {
-      const auto found = groups.find_cluster(tenant, model::cluster_id(model::cluster_key(fingerprint)));
-      EXPECT_EQ(found ? found->count : 0, count[fingerprint]) << fingerprint;
-      EXPECT_EQ(groups.count_affected(tenant, Subject::of_cluster(model::cluster_key(fingerprint)), all), affected[fingerprint].size())
-          << fingerprint;
-      EXPECT_EQ(store.count_failures(tenant, fingerprint, kBeginningMs, kEndMs), count[fingerprint]) << fingerprint;
-    }
-    for (const std::string detector : {"d1", "d2"}) {
-      EXPECT_EQ(groups.count_failures_of(tenant, Subject::of_detector(detector), all), of_detector[detector]) << detector;
-    }
-    EXPECT_EQ(groups.count_affected(tenant, Subject::any(), all), any.size());
-  }
-
-  // By a walk over the rows themselves.
-  std::map<std::string, model::ReviewCounts> naive_counts(model::TenantId tenant) {
-    const Rows all = rows(path_);
-    std::map<std::string, model::Review> last;
-    if (const auto table = all.find("reviews"); table != all.end()) {
-      for (const auto& [key, value] : table->second) {
-        if (tenant_of(key) != tenant) continue;
-        const model::Review review = decode_review(key, value);
-        model::Review& known =
-            last[std::to_string(review.run.time_ms) + "/" + std::to_string(review.run.seq) + "/" + review_subject(review)];
-        if (known.key <= review.key) known = review;
-      }
-    }
-    std::map<std::string, model::ReviewCounts> counts;
-    for (const auto& [subject, review] : last) {
-      if (review.verdict != ReviewVerdict::none) ++counts[review.detector_key].of(review.verdict);
-    }
-    return counts;
-  }
-  static std::map<std::string, model::ReviewCounts> told_counts(Store& store, model::TenantId tenant) {
-    std::map<std::string, model::ReviewCounts> counts;
-    for (const ReviewedVersion& one : store.reviews().review_counts(tenant, 0)) counts[one.detector_key] += one.counts;
-    return counts;
-  }
-};
-
-TEST_F(ReviewCounts, AgreeWithTheRecords_AfterReviewsDeletionsRestarts_ExportAndImport) {
-  for (unsigned seed = 1; seed <= 6; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    path_ = folder_.path() / ("store" + std::to_string(seed));
-    auto store = open(path_);
-    model::KeyRecord key;
-    key.id = "key";
-    key.tenant_name = "acme";
-    const model::TenantId tenant = store->put_key(key).tenant;
-    for (int part = 0; part < 4; ++part) {
-      random_steps(store, tenant, seed * 10 + static_cast<unsigned>(part), 60);
-      expect_as_counted(*store, tenant);
-    }
-    const auto told = told_counts(*store, tenant);
-    EXPECT_FALSE(told.empty());
-    store.reset();
-    EXPECT_EQ(told, naive_counts(tenant));
-    expect_good(path_);
-    const std::filesystem::path target = folder_.path() / ("target" + std::to_string(seed));
-    open(target);
-    const auto imported = import_lines(maintenance(target), lines_of(exported()));
-    ASSERT_TRUE(imported.ok()) << imported.error().detail;
-    EXPECT_EQ(imported->conflicts, 0U);
-    expect_good(target);
-    const auto there = open(target);
-    expect_as_counted(*there, 1);
-    EXPECT_EQ(told_counts(*there, 1), told);
-  }
-}
-
-TEST_F(ReviewCounts, ImportBesideOtherReviews_TheLastOneCounts) {
-  std::string text;
-  const std::filesystem::path target = folder_.path() / "target";
-  std::string id;
-  {
-    auto store = open(path_);
-    model::KeyRecord key;
-    key.id = "key";
-    key.tenant_name = "acme";
-    const model::TenantId tenant = store->put_key(key).tenant;
-    RunWrite write = sample_run(tenant, new_key(*store));
-    write.failures = {failure_with(new_key(*store), "a", "s")};
-    id = write.failures.front().id;
-    commit(*store, std::move(write));
-    store.reset();
-    open(target);
-    ASSERT_TRUE(import_lines(maintenance(target), lines_of(exported())).ok());
-    store = open(path_);
-    commit(*store,
-           ReviewWrite{tenant, {review_of(new_key(*store), *store->find_failure(tenant, id), ReviewVerdict::false_alarm)}, std::nullopt});
-    store.reset();
-    auto there = open(target);
-    commit(*there, ReviewWrite{1, {review_of(new_key(*there), *there->find_failure(1, id), ReviewVerdict::right)}, std::nullopt});
-  }
-  text = exported();
-  auto imported = import_lines(maintenance(target), lines_of(text));
-  ASSERT_TRUE(imported.ok()) << imported.error().detail;
-  EXPECT_EQ(imported->conflicts, 0U);
-  EXPECT_EQ(imported->stored["review"], 1U);
-  EXPECT_EQ(open(target)->find_failure(1, id)->reviewed, ReviewVerdict::right) << "said later than what was imported";
-  imported = import_lines(maintenance(target), lines_of(text));
-  EXPECT_EQ(imported->conflicts, 0U) << "the failure that stands there has a review, and is the same";
-  EXPECT_EQ(imported->stored.count("review"), 0U);
-  expect_good(target);
-}
-
-TEST_F(ReviewCounts, Verify_FindsACountThatIsWrong_AndAFailureThatSaysOtherwise) {
-  fill();
-  expect_good(path_);
-  tamper(path_, "review_index", [](WriteTxn& txn, const Table& in) {
-    Cursor cursor(txn, in.handle);
-    cursor.last();
-    ReviewedVersion version = decode_review_counts(cursor.key(), cursor.value());
-    ++version.counts.right;
-    const std::string key(cursor.key());
-    txn.put(in.handle, key, encode_review_counts(key, version));
-  });
-  tamper(path_, "failures", [](WriteTxn& txn, const Table& in) {
-    Cursor cursor(txn, in.handle);
-    for (bool more = cursor.first(); more; more = cursor.next()) {
-      const std::string key(cursor.key());
-      model::FailureRecord failure = decode_failure(key, cursor.value());
-      if (failure.reviewed != ReviewVerdict::false_alarm) continue;
-      failure.reviewed = ReviewVerdict::right;
-      return txn.put(in.handle, key, encode_failure(key, failure));
-    }
-  });
-  const auto verified = verify(maintenance(path_));
-  ASSERT_TRUE(verified.ok());
-  std::set<std::string> tables;
-  for (const StoreFault& fault : verified->first_ones) tables.insert(fault.table);
-  EXPECT_TRUE(tables.contains("review_index"));
-  EXPECT_TRUE(tables.contains("failures"));
-}
-
-TEST_F(ReviewCounts, Purge_TakesAllOfIt) {
-  fill();
-  PurgeQuery query;
-  query.tenant = "acme";
-  const auto counted = count_purge(maintenance(), query);
-  const auto purged = purge(maintenance(), query);
-  ASSERT_TRUE(counted.ok() && purged.ok());
-  EXPECT_GT(purged->gone.reviews, 0U);
-  EXPECT_EQ(counted->reviews, purged->gone.reviews);
-  const Rows left = rows(path_);
-  for (const char* table : {"reviews", "review_index"}) EXPECT_EQ(left.count(table), 0U) << table;
-  expect_good(path_);
-}
 
 }  // namespace
 }  // namespace runwarden::store

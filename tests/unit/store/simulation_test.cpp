@@ -322,10 +322,9 @@ class FolderInMemory {
 class BufferSimulation : private FolderInMemory, public StoreContractTest {};
 
 TEST_P(BufferSimulation, RandomSchedules_AgreeWithTheModel) {
-  constexpr std::uint64_t kSchedules = 1000;
   const std::uint64_t first = number_of("RUNWARDEN_SIMULATION_SEED", 1);
   const bool one = std::getenv("RUNWARDEN_SIMULATION_SEED") != nullptr;
-  const std::uint64_t schedules = one ? 1 : number_of("RUNWARDEN_SIMULATION_SCHEDULES", kSchedules);
+  const std::uint64_t schedules = one ? 1 : number_of("RUNWARDEN_SIMULATION_SCHEDULES", GetParam().schedules);
   for (std::uint64_t seed = first; seed < first + schedules; ++seed) {
     SCOPED_TRACE("RUNWARDEN_SIMULATION_SEED=" + std::to_string(seed));
     Simulation(*engine_, store_, clock_, seed).run();

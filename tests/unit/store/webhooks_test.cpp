@@ -365,32 +365,25 @@ TEST_P(Webhooks, OldestThatWaits) {
 INSTANTIATE_TEST_SUITE_P(Engines, Webhooks, kEngines, kEngineName);
 
 // More failures than may wait become one message, as soon as there is room for it.
-TEST(WebhooksThatPileUp, AreToldAsOneMessage) {
-  test::FakeClock clock;
-  test::TempFolder folder;
-  LmdbSettings settings;
-  settings.path = folder.path() / "store";
-  settings.map_size = std::uint64_t{64} << 20;
-  settings.max_pending_messages = 2;
-  auto opened = open_lmdb(settings, clock);
-  ASSERT_TRUE(opened.ok());
-  Store& store = **opened;
+TEST_P(Webhooks, ThatPileUp_AreToldAsOneMessage) {
+  store_.reset();
+  store_ = engine_->open(clock_, {.max_pending_messages = 2});
   model::Endpoint asked;
   asked.events = {MessageType::failure_created};
-  const auto endpoint = *store.webhooks().add_endpoint(kTenant, asked);
+  const auto endpoint = *store_->webhooks().add_endpoint(kTenant, asked);
   std::vector<std::int64_t> times;
   for (int i = 0; i < 5; ++i) {
-    clock.advance_ms(10);
-    RunWrite write = sample_run(kTenant, {clock.wall_ms(), store.next_seq()});
-    write.failures = {sample_failure({clock.wall_ms(), store.next_seq()})};
-    times.push_back(clock.wall_ms());
-    test::commit(store, std::move(write));
+    clock_.advance_ms(10);
+    RunWrite write = sample_run(kTenant, {clock_.wall_ms(), store_->next_seq()});
+    write.failures = {sample_failure({clock_.wall_ms(), store_->next_seq()})};
+    times.push_back(clock_.wall_ms());
+    commit(std::move(write));
   }
-  EXPECT_EQ(store.webhooks().find_endpoint(kTenant, endpoint.id)->pending, 2U);
-  const auto waiting = store.webhooks().due({kTenant, endpoint}, clock.wall_ms(), 10);
+  EXPECT_EQ(store_->webhooks().find_endpoint(kTenant, endpoint.id)->pending, 2U);
+  const auto waiting = store_->webhooks().due({kTenant, endpoint}, clock_.wall_ms(), 10);
   ASSERT_THAT(waiting, SizeIs(2));
-  store.webhooks().settle(std::vector<Attempt>{{kTenant, endpoint.key, waiting[0].key, clock.wall_ms(), true, true, 200, "", {}, {}}});
-  const auto left = store.webhooks().due({kTenant, endpoint}, clock.wall_ms(), 10);
+  store_->webhooks().settle(std::vector<Attempt>{{kTenant, endpoint.key, waiting[0].key, clock_.wall_ms(), true, true, 200, "", {}, {}}});
+  const auto left = store_->webhooks().due({kTenant, endpoint}, clock_.wall_ms(), 10);
   ASSERT_THAT(left, SizeIs(2));
   const auto skipped = std::find_if(left.begin(), left.end(), [](const auto& one) { return one.message.type == MessageType::failures_skipped; });
   ASSERT_NE(skipped, left.end());

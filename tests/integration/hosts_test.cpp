@@ -1,0 +1,377 @@
+// Several services on one PostgreSQL, over real HTTP with the real plugins: what one acknowledged, all show, once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "integration/hosts.h"
+#include "store/postgres/schema.h"
+
+namespace runwarden::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The lines of an export but the first and the last, which bear its time.
+std::string records_of(const std::string& exported) {
+  const std::size_t begin = exported.find('\n') + 1;
+  return exported.substr(begin, exported.rfind("{\"record\":\"end\"") - begin);
+}
+
+TEST_F(Hosts, RunOfOneHost_IsShownByTheOtherAtOnce) {
+  ServiceProcess& a = add_host();
+  ServiceProcess& b = add_host();
+  const std::string key = a.make_key();
+  for (int i = 0; i < 20; ++i) {
+    const std::string id = "run-" + std::to_string(i);
+    ASSERT_EQ(a.post("/v1/ingest/runs", key, failing_run(id)).status, 201);
+    const HttpAnswer seen = b.get("/v1/runs/" + id, key);
+    ASSERT_EQ(seen.status, 200) << seen.body;
+    EXPECT_EQ(seen.body, a.get("/v1/runs/" + id, key).body);
+    EXPECT_THAT(b.get("/v1/failures?limit=1", key).body, HasSubstr(id));
+  }
+  EXPECT_EQ(b.get("/v1/failures?limit=1000", key).body, a.get("/v1/failures?limit=1000", key).body);
+}
+
+TEST_F(Hosts, KeysMadeOnOne_WorkOnTheOtherAtOnceAndEndWithinASecond) {
+  ServiceProcess& a = add_host();
+  ServiceProcess& b = add_host();
+  const std::string key = a.make_key("acme", "ingest,read");
+  EXPECT_EQ(b.get("/v1/runs", key).status, 200);
+  const json keys = json::parse(a.cli({"keys", "list", "--json"}).out);
+  ASSERT_EQ(a.cli({"keys", "revoke", keys[0]["id"].get<std::string>()}).exit_code, 0);
+  const auto until = SteadyClock::now() + std::chrono::seconds(1);
+  int status = 0;
+  while ((status = b.get("/v1/runs", key).status) == 200 && SteadyClock::now() < until) ::poll(nullptr, 0, 10);
+  EXPECT_EQ(status, 401);
+}
+
+TEST_F(Hosts, EventsSentToHostsInTurn_AreOneRunJudgedOnce) {
+  add_host();
+  add_host();
+  const std::string key = hosts_[0]->make_key();
+  const std::vector<json> events = {{{"type", "run_started"}, {"userRequestText", "Refund order 8842"}},
+                                    {{"type", "tool_call"}, {"name", "issue_refund"}, {"status", "failed"}, {"error", "502 Bad Gateway"}},
+                                    {{"type", "model_output"}, {"text", "Your refund has been processed."}},
+                                    {{"type", "run_finished"}, {"success", true}}};
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const HttpAnswer answer = hosts_[i % 2]->post("/v1/ingest/events", key, json{{"runId", "streamed"}, {"events", {events[i]}}}.dump());
+    ASSERT_THAT(answer.status, testing::AnyOf(200, 201, 202)) << answer.body;
+  }
+  const json run = json::parse(hosts_[0]->get("/v1/runs/streamed", key).body);
+  EXPECT_EQ(run["state"], "resolved") << run;
+  EXPECT_EQ(run["steps"].size(), 2u) << run;
+  const json failures = json::parse(hosts_[1]->get("/v1/failures", key).body);
+  ASSERT_EQ(failures["items"].size(), 1u) << failures;
+  EXPECT_EQ(failures["items"][0]["detectorKey"], "false_success");
+}
+
+TEST_F(Hosts, OneRunIdRacedOnTwoHosts_IsOneRecordWithOneAnswer) {
+  add_host();
+  add_host();
+  const std::string key = hosts_[0]->make_key();
+  for (int round = 0; round < 10; ++round) {
+    const std::string id = "raced-" + std::to_string(round);
+    std::vector<HttpAnswer> answers(4);
+    std::vector<std::thread> clients;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      clients.emplace_back([&, i] {
+        answers[i] = hosts_[i % 2]->post("/v1/ingest/runs", key, failing_run(id), "Idempotency-Key: \"k-" + id + "\"\r\n");
+      });
+    }
+    for (std::thread& client : clients) client.join();
+    std::set<std::string> failure_ids;
+    int created = 0;
+    for (const HttpAnswer& answer : answers) {
+      ASSERT_THAT(answer.status, testing::AnyOf(200, 201)) << answer.body;
+      created += answer.status == 201 && answer.header("idempotent-replayed").empty() ? 1 : 0;
+      failure_ids.insert(json::parse(answer.body)["failures"][0]["failureId"].get<std::string>());
+    }
+    EXPECT_EQ(failure_ids.size(), 1u);
+    EXPECT_EQ(listed(*hosts_[0], key, "failures", "runId")[id], 1);
+  }
+}
+
+TEST_F(Hosts, HostsKilledInTurnUnderLoad_LoseNothingAndDoubleNothing) {
+  add_host();
+  add_host();
+  const std::string key = hosts_[0]->make_key();
+  Load load;
+  begin(load, key);
+  std::size_t enough = 50;
+  for (int round = 0; round < 4; ++round, enough += 50) {
+    ASSERT_TRUE(load.wait_for(enough)) << load.size() << " of " << enough;
+    ServiceProcess& host = *hosts_[static_cast<std::size_t>(round) % 2];
+    host.kill_hard();
+    ASSERT_TRUE(load.wait_for(enough + 25)) << "one host is enough";
+    host.start();
+  }
+  load.end();
+  expect_each_once(*hosts_[1], key, load);
+}
+
+TEST_F(Hosts, ConnectionsCutUnderLoad_LoseNothingAndDoubleNothing) {
+  add_host();
+  const std::string key = hosts_[0]->make_key();
+  Load load;
+  begin(load, key);
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_TRUE(load.wait_for(load.size() + 10));
+    server().cut_connections(database_);
+  }
+  load.end();
+  expect_each_once(*hosts_[0], key, load);
+}
+
+TEST_F(Hosts, DatabaseThatStopsAtOnce_IsToldAndTakenUpAgainWithinFiveSeconds) {
+  ServiceProcess& host = add_host();
+  const std::string key = host.make_key();
+  Load load;
+  begin(load, key);
+  ASSERT_TRUE(load.wait_for(50));
+  server().stop("immediate");
+  const auto stopped = SteadyClock::now();
+  HttpAnswer refused = host.post("/v1/ingest/runs", key, failing_run("while-away"));
+  EXPECT_EQ(refused.status, 503) << refused.body;
+  EXPECT_FALSE(refused.header("retry-after").empty());
+  EXPECT_LT(SteadyClock::now() - stopped, std::chrono::seconds(3));
+  EXPECT_EQ(host.get("/v1/runs", key).status, 503);
+  EXPECT_EQ(host.request(get_request("/healthz")).status, 200);
+  HttpAnswer ready;
+  for (int i = 0; i < 500 && (ready = host.request(get_request("/readyz"))).status != 503; ++i) ::poll(nullptr, 0, 10);
+  EXPECT_EQ(ready.status, 503);
+  server().start();
+  const auto back = SteadyClock::now();
+  const std::size_t before = load.size();
+  ASSERT_TRUE(load.wait_for(before + 10));
+  EXPECT_LT(SteadyClock::now() - back, std::chrono::seconds(5));
+  load.end();
+  expect_each_once(host, key, load);
+}
+
+TEST_F(Hosts, Commands_WorkBesideTheServicesOrSayWhatToUse) {
+  ServiceProcess& host = add_host();
+  const std::string key = host.make_key();
+  ASSERT_EQ(host.post("/v1/ingest/runs", key, failing_run("kept")).status, 201);
+  const CommandResult migrated = host.cli({"migrate", "--status"});
+  EXPECT_EQ(migrated.exit_code, 0) << migrated.err;
+  const CommandResult backup = host.cli({"backup", host.folder() / "copy"});
+  EXPECT_EQ(backup.exit_code, 1);
+  EXPECT_THAT(backup.err, HasSubstr("pg_basebackup"));
+  EXPECT_THAT(host.cli({"compact"}).err, HasSubstr("VACUUM"));
+  const CommandResult verified = host.cli({"verify"});
+  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+  const CommandResult exported = host.cli({"export", "--tenant", "acme"});
+  EXPECT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_THAT(exported.out, HasSubstr("kept"));
+
+  ServiceProcess folder;  // on LMDB
+  folder.stop();
+  const CommandResult imported = folder.cli({"import"}, exported.out);
+  EXPECT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(records_of(folder.cli({"export", "--tenant", "acme"}).out), records_of(exported.out));
+  folder.start();
+  const std::string folder_key = folder.make_key();
+  EXPECT_EQ(folder.get("/v1/runs/kept", folder_key).body, host.get("/v1/runs/kept", key).body);
+
+  EXPECT_EQ(host.cli({"purge", "--tenant", "acme", "--yes"}).exit_code, 0);
+  EXPECT_EQ(host.get("/v1/runs/kept", key).status, 404);
+  EXPECT_EQ(host.cli({"import"}, exported.out).exit_code, 0);
+  EXPECT_EQ(host.get("/v1/runs/kept", key).status, 200);
+}
+
+TEST_F(Hosts, Check_RefusesWhatWouldLeakThePasswordOrTheRecords) {
+  const TempFolder folder;
+  const auto check = [&](const std::string& store) { return with_config(folder, "check", store); };
+  EXPECT_THAT(check("dsn: \"host=db user=rw password=secret\"").err, HasSubstr("password_file"));
+  EXPECT_THAT(check("dsn: \"host=db.example.org user=rw sslmode=require\"").err, HasSubstr("verify-full"));
+  EXPECT_THAT(check("dsn: \"hos=db\"").err, HasSubstr("store.dsn"));
+  EXPECT_EQ(check("dsn: \"host=db.example.org user=rw sslmode=require\", allow_plaintext: true").exit_code, 0);
+  EXPECT_EQ(check("dsn: \"host=db.example.org user=rw\"").exit_code, 0);
+  folder.write("db.password", "secret\n");
+  ::chmod((folder.path() / "db.password").c_str(), 0640);
+  EXPECT_THAT(check("dsn: \"host=db.example.org user=rw\", password_file: db.password").err, HasSubstr("chmod 0600"));
+  ::chmod((folder.path() / "db.password").c_str(), 0600);
+  EXPECT_EQ(check("dsn: \"host=db.example.org user=rw\", password_file: db.password").exit_code, 0);
+}
+
+TEST_F(Hosts, StartedAtOnceOnAnEmptyDatabase_BothServe) {
+  std::vector<std::unique_ptr<ServiceProcess>> started(2);
+  std::vector<std::thread> starting;
+  for (auto& host : started) starting.emplace_back([&] { host = std::make_unique<ServiceProcess>(options()); });
+  for (std::thread& thread : starting) thread.join();
+  for (auto& host : started) hosts_.push_back(std::move(host));
+  const std::string key = hosts_[0]->make_key();
+  EXPECT_EQ(hosts_[0]->post("/v1/ingest/runs", key, failing_run("a")).status, 201);
+  EXPECT_EQ(hosts_[1]->post("/v1/ingest/runs", key, failing_run("b")).status, 201);
+}
+
+TEST_F(Hosts, MigrateTwiceAtOnceOnAnEmptyDatabase_DoesEachStepOnce) {
+  std::vector<CommandResult> results(3);
+  std::vector<std::thread> commands;
+  for (CommandResult& result : results) {
+    commands.emplace_back([&] {
+      const TempFolder folder;
+      result = with_config(folder, "migrate", "dsn: \"" + dsn() + "\"");
+    });
+  }
+  for (std::thread& thread : commands) thread.join();
+  for (const CommandResult& result : results) EXPECT_EQ(result.exit_code, 0) << result.err;
+  auto connection = server().admin(database_);
+  EXPECT_EQ(connection.query("SELECT count(*) FROM runwarden.migration").number(0, 0), static_cast<std::int64_t>(store::postgres::schema_steps().size()));
+}
+
+TEST_F(Hosts, OlderSchema_IsRefusedUntilItIsRaised_AndANewerOneAltogether) {
+  auto connection = server().admin(database_);
+  store::postgres::make_schema(connection, 0);
+  const TempFolder folder;
+  const std::string place = "dsn: \"" + dsn() + "\"";
+  connection.query("UPDATE runwarden.migration SET version = 1000, compatible = 1000 WHERE version = 1");
+  for (const char* command : {"serve", "migrate", "check"}) {
+    const CommandResult newer = with_config(folder, command, place);
+    EXPECT_EQ(newer.exit_code, 1) << command;
+    EXPECT_THAT(newer.err, HasSubstr("upgrade this host")) << command;
+  }
+  connection.script("DROP SCHEMA runwarden CASCADE; CREATE SCHEMA runwarden");
+  connection.script("CREATE TABLE runwarden.migration(version int PRIMARY KEY, compatible int, name text, sha256 bytea, applied_ms bigint, applied_by text)");
+  connection.script(store::postgres::schema_steps().front().sql);
+  connection.query("INSERT INTO runwarden.migration VALUES (1, 1, 'records', '', 0, '')");
+  for (const char* command : {"serve", "check"}) {
+    const CommandResult older = with_config(folder, command, place);
+    EXPECT_EQ(older.exit_code, 1) << command;
+    EXPECT_THAT(older.err, HasSubstr("`runwarden migrate`")) << command;
+  }
+  EXPECT_EQ(with_config(folder, "migrate", place).exit_code, 0);
+  ServiceProcess& host = add_host();
+  EXPECT_EQ(host.post("/v1/ingest/runs", host.make_key(), failing_run("after")).status, 201);
+}
+
+TEST_F(Hosts, ThreeHosts_ShareKeysEventsAndLimits) {
+  ServiceProcess::Options limited = options();
+  limited.limits = "{requests_per_second: 30, burst: 30}";
+  for (int i = 0; i < 3; ++i) add_host(limited);
+  for (auto& host : hosts_) EXPECT_TRUE(comes_true([&] { return metric(*host, "runwarden_hosts") == 3; }));
+  const std::string key = hosts_[0]->make_key();
+  const std::vector<std::string> events = {R"({"type":"run_started","userRequestText":"Refund order 8842"})",
+                                           R"({"type":"tool_call","name":"issue_refund","status":"failed","error":"502 Bad Gateway"})",
+                                           R"({"type":"model_output","text":"Your refund has been processed."})",
+                                           R"({"type":"run_finished","success":true})"};
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const HttpAnswer answer = hosts_[i % 3]->post("/v1/ingest/events", key, R"({"runId":"walks","events":[)" + events[i] + "]}");
+    ASSERT_THAT(answer.status, testing::AnyOf(200, 201, 202)) << answer.body;
+  }
+  for (auto& host : hosts_) EXPECT_EQ(listed(*host, key, "failures", "runId"), (std::map<std::string, int>{{"walks", 1}}));
+
+  // A key of another tenant has a bucket of its own: a third of the burst on each host, and what flows in meanwhile.
+  const std::string other = hosts_[0]->make_key("other");
+  for (auto& host : hosts_) {
+    const auto since = SteadyClock::now();
+    int taken = 0;
+    while (host->get("/v1/runs", other).status == 200 && taken < 100) ++taken;
+    const double elapsed_s = std::chrono::duration<double>(SteadyClock::now() - since).count();
+    EXPECT_GE(taken, 10);
+    EXPECT_LE(taken, 10 + 10 * elapsed_s + 1);
+  }
+  EXPECT_EQ(hosts_[2]->stop(), 0);
+  EXPECT_TRUE(comes_true([&] { return metric(*hosts_[0], "runwarden_hosts") == 2; })) << "who goes says so";
+}
+
+// A host claims runs and is killed before it can end them: what it writes is held up by a lock.
+TEST_F(Hosts, HostKilledWithItsClaims_HasThemEndedByAnotherAfterTheLease) {
+  constexpr int kRuns = 5;
+  ServiceProcess::Options soon = options();
+  soon.yaml = "buffer: {idle_timeout: 1s}\n";
+  ServiceProcess& killed = add_host(soon);
+  const std::string key = killed.make_key();
+  auto connection = server().admin(database_);
+  auto locking = server().admin(database_);
+  locking.script("BEGIN; LOCK TABLE runwarden.failure IN EXCLUSIVE MODE");
+  for (int i = 0; i < kRuns; ++i) {
+    const std::string body = R"({"runId":"open-)" + std::to_string(i) +
+                             R"(","events":[{"type":"tool_call","name":"issue_refund","status":"failed","error":"502 Bad Gateway"},)" +
+                             R"({"type":"model_output","text":"Your refund has been processed."}]})";
+    ASSERT_EQ(killed.post("/v1/ingest/events", key, body).status, 202);
+  }
+  const auto held = [&] { return connection.query("SELECT count(*) FROM runwarden.open_run WHERE token % 2 = 1").number(0, 0); };
+  ASSERT_TRUE(comes_true([&] { return held() == kRuns; })) << held();
+  const std::string its_own = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'runwarden' AND backend_start < '" +
+                              std::string(connection.query("SELECT clock_timestamp()::text").bytes(0, 0)) + "' AND pid NOT IN (pg_backend_pid(), ";
+  ServiceProcess& other = add_host(soon);
+  killed.kill_hard();
+  const auto since = SteadyClock::now();
+  connection.query(its_own + std::to_string(locking.query("SELECT pg_backend_pid()").number(0, 0)) + ")");
+  locking.script("COMMIT");
+  EXPECT_EQ(held(), kRuns) << "they are the killed one's until its lease ends";
+  EXPECT_TRUE(comes_true([&] { return listed(other, key, "failures", "runId").size() == kRuns; }, std::chrono::seconds(20)));
+  EXPECT_LT(SteadyClock::now() - since, std::chrono::seconds(15));
+  for (const auto& [id, times] : listed(other, key, "failures", "runId")) EXPECT_EQ(times, 1) << id;
+  EXPECT_EQ(connection.query("SELECT count(*) FROM runwarden.open_run").number(0, 0), 0);
+}
+
+// A machine whose clock is wrong goes by the database's.
+TEST_F(Hosts, HostWhoseClockIsAnHourOff_DatesRecordsAndKeysAsTheOther) {
+  const TempFolder folder;
+  for (const int off_s : {3600, -3600}) {
+    hosts_.clear();
+    ServiceProcess::Options right = options();
+    right.yaml = "buffer: {idle_timeout: 2s}\n";
+    ServiceProcess::Options wrong = right;
+    const char* const preload = std::getenv("ASAN_OPTIONS");
+    wrong.environment = {{"LD_PRELOAD", RUNWARDEN_TEST_WRONG_CLOCK},
+                         {"ASAN_OPTIONS", std::string(preload == nullptr ? "" : preload) + ":verify_asan_link_order=0"},
+                         {"WRONG_CLOCK", folder.write("offset", std::to_string(off_s))}};
+    ServiceProcess& a = add_host(right);
+    ServiceProcess& b = add_host(wrong);
+    EXPECT_NEAR(metric(a, "runwarden_clock_offset_seconds"), 0, 60);
+    EXPECT_NEAR(metric(b, "runwarden_clock_offset_seconds"), off_s, 60);
+
+    // Made on the machine with the wrong clock, for half an hour.
+    const CommandResult made = run_command({"/usr/bin/env", "LD_PRELOAD=" + wrong.environment[0].second, "ASAN_OPTIONS=" + wrong.environment[1].second,
+                                            "WRONG_CLOCK=" + wrong.environment[2].second, runwarden_binary(), "keys", "create", "--tenant", "acme",
+                                            "--scopes", "ingest,read", "--expires", "30m", "--config", b.config_path()});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    const std::string key = made.out.substr(0, made.out.find('\n'));
+    const json keys = json::parse(a.cli({"keys", "list", "--json"}).out);
+    std::string last;
+    for (const json& one : keys) last = std::max(last, one["expiresAt"].get<std::string>());
+    const auto in_utc = [](std::time_t at) {
+      char text[32] = {};
+      std::tm parts{};
+      std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M", ::gmtime_r(&at, &parts));
+      return std::string(text);
+    };
+    EXPECT_GE(last, in_utc(std::time(nullptr) + 28 * 60));
+    EXPECT_LE(last, in_utc(std::time(nullptr) + 32 * 60));
+
+    const std::string id = "dated-" + std::to_string(off_s);
+    ASSERT_EQ(b.post("/v1/ingest/runs", key, failing_run(id), "Idempotency-Key: " + id + "\r\n").status, 201);
+    const json run = json::parse(a.get("/v1/runs/" + id, key).body);
+    EXPECT_GE(run["receivedAt"].get<std::string>(), in_utc(std::time(nullptr) - 60));
+    EXPECT_LE(run["receivedAt"].get<std::string>(), in_utc(std::time(nullptr) + 60));
+    EXPECT_GE(run["failures"][0]["detectedAt"].get<std::string>(), in_utc(std::time(nullptr) - 60));
+    EXPECT_LE(run["failures"][0]["detectedAt"].get<std::string>(), in_utc(std::time(nullptr) + 60));
+
+    // Neither ends the run early nor late, whichever of them claims it.
+    const std::string chat = "chat-" + std::to_string(off_s);
+    const auto body = [&](const std::string& event) { return R"({"runId":")" + chat + R"(","events":[)" + event + "]}"; };
+    const auto begun = SteadyClock::now();
+    ASSERT_EQ(b.post("/v1/ingest/events", key, body(R"({"type":"tool_call","name":"issue_refund","status":"failed","error":"502 Bad Gateway"})")).status, 202);
+    ASSERT_EQ(a.post("/v1/ingest/events", key, body(R"({"type":"model_output","text":"Your refund has been processed."})")).status, 202);
+    EXPECT_TRUE(comes_true([&] { return json::parse(a.get("/v1/runs/" + chat, key).body)["state"] == "resolved"; }, std::chrono::seconds(12)));
+    EXPECT_GE(SteadyClock::now() - begun, std::chrono::milliseconds(1900));
+    EXPECT_EQ(listed(b, key, "failures", "runId")[chat], 1);
+    EXPECT_EQ(b.request(get_request("/readyz")).status, 200);
+    EXPECT_THAT(b.log_text(), Not(HasSubstr("clock_jumped")));
+  }
+}
+
+}  // namespace
+}  // namespace runwarden::test

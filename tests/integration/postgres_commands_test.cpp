@@ -1,0 +1,263 @@
+// The commands for a whole store where that is a database: the real binary against a real server, without a service and beside one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/postgres.h"
+#include "support/service_process.h"
+
+namespace runwarden::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::string failing_run(const std::string& id) {
+  return R"({"runId":")" + id + R"(","success":true,"outcomeSummary":"Your refund has been processed.",)" +
+         R"("steps":[{"stepKind":"tool","stepName":"issue_refund","status":"failed","errorMessage":"502 Bad Gateway"}]})";
+}
+
+class PostgresCommands : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed: apt-get install postgresql-15";
+    database_ = PostgresServer::shared().make_database();
+    in_database_ = folder_.write("database.yaml", "store: {path: state, " + store() + "}\ndetectors: {include: [], enabled: []}\n");
+    in_folder_ = folder_.write("folder.yaml", "store: {path: data}\ndetectors: {include: [], enabled: []}\n");
+  }
+  void TearDown() override {
+    if (!database_.empty()) PostgresServer::shared().drop_database(database_);
+  }
+
+  std::string store() const {
+    return "driver: postgres, dsn: \"" + PostgresServer::shared().dsn(database_) + "\", write_connections: 2, read_connections: 4";
+  }
+
+  static CommandResult run(const std::string& config, std::vector<std::string> arguments, const std::string& input = {}) {
+    arguments.insert(arguments.begin(), runwarden_binary());
+    arguments.insert(arguments.end(), {"--config", config});
+    return run_command(arguments, input);
+  }
+  CommandResult on_database(const std::vector<std::string>& arguments, const std::string& input = {}) const {
+    return run(in_database_, arguments, input);
+  }
+  CommandResult on_folder(const std::vector<std::string>& arguments, const std::string& input = {}) const {
+    return run(in_folder_, arguments, input);
+  }
+
+  void sql(const std::string& script) const {
+    store::postgres::ConnectSettings settings;
+    settings.dsn = PostgresServer::shared().dsn(database_);
+    store::postgres::Connection(settings).script(script);
+  }
+
+  // Without the header and the end, which say when it was.
+  static std::vector<std::string> records_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    if (lines.size() < 2) return {"no export: " + text};
+    return {lines.begin() + 1, lines.end() - 1};
+  }
+
+  TempFolder folder_;
+  std::string database_;
+  std::string in_database_;  // configuration
+  std::string in_folder_;
+};
+
+TEST_F(PostgresCommands, Migrate_MakesTheSchemaOnceAndTellsOfIt) {
+  const CommandResult before = on_database({"migrate", "--status", "--json"});
+  EXPECT_EQ(before.exit_code, 1);
+  EXPECT_EQ(json::parse(before.out)["version"], 0);
+  EXPECT_THAT(on_database({"verify"}).err, HasSubstr("run `runwarden migrate`"));
+  const CommandResult made = on_database({"migrate"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("done: records\n"));
+  const CommandResult again = on_database({"migrate", "--json"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  const json status = json::parse(again.out);
+  EXPECT_EQ(status["version"], status["wanted"]);
+  EXPECT_EQ(status["done"], json::array());
+  EXPECT_EQ(status["steps"].size(), status["wanted"].get<std::size_t>());
+  for (const json& step : status["steps"]) EXPECT_TRUE(step["appliedAt"].is_string() && step["changed"] == false) << step;
+  EXPECT_THAT(on_database({"migrate", "--status"}).out, AllOf(HasSubstr("groups"), HasSubstr("runwarden"), HasSubstr("schema ")));
+  sql("UPDATE runwarden.migration SET sha256 = '' WHERE version = 2");
+  EXPECT_THAT(on_database({"migrate", "--status"}).err, HasSubstr("step 2 (groups) was done by another build"));
+  EXPECT_THAT(on_folder({"migrate"}).err, HasSubstr("store.driver is lmdb"));
+}
+
+TEST_F(PostgresCommands, Keys_GoFromAFolderToADatabaseAndBack) {
+  ASSERT_EQ(on_folder({"keys", "create", "--tenant", "acme", "--scopes", "ingest,read", "--name", "ci"}).exit_code, 0);
+  ASSERT_EQ(on_folder({"keys", "create", "--tenant", "other", "--expires", "90d"}).exit_code, 0);
+  const json made = json::parse(on_folder({"keys", "list", "--json"}).out);
+  ASSERT_EQ(on_folder({"keys", "revoke", made[1]["id"]}).exit_code, 0);
+  const CommandResult exported = on_folder({"keys", "export"});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_THAT(exported.err, HasSubstr("exported 2 keys"));
+  const CommandResult imported = on_database({"keys", "import"}, exported.out);
+  EXPECT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(imported.out, "imported 2 keys\n");
+  EXPECT_EQ(on_database({"keys", "list", "--json"}).out, on_folder({"keys", "list", "--json"}).out);
+  EXPECT_EQ(records_of(on_database({"keys", "export"}).out), records_of(exported.out));
+  EXPECT_EQ(records_of(on_database({"keys", "export", "--tenant", "acme"}).out).size(), 1u);
+  const CommandResult again = on_database({"keys", "import"}, exported.out);
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_EQ(again.out, "imported 0 keys\n2 keys were there already\n");
+  EXPECT_EQ(on_database({"verify"}).exit_code, 0);
+
+  const std::string back = folder_.write("back.yaml", "store: {path: back}\ndetectors: {include: [], enabled: []}\n");
+  EXPECT_EQ(run(back, {"keys", "import"}, on_database({"keys", "export"}).out).out, "imported 2 keys\n");
+  EXPECT_EQ(run(back, {"keys", "list", "--json"}).out, on_folder({"keys", "list", "--json"}).out);
+}
+
+TEST_F(PostgresCommands, KeysThatWereChangedOrCutOff_AreNotImported) {
+  ASSERT_EQ(on_folder({"keys", "create", "--tenant", "acme"}).exit_code, 0);
+  const std::string exported = on_folder({"keys", "export"}).out;
+  const auto refused = [&](const std::string& text) {
+    const CommandResult result = on_database({"keys", "import"}, text);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("nothing was imported"));
+    return result.err;
+  };
+  EXPECT_THAT(refused(exported.substr(0, exported.rfind('\n', exported.size() - 2) + 1)), HasSubstr("it was cut off; make it again"));
+  std::string changed = exported;
+  changed.replace(changed.find("acme"), 4, "evil");
+  EXPECT_THAT(refused(changed), HasSubstr("line 3: the SHA-256 of the export is another"));
+  EXPECT_THAT(refused("{}\n"), HasSubstr("line 1: "));
+  EXPECT_THAT(refused("no JSON\n"), HasSubstr("line 1: it is no JSON of an export of keys"));
+  EXPECT_THAT(refused(""), HasSubstr("there is nothing to import"));
+  EXPECT_THAT(refused(on_folder({"export", "--tenant", "acme"}).out), HasSubstr("expected the header line of an export of keys"));
+  EXPECT_EQ(json::parse(on_database({"keys", "list", "--json"}).out), json::array());
+}
+
+TEST_F(PostgresCommands, KeyInThePlaceOfAnother_IsToldAndStays) {
+  ASSERT_EQ(on_folder({"keys", "create", "--tenant", "acme"}).exit_code, 0);
+  const std::string exported = on_folder({"keys", "export"}).out;
+  ASSERT_EQ(on_database({"keys", "import"}, exported).exit_code, 0);
+  sql("UPDATE runwarden.api_key SET digest = sha256('another')");
+  const CommandResult result = on_database({"keys", "import"}, exported);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("another key stands in its place, which stays"));
+}
+
+TEST_F(PostgresCommands, RecordsAndKeys_MoveFromAFolderToADatabaseAndServe) {
+  ServiceProcess on_lmdb;
+  const std::string key = on_lmdb.make_key("acme", "ingest,read,manage");
+  for (const char* id : {"one", "two", "three"}) ASSERT_EQ(on_lmdb.post("/v1/ingest/runs", key, failing_run(id)).status, 201);
+  const std::string cluster = json::parse(on_lmdb.get("/v1/clusters", key).body)["items"][0]["clusterId"];
+  ASSERT_EQ(on_lmdb.post("/v1/clusters/" + cluster + "/triage", key, R"({"action":"resolve","note":"fixed"})").status, 200);
+  const std::vector<std::string> paths = {"/v1/runs", "/v1/runs/one", "/v1/failures", "/v1/clusters", "/v1/clusters/" + cluster};
+  // But for what goes by the time of the question.
+  const auto answers_of = [&](const ServiceProcess& service) {
+    std::vector<json> answers;
+    for (const std::string& path : paths) {
+      answers.push_back(json::parse(service.get(path, key).body));
+      answers.back().erase("window");
+    }
+    return answers;
+  };
+  const auto answers = answers_of(on_lmdb);
+  on_lmdb.stop();
+
+  ASSERT_EQ(on_database({"migrate"}).exit_code, 0);
+  ASSERT_EQ(on_database({"keys", "import"}, on_lmdb.cli({"keys", "export"}).out).exit_code, 0);
+  const CommandResult exported = on_lmdb.cli({"export", "--tenant", "acme"});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  const CommandResult imported = on_database({"import", "--json"}, exported.out);
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(json::parse(imported.out)["conflicts"], 0);
+  EXPECT_EQ(records_of(on_database({"export", "--tenant", "acme"}).out), records_of(exported.out));
+  const CommandResult verified = on_database({"verify", "--json"});
+  EXPECT_EQ(verified.exit_code, 0) << verified.out;
+  EXPECT_EQ(json::parse(verified.out)["entries"]["run"], 3);
+
+  ServiceProcess::Options options;
+  options.store = store();
+  ServiceProcess host(options);
+  EXPECT_EQ(answers_of(host), answers);
+  ASSERT_EQ(host.post("/v1/ingest/runs", key, failing_run("four")).status, 201);
+  const CommandResult beside = host.cli({"import"}, exported.out);  // beside the service
+  EXPECT_EQ(beside.exit_code, 0) << beside.err;
+  EXPECT_THAT(beside.out, HasSubstr("records were there already"));
+  EXPECT_EQ(host.cli({"verify"}).exit_code, 0);
+}
+
+TEST_F(PostgresCommands, Purge_CountsDeletesAndSaysWhatRemains) {
+  ServiceProcess::Options options;
+  options.store = store();
+  options.yaml = "buffer: {idle_timeout: 1h}\n";
+  ServiceProcess host(options);
+  const std::string key = host.make_key();
+  for (const char* id : {"one", "two"}) ASSERT_EQ(host.post("/v1/ingest/runs", key, failing_run(id)).status, 201);
+  ASSERT_EQ(host.post("/v1/ingest/events", key, R"({"runId":"open","events":[{"type":"tool_call","name":"a"}]})").status, 202);
+  const CommandResult counted = host.cli({"purge", "--tenant", "acme", "--dry-run", "--json"});
+  ASSERT_EQ(counted.exit_code, 0) << counted.err;
+  EXPECT_EQ(json::parse(counted.out)["wouldDelete"]["runs"], 3);
+  EXPECT_EQ(host.get("/v1/runs/one", key).status, 200);
+  EXPECT_EQ(host.cli({"purge", "--tenant", "acme"}).exit_code, 2) << "there is nobody to ask";
+  const CommandResult purged = host.cli({"purge", "--tenant", "acme", "--yes", "--json"});
+  ASSERT_EQ(purged.exit_code, 0) << purged.err;
+  const json receipt = json::parse(purged.out);
+  for (const auto& [name, count] : json::parse(counted.out)["wouldDelete"].items()) EXPECT_EQ(receipt["deleted"][name], count) << name;
+  EXPECT_THAT(receipt["remains"].get<std::string>(), HasSubstr("VACUUM"));
+  EXPECT_EQ(host.get("/v1/runs/one", key).status, 404);
+  EXPECT_EQ(json::parse(host.get("/v1/clusters", key).body)["items"], json::array());
+  EXPECT_EQ(host.cli({"verify"}).exit_code, 0);
+  EXPECT_THAT(host.cli({"purge", "--tenant", "nobody", "--yes"}).err, HasSubstr("there is no tenant \"nobody\""));
+}
+
+TEST_F(PostgresCommands, Verify_NamesWhatIsWrongAndTheRemedy) {
+  ServiceProcess::Options options;
+  options.store = store();
+  ServiceProcess host(options);
+  const std::string key = host.make_key();
+  ASSERT_EQ(host.post("/v1/ingest/runs", key, failing_run("one")).status, 201);
+  sql("UPDATE runwarden.run SET body = set_byte(body, 4, get_byte(body, 4) # 1)");
+  const CommandResult verified = host.cli({"verify"});
+  EXPECT_EQ(verified.exit_code, 1);
+  EXPECT_THAT(verified.out, AllOf(HasSubstr("fault: run, key 0x"), HasSubstr("restore a backup, or purge")));
+  const CommandResult exported = host.cli({"export", "--tenant", "acme"});
+  EXPECT_EQ(exported.exit_code, 1);
+  EXPECT_THAT(exported.err, HasSubstr("records left out because they could not be read: 1"));
+}
+
+TEST_F(PostgresCommands, BackupAndCompact_SayWhatToUseInstead) {
+  ASSERT_EQ(on_database({"migrate"}).exit_code, 0);
+  const CommandResult backup = on_database({"backup", (folder_.path() / "copy").string()});
+  EXPECT_EQ(backup.exit_code, 1);
+  EXPECT_THAT(backup.err, AllOf(HasSubstr("pg_basebackup"), HasSubstr("pg_dump -n runwarden")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "copy"));
+  const CommandResult compact = on_database({"compact"});
+  EXPECT_EQ(compact.exit_code, 1);
+  EXPECT_THAT(compact.err, AllOf(HasSubstr("VACUUM"), HasSubstr("pg_repack")));
+  const CommandResult purge = on_database({"purge", "--tenant", "acme", "--yes", "--compact"});
+  EXPECT_EQ(purge.exit_code, 1);
+  EXPECT_THAT(purge.err, HasSubstr("VACUUM"));
+}
+
+TEST_F(PostgresCommands, ADatabaseThatIsAway_IsToldWithItsName) {
+  const std::string away = folder_.write("away.yaml", "store: {path: state, driver: postgres, dsn: \"host=" + folder_.path().string() +
+                                                          " user=runwarden dbname=none\"}\ndetectors: {include: [], enabled: []}\n");
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{{"verify"},
+                                                                                       {"export", "--tenant", "acme"},
+                                                                                       {"purge", "--tenant", "acme", "--yes"},
+                                                                                       {"migrate"},
+                                                                                       {"keys", "list"},
+                                                                                       {"keys", "export"}}) {
+    const CommandResult result = run(away, command);
+    EXPECT_EQ(result.exit_code, 1) << command[0];
+    EXPECT_THAT(result.err, HasSubstr("database")) << command[0];
+  }
+}
+
+}  // namespace
+}  // namespace runwarden::test

@@ -1,0 +1,331 @@
+// Two hosts on one database: what one of them did, the other one shows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "model/record_ids.h"
+#include "sample_records.h"
+#include "store/postgres/engine.h"
+#include "support/commit_together.h"
+#include "support/fake_clock.h"
+#include "support/postgres.h"
+
+namespace runwarden::store::postgres {
+namespace {
+
+using test::PostgresServer;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using Outcome = WriteResult::Outcome;
+
+constexpr model::TenantId kAcme = 1;
+
+template <class Ready>
+bool comes_true(std::chrono::milliseconds within, Ready ready) {
+  for (const auto until = std::chrono::steady_clock::now() + within; std::chrono::steady_clock::now() < until;) {
+    if (ready()) return true;
+    std::this_thread::yield();
+  }
+  return ready();
+}
+
+model::KeyRecord key_of(const std::string& id) {
+  model::KeyRecord key;
+  key.id = id;
+  key.tenant_name = "acme";
+  key.name = "ci";
+  key.may_ingest = key.may_manage = true;
+  key.digest = digest_of(id);
+  key.created_ms = 5;
+  return key;
+}
+
+class PostgresHostsTest : public ::testing::Test {
+ protected:
+  PostgresHostsTest() { settings_.connect.dsn = PostgresServer::shared().dsn(database_); }
+  ~PostgresHostsTest() override { PostgresServer::shared().drop_database(database_); }
+
+  std::unique_ptr<Store> open(Role role = Role::service) {
+    settings_.time = DatabaseClock::Source::host;
+    settings_.write_connections = 2;
+    auto store = open_postgres(settings_, clock_, role);
+    if (!store.ok()) throw std::runtime_error(store.error().detail);
+    return std::move(*store);
+  }
+  // Waits until the store knows every change of keys up to now.
+  bool hear(Store& store) {
+    clock_.advance_ms(10);
+    try {
+      return store.look_for_keys();
+    } catch (const StoreAway&) {
+      return false;
+    }
+  }
+  model::RecordKey new_key(Store& store) { return {clock_.wall_ms(), store.next_seq()}; }
+
+  test::FakeClock clock_;
+  const std::string database_ = PostgresServer::shared().make_database();
+  PostgresSettings settings_;
+};
+
+TEST_F(PostgresHostsTest, KeyThatOneMakes_TheOtherKnowsAtOnce) {
+  const auto one = open();
+  const auto other = open();
+  const std::uint64_t before = other->keys_version();
+  const model::KeyRecord made = one->put_key(key_of("key_1"));
+  ASSERT_TRUE(hear(*other));
+  EXPECT_NE(other->keys_version(), before);
+  ASSERT_THAT(other->keys(), SizeIs(1));
+  EXPECT_EQ(other->keys().front().tenant, made.tenant);
+  EXPECT_EQ(other->keys().front().digest, made.digest);
+  EXPECT_EQ(other->put_key(key_of("key_2")).tenant, made.tenant) << "a tenant has one number on all hosts";
+}
+
+TEST_F(PostgresHostsTest, KeyThatIsRevoked_TheOtherHearsOfWithinASecond) {
+  const auto one = open();
+  const auto other = open();
+  model::KeyRecord key = one->put_key(key_of("key_1"));
+  ASSERT_TRUE(hear(*other));
+  const std::uint64_t before = other->keys_version();
+  key.revoked_ms = 7;
+  one->put_key(key);
+  EXPECT_TRUE(comes_true(std::chrono::seconds(1), [&] { return other->keys_version() != before; }));
+  EXPECT_EQ(other->keys().front().revoked_ms, 7);
+}
+
+TEST_F(PostgresHostsTest, TenantsMadeAtOnce_HaveOneNumberEach) {
+  const auto one = open();
+  const auto other = open();
+  const auto make = [](Store& store, const std::string& prefix) {
+    for (int i = 0; i < 20; ++i) {
+      model::KeyRecord key = key_of(prefix + std::to_string(i));
+      key.tenant_name = "tenant " + std::to_string(i);
+      store.put_key(key);
+    }
+  };
+  std::thread beside([&] { make(*other, "b"); });
+  make(*one, "a");
+  beside.join();
+  EXPECT_THAT(one->tenants(), SizeIs(20));
+  std::set<model::TenantId> numbers;
+  for (const model::Tenant& tenant : other->tenants()) numbers.insert(tenant.id);
+  EXPECT_THAT(numbers, SizeIs(20));
+}
+
+TEST_F(PostgresHostsTest, Secret_IsTheSameOnBoth) {
+  const auto one = open();
+  const auto other = open();
+  std::string there;
+  std::thread beside([&] { there = *other->secret("cursor"); });
+  const std::string here = *one->secret("cursor");
+  beside.join();
+  EXPECT_EQ(here, there);
+}
+
+TEST_F(PostgresHostsTest, Numbers_AreOfOneHostOnly) {
+  const auto one = open();
+  const auto other = open();
+  EXPECT_NE(one->next_seq() >> 40, other->next_seq() >> 40);
+}
+
+TEST_F(PostgresHostsTest, HostsAreCounted_AlsoWhenOneGoes) {
+  const auto one = open();
+  auto other = open();
+  EXPECT_EQ(other->hosts(), 2u);
+  EXPECT_TRUE(comes_true(std::chrono::seconds(5), [&] { return one->hosts() == 2; }));
+  EXPECT_EQ(open(Role::command)->hosts(), 2u) << "a command is none";
+  other.reset();
+  EXPECT_TRUE(comes_true(std::chrono::seconds(5), [&] { return one->hosts() == 1; }));
+}
+
+TEST_F(PostgresHostsTest, CrashMarkOfOne_TheOtherShows) {
+  const auto one = open();
+  const auto other = open();
+  model::CrashMark mark;
+  mark.tenant = kAcme;
+  mark.key.time_ms = clock_.wall_ms();
+  mark.detector_key = "loop";
+  one->put_crash_mark(mark);
+  ASSERT_THAT(other->crash_marks(), SizeIs(1));
+  EXPECT_EQ(other->crash_marks().front().detector_key, "loop");
+}
+
+TEST_F(PostgresHostsTest, RetentionIsTheDutyOfOne_UntilItIsGone) {
+  const auto one = open();
+  auto other = open();
+  model::CrashMark mark;
+  mark.tenant = kAcme;
+  for (int i = 0; i < 4; ++i) {
+    mark.key.time_ms = 1000 + i;
+    one->put_crash_mark(mark);
+  }
+  Retention retention;
+  retention.runs_before_ms = 1001;
+  EXPECT_EQ(one->expire(retention, 10).crash_marks, 1u);
+  retention.runs_before_ms = 1002;
+  EXPECT_EQ(other->expire(retention, 10).total(), 0u) << "the other one has the duty";
+  EXPECT_FALSE(other->expire(retention, 10).more);
+  clock_.advance_ms(16'000);
+  EXPECT_EQ(other->expire(retention, 10).crash_marks, 1u);
+  retention.runs_before_ms = 1003;
+  EXPECT_EQ(one->expire(retention, 10).total(), 0u);
+  other.reset();
+  EXPECT_EQ(one->expire(retention, 10).crash_marks, 1u) << "who stops leaves its duty";
+}
+
+TEST_F(PostgresHostsTest, RunThatOneAcknowledged_TheOtherShows) {
+  const auto one = open();
+  const auto other = open();
+  RunWrite write = sample_run(kAcme, new_key(*one), "r");
+  write.failures.push_back(sample_failure({clock_.wall_ms(), one->next_seq()}));
+  const WriteResult stored = test::commit(*one, write);
+  ASSERT_EQ(stored.outcome, Outcome::stored) << stored.detail;
+  ASSERT_TRUE(other->find_run(kAcme, "r"));
+  EXPECT_EQ(other->find_run(kAcme, "r")->document, write.run.document);
+  EXPECT_THAT(other->runs(kAcme, {}).items, SizeIs(1));
+  EXPECT_THAT(other->failures(kAcme, {}).items, SizeIs(1));
+  EXPECT_EQ(other->count_runs(kAcme, kBeginningMs, kEndMs), 1u);
+  EXPECT_EQ(test::commit(*other, sample_run(kAcme, new_key(*other), "r")).outcome, Outcome::replayed);
+  EXPECT_EQ(test::commit(*other, sample_run(kAcme, new_key(*other), "r", "else")).outcome, Outcome::run_conflict);
+}
+
+TEST_F(PostgresHostsTest, PagesOfOne_GoOnOnTheOther) {
+  const std::vector<std::unique_ptr<Store>> hosts = [&] {
+    std::vector<std::unique_ptr<Store>> opened;
+    opened.push_back(open());
+    opened.push_back(open());
+    return opened;
+  }();
+  for (int i = 0; i < 25; ++i) {
+    Store& host = *hosts[static_cast<std::size_t>(i) % 2];
+    ASSERT_EQ(test::commit(host, sample_run(kAcme, {1000 + i / 2, host.next_seq()}, std::to_string(i), std::to_string(i))).outcome, Outcome::stored);
+  }
+  RunQuery query;
+  query.range.limit = 4;
+  std::vector<std::string> seen;
+  for (std::size_t pages = 0; pages < 20; ++pages) {
+    const auto page = hosts[pages % 2]->runs(kAcme, query);
+    for (const auto& run : page.items) seen.push_back(run.run_id);
+    if (!page.next) break;
+    query.range.after = page.next;
+  }
+  EXPECT_THAT(seen, SizeIs(25));
+  EXPECT_THAT(std::set<std::string>(seen.begin(), seen.end()), SizeIs(25));
+}
+
+TEST_F(PostgresHostsTest, OpenRunsOfBoth_AreCountedByBoth) {
+  const auto one = open();
+  const auto other = open();
+  for (Store* host : {one.get(), other.get()}) {
+    EventsWrite events;
+    events.tenant = kAcme;
+    events.key = new_key(*host);
+    events.run_id = host == one.get() ? "a" : "b";
+    events.events = {{"1", "{}"}};
+    ASSERT_EQ(test::commit(*host, events).outcome, Outcome::stored);
+  }
+  for (Store* host : {one.get(), other.get()}) {
+    EXPECT_TRUE(comes_true(std::chrono::seconds(5), [&] { return host->open_count() == 2; })) << host->open_count();
+  }
+}
+
+TEST_F(PostgresHostsTest, PolicyOfOne_IsInForceOnTheOther) {
+  const auto one = open();
+  const auto other = open();
+  PolicyWrite write;
+  write.tenant = kAcme;
+  write.policy.key = {1000, one->next_seq()};
+  write.policy.id = model::make_policy_revision_id(write.policy.key);
+  write.policy.policy = "refunds";
+  write.policy.document = "{}";
+  ASSERT_EQ(test::commit(*one, write).policy->revision, "1");
+  EXPECT_EQ(other->policy_at(kAcme, "refunds", 2000)->revision, "1");
+  write.policy.key = {1000, other->next_seq()};
+  EXPECT_EQ(test::commit(*other, write).policy->revision, "2");
+}
+
+TEST_F(PostgresHostsTest, WhenTheDatabaseGoesAway_NothingIsWritable_UntilItIsBack) {
+  PostgresServer server;
+  settings_.connect.dsn = server.dsn(server.make_database());
+  const auto store = open();
+  store->put_key(key_of("key_1"));
+  EXPECT_TRUE(store->writable().ok());
+  server.stop("immediate");
+  EXPECT_TRUE(comes_true(std::chrono::seconds(5), [&] { return !store->writable().ok(); }));
+  EXPECT_THROW(store->keys(), StoreAway);
+  EXPECT_FALSE(hear(*store));
+  EXPECT_NO_THROW(store->release({})) << "its lease ends";
+  EXPECT_EQ(test::commit(*store, sample_run(kAcme, new_key(*store), "r")).outcome, Outcome::away);
+  server.start();
+  EXPECT_TRUE(comes_true(std::chrono::seconds(10), [&] { return store->writable().ok(); }));
+  EXPECT_THAT(store->keys(), SizeIs(1));
+  EXPECT_TRUE(hear(*store));
+  EXPECT_TRUE(comes_true(std::chrono::seconds(10), [&] { return test::commit(*store, sample_run(kAcme, new_key(*store), "r")).outcome != Outcome::away; }));
+  EXPECT_TRUE(store->find_run(kAcme, "r"));
+}
+
+// As after a failover to a standby that was late: what was acknowledged is lost, but no host goes by what nobody else knows.
+TEST_F(PostgresHostsTest, WhenTheDatabaseKnowsLessThanBefore_ChangesAreHeardOfAndNumbersStayUnique) {
+  const auto one = open();
+  for (const char* id : {"key_1", "key_2", "key_3"}) one->put_key(key_of(id));
+  const std::uint64_t number = one->next_seq();
+  const std::uint64_t before = one->keys_version();
+  {
+    Connection connection(settings_.connect);
+    connection.script("BEGIN; UPDATE runwarden.counter SET value = 0 WHERE name IN ('note', 'start'); DELETE FROM runwarden.note; DELETE FROM runwarden.host;"
+                      " DELETE FROM runwarden.api_key WHERE id = 'key_3'; COMMIT");
+  }
+  PostgresServer::shared().cut_connections(database_);
+  const auto version = [&]() -> std::uint64_t {
+    try {
+      return one->keys_version();
+    } catch (const StoreAway&) {
+      return before;
+    }
+  };
+  EXPECT_TRUE(comes_true(std::chrono::seconds(5), [&] { return version() != before; })) << "its keys may be others now";
+  const std::uint64_t after = version();
+  const auto other = open();
+  EXPECT_NE(other->next_seq() >> 40, number >> 40);
+  other->put_key(key_of("key_4"));
+  ASSERT_TRUE(comes_true(std::chrono::seconds(5), [&] { return hear(*one); }));
+  EXPECT_GT(one->keys_version(), after) << "though the note's number had been seen before";
+}
+
+TEST_F(PostgresHostsTest, SchemaOfAnotherVersion_IsRefusedWithTheRemedy) {
+  open();
+  Connection connection(settings_.connect);
+  connection.query("UPDATE runwarden.migration SET version = version + 100, compatible = compatible + 100");
+  auto newer = open_postgres(settings_, clock_, Role::service);
+  ASSERT_FALSE(newer.ok());
+  EXPECT_THAT(newer.error().detail, HasSubstr("upgrade this host"));
+  connection.query("DELETE FROM runwarden.migration");
+  connection.query("INSERT INTO runwarden.migration VALUES (1, 1, 'records', '', 0, '')");
+  auto older = open_postgres(settings_, clock_, Role::service);
+  ASSERT_FALSE(older.ok());
+  EXPECT_THAT(older.error().detail, HasSubstr("runwarden migrate"));
+}
+
+TEST_F(PostgresHostsTest, EmptyPartitionsThatAreTooOld_AreDropped) {
+  const auto store = open();
+  ASSERT_EQ(test::commit(*store, sample_run(kAcme, {1000, store->next_seq()}, "old")).outcome, Outcome::stored);
+  Connection connection(settings_.connect);
+  const auto is_there = [&] { return connection.query("SELECT to_regclass('runwarden.run_d0') IS NOT NULL").boolean(0, 0); };
+  EXPECT_TRUE(is_there());
+  Retention retention;
+  retention.runs_before_ms = retention.failures_before_ms = clock_.wall_ms() - 86'400'000;
+  EXPECT_EQ(store->expire(retention, 10).runs, 1u);
+  EXPECT_FALSE(is_there());
+  EXPECT_EQ(test::commit(*store, sample_run(kAcme, {1000, store->next_seq()}, "old")).outcome, Outcome::stored) << "it is made again";
+  EXPECT_THAT(store->runs(kAcme, {}).items, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace runwarden::store::postgres
