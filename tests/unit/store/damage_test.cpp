@@ -276,11 +276,18 @@ INSTANTIATE_TEST_SUITE_P(Kinds, DamagedPage,
                                            Kind{"wrong_length", wrong_length}),
                          [](const auto& test) { return test.param.name; });
 
+// One thread does it all, for which ThreadSanitizer takes long.
+#ifdef __SANITIZE_THREAD__
+constexpr std::size_t kStep = 7;
+#else
+constexpr std::size_t kStep = 1;
+#endif
+
 TEST_P(DamagedPage, AnyOfThem_EndsRequestsAndNeverTheProcess) {
   fill();
   const std::string whole = bytes_of_file(data());
   std::map<int, int> ends;
-  for (std::size_t page = 2; page * kPage < whole.size(); ++page) {
+  for (std::size_t page = 2; page * kPage < whole.size(); page += kStep) {
     overwrite(data(), 0, whole);
     fs::resize_file(data(), whole.size());
     const auto seed = static_cast<unsigned>(page);
@@ -302,7 +309,7 @@ TEST_P(DamagedPage, AnyOfThem_EndsRequestsAndNeverTheProcess) {
     ::waitpid(child, &status, 0);
     EXPECT_EQ(status, 0) << "page " << page << ": verify";
   }
-  EXPECT_GT(ends[0], 20) << "most pages leave the others to be served";
+  EXPECT_GT(ends[0], static_cast<int>(20 / kStep)) << "most pages leave the others to be served";
 }
 
 }  // namespace
