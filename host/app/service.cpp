@@ -493,7 +493,8 @@ void Service::housekeeping() {
   if (clock_.monotonic_ns() - maintained_ns_ < kMaintenanceIntervalMs * 1'000'000) return;
   maintained_ns_ = clock_.monotonic_ns();
   save_key_use();
-  if (crash_marks_.any()) crash_recorder_->refresh();
+  const bool others_mark = settings_.store.driver == "postgres";  // what crashed another host is not to crash this one
+  if (others_mark || crash_marks_.any()) crash_recorder_->refresh();
   maintenance_->start_due();
 }
 
