@@ -81,7 +81,11 @@ class HostsTest : public testing::Test {
     std::map<std::string, int> found;
     std::string cursor;
     do {
-      const HttpAnswer answer = host.get("/v1/" + what + "?limit=1000" + (cursor.empty() ? "" : "&cursor=" + cursor), key);
+      HttpAnswer answer = host.get("/v1/" + what + "?limit=1000" + (cursor.empty() ? "" : "&cursor=" + cursor), key);
+      for (int i = 0; i < 500 && answer.status == 503; ++i) {  // the database was just away: a client comes again
+        ::poll(nullptr, 0, 10);
+        answer = host.get("/v1/" + what + "?limit=1000" + (cursor.empty() ? "" : "&cursor=" + cursor), key);
+      }
       EXPECT_EQ(answer.status, 200) << answer.body;
       if (answer.status != 200) return found;
       const json page = json::parse(answer.body);
