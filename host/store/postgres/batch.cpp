@@ -16,6 +16,7 @@
 #include "store/postgres/batch_rows.h"
 #include "store/postgres/group_writer.h"
 #include "store/postgres/reviews.h"
+#include "store/postgres/schema.h"
 #include "store/record_codec.h"
 #include "store/review_codec.h"
 #include "store/sealed_runs.h"
@@ -40,7 +41,6 @@ constexpr std::string_view kCountOpen = "UPDATE runwarden.lane SET open_runs = o
 constexpr std::size_t kFenceAt = 2;  // among the statements that begin a batch
 constexpr std::size_t kLedgerAt = 3;
 
-constexpr std::int64_t kDayMs = 24 * 3600 * std::int64_t{1000};
 
 // What is known of a run: first what the database has, then what the batch made of it.
 struct KnownRun {
@@ -817,7 +817,7 @@ bool Batch::changes_policies() const { return !state_->policies_changed.empty();
 
 std::vector<std::int64_t> Batch::days() const {
   std::map<std::int64_t, std::int64_t> days;
-  const auto add = [&](std::int64_t time_ms) { days.emplace(time_ms / kDayMs - (time_ms % kDayMs < 0 ? 1 : 0), time_ms); };
+  const auto add = [&](std::int64_t time_ms) { days.emplace(day_of(time_ms), time_ms); };
   for (const RunRow& row : state_->rows.new_runs) add(row.place.key.time_ms);
   for (const EventRow& row : state_->rows.events) add(row.place.key.time_ms);
   for (const FailureRow& row : state_->rows.failures) add(row.place.key.time_ms);

@@ -5,11 +5,11 @@
 
 #include "store/postgres/group_rows.h"
 #include "store/postgres/reviews.h"
+#include "store/postgres/schema.h"
 
 namespace runwarden::store::postgres {
 namespace {
 
-constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
 
 constexpr const char* kOfRun = R"sql(
 SELECT DISTINCT ON (subject) time_ms, seq, body FROM runwarden.review WHERE tenant = $1 AND run_time_ms = $2 AND run_seq = $3

@@ -1,15 +1,11 @@
 #include "store/postgres/schema.h"
 
-#include <openssl/sha.h>
-
-#include <array>
-
-#include "model/records.h"
+#include "base/digest.h"
+#include "store/postgres/row.h"
 
 namespace runwarden::store::postgres {
 namespace {
 
-constexpr std::int64_t kDayMs = 24 * 3600 * std::int64_t{1000};
 constexpr int kMostTries = 5;
 constexpr const char* kUniqueViolation = "23505";
 constexpr const char* kDuplicateSchema = "42P06";
@@ -79,10 +75,6 @@ CREATE TABLE runwarden.failure(tenant int NOT NULL, time_ms bigint NOT NULL, seq
 ALTER TABLE runwarden.failure ALTER body SET STORAGE EXTERNAL;
 CREATE INDEX failure_kind ON runwarden.failure(tenant, fingerprint, time_ms, seq) INCLUDE (false_alarm) WHERE NOT shadow;
 CREATE INDEX failure_run ON runwarden.failure(tenant, run_time_ms, run_seq);
-CREATE TABLE runwarden.run_tally(tenant int NOT NULL, level smallint NOT NULL, from_ms bigint NOT NULL, slot int NOT NULL, n bigint NOT NULL,
-  PRIMARY KEY(tenant, level, from_ms, slot)) PARTITION BY RANGE(from_ms);
-CREATE TABLE runwarden.failure_tally(tenant int NOT NULL, fingerprint bytea NOT NULL, level smallint NOT NULL, from_ms bigint NOT NULL, slot int NOT NULL,
-  n bigint NOT NULL, PRIMARY KEY(tenant, fingerprint, level, from_ms, slot)) PARTITION BY RANGE(from_ms);
 
 CREATE TABLE runwarden.change(tenant int NOT NULL, time_ms bigint NOT NULL, seq bigint NOT NULL, kind text COLLATE "C" NOT NULL, received_ms bigint NOT NULL,
   body bytea NOT NULL, PRIMARY KEY(tenant, time_ms, seq));
@@ -156,29 +148,14 @@ CREATE TABLE runwarden.ledger_checkpoint(tenant int PRIMARY KEY, origin text NOT
   told bigint NOT NULL);
 )sql";
 
-std::string sha256(std::string_view text) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
-// Days begin at multiples of kDayMs, before 1970 too.
-std::int64_t day_of(std::int64_t time_ms) {
-  const std::int64_t day = time_ms / kDayMs;
-  return time_ms % kDayMs < 0 ? day - 1 : day;
-}
-
 std::string partition_name(const char* table, std::int64_t day) {
   return std::string("runwarden.") + table + (day < 0 ? "_b" : "_d") + std::to_string(day < 0 ? -day : day);
 }
 
-bool is_tally(std::string_view table) { return table.ends_with("tally"); }
-
 // Attached, not made as a part: that would wait for every transaction that uses the table, and keep all later ones waiting behind it.
 std::string partition_sql(const char* table, std::int64_t day) {
-  const std::string options = is_tally(table) ? " WITH (fillfactor=50)" : " WITH (toast_tuple_target=8160)";
   const std::string name = partition_name(table, day);
-  return "CREATE TABLE " + name + " (LIKE runwarden." + table + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED INCLUDING STORAGE)" + options + ";\n" +
+  return "CREATE TABLE " + name + " (LIKE runwarden." + table + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED INCLUDING STORAGE) WITH (toast_tuple_target=8160);\n" +
          "ALTER TABLE runwarden." + table + " ATTACH PARTITION " + name + " FOR VALUES FROM (" + std::to_string(day * kDayMs) + ") TO (" +
          std::to_string((day + 1) * kDayMs) + ");\n";
 }
@@ -204,10 +181,15 @@ void make_migrations(Connection& connection) {
 void do_step(Connection& connection, const SchemaStep& step, std::int64_t now_ms) {
   connection.script(step.sql);
   connection.query("INSERT INTO runwarden.migration VALUES ($1, $2, $3, $4, $5, current_user)",
-                   std::move(Params().i32(step.version).i32(step.compatible).text(step.name).bytes(sha256(step.sql)).i64(now_ms)));
+                   std::move(Params().i32(step.version).i32(step.compatible).text(step.name).bytes(view(sha256(step.sql))).i64(now_ms)));
 }
 
 }  // namespace
+
+std::int64_t day_of(std::int64_t time_ms) {
+  const std::int64_t day = time_ms / kDayMs;
+  return time_ms % kDayMs < 0 ? day - 1 : day;
+}
 
 const std::vector<SchemaStep>& schema_steps() {
   static const std::vector<SchemaStep> steps = {{1, 1, "records", kFirst}, {2, 2, "groups", kGroups}, {3, 3, "reviews", kReviews}, {4, 4, "ledger", kLedgers}};
@@ -215,7 +197,7 @@ const std::vector<SchemaStep>& schema_steps() {
 }
 
 const std::vector<const char*>& partitioned_tables() {
-  static const std::vector<const char*> tables = {"run", "former", "event", "event_id", "failure", "run_tally", "failure_tally", "run_dimension"};
+  static const std::vector<const char*> tables = {"run", "former", "event", "event_id", "failure", "run_dimension"};
   return tables;
 }
 

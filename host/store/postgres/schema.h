@@ -41,6 +41,10 @@ Result<std::vector<SchemaStep>> raise_schema(Connection& connection, std::int64_
 // Whether this program may use what is there; the Error names the remedy. Throws PgFault.
 Status check_schema(Connection& connection);
 
+constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
+// Days begin at multiples of kDayMs, before 1970 too.
+std::int64_t day_of(std::int64_t time_ms);
+
 // The tables that are cut by time, each into days.
 const std::vector<const char*>& partitioned_tables();
 // Makes the partitions of all of them for the day of that time, where they are missing. In a transaction of its own. Throws PgFault.

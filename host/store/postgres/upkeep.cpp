@@ -21,7 +21,6 @@
 namespace runwarden::store::postgres {
 namespace {
 
-constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
 constexpr std::int64_t kLeaseMs = 15'000;
 constexpr int kMostTries = 5;
 constexpr int kDaysAhead = 3;
@@ -275,11 +274,6 @@ Erasing erasing_of(const Retention& retention, std::int64_t now_ms) {
   return {ledger::Kind::purge, of_all ? std::nullopt : std::optional(retention.changes_before_ms), now_ms};
 }
 
-std::int64_t day_begin(std::int64_t time_ms) {
-  const std::int64_t rest = time_ms % kDayMs;
-  return time_ms - (rest < 0 ? rest + kDayMs : rest);
-}
-
 }  // namespace
 
 ClockGuard::LastUse read_last_use(Connection& connection) {
@@ -301,7 +295,7 @@ Upkeep::~Upkeep() {
 }
 
 void Upkeep::prepare_partitions() {
-  const std::int64_t today_ms = day_begin(clock_.now_ms());
+  const std::int64_t today_ms = day_of(clock_.now_ms()) * kDayMs;
   for (int day = 0; day <= kDaysAhead; ++day) {
     const std::int64_t day_ms = today_ms + day * kDayMs;
     if (day_ms < partitions_to_ms_) continue;

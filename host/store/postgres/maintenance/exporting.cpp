@@ -17,6 +17,7 @@
 #include "store/postgres/maintenance/session.h"
 #include "store/postgres/reviews.h"
 #include "store/postgres/row.h"
+#include "store/postgres/schema.h"
 #include "store/record_lines.h"
 #include "store/review_codec.h"
 #include "store/webhook_codec.h"
@@ -25,7 +26,6 @@ namespace runwarden::store::postgres {
 namespace {
 
 constexpr std::size_t kIdsALine = 1000;
-constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
 
 // Slices: at most so many rows, and of their bytes about 4 MB or one row.
 #define RW_SLICE_OF(columns, rows, most)                                                                                              \

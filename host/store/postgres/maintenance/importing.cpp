@@ -313,7 +313,7 @@ class Importing {
   void make_room_for(const Gathered& gathered) {
     std::set<std::int64_t> days;
     const auto need = [&](const model::RecordKey& key) {
-      days.insert(key.time_ms < 0 ? (key.time_ms + 1) / kDayMs - 1 : key.time_ms / kDayMs);
+      days.insert(day_of(key.time_ms));
     };
     for (const auto& line : gathered.runs) need(line.record().stored.run.key);
     for (const auto& line : gathered.former) need(line.record().stored.run.key);
@@ -807,7 +807,6 @@ class Importing {
     StoredRun stored;
     std::string value;
   };
-  static constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
   static constexpr const char* kPart = "this part of the run";
 
   const ConnectSettings& connect_;

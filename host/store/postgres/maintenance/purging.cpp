@@ -26,7 +26,6 @@ namespace {
 
 constexpr std::size_t kRecordsAtOnce = 500;  // in a transaction: some tens of milliseconds
 constexpr int kMostTries = 20;
-constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
 
 #define RW_NO_RUN "NOT EXISTS (SELECT FROM runwarden.run r WHERE r.tenant = t.tenant AND r.time_ms = t.time_ms AND r.seq = t.seq)"
 #define RW_NO_RUNS "NOT EXISTS (SELECT FROM runwarden.run r WHERE r.tenant = t.tenant)"

@@ -52,7 +52,6 @@ constexpr int kDeepestJson = 1001;  // of a value that came in within the larges
 constexpr int kCounterBits = 40;    // of a seq, below the number of the start
 constexpr std::size_t kSecretBytes = 32;
 constexpr const char* kPolicyKind = "policy";
-constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
 
 // SQL: a slice of the rows `t` of a table in the order of its key, behind the row whose key is $1 and on; at most so many, and about 4 MB
 // or one row. The answer's columns begin with the key; `size` says how large a row is; `where` may name parameters behind the key's.
