@@ -145,6 +145,14 @@ TEST_F(PostgresHostsTest, HostsAreCounted_AlsoWhenOneGoes) {
   EXPECT_TRUE(comes_true(std::chrono::seconds(5), [&] { return one->hosts() == 1; }));
 }
 
+TEST_F(PostgresHostsTest, HostThatWasKilled_IsOneOnceItServesAgain) {
+  settings_.store.state_dir = "/the/folder/of/one/host";
+  open();
+  Connection connection(settings_.connect);
+  connection.query("UPDATE runwarden.host SET seen_ms = $1", std::move(Params().i64(clock_.wall_ms())));  // as though nobody had told that it goes
+  EXPECT_EQ(open()->hosts(), 1u);
+}
+
 TEST_F(PostgresHostsTest, CrashMarkOfOne_TheOtherShows) {
   const auto one = open();
   const auto other = open();
