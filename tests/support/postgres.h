@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -57,7 +58,7 @@ class PostgresServer {
     run("'" + (bin_ / "initdb").string() + "' -D '" + data().string() + "' -U " + superuser_ + " -A trust -E UTF8 --locale=C.UTF-8 >/dev/null");
     for (const auto& [name, text] : options.files) give(name, text);
     if (!options.hba.empty()) give("pg_hba.conf", options.hba);
-    write_settings("listen_addresses = ''\nmax_connections = 200\nshared_buffers = 64MB\nlog_min_messages = fatal\nautovacuum = off\n" + options.settings);
+    write_settings("listen_addresses = ''\nmax_connections = 200\nshared_buffers = 64MB\nlog_min_messages = fatal\nautovacuum = off\nmax_wal_size = 256MB\n" + options.settings);
     start();
   }
   // A standby of another server, which streams from it under that name.
@@ -153,7 +154,15 @@ class PostgresServer {
     if (std::system(as_user.c_str()) != 0) throw std::runtime_error("failed: " + as_user);
   }
 
-  TempFolder folder_;
+  // In memory where there is room for it: a database is made in half the time there. No test takes the machine's power away.
+  static std::filesystem::path place() {
+    const std::filesystem::path memory = "/dev/shm";
+    std::error_code fault;
+    const auto room = std::filesystem::space(memory, fault);
+    return !fault && room.available > (std::uintmax_t{2} << 30) ? memory : std::filesystem::temp_directory_path();
+  }
+
+  TempFolder folder_{place()};
   std::filesystem::path bin_;
   std::string superuser_ = "runwarden";
   int port_ = 5432;
