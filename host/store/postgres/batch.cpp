@@ -863,17 +863,11 @@ std::vector<Connection::Statement> Batch::write(Connection& connection) {
   add_statements(statements, state.rows);
   if (!state.rows.canary.empty()) add_canary(statements, state.rules.host, state.rows.canary, state.rules.now_ms);
   add_answers(statements, state.answer_rows(false));
-  std::vector<Connection::Statement> last;
-  if (state.has_effects()) {
-    connection.run(statements);
-    statements.clear();
-    last = state.write_effects_of(connection);
-  } else {
-    last = log_statements(state.effects.notes, state.rules.now_ms);
-  }
+  connection.later(std::exchange(statements, {}));
+  std::vector<Connection::Statement> effects = state.has_effects() ? state.write_effects_of(connection) : log_statements(state.effects.notes, state.rules.now_ms);
   state.gather_entries();
-  if (!state.ledger.empty()) statements = state.ledger.write(connection, std::move(statements));
-  std::ranges::move(last, std::back_inserter(statements));
+  if (!state.ledger.empty()) statements = state.ledger.write(connection);
+  std::ranges::move(effects, std::back_inserter(statements));
   add_answers(statements, state.answer_rows(true));
   if (!state.policies_changed.empty()) {
     statements.push_back(policies_note({state.policies_changed.begin(), state.policies_changed.end()}));

@@ -23,14 +23,13 @@ void BatchLedger::add_decision(model::TenantId tenant, RecordName name, ledger::
   if (is_on()) decisions_.push_back({tenant, std::move(name), std::move(decision)});
 }
 
-std::vector<Connection::Statement> BatchLedger::write(Connection& connection, std::vector<Connection::Statement> before) {
+std::vector<Connection::Statement> BatchLedger::write(Connection& connection) {
   std::set<model::TenantId> tenants;
   for (const auto& [tenant, entry] : entries_) tenants.insert(tenant);
   for (const Decided& one : decisions_) tenants.insert(one.tenant);
-  before.push_back(ledger_standing_statement());
-  before.push_back(LedgerWriter::lock_statement(tenants));
-  const std::vector<Rows> rows = connection.run(before);
-  const LedgerStanding standing = ledger_standing_of(rows[rows.size() - 2]);
+  const std::vector<Connection::Statement> ask{ledger_standing_statement(), LedgerWriter::lock_statement(tenants)};
+  const std::vector<Rows> rows = connection.run(ask);
+  const LedgerStanding standing = ledger_standing_of(rows.front());
   know(standing);
   LedgerWriter writer(connection, now_ms_, records_of(standing));
   if (!writer.takes_records()) return {};

@@ -31,9 +31,9 @@ class BatchLedger {
   void add_decision(model::TenantId tenant, RecordName name, ledger::Decision decision);
   bool empty() const { return entries_.empty() && decisions_.empty(); }
 
-  // Runs `before` and locks the ledgers in one round trip, when all other locks but those of the log are held. What is to be run before COMMIT.
+  // Locks the ledgers, when all other locks but those of the log are held. What is to be run before COMMIT.
   // Throws PgFault; StoreError where a ledger cannot be read.
-  std::vector<Connection::Statement> write(Connection& connection, std::vector<Connection::Statement> before);
+  std::vector<Connection::Statement> write(Connection& connection);
 
  private:
   struct Decided {

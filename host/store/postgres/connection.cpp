@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace runwarden::store::postgres {
@@ -290,16 +291,21 @@ void Connection::send(const Statement& statement, std::vector<std::string>& prep
 std::vector<Rows> Connection::run(std::span<const Statement> statements) {
   std::vector<Rows> answers;
   if (statements.empty()) return answers;
+  const std::vector<Statement> before = std::exchange(later_, {});
   if (lost_) lose("the connection was lost before");
   if (PQenterPipelineMode(connection_.get()) == 0) lose("the connection is in use");
   std::vector<std::string> prepared_now;
   std::vector<bool> prepares;  // of each result that will come: whether it is of a PREPARE
-  for (const Statement& statement : statements) {
-    const std::size_t before = prepared_now.size();
-    send(statement, prepared_now);
-    if (prepared_now.size() != before) prepares.push_back(true);
-    prepares.push_back(false);
-  }
+  const auto send_all = [&](std::span<const Statement> all) {
+    for (const Statement& statement : all) {
+      const std::size_t known = prepared_now.size();
+      send(statement, prepared_now);
+      if (prepared_now.size() != known) prepares.push_back(true);
+      prepares.push_back(false);
+    }
+  };
+  send_all(before);
+  send_all(statements);
   if (PQpipelineSync(connection_.get()) == 0) lose("the statements cannot be sent");
   flush();
   const auto until = deadline();
@@ -332,7 +338,12 @@ std::vector<Rows> Connection::run(std::span<const Statement> statements) {
     if (fault->kind == PgFault::Kind::lost) lost_ = true;
     throw *fault;
   }
+  answers.erase(answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(before.size()));
   return answers;
+}
+
+void Connection::later(std::vector<Statement> statements) {
+  std::ranges::move(statements, std::back_inserter(later_));
 }
 
 Rows Connection::query(std::string_view sql, Params params) {
@@ -358,6 +369,7 @@ void Connection::script(const std::string& sql) {
 bool Connection::in_transaction() const { return PQtransactionStatus(connection_.get()) != PQTRANS_IDLE; }
 
 void Connection::rollback() {
+  later_.clear();
   if (lost_ || !in_transaction()) return;
   script("ROLLBACK");
 }

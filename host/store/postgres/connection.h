@@ -123,6 +123,8 @@ class Connection {
   };
   // All in one round trip, in order; what follows one that fails is not done. Throws PgFault. A connection that was lost stays so.
   std::vector<Rows> run(std::span<const Statement> statements);
+  // Ahead of whatever is run next, in its round trip; nobody is told their answers. The end of a transaction by rollback() forgets them.
+  void later(std::vector<Statement> statements);
   Rows query(std::string_view sql, Params params = {});
   // Several statements without parameters, as a script. Throws PgFault.
   void script(const std::string& sql);
@@ -149,6 +151,7 @@ class Connection {
   ConnectSettings settings_;
   std::unordered_map<std::string, std::string> statements_;  // by SQL: the name it was prepared under
   std::uint64_t named_ = 0;
+  std::vector<Statement> later_;
   std::string warning_;
   bool lost_ = false;
 };

@@ -69,6 +69,20 @@ TEST_F(PostgresConnectionTest, FaultInAPipeline_NamesItsStateAndTheConnectionGoe
   EXPECT_EQ(connection.query("SELECT 1 / $1", std::move(Params().i32(1))).number(0, 0), 1);
 }
 
+TEST_F(PostgresConnectionTest, WhatIsForLater_GoesAheadOfWhatIsRunNext_AndIsForgottenByARollback) {
+  Connection connection(settings_);
+  connection.script("CREATE TABLE t(n int)");
+  connection.later({{"BEGIN"}, {"INSERT INTO t VALUES (1)"}});
+  EXPECT_FALSE(connection.in_transaction());
+  EXPECT_EQ(connection.query("SELECT count(*) FROM t").number(0, 0), 1) << "the answer is that of the query";
+  connection.later({{"INSERT INTO t VALUES (2)"}});
+  connection.rollback();
+  EXPECT_EQ(connection.query("SELECT count(*) FROM t").number(0, 0), 0);
+  connection.later({{"SELECT 1 / (SELECT count(*) FROM t)"}});
+  EXPECT_THROW(connection.query("INSERT INTO t VALUES (3)"), PgFault) << "what fails ahead of it ends it";
+  EXPECT_EQ(connection.query("SELECT count(*) FROM t").number(0, 0), 0);
+}
+
 TEST_F(PostgresConnectionTest, ConnectionThatIsCut_IsLost) {
   Connection connection(settings_);
   PostgresServer::shared().cut_connections(database_);
