@@ -26,12 +26,16 @@ Error no_room(std::string why) {
   return {Code::unavailable, std::move(why), {}, {}, store::kStoreFullRetryS};
 }
 
+Error store_away(std::string why) {
+  return {Code::unavailable, std::move(why), {}, {}, kAwayRetryS};
+}
+
 IngestAnswer not_stored(store::WriteResult result) {
   using Outcome = store::WriteResult::Outcome;
   switch (result.outcome) {
     case Outcome::idempotency_conflict: return refused(idempotency_conflict());
     case Outcome::unavailable: return refused(no_room(std::move(result.detail)));
-    case Outcome::away: return refused({Code::unavailable, std::move(result.detail), {}, {}, kAwayRetryS});
+    case Outcome::away: return refused(store_away(std::move(result.detail)));
     case Outcome::denied: return refused(std::move(*result.refusal));
     case Outcome::in_doubt: {
       IngestAnswer none;

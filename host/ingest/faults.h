@@ -17,6 +17,8 @@ Error run_conflict(std::string_view run_id);
 Error idempotency_conflict();
 // The store cannot take it now: something has to be freed or deleted first.
 Error no_room(std::string why);
+// The store cannot be reached now.
+Error store_away(std::string why);
 // For a moment.
 Error queue_full();
 // To a request whose answer has no room in its share of limits.max_reply_bytes.

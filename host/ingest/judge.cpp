@@ -30,7 +30,7 @@ bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t work
     store::RunWrite write = write_of(std::move(run_id), std::move(document), evaluated.verdict, metadata);
     for (model::FailureRecord& failure : write.failures) failure.executed_ms = executed_ms;
     write.run.executed_ms = executed_ms;
-    stamp_policies(write.run, metadata.tenant);
+    stamp_policies(write.run, metadata);
     model::set_arrays(outline, write.run);
     write.run.outline = std::move(outline);
     write.run.dimensions = std::move(dimensions);
@@ -43,7 +43,7 @@ bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t work
 store::RunWrite Judge::write_unread(std::string run_id, std::string document, const std::string& why, const RunMetadata& metadata) {
   store::RunWrite write = write_of(std::move(run_id), std::move(document), unread_verdict(*detectors_(), metadata.tenant_name, why), metadata);
   write.run.executed_ms = metadata.key.time_ms;
-  stamp_policies(write.run, metadata.tenant);
+  stamp_policies(write.run, metadata);
   write.run.outline = model::outline_of(write.run.document, metadata.outcome);
   write.run.dimensions = model::dimensions_of(*write.run.outline, write.run.document, dimensions_);
   model::set_arrays(*write.run.outline, write.run);
@@ -95,14 +95,17 @@ model::FailureRecord Judge::failure_of(const model::Finding& finding, std::strin
 }
 
 // With those that were in force when it ran.
-void Judge::stamp_policies(model::RunRecord& run, model::TenantId tenant) {
+void Judge::stamp_policies(model::RunRecord& run, const RunMetadata& metadata) {
+  const auto add = [&](JsonWriter& out, const std::vector<model::PolicyRecord>& policies) {
+    for (const model::PolicyRecord& policy : policies) {
+      out.begin_object().key("policy").string(policy.policy).key("revision").string(policy.revision).end_object();
+      run.policy_contents.push_back(policy.content);
+    }
+  };
   run.policies_json.clear();
   JsonWriter out(run.policies_json);
   out.begin_array();
-  for (const model::PolicyRecord& policy : store_.policies_at(tenant, run.executed_ms)) {
-    out.begin_object().key("policy").string(policy.policy).key("revision").string(policy.revision).end_object();
-    run.policy_contents.push_back(policy.content);
-  }
+  add(out, metadata.policies ? *metadata.policies : store_.policies_at(metadata.tenant, run.executed_ms));
   out.end_array();
 }
 

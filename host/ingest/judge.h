@@ -32,6 +32,7 @@ struct RunMetadata {
   std::int64_t now_ms = 0;  // of detection
   model::Digest content{};  // of the bytes of a run that came whole
   model::OutcomeFrom outcome = model::OutcomeFrom::last_output;
+  std::shared_ptr<const std::vector<model::PolicyRecord>> policies = nullptr;  // in force when it executed; null: the store is asked
 };
 
 class Judge {
@@ -53,7 +54,7 @@ class Judge {
  private:
   store::RunWrite write_of(std::string run_id, std::string document, const model::Verdict& verdict, const RunMetadata& metadata);
   model::FailureRecord failure_of(const model::Finding& finding, std::string_view run_id, const RunMetadata& metadata);
-  void stamp_policies(model::RunRecord& run, model::TenantId tenant);
+  void stamp_policies(model::RunRecord& run, const RunMetadata& metadata);
 
   store::RunStore& store_;
   WorkPool& pool_;

@@ -109,31 +109,51 @@ RunIngest::PendingRun RunIngest::read(IngestRequest request, IngestDone done) {
 }
 
 bool RunIngest::enqueue(const PendingRun& job) {
-  const auto wake = [this, job](std::size_t worker) {
-    try {
-      resume(worker, job);
-    } catch (...) {  // nobody else can tell whoever waits
-      job->tell_failed();
-      throw;
-    }
-  };
+  const auto wake = [this, job](std::size_t worker) { in_own_task(job, [&] { resume(worker, job); }); };
   return job->lock.acquire([this, wake] { steps_.pool.post(wake); });
 }
 
+// Of a task that nobody waits for: nobody else can tell the client what it throws.
+void RunIngest::in_own_task(const PendingRun& job, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const store::StoreAway& away) {
+    job->tell(refused(store_away(away.what())));
+  } catch (...) {
+    job->tell_failed();
+    throw;
+  }
+}
+
 bool RunIngest::resume(std::size_t worker, const PendingRun& job) {
-  auto answer = answered_before(*job);
+  store::LookUp asked;
+  asked.tenant = job->request.tenant;
+  if (job->named_by_client) asked.run_id = std::string(job->run.kept.id);
+  asked.identity = job->request.idempotency;
+  asked.at_ms = job->run.kept.started_ms == model::kNoTime ? job->metadata.key.time_ms : job->run.kept.started_ms;
+  auto known = steps_.store.look_up(asked, [this, job](store::LookedUp later) {
+    const auto shared = std::make_shared<store::LookedUp>(std::move(later));
+    steps_.pool.post([this, job, shared](std::size_t other) { in_own_task(job, [&] { go_on(other, job, std::move(*shared)); }); });
+  });
+  return !known || go_on(worker, job, std::move(*known));
+}
+
+bool RunIngest::go_on(std::size_t worker, const PendingRun& job, store::LookedUp known) {
+  if (known.fault) std::rethrow_exception(known.fault);
+  job->metadata.policies = std::make_shared<const std::vector<model::PolicyRecord>>(std::move(known.policies));
+  auto answer = answered_before(*job, known);
   if (!answer) return judge(worker, job);
   job->tell(std::move(*answer));
   return true;
 }
 
-std::optional<IngestAnswer> RunIngest::answered_before(Job& job) {
-  if (job.request.idempotency) {
+std::optional<IngestAnswer> RunIngest::answered_before(Job& job, const store::LookedUp& known) {
+  if (job.request.idempotency && known.has_identity) {
     if (const auto before = steps_.store.find_replay(job.request.tenant, *job.request.idempotency)) {
       return before->content == job.content ? replayed(before->run) : refused(idempotency_conflict());
     }
   }
-  if (job.named_by_client) {
+  if (job.named_by_client && known.has_run) {
     if (const auto before = steps_.store.find_run(job.request.tenant, job.run.kept.id)) {
       if (const auto same = revision_of(job, *before)) return replayed(*same);
       return before->state == model::RunState::open && before->source == model::RunSource::client ? end_open_run(job, *before) : refused(run_conflict(job.run.kept.id));
@@ -174,6 +194,7 @@ std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRe
         {Code::conflict, "runId \"" + open.run_id + "\" is being resolved from its events just now; read it and try again", {}, {}});
   job.metadata.key = job.claim->run;
   job.metadata.revision = job.claim->revision;
+  job.metadata.policies = nullptr;  // its receipt is that of the first event
   return std::nullopt;
 }
 

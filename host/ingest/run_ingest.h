@@ -45,11 +45,14 @@ class RunIngest {
   PendingRun read(IngestRequest request, IngestDone done);
   // Queues behind earlier runs with the same runId or Idempotency-Key. True: call resume() now. False: the queue does, on a pool thread.
   bool enqueue(const PendingRun& pending);
-  // False: this thread has been abandoned and must return from its task (WorkPool::run_with_deadline).
+  // False: this thread has been abandoned and must return from its task (WorkPool::run_with_deadline). Where the store has to be waited for,
+  // another thread of the pool goes on.
   bool resume(std::size_t worker, const PendingRun& pending);
 
  private:
-  std::optional<IngestAnswer> answered_before(Job& job);
+  void in_own_task(const PendingRun& job, const std::function<void()>& work);
+  bool go_on(std::size_t worker, const PendingRun& job, store::LookedUp known);
+  std::optional<IngestAnswer> answered_before(Job& job, const store::LookedUp& known);
   std::optional<model::RunRecord> revision_of(const Job& job, const model::RunRecord& current) const;
   std::optional<IngestAnswer> end_open_run(Job& job, const model::RunRecord& open);
   bool judge(std::size_t worker, const std::shared_ptr<Job>& job);

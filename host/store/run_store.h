@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,9 +27,30 @@ struct Replay {
   std::optional<model::PolicyRecord> policy = std::nullopt;
 };
 
+// What has to be known of the store before a run that came whole is judged.
+struct LookUp {
+  model::TenantId tenant = 0;
+  std::optional<std::string> run_id = std::nullopt;  // the client's
+  std::optional<model::Digest> identity = std::nullopt;
+  std::int64_t at_ms = 0;  // when the run executed
+};
+struct LookedUp {
+  bool has_run = true;       // false: there is certainly no run of that id
+  bool has_identity = true;  // likewise
+  std::vector<model::PolicyRecord> policies;  // those in force then, by name
+  std::exception_ptr fault = nullptr;         // why it is not known; StoreError
+};
+
 class RunStore {
  public:
   virtual ~RunStore() = default;
+
+  // Gives the answer where that takes no waiting; else `then` is called with it once, on a thread of the store that it must not hold up.
+  virtual std::optional<LookedUp> look_up(const LookUp& asked, [[maybe_unused]] std::function<void(LookedUp)> then) {
+    LookedUp known;
+    known.policies = policies_at(asked.tenant, asked.at_ms);
+    return known;
+  }
 
   // A number never handed out before, also across restarts: the seq of a RecordKey.
   virtual std::uint64_t next_seq() = 0;

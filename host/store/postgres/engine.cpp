@@ -81,6 +81,7 @@ Engine::Engine(const PostgresSettings& settings, const Clock& clock, Role role)
       seq_(static_cast<std::uint64_t>(start_) << kCounterBits),
       watch_({settings.connect, role == Role::service ? start_ : 0, host_name(settings.store.state_dir), settings.require_sync_standby}, *time_),
       reads_(pool_, *time_, {settings.store.keep_idempotency_ms, settings.store.listener.on_unreadable}),
+      look_ups_(reads_, role == Role::service ? kLookUps : 0),
       keys_(pool_, watch_),
       upkeep_(pool_, *time_, watch_, {start_, settings.store.keep_idempotency_ms, settings.store.max_clusters, [this] { return next_seq(); }}),
       open_runs_(pool_, *time_, settings.store.listener.on_unreadable),
@@ -144,7 +145,14 @@ void Engine::run_between(Job job) {
   lanes_[jobs_++ % lanes_.size()]->run_between(std::move(job));
 }
 
+std::optional<LookedUp> Engine::look_up(const LookUp& asked, std::function<void(LookedUp)> then) {
+  watch_.version(Watch::What::policies);  // throws where the database has not been heard of
+  look_ups_.ask(asked, std::move(then));
+  return std::nullopt;
+}
+
 void Engine::drain() {
+  look_ups_.stop();
   for (const auto& lane : lanes_) lane->drain();
 }
 

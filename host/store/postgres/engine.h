@@ -17,6 +17,7 @@
 #include "store/postgres/keys.h"
 #include "store/postgres/lane.h"
 #include "store/postgres/ledger_store.h"
+#include "store/postgres/look_ups.h"
 #include "store/postgres/open_runs.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/reads.h"
@@ -49,6 +50,7 @@ class Engine final : public Store {
   std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) override { return reads_.find_failure(tenant, failure_id); }
   std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run) override { return reads_.events(tenant, run); }
   std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity) override { return reads_.find_replay(tenant, identity); }
+  std::optional<LookedUp> look_up(const LookUp& asked, std::function<void(LookedUp)> then) override;
   Page<model::RunRecord> runs(model::TenantId tenant, const RunQuery& query) override { return reads_.runs(tenant, query); }
   Page<model::FailureRecord> failures(model::TenantId tenant, const FailureQuery& query) override { return reads_.failures(tenant, query); }
   Page<model::ChangeRecord> changes(model::TenantId tenant, const ChangeQuery& query) override { return reads_.changes(tenant, query); }
@@ -107,6 +109,7 @@ class Engine final : public Store {
   std::atomic<std::uint64_t> seq_;
   Watch watch_;
   Reads reads_;
+  LookUps look_ups_;
   Keys keys_;
   Upkeep upkeep_;
   OpenRunClaims open_runs_;

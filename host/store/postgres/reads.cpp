@@ -38,6 +38,18 @@ const std::string kFindRevision = kPlace + ("SELECT r.time_ms, r.seq, CASE WHEN 
 // What was answered with a run: as it is, or the revision of the answer where another one has followed.
 const std::string kAnsweredRun = "SELECT r.time_ms, r.seq, CASE WHEN r.revision > $4 THEN " + former_column("f.body", "$4") + " ELSE " + kBody + " END" + kRunAtKey;
 
+// Which of those that are asked about are there: their places in the arrays, from 1.
+constexpr std::string_view kWhichHeads =
+    "SELECT u.n FROM unnest($1::int[], $2::text[]) WITH ORDINALITY u(tenant, run_id, n)"
+    " WHERE EXISTS (SELECT FROM runwarden.head h WHERE h.tenant = u.tenant AND h.run_id = u.run_id)";
+constexpr std::string_view kWhichIdentities =
+    "SELECT u.n FROM unnest($1::int[], $2::bytea[]) WITH ORDINALITY u(tenant, identity, n)"
+    " WHERE EXISTS (SELECT FROM runwarden.idempotency i WHERE i.tenant = u.tenant AND i.identity = u.identity)";
+constexpr std::string_view kWhichPolicies =
+    "SELECT u.n, p.time_ms, p.seq, p.body FROM unnest($1::int[], $2::bigint[]) WITH ORDINALITY u(tenant, at_ms, n) CROSS JOIN LATERAL"
+    " (SELECT DISTINCT ON (q.policy) q.policy, q.time_ms, q.seq, q.body FROM runwarden.policy q WHERE q.tenant = u.tenant AND q.time_ms <= u.at_ms"
+    " ORDER BY q.policy, q.time_ms DESC, q.seq DESC) p ORDER BY u.n, p.policy";
+
 const std::string kFindFailure = "SELECT f.shadow, f.body, v.time_ms, v.seq, v.body FROM runwarden.failure f" + last_review_of_failure() +
                                  " WHERE f.tenant = $1 AND f.time_ms = $2 AND f.seq = $3";
 
@@ -333,6 +345,57 @@ Page<model::PolicyRecord> Reads::policies(model::TenantId tenant, const PolicyQu
     return true;
   });
   return page.take();
+}
+
+std::vector<LookedUp> Reads::look_up(std::span<const LookUp> asked) {
+  std::vector<std::int32_t> run_tenants, identity_tenants, tenants;
+  std::vector<std::string_view> run_ids, identities;
+  std::vector<std::int64_t> times;
+  std::vector<std::size_t> of_run, of_identity;  // who asked
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const LookUp& one = asked[i];
+    const auto tenant = static_cast<std::int32_t>(one.tenant);
+    tenants.push_back(tenant);
+    times.push_back(one.at_ms);
+    if (one.run_id && !model::parse_run_id(*one.run_id)) {  // one that spells a place may have no head
+      of_run.push_back(i);
+      run_tenants.push_back(tenant);
+      run_ids.push_back(*one.run_id);
+    }
+    if (one.identity) {
+      of_identity.push_back(i);
+      identity_tenants.push_back(tenant);
+      identities.emplace_back(reinterpret_cast<const char*>(one.identity->data()), one.identity->size());
+    }
+  }
+  std::vector<Connection::Statement> statements{{kWhichPolicies, std::move(Params().i32s(tenants).i64s(times))}};
+  if (!of_run.empty()) statements.push_back({kWhichHeads, std::move(Params().i32s(run_tenants).texts(run_ids))});
+  if (!of_identity.empty()) statements.push_back({kWhichIdentities, std::move(Params().i32s(identity_tenants).byteas(identities))});
+  const std::vector<Rows> answers = pool_.read([&](Connection& connection) { return connection.run(statements); });
+
+  std::vector<LookedUp> known(asked.size());
+  for (const std::size_t i : of_run) known[i].has_run = false;
+  for (const std::size_t i : of_identity) known[i].has_identity = false;
+  std::size_t next = 1;
+  const auto note = [&](const std::vector<std::size_t>& of, bool LookedUp::*found) {
+    if (of.empty()) return;
+    const Rows& rows = answers[next++];
+    for (std::size_t row = 0; row < rows.size(); ++row) known[of[static_cast<std::size_t>(rows.number(row, 0)) - 1]].*found = true;
+  };
+  note(of_run, &LookedUp::has_run);
+  note(of_identity, &LookedUp::has_identity);
+  const Rows& policies = answers.front();
+  for (std::size_t row = 0; row < policies.size(); ++row) {
+    const auto i = static_cast<std::size_t>(policies.number(row, 0)) - 1;
+    if (known[i].fault) continue;
+    try {
+      const KeyBytes key = place_key(asked[i].tenant, record_key(policies, row, 1));
+      known[i].policies.push_back(decoded("policy", key, [&] { return decode_policy(key, policies.bytes(row, 3)); }));
+    } catch (const StoreError&) {
+      known[i].fault = std::current_exception();
+    }
+  }
+  return known;
 }
 
 std::optional<model::PolicyRecord> Reads::policy_at(model::TenantId tenant, std::string_view policy, std::int64_t at_ms) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,9 @@ class Reads {
   std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id);
   std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run);
   std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity);
+
+  // Of all that are asked, in their order, in one round trip.
+  std::vector<LookedUp> look_up(std::span<const LookUp> asked);
 
   Page<model::RunRecord> runs(model::TenantId tenant, const RunQuery& query);
   Page<model::FailureRecord> failures(model::TenantId tenant, const FailureQuery& query);

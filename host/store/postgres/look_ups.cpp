@@ -1,0 +1,73 @@
+#include "store/postgres/look_ups.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace runwarden::store::postgres {
+namespace {
+
+constexpr std::size_t kAtOnce = 256;  // in one round trip
+
+LookedUp failed(std::exception_ptr why) {
+  LookedUp known;
+  known.fault = std::move(why);
+  return known;
+}
+
+}  // namespace
+
+LookUps::LookUps(Reads& reads, std::size_t threads) : reads_(reads) {
+  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+}
+
+LookUps::~LookUps() { stop(); }
+
+void LookUps::ask(LookUp asked, Then then) {
+  {
+    const MutexLock lock(mutex_);
+    if (!stopping_) {
+      waiting_.push_back(std::move(asked));
+      then_.push_back(std::move(then));
+      asked_.notify_one();
+      return;
+    }
+  }
+  then(failed(std::make_exception_ptr(StoreAway("the service stops; send it again"))));
+}
+
+void LookUps::stop() {
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    asked_.notify_all();
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void LookUps::work() {
+  for (;;) {
+    std::vector<LookUp> asked;
+    std::vector<Then> then;
+    {
+      MutexLock lock(mutex_);
+      asked_.wait(lock, [this]() RW_REQUIRES(mutex_) { return stopping_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      const auto count = static_cast<std::ptrdiff_t>(std::min(waiting_.size(), kAtOnce));
+      asked.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.begin() + count));
+      then.assign(std::make_move_iterator(then_.begin()), std::make_move_iterator(then_.begin() + count));
+      waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+      then_.erase(then_.begin(), then_.begin() + count);
+    }
+    std::vector<LookedUp> known;
+    try {
+      known = reads_.look_up(asked);
+    } catch (...) {
+      known.assign(asked.size(), failed(std::current_exception()));
+    }
+    for (std::size_t i = 0; i < then.size(); ++i) then[i](std::move(known[i]));
+  }
+}
+
+}  // namespace runwarden::store::postgres
