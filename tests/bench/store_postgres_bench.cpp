@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -41,9 +42,20 @@ constexpr std::size_t kWaiting = 256;
 constexpr int kRawLanes = 4;
 constexpr int kRawRows = 64;
 
+// On a disk, as those of tests need not be, and with as much memory as anybody would give it.
+PostgresServer& disk_server() {
+  static PostgresServer server([] {
+    PostgresServer::Options options;
+    options.place = std::filesystem::temp_directory_path();
+    options.settings = "shared_buffers = 512MB\nmax_wal_size = 4GB\nautovacuum = on\n";
+    return options;
+  }());
+  return server;
+}
+
 ConnectSettings connect_to(const std::string& database) {
   ConnectSettings settings;
-  settings.dsn = PostgresServer::shared().dsn(database);
+  settings.dsn = disk_server().dsn(database);
   return settings;
 }
 
@@ -74,7 +86,7 @@ std::string hex_of(std::size_t bytes) {
 double pgbench(const std::string& database, std::size_t row_bytes, double seconds) {
   const test::TempFolder folder;
   const std::string script = folder.write("insert.sql", "INSERT INTO public.plain(body) VALUES ('\\x" + hex_of(row_bytes) + "');\n");
-  const std::string host = PostgresServer::shared().socket().parent_path().string();
+  const std::string host = disk_server().socket().parent_path().string();
   const auto result = test::run_command({(PostgresServer::programs() / "pgbench").string(), "-h", host, "-U", "runwarden", "-n", "-M", "prepared", "-c", "64",
                                          "-j", "2", "-T", std::to_string(std::max(1, static_cast<int>(seconds))), "-f", script, database},
                                         {}, 600);
@@ -186,7 +198,7 @@ int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::atof(argv[1]) : 5;
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 3;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  PostgresServer& server = PostgresServer::shared();
+  PostgresServer& server = disk_server();
   const std::string database = server.make_database();
   const SystemClock clock;
 

@@ -44,15 +44,23 @@ class PostgresServer {
     return server;
   }
 
+  // In memory where there is room for it: a database is made in half the time there. No test takes the machine's power away.
+  static std::filesystem::path in_memory() {
+    const std::filesystem::path memory = "/dev/shm";
+    std::error_code fault;
+    const auto room = std::filesystem::space(memory, fault);
+    return !fault && room.available > (std::uintmax_t{2} << 30) ? memory : std::filesystem::temp_directory_path();
+  }
   struct Options {
     std::string superuser = "runwarden";
     std::string settings = {};  // further lines of postgresql.conf
     std::string hba = {};       // pg_hba.conf; empty: everybody who reaches the socket is let in
     int port = 5432;            // also in the socket's name
+    std::filesystem::path place = in_memory();  // where its folder is made
     std::vector<std::pair<std::string, std::string>> files = {};  // in its data folder: names and contents
   };
   PostgresServer() : PostgresServer(Options{}) {}
-  explicit PostgresServer(const Options& options) : bin_(programs()), superuser_(options.superuser), port_(options.port) {
+  explicit PostgresServer(const Options& options) : folder_(options.place), bin_(programs()), superuser_(options.superuser), port_(options.port) {
     if (bin_.empty()) throw std::runtime_error("no PostgreSQL is installed: apt-get install postgresql-15");
     std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
     run("'" + (bin_ / "initdb").string() + "' -D '" + data().string() + "' -U " + superuser_ + " -A trust -E UTF8 --locale=C.UTF-8 >/dev/null");
@@ -62,7 +70,7 @@ class PostgresServer {
     start();
   }
   // A standby of another server, which streams from it under that name.
-  PostgresServer(const PostgresServer& primary, const std::string& name) : bin_(programs()) {
+  PostgresServer(const PostgresServer& primary, const std::string& name) : folder_(in_memory()), bin_(programs()) {
     std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
     make_standby_of(primary, name);
   }
@@ -154,15 +162,7 @@ class PostgresServer {
     if (std::system(as_user.c_str()) != 0) throw std::runtime_error("failed: " + as_user);
   }
 
-  // In memory where there is room for it: a database is made in half the time there. No test takes the machine's power away.
-  static std::filesystem::path place() {
-    const std::filesystem::path memory = "/dev/shm";
-    std::error_code fault;
-    const auto room = std::filesystem::space(memory, fault);
-    return !fault && room.available > (std::uintmax_t{2} << 30) ? memory : std::filesystem::temp_directory_path();
-  }
-
-  TempFolder folder_{place()};
+  TempFolder folder_;
   std::filesystem::path bin_;
   std::string superuser_ = "runwarden";
   int port_ = 5432;

@@ -33,11 +33,12 @@ constexpr const char* kPolicyKind = "policy";
 constexpr std::string_view kSettings =
     "SELECT set_config('synchronous_commit', 'on', true), set_config('idle_in_transaction_session_timeout', '5s', true),"
     " set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),"
-    " set_config('jit', 'off', true)";
+    " set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)";
 constexpr std::string_view kFence =
     "UPDATE runwarden.lane SET batch = $3, epoch = CASE WHEN epoch = $4 THEN epoch END WHERE start = $1 AND lane = $2";
 constexpr std::string_view kFenceHolds = "SELECT 1 / count(*) FROM runwarden.lane WHERE start = $1 AND lane = $2";
 constexpr std::string_view kCountOpen = "UPDATE runwarden.lane SET open_runs = open_runs + $3 WHERE start = $1 AND lane = $2";
+constexpr std::int64_t kBatchesBetweenTrims = 64;  // of the tail of commits
 constexpr std::size_t kFenceAt = 2;  // among the statements that begin a batch
 constexpr std::size_t kLedgerAt = 3;
 
@@ -864,10 +865,11 @@ std::vector<Connection::Statement> Batch::write(Connection& connection) {
   if (!state.rows.canary.empty()) add_canary(statements, state.rules.host, state.rows.canary, state.rules.now_ms);
   add_answers(statements, state.answer_rows(false));
   connection.later(std::exchange(statements, {}));
-  std::vector<Connection::Statement> effects = state.has_effects() ? state.write_effects_of(connection) : log_statements(state.effects.notes, state.rules.now_ms);
+  if (state.has_effects()) connection.later(state.write_effects_of(connection));
   state.gather_entries();
   if (!state.ledger.empty()) statements = state.ledger.write(connection);
-  std::ranges::move(effects, std::back_inserter(statements));
+  const Trim trim = state.rules.number % kBatchesBetweenTrims == 0 ? Trim::yes : Trim::no;
+  std::ranges::move(log_statements(state.effects.notes, state.rules.now_ms, trim), std::back_inserter(statements));
   add_answers(statements, state.answer_rows(true));
   if (!state.policies_changed.empty()) {
     statements.push_back(policies_note({state.policies_changed.begin(), state.policies_changed.end()}));

@@ -22,9 +22,10 @@ namespace {
 constexpr int kCounterBits = 40;  // of a seq, below the number of the start
 constexpr std::int64_t kBetweenLooksNs = 5'000'000;
 constexpr std::chrono::seconds kLongestLook{1};
-// Commits of one tenant wait for one another: their numbers and its ledger have an order. So its writes are better together in few batches; while
-// one is flushed, the next is made.
+// Commits of one tenant wait for one another: their numbers and its ledger have an order. So its writes are better together in one batch; only
+// where as many wait as a good batch has, a second lane makes the next while the first is flushed.
 constexpr std::size_t kLanesOfATenant = 2;
+constexpr std::size_t kGoodBatch = 64;
 constexpr std::size_t kLookUps = 2;  // connections beside those of read_connections, for what ingest looks up
 
 // The same again after a restart, as only one process may serve from a folder.
@@ -44,7 +45,7 @@ std::int64_t take_start(Pool& pool) {
   });
 }
 
-// What has to keep its order: the writes of one run, else of one idempotency identity, of a policy, of a group.
+// What meets in the same rows: the writes of one run, else of one idempotency identity, of a policy, of a group.
 std::string order_of(const model::RunRecord& run, const std::optional<Idempotency>& idempotency) {
   const bool named = run.run_id != model::make_run_id(run.key);
   if (named || !idempotency) return run.run_id;
@@ -133,6 +134,8 @@ bool Engine::look_for_keys() {
 
 Lane& Engine::lane_of(const Write& write) {
   const std::size_t of_tenant = tenant_of(write) * kLanesOfATenant;
+  Lane& first = *lanes_[of_tenant % lanes_.size()];
+  if (first.waiting().items < kGoodBatch) return first;
   return *lanes_[(of_tenant + std::hash<std::string>{}(order_of(write)) % kLanesOfATenant) % lanes_.size()];
 }
 

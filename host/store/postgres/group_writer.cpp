@@ -83,7 +83,7 @@ WITH at AS (INSERT INTO runwarden.commit_last AS c (tenant, last) VALUES ($1, $2
 INSERT INTO runwarden.commit_log(tenant, first, count, body) SELECT $1, at.last - $2 + 1, $3, $4 FROM at)sql";
 constexpr const char* kTrimLog = R"sql(
 DELETE FROM runwarden.commit_log c USING runwarden.commit_last l WHERE c.tenant = $1 AND l.tenant = $1 AND c.first + c.count + $2 <= l.last
-  AND c.first IN (SELECT first FROM runwarden.commit_log WHERE tenant = $1 ORDER BY first LIMIT 4))sql";
+  AND c.first IN (SELECT first FROM runwarden.commit_log WHERE tenant = $1 ORDER BY first LIMIT 256))sql";
 constexpr std::int64_t kKeptItems = 65'536;  // of a tenant
 
 using ClusterId = std::pair<model::TenantId, model::ClusterKey>;
@@ -419,7 +419,6 @@ class EffectWriter {
     add_entries(all);
     add_totals(all);
     for (Connection::Statement& one : messages_.take_statements()) all.push_back(std::move(one));
-    for (Connection::Statement& one : log_statements(effects_.notes, rules_.now_ms)) all.push_back(std::move(one));
     return all;
   }
 
@@ -488,13 +487,13 @@ std::vector<Connection::Statement> write_effects(Connection& connection, const B
   return EffectWriter(connection, effects, rules).write();
 }
 
-std::vector<Connection::Statement> log_statements(const CommitNotes& notes, std::int64_t now_ms) {
+std::vector<Connection::Statement> log_statements(const CommitNotes& notes, std::int64_t now_ms, Trim trim) {
   Statements statements;
   for (const auto& [tenant, items] : notes.items()) {
     const auto count = static_cast<std::int32_t>(items.size());
     const std::string body = encode_tail(tail_place(tenant), items, now_ms);
     statements.push_back({kLog, std::move(Params().i32(column(tenant)).i64(count).i32(count).bytes(body))});
-    statements.push_back({kTrimLog, std::move(Params().i32(column(tenant)).i64(kKeptItems))});
+    if (trim == Trim::yes) statements.push_back({kTrimLog, std::move(Params().i32(column(tenant)).i64(kKeptItems))});
   }
   return statements;
 }

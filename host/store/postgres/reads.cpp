@@ -38,6 +38,10 @@ const std::string kFindRevision = kPlace + ("SELECT r.time_ms, r.seq, CASE WHEN 
 // What was answered with a run: as it is, or the revision of the answer where another one has followed.
 const std::string kAnsweredRun = "SELECT r.time_ms, r.seq, CASE WHEN r.revision > $4 THEN " + former_column("f.body", "$4") + " ELSE " + kBody + " END" + kRunAtKey;
 
+// Rows are looked up by their keys, whatever the statistics say.
+constexpr std::string_view kByKeys =
+    "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),"
+    " set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)";
 // Which of those that are asked about are there: their places in the arrays, from 1.
 constexpr std::string_view kWhichHeads =
     "SELECT u.n FROM unnest($1::int[], $2::text[]) WITH ORDINALITY u(tenant, run_id, n)"
@@ -368,15 +372,18 @@ std::vector<LookedUp> Reads::look_up(std::span<const LookUp> asked) {
       identities.emplace_back(reinterpret_cast<const char*>(one.identity->data()), one.identity->size());
     }
   }
-  std::vector<Connection::Statement> statements{{kWhichPolicies, std::move(Params().i32s(tenants).i64s(times))}};
+  std::vector<Connection::Statement> statements{{"BEGIN READ ONLY"}, {kByKeys}};
+  const std::size_t of_policies = statements.size();
+  statements.push_back({kWhichPolicies, std::move(Params().i32s(tenants).i64s(times))});
   if (!of_run.empty()) statements.push_back({kWhichHeads, std::move(Params().i32s(run_tenants).texts(run_ids))});
   if (!of_identity.empty()) statements.push_back({kWhichIdentities, std::move(Params().i32s(identity_tenants).byteas(identities))});
+  statements.push_back({"COMMIT"});
   const std::vector<Rows> answers = pool_.read([&](Connection& connection) { return connection.run(statements); });
 
   std::vector<LookedUp> known(asked.size());
   for (const std::size_t i : of_run) known[i].has_run = false;
   for (const std::size_t i : of_identity) known[i].has_identity = false;
-  std::size_t next = 1;
+  std::size_t next = of_policies + 1;
   const auto note = [&](const std::vector<std::size_t>& of, bool LookedUp::*found) {
     if (of.empty()) return;
     const Rows& rows = answers[next++];
@@ -384,7 +391,7 @@ std::vector<LookedUp> Reads::look_up(std::span<const LookUp> asked) {
   };
   note(of_run, &LookedUp::has_run);
   note(of_identity, &LookedUp::has_identity);
-  const Rows& policies = answers.front();
+  const Rows& policies = answers[of_policies];
   for (std::size_t row = 0; row < policies.size(); ++row) {
     const auto i = static_cast<std::size_t>(policies.number(row, 0)) - 1;
     if (known[i].fault) continue;
