@@ -11,20 +11,28 @@ namespace {
 
 constexpr char kHex[] = "0123456789abcdef";
 
-void append_escaped(std::string& out, unsigned char c) {
+// The letter of the short escape of a character, or 0 if it has none.
+char short_escape(unsigned char c) {
   switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\b': out += "\\b"; return;
-    case '\f': out += "\\f"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default:
-      out += "\\u00";
-      out += kHex[c >> 4];
-      out += kHex[c & 15];
+    case '"': return '"';
+    case '\\': return '\\';
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
   }
+}
+
+void append_escaped(std::string& out, unsigned char c) {
+  if (const char letter = short_escape(c); letter != 0) {
+    const char escape[] = {'\\', letter};
+    out.append(escape, sizeof escape);
+    return;
+  }
+  const char escape[] = {'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]};
+  out.append(escape, sizeof escape);
 }
 
 // The position at or after `at` of the first byte that needs an escape or is not ASCII. Eight bytes per step: each of the four tests sets

@@ -21,7 +21,7 @@ class Collector final : public intake::otlp::SpanSink {
   Collector(const model::SpanMapping& mapping, std::size_t max_spans) : mapping_(mapping), max_spans_(max_spans) {}
 
   void take(intake::otlp::Span& span, const intake::otlp::Origin& origin) override {
-    if (!span.fault.empty()) return reject("span \"" + span.name.substr(0, kShownName) + "\" " + span.fault);
+    if (!span.fault.empty()) return reject("span \"" + std::string(span.name.substr(0, kShownName)) + "\" " + span.fault);
     if (accepted_ == max_spans_) {
       return reject("the request holds more than " + std::to_string(max_spans_) + " spans; lower the exporter's batch size");
     }

@@ -2,10 +2,20 @@
 
 namespace runwarden::model {
 
-std::string SpanMapping::FieldRow::label() const {
-  std::string text = event.empty() ? attribute : event + "/" + attribute;
+void SpanMapping::FieldRow::append_label(std::string& text) const {
+  if (!event.empty()) text.append(event).append("/");
+  text += attribute;
   if (numbered) text += '*';
-  for (std::size_t i = 0; i < member.size(); ++i) text += (i == 0 ? "#" : ".") + member[i];
+  for (std::size_t i = 0; i < member.size(); ++i) text.append(i == 0 ? "#" : ".").append(member[i]);
+}
+
+bool SpanMapping::FieldRow::is_like(const FieldRow& other) const {
+  return attribute == other.attribute && numbered == other.numbered && event == other.event && member == other.member;
+}
+
+std::string SpanMapping::FieldRow::label() const {
+  std::string text;
+  append_label(text);
   return text;
 }
 

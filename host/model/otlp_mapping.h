@@ -70,6 +70,8 @@ struct SpanMapping {
     std::vector<std::string> except;
     SpanRead read = SpanRead::text;
     std::string source;
+    void append_label(std::string& text) const;
+    bool is_like(const FieldRow& other) const;  // has the same label
     std::string label() const;  // "gen_ai.prompt.*", "gen_ai.choice/message", "mlflow.llm.cost#total_cost"
   };
 

@@ -20,7 +20,7 @@ struct DecodeLimits {
   std::size_t max_resource_values = 10'000;
 };
 
-// What takes the spans of a request. The origin is good during the call.
+// What takes the spans of a request. Span and origin, and what they show, are good during the call.
 class SpanSink {
  public:
   virtual ~SpanSink() = default;

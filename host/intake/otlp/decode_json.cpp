@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "base/arena.h"
 #include "base/base64.h"
 #include "base/json_events.h"
 #include "base/utf8.h"
@@ -17,8 +19,24 @@ constexpr int kMostDepth = 1000;       // that parse_json is asked for
 constexpr int kEnvelopeDepth = 16;     // of the request around its attributes
 constexpr int kDepthOfAValue = 5;      // {"kvlistValue":{"values":[{"value":{ for each level of an attribute
 constexpr std::size_t kMostOrigins = 100'000;  // values of all resources of a request whose spans stand before them
-constexpr std::size_t kUsualAttributes = 16;   // of a span
+constexpr std::size_t kUsualSpanBytes = 16'384;  // of its attributes and their texts
+constexpr std::size_t kUsualResourceBytes = 2048;
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+// The names that mean something somewhere in a request, the most frequent first.
+enum class Key : std::uint8_t {
+  key, value, string_value, int_value, spans, scope, name, attributes, trace_id, span_id, parent_span_id, start_time_unix_nano,
+  end_time_unix_nano, status, code, message, flags, events, bool_value, double_value, bytes_value, array_value, kvlist_value,
+  values, resource, scope_spans, resource_spans, other,
+};
+constexpr std::array<std::string_view, 27> kKeys{
+    "key", "value", "stringValue", "intValue", "spans", "scope", "name", "attributes", "traceId", "spanId", "parentSpanId",
+    "startTimeUnixNano", "endTimeUnixNano", "status", "code", "message", "flags", "events", "boolValue", "doubleValue",
+    "bytesValue", "arrayValue", "kvlistValue", "values", "resource", "scopeSpans", "resourceSpans"};
+
+Key key_of(std::string_view name) {
+  return static_cast<Key>(std::find(kKeys.begin(), kKeys.end(), name) - kKeys.begin());
+}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -28,7 +46,7 @@ int hex_digit(char c) {
 }
 
 // The id in lower case; empty where it is none of that many digits, or all zeros.
-std::string id_of(std::string_view text, std::size_t digits) {
+std::string_view id_of(std::string_view text, std::size_t digits, Arena& arena) {
   if (text.size() != digits || text.find_first_not_of('0') == std::string_view::npos) return {};
   std::string id;
   for (const char c : text) {
@@ -36,7 +54,7 @@ std::string id_of(std::string_view text, std::size_t digits) {
     if (digit < 0) return {};
     id += "0123456789abcdef"[digit];
   }
-  return id;
+  return keep_text(arena, id);
 }
 
 template <class Integer>
@@ -65,7 +83,7 @@ double number_of(const JsonScalar& value) {
 }
 
 struct KnownOrigin {
-  std::vector<KeyValue> resource;
+  Attributes resource;
   std::vector<std::string> scopes;
 };
 
@@ -94,17 +112,17 @@ class RequestReader final : public JsonEvents {
     const Frame& at = frames_.back();
     switch (at.in) {
       case In::resource_spans_list: return begin_resource();
-      case In::resource_spans: return key_ == "resource" ? begin_origin(In::resource, saw_scopes_) : skip();
+      case In::resource_spans: return key_ == Key::resource ? begin_origin(In::resource, saw_scopes_) : skip();
       case In::scope_spans_list: return begin_scope();
-      case In::scope_spans: return key_ == "scope" ? begin_origin(In::scope, saw_spans_) : skip();
+      case In::scope_spans: return key_ == Key::scope ? begin_origin(In::scope, saw_spans_) : skip();
       case In::spans: return begin_span();
-      case In::span: return key_ == "status" ? push({In::status}) : skip();
+      case In::span: return key_ == Key::status ? push({In::status}) : skip();
       case In::events: return begin_event();
       case In::attributes: return begin_pair(at);
-      case In::pair: return key_ == "value" ? push({In::value, nullptr, &at.pairs->back().value, at.depth}) : skip();
+      case In::pair: return key_ == Key::value ? push({In::value, nullptr, &at.pairs->back().value, at.depth}) : skip();
       case In::value:
-        if (key_ == "arrayValue") return begin_container(at, AnyValue::Kind::list);
-        if (key_ == "kvlistValue") return begin_container(at, AnyValue::Kind::map);
+        if (key_ == Key::array_value) return begin_container(at, AnyValue::Kind::list);
+        if (key_ == Key::kvlist_value) return begin_container(at, AnyValue::Kind::map);
         return skip();
       case In::items: return begin_item(at);
       default: return skip();
@@ -116,30 +134,30 @@ class RequestReader final : public JsonEvents {
     if (skipping_ > 0) return skip();
     if (frames_.empty()) return stop("the body is no JSON object");
     const Frame& at = frames_.back();
-    const bool attributes = key_ == "attributes";
+    const bool attributes = key_ == Key::attributes;
     switch (at.in) {
-      case In::request: return key_ == "resourceSpans" ? push({In::resource_spans_list}) : skip();
+      case In::request: return key_ == Key::resource_spans ? push({In::resource_spans_list}) : skip();
       case In::resource_spans:
-        if (key_ != "scopeSpans") return skip();
+        if (key_ != Key::scope_spans) return skip();
         saw_scopes_ = true;
         return push({In::scope_spans_list});
       case In::resource: return attributes ? push({In::attributes, &resource_, nullptr, 0}) : skip();
       case In::scope_spans:
-        if (key_ != "spans") return skip();
+        if (key_ != Key::spans) return skip();
         saw_spans_ = true;
         return pass_ == Pass::origins ? skip() : push({In::spans});
       case In::span:
         if (attributes) return push({In::attributes, &span_.attributes, nullptr, 0});
-        return key_ == "events" ? push({In::events}) : skip();
+        return key_ == Key::events ? push({In::events}) : skip();
       case In::event: return attributes ? push({In::attributes, &span_.events.back().attributes, nullptr, 0}) : skip();
-      case In::list: return key_ == "values" ? push({In::items, nullptr, at.value, at.depth}) : skip();
-      case In::map: return key_ == "values" ? push({In::attributes, &at.value->members, nullptr, at.depth}) : skip();
+      case In::list: return key_ == Key::values ? push({In::items, nullptr, at.value, at.depth}) : skip();
+      case In::map: return key_ == Key::values ? push({In::attributes, &at.value->members, nullptr, at.depth}) : skip();
       default: return skip();
     }
   }
 
   bool key(std::string_view name) override {
-    if (skipping_ == 0) key_ = name;
+    if (skipping_ == 0) key_ = key_of(name);
     return true;
   }
 
@@ -158,10 +176,11 @@ class RequestReader final : public JsonEvents {
   void restart() override {
     frames_.clear();
     origins_.clear();
-    key_.clear();
+    key_ = Key::other;
     skipping_ = depth_ = 0;
     resources_ = scopes_ = origin_values_ = 0;
     origin_came_late_ = false;
+    resource_arena_.release();
     fault_.reset();
     sink_.restart();
   }
@@ -189,14 +208,14 @@ class RequestReader final : public JsonEvents {
   };
   struct Frame {
     In in = In::request;
-    std::vector<KeyValue>* pairs = nullptr;
+    Attributes* pairs = nullptr;
     AnyValue* value = nullptr;
     int depth = 0;  // of values
   };
 
   bool push(Frame frame) {
     frames_.push_back(frame);
-    key_.clear();
+    key_ = Key::other;
     return true;
   }
 
@@ -218,7 +237,8 @@ class RequestReader final : public JsonEvents {
 
   bool begin_resource() {
     saw_scopes_ = false;
-    resource_.clear();
+    resource_ = {};
+    if (pass_ != Pass::origins) resource_arena_.release();
     budget_ = limits_.max_resource_values;
     value_fault_.clear();
     scopes_ = 0;
@@ -248,20 +268,22 @@ class RequestReader final : public JsonEvents {
       origin_came_late_ = true;
       return false;
     }
+    arena_ = &resource_arena_.get();
     return push({in});
   }
 
   bool keep_resource() {
     origin_values_ += resource_.size();
     if (origin_values_ > kMostOrigins) return stop("it has too many resources that stand after their spans");
-    origins_.back().resource = std::move(resource_);
+    origins_.back().resource = resource_;
     resource_ = {};
     return true;
   }
 
   bool begin_span() {
     span_ = {};
-    span_.attributes.reserve(kUsualAttributes);
+    span_arena_.release();
+    arena_ = &span_arena_.get();
     budget_ = limits_.max_values;
     value_fault_.clear();
     return push({In::span});
@@ -269,20 +291,19 @@ class RequestReader final : public JsonEvents {
 
   bool begin_event() {
     if (!take_value()) return skip();
-    span_.events.emplace_back();
+    span_.events.append(*arena_);
     return push({In::event});
   }
 
   bool begin_pair(const Frame& at) {
     if (!take_value()) return skip();
-    at.pairs->emplace_back();
+    at.pairs->append(*arena_);
     return push({In::pair, at.pairs, nullptr, at.depth});
   }
 
   bool begin_item(const Frame& at) {
     if (!take_value()) return skip();
-    at.value->items.emplace_back();
-    return push({In::value, nullptr, &at.value->items.back(), at.depth});
+    return push({In::value, nullptr, &at.value->items.append(*arena_), at.depth});
   }
 
   bool begin_container(const Frame& at, AnyValue::Kind kind) {
@@ -309,20 +330,20 @@ class RequestReader final : public JsonEvents {
     const bool text = value.type == JsonScalar::Type::string;
     switch (at.in) {
       case In::scope:
-        if (!text || key_ != "name") return;
+        if (!text || key_ != Key::name) return;
         scope_ = value.text;
         if (pass_ == Pass::origins) origins_.back().scopes.back() = scope_;
         return;
       case In::span: return take_of_span(value);
       case In::status:
-        if (text && key_ == "message") span_.status_message = value.text;
-        if (key_ == "code") span_.status = status_of(value);
+        if (text && key_ == Key::message) span_.status_message = keep_text(*arena_, value.text);
+        if (key_ == Key::code) span_.status = status_of(value);
         return;
       case In::event:
-        if (text && key_ == "name") span_.events.back().name = value.text;
+        if (text && key_ == Key::name) span_.events.back().name = keep_text(*arena_, value.text);
         return;
       case In::pair:
-        if (text && key_ == "key") at.pairs->back().key = value.text;
+        if (text && key_ == Key::key) at.pairs->back().key = keep_text(*arena_, value.text);
         return;
       case In::value: return take_value(*at.value, value);
       default: return;
@@ -339,13 +360,13 @@ class RequestReader final : public JsonEvents {
 
   void take_of_span(const JsonScalar& value) {
     const bool text = value.type == JsonScalar::Type::string;
-    if (text && key_ == "traceId") span_.trace_id = id_of(value.text, 32);
-    if (text && key_ == "spanId") span_.span_id = id_of(value.text, 16);
-    if (text && key_ == "parentSpanId") span_.parent_span_id = id_of(value.text, 16);
-    if (text && key_ == "name") span_.name = value.text;
-    if (key_ == "startTimeUnixNano") span_.start_ns = integer_of<std::uint64_t>(value).value_or(0);
-    if (key_ == "endTimeUnixNano") span_.end_ns = integer_of<std::uint64_t>(value).value_or(0);
-    if (key_ == "flags") span_.flags = integer_of<std::uint32_t>(value).value_or(0);
+    if (text && key_ == Key::trace_id) span_.trace_id = id_of(value.text, 32, *arena_);
+    if (text && key_ == Key::span_id) span_.span_id = id_of(value.text, 16, *arena_);
+    if (text && key_ == Key::parent_span_id) span_.parent_span_id = id_of(value.text, 16, *arena_);
+    if (text && key_ == Key::name) span_.name = keep_text(*arena_, value.text);
+    if (key_ == Key::start_time_unix_nano) span_.start_ns = integer_of<std::uint64_t>(value).value_or(0);
+    if (key_ == Key::end_time_unix_nano) span_.end_ns = integer_of<std::uint64_t>(value).value_or(0);
+    if (key_ == Key::flags) span_.flags = integer_of<std::uint32_t>(value).value_or(0);
   }
 
   static void become(AnyValue& into, AnyValue::Kind kind) {
@@ -355,23 +376,23 @@ class RequestReader final : public JsonEvents {
 
   void take_value(AnyValue& into, const JsonScalar& value) {
     const bool text = value.type == JsonScalar::Type::string;
-    if (text && key_ == "stringValue") {
+    if (text && key_ == Key::string_value) {
       become(into, AnyValue::Kind::text);
-      into.text = value.text;
-    } else if (key_ == "boolValue" && value.type == JsonScalar::Type::boolean) {
+      into.text = keep_text(*arena_, value.text);
+    } else if (key_ == Key::bool_value && value.type == JsonScalar::Type::boolean) {
       become(into, AnyValue::Kind::boolean);
       into.boolean = value.boolean;
-    } else if (key_ == "intValue") {
+    } else if (key_ == Key::int_value) {
       if (const auto integer = integer_of<std::int64_t>(value)) {
         become(into, AnyValue::Kind::integer);
         into.integer = *integer;
       }
-    } else if (key_ == "doubleValue" && value.type != JsonScalar::Type::boolean) {
+    } else if (key_ == Key::double_value && value.type != JsonScalar::Type::boolean) {
       become(into, AnyValue::Kind::number);
       into.number = number_of(value);
-    } else if (text && key_ == "bytesValue") {
+    } else if (text && key_ == Key::bytes_value) {
       become(into, AnyValue::Kind::bytes);
-      into.text = bytes_from_base64(value.text).bytes;
+      into.text = keep_text(*arena_, bytes_from_base64(value.text).bytes);
     }
   }
 
@@ -392,12 +413,15 @@ class RequestReader final : public JsonEvents {
   const Pass pass_;
   const std::vector<KnownOrigin>* known_;
   std::vector<Frame> frames_;
-  std::string key_;  // of the value that comes next, in the object opened last
+  Key key_ = Key::other;  // of the value that comes next, in the object opened last
   int skipping_ = 0;
   int depth_ = 0;
-  std::vector<KeyValue> resource_;
+  Attributes resource_;
   std::string scope_;
   Span span_;
+  LocalArena<kUsualResourceBytes> resource_arena_;  // in the pass for origins of all resources, else of one
+  LocalArena<kUsualSpanBytes> span_arena_;
+  Arena* arena_ = nullptr;  // that takes the values: one of these two
   std::size_t budget_ = 0;
   std::string value_fault_;
   bool saw_scopes_ = false;

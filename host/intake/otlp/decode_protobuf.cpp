@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "base/hex.h"
 #include "base/protobuf.h"
 #include "intake/otlp/decode.h"
@@ -10,6 +11,9 @@ using protozero::pbf_wire_type;
 
 constexpr std::size_t kTraceIdBytes = 16;
 constexpr std::size_t kSpanIdBytes = 8;
+
+constexpr std::size_t kUsualSpanBytes = 4096;  // of its attributes, without their texts
+constexpr std::size_t kUsualResourceBytes = 2048;
 
 // Field numbers of opentelemetry-proto v1. Their wire type is checked together with the number: a known number with another wire type
 // is an unknown field.
@@ -38,9 +42,8 @@ struct Budget {
   }
 };
 
-constexpr std::size_t kUsualAttributes = 16;
-
-void read_key_value(Reader in, int depth, Budget& budget, KeyValue& pair);
+// What is read goes into the arena, but for texts: they stay in the body.
+void read_key_value(Reader in, int depth, Budget& budget, Arena& arena, KeyValue& pair);
 
 // The last of several values that one AnyValue has counts.
 void become(AnyValue& value, AnyValue::Kind kind) {
@@ -48,7 +51,7 @@ void become(AnyValue& value, AnyValue::Kind kind) {
   value.kind = kind;
 }
 
-void read_any_value(Reader in, int depth, Budget& budget, AnyValue& value) {
+void read_any_value(Reader in, int depth, Budget& budget, Arena& arena, AnyValue& value) {
   if (depth > budget.max_depth) {
     if (budget.fault.empty())
       budget.fault = "has an attribute nested deeper than limits.max_json_depth (" + std::to_string(budget.max_depth) + ")";
@@ -83,7 +86,7 @@ void read_any_value(Reader in, int depth, Budget& budget, AnyValue& value) {
           } else {
             const Reader item = list.get_message();
             if (!budget.take()) return;
-            read_any_value(item, depth + 1, budget, value.items.emplace_back());
+            read_any_value(item, depth + 1, budget, arena, value.items.append(arena));
           }
         }
         break;
@@ -97,7 +100,7 @@ void read_any_value(Reader in, int depth, Budget& budget, AnyValue& value) {
           } else {
             const Reader member = map.get_message();
             if (!budget.take()) return;
-            read_key_value(member, depth + 1, budget, value.members.emplace_back());
+            read_key_value(member, depth + 1, budget, arena, value.members.append(arena));
           }
         }
         break;
@@ -113,30 +116,28 @@ void read_any_value(Reader in, int depth, Budget& budget, AnyValue& value) {
   }
 }
 
-void read_key_value(Reader in, int depth, Budget& budget, KeyValue& pair) {
+void read_key_value(Reader in, int depth, Budget& budget, Arena& arena, KeyValue& pair) {
   while (in.next()) {
     switch (in.tag_and_type()) {
       case bytes_tag(1): pair.key = view_of(in); break;
-      case bytes_tag(2): read_any_value(in.get_message(), depth, budget, pair.value); break;
+      case bytes_tag(2): read_any_value(in.get_message(), depth, budget, arena, pair.value); break;
       default: in.skip();
     }
   }
 }
 
-void add_attribute(Reader in, Budget& budget, std::vector<KeyValue>& attributes) {
-  if (budget.take()) read_key_value(in, 0, budget, attributes.emplace_back());
+void add_attribute(Reader in, Budget& budget, Arena& arena, Attributes& attributes) {
+  if (budget.take()) read_key_value(in, 0, budget, arena, attributes.append(arena));
 }
 
-SpanEvent read_event(Reader in, Budget& budget) {
-  SpanEvent event;
+void read_event(Reader in, Budget& budget, Arena& arena, SpanEvent& event) {
   while (in.next()) {
     switch (in.tag_and_type()) {
       case bytes_tag(2): event.name = view_of(in); break;
-      case bytes_tag(3): add_attribute(in.get_message(), budget, event.attributes); break;
+      case bytes_tag(3): add_attribute(in.get_message(), budget, arena, event.attributes); break;
       default: in.skip();
     }
   }
-  return event;
 }
 
 void read_status(Reader in, Span& span) {
@@ -154,26 +155,25 @@ void read_status(Reader in, Span& span) {
 }
 
 // The id as hexadecimal digits; empty where it has another length, or is all zeros.
-std::string id_of(std::string_view bytes, std::size_t wanted) {
+std::string_view id_of(std::string_view bytes, std::size_t wanted, Arena& arena) {
   if (bytes.size() != wanted || bytes.find_first_not_of('\0') == std::string_view::npos) return {};
-  return bytes_to_hex(bytes);
+  return keep_text(arena, bytes_to_hex(bytes));
 }
 
-void read_span(Reader in, const DecodeLimits& limits, Span& span) {
+void read_span(Reader in, const DecodeLimits& limits, Arena& arena, Span& span) {
   Budget budget{limits.max_values, limits.max_value_depth, {}};
-  span.attributes.reserve(kUsualAttributes);
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case bytes_tag(1): span.trace_id = id_of(view_of(in), kTraceIdBytes); break;
-      case bytes_tag(2): span.span_id = id_of(view_of(in), kSpanIdBytes); break;
-      case bytes_tag(4): span.parent_span_id = id_of(view_of(in), kSpanIdBytes); break;
+      case bytes_tag(1): span.trace_id = id_of(view_of(in), kTraceIdBytes, arena); break;
+      case bytes_tag(2): span.span_id = id_of(view_of(in), kSpanIdBytes, arena); break;
+      case bytes_tag(4): span.parent_span_id = id_of(view_of(in), kSpanIdBytes, arena); break;
       case bytes_tag(5): span.name = view_of(in); break;
       case tag(7, pbf_wire_type::fixed64): span.start_ns = in.get_fixed64(); break;
       case tag(8, pbf_wire_type::fixed64): span.end_ns = in.get_fixed64(); break;
-      case bytes_tag(9): add_attribute(in.get_message(), budget, span.attributes); break;
+      case bytes_tag(9): add_attribute(in.get_message(), budget, arena, span.attributes); break;
       case bytes_tag(11): {
         const Reader event = in.get_message();
-        if (budget.take()) span.events.push_back(read_event(event, budget));
+        if (budget.take()) read_event(event, budget, arena, span.events.append(arena));
         break;
       }
       case bytes_tag(15): read_status(in.get_message(), span); break;
@@ -190,8 +190,8 @@ void read_span(Reader in, const DecodeLimits& limits, Span& span) {
   }
 }
 
-void read_scope_spans(Reader in, const std::vector<KeyValue>& resource, const DecodeLimits& limits, SpanSink& sink) {
-  std::string scope;
+void read_scope_spans(Reader in, const Attributes& resource, const DecodeLimits& limits, SpanSink& sink) {
+  std::string_view scope;
   for (Reader look = in; look.next();) {
     if (look.tag_and_type() != bytes_tag(1)) {
       look.skip();
@@ -205,19 +205,22 @@ void read_scope_spans(Reader in, const std::vector<KeyValue>& resource, const De
       }
     }
   }
+  LocalArena<kUsualSpanBytes> arena;
   while (in.next()) {
     if (in.tag_and_type() != bytes_tag(2)) {
       in.skip();
       continue;
     }
     Span span;
-    read_span(in.get_message(), limits, span);
+    read_span(in.get_message(), limits, arena.get(), span);
     sink.take(span, {resource, scope});
+    arena.release();
   }
 }
 
 void read_resource_spans(Reader in, const DecodeLimits& limits, SpanSink& sink) {
-  std::vector<KeyValue> resource;
+  LocalArena<kUsualResourceBytes> arena;
+  Attributes resource;
   Budget budget{limits.max_resource_values, limits.max_value_depth, {}};
   for (Reader look = in; look.next();) {
     if (look.tag_and_type() != bytes_tag(1)) {
@@ -226,7 +229,7 @@ void read_resource_spans(Reader in, const DecodeLimits& limits, SpanSink& sink) 
     }
     for (Reader fields = look.get_message(); fields.next();) {
       if (fields.tag_and_type() == bytes_tag(1)) {
-        add_attribute(fields.get_message(), budget, resource);
+        add_attribute(fields.get_message(), budget, arena.get(), resource);
       } else {
         fields.skip();
       }

@@ -17,6 +17,8 @@ constexpr std::size_t kMaxValues = 100'000;
 
 class TreeReader final : public JsonEvents {
  public:
+  explicit TreeReader(Arena& arena) : arena_(arena), open_(&arena) {}
+
   bool scalar(const JsonScalar& value) override {
     AnyValue* const at = next();
     if (at == nullptr) return false;
@@ -28,7 +30,7 @@ class TreeReader final : public JsonEvents {
         return true;
       case JsonScalar::Type::string:
         at->kind = AnyValue::Kind::text;
-        at->text = value.text;
+        at->text = keep_text(arena_, value.text);
         return true;
       case JsonScalar::Type::number: {
         const char* const end = value.text.data() + value.text.size();
@@ -46,7 +48,7 @@ class TreeReader final : public JsonEvents {
   bool open_array() override { return open(AnyValue::Kind::list); }
 
   bool key(std::string_view name) override {
-    key_ = name;
+    key_ = keep_text(arena_, name);
     return true;
   }
 
@@ -62,15 +64,15 @@ class TreeReader final : public JsonEvents {
   }
 
   bool over_limit() const { return values_ > kMaxValues; }
-  AnyValue take() { return std::move(root_); }
+  const AnyValue& root() const { return root_; }
 
  private:
   AnyValue* next() {
     if (++values_ > kMaxValues) return nullptr;
     if (open_.empty()) return &root_;
     AnyValue& parent = *open_.back();
-    if (parent.kind == AnyValue::Kind::list) return &parent.items.emplace_back();
-    return &parent.members.emplace_back(KeyValue{key_, {}}).value;
+    if (parent.kind == AnyValue::Kind::list) return &parent.items.append(arena_);
+    return &parent.members.append(arena_, {key_, {}}).value;
   }
 
   bool open(AnyValue::Kind kind) {
@@ -81,16 +83,17 @@ class TreeReader final : public JsonEvents {
     return true;
   }
 
+  Arena& arena_;
   AnyValue root_;
-  std::vector<AnyValue*> open_;
-  std::string key_;
+  std::pmr::vector<AnyValue*> open_;
+  std::string_view key_;
   std::size_t values_ = 0;
 };
 
-std::optional<AnyValue> read_whole(std::string_view text) {
-  TreeReader reader;
+std::optional<AnyValue> read_whole(std::string_view text, Arena& arena) {
+  TreeReader reader(arena);
   if (!parse_json(text, kMaxDepth, reader).ok() || reader.over_limit()) return std::nullopt;
-  return reader.take();
+  return reader.root();
 }
 
 // Where a text of JSON was cut off: what is open there.
@@ -134,14 +137,14 @@ std::optional<CutOff> cut_off(std::string_view text) {
   return CutOff{kept, closers};
 }
 
-std::optional<AnyValue> read_cut_off(std::string_view text) {
+std::optional<AnyValue> read_cut_off(std::string_view text, Arena& arena) {
   const auto inside = text.find_first_not_of(" \t\r\n", text.find('{') + 1);
   const bool object = text[text.find_first_not_of(" \t\r\n")] == '{';
   if (object && inside != std::string_view::npos && text[inside] != '"') return std::nullopt;
   const auto cut = cut_off(text);
   if (!cut) return std::nullopt;
   for (const char* const rest : {"", ":null", "null"}) {
-    if (auto tree = read_whole(cut->text + rest + cut->closers)) return tree;
+    if (auto tree = read_whole(cut->text + rest + cut->closers, arena)) return tree;
   }
   return std::nullopt;
 }
@@ -174,11 +177,11 @@ bool looks_like_json(std::string_view text) {
   return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
-std::optional<AnyValue> read_json_tree(std::string_view text) {
+std::optional<AnyValue> read_json_tree(std::string_view text, Arena& arena) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[' && text[first] != '"')) return std::nullopt;
-  if (auto tree = read_whole(text)) return tree;
-  return text[first] == '"' ? std::nullopt : read_cut_off(text);
+  if (auto tree = read_whole(text, arena)) return tree;
+  return text[first] == '"' ? std::nullopt : read_cut_off(text, arena);
 }
 
 void append_json(std::string& out, const AnyValue& value) {
@@ -186,11 +189,11 @@ void append_json(std::string& out, const AnyValue& value) {
   write(writer, value);
 }
 
-std::string text_of(const AnyValue& value) {
+std::string_view text_of(const AnyValue& value, Arena& arena) {
   if (value.kind == AnyValue::Kind::text) return value.text;
   std::string text;
   if (value.kind != AnyValue::Kind::null) append_json(text, value);
-  return text;
+  return keep_text(arena, text);
 }
 
 }  // namespace runwarden::intake::otlp

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include "base/json_text.h"
 #include "intake/otlp/json_tree.h"
@@ -17,6 +18,10 @@ constexpr int kMaxLevels = 10;              // of objects around messages, and o
 constexpr std::size_t kMostMessages = 10'000;
 constexpr std::size_t kMostNumbered = 1'000;   // elements of a numbered list
 constexpr std::size_t kMostParts = 8;          // of a name after the number
+constexpr std::size_t kUsualTreeBytes = 4096;  // of a message in JSON
+constexpr std::size_t kUsualMessages = 16;     // of a conversation
+
+using TreeArena = LocalArena<kUsualTreeBytes>;
 
 const AnyValue* first_of(const AnyValue& map, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
@@ -28,19 +33,19 @@ const AnyValue* first_of(const AnyValue& map, std::initializer_list<std::string_
 
 std::string_view text_member(const AnyValue& map, std::string_view key) {
   const AnyValue* const value = map.member(key);
-  return value != nullptr && value->is_text() ? std::string_view(value->text) : std::string_view();
+  return value != nullptr && value->is_text() ? value->text : std::string_view();
 }
 
-std::string role_of(std::string_view word) {
+std::string_view role_of(std::string_view word) {
   if (word == "human" || word == "HumanMessage" || word == "HumanMessageChunk") return "user";
   if (word == "model" || word == "ai" || word == "AIMessage" || word == "AIMessageChunk") return "assistant";
   if (word == "SystemMessage") return "system";
   if (word == "ToolMessage" || word == "function" || word == "FunctionMessage") return "tool";
-  return std::string(word);
+  return word;
 }
 
 // What a message says of its role: `role`, or the class of a serialized LangChain message.
-std::string said_role(const AnyValue& map) {
+std::string_view said_role(const AnyValue& map) {
   if (const auto role = text_member(map, "role"); !role.empty()) return role_of(role);
   const AnyValue* const id = map.member("id");
   if (map.member("lc") != nullptr && id != nullptr && !id->items.empty() && id->items.back().is_text()) return role_of(id->items.back().text);
@@ -59,9 +64,13 @@ class CallList {
  public:
   void add(std::string_view name, const AnyValue* arguments) {
     if (name.empty()) return;
-    JsonWriter out(calls_.emplace_back());
+    json_ += json_.empty() ? '[' : ',';
+    JsonWriter out(json_);
     out.begin_object().key("name").string(name);
-    if (arguments != nullptr) out.key("arguments").raw(json_of(*arguments));
+    if (arguments != nullptr) {
+      out.key("arguments");
+      append_arguments(*arguments);
+    }
     out.end_object();
   }
 
@@ -92,27 +101,22 @@ class CallList {
     }
   }
 
-  std::string json() const {
-    if (calls_.empty()) return {};
-    std::string text = "[";
-    for (const std::string& call : calls_) text.append(text.size() > 1 ? "," : "").append(call);
-    return text + "]";
+  // Once: it is empty then.
+  std::string take_json() {
+    if (!json_.empty()) json_ += ']';
+    return std::exchange(json_, {});
   }
 
  private:
-  static std::string json_of(const AnyValue& value) {
-    std::string text;
+  void append_arguments(const AnyValue& value) {
     if (value.is_text() && looks_like_json(value.text)) {
-      if (const auto tree = read_json_tree(value.text)) {
-        append_json(text, *tree);
-        return text;
-      }
+      TreeArena arena;
+      if (const auto tree = read_json_tree(value.text, arena.get())) return append_json(json_, *tree);
     }
-    append_json(text, value);
-    return text;
+    append_json(json_, value);
   }
 
-  std::vector<std::string> calls_;
+  std::string json_;
 };
 
 // Texts and calls of a message's content.
@@ -134,9 +138,10 @@ class Content {
 
  private:
   // Some instrumentations write the parts of a message as a text of JSON.
-  void add_text(const std::string& said, int level) {
-    if (said.find("\"type\"") != std::string::npos && said.starts_with("[{")) {
-      const auto parts = read_json_tree(said);
+  void add_text(std::string_view said, int level) {
+    if (said.starts_with("[{") && said.find("\"type\"") != std::string_view::npos) {
+      TreeArena arena;
+      const auto parts = read_json_tree(said, arena.get());
       const auto is_part = [](const AnyValue& part) { return part.kind == Kind::map && part.member("type") != nullptr; };
       if (parts && std::all_of(parts->items.begin(), parts->items.end(), is_part)) return add(*parts, level + 1);
     }
@@ -156,7 +161,11 @@ class Content {
   // What a tool answered: {"type":"error-text","value":"..."} of the AI SDK, or any value.
   void add_answer(const AnyValue& answer) {
     const AnyValue* const value = answer.kind == Kind::map ? answer.member("value") : nullptr;
-    append(tool_answer, text_of(value != nullptr && answer.member("type") != nullptr ? *value : answer));
+    const AnyValue& said = value != nullptr && answer.member("type") != nullptr ? *value : answer;
+    if (said.kind == Kind::null) return;
+    if (said.is_text()) return append(tool_answer, said.text);
+    if (!tool_answer.empty()) tool_answer += '\n';
+    append_json(tool_answer, said);
   }
 
   CallList calls_;
@@ -179,11 +188,12 @@ class Reader {
   std::vector<Message> take() { return std::move(messages_); }
 
  private:
-  void add_text(const std::string& text, int level) {
+  void add_text(std::string_view text, int level) {
     if (looks_like_json(text) || text.starts_with('"')) {
-      if (const auto tree = read_json_tree(text)) return add(*tree, level + 1);
+      TreeArena arena;
+      if (const auto tree = read_json_tree(text, arena.get())) return add(*tree, level + 1);
     }
-    if (!text.empty()) messages_.push_back({role_, text, {}, {}});
+    if (!text.empty()) messages_.push_back({std::string(role_), std::string(text), {}, {}});
   }
 
   void add_list(const AnyValue& list, int level) {
@@ -207,8 +217,8 @@ class Reader {
   void add_map(const AnyValue& map, int level) {
     if (const AnyValue* const wrapped = map.member("message"); wrapped != nullptr && wrapped->kind == Kind::map) return add(*wrapped, level + 1);
     if (is_message(map)) return add_message(map, level);
-    const std::string outer = role_;
-    if (std::string said = said_role(map); !said.empty()) role_ = std::move(said);
+    const std::string_view outer = role_;
+    if (const auto said = said_role(map); !said.empty()) role_ = said;
     add_inner(map, level);
     role_ = outer;
   }
@@ -237,17 +247,17 @@ class Reader {
     Content content;
     if (const AnyValue* const inner = first_of(said, {"content", "parts", "contents"})) content.add(*inner, level + 1);
     content.calls().add_list(first_of(said, {"tool_calls", "toolCalls"}));
-    Message message{said_role(map), std::move(content.text), std::move(content.tool_answer), content.calls().json()};
-    messages_.push_back(std::move(message));
+    messages_.push_back(
+        {std::string(said_role(map)), std::move(content.text), std::move(content.tool_answer), content.calls().take_json()});
   }
 
-  void keep(const std::string& role, Content& parts) {
-    std::string calls = parts.calls().json();
+  void keep(std::string_view role, Content& parts) {
+    std::string calls = parts.calls().take_json();
     if (parts.text.empty() && parts.tool_answer.empty() && calls.empty()) return;
-    messages_.push_back({role, std::move(parts.text), std::move(parts.tool_answer), std::move(calls)});
+    messages_.push_back({std::string(role), std::move(parts.text), std::move(parts.tool_answer), std::move(calls)});
   }
 
-  std::string role_;
+  std::string_view role_;
   std::vector<Message> messages_;
 };
 
@@ -302,12 +312,21 @@ class JsonElements {
   // To the quote that ends the string.
   bool skip_string() {
     for (++at_; at_ < list_.size(); ++at_) {
-      at_ = std::min(list_.find('"', at_), list_.size());
+      at_ = quote_after(at_);
       std::size_t escapes = 0;
       while (list_[at_ - 1 - escapes] == '\\') ++escapes;
       if (escapes % 2 == 0) return at_ < list_.size();
     }
     return false;
+  }
+
+  // The position of the next quote; the list's size: none. Most are near: eight bytes are looked at before the library is asked.
+  std::size_t quote_after(std::size_t at) const {
+    const std::size_t near = std::min(at + 8, list_.size());
+    for (; at < near; ++at) {
+      if (list_[at] == '"') return at;
+    }
+    return std::min(list_.find('"', at), list_.size());
   }
 
   std::string_view list_;
@@ -318,11 +337,16 @@ class JsonElements {
 
 // "user" of {"role": "user", ...}; nothing where something else stands first.
 std::optional<std::string_view> leading_role(std::string_view object) {
+  constexpr std::string_view kUsually = "{\"role\":\"";
   std::size_t at = 1;
-  for (const std::string_view part : {"\"role\"", ":", "\""}) {
-    at = std::min(object.find_first_not_of(" \t\r\n", at), object.size());
-    if (!object.substr(at).starts_with(part)) return std::nullopt;
-    at += part.size();
+  if (object.starts_with(kUsually)) {
+    at = kUsually.size();
+  } else {
+    for (const std::string_view part : {"\"role\"", ":", "\""}) {
+      at = std::min(object.find_first_not_of(" \t\r\n", at), object.size());
+      if (!object.substr(at).starts_with(part)) return std::nullopt;
+      at += part.size();
+    }
   }
   const auto end = object.find_first_of("\"\\", at);
   const bool plain = end != std::string_view::npos && end > at && object[end] == '"';
@@ -338,12 +362,23 @@ std::optional<std::string_view> next_part(std::string_view& name) {
   return part;
 }
 
-AnyValue& below(AnyValue& parent, std::string_view part) {
+AnyValue& below(AnyValue& parent, std::string_view part, Arena& arena) {
   if (parent.kind == Kind::null) parent.kind = Kind::map;
   // Attributes of one message follow one another.
-  const auto found = std::find_if(parent.members.rbegin(), parent.members.rend(), [&](const KeyValue& one) { return one.key == part; });
-  if (found != parent.members.rend()) return found->value;
-  return parent.members.emplace_back(KeyValue{std::string(part), {}}).value;
+  if (!parent.members.empty() && parent.members.back().key == part) return parent.members.back().value;
+  const auto found = std::find_if(parent.members.begin(), parent.members.end(), [&](const KeyValue& one) { return one.key == part; });
+  if (found != parent.members.end()) return found->value;
+  return parent.members.append(arena, {part, {}}).value;
+}
+
+// With items and members of its own.
+AnyValue copy_of(const AnyValue& value, Arena& arena) {
+  AnyValue copy = value;
+  copy.items = {};
+  copy.members = {};
+  for (const AnyValue& item : value.items) copy.items.append(arena, copy_of(item, arena));
+  for (const KeyValue& member : value.members) copy.members.append(arena, {member.key, copy_of(member.value, arena)});
+  return copy;
 }
 
 std::optional<std::size_t> number_of(std::string_view text) {
@@ -354,17 +389,20 @@ std::optional<std::size_t> number_of(std::string_view text) {
 }
 
 // Objects whose names are all numbers become lists.
-void make_lists(AnyValue& value) {
-  for (KeyValue& member : value.members) make_lists(member.value);
+void make_lists(AnyValue& value, Arena& arena) {
+  for (KeyValue& member : value.members) make_lists(member.value, arena);
   if (value.kind != Kind::map || value.members.empty()) return;
-  const bool numbered = std::all_of(value.members.begin(), value.members.end(), [](const KeyValue& one) { return number_of(one.key).has_value(); });
-  if (!numbered) return;
-  std::stable_sort(value.members.begin(), value.members.end(),
-                   [](const KeyValue& a, const KeyValue& b) { return *number_of(a.key) < *number_of(b.key); });
+  std::vector<std::pair<std::size_t, const AnyValue*>> numbered;
+  for (const KeyValue& member : value.members) {
+    const auto number = number_of(member.key);
+    if (!number) return;
+    numbered.emplace_back(*number, &member.value);
+  }
+  std::stable_sort(numbered.begin(), numbered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   AnyValue list;
   list.kind = Kind::list;
-  for (KeyValue& member : value.members) list.items.push_back(std::move(member.value));
-  value = std::move(list);
+  for (const auto& [number, item] : numbered) list.items.append(arena, *item);
+  value = list;
 }
 
 }  // namespace
@@ -380,37 +418,41 @@ MessageList::MessageList(const AnyValue& value, std::string_view role) : value_(
 }
 
 void MessageList::read_all() {
+  messages_ = read_messages(value_, role_);
   entries_.clear();
-  for (Message& message : read_messages(value_, role_)) entries_.push_back({std::move(message), {}});
+  for (std::size_t i = 0; i < messages_.size(); ++i) entries_.push_back({{}, {}, i});
 }
 
 // Tells the objects of a list apart by their brackets. False: it is not such a list.
 bool MessageList::split(std::string_view list) {
   JsonElements elements(list);
+  entries_.reserve(kUsualMessages);
   while (const auto element = elements.next()) {
     const auto role = leading_role(*element);
     if (!role || entries_.size() == kMostMessages) return false;
-    entries_.push_back({{role_of(*role), {}, {}, {}}, *element});
+    entries_.push_back({role_of(*role), *element});
   }
   return elements.at_end() && !entries_.empty();
 }
 
 bool MessageList::read(std::size_t at) {
-  const auto tree = read_json_tree(entries_[at].unread);
+  TreeArena arena;
+  const auto tree = read_json_tree(entries_[at].json, arena.get());
   std::vector<Message> messages = tree ? read_messages(*tree, role_) : std::vector<Message>();
   if (messages.size() != 1) {
     read_all();
     return false;
   }
-  entries_[at] = {std::move(messages.front()), {}};
+  entries_[at].message = messages_.size();
+  messages_.push_back(std::move(messages.front()));
   return true;
 }
 
-AnyValue numbered_list(const std::vector<KeyValue>& attributes, std::string_view prefix) {
+AnyValue numbered_list(const Attributes& attributes, std::string_view prefix, Arena& arena) {
   AnyValue root;
   for (const KeyValue& attribute : attributes) {
     if (!attribute.key.starts_with(prefix)) continue;
-    std::string_view name = std::string_view(attribute.key).substr(prefix.size());
+    std::string_view name = attribute.key.substr(prefix.size());
     if (!number_of(name.substr(0, name.find('.')))) continue;
     AnyValue* at = &root;
     std::size_t parts = 0;
@@ -419,11 +461,11 @@ AnyValue numbered_list(const std::vector<KeyValue>& attributes, std::string_view
         at = nullptr;
         break;
       }
-      at = &below(*at, *part);
+      at = &below(*at, *part, arena);
     }
-    if (at != nullptr && at->kind == Kind::null) *at = attribute.value;
+    if (at != nullptr && at->kind == Kind::null) *at = copy_of(attribute.value, arena);
   }
-  make_lists(root);
+  make_lists(root, arena);
   return root;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/arena.h"
 #include "intake/otlp/span.h"
 
 namespace runwarden::intake::otlp {
@@ -21,7 +22,7 @@ struct Message {
 std::vector<Message> read_messages(const AnyValue& value, std::string_view role);
 
 // The same messages, looked at from the last on. Of a text of JSON that is a list of objects which all begin with their role, as a
-// conversation is mostly written, only the messages that are asked for are read. The value must outlive it.
+// conversation is mostly written, only the messages that are asked for are read. The value and the role must outlive it.
 class MessageList {
  public:
   MessageList(const AnyValue& value, std::string_view role);
@@ -31,17 +32,21 @@ class MessageList {
   template <class IsRole, class IsWanted>
   const Message* last(const IsRole& is_role, const IsWanted& is_wanted) {
     for (std::size_t at = entries_.size(); at-- > 0;) {
-      if (!entries_[at].unread.empty() && !is_role(entries_[at].message.role)) continue;
-      if (!entries_[at].unread.empty() && !read(at)) return last(is_role, is_wanted);
-      if (is_role(entries_[at].message.role) && is_wanted(entries_[at].message)) return &entries_[at].message;
+      const bool unread = entries_[at].message == kUnread;
+      if (unread && !is_role(entries_[at].role)) continue;
+      if (unread && !read(at)) return last(is_role, is_wanted);
+      const Message& message = messages_[entries_[at].message];
+      if (is_role(message.role) && is_wanted(message)) return &message;
     }
     return nullptr;
   }
 
  private:
+  static constexpr std::size_t kUnread = std::string_view::npos;
   struct Entry {
-    Message message;
-    std::string_view unread;  // the JSON of a message of which the role alone is known; empty: it has been read
+    std::string_view role;          // of one that is unread
+    std::string_view json;          // of one that is unread
+    std::size_t message = kUnread;  // which of messages_ it is
   };
 
   bool split(std::string_view list);
@@ -49,11 +54,12 @@ class MessageList {
   void read_all();
 
   const AnyValue& value_;
-  std::string role_;
+  std::string_view role_;
   std::vector<Entry> entries_;
+  std::vector<Message> messages_;
 };
 
-// A numbered list of attributes ("llm.input_messages.0.message.role") as a list. `prefix` ends before the number.
-AnyValue numbered_list(const std::vector<KeyValue>& attributes, std::string_view prefix);
+// A numbered list of attributes ("llm.input_messages.0.message.role") as a list, in the arena. `prefix` ends before the number.
+AnyValue numbered_list(const Attributes& attributes, std::string_view prefix, Arena& arena);
 
 }  // namespace runwarden::intake::otlp

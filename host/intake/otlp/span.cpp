@@ -4,7 +4,7 @@
 
 namespace runwarden::intake::otlp {
 
-const AnyValue* find(const std::vector<KeyValue>& attributes, std::string_view key) {
+const AnyValue* find(const Attributes& attributes, std::string_view key) {
   const auto found = std::find_if(attributes.begin(), attributes.end(), [&](const KeyValue& one) { return one.key == key; });
   return found == attributes.end() ? nullptr : &found->value;
 }

@@ -1,11 +1,13 @@
 // Spans as OTLP sends them, the same from either encoding. Values; any thread.
+//
+// Texts, items and members are not the values' own: they live in the body of the request or in an arena.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
+
+#include "base/arena.h"
 
 namespace runwarden::intake::otlp {
 
@@ -18,46 +20,48 @@ struct AnyValue {
   bool boolean = false;
   std::int64_t integer = 0;
   double number = 0;
-  std::string text;  // of text; of bytes: as they are
-  std::vector<AnyValue> items;
-  std::vector<KeyValue> members;  // in the order sent; a key that comes twice is there twice
+  std::string_view text;  // of text; of bytes: as they are
+  ArenaList<AnyValue> items;
+  ArenaList<KeyValue> members;  // in the order sent; a key that comes twice is there twice
 
   bool is_text() const { return kind == Kind::text; }
   const AnyValue* member(std::string_view key) const;  // the first of that key; null: none
 };
 
 struct KeyValue {
-  std::string key;
+  std::string_view key;
   AnyValue value;
 };
 
-const AnyValue* find(const std::vector<KeyValue>& attributes, std::string_view key);
+using Attributes = ArenaList<KeyValue>;
+
+const AnyValue* find(const Attributes& attributes, std::string_view key);
 
 struct SpanEvent {
-  std::string name;
-  std::vector<KeyValue> attributes;
+  std::string_view name;
+  Attributes attributes;
 };
 
 enum class StatusCode : std::uint8_t { unset, ok, error };
 
 struct Span {
-  std::string trace_id;        // lower-case hexadecimal, 32 digits; empty: bad
-  std::string span_id;         // 16 digits; empty: bad
-  std::string parent_span_id;  // empty: none
+  std::string_view trace_id;        // lower-case hexadecimal, 32 digits; empty: bad
+  std::string_view span_id;         // 16 digits; empty: bad
+  std::string_view parent_span_id;  // empty: none
   std::uint32_t flags = 0;
-  std::string name;
+  std::string_view name;
   std::uint64_t start_ns = 0;  // since 1970, UTC
   std::uint64_t end_ns = 0;
   StatusCode status = StatusCode::unset;
-  std::string status_message;
-  std::vector<KeyValue> attributes;
-  std::vector<SpanEvent> events;
+  std::string_view status_message;
+  Attributes attributes;
+  ArenaList<SpanEvent> events;
   std::string fault;  // why the span cannot be taken; empty: it can
 };
 
 // What sent a span: its resource and its instrumentation scope.
 struct Origin {
-  const std::vector<KeyValue>& resource;
+  const Attributes& resource;
   std::string_view scope;  // its name
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <deque>
+#include <list>
 #include <utility>
 
 #include "base/digest.h"
@@ -23,46 +23,60 @@ using FieldRow = SpanMapping::FieldRow;
 constexpr std::uint32_t kParentIsRemote = 0x300;  // SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK and _IS_REMOTE_MASK
 constexpr double kMostCount = 9'007'199'254'740'992;  // 2^53
 constexpr int kMostWrappers = 4;
+constexpr std::size_t kUsualArenaBytes = 4096;
+constexpr std::size_t kUsualFactsBytes = 1024;
 
-// Attributes by name: tables ask for many that are not there.
+using Scratch = LocalArena<kUsualArenaBytes>;  // freed with each row that is read: a tree is many times as large as its text
+
+// Attributes by name: tables ask for many that are not there, and most of those have a length that no attribute has.
 class AttributeIndex {
  public:
-  explicit AttributeIndex(const std::vector<KeyValue>& attributes) {
+  AttributeIndex(const Attributes& attributes, Arena& arena) : entries_(&arena) {
     entries_.reserve(attributes.size());
-    for (const KeyValue& one : attributes) entries_.emplace_back(one.key, &one.value);
-    std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.first < b.first; });
+    for (const KeyValue& one : attributes) entries_.push_back({one.key, &one.value, entries_.size()});
+    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+      return a.key == b.key ? a.position < b.position : is_before(a.key, b.key);
+    });
   }
 
+  // The first of that key; null: none, or one without a value.
   const AnyValue* find(std::string_view key) const {
-    const auto found = std::lower_bound(entries_.begin(), entries_.end(), key, [](const Entry& a, std::string_view b) { return a.first < b; });
-    if (found == entries_.end() || found->first != key || found->second->kind == AnyValue::Kind::null) return nullptr;
-    return found->second;
+    const auto found =
+        std::lower_bound(entries_.begin(), entries_.end(), key, [](const Entry& a, std::string_view b) { return is_before(a.key, b); });
+    if (found == entries_.end() || found->key != key || found->value->kind == AnyValue::Kind::null) return nullptr;
+    return found->value;
   }
 
   bool has_prefix(std::string_view prefix) const {
-    const auto found =
-        std::lower_bound(entries_.begin(), entries_.end(), prefix, [](const Entry& a, std::string_view b) { return a.first < b; });
-    return found != entries_.end() && found->first.starts_with(prefix);
+    return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& one) { return one.key.starts_with(prefix); });
   }
 
  private:
-  using Entry = std::pair<std::string_view, const AnyValue*>;
-  std::vector<Entry> entries_;
+  struct Entry {
+    std::string_view key;
+    const AnyValue* value = nullptr;
+    std::size_t position = 0;
+  };
+
+  static bool is_before(std::string_view a, std::string_view b) { return a.size() == b.size() ? a < b : a.size() < b.size(); }
+
+  std::pmr::vector<Entry> entries_;
 };
 
-std::string unquoted(std::string text) {
+// What these return lives where the value does, or in the arena.
+std::string_view unquoted(std::string_view text, Arena& arena) {
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
-  auto tree = read_json_tree(text);
-  return tree && tree->is_text() ? std::move(tree->text) : text;
+  const auto tree = read_json_tree(text, arena);
+  return tree && tree->is_text() ? tree->text : text;
 }
 
 // The value a tool returned, out of what wraps it: LangChain's {"output":{"lc":1,"kwargs":{"content":...}}}, a lone {"outputs":...}.
-std::string result_of(const AnyValue& value) {
-  const bool plain = value.is_text() && !value.text.starts_with('"') && value.text.find("\"lc\"") == std::string::npos &&
-                     value.text.find("\"output") == std::string::npos;
+std::string_view result_of(const AnyValue& value, Arena& arena) {
+  const bool plain = value.is_text() && !value.text.starts_with('"') && value.text.find("\"lc\"") == std::string_view::npos &&
+                     value.text.find("\"output") == std::string_view::npos;
   if (plain) return value.text;
   std::optional<AnyValue> held;
-  if (value.is_text() && (looks_like_json(value.text) || value.text.starts_with('"'))) held = read_json_tree(value.text);
+  if (value.is_text() && (looks_like_json(value.text) || value.text.starts_with('"'))) held = read_json_tree(value.text, arena);
   const AnyValue* at = held ? &*held : &value;
   const AnyValue* const whole = at;
   for (int i = 0; i < kMostWrappers && at->kind == AnyValue::Kind::map; ++i) {
@@ -70,17 +84,17 @@ std::string result_of(const AnyValue& value) {
     const AnyValue* const content = kwargs != nullptr ? kwargs->member("content") : nullptr;
     const AnyValue* output = at->member("output");
     if (output != nullptr && output->member("lc") == nullptr) output = nullptr;
-    const bool lone = at->members.size() == 1 && (at->members[0].key == "outputs" || at->members[0].key == "output");
-    const AnyValue* const inner = content != nullptr ? content : output != nullptr ? output : lone ? &at->members[0].value : nullptr;
+    const bool lone = at->members.size() == 1 && (at->members.front().key == "outputs" || at->members.front().key == "output");
+    const AnyValue* const inner = content != nullptr ? content : output != nullptr ? output : lone ? &at->members.front().value : nullptr;
     if (inner == nullptr) break;
     at = inner;
   }
   if (at == whole && value.is_text() && !at->is_text()) return value.text;  // as it was written
-  return at->kind == AnyValue::Kind::null ? "null" : text_of(*at);
+  return at->kind == AnyValue::Kind::null ? "null" : text_of(*at, arena);
 }
 
 // "GatewayTimeout" of "GatewayTimeout: payment gateway timed out": the name of a class, but not one that says nothing.
-std::string error_head(std::string_view text) {
+std::string_view error_head(std::string_view text) {
   const auto colon = text.find(": ");
   if (colon == std::string_view::npos || colon > 100) return {};
   const std::string_view head = text.substr(0, colon);
@@ -91,7 +105,7 @@ std::string error_head(std::string_view text) {
   const auto dot = head.rfind('.');
   const char first = head[dot == std::string_view::npos ? 0 : std::min(dot + 1, head.size() - 1)];
   const bool camel = first >= 'A' && first <= 'Z' && capitals >= 2 && lower;
-  return word && camel ? std::string(head) : std::string();
+  return word && camel ? head : std::string_view();
 }
 
 std::string_view first_paragraph(std::string_view text) {
@@ -99,20 +113,20 @@ std::string_view first_paragraph(std::string_view text) {
 }
 
 // The message in a JSON object of an error, or in what stands before one: "Error running tool: {"error":"..."}".
-std::string error_message(const AnyValue& value) {
+std::string_view error_message(const AnyValue& value, Arena& arena) {
   if (value.kind == AnyValue::Kind::map) {
     for (const std::string_view name : {"error", "message"}) {
       const AnyValue* const inner = value.member(name);
-      if (inner != nullptr && inner->kind != AnyValue::Kind::null) return inner->kind == AnyValue::Kind::map ? error_message(*inner) : text_of(*inner);
+      if (inner != nullptr && inner->kind != AnyValue::Kind::null) return inner->kind == AnyValue::Kind::map ? error_message(*inner, arena) : text_of(*inner, arena);
     }
-    return text_of(value);
+    return text_of(value, arena);
   }
-  const std::string text(first_paragraph(text_of(value)));
+  const std::string_view text = first_paragraph(text_of(value, arena));
   const auto brace = text.find('{');
-  if (brace == std::string::npos || text.back() != '}') return text;
-  const auto tree = read_json_tree(std::string_view(text).substr(brace));
+  if (brace == std::string_view::npos || text.back() != '}') return text;
+  const auto tree = read_json_tree(text.substr(brace), arena);
   const bool says = tree && (tree->member("error") != nullptr || tree->member("message") != nullptr);
-  return says ? error_message(*tree) : text;
+  return says ? error_message(*tree, arena) : text;
 }
 
 std::optional<double> number_of(const AnyValue& value) {
@@ -133,7 +147,7 @@ std::optional<double> number_of(const AnyValue& value) {
 class Extraction {
  public:
   Extraction(const Span& span, const Origin& origin, const SpanMapping& mapping)
-      : span_(span), origin_(origin), mapping_(mapping), attributes_(span.attributes) {
+      : span_(span), origin_(origin), mapping_(mapping), attributes_(span.attributes, arena_.get()) {
     name_.kind = message_.kind = AnyValue::Kind::text;
     name_.text = span.name;
     message_.text = span.status_message;
@@ -144,18 +158,18 @@ class Extraction {
     if (kind_ == SpanKind::dropped) return std::nullopt;
     SpanFacts facts;
     facts.trace_id = span_.trace_id;
-    facts.span_id = span_.span_id;
     facts.is_root = is_root(span_);
+    facts.json.reserve(kUsualFactsBytes);
     write(facts.json, facts.is_root);
-    facts.version = span_.span_id + ":" + to_hex(sha256(facts.json));
+    facts.version.append(span_.span_id).append(":").append(to_hex(sha256(facts.json)));
     return facts;
   }
 
  private:
   // A value with the attribute that it came from.
   struct Found {
-    std::string text;
-    std::string from;
+    std::string_view text;
+    const FieldRow* from = nullptr;
   };
 
   bool is_step() const { return kind_ == SpanKind::model || kind_ == SpanKind::tool; }
@@ -177,22 +191,26 @@ class Extraction {
     if (found == nullptr) return nullptr;
     const bool has_one = std::any_of(row.with.begin(), row.with.end(), [&](const std::string& one) { return attributes_.find(one) != nullptr; });
     if (!row.with.empty() && !has_one) return nullptr;
-    std::string text = text_of(*found);
-    if (row.read == SpanRead::json) text = unquoted(std::move(text));
+    Scratch scratch;
+    std::string_view text = text_of(*found, scratch.get());
+    if (row.read == SpanRead::json) text = unquoted(text, scratch.get());
     if (row.read == SpanRead::word) text = text.substr(0, text.find(' '));
-    if (!row.except.empty() && text.find(row.except) != std::string::npos) return nullptr;
+    if (!row.except.empty() && text.find(row.except) != std::string_view::npos) return nullptr;
     const auto fits = [&](const auto& value) { return value.prefix ? text.starts_with(value.text) : text == value.text; };
     const auto value = std::find_if(row.values.begin(), row.values.end(), fits);
     return value == row.values.end() ? nullptr : &*value;
   }
 
   const SpanEvent* last_event(std::string_view name) const {
-    const auto found = std::find_if(span_.events.rbegin(), span_.events.rend(), [&](const SpanEvent& one) { return one.name == name; });
-    return found == span_.events.rend() ? nullptr : &*found;
+    const SpanEvent* last = nullptr;
+    for (const SpanEvent& one : span_.events) {
+      if (one.name == name) last = &one;
+    }
+    return last;
   }
 
-  // The value that a row names, which may be made for it.
-  const AnyValue* value_of(const FieldRow& row, AnyValue& held) const {
+  // The value that a row names, which may be made for it: then it is `held`, in the arena.
+  const AnyValue* value_of(const FieldRow& row, AnyValue& held, Arena& arena) const {
     const AnyValue* value = nullptr;
     if (row.of_resource) {
       value = find(origin_.resource, row.attribute);
@@ -201,7 +219,7 @@ class Extraction {
       if (event != nullptr) value = find(event->attributes, row.attribute);
     } else if (row.numbered) {
       if (!attributes_.has_prefix(row.attribute)) return nullptr;
-      held = numbered_list(span_.attributes, row.attribute);
+      held = numbered_list(span_.attributes, row.attribute, arena);
       value = &held;
     } else if (row.attribute == "span.name") {
       value = &name_;
@@ -212,9 +230,9 @@ class Extraction {
     }
     if (value == nullptr || row.member.empty()) return value;
     if (value->is_text()) {
-      auto tree = read_json_tree(value->text);
+      const auto tree = read_json_tree(value->text, arena);
       if (!tree) return nullptr;
-      held = std::move(*tree);
+      held = *tree;
       value = &held;
     }
     for (const std::string& name : row.member) {
@@ -224,64 +242,70 @@ class Extraction {
     return value;
   }
 
-  std::string read(const FieldRow& row, const AnyValue& value) const {
+  // The text lives where the value does, or in the arena.
+  std::string_view read(const FieldRow& row, const AnyValue& value, Arena& arena) const {
     switch (row.read) {
-      case SpanRead::json: return unquoted(text_of(value));
-      case SpanRead::result: return result_of(value);
+      case SpanRead::json: return unquoted(text_of(value, arena), arena);
+      case SpanRead::result: return result_of(value, arena);
       case SpanRead::last_part: {
-        const std::string text = unquoted(text_of(value));
+        const std::string_view text = unquoted(text_of(value, arena), arena);
         return text.substr(text.rfind('.') + 1);
       }
-      case SpanRead::name: return bare_name(text_of(value));
-      case SpanRead::message: return error_message(value);
-      case SpanRead::error_head: return error_head(text_of(value));
+      case SpanRead::name: return bare_name(text_of(value, arena));
+      case SpanRead::message: return error_message(value, arena);
+      case SpanRead::error_head: return error_head(text_of(value, arena));
       case SpanRead::stack_head: {
-        const std::string text = text_of(value);
+        const std::string_view text = text_of(value, arena);
         const auto blank = text.find("\n\n");
-        return blank == std::string::npos ? std::string() : error_head(std::string_view(text).substr(blank + 2));
+        return blank == std::string_view::npos ? std::string_view() : error_head(text.substr(blank + 2));
       }
       case SpanRead::http_error: {
         const auto status = number_of(value);
-        return status && *status >= 400 && *status < 1000 ? std::to_string(static_cast<int>(*status)) : std::string();
+        if (!status || *status < 400 || *status >= 1000) return {};
+        return keep_text(arena, std::to_string(static_cast<int>(*status)));
       }
-      default: return text_of(value);
+      default: return text_of(value, arena);
     }
   }
 
-  std::string bare_name(std::string name) const {
+  std::string_view bare_name(std::string_view name) const {
     for (const std::string& prefix : mapping_.name_prefixes) {
-      if (name.starts_with(prefix) && name.size() > prefix.size()) name.erase(0, prefix.size());
+      if (name.starts_with(prefix) && name.size() > prefix.size()) name.remove_prefix(prefix.size());
     }
     for (const std::string& suffix : mapping_.name_suffixes) {
-      if (name.ends_with(suffix) && name.size() > suffix.size()) name.erase(name.size() - suffix.size());
+      if (name.ends_with(suffix) && name.size() > suffix.size()) name.remove_suffix(suffix.size());
     }
     return name;
   }
 
-  std::optional<Found> text(SpanField field) const {
+  std::optional<Found> text(SpanField field) {
+    Scratch scratch;
     AnyValue held;
     for (const FieldRow& row : mapping_.rows(field)) {
-      const AnyValue* const value = value_of(row, held);
+      scratch.release();
+      const AnyValue* const value = value_of(row, held, scratch.get());
       if (value == nullptr) continue;
-      std::string text = read(row, *value);
+      const std::string_view text = read(row, *value, scratch.get());
       if (std::find(row.except.begin(), row.except.end(), text) != row.except.end()) continue;
-      if (!text.empty() || field == SpanField::tool_output) return Found{std::move(text), row.label()};
+      if (!text.empty() || field == SpanField::tool_output) return Found{keep_text(arena_.get(), text), &row};
     }
     return std::nullopt;
   }
 
   struct Number {
     double value = 0;
-    std::string from;
+    const FieldRow* from = nullptr;
   };
   std::optional<Number> number(SpanField field) const {
+    Scratch scratch;
     AnyValue held;
     for (const FieldRow& row : mapping_.rows(field)) {
-      const AnyValue* const value = value_of(row, held);
+      scratch.release();
+      const AnyValue* const value = value_of(row, held, scratch.get());
       auto number = value == nullptr ? std::nullopt : number_of(*value);
       if (!number || *number < 0) continue;
       if (const AnyValue* const more = row.plus.empty() ? nullptr : attributes_.find(row.plus)) *number += number_of(*more).value_or(0);
-      return Number{*number, row.label()};
+      return Number{*number, &row};
     }
     return std::nullopt;
   }
@@ -291,7 +315,7 @@ class Extraction {
   // What of a list of messages a field wants; null: it has none.
   static const std::string* choose(MessageList& messages, Which which) {
     const std::string* chosen = nullptr;
-    const auto is_role = [&](const std::string& role) {
+    const auto is_role = [&](std::string_view role) {
       return which == Which::last || role == (which == Which::last_of_user ? "user" : "assistant");
     };
     const auto is_wanted = [&](const Message& message) {
@@ -304,7 +328,8 @@ class Extraction {
 
   // A value that is a list of messages: of one row, and again of the same row of another field.
   struct ReadValue {
-    std::string label;
+    const FieldRow* row = nullptr;
+    Arena arena;
     AnyValue held;
     const AnyValue* value = nullptr;
     std::optional<MessageList> messages;
@@ -312,38 +337,39 @@ class Extraction {
 
   ReadValue* value_of_messages(const FieldRow& row, std::string_view role) {
     if (row.event.empty() && !row.numbered && attributes_.find(row.attribute) == nullptr) return nullptr;
-    std::string label = row.label();
     for (ReadValue& one : read_before_) {
-      if (one.label == label) return &one;
+      if (one.row->is_like(row)) return &one;
     }
     ReadValue& fresh = read_before_.emplace_back();
-    fresh.value = value_of(row, fresh.held);
+    fresh.value = value_of(row, fresh.held, fresh.arena);
     if (fresh.value == nullptr) {
       read_before_.pop_back();
       return nullptr;
     }
-    fresh.label = std::move(label);
+    fresh.row = &row;
     fresh.messages.emplace(*fresh.value, role);
     return &fresh;
   }
 
   std::optional<Found> message(SpanField field, Which which) {
     const std::string_view role = field == SpanField::user_request ? "user" : "assistant";
+    Scratch scratch;
     for (const FieldRow& row : mapping_.rows(field)) {
       if (row.read != SpanRead::messages) {
+        scratch.release();
         AnyValue held;
-        const AnyValue* const value = value_of(row, held);
-        std::string text = value == nullptr ? std::string() : read(row, *value);
-        if (!text.empty()) return Found{std::move(text), row.label()};
+        const AnyValue* const value = value_of(row, held, scratch.get());
+        const std::string_view text = value == nullptr ? std::string_view() : read(row, *value, scratch.get());
+        if (!text.empty()) return Found{keep_text(arena_.get(), text), &row};
         continue;
       }
       ReadValue* const read = value_of_messages(row, role);
       if (read == nullptr) continue;
-      if (const std::string* const text = choose(*read->messages, which)) return Found{*text, read->label};
+      if (const std::string* const text = choose(*read->messages, which)) return Found{keep_text(arena_.get(), *text), read->row};
       // An answer that is an object without any text of its own is told as it is.
       if (which != Which::last_of_assistant || !read->messages->empty()) continue;
-      std::string whole = text_of(*read->value);
-      if (!whole.empty() && whole != "null") return Found{std::move(whole), read->label};
+      const std::string_view whole = text_of(*read->value, arena_.get());
+      if (!whole.empty() && whole != "null") return Found{whole, read->row};
     }
     return std::nullopt;
   }
@@ -373,36 +399,48 @@ class Extraction {
       case Test::none: return true;
       case Test::present: return value != nullptr;
       case Test::absent: return value == nullptr;
-      case Test::equals: return value != nullptr && text_of(*value) == condition.value;
+      case Test::equals: return value != nullptr && is_text(*value, condition.value);
       case Test::member: return value != nullptr && member_says(*value, condition);
     }
     return false;
   }
 
+  static bool is_text(const AnyValue& value, std::string_view text) {
+    Scratch scratch;
+    return text_of(value, scratch.get()) == text;
+  }
+
   static bool member_says(const AnyValue& value, const SpanMapping::Condition& condition) {
-    if (value.is_text() && value.text.find(condition.member.front()) == std::string::npos) return false;  // most, and they need no reading
+    if (value.is_text() && value.text.find(condition.member.front()) == std::string_view::npos) return false;  // most, and they need no reading
+    Scratch scratch;
     std::optional<AnyValue> tree;
-    if (value.is_text() && looks_like_json(value.text)) tree = read_json_tree(value.text);
+    if (value.is_text() && looks_like_json(value.text)) tree = read_json_tree(value.text, scratch.get());
     const AnyValue* at = tree ? &*tree : &value;
     for (const std::string& name : condition.member) {
       at = at->member(name);
       if (at == nullptr || at->kind == AnyValue::Kind::null) return false;
     }
-    return condition.value.empty() || text_of(*at) == condition.value;
+    return condition.value.empty() || is_text(*at, condition.value);
   }
 
   bool any_holds(const std::vector<SpanMapping::Condition>& conditions) {
     return std::any_of(conditions.begin(), conditions.end(), [&](const auto& one) { return holds(one); });
   }
 
-  void note(std::string_view name, const std::string& from) {
-    from_.append(from_.empty() ? "" : " ").append(name).append("=").append(from);
+  void note(std::string_view name, const FieldRow& from) {
+    from_.append(from_.empty() ? "" : " ").append(name).append("=");
+    from.append_label(from_);
+  }
+
+  static void put_ns(JsonWriter& out, std::uint64_t ns) {
+    char digits[24];
+    out.string({digits, std::to_chars(digits, digits + sizeof digits, ns).ptr});
   }
 
   void put(JsonWriter& out, std::string_view name, const std::optional<Found>& found) {
     if (!found) return;
     out.key(name).string(found->text);
-    note(name, found->from);
+    note(name, *found->from);
   }
 
   void write(std::string& json, bool root) {
@@ -414,7 +452,8 @@ class Extraction {
     if (root) out.key("root").boolean(true);
     out.key("spanName").string(span_.name).key("scope").string(origin_.scope);
     out.key("spanKind").string(model::kSpanKinds[static_cast<std::size_t>(kind_)]);
-    out.key("startNs").string(std::to_string(span_.start_ns)).key("endNs").string(std::to_string(span_.end_ns));
+    put_ns(out.key("startNs"), span_.start_ns);
+    put_ns(out.key("endNs"), span_.end_ns);
     if (gives) {
       out.key("status").string(failed ? "failed" : "succeeded");
       const bool ok = !failed && span_.status == StatusCode::ok && !any_holds(mapping_.ok_means_nothing);
@@ -459,7 +498,7 @@ class Extraction {
     } else {
       out.key(name).number(number->value);
     }
-    note(name, number->from);
+    note(name, *number->from);
   }
 
   void write_metadata(JsonWriter& out) {
@@ -483,11 +522,12 @@ class Extraction {
   const Span& span_;
   const Origin& origin_;
   const SpanMapping& mapping_;
+  LocalArena<kUsualArenaBytes> arena_;  // the texts that were found
   AttributeIndex attributes_;
   AnyValue name_;
   AnyValue message_;
   SpanKind kind_ = SpanKind::none;
-  std::deque<ReadValue> read_before_;
+  std::list<ReadValue> read_before_;
   std::optional<std::optional<Found>> tool_output_;
   std::string from_;
 };

@@ -20,7 +20,6 @@ namespace runwarden::intake::otlp {
 //   from                                                               "stepName=gen_ai.tool.name inputSummary=...": where each came from
 struct SpanFacts {
   std::string trace_id;
-  std::string span_id;
   std::string version;   // tells this version of the span from others: the same facts, the same text
   bool is_root = false;  // no parent, or one in another process
   std::string json;

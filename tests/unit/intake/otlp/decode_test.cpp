@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 
 #include "intake/otlp/json_tree.h"
 #include "support/otlp.h"
@@ -14,20 +15,53 @@ namespace {
 using test::OtlpSpan;
 using testing::HasSubstr;
 
+Attributes copy_of(const Attributes& attributes, Arena& arena);
+
+AnyValue copy_of(const AnyValue& value, Arena& arena) {
+  AnyValue copy = value;
+  copy.text = keep_text(arena, value.text);
+  copy.items = {};
+  for (const AnyValue& item : value.items) copy.items.append(arena, copy_of(item, arena));
+  copy.members = copy_of(value.members, arena);
+  return copy;
+}
+
+Attributes copy_of(const Attributes& attributes, Arena& arena) {
+  Attributes copy;
+  for (const KeyValue& one : attributes) copy.append(arena, {keep_text(arena, one.key), copy_of(one.value, arena)});
+  return copy;
+}
+
+// What a span shows is good during the call only.
+Span copy_of(const Span& span, Arena& arena) {
+  Span copy = span;
+  for (std::string_view Span::*const text : {&Span::trace_id, &Span::span_id, &Span::parent_span_id, &Span::name, &Span::status_message}) {
+    copy.*text = keep_text(arena, span.*text);
+  }
+  copy.attributes = copy_of(span.attributes, arena);
+  copy.events = {};
+  for (const SpanEvent& event : span.events) {
+    copy.events.append(arena, {keep_text(arena, event.name), copy_of(event.attributes, arena)});
+  }
+  return copy;
+}
+
 struct Taken {
   Span span;
   std::string service;
   std::string scope;
+  std::shared_ptr<Arena> arena;  // that the span lives in
 };
 
 class Collect final : public SpanSink {
  public:
   void take(Span& span, const Origin& origin) override {
     const AnyValue* const service = find(origin.resource, "service.name");
-    spans.push_back({std::move(span), service == nullptr ? "" : service->text, std::string(origin.scope)});
+    spans.push_back({copy_of(span, *arena), std::string(service == nullptr ? "" : service->text), std::string(origin.scope), arena});
   }
   void restart() override { spans.clear(); }
   std::vector<Taken> spans;
+  std::shared_ptr<Arena> arena = std::make_shared<Arena>();
 };
 
 std::vector<Taken> decoded(std::string_view body, Encoding encoding, const DecodeLimits& limits = {}) {
@@ -51,10 +85,12 @@ std::string with_value(const std::string& value) {
 }
 
 AnyValue value_of(const std::string& value) {
+  static Arena arena;
+
   const auto spans = decoded_json(with_value(value));
   const AnyValue* const found = spans.size() == 1 ? find(spans[0].span.attributes, "a") : nullptr;
   EXPECT_NE(found, nullptr) << value;
-  return found == nullptr ? AnyValue() : *found;
+  return found == nullptr ? AnyValue() : copy_of(*found, arena);
 }
 
 TEST(OtlpDecode, BothEncodings_GiveTheSameSpans) {
@@ -82,7 +118,7 @@ TEST(OtlpDecode, BothEncodings_GiveTheSameSpans) {
     EXPECT_EQ(find(got.attributes, "number")->number, 0.5);
     EXPECT_TRUE(find(got.attributes, "flag")->boolean);
     ASSERT_EQ(got.events.size(), 1u);
-    EXPECT_EQ(find(got.events[0].attributes, "exception.type")->text, "TimeoutError");
+    EXPECT_EQ(find(got.events.front().attributes, "exception.type")->text, "TimeoutError");
     EXPECT_EQ(spans[0].service, "shop");
     EXPECT_EQ(spans[0].scope, "test");
   }
@@ -253,7 +289,8 @@ TEST(OtlpDecode, DeepProtobuf_CostsItsSpanAndNoStack) {
 TEST(JsonTree, TextThatWasCutOff_IsReadAsFarAsItGoes) {
   const auto read = [](std::string_view text) {
     std::string json;
-    const auto tree = read_json_tree(text);
+    Arena arena;
+    const auto tree = read_json_tree(text, arena);
     if (tree) append_json(json, *tree);
     return json;
   };

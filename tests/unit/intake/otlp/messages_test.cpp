@@ -21,7 +21,7 @@ std::string shown(const AnyValue& value, std::string_view role = "user") {
   return text;
 }
 
-std::string shown(const std::string& text, std::string_view role = "user") {
+std::string shown(std::string_view text, std::string_view role = "user") {
   AnyValue value;
   value.kind = AnyValue::Kind::text;
   value.text = text;
@@ -66,23 +66,42 @@ TEST(OtlpMessages, CallsAndAnswersOfTools_AreApartFromTheText) {
 }
 
 TEST(OtlpMessages, NumberedAttributes_AreAList) {
-  const auto text = [](std::string key, std::string value) {
-    KeyValue one{std::move(key), {}};
-    one.value.kind = AnyValue::Kind::text;
-    one.value.text = std::move(value);
-    return one;
+  Arena arena;
+  const auto list = [&](std::initializer_list<std::pair<std::string_view, std::string_view>> texts, std::string_view prefix) {
+    Attributes attributes;
+    for (const auto& [key, text] : texts) {
+      KeyValue& one = attributes.append(arena);
+      one.key = key;
+      one.value.kind = AnyValue::Kind::text;
+      one.value.text = text;
+    }
+    return numbered_list(attributes, prefix, arena);
   };
-  const std::vector<KeyValue> attributes{
-      text("m.10.message.role", "assistant"),
-      text("m.10.message.tool_calls.0.tool_call.function.name", "f"),
-      text("m.10.message.tool_calls.0.tool_call.function.arguments", R"({"a":1})"),
-      text("m.2.message.role", "user"),
-      text("m.2.message.contents.0.message_content.text", "Refund"),
-      text("m.2.message.contents.0.message_content.type", "text"),
-      text("m.count", "2"),
-  };
-  EXPECT_EQ(shown(numbered_list(attributes, "m.")), R"(user: Refund | assistant:  ([{"name":"f","arguments":{"a":1}}]))");
-  EXPECT_EQ(shown(numbered_list({text("gen_ai.prompt.0.role", "user"), text("gen_ai.prompt.0.content", "Hi")}, "gen_ai.prompt.")), "user: Hi");
+  EXPECT_EQ(shown(list({{"m.10.message.role", "assistant"},
+                        {"m.10.message.tool_calls.0.tool_call.function.name", "f"},
+                        {"m.10.message.tool_calls.0.tool_call.function.arguments", R"({"a":1})"},
+                        {"m.2.message.role", "user"},
+                        {"m.2.message.contents.0.message_content.text", "Refund"},
+                        {"m.2.message.contents.0.message_content.type", "text"},
+                        {"m.count", "2"}},
+                       "m.")),
+            R"(user: Refund | assistant:  ([{"name":"f","arguments":{"a":1}}]))");
+  EXPECT_EQ(shown(list({{"gen_ai.prompt.0.role", "user"}, {"gen_ai.prompt.0.content", "Hi"}}, "gen_ai.prompt.")), "user: Hi");
+}
+
+TEST(OtlpMessages, NumberedAttributesBelowAnotherThatIsAnObject_LeaveItAsItIs) {
+  Arena arena;
+  Attributes attributes;
+  KeyValue& whole = attributes.append(arena);
+  whole.key = "m.0";
+  whole.value = *read_json_tree(R"({"role":"user","content":{"0":"Hi"}})", arena);
+  attributes.append(arena, {"m.0.name", *read_json_tree(R"("Ann")", arena)});
+  std::string list;
+  append_json(list, numbered_list(attributes, "m.", arena));
+  EXPECT_EQ(list, R"([{"role":"user","content":["Hi"],"name":"Ann"}])");
+  std::string before;
+  append_json(before, attributes.front().value);
+  EXPECT_EQ(before, R"({"role":"user","content":{"0":"Hi"}})");
 }
 
 TEST(OtlpMessages, NestingIsBounded) {
@@ -118,7 +137,7 @@ TEST(MessageList, OnlyWhatIsAskedForIsRead_AndItIsTheSame) {
     const std::vector<Message> all = read_messages(value, "user");
     EXPECT_EQ(MessageList(value, "user").empty(), all.empty()) << text;
     for (const std::string_view wanted : {"user", "assistant", "tool", ""}) {
-      const auto is_role = [&](const std::string& role) { return wanted.empty() || role == wanted; };
+      const auto is_role = [&](std::string_view role) { return wanted.empty() || role == wanted; };
       for (const auto member : {&Message::text, &Message::tool_answer, &Message::tool_calls}) {
         const auto has = [&](const Message& message) { return !(message.*member).empty(); };
         const auto found = std::find_if(all.rbegin(), all.rend(), [&](const Message& one) { return is_role(one.role) && has(one); });
