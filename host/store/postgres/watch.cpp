@@ -174,18 +174,17 @@ bool Watch::try_look() {
 }
 
 // Whoever answers now may know less than who answered before, where a standby that was late took over: its numbers go back then. So all that
-// there is to know counts as changed, and the number of this process is kept from being given to another one.
+// there is to know counts as changed, and before anybody hears of that, the number of this process is kept from being given to another one.
 void Watch::connect_again() {
   connection_ = std::make_unique<Connection>(hasty(rules_.connect));
-  ++connected_;
-  seen_version_ = 0;
-  for (const What what : {What::keys, What::policies, What::crash_marks, What::purges}) raise(what, 0);
-  if (rules_.start == 0) return;
   try {
-    connection_->query(kKeepStart, std::move(Params().i64(rules_.start)));
+    if (rules_.start != 0) connection_->query(kKeepStart, std::move(Params().i64(rules_.start)));
   } catch (const PgFault&) {  // it takes no writes, which look() says
     if (connection_->lost()) throw;
   }
+  ++connected_;
+  seen_version_ = 0;
+  for (const What what : {What::keys, What::policies, What::crash_marks, What::purges}) raise(what, 0);
 }
 
 void Watch::look() {
