@@ -28,7 +28,14 @@ inline std::vector<store::WriteResult> commit_together(store::Store& store, cons
   outcomes->results.resize(writes.size());
   outcomes->left = writes.size();
   const auto all_wait = std::make_shared<std::promise<void>>();
-  store.run_between([all = all_wait->get_future().share()] { all.wait(); });
+  auto writer_waits = std::make_shared<std::promise<void>>();
+  std::future<void> waits = writer_waits->get_future();
+  store.run_between([writer_waits, all = all_wait->get_future().share()] {
+    writer_waits->set_value();
+    all.wait();
+  });
+  writer_waits.reset();
+  waits.wait();  // else the first may be taken beside this job; a store that has failed drops it
   bool taken = true;
   for (std::size_t i = 0; i < writes.size(); ++i) {
     taken = taken && store.submit(writes[i], [outcomes, i](store::WriteResult result) {

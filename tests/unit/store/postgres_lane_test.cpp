@@ -72,8 +72,12 @@ class Host {
   WriteResult commit(Write write) { return submit(std::move(write)).get(); }
   // In one batch.
   std::vector<WriteResult> commit_together(std::vector<Write> writes) {
-    std::promise<void> all_wait;
-    lane_->run_between([all = all_wait.get_future().share()] { all.wait(); });
+    std::promise<void> all_wait, writer_waits;
+    lane_->run_between([&writer_waits, all = all_wait.get_future().share()] {
+      writer_waits.set_value();
+      all.wait();
+    });
+    writer_waits.get_future().wait();  // else the first may be taken beside this job
     std::vector<std::future<WriteResult>> told;
     for (Write& write : writes) told.push_back(submit(std::move(write)));
     all_wait.set_value();
