@@ -14,9 +14,9 @@
 
 #include "base/mutex.h"
 #include "model/record_ids.h"
-#include "webhooks/http_sender.h"
+#include "http_client/http_sender.h"
 #include "webhooks/message_body.h"
-#include "webhooks/retry_schedule.h"
+#include "http_client/retry_schedule.h"
 #include "webhooks/rising_groups.h"
 #include "webhooks/signature.h"
 
@@ -28,6 +28,7 @@ constexpr std::int64_t kRisingMs = 5000;      // between looks for groups that r
 constexpr std::int64_t kStateMs = 5000;       // between counts for the metrics
 constexpr std::size_t kMostChecks = 16;       // of addresses at once: each may hold a thread of the resolver
 constexpr std::int64_t kAfterFaultMs = 1000;  // before the store is asked again
+constexpr std::int64_t kMostFailingMs = 5 * 86'400'000LL;  // of failures only, and the endpoint is disabled
 constexpr int kGone = 410;
 constexpr const char* kRecordDeleted = "record_deleted";  // the failure to be told of is gone: nothing was sent
 
@@ -66,7 +67,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     }
     sender_.wake();
   }
-  const AddressRules& rules() const { return settings_.rules; }
+  const http_client::AddressRules& rules() const { return settings_.rules; }
   DispatchState state() const {
     const MutexLock lock(mutex_);
     return state_;
@@ -88,7 +89,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
 
   void turn() {
     try {
-      for (SendResult& result : sender_.work(wait_ms())) ended(result);
+      for (http_client::SendResult& result : sender_.work(wait_ms())) ended(result);
       take_answers();
       note_attempts();
       if (due(looked_ns_, kLookMs)) look();
@@ -210,7 +211,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
   void send(OnItsWay one) {
     const std::int64_t now_ms = parts_.clock.wall_ms();
     const std::string id = model::make_message_id(one.delivery.message.key);
-    SendRequest request;
+    http_client::SendRequest request;
     request.url = one.endpoint.url;
     request.headers = {"content-type: application/json",
                        "user-agent: " + settings_.user_agent,
@@ -224,7 +225,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     sender_.post(number, std::move(request));
   }
 
-  void ended(const SendResult& result) {
+  void ended(const http_client::SendResult& result) {
     if (const auto asked = checking_.find(result.id); asked != checking_.end()) {
       const auto done = std::move(asked->second);
       checking_.erase(asked);
@@ -235,12 +236,14 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     sending_.erase(found);
     const std::int64_t now_ms = parts_.clock.wall_ms();
     const std::uint32_t attempts = one.delivery.attempts - one.delivery.attempts_before + 1;
-    const auto retry_after_ms = read_retry_after(result.retry_after, now_ms);
+    const auto retry_after_ms = http_client::read_retry_after(result.retry_after, now_ms);
     const double chance = std::uniform_real_distribution<double>(0, 1)(random_);
-    attempted(one, result, result.error.empty() ? std::nullopt : next_attempt_ms(settings_.retry_ms, attempts, chance, retry_after_ms, now_ms));
+    std::optional<std::int64_t> next_ms;
+    if (!result.error.empty()) next_ms = http_client::next_attempt_ms(settings_.retry_ms, attempts, chance, retry_after_ms, now_ms);
+    attempted(one, result, next_ms);
   }
 
-  void attempted(const OnItsWay& one, const SendResult& result, std::optional<std::int64_t> next_ms) {
+  void attempted(const OnItsWay& one, const http_client::SendResult& result, std::optional<std::int64_t> next_ms) {
     store::Attempt attempt{one.tenant, one.endpoint.key, one.delivery.key, parts_.clock.wall_ms(), result.error.empty(),
                            result.error != kRecordDeleted, result.status, result.error, next_ms, {}};
     if (!attempt.delivered && attempt.sent) attempt.disable = why_disable(one.endpoint, result, attempt.at_ms);
@@ -259,7 +262,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     attempts_.push_back(std::move(attempt));
   }
 
-  static std::optional<model::Endpoint::Disabled> why_disable(const model::Endpoint& endpoint, const SendResult& result, std::int64_t now_ms) {
+  static std::optional<model::Endpoint::Disabled> why_disable(const model::Endpoint& endpoint, const http_client::SendResult& result, std::int64_t now_ms) {
     if (result.status == kGone) return model::Endpoint::Disabled::gone;
     const bool long_ago = endpoint.failing_since_ms != model::kNever && now_ms - endpoint.failing_since_ms >= kMostFailingMs;
     return long_ago ? std::optional(model::Endpoint::Disabled::failing) : std::nullopt;
@@ -352,7 +355,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
 
   const Parts parts_;
   const DispatchSettings settings_;
-  HttpSender sender_;
+  http_client::HttpSender sender_;
   RisingGroups rising_;
   std::mt19937_64 random_;
   std::atomic<bool> stopping_{false};
@@ -395,7 +398,7 @@ void Dispatcher::check_addresses(std::string url, std::function<void(std::string
 DispatchState Dispatcher::state() const {
   return work_->state();
 }
-const AddressRules& Dispatcher::rules() const {
+const http_client::AddressRules& Dispatcher::rules() const {
   return work_->rules();
 }
 

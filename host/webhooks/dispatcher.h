@@ -18,7 +18,7 @@
 #include "store/run_store.h"
 #include "store/webhook_store.h"
 #include "store/write_queue.h"
-#include "webhooks/address_rules.h"
+#include "http_client/address_rules.h"
 
 namespace runwarden::webhooks {
 
@@ -26,7 +26,7 @@ constexpr std::size_t kMostOfEndpoint = 4;
 constexpr std::size_t kMostAttempts = 32;
 
 struct DispatchSettings {
-  AddressRules rules;
+  http_client::AddressRules rules;
   std::vector<std::int64_t> retry_ms;
   std::int64_t timeout_ms = 15'000;
   std::string public_url;  // page.public_url
@@ -65,7 +65,7 @@ class Dispatcher {
   // Any thread. `done` is told, on the dispatcher's thread, why an address of the URL's host is not allowed, or nothing; never after stop().
   void check_addresses(std::string url, std::function<void(std::string fault)> done);
   DispatchState state() const;
-  const AddressRules& rules() const;
+  const http_client::AddressRules& rules() const;
 
  private:
   class Work;

@@ -8,7 +8,7 @@
 #include "base/time_text.h"
 #include "ingest/json_request.h"
 #include "model/record_ids.h"
-#include "webhooks/http_sender.h"
+#include "http_client/http_sender.h"
 #include "webhooks/signature.h"
 
 namespace runwarden::webhooks {
@@ -69,7 +69,7 @@ void read_filter(const std::string& json, model::MessageFilter& filter, RequestF
 
 }  // namespace
 
-Result<model::Endpoint> read_endpoint_request(std::string_view body, const AddressRules& rules) {
+Result<model::Endpoint> read_endpoint_request(std::string_view body, const http_client::AddressRules& rules) {
   if (Status status = check_object(body, kMostRequestDepth); !status.ok()) return std::move(status.error());
   model::Endpoint endpoint;
   endpoint.events = model::usual_events();
@@ -79,7 +79,7 @@ Result<model::Endpoint> read_endpoint_request(std::string_view body, const Addre
     if (member.name == "url") {
       has_url = true;
       endpoint.url = is_json_string(member.json) ? json_string_value(member.json) : "";
-      if (const auto fault = check_url(endpoint.url, rules).fault) faults.add("/url", "invalid", *fault);
+      if (const auto fault = http_client::check_url(endpoint.url, rules).fault) faults.add("/url", "invalid", *fault);
     } else if (member.name == "events") {
       read_events(member.json, endpoint, faults);
     } else if (member.name == "filter") {
@@ -99,7 +99,7 @@ Result<model::Endpoint> read_endpoint_request(std::string_view body, const Addre
 
 Error address_not_allowed(std::string_view url) {
   RequestFaults faults;
-  faults.add("/url", kAddressNotAllowed,
+  faults.add("/url", http_client::kAddressNotAllowed,
              "\"" + std::string(url) +
                  "\" leads to an address that is not on the internet: loopback, private, link-local or reserved; webhooks.allow opens it");
   return faults.error();

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "model/webhook.h"
-#include "webhooks/address_rules.h"
+#include "http_client/address_rules.h"
 
 namespace runwarden::webhooks {
 
@@ -17,7 +17,7 @@ constexpr std::int64_t kUsualOverlapMs = 24 * 3'600'000;
 constexpr std::int64_t kLongestOverlapMs = 30 * 86'400'000LL;
 
 // {"url", "events", "filter": {"detector", "minScore", "severity"}, "template", "description"}; without key and secret.
-Result<model::Endpoint> read_endpoint_request(std::string_view body, const AddressRules& rules);
+Result<model::Endpoint> read_endpoint_request(std::string_view body, const http_client::AddressRules& rules);
 // The refusal of a URL whose host has an address that is not allowed.
 Error address_not_allowed(std::string_view url);
 

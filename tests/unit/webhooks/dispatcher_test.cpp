@@ -48,7 +48,7 @@ class DispatcherTest : public ::testing::Test {
                                                                  .tenant_name = [](model::TenantId) { return std::string("acme"); },
                                                                  .on_attempt = [](Dispatcher::Outcome) {},
                                                                  .on_warning = [](std::string_view, const std::string&) {}},
-                                               DispatchSettings{.rules = *AddressRules::make(allow, true),
+                                               DispatchSettings{.rules = *http_client::AddressRules::make(allow, true),
                                                                 .retry_ms = std::move(retry_ms),
                                                                 .timeout_ms = 5000,
                                                                 .public_url = {},

@@ -10,7 +10,7 @@ using model::MessageType;
 using ::testing::ElementsAre;
 
 Result<model::Endpoint> read(const std::string& body) {
-  return read_endpoint_request(body, *AddressRules::make({}, false));
+  return read_endpoint_request(body, *http_client::AddressRules::make({}, false));
 }
 std::vector<std::string> faults(const std::string& body) {
   std::vector<std::string> pointers;

@@ -1,4 +1,4 @@
-#include "webhooks/address_rules.h"
+#include "http_client/address_rules.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <memory>
 
-namespace runwarden::webhooks {
+namespace runwarden::http_client {
 namespace {
 
 constexpr std::size_t kLongestUrl = 2048;
@@ -83,7 +83,7 @@ std::optional<std::string> fault_of(CURLU* url, const std::string& text, const A
   if (!part(url, CURLUPART_USER).empty() || !part(url, CURLUPART_PASSWORD).empty()) return "must not hold a user name or password";
   if (text.find('#') != std::string::npos) return "must not have a fragment";
   const std::string port_text = part(url, CURLUPART_PORT);
-  if (port_text.empty()) return std::nullopt;
+  if (port_text.empty() || rules.allows_any_port()) return std::nullopt;
   const int port = std::atoi(port_text.c_str());
   const bool good = port >= kFirstFreePort || port == 443 || (port == 80 && rules.allows_http());
   if (good) return std::nullopt;
@@ -114,9 +114,10 @@ bool is_special(const IpBytes& ip) {
   return std::any_of(std::begin(kSpecialIpv6), std::end(kSpecialIpv6), [&](const Range& range) { return in_block(ip, range); });
 }
 
-Result<AddressRules> AddressRules::make(const std::vector<std::string>& allow, bool allow_http) {
+Result<AddressRules> AddressRules::make(const std::vector<std::string>& allow, bool allow_http, Ports ports) {
   AddressRules rules;
   rules.allow_http_ = allow_http;
+  rules.ports_ = ports;
   for (const std::string& text : allow) {
     const auto slash = std::min(text.find('/'), text.size());
     const auto base = parse_ip(std::string_view(text).substr(0, slash));
@@ -170,4 +171,4 @@ CheckedUrl check_url(const std::string& url, const AddressRules& rules) {
   return {std::move(host), fault_of(parsed.get(), url, rules)};
 }
 
-}  // namespace runwarden::webhooks
+}  // namespace runwarden::http_client

@@ -1,8 +1,8 @@
-#include "webhooks/retry_schedule.h"
+#include "http_client/retry_schedule.h"
 
 #include <gtest/gtest.h>
 
-namespace runwarden::webhooks {
+namespace runwarden::http_client {
 namespace {
 
 const std::vector<std::int64_t> kDelays{5'000, 300'000};
@@ -39,4 +39,4 @@ TEST(RetryAfter, SecondsOrADate) {
 }
 
 }  // namespace
-}  // namespace runwarden::webhooks
+}  // namespace runwarden::http_client

@@ -1,4 +1,4 @@
-// Which URLs messages may be sent to, and which addresses connected to: a webhook must not reach what only this host can. Immutable; any
+// Which URLs may be asked for, and which addresses connected to: a webhook must not reach what only this host can. Immutable; any
 // thread.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 
-namespace runwarden::webhooks {
+namespace runwarden::http_client {
 
 // IPv4 as ::ffff:a.b.c.d.
 using IpBytes = std::array<std::uint8_t, 16>;
@@ -24,10 +24,13 @@ bool is_special(const IpBytes& ip);
 
 class AddressRules {
  public:
+  // Which ports a URL may name: those above 1023, 443 and, with http, 80; or any, where who names the URL is trusted.
+  enum class Ports : std::uint8_t { usual, any };
   // `allow`: addresses, CIDR blocks or host names that are open all the same. The Error names the one that is none of these.
-  static Result<AddressRules> make(const std::vector<std::string>& allow, bool allow_http);
+  static Result<AddressRules> make(const std::vector<std::string>& allow, bool allow_http, Ports ports = Ports::usual);
 
   bool allows_http() const { return allow_http_; }
+  bool allows_any_port() const { return ports_ == Ports::any; }
   // Whether a connection for that host may be made to that address.
   bool allows(std::string_view host, const sockaddr& address) const;
 
@@ -40,6 +43,7 @@ class AddressRules {
   std::vector<Block> blocks_;
   std::vector<std::string> hosts_;  // lower case
   bool allow_http_ = false;
+  Ports ports_ = Ports::usual;
 };
 
 struct CheckedUrl {
@@ -49,4 +53,4 @@ struct CheckedUrl {
 // The URL by itself; its addresses are judged when they are connected to.
 CheckedUrl check_url(const std::string& url, const AddressRules& rules);
 
-}  // namespace runwarden::webhooks
+}  // namespace runwarden::http_client

@@ -1,11 +1,11 @@
-#include "webhooks/http_sender.h"
+#include "http_client/http_sender.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/webhook_receiver.h"
 
-namespace runwarden::webhooks {
+namespace runwarden::http_client {
 namespace {
 
 using test::ReceivedMessage;
@@ -34,6 +34,17 @@ TEST(HttpSender, PostsTheBodyAndTellsTheStatus) {
   const auto came = receiver.wait_for("/hook?a=b", 1);
   EXPECT_EQ(came.at(0).body, "{\"a\":1}");
   EXPECT_EQ(came.at(0).header("content-type"), "application/json");
+}
+
+TEST(HttpSender, LineBreakInAField_BeginsNoOther) {
+  WebhookReceiver receiver;
+  HttpSender sender(rules({"127.0.0.1"}), 5000);
+  sender.post(7, {receiver.url("/hook"), {"x-run: one\r\nx-other: two"}, "{}"});
+  while (sender.work(1000).empty()) {
+  }
+  const auto came = receiver.wait_for("/hook", 1);
+  EXPECT_EQ(came.at(0).header("x-run"), "one  x-other: two");
+  EXPECT_EQ(came.at(0).header("x-other"), "");
 }
 
 // The address is judged where the socket is opened: a literal, and a name that leads there, are the same to it.
@@ -86,6 +97,31 @@ TEST(HttpSender, LongAnswer_IsCutAndItsStatusCounts) {
   EXPECT_EQ(result.error, "");
 }
 
+SendResult ask(const std::string& url, std::size_t keep_bytes) {
+  HttpSender sender(rules({"127.0.0.1"}), 5000);
+  sender.post(7, {url, {}, "{}", keep_bytes});
+  for (;;) {
+    const auto ended = sender.work(1000);
+    if (!ended.empty()) return ended.front();
+  }
+}
+
+TEST(HttpSender, BodyOfTheAnswer_IsKeptWhereItIsAskedFor) {
+  const std::string body(200'000, 'x');
+  WebhookReceiver receiver([&](const ReceivedMessage&, std::size_t) { return WebhookReceiver::Answer{200, "", body}; });
+  EXPECT_EQ(ask(receiver.url("/"), body.size()).body, body);
+  EXPECT_EQ(ask(receiver.url("/"), body.size()).error, "");
+  EXPECT_EQ(ask(receiver.url("/"), 0).body, "") << "nobody asked for it";
+}
+
+TEST(HttpSender, AnswerThatIsLongerThanWhatIsKept_IsAnError) {
+  WebhookReceiver receiver([](const ReceivedMessage&, std::size_t) { return WebhookReceiver::Answer{200, "", std::string(1 << 20, 'x')}; });
+  const SendResult result = ask(receiver.url("/"), 1000);
+  EXPECT_EQ(result.status, 200);
+  EXPECT_EQ(result.error, "answer_too_long");
+  EXPECT_LE(result.body.size(), 1000U);
+}
+
 TEST(HttpSender, NoAnswer_IsATimeout) {
   WebhookReceiver receiver([](const ReceivedMessage&, std::size_t) { return std::optional<WebhookReceiver::Answer>(); });
   HttpSender sender(rules({"127.0.0.1"}), 100);
@@ -112,4 +148,4 @@ TEST(HttpSender, Check_JudgesWithoutConnecting) {
 }
 
 }  // namespace
-}  // namespace runwarden::webhooks
+}  // namespace runwarden::http_client

@@ -1,4 +1,4 @@
-// When a message that was not taken is sent again. Pure; any thread.
+// When a request that failed is made again. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace runwarden::webhooks {
+namespace runwarden::http_client {
 
 constexpr std::int64_t kLongestRetryAfterMs = 24 * 3'600'000;
-constexpr std::int64_t kMostFailingMs = 5 * 86'400'000LL;  // of failures only, and the endpoint is disabled
 
 // When the next attempt is due, after so many; nothing: that was the last. Each delay is longer by up to a fifth, by `chance` in [0, 1);
 // what the receiver asked for counts where it is longer.
@@ -20,4 +19,4 @@ std::optional<std::int64_t> next_attempt_ms(const std::vector<std::int64_t>& del
 // where it is neither.
 std::optional<std::int64_t> read_retry_after(std::string_view text, std::int64_t now_ms);
 
-}  // namespace runwarden::webhooks
+}  // namespace runwarden::http_client

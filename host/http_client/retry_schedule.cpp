@@ -1,4 +1,4 @@
-#include "webhooks/retry_schedule.h"
+#include "http_client/retry_schedule.h"
 
 #include <curl/curl.h>
 
@@ -7,7 +7,7 @@
 #include <ctime>
 #include <string>
 
-namespace runwarden::webhooks {
+namespace runwarden::http_client {
 
 std::optional<std::int64_t> next_attempt_ms(const std::vector<std::int64_t>& delays_ms, std::uint32_t attempts, double chance,
                                             std::optional<std::int64_t> retry_after_ms, std::int64_t now_ms) {
@@ -28,4 +28,4 @@ std::optional<std::int64_t> read_retry_after(std::string_view text, std::int64_t
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(at) * 1000 - now_ms, 0, kLongestRetryAfterMs);
 }
 
-}  // namespace runwarden::webhooks
+}  // namespace runwarden::http_client

@@ -1,10 +1,10 @@
-#include "webhooks/address_rules.h"
+#include "http_client/address_rules.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 
-namespace runwarden::webhooks {
+namespace runwarden::http_client {
 namespace {
 
 bool special(const char* ip) {
@@ -117,5 +117,12 @@ TEST(WebhookUrl, HttpIsTakenWhereItIsAllowed) {
   EXPECT_NE(fault("ftp://x/", true), "");
 }
 
+TEST(UrlOfTheOperator, AnyPortIsTaken) {
+  const AddressRules any = *AddressRules::make({"10.0.0.7"}, true, AddressRules::Ports::any);
+  EXPECT_EQ(check_url("http://10.0.0.7:81/v1", any).fault.value_or(""), "");
+  EXPECT_NE(check_url("ftp://10.0.0.7/v1", any).fault.value_or(""), "");
+  EXPECT_NE(check_url("http://user@10.0.0.7/v1", any).fault.value_or(""), "");
+}
+
 }  // namespace
-}  // namespace runwarden::webhooks
+}  // namespace runwarden::http_client

@@ -1,7 +1,8 @@
-// Sends messages over HTTP, several at once, with libcurl's multi interface. One thread but for wake().
+// Makes requests over HTTP, several at once, with libcurl's multi interface. One thread but for wake().
 //
 // Every address is judged where the socket is opened, so a name that leads elsewhere the next time finds the same rules. No proxies, no
-// redirects, no cookies; of an answer at most kMostAnswerBytes are read, and nothing but its status and Retry-After is kept.
+// redirects, no cookies; of an answer at most kMostAnswerBytes are read, and nothing but its status and Retry-After is kept, unless the
+// request asks for its body.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "webhooks/address_rules.h"
+#include "http_client/address_rules.h"
 
-namespace runwarden::webhooks {
+namespace runwarden::http_client {
 
 constexpr std::size_t kMostAnswerBytes = 64 * 1024;
 constexpr const char* kAddressNotAllowed = "address_not_allowed";
@@ -21,6 +22,7 @@ struct SendRequest {
   std::string url;  // as check_url() took it
   std::vector<std::string> headers;
   std::string body;
+  std::size_t keep_bytes = 0;  // of the answer's body, which is an error where it is longer; 0: none is kept
 };
 
 struct SendResult {
@@ -28,6 +30,7 @@ struct SendResult {
   int status = 0;           // of the answer; 0: there was none within the time
   std::string error;        // a short code; empty: a 2xx, or a URL whose addresses are allowed
   std::string retry_after;  // the field's value
+  std::string body = {};    // of the answer, as far as it was to be kept
 };
 
 class HttpSender {
@@ -57,4 +60,4 @@ class HttpSender {
 // check() by itself: waits for its end.
 std::string check_addresses(const AddressRules& rules, const std::string& url);
 
-}  // namespace runwarden::webhooks
+}  // namespace runwarden::http_client

@@ -1,4 +1,4 @@
-#include "webhooks/http_sender.h"
+#include "http_client/http_sender.h"
 
 #include <curl/curl.h>
 #include <sys/socket.h>
@@ -7,16 +7,17 @@
 #include <map>
 #include <stdexcept>
 
-namespace runwarden::webhooks {
+namespace runwarden::http_client {
 namespace {
 
 constexpr long kCheckMs = 5000;
-constexpr long kMostConnections = 64;  // kept open for the next message
+constexpr long kMostConnections = 64;  // kept open for the next request
+constexpr const char* kAnswerTooLong = "answer_too_long";
 
 // For the life of the process, before any thread uses libcurl.
 void set_up_libcurl() {
   static const CURLcode done = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (done != CURLE_OK) throw std::runtime_error(std::string("webhooks: libcurl: ") + curl_easy_strerror(done));
+  if (done != CURLE_OK) throw std::runtime_error(std::string("libcurl: ") + curl_easy_strerror(done));
 }
 
 struct Transfer {
@@ -40,6 +41,9 @@ struct Transfer {
   bool refused = false;  // an address of the host is not allowed
   std::size_t read = 0;
   std::string retry_after;
+  std::string kept;
+
+  std::size_t most_bytes() const { return kMostAnswerBytes + request.keep_bytes; }
 };
 
 curl_socket_t open_socket(void* with, curlsocktype, curl_sockaddr* address) {
@@ -50,17 +54,21 @@ curl_socket_t open_socket(void* with, curlsocktype, curl_sockaddr* address) {
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-std::size_t take_body(char*, std::size_t, std::size_t bytes, void* with) {
+std::size_t take_body(char* text, std::size_t, std::size_t bytes, void* with) {
   auto& transfer = *static_cast<Transfer*>(with);
   transfer.read += bytes;
-  return transfer.read <= kMostAnswerBytes ? bytes : 0;
+  const std::size_t keep_bytes = transfer.request.keep_bytes;
+  if (keep_bytes == 0) return transfer.read <= kMostAnswerBytes ? bytes : 0;
+  if (bytes > keep_bytes - transfer.kept.size()) return 0;
+  transfer.kept.append(text, bytes);
+  return bytes;
 }
 
 std::size_t take_header(char* text, std::size_t, std::size_t bytes, void* with) {
   constexpr std::string_view kName = "retry-after:";
   auto& transfer = *static_cast<Transfer*>(with);
   transfer.read += bytes;
-  if (transfer.read > kMostAnswerBytes) return 0;
+  if (transfer.read > transfer.most_bytes()) return 0;
   std::string line(text, bytes);
   std::transform(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(std::min(kName.size(), bytes)), line.begin(),
                  [](unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
@@ -84,7 +92,7 @@ const char* code_of(CURLcode fault) {
 }
 
 // What a finished transfer says. An answer that is longer than what is read of it has its status all the same.
-SendResult result_of(const Transfer& transfer, CURLcode code) {
+SendResult result_of(Transfer& transfer, CURLcode code) {
   SendResult result{transfer.id, 0, {}, transfer.retry_after};
   if (transfer.kind == Transfer::Kind::check) {
     if (transfer.refused) result.error = kAddressNotAllowed;
@@ -92,7 +100,7 @@ SendResult result_of(const Transfer& transfer, CURLcode code) {
   }
   long status = 0;
   curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
-  const bool cut = code == CURLE_WRITE_ERROR && transfer.read > kMostAnswerBytes;
+  const bool cut = code == CURLE_WRITE_ERROR;
   if (code != CURLE_OK && !cut) {
     const bool refused = transfer.refused && code == CURLE_COULDNT_CONNECT;
     result.error = refused ? kAddressNotAllowed : code_of(code);
@@ -101,6 +109,8 @@ SendResult result_of(const Transfer& transfer, CURLcode code) {
   result.status = static_cast<int>(status);
   if (status / 100 == 3) result.error = "redirect_refused";
   if (status / 100 != 2 && status / 100 != 3) result.error = "http_status";
+  if (result.error.empty() && cut && transfer.request.keep_bytes > 0) result.error = kAnswerTooLong;
+  result.body = std::move(transfer.kept);
   return result;
 }
 
@@ -110,7 +120,7 @@ struct HttpSender::State {
   State(AddressRules with, std::int64_t most_ms) : rules(std::move(with)), timeout_ms(most_ms) {
     set_up_libcurl();
     multi = curl_multi_init();
-    if (multi == nullptr) throw std::runtime_error("webhooks: libcurl has no memory");
+    if (multi == nullptr) throw std::runtime_error("libcurl has no memory");
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, kMostConnections);
   }
   ~State() {
@@ -142,7 +152,11 @@ void HttpSender::State::start(std::unique_ptr<Transfer> transfer) {
   with.easy = easy;
   with.host = url.host;
   with.rules = &rules;
-  for (const std::string& field : with.request.headers) with.headers = curl_slist_append(with.headers, field.c_str());
+  for (std::string& field : with.request.headers) {
+    // A line break in a value would begin another field.
+    std::replace_if(field.begin(), field.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+    with.headers = curl_slist_append(with.headers, field.c_str());
+  }
   const bool check = with.kind == Transfer::Kind::check;
   curl_easy_setopt(easy, CURLOPT_URL, with.request.url.c_str());
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, rules.allows_http() ? "https,http" : "https");
@@ -230,4 +244,4 @@ std::string check_addresses(const AddressRules& rules, const std::string& url) {
   }
 }
 
-}  // namespace runwarden::webhooks
+}  // namespace runwarden::http_client
