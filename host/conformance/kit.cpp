@@ -54,9 +54,10 @@ std::string answer_text(const detect::Call& call, rw_status status) {
     Json evidence = Json::array();
     for (const model::Evidence& piece : one.evidence) evidence.push_back({piece.pointer, piece.value});
     answer["findings"].push_back({one.suspicion_score, model::name(one.severity), model::name(one.source), one.title, one.summary,
-                                  one.primary_step_id, evidence, one.waste_usd.value_or(-1), one.fingerprint});
+                                  one.primary_step_id, evidence, one.waste_usd.value_or(-1), one.fingerprint, one.confidence.value_or(-1)});
   }
-  for (const model::Suppression& one : call.suppressed) answer["suppressed"].push_back({one.rule, one.step_id, one.reason});
+  for (const model::Suppression& one : call.suppressed)
+    answer["suppressed"].push_back({one.rule, one.step_id, one.reason, one.confidence.value_or(-1)});
   return answer.dump();
 }
 

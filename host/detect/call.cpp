@@ -33,6 +33,13 @@ bool is_absurd(rw_str text) {
   return text.len > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
 }
 
+bool is_confidence(double value) {
+  return value >= 0 && value <= 1;
+}
+
+// What a library that was built for 1.0 sets.
+constexpr std::size_t kOldestFinding = offsetof(rw_finding, reserved) + sizeof(rw_finding::reserved);
+
 // At most about `limit` bytes, cut between characters, with invalid UTF-8 and NUL replaced.
 std::string sanitized(std::string_view text, std::size_t limit) {
   std::string out;
@@ -55,9 +62,17 @@ model::Text error_text(const model::Step& step) {
 }  // namespace
 
 Call::Call(const Clock& clock) : clock_(clock) {
-  raw_ = {
-      sizeof raw_,        0,      this, std::numeric_limits<std::int64_t>::max(), &Call::emit, &Call::suppress, &Call::abstain, &Call::fail,
-      &Call::should_stop, nullptr};
+  raw_ = {sizeof raw_,
+          0,
+          this,
+          std::numeric_limits<std::int64_t>::max(),
+          &Call::emit,
+          &Call::suppress,
+          &Call::abstain,
+          &Call::fail,
+          &Call::should_stop,
+          nullptr,
+          &Call::candidate};
 }
 
 Call::Call(const Clock& clock, const model::Run& run, std::string_view detector_key, std::int64_t deadline_ns) : Call(clock) {
@@ -71,9 +86,9 @@ rw_status Call::emit(void* ctx, const rw_finding* finding) noexcept {
   if (self.run_ == nullptr) return RW_UNSUPPORTED;
   try {
     if (finding == nullptr) return self.refuse("the finding is a null pointer");
-    if (finding->struct_size < sizeof(rw_finding))
+    if (finding->struct_size < kOldestFinding)
       return self.refuse("the finding's struct_size is " + std::to_string(finding->struct_size) + ", at least " +
-                         std::to_string(sizeof(rw_finding)) + " is needed");
+                         std::to_string(kOldestFinding) + " is needed");
     return self.take(*finding);
   } catch (const std::bad_alloc&) {
     return RW_INTERNAL;
@@ -93,6 +108,15 @@ rw_status Call::suppress(void* ctx, rw_str rule, std::int32_t step, rw_str reaso
   } catch (const std::bad_alloc&) {
     return RW_INTERNAL;
   }
+}
+
+rw_status Call::candidate(void* ctx, rw_str rule, std::int32_t step, rw_str reason, double confidence) noexcept {
+  auto& self = *static_cast<Call*>(ctx);
+  if (self.run_ == nullptr) return RW_UNSUPPORTED;
+  if (!is_confidence(confidence)) return RW_INVALID_ARGUMENT;
+  const rw_status status = suppress(ctx, rule, step, reason);
+  if (status == RW_OK) self.suppressed.back().confidence = confidence;
+  return status;
 }
 
 rw_status Call::abstain(void* ctx, rw_str reason) noexcept {
@@ -143,7 +167,7 @@ rw_status Call::take(const rw_explanation& item) {
                     view(item.label).size() <= RW_MAX_LABEL && view(item.outcome).size() <= RW_MAX_LABEL &&
                     view(item.reason).size() <= RW_MAX_REASON && view(item.json_pointer).size() <= RW_MAX_POINTER;
   if (!fits || explanation.size() >= RW_MAX_EXPLANATIONS || explanation_bytes_ + bytes > RW_MAX_EXPLANATION_BYTES) return RW_LIMIT;
-  const bool sure = item.confidence == RW_ABSENT || (item.confidence >= 0 && item.confidence <= 1);
+  const bool sure = item.confidence == RW_ABSENT || is_confidence(item.confidence);
   if (item.kind > RW_EXPLAIN_RULE || !names_step(item.step) || !sure) return RW_INVALID_ARGUMENT;
   if (!is_text(item.subject) || view(item.subject).empty() || !is_text(item.objects) || !is_text(item.reason)) return RW_INVALID_ARGUMENT;
   if (!is_word(view(item.label)) || (!view(item.outcome).empty() && !is_word(view(item.outcome)))) return RW_INVALID_ARGUMENT;
@@ -207,6 +231,7 @@ rw_status Call::take(const rw_finding& finding) {
   if (finding.primary_step >= 0) out.primary_step_id = run_->steps[static_cast<std::size_t>(finding.primary_step)].id;
   if (has_waste) out.waste_usd = finding.waste_usd;
   if (const rw_status status = take_evidence(finding, out); status != RW_OK) return status;
+  if (const rw_status status = take_confidence(finding, out); status != RW_OK) return status;
   if (const rw_status status = take_fingerprint(finding, out); status != RW_OK) return status;
   findings.push_back(std::move(out));
   return RW_OK;
@@ -228,6 +253,13 @@ rw_status Call::take_evidence(const rw_finding& finding, model::Finding& out) {
     if (!pointer.empty() && pointer[0] != '/') return refuse("evidence " + std::to_string(i) + " has no JSON Pointer");
     out.evidence.push_back({std::string(pointer), std::string(value)});
   }
+  return RW_OK;
+}
+
+rw_status Call::take_confidence(const rw_finding& finding, model::Finding& out) {
+  if (!RW_HAS(&finding, rw_finding, confidence) || finding.confidence == RW_ABSENT) return RW_OK;
+  if (!is_confidence(finding.confidence)) return refuse("the confidence is not a number from 0 to 1");
+  out.confidence = finding.confidence;
   return RW_OK;
 }
 

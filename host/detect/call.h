@@ -41,6 +41,7 @@ class Call {
  private:
   static rw_status emit(void* ctx, const rw_finding* finding) noexcept;
   static rw_status suppress(void* ctx, rw_str rule, std::int32_t step, rw_str reason) noexcept;
+  static rw_status candidate(void* ctx, rw_str rule, std::int32_t step, rw_str reason, double confidence) noexcept;
   static rw_status abstain(void* ctx, rw_str reason) noexcept;
   static rw_status fail(void* ctx, rw_str text) noexcept;
   static std::uint32_t should_stop(void* ctx) noexcept;
@@ -48,6 +49,7 @@ class Call {
 
   rw_status take(const rw_finding& finding);
   rw_status take_evidence(const rw_finding& finding, model::Finding& out);
+  rw_status take_confidence(const rw_finding& finding, model::Finding& out);
   rw_status take_fingerprint(const rw_finding& finding, model::Finding& out);
   rw_status take(const rw_explanation& item);
   rw_status refuse(std::string why);

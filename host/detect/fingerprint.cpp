@@ -148,10 +148,7 @@ class Masker {
 std::string bounded(std::string text) {
   if (text.size() <= kPartBytes) return text;
   std::string hash = to_hex(sha256(text)).substr(0, kHashLetters);
-  std::size_t cut = kPartBytes - kHashLetters - 1;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
-  text.resize(cut);
-  return text + "~" + hash;
+  return std::string(utf8_prefix(text, kPartBytes - kHashLetters - 1)) + "~" + hash;
 }
 
 }  // namespace

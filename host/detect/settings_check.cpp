@@ -95,9 +95,7 @@ std::string shown(const Json& value) {
   constexpr std::size_t kShownBytes = 60;
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() <= kShownBytes) return text;
-  std::size_t cut = kShownBytes;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
-  return text.substr(0, cut) + "...";
+  return std::string(utf8_prefix(text, kShownBytes)) + "...";
 }
 
 std::string number_text(const Json& value) {

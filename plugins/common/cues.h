@@ -57,6 +57,8 @@ enum Cue : std::uint64_t {
   kCuePlace = 1ull << 48,             // "to", "from": where a thing belongs
   kCuePointing = 1ull << 49,          // "these": in the conversation itself
   kCueSequenceNoun = 1ull << 50,      // "order": "in alphabetical order"
+  kCueReason = 1ull << 51,            // "due to": before the reason of what is told
+  kCuePromise = 1ull << 52,           // "voy a": who speaks is going to do something
 };
 
 /// True when one of the wanted cues is among these.

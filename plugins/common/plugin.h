@@ -37,8 +37,7 @@ class Plugin : public rw::Detector {
     unwrap_calls(view_);
     const Verdict verdict = detector_->evaluate(view_);
     for (const auto& finding : verdict.findings) tell(finding, call);
-    for (const auto& silenced : verdict.suppressed)
-      call.suppress(silenced.rule, index(silenced.step), shortened(silenced.reason, RW_MAX_REASON));
+    for (const auto& silenced : verdict.suppressed) tell(silenced, call);
     if (!verdict.cannot_tell.empty()) call.abstain(shortened(verdict.cannot_tell, RW_MAX_REASON));
     if (call.explains()) explain(verdict, explanation, call);
   }
@@ -89,12 +88,22 @@ class Plugin : public rw::Detector {
         .fingerprint(found.fingerprint_parts);
     if (found.primary_step != kNoStep) out.primary_step(static_cast<std::uint32_t>(found.primary_step));
     if (found.waste_usd) out.waste_usd(*found.waste_usd);
+    if (found.confidence) out.confidence(*found.confidence);
     std::size_t taken = 0;
     for (const auto& item : found.evidence) {
       if (++taken > RW_MAX_EVIDENCE) break;
       out.evidence(item.pointer, shortened(item.value, RW_MAX_VALUE));
     }
     call.emit(out);
+  }
+
+  static void tell(const Suppression& silenced, rw::Call& call) {
+    const auto reason = shortened(silenced.reason, RW_MAX_REASON);
+    if (silenced.confidence) {
+      call.candidate(silenced.rule, index(silenced.step), reason, *silenced.confidence);
+    } else {
+      call.suppress(silenced.rule, index(silenced.step), reason);
+    }
   }
 
   /// Some of each kind first, so that a run of many steps does not cut off what its rules answered.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,6 +38,7 @@ struct Finding {
   std::vector<Evidence> evidence;
   std::optional<double> waste_usd;
   std::vector<std::string> fingerprint_parts;
+  std::optional<double> confidence = {};  // 0 to 1, where the firing line was asked
 };
 
 /// An alarm that a precision rule silenced, and why.
@@ -43,7 +46,14 @@ struct Suppression {
   std::string rule;
   std::size_t step = kNoStep;
   std::string reason;
+  std::optional<double> confidence = {};  // 0 to 1, of a candidate: it stayed below the firing line, and no more
 };
+
+/// A confidence as it is told: sums of what speaks for and against may leave 0 to 1, and are no round numbers.
+[[nodiscard]] inline double told_confidence(double sum) {
+  constexpr double kSteps = 1000;
+  return std::round(std::clamp(sum, 0.0, 1.0) * kSteps) / kSteps;
+}
 
 /// What one detector says of one run: findings (fired), else not evaluable when `cannot_tell` is set, else clean.
 struct Verdict {
@@ -57,6 +67,20 @@ struct Verdict {
   bool has_candidate = false;  // one of the suppressed stayed below the firing line, and no more
 
   [[nodiscard]] bool full() const { return findings.size() >= kMostFindings; }
+
+  /// A finding of a confidence that reached the firing line.
+  void fire(Finding found, double confidence) {
+    found.confidence = told_confidence(confidence);
+    findings.push_back(std::move(found));
+  }
+
+  /// Puts down what stayed below the firing line.
+  void keep_candidate(std::string_view rule, std::size_t step, std::string reason, double confidence) {
+    has_candidate = true;
+    const std::size_t before = suppressed.size();
+    suppress(rule, step, std::move(reason));
+    if (suppressed.size() > before) suppressed.back().confidence = told_confidence(confidence);
+  }
 
   void suppress(std::string_view rule, std::size_t step, std::string reason) {
     if (explanation != nullptr) explanation->rule(rule, "silences", step, reason);

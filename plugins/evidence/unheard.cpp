@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/facts.h"
+#include "common/fold.h"
 #include "common/reading.h"
 #include "common/words.h"
 
@@ -40,6 +41,38 @@ void each_part(std::string_view text, Word word, Pair pair) {
   }
 }
 
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+
+/// "## Results", "**Results so far:**": a line that is marked as a heading.
+bool is_heading(std::string_view line) {
+  constexpr std::string_view kBold = "**";
+  line = trim(line);
+  if (line.ends_with(':')) line.remove_suffix(1);
+  return line.starts_with('#') || (line.size() > 2 * kBold.size() && line.starts_with(kBold) && line.ends_with(kBold));
+}
+
+/// Tells which places are in headings. Asked from the beginning to the end, so that each line is looked at once.
+class Headings {
+ public:
+  explicit Headings(std::string_view text) : text_(text) {}
+
+  bool hold(std::size_t at) {
+    while (at >= end_) {
+      const auto begin = end_;
+      end_ = std::min(text_.find('\n', begin), text_.size() - 1) + 1;
+      heading_ = is_heading(text_.substr(begin, end_ - begin));
+    }
+    return heading_;
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t end_ = 0;
+  bool heading_ = false;
+};
+
 /// True for a word that begins a sentence, a line, an item or a quotation: its capital says nothing.
 bool begins_anew(std::string_view text, std::size_t at) {
   if (at < 2) return true;
@@ -55,17 +88,23 @@ void Unheard::hear(std::string_view text) {
 
 News Unheard::news(std::string_view message) {
   News news;
-  const auto text = told_of(message, buffer_);
-  const auto unheard = [&](std::string_view part) { return !heard_.contains(normal_id(part)); };
+  counted_.clear();
+  const auto text = prose_of(message, buffer_);
+  Headings headings(text);
+  const auto count = [&](std::string_view part, std::size_t& into) {
+    const auto word = normal_id(part);
+    if (heard_.contains(word) || counted_.contains(word)) return;
+    counted_.insert(word);
+    ++into;
+  };
   each_part(
       text,
       [&](std::size_t at, std::string_view word) {
-        const bool figure = std::count_if(word.begin(), word.end(), is_digit) > 1;
-        const bool name = is_upper(word[0]) && word.size() >= kShortestName && !begins_anew(text, at);
-        if (!(figure || name) || !unheard(word)) return;
-        ++(figure ? news.figures : news.names);
+        if (std::count_if(word.begin(), word.end(), is_digit) > 1) return count(word, news.figures);
+        const bool named = word.size() >= kShortestName && is_upper(word[0]) && is_lower(word[1]) && !begins_anew(text, at);
+        if (named && !headings.hold(at)) count(word, news.names);
       },
-      [&](std::string_view pair) { news.signs += unheard(pair) ? 1u : 0u; });
+      [&](std::string_view pair) { count(pair, news.signs); });
   return news;
 }
 

@@ -1,6 +1,8 @@
 #include "false_success/false_success.h"
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "common/fold.h"
 #include "common/tools.h"
@@ -10,6 +12,7 @@
 #include "evidence/denied_deed.h"
 #include "evidence/origin.h"
 #include "evidence/payload.h"
+#include "evidence/stated_values.h"
 #include "evidence/trouble.h"
 #include "evidence/withheld.h"
 
@@ -29,6 +32,7 @@ constexpr double kDoubtful = 0.5;
 constexpr std::size_t kPrinted = 1000;  // bytes of output beyond what an error alone takes
 constexpr std::size_t kLongestValue = 60;
 constexpr std::size_t kMostValues = 64;
+constexpr std::ptrdiff_t kSomeFigures = 3;  // which nobody tells by chance
 
 constexpr SettingSchema kProperties[] = {FiringLine::kProperty};
 
@@ -52,6 +56,28 @@ bool contains(std::string_view text, std::string_view word) {
     if ((at == 0 || !is_digit(text[at - 1])) && (end == text.size() || !is_digit(text[end]))) return true;
   }
   return false;
+}
+
+/// True for a text with several figures behind labels, none of them a count ("Rating: 4.7"), that are spelled nowhere
+/// but in the agent's own words. Linear but for the few figures.
+bool tells_figures(const RunView& run, std::string_view text) {
+  constexpr std::size_t kMost = 16;
+  std::vector<StatedValue> values;
+  collect_labelled_values(text, values);
+  std::erase_if(values, [](const StatedValue& value) { return value.decimals == 0 && !value.money && !value.percent; });
+  if (values.size() > kMost) values.resize(kMost);
+  const auto hear = [&](std::string_view said) {
+    std::erase_if(values, [&](const StatedValue& value) { return said.find(value.text) != std::string_view::npos; });
+  };
+  hear(run.user_request);
+  for (const auto& step : run.steps) {
+    if (std::ssize(values) < kSomeFigures) return false;
+    if (step.kind == Kind::kModel) continue;
+    run.pace(step.input.size() + step.output.size());
+    hear(step.input);
+    hear(step.output);
+  }
+  return std::ssize(values) >= kSomeFigures;
 }
 
 /// True when a word of denial stands shortly before a word, with no claim between: "... and no boats of that size".
@@ -567,11 +593,22 @@ void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessag
   const FiringLine::Doubt doubt{"unsupported_answer", gap->step,
                                 "what the answer states may come from elsewhere than the call that failed"};
   const bool looked_up = recovery_.meaning(run.steps[gap->step].name).reads;
-  if (!line_.fires(unsupported_confidence(answer, asked_for, given, tells_deed && last_done_ != kNoStep, looked_up), doubt, verdict)) return;
+  const double sure = unsupported_confidence(answer, asked_for, given, tells_deed && last_done_ != kNoStep, looked_up);
+  if (!line_.fires(sure, doubt, verdict)) return;
   flag_only_ = false;
   auto found = finding(run, *gap, message);
   found.evidence.push_back({message.pointer(), quote(answer.value)});
-  verdict.findings.push_back(std::move(found));
+  verdict.fire(std::move(found), sure);
+}
+
+/// Several figures that stand nowhere, told beside the admission that the source for them failed: little, but a candidate.
+void FalseSuccess::find_told_anyway(const RunView& run, const FinalMessage& message, Verdict& verdict) {
+  constexpr double kToldAnyway = 0.3;
+  const auto end = std::min(message.place, run.steps.size());
+  const auto* gap = open_source(run, end);
+  if (gap == nullptr || !tells_figures(run, message.text)) return;
+  (void)line_.fires(kToldAnyway, {"told_anyway", gap->step, "the message owns up to the failure, but states figures that nothing supports"},
+                    verdict);
 }
 
 /// A failure that nothing made good and that the agent's last words, which own up to nothing, pass over: little, but a candidate.
@@ -634,6 +671,7 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
   const auto message = find_final_message(run, lexicon_, reading_);
   if (run.explanation != nullptr && message.found) run.explanation->statements(message.text, reading_, message.step);
   indexed_ = flag_only_ = false;
+  const bool tells_trouble = message.found && (reading_.denies || has(reading_.cues, kCueAdmission | kCueNothingFound | kCueTrouble));
   const bool owns_up = message.found && (reading_.admits() || reading_.hands_over());
   const bool claimed = claims_success(run, message, verdict);
   mark_recovered(run);
@@ -641,6 +679,7 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
   if (claimed) judge_failures(run, message, verdict);
   if (standing_claim_ && !owns_up && verdict.findings.empty()) find_standing_claims(run, verdict);
   if (message.found && !owns_up && verdict.findings.empty()) find_unsupported_answer(run, message, verdict);
+  if (tells_trouble && verdict.findings.empty() && !verdict.has_candidate) find_told_anyway(run, message, verdict);
   if (message.found && !owns_up && verdict.findings.empty() && !verdict.has_candidate) find_untold_failure(run, message, verdict);
   if (message.found && !owns_up && verdict.findings.empty() && !verdict.has_candidate) find_untold_trouble(run, verdict);
   return verdict;
@@ -837,6 +876,7 @@ void FalseSuccess::judge_failures(const RunView& run, const FinalMessage& messag
   };
   for (auto failed = failed_.rbegin(); failed != failed_.rend(); ++failed) {
     const auto& step = run.steps[failed->step];
+    double at_most = 1.0;
     if (failed->recovered && recovery_rule_) {
       const bool contradicted = step.kind == Kind::kTool && !recovery_.meaning(step.name).reads && mentions_undone_value(step, true);
       if (!contradicted) {
@@ -852,10 +892,10 @@ void FalseSuccess::judge_failures(const RunView& run, const FinalMessage& messag
       verdict.suppress(silenced->rule, failed->step, std::string(silenced->reason));
       settle(failed->step);
       continue;
-    } else if (message.found && unrelated_claim_ && !concerns(run, *failed) &&
-               !line_.fires(kUnrelated, {"unrelated_claim", failed->step, "what the final message claims was done by other calls"},
-                            verdict)) {
-      continue;
+    } else if (message.found && unrelated_claim_ && !concerns(run, *failed)) {
+      const FiringLine::Doubt doubt{"unrelated_claim", failed->step, "what the final message claims was done by other calls"};
+      if (!line_.fires(kUnrelated, doubt, verdict)) continue;
+      at_most = kUnrelated;
     }
     if (recovery_rule_ && step.kind == Kind::kTool && repeated_in(run, *failed, settled)) {
       verdict.suppress("recovery", failed->step, "the call was made again, and that one was settled");
@@ -875,7 +915,7 @@ void FalseSuccess::judge_failures(const RunView& run, const FinalMessage& messag
       settle(failed->step);
       continue;
     }
-    verdict.findings.push_back(finding(run, *failed, message));
+    verdict.fire(finding(run, *failed, message), std::min(sure, at_most));
     return;
   }
 }

@@ -58,6 +58,7 @@ class FalseSuccess {
   [[nodiscard]] bool collect_support(const RunView& run, const FinalMessage& message, std::size_t end);
   [[nodiscard]] bool is_asked_for(const RunView& run, const Unsupported& answer, std::size_t end);
   void find_unsupported_answer(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  void find_told_anyway(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void find_untold_failure(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] std::size_t last_trouble(const RunView& run);
   void find_untold_trouble(const RunView& run, Verdict& verdict);

@@ -7,6 +7,7 @@
 #include "common/fold.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "evidence/artifacts.h"
 #include "missing_tool_call/written_call.h"
 
 namespace runwarden::plugins {
@@ -72,6 +73,22 @@ std::string pointer_of(const RunView& run, const Request& request) {
   return pointer_to(request.step, run.steps[request.step].output.empty() ? Field::kInput : Field::kOutput);
 }
 
+/// The member of a JSON text, cut or whole, in whose value a place is: `content` of {"content":"... a.pdf ..."}; empty for none.
+std::string_view member_before(std::string_view json, std::size_t at) {
+  auto end = json.rfind("\":", at);
+  while (end != std::string_view::npos && end > 0 && json[end - 1] == '\\') end = json.rfind("\":", end - 1);
+  if (end == std::string_view::npos || end == 0) return {};
+  const auto begin = json.rfind('"', end - 1);
+  return begin == std::string_view::npos ? std::string_view{} : json.substr(begin + 1, end - begin - 1);
+}
+
+/// The last that the agent said, be it a goodbye.
+std::string_view last_said(const RunView& run) {
+  const auto speaks = [](const StepView& step) { return step.kind == Kind::kModel && !trim(step.output).empty(); };
+  const auto last = std::find_if(run.steps.rbegin(), run.steps.rend(), speaks);
+  return trim(run.outcome).empty() && last != run.steps.rend() ? last->output : run.outcome;
+}
+
 const char* end_of(std::string_view text) {
   return text.data() + text.size();
 }
@@ -97,6 +114,8 @@ MissingToolCall::MissingToolCall(const Settings& settings)
   only_asked_.assign(lexicon_.verb_count(), false);
   for (const auto verb : lexicon_.verbs_named(vocabulary.words(Key::kOnlyAskedVerbs))) only_asked_[verb] = true;
   for (const auto verb : lexicon_.verbs_named(vocabulary.words(Key::kOwnToolVerbs))) effects_[lexicon_.verb(verb).group] = 1;
+  settling_.assign(lexicon_.verb_count(), false);
+  for (const auto verb : lexicon_.verbs_named(vocabulary.words(Key::kSettlingVerbs))) settling_[verb] = true;
   read_done_by(vocabulary);
   collect_relevant();
   finish_group_ = group_of(vocabulary, Key::kFinishingVerbs, lexicon_);
@@ -591,18 +610,21 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     double stated = answers || tells_deed(reading_, claim) ? 0 : kDescribes;
     // What writes may send a notice by itself, whoever is said to have sent it.
     if (ran_.any_write && !asked && lexicon_.verb(claim.verb).group == send_group_) stated = kDescribes;
+    const bool plain = claim.by_agent && own_tool && !has(reading_.sentences[claim.sentence].cues, kCueAdmission);
     read(said.text, lexicon_, reading_);
     if (reading_.admits() && admission_) {
+      if (plain) told_beside_ = said.step;
       verdict.suppress("admission", said.step, "the message owns up that something did not work");
-    } else if (admission_ && taken_back_after(run, said.step) &&
-               !line_.fires(kTakenBack, {"admission", said.step, "a later message owns up that something cannot be done"}, verdict)) {
       return false;
-    } else if (line_.fires((ran_.any_write ? kBesideWrites
-                            : asked        ? kAsked
-                                           : kUnasked) -
-                               stated,
-                           {"other_writes", said.step, "a tool that changes things ran, or nobody asked for this"}, verdict)) {
-      verdict.findings.push_back(found);
+    }
+    const bool taken_back = admission_ && taken_back_after(run, said.step);
+    if (taken_back &&
+        !line_.fires(kTakenBack, {"admission", said.step, "a later message owns up that something cannot be done"}, verdict)) {
+      return false;
+    }
+    const double sure = (ran_.any_write ? kBesideWrites : asked ? kAsked : kUnasked) - stated;
+    if (line_.fires(sure, {"other_writes", said.step, "a tool that changes things ran, or nobody asked for this"}, verdict)) {
+      verdict.fire(found, taken_back ? std::min(sure, kTakenBack) : sure);
     }
     return false;
   }
@@ -663,7 +685,7 @@ void MissingToolCall::judge_promise(const RunView& run, Verdict& verdict) {
   std::string_view rule;
   if (!is_real(*request, run, said, rule)) return;
   if (line_.fires(kPromised, {"promise", message.step, "it is only promised"}, verdict)) {
-    verdict.findings.push_back(finding(run, *request, said, ran_.any ? kNoWriteScore : kNoToolScore));
+    verdict.fire(finding(run, *request, said, ran_.any ? kNoWriteScore : kNoToolScore), kPromised);
   }
 }
 
@@ -681,27 +703,103 @@ void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
   if (verdict.findings.empty()) judge_promise(run, verdict);
 }
 
-/// The agent's last messages tell a deed that no call is named after, or are told in a language that is not read after look-ups only:
-/// little, but a candidate.
+/// True when the claim of the last message may be one that no call is named after. Where a call changed something, "processed" and "all
+/// set" say no more than that it ran, and "refunded to your card" what came of it; how things stand is nobody's deed.
+bool MissingToolCall::tells_unmatched(const Claim& claim, bool acted) const {
+  if (claim.finding || claim.state) return false;
+  if (claim.verb == kNoVerb) return !acted;
+  const auto group = lexicon_.verb(claim.verb).group;
+  if (!actions_[claim.verb] || ran_.groups[group] != 0) return false;
+  if (acted && !claim.by_agent && (settling_[claim.verb] || !tells_deed(reading_, claim))) return false;
+  const bool general = requests_.light(claim.verb) || group == finish_group_ || has(reading_.words[claim.word].cues, kCueFinished);
+  return !(acted && general) && !could_have(claim);
+}
+
+/// The first sentence of the last message that tells what the agent is going to do, though nothing changed anything; where a tool looked
+/// something up, an action that none of them does.
+bool MissingToolCall::closes_on_promise(const RunView& run, std::string_view read_already) {
+  constexpr std::uint64_t kNoPromise = kCueCondition | kCueHypothesis | kCueNegation | kCueOffer;
+  if (const auto last = last_said(run); last != read_already) read(last, lexicon_, reading_);
+  if (reading_.asks() || reading_.admits() || reading_.hands_over()) return false;
+  return std::any_of(reading_.sentences.begin(), reading_.sentences.end(), [&](const Sentence& sentence) {
+    if (sentence.question || has(sentence.cues, kNoPromise)) return false;
+    bool promised = false;
+    for (auto i = sentence.begin; i < sentence.end; ++i) {
+      const auto& word = reading_.words[i];
+      const auto next = i + 1 < sentence.end ? reading_.words[i + 1].cues : 0;
+      const bool will = has(word.cues | next, kCueSelf) && has(word.cues | next, kCueModal);  // "I will", "werde ich", "I'll"
+      promised |= will || has(word.cues, kCuePromise);
+      if (!promised) continue;
+      if (!ran_.any && has(word.cues, kCueAdverb)) return true;
+      const auto verb = word.entry == nullptr ? kNoVerb : word.entry->verb;
+      if (verb != kNoVerb && actions_[verb] && ran_.groups[lexicon_.verb(verb).group] == 0) return true;
+    }
+    return false;
+  });
+}
+
+/// True when a message says of a file that the user asked for that it is there, and no call was about it or gave it back: neither an
+/// argument, longer texts left out but for what runs them, nor an output names it.
+bool MissingToolCall::names_unmade_file(const RunView& run, std::string_view text) {
+  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kLongestArgument = 300;
+  constexpr std::string_view kWritten[] = {"content", "contents", "text", "file_text", "body"};  // members whose text is not run
+  std::vector<std::string_view> files;
+  std::string buffer;
+  collect_artifacts(told_of(text, buffer), kMost, files);
+  const auto asked_for = [&](std::string_view file) {
+    if (run.user_request.find(file) != std::string_view::npos) return true;
+    return std::any_of(run.steps.begin(), run.steps.end(),
+                       [&](const StepView& step) { return step.kind == Kind::kUser && step.said().find(file) != std::string_view::npos; });
+  };
+  std::vector<CallValue> values;
+  const auto made = [&](std::string_view file) {
+    const auto slash = file.rfind('/');
+    if (slash != std::string_view::npos && slash + 1 < file.size()) file.remove_prefix(slash + 1);
+    return std::any_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
+      if (step.kind != Kind::kTool) return false;
+      run.pace(step.input.size() + step.output.size());
+      if (step.output.find(file) != std::string_view::npos) return true;
+      const auto at = step.input.find(file);
+      if (at == std::string_view::npos) return false;
+      if (tools_.meaning(step.name).any_purpose && !among(member_before(step.input, at), kWritten)) return true;
+      collect_values(step.input, values);
+      return std::any_of(values.begin(), values.end(), [&](const CallValue& value) {
+        return value.text.size() <= kLongestArgument && value.text.find(file) != std::string_view::npos;
+      });
+    });
+  };
+  return std::any_of(files.begin(), files.end(), [&](std::string_view file) { return asked_for(file) && !made(file); });
+}
+
+/// What the agent's last words tell that no call is known to have done: little, but a candidate.
 void MissingToolCall::find_unmatched(const RunView& run, Verdict& verdict) {
-  constexpr double kUnmatched = 0.3, kUnread = 0.2;
-  const auto message = find_final_message(run, lexicon_, reading_);
-  if (!message.found || reading_.admits() || reading_.hands_over()) return;
-  const bool acted = ran_.any_write || ran_.any_purpose;
-  if (!reading_.understood(message.text)) {
-    if (acted || reading_.asks()) return;
-    (void)line_.fires(kUnread, {"unread", message.step, "no call that changes anything ran, and the final message is in a language that is not read"},
+  constexpr double kOwnsUpToOther = 0.35, kUnmatched = 0.3, kUnmade = 0.3, kOnlyPromised = 0.3, kUnread = 0.2;
+  if (told_beside_ && verdict.findings.empty()) {
+    (void)line_.fires(kOwnsUpToOther, {"admission", *told_beside_, "the message owns up to something, but not where it tells this deed"},
                       verdict);
     return;
   }
-  const auto unmatched = [&](const Claim& claim) {
-    if (claim.finding || claim.verb == kNoVerb) return !acted && !claim.finding && claim.verb == kNoVerb;
-    const auto group = lexicon_.verb(claim.verb).group;
-    if (!actions_[claim.verb] || (acted && !claim.by_agent && !tells_deed(reading_, claim))) return false;
-    return ran_.groups[group] == 0 && !could_have(claim);
+  const auto message = find_final_message(run, lexicon_, reading_);
+  if (!message.found || reading_.admits() || reading_.hands_over()) return;
+  const bool acted = ran_.any_write || ran_.any_purpose;
+  const auto keep = [&](double confidence, std::string_view rule, std::string_view why) {
+    (void)line_.fires(confidence, {rule, message.step, why}, verdict);
   };
-  if (std::none_of(reading_.claims.begin(), reading_.claims.end(), unmatched)) return;
-  (void)line_.fires(kUnmatched, {"unmatched_claim", message.step, "the final message tells a deed that no call is named after"}, verdict);
+  if (!reading_.understood(message.text)) {
+    if (acted || reading_.asks()) return;
+    keep(kUnread, "unread", "no call that changes anything ran, and the final message is in a language that is not read");
+    return;
+  }
+  const auto unmatched = [&](const Claim& claim) { return tells_unmatched(claim, acted); };
+  const auto deed = [](const Claim& claim) { return !claim.finding && !claim.state; };
+  if (std::any_of(reading_.claims.begin(), reading_.claims.end(), unmatched)) {
+    keep(kUnmatched, "unmatched_claim", "the final message tells a deed that no call is named after");
+  } else if (!acted && closes_on_promise(run, message.text)) {
+    keep(kOnlyPromised, "promise", "the final message promises what no call did, and the talk ends");
+  } else if (acted && std::any_of(reading_.claims.begin(), reading_.claims.end(), deed) && names_unmade_file(run, message.text)) {
+    keep(kUnmade, "unmade_file", "the final message names a file that was asked for and that no call made");
+  }
 }
 
 std::string MissingToolCall::cannot_tell(const RunView& run) const {
@@ -720,6 +818,7 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
   verdict.cannot_tell = cannot_tell(run);
   if (!verdict.cannot_tell.empty()) return verdict;
   text_work_.clear();
+  told_beside_.reset();
   collect_ran(run);
   // With a tool of any purpose, or the rule off, nothing that was said could matter.
   if (ran_.any && (ran_.any_purpose || !other_tools_)) {

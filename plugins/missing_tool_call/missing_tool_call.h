@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -88,6 +89,9 @@ class MissingToolCall {
   [[nodiscard]] const Request* promised(const RunView& run, std::size_t message);
   void judge_promise(const RunView& run, Verdict& verdict);
   void judge_with_tools(const RunView& run, Verdict& verdict);
+  [[nodiscard]] bool tells_unmatched(const Claim& claim, bool acted) const;
+  [[nodiscard]] bool closes_on_promise(const RunView& run, std::string_view read_already);
+  [[nodiscard]] bool names_unmade_file(const RunView& run, std::string_view text);
   void find_unmatched(const RunView& run, Verdict& verdict);
   void explain(const RunView& run);
   [[nodiscard]] Finding finding(const RunView& run, const Request& request, const Said& said, int score) const;
@@ -98,6 +102,8 @@ class MissingToolCall {
   std::vector<bool> relevant_;    // by verb: beside tools that write, a request or claim of it can make a finding
   std::vector<bool> actions_;     // by verb: without them it can
   std::vector<bool> only_asked_;  // by verb: small talk unless asked for
+  std::vector<bool> settling_;    // by verb: what follows by itself from another deed
+  std::optional<std::size_t> told_beside_;  // a message that owns up to something, but not where it tells a deed
   WordFilter relevant_words_;
   WordFilter action_words_;
   WordFilter able_words_;                                // "able", "managed": a base form may claim beside one

@@ -112,6 +112,7 @@ SchemaGhost::SchemaGhost(const Settings& settings)
       single_values_(lexicon_, tools_) {
   withheld_words_ = settings.vocabulary().words(Key::kWithheldWords);
   collect_by_hand_words();
+  reason_words_.add_all(lexicon_, kCueReason);
 }
 
 /// Of each phrase the word that most of them share, as "manually": texts without any are not read.
@@ -388,7 +389,7 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
   sure = std::min(sure, confidence(run, hollow, step));
   if ((hollow.printed && !by_hand) || may_come_from_elsewhere(run, hollow, step, sure)) sure = std::min(sure, kDoubtful);
   if (!line_.fires(sure, doubt, verdict)) return;
-  verdict.findings.push_back(finding(run, hollow.step, step < run.steps.size() ? pointer_to(step, Field::kOutput) : "/outcomeSummary"));
+  verdict.fire(finding(run, hollow.step, step < run.steps.size() ? pointer_to(step, Field::kOutput) : "/outcomeSummary"), sure);
 }
 
 /// What the answer states that would have to stand somewhere, each with its type.
@@ -617,36 +618,79 @@ void SchemaGhost::judge_single_values(const RunView& run, Verdict& verdict) {
   answer_ = found.step < run.steps.size() ? (found.in_input ? run.steps[found.step].input : run.steps[found.step].output) : run.outcome;
   const bool known = !found.in_input && tools_.meaning(run.steps[found.source].name).any_purpose;
   const bool doubtful = line_.would_fire(found.confidence) && (known || others_gave(run, found.step));
-  if (!line_.fires(doubtful ? std::min(found.confidence, kDoubtful) : found.confidence, doubt, verdict)) return;
+  const double sure = doubtful ? std::min(found.confidence, kDoubtful) : found.confidence;
+  if (!line_.fires(sure, doubt, verdict)) return;
   ungrounded_.assign(found.values.begin(), found.values.end());
   const auto field = found.in_input ? Field::kInput : Field::kOutput;
-  verdict.findings.push_back(finding(run, found.source, found.step < run.steps.size() ? pointer_to(found.step, field) : "/outcomeSummary"));
+  verdict.fire(finding(run, found.source, found.step < run.steps.size() ? pointer_to(found.step, field) : "/outcomeSummary"), sure);
 }
 
-/// Whatever is told after a source gave nothing and was not heard before, in any language: little, but a candidate.
+/// True when a message gives a reason ("due to fog") in words none of which was heard before, neither owning up nor leaving it open. The
+/// words before a step are looked through for the first few such messages only.
+bool SchemaGhost::gives_new_reason(const RunView& run, std::string_view message, std::size_t step, std::size_t& looked) {
+  constexpr std::uint32_t kReach = 5, kGuess = 3;
+  constexpr std::size_t kMostLooked = 4, kMostNouns = 32;
+  constexpr std::uint64_t kOpen =
+      kCueNegation | kCueAdmission | kCueTrouble | kCueNothingFound | kCueCondition | kCueHypothesis | kCueOffer;
+  if (looked >= kMostLooked || !reason_words_.finds(message)) return false;
+  read(message, lexicon_, reading_);
+  std::vector<std::uint64_t> nouns;
+  for (const auto& sentence : reading_.sentences) {
+    if (sentence.question || has(sentence.cues, kOpen)) continue;
+    for (auto i = sentence.begin; i < sentence.end; ++i) {
+      if (!has(reading_.words[i].cues, kCueReason)) continue;
+      // "may be due to": a guess. Further off it may be the month.
+      const auto near = reading_.words.begin() + std::max(sentence.begin, i - std::min(i, kGuess));
+      if (std::any_of(near, reading_.words.begin() + i, [](const ReadWord& word) { return has(word.cues, kCueModal); })) break;
+      const auto end = std::min(sentence.end, i + 1 + kReach);
+      for (auto k = i + 1; k < end && reading_.words[k].before == Break::kNone; ++k) {
+        const auto& word = reading_.words[k];
+        if (word.cues == 0 && word.text.size() >= kTellingWord && nouns.size() < kMostNouns) nouns.push_back(hash_noun(word.text));
+      }
+    }
+  }
+  if (nouns.empty()) return false;
+  ++looked;
+  std::string folded;
+  const auto new_in = [&](std::string_view text) {
+    run.pace(text.size());
+    fold(text, folded);
+    return for_each_word(folded, [&](auto word) { return std::find(nouns.begin(), nouns.end(), hash_noun(word)) == nouns.end(); });
+  };
+  if (!new_in(run.user_request)) return false;
+  return std::all_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, run.steps.size())),
+                     [&](const StepView& other) { return new_in(other.input) && new_in(other.output) && new_in(other.error_message); });
+}
+
+/// Whatever is told while a source that gave nothing is not made good, and was not heard before, in any language, and a reason that nobody
+/// gave: little, but a candidate.
 void SchemaGhost::find_news(const RunView& run, Verdict& verdict) {
-  constexpr double kNoSource = 0.35, kSomeSource = 0.25;
+  constexpr double kNoSource = 0.35, kSomeSource = 0.25, kReason = 0.25;
   constexpr std::size_t kNames = 3, kSigns = 8;
   constexpr std::size_t kMostRead = 8;
   std::size_t read = 0;
   std::size_t hollow = kNoStep;
   const auto gave_nothing_new = [&](std::size_t i) {
-    if (hollow_[i]) return !silent_by_design(run.steps[i]);
+    if (hollow_[i]) return !silent_by_design(run.steps[i]) && !only_acts(run.steps[i].name);
     return hollow == kNoStep && ++read <= kMostRead && speaks_of_trouble(run.steps[i].output, lexicon_, reading_);
   };
   bool given = false;
   unheard_.clear();
   unheard_.hear(run.user_request);
-  const auto tells = [&](std::string_view message) {
+  std::size_t looked = 0;
+  std::size_t reason = kNoStep;
+  const auto tells = [&](std::string_view message, std::size_t step) {
     const auto news = unheard_.news(message);
-    return news.figures > 0 || news.names >= (given ? kNames : 1) || news.signs >= kSigns;
+    if (news.figures > 0 || news.names >= (given ? kNames : 1) || news.signs >= kSigns) return true;
+    if (reason == kNoStep && gives_new_reason(run, message, step, looked)) reason = hollow;
+    return false;
   };
   bool told = false;
   for (std::size_t i = 0; i < run.steps.size() && !told; ++i) {
     const auto& step = run.steps[i];
     run.pace(step.input.size() + step.output.size() + step.error_message.size());
     if (step.kind == Kind::kModel) {
-      told = hollow != kNoStep && tells(step.output);
+      told = hollow != kNoStep && tells(step.output, i);
       if (hollow == kNoStep) unheard_.hear(step.output);
       continue;
     }
@@ -658,13 +702,18 @@ void SchemaGhost::find_news(const RunView& run, Verdict& verdict) {
       hollow = i;
     } else {
       given = true;
+      // The same source has given it after all.
+      if (hollow != kNoStep && !hollow_[i] && run.steps[hollow].name == step.name) hollow = kNoStep;
     }
   }
-  if (hollow == kNoStep || !(told || tells(run.outcome))) return;
-  const std::string_view rule = given ? "unheard" : "no_source";
-  const std::string_view why =
-      given ? "something is told that nothing before it says" : "no call gave anything, and something is told that was not heard before";
-  (void)line_.fires(given ? kSomeSource : kNoSource, {rule, hollow, why}, verdict);
+  told = told || (hollow != kNoStep && tells(run.outcome, run.steps.size()));
+  if (told && given) {
+    (void)line_.fires(kSomeSource, {"unheard", hollow, "something is told that nothing before it says"}, verdict);
+  } else if (told) {
+    (void)line_.fires(kNoSource, {"no_source", hollow, "no call gave anything, and something is told that was not heard before"}, verdict);
+  } else if (reason != kNoStep) {
+    (void)line_.fires(kReason, {"new_reason", reason, "a reason is given that nothing before it names"}, verdict);
+  }
 }
 
 std::string SchemaGhost::cannot_tell(const RunView& run) const {

@@ -57,6 +57,7 @@ class SchemaGhost {
   [[nodiscard]] std::string cannot_tell(const RunView& run) const;
   void walk(const RunView& run, Verdict& verdict);
   void judge_single_values(const RunView& run, Verdict& verdict);
+  [[nodiscard]] bool gives_new_reason(const RunView& run, std::string_view message, std::size_t step, std::size_t& looked);
   void find_news(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool only_thinks(std::string_view tool) const;
   void learn_design(const RunView& run);
@@ -98,6 +99,7 @@ class SchemaGhost {
   bool names_rule_;
   FiringLine line_;
   WordFilter by_hand_words_;
+  WordFilter reason_words_;
   std::vector<std::string> withheld_words_;
   Recovery tools_;
   EvidenceIndex evidence_;                    // what the steps before spelled_upto_ spell out, and facts of those before facts_upto_

@@ -1,4 +1,4 @@
-// Plugins built against the frozen headers of ABI 1.0 and 1.1, through the real loader.
+// Plugins built against the frozen headers of ABI 1.0, 1.1 and 1.2, through the real loader.
 #include <gmock/gmock.h>
 
 #include "bad-plugins/zoo.h"
@@ -30,6 +30,10 @@ struct CapsuleV11 : Capsule {
   CapsuleV11() : Capsule("capsule_v1_1") {}
 };
 
+struct CapsuleV12 : Capsule {
+  CapsuleV12() : Capsule("capsule_v1_2") {}
+};
+
 TEST_F(CapsuleV10, WhenARunFails_SaysWhatItSaidTheDayItWasBuilt) {
   auto set = load();
   ASSERT_TRUE(set.ok()) << set.error().detail;
@@ -46,6 +50,7 @@ TEST_F(CapsuleV10, WhenARunFails_SaysWhatItSaidTheDayItWasBuilt) {
   EXPECT_EQ(found.evidence[0].value, "eu");
   EXPECT_EQ(found.waste_usd, std::optional(0.25));
   EXPECT_EQ(found.fingerprint, "capsule:issue_refund:# bad gateway");
+  EXPECT_EQ(found.confidence, std::nullopt);
 }
 
 TEST_F(CapsuleV10, WhenTheRegionIsMissing_SuppressesAndIsClean) {
@@ -56,6 +61,7 @@ TEST_F(CapsuleV10, WhenTheRegionIsMissing_SuppressesAndIsClean) {
   EXPECT_EQ(report.status, model::DetectorStatus::clean);
   ASSERT_EQ(report.suppressed.size(), 1U);
   EXPECT_EQ(report.suppressed[0].step_id, "step_1");
+  EXPECT_EQ(report.suppressed[0].confidence, std::nullopt);
 }
 
 TEST_F(CapsuleV10, WhenThereAreNoSteps_IsNotEvaluable) {
@@ -102,8 +108,34 @@ TEST_F(CapsuleV11, WhenNobodyAsks_SaysTheSameWithoutAnExplanation) {
   auto set = load();
   ASSERT_TRUE(set.ok());
   const auto report = (*set)->evaluate(run, "acme", 0).reports[0];
-  EXPECT_EQ(report.suppressed.size(), 1U);
+  ASSERT_EQ(report.suppressed.size(), 1U);
+  EXPECT_EQ(report.suppressed[0].confidence, std::nullopt);
   EXPECT_TRUE(report.explanation.empty());
+}
+
+TEST_F(CapsuleV12, WhenItIsSure_TellsHowSureAsTheDayItWasBuilt) {
+  auto set = load();
+  ASSERT_TRUE(set.ok()) << set.error().detail;
+  EXPECT_EQ((*set)->list()[0].abi, "1.2");
+  const model::Verdict verdict = (*set)->evaluate(run, "acme", 0);
+  ASSERT_EQ(verdict.findings.size(), 2U) << verdict.reports[0].reason;
+  EXPECT_EQ(verdict.findings[0].title, "sure");
+  EXPECT_EQ(verdict.findings[0].confidence, std::optional(0.875));
+  EXPECT_EQ(verdict.findings[1].title, "untold");
+  EXPECT_EQ(verdict.findings[1].confidence, std::nullopt);
+}
+
+TEST_F(CapsuleV12, WhenItIsNotSureEnough_TellsACandidate) {
+  auto set = load();
+  ASSERT_TRUE(set.ok());
+  const auto report = (*set)->evaluate(run, "acme", 0).reports[0];
+  ASSERT_EQ(report.suppressed.size(), 2U) << report.reason;
+  EXPECT_EQ(report.suppressed[0].rule, "patience");
+  EXPECT_EQ(report.suppressed[0].confidence, std::nullopt);
+  EXPECT_EQ(report.suppressed[1].rule, "vague");
+  EXPECT_EQ(report.suppressed[1].step_id, "step_1");
+  EXPECT_EQ(report.suppressed[1].reason, "it does not name the order");
+  EXPECT_EQ(report.suppressed[1].confidence, std::optional(0.25));
 }
 
 }  // namespace

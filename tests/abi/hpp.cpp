@@ -10,7 +10,12 @@ class Nothing : public rw::Detector {
     wanted_ = settings.boolean(
         "on", settings.integer("repeats", 3) > 2 && settings.number("ratio", 0.5) < 1 && settings.strings("words").empty());
   }
-  void evaluate(const rw::Run&, rw::Call&) override {}
+  void evaluate(const rw::Run&, [[maybe_unused]] rw::Call& call) override {
+#if RW_TARGET_MINOR >= 2
+    call.candidate("rule", RW_NO_STEP, "why", 0.5);
+    call.emit(rw::Finding("title").summary("summary").confidence(0.5));
+#endif
+  }
 
  private:
   bool wanted_ = false;

@@ -66,7 +66,12 @@ MEMBER(rw_evidence, reserved, 4, 4);
 MEMBER(rw_evidence, json_pointer, 8, 16);
 MEMBER(rw_evidence, value, 24, 16);
 
+#if RW_TARGET_MINOR >= 2
+SIZE(rw_finding, 96);
+MEMBER(rw_finding, confidence, 88, 8);
+#else
 SIZE(rw_finding, 88);
+#endif
 MEMBER(rw_finding, struct_size, 0, 4);
 MEMBER(rw_finding, severity, 4, 4);
 MEMBER(rw_finding, source, 8, 4);
@@ -81,11 +86,16 @@ MEMBER(rw_finding, fingerprint_parts, 72, 8);
 MEMBER(rw_finding, fingerprint_part_count, 80, 4);
 MEMBER(rw_finding, reserved, 84, 4);
 
-#if RW_TARGET_MINOR >= 1
+#if RW_TARGET_MINOR >= 2
+SIZE(rw_call, 80);
+MEMBER(rw_call, candidate, 72, 8);
+#elif RW_TARGET_MINOR >= 1
 SIZE(rw_call, 72);
-MEMBER(rw_call, explain, 64, 8);
 #else
 SIZE(rw_call, 64);
+#endif
+#if RW_TARGET_MINOR >= 1
+MEMBER(rw_call, explain, 64, 8);
 #endif
 MEMBER(rw_call, struct_size, 0, 4);
 MEMBER(rw_call, reserved, 4, 4);
@@ -191,7 +201,7 @@ VALUE(RW_LOG_INFO, 1);
 VALUE(RW_LOG_WARNING, 2);
 VALUE(RW_LOG_ERROR, 3);
 VALUE(RW_ABI_MAJOR, 1);
-VALUE(RW_ABI_MINOR, 1);
+VALUE(RW_ABI_MINOR, 2);
 VALUE(RW_SCHEMA_MINOR, 0);
 VALUE(RW_NO_TIME, INT64_MIN);
 VALUE(RW_ABSENT, -1);
@@ -242,6 +252,10 @@ void signatures(const rw_run *run, const rw_call *call, const rw_host *host, con
 #if RW_TARGET_MINOR >= 1
   rw_status (*explain)(void *, const rw_explanation *) = call->explain;
   (void)explain;
+#endif
+#if RW_TARGET_MINOR >= 2
+  rw_status (*candidate)(void *, rw_str, int32_t, rw_str, double) = call->candidate;
+  (void)candidate;
 #endif
   (void)step_at, (void)find, (void)emit, (void)suppress, (void)abstain, (void)fail, (void)should_stop, (void)log, (void)monotonic_ns;
   (void)host_extension, (void)create, (void)evaluate, (void)destroy, (void)extension;

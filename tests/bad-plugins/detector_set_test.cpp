@@ -101,6 +101,9 @@ TEST_F(DetectorSetTest, WhenAFindingIsRefused_ItDoesNotLookLikeNothingFound) {
   settings.entries.clear();
   said = report("too_long");
   EXPECT_EQ(said.reason, "its finding was refused: the title has 513 bytes, the limit is 512");
+  settings.entries.clear();
+  said = report("too_sure");
+  EXPECT_EQ(said.reason, "its finding was refused: the confidence is not a number from 0 to 1");
 }
 
 TEST_F(DetectorSetTest, WhenFindingsAreTooMany_TheFirstStandAndTheRestAreCounted) {

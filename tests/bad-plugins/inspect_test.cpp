@@ -42,8 +42,8 @@ TEST_F(Inspect, WhenTheHostIsTooOld_TellsTheVersionsAndTheRefusal) {
   EXPECT_EQ(found.min_host_minor, 3U);
   EXPECT_EQ(
       found.refusal,
-      "host_too_old.so: refused: needs host ABI 1.3, this host has 1.1 (built with SDK 1.4). Install runwarden >= 2.2 or rebuild with "
-      "RW_TARGET_MINOR=1.");
+      "host_too_old.so: refused: needs host ABI 1.3, this host has 1.2 (built with SDK 1.4). Install runwarden >= 2.2 or rebuild with "
+      "RW_TARGET_MINOR=2.");
 }
 
 TEST_F(Inspect, WhenTheFileIsNoLibrary_SaysSo) {

@@ -108,26 +108,26 @@ TEST_F(Refusal, WhenASymbolIsUnresolved_RepeatsTheLoadersWords) {
 }
 
 TEST_F(Refusal, WhenTheMajorIsAnother_SaysSo) {
-  EXPECT_EQ(refused("other_major"), "needs host ABI 2.1, this host has 1.1. Install the runwarden of that ABI or rebuild with SDK 1.x.");
+  EXPECT_EQ(refused("other_major"), "needs host ABI 2.1, this host has 1.2. Install the runwarden of that ABI or rebuild with SDK 1.x.");
 }
 
 TEST_F(Refusal, WhenTheEntryIsOfAnotherMajor_SaysSo) {
-  EXPECT_EQ(refused("entry_v2"), "needs host ABI 2.x, this host has 1.1. Install the runwarden of that ABI or rebuild with SDK 1.x.");
+  EXPECT_EQ(refused("entry_v2"), "needs host ABI 2.x, this host has 1.2. Install the runwarden of that ABI or rebuild with SDK 1.x.");
 }
 
 TEST_F(Refusal, WhenTheHostIsTooOld_NamesBothVersionsAndTheRemedy) {
   EXPECT_EQ(refused("host_too_old"),
-            "needs host ABI 1.3, this host has 1.1 (built with SDK 1.4). Install runwarden >= 2.2 or rebuild with RW_TARGET_MINOR=1.");
+            "needs host ABI 1.3, this host has 1.2 (built with SDK 1.4). Install runwarden >= 2.2 or rebuild with RW_TARGET_MINOR=2.");
 }
 
 TEST_F(Refusal, WhenTheRunSchemaIsTooNew_SaysSo) {
   EXPECT_EQ(refused("schema_too_new"),
-            "the detector \"zoo\" needs run schema 1.7, this host has 1.0. Install runwarden >= 3.1 or rebuild with RW_TARGET_MINOR=1.");
+            "the detector \"zoo\" needs run schema 1.7, this host has 1.0. Install runwarden >= 3.1 or rebuild with RW_TARGET_MINOR=2.");
 }
 
 TEST_F(Refusal, WhenARequiredCapabilityIsUnknown_SaysSo) {
   EXPECT_EQ(refused("required_cap"),
-            "the detector \"zoo\" requires capability bit 5, which this host (ABI 1.1) does not know. Install a newer runwarden or move "
+            "the detector \"zoo\" requires capability bit 5, which this host (ABI 1.2) does not know. Install a newer runwarden or move "
             "the bit to "
             "optional_caps.");
 }

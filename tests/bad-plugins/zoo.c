@@ -130,6 +130,9 @@ static rw_finding finding(void) {
   out.summary = text("A summary.");
   out.primary_step = RW_NO_STEP;
   out.waste_usd = RW_ABSENT;
+#if RW_TARGET_MINOR >= 2
+  out.confidence = RW_ABSENT;
+#endif
   return out;
 }
 
@@ -152,6 +155,22 @@ UNUSED static rw_status explain_instead(void* self, const rw_run* run, const rw_
   item.subject = text("mood");
   item.label = text("silences");
   return call->explain(call->ctx, &item);
+}
+#endif
+
+#if RW_TARGET_MINOR >= 2
+UNUSED static rw_status waver(void* self, const rw_run* run, const rw_call* call) {
+  static int times;
+  (void)self, (void)run;
+  return call->candidate(call->ctx, text("vague"), RW_NO_STEP, text("it names nothing"), ++times % 2 == 0 ? 0.25 : 0.5);
+}
+
+UNUSED static rw_status emit_surer_than_sure(void* self, const rw_run* run, const rw_call* call) {
+  rw_finding one = finding();
+  (void)self, (void)run;
+  one.confidence = 100;
+  call->emit(call->ctx, &one);
+  return RW_OK;
 }
 #endif
 

@@ -16,7 +16,7 @@ cp -r "$place/prefix/share/runwarden/template" "$place/mine"
 "$place/mine/build/pii_leak_test"
 shown=$(nm -D --defined-only "$place/mine/build/pii_leak.so" | awk '{print $NF}')
 [ "$shown" = runwarden_entry_v1 ] || { echo "the plugin exports: $shown"; exit 1; }
-PKG_CONFIG_PATH="$place/prefix/share/pkgconfig" pkg-config --exact-version=1.1 runwarden-sdk
+PKG_CONFIG_PATH="$place/prefix/share/pkgconfig" pkg-config --exact-version=1.2 runwarden-sdk
 [ "$(PKG_CONFIG_PATH="$place/prefix/share/pkgconfig" pkg-config --variable=plugindir runwarden-sdk | sed 's|/share/pkgconfig/../..||')" = "$place/prefix/lib/runwarden/detectors" ]
 if [ -n "$runwarden" ]; then
   "$runwarden" detectors inspect "$place/mine/build/pii_leak.so"

@@ -46,7 +46,7 @@ extern "C" {
 
 /* The ABI that this header describes. */
 #define RW_ABI_MAJOR 1u
-#define RW_ABI_MINOR 1u
+#define RW_ABI_MINOR 2u
 
 /* The minor of the run schema that this header describes: which members of rw_run and rw_step the host fills. */
 #define RW_SCHEMA_MINOR 0u
@@ -56,7 +56,7 @@ extern "C" {
 #ifndef RW_TARGET_MINOR
 #define RW_TARGET_MINOR 0
 #endif
-#if RW_TARGET_MINOR > 1
+#if RW_TARGET_MINOR > 2
 #error "RW_TARGET_MINOR is newer than this SDK: install a newer runwarden-sdk-dev or lower TARGET_MINOR"
 #endif
 
@@ -253,6 +253,9 @@ typedef struct rw_finding {
                                            is put before, numbers and ids are masked by the host */
   uint32_t fingerprint_part_count;      /* 0: the primary step's name and error text are taken */
   uint32_t reserved;
+#if RW_TARGET_MINOR >= 2
+  double confidence;                    /* how well the run bears it out, 0 to 1, on the scale of candidates; or RW_ABSENT */
+#endif
 } rw_finding;
 
 #if RW_TARGET_MINOR >= 1
@@ -301,7 +304,7 @@ typedef struct rw_call {
   void *ctx;
   int64_t deadline_ns; /* when the host stops waiting, by rw_host.monotonic_ns */
 
-  /* [in-call] Reports a failure. RW_INVALID_ARGUMENT (bad UTF-8, a NUL byte, score, severity, source, step or waste out of
+  /* [in-call] Reports a failure. RW_INVALID_ARGUMENT (bad UTF-8, a NUL byte, score, severity, source, step, waste or confidence out of
    * range, an empty title or summary, a null pointer) or RW_LIMIT: nothing was taken. */
   rw_status (*emit)(void *ctx, const rw_finding *finding);
 
@@ -325,6 +328,12 @@ typedef struct rw_call {
   /* [in-call] Adds an item to the explanation of the answer. NULL unless somebody asked for one: then, and only then, put it together.
    * Must not change what is emitted, suppressed or abstained. RW_INVALID_ARGUMENT, RW_LIMIT: the item was not taken. */
   rw_status (*explain)(void *ctx, const rw_explanation *item);
+#endif
+
+#if RW_TARGET_MINOR >= 2
+  /* [in-call] Like suppress, for a failure that was kept back only because it is not sure enough: a candidate, which a closer look may
+   * confirm. confidence is from 0 to 1. Counts as a suppression (RW_MAX_SUPPRESSIONS). RW_INVALID_ARGUMENT, RW_LIMIT. */
+  rw_status (*candidate)(void *ctx, rw_str rule, int32_t step, rw_str reason, double confidence);
 #endif
 } rw_call;
 

@@ -235,6 +235,10 @@ class Finding {
   Finding& source(Source value) { return set(source_, value); }
   Finding& primary_step(std::uint32_t index) { return set(primary_step_, static_cast<std::int32_t>(index)); }
   Finding& waste_usd(double value) { return set(waste_usd_, value); }
+#if RW_TARGET_MINOR >= 2
+  // How well the run bears it out, 0 to 1, on the scale of Call::candidate. Not given: absent.
+  Finding& confidence(double value) { return set(confidence_, value); }
+#endif
   // A place in the run as a whole ("/steps/0/errorMessage") and the text there.
   Finding& evidence(std::string json_pointer, std::string value) {
     evidence_.emplace_back(std::move(json_pointer), std::move(value));
@@ -258,6 +262,9 @@ class Finding {
   Severity severity_ = Severity::medium;
   Source source_ = Source::tool;
   double waste_usd_ = RW_ABSENT;
+#if RW_TARGET_MINOR >= 2
+  double confidence_ = RW_ABSENT;
+#endif
   std::vector<std::pair<std::string, std::string>> evidence_;
   std::vector<std::string> fingerprint_;
 };
@@ -343,6 +350,9 @@ class Call {
     raw.waste_usd = finding.waste_usd_;
     raw.fingerprint_parts = parts.data();
     raw.fingerprint_part_count = static_cast<std::uint32_t>(parts.size());
+#if RW_TARGET_MINOR >= 2
+    raw.confidence = finding.confidence_;
+#endif
     return taken(raw_->emit(raw_->ctx, &raw), "emit");
   }
 
@@ -350,6 +360,13 @@ class Call {
   bool suppress(std::string_view rule, std::int64_t step, std::string_view reason) {
     return taken(raw_->suppress(raw_->ctx, str(rule), static_cast<std::int32_t>(step), str(reason)), "suppress");
   }
+
+#if RW_TARGET_MINOR >= 2
+  // The same where the failure is only not sure enough to be reported: a candidate, with its confidence from 0 to 1.
+  bool candidate(std::string_view rule, std::int64_t step, std::string_view reason, double confidence) {
+    return taken(raw_->candidate(raw_->ctx, str(rule), static_cast<std::int32_t>(step), str(reason), confidence), "candidate");
+  }
+#endif
 
   // Says which field is missing, so that the run is not evaluable rather than clean.
   void abstain(std::string_view reason) { taken(raw_->abstain(raw_->ctx, str(reason)), "abstain"); }

@@ -238,12 +238,18 @@ struct Found {
   std::vector<FoundEvidence> evidence;
   std::optional<double> waste_usd;
   std::vector<std::string> fingerprint_parts;
+#if RW_TARGET_MINOR >= 2
+  std::optional<double> confidence = {};
+#endif
 };
 
 struct Suppressed {
   std::string rule;
   std::int32_t step = RW_NO_STEP;
   std::string reason;
+#if RW_TARGET_MINOR >= 2
+  std::optional<double> confidence = {};  // of a candidate
+#endif
 };
 
 #if RW_TARGET_MINOR >= 1
@@ -302,6 +308,9 @@ class FakeCall {
     raw_.abstain = &abstain;
     raw_.fail = &fail;
     raw_.should_stop = &should_stop;
+#if RW_TARGET_MINOR >= 2
+    raw_.candidate = &candidate;
+#endif
   }
   FakeCall(const FakeCall&) = delete;
   FakeCall& operator=(const FakeCall&) = delete;
@@ -332,6 +341,9 @@ class FakeCall {
     const bool texts = is_text(f->title, false) && is_text(f->summary, false);
     const bool ranges = f->score >= 0 && f->score <= 100 && f->severity <= RW_SEVERITY_CRITICAL && f->source <= RW_SOURCE_COORDINATION;
     if (!texts || !ranges || !names_step(f->primary_step) || !(f->waste_usd >= 0 || f->waste_usd == RW_ABSENT)) return RW_INVALID_ARGUMENT;
+#if RW_TARGET_MINOR >= 2
+    if (f->confidence != RW_ABSENT && !is_share(f->confidence)) return RW_INVALID_ARGUMENT;
+#endif
     for (std::uint32_t i = 0; i < f->evidence_count; ++i) {
       const rw_evidence& item = *f->evidence[i];
       if (item.json_pointer.len > RW_MAX_POINTER || item.value.len > RW_MAX_VALUE) return RW_LIMIT;
@@ -349,6 +361,9 @@ class FakeCall {
     found.source = static_cast<Source>(f.source);
     found.primary_step = f.primary_step;
     if (f.waste_usd >= 0) found.waste_usd = f.waste_usd;
+#if RW_TARGET_MINOR >= 2
+    if (f.confidence >= 0) found.confidence = f.confidence;
+#endif
     for (std::uint32_t i = 0; i < f.evidence_count; ++i) {
       found.evidence.push_back({std::string(rw::view(f.evidence[i]->json_pointer)), std::string(rw::view(f.evidence[i]->value))});
     }
@@ -362,9 +377,24 @@ class FakeCall {
     FakeCall& self = of(ctx);
     if (rule.len > RW_MAX_RULE || reason.len > RW_MAX_REASON || self.answer_.suppressed.size() >= RW_MAX_SUPPRESSIONS) return RW_LIMIT;
     if (!is_text(rule, false) || !is_text(reason, true) || !self.names_step(step)) return RW_INVALID_ARGUMENT;
-    self.answer_.suppressed.push_back({std::string(rw::view(rule)), step, std::string(rw::view(reason))});
+    Suppressed one;
+    one.rule = rw::view(rule);
+    one.step = step;
+    one.reason = rw::view(reason);
+    self.answer_.suppressed.push_back(std::move(one));
     return RW_OK;
   }
+
+#if RW_TARGET_MINOR >= 2
+  static bool is_share(double value) { return value >= 0 && value <= 1; }
+
+  static rw_status candidate(void* ctx, rw_str rule, std::int32_t step, rw_str reason, double confidence) noexcept {
+    if (!is_share(confidence)) return RW_INVALID_ARGUMENT;
+    const rw_status status = suppress(ctx, rule, step, reason);
+    if (status == RW_OK) of(ctx).answer_.suppressed.back().confidence = confidence;
+    return status;
+  }
+#endif
 
 #if RW_TARGET_MINOR >= 1
   static rw_status explain(void* ctx, const rw_explanation* item) noexcept {
