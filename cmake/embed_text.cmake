@@ -1,7 +1,7 @@
 # cmake -DINPUT=FILE -DOUTPUT=FILE.cpp -DSYMBOL=name -P embed_text.cmake
 # Writes a C++ file in which runwarden::embedded::name() gives the text of INPUT; with -DTRIM=ON without indentation, without lines that are
-# comments, without comments behind two spaces (// to the end) and without spaces that a style sheet does not need or that stand around operators of scripts,
-# whose texts must not hold such an operator between spaces; for what is sent often.
+# comments, without comments behind two spaces (// to the end) and without spaces that a style sheet or a script does not need; for what is sent often.
+# A template within a template ends the outer one here, and its text is trimmed as code is: tests/page/trim_test.py tells where that matters.
 file(READ "${INPUT}" text)
 if(TRIM)
   string(REGEX REPLACE "\n +" "\n" text "\n${text}")
@@ -10,9 +10,19 @@ if(TRIM)
   string(REGEX REPLACE "\n\n+" "\n" text "${text}")
   string(REGEX REPLACE "^\n" "" text "${text}")
   if(INPUT MATCHES "[.]js$")
-    foreach(operator "=>" "===" "!==" "&&" "||" "??" "+=")
-      string(REPLACE " ${operator} " "${operator}" text "${text}")
-    endforeach()
+    set(rest "${text}")
+    set(text "")
+    while(NOT rest STREQUAL "" AND rest MATCHES "^([^\"'`]*)(\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`)?(.*)$")
+      set(literal "${CMAKE_MATCH_2}")
+      if("${CMAKE_MATCH_1}${literal}" STREQUAL "")
+        message(FATAL_ERROR "${INPUT}: a quotation mark without its partner")
+      endif()
+      set(rest "${CMAKE_MATCH_3}")
+      string(REGEX REPLACE "[ \n]*([-=+*/<>?:,({&|!;]|\\[)[ \n]*" "\\1" code "${CMAKE_MATCH_1}")
+      string(REGEX REPLACE "[ \n]+([})]|\\])" "\\1" code "${code}")
+      string(REGEX REPLACE "([})]|\\]) +" "\\1" code "${code}")
+      string(APPEND text "${code}${literal}")
+    endwhile()
   endif()
   if(INPUT MATCHES "[.]css$")
     string(REGEX REPLACE "[ \n]*([{}>])[ \n]*" "\\1" text "${text}")

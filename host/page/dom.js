@@ -4,8 +4,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 const SVG_TAGS = new Set(["svg", "g", "rect", "line", "path", "circle", "text", "desc"]);
 const PLAIN = new Set([
-  "autocomplete", "checked", "class", "colspan", "cx", "cy", "d", "datetime", "disabled", "focusable", "for", "height", "hidden", "id",
-  "lang", "maxlength", "method", "name", "open", "placeholder", "r", "required", "role", "rows", "rx", "scope", "selected", "spellcheck",
+  "autocomplete", "checked", "class", "cx", "cy", "d", "datetime", "focusable", "for", "height", "hidden", "id",
+  "maxlength", "method", "name", "open", "placeholder", "r", "required", "role", "rows", "scope", "selected", "spellcheck",
   "tabindex", "title", "type", "value", "viewBox", "width", "x", "x1", "x2", "y", "y1", "y2", "preserveAspectRatio", "text-anchor",
 ]);
 
@@ -82,8 +82,11 @@ export function select(name, label, options, chosen, change, testName) {
 // Fields that say what a view shows: no form that could be sent.
 export const filters = (label, ...fields) => h("form.filters", {role: "search", "aria-label": label, on: {submit: (event) => event.preventDefault()}}, fields);
 
+export const heading = (...words) => h("h1", {tabindex: "-1"}, words);
+export const rows = (kind, label, items) => h(`ul.rows.${kind}`, {"aria-label": label}, items);
+export const sample = (name, text, tag = "pre") => h(tag, {tabindex: "0", "aria-label": name}, text);
 export const emptyCard = (title, ...rest) => h("div.card.empty@empty", h("h2", title), rest);
-export const command = (name, text) => h("pre@empty-curl", {tabindex: "0", "aria-label": name}, text);
+export const command = (name, text) => sample(name, text, "pre@empty-curl");
 export const button = (text, click, attributes) => h("button", {type: "button", on: {click}, ...attributes}, text);
 
 export function copyButton(text, what) {

@@ -16,7 +16,9 @@ std::string_view page_charts_js();
 std::string_view page_dom_js();
 std::string_view page_format_js();
 std::string_view page_frame_js();
+std::string_view page_opinion_js();
 std::string_view page_view_baseline_js();
+std::string_view page_view_candidates_js();
 std::string_view page_view_changes_js();
 std::string_view page_view_detectors_js();
 std::string_view page_view_group_js();
@@ -52,7 +54,9 @@ const std::vector<File>& files() {
       file("dom.js", e::page_dom_js()),
       file("format.js", e::page_format_js()),
       file("frame.js", e::page_frame_js()),
+      file("opinion.js", e::page_opinion_js()),
       file("view_baseline.js", e::page_view_baseline_js()),
+      file("view_candidates.js", e::page_view_candidates_js()),
       file("view_changes.js", e::page_view_changes_js()),
       file("view_detectors.js", e::page_view_detectors_js()),
       file("view_group.js", e::page_view_group_js()),

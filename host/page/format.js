@@ -1,14 +1,16 @@
 // Numbers, times and words as people read them.
 
-import {h} from "./dom.js";
+import {h, select} from "./dom.js";
 
 const NUMBER = new Intl.NumberFormat("en-US");
 const WINDOWS = {"1h": 3600e3, "24h": 86400e3, "7d": 7 * 86400e3, "30d": 30 * 86400e3, "90d": 90 * 86400e3};
 
-export const WINDOW_OPTIONS = [["1h", "Last hour"], ["24h", "Last 24 hours"], ["7d", "Last 7 days"], ["30d", "Last 30 days"], ["90d", "Last 90 days"]];
+const WINDOW_OPTIONS = [["1h", "Last hour"], ["24h", "Last 24 hours"], ["7d", "Last 7 days"], ["30d", "Last 30 days"], ["90d", "Last 90 days"]];
+export const windowField = (chosen, set, label = "Window") => select("window", label, WINDOW_OPTIONS, chosen, (window) => set({window}), "filter-window");
 export const windowMs = (name) => WINDOWS[name] ?? WINDOWS["24h"];
 export const windowWords = (name) => (WINDOW_OPTIONS.find(([value]) => value === name) ?? ["", name])[1].toLowerCase();
 
+export const clip = (text, most) => (text.length > most ? `${text.slice(0, most)}\u2026` : text);
 export const number = (value) => NUMBER.format(value);
 export const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
 export const usd = (value) => `$${value < 0.01 && value > 0 ? value.toFixed(4) : value.toFixed(2)}`;
@@ -48,24 +50,21 @@ export function absolute(at) {
   return `${d.getFullYear()}-${pad(d.getMonth() + 1)}-${pad(d.getDate())} ${pad(d.getHours())}:${pad(d.getMinutes())}`;
 }
 
-export function time(at, attributes) {
-  if (!at) return null;
-  return h("time", {datetime: at, title: at, ...attributes}, `${absolute(at)} (${ago(Date.now() - Date.parse(at))})`);
-}
-
-export function shortTime(at, attributes) {
-  if (!at) return null;
-  return h("time", {datetime: at, title: at, ...attributes}, ago(Date.now() - Date.parse(at)));
-}
+const since = (at) => ago(Date.now() - Date.parse(at));
+const timeNode = (at, attributes, words) => (at ? h("time", {datetime: at, title: at, ...attributes}, words(at)) : null);
+export const time = (at, attributes) => timeNode(at, attributes, () => `${absolute(at)} (${since(at)})`);
+export const shortTime = (at, attributes) => timeNode(at, attributes, since);
 
 export const STATE_WORDS = {new: "New", ongoing: "Ongoing", regressed: "Came back", resolved: "Resolved", ignored: "Ignored"};
-export const TREND_WORDS = {rising: "rising", falling: "falling", steady: "steady", too_few: "too few to tell"};
+const TREND_WORDS = {rising: "rising", falling: "falling", steady: "steady", too_few: "too few to tell"};
 const TREND_SIGNS = {rising: "\u2197", falling: "\u2198", steady: "\u2192", too_few: ""};
 export const trend = (name) => `${TREND_SIGNS[name] ?? ""} ${TREND_WORDS[name] ?? name}`.trim();
-export const DETECTOR_WORDS = {
+const DETECTOR_WORDS = {
   false_success: "False success", expensive_loop: "Expensive loop", schema_ghost: "Schema ghost",
   missing_tool_call: "Missing tool call", context_overflow: "Context overflow",
 };
+// How many could neither find a failure nor rule it out.
+export const undecided = (reports = []) => reports.filter((one) => !["clean", "fired"].includes(one.status));
 export const detector = (key) => DETECTOR_WORDS[key] ?? key;
 
 const SEVERITY_SIGNS = {critical: "\u25b2\u25b2", high: "\u25b2", medium: "\u25c6", low: "\u25bd"};

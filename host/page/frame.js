@@ -1,12 +1,12 @@
 // What surrounds every view: navigation, theme, live switch, help, errors, and the keyboard.
 
-import {h, test} from "./dom.js";
+import {button, h, test} from "./dom.js";
 
-const NAV = [["groups", "/ui/groups", "Groups", "g"], ["runs", "/ui/runs", "Runs", "r"], ["changes", "/ui/changes", "Changes", "c"],
+const NAV = [["groups", "/ui/groups", "Groups", "g"], ["runs", "/ui/runs", "Runs", "r"], ["candidates", "/ui/candidates", "Candidates", "a"], ["changes", "/ui/changes", "Changes", "c"],
   ["baseline", "/ui/baseline", "Baseline", "b"], ["detectors", "/ui/detectors", "Detectors", "d"]];
 const PARENT = {group: "groups", run: "runs"};
 const KEYS = [["j k", "next, previous row"], ["Enter o", "open the chosen row"], ["u", "up to the list"], ["/", "search"],
-  ["g then g r c b d", "go to groups, runs, changes, baseline, detectors"], ["n p", "next, previous evidence in a run"],
+  ["g then g r a c b d", "go to groups, runs, candidates, changes, baseline, detectors"], ["n p", "next, previous evidence in a run"],
   ["f", "fold or unfold repeated steps"], ["y x", "a failure is right, a false alarm"], ["e", "resolve the group"], ["i", "ignore the group"], ["l", "live on or off"],
   ["t", "light or dark"], ["?", "this help"], ["Esc", "close"]];
 const GO_TIMEOUT_MS = 1500;
@@ -37,13 +37,13 @@ export class Frame {
 
   build(logOut) {
     this.links = NAV.map(([name, href, text]) => h("a", {href, "data-test": `nav-${name}`, "data-name": name}, text));
-    this.liveButton = h("button.small@live", {type: "button", on: {click: () => this.toggleLive()}}, "Live");
-    this.themeButton = h("button.small@theme-toggle", {type: "button", on: {click: () => this.toggleTheme()}}, "Theme");
+    this.liveButton = button("Live", () => this.toggleLive(), {class: "small", "data-test": "live"});
+    this.themeButton = button("Theme", () => this.toggleTheme(), {class: "small", "data-test": "theme-toggle"});
     this.tenant = h("span.tenant@tenant");
     this.controls = h("div.controls", this.liveButton, this.themeButton,
       h("button.small", {type: "button", "aria-label": "Help: keys", on: {click: () => this.help.showModal()}}, "?"),
       this.account = h("span.account", this.tenant,
-        h("button.small@logout", {type: "button", on: {click: logOut}}, "Log out")));
+        button("Log out", logOut, {class: "small", "data-test": "logout"})));
     this.nav = h("nav", {"aria-label": "Views"}, this.links);
     this.errors = h("div");
     this.status = h("p.unseen", {role: "status", "aria-live": "polite"});
@@ -57,7 +57,7 @@ export class Frame {
         h("thead", h("tr", h("th", {scope: "col"}, "Key"), h("th", {scope: "col"}, "Does"))),
         h("tbody", KEYS.map(([keys, does]) => h("tr", h("td", h("kbd", keys)), h("td", does))))),
       h("p", h("label", toggle, " Single letters work as keys")),
-      h("p", h("button", {type: "button", on: {click: () => this.help.close()}}, "Close")));
+      h("p", button("Close", () => this.help.close())));
     this.nodes = [h("a.skip", {href: "#main"}, "Skip to content"),
       h("header", h("a.brand", {href: "/ui/"}, "runwarden"), this.nav, this.controls), this.errors, this.status, this.main, this.help];
   }

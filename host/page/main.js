@@ -1,7 +1,7 @@
 // Which view an address shows, and the way from one address to the next. The address is the state; nothing else is kept.
 
 import {ApiError, checkSession, currentSession, get, logOut, whenSessionEnds} from "./api.js";
-import {button, h} from "./dom.js";
+import {button, h, heading} from "./dom.js";
 import {Frame} from "./frame.js";
 import {count} from "./format.js";
 
@@ -10,6 +10,7 @@ const VIEWS = [
   ["group", /^\/ui\/groups\/([^/]+)$/],
   ["runs", /^\/ui\/runs\/?$/],
   ["run", /^\/ui\/runs\/([^/]+)$/],
+  ["candidates", /^\/ui\/candidates\/?$/],
   ["changes", /^\/ui\/changes\/?$/],
   ["baseline", /^\/ui\/baseline\/?$/],
   ["detectors", /^\/ui\/detectors\/?$/],
@@ -115,7 +116,7 @@ function skeleton() {
 }
 
 function problemView(fault) {
-  return {title: "Error", nodes: [h("h1", {tabindex: "-1"}, fault.status === 404 ? "Not found" : "This could not be shown"),
+  return {title: "Error", nodes: [heading(fault.status === 404 ? "Not found" : "This could not be shown"),
     frame.errorBox(fault), h("p", button("Try again", () => draw()), " ",
       h("a", {href: "/ui/"}, "All groups"))]};
 }
@@ -131,7 +132,7 @@ async function draw({quiet = false} = {}) {
   root.dataset.view = name;
   if (!quiet) {
     frame.clearError();
-    frame.main.replaceChildren(h("h1", {tabindex: "-1"}, "Loading"), skeleton());
+    frame.main.replaceChildren(heading("Loading"), skeleton());
   }
   try {
     const module = import(`/ui/assets/view_${name}.js`);  // comes in while the session is asked for
@@ -166,18 +167,15 @@ async function draw({quiet = false} = {}) {
 
 // What the reader has opened, chosen and typed outlives a refresh.
 function keepPlace(fill) {
-  const open = new Set([...frame.main.querySelectorAll("details[data-keep]")].filter((d) => d.open).map((d) => d.dataset.keep));
-  const closed = new Set([...frame.main.querySelectorAll("details[data-keep]")].filter((d) => !d.open).map((d) => d.dataset.keep));
+  const kept = () => frame.main.querySelectorAll("details[data-keep]");
+  const open = new Map([...kept()].map((d) => [d.dataset.keep, d.open]));
   const chosen = frame.main.querySelector('[aria-current="true"]')?.dataset.row;
   const focused = document.activeElement;
   const focus = focused?.id || null;
   const selection = focus && "selectionStart" in focused && focused.type === "search" ? focused.selectionStart : null;
   const {scrollX, scrollY} = window;
   fill();
-  for (const details of frame.main.querySelectorAll("details[data-keep]")) {
-    if (open.has(details.dataset.keep)) details.open = true;
-    if (closed.has(details.dataset.keep)) details.open = false;
-  }
+  for (const details of kept()) details.open = open.get(details.dataset.keep) ?? details.open;
   for (const row of frame.main.querySelectorAll("[data-row]")) {
     if (chosen !== undefined && row.dataset.row === chosen) row.setAttribute("aria-current", "true");
   }

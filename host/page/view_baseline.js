@@ -1,8 +1,8 @@
 // Is this version better or worse than the one before: two rates, what lies between them, and the same for each group.
 
-import {emptyCard, filters, h, select} from "./dom.js";
+import {emptyCard, filters, h, heading, rows, sample, select} from "./dom.js";
 import {range} from "./charts.js";
-import {WINDOW_OPTIONS, count, interval, number, percent, windowWords} from "./format.js";
+import {count, interval, number, percent, windowField, windowWords} from "./format.js";
 import {groupPath} from "./view_groups.js";
 
 const BEFORE = "before";
@@ -19,7 +19,7 @@ export async function show({query, get, set}) {
   const asked = given.dimension && given.value ? get("/v1/baseline", given) : null;  // both are on their way at once
   asked?.catch(() => {});
   const {items: dimensions} = await get("/v1/dimensions");
-  const head = h("h1", {tabindex: "-1"}, "Better or worse");
+  const head = heading("Better or worse");
   if (dimensions.length === 0) return {title: "Baseline", nodes: [head, nothingYet()], live: (news) => news};
   const names = dimensions.map((one) => one.dimension);
   const wanted = {...given, dimension: given.dimension || FIRST.find((name) => names.includes(name)) || names[0]};
@@ -35,7 +35,7 @@ export async function show({query, get, set}) {
     nodes: [head, filters("Baseline",
       field("dimension", "Compare by", names.map((name) => [name, name]), (dimension) => set({dimension, value: "", against: ""})),
       field("value", "This", options), field("against", "Against", [[BEFORE, "the runs before it"], ...options.filter(([value]) => value !== wanted.value)]),
-      select("window", "Window", WINDOW_OPTIONS, wanted.window, (window) => set({window}), "filter-window")),
+      windowField(wanted.window, set)),
     ...answer === null ? [emptyCard("Nobody sent this dimension", h("p", "Choose another one."))] : [...comparison(answer, wanted), groups(answer, wanted)]],
     live: (news) => news.filter((item) => item.topic === "failures" || item.run.state === "resolved"),
   };
@@ -57,7 +57,7 @@ function comparison({this: here, against, difference, verdict}, wanted) {
 function groups({groups: items}, wanted) {
   if (items.length === 0) return h("p.quiet", "No group of failures on either side.");
   const rate = (one) => [h("strong", percent(one.value)), h("span.quiet", `${number(one.affectedRuns)} of ${number(one.runs)}`)];
-  return h("section", h("h2", "Group by group, largest rise first"), h("ul.groups.compared", {"aria-label": "Groups compared"}, items.map((one) =>
+  return h("section", h("h2", "Group by group, largest rise first"), rows("groups.compared", "Groups compared", items.map((one) =>
     h("li@baseline-group", {"data-row": one.clusterId, "data-id": one.clusterId, "data-verdict": one.verdict, "data-low": one.difference.low, "data-high": one.difference.high},
       h("div.what", h("a.title", {href: groupPath(one.clusterId, wanted.window), id: `b-${one.clusterId}`}, one.title), h("p.quiet", badge(one.verdict))),
       h("div.figures", h("span.quiet", wanted.value), rate(one.this)), h("div.figures", h("span.quiet", otherWords(wanted)), rate(one.against)),
@@ -67,5 +67,5 @@ function groups({groups: items}, wanted) {
 function nothingYet() {
   return emptyCard("No run says which version it is of", h("p", "Runs are compared by members of their ", h("code", "metadata"),
     ". Send one of model, version, environment or agent with each run, or name others in the configuration under ", h("code", "page.dimensions"), ":"),
-  h("pre", {tabindex: "0", "aria-label": "Metadata of a run"}, '"metadata": {"version": "2.4.1", "model": "gpt-4o", "environment": "production"}'));
+  sample("Metadata of a run", '"metadata": {"version": "2.4.1", "model": "gpt-4o", "environment": "production"}'));
 }

@@ -1,8 +1,8 @@
 // What was changed: changes and policy revisions on one timeline with runs and failures, a policy's revisions, and how two of them differ.
 
-import {button, command, copyButton, emptyCard, filters, h, select} from "./dom.js";
+import {button, command, copyButton, emptyCard, filters, h, heading, rows, select} from "./dom.js";
 import {timeline} from "./charts.js";
-import {WINDOW_OPTIONS, count, number, pretty, shortTime, time, windowMs} from "./format.js";
+import {count, number, pretty, shortTime, time, windowField, windowMs} from "./format.js";
 
 const PAGE = 50;
 const MAX_DIFF_LINES = 1500;
@@ -27,11 +27,11 @@ async function showChanges({query, get, list, set, navigate}) {
   const marks = kind ? line.marks.filter((mark) => mark.kind === kind) : line.marks;
   return {
     title: "Changes",
-    nodes: [h("h1", {tabindex: "-1"}, "What was changed"), filters("Changes",
-      select("window", "Window of the chart", WINDOW_OPTIONS, window, (value) => set({window: value}), "filter-window"),
+    nodes: [heading("What was changed"), filters("Changes",
+      windowField(window, set, "Window of the chart"),
       select("kind", "Kind", [["", "Any kind"], ...kinds.map((one) => [one, one])], kind, (value) => set({kind: value}))),
     timeline({...line, marks}, {name: "Runs, failures and changes", kind: "counts", markName: changeName}),
-    items.length > 0 ? h("ul.changes", {"aria-label": "Changes"}, items.map(row)) : kind ? emptyCard("No change of this kind", button("Clear the filter", () => navigate("/ui/changes")))
+    items.length > 0 ? rows("entries", "Changes", items.map(row)) : kind ? emptyCard("No change of this kind", button("Clear the filter", () => navigate("/ui/changes")))
       : emptyCard("No change yet", h("p", "Tell the service of each deploy, and it can say which one brought a failure:"), command("A command that sends a change",
         `curl -s "${location.origin}/v1/ingest/changes" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"kind": "code", "ref": "9f3c2d1", "summary": "New refund client"}'`)),
     more],
@@ -56,12 +56,12 @@ async function showPolicy({query, get, set}, name) {
   const revisions = items.map((one) => [one.revision, `Revision ${one.revision}`]);
   return {
     title: `Policy ${name}`, up: "/ui/changes",
-    nodes: [h("p.crumbs", h("a", {href: "/ui/changes"}, "Changes")), h("h1", {tabindex: "-1"}, "Policy ", h("code", name)),
+    nodes: [h("p.crumbs", h("a", {href: "/ui/changes"}, "Changes")), heading("Policy ", h("code", name)),
       h("section", h("h2", items.length > 1 ? "How two revisions differ" : "What it says"), items.length > 1 ? filters("Revisions",
         select("from", "From", revisions, items[older].revision, pick("from")),
         select("to", "To", revisions, items[newer].revision, pick("to"))) : null,
       items.length > 1 ? difference(pretty(items[older].content ?? null), pretty(items[newer].content ?? null)) : h("pre", {tabindex: "0"}, pretty(items[0].content ?? null))),
-      h("section", h("h2", "Revisions"), h("ul.changes", {"aria-label": "Revisions"}, items.map((one, i) => h("li.change@policy-revision", {"data-policy": one.policy, "data-revision": one.revision,
+      h("section", h("h2", "Revisions"), rows("entries", "Revisions", items.map((one, i) => h("li.change@policy-revision", {"data-policy": one.policy, "data-revision": one.revision,
         "data-row": one.policyRevisionId}, h("div.what", h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: name, to: one.revision})}`}, `Revision ${one.revision}`),
         one.summary ? h("p", one.summary) : null, h("p.quiet", one.author ? `by ${one.author}, ` : "", "in force ", time(one.at), i > 0 ? [" until ", shortTime(items[i - 1].at)] : null),
         h("p.quiet.clip", "SHA-256 ", h("code", one.contentSha256)))))),

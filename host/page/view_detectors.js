@@ -1,7 +1,7 @@
 // Who judges: each detector with what it is, what it is set to and what it said of late.
 
-import {emptyCard, facts, filters, h, select} from "./dom.js";
-import {WINDOW_OPTIONS, count, interval, number, percent, windowMs, windowWords} from "./format.js";
+import {emptyCard, facts, filters, h, heading, sample} from "./dom.js";
+import {count, interval, number, percent, windowField, windowMs, windowWords} from "./format.js";
 
 const LATEST = 500;
 const STATUSES = [["fired", "found a failure"], ["clean", "found nothing"], ["not_evaluable", "could not tell"], ["error", "failed"], ["timeout", "took too long"]];
@@ -12,7 +12,7 @@ export async function show({query, get, set}) {
   const [{items}, runs] = await Promise.all([get("/v1/detectors"), get("/v1/runs", {view: "head", state: "resolved", since, limit: LATEST})]);
   return {
     title: "Detectors",
-    nodes: [h("h1", {tabindex: "-1"}, "Detectors"), filters("Detectors", select("window", "Window", WINDOW_OPTIONS, window, (value) => set({window: value}), "filter-window")),
+    nodes: [heading("Detectors"), filters("Detectors", windowField(window, set)),
     h("p.quiet", runs.items.length === 0 ? `No run was judged, ${windowWords(window)}.`
       : `What they said of ${runs.nextCursor ? "the latest " : ""}${count(runs.items.length, "run")}, ${windowWords(window)}.`),
     ...items.length === 0 ? [emptyCard("No detector is enabled", h("p", "Enable some in the configuration, under detectors."))] : items.map((one) => card(one, runs.items))],
@@ -41,5 +41,5 @@ function card(one, runs) {
     h("ul.counts", STATUSES.map(([status, words]) => h("li", {"data-status": status}, h("strong", number(counts.get(status) ?? 0)), ` ${words}`))),
     precision(one.reviews),
     h("details", {"data-keep": `d-${one.key}`}, h("summary", "Settings and library"), facts([["Library", h("code", one.source)], ["SHA-256", one.sha256 ? h("code", one.sha256) : "not found"], ["ABI", one.abi],
-      ["Settings hash", one.provenance ? h("code", one.provenance.settingsHash) : null]]), h("pre", {tabindex: "0", "aria-label": `Settings of ${one.key}`}, JSON.stringify(one.settings, null, 2))));
+      ["Settings hash", one.provenance ? h("code", one.provenance.settingsHash) : null]]), sample(`Settings of ${one.key}`, JSON.stringify(one.settings, null, 2))));
 }

@@ -1,10 +1,10 @@
 // One group: since when, which change brought it, which runs to look at, and what was done about it.
 
-import {button, copyButton, facts, h, select, test} from "./dom.js";
+import {button, copyButton, facts, h, heading, sample, select, test} from "./dom.js";
 import {post} from "./api.js";
 import {timeline} from "./charts.js";
-import {STATE_WORDS, WINDOW_OPTIONS, absolute, count, detector, interval, number, percent, severity, shortTime, stateBadge, time, trend,
-  usd, windowMs, windowWords} from "./format.js";
+import {STATE_WORDS, absolute, count, detector, interval, number, percent, severity, shortTime, stateBadge, time, trend,
+  usd, windowField, windowMs} from "./format.js";
 import {runLink} from "./view_runs.js";
 import {changeName} from "./view_changes.js";
 
@@ -40,7 +40,7 @@ export async function show(context) {
   return {
     title: group.title, up: `/ui/groups?window=${encodeURIComponent(window)}`,
     nodes: [h("article@group-page", {"data-id": group.clusterId, "data-state": group.state},
-      h("p.crumbs", h("a", {href: "/ui/groups"}, "Groups")), h("h1", {tabindex: "-1"}, group.title),
+      h("p.crumbs", h("a", {href: "/ui/groups"}, "Groups")), heading(group.title),
       h("p.badges", severity(group.severity), stateBadge(group.state), h("span", detector(group.detectorKey)), h("span.quiet", `score up to ${group.maxScore}`)),
       facts([["First seen", time(group.firstSeen)], ["Last seen", time(group.lastSeen)],
         ["In this window", `${count(failures, "failure")} in ${count(affectedRuns, "run")}`],
@@ -48,8 +48,7 @@ export async function show(context) {
         ["Trend", trend(group.trend)], ["In all", count(group.count, "failure")],
         ["Estimated waste", group.estimatedWasteUsd > 0 ? usd(group.estimatedWasteUsd) : null], ["Fingerprint", h("code", group.fingerprint)]]),
       suspectSection(suspect),
-      h("section", h("div.heading", h("h2", "Since when"),
-        select("window", "Window", WINDOW_OPTIONS, window, (value) => set({window: value}), "filter-window")),
+      h("section", h("div.heading", h("h2", "Since when"), windowField(window, set)),
       timeline({...line, marks}, {name: "Failures of this group per run", markName: changeName})),
       differencesSection(differences, window), examplesSection(group.examples),
       frame.may("manage") ? triageSection(group, marks, triage) : null, guardrail(path, context), historySection(group.history ?? []))],
@@ -123,7 +122,7 @@ export function guardrail(path, {get, frame}) {
           frame.showError(fault);
         }
       }, {"data-test": "guardrail-accept"});
-      box.replaceChildren(h("pre@guardrail-draft", {tabindex: "0", "aria-label": "Guardrail draft"}, yaml),
+      box.replaceChildren(sample("Guardrail draft", yaml, "pre@guardrail-draft"),
         h("div.actions", copyButton(yaml, "the draft"), frame.may("ingest") ? accept : null));
     } catch (fault) {
       box.replaceChildren(h("p.quiet", fault.message));

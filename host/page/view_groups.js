@@ -1,9 +1,9 @@
 // What fails: the groups of failures of a window, and what the window held.
 
-import {button, command, emptyCard, facts, filters, h, select} from "./dom.js";
+import {button, command, emptyCard, facts, filters, h, heading, rows, select} from "./dom.js";
 import {post} from "./api.js";
 import {spark} from "./charts.js";
-import {WINDOW_OPTIONS, count, detector, interval, number, percent, severity, shortTime, stateBadge, trend, windowMs, windowWords} from "./format.js";
+import {count, detector, interval, number, percent, severity, shortTime, stateBadge, trend, undecided, windowField, windowMs, windowWords} from "./format.js";
 
 const PAGE = 50;
 const JUDGED = 200;  // runs whose verdicts are looked at when nothing failed
@@ -34,10 +34,10 @@ export async function show(context) {
   };
   return {
     title: "Groups",
-    nodes: [h("h1", {tabindex: "-1"}, "What fails"), totals(first, wanted), filterBar(wanted, detectors.items, context),
+    nodes: [heading("What fails"), totals(first, wanted), filterBar(wanted, detectors.items, context),
       first.building !== undefined ? h("p.note", `The groups of older failures are being put together: ${percent(first.building)} done.`) : null,
       first.leftOut > 0 ? h("p.note", `${count(first.leftOut, "failure")} beyond limits.max_clusters stand in no group; find them among the runs.`) : null,
-      items.length > 0 ? h("ul.groups", {"aria-label": "Groups of failures"}, items.map((item) => row(item, window)))
+      items.length > 0 ? rows("groups", "Groups of failures", items.map((item) => row(item, window)))
         : await emptyState({get, filtered, first, window, clear: () => navigate("/ui/groups")}), more],
     keys: {e: () => triage("resolve"), i: () => triage("ignore")},
     live: (news) => news.filter((item) => item.topic === "failures" || items.length === 0),
@@ -64,7 +64,7 @@ function filterBar(wanted, detectors, {set, signal}) {
       },
       keydown: (event) => { if (event.key === "Enter") set({q: search.value}); },
     }});
-  return filters("Groups", field("window", "Window", WINDOW_OPTIONS), field("state", "State", STATES), field("detector", "Detector", detectorOptions(detectors)),
+  return filters("Groups", windowField(wanted.window, set), field("state", "State", STATES), field("detector", "Detector", detectorOptions(detectors)),
     field("severity", "Severity", SEVERITIES), field("sort", "Order", SORTS), h("label.field.wide", h("span", "Search"), search));
 }
 
@@ -99,7 +99,7 @@ async function emptyState({get, filtered, first, window, clear}) {
   const reasons = new Map();
   let unjudged = 0;
   for (const run of seen) {
-    const open = run.detectors.filter((one) => !["clean", "fired"].includes(one.status));
+    const open = undecided(run.detectors);
     if (open.length > 0) unjudged += 1;
     for (const one of open) {
       const words = `${detector(one.key)}: ${one.reason ?? one.status}`;

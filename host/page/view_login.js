@@ -1,6 +1,6 @@
 // The login: an API key for a session. The key is not kept.
 
-import {h} from "./dom.js";
+import {h, heading} from "./dom.js";
 import {logIn} from "./api.js";
 
 export function show({frame, query, navigate, nextOf, loggedIn}) {
@@ -24,7 +24,7 @@ export function show({frame, query, navigate, nextOf, loggedIn}) {
       field.focus();
       field.select();
     }
-  }}}, h("h1", {tabindex: "-1"}, "Log in to runwarden"),
+  }}}, heading("Log in to runwarden"),
   h("p", "See which agent runs failed although they looked fine, since when, and which change brought it."),
   h("label", {for: "key"}, "API key"), field,
   h("p.quiet", {id: "key-hint"}, "A key with the scope read. Make one on the server: ",

@@ -1,8 +1,9 @@
 // What happened in one run: the verdict, the request, the steps with what failed marked in them, the answer.
 
-import {button, copyButton, facts, h, test, tests, visible} from "./dom.js";
+import {button, copyButton, facts, h, heading, test, tests, visible} from "./dom.js";
 import {post, remove} from "./api.js";
-import {count, detector, duration, number, pretty, severity, shortTime, text, time, usd} from "./format.js";
+import {clip, count, detector, duration, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
+import {opinion} from "./opinion.js";
 import {groupPath} from "./view_groups.js";
 import {guardrail, suspectSentence} from "./view_group.js";
 import {changeName} from "./view_changes.js";
@@ -23,6 +24,8 @@ const ASKED_FOR = ["metadata.inputTokens", "metadata.model", "outcomeSummary", "
 
 const escaped = (name) => name.replaceAll("~", "~0").replaceAll("/", "~1");
 const stepPointer = (index) => `/steps/${index}`;
+const stepHash = (index) => `#step-${index + 1}`;
+const failurePath = (id) => `/v1/failures/${encodeURIComponent(id)}`;
 
 // The first number under one of these names, of an object or of its usage.
 const numberOf = (names) => (m) => [m, m?.usage].flatMap((one) => names.map((name) => one?.[name])).find((value) => typeof value === "number");
@@ -180,23 +183,37 @@ export async function show(context) {
   const revision = query.get("revision") ?? undefined;
   const run = await get(path, {revision});
   const failures = run.failures ?? [];
-  const [investigation, policies] = await Promise.all([failures.length > 0 ? get(`/v1/failures/${encodeURIComponent(failures[0].failureId)}/investigation`).catch(unlessGone) : null,
+  const [investigation, policies] = await Promise.all([failures.length > 0 ? get(`${failurePath(failures[0].failureId)}/investigation`).catch(unlessGone) : null,
     authorsOf(get, run.policies ?? [])]);
-  const groups = await groupIds(failures);
+  const [groups, opinions] = await Promise.all([groupIds(failures), Promise.all(failures.map((failure) => opinionOf(get, failure)))]);
   const fields = new Fields(run);
   const steps = run.steps ?? [];
   const primary = new Set(failures.map((failure) => steps.findIndex((step) => step.stepId === failure.primaryStepId)).filter((index) => index >= 0));
-  const drawing = {run, fields, steps, primary, memory, redraw: refresh};
+  const linked = linkedStep(steps);
+  const drawing = {run, fields, steps, primary, linked, memory, redraw: refresh};
   const nodes = [h("article@run-page", {"data-id": run.runId, "data-revision": run.revision, "data-state": run.state},
-    h("p.crumbs", h("a", {href: "/ui/runs"}, "Runs")), h("h1", {tabindex: "-1"}, "Run ", h("code", run.runId)),
-    verdictSection(run, failures, groups, investigation, steps, context),
-    h("div.teardown", h("div", requestSection(run, fields), stepsSection(drawing), answerSection(run, fields)), besides(run, fields, policies, steps, path)))];
+    h("p.crumbs", h("a", {href: "/ui/runs"}, "Runs")), heading("Run ", h("code", run.runId)),
+    verdictSection({run, failures, groups, opinions, investigation, steps}, context),
+    h("div.teardown", h("div", requestSection(run, fields), stepsSection(drawing), answerSection(run, fields)), besides(run, fields, policies, path)))];
   return {
     title: `Run ${run.runId}`, up: "/ui/runs", nodes,
-    placed: () => toStep(location.hash || (primary.size > 0 ? `#step-${Math.min(...primary) + 1}` : "")),
+    placed: () => toPlace(linked >= 0 ? stepHash(linked) : location.hash || (primary.size > 0 ? stepHash(Math.min(...primary)) : "")),
     keys: {n: () => walkEvidence(frame.main, 1), p: () => walkEvidence(frame.main, -1), f: () => toggleFolds(frame.main), y: () => press(frame.main, "review-right"), x: () => press(frame.main, "review-false-alarm")},
     live: (news) => news.filter((item) => (item.topic === "runs" ? item.run.runId : item.failure.runId) === run.runId),
   };
+}
+
+// The step that the address names, by its number or by its id; -1: none.
+function linkedStep(steps) {
+  const number = /^#step-(\d+)$/.exec(location.hash);
+  const id = new URLSearchParams(location.hash.slice(1)).get("step");
+  return number ? Number(number[1]) - 1 : id === null ? -1 : steps.findIndex((step) => step.stepId === id);
+}
+
+// What a model said of a failure, though a person may have said something since.
+async function opinionOf(get, {failureId, review, confirmedBy}) {
+  if (review?.opinion || !(review || confirmedBy)) return review;
+  return (await get(`${failurePath(failureId)}/review/history`).catch(unlessGone))?.items.find((one) => one.opinion);
 }
 
 // Retention may have taken what a run still names.
@@ -222,48 +239,57 @@ async function groupIds(failures) {
   }));
 }
 
-function verdictSection(run, failures, groups, investigation, steps, context) {
+function verdictSection({run, failures, groups, opinions, investigation, steps}, context) {
   if (run.state === "open") {
     return h("section.card", h("h2", "This run goes on"), h("p", `${count(steps.length, "step")} so far. It is judged when it ends; this page grows with it.`));
   }
   if (failures.length === 0) {
-    const open = run.detectors.filter((one) => !["clean", "fired"].includes(one.status)).length;
+    const open = undecided(run.detectors).length;
     return h("section.card", h("h2", "No failure found"), h("p", open === 0 ? `All ${count(run.detectors.length, "detector")} looked at it.`
       : `${count(open, "detector")} of ${number(run.detectors.length)} could not tell: see below for what is missing.`));
   }
   const suspect = investigation?.suspectChange;
-  return h("section", h("h2.unseen", "What failed"), failures.map((failure, i) => failureCard(failure, groups[i], steps, context)),
+  return h("section", h("h2.unseen", "What failed"), failures.map((failure, i) => failureCard(failure, {run, steps, group: groups[i], said: opinions[i]}, context)),
     suspect ? h("p.note", h("strong", "Which change brought it? "), suspectSentence(suspect), " ", changeName(suspect), ", ", shortTime(suspect.at), ".") : null);
 }
 
-function failureCard(failure, group, steps, context) {
+// What the detector says beside what a model says.
+function bothSides({confirmedBy, detectorKey, primaryStepId, summary}, said, run, steps) {
+  const doubt = confirmedBy && run.detectors?.find((one) => one.key === detectorKey)?.suppressed?.find((one) => one.stepId === primaryStepId && one.confidence !== undefined);
+  return [confirmedBy ? h("p.lead", `The detector was not sure; ${confirmedBy} read the run and confirmed it.`) : null,
+    h("div.sides", h("div", h("p", h("strong", "The detector"), doubt ? " nearly found it." : confirmedBy ? " was not sure." : " found the failure in the run."),
+      doubt ? h("p", letPass(doubt, steps)) : confirmedBy ? null : h("p", summary)), opinion(said, run))];
+}
+
+function failureCard(failure, {run, steps, group, said}, context) {
   const index = steps.findIndex((step) => step.stepId === failure.primaryStepId);
   const provenance = failure.provenance;
   return h("section.card.failure@failure", {"data-row": failure.failureId, "data-detector": failure.detectorKey, "data-score": failure.suspicionScore,
     "data-level": failure.severity, "data-review": failure.review?.verdict},
-    h("h3", failure.title), h("p.lead", failure.summary),
+    h("h3", failure.title), said ? bothSides(failure, said, run, steps) : h("p.lead", failure.summary),
     h("p.badges", severity(failure.severity), h("span", `Score ${failure.suspicionScore} of 100`), h("span", detector(failure.detectorKey)),
-      failure.initialFailureSource ? h("span", `Began in: ${failure.initialFailureSource}`) : null,
+      failure.confirmedBy ? h("span@confirmed-by", `Confirmed by ${failure.confirmedBy}`) : null, failure.initialFailureSource ? h("span", `Began in: ${failure.initialFailureSource}`) : null,
       typeof failure.estimatedWasteUsd === "number" && failure.estimatedWasteUsd > 0 ? h("span", `Wasted about ${usd(failure.estimatedWasteUsd)}`) : null),
-    h("p.actions", index >= 0 ? h("a.button", {href: `#step-${index + 1}`, on: {click: (event) => {
+    h("p.actions", index >= 0 ? h("a.button", {href: stepHash(index), on: {click: (event) => {
       event.preventDefault();
-      toStep(`#step-${index + 1}`);
+      toPlace(stepHash(index));
     }}}, `Go to step ${index + 1}`) : null, group ? h("a", {href: groupPath(group, "7d")}, "All failures of this kind") : null),
     review(failure, context),
     h("details", {"data-keep": `why-${failure.failureId}`}, h("summary", "Evidence and provenance"),
-      h("ul.plain", (failure.evidence ?? []).slice(0, 50).map((one) => h("li", h("code", one.pointer), ": ", one.value.length > 300 ? `${one.value.slice(0, 300)}\u2026` : one.value))),
+      h("ul.plain", (failure.evidence ?? []).slice(0, 50).map((one) => h("li", h("code", one.pointer), ": ", clip(one.value, 300)))),
       facts([["Failure", h("code", failure.failureId)], ["Fingerprint", h("code", failure.fingerprint)], ["Detector version", provenance?.detectorVersion],
-        ["Library SHA-256", provenance ? h("code", provenance.librarySha256) : null], ["Settings hash", provenance ? h("code", provenance.settingsHash) : null]])),
-    guardrail(`/v1/failures/${encodeURIComponent(failure.failureId)}`, context));
+        ["Library SHA-256", provenance?.librarySha256 ? h("code", provenance.librarySha256) : null], ["Settings hash", provenance ? h("code", provenance.settingsHash) : null]])),
+    guardrail(failurePath(failure.failureId), context));
 }
 
 const REVIEW_WORDS = {right: "Right", false_alarm: "False alarm", unsure: "Unsure"};
 
 // What a person says of a failure.
-function review({failureId, review: said}, {frame, act}) {
+function review({failureId, review: last}, {frame, act}) {
+  const said = last?.opinion ? null : last;
   const words = said ? h("p.quiet", h("strong", REVIEW_WORDS[said.verdict]), ` by ${said.author}, `, shortTime(said.at), said.note ? `: ${said.note}` : null) : null;
   if (!frame.may("manage")) return words;
-  const path = `/v1/failures/${encodeURIComponent(failureId)}/review`;
+  const path = `${failurePath(failureId)}/review`;
   const note = h("input@review-note", {type: "text", id: `note-${failureId}`, maxlength: "1000", autocomplete: "off", value: said?.note});
   const say = (verdict, name) => button(REVIEW_WORDS[verdict], () => act(post(path, {verdict, note: note.value || null}), "Reviewed"),
     {"data-test": name, "aria-pressed": String(said?.verdict === verdict)});
@@ -275,7 +301,7 @@ function review({failureId, review: said}, {frame, act}) {
 const press = (main, name) => test(name, main.querySelector('[aria-current="true"]') ?? main)?.click();
 
 function requestSection(run, fields) {
-  return h("section@request", h("h2", "The user asked"),
+  return h("section@request", {id: "request"}, h("h2", "The user asked"),
     fields.block("/userRequestText", "request", run.userRequestText) ?? h("p.quiet", "The run holds no request text (userRequestText)."));
 }
 
@@ -283,14 +309,13 @@ const successWords = (run) => (run.success ? "succeeded" : "failed");
 
 function answerSection(run, fields) {
   const success = run.success === undefined ? null : h("p", "The agent says that it ", h("strong", fields.rangesIn("/success", String(run.success))?.length === 0 ? successWords(run) : fields.mark("/success", successWords(run))), ".");
-  return h("section@answer", h("h2", "The agent answered"), success,
+  return h("section@answer", {id: "answer"}, h("h2", "The agent answered"), success,
     fields.block("/outcomeSummary", "answer", run.outcomeSummary) ?? h("p.quiet", "The run holds no answer (outcomeSummary)."));
 }
 
-function stepsSection({run, fields, steps, primary, memory, redraw}) {
+function stepsSection({run, fields, steps, primary, linked, memory, redraw}) {
   const kept = new Set(primary);
-  const linked = /^#step-(\d+)$/.exec(location.hash);
-  if (linked) kept.add(Number(linked[1]) - 1);
+  if (linked >= 0) kept.add(linked);
   const hidden = new Map(foldsOf(steps, kept).map(([from, to]) => [from, to]));
   const items = [];  // of each line the steps it stands for
   for (let i = 0; i < steps.length;) {
@@ -298,10 +323,10 @@ function stepsSection({run, fields, steps, primary, memory, redraw}) {
     items.push([i, end, hidden.has(i)]);
     i = end;
   }
-  const middle = kept.size > 0 ? items.findIndex(([from]) => from === (linked ? Number(linked[1]) - 1 : Math.min(...primary))) : 0;
+  const middle = kept.size > 0 ? items.findIndex(([from]) => from === (linked >= 0 ? linked : Math.min(...primary))) : 0;
   memory.from ??= Math.max(0, Math.min(middle - STEPS_AT_ONCE / 2, items.length - STEPS_AT_ONCE));
   memory.to ??= memory.from + STEPS_AT_ONCE;
-  const more = (text, change) => h("p", h("button", {type: "button", on: {click: () => { change(); redraw(); }}}, text));
+  const more = (text, change) => h("p", button(text, () => { change(); redraw(); }));
   return h("section", h("h2", run.state === "open" ? "The steps so far" : "What it did"), steps.length === 0 ? h("p.quiet", "The run holds no steps.") : null,
     memory.from > 0 ? more(`Show ${number(Math.min(STEPS_AT_ONCE, memory.from))} earlier lines`, () => { memory.from = Math.max(0, memory.from - STEPS_AT_ONCE); }) : null,
     h("ol.steps", items.slice(memory.from, memory.to).map(([from, to, folded]) => h("li", folded ? foldLine(from, to, fields, steps, primary) : stepNode(from, fields, steps, primary)))),
@@ -358,7 +383,7 @@ function stepNode(index, fields, steps, primary) {
     step.inputSummary === undefined && step.outputSummary === undefined && !step.errorMessage ? h("p.quiet", "Neither input, output nor error was sent.") : null));
 }
 
-function besides(run, fields, policies, steps, path) {
+function besides(run, fields, policies, path) {
   const took = run.startedAt && run.endedAt ? duration(Date.parse(run.endedAt) - Date.parse(run.startedAt)) : null;
   const rest = Object.fromEntries(Object.entries(run).filter(([name]) => !RUN_MEMBERS.has(name)));
   const tokens = tokenWords(run.metadata);
@@ -373,23 +398,28 @@ function besides(run, fields, policies, steps, path) {
     h("section", h("h2", "Policies in force"), policies.length === 0 ? h("p.quiet", "None.") : h("ul.plain", policies.map((one) =>
       h("li@policy", {"data-policy": one.policy, "data-revision": one.revision}, h("a", {href: `/ui/changes?${new URLSearchParams({policy: one.policy, to: one.revision})}`}, one.policy),
         ` revision ${one.revision}`, one.author ? ` by ${one.author}` : null, one.at ? [", ", shortTime(one.at)] : null)))),
-    run.detectors ? h("section", h("h2", "What the detectors say"), h("ul.plain", run.detectors.map((report) => verdictLine(report, steps)))) : null);
+    run.detectors ? h("section", h("h2", "What the detectors say"), h("ul.plain", run.detectors.map((report) => verdictLine(report, run)))) : null);
 }
 
 const STATUS_WORDS = {fired: "found a failure", clean: "found nothing", not_evaluable: "could not tell", error: "failed", timeout: "took too long", quarantined: "is in quarantine"};
 const STATUS_SIGNS = {fired: "\u25b2", clean: "\u2713", not_evaluable: "?", error: "\u2715", timeout: "\u2715", quarantined: "\u2715"};
 
-function verdictLine(report, steps) {
+function verdictLine(report, run) {
+  const steps = run.steps ?? [];
   const [missing, hint] = splitReason(report.reason ?? "");
   const asked = report.status === "not_evaluable" ? ASKED_FOR.find((member) => (hint || missing).includes(member)) : undefined;
   return h("li@verdict", {"data-detector": report.key, "data-status": report.status},
     h("strong", `${STATUS_SIGNS[report.status] ?? ""} ${detector(report.key)}`), ` ${STATUS_WORDS[report.status] ?? report.status}`,
     missing ? h("p.quiet@verdict-reason", missing) : null,
     hint || asked ? h("p.quiet@verdict-hint", hint, asked ? [" JSON member: ", h("code", asked)] : null) : null,
-    (report.suppressed ?? []).map((one) => {
-      const index = steps.findIndex((step) => step.stepId === one.stepId);
-      return h("p.quiet@suppressed", {"data-rule": one.rule}, "Let pass by rule ", h("code", one.rule), index >= 0 ? [" at ", h("a", {href: `#step-${index + 1}`}, `step ${index + 1}`)] : null, `: ${one.reason}`);
-    }));
+    (report.suppressed ?? []).map((one) => h("p.quiet@suppressed", {"data-rule": one.rule}, letPass(one, steps))),
+    report.review?.opinion ? opinion(report.review, run) : null);
+}
+
+function letPass({rule, stepId, reason, confidence}, steps) {
+  const index = steps.findIndex((step) => step.stepId === stepId);
+  return ["Let pass by rule ", h("code", rule), index >= 0 ? [" at ", h("a", {href: stepHash(index)}, `step ${index + 1}`)] : null,
+    confidence === undefined ? null : ` with confidence ${number(confidence)}`, `: ${reason}`];
 }
 
 // "no steps: send the run's steps" -> what is missing, and the remedy.
@@ -404,9 +434,9 @@ function reveal(node) {
   }
 }
 
-// "#step-3": opened, and as near to the middle of the screen as it goes.
-function toStep(hash) {
-  const step = /^#step-\d+$/.test(hash) ? document.getElementById(hash.slice(1)) : null;
+// "#step-3", "#request" or "#answer": opened, and on the screen.
+function toPlace(hash) {
+  const step = /^#(step-\d+|request|answer)$/.test(hash) ? document.getElementById(hash.slice(1)) : null;
   if (!step) return;
   step.open = true;
   reveal(step);

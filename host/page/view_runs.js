@@ -1,7 +1,7 @@
 // The runs, newest first.
 
-import {button, emptyCard, filters, h, select} from "./dom.js";
-import {count, severity, shortTime, usd} from "./format.js";
+import {button, emptyCard, filters, h, heading, rows, select} from "./dom.js";
+import {clip, count, severity, shortTime, undecided, usd} from "./format.js";
 import {detectorOptions, noRunYet} from "./view_groups.js";
 
 const PAGE = 50;
@@ -9,9 +9,9 @@ const OPEN_ON_TOP = 20;
 const REQUEST_CHARACTERS = 140;
 
 // A browser takes "." and ".." in a path for steps up, however they are written: such runs have no address here.
-export function runLink(id, revision, attributes) {
-  if (id === "." || id === "..") return h("span", attributes, id);
-  return h("a", {href: `/ui/runs/${encodeURIComponent(id)}${revision ? `?revision=${revision}` : ""}`, ...attributes}, id);
+export function runLink(id, revision, attributes, place = "", words = id) {
+  if (id === "." || id === "..") return h("span", attributes, words);
+  return h("a", {href: `/ui/runs/${encodeURIComponent(id)}${revision ? `?revision=${revision}` : ""}${place}`, ...attributes}, words);
 }
 
 export async function show({query, get, list, set, frame, navigate}) {
@@ -25,11 +25,11 @@ export async function show({query, get, list, set, frame, navigate}) {
   const field = (name, label, options, testName) => select(name, label, options, wanted[name], (value) => set({[name]: value}), testName);
   return {
     title: "Runs",
-    nodes: [h("h1", {tabindex: "-1"}, "Runs"), filters("Runs", field("state", "State", [["", "Any state"], ["open", "Open"], ["resolved", "Resolved"]], "filter-state"),
+    nodes: [heading("Runs"), filters("Runs", field("state", "State", [["", "Any state"], ["open", "Open"], ["resolved", "Resolved"]], "filter-state"),
       field("detector", "Detector", detectorOptions(detectors.items), "filter-detector"),
       field("minScore", "Score", [["", "Any score"], ["1", "Failed runs"], ["50", "From 50"], ["80", "From 80"], ["95", "From 95"]]),
       wanted.cluster ? h("p.quiet", "Of one group. ", button("All runs", () => set({cluster: ""}), {class: "small"})) : null),
-    items.length > 0 ? h("ul.runs", {"aria-label": "Runs"}, items.map(row)) : filtered
+    items.length > 0 ? rows("runs", "Runs", items.map(row)) : filtered
       ? emptyCard("No run fits this filter", button("Clear the filter", () => navigate("/ui/runs"))) : noRunYet(), closed.more],
     live: (news) => news,
   };
@@ -41,7 +41,7 @@ function row(run) {
   const model = run.metadata?.model;
   return h("li.run", {"data-row": run.runId, "data-id": run.runId},
     h("div.what", runLink(run.runId, null, {class: "title", id: `r-${run.runId}`}),
-      h("p.clip", request.length > REQUEST_CHARACTERS ? `${request.slice(0, REQUEST_CHARACTERS)}\u2026` : request || "No request text")),
+      h("p.clip", clip(request, REQUEST_CHARACTERS) || "No request text")),
     h("div.found", run.state === "open" ? h("span.badge", {"data-state": "open"}, "Open") : failures.length === 0
       ? h("span.quiet", unjudged(run))
       : failures.slice(0, 3).map((one) => h("p", severity(one.severity), ` ${one.title}`))),
@@ -50,6 +50,6 @@ function row(run) {
 }
 
 function unjudged(run) {
-  const open = (run.detectors ?? []).filter((one) => !["clean", "fired"].includes(one.status)).length;
+  const open = undecided(run.detectors).length;
   return open === 0 ? "No failure" : `No failure; ${count(open, "detector")} could not tell`;
 }

@@ -22,7 +22,7 @@ import urllib.request
 
 from browser import Browser, Fault, find_chromium
 
-VIEWS = ["groups", "group", "runs", "run", "changes", "baseline", "detectors"]
+VIEWS = ["groups", "group", "runs", "run", "candidates", "changes", "baseline", "detectors"]
 # Markup, handlers, addresses, templates and characters that turn the text around them: what must show as it is.
 PROBES = ["<script>window.hit = 1</script>", "<img src=x onerror=\"window.hit = 2\">", "javascript:window.hit=3", "\"><svg onload=window.hit=4>", "{{7*7}}", "\u202egnp.exe", "'-window.hit-'"]
 PROBE = " ".join(PROBES)
@@ -31,13 +31,15 @@ PROBE = " ".join(PROBES)
 class Service:
     """The real program on a folder of its own, with the samples in tenant `samples`."""
     map_size = "1GiB"
+    more = ""  # of the configuration
 
     def __init__(self, runwarden, plugins, samples):
         self.folder = tempfile.mkdtemp(prefix="runwarden-page-")
         self.runwarden = runwarden
+        self.plugins = plugins
         self.config = self.folder + "/runwarden.yaml"
         entries = "".join(f"    - {{key: {key}, library: {key}.so}}\n" for key in ("false_success", "expensive_loop", "schema_ghost", "missing_tool_call", "context_overflow"))
-        pathlib.Path(self.config).write_text(f"server: {{address: \"127.0.0.1:0\"}}\nstore: {{path: data, map_size: {self.map_size}}}\ndetectors:\n  search_path: [\"{plugins}\"]\n  deadline: 10s\n  include: []\n  enabled:\n{entries}")
+        pathlib.Path(self.config).write_text(f"server: {{address: \"127.0.0.1:0\"}}\nstore: {{path: data, map_size: {self.map_size}}}\ndetectors:\n  search_path: [\"{plugins}\"]\n  deadline: 10s\n  include: []\n  enabled:\n{entries}{self.more}")
         self.fill(samples)
         self.log = open(self.folder + "/log", "w+", encoding="utf-8")
         self.process = subprocess.Popen([runwarden, "serve", "--config", self.config], stderr=self.log)
@@ -84,23 +86,12 @@ class Service:
             return json.load(answer)
 
 
-class Broken(http.server.BaseHTTPRequestHandler):
-    """Hands the page and the session on, and answers 500 to everything else."""
-    target = 0
-
+class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def answer(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if not self.path.startswith("/ui/") and not self.path.startswith("/v1/session"):
-            text = json.dumps({"title": "Internal error", "detail": "the disk is on fire", "status": 500, "requestId": "req_500"}).encode()
-            return self.send(500, [("Content-Type", "application/problem+json"), ("X-Request-Id", "req_500")], text)
-        connection = http.client.HTTPConnection("127.0.0.1", self.target)
-        connection.request(self.command, self.path, body or None, {name: value for name, value in self.headers.items() if name.lower() != "content-length"})
-        answer = connection.getresponse()
-        self.send(answer.status, [(name, value) for name, value in answer.getheaders() if name.lower() not in ("content-length", "connection", "date")], answer.read())
-        return None
+    def body(self):
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def send(self, status, headers, body):
         self.send_response(status)
@@ -110,7 +101,85 @@ class Broken(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+
+class Proxy(Handler):
+    """Hands everything on, and what comes back changed."""
+    target = 0
+
+    def changed(self, text):
+        return text
+
+    def answer(self):
+        body = self.body()
+        connection = http.client.HTTPConnection("127.0.0.1", self.target)
+        connection.request(self.command, self.path, body or None, {name: value for name, value in self.headers.items() if name.lower() != "content-length"})
+        answer = connection.getresponse()
+        self.send(answer.status, [(name, value) for name, value in answer.getheaders() if name.lower() not in ("content-length", "connection", "date")],
+                  self.changed(answer.read()))
+
     do_GET = do_POST = do_DELETE = answer
+
+
+class Broken(Proxy):
+    """Hands the page and the session on, and answers 500 to everything else."""
+
+    def answer(self):
+        if self.path.startswith("/ui/") or self.path.startswith("/v1/session"):
+            return super().answer()
+        self.body()
+        text = json.dumps({"title": "Internal error", "detail": "the disk is on fire", "status": 500, "requestId": "req_500"}).encode()
+        return self.send(500, [("Content-Type", "application/problem+json"), ("X-Request-Id", "req_500")], text)
+
+    do_GET = do_POST = do_DELETE = answer
+
+
+class NeverStored(Proxy):
+    """Candidates as if every text of them were a stranger's, and nobody had answered."""
+
+    def changed(self, text):
+        if not self.path.startswith("/v1/candidates"):
+            return text
+        answer = json.loads(text)
+        for item in answer["items"]:
+            item.update(state="dead", attempts=5, lastError=PROBE, rule=PROBE, reason=PROBE, primaryStepId=PROBE, runId=PROBE)
+            if "review" in item:
+                item["review"].update(author=f"model:{PROBE}", reason=PROBE, promptVersion=PROBE, evidence=[{"pointer": PROBE, "quote": PROBE}])
+        return json.dumps(answer).encode()
+
+
+class Model(Handler):
+    """An endpoint for chat completions that says of a run what stands in SAYS; of others that it cannot."""
+
+    def do_POST(self):
+        self.body()
+        said = SAYS.get(self.headers["X-Runwarden-Run"])
+        if said is None:
+            return self.send(400, [("Content-Type", "application/json")], b"{}")
+        verdict, reason, pointer, quote = said
+        content = json.dumps({"verdict": verdict, "reason": reason, "evidence": [{"pointer": pointer, "quote": quote}]})
+        answer = {"choices": [{"message": {"role": "assistant", "content": content}}], "usage": {"prompt_tokens": 700, "completion_tokens": 50, "total_tokens": 750}}
+        return self.send(200, [("Content-Type", "application/json")], json.dumps(answer).encode())
+
+
+SAYS = {"confirmed": ("present", "The mail never left.", "/steps/1/errorMessage", "502 Bad Gateway"),
+        "denied": ("absent", "Nothing was promised.", "/outcomeSummary", "Tuesday suits us"),
+        "unclear": ("unclear", "It may be either.", "/steps/1/stepName", "send_mail"),
+        "alarm": ("absent", "The refund came later.", "/steps/1/errorMessage", "502 Bad Gateway"),
+        "probe": ("present", f"Since {PROBE}", "/steps/1/errorMessage", f"502 Bad Gateway {PROBE}")}
+
+
+def doubtful_run(run_id):
+    """A run that false_success has its doubts of, and does not fire on."""
+    extra = f" {PROBE}" if run_id == "probe" else ""
+    return {"runId": run_id, "outcomeSummary": f"Tuesday suits us well.{extra}",
+            "steps": [{"stepId": "look", "stepKind": "tool", "stepName": "find_address", "status": "ok", "outputSummary": "ann@example.com"},
+                      {"stepId": "mail 2", "stepKind": "tool", "stepName": "send_mail", "status": "failed", "errorMessage": f"502 Bad Gateway{extra}"}]}
+
+
+def alarming_run(run_id):
+    return {"runId": run_id, "userRequestText": "Refund order 8842", "success": True, "outcomeSummary": "Your refund has been processed.",
+            "steps": [{"stepKind": "tool", "stepName": "find_order", "status": "ok", "outputSummary": "8842"},
+                      {"stepKind": "tool", "stepName": "issue_refund", "status": "failed", "errorMessage": "502 Bad Gateway"}]}
 
 
 def probe_run(run_id):
@@ -289,9 +358,10 @@ class Views(PageTest):
         page = self.logged_in("empty")
         self.assertIn(self.service.url, page.text("empty-curl"))
         self.assertIn("$KEY", page.text("empty-curl"))
-        for view in ("runs", "changes", "baseline"):
+        for view in ("runs", "candidates", "changes", "baseline"):
             page.go(f"{self.service.url}/ui/{view}")
             self.see(page, "empty")
+            self.assertIn("second_opinion" if view == "candidates" else "", page.text("empty"))
             page.screenshot(f"{self.pictures}/empty-{view}.png", whole=True)
 
     def test_nothing_failed_says_who_could_not_judge(self):
@@ -424,7 +494,7 @@ class Keyboard(PageTest):
         page.key("j")
         page.key("o")
         page.ready("group")
-        for letter, view in (("r", "runs"), ("c", "changes"), ("b", "baseline"), ("d", "detectors"), ("g", "groups")):
+        for letter, view in (("r", "runs"), ("a", "candidates"), ("c", "changes"), ("b", "baseline"), ("d", "detectors"), ("g", "groups")):
             page.key("g")
             page.key(letter)
             page.ready(view)
@@ -640,6 +710,26 @@ class Live(PageTest):
         page.wait("document.querySelectorAll('[data-test=step]').length === 2", "the second step", timeout_s=6)
 
 
+# Texts whose colors, as they are computed, are too near to each other.
+LOW_CONTRAST = """(() => {
+  const parse = (c) => (c.match(/[\\d.]+/g) ?? []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length === 3 || c[3] === 1) return c; } return [255, 255, 255]; };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const bad = [];
+  while (walker.nextNode()) {
+    const e = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !e.checkVisibility({visibilityProperty: true}) || e.closest('.unseen, .skip, option, :disabled')) continue;
+    const style = getComputedStyle(e);
+    const [a, b] = [light(parse(e.closest('svg') ? style.fill : style.color)), light(ground(e))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
+    if (ratio < (large ? 3 : 4.5)) bad.push(`${ratio.toFixed(2)} ${e.tagName} ${e.getAttribute('class')} ${walker.currentNode.data.trim().slice(0, 30)}`);
+  }
+  return [...new Set(bad)];
+})()"""
+
+
 class Accessibility(PageTest):
     def test_every_control_has_a_name_and_a_place(self):
         page = self.logged_in()
@@ -659,34 +749,150 @@ class Accessibility(PageTest):
 
     def test_text_and_marks_stand_out(self):
         """Contrast of the colors as they are computed on every view: 4.5 for text (3 where it is large), by WCAG 2.2, 1.4.3."""
-        measure = """(() => {
-          const parse = (c) => (c.match(/[\\d.]+/g) ?? []).map(Number);
-          const light = ([r, g, b]) => [r, g, b].map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
-          const ground = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length === 3 || c[3] === 1) return c; } return [255, 255, 255]; };
-          const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-          const bad = [];
-          while (walker.nextNode()) {
-            const e = walker.currentNode.parentElement;
-            if (!walker.currentNode.data.trim() || !e.checkVisibility({visibilityProperty: true}) || e.closest('.unseen, .skip, option, :disabled')) continue;
-            const style = getComputedStyle(e);
-            const [a, b] = [light(parse(e.closest('svg') ? style.fill : style.color)), light(ground(e))];
-            const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-            const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
-            if (ratio < (large ? 3 : 4.5)) bad.push(`${ratio.toFixed(2)} ${e.tagName} ${e.getAttribute('class')} ${walker.currentNode.data.trim().slice(0, 30)}`);
-          }
-          return [...new Set(bad)];
-        })()"""
         for scheme in ("light", "dark"):
             page = self.logged_in(scheme=scheme)
             for view in VIEWS:
                 page.go(self.service.url + self.path_of(view))
-                self.assertEqual(page.run(measure), [], f"{view}, {scheme}")
+                self.assertEqual(page.run(LOW_CONTRAST), [], f"{view}, {scheme}")
 
 
-class Axe(PageTest):
+OPINION_PATHS = ["/ui/candidates", "/ui/runs/confirmed", "/ui/runs/denied", "/ui/runs/alarm", "/ui/candidates?state=dead"]
+
+
+class OpinionTest(PageTest):
+    """On a service of its own, with a model that has read what it was asked about."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+        cls.addClassCleanup(cls.model.server_close)
+        cls.addClassCleanup(cls.model.shutdown)
+        threading.Thread(target=cls.model.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{cls.model.server_address[1]}/v1/chat/completions"
+        kind = type("Here", (Service,), {"more": f"second_opinion: {{enabled: true, url: \"{url}\", model: judge-1, ask: all}}\n", "fill": lambda *_: None})
+        cls.service = kind(PageTest.service.runwarden, PageTest.service.plugins, "")
+        cls.addClassCleanup(cls.service.close)
+        cls.keys = {"samples": cls.service.key("samples", "ingest,read,manage")}
+        for run_id in ("confirmed", "denied", "unclear", "probe", "failing"):
+            cls.service.post(cls.keys["samples"], "runs", doubtful_run(run_id))
+        cls.service.post(cls.keys["samples"], "runs", alarming_run("alarm"))
+        cls.wait_until(lambda: {item["runId"] for item in cls.candidates() if "review" in item or "lastError" in item} == {*SAYS, "failing"} - {"alarm"})
+        cls.wait_until(lambda: "review" in cls.service.get(cls.keys["samples"], "runs/alarm")["failures"][0])
+
+    @classmethod
+    def candidates(cls):
+        return cls.service.get(cls.keys["samples"], "candidates")["items"]
+
+    @staticmethod
+    def wait_until(is_so):
+        for _ in range(1000):
+            if is_so():
+                return
+            time.sleep(0.02)
+        raise Fault("the model's answers are not stored")
+
+    def attributes(self, page):
+        return [tuple(one) for one in page.run("[...document.querySelectorAll('[data-test=opinion]')].map((one) => [one.dataset.author, one.dataset.verdict, one.dataset.opinion])")]
+
+
+class Opinions(OpinionTest):
+    def test_what_a_model_confirmed_stands_beside_the_doubt_of_the_detector(self):
+        page = self.logged_in(path="/ui/runs/confirmed")
+        self.assertEqual(page.count("failure"), 1)
+        self.assertEqual(self.attributes(page), [("model:judge-1", "right", "present")])
+        self.assertIn("model:judge-1", page.text("confirmed-by"))
+        self.assertIn("The detector was not sure", page.text("failure"))
+        candidate = next(item for item in self.candidates() if item["runId"] == "confirmed")
+        self.assertIn(candidate["rule"], page.text("failure"))
+        self.assertIn(candidate["reason"], page.text("failure"))
+        said = page.text("opinion")
+        for text in ("found the failure", "The mail never left.", "/steps/1/errorMessage", "502 Bad Gateway", candidate["review"]["promptVersion"], "750 tokens", "just now"):
+            self.assertIn(text, said)
+        page.run("document.querySelector('#step-2').open = false; document.querySelector('[data-test=opinion] a').click()")
+        page.wait("location.hash === '#step-2' && document.querySelector('#step-2')?.open", "the place of the quote")
+
+    def test_an_alarm_that_a_model_denied_shows_both_and_what_a_person_says_since(self):
+        page = self.logged_in(path="/ui/runs/alarm")
+        self.assertEqual(self.attributes(page), [("model:judge-1", "unsure", "absent")])
+        self.assertEqual(page.count("confirmed-by"), 0)
+        summary = self.service.get(self.keys["samples"], "runs/alarm")["failures"][0]["summary"]
+        for text in (summary, "The detector found the failure", "found no such failure", "The refund came later."):
+            self.assertIn(text, page.text("failure"))
+        self.assertEqual(page.run("document.querySelectorAll('[data-test=failure] [aria-pressed=true]').length"), 0)
+        page.key("y")
+        page.wait("document.querySelector('[data-test=failure]').dataset.review === 'right'", "reviewed")
+        self.assertIn("by tests", page.text("failure"))
+        self.assertEqual(self.attributes(page), [("model:judge-1", "unsure", "absent")], "both opinions stay")
+
+    def test_what_was_let_pass_bears_the_opinion_beside_the_detector(self):
+        page = self.logged_in(path="/ui/runs/denied")
+        self.assertEqual(page.count("failure"), 0)
+        self.assertEqual(self.attributes(page), [("model:judge-1", "clean", "absent")])
+        self.assertEqual(page.run("document.querySelector('[data-test=opinion]').closest('[data-test=verdict]').dataset.detector"), "false_success")
+        self.assertIn("Nothing was promised.", page.text("opinion"))
+        self.assertRegex(page.text("suppressed"), r"with confidence 0\.\d+")
+
+    def test_candidates_are_listed_filtered_and_lead_to_their_step(self):
+        page = self.logged_in(path="/ui/candidates")
+        self.see(page, "candidates-page", "candidate", "filter-state", "filter-detector", "nav-candidates")
+        wanted = self.candidates()
+        self.assertEqual(page.data("candidate", "id"), [item["candidateId"] for item in wanted])
+        self.assertEqual(page.data("candidate", "state"), [item["state"] for item in wanted])
+        self.assertEqual(page.data("candidate", "detector"), [item["detectorKey"] for item in wanted])
+        texts = page.run("Object.fromEntries([...document.querySelectorAll('[data-test=candidate]')].map((one) => [one.querySelector('a').href.match(/runs\\/(\\w+)/)[1], one.innerText]))")
+        for item in wanted:
+            for text in ("False success", item["rule"], f"confidence {item['confidence']}", item.get("lastError", ""), item.get("review", {"reason": ""})["reason"].split("\u202e")[0]):
+                self.assertIn(text, texts[item["runId"]])
+        self.assertEqual({item["runId"]: item["state"] for item in wanted}, {"confirmed": "confirmed", "denied": "denied", "unclear": "unclear", "probe": "confirmed", "failing": "waiting"})
+        page.choose("filter-state", "denied")
+        page.wait("location.search === '?state=denied' && document.documentElement.dataset.ready === 'true'")
+        self.assertEqual(page.data("candidate", "state"), ["denied"])
+        page.choose("filter-detector", "schema_ghost")
+        page.wait("document.querySelector('[data-test=empty]')", "an empty list")
+        page.click("[data-test=empty] button")
+        page.wait("location.search === '' && document.querySelectorAll('[data-test=candidate]').length === 5", "the filter cleared")
+        at = [item["runId"] for item in wanted].index("unclear")
+        for _ in range(at + 1):
+            page.key("j")
+        page.key("Enter")
+        page.ready("run")
+        self.assertEqual(page.run("location.pathname + location.hash"), "/ui/runs/unclear#step=mail%202")
+        self.assertEqual(page.run("[...document.querySelectorAll('[data-test=step]')].map((one) => one.open)"), [False, True])
+
+    def test_nothing_that_a_model_said_runs(self):
+        handler = type("Here", (NeverStored,), {"target": self.service.port})
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as proxy:
+            threading.Thread(target=proxy.serve_forever, daemon=True).start()
+            page = self.logged_in(path="/ui/runs/probe")
+            self.assertIn("<script>window.hit = 1</script>", page.text("opinion"))
+            proxied = f"http://127.0.0.1:{proxy.server_address[1]}"
+            for url in (f"{self.service.url}/ui/runs/probe", f"{self.service.url}/ui/candidates", f"{proxied}/ui/candidates"):
+                page.go(url)
+                self.assertIsNone(page.run("window.hit ?? null"), url)
+                self.assertEqual(page.run("document.querySelectorAll('main script, main img, main iframe, main [onerror], main [onload], main [style]').length"), 0, url)
+                self.assertEqual(page.run("[...document.querySelectorAll('a[href]')].filter((one) => new URL(one.href).origin !== location.origin).length"), 0, url)
+                self.assertNotIn("\u202e", page.run("document.body.innerText"), url)
+                self.assertLessEqual(page.run("document.documentElement.scrollWidth"), 1280, url)
+            self.assertEqual(set(page.data("candidate", "state")), {"dead"})
+            self.assertIn("5 attempts", page.text("candidate"))
+            self.assertIn("U+202E", page.text("candidate"))
+            proxy.shutdown()
+
+    def test_they_can_be_read_in_light_dark_and_narrow(self):
+        for name, size, scheme in (("light", 1280, "light"), ("dark", 1280, "dark"), ("narrow", 320, "light")):
+            page = self.logged_in(width=size, scheme=scheme)
+            for path in OPINION_PATHS:
+                page.go(self.service.url + path)
+                page.screenshot(f"{self.pictures}/{name}-opinion-{path.rpartition('/')[2].replace('?', '-')}.png", whole=True)
+                self.assertLessEqual(page.run("document.documentElement.scrollWidth"), size, f"{path}: no sideways scrolling")
+                self.assertEqual(page.run(LOW_CONTRAST), [], f"{path}, {scheme}")
+                self.assertEqual(page.run("[...document.querySelectorAll('[id]')].map((one) => one.id).filter((id, i, all) => all.indexOf(id) !== i)"), [], path)
+
+
+class AxeTest(PageTest):
     """axe-core 4 from npm, fetched into a temporary folder; with the slow tests."""
 
-    def test_no_violation_in_either_theme(self):
+    def hold(self, paths):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder, True)
         if not shutil.which("npm"):
@@ -695,11 +901,21 @@ class Axe(PageTest):
         axe = pathlib.Path(folder, "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
         for scheme in ("light", "dark"):
             page = self.logged_in(scheme=scheme)
-            for view in [*VIEWS, "login"]:
-                page.go(self.service.url + self.path_of(view))
+            for path in paths:
+                page.go(self.service.url + path)
                 page.run(axe + "; 1")
                 found = page.run("axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.target + ' ' + n.failureSummary)))")
-                self.assertEqual(found, [], f"{view}, {scheme}")
+                self.assertEqual(found, [], f"{path}, {scheme}")
+
+
+class Axe(AxeTest):
+    def test_no_violation_in_either_theme(self):
+        self.hold([self.path_of(view) for view in [*VIEWS, "login"]])
+
+
+class AxeOpinions(OpinionTest, AxeTest):
+    def test_no_violation_in_what_a_model_said(self):
+        self.hold(OPINION_PATHS)
 
 
 def main():
