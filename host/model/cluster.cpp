@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/json_members.h"
 #include "base/hex.h"
+#include "base/utf8.h"
 
 namespace runwarden::model {
 namespace {
@@ -136,10 +137,7 @@ bool ignore_is_over(const Triage& triage, std::int64_t now_ms, const std::option
 }
 
 std::string kept_title(std::string_view title) {
-  if (title.size() <= kMostTitleBytes) return std::string(title);
-  std::size_t end = kMostTitleBytes;
-  while (end > 0 && (static_cast<std::uint8_t>(title[end]) & 0xC0) == 0x80) --end;
-  return std::string(title.substr(0, end));
+  return std::string(utf8_prefix(title, kMostTitleBytes));
 }
 
 std::uint64_t summary_mark(std::string_view summary) {

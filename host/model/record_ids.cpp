@@ -10,6 +10,7 @@ constexpr std::string_view kPolicyRevision = "polrev_";
 constexpr std::string_view kEndpoint = "we_";
 constexpr std::string_view kDelivery = "wd_";
 constexpr std::string_view kMessage = "msg_";
+constexpr std::string_view kCandidate = "cand_";
 
 constexpr std::uint64_t kTimeMask = (std::uint64_t{1} << 48) - 1;
 constexpr std::uint64_t kVersion = 0x7000;
@@ -79,6 +80,9 @@ std::string make_delivery_id(const RecordKey& key) {
 std::string make_message_id(const RecordKey& key) {
   return make(kMessage, key);
 }
+std::string make_candidate_id(const RecordKey& key) {
+  return make(kCandidate, key);
+}
 
 std::optional<RecordKey> parse_run_id(std::string_view id) {
   return parse(kRun, id);
@@ -97,6 +101,9 @@ std::optional<RecordKey> parse_endpoint_id(std::string_view id) {
 }
 std::optional<RecordKey> parse_delivery_id(std::string_view id) {
   return parse(kDelivery, id);
+}
+std::optional<RecordKey> parse_candidate_id(std::string_view id) {
+  return parse(kCandidate, id);
 }
 
 }  // namespace runwarden::model

@@ -103,6 +103,7 @@ struct RunRecord {
   std::int64_t executed_ms = kNotExecuted;     // when it ran: its startedAt, else its receipt; not known where an older version wrote it
   int max_score = 0;
   std::vector<std::string> fired;     // keys of the detectors that found something, sorted
+  std::vector<RecordKey> confirmed;   // failures that a second opinion found, which failures_json does not have
   std::vector<Dimension> dimensions;
   bool grouped = false;               // it is counted for its failures' groups; not while it is open for the first time
   std::optional<OpenBuffer> buffer;   // while it is open
@@ -120,6 +121,13 @@ struct PolicyRecord {
   Digest content{};  // of the content's JSON
   std::int64_t received_ms = 0;
   std::string document;  // what the client sent, as normalized
+};
+
+// What a run says of a policy's revision that was in force when it executed.
+struct PolicyInForce {
+  std::string policy;
+  std::string revision;
+  Digest content{};
 };
 
 struct ChangeRecord {

@@ -37,6 +37,18 @@ std::string write_document(const Review& review, std::string_view note) {
   return text;
 }
 
+std::string write_document(const Review& review, const ModelAnswer& answer) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  if (review.failure_id.empty()) out.key("detector").string(review.detector_key);
+  out.key("verdict").string(name(review.verdict)).key("opinion").string(answer.opinion).key("reason").string(answer.reason);
+  out.key("evidence").raw(answer.evidence_json).key("author").string(review.author).key("at").string(format_time(review.key.time_ms));
+  out.key("promptVersion").string(answer.prompt_version).key("tokens").integer(static_cast<std::int64_t>(answer.tokens));
+  out.key("milliseconds").integer(answer.elapsed_ms).end_object();
+  return text;
+}
+
 std::string review_subject(const Review& review) {
   return review.failure_id.empty() ? "detector\n" + review.detector_key : review.failure_id;
 }

@@ -1,4 +1,4 @@
-// What people say of a failure that was found, or of a run in which a detector found nothing. Values; any thread.
+// What people, or a model, say of a failure that was found, or of a run in which a detector found nothing. Values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +32,26 @@ struct Review {
   std::string detector_version;  // of the library that judged the run; empty: not known
   std::string settings_hash;     // likewise
   ReviewVerdict verdict = ReviewVerdict::none;
-  std::string author;    // name of the API key
+  std::string author;    // name of the API key; of a model opinion_author() (opinion.h)
   std::string document;  // the JSON text of it, as kept and answered; see write_document()
 };
 
 // {"detector", "verdict", "note", "author", "at"}: the detector of a run's review only, the note where there is one. Taken back, the
 // verdict is null. Made once, when the review is taken in; everything that shows or proves the review uses this text.
 std::string write_document(const Review& review, std::string_view note);
+
+// What a model answered about a run.
+struct ModelAnswer {
+  std::string opinion;  // "present", "absent" or "unclear"
+  std::string reason;
+  std::string evidence_json = "[]";  // [{"pointer", "quote"}]
+  std::string prompt_version;
+  std::uint64_t tokens = 0;  // of prompt and answer
+  std::int64_t elapsed_ms = 0;
+};
+// The same of a model's review: {"detector", "verdict", "opinion", "reason", "evidence", "author", "at", "promptVersion", "tokens",
+// "milliseconds"}.
+std::string write_document(const Review& review, const ModelAnswer& answer);
 
 // Two reviews of one subject have the same text here: the failure's id, or the detector's key for what was not found in the run.
 std::string review_subject(const Review& review);

@@ -45,12 +45,15 @@ struct Finding {
   std::vector<std::string> fingerprint_parts;
   std::shared_ptr<const Provenance> provenance;  // null: not known
   bool shadow = false;                           // found by a detector on trial
+  std::optional<double> confidence = {};         // 0 to 1; nothing: the detector told none
+  std::string confirmed_by = {};                 // who made a failure of what was a candidate; empty: the detector found it
 };
 
 struct Suppression {
   std::string rule;
   std::string step_id;  // empty: none
   std::string reason;
+  std::optional<double> confidence = {};  // 0 to 1: it is a candidate, which stayed below the firing line
 };
 
 enum class ExplanationKind : std::uint8_t { action, statement, obligation, match, fact, rule };

@@ -56,7 +56,8 @@ struct ExportQuery {
   std::string tenant;
   std::int64_t since_ms = kBeginningMs;
 };
-// Lines by kind: run, events, event_ids, failure, shadow_failure, change, policy, policy_name, group, triage, review, webhook, delivery, answer.
+// Lines by kind: run, events, event_ids, failure, shadow_failure, change, policy, policy_name, group, triage, review, opinion, webhook,
+// delivery, answer.
 using LineCounts = std::map<std::string, std::uint64_t>;
 // Takes whole lines, their ends included; false stops the work.
 using LineSink = std::function<bool(std::string_view lines)>;

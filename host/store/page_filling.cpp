@@ -30,4 +30,9 @@ bool fits(const FailureQuery& query, const model::FailureRecord& failure) {
   return query.fingerprint.empty() || failure.fingerprint == query.fingerprint;
 }
 
+bool fits(const CandidateQuery& query, const model::Opinion& opinion) {
+  if (opinion.of_alarm || (query.state && opinion.state != *query.state)) return false;
+  return query.detector.empty() || opinion.detector_key == query.detector;
+}
+
 }  // namespace runwarden::store

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "store/opinion_store.h"
 #include "store/queries.h"
 
 namespace runwarden::store {
@@ -22,6 +23,7 @@ std::uint64_t outline_bytes(const model::RunRecord& head);
 
 bool fits(const RunQuery& query, const model::RunRecord& run);
 bool fits(const FailureQuery& query, const model::FailureRecord& failure);
+bool fits(const CandidateQuery& query, const model::Opinion& opinion);
 
 // A page that is being filled. It is asked of each match whether there is room; the first for which there is none tells that
 // the list goes on.

@@ -31,7 +31,8 @@ enum Run {
   run_grouped,
   run_dimensions,
   run_executed,
-  run_policy_content
+  run_policy_content,
+  run_confirmed
 };
 enum Dimension { dimension_name = 1, dimension_value };
 enum RunBody { document = 1, failures_json, detectors_json, policies_json };
@@ -78,14 +79,14 @@ enum Key { key_id = 1, tenant, tenant_name, key_name, may_ingest, may_read, dige
 enum Place { place_time = 1, place_seq };
 }  // namespace field
 
-void add_record_keys(Writer& out, const std::vector<model::RecordKey>& keys) {
+void add_record_keys(Writer& out, protozero::pbf_tag_type tag, const std::vector<model::RecordKey>& keys) {
   std::vector<std::uint64_t> numbers;
   numbers.reserve(keys.size() * 2);
   for (const model::RecordKey& key : keys) {
     numbers.push_back(static_cast<std::uint64_t>(key.time_ms));
     numbers.push_back(key.seq);
   }
-  if (!numbers.empty()) out.add_packed_fixed64(field::run_failures, numbers.begin(), numbers.end());
+  if (!numbers.empty()) out.add_packed_fixed64(tag, numbers.begin(), numbers.end());
 }
 
 std::vector<model::RecordKey> read_record_keys(Reader& in) {
@@ -191,6 +192,7 @@ bool take_run_field(Reader& in, StoredRun& stored) {
     case field::run_max_score: run.max_score = in.get_sint32(); return true;
     case field::run_fired: run.fired.push_back(in.get_string()); return true;
     case field::run_failures: stored.failures = read_record_keys(in); return true;
+    case field::run_confirmed: run.confirmed = read_record_keys(in); return true;
     case field::run_events: stored.events = in.get_uint32(); return true;
     case field::run_source: run.source = read_enum(in, model::RunSource::otlp); return true;
     case field::run_root_arrived: run.root_arrived = in.get_bool(); return true;
@@ -264,7 +266,8 @@ std::string encode_run(std::string_view key, const StoredRun& stored) {
   add_digest(out, field::run_content, run.content);
   out.add_sint32(field::run_max_score, run.max_score);
   for (const std::string& fired : run.fired) out.add_string(field::run_fired, fired);
-  add_record_keys(out, stored.failures);
+  add_record_keys(out, field::run_failures, stored.failures);
+  add_record_keys(out, field::run_confirmed, run.confirmed);
   if (stored.events != 0) out.add_uint32(field::run_events, stored.events);
   if (run.source != model::RunSource::client) out.add_enum(field::run_source, static_cast<std::int32_t>(run.source));
   if (run.root_arrived) out.add_bool(field::run_root_arrived, true);

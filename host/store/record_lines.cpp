@@ -209,6 +209,15 @@ void add(JsonWriter& out, const RunLine& line) {
     out.end_object();
   }
   out.end_array().key("packedEvents").integer(line.stored.events);
+  if (!run.confirmed.empty()) {
+    out.key("confirmedKeys").begin_array();
+    for (const model::RecordKey& key : run.confirmed) {
+      out.begin_object();
+      add_place(out, key);
+      out.end_object();
+    }
+    out.end_array();
+  }
   if (run.source != model::RunSource::client) out.key("source").string(name_in(kSources, run.source));
   if (run.root_arrived) out.key("rootArrived").boolean(true);
   if (run.grouped) out.key("grouped").boolean(true);
@@ -260,6 +269,9 @@ RunLine read_run_line(const Members& in) {
   for (const std::string_view key : raw_elements(in.at("fired"))) run.fired.push_back(json_string_value(key));
   for (const std::string_view key : raw_elements(in.at("failureKeys"))) line.stored.failures.push_back(Members(key).place());
   line.stored.events = in.u32("packedEvents");
+  if (const auto confirmed = in.find("confirmedKeys")) {
+    for (const std::string_view key : raw_elements(*confirmed)) run.confirmed.push_back(Members(key).place());
+  }
   if (in.find("source")) run.source = value_in<model::RunSource>(kSources, in.text("source"));
   if (in.find("rootArrived")) run.root_arrived = in.flag("rootArrived");
   run.grouped = in.find("grouped").has_value();
@@ -504,6 +516,13 @@ ReviewLine read_review_line(const Members& in) {
   return review;
 }
 
+void add(JsonWriter& out, const OpinionLine& line) {
+  add_place(out, line.key);
+  out.key("candidateId").string(line.id).key("run").begin_object();
+  add_place(out, line.run);
+  out.end_object();
+}
+
 void add(JsonWriter& out, const WebhookLine& line) {
   add_place(out, line.key);
   out.key("url").string(line.url);
@@ -567,7 +586,7 @@ const char* kind_of(const RecordLine& record) {
                                [](const model::ChangeRecord&) { return "change"; }, [](const model::PolicyRecord&) { return "policy"; },
                                [](const PolicyNameLine&) { return "policy_name"; }, [](const GroupLine&) { return "group"; },
                                [](const TriageLine&) { return "triage"; }, [](const ReviewLine&) { return "review"; },
-                               [](const WebhookLine&) { return "webhook"; },
+                               [](const OpinionLine&) { return "opinion"; }, [](const WebhookLine&) { return "webhook"; },
                                [](const DeliveryLine&) { return "delivery"; }, [](const Answered&) { return "answer"; }},
                     record);
 }
@@ -584,6 +603,7 @@ RecordLine read_record(const Members& in) {
   if (kind == "group") return read_group_line(in);
   if (kind == "triage") return read_triage_line(in);
   if (kind == "review") return read_review_line(in);
+  if (kind == "opinion") return OpinionLine{in.place(), Members(in.at("run")).place(), in.text("candidateId")};
   if (kind == "webhook") return WebhookLine{in.place(), in.text("url")};
   if (kind == "delivery") return DeliveryLine{in.place(), Members(in.at("webhook")).place()};
   if (kind == "answer") return read_answer_line(in);

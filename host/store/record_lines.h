@@ -89,8 +89,16 @@ struct DeliveryLine {
   model::RecordKey webhook;
 };
 
+// What a model was asked about a run, and what it said; the line has the row's own bytes.
+struct OpinionLine {
+  model::RecordKey key;
+  model::RecordKey run;
+  std::string id;
+};
+
 using RecordLine = std::variant<HeaderLine, EndLine, RunLine, EventsLine, EventIdsLine, model::FailureRecord, model::ChangeRecord,
-                                model::PolicyRecord, PolicyNameLine, GroupLine, TriageLine, ReviewLine, WebhookLine, DeliveryLine, Answered>;
+                                model::PolicyRecord, PolicyNameLine, GroupLine, TriageLine, ReviewLine, OpinionLine, WebhookLine, DeliveryLine,
+                                Answered>;
 
 // Without a line end.
 std::string line_of(const RecordLine& record);

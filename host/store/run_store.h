@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/records.h"
@@ -37,7 +38,7 @@ struct LookUp {
 struct LookedUp {
   bool has_run = true;       // false: there is certainly no run of that id
   bool has_identity = true;  // likewise
-  std::vector<model::PolicyRecord> policies;  // those in force then, by name
+  std::vector<model::PolicyInForce> policies;  // by name
   std::exception_ptr fault = nullptr;         // why it is not known; StoreError
 };
 
@@ -48,7 +49,7 @@ class RunStore {
   // Gives the answer where that takes no waiting; else `then` is called with it once, on a thread of the store that it must not hold up.
   virtual std::optional<LookedUp> look_up(const LookUp& asked, [[maybe_unused]] std::function<void(LookedUp)> then) {
     LookedUp known;
-    known.policies = policies_at(asked.tenant, asked.at_ms);
+    known.policies = in_force_at(asked.tenant, asked.at_ms);
     return known;
   }
 
@@ -76,6 +77,12 @@ class RunStore {
   // The latest revision of a policy, or of each (sorted by name), that is in force then.
   virtual std::optional<model::PolicyRecord> policy_at(model::TenantId tenant, std::string_view policy, std::int64_t at_ms) = 0;
   virtual std::vector<model::PolicyRecord> policies_at(model::TenantId tenant, std::int64_t at_ms) = 0;
+  // The same without what they say, which may be much.
+  std::vector<model::PolicyInForce> in_force_at(model::TenantId tenant, std::int64_t at_ms) {
+    std::vector<model::PolicyInForce> in_force;
+    for (model::PolicyRecord& one : policies_at(tenant, at_ms)) in_force.push_back({std::move(one.policy), std::move(one.revision), one.content});
+    return in_force;
+  }
 
   // Counted, not walked: cheap at any number of records. From inclusive, before exclusive.
   virtual FingerprintStats fingerprint_stats(model::TenantId tenant, std::string_view fingerprint) = 0;

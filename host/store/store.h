@@ -12,6 +12,7 @@
 #include "store/key_store.h"
 #include "store/ledger_store.h"
 #include "store/maintenance.h"
+#include "store/opinion_store.h"
 #include "store/review_store.h"
 #include "store/run_store.h"
 #include "store/webhook_store.h"
@@ -27,6 +28,8 @@ class Store : public RunStore, public EventBuffer, public KeyStore, public Maint
   virtual WebhookStore& webhooks() = 0;
   // Reviews of failures and runs; likewise.
   virtual ReviewStore& reviews() = 0;
+  // What a model is asked about runs; likewise.
+  virtual OpinionStore& opinions() = 0;
   // What was committed, in which order; likewise.
   virtual LedgerStore& ledger() = 0;
 };

@@ -10,6 +10,7 @@ std::uint64_t size_of(const RunWrite& write) {
   std::uint64_t bytes =
       kBesidesTexts + run.document.size() + run.failures_json.size() + run.detectors_json.size() + run.policies_json.size();
   for (const model::FailureRecord& failure : write.failures) bytes += kBesidesTexts + failure.json.size();
+  bytes += kBesidesTexts * write.opinions.size();
   return bytes;
 }
 
@@ -41,6 +42,13 @@ std::uint64_t size_of(const TriageWrite& write) {
 
 std::uint64_t size_of(const ReviewWrite& write) {
   std::uint64_t bytes = kBesidesTexts;
+  for (const model::Review& review : write.reviews) bytes += kBesidesTexts + review.document.size();
+  return bytes;
+}
+
+std::uint64_t size_of(const OpinionWrite& write) {
+  std::uint64_t bytes = kBesidesTexts + write.opinion.review.size();
+  if (write.failure) bytes += kBesidesTexts + write.failure->json.size();
   for (const model::Review& review : write.reviews) bytes += kBesidesTexts + review.document.size();
   return bytes;
 }

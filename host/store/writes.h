@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "model/cluster.h"
+#include "model/opinion.h"
 #include "model/records.h"
 #include "model/review.h"
 #include "model/run_outline.h"
@@ -43,8 +44,9 @@ struct RunWrite {
   model::TenantId tenant = 0;
   model::RunRecord run;
   std::vector<model::FailureRecord> failures;
-  std::optional<Idempotency> idempotency;
-  std::optional<Claim> claim;
+  std::vector<model::Opinion> opinions = {};  // that a model is to be asked for
+  std::optional<Idempotency> idempotency = {};
+  std::optional<Claim> claim = {};
 };
 
 // Events of a run, to be buffered in the order of arrival. Opens the run if it is not there, and opens it again if it has
@@ -111,7 +113,16 @@ struct ReviewWrite {
   std::optional<Idempotency> idempotency;
 };
 
-using Write = std::variant<RunWrite, EventsWrite, TracesWrite, ChangeWrite, PolicyWrite, CanaryWrite, TriageWrite, ReviewWrite>;
+// What became of a claimed question to a model: of an attempt that failed, or of an answer.
+struct OpinionWrite {
+  model::TenantId tenant = 0;
+  model::Opinion opinion;  // with the token of its claim, as it is to be kept
+  // Of a candidate that was confirmed: kept with its run from now on, as if the detector had found it. Its review has to be among these.
+  std::optional<model::FailureRecord> failure;
+  std::vector<model::Review> reviews;  // one about something that a review in force is there for already is left out
+};
+
+using Write = std::variant<RunWrite, EventsWrite, TracesWrite, ChangeWrite, PolicyWrite, CanaryWrite, TriageWrite, ReviewWrite, OpinionWrite>;
 
 // Whose it is; 0, which no key has, for a canary.
 model::TenantId tenant_of(const Write& write);
@@ -150,7 +161,7 @@ struct WriteResult {
   std::optional<model::PolicyRecord> policy = std::nullopt;  // of a PolicyWrite, stored (with its revision), replayed or refused
   std::optional<Error> refusal = std::nullopt;               // denied
   std::optional<model::Cluster> cluster = std::nullopt;      // of a TriageWrite, as it is after it; stored without it: there is no such group
-  bool not_there = false;  // of a ReviewWrite: what it is about has gone, and nothing was stored
+  bool not_there = false;  // of a ReviewWrite or OpinionWrite: what it is about has gone, or another has claimed it; nothing was stored
 };
 
 }  // namespace runwarden::store

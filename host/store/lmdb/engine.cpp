@@ -11,6 +11,7 @@
 #include "store/lmdb/keys.h"
 #include "store/lmdb/last_use.h"
 #include "store/lmdb/lists.h"
+#include "store/lmdb/opinions.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
@@ -103,6 +104,9 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock, std::op
                 {[this] { return next_seq(); }, settings.max_pending_messages}),
       reviews_({env_, tables_, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
                 settings_.listener.on_unreadable}),
+      opinions_({env_, tables_, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
+                 [this](const std::function<void(WriteTxn&)>& work) { write_numbered(work); }, [this] { return next_seq(); },
+                 settings_.listener.on_unreadable}),
       ledger_({env_, tables_, clock_, settings.path, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
                [this](const std::function<void(WriteTxn&)>& work) { write_numbered(work); }, webhooks_.rules()}) {
   open_tables(env_, tables_);
@@ -288,6 +292,10 @@ WriteResult LmdbEngine::apply_one(WriteBatch& batch, const TriageWrite& write) {
 
 WriteResult LmdbEngine::apply_one(WriteBatch& batch, const ReviewWrite& write) {
   return write_reviews(batch, write);
+}
+
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const OpinionWrite& write) {
+  return write_opinion(batch, write);
 }
 
 WriteResult LmdbEngine::apply_one(WriteBatch& batch, const CanaryWrite& write) {

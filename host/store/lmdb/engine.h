@@ -21,6 +21,7 @@
 #include "store/lmdb/ledger_start.h"
 #include "store/lmdb/ledger_store.h"
 #include "store/lmdb/open_run_index.h"
+#include "store/lmdb/opinion_store.h"
 #include "store/lmdb/review_store.h"
 #include "store/lmdb/service_lock.h"
 #include "store/lmdb/space_accounting.h"
@@ -93,6 +94,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   GroupStore& groups() override { return groups_; }
   WebhookStore& webhooks() override { return webhooks_; }
   ReviewStore& reviews() override { return reviews_; }
+  OpinionStore& opinions() override { return opinions_; }
   LedgerStore& ledger() override { return ledger_; }
   Room room() override;
   Status writable() override;
@@ -121,6 +123,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   WriteResult apply_one(WriteBatch& batch, const CanaryWrite& write);
   WriteResult apply_one(WriteBatch& batch, const TriageWrite& write);
   WriteResult apply_one(WriteBatch& batch, const ReviewWrite& write);
+  WriteResult apply_one(WriteBatch& batch, const OpinionWrite& write);
   void tell_index(const std::vector<WriteBatch::OpenRunChange>& changes);
   std::optional<Claim> claim_of(const Txn& txn, const RunPlace& place, model::Resolution resolution);
 
@@ -149,6 +152,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   LmdbGroupStore groups_;
   LmdbWebhookStore webhooks_;
   LmdbReviewStore reviews_;
+  LmdbOpinionStore opinions_;
   LmdbLedgerStore ledger_;
   std::atomic<LedgerState> ledger_state_{LedgerState::never};
   OpenRunIndex open_index_;

@@ -8,6 +8,7 @@
 #include "store/buffering.h"
 #include "store/lmdb/answers.h"
 #include "store/lmdb/failures.h"
+#include "store/lmdb/opinions.h"
 #include "store/lmdb/runs.h"
 
 namespace runwarden::store {
@@ -290,7 +291,9 @@ WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
     if (stored) lost.first = std::move(read_run(batch.txn, batch.tables, place.tenant, place.key)->run);
     return lost;
   }
-  if (!batch.room.admit(bytes_to_write(batch))) return {Outcome::unavailable, {}, {}};
+  if (!batch.room.admit(bytes_to_write(batch) + bytes_to_write(write.opinions))) return {Outcome::unavailable, {}, {}};
+  erase_opinions(batch, place);  // of the former revision
+  for (const model::Opinion& opinion : write.opinions) put_opinion(batch.txn, batch.tables, write.tenant, opinion);
   for (const model::RecordKey& failure : stored->failures) erase_failure(batch, write.tenant, failure, Gone::taken_back);
   for (std::size_t i = 0; i < write.failures.size(); ++i) put_failure(batch, write.tenant, write.failures[i], batch.sealed[i + 1]);
   leave_dimensions(batch, place, stored->run.dimensions);

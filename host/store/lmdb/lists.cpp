@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "store/change_codec.h"
+#include "store/opinion_codec.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
@@ -204,6 +205,21 @@ Page<model::PolicyRecord> list_policies(const Listing& from, model::TenantId ten
               const std::uint64_t bytes = kOwnChangeBytes + policy->document.size();
               if (!page.has_room(bytes)) return false;
               page.add(std::move(*policy), bytes);
+              return true;
+            });
+  return page.take();
+}
+
+Page<model::Opinion> list_candidates(const Listing& from, model::TenantId tenant, const CandidateQuery& query) {
+  const Tables& tables = from.tables;
+  PageFilling<model::Opinion> page(query.range);
+  walk_back(from, tables.opinions, KeyBytes().u32(tenant), query.range,
+            [&](const Txn&, const model::RecordKey&, std::string_view key, std::string_view value) {
+              if (!fits(query, decoded(tables.opinions, key, [&] { return decode_opinion_head(key, value); }))) return true;
+              model::Opinion opinion = decoded(tables.opinions, key, [&] { return decode_opinion(key, value); });
+              const std::uint64_t bytes = stored_bytes(opinion);
+              if (!page.has_room(bytes)) return false;
+              page.add(std::move(opinion), bytes);
               return true;
             });
   return page.take();

@@ -7,6 +7,7 @@
 
 #include "store/lmdb/env.h"
 #include "model/cluster.h"
+#include "store/opinion_store.h"
 #include "store/queries.h"
 #include "store/lmdb/tables.h"
 
@@ -28,6 +29,7 @@ struct ClusterRef {
 Page<model::RunRecord> list_cluster_runs(const Listing& from, const ClusterRef& of, const RunQuery& query);
 Page<model::FailureRecord> list_failures(const Listing& from, model::TenantId tenant, const FailureQuery& query);
 Page<model::ChangeRecord> list_changes(const Listing& from, model::TenantId tenant, const ChangeQuery& query);
+Page<model::Opinion> list_candidates(const Listing& from, model::TenantId tenant, const CandidateQuery& query);
 Page<model::PolicyRecord> list_policies(const Listing& from, model::TenantId tenant, const PolicyQuery& query);
 
 }  // namespace runwarden::store

@@ -51,11 +51,6 @@ void recounting_last(WriteBatch& batch, model::TenantId tenant, const model::Rev
   if (counts(after)) count(batch, tenant, *after, 1);
 }
 
-bool is_there(const WriteBatch& batch, model::TenantId tenant, const model::Review& review) {
-  if (review.failure_id.empty()) return batch.txn.get(batch.tables.runs.handle, place_key(tenant, review.run)).has_value();
-  return find_failure(batch.txn, batch.tables, tenant, review.failure_id).has_value();
-}
-
 }  // namespace
 
 KeyBytes review_run_prefix(model::TenantId tenant, const model::RecordKey& run) {
@@ -147,6 +142,11 @@ void settle_reviewed(WriteBatch& batch, model::TenantId tenant, const model::Rev
   model::Review none = review;
   none.verdict = model::ReviewVerdict::none;
   note_reviewed(batch, tenant, last_review(batch.txn, batch.tables, review_subject_prefix(tenant, review)).value_or(none));
+}
+
+bool is_there(const WriteBatch& batch, model::TenantId tenant, const model::Review& review) {
+  if (review.failure_id.empty()) return batch.txn.get(batch.tables.runs.handle, place_key(tenant, review.run)).has_value();
+  return find_failure(batch.txn, batch.tables, tenant, review.failure_id).has_value();
 }
 
 WriteResult write_reviews(WriteBatch& batch, const ReviewWrite& write) {

@@ -44,6 +44,8 @@ model::ReviewCounts recount_reviews(const Txn& txn, const Tables& tables, std::s
 // Puts and takes a review, with its index and counts; what it means for its failure is the caller's.
 void put_review(WriteBatch& batch, model::TenantId tenant, const model::Review& review, std::string_view value);
 void erase_review(WriteBatch& batch, model::TenantId tenant, const model::Review& review);
+// Whether what a review is about is kept.
+bool is_there(const WriteBatch& batch, model::TenantId tenant, const model::Review& review);
 // Makes the failure of a review say what the last review of it says.
 void settle_reviewed(WriteBatch& batch, model::TenantId tenant, const model::Review& review);
 

@@ -6,6 +6,7 @@
 #include "store/lmdb/answers.h"
 #include "store/lmdb/events.h"
 #include "store/lmdb/failures.h"
+#include "store/lmdb/opinions.h"
 #include "store/page_filling.h"
 
 namespace runwarden::store {
@@ -147,6 +148,7 @@ ErasedRun erase_run(WriteBatch& batch, const RunPlace& place) {
   batch.txn.erase(batch.tables.runs.handle, key);
   erase_all_below(batch, batch.tables.former, key);
   erase_all_below(batch, batch.tables.events, key);
+  erase_opinions(batch, place);
   if (batch.txn.erase(batch.tables.open_runs.handle, key)) batch.open_runs.push_back({place, 0, std::nullopt});
   batch.counts.add(place.tenant, kRunSeries, place.key.time_ms, -1);
   return erased;
@@ -182,10 +184,11 @@ std::optional<WriteResult> answered_before(WriteBatch& batch, const RunWrite& wr
 
 WriteResult write_run(WriteBatch& batch, const RunWrite& write) {
   if (auto before = answered_before(batch, write)) return std::move(*before);
-  if (!batch.room.admit(bytes_to_write(batch))) return {Outcome::unavailable, {}, {}};
+  if (!batch.room.admit(bytes_to_write(batch) + bytes_to_write(write.opinions))) return {Outcome::unavailable, {}, {}};
   batch.txn.put(batch.tables.runs.handle, place_key(write.tenant, write.run.key), batch.sealed.front());
   enter_run(batch, {write.tenant, write.run.key}, write.run.run_id);
   for (std::size_t i = 0; i < write.failures.size(); ++i) put_failure(batch, write.tenant, write.failures[i], batch.sealed[i + 1]);
+  for (const model::Opinion& opinion : write.opinions) put_opinion(batch.txn, batch.tables, write.tenant, opinion);
   enter_dimensions(batch, {write.tenant, write.run.key}, write.run.dimensions);
   enter_affected(batch, {write.tenant, write.run.key}, write);
   remember_answer(batch, write.tenant, write.idempotency, {.record = write.run.key, .revision = write.run.revision});

@@ -48,6 +48,9 @@ struct Tables {
   Table deliveries{"deliveries"};            // endpoint, time, seq -> Delivery
   Table reviews{"reviews"};                  // place -> Review
   Table review_index{"review_index"};        // tenant, ReviewPart u8, ... -> see reviews.h
+  Table opinions{"opinions"};                // place -> Opinion
+  Table opinion_runs{"opinion_runs"};        // place of the run, time, seq -> nothing
+  Table opinion_queue{"opinion_queue"};      // OpinionQueuePart u8, due time, place -> nothing; see opinions.h
   Table ledgers{"ledgers"};                  // tenant -> LedgerHead; no tenant -> the key that signs; see ledger_rows.h
   Table ledger_entries{"ledger_entries"};    // tenant, index u64 of the first -> entries, and whose they are
   Table ledger_subtrees{"ledger_subtrees"};  // tenant, height u8, number u64 -> root of a complete subtree
@@ -59,7 +62,7 @@ struct Tables {
   void each(Use use) {
     for (Table* table : {&meta, &tenants, &keys, &key_uses, &runs, &former, &run_ids, &open_runs, &events, &failures, &shadow_failures,
                          &fingerprints, &tally, &clusters, &triage, &series, &dimensions, &commits, &changes, &policies, &policy_index, &idempotency, &crash_marks,
-                         &endpoints, &outbox, &deliveries, &reviews, &review_index, &ledgers, &ledger_entries, &ledger_subtrees, &ledger_records, &ledger_bodies,
+                         &endpoints, &outbox, &deliveries, &reviews, &review_index, &opinions, &opinion_runs, &opinion_queue, &ledgers, &ledger_entries, &ledger_subtrees, &ledger_records, &ledger_bodies,
                          &canary}) {
       use(*table);
     }

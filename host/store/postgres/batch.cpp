@@ -1,6 +1,7 @@
 #include "store/postgres/batch.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <utility>
@@ -8,14 +9,17 @@
 #include "model/cluster.h"
 #include "model/record_ids.h"
 #include "store/buffering.h"
+#include "store/confirmed_failure.h"
 #include "store/change_codec.h"
 #include "store/layout.h"
+#include "store/opinion_codec.h"
 #include "store/policy_revisions.h"
 #include "store/postgres/batch_ledger.h"
 #include "store/postgres/batch_reads.h"
 #include "store/postgres/batch_rows.h"
 #include "store/postgres/group_writer.h"
 #include "store/postgres/reviews.h"
+#include "store/postgres/row.h"
 #include "store/postgres/schema.h"
 #include "store/record_codec.h"
 #include "store/review_codec.h"
@@ -29,11 +33,8 @@ using Outcome = WriteResult::Outcome;
 constexpr const char* kPolicyKind = "policy";
 
 // Whoever stands still in the middle of a batch is ended, so that nobody waits for its locks for long.
-// Rows are looked up by their keys, whatever the statistics say: a plan that was made while a table was empty is kept for long.
-constexpr std::string_view kSettings =
-    "SELECT set_config('synchronous_commit', 'on', true), set_config('idle_in_transaction_session_timeout', '5s', true),"
-    " set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),"
-    " set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)";
+const std::string kSettings =
+    std::string("SELECT set_config('synchronous_commit', 'on', true), set_config('idle_in_transaction_session_timeout', '5s', true), ") + kByKeys;
 constexpr std::string_view kFence =
     "UPDATE runwarden.lane SET batch = $3, epoch = CASE WHEN epoch = $4 THEN epoch END WHERE start = $1 AND lane = $2";
 constexpr std::string_view kFenceHolds = "SELECT 1 / count(*) FROM runwarden.lane WHERE start = $1 AND lane = $2";
@@ -117,6 +118,9 @@ struct Batch::State {
   std::map<RevisionName, model::PolicyRecord> revisions;  // of the batch
   std::set<model::TenantId> policies_changed;
   std::map<PlaceOf, KnownFailure> failures;  // of those that are asked about, the ones that are there
+  std::deque<model::FailureRecord> confirmed;       // that second opinions found, as they are kept
+  std::deque<std::string> made;                     // values that rows have views of
+  std::vector<std::pair<model::TenantId, const model::Review*>> models_reviews;
   BatchRows rows;
   BatchEffects effects;
   BatchLedger ledger;
@@ -133,6 +137,7 @@ struct Batch::State {
   void ask_for(const CanaryWrite&, std::span<const std::string>) {}
   void ask_for(const TriageWrite& write, std::span<const std::string>) { ask_for(write.tenant, write.idempotency); }
   void ask_for(const ReviewWrite& write, std::span<const std::string>);
+  void ask_for(const OpinionWrite& write, std::span<const std::string>);
   void ask_for(model::TenantId tenant, const std::optional<Idempotency>& idempotency);
   void ask_for_run(model::TenantId tenant, const std::string& run_id, const model::RecordKey& key);
 
@@ -160,6 +165,7 @@ struct Batch::State {
   WriteResult decide(const CanaryWrite& write, std::span<const std::string> sealed, WriteResult&);
   WriteResult decide(const TriageWrite& write, std::span<const std::string>, WriteResult& result);
   WriteResult decide(const ReviewWrite& write, std::span<const std::string>, WriteResult&);
+  WriteResult decide(const OpinionWrite& write, std::span<const std::string>, WriteResult&);
   std::optional<WriteResult> replay_run(model::TenantId tenant, const std::optional<Idempotency>& idempotency);
   std::optional<WriteResult> same_run_id(const RunWrite& write);
   WriteResult whole_run(const RunWrite& write, std::span<const std::string> sealed);
@@ -176,6 +182,8 @@ struct Batch::State {
   std::optional<model::PolicyRecord> stored_revision(const RevisionName& name);
   bool is_there(model::TenantId tenant, const model::Review& review) const;
   void put_review(model::TenantId tenant, const model::Review& review);
+  void put_opinions(const RunWrite& write);
+  void put_confirmed(const OpinionWrite& write, KnownRun& run);
   void put_change(model::TenantId tenant, const model::ChangeRecord& change);
   KnownAnswer& remember(model::TenantId tenant, const Idempotency& idempotency, Answered answered);
   void remember(model::TenantId tenant, const std::optional<Idempotency>& idempotency, const Answered& answered) {
@@ -248,6 +256,18 @@ void Batch::State::ask_for(const ReviewWrite& write, std::span<const std::string
     } else {
       questions.reviewed_runs.insert({write.tenant, review.run});
     }
+  }
+}
+
+// The lock of the run's head keeps it as it is until the batch ends.
+void Batch::State::ask_for(const OpinionWrite& write, std::span<const std::string>) {
+  const model::Opinion& opinion = write.opinion;
+  questions.opinions.insert({write.tenant, opinion.key});
+  questions.runs.try_emplace({write.tenant, opinion.run_id}, opinion.run);
+  for (const model::Review& review : write.reviews) {
+    questions.subjects.insert({{write.tenant, review.run}, subject_of(review)});
+    const auto failure = reviewed_failure(review);
+    if (failure && !write.failure) questions.reviewed_failures.insert({write.tenant, *failure});
   }
 }
 
@@ -350,7 +370,7 @@ KnownAnswer& Batch::State::remember(model::TenantId tenant, const Idempotency& i
   const bool in_database = answer.in_database;
   answer = {};
   answer.in_database = in_database;
-  answer.answered = std::move(answered);
+  answer.answered = answered;
   remembered.insert(identity);
   return answer;
 }
@@ -401,6 +421,7 @@ WriteResult Batch::State::whole_run(const RunWrite& write, std::span<const std::
   run.run_changed = true;
   by_place[{write.tenant, run.place}] = &run;
   add_failures(write, sealed);
+  put_opinions(write);
   effects.runs_entered.push_back({write.tenant, write.run.key, write.run.dimensions});
   remember(write.tenant, write.idempotency, {.record = write.run.key, .revision = write.run.revision});
   return {Outcome::stored, {}, {}};
@@ -467,6 +488,8 @@ WriteResult Batch::State::claimed_run(const RunWrite& write, std::span<const std
   if (run == nullptr || !holds(claim, *run)) return lost_claim(write, run);
   take_back_failures(write.tenant, *run->stored);
   add_failures(write, sealed);
+  if (claim.revision > 1) rows.without_opinions.push_back({write.tenant, claim.run});
+  put_opinions(write);
   if (claim.revision > 1) effects.runs_left.push_back({write.tenant, claim.run, run->stored->run.dimensions});
   effects.runs_entered.push_back({write.tenant, claim.run, write.run.dimensions});
   run->run_changed = true;
@@ -693,13 +716,21 @@ bool Batch::State::is_there(model::TenantId tenant, const model::Review& review)
   return failure != failures.end() && decode_failure(place_key(tenant, *place), failure->second.body).id == review.failure_id;
 }
 
+void Batch::State::put_opinions(const RunWrite& write) {
+  for (const model::Opinion& opinion : write.opinions) {
+    rows.opinions.push_back({{write.tenant, opinion.key}, &opinion, encode_opinion(place_key(write.tenant, opinion.key), opinion)});
+  }
+}
+
 // The failure says what the last review of it says.
 void Batch::State::put_review(model::TenantId tenant, const model::Review& review) {
   rows.reviews.push_back({{tenant, review.key}, &review, encode_review(place_key(tenant, review.key), review)});
+  const SubjectOf subject{{tenant, review.run}, subject_of(review)};
+  review.verdict == model::ReviewVerdict::none ? static_cast<void>(found.reviewed.erase(subject)) : static_cast<void>(found.reviewed.insert(subject));
   const auto key = reviewed_failure(review);
   if (!key) return;
   const PlaceOf place{tenant, *key};
-  const auto last = found.last_reviews.try_emplace(place, review.key, review.verdict).first;
+  const auto last = found.last_reviews.try_emplace(place, LastReview{review.key, review.verdict}).first;
   if (last->second.key <= review.key) last->second = {review.key, review.verdict};
   KnownFailure& failure = failures.at(place);
   model::FailureRecord head = decode_failure_head(place_key(tenant, *key), failure.body);
@@ -721,6 +752,50 @@ WriteResult Batch::State::decide(const ReviewWrite& write, std::span<const std::
   if (result.not_there) return result;
   for (const model::Review& review : write.reviews) put_review(write.tenant, review);
   if (!write.reviews.empty()) remember(write.tenant, write.idempotency, {.kind = Answered::Kind::review, .record = write.reviews.front().key});
+  return result;
+}
+
+void Batch::State::put_confirmed(const OpinionWrite& write, KnownRun& run) {
+  const KeyBytes place = place_key(write.tenant, run.place);
+  StoredRun stored = decode_run(place, run.value);
+  const model::FailureRecord& failure = confirmed.emplace_back(confirmed_failure(stored, *write.failure));
+  run.value = made.emplace_back(encode_run(place, stored));
+  run.stored = std::move(stored);
+  run.written = nullptr;
+  run.run_changed = true;
+  const PlaceOf at{write.tenant, failure.key};
+  const std::string& body = made.emplace_back(encode_failure(place_key(write.tenant, failure.key), failure));
+  rows.failures.push_back({at, &failure, body});
+  failures[at] = {failure.shadow, body};
+  effects.failures_added.push_back({write.tenant, &failure});
+  effects.notes.note(write.tenant, TailItem::Kind::run, run.place);
+  effects.notes.note(write.tenant, TailItem::Kind::failure, failure.key);
+}
+
+WriteResult Batch::State::decide(const OpinionWrite& write, std::span<const std::string>, WriteResult&) {
+  WriteResult result;
+  const PlaceOf at{write.tenant, write.opinion.key};
+  const auto asked = found.opinions.find(at);
+  result.not_there = asked == found.opinions.end() || asked->second.state != model::OpinionState::waiting || asked->second.token != write.opinion.token;
+  if (result.not_there) return result;
+  KnownRun& run = known({write.tenant, write.opinion.run_id});
+  if (!run.unreadable.empty()) return unavailable(run.unreadable);
+  if (!run.exists() || run.is_open() || run.place != write.opinion.run || stored_of(run).run.revision != write.opinion.revision) {
+    rows.gone_opinions.push_back(at);
+    result.not_there = true;
+    return result;
+  }
+  asked->second = {write.opinion.state, 0};
+  rows.changed_opinions.push_back({at, &write.opinion, encode_opinion(place_key(write.tenant, write.opinion.key), write.opinion)});
+  if (write.failure) put_confirmed(write, run);
+  for (const model::Review& review : write.reviews) {
+    const bool is_about_failure = !review.failure_id.empty();
+    if (is_about_failure && !is_there(write.tenant, review)) continue;
+    if (!found.reviewed.insert({{write.tenant, review.run}, subject_of(review)}).second) continue;
+    put_review(write.tenant, review);
+    models_reviews.emplace_back(write.tenant, &review);
+  }
+  effects.notes.note(write.tenant);
   return result;
 }
 
@@ -785,6 +860,7 @@ void Batch::State::gather_entries() {
     if (reviews == nullptr) continue;
     for (const model::Review& review : reviews->reviews) ledger.add_decision(tenant, place_name(review.key), ledger::decision_of(review));
   }
+  for (const auto& [tenant, review] : models_reviews) ledger.add_decision(tenant, place_name(review->key), ledger::decision_of(*review));
 }
 
 std::vector<AnswerRow> Batch::State::answer_rows(bool of_decisions) const {
@@ -823,6 +899,7 @@ std::vector<std::int64_t> Batch::days() const {
   for (const EventRow& row : state_->rows.events) add(row.place.key.time_ms);
   for (const FailureRow& row : state_->rows.failures) add(row.place.key.time_ms);
   std::vector<std::int64_t> times;
+  times.reserve(days.size());
   for (const auto& [day, time_ms] : days) times.push_back(time_ms);
   return times;
 }

@@ -4,6 +4,7 @@
 
 #include "model/record_ids.h"
 #include "store/layout.h"
+#include "store/postgres/row.h"
 
 namespace runwarden::store::postgres {
 namespace {
@@ -63,6 +64,14 @@ constexpr std::string_view kFindRuns =
     "SELECT r.tenant, r.time_ms, r.seq FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
     " JOIN runwarden.run r USING (tenant, time_ms, seq)";
 
+constexpr std::string_view kLockOpinions =
+    "SELECT o.tenant, o.time_ms, o.seq, o.state, o.token FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
+    " JOIN runwarden.opinion o USING (tenant, time_ms, seq) ORDER BY o.tenant, o.time_ms, o.seq FOR UPDATE OF o";
+constexpr std::string_view kReadSubjects =
+    "SELECT u.tenant, u.time_ms, u.seq, u.subject FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bytea[]) u(tenant, time_ms, seq, subject)"
+    " CROSS JOIN LATERAL (SELECT w.verdict FROM runwarden.review w WHERE w.tenant = u.tenant AND w.run_time_ms = u.time_ms AND w.run_seq = u.seq"
+    " AND w.subject = u.subject ORDER BY w.time_ms DESC, w.seq DESC LIMIT 1) v WHERE v.verdict <> 0";
+
 constexpr std::string_view kReadBeyond =
     "SELECT e.tenant, e.time_ms, e.seq, e.first, e.count, e.received_ms, e.bytes, CASE WHEN e.first < u.upto THEN e.body ELSE '' END"
     " FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[]) u(tenant, time_ms, seq, upto)"
@@ -85,14 +94,6 @@ model::RecordKey key_at(const Rows& rows, std::size_t row, int column) {
 }
 
 PlaceOf place_at(const Rows& rows, std::size_t row) { return {tenant_at(rows, row), key_at(rows, row, 1)}; }
-
-model::Digest digest_at(const Rows& rows, std::size_t row, int column) {
-  model::Digest digest{};
-  const std::string_view bytes = rows.bytes(row, column);
-  if (bytes.size() != digest.size()) throw BadValue("a digest has " + std::to_string(bytes.size()) + " bytes");
-  std::copy_n(reinterpret_cast<const std::uint8_t*>(bytes.data()), digest.size(), digest.begin());
-  return digest;
-}
 
 struct NameColumns {
   std::vector<std::int32_t> tenants;
@@ -139,7 +140,7 @@ FoundAnswer answer_at(const Rows& rows, std::size_t row) {
   const model::RecordKey record = key_at(rows, row, 5);
   if (!rows.is_null(row, 8)) found.answered = decode_answered(place_key(tenant_at(rows, row), record), rows.bytes(row, 8));
   found.answered.record = record;
-  found.answered.idempotency = {digest_at(rows, row, 1), digest_at(rows, row, 2)};
+  found.answered.idempotency = {digest_in(rows.bytes(row, 1), "identity"), digest_in(rows.bytes(row, 2), "content")};
   found.answered.created_ms = rows.number(row, 3);
   found.answered.kind = static_cast<Answered::Kind>(rows.number(row, 4));
   found.answered.revision = static_cast<std::uint32_t>(rows.number(row, 7));
@@ -151,16 +152,19 @@ FoundAnswer answer_at(const Rows& rows, std::size_t row) {
 
 std::vector<std::int32_t> tenants_of(const std::vector<PlaceOf>& places) {
   std::vector<std::int32_t> column;
+  column.reserve(places.size());
   for (const PlaceOf& place : places) column.push_back(tenant_number(place.tenant));
   return column;
 }
 std::vector<std::int64_t> times_of(const std::vector<PlaceOf>& places) {
   std::vector<std::int64_t> column;
+  column.reserve(places.size());
   for (const PlaceOf& place : places) column.push_back(place.key.time_ms);
   return column;
 }
 std::vector<std::int64_t> seqs_of(const std::vector<PlaceOf>& places) {
   std::vector<std::int64_t> column;
+  column.reserve(places.size());
   for (const PlaceOf& place : places) column.push_back(number_of(place.key.seq));
   return column;
 }
@@ -235,6 +239,16 @@ Asking::Asking(const Questions& questions) : questions_(questions) {
     ask(Of::failures, kLockFailures, by_place(failures));
     ask(Of::last_reviews, kReadLastReviews, by_place(failures));
   }
+  if (!questions.opinions.empty()) ask(Of::opinions, kLockOpinions, by_place({questions.opinions.begin(), questions.opinions.end()}));
+  if (!questions.subjects.empty()) {
+    std::vector<PlaceOf> runs_of;
+    std::vector<std::string_view> subjects;
+    for (const SubjectOf& one : questions.subjects) {
+      runs_of.push_back(one.run);
+      subjects.push_back(one.subject);
+    }
+    ask(Of::subjects, kReadSubjects, std::move(by_place(runs_of).byteas(subjects)));
+  }
   if (!questions.reviewed_runs.empty()) ask(Of::runs_there, kFindRuns, by_place({questions.reviewed_runs.begin(), questions.reviewed_runs.end()}));
 }
 
@@ -271,6 +285,10 @@ Answers Asking::take(std::span<const Rows> answers) const {
         case Of::last_reviews:
           found.last_reviews[place_at(rows, row)] = {key_at(rows, row, 3), static_cast<model::ReviewVerdict>(rows.number(row, 5))};
           break;
+        case Of::opinions:
+          found.opinions[place_at(rows, row)] = {static_cast<model::OpinionState>(rows.number(row, 3)), static_cast<std::uint64_t>(rows.number(row, 4))};
+          break;
+        case Of::subjects: found.reviewed.insert({place_at(rows, row), std::string(rows.bytes(row, 3))}); break;
         case Of::runs_there: found.runs_there.insert(place_at(rows, row)); break;
       }
     }

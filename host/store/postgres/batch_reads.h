@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/opinion.h"
 #include "model/records.h"
 #include "store/event_codec.h"
 #include "store/postgres/connection.h"
@@ -45,6 +46,13 @@ struct RevisionName {
   auto operator<=>(const RevisionName&) const = default;
 };
 
+// What a review of a run, or of one of its failures, is about: the run, and the subject as its column has it.
+struct SubjectOf {
+  PlaceOf run;
+  std::string subject;
+  auto operator<=>(const SubjectOf&) const = default;
+};
+
 struct Questions {
   // Runs by id. Whose head is not there gets one with that key, so that nobody else can begin the run meanwhile.
   std::map<RunName, model::RecordKey> runs;
@@ -55,10 +63,12 @@ struct Questions {
   std::set<RevisionName> revisions;
   std::set<PlaceOf> reviewed_failures;
   std::set<PlaceOf> reviewed_runs;
+  std::set<PlaceOf> opinions;
+  std::set<SubjectOf> subjects;
 
   bool empty() const {
     return runs.empty() && claimed.empty() && identities.empty() && event_ids.empty() && policies.empty() && revisions.empty() &&
-           reviewed_failures.empty() && reviewed_runs.empty();
+           reviewed_failures.empty() && reviewed_runs.empty() && opinions.empty() && subjects.empty();
   }
 };
 
@@ -90,6 +100,11 @@ struct LastReview {
   model::ReviewVerdict verdict = model::ReviewVerdict::none;
 };
 
+struct FoundOpinion {
+  model::OpinionState state = model::OpinionState::waiting;
+  std::uint64_t token = 0;
+};
+
 struct Answers {
   std::map<RunName, model::RecordKey> heads;     // as they are now
   std::set<RunName> new_heads;                   // of those, the ones that the batch inserted
@@ -102,6 +117,8 @@ struct Answers {
   std::map<PlaceOf, FoundFailure> failures;    // locked, so that nobody else makes their verdicts others
   std::map<PlaceOf, LastReview> last_reviews;  // by the place of the failure
   std::set<PlaceOf> runs_there;
+  std::map<PlaceOf, FoundOpinion> opinions;    // locked
+  std::set<SubjectOf> reviewed;                // that a review in force is about
 };
 
 // Statements and what takes their answers, for one round trip.
@@ -115,7 +132,7 @@ class Asking {
   Answers take(std::span<const Rows> rows) const;
 
  private:
-  enum class Of : std::uint8_t { new_heads, heads, open, resolved, answers, seen, new_policies, policies, revisions, failures, last_reviews, runs_there };
+  enum class Of : std::uint8_t { new_heads, heads, open, resolved, answers, seen, new_policies, policies, revisions, failures, last_reviews, runs_there, opinions, subjects };
   void ask(Of of, std::string_view sql, Params params);
 
   const Questions& questions_;

@@ -68,6 +68,22 @@ constexpr std::string_view kInsertReviews =
     " detector, version, settings, verdict, body FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::smallint[],"
     " $8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::text[], $13::smallint[], $14::bytea[])"
     " u(tenant, time_ms, seq, run_time_ms, run_seq, subject, of_failure, failure_ms, failure_seq, detector, version, settings, verdict, body)";
+constexpr std::string_view kDeleteOpinionsOfRuns =
+    "DELETE FROM runwarden.opinion o USING unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
+    " WHERE o.tenant = u.tenant AND o.run_time_ms = u.time_ms AND o.run_seq = u.seq";
+constexpr std::string_view kDeleteOpinions =
+    "DELETE FROM runwarden.opinion o USING unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
+    " WHERE o.tenant = u.tenant AND o.time_ms = u.time_ms AND o.seq = u.seq";
+constexpr std::string_view kInsertOpinions =
+    "INSERT INTO runwarden.opinion(tenant, time_ms, seq, run_time_ms, run_seq, detector, of_alarm, state, due_ms, token, body)"
+    " SELECT tenant, time_ms, seq, run_time_ms, run_seq, detector, of_alarm <> 0, state, due_ms, token, body"
+    " FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::smallint[], $8::smallint[], $9::bigint[], $10::bigint[],"
+    " $11::bytea[]) u(tenant, time_ms, seq, run_time_ms, run_seq, detector, of_alarm, state, due_ms, token, body)";
+constexpr std::string_view kUpdateOpinions =
+    "UPDATE runwarden.opinion o SET state = u.state, due_ms = u.due_ms, token = u.token, body = u.body"
+    " FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::smallint[], $8::smallint[], $9::bigint[], $10::bigint[],"
+    " $11::bytea[]) u(tenant, time_ms, seq, run_time_ms, run_seq, detector, of_alarm, state, due_ms, token, body)"
+    " WHERE o.tenant = u.tenant AND o.time_ms = u.time_ms AND o.seq = u.seq";
 constexpr std::string_view kInsertChanges =
     "INSERT INTO runwarden.change(tenant, time_ms, seq, kind, received_ms, body)"
     " SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bytea[])";
@@ -243,6 +259,18 @@ Params params_of(const std::vector<ReviewRow>& rows) {
                        .byteas(texts(rows, [](const ReviewRow& row) { return std::string_view(row.body); })));
 }
 
+Params params_of(const std::vector<OpinionRow>& rows) {
+  return std::move(by_place(rows)
+                       .i64s(bigs(rows, [](const OpinionRow& row) { return row.opinion->run.time_ms; }))
+                       .i64s(bigs(rows, [](const OpinionRow& row) { return row.opinion->run.seq; }))
+                       .texts(texts(rows, [](const OpinionRow& row) { return std::string_view(row.opinion->detector_key); }))
+                       .i16s(shorts(rows, [](const OpinionRow& row) { return row.opinion->of_alarm ? 1 : 0; }))
+                       .i16s(shorts(rows, [](const OpinionRow& row) { return row.opinion->state; }))
+                       .i64s(bigs(rows, [](const OpinionRow& row) { return row.opinion->due_ms; }))
+                       .i64s(bigs(rows, [](const OpinionRow& row) { return row.opinion->token; }))
+                       .byteas(texts(rows, [](const OpinionRow& row) { return std::string_view(row.body); })));
+}
+
 Params params_of(const std::vector<ChangeRow>& rows) {
   return std::move(by_place(rows)
                        .texts(texts(rows, [](const ChangeRow& row) { return std::string_view(row.kind); }))
@@ -301,6 +329,10 @@ void add_statements(std::vector<Connection::Statement>& to, const BatchRows& row
   add(kInsertFailures, rows.failures);
   add(kSetVerdicts, rows.verdicts);
   add(kInsertReviews, rows.reviews);
+  add(kDeleteOpinionsOfRuns, rows.without_opinions);
+  add(kDeleteOpinions, rows.gone_opinions);
+  add(kInsertOpinions, rows.opinions);
+  add(kUpdateOpinions, rows.changed_opinions);
   add(kInsertChanges, rows.changes);
   add(kInsertPolicies, rows.policies);
   add(kRaiseHighest, rows.highest);

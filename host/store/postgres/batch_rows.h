@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/opinion.h"
 #include "model/records.h"
 #include "model/review.h"
 #include "store/postgres/batch_reads.h"
@@ -68,6 +69,11 @@ struct ReviewRow {
   const model::Review* review = nullptr;
   std::string body;
 };
+struct OpinionRow {
+  PlaceOf place;
+  const model::Opinion* opinion = nullptr;
+  std::string body;
+};
 struct ChangeRow {
   PlaceOf place;
   std::string kind;
@@ -105,6 +111,10 @@ struct BatchRows {
   std::vector<FailureRow> failures;
   std::vector<VerdictRow> verdicts;  // of failures, those of this batch too
   std::vector<ReviewRow> reviews;
+  std::vector<PlaceOf> without_opinions;  // runs whose opinions go
+  std::vector<PlaceOf> gone_opinions;
+  std::vector<OpinionRow> opinions;          // that are new
+  std::vector<OpinionRow> changed_opinions;
   std::vector<ChangeRow> changes;
   std::vector<PolicyRow> policies;
   std::vector<std::pair<PolicyName, std::string>> highest;

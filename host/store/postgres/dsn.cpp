@@ -1,13 +1,8 @@
 #include "store/postgres/dsn.h"
 
-#include <fcntl.h>
 #include <libpq-fe.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -15,13 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "base/open_fault.h"
+#include "base/secret_file.h"
 
 namespace runwarden::store::postgres {
 namespace {
 
 constexpr const char* kCertificates = "/etc/ssl/certs/ca-certificates.crt";
-constexpr std::size_t kLongestPassword = 4096;
 
 Error fault(const char* key, const std::string& text) {
   return {Code::validation_failed, std::string("config: store.") + key + ": " + text, {}, {}};
@@ -63,23 +57,6 @@ std::string host_elsewhere(const Words& words) {
   return {};
 }
 
-Result<std::string> read_password(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (file < 0) return fault("password_file", "cannot read \"" + path + "\": " + open_fault(path, errno, OpenFor::reading));
-  struct stat info {};
-  std::array<char, kLongestPassword + 1> bytes{};
-  const bool known = ::fstat(file, &info) == 0;
-  const ssize_t size = known && S_ISREG(info.st_mode) ? ::read(file, bytes.data(), bytes.size()) : -1;
-  ::close(file);
-  if (!known || !S_ISREG(info.st_mode) || size < 0) return fault("password_file", "\"" + path + "\" is no file that can be read");
-  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) return fault("password_file", "\"" + path + "\" can be read by others; chmod 0600 it");
-  if (size > static_cast<ssize_t>(kLongestPassword)) return fault("password_file", "\"" + path + "\" is longer than " + std::to_string(kLongestPassword) + " bytes: it is to hold the password and nothing else");
-  std::string password(bytes.data(), static_cast<std::size_t>(size));
-  while (!password.empty() && (password.back() == '\n' || password.back() == '\r')) password.pop_back();
-  if (password.empty()) return fault("password_file", "\"" + path + "\" is empty");
-  return password;
-}
-
 Status check_words(const Words& words, const PostgresPlace& place) {
   if (words.contains("password")) return fault("dsn", "it holds a password; put that into a file of mode 0600, and name it in store.password_file");
   if (words.contains("service")) return fault("dsn", "service= is not taken, since it hides where the database is; write host, user and dbname");
@@ -118,8 +95,8 @@ Result<ConnectSettings> connect_settings(const PostgresPlace& place) {
   const bool several = parts(all["host"]).size() > 1 || parts(all["hostaddr"]).size() > 1;
   if (several && !words.contains("target_session_attrs")) settings.words.emplace_back("target_session_attrs", "read-write");
   if (!place.password_file.empty()) {
-    auto password = read_password(place.password_file);
-    if (!password.ok()) return std::move(password.error());
+    auto password = read_secret_file(place.password_file);
+    if (!password.ok()) return fault("password_file", password.error().detail);
     settings.password = std::move(*password);
   }
   return settings;

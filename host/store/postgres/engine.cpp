@@ -89,6 +89,7 @@ Engine::Engine(const PostgresSettings& settings, const Clock& clock, Role role)
       groups_(pool_, settings.store.listener.on_unreadable),
       webhooks_({pool_, *time_, [this] { return next_seq(); }, settings.store.listener.on_unreadable, settings.store.max_pending_messages}),
       reviews_(pool_, settings.store.listener.on_unreadable),
+      opinions_({pool_, [this] { return next_seq(); }, settings.store.listener.on_unreadable}),
       ledger_({pool_, settings.connect, reads_, *time_, [this] { return next_seq(); }, settings.store.max_pending_messages}) {
   const StoreListener& listener = settings.store.listener;
   if (settings.time == DatabaseClock::Source::database && listener.on_shared_clock) listener.on_shared_clock(time_);

@@ -21,6 +21,7 @@
 #include "store/postgres/open_runs.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/reads.h"
+#include "store/postgres/opinion_store.h"
 #include "store/postgres/review_store.h"
 #include "store/postgres/settings.h"
 #include "store/postgres/upkeep.h"
@@ -95,6 +96,7 @@ class Engine final : public Store {
   GroupStore& groups() override { return groups_; }
   WebhookStore& webhooks() override { return webhooks_; }
   ReviewStore& reviews() override { return reviews_; }
+  OpinionStore& opinions() override { return opinions_; }
   LedgerStore& ledger() override { return ledger_; }
 
  private:
@@ -116,6 +118,7 @@ class Engine final : public Store {
   PostgresGroupStore groups_;
   PostgresWebhookStore webhooks_;
   PostgresReviewStore reviews_;
+  PostgresOpinionStore opinions_;
   PostgresLedgerStore ledger_;
   std::vector<std::unique_ptr<Lane>> lanes_;  // their threads work on all of the above; a command has one
   std::atomic<std::size_t> jobs_{0};

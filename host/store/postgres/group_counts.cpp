@@ -99,7 +99,7 @@ std::uint64_t PostgresGroupStore::count_affected(model::TenantId tenant, const S
 
 std::uint64_t PostgresGroupStore::count_all_runs(model::TenantId tenant, const Span& span) {
   return count(pool_, "SELECT count(*) FROM runwarden.run WHERE tenant = $1 AND time_ms >= $2 AND time_ms < $3",
-               std::move(Params().i32(column(tenant)).i64(span.from_ms).i64(span.before_ms)));
+               Params().i32(column(tenant)).i64(span.from_ms).i64(span.before_ms));
 }
 
 std::vector<DimensionRow> PostgresGroupStore::dimension_values(model::TenantId tenant, const std::optional<Span>& span, std::size_t most) {

@@ -61,6 +61,7 @@ Pool patient_pool(ConnectSettings settings) {
 
 std::vector<std::int32_t> columns_of(const std::set<model::TenantId>& tenants) {
   std::vector<std::int32_t> all;
+  all.reserve(tenants.size());
   for (const model::TenantId tenant : tenants) all.push_back(column(tenant));
   return all;
 }

@@ -38,10 +38,7 @@ const std::string kFindRevision = kPlace + ("SELECT r.time_ms, r.seq, CASE WHEN 
 // What was answered with a run: as it is, or the revision of the answer where another one has followed.
 const std::string kAnsweredRun = "SELECT r.time_ms, r.seq, CASE WHEN r.revision > $4 THEN " + former_column("f.body", "$4") + " ELSE " + kBody + " END" + kRunAtKey;
 
-// Rows are looked up by their keys, whatever the statistics say.
-constexpr std::string_view kByKeys =
-    "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),"
-    " set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)";
+const std::string kSettings = std::string("SELECT ") + kByKeys;
 // Which of those that are asked about are there: their places in the arrays, from 1.
 constexpr std::string_view kWhichHeads =
     "SELECT u.n FROM unnest($1::int[], $2::text[]) WITH ORDINALITY u(tenant, run_id, n)"
@@ -50,8 +47,8 @@ constexpr std::string_view kWhichIdentities =
     "SELECT u.n FROM unnest($1::int[], $2::bytea[]) WITH ORDINALITY u(tenant, identity, n)"
     " WHERE EXISTS (SELECT FROM runwarden.idempotency i WHERE i.tenant = u.tenant AND i.identity = u.identity)";
 constexpr std::string_view kWhichPolicies =
-    "SELECT u.n, p.time_ms, p.seq, p.body FROM unnest($1::int[], $2::bigint[]) WITH ORDINALITY u(tenant, at_ms, n) CROSS JOIN LATERAL"
-    " (SELECT DISTINCT ON (q.policy) q.policy, q.time_ms, q.seq, q.body FROM runwarden.policy q WHERE q.tenant = u.tenant AND q.time_ms <= u.at_ms"
+    "SELECT u.n, p.policy, p.revision, p.content FROM unnest($1::int[], $2::bigint[]) WITH ORDINALITY u(tenant, at_ms, n) CROSS JOIN LATERAL"
+    " (SELECT DISTINCT ON (q.policy) q.policy, q.revision, q.content FROM runwarden.policy q WHERE q.tenant = u.tenant AND q.time_ms <= u.at_ms"
     " ORDER BY q.policy, q.time_ms DESC, q.seq DESC) p ORDER BY u.n, p.policy";
 
 const std::string kFindFailure = "SELECT f.shadow, f.body, v.time_ms, v.seq, v.body FROM runwarden.failure f" + last_review_of_failure() +
@@ -203,9 +200,7 @@ std::optional<Replay> Reads::find_replay(model::TenantId tenant, const model::Di
     const model::RecordKey at = record_key(found, 0, 0);
     const KeyBytes key = place_key(tenant, at);
     Replay replay;
-    const std::string_view content = found.bytes(0, 5);
-    if (content.size() != replay.content.size()) throw StoreError(unreadable_text("idempotency", name, "its content is no digest"));
-    std::copy_n(reinterpret_cast<const std::uint8_t*>(content.data()), content.size(), replay.content.begin());
+    replay.content = decoded("idempotency", name, [&] { return digest_in(found.bytes(0, 5), "content"); });
     const auto kind = static_cast<Answered::Kind>(found.number(0, 2));
     // The write itself finds it; the answer is what it is about, as it is then.
     if (kind == Answered::Kind::triage || kind == Answered::Kind::review) return std::nullopt;
@@ -361,7 +356,8 @@ std::vector<LookedUp> Reads::look_up(std::span<const LookUp> asked) {
     const auto tenant = static_cast<std::int32_t>(one.tenant);
     tenants.push_back(tenant);
     times.push_back(one.at_ms);
-    if (one.run_id && !model::parse_run_id(*one.run_id)) {  // one that spells a place may have no head
+    // One that spells a place may have no head; one that is no text would have the database refuse the question of all.
+    if (one.run_id && is_text(*one.run_id) && !model::parse_run_id(*one.run_id)) {
       of_run.push_back(i);
       run_tenants.push_back(tenant);
       run_ids.push_back(*one.run_id);
@@ -372,7 +368,7 @@ std::vector<LookedUp> Reads::look_up(std::span<const LookUp> asked) {
       identities.emplace_back(reinterpret_cast<const char*>(one.identity->data()), one.identity->size());
     }
   }
-  std::vector<Connection::Statement> statements{{"BEGIN READ ONLY"}, {kByKeys}};
+  std::vector<Connection::Statement> statements{{"BEGIN READ ONLY"}, {kSettings}};
   const std::size_t of_policies = statements.size();
   statements.push_back({kWhichPolicies, std::move(Params().i32s(tenants).i64s(times))});
   if (!of_run.empty()) statements.push_back({kWhichHeads, std::move(Params().i32s(run_tenants).texts(run_ids))});
@@ -395,9 +391,9 @@ std::vector<LookedUp> Reads::look_up(std::span<const LookUp> asked) {
   for (std::size_t row = 0; row < policies.size(); ++row) {
     const auto i = static_cast<std::size_t>(policies.number(row, 0)) - 1;
     if (known[i].fault) continue;
+    const std::string_view policy = policies.bytes(row, 1);
     try {
-      const KeyBytes key = place_key(asked[i].tenant, record_key(policies, row, 1));
-      known[i].policies.push_back(decoded("policy", key, [&] { return decode_policy(key, policies.bytes(row, 3)); }));
+      known[i].policies.push_back({std::string(policy), std::string(policies.bytes(row, 2)), decoded("policy", policy, [&] { return digest_in(policies.bytes(row, 3), "content"); })});
     } catch (const StoreError&) {
       known[i].fault = std::current_exception();
     }

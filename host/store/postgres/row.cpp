@@ -26,4 +26,11 @@ std::string unreadable_text(const char* table, std::string_view key, const char*
   return text + ": " + why + "; run `runwarden verify`, and restore this record from a backup or purge it";
 }
 
+model::Digest digest_in(std::string_view bytes, const char* what) {
+  model::Digest digest{};
+  if (bytes.size() != digest.size()) throw BadValue(std::string("its ") + what + " has " + std::to_string(bytes.size()) + " bytes");
+  std::copy_n(reinterpret_cast<const std::uint8_t*>(bytes.data()), digest.size(), digest.begin());
+  return digest;
+}
+
 }  // namespace runwarden::store::postgres

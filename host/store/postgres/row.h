@@ -29,6 +29,15 @@ inline KeyBytes events_place(const RunPlace& run, std::int64_t first) {
 // Whether the database can hold that text, so that one that it cannot is not to be found there.
 bool is_text(std::string_view text);
 
+// The digest of a column, which an error calls `what`. Throws BadValue.
+model::Digest digest_in(std::string_view bytes, const char* what);
+
+// To be selected in a transaction: rows are looked up by their keys from then on, whatever the statistics say, and a statement is planned
+// once. A plan that was made while a table was empty is kept for long.
+inline constexpr const char* kByKeys =
+    "set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),"
+    " set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)";
+
 // A SQL expression: what is needed of a sealed value (envelope.h) to read its head and to tell how long its body is.
 std::string head_of(const std::string& column);
 

@@ -1,6 +1,7 @@
 #include "store/postgres/schema.h"
 
 #include "base/digest.h"
+#include "model/opinion.h"
 #include "store/postgres/row.h"
 
 namespace runwarden::store::postgres {
@@ -148,6 +149,17 @@ CREATE TABLE runwarden.ledger_checkpoint(tenant int PRIMARY KEY, origin text NOT
   told bigint NOT NULL);
 )sql";
 
+// What a model is asked about a run. `state` is model::OpinionState, `due_ms` when those that wait may be claimed, each under a token of its own.
+constexpr const char* kOpinions = R"sql(
+CREATE TABLE runwarden.opinion(tenant int NOT NULL, time_ms bigint NOT NULL, seq bigint NOT NULL, run_time_ms bigint NOT NULL, run_seq bigint NOT NULL,
+  detector text COLLATE "C" NOT NULL, of_alarm bool NOT NULL, state smallint NOT NULL, due_ms bigint NOT NULL, token bigint NOT NULL, body bytea NOT NULL,
+  PRIMARY KEY(tenant, time_ms, seq)) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02);
+CREATE INDEX opinion_run ON runwarden.opinion(tenant, run_time_ms, run_seq);
+CREATE INDEX opinion_due ON runwarden.opinion(due_ms) WHERE state = 0;
+CREATE INDEX opinion_dead ON runwarden.opinion(time_ms) WHERE state = 4;
+)sql";
+static_assert(static_cast<int>(model::OpinionState::waiting) == 0 && static_cast<int>(model::OpinionState::dead) == 4, "indexes say so");
+
 std::string partition_name(const char* table, std::int64_t day) {
   return std::string("runwarden.") + table + (day < 0 ? "_b" : "_d") + std::to_string(day < 0 ? -day : day);
 }
@@ -192,7 +204,7 @@ std::int64_t day_of(std::int64_t time_ms) {
 }
 
 const std::vector<SchemaStep>& schema_steps() {
-  static const std::vector<SchemaStep> steps = {{1, 1, "records", kFirst}, {2, 2, "groups", kGroups}, {3, 3, "reviews", kReviews}, {4, 4, "ledger", kLedgers}};
+  static const std::vector<SchemaStep> steps = {{1, 1, "records", kFirst}, {2, 2, "groups", kGroups}, {3, 3, "reviews", kReviews}, {4, 4, "ledger", kLedgers}, {5, 5, "opinions", kOpinions}};
   return steps;
 }
 

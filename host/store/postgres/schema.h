@@ -14,7 +14,7 @@
 
 namespace runwarden::store::postgres {
 
-constexpr int kSchemaVersion = 4;  // that this program makes
+constexpr int kSchemaVersion = 5;  // that this program makes
 
 struct SchemaState {
   int version = 0;     // 0: there is none yet

@@ -200,6 +200,10 @@ void Expiry::runs() {
   }
   for (const char* table : {"former", "event", "event_id"}) delete_places(table, places);
   connection_.query(
+      "DELETE FROM runwarden.opinion o USING unnest($1::int[], $2::bigint[], $3::bigint[]) AS p(tenant, time_ms, seq)"
+      " WHERE o.tenant = p.tenant AND o.run_time_ms = p.time_ms AND o.run_seq = p.seq",
+      places.params());
+  connection_.query(
       "DELETE FROM runwarden.head h USING unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[]) AS p(tenant, time_ms, seq, run_id)"
       " WHERE h.tenant = p.tenant AND h.run_id = p.run_id AND h.time_ms = p.time_ms AND h.seq = p.seq",
       std::move(places.params().texts(gone_ids)));

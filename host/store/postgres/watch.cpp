@@ -90,13 +90,11 @@ void Watch::raise(What what, std::uint64_t version) {
 }
 
 void Watch::when_current(std::function<void(bool current)> then) {
-  bool waits = !is_stale();
-  if (waits) {
+  if (!is_stale()) {
     const MutexLock lock(mutex_);
-    waits = !stopping_;
-    if (waits) waiters_.push_back(std::move(then));
+    if (!stopping_) waiters_.push_back(std::exchange(then, nullptr));
   }
-  if (!waits) return then(false);
+  if (then) return then(false);
   wake_.notify_one();
 }
 

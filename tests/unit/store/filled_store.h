@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sample_records.h"
+#include "sample_opinions.h"
 #include "store/store.h"
 #include "support/commit_together.h"
 #include "support/fake_clock.h"
@@ -65,6 +65,7 @@ class FillsStores {
         run.failures.push_back(sample_failure(new_key(store), "on_trial", 20, "f0"));
         run.failures.back().shadow = true;
       }
+      if (i >= 16) run.opinions.push_back(candidate_of(run.run, new_key(store), "schema_ghost"));
       run.idempotency = idempotency(tenant_name + std::to_string(i), "content");
       runs.emplace_back(std::move(run));
     }
@@ -82,6 +83,7 @@ class FillsStores {
     post(store, tenant, "ended-and-open", "e3", false);
     post(store, tenant, "open", "e1", false);
     post(store, tenant, "client-0", "e1", false);  // a whole run that goes on
+    answer_opinions(store, tenant);
     ChangeWrite change{tenant, {}, idempotency(tenant_name + "change", "c")};
     change.change.key = new_key(store);
     change.change.id = model::make_change_id(change.change.key);
@@ -101,6 +103,18 @@ class FillsStores {
       policy.policy.document = R"({"policy":"refunds","content":{}})";
       commit(store, policy);
     }
+  }
+  // Of four candidates one is confirmed, one denied and one dead; one waits.
+  void answer_opinions(Store& store, model::TenantId tenant) {
+    std::vector<model::Opinion> asked;
+    for (const auto& one : store.opinions().claim_due(clock_.wall_ms(), clock_.wall_ms() + 30'000, 100)) {
+      if (one.tenant == tenant) asked.push_back(one.opinion);
+    }
+    commit(store, confirming(tenant, asked.at(0), new_key(store), new_key(store)));
+    OpinionWrite denied = settled(tenant, asked.at(1), model::OpinionState::denied);
+    denied.reviews = {review_of_run(new_key(store), asked.at(1).run, "schema_ghost", model::ReviewVerdict::clean)};
+    commit(store, denied);
+    commit(store, settled(tenant, asked.at(2), model::OpinionState::dead));
   }
   // Failures of f0 that are right, a false alarm, a false alarm no longer; all of another group; what was missed in a run.
   void review(Store& store, model::TenantId tenant) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "model/record_ids.h"
-#include "sample_records.h"
+#include "sample_opinions.h"
 #include "store/postgres/engine.h"
 #include "support/commit_together.h"
 #include "support/fake_clock.h"
@@ -98,6 +99,40 @@ TEST_F(PostgresHostsTest, KeyThatIsRevoked_TheOtherHearsOfWithinASecond) {
   one->put_key(key);
   EXPECT_TRUE(comes_true(std::chrono::seconds(1), [&] { return other->keys_version() != before; }));
   EXPECT_EQ(other->keys().front().revoked_ms, 7);
+}
+
+TEST_F(PostgresHostsTest, QuestionsToAModel_AreClaimedByOneOfThemEach) {
+  constexpr std::size_t kQuestions = 60;
+  const auto one = open();
+  const auto other = open();
+  for (std::size_t i = 0; i < kQuestions; ++i) {
+    RunWrite write = sample_run(kAcme, new_key(*one));
+    write.opinions = {candidate_of(write.run, new_key(*one), "false_success")};
+    test::commit(*one, std::move(write));
+  }
+  const auto claim_all = [&](Store& store) {
+    std::vector<TenantOpinion> claimed;
+    for (;;) {
+      auto some = store.opinions().claim_due(clock_.wall_ms(), clock_.wall_ms() + 60'000, 4);
+      if (some.empty()) return claimed;
+      std::move(some.begin(), some.end(), std::back_inserter(claimed));
+    }
+  };
+  auto by_other = std::async(std::launch::async, [&] { return claim_all(*other); });
+  std::vector<TenantOpinion> claimed = claim_all(*one);
+  for (auto& theirs : by_other.get()) claimed.push_back(std::move(theirs));
+  std::set<std::string> ids;
+  std::set<std::uint64_t> tokens;
+  for (const TenantOpinion& claim : claimed) {
+    ids.insert(claim.opinion.id);
+    tokens.insert(claim.opinion.token);
+  }
+  EXPECT_EQ(claimed.size(), kQuestions);
+  EXPECT_THAT(ids, SizeIs(kQuestions));
+  EXPECT_THAT(tokens, SizeIs(kQuestions));
+  EXPECT_FALSE(test::commit(*other, confirming(kAcme, claimed.front().opinion, new_key(*other), new_key(*other))).not_there)
+      << "any host may tell what became of it";
+  EXPECT_THAT(one->failures(kAcme, {}).items, SizeIs(1));
 }
 
 TEST_F(PostgresHostsTest, TenantsMadeAtOnce_HaveOneNumberEach) {

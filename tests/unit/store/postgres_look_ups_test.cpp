@@ -49,7 +49,7 @@ class PostgresLookUpsTest : public ::testing::Test {
     write.policy.document = "{}";
     return write;
   }
-  static std::vector<std::string> names(const std::vector<model::PolicyRecord>& policies) {
+  static std::vector<std::string> names(const std::vector<model::PolicyInForce>& policies) {
     std::vector<std::string> all;
     for (const auto& one : policies) all.push_back(one.policy + "@" + one.revision);
     return all;
@@ -80,6 +80,7 @@ TEST_F(PostgresLookUpsTest, EachGetsWhatIsItsOwn) {
       {{kAcme, "unknown", digest_of("key"), 999}, false, true, {}},
       {{kAcme, "known", std::nullopt, 1000}, true, true, {"b@1"}},
       {{kAcme, std::nullopt, digest_of("other"), 1000}, true, false, {"b@1"}},
+      {{kAcme, std::string("no\0text", 7), std::nullopt, 1000}, true, true, {"b@1"}},
   };
   std::vector<std::future<LookedUp>> answers;
   for (int round = 0; round < 100; ++round) {
@@ -106,7 +107,7 @@ TEST_F(PostgresLookUpsTest, IdThatSpellsAPlace_MayBeThere) {
 TEST_F(PostgresLookUpsTest, PolicyThatCannotBeRead_IsTheFaultOfThoseItConcerns) {
   const auto store = open();
   test::commit(*store, policy(*store, "a", 1000));
-  Connection(settings_.connect).script("UPDATE runwarden.policy SET body = 'x'");
+  Connection(settings_.connect).script("UPDATE runwarden.policy SET content = 'x'");
   auto concerned = ask(*store, {kAcme, std::nullopt, std::nullopt, 2000});
   auto other = ask(*store, {kOther, std::nullopt, std::nullopt, 2000});
   EXPECT_THROW(std::rethrow_exception(concerned.get().fault), StoreError);

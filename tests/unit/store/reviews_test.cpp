@@ -35,6 +35,21 @@ class Reviews : public StoreContractTest {
     commit(std::move(write));
     return key;
   }
+  // What ends another revision of the run, for which it is opened and claimed; without failures.
+  RunWrite next_revision_of(const model::RecordKey& run) {
+    EventsWrite more;
+    more.tenant = kTenant;
+    more.key = new_key();
+    more.run_id = store_->run_at(kTenant, run)->run_id;
+    more.events = {{"e", "{}"}};
+    more.final = true;
+    commit(more);
+    const auto claim = store_->claim_run(kTenant, run, model::Resolution::final, kHour);
+    RunWrite write = sample_run(kTenant, run, more.run_id);
+    write.run.revision = claim->revision;
+    write.claim = claim;
+    return write;
+  }
   WriteResult review(const model::FailureRecord& failure, ReviewVerdict verdict, const std::string& note = "") {
     const auto stored = store_->find_failure(kTenant, failure.id);
     return commit(ReviewWrite{kTenant, {review_of(new_key(), stored ? *stored : failure, verdict, note)}, std::nullopt});
@@ -230,18 +245,7 @@ TEST_P(Reviews, NewRevisionOfTheRun_TakesItsFalseAlarmsWithIt) {
   const auto one = failure("a");
   const model::RecordKey key = run({one, failure("b")});
   review(one, ReviewVerdict::false_alarm);
-  const std::string run_id = store_->run_at(kTenant, key)->run_id;
-  EventsWrite more;
-  more.tenant = kTenant;
-  more.key = new_key();
-  more.run_id = run_id;
-  more.events = {{"e", "{}"}};
-  more.final = true;
-  commit(more);
-  const auto claim = store_->claim_run(kTenant, key, model::Resolution::final, kHour);
-  RunWrite write = sample_run(kTenant, key, run_id);
-  write.run.revision = claim->revision;
-  write.claim = claim;
+  RunWrite write = next_revision_of(key);
   write.failures = {failure("a")};
   commit(std::move(write));
   EXPECT_EQ(cluster("a")->count, 1U);
@@ -256,18 +260,7 @@ TEST_P(Reviews, ReviewedTogetherWithANewRevision_GoesAsAFalseAlarm) {
   const model::RecordKey key = run({one});
   run({kept});
   const auto stored = *store_->find_failure(kTenant, one.id);
-  const std::string run_id = store_->run_at(kTenant, key)->run_id;
-  EventsWrite more;
-  more.tenant = kTenant;
-  more.key = new_key();
-  more.run_id = run_id;
-  more.events = {{"e", "{}"}};
-  more.final = true;
-  commit(more);
-  const auto claim = store_->claim_run(kTenant, key, model::Resolution::final, kHour);
-  RunWrite write = sample_run(kTenant, key, run_id);
-  write.run.revision = claim->revision;
-  write.claim = claim;
+  RunWrite write = next_revision_of(key);
   const auto say = [&](ReviewVerdict verdict) { return ReviewWrite{kTenant, {review_of(new_key(), stored, verdict)}, std::nullopt}; };
   const auto results = commit_together({say(ReviewVerdict::false_alarm), write, say(ReviewVerdict::right)});
   EXPECT_FALSE(results[0].not_there);

@@ -54,7 +54,7 @@ inline model::Review review_of_run(const model::RecordKey& key, const model::Rec
   review.settings_hash = "abc";
   review.verdict = verdict;
   review.author = "ann";
-  review.document = model::write_document(review, {});
+  review.document = model::write_document(review, "");
   return review;
 }
 

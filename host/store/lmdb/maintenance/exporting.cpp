@@ -17,6 +17,7 @@
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/lmdb/reviews.h"
+#include "store/opinion_codec.h"
 #include "store/record_lines.h"
 #include "store/review_codec.h"
 #include "store/webhook_codec.h"
@@ -48,6 +49,7 @@ class Exporting {
     other_failures();
     groups();
     reviews();
+    opinions();
     webhooks();
     answers();
     hand_over();
@@ -277,6 +279,16 @@ class Exporting {
       const auto review = decoded(table, key, [&] { return decode_review(key, value); });
       if (review.key.time_ms < query_.since_ms && (review.run.time_ms < query_.since_ms || !is_in_use(txn, store_.tables, tenant_, review))) return;
       add("review", line_of_row(key, value, review));
+    });
+  }
+
+  // Of runs that are exported. What waits is asked from where it is imported.
+  void opinions() {
+    const Table& table = store_.tables.opinions;
+    walk(table, of_tenant(), since(), [&](const Txn&, std::string_view key, std::string_view value) {
+      const auto opinion = decoded(table, key, [&] { return decode_opinion_head(key, value); });
+      if (opinion.run.time_ms < query_.since_ms) return;
+      add("opinion", line_of_row(key, value, OpinionLine{opinion.key, opinion.run, opinion.id}));
     });
   }
 

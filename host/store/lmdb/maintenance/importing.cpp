@@ -13,11 +13,13 @@
 #include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
 #include "store/lmdb/ledger_start.h"
+#include "store/lmdb/opinions.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
 #include "store/lmdb/maintenance/merge_group.h"
 #include "store/lmdb/maintenance/open_store.h"
+#include "store/opinion_codec.h"
 #include "store/record_lines.h"
 #include "store/webhook_codec.h"
 #include "store/lmdb/maintenance/commands.h"
@@ -319,6 +321,18 @@ class Importing {
     append_entry(ledger::Kind::triage, place_name(review.key));
     if (!review.failure_id.empty()) reviewed_.insert_or_assign({tenant_, review.failure_id}, review);
     stored("review", review.key);
+  }
+
+  void put(const ReadLine& line, const OpinionLine& of) {
+    if (refused_.contains(of.run)) return;
+    const KeyBytes key = place_key(tenant_, of.key);
+    const std::string value = line.value(key);
+    const model::Opinion opinion = decode_opinion(key, value);
+    if (opinion.key != of.key || opinion.run != of.run) throw BadLine("the opinion's bytes are of another one");
+    if (!txn_.get(store_.tables.runs.handle, place_key(tenant_, of.run))) throw BadLine("this is about a run that no line before it tells of");
+    if (!is_free(store_.tables.opinions, key, value, ("the opinion " + of.id).c_str())) return;
+    put_opinion(txn_, store_.tables, tenant_, opinion);
+    stored("opinion", of.key);
   }
 
   // What it counts are the deliveries that follow.

@@ -270,6 +270,7 @@ class Purging {
     sweep_table(tables.former, without_run);
     sweep_table(tables.events, without_run);
     sweep_table(tables.open_runs, without_run);
+    sweep_table(tables.opinion_runs, without_run);
     // A policy's name stands before its times, and goes when they are gone.
     for (int round = 0; round < 2; ++round) {
       sweep_table(tables.policy_index,

@@ -19,6 +19,7 @@
 #include "store/lmdb/keys.h"
 #include "store/lmdb/ledger_start.h"
 #include "store/lmdb/ledger_rows.h"
+#include "store/lmdb/opinions.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
@@ -27,6 +28,7 @@
 #include "store/lmdb/time_bucket_counts.h"
 #include "store/ledger_check.h"
 #include "store/review_codec.h"
+#include "store/opinion_codec.h"
 #include "store/webhook_codec.h"
 #include "store/lmdb/maintenance/commands.h"
 
@@ -88,6 +90,9 @@ class Verifying {
     check(t_.deliveries, &Verifying::delivery, "remove the webhook and add it again");
     check(t_.reviews, &Verifying::review, kOfRecord);
     check(t_.review_index, &Verifying::review_entry, kOfIndex);
+    check(t_.opinions, &Verifying::opinion, kOfRecord);
+    check(t_.opinion_runs, &Verifying::opinion_of_run, kOfIndex);
+    check(t_.opinion_queue, &Verifying::opinion_queued, kOfIndex);
     check(t_.ledgers, &Verifying::ledger_head, kOfLedger);
     check(t_.ledger_entries, &Verifying::ledger_row, kOfLedger);
     end_ledger_check();
@@ -585,6 +590,40 @@ class Verifying {
     const auto value = entry.txn.get(t_.reviews.handle, place);
     want(value.has_value(), entry, "it leads to a review that is not there");
     if (value) want(review_index_key(tenant, decode_review_head(place, *value)).view() == entry.key, entry, "it leads to a review of something else");
+  }
+
+  void opinion(const Entry& entry) {
+    const model::RecordKey place = place_of(entry);
+    const model::TenantId tenant = tenant_of(entry.key);
+    const model::Opinion opinion = decode_opinion(entry.key, entry.value);
+    want(opinion.key == place && opinion.id == model::make_candidate_id(place), entry, "the opinion says that it stands elsewhere");
+    want(opinion.review.empty() || check_json(opinion.review, kDeepestJson).ok(), entry, "what the model said is not JSON");
+    want(has(entry.txn, t_.runs, place_key(tenant, opinion.run)), entry, "the run it is about is not there");
+    want(has(entry.txn, t_.opinion_runs, opinion_run_key(tenant, opinion)), entry, "it is not in the index of its run");
+    const auto queued = opinion_queue_key(tenant, opinion);
+    want(!queued || has(entry.txn, t_.opinion_queue, *queued), entry, "it waits or is dead, and is not in the queue");
+  }
+
+  void opinion_of_run(const Entry& entry) {
+    place_of(entry);
+    if (entry.key.size() != kOpinionRunKeyBytes) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
+    const KeyBytes place = KeyBytes().u32(tenant_of(entry.key)).bytes(entry.key.substr(kPlaceBytes));
+    const auto value = entry.txn.get(t_.opinions.handle, place);
+    want(value.has_value(), entry, "it leads to an opinion that is not there");
+    if (!value) return;
+    const bool same = opinion_run_key(tenant_of(entry.key), decode_opinion_head(place, *value)).view() == entry.key;
+    want(same, entry, "it leads to an opinion on another run");
+  }
+
+  void opinion_queued(const Entry& entry) {
+    if (entry.key.size() != kOpinionQueueKeyBytes) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
+    const std::string_view place = entry.key.substr(kOpinionQueueKeyBytes - kPlaceBytes);
+    known_tenant(entry, tenant_of(place));
+    const auto value = entry.txn.get(t_.opinions.handle, place);
+    want(value.has_value(), entry, "it leads to an opinion that is not there");
+    if (!value) return;
+    const auto queued = opinion_queue_key(tenant_of(place), decode_opinion_head(place, *value));
+    want(queued && queued->view() == entry.key, entry, "it leads to an opinion that is not due then");
   }
 
   // Of a record that was stored since every one has its entry.

@@ -1,7 +1,6 @@
 // A row of the answers kept for idempotency. For the files of this folder only. Pure; any thread.
 #pragma once
 
-#include <algorithm>
 #include <string>
 
 #include "store/event_codec.h"
@@ -17,13 +16,6 @@ inline KeyBytes answer_key(model::TenantId tenant, const Answered& answered) {
 }
 
 constexpr const char* kAnswerColumns = "identity, content, created_ms, kind, time_ms, seq, revision, answer";
-
-inline model::Digest digest_in(std::string_view bytes, const char* what) {
-  model::Digest digest{};
-  if (bytes.size() != digest.size()) throw BadValue(std::string("its ") + what + " has " + std::to_string(bytes.size()) + " bytes");
-  std::copy_n(reinterpret_cast<const std::uint8_t*>(bytes.data()), digest.size(), digest.begin());
-  return digest;
-}
 
 // The columns in that order, from `column` on. Throws BadValue.
 inline Answered answered_in(model::TenantId tenant, const Rows& rows, std::size_t row, int column) {

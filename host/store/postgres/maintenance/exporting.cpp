@@ -18,6 +18,7 @@
 #include "store/postgres/reviews.h"
 #include "store/postgres/row.h"
 #include "store/postgres/schema.h"
+#include "store/opinion_codec.h"
 #include "store/record_lines.h"
 #include "store/review_codec.h"
 #include "store/webhook_codec.h"
@@ -55,6 +56,8 @@ constexpr const char* kOtherFailures = RW_SLICE_OF(
     "AND NOT EXISTS (SELECT 1 FROM unnest($6, $7) AS n(time_ms, seq) WHERE n.time_ms = f.run_time_ms AND n.seq = f.run_seq) AS told) w "
     "WHERE f.tenant = $1 AND f.time_ms >= $2 AND (f.time_ms, f.seq) > ($2, $3) AND f.shadow = $4",
     "2048");
+constexpr const char* kOpinions = RW_SLICE_OF("time_ms, seq, body, octet_length(body) AS size",
+                                              "runwarden.opinion WHERE tenant = $1 AND (time_ms, seq) > ($2, $3)", "512");
 // From $4 on, and those of runs from then on that what is exported goes by: the last one of a failure or run.
 const std::string kReviews =
     "SELECT * FROM (SELECT *, coalesce(sum(size) OVER (ORDER BY time_ms, seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS "
@@ -151,6 +154,7 @@ class Exporting {
     other_failures(true);
     groups();
     reviews();
+    opinions();
     webhooks();
     answers();
     hand_over();
@@ -430,6 +434,19 @@ class Exporting {
         leave_out_unreadable("review", key, [&] {
           add("review",
               line_of_row(key, rows.bytes(row, 2), decoded("review", key, [&] { return decode_review(key, rows.bytes(row, 2)); })));
+        });
+      }
+    });
+  }
+
+  // Of runs that are exported. What waits is asked from where it is imported.
+  void opinions() {
+    walk_from(query_.since_ms, kOpinions, [](Params&) {}, [&](const Rows& rows) {
+      for (std::size_t row = 0; row < rows.size(); ++row) {
+        const KeyBytes key = place_key(tenant_, place_in(rows, row));
+        leave_out_unreadable("opinion", key, [&] {
+          const auto opinion = decoded("opinion", key, [&] { return decode_opinion_head(key, rows.bytes(row, 2)); });
+          if (opinion.run.time_ms >= query_.since_ms) add("opinion", line_of_row(key, rows.bytes(row, 2), OpinionLine{opinion.key, opinion.run, opinion.id}));
         });
       }
     });

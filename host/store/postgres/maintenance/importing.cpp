@@ -23,6 +23,7 @@
 #include "store/postgres/maintenance/import_ledger.h"
 #include "store/postgres/maintenance/import_tally.h"
 #include "store/postgres/maintenance/importing_groups.h"
+#include "store/postgres/maintenance/importing_opinions.h"
 #include "store/postgres/maintenance/importing_reviews.h"
 #include "store/postgres/maintenance/importing_webhooks.h"
 #include "store/postgres/maintenance/postgres_maintenance.h"
@@ -203,6 +204,7 @@ class Importing {
     TakenLines<GroupLine> groups;
     TakenLines<TriageLine> entries;
     TakenLines<ReviewLine> reviews;
+    TakenLines<OpinionLine> opinions;
     TakenLines<WebhookLine> webhooks;
     TakenLines<DeliveryLine> deliveries;
     TakenLines<Answered> answers;
@@ -285,6 +287,7 @@ class Importing {
     if (std::holds_alternative<GroupLine>(line.record)) return gather_as(gathered_.groups, std::move(line));
     if (std::holds_alternative<TriageLine>(line.record)) return gather_as(gathered_.entries, std::move(line));
     if (std::holds_alternative<ReviewLine>(line.record)) return gather_as(gathered_.reviews, std::move(line));
+    if (std::holds_alternative<OpinionLine>(line.record)) return gather_as(gathered_.opinions, std::move(line));
     if (std::holds_alternative<WebhookLine>(line.record)) return gather_as(gathered_.webhooks, std::move(line));
     if (std::holds_alternative<DeliveryLine>(line.record)) return gather_as(gathered_.deliveries, std::move(line));
   }
@@ -303,6 +306,7 @@ class Importing {
     groups_->store_groups(gathered_.groups);
     groups_->store_entries(gathered_.entries);
     reviews_->store(tenant_, gathered_.reviews);
+    store_opinions(connection_, tally_, tenant_, gathered_.opinions, refused_);
     store_webhooks(connection_, tally_, tenant_, gathered_.webhooks);
     store_deliveries(connection_, tally_, tenant_, gathered_.deliveries);
     store_answers();

@@ -167,6 +167,7 @@ void GroupImport::store_groups(const TakenLines<GroupLine>& lines) {
   std::set<model::ClusterKey> keys;
   for (const auto& line : lines) keys.insert(line.record().cluster.key);
   std::vector<std::string_view> halves;
+  halves.reserve(keys.size());
   for (const model::ClusterKey& key : keys) halves.push_back(view(key));
   const auto of_halves = [&] { return std::move(Params().i32(column(tenant_)).byteas(halves)); };
   touch_groups(halves);

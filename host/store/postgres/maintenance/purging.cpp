@@ -56,6 +56,8 @@ constexpr Leftovers kValues{"dimension_value", RW_NO_RUNS};
 constexpr Leftovers kStretches{"dimension_stretch", RW_NO_RUNS};
 constexpr Leftovers kDeliveries{"delivery",
                                 "NOT EXISTS (SELECT FROM runwarden.endpoint e WHERE e.tenant = t.tenant AND e.seq = t.endpoint)"};
+constexpr Leftovers kOpinions{
+    "opinion", "NOT EXISTS (SELECT FROM runwarden.run r WHERE r.tenant = t.tenant AND r.time_ms = t.run_time_ms AND r.seq = t.run_seq)"};
 
 // Groups whose heads count other failures than there are, after failures went that could not be read.
 constexpr const char* kMiscounted =
@@ -209,6 +211,7 @@ class Purging {
     sweep_days();
     sweep(kHeads);
     sweep(kOpenRuns);
+    sweep(kOpinions);
     sweep(kPolicyNames);
     sweep(kClusters);
     sweep(kEntries);

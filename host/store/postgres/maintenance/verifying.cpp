@@ -35,6 +35,7 @@
 #include "store/postgres/run_heads.h"
 #include "store/postgres/schema.h"
 #include "store/record_codec.h"
+#include "store/opinion_codec.h"
 #include "store/review_codec.h"
 #include "store/webhook_codec.h"
 
@@ -139,6 +140,7 @@ class Verifying {
     endpoints();
     deliveries();
     reviews();
+    opinions();
     ledgers();
     canaries();
     return std::move(verified_);
@@ -864,6 +866,26 @@ class Verifying {
                         review.settings_hash == entry.bytes(10) && static_cast<int>(review.verdict) == entry.number(11);
       want(same, entry, "its columns say something else than it");
       want_in_ledger(entry, 13);
+    });
+  }
+
+  void opinions() {
+    begin("opinion", kOfRecord);
+    static const Slices kOpinions =
+        slices("runwarden.opinion t", kPlace,
+               "t.run_time_ms, t.run_seq, t.detector, t.of_alarm, t.state, t.due_ms, t.token, t.body, "
+               "EXISTS (SELECT FROM runwarden.run r WHERE r.tenant = t.tenant AND r.time_ms = t.run_time_ms AND r.seq = t.run_seq)",
+               kBodySize);
+    walk_places(kOpinions, [&](const Entry& entry) {
+      check_place(entry);
+      const model::Opinion opinion = decode_opinion(place_key(entry.tenant(), entry.place()), entry.bytes(10));
+      want(opinion.key == entry.place() && opinion.id == model::make_candidate_id(entry.place()), entry, "the opinion says that it stands elsewhere");
+      want(opinion.review.empty() || check_json(opinion.review, kDeepestJson).ok(), entry, "what the model said is not JSON");
+      const bool same = opinion.run == record_key(entry.rows, entry.row, 3) && opinion.detector_key == entry.bytes(5) &&
+                        opinion.of_alarm == entry.rows.boolean(entry.row, 6) && static_cast<int>(opinion.state) == entry.number(7) &&
+                        opinion.due_ms == entry.number(8) && opinion.token == static_cast<std::uint64_t>(entry.number(9));
+      want(same, entry, "its columns say something else than it");
+      want(entry.rows.boolean(entry.row, 11), entry, "the run it is about is not there");
     });
   }
 

@@ -1,0 +1,22 @@
+#include "store/confirmed_failure.h"
+
+#include <algorithm>
+
+#include "model/cluster.h"
+
+namespace runwarden::store {
+
+model::FailureRecord confirmed_failure(StoredRun& run, model::FailureRecord failure) {
+  failure.run = run.run.key;
+  failure.grouped = true;
+  failure.executed_ms = run.run.executed_ms == model::kNotExecuted ? run.run.key.time_ms : run.run.executed_ms;
+  if (failure.title.empty()) model::read_summary(failure);
+  run.failures.push_back(failure.key);
+  run.run.confirmed.push_back(failure.key);
+  run.run.max_score = std::max(run.run.max_score, failure.score);
+  const auto at = std::lower_bound(run.run.fired.begin(), run.run.fired.end(), failure.detector_key);
+  if (at == run.run.fired.end() || *at != failure.detector_key) run.run.fired.insert(at, failure.detector_key);
+  return failure;
+}
+
+}  // namespace runwarden::store
