@@ -16,6 +16,7 @@ Readiness ReadinessCheck::now() const {
   }
   if (auto warning = clock_.warning()) readiness.warnings.push_back(std::move(*warning));
   if (std::string damage = store_.damage(); !damage.empty()) readiness.warnings.push_back({"store_damaged", std::move(damage)});
+  if (auto warning = warning_()) readiness.warnings.push_back(std::move(*warning));
   return readiness;
 }
 

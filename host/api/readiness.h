@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,12 @@ class ReadinessCheck {
  public:
   using Detectors = std::function<std::shared_ptr<detect::DetectorSet>()>;
 
+  // Something to tell the operator that keeps nobody from being served.
+  using Warning = std::function<std::optional<ops::OperatorWarning>()>;
+
   // Everything outlives it.
-  ReadinessCheck(store::Capacity& store, Detectors detectors, const ops::ClockMonitor& clock, ops::Canary& canary)
-      : store_(store), detectors_(std::move(detectors)), clock_(clock), canary_(canary) {}
+  ReadinessCheck(store::Capacity& store, Detectors detectors, const ops::ClockMonitor& clock, ops::Canary& canary, Warning warning)
+      : store_(store), detectors_(std::move(detectors)), clock_(clock), canary_(canary), warning_(std::move(warning)) {}
 
   // Without a canary run.
   Readiness now() const;
@@ -41,6 +45,7 @@ class ReadinessCheck {
   Detectors detectors_;
   const ops::ClockMonitor& clock_;
   ops::Canary& canary_;
+  Warning warning_;
 };
 
 }  // namespace runwarden::api

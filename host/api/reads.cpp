@@ -19,6 +19,7 @@
 #include "ingest/ledger_json.h"
 #include "ingest/step_texts.h"
 #include "ingest/stored_run.h"
+#include "model/record_ids.h"
 
 namespace runwarden::api {
 namespace {
@@ -178,6 +179,7 @@ Result<std::string> Reads::json(const Admission& admission, Lease& lease) {
     case Endpoint::runs: return runs(admission, lease);
     case Endpoint::failure: return failure(admission);
     case Endpoint::failures: return failures(admission);
+    case Endpoint::candidates: return candidates(admission);
     case Endpoint::failure_review_history:
     case Endpoint::run_review_history: return review_history(admission);
     case Endpoint::investigation: return investigation(admission);
@@ -221,20 +223,30 @@ Result<model::RunRecord> Reads::whole(const Admission& admission, const Asked& a
   return std::move(*run);
 }
 
+// What was said of the run since it was answered: failures that second opinions found, and reviews.
+void Reads::show_later_words(model::TenantId tenant, model::RunRecord& run) {
+  std::vector<model::FailureRecord> confirmed;
+  for (const model::RecordKey& key : run.confirmed) {
+    if (auto failure = store_.find_failure(tenant, model::make_failure_id(key))) confirmed.push_back(std::move(*failure));
+  }
+  ingest::show_confirmed(run, confirmed);
+  ingest::show_reviews(run, reviews_.reviews_of_run(tenant, run.key));
+}
+
 Result<std::string> Reads::run(const Admission& admission, Lease& lease) {
   auto query = run_query(admission.query);
   if (!query.ok()) return std::move(query.error());
   auto found = asked(admission, query->revision);
   if (!found.ok()) return std::move(found.error());
-  const auto reviews = reviews_.reviews_of_run(admission.principal->tenant, found->head.key);
+  const model::TenantId tenant = admission.principal->tenant;
   if (query->head) {
-    ingest::show_reviews(found->head, reviews);
-    return ingest::stored_outline_json(store_, admission.principal->tenant, std::move(found->head));
+    show_later_words(tenant, found->head);
+    return ingest::stored_outline_json(store_, tenant, std::move(found->head));
   }
   auto run = whole(admission, *found, lease);
   if (!run.ok()) return std::move(run.error());
-  ingest::show_reviews(*run, reviews);
-  std::string text = ingest::stored_run_json(store_, admission.principal->tenant, *run);
+  show_later_words(tenant, *run);
+  std::string text = ingest::stored_run_json(store_, tenant, *run);
   return query->max_text ? ingest::with_cut_step_texts(text, *query->max_text, *run) : std::move(text);
 }
 
@@ -285,15 +297,14 @@ Result<std::string> Reads::bundle(const Admission& admission, Lease& lease) {
 // One run of a page as it is now; nothing where it has gone since, or fits the query no longer.
 std::optional<std::string> Reads::listed_run(model::TenantId tenant, const model::RunRecord& head, const store::RunQuery& query) {
   try {
-    const auto reviews = reviews_.reviews_of_run(tenant, head.key);
     if (query.outlines == store::OutlineToo::yes) {
       model::RunRecord shown = head;
-      ingest::show_reviews(shown, reviews);
+      show_later_words(tenant, shown);
       return ingest::stored_outline_json(store_, tenant, std::move(shown));
     }
     auto run = store_.run_at(tenant, head.key);
     if (!run || (query.state && run->state != *query.state)) return std::nullopt;
-    ingest::show_reviews(*run, reviews);
+    show_later_words(tenant, *run);
     return ingest::stored_run_json(store_, tenant, *run);
   } catch (const store::StoreAway&) {
     throw;
@@ -366,7 +377,7 @@ Result<std::string> Reads::failure_json(model::TenantId tenant, const std::strin
 Result<std::string> Reads::run_head_json(model::TenantId tenant, const std::string& id) {
   auto head = store_.run_head(tenant, id, std::nullopt);
   if (!head) return not_there("run with the runId", id);
-  ingest::show_reviews(*head, reviews_.reviews_of_run(tenant, head->key));
+  show_later_words(tenant, *head);
   return ingest::stored_outline_json(store_, tenant, std::move(*head));
 }
 
@@ -431,6 +442,24 @@ Result<std::string> Reads::failures(const Admission& admission) {
   }
   const auto page = store_.failures(tenant, failures);
   return list_json(page, query->next_cursor(tenant, seal_, page.next), ingest::shown_failure);
+}
+
+Result<std::string> Reads::candidates(const Admission& admission) {
+  auto query = ListQuery::read(admission.query, {"state", "detector"}, "/v1/candidates");
+  if (!query.ok()) return std::move(query.error());
+  const model::TenantId tenant = admission.principal->tenant;
+  auto range = query->range(tenant, seal_);
+  if (!range.ok()) return std::move(range.error());
+  store::CandidateQuery candidates;
+  candidates.range = *range;
+  candidates.detector = query->text("detector");
+  if (const std::string* state = query->find("state")) {
+    candidates.state = model::opinion_state(*state);
+    if (!candidates.state)
+      return bad_query("the query's state must be waiting, confirmed, denied, unclear or dead, got \"" + state->substr(0, 80) + "\"");
+  }
+  const auto page = opinions_.candidates(tenant, candidates);
+  return list_json(page, query->next_cursor(tenant, seal_, page.next), model::candidate_json);
 }
 
 Result<std::string> Reads::investigation(const Admission& admission) {

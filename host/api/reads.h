@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "detect/detector_set.h"
 #include "model/otlp_mapping.h"
+#include "store/opinion_store.h"
 #include "store/review_store.h"
 #include "store/run_store.h"
 
@@ -32,6 +33,7 @@ class Reads {
     store::GroupStore& groups;
     store::ReviewStore& reviews;
     store::LedgerStore& ledger;
+    store::OpinionStore& opinions;
   };
 
   Reads(const Stores& stores, auth::CursorSeal seal, const Clock& clock, Detectors detectors, FairBudget& replies,
@@ -40,6 +42,7 @@ class Reads {
         groups_(stores.groups),
         reviews_(stores.reviews),
         ledger_store_(stores.ledger),
+        opinions_(stores.opinions),
         seal_(std::move(seal)),
         clock_(clock),
         clusters_(store_, groups_, seal_, clock),
@@ -64,6 +67,7 @@ class Reads {
   ClusterReads& clusters() { return clusters_; }
 
   // A failure, or a run without its steps, as it is now: for whoever answers with it.
+  void show_later_words(model::TenantId tenant, model::RunRecord& run);
   Result<std::string> failure_json(model::TenantId tenant, const std::string& id);
   Result<std::string> run_head_json(model::TenantId tenant, const std::string& id);
 
@@ -91,6 +95,7 @@ class Reads {
   std::optional<std::string> listed_run(model::TenantId tenant, const model::RunRecord& head, const store::RunQuery& query);
   Result<std::string> failure(const Admission& admission);
   Result<std::string> failures(const Admission& admission);
+  Result<std::string> candidates(const Admission& admission);
   Result<std::string> review_history(const Admission& admission);
   Result<std::string> investigation(const Admission& admission);
   Result<std::string> changes(const Admission& admission);
@@ -102,6 +107,7 @@ class Reads {
   store::GroupStore& groups_;
   store::ReviewStore& reviews_;
   store::LedgerStore& ledger_store_;
+  store::OpinionStore& opinions_;
   auth::CursorSeal seal_;
   const Clock& clock_;
   ClusterReads clusters_;

@@ -97,6 +97,7 @@ const std::vector<Route>& routes() {
       {Endpoint::failure_review, "/v1/failures/{failureId}/review", "POST", Access::manage},
       {Endpoint::failure_review, "/v1/failures/{failureId}/review", "DELETE", Access::manage},
       {Endpoint::failure_review_history, "/v1/failures/{failureId}/review/history", "GET", Access::read},
+      {Endpoint::candidates, "/v1/candidates", "GET", Access::read},
       {Endpoint::changes, "/v1/changes", "GET", Access::read},
       {Endpoint::policies, "/v1/policies", "GET", Access::read},
       {Endpoint::policy, "/v1/policies/{policy}", "GET", Access::read},

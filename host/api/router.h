@@ -29,6 +29,7 @@ enum class Endpoint : std::uint8_t {
   failure_guardrail,
   failure_review,
   failure_review_history,
+  candidates,
   run_review,
   run_review_history,
   changes,

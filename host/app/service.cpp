@@ -15,6 +15,7 @@
 #include "base/followed_clock.h"
 #include "base/reloadable.h"
 #include "base/time_text.h"
+#include "config/opinion_prompts.h"
 #include "config/otlp_mapping.h"
 #include "detect/abandoned_calls.h"
 #include "detect/crash_marks.h"
@@ -81,6 +82,8 @@ class Service {
   std::filesystem::path plugins_folder() const { return state_dir() / store::kPluginCopies; }
   void make_monitors();
   Status make_dispatcher();
+  Status make_second_opinion();
+  std::optional<ops::OperatorWarning> second_opinion_warning() const;
   void make_checkpoints();
   Status make_ingest();
   Status make_page();
@@ -133,6 +136,7 @@ class Service {
   std::unique_ptr<ops::SpaceMonitor> space_monitor_;
   std::unique_ptr<ops::StoreMaintenance> maintenance_;
   std::unique_ptr<webhooks::Dispatcher> dispatcher_;
+  std::unique_ptr<opinion::Worker> second_opinion_;      // null: second_opinion.enabled is false
   std::unique_ptr<ops::LedgerCheckpoints> checkpoints_;  // null: ledger.enabled is false
   std::unique_ptr<api::ReadinessCheck> readiness_;
   std::unique_ptr<api::Reads> reads_;
@@ -228,6 +232,7 @@ Status Service::start() {
   pool_ = std::make_unique<WorkPool>(work_threads(settings_), [this](const std::string& why) { log(ops::LogLevel::error, "task_failed", why); });
   if (Status status = make_ingest(); !status.ok()) return status;
   if (Status status = make_dispatcher(); !status.ok()) return status;
+  if (Status status = make_second_opinion(); !status.ok()) return status;
   make_checkpoints();
   if (Status status = make_api(); !status.ok()) return status;
   if (Status status = listen(); !status.ok()) return status;
@@ -321,6 +326,43 @@ Status Service::make_dispatcher() {
   return Nothing{};
 }
 
+Status Service::make_second_opinion() {
+  if (!settings_.second_opinion.enabled) return Nothing{};
+  auto settings = second_opinion(settings_);
+  if (!settings.ok()) return std::move(settings.error());
+  using Event = opinion::Worker::Event;
+  second_opinion_ = std::make_unique<opinion::Worker>(
+      opinion::Worker::Parts{
+          .opinions = store_->opinions(),
+          .records = *store_,
+          .queue = *queue_,
+          .clock = clock_,
+          .prompts = config::built_in_opinion_prompts(),
+          .on_asked = [this] { metrics_.opinion_asked(); },
+          .on_answer = [this](std::string_view verdict) { metrics_.opinion_answer(verdict); },
+          .on_failure = [this](std::string_view reason) { metrics_.opinion_failure(reason); },
+          .on_tokens = [this](std::uint64_t prompt, std::uint64_t completion) { metrics_.opinion_tokens(prompt, completion); },
+          .on_review =
+              [this](const model::Review& review) {
+                metrics_.review(review.detector_key, review.verdict);
+                reviews_changed_ = true;
+              },
+          .on_event =
+              [this](Event kind, std::string_view event, const std::string& text) {
+                log(kind == Event::warning ? ops::LogLevel::warn : ops::LogLevel::info, event, text);
+              }},
+      std::move(settings->endpoint), std::move(settings->worker));
+  return Nothing{};
+}
+
+std::optional<ops::OperatorWarning> Service::second_opinion_warning() const {
+  if (!second_opinion_) return std::nullopt;
+  const opinion::WorkerState state = second_opinion_->state();
+  if (state.failing.empty()) return std::nullopt;
+  return ops::OperatorWarning{"second_opinion_failing", "the endpoint of second_opinion.url does not answer as it should (" + state.failing +
+                                                            "); " + std::to_string(state.queue.waiting) + " questions wait"};
+}
+
 void Service::make_checkpoints() {
   if (!settings_.ledger.enabled) return;
   checkpoints_ = std::make_unique<ops::LedgerCheckpoints>(
@@ -369,9 +411,10 @@ Status Service::make_api() {
   rates_ = std::make_unique<auth::RateLimiter>(auth::Rate{settings_.limits.requests_per_second, settings_.limits.burst}, clock_);
   set_limits(limits_, settings_.limits);
   replies_.reads.set_max_bytes(static_cast<std::uint64_t>(settings_.limits.max_reply_bytes));
-  readiness_ = std::make_unique<api::ReadinessCheck>(*store_, detectors, *clock_monitor_, *canary_);
-  reads_ = std::make_unique<api::Reads>(api::Reads::Stores{*store_, store_->groups(), store_->reviews(), store_->ledger()}, auth::CursorSeal(std::move(*secret)),
-                                        clock_, detectors, replies_.reads, span_mapping_,
+  readiness_ = std::make_unique<api::ReadinessCheck>(*store_, detectors, *clock_monitor_, *canary_,
+                                                      [this] { return second_opinion_warning(); });
+  reads_ = std::make_unique<api::Reads>(api::Reads::Stores{*store_, store_->groups(), store_->reviews(), store_->ledger(), store_->opinions()},
+                                        auth::CursorSeal(std::move(*secret)), clock_, detectors, replies_.reads, span_mapping_,
                                         [this](const std::string& text) { log_unreadable(text); });
   parts_.reset(new api::ApiParts{.keys = *keys_,
                                  .rates = *rates_,
@@ -456,7 +499,8 @@ void Service::reload_detectors(const std::function<Result<config::Settings>()>& 
   metrics_.reload(taken.ok() ? ops::Metrics::Reload::done : ops::Metrics::Reload::refused);
   if (taken.ok()) {
     log(ops::LogLevel::info, "reloaded",
-        "the new detectors, redaction and request limits are in force; other settings take effect at a restart");
+        "the new detectors, redaction, request limits and the second opinion's budget and key are in force; other settings take effect at a "
+        "restart");
     if (!left.empty()) log(ops::LogLevel::warn, "restart_needed", "changed since the start, takes effect at a restart: " + left);
   } else {
     log(ops::LogLevel::error, "reload_refused", taken.error().detail + "\nThe previous configuration stays in force.");
@@ -470,6 +514,11 @@ void Service::reload_detectors(const std::function<Result<config::Settings>()>& 
 Status Service::apply_config(const config::Settings& fresh) {
   auto set = load_detectors(fresh);
   if (!set.ok()) return std::move(set.error());
+  if (second_opinion_ && fresh.second_opinion.enabled) {
+    auto opinion = second_opinion(fresh);
+    if (!opinion.ok()) return std::move(opinion.error());
+    second_opinion_->change(std::move(opinion->worker));
+  }
   set_limits(limits_, fresh.limits);
   replies_.reads.set_max_bytes(static_cast<std::uint64_t>(fresh.limits.max_reply_bytes));
   rates_->change({fresh.limits.requests_per_second, fresh.limits.burst});
@@ -535,6 +584,12 @@ ops::Gauges Service::gauges() const {
     gauges.ledger_entries = ledger.entries;
     gauges.ledger_checkpoint_age_ms = ledger.age_ms;
   }
+  if (second_opinion_) {
+    const opinion::WorkerState opinions = second_opinion_->state();
+    gauges.opinions_waiting = opinions.queue.waiting;
+    gauges.opinions_dead = opinions.queue.dead;
+    gauges.opinions_oldest_ms = opinions.oldest_ms;
+  }
   gauges.webhooks_pending = webhooks.pending;
   gauges.webhooks_dead = webhooks.dead;
   gauges.webhooks_oldest_pending_ms = webhooks.oldest_pending_ms;
@@ -553,6 +608,7 @@ void Service::stop() {
   if (ops_server_) ops_server_->drain();
   ticker_.reset();
   if (dispatcher_) dispatcher_->stop();
+  if (second_opinion_) second_opinion_->stop();
   // The pool object outlives the writer, which may still post to it.
   if (pool_) pool_->finish(std::max<std::int64_t>(0, end_ms - clock_.monotonic_ns() / 1'000'000));
   if (keys_ && queue_) save_key_use();

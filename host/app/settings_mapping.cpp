@@ -4,6 +4,11 @@
 #include <array>
 #include <thread>
 
+#include "base/secret_file.h"
+#include "config/opinion_prompts.h"
+#include "http_client/address_rules.h"
+#include "opinion/request.h"
+
 namespace runwarden::app {
 namespace {
 
@@ -12,9 +17,36 @@ constexpr std::uint64_t kMaxQueuedRecords = 131'072;
 constexpr std::uint64_t kMaxQueuedBytes = 256ull << 20;
 
 // The keys known to config::changed_keys() that apply_config() applies. All others take effect at a restart.
-constexpr std::array<std::string_view, 8> kReloadedKeys = {"limits.max_body_bytes",  "limits.max_batch_bytes",     "limits.max_batch_runs",
-                                                           "limits.max_json_depth",  "limits.requests_per_second", "limits.burst",
-                                                           "limits.max_reply_bytes", "limits.otlp_max_body_bytes"};
+constexpr std::array<std::string_view, 14> kReloadedKeys = {"limits.max_body_bytes",
+                                                            "limits.max_batch_bytes",
+                                                            "limits.max_batch_runs",
+                                                            "limits.max_json_depth",
+                                                            "limits.requests_per_second",
+                                                            "limits.burst",
+                                                            "limits.max_reply_bytes",
+                                                            "limits.otlp_max_body_bytes",
+                                                            "second_opinion.may_confirm",
+                                                            "second_opinion.may_silence",
+                                                            "second_opinion.max_in_flight",
+                                                            "second_opinion.max_input_tokens",
+                                                            "second_opinion.budget.requests_per_hour",
+                                                            "second_opinion.budget.tokens_per_day"};
+
+constexpr const char* kUserAgent = "runwarden/" RUNWARDEN_VERSION;
+
+Error opinion_fault(const char* key, const std::string& detail) {
+  return {Code::validation_failed, std::string("config: second_opinion.") + key + ": " + detail, {}, {}};
+}
+
+// A key goes into a header field.
+Result<std::string> read_api_key(const std::string& file) {
+  if (file.empty()) return std::string();
+  auto key = read_secret_file(file);
+  if (!key.ok()) return opinion_fault("api_key_file", key.error().detail);
+  const bool one_line = std::all_of(key->begin(), key->end(), [](unsigned char c) { return c > 0x20 && c < 0x7F; });
+  if (!one_line) return opinion_fault("api_key_file", "\"" + file + "\" holds more than a key: expected one line without spaces");
+  return key;
+}
 
 }  // namespace
 
@@ -72,6 +104,17 @@ store::StoreSettings store_settings(const config::Settings& settings) {
   return opening;
 }
 
+namespace {
+
+ingest::OpinionRules opinion_rules(const config::SecondOpinionSection& section) {
+  if (!section.enabled) return {};
+  return {.candidates = section.ask != "alarms",
+          .alarms = section.ask != "candidates",
+          .detectors = {section.detectors.begin(), section.detectors.end()}};
+}
+
+}  // namespace
+
 ingest::Ingest::Limits ingest_limits(const config::Settings& settings) {
   const config::BufferSection& buffer = settings.buffer;
   return {.max_json_depth = static_cast<int>(settings.limits.max_json_depth),
@@ -81,17 +124,46 @@ ingest::Ingest::Limits ingest_limits(const config::Settings& settings) {
           .buffer = {.idle_ms = buffer.idle_timeout_ms,
                      .max_age_ms = buffer.max_age_ms,
                      .otlp_root_grace_ms = buffer.otlp_root_grace_ms,
-                     .otlp_idle_ms = buffer.otlp_idle_timeout_ms}};
+                     .otlp_idle_ms = buffer.otlp_idle_timeout_ms},
+          .opinions = opinion_rules(settings.second_opinion)};
 }
 
 Result<webhooks::DispatchSettings> dispatch_settings(const config::Settings& settings) {
-  auto rules = webhooks::AddressRules::make(settings.webhooks.allow, settings.webhooks.allow_http);
+  auto rules = http_client::AddressRules::make(settings.webhooks.allow, settings.webhooks.allow_http);
   if (!rules.ok()) return Error{Code::validation_failed, "webhooks.allow: " + rules.error().detail, {}, {}};
   return webhooks::DispatchSettings{.rules = std::move(*rules),
                                     .retry_ms = settings.webhooks.retry_ms,
                                     .timeout_ms = settings.webhooks.timeout_ms,
                                     .public_url = settings.page.public_url,
-                                    .user_agent = "runwarden/" RUNWARDEN_VERSION};
+                                    .user_agent = kUserAgent};
+}
+
+Result<SecondOpinion> second_opinion(const config::Settings& settings) {
+  const config::SecondOpinionSection& from = settings.second_opinion;
+  using Rules = http_client::AddressRules;
+  auto rules = Rules::make({}, true, Rules::Ports::any);
+  const http_client::CheckedUrl url = http_client::check_url(from.url, *rules);
+  if (url.fault) return opinion_fault("url", *url.fault + ", got \"" + from.url + "\"");
+  rules = Rules::make(from.allow.empty() ? std::vector<std::string>{url.host} : from.allow, true, Rules::Ports::any);
+  if (!rules.ok()) return opinion_fault(from.allow.empty() ? "url" : "allow", rules.error().detail);
+  auto key = read_api_key(from.api_key_file);
+  if (!key.ok()) return std::move(key.error());
+  const std::size_t fewest = opinion::fewest_input_tokens(config::built_in_opinion_prompts());
+  if (static_cast<std::size_t>(from.max_input_tokens) < fewest) {
+    return opinion_fault("max_input_tokens", "expected at least " + std::to_string(fewest) + ", which the prompts and some of a run take, got " +
+                                                 std::to_string(from.max_input_tokens));
+  }
+  return SecondOpinion{.endpoint = {.url = from.url,
+                                    .model = from.model,
+                                    .rules = std::move(*rules),
+                                    .timeout_ms = from.timeout_ms,
+                                    .user_agent = kUserAgent},
+                       .worker = {.api_key = std::move(*key),
+                                  .max_in_flight = static_cast<std::size_t>(from.max_in_flight),
+                                  .max_input_tokens = static_cast<std::size_t>(from.max_input_tokens),
+                                  .may_confirm = from.may_confirm,
+                                  .may_silence = from.may_silence,
+                                  .budget = {static_cast<std::uint64_t>(from.requests_per_hour), static_cast<std::uint64_t>(from.tokens_per_day)}}};
 }
 
 ops::StoreMaintenance::Periods retention_periods(const config::Settings& settings) {

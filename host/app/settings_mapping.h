@@ -7,6 +7,7 @@
 #include "config/settings.h"
 #include "http/server.h"
 #include "ingest/ingest.h"
+#include "opinion/worker.h"
 #include "ops/store_maintenance.h"
 #include "store/open_store.h"
 #include "webhooks/dispatcher.h"
@@ -24,6 +25,15 @@ store::StoreSettings store_settings(const config::Settings& settings);  // witho
 ingest::Ingest::Limits ingest_limits(const config::Settings& settings);
 // The Error names what of webhooks.allow is not understood.
 Result<webhooks::DispatchSettings> dispatch_settings(const config::Settings& settings);
+
+// Of a second opinion that is switched on. The Error names what is wrong, as the configuration calls it: a URL that is not taken, a key that
+// cannot be read, too little room for the prompts.
+struct SecondOpinion {
+  opinion::Endpoint endpoint;
+  opinion::WorkerSettings worker;
+};
+Result<SecondOpinion> second_opinion(const config::Settings& settings);
+
 ops::StoreMaintenance::Periods retention_periods(const config::Settings& settings);
 
 // A reload sets them while requests come in.

@@ -81,6 +81,10 @@ CheckResult examine(Context& context) {
     const std::string fault = database_fault(*place, result.warnings);
     if (!fault.empty()) result.faults += (result.faults.empty() ? "" : "\n") + fault;
   }
+  if (settings->second_opinion.enabled) {
+    const auto opinion = app::second_opinion(*settings);
+    if (!opinion.ok()) result.faults += (result.faults.empty() ? "" : "\n") + opinion.error().detail;
+  }
   const SystemClock clock;
   auto set = detect::DetectorSet::load(settings->detectors, load_context(context, *settings, 1, clock));
   if (set.ok()) {

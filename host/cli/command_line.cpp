@@ -40,6 +40,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
     add_clusters(app, context);
     add_guardrail(app, context);
     add_webhooks(app, context);
+    add_second_opinion(app, context);
     add_ledger(app, context);
     add_detectors(app, context);
     add_analyze(app, context);

@@ -40,6 +40,7 @@ void add_keys(CLI::App& app, Context& context);
 void add_clusters(CLI::App& app, Context& context);
 void add_guardrail(CLI::App& app, Context& context);
 void add_webhooks(CLI::App& app, Context& context);
+void add_second_opinion(CLI::App& app, Context& context);
 void add_ledger(CLI::App& app, Context& context);
 void add_detectors(CLI::App& app, Context& context);
 void add_analyze(CLI::App& app, Context& context);

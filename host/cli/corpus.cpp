@@ -46,8 +46,10 @@ std::map<std::string, Said> said_of(const model::RunRecord& run, const std::vect
     if (review.revision != run.revision) continue;
     Said& one = said[review.detector_key];
     ++one.reviews.of(review.verdict);
-    const std::string note = json_member_text(review.document, "note");
-    if (!note.empty()) one.why += (one.why.empty() ? "" : "; ") + note;
+    const auto document = json_members(review.document);
+    std::string why = json_member_text(document, "note");
+    if (const std::string reason = json_member_text(document, "reason"); !reason.empty()) why = review.author + ": " + reason;  // a model's
+    if (!why.empty()) one.why += (one.why.empty() ? "" : "; ") + why;
   }
   return said;
 }

@@ -59,17 +59,20 @@ std::optional<config::Settings> settings_for(Context& context, const DetectorTes
   return std::nullopt;
 }
 
+std::string two_decimals(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
 void print_finding(std::ostream& out, const model::Finding& finding) {
   out << "    " << finding.suspicion_score << " " << model::name(finding.severity) << " " << model::name(finding.source) << "  "
       << finding.title << "\n";
   out << "      " << finding.summary << "\n";
   if (!finding.primary_step_id.empty()) out << "      primary step: " << finding.primary_step_id << "\n";
+  if (finding.confidence) out << "      confidence: " << two_decimals(*finding.confidence) << "\n";
   for (const auto& evidence : finding.evidence) out << "      evidence: " << evidence.pointer << " = " << evidence.value << "\n";
-  if (finding.waste_usd) {
-    char waste[64];
-    std::snprintf(waste, sizeof waste, "%.2f", *finding.waste_usd);
-    out << "      estimated waste: $" << waste << "\n";
-  }
+  if (finding.waste_usd) out << "      estimated waste: $" << two_decimals(*finding.waste_usd) << "\n";
   out << "      fingerprint: " << finding.fingerprint << "\n";
 }
 
@@ -81,8 +84,8 @@ void print_verdict(std::ostream& out, const model::Verdict& verdict) {
       if (finding.detector_key == report.key) print_finding(out, finding);
     }
     for (const auto& suppression : report.suppressed) {
-      out << "    suppressed by " << suppression.rule << (suppression.step_id.empty() ? "" : " at " + suppression.step_id) << ": "
-          << suppression.reason << "\n";
+      out << "    suppressed by " << suppression.rule << (suppression.step_id.empty() ? "" : " at " + suppression.step_id)
+          << (suppression.confidence ? ", confidence " + two_decimals(*suppression.confidence) : "") << ": " << suppression.reason << "\n";
     }
   }
 }

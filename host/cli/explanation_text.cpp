@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -38,6 +39,10 @@ std::string two_decimals(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f", value);
   return text;
+}
+
+std::string sureness(std::optional<double> confidence) {
+  return confidence ? "confidence " + two_decimals(*confidence) : std::string();
 }
 
 // Where the words stand: a step, else the run's member.
@@ -87,10 +92,10 @@ void print_section(std::ostream& out, const char* title, const std::vector<Expla
   for (const ExplainedItem& one : items) {
     const model::Explanation& item = one.item;
     const bool quoted = item.kind != model::ExplanationKind::action && item.kind != model::ExplanationKind::fact;
-    const std::string sure = item.confidence ? "confidence " + two_decimals(*item.confidence) : std::string();
-    rows.push_back(
-        {place(item), quoted ? "\"" + item.subject + "\"" : item.subject, item.label, item.outcome, item.objects,
-         joined({item.reason, sure, one.detectors.size() == all ? std::string() : "[" + joined(one.detectors, ", ") + "]"}, "  ")});
+    rows.push_back({place(item), quoted ? "\"" + item.subject + "\"" : item.subject, item.label, item.outcome, item.objects,
+                    joined({item.reason, sureness(item.confidence),
+                            one.detectors.size() == all ? std::string() : "[" + joined(one.detectors, ", ") + "]"},
+                           "  ")});
   }
   print_rows(out, rows);
 }
@@ -101,15 +106,17 @@ std::string answer(const model::DetectorReport& report, const model::Verdict& ve
     return model::name(report.status) + (report.reason.empty() ? std::string() : ": " + report.reason);
   }
   int score = 0;
+  std::optional<double> told;
   for (const model::Finding& finding : verdict.findings) {
-    if (finding.detector_key == report.key) score = std::max(score, finding.suspicion_score);
+    if (finding.detector_key != report.key) continue;
+    score = std::max(score, finding.suspicion_score);
+    told = std::max(told, finding.confidence);
   }
-  std::string text = "fires " + std::to_string(score);
-  double sure = -1;
+  std::optional<double> ruled;
   for (const ExplainedItem& rule : detector.rules) {
-    if (rule.item.label == "fires") sure = std::max(sure, rule.item.confidence.value_or(-1));
+    if (rule.item.label == "fires") ruled = std::max(ruled, rule.item.confidence);
   }
-  return sure < 0 ? text : text + ", confidence " + two_decimals(sure);
+  return joined({"fires " + std::to_string(score), sureness(told ? told : ruled)}, ", ");
 }
 
 void print_detector(std::ostream& out, const model::DetectorReport& report, const model::Verdict& verdict,
@@ -123,11 +130,12 @@ void print_detector(std::ostream& out, const model::DetectorReport& report, cons
   if (answered && !detector.explained) out << "    this detector gives no explanation\n";
   std::vector<Row> rows;
   for (const ExplainedItem& rule : detector.rules) {
-    const std::string sure = rule.item.confidence ? "confidence " + two_decimals(*rule.item.confidence) : std::string();
-    rows.push_back({rule.item.subject, rule.item.label, number(rule.item.step), joined({rule.item.reason, sure}, "  ")});
+    rows.push_back(
+        {rule.item.subject, rule.item.label, number(rule.item.step), joined({rule.item.reason, sureness(rule.item.confidence)}, "  ")});
   }
   if (!detector.explained) {
-    for (const model::Suppression& one : report.suppressed) rows.push_back({one.rule, "silences", one.step_id, one.reason});
+    for (const model::Suppression& one : report.suppressed)
+      rows.push_back({one.rule, "silences", one.step_id, joined({one.reason, sureness(one.confidence)}, "  ")});
   }
   print_rows(out, rows);
   if (detector.cut) out << "    there was more than the limits of an explanation allow\n";

@@ -152,6 +152,7 @@ Result<Judgement> read_judgement(std::string_view failures_json, std::string_vie
       judgement[report.at("key").get<std::string>()] = {report.at("status").get<std::string>(), report.value("reason", ""), {}};
     }
     for (const json& failure : json::parse(failures_json)) {
+      if (failure.contains("confirmedBy")) continue;  // a model found it, where the detector was not sure
       Finding finding = finding_of(failure);
       judgement[finding.detector_key].failures.push_back(std::move(finding));
     }

@@ -8,7 +8,7 @@
 #include "cli/table.h"
 #include "model/record_ids.h"
 #include "webhooks/endpoint_request.h"
-#include "webhooks/http_sender.h"
+#include "http_client/http_sender.h"
 #include "webhooks/signature.h"
 #include "webhooks/webhook_json.h"
 
@@ -102,11 +102,11 @@ std::string WebhookCommand::request() const {
 
 int WebhookCommand::add() {
   if (!open()) return kWanting;
-  const auto rules = webhooks::AddressRules::make(settings_->webhooks.allow, settings_->webhooks.allow_http);
+  const auto rules = http_client::AddressRules::make(settings_->webhooks.allow, settings_->webhooks.allow_http);
   if (!rules.ok()) return context_.refuse("webhooks.allow: " + rules.error().detail);
   auto endpoint = webhooks::read_endpoint_request(request(), *rules);
   if (!endpoint.ok()) return context_.refuse(endpoint.error().detail);
-  if (!webhooks::check_addresses(*rules, endpoint->url).empty()) {
+  if (!http_client::check_addresses(*rules, endpoint->url).empty()) {
     return context_.refuse(webhooks::address_not_allowed(endpoint->url).detail);
   }
   endpoint->secret = webhooks::make_secret();

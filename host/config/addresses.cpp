@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -61,6 +63,16 @@ bool is_address_block(std::string_view text) {
   const bool ipv4 = is_ipv4(address);
   if (!ipv4 && !is_ipv6(address)) return false;
   return slash == std::string_view::npos || number_up_to(text.substr(slash + 1), ipv4 ? 32 : 128).has_value();
+}
+
+bool is_peer(std::string_view text) {
+  const auto of_name = [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; };
+  return is_address_block(text) || (!text.empty() && std::all_of(text.begin(), text.end(), of_name));
+}
+
+bool is_http_url(std::string_view text) {
+  const bool begins = text.starts_with("https://") || text.starts_with("http://");
+  return begins && std::none_of(text.begin(), text.end(), [](unsigned char c) { return c <= 0x20 || c >= 0x7f; });
 }
 
 }  // namespace runwarden::config

@@ -17,4 +17,10 @@ bool listen_alike(std::string_view one, std::string_view other);
 // "10.0.0.7", "10.0.0.0/8", "fd00::/8".
 bool is_address_block(std::string_view text);
 
+// The same, or the name of a host.
+bool is_peer(std::string_view text);
+
+// Begins as http:// or https:// and holds neither spaces nor control characters.
+bool is_http_url(std::string_view text);
+
 }  // namespace runwarden::config

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/nearest_names.h"
+#include "config/addresses.h"
 #include "config/core_types.h"
 #include "config/settings.h"
 
@@ -208,6 +209,17 @@ void Section::texts(std::string_view key, std::vector<std::string>& value) {
     } else {
       fault(std::string(key) + "[" + std::to_string(i) + "]", item, "text");
     }
+  }
+}
+
+void Section::peers(std::string_view key, std::vector<std::string>& value) {
+  texts(key, value);
+  const Member* const member = node_ ? node_->member(key) : nullptr;
+  if (member == nullptr) return;
+  for (const std::string& one : value) {
+    if (is_peer(one)) continue;
+    reading_.faults.push_back(
+        {path_of(key), member->value->location, "expected addresses, blocks such as 10.1.0.0/16, or host names, got \"" + one + "\""});
   }
 }
 

@@ -14,6 +14,7 @@
 #include "config/detectors_reader.h"
 #include "config/file_text.h"
 #include "config/redact_reader.h"
+#include "config/second_opinion_reader.h"
 #include "config/section.h"
 
 extern char** environ;
@@ -131,9 +132,7 @@ void read_page(const Node* node, Reading& reading, PageSection& out) {
   Section section(node, "page", reading);
   section.text("public_url", out.public_url);
   while (out.public_url.ends_with('/')) out.public_url.pop_back();
-  const bool url = out.public_url.starts_with("https://") || out.public_url.starts_with("http://");
-  const bool plain = std::none_of(out.public_url.begin(), out.public_url.end(), [](unsigned char c) { return c <= 0x20 || c >= 0x7f; });
-  if (!out.public_url.empty() && !(url && plain)) {
+  if (!out.public_url.empty() && !is_http_url(out.public_url)) {
     section.fault("public_url", *written(node, "public_url"), "where people open the page, such as https://runwarden.example.com");
   }
   section.texts("dimensions", out.dimensions);
@@ -163,16 +162,8 @@ void read_webhooks(const Node* node, Reading& reading, WebhooksSection& out) {
   section.duration("timeout", {100, 300'000}, out.timeout_ms);
   section.duration("keep", kLifetime, out.keep_ms);
   section.integer("max_pending", {1, 10'000'000}, out.max_pending);
-  section.texts("allow", out.allow);
+  section.peers("allow", out.allow);
   section.boolean("allow_http", out.allow_http);
-  if (const Node* allow = written(node, "allow")) {
-    for (const std::string& one : out.allow) {
-      const bool name = std::all_of(one.begin(), one.end(), [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
-      if (is_address_block(one) || name) continue;
-      reading.faults.push_back(
-          {"webhooks.allow", allow->location, "expected addresses, blocks such as 10.1.0.0/16, or host names, got "" + one + """});
-    }
-  }
   const Node* const delays = written(node, "retry");
   if (delays == nullptr) return;
   out.retry_ms.clear();
@@ -181,7 +172,7 @@ void read_webhooks(const Node* node, Reading& reading, WebhooksSection& out) {
     if (delay_ms && *delay_ms >= 1 && *delay_ms <= 30 * kDayMs) {
       out.retry_ms.push_back(*delay_ms);
     } else {
-      reading.faults.push_back({"webhooks.retry", delays->location, "expected durations from 1ms to 30d, such as 5m, got "" + text + """});
+      reading.faults.push_back({"webhooks.retry", delays->location, "expected durations from 1ms to 30d, such as 5m, got \"" + text + "\""});
     }
   }
   if (retry.size() > kMostRetries) {
@@ -269,6 +260,13 @@ std::string absolute_from(const fs::path& folder, const std::string& path) {
   return fs::absolute(folder / path).lexically_normal().string();
 }
 
+// Of a path that may be empty; a relative one starts at the folder where the file says it.
+void make_absolute(const Node* said, const fs::path& folder, std::string& path) {
+  if (path.empty()) return;
+  const bool of_file = said && !said->from_environment;
+  path = absolute_from(of_file ? folder : fs::path(), path);
+}
+
 std::vector<std::string> settings_keys(const Settings& settings) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : settings.values) keys.push_back(key);
@@ -285,6 +283,8 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   read_retention(section.take("retention"), reading, settings.retention);
   read_page(section.take("page"), reading, settings.page);
   read_webhooks(section.take("webhooks"), reading, settings.webhooks);
+  const Node* second_opinion = section.take("second_opinion");
+  read_second_opinion(second_opinion, reading, settings.second_opinion);
   read_ledger(section.take("ledger"), reading, settings.ledger);
   const Node* redact = section.take("redact");
   const Node* detectors = section.take("detectors");
@@ -292,13 +292,12 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   settings.values = reading.values;  // before the lists of rules and detectors, which have no keys
   read_redact(redact, reading, settings.redact);
   read_detectors(detectors, sources, reading, settings);
+  check_second_opinion(second_opinion, settings.detectors, reading, settings.second_opinion);
   const Node* path = written(store, "path");
   const bool of_file = path && !path->from_environment;
   settings.store.path = absolute_from(of_file ? sources.folder : fs::path(), settings.store.path);
-  const Node* password = written(store, "password_file");
-  if (settings.store.password_file.empty()) return;
-  const bool beside_file = password && !password->from_environment;
-  settings.store.password_file = absolute_from(beside_file ? sources.folder : fs::path(), settings.store.password_file);
+  make_absolute(written(store, "password_file"), sources.folder, settings.store.password_file);
+  make_absolute(written(second_opinion, "api_key_file"), sources.folder, settings.second_opinion.api_key_file);
 }
 
 Error refusal(std::vector<Fault> faults) {

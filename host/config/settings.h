@@ -96,6 +96,24 @@ struct WebhooksSection {
   bool allow_http = false;
 };
 
+// A model that is asked about what detectors found, or nearly found.
+struct SecondOpinionSection {
+  bool enabled = false;
+  std::string url;           // of an OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1/chat/completions
+  std::string model;         // as the endpoint calls it
+  std::string api_key_file;  // absolute once loaded; empty: no key is sent
+  std::vector<std::string> detectors = {"false_success", "missing_tool_call", "schema_ghost"};  // once loaded: those of them that are enabled
+  std::string ask = "candidates";  // candidates, alarms, all
+  bool may_confirm = true;
+  bool may_silence = false;
+  std::int64_t timeout_ms = 30'000;
+  std::int64_t max_in_flight = 4;
+  std::int64_t max_input_tokens = 8'000;
+  std::vector<std::string> allow;  // addresses, CIDR blocks and hosts that are open though they are not on the internet; empty: the host of `url`
+  std::int64_t requests_per_hour = 1'000;   // budget.requests_per_hour
+  std::int64_t tokens_per_day = 5'000'000;  // budget.tokens_per_day
+};
+
 struct LedgerSection {
   bool enabled = true;
   std::int64_t checkpoint_interval_ms = 60'000;
@@ -119,6 +137,7 @@ struct Settings {
   RetentionSection retention;
   PageSection page;
   WebhooksSection webhooks;
+  SecondOpinionSection second_opinion;
   LedgerSection ledger;
   model::RedactSettings redact;
   model::DetectorSettings detectors;

@@ -436,11 +436,7 @@ std::string describe(const Node& node) {
     case Node::Kind::text: break;
   }
   std::string text = node.text;
-  if (text.size() > kShown) {
-    std::size_t cut = kShown;
-    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
-    text = text.substr(0, cut) + "...";
-  }
+  if (text.size() > kShown) text = std::string(utf8_prefix(text, kShown)) + "...";
   std::string quoted;
   append_json_string(quoted, text);
   return quoted;

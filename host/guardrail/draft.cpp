@@ -7,6 +7,7 @@
 
 #include "base/json_check.h"
 #include "base/json_members.h"
+#include "base/utf8.h"
 #include "guardrail/phrases.h"
 
 namespace runwarden::guardrail {
@@ -28,9 +29,7 @@ std::string listed(const std::array<const char*, N>& names) {
 std::string shown(std::string_view json) {
   constexpr std::size_t kMostShown = 60;
   if (json.size() <= kMostShown) return std::string(json);
-  std::size_t end = kMostShown;
-  while (end > 0 && (static_cast<unsigned char>(json[end]) & 0xC0) == 0x80) --end;
-  return std::string(json.substr(0, end)) + "...";
+  return std::string(utf8_prefix(json, kMostShown)) + "...";
 }
 
 // A member's name in a JSON Pointer (RFC 6901).

@@ -58,7 +58,8 @@ std::string provenance_json(const model::Provenance& provenance) {
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("detectorVersion").string(provenance.detector_version);
-  out.key("librarySha256").string(provenance.library_sha256).key("settingsHash").string(provenance.settings_hash).end_object();
+  if (!provenance.library_sha256.empty()) out.key("librarySha256").string(provenance.library_sha256);
+  out.key("settingsHash").string(provenance.settings_hash).end_object();
   return text;
 }
 
@@ -87,6 +88,7 @@ std::string failure_json(const model::Finding& finding, std::string_view failure
   if (finding.waste_usd) out.key("estimatedWasteUsd").number(*finding.waste_usd);
   out.key("fingerprint").string(finding.fingerprint);
   if (finding.provenance != nullptr) out.key("provenance").raw(provenance_json(*finding.provenance));
+  if (!finding.confirmed_by.empty()) out.key("confirmedBy").string(finding.confirmed_by);
   if (!failure_id.empty()) out.key("detectedAt").string(format_time(detected_ms));
   out.end_object();
   return text;
@@ -104,7 +106,9 @@ std::string detectors_json(const std::vector<model::DetectorReport>& reports) {
       for (const model::Suppression& one : report.suppressed) {
         out.begin_object().key("rule").string(one.rule);
         if (!one.step_id.empty()) out.key("stepId").string(one.step_id);
-        out.key("reason").string(one.reason).end_object();
+        out.key("reason").string(one.reason);
+        if (one.confidence) out.key("confidence").number(*one.confidence);
+        out.end_object();
       }
       out.end_array();
     }

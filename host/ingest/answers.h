@@ -12,7 +12,7 @@
 
 namespace runwarden::ingest {
 
-// {"detectorVersion", "librarySha256", "settingsHash"}
+// {"detectorVersion", "librarySha256", "settingsHash"}, the second left out where it is not known.
 std::string provenance_json(const model::Provenance& provenance);
 
 // One Failure. `failure_id` and `detected_ms` are left out of a failure that is not stored: an empty id.

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::size_t kMostChanges = 20;
 
-// What a failure of that detector says of where it came from.
+// What a failure that the detector found says of where it came from.
 std::optional<model::Provenance> provenance_in(const std::vector<std::string>& failures, std::string_view key) {
   for (const std::string& failure : failures) {
     const auto members = json_members(failure);
     const auto provenance = json_members(json_member(members, "provenance"));
-    if (json_member_text(members, "detectorKey") != key || provenance.empty()) continue;
+    if (json_member_text(members, "detectorKey") != key || provenance.empty() || !json_member(members, "confirmedBy").empty()) continue;
     return model::Provenance{json_member_text(provenance, "detectorVersion"), json_member_text(provenance, "librarySha256"),
                              json_member_text(provenance, "settingsHash")};
   }

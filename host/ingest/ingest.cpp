@@ -17,7 +17,7 @@ intake::RunLimits any_length(int max_json_depth) {
 
 Ingest::Ingest(const Parts& parts, const Limits& limits)
     : tenants(parts.store),
-      judge(parts.store, parts.pool, parts.detectors, parts.on_verdict, limits.dimensions),
+      judge(parts.store, parts.pool, parts.detectors, parts.on_verdict, limits.dimensions, limits.opinions),
       runs({.store = parts.store,
             .buffer = parts.store,
             .queue = parts.queue,

@@ -44,6 +44,7 @@ struct Ingest {
     std::uint64_t max_open_runs = 1'000'000;
     std::vector<std::string> dimensions = {};  // members of metadata that runs are compared by
     store::BufferRules buffer;
+    OpinionRules opinions = {};  // what a model is asked about runs
   };
 
   Ingest(const Parts& parts, const Limits& limits);

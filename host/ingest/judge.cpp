@@ -12,8 +12,14 @@
 
 namespace runwarden::ingest {
 
-Judge::Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict, std::vector<std::string> dimensions)
-    : store_(store), pool_(pool), detectors_(std::move(detectors)), on_verdict_(std::move(on_verdict)), dimensions_(std::move(dimensions)) {}
+Judge::Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict, std::vector<std::string> dimensions,
+             OpinionRules opinions)
+    : store_(store),
+      pool_(pool),
+      detectors_(std::move(detectors)),
+      on_verdict_(std::move(on_verdict)),
+      dimensions_(std::move(dimensions)),
+      opinions_(std::move(opinions)) {}
 
 bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t worker, Callbacks callbacks) {
   const auto shared = std::make_shared<RedactedRun>(std::move(run));
@@ -21,19 +27,20 @@ bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t work
     on_verdict_(evaluated.verdict);
     shared->clean(evaluated.verdict);
     model::Run& kept = shared->kept;
-    const std::int64_t executed_ms = kept.started_ms == model::kNoTime ? metadata.key.time_ms : kept.started_ms;
+    const std::int64_t time_ms = executed_ms(kept, metadata);
     std::string run_id(kept.id);  // a view into what is moved next
     model::RunOutline outline = model::outline_of(kept, metadata.outcome);
     auto dimensions = model::dimensions_of(outline, kept.document, dimensions_);
     const bool in_use = evaluated.run_in_use && !shared->sent;
     std::string document = in_use ? kept.document : std::move(kept.document);
     store::RunWrite write = write_of(std::move(run_id), std::move(document), evaluated.verdict, metadata);
-    for (model::FailureRecord& failure : write.failures) failure.executed_ms = executed_ms;
-    write.run.executed_ms = executed_ms;
+    for (model::FailureRecord& failure : write.failures) failure.executed_ms = time_ms;
+    write.run.executed_ms = time_ms;
     stamp_policies(write.run, metadata);
     model::set_arrays(outline, write.run);
     write.run.outline = std::move(outline);
     write.run.dimensions = std::move(dimensions);
+    add_opinions(write, evaluated.verdict, metadata);
     done(other, std::move(write));
   };
   return detectors_()->evaluate({{shared, &shared->seen()}, metadata.tenant_name, metadata.content}, worker, pool_,
@@ -94,18 +101,35 @@ model::FailureRecord Judge::failure_of(const model::Finding& finding, std::strin
   return failure;
 }
 
+void Judge::add_opinions(store::RunWrite& write, const model::Verdict& verdict, const RunMetadata& metadata) {
+  write.opinions = questions_of(verdict, write.failures, opinions_);
+  if (write.opinions.empty()) return;
+  const std::vector<detect::DetectorInfo> detectors = detectors_()->list(metadata.tenant_name);
+  for (model::Opinion& question : write.opinions) {
+    question.key = {metadata.now_ms, store_.next_seq()};
+    question.id = model::make_candidate_id(question.key);
+    question.run = write.run.key;
+    question.run_id = write.run.run_id;
+    question.revision = write.run.revision;
+    question.due_ms = metadata.now_ms;
+    const auto known = std::find_if(detectors.begin(), detectors.end(), [&](const auto& one) { return one.key == question.detector_key; });
+    if (known == detectors.end()) continue;
+    question.detector_version = known->version;
+    question.settings_hash = known->settings_hash;
+  }
+}
+
 // With those that were in force when it ran.
 void Judge::stamp_policies(model::RunRecord& run, const RunMetadata& metadata) {
-  const auto add = [&](JsonWriter& out, const std::vector<model::PolicyRecord>& policies) {
-    for (const model::PolicyRecord& policy : policies) {
-      out.begin_object().key("policy").string(policy.policy).key("revision").string(policy.revision).end_object();
-      run.policy_contents.push_back(policy.content);
-    }
-  };
+  auto policies = metadata.policies;
+  if (!policies) policies = std::make_shared<const std::vector<model::PolicyInForce>>(store_.in_force_at(metadata.tenant, run.executed_ms));
   run.policies_json.clear();
   JsonWriter out(run.policies_json);
   out.begin_array();
-  add(out, metadata.policies ? *metadata.policies : store_.policies_at(metadata.tenant, run.executed_ms));
+  for (const model::PolicyInForce& one : *policies) {
+    out.begin_object().key("policy").string(one.policy).key("revision").string(one.revision).end_object();
+    run.policy_contents.push_back(one.content);
+  }
   out.end_array();
 }
 

@@ -12,6 +12,7 @@
 #include "detect/detector_set.h"
 #include "model/records.h"
 #include "model/run_outline.h"
+#include "ingest/opinion_rules.h"
 #include "ingest/redaction.h"
 #include "store/run_store.h"
 
@@ -32,13 +33,19 @@ struct RunMetadata {
   std::int64_t now_ms = 0;  // of detection
   model::Digest content{};  // of the bytes of a run that came whole
   model::OutcomeFrom outcome = model::OutcomeFrom::last_output;
-  std::shared_ptr<const std::vector<model::PolicyRecord>> policies = nullptr;  // in force when it executed; null: the store is asked
+  std::shared_ptr<const std::vector<model::PolicyInForce>> policies = nullptr;  // when it executed; null: the store is asked
 };
+
+// When the run executed: when it says that it began, else when it was received.
+inline std::int64_t executed_ms(const model::Run& run, const RunMetadata& metadata) {
+  return run.started_ms == model::kNoTime ? metadata.key.time_ms : run.started_ms;
+}
 
 class Judge {
  public:
-  // `dimensions`: names of the members of metadata that runs are compared by.
-  Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict, std::vector<std::string> dimensions);
+  // `dimensions`: names of the members of metadata that runs are compared by. `opinions`: what a model is asked about runs.
+  Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict, std::vector<std::string> dimensions,
+        OpinionRules opinions = {});
 
   // Calls `callbacks.done` once, on this thread or another of the pool. False: this thread has been abandoned and must return from its
   // task (WorkPool::run_with_deadline).
@@ -54,6 +61,7 @@ class Judge {
  private:
   store::RunWrite write_of(std::string run_id, std::string document, const model::Verdict& verdict, const RunMetadata& metadata);
   model::FailureRecord failure_of(const model::Finding& finding, std::string_view run_id, const RunMetadata& metadata);
+  void add_opinions(store::RunWrite& write, const model::Verdict& verdict, const RunMetadata& metadata);
   void stamp_policies(model::RunRecord& run, const RunMetadata& metadata);
 
   store::RunStore& store_;
@@ -61,6 +69,7 @@ class Judge {
   Detectors detectors_;
   OnVerdict on_verdict_;
   std::vector<std::string> dimensions_;
+  OpinionRules opinions_;
 };
 
 }  // namespace runwarden::ingest

@@ -146,7 +146,7 @@ void ReviewIngest::take_back_failure(IngestRequest request, const std::string& f
   if (failure->reviewed == model::ReviewVerdict::none) return done(Status(Nothing{}));
   model::Review review = begun(request);
   describe(review, *failure);
-  review.document = model::write_document(review, {});
+  review.document = model::write_document(review, "");
   write(std::move(request), {std::move(review)}, std::move(done));
 }
 
@@ -163,7 +163,7 @@ void ReviewIngest::take_back_run(IngestRequest request, const std::string& run_i
     review.detector_key = std::move(said.detector_key);
     review.detector_version = std::move(said.detector_version);
     review.settings_hash = std::move(said.settings_hash);
-    review.document = model::write_document(review, {});
+    review.document = model::write_document(review, "");
     reviews.push_back(std::move(review));
   }
   if (reviews.empty()) return done(Status(Nothing{}));

@@ -1,5 +1,7 @@
 #include "ingest/reviews.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <functional>
 
 #include "base/json_members.h"
@@ -50,6 +52,23 @@ void write_counts(JsonWriter& out, const model::ReviewCounts& counts) {
 
 std::string shown_failure(const model::FailureRecord& failure) {
   return failure.review.empty() ? failure.json : with_review(failure.json, failure.review);
+}
+
+void show_confirmed(model::RunRecord& run, std::span<const model::FailureRecord> failures) {
+  if (failures.empty()) return;
+  const auto score_of = [](const std::string& failure) { return std::atoi(json_member(json_members(failure), "suspicionScore").c_str()); };
+  const auto merge = [&](std::string& array) {
+    std::vector<std::string> elements = json_elements(array);
+    for (const model::FailureRecord& failure : failures) elements.push_back(failure.json);
+    std::stable_sort(elements.begin(), elements.end(), [&](const std::string& a, const std::string& b) { return score_of(a) > score_of(b); });
+    array.clear();
+    JsonWriter out(array);
+    out.begin_array();
+    for (const std::string& element : elements) out.raw(element);
+    out.end_array();
+  };
+  if (!run.failures_json.empty()) merge(run.failures_json);
+  if (run.outline && !run.outline->failures.empty()) merge(run.outline->failures);
 }
 
 void show_reviews(model::RunRecord& run, std::span<const model::Review> reviews) {

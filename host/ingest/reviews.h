@@ -21,6 +21,9 @@ constexpr std::uint64_t kFewestReviews = 5;  // right or false alarm; below it t
 // A failure with its review, if it has one.
 std::string shown_failure(const model::FailureRecord& failure);
 
+// Puts failures that second opinions found among those of a run, by their scores.
+void show_confirmed(model::RunRecord& run, std::span<const model::FailureRecord> failures);
+
 // Puts the reviews of a run beside what they are about: into its failures, and into what its detectors say of this revision.
 void show_reviews(model::RunRecord& run, std::span<const model::Review> reviews);
 

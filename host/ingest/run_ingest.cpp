@@ -130,7 +130,7 @@ bool RunIngest::resume(std::size_t worker, const PendingRun& job) {
   asked.tenant = job->request.tenant;
   if (job->named_by_client) asked.run_id = std::string(job->run.kept.id);
   asked.identity = job->request.idempotency;
-  asked.at_ms = job->run.kept.started_ms == model::kNoTime ? job->metadata.key.time_ms : job->run.kept.started_ms;
+  asked.at_ms = executed_ms(job->run.kept, job->metadata);
   auto known = steps_.store.look_up(asked, [this, job](store::LookedUp later) {
     const auto shared = std::make_shared<store::LookedUp>(std::move(later));
     steps_.pool.post([this, job, shared](std::size_t other) { in_own_task(job, [&] { go_on(other, job, std::move(*shared)); }); });
@@ -140,7 +140,7 @@ bool RunIngest::resume(std::size_t worker, const PendingRun& job) {
 
 bool RunIngest::go_on(std::size_t worker, const PendingRun& job, store::LookedUp known) {
   if (known.fault) std::rethrow_exception(known.fault);
-  job->metadata.policies = std::make_shared<const std::vector<model::PolicyRecord>>(std::move(known.policies));
+  job->metadata.policies = std::make_shared<const std::vector<model::PolicyInForce>>(std::move(known.policies));
   auto answer = answered_before(*job, known);
   if (!answer) return judge(worker, job);
   job->tell(std::move(*answer));

@@ -6,6 +6,7 @@
 #include "base/json_events.h"
 #include "base/json_members.h"
 #include "base/json_text.h"
+#include "base/utf8.h"
 
 namespace runwarden::ingest {
 namespace {
@@ -36,11 +37,6 @@ bool overlap(std::string_view one, std::string_view other) {
   return other.starts_with(one) && (other.size() == one.size() || other[one.size()] == '/');
 }
 
-std::string_view first_bytes(std::string_view text, std::size_t most) {
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  return text.substr(0, most);
-}
-
 // Writes the run anew, value by value.
 class StepTextCutter final : public JsonEvents {
  public:
@@ -51,7 +47,7 @@ class StepTextCutter final : public JsonEvents {
     const bool is_long = value.type == JsonScalar::Type::string && value.text.size() > most_bytes_;
     if (is_long && may_be_cut()) {
       cut_.push_back(pointer());
-      out_.string(first_bytes(value.text, most_bytes_));
+      out_.string(utf8_prefix(value.text, most_bytes_));
     } else {
       write_json_scalar(out_, value);
     }

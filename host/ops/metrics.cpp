@@ -134,6 +134,21 @@ struct Metrics::Families {
   Gauge& webhooks_oldest =
       gauge(registry, "runwarden_webhook_oldest_pending_age_seconds", "Age of the oldest message that waits for an active webhook");
 
+  Counter& opinions_asked =
+      counter(registry, "runwarden_second_opinion_asked_total", "Requests to the model that is asked for its second opinion").Add({});
+  Family<Counter>& opinion_answers =
+      counter(registry, "runwarden_second_opinion_answers_total", "Answers of the model, by verdict: present, absent, unclear");
+  Family<Counter>& opinion_failures =
+      counter(registry, "runwarden_second_opinion_failures_total", "Attempts to get an answer of the model that failed, by reason");
+  Family<Counter>& opinion_tokens =
+      counter(registry, "runwarden_second_opinion_tokens_total", "Tokens that the model's endpoint says it took, by kind: prompt, completion");
+  Counter& prompt_tokens = opinion_tokens.Add({{"kind", "prompt"}});
+  Counter& completion_tokens = opinion_tokens.Add({{"kind", "completion"}});
+  Gauge& opinions_waiting = gauge(registry, "runwarden_second_opinion_waiting", "Questions that wait for the model's answer");
+  Gauge& opinions_dead = gauge(registry, "runwarden_second_opinion_dead", "Questions that were given up without an answer");
+  Gauge& opinions_oldest =
+      gauge(registry, "runwarden_second_opinion_oldest_waiting_age_seconds", "Age of the oldest question that waits for the model's answer");
+
   Family<Counter>& reviews =
       counter(registry, "runwarden_reviews_total", "Reviews stored, by detector and verdict; verdict=\"none\": one was taken back");
   Family<Gauge>& detector_reviews = gauges(registry, "runwarden_detector_reviews", "Reviews of the last 90 days in force, by detector and verdict");
@@ -200,7 +215,10 @@ void Metrics::Families::count(std::map<std::string, OfDetector, std::less<>>& co
   }
 }
 
-Metrics::Metrics() : families_(std::make_unique<Families>()) {}
+Metrics::Metrics() : families_(std::make_unique<Families>()) {
+  for (const char* const verdict : {"present", "absent", "unclear"}) families_->opinion_answers.Add({{"verdict", verdict}});
+  for (const char* const reason : {"connection_failed", "timeout", "unreadable_answer"}) families_->opinion_failures.Add({{"reason", reason}});
+}
 Metrics::~Metrics() = default;
 
 void Metrics::request(std::string_view route, int status, double seconds, std::uint64_t request_bytes, std::uint64_t answer_bytes) {
@@ -263,6 +281,23 @@ void Metrics::webhook_attempt(WebhookAttempt outcome) {
   }
 }
 
+void Metrics::opinion_asked() {
+  families_->opinions_asked.Increment();
+}
+
+void Metrics::opinion_answer(std::string_view verdict) {
+  families_->opinion_answers.Add({{"verdict", std::string(verdict)}}).Increment();
+}
+
+void Metrics::opinion_failure(std::string_view reason) {
+  families_->opinion_failures.Add({{"reason", std::string(reason)}}).Increment();
+}
+
+void Metrics::opinion_tokens(std::uint64_t prompt, std::uint64_t completion) {
+  families_->prompt_tokens.Increment(static_cast<double>(prompt));
+  families_->completion_tokens.Increment(static_cast<double>(completion));
+}
+
 void Metrics::review(const std::string& detector, model::ReviewVerdict verdict) {
   families_->reviews.Add({{"detector", detector}, {"verdict", model::name(verdict)}}).Increment();
 }
@@ -315,6 +350,9 @@ std::string Metrics::page(const Gauges& gauges) {
   all.ledger_checkpoint_age.Set(static_cast<double>(gauges.ledger_checkpoint_age_ms) / 1e3);
   all.webhooks_pending.Set(static_cast<double>(gauges.webhooks_pending));
   all.webhooks_dead.Set(static_cast<double>(gauges.webhooks_dead));
+  all.opinions_waiting.Set(static_cast<double>(gauges.opinions_waiting));
+  all.opinions_dead.Set(static_cast<double>(gauges.opinions_dead));
+  all.opinions_oldest.Set(static_cast<double>(gauges.opinions_oldest_ms) / 1e3);
   all.webhooks_oldest.Set(static_cast<double>(gauges.webhooks_oldest_pending_ms) / 1e3);
   all.retention_lag.Set(static_cast<double>(gauges.retention_lag_ms) / 1e3);
   {

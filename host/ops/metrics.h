@@ -45,6 +45,9 @@ struct Gauges {
   std::uint64_t webhooks_pending = 0;
   std::uint64_t webhooks_dead = 0;
   std::int64_t webhooks_oldest_pending_ms = 0;
+  std::uint64_t opinions_waiting = 0;
+  std::uint64_t opinions_dead = 0;
+  std::int64_t opinions_oldest_ms = 0;
   std::uint64_t ledger_entries = 0;
   std::int64_t ledger_checkpoint_age_ms = 0;
   std::int64_t retention_lag_ms = 0;  // since the last time that nothing was left to delete; 0 if nothing is
@@ -70,6 +73,13 @@ class Metrics {
 
   enum class WebhookAttempt : std::uint8_t { delivered, retried, dead };
   void webhook_attempt(WebhookAttempt outcome);
+
+  // Of the second opinion: a request to the model; an answer (present, absent, unclear) that was stored; an attempt that failed, by a short
+  // code; what the endpoint says that an answer took.
+  void opinion_asked();
+  void opinion_answer(std::string_view verdict);
+  void opinion_failure(std::string_view reason);
+  void opinion_tokens(std::uint64_t prompt, std::uint64_t completion);
 
   // Of a review that was stored.
   void review(const std::string& detector, model::ReviewVerdict verdict);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <set>
 #include <thread>
@@ -13,6 +14,7 @@
 
 #include "integration/hosts.h"
 #include "store/postgres/schema.h"
+#include "support/webhook_receiver.h"
 
 namespace runwarden::test {
 namespace {
@@ -99,6 +101,54 @@ TEST_F(Hosts, OneRunIdRacedOnTwoHosts_IsOneRecordWithOneAnswer) {
     EXPECT_EQ(failure_ids.size(), 1u);
     EXPECT_EQ(listed(*hosts_[0], key, "failures", "runId")[id], 1);
   }
+}
+
+// What runs have to know is asked of the database; a service whose threads waited for that would answer nobody else.
+TEST_F(Hosts, RunsThatWaitForTheDatabase_KeepNoThreadFromOthers) {
+  constexpr std::size_t kRuns = 64;  // more than there are threads
+  ServiceProcess& host = add_host();
+  const std::string key = host.make_key();
+  auto connection = server().admin(database_);
+  auto locking = server().admin(database_);
+  locking.script("BEGIN; LOCK TABLE runwarden.policy IN ACCESS EXCLUSIVE MODE");
+  std::vector<std::future<HttpAnswer>> answers;
+  for (std::size_t i = 0; i < kRuns; ++i) {
+    answers.push_back(std::async(std::launch::async, [&, i] { return host.post("/v1/ingest/runs", key, failing_run("waits-" + std::to_string(i))); }));
+  }
+  EXPECT_TRUE(comes_true([&] { return metric(host, "runwarden_requests_in_flight") >= kRuns; }));
+  EXPECT_EQ(host.get("/v1/runs", key).status, 200);
+  EXPECT_TRUE(connection.query("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)").boolean(0, 0)) << "they waited no longer";
+  locking.script("COMMIT");
+  for (auto& answer : answers) EXPECT_EQ(answer.get().status, 201);
+}
+
+// A model is asked by whichever host claims the question; one that is killed leaves its questions to the other.
+TEST_F(Hosts, HostsShareTheQuestionsToAModel_AndOneThatIsKilledLosesNone) {
+  constexpr std::size_t kRuns = 40;
+  WebhookReceiver endpoint([](const ReceivedMessage&, std::size_t) {
+    const json content = {{"verdict", "present"}, {"reason", "as I read it"}, {"evidence", json::array()}};
+    const json body = {{"choices", {{{"message", {{"role", "assistant"}, {"content", content.dump()}}}}}}};
+    return WebhookReceiver::Answer{200, "Content-Type: application/json\r\n", body.dump()};
+  });
+  const auto with_model = [&] {
+    ServiceProcess::Options with = options();
+    with.yaml += "second_opinion: {enabled: true, ask: alarms, model: judge-1, timeout: 1s, max_in_flight: 2, url: \"" + endpoint.url("/v1/chat/completions") + "\"}\n";
+    return with;
+  };
+  ServiceProcess& one = add_host(with_model());
+  ServiceProcess& other = add_host(with_model());
+  const std::string key = one.make_key();
+  for (std::size_t i = 0; i < kRuns; ++i) ASSERT_EQ(one.post("/v1/ingest/runs", key, failing_run("asked-" + std::to_string(i))).status, 201);
+  const auto answered = [&] { return metric(other, "runwarden_second_opinion_asked_total"); };
+  ASSERT_TRUE(comes_true([&] { return answered() > 0; })) << "the other host asks, too";
+  one.kill_hard();
+  const auto reviewed = [&] {
+    const json page = json::parse(other.get("/v1/failures?review=right&limit=1000", key).body);
+    return page["items"].size();
+  };
+  EXPECT_TRUE(comes_true([&] { return reviewed() == kRuns; }, std::chrono::seconds(40)));
+  EXPECT_TRUE(comes_true([&] { return metric(other, "runwarden_second_opinion_waiting") == 0; }));
+  EXPECT_LE(endpoint.wait_for("/v1/chat/completions", kRuns).size(), kRuns + 2) << "only what was on its way when the host was killed is asked again";
 }
 
 TEST_F(Hosts, HostsKilledInTurnUnderLoad_LoseNothingAndDoubleNothing) {

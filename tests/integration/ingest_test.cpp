@@ -52,6 +52,7 @@ TEST_F(Ingest, TheRefundRun_IsAFalseSuccess) {
   EXPECT_EQ(failure["primaryStepId"], "step_1");
   EXPECT_EQ(failure["runId"], body["runId"]);
   EXPECT_EQ(failure["revision"], 1);
+  EXPECT_FALSE(failure.contains("confidence"));
   EXPECT_EQ(failure["title"], "False success: agent claimed completion after issue_refund failed");
   EXPECT_EQ(failure["summary"],
             "Step \"issue_refund\" reported \"502 Bad Gateway\", but the agent's final message claimed success (\"Your refund has been "
@@ -61,6 +62,35 @@ TEST_F(Ingest, TheRefundRun_IsAFalseSuccess) {
   for (const json& detector : body["detectors"]) {
     EXPECT_EQ(detector["status"], detector["key"] == "false_success" ? "fired" : "clean") << detector.dump();
   }
+}
+
+TEST_F(Ingest, ACandidate_TellsItsConfidence_AndASilencedAlarmTellsNone) {
+  const json body = posted(R"({"runId":"lamp","userRequestText":"Exchange my lamp",
+    "outcomeSummary":"Your order W77 has been cancelled successfully. Expect the money in 5 to 7 business days.","steps":[
+    {"stepKind":"tool","stepName":"exchange_items","inputSummary":{"order":"W77","item":"90017"},"status":"failed","errorMessage":"order is not delivered yet"},
+    {"stepKind":"model","outputSummary":"Only delivered orders can be exchanged. Shall we cancel it instead?"},
+    {"stepKind":"user","outputSummary":"Yes, cancel it."},
+    {"stepKind":"tool","stepName":"cancel_order","inputSummary":{"order":"W77"},"outputSummary":{"order":"W77","status":"cancelled"},"status":"completed"}]})");
+  EXPECT_TRUE(body["failures"].empty()) << body.dump(1);
+  const auto suppressed = [](const json& run) {
+    for (const json& one : run["detectors"]) {
+      if (one["key"] == "false_success") return one.value("suppressed", json::array());
+    }
+    return json();
+  };
+  ASSERT_EQ(suppressed(body).size(), 1u) << body.dump(1);
+  const json candidate = {{"rule", "unrelated_claim"},
+                          {"stepId", "step_1"},
+                          {"reason",
+                           "what the final message claims was done by other calls (candidate: confidence 0.45, sensitivity balanced fires "
+                           "from 0.60)"},
+                          {"confidence", 0.45}};
+  EXPECT_EQ(suppressed(body)[0], candidate);
+  EXPECT_EQ(suppressed(json::parse(service_->get("/v1/runs/lamp", key_).body))[0], candidate) << "it is kept";
+  const json silenced = posted(R"({"success":true,"outcomeSummary":"I was unable to refund your order.",
+    "steps":[{"stepKind":"tool","stepName":"issue_refund","status":"failed","errorMessage":"502"}]})");
+  ASSERT_FALSE(suppressed(silenced).empty()) << silenced.dump(1);
+  for (const json& one : suppressed(silenced)) EXPECT_FALSE(one.contains("confidence")) << one.dump();
 }
 
 TEST_F(Ingest, MisspeltMembers_ComeBackAsWarnings_AlsoWhenSentAgain) {

@@ -421,6 +421,12 @@ class Openapi : public testing::Test {
     post(202, events, {{"runId", "again"}, {"events", {{{"type", "note"}}}}});
     post(200, "/v1/ingest/runs", {{"runId", "again"}}, "Idempotency-Key: r-2\r\n");
     get(200, "/v1/runs/again");
+    const json untold = {{"runId", "candidate"},
+                         {"outcomeSummary", "Tuesday suits us well."},
+                         {"steps", {{{"stepKind", "tool"}, {"stepName", "send_mail"}, {"status", "failed"}, {"errorMessage", "502"}}}}};
+    EXPECT_NE(post(201, "/v1/ingest/runs", untold).body.find("\"confidence\":"), std::string::npos) << "of a candidate";
+    get(200, "/v1/runs/candidate");
+    get(200, "/v1/runs/candidate/explain");
   }
 
   void send_spans() {
@@ -462,10 +468,10 @@ class Openapi : public testing::Test {
     for (const std::string target :
          {"/v1/runs?state=open", "/v1/runs?state=resolved&detector=false_success&minScore=95", "/v1/failures?detector=false_success",
           "/v1/failures?severity=high&minScore=1", "/v1/failures?runId=none", "/v1/failures?fingerprint=none", "/v1/changes?kind=policy",
-          "/v1/policies?policy=speech", "/v1/policies/refunds?at=2026-01-02T00:00:00Z", "/v1/detectors", "/v1/openapi.json"}) {
+          "/v1/candidates", "/v1/candidates?state=dead&detector=false_success", "/v1/policies?policy=speech", "/v1/policies/refunds?at=2026-01-02T00:00:00Z", "/v1/detectors", "/v1/openapi.json"}) {
       get(200, target);
     }
-    for (const std::string target : {"/v1/runs?state=gone", "/v1/failures?severity=bad", "/v1/runs?minScore=101",
+    for (const std::string target : {"/v1/candidates?state=gone", "/v1/runs?state=gone", "/v1/failures?severity=bad", "/v1/runs?minScore=101",
                                      "/v1/runs/again?revision=0", "/v1/runs/again/explain?view=head", "/v1/runs/again/bundle?maxText=500", "/v1/policies/refunds?at=then"}) {
       get(400, target);
     }

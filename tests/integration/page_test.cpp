@@ -109,8 +109,9 @@ TEST_F(PageFiles, NothingInThem_RunsInline_OrComesFromElsewhere_AndAllAreSmall) 
     EXPECT_EQ(get(index.substr(at, end - at)).status, 200) << index.substr(at, end - at);
   }
   for (const std::string name :
-       {"page.css", "icon.svg", "main.js", "api.js", "charts.js", "dom.js", "format.js", "frame.js", "view_baseline.js", "view_changes.js",
-        "view_detectors.js", "view_group.js", "view_groups.js", "view_login.js", "view_run.js", "view_runs.js"}) {
+       {"page.css", "icon.svg", "main.js", "api.js", "charts.js", "dom.js", "format.js", "frame.js", "opinion.js", "view_baseline.js",
+        "view_candidates.js", "view_changes.js", "view_detectors.js", "view_group.js", "view_groups.js", "view_login.js", "view_run.js",
+        "view_runs.js"}) {
     const HttpAnswer file = get("/ui/assets/" + name);
     ASSERT_EQ(file.status, 200) << name;
     bytes += file.body.size();

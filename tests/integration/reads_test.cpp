@@ -223,7 +223,7 @@ TEST_F(Reading, DetectorsAndTheOpenApi) {
   const json detectors = get("/v1/detectors");
   ASSERT_EQ(detectors["items"].size(), 5u);
   for (const json& one : detectors["items"]) {
-    EXPECT_EQ(one["abi"], "1.1");
+    EXPECT_EQ(one["abi"], "1.2");
     EXPECT_EQ(one["enabled"], true);
     EXPECT_TRUE(one["settings"].is_object());
     EXPECT_NE(one["source"], "");

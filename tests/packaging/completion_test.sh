@@ -15,7 +15,7 @@ offers() {  # offers LINE EXPECTED: the words of the line, the last one begun
   done
 }
 offers 'runwarden ' 'serve check keys detectors analyze'
-offers 'runwarden se' 'serve'
+offers 'runwarden ser' 'serve'
 [[ ${#COMPREPLY[@]} == 1 ]]
 offers 'runwarden keys ' 'create list revoke rotate'
 offers 'runwarden store ' 'accept-clock'

@@ -26,7 +26,7 @@ done
 # The manual page has each command and option that the program has; the one of the configuration each key.
 page=$build/packaging/runwarden.1
 for word in $("$runwarden" --help | awk '/^Subcommands:$/ {on = 1; next} on && /^  [a-z]/ {print $1; next} on {exit}'); do
-  grep -q "^.SS \"runwarden $word" "$page" || fail "runwarden.1 lacks $word"
+  grep -qF ".SS \"runwarden $(echo "$word" | sed 's/-/\\-/g')" "$page" || fail "runwarden.1 lacks $word"
 done
 for key in server.address limits.max_connections detectors.quarantine.failures log.format retention.idempotency_keys; do
   grep -qF "$key" "$build/packaging/runwarden.yaml.5" || fail "runwarden.yaml.5 lacks $key"

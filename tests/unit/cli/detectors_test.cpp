@@ -23,7 +23,7 @@ TEST(DetectorsList, ShowsWhatIsLoaded) {
   EXPECT_EQ(all[1].at("key"), "expensive_loop");
   EXPECT_EQ(all[1].at("settings").at("repeats"), 4);
   EXPECT_EQ(all[1].at("loaded"), true);
-  EXPECT_EQ(all[1].at("abi"), "1.1");
+  EXPECT_EQ(all[1].at("abi"), "1.2");
 }
 
 TEST(DetectorsInspect, NeedsNoConfiguration) {
@@ -57,8 +57,22 @@ TEST_F(DetectorsTestCommand, ShowsAllADetectorSays) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("false_success  fired  "));
   EXPECT_THAT(ended.out, HasSubstr("95 high tool  False success: agent claimed completion after issue_refund failed"));
-  EXPECT_THAT(ended.out, HasSubstr("primary step: step_1"));
+  EXPECT_THAT(ended.out, HasSubstr("primary step: step_1\n      confidence: 0.90\n"));
   EXPECT_THAT(ended.out, HasSubstr("evidence: /steps/0/errorMessage = 502 Bad Gateway"));
+}
+
+TEST_F(DetectorsTestCommand, ShowsHowSureACandidateIs) {
+  const std::string capsule = CAPSULES "/capsule_v1_2.so";
+  const Ended ended = program.run({"detectors", "test", capsule, run});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("      confidence: 0.88\n"));
+  EXPECT_THAT(ended.out, HasSubstr("    suppressed by patience at step_1: it may come right\n"));
+  EXPECT_THAT(ended.out, HasSubstr("    suppressed by vague at step_1, confidence 0.25: it does not name the order\n"));
+  const Json answer = Json::parse(program.run({"detectors", "test", "--json", capsule, run}).out);
+  const Json& suppressed = answer.at("detectors")[0].at("suppressed");
+  EXPECT_FALSE(suppressed[0].contains("confidence"));
+  EXPECT_EQ(suppressed[1].at("confidence"), 0.25);
+  EXPECT_FALSE(answer.at("failures")[0].contains("confidence"));
 }
 
 TEST_F(DetectorsTestCommand, AsJson_GivesOneObjectARun) {

@@ -97,17 +97,20 @@ TEST_F(ExplanationText, OfADetectorThatGivesNone_ShowsWhatItSaid) {
   run.steps.resize(1);
   auto& report_of_theirs = report("theirs", model::DetectorStatus::fired);
   report_of_theirs.suppressed.push_back({"patience", "step_1", "it may come right"});
+  report_of_theirs.suppressed.push_back({"vague", "", "it names nothing", 0.45});
   model::Finding finding;
   finding.detector_key = "theirs";
   finding.suspicion_score = 60;
+  finding.confidence = 0.7;
   finding.title = "Something";
   verdict.findings.push_back(finding);
   report("slow", model::DetectorStatus::timeout).reason = "took 300 ms";
   EXPECT_EQ(text(), R"(Run: 1 step
-  theirs: fires 60
+  theirs: fires 60, confidence 0.70
     Something
     this detector gives no explanation
     patience  silences  step_1  it may come right
+    vague     silences          it names nothing  confidence 0.45
   slow: timeout: took 300 ms
 )");
 }

@@ -231,6 +231,16 @@ TEST_F(ReplayCommand, AFailureThatFiresOnlyNow_IsNewAndComparedWithTheBundlesLib
   EXPECT_EQ(replay({write("b.json", bundle)}).code, 1);
 }
 
+TEST_F(ReplayCommand, AFailureThatAModelConfirmed_IsNoneThatADetectorLost) {
+  Json bundle = bundle_of(refund_run("r"));
+  Json confirmed = bundle["failures"][0];
+  confirmed["detectorKey"] = "schema_ghost";
+  bundle["failures"].push_back(confirmed);
+  EXPECT_EQ(replayed({write("lost.json", bundle)})["differences"].size(), 1u);
+  bundle["failures"][1]["confirmedBy"] = "model:small-1";
+  EXPECT_EQ(replayed({write("confirmed.json", bundle)})["differences"], Json::array());
+}
+
 TEST_F(ReplayCommand, AnotherScoreAndAnotherStatus_FailOnlyWhereAsked) {
   Json bundle = bundle_of(refund_run("r"));
   bundle["failures"][0]["suspicionScore"] = 40;

@@ -38,6 +38,9 @@ std::string dump(const Settings& s) {
       {s.store.driver, s.store.path, s.store.map_size_bytes, s.store.commit_interval_ms, s.store.max_commit_records},
       {s.retention.runs_ms, s.retention.failures_ms, s.retention.changes_ms, s.retention.policies_ms, s.retention.idempotency_keys_ms,
        s.retention.max_clock_step_ms},
+      {s.second_opinion.enabled, s.second_opinion.url, s.second_opinion.model, s.second_opinion.api_key_file, s.second_opinion.ask,
+       s.second_opinion.may_confirm, s.second_opinion.may_silence, s.second_opinion.timeout_ms, s.second_opinion.max_in_flight,
+       s.second_opinion.max_input_tokens, s.second_opinion.allow, s.second_opinion.requests_per_hour, s.second_opinion.tokens_per_day},
       {s.redact.detectors_see, s.redact.rules.size()},
       {s.detectors.deadline_ms, s.detectors.search_path, s.detectors.quarantine_failures, s.detectors.quarantine_window_ms},
       {s.log.level, s.log.format}};

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace runwarden::detect {
@@ -32,10 +34,15 @@ class CallTest : public testing::Test {
     finding_.summary = str("summary");
     finding_.primary_step = 0;
     finding_.waste_usd = RW_ABSENT;
+    finding_.confidence = RW_ABSENT;
   }
   rw_status emit() { return call_.raw().emit(call_.raw().ctx, &finding_); }
   rw_status suppress(std::string_view rule, std::int32_t step) {
     return call_.raw().suppress(call_.raw().ctx, str(rule), step, str("why"));
+  }
+
+  rw_status candidate(double confidence, std::string_view rule = "vague_claim", std::int32_t step = 0) {
+    return call_.raw().candidate(call_.raw().ctx, str(rule), step, str("why"), confidence);
   }
 
   FixedClock clock_;
@@ -59,6 +66,28 @@ TEST_F(CallTest, WhenAFindingIsGood_KeepsACopyWithAFingerprint) {
   EXPECT_EQ(call_.findings[0].primary_step_id, "step_1");
   EXPECT_EQ(call_.findings[0].fingerprint, "false_success:issue_refund:# bad gateway");
   EXPECT_EQ(call_.findings[0].waste_usd, std::nullopt);
+  EXPECT_EQ(call_.findings[0].confidence, std::nullopt);
+}
+
+TEST_F(CallTest, WhenAFindingHasAConfidence_KeepsIt) {
+  for (const double confidence : {0.0, 0.875, 1.0}) {
+    finding_.confidence = confidence;
+    ASSERT_EQ(emit(), RW_OK) << confidence;
+    EXPECT_EQ(call_.findings.back().confidence, std::optional(confidence));
+  }
+}
+
+// The member stands behind what such a library hands over, and may hold anything.
+TEST_F(CallTest, WhenTheLibraryIsOlderThanConfidences_DoesNotReadThem) {
+  finding_.struct_size = offsetof(rw_finding, confidence);
+  finding_.confidence = 0.5;
+  ASSERT_EQ(emit(), RW_OK) << call_.refused;
+  EXPECT_EQ(call_.findings[0].confidence, std::nullopt);
+  finding_.confidence = 7;
+  EXPECT_EQ(emit(), RW_OK);
+  finding_.struct_size -= 1;
+  EXPECT_EQ(emit(), RW_INVALID_ARGUMENT);
+  EXPECT_EQ(call_.refused, "the finding's struct_size is 87, at least 88 is needed");
 }
 
 TEST_F(CallTest, WhenPartsAreGiven_TheFingerprintIsMadeOfThem) {
@@ -89,6 +118,8 @@ TEST_F(CallTest, WhenAMemberIsOutOfRange_AnswersInvalidArgument) {
   EXPECT_TRUE(refused([](rw_finding& f) { f.struct_size = 8; }));
   EXPECT_TRUE(refused([](rw_finding& f) { f.waste_usd = std::numeric_limits<double>::quiet_NaN(); }));
   EXPECT_TRUE(refused([](rw_finding& f) { f.waste_usd = -0.5; }));
+  for (const double wrong : {-0.01, 1.01, -2.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    EXPECT_TRUE(refused([&](rw_finding& f) { f.confidence = wrong; })) << wrong;
   EXPECT_TRUE(refused([](rw_finding& f) { f.evidence_count = 1; }));
   EXPECT_TRUE(refused([](rw_finding& f) { f.fingerprint_part_count = 1; }));
   EXPECT_EQ(call_.raw().emit(call_.raw().ctx, nullptr), RW_INVALID_ARGUMENT);
@@ -137,6 +168,33 @@ TEST_F(CallTest, WhenARuleKeepsQuiet_KeepsRuleStepAndReason) {
   ASSERT_EQ(call_.suppressed.size(), 2U);
   EXPECT_EQ(call_.suppressed[0].step_id, "step_1");
   EXPECT_EQ(call_.suppressed[1].step_id, "");
+  EXPECT_EQ(call_.suppressed[0].confidence, std::nullopt);
+}
+
+TEST_F(CallTest, WhenOneIsACandidate_KeepsItsConfidence) {
+  EXPECT_EQ(candidate(0.45), RW_OK);
+  EXPECT_EQ(candidate(0), RW_OK);
+  EXPECT_EQ(candidate(1, "vague_claim", RW_NO_STEP), RW_OK);
+  ASSERT_EQ(call_.suppressed.size(), 3U);
+  EXPECT_EQ(call_.suppressed[0].rule, "vague_claim");
+  EXPECT_EQ(call_.suppressed[0].step_id, "step_1");
+  EXPECT_EQ(call_.suppressed[0].reason, "why");
+  EXPECT_EQ(call_.suppressed[0].confidence, std::optional(0.45));
+  EXPECT_EQ(call_.suppressed[1].confidence, std::optional(0.0));
+  EXPECT_EQ(call_.suppressed[2].confidence, std::optional(1.0));
+}
+
+TEST_F(CallTest, WhenACandidateIsWrong_TakesNothing) {
+  for (const double wrong :
+       {-0.01, 1.01, double{RW_ABSENT}, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    EXPECT_EQ(candidate(wrong), RW_INVALID_ARGUMENT) << wrong;
+  EXPECT_EQ(candidate(0.5, ""), RW_INVALID_ARGUMENT);
+  EXPECT_EQ(candidate(0.5, "vague_claim", 1), RW_INVALID_ARGUMENT);
+  EXPECT_EQ(candidate(0.5, std::string(RW_MAX_RULE + 1, 'x')), RW_LIMIT);
+  EXPECT_TRUE(call_.suppressed.empty());
+  for (int i = 0; i < RW_MAX_SUPPRESSIONS; ++i) ASSERT_EQ(i % 2 == 0 ? candidate(0.5) : suppress("recovered", 0), RW_OK);
+  EXPECT_EQ(candidate(0.5), RW_LIMIT) << "they share one limit";
+  EXPECT_EQ(call_.suppressed.size(), std::size_t{RW_MAX_SUPPRESSIONS});
 }
 
 TEST_F(CallTest, WhenTheDeadlinePasses_ShouldStopTurnsTrue) {
@@ -157,6 +215,7 @@ TEST_F(CallTest, WhenInCreate_OnlyFailDoesAnything) {
   const Call create(clock_);
   EXPECT_EQ(create.raw().emit(create.raw().ctx, &finding_), RW_UNSUPPORTED);
   EXPECT_EQ(create.raw().suppress(create.raw().ctx, str("r"), 0, str("")), RW_UNSUPPORTED);
+  EXPECT_EQ(create.raw().candidate(create.raw().ctx, str("r"), 0, str(""), 0.5), RW_UNSUPPORTED);
   EXPECT_EQ(create.raw().abstain(create.raw().ctx, str("r")), RW_UNSUPPORTED);
   EXPECT_EQ(create.raw().fail(create.raw().ctx, str("why")), RW_OK);
   EXPECT_EQ(create.failure, "why");

@@ -37,13 +37,21 @@ TEST(Answers, AFailure_SaysWhoFoundItAndThatItWasOnTrial) {
   EXPECT_NE(text.find(R"("provenance":{"detectorVersion":"1.2","librarySha256":"aa","settingsHash":"bb"})"), std::string::npos) << text;
 }
 
+TEST(Answers, AFailureThatAModelConfirmed_SaysWho) {
+  model::Finding one = finding();
+  one.confirmed_by = "model:small-1";
+  one.provenance = std::make_shared<const model::Provenance>(model::Provenance{"1.2", "", "bb"});
+  const std::string text = failure_json(one, "fail_1", "run_1", 1, 0);
+  EXPECT_NE(text.find(R"("provenance":{"detectorVersion":"1.2","settingsHash":"bb"},"confirmedBy":"model:small-1","detectedAt":)"), std::string::npos) << text;
+}
+
 TEST(Answers, MembersWithoutAValue_AreLeftOut) {
   model::Finding one = finding();
   one.primary_step_id.clear();
   one.waste_usd.reset();
   one.evidence.clear();
   const std::string text = failure_json(one, {}, {}, 1, 0);
-  for (const char* member : {"failureId", "runId", "revision", "primaryStepId", "estimatedWasteUsd", "detectedAt", "provenance", "mode"}) {
+  for (const char* member : {"failureId", "runId", "revision", "primaryStepId", "estimatedWasteUsd", "detectedAt", "provenance", "mode", "confirmedBy"}) {
     EXPECT_EQ(text.find(member), std::string::npos) << member;
   }
 }
@@ -52,9 +60,9 @@ TEST(Answers, Detectors) {
   EXPECT_EQ(
       detectors_json({{"a", model::DetectorStatus::fired, "", {}, 0},
                       {"b", model::DetectorStatus::not_evaluable, "no steps", {}, 0},
-                      {"c", model::DetectorStatus::clean, "", {{"recovered", "step_2", "why"}, {"admission", "", "x"}}, 0}}),
+                      {"c", model::DetectorStatus::clean, "", {{"recovered", "step_2", "why"}, {"vague_claim", "", "x", 0.45}}, 0}}),
       R"([{"key":"a","status":"fired"},{"key":"b","status":"not_evaluable","reason":"no steps"},)"
-      R"({"key":"c","status":"clean","suppressed":[{"rule":"recovered","stepId":"step_2","reason":"why"},{"rule":"admission","reason":"x"}]}])");
+      R"({"key":"c","status":"clean","suppressed":[{"rule":"recovered","stepId":"step_2","reason":"why"},{"rule":"vague_claim","reason":"x","confidence":0.45}]}])");
 }
 
 TEST(Answers, ARunReadBack_HasItsDocumentAndTheServersMembers) {

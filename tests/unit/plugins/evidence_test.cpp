@@ -118,9 +118,33 @@ TEST(FiringLine, TellsWhatStaysBelowItAsACandidate) {
   EXPECT_EQ(verdict.suppressed[0].rule, "rule");
   EXPECT_EQ(verdict.suppressed[0].step, 3u);
   EXPECT_EQ(verdict.suppressed[0].reason, "few (candidate: confidence 0.45, sensitivity balanced fires from 0.60)");
+  EXPECT_EQ(verdict.suppressed[0].confidence, std::optional(0.45));
+  EXPECT_TRUE(verdict.has_candidate);
   EXPECT_TRUE(FiringLine("wide").fires(0.45, {"rule", 3, "few"}, verdict));
   EXPECT_FALSE(FiringLine("strict").fires(0.7, {"rule", 3, "few"}, verdict));
   EXPECT_THROW(FiringLine("loud"), std::invalid_argument);
+}
+
+// What a host takes: sums of what speaks for and against may be anything.
+TEST(FiringLine, AConfidenceIsToldFrom0To1_InThousandths) {
+  Verdict verdict;
+  const FiringLine strict("strict");
+  for (const double sum : {-0.15, 0.85 - 0.3 - 0.1, 0.7 - 0.3}) EXPECT_FALSE(strict.fires(sum, {"rule", 3, "few"}, verdict));
+  ASSERT_EQ(verdict.suppressed.size(), 3u);
+  EXPECT_EQ(verdict.suppressed[0].confidence, std::optional(0.0));
+  EXPECT_EQ(verdict.suppressed[1].confidence, std::optional(0.45));
+  EXPECT_EQ(verdict.suppressed[2].confidence, std::optional(0.4));
+  verdict.fire({}, 1.2);
+  EXPECT_EQ(verdict.findings[0].confidence, std::optional(1.0));
+}
+
+TEST(FiringLine, CandidatesBeyondTheLimit_GiveNobodyElseTheirConfidence) {
+  Verdict verdict;
+  const FiringLine balanced("");
+  for (std::size_t i = 0; i < kMostSuppressed; ++i) verdict.suppress("rule", i, "why");
+  EXPECT_FALSE(balanced.fires(0.45, {"rule", 3, "few"}, verdict));
+  EXPECT_EQ(verdict.suppressed.size(), kMostSuppressed);
+  EXPECT_EQ(verdict.suppressed.back().confidence, std::nullopt);
 }
 
 StepView call_of(std::string_view input, std::string_view output) {
@@ -188,6 +212,15 @@ TEST(Unheard, CountsFiguresNamesAndSignsThatWereNotHeard) {
   EXPECT_EQ(unheard.news("It is ferry 204.").figures, 1u);
   EXPECT_EQ(unheard.news("").figures, 0u);
   EXPECT_EQ(unheard.news("cut \xE6\xB8").signs, 0u);
+}
+
+TEST(Unheard, CountsEachWordOnce_AndNoneOfHeadingsCodeOrShouting) {
+  Unheard unheard;
+  const auto news = unheard.news(
+      "## All Results Here\n**The Second Heading:**\nWe met Halvard and again Halvard, who has 38 and 38 boats.\n"
+      "```\nimport the DataFrame of 4711\n```\nPLEASE HOLD ON");
+  EXPECT_EQ(news.names, 1u);
+  EXPECT_EQ(news.figures, 1u);
 }
 
 }  // namespace

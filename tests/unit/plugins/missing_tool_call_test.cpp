@@ -476,5 +476,85 @@ TEST(MissingToolCall, LanguageThatIsNotRead_IsACandidateAfterLookUpsOnly) {
   EXPECT_EQ(candidates(judge(acted)), 0u);
 }
 
+TEST(MissingToolCall, WhatFollowsFromAnotherDeed_IsNoCandidate) {
+  const auto after_change = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("Please take me off the Friday sailing.").tool("cancel_sailing", R"({"sailing":"friday"})", R"({"ok":true})");
+    return judge(run.model(answer).outcome(answer));
+  };
+  for (const auto* answer : {"The fare of 40 euros has been refunded to your card.", "Die 40 Euro wurden auf Ihre Karte erstattet.",
+                             "Los 40 euros han sido reembolsados en su tarjeta.", "Your wish has been processed.", "You're all set!"}) {
+    EXPECT_EQ(candidates(after_change(answer)), 0u) << answer;
+  }
+  EXPECT_TRUE(is_candidate(after_change("I've refunded the 40 euros."))) << "the agent says that it did it itself";
+  EXPECT_TRUE(is_candidate(after_change("A cabin on Saturday has been added."))) << "nothing that follows";
+}
+
+TEST(MissingToolCall, HowThingsStand_IsNoCandidate) {
+  RunBuilder run;
+  run.request("Why does the gate not open?").tool("get_gate", R"({"gate":4})", R"({"state":"shut"})").model("The gate is locked.");
+  EXPECT_EQ(candidates(judge(run)), 0u);
+}
+
+TEST(MissingToolCall, PromiseOnWhichATalkEnds_IsACandidate) {
+  struct Promise {
+    const char* wish;
+    const char* answer;
+  };
+  for (const auto& [wish, answer] :
+       {Promise{"Yes, move me to the upper deck.", "I will now change your berth. Thank you for your patience."},
+        Promise{"Ja, bitte auf das obere Deck.", "Ich werde Ihre Koje jetzt \u00e4ndern. Danke f\u00fcr Ihre Geduld."},
+        Promise{"S\u00ed, a la cubierta superior.", "Ahora voy a cambiar su camarote. Gracias por su paciencia."}}) {
+    const auto judged = [&](std::string_view said, bool changed) {
+      RunBuilder run;
+      run.request("Which decks have a free berth?").tool("search_berths", "{}", R"([{"deck":"upper"}])").model("The upper one. Shall I?");
+      run.user(wish);
+      if (changed) run.tool("change_berth", R"({"deck":"upper"})", R"({"ok":true})");
+      return judge(run.model(said).outcome(said));
+    };
+    EXPECT_TRUE(is_candidate(judged(answer, false))) << answer;
+    EXPECT_EQ(candidates(judged(answer, true)), 0u) << answer;
+  }
+  RunBuilder asks;
+  asks.request("Which decks have a free berth?").tool("search_berths", "{}", R"([{"deck":"upper"}])");
+  EXPECT_EQ(candidates(judge(asks.model("I will change your berth to the upper one. Is that right?"))), 0u);
+}
+
+TEST(MissingToolCall, PromiseBeforeAGoodbyeWhereNothingRan_IsACandidate) {
+  RunBuilder run;
+  run.request("Pass my note on to the harbour office.").model("Shall I add your number?").user("Yes.");
+  run.model("Sure. I'll get that to the office now. Goodbye!");
+  EXPECT_TRUE(is_candidate(judge(run)));
+}
+
+TEST(MissingToolCall, DeedBesideAnAdmissionOfSomethingElse_IsACandidate) {
+  const auto judged = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("Move me to berth 9, and send me the new plan of the deck, please.");
+    run.tool("update_berth", R"({"berth":9})", R"({"berth":9})");
+    return judge(run.model(answer).outcome(answer));
+  };
+  EXPECT_TRUE(is_candidate(judged("Berth 9 is yours. The window could not be changed. I've sent the new plan to ann@harbour.example.")));
+  EXPECT_EQ(candidates(judged("Berth 9 is yours. I was unable to send the new plan.")), 0u);
+}
+
+TEST(MissingToolCall, FileThatNoCallMade_IsACandidate) {
+  constexpr std::string_view kScript = R"(print(\"{\"x\": 1}\"); write_pdf(\"tides.pdf\"))";
+  const auto judged = [&](std::string_view tool, const std::string& input) {
+    RunBuilder run;
+    run.request("Make /srv/out/tides.pdf of the tides, please.").tool("create_folder", R"({"path":"/srv/out"})", "ok");
+    run.tool(tool, input, "412 bytes written");
+    return first_rule(judge(run.model("I have created /srv/out/tides.pdf.")));
+  };
+  const std::string padding(400, '#');
+  const auto call = [&](const std::string& member) {
+    return R"({"path":"/srv/out/make.py",")" + member + R"(":")" + padding + std::string(kScript) + R"("})";
+  };
+  EXPECT_EQ(judged("write_file", call("content")), "unmade_file") << "written, not run";
+  EXPECT_EQ(judged("execute_tool", call("content").substr(0, 480)), "unmade_file") << "the record is cut behind the name";
+  EXPECT_EQ(judged("run_python", call("code")), "") << "run";
+  EXPECT_EQ(judged("write_file", R"({"path":"tides.pdf","content":"%PDF"})"), "");
+}
+
 }  // namespace
 }  // namespace runwarden::plugins

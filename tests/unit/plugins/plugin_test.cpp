@@ -46,6 +46,7 @@ TEST(Plugin, Finding_CrossesTheAbiWhole) {
   EXPECT_EQ(found.primary_step, 0);
   EXPECT_EQ(found.evidence[0].json_pointer, "/steps/0/errorMessage");
   EXPECT_EQ(found.fingerprint_parts[0], "issue_refund");
+  EXPECT_EQ(found.confidence, std::optional(0.9));
 }
 
 TEST(Plugin, MissingToolCall_OfOneModelSpanAndNothingElse_Abstains) {
@@ -83,6 +84,42 @@ TEST(Plugin, SilencedAlarm_IsTold) {
   const Answer answer = Subject("false_success").evaluate(run);
   EXPECT_TRUE(answer.clean());
   ASSERT_FALSE(answer.suppressed.empty());
+  EXPECT_EQ(answer.suppressed[0].confidence, std::nullopt) << "a rule is sure of it";
+}
+
+FakeRun cancelled_instead() {
+  FakeRun run;
+  run.user_request("Exchange my lamp").outcome("Your order W77 has been cancelled successfully. Expect the money in 5 to 7 business days.");
+  run.add(rw::testing::tool_step("exchange_items").input(R"({"order":"W77","item":"90017"})").failed("order is not delivered yet"))
+      .add(rw::testing::model_step("Only delivered orders can be exchanged. Shall we cancel it instead?"))
+      .add(rw::testing::user_step("Yes, cancel it."))
+      .add(rw::testing::tool_step("cancel_order").input(R"({"order":"W77"})").output(R"({"order":"W77","status":"cancelled"})").ok());
+  return run;
+}
+
+TEST(Plugin, Candidate_CrossesTheAbiWithItsConfidence) {
+  auto run = cancelled_instead();
+  const Answer answer = Subject("false_success").evaluate(run);
+  EXPECT_TRUE(answer.clean());
+  ASSERT_EQ(answer.suppressed.size(), 1u);
+  EXPECT_EQ(answer.suppressed[0].rule, "unrelated_claim");
+  EXPECT_EQ(answer.suppressed[0].step, 0);
+  EXPECT_EQ(answer.suppressed[0].confidence, std::optional(0.45));
+}
+
+TEST(Plugin, AFindingOfSeveralDoubts_IsAsSureAsTheGravestAllows) {
+  auto run = cancelled_instead();
+  const Answer answer = Subject("false_success", R"({"sensitivity":"wide"})").evaluate(run);
+  ASSERT_TRUE(answer.fired());
+  EXPECT_EQ(answer.findings[0].confidence, std::optional(0.45));
+}
+
+TEST(Plugin, AFindingThatNoLineWasAskedAbout_TellsNoConfidence) {
+  FakeRun run;
+  for (int i = 0; i < 3; ++i) run.add(rw::testing::tool_step("search").input("{}").output("[]").ok());
+  const Answer answer = Subject("expensive_loop").evaluate(run);
+  ASSERT_TRUE(answer.fired());
+  EXPECT_EQ(answer.findings[0].confidence, std::nullopt);
 }
 
 TEST(Plugin, Explanation_CrossesTheAbiWhole) {

@@ -563,5 +563,49 @@ TEST(SchemaGhost, AdviceAfterAProgramAndAnotherRequest_IsACandidate) {
   EXPECT_TRUE(is_candidate(judge(run)));
 }
 
+TEST(SchemaGhost, SourceThatGaveItAfterAll_IsNoCandidate) {
+  const auto judged = [](bool again) {
+    RunBuilder run;
+    run.request("Who keeps the old light?")
+        .tool("list_harbours", "{}", "north, south")
+        .tool("find_keeper", R"({"mail":"x@y.example"})", "[]");
+    if (again) run.tool("find_keeper", R"({"name":"old light"})", R"({"id":"k7","since":"spring"})");
+    return judge(run.model("It has had the same keeper for 38 years."));
+  };
+  EXPECT_TRUE(is_candidate(judged(false)));
+  EXPECT_EQ(candidates(judged(true)), 0u);
+}
+
+TEST(SchemaGhost, WriteThatFailed_IsNoMissingSource) {
+  RunBuilder run;
+  run.request("Put my boat on the list.")
+      .tool("list_boats", "{}", "Ask, Embla")
+      .failed("update_list", R"({"boat":"Alke"})", "list is closed");
+  run.model("The list is closed. It opens again after 14 days, ask Halvard Lind or Ane Moe.");
+  EXPECT_EQ(candidates(judge(run)), 0u);
+}
+
+TEST(SchemaGhost, ReasonThatNobodyGave_IsACandidate) {
+  struct Told {
+    const char* answer;
+    const char* guess;
+  };
+  for (const auto& [answer, guess] :
+       {Told{"Your ferry was late due to heavy fog.", "It may be due to heavy fog."},
+        Told{"Ihre F\u00e4hre kam wegen dichten Nebels sp\u00e4ter an.", "Vielleicht kam sie sp\u00e4ter, weil es so ist."},
+        Told{"Su ferry lleg\u00f3 tarde debido a niebla densa.", "Su ferry lleg\u00f3 tarde."}}) {
+    const auto judged = [&](std::string_view said, std::string_view log) {
+      RunBuilder run;
+      run.request("Warum? / Why? / \u00bfPor qu\u00e9?")
+          .tool("get_state", R"({"ferry":7})", log)
+          .failed("get_journey", R"({"id":3})", "no such journey");
+      return judge(run.model(said));
+    };
+    EXPECT_TRUE(is_candidate(judged(answer, "late"))) << answer;
+    EXPECT_EQ(candidates(judged(answer, "late: dense heavy fog, dichter Nebel, niebla densa, dichten Nebels")), 0u) << answer;
+    EXPECT_EQ(candidates(judged(guess, "late")), 0u) << guess;
+  }
+}
+
 }  // namespace
 }  // namespace runwarden::plugins

@@ -1,0 +1,273 @@
+#include "opinion/answer.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/json_check.h"
+#include "base/json_members.h"
+#include "base/json_text.h"
+#include "base/utf8.h"
+#include "opinion/answer_json.h"
+#include "opinion/marked_text.h"
+#include "opinion/run_text.h"
+#include "opinion/usage.h"
+
+namespace runwarden::opinion {
+namespace {
+
+constexpr int kMostBodyDepth = 64;
+constexpr int kMostAnswerDepth = 8;
+constexpr std::size_t kMostShownBytes = 80;  // of the model's words in a fault
+constexpr std::string_view kThinkingEnd = "</think>";
+constexpr std::array kAllSaid{Said::present, Said::absent, Said::unclear};
+
+Error fault(std::string detail) {
+  return {Code::unavailable, std::move(detail), {}, {}};
+}
+
+std::string cut(std::string_view text, std::size_t most) {
+  const std::string_view kept = utf8_prefix(text, most);
+  return std::string(kept) + (kept.size() < text.size() ? "\u2026" : "");
+}
+
+bool is_string(std::string_view json) {
+  return json.starts_with('"');
+}
+
+// What the model wrote, or why there is nothing.
+Result<std::string> content_of(const std::vector<JsonMember>& body) {
+  const auto choices = json_elements(json_member(body, "choices"));
+  if (choices.empty()) return fault("the answer has no choices[0].message.content: the endpoint does not speak the chat completions API");
+  const auto choice = json_members(choices.front());
+  const auto message = json_members(json_member(choice, "message"));
+  std::string content = json_member_text(message, "content");
+  if (!content.empty()) return content;
+  const std::string refusal = json_member_text(message, "refusal");
+  if (!refusal.empty()) return fault("the model refused: " + cut(refusal, kMostShownBytes));
+  const std::string reason = json_member_text(choice, "finish_reason");
+  return fault("the model answered nothing" + (reason.empty() ? std::string() : " (finish_reason " + cut(reason, kMostShownBytes) + ")"));
+}
+
+// Models that think aloud do so before they answer.
+std::string_view without_thoughts(std::string_view content) {
+  const std::size_t end = content.starts_with('{') ? std::string_view::npos : content.find(kThinkingEnd);
+  return end == std::string_view::npos ? content : content.substr(end + kThinkingEnd.size());
+}
+
+struct Names {
+  std::vector<JsonMember> members;
+  std::optional<Error> wrong;
+};
+Names only(std::string_view object, const std::vector<std::string_view>& known) {
+  Names out{json_members(object), std::nullopt};
+  for (const JsonMember& one : out.members) {
+    const auto same = [&](const JsonMember& other) { return other.name == one.name; };
+    if (std::find(known.begin(), known.end(), one.name) == known.end()) {
+      out.wrong = fault("the model's answer has an unknown member \"" + cut(one.name, kMostShownBytes) + "\"");
+    } else if (std::count_if(out.members.begin(), out.members.end(), same) > 1) {
+      out.wrong = fault("the model's answer has the member \"" + one.name + "\" twice");
+    }
+    if (out.wrong) break;
+  }
+  return out;
+}
+
+Result<Quote> quote_of(std::string_view json) {
+  const Names names = only(json, {"pointer", "quote"});
+  if (names.wrong) return *names.wrong;
+  const std::string pointer = json_member(names.members, "pointer");
+  const std::string text = json_member(names.members, "quote");
+  if (!is_string(pointer) || !is_string(text)) return fault("evidence in the model's answer is not {\"pointer\", \"quote\"} of two texts");
+  Quote quote{json_string_value(pointer), json_string_value(text)};
+  if (quote.pointer.size() > kMostPointerBytes || quote.text.size() > kMostQuoteBytes) {
+    return fault("a pointer or quote in the model's answer is longer than " + std::to_string(kMostPointerBytes) + " or " +
+                 std::to_string(kMostQuoteBytes) + " bytes");
+  }
+  return quote;
+}
+
+Result<Answer> answer_of(const FoundObject& found) {
+  const Names names = only(found.json, {"verdict", "reason", "evidence"});
+  if (names.wrong) return *names.wrong;
+  Answer answer;
+  const std::string verdict = json_member_text(names.members, "verdict");
+  const auto said = std::find_if(kAllSaid.begin(), kAllSaid.end(), [&](Said one) { return verdict == name(one); });
+  if (said == kAllSaid.end()) return fault("the model's answer has no verdict present, absent or unclear");
+  answer.said = *said;
+  const std::string reason = json_member(names.members, "reason");
+  if (!is_string(reason) && !found.broke_off) return fault("the model's answer has no text as its reason");
+  answer.reason = cut(json_string_value(reason), kMostReasonBytes);
+  const std::string evidence = json_member(names.members, "evidence");
+  if (!evidence.starts_with('[') && !found.broke_off) return fault("the model's answer has no list as its evidence");
+  const auto quotes = json_elements(evidence);
+  if (quotes.size() > kMostQuotes) return fault("the model's answer has more than " + std::to_string(kMostQuotes) + " quotes");
+  for (std::size_t i = 0; i < quotes.size(); ++i) {
+    auto quote = quote_of(quotes[i]);
+    if (quote.ok())
+      answer.evidence.push_back(std::move(*quote));
+    else if (!found.broke_off || i + 1 < quotes.size())
+      return std::move(quote.error());
+  }
+  return answer;
+}
+
+// The length of the white space at `at`, or 0.
+std::size_t space_at(std::string_view text, std::size_t at) {
+  const char c = text[at];
+  if (c == ' ' || c == '\t') return 1;
+  if (const std::size_t length = line_break_at(text, at); length > 0) return length;
+  for (const std::string_view space : {"\u00A0", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008",
+                                       "\u2009", "\u200A", "\u202F", "\u205F", "\u3000"}) {
+    if (c == space[0] && text.substr(at).starts_with(space)) return space.size();
+  }
+  return 0;
+}
+
+// Every stretch of white space as one space, none at the ends.
+std::string with_equal_spaces(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  bool space = false;
+  for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t length = space_at(text, at); length > 0) {
+      space = !out.empty();
+      at += length;
+      continue;
+    }
+    if (std::exchange(space, false)) out += ' ';
+    out += text[at++];
+  }
+  return out;
+}
+
+// A quote of several lines may have been copied with the marks that begin them.
+std::string without_line_marks(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = line_break_at(text, at);
+    out += text[at];
+    at += std::max<std::size_t>(length, 1);
+    if (length > 0 && text.substr(at).starts_with(kLineMark)) at += kLineMark.size();
+  }
+  return out;
+}
+
+// The length of a mark of what was cut out at `at`, or 0: ours, or dots as people write them.
+std::size_t cut_mark_at(std::string_view text, std::size_t at) {
+  const std::string_view rest = text.substr(at);
+  if (rest.starts_with(kCutBegin)) {
+    const std::size_t end = rest.find_first_not_of("0123456789", kCutBegin.size());
+    if (end != std::string_view::npos && rest.substr(end).starts_with(kCutEnd)) return end + kCutEnd.size();
+  }
+  for (const std::string_view mark : {"[...]", "[\u2026]", "...", "\u2026"}) {
+    if (rest.starts_with(mark)) return mark.size();
+  }
+  return 0;
+}
+
+std::vector<std::string> parts_of(std::string_view quote) {
+  std::vector<std::string> parts(1);
+  for (std::size_t at = 0; at < quote.size();) {
+    if (const std::size_t length = cut_mark_at(quote, at); length > 0) {
+      parts.emplace_back();
+      at += length;
+    } else {
+      parts.back() += quote[at++];
+    }
+  }
+  for (std::string& part : parts) part = with_equal_spaces(part);
+  parts.erase(std::remove(parts.begin(), parts.end(), std::string()), parts.end());
+  return parts;
+}
+
+// Where the part ends in the text; linear in it, whatever both are.
+std::size_t end_of(std::string_view part, std::string_view text, std::size_t from) {
+  const void* found = memmem(text.data() + from, text.size() - from, part.data(), part.size());
+  if (found == nullptr) return std::string_view::npos;
+  return static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) + part.size();
+}
+
+bool holds(std::string_view text, std::string_view quote) {
+  const std::string whole = with_equal_spaces(quote);
+  if (whole.empty() || whole == kEmptyText) return text.empty();
+  if (end_of(whole, text, 0) != std::string_view::npos) return true;
+  const auto parts = parts_of(quote);
+  std::size_t from = 0;
+  for (const std::string& part : parts) {
+    from = end_of(part, text, from);
+    if (from == std::string_view::npos) return false;
+  }
+  return !parts.empty();
+}
+
+bool stands_there(const Quote& quote, const model::Run& run) {
+  const std::string unmarked = without_line_marks(quote.text);
+  for (const std::string& text : texts_at(run, quote.pointer)) {
+    const std::string equal = with_equal_spaces(text);
+    if (holds(equal, quote.text) || holds(equal, unmarked)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const char* name(Said said) {
+  switch (said) {
+    case Said::present: return "present";
+    case Said::absent: return "absent";
+    case Said::unclear: break;
+  }
+  return "unclear";
+}
+
+Result<Answer> read_answer(std::string_view body) {
+  if (body.size() > kMostAnswerBytes) return fault("the answer is longer than " + std::to_string(kMostAnswerBytes) + " bytes");
+  if (!check_json(body, kMostBodyDepth).ok()) return fault("the answer is not JSON: the endpoint does not speak the chat completions API");
+  const auto members = json_members(body);
+  const auto content = content_of(members);
+  if (!content.ok()) return content.error();
+  const std::string_view said = without_thoughts(*content);
+  const auto found = find_object(said, kMostAnswerDepth);
+  if (!found)
+    return fault("the model did not answer with a JSON object: " +
+                 cut(with_equal_spaces(utf8_prefix(said, 4 * kMostShownBytes)), kMostShownBytes));
+  auto answer = answer_of(*found);
+  if (answer.ok()) answer->tokens = read_usage(body).all();
+  return answer;
+}
+
+Answer with_checked_quotes(Answer answer, const model::Run& run) {
+  for (const Quote& quote : answer.evidence) {
+    if (stands_there(quote, run)) continue;
+    const std::string was = std::string("the model said ") + name(answer.said) + ", but quotes what is not in the run at " +
+                            cut(quote.pointer, kMostShownBytes) + ": \"" + cut(quote.text, kMostShownBytes) + "\". Its reason: ";
+    answer.said = Said::unclear;
+    answer.reason = cut(was + answer.reason, kMostReasonBytes);
+    answer.evidence.clear();
+    break;
+  }
+  return answer;
+}
+
+model::ModelAnswer to_model_answer(const Answer& answer, std::string prompt_version, std::int64_t elapsed_ms) {
+  model::ModelAnswer out;
+  out.opinion = name(answer.said);
+  out.reason = answer.reason;
+  out.prompt_version = std::move(prompt_version);
+  out.tokens = answer.tokens;
+  out.elapsed_ms = elapsed_ms;
+  out.evidence_json.clear();
+  JsonWriter json(out.evidence_json);
+  json.begin_array();
+  for (const Quote& quote : answer.evidence) {
+    json.begin_object().key("pointer").string(quote.pointer).key("quote").string(quote.text).end_object();
+  }
+  json.end_array();
+  return out;
+}
+
+}  // namespace runwarden::opinion

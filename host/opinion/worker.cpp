@@ -1,0 +1,422 @@
+#include "opinion/worker.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "http_client/retry_schedule.h"
+#include "model/cluster.h"
+#include "opinion/answer.h"
+#include "opinion/outcome.h"
+#include "opinion/request.h"
+#include "opinion/usage.h"
+
+namespace runwarden::opinion {
+namespace {
+
+constexpr std::int64_t kLookMs = 100;         // between looks for questions that are due
+constexpr std::int64_t kStateMs = 5000;       // between counts for the metrics
+constexpr std::int64_t kAfterFaultMs = 1000;  // before the store is asked again
+constexpr std::int64_t kFirstPauseMs = 1000;
+constexpr std::int64_t kLongestPauseMs = 300'000;
+constexpr std::uint32_t kTellingFailures = 5;  // in a row: then the endpoint is said to fail, whatever the reason
+const std::vector<std::int64_t> kRetryMs{1'000, 5'000, 30'000, 300'000};
+
+// What of a run it takes to make sense of an answer.
+struct Asked {
+  model::TenantId tenant = 0;
+  model::Opinion opinion;
+  const model::OpinionPrompt* prompt = nullptr;
+  std::string failure_json;  // of an alarm
+  std::string cluster_id;
+  std::int64_t executed_ms = model::kNotExecuted;
+  std::shared_ptr<const model::Run> run;
+  AnswerFormat format = AnswerFormat::json_schema;
+  std::uint64_t estimated_tokens = 0;
+  std::int64_t sent_ns = 0;
+};
+
+}  // namespace
+
+class Worker::Work : public std::enable_shared_from_this<Work> {
+ public:
+  Work(Parts parts, Endpoint endpoint, WorkerSettings settings)
+      : parts_(std::move(parts)),
+        endpoint_(std::move(endpoint)),
+        sender_(endpoint_.rules, endpoint_.timeout_ms),
+        random_(std::random_device()()),
+        settings_(std::move(settings)) {}
+
+  void start() {
+    thread_ = std::thread([this] {
+      pthread_setname_np(pthread_self(), "second-opinion");
+      while (!stopping_) turn();
+    });
+  }
+  void stop() {
+    stopping_ = true;
+    sender_.wake();
+    if (thread_.joinable()) thread_.join();
+    const MutexLock lock(mutex_);
+    closed_ = true;
+    answers_.clear();  // they hold this object
+  }
+
+  void change(WorkerSettings settings) {
+    const MutexLock lock(mutex_);
+    settings_ = std::move(settings);
+  }
+  WorkerState state() const {
+    const MutexLock lock(mutex_);
+    return state_;
+  }
+
+ private:
+  struct Pause {
+    std::int64_t length_ms = 0;  // 0: there is none
+    std::int64_t until_ns = 0;
+  };
+
+  void turn() {
+    try {
+      for (http_client::SendResult& result : sender_.work(wait_ms())) ended(std::move(result));
+      take_answers();
+      submit_writes();
+      if (due(counted_ns_, kStateMs)) count();
+      if (!claiming_ && due(looked_ns_, kLookMs)) claim();
+    } catch (const std::exception& fault) {
+      wait_a_moment(std::string("second opinions wait a moment: ") + fault.what());
+    }
+  }
+
+  std::int64_t now_ns() const { return parts_.clock.monotonic_ns(); }
+  std::int64_t now_ms() const { return now_ns() / 1'000'000; }
+  std::int64_t wait_ms() const {
+    if (now_ns() < quiet_until_ns_) return kLookMs;
+    return std::clamp<std::int64_t>((looked_ns_ + kLookMs * 1'000'000 - now_ns()) / 1'000'000, 1, kLookMs);
+  }
+  bool due(std::int64_t& last_ns, std::int64_t interval_ms) const {
+    const std::int64_t now = now_ns();
+    if (now < quiet_until_ns_ || (last_ns != 0 && now - last_ns < interval_ms * 1'000'000)) return false;
+    last_ns = now;
+    return true;
+  }
+  void wait_a_moment(const std::string& why) {
+    parts_.on_event(Event::warning, "second_opinion_wait", why);
+    quiet_until_ns_ = now_ns() + kAfterFaultMs * 1'000'000;
+  }
+  WorkerSettings settings() const {
+    const MutexLock lock(mutex_);
+    return settings_;
+  }
+
+  // How many questions may be asked now beside those that are.
+  std::size_t places(const WorkerSettings& now) {
+    const std::size_t busy = sending_.size() + writes_.size() + writing_;
+    std::size_t most = now.max_in_flight;
+    if (pause_.length_ms > 0) most = now_ns() < pause_.until_ns ? 0 : 1;
+    if (busy >= most) return 0;
+    const std::size_t left = budget_.requests_left(now.budget, now_ms());
+    if (left == 0 && !std::exchange(budget_told_, true)) {
+      parts_.on_event(Event::info, "second_opinion_budget", "second_opinion.budget is used up: further questions wait");
+    }
+    if (left > 0) budget_told_ = false;
+    return std::min(most - busy, left);
+  }
+
+  void claim() {
+    const WorkerSettings now = settings();
+    const std::size_t most = places(now);
+    if (most == 0) return;
+    claiming_ = true;
+    const auto self = shared_from_this();
+    parts_.queue.run_between([self, most] {
+      auto claimed = std::make_shared<std::vector<store::TenantOpinion>>();
+      std::string fault;
+      const std::int64_t at_ms = self->parts_.clock.wall_ms();
+      try {
+        *claimed = self->parts_.opinions.claim_due(at_ms, at_ms + self->endpoint_.timeout_ms + kLeaseBeyondTimeoutMs, most);
+      } catch (const store::FatalStoreError&) {
+        throw;
+      } catch (const store::StoreError& bad) {
+        fault = bad.what();
+      }
+      self->answer([self, claimed, fault, most] { self->were_claimed(*claimed, fault, most); });
+    });
+  }
+
+  void were_claimed(std::vector<store::TenantOpinion>& claimed, const std::string& fault, std::size_t most) {
+    claiming_ = false;
+    if (!fault.empty()) return wait_a_moment("questions for the second opinion are taken later: " + fault);
+    if (claimed.size() == most) looked_ns_ = 0;  // there may be more
+    for (store::TenantOpinion& one : claimed) {
+      try {
+        ask(one.tenant, std::move(one.opinion));
+      } catch (const store::StoreError& bad) {
+        wait_a_moment(std::string("a run cannot be read for the second opinion on it: ") + bad.what());  // its lease ends
+      }
+    }
+  }
+
+  void ask(model::TenantId tenant, model::Opinion opinion) {
+    Asked asked;
+    asked.tenant = tenant;
+    asked.prompt = parts_.prompts.find(opinion.detector_key);
+    asked.opinion = std::move(opinion);
+    if (asked.prompt == nullptr) return settle_unasked(asked, "no_prompt");
+    const auto record = parts_.records.run_at(tenant, asked.opinion.run);
+    if (!record) return settle_unasked(asked, "run_deleted");
+    if (record->revision != asked.opinion.revision) return settle_unasked(asked, "run_revised");
+    if (asked.opinion.of_alarm) {
+      const auto failure = parts_.records.find_failure(tenant, asked.opinion.failure_id);
+      if (!failure) return settle_unasked(asked, "record_deleted");
+      asked.failure_json = failure->json;
+      if (!failure->shadow) asked.cluster_id = model::cluster_id(model::cluster_key(failure->fingerprint));
+    }
+    auto run = read_document(record->document, record->run_id);
+    if (!run.ok()) return settle_unasked(asked, "run_unreadable");
+    asked.executed_ms = record->executed_ms;
+    asked.run = std::make_shared<const model::Run>(std::move(*run));
+    asked.format = format_;
+    send(std::move(asked));
+  }
+
+  void send(Asked asked) {
+    const WorkerSettings now = settings();
+    RequestSettings request_settings;
+    request_settings.model = endpoint_.model;
+    request_settings.max_input_tokens = now.max_input_tokens;
+    request_settings.format = asked.format;
+    const auto nonce = make_nonce();
+    if (!nonce.ok()) throw std::runtime_error(nonce.error().detail);  // its lease ends
+    auto request = make_request({parts_.prompts.frame, *asked.prompt, asked.opinion, *asked.run, focus_of(asked.opinion, asked.failure_json)},
+                                request_settings, *nonce);
+    if (!request.ok()) return settle_unasked(asked, "no_room_for_prompt");
+    asked.estimated_tokens = request->input_tokens;
+    asked.sent_ns = now_ns();
+    budget_.asked(asked.estimated_tokens, now_ms());
+    parts_.on_asked();
+    const std::uint64_t number = ++numbers_;
+    sender_.post(number, to_send_request(endpoint_, now.api_key, asked.opinion, std::move(request->body)));
+    sending_.emplace(number, std::move(asked));
+  }
+
+  void ended(http_client::SendResult result) {
+    const auto found = sending_.find(result.id);
+    Asked asked = std::move(found->second);
+    sending_.erase(found);
+    looked_ns_ = 0;  // its place is free
+    const Usage used = result.status / 100 == 2 ? read_usage(result.body) : Usage{};
+    // An answer that does not say how many tokens it took has taken as many as were estimated; one that was refused took none.
+    const std::uint64_t unsaid = result.status == 0 || result.status / 100 == 2 ? asked.estimated_tokens : 0;
+    budget_.ended(asked.estimated_tokens, used.all() > 0 ? used.all() : unsaid, now_ms());
+    if (used.all() > 0) parts_.on_tokens(used.prompt, used.completion);
+    if (asked.format == AnswerFormat::json_schema && refuses_format(result)) {
+      asked.format = AnswerFormat::none;
+      if (now_ns() - asked.sent_ns < kLeaseBeyondTimeoutMs / 2 * 1'000'000) return send(std::move(asked));
+      format_ = AnswerFormat::none;  // the lease may end before another answer: from the next question on
+    }
+    if (!result.error.empty()) return failed(std::move(asked), fault_of(result), result.retry_after);
+    auto answer = read_answer(result.body);
+    if (!answer.ok()) return failed(std::move(asked), {"unreadable_answer", false}, {});
+    format_ = asked.format;  // as this endpoint takes it
+    recovered();
+    answered(std::move(asked), std::move(*answer));
+  }
+
+  void answered(Asked asked, Answer answer) {
+    const WorkerSettings now = settings();
+    const std::int64_t elapsed_ms = (now_ns() - asked.sent_ns) / 1'000'000;
+    const std::int64_t at_ms = parts_.clock.wall_ms();
+    Answer checked = with_checked_quotes(std::move(answer), *asked.run);
+    const char* const verdict = name(checked.said);
+    const OutcomeKeys keys{{at_ms, parts_.records.next_seq()}, parts_.records.next_seq()};
+    Answered all{asked.tenant, std::move(asked.opinion), *asked.prompt, model::prompt_version(parts_.prompts.frame, *asked.prompt),
+                 std::move(checked), elapsed_ms, asked.executed_ms, std::move(asked.cluster_id)};
+    writes_.push_back({outcome_of(std::move(all), *asked.run, {endpoint_.model, now.may_confirm, now.may_silence}, keys), verdict});
+  }
+
+  void failed(Asked asked, const EndpointFault& fault, const std::string& retry_after) {
+    const std::int64_t wall_ms = parts_.clock.wall_ms();
+    const auto retry_after_ms = http_client::read_retry_after(retry_after, wall_ms);
+    parts_.on_failure(fault.reason);
+    note_failure(fault, retry_after_ms.value_or(0));
+    model::Opinion& opinion = asked.opinion;
+    opinion.attempts += 1;
+    opinion.last_error = fault.reason;
+    const double chance = std::uniform_real_distribution<double>(0, 1)(random_);
+    const auto next_ms = http_client::next_attempt_ms(kRetryMs, opinion.attempts, chance, retry_after_ms, wall_ms);
+    opinion.due_ms = next_ms.value_or(0);
+    if (!next_ms) give_up(opinion);
+    writes_.push_back({{asked.tenant, std::move(opinion), std::nullopt, {}}, {}});
+  }
+
+  // Nobody was asked, and nobody is to be.
+  void settle_unasked(Asked& asked, const char* why) {
+    asked.opinion.last_error = why;
+    asked.opinion.due_ms = 0;
+    asked.opinion.state = model::OpinionState::dead;
+    writes_.push_back({{asked.tenant, std::move(asked.opinion), std::nullopt, {}}, {}});
+  }
+
+  void give_up(model::Opinion& opinion) {
+    opinion.state = model::OpinionState::dead;
+    parts_.on_event(Event::warning, "second_opinion_dead",
+                    "the question " + opinion.id + " about a run is given up after " + std::to_string(opinion.attempts) + " attempts (" +
+                        opinion.last_error + "); nobody is asked about it again");
+  }
+
+  void note_failure(const EndpointFault& fault, std::int64_t retry_after_ms) {
+    ++failures_;
+    if (fault.of_all) lengthen_pause(retry_after_ms);
+    if (pause_.length_ms == 0 && failures_ < kTellingFailures) return;
+    std::string was;
+    {
+      const MutexLock lock(mutex_);
+      was = std::exchange(state_.failing, fault.reason);
+    }
+    if (was.empty()) {
+      parts_.on_event(Event::warning, "second_opinion_failing",
+                      "the endpoint of second_opinion.url does not answer as it should (" + fault.reason + "); questions wait until it does");
+    }
+  }
+
+  // What was on its way when the pause began does not lengthen it.
+  void lengthen_pause(std::int64_t retry_after_ms) {
+    const std::int64_t now = now_ns();
+    if (pause_.length_ms == 0 || now >= pause_.until_ns) {
+      pause_.length_ms = pause_.length_ms == 0 ? kFirstPauseMs : std::min(pause_.length_ms * 2, kLongestPauseMs);
+      pause_.until_ns = now + pause_.length_ms * 1'000'000;
+    }
+    pause_.until_ns = std::max(pause_.until_ns, now + retry_after_ms * 1'000'000);
+  }
+
+  void recovered() {
+    failures_ = 0;
+    pause_ = {};
+    std::string was;
+    {
+      const MutexLock lock(mutex_);
+      was = std::exchange(state_.failing, {});
+    }
+    if (!was.empty()) parts_.on_event(Event::info, "second_opinion_recovered", "the endpoint of second_opinion.url answers again");
+  }
+
+  struct Settled {
+    store::OpinionWrite write;
+    std::string verdict;  // empty: there is no answer
+  };
+
+  // Where there is no room for a write it waits; once its lease is over, another answer may be there before it.
+  void submit_writes() {
+    if (writes_.empty() || now_ns() < quiet_until_ns_) return;
+    const auto self = shared_from_this();
+    for (Settled& one : std::exchange(writes_, {})) {
+      const auto settled = std::make_shared<Settled>(std::move(one));
+      const bool taken = parts_.queue.submit(settled->write, [self, settled](const store::WriteResult& result) {
+        const auto outcome = result.outcome;
+        const bool there = !result.not_there;
+        self->answer([self, settled, outcome, there] { self->was_written(*settled, outcome, there); });
+      });
+      taken ? void(++writing_) : write_later(*settled);
+    }
+  }
+
+  void write_later(Settled& settled) {
+    writes_.push_back(std::move(settled));
+    wait_a_moment("what became of questions is stored later: the store has no room for it, or is away");
+  }
+
+  void was_written(Settled& settled, store::WriteResult::Outcome outcome, bool there) {
+    using Outcome = store::WriteResult::Outcome;
+    --writing_;
+    looked_ns_ = 0;
+    if (outcome == Outcome::unavailable || outcome == Outcome::away) return write_later(settled);
+    if (outcome != Outcome::stored || !there || settled.verdict.empty()) return;
+    parts_.on_answer(settled.verdict);
+    for (const model::Review& review : settled.write.reviews) parts_.on_review(review);
+  }
+
+  // From the writer's thread: the worker does it in its next turn.
+  void answer(std::function<void()> done) {
+    {
+      const MutexLock lock(mutex_);
+      if (closed_) return;
+      answers_.push_back(std::move(done));
+    }
+    sender_.wake();
+  }
+
+  void take_answers() {
+    std::vector<std::function<void()>> answers;
+    {
+      const MutexLock lock(mutex_);
+      std::swap(answers, answers_);
+    }
+    for (const auto& one : answers) one();
+  }
+
+  void count() {
+    const store::OpinionQueue queue = parts_.opinions.opinion_queue();
+    const std::int64_t wall_ms = parts_.clock.wall_ms();
+    const MutexLock lock(mutex_);
+    state_.queue = queue;
+    state_.oldest_ms = queue.oldest_ms ? std::max<std::int64_t>(0, wall_ms - *queue.oldest_ms) : 0;
+  }
+
+  const Parts parts_;
+  const Endpoint endpoint_;
+  http_client::HttpSender sender_;
+  std::mt19937_64 random_;
+  std::atomic<bool> stopping_{false};
+
+  // Of the worker's thread.
+  std::map<std::uint64_t, Asked> sending_;  // by number of the request
+  std::vector<Settled> writes_;             // to be submitted
+  std::size_t writing_ = 0;                 // submitted, and not settled
+  AnswerFormat format_ = AnswerFormat::json_schema;
+  Budget budget_;
+  Pause pause_;
+  std::uint32_t failures_ = 0;  // in a row
+  bool budget_told_ = false;
+  bool claiming_ = false;
+  std::uint64_t numbers_ = 0;
+  std::int64_t looked_ns_ = 0;
+  std::int64_t counted_ns_ = 0;
+  std::int64_t quiet_until_ns_ = 0;
+
+  mutable Mutex mutex_;
+  std::vector<std::function<void()>> answers_ RW_GUARDED_BY(mutex_);
+  WorkerSettings settings_ RW_GUARDED_BY(mutex_);
+  WorkerState state_ RW_GUARDED_BY(mutex_);
+  bool closed_ RW_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+Worker::Worker(Parts parts, Endpoint endpoint, WorkerSettings settings)
+    : work_(std::make_shared<Work>(std::move(parts), std::move(endpoint), std::move(settings))) {
+  work_->start();
+}
+Worker::~Worker() {
+  stop();
+}
+void Worker::stop() {
+  work_->stop();
+}
+void Worker::change(WorkerSettings settings) {
+  work_->change(std::move(settings));
+}
+WorkerState Worker::state() const {
+  return work_->state();
+}
+
+}  // namespace runwarden::opinion
