@@ -120,15 +120,21 @@ LmdbEnv::~LmdbEnv() {
   leave_open_folder(options_.folder);
 }
 
-// The file may end before its last page: LMDB does not write pages that were free again before their transaction ended.
+// The file may end before its last page: LMDB does not write pages that were free again before their transaction ended. Somebody else's
+// commit may take them into use while they are looked for: then it is looked once more.
 void LmdbEnv::check_length() const {
-  const Info now = info();
-  int file = -1;
-  struct stat found {};
-  if (mdb_env_get_fd(env_, &file) != MDB_SUCCESS || ::fstat(file, &found) != 0) return;
-  const auto bytes = static_cast<std::uint64_t>(found.st_size);
-  const std::uint64_t wanted = (now.last_page + 1) * now.page_bytes;
-  if (bytes >= wanted || tail_is_free(bytes / now.page_bytes, now.last_page)) return;
+  std::uint64_t bytes = 0;
+  std::uint64_t wanted = 0;
+  for (std::uint64_t seen = 0;;) {
+    const Info now = info();
+    int file = -1;
+    struct stat found {};
+    if (mdb_env_get_fd(env_, &file) != MDB_SUCCESS || ::fstat(file, &found) != 0) return;
+    bytes = static_cast<std::uint64_t>(found.st_size);
+    wanted = (now.last_page + 1) * now.page_bytes;
+    if (bytes >= wanted || tail_is_free(bytes / now.page_bytes, now.last_page)) return;
+    if (std::exchange(seen, now.transaction) == now.transaction) break;
+  }
   throw LmdbFault("data.mdb is cut off: it has " + std::to_string(bytes) + " bytes, and its pages take " + std::to_string(wanted) +
                       "; restore a backup, or begin anew with `runwarden serve --new-store`",
                   kCutOff);
@@ -162,7 +168,7 @@ bool LmdbEnv::tail_is_free(std::uint64_t from_page, std::uint64_t last_page) con
 // LMDB goes through them by orders of its own, which compare_guarded() does not see.
 std::string LmdbEnv::fault_of_own_pages() const {
   constexpr MDB_dbi kFreePages = 0;
-  const std::size_t last_page = info().last_page;
+  std::size_t last_page = 0;
   MDB_txn* txn = nullptr;
   MDB_cursor* cursor = nullptr;
   const char* fault = nullptr;
@@ -180,7 +186,7 @@ std::string LmdbEnv::fault_of_own_pages() const {
     mdb_cursor_close(std::exchange(cursor, nullptr));
     return code == MDB_NOTFOUND ? MDB_SUCCESS : code;
   };
-  const auto fault_of_list = [last_page](const MDB_val& value) -> const char* {
+  const auto fault_of_list = [&last_page](const MDB_val& value) -> const char* {
     const auto* const list = static_cast<const std::size_t*>(value.mv_data);
     if (value.mv_size < sizeof *list || value.mv_size % sizeof *list != 0 || list[0] != value.mv_size / sizeof *list - 1) {
       return "a list of free pages has a wrong length";
@@ -195,6 +201,7 @@ std::string LmdbEnv::fault_of_own_pages() const {
   const int code = guarded_call(env_, Doing::reading, [&] {
     MDB_dbi tables = 0;
     int done = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);
+    last_page = info().last_page;  // no less than what the transaction sees, though others commit meanwhile
     if (done == MDB_SUCCESS) done = mdb_dbi_open(txn, nullptr, 0, &tables);
     if (done == MDB_SUCCESS) done = each_entry(tables, fault_of_table);
     return done == MDB_SUCCESS ? each_entry(kFreePages, fault_of_list) : done;
@@ -232,7 +239,7 @@ LmdbEnv::Info LmdbEnv::info() const {
   MDB_stat stat{};
   mdb_env_info(env_, &info);
   mdb_env_stat(env_, &stat);
-  return {info.me_mapsize, info.me_last_pgno, stat.ms_psize};
+  return {info.me_mapsize, info.me_last_pgno, stat.ms_psize, info.me_last_txnid};
 }
 
 void LmdbEnv::check_readers() {

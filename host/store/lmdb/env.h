@@ -73,8 +73,13 @@ class LmdbEnv {
     std::uint64_t map_bytes = 0;
     std::uint64_t last_page = 0;
     std::uint64_t page_bytes = 0;
+    std::uint64_t transaction = 0;  // number of the last commit
   };
   Info info() const;
+
+  // Why the list of tables or a list of free pages, as the last commit left them, cannot be right; empty: nothing was found. Others may
+  // commit meanwhile.
+  std::string fault_of_own_pages() const;
 
   // Gives back the slots of readers whose process died.
   void check_readers();
@@ -88,8 +93,6 @@ class LmdbEnv {
   friend class ReadTxn;
   void open();
   void check_length() const;
-  // Why the list of tables or a list of free pages cannot be right; empty: nothing was found.
-  std::string fault_of_own_pages() const;
   bool tail_is_free(std::uint64_t from_page, std::uint64_t last_page) const;
   MDB_txn* borrow();
   void give_back(MDB_txn* txn);

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sample_records.h"
@@ -246,6 +247,31 @@ TEST_F(LmdbFaults, BadBytesInAValue_AreNamedAndCostOnlyThatRun) {
   EXPECT_EQ(results[0].outcome, Outcome::unavailable);
   EXPECT_THAT(results[0].detail, HasSubstr("checksum"));
   EXPECT_EQ(results[1].outcome, Outcome::stored);
+}
+
+// Each commit makes the file longer, and frees pages that it added.
+TEST_F(LmdbFaults, OwnPages_AreFoundGoodWhileOthersCommit) {
+  LmdbEnv env({.folder = folder_.path(), .map_size = 512 * kMiB, .databases = 1, .machine = {}});
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (int i = 0; i < 1500; ++i) {
+      WriteTxn txn = env.write();
+      const MDB_dbi database = txn.open_database("growing");
+      const std::string key = std::to_string(i);
+      txn.put(database, key, std::string(40'000, 'x'));
+      txn.put(database, key + "b", std::string(8'000, 'x'));
+      txn.erase(database, key);
+      txn.commit();
+    }
+    done = true;
+  });
+  std::string fault;
+  while (!done) {
+    const std::string found = env.fault_of_own_pages();
+    if (!found.empty()) fault = found;
+  }
+  writer.join();
+  EXPECT_EQ(fault, "");
 }
 
 TEST_F(LmdbFaults, NewerFormat_IsRefusedWithTheRemedy) {
