@@ -213,16 +213,19 @@ bool is_soft_failure(std::string_view output, const ContentRules& rules) {
                      [&](const auto& opening) { return opens_with(text, opening, rules.error_report_words); });
 }
 
+bool is_any_purpose_tool(std::string_view tool, const ContentRules& rules) {
+  std::vector<std::string> words;
+  split_tool_name(base_name(tool), words);
+  return std::any_of(words.begin(), words.end(), [&](const auto& word) {
+    return std::find(rules.any_purpose.begin(), rules.any_purpose.end(), word) != rules.any_purpose.end();
+  });
+}
+
 bool is_short_failure(std::string_view tool, std::string_view output, const ContentRules& rules) {
   const auto sign = rules.short_signs.read(output);
   if (sign == ShortSign::kNone || sign == ShortSign::kFailed) return sign == ShortSign::kFailed;
   if (is_read_tool(tool, rules.tools)) return false;
-  if (sign == ShortSign::kRefused) return true;
-  std::vector<std::string> words;
-  split_tool_name(base_name(tool), words);
-  return std::none_of(words.begin(), words.end(), [&](const auto& word) {
-    return std::find(rules.any_purpose.begin(), rules.any_purpose.end(), word) != rules.any_purpose.end();
-  });
+  return sign == ShortSign::kRefused || !is_any_purpose_tool(tool, rules);
 }
 
 Field failure_field(const StepView& step) {

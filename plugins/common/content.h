@@ -28,6 +28,9 @@ struct ContentRules {
 /// `success:false`, `ok:false`, `isError:true` or `status:"error"`, or a text that begins with "Error".
 [[nodiscard]] bool is_soft_failure(std::string_view output, const ContentRules& rules);
 
+/// True for a terminal, a browser, a call of any API: a word of its name says that it may do anything.
+[[nodiscard]] bool is_any_purpose_tool(std::string_view tool, const ContentRules& rules);
+
 /// The same of a short output that says so in other words, or by a status of its own; what a look-up answers counts as its answer
 /// where it may be one.
 [[nodiscard]] bool is_short_failure(std::string_view tool, std::string_view output, const ContentRules& rules);

@@ -11,15 +11,21 @@
 
 namespace runwarden::plugins {
 
-bool tells_deed(const Reading& reading, const Claim& claim) {
+bool has_auxiliary(const Reading& reading, const Claim& claim) {
   constexpr std::uint32_t kReach = 3;
-  if (claim.by_agent || claim.in_progress) return true;
-  if (claim.state) return false;
   const auto begin = reading.sentences[claim.sentence].begin;
   for (auto i = claim.word; i > begin && claim.word - i < kReach && reading.words[i].before == Break::kNone; --i) {
     if (has(reading.words[i - 1].cues, kCueAuxiliary | kCuePassive)) return true;
   }
+  return false;
+}
+
+bool tells_deed(const Reading& reading, const Claim& claim) {
+  if (claim.by_agent || claim.in_progress) return true;
+  if (claim.state) return false;
+  if (has_auxiliary(reading, claim)) return true;
   // "Password reset.", "alarm set for ten": a note; before a noun it is an attribute.
+  const auto begin = reading.sentences[claim.sentence].begin;
   const auto end = reading.sentences[claim.sentence].end;
   const auto next = claim.word + 1;
   return claim.word == begin || next >= end || reading.words[next].before != Break::kNone ||

@@ -96,6 +96,9 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true)
 /// "your booked flight", "it is booked".
 [[nodiscard]] bool tells_deed(const Reading& reading, const Claim& claim);
 
+/// True where "has", "was" or the like stands right before the claim's participle, in the same clause.
+[[nodiscard]] bool has_auxiliary(const Reading& reading, const Claim& claim);
+
 /// True for a word that is longer than one of the endings and ends with it.
 [[nodiscard]] bool ends_like(std::string_view word, const std::vector<std::string>& endings);
 

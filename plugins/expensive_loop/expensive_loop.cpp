@@ -310,11 +310,29 @@ void ExpensiveLoop::find_cycles(const RunView& run, Verdict& verdict) {
   }
 }
 
-/// True when what came between two equal calls, by their indexes, makes the second another call: a file that they name was changed, or a
-/// call that does something worked, and they say nothing of what they are for.
+/// True for a command that went well, when another tool did something that no call had done before: "edit config; run train" again and again
+/// with other edits. What a command works on is not all in its words.
+bool ExpensiveLoop::runs_on_other_work(const RunView& run, std::size_t before, std::size_t after) const {
+  const auto& step = run.steps[calls_[after].step];
+  if (calls_[after].failed || !is_any_purpose_tool(step.name, content_) || failure_of(step, content_) != Failure::kNone) return false;
+  const auto done_before = [&](const Call& call) {
+    const auto end = calls_.begin() + static_cast<std::ptrdiff_t>(before);
+    return std::any_of(calls_.begin(), end, [&](const Call& earlier) { return earlier.key == call.key; });
+  };
+  return std::any_of(calls_.begin() + static_cast<std::ptrdiff_t>(before) + 1, calls_.begin() + static_cast<std::ptrdiff_t>(after),
+                     [&](const Call& call) {
+                       return call.known && !call.reads && !call.failed && call.tool != calls_[after].tool && !done_before(call) &&
+                              failure_of(run.steps[call.step], content_) == Failure::kNone;
+                     });
+}
+
+/// True when what came between two equal calls, by their indexes, makes the second another call: a file that they name was changed, a
+/// command may work on what another tool did, or a call that does something worked, and they say nothing of what they are for.
 bool ExpensiveLoop::moved_on(const RunView& run, std::size_t before, std::size_t after) {
   if (!progress_ || after == before + 1) return false;
-  if (has_arguments(run.steps[calls_[after].step].input)) return changed_between(run, before, after);
+  if (has_arguments(run.steps[calls_[after].step].input)) {
+    return changed_between(run, before, after) || runs_on_other_work(run, before, after);
+  }
   const auto worked = [&](const Call& call) { return !call.reads && failure_of(run.steps[call.step], content_) == Failure::kNone; };
   return std::any_of(calls_.begin() + static_cast<std::ptrdiff_t>(before) + 1, calls_.begin() + static_cast<std::ptrdiff_t>(after), worked);
 }

@@ -54,6 +54,7 @@ class ExpensiveLoop {
   [[nodiscard]] std::uint64_t output_of(const RunView& run, Call& call);
   [[nodiscard]] bool changed_between(const RunView& run, std::size_t before, std::size_t after);
   [[nodiscard]] std::uint64_t refusal_of(const RunView& run, Call& call);
+  [[nodiscard]] bool runs_on_other_work(const RunView& run, std::size_t before, std::size_t after) const;
   [[nodiscard]] bool under_way(std::string_view output);
   [[nodiscard]] std::uint32_t changes_before(const RunView& run, const Call& call);
   [[nodiscard]] bool same_refusal(const RunView& run, Call& before, Call& after);

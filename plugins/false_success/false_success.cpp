@@ -738,7 +738,9 @@ bool FalseSuccess::answered_elsewhere(const RunView& run, const FailedStep& fail
 
 /// "I found two rooms. Which one would you like?"
 bool FalseSuccess::asks_about_findings() const {
-  const auto finds = [&](const Claim& claim) { return claim.verb != kNoVerb && lexicon_.verb(claim.verb).group == find_group_; };
+  const auto finds = [&](const Claim& claim) {
+    return claim.finding || (claim.verb != kNoVerb && lexicon_.verb(claim.verb).group == find_group_);
+  };
   return reading_.asks() && !reading_.claims.empty() && std::all_of(reading_.claims.begin(), reading_.claims.end(), finds);
 }
 
@@ -782,6 +784,8 @@ double FalseSuccess::confidence(const RunView& run, const FailedStep& failed, co
   if (tool.any_purpose && step.outcome == Outcome::kFailed && prints_no_trouble(step.output, trouble_signs_, lexicon_, scratch_))
     return kNoTrouble;
   if (tool.any_purpose && step.output.size() >= kPrinted) return kDoubtful;
+  // How the story of that action ended is told by its last call.
+  if (goes_on_with(tool) || (recovery_rule_ && went_through_later(run, failed))) return kDoubtful;
   const bool named = mentions_undone_value(step, false) || names_action(tool);
   if (last_done_ != kNoStep && !(deed && named)) return kDoubtful;
   if (!deed && given_by_others(run, message)) return kDoubtful;
@@ -798,6 +802,40 @@ double FalseSuccess::confidence(const RunView& run, const FailedStep& failed, co
     if (owned_up) return kDoubtful;
   }
   return named ? kNamed : kInGeneral;
+}
+
+/// True when the message's last sentence promises the very action that failed ("Now I will download it again"): the run broke off there.
+bool FalseSuccess::goes_on_with(const ToolMeaning& tool) const {
+  if (reading_.sentences.empty() || reading_.asks()) return false;
+  const auto& last = reading_.sentences.back();
+  const auto begin = reading_.words.begin() + last.begin;
+  const auto end = reading_.words.begin() + last.end;
+  const auto promise = std::find_if(begin, end, [](const ReadWord& word) { return has(word.cues, kCueModal); });
+  if (promise == end || !has(last.cues, kCueSelf)) return false;
+  return std::any_of(promise, end, [&](const ReadWord& word) {
+    if (word.entry == nullptr || word.entry->verb == kNoVerb) return false;
+    return std::find(tool.groups.begin(), tool.groups.end(), lexicon_.verb(word.entry->verb).group) != tool.groups.end();
+  });
+}
+
+/// True when the same tool went through later with all that this call named, and more: "Ann" became "ann@x.com".
+bool FalseSuccess::went_through_later(const RunView& run, const FailedStep& failed) {
+  const auto& step = run.steps[failed.step];
+  collect_values(step.input, values_);
+  const auto holds_all = [&](std::string_view input) {
+    fold(input, folded_);
+    return !values_.empty() && std::all_of(values_.begin(), values_.end(), [&](const CallValue& value) {
+      fold(value.text, folded_value_);
+      return folded_.find(folded_value_) != std::string::npos;
+    });
+  };
+  for (auto i = failed.step + 1; i < run.steps.size(); ++i) {
+    const auto& later = run.steps[i];
+    if (later.kind != Kind::kTool || later.name != step.name || failures_[i] != Failure::kNone) continue;
+    run.pace(later.input.size());
+    if (holds_all(later.input)) return true;
+  }
+  return false;
 }
 
 /// True when a call brought data that the message may have been made of.

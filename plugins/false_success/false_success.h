@@ -76,6 +76,8 @@ class FalseSuccess {
   [[nodiscard]] bool answered_elsewhere(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool names_action(const ToolMeaning& tool) const;
   [[nodiscard]] double confidence(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  [[nodiscard]] bool goes_on_with(const ToolMeaning& tool) const;
+  [[nodiscard]] bool went_through_later(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool given_by_others(const RunView& run, const FinalMessage& message);
   [[nodiscard]] bool gives_data(const RunView& run, std::size_t step);
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
@@ -112,6 +114,7 @@ class FalseSuccess {
   Reading reading_;
   Reading scratch_;
   std::string folded_;
+  std::string folded_value_;
   std::vector<FailedStep> failed_;
   std::vector<Failure> failures_;  // by step, soft ones too
   std::vector<CallValue> values_;

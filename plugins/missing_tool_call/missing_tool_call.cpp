@@ -574,6 +574,20 @@ bool MissingToolCall::nothing_ran_between(const RunView& run, std::size_t turn, 
                       [](const StepView& step) { return step.kind == Kind::kTool; });
 }
 
+/// True for "I've sent it", "it has been sent" and the notes "Receipt sent.", "Timer set for ten". "Timing: credited back in 5 days" and "the
+/// airline canceled a segment" may tell of anybody's deed, or of none.
+bool MissingToolCall::plainly_done(const Claim& claim) const {
+  constexpr std::uint32_t kNoteWords = 3;
+  if (claim.by_agent) return true;
+  if (!tells_deed(reading_, claim)) return false;
+  const auto& sentence = reading_.sentences[claim.sentence];
+  const auto next = claim.word + 1;
+  if (next >= sentence.end || reading_.words[next].before != Break::kNone || has_auxiliary(reading_, claim)) return true;
+  if (claim.word - sentence.begin > kNoteWords || has(reading_.words[sentence.begin].cues, kCueDeterminer)) return false;
+  return std::all_of(reading_.words.begin() + sentence.begin + 1, reading_.words.begin() + claim.word + 1,
+                     [](const ReadWord& word) { return word.before == Break::kNone; });
+}
+
 /// True when the rest of the message is still to be judged.
 bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdict& verdict) {
   for (const auto& claim : reading_.claims) {
@@ -607,7 +621,7 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     const auto found = finding(run, request != nullptr ? *request : unasked, said, ran_.any ? kNoWriteScore : kNoToolScore);
     // At the end, after look-ups only, "is booked" answers the request.
     const bool answers = claim.state && asked && !ran_.any_write;
-    double stated = answers || tells_deed(reading_, claim) ? 0 : kDescribes;
+    double stated = answers || plainly_done(claim) ? 0 : kDescribes;
     // What writes may send a notice by itself, whoever is said to have sent it.
     if (ran_.any_write && !asked && lexicon_.verb(claim.verb).group == send_group_) stated = kDescribes;
     const bool plain = claim.by_agent && own_tool && !has(reading_.sentences[claim.sentence].cues, kCueAdmission);

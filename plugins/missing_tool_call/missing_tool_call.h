@@ -80,6 +80,7 @@ class MissingToolCall {
   [[nodiscard]] bool says_done() const;
   [[nodiscard]] bool taken_back_after(const RunView& run, std::size_t step);
   [[nodiscard]] static bool nothing_ran_between(const RunView& run, std::size_t turn, std::size_t message);
+  [[nodiscard]] bool plainly_done(const Claim& claim) const;
   [[nodiscard]] bool judge_passage(const RunView& run, const Said& said, Verdict& verdict);
   void collect_relevant();
   void judge_message(const RunView& run, const Said& said, Verdict& verdict);

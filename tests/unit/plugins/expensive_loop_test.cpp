@@ -308,5 +308,20 @@ TEST(ExpensiveLoop, TheSameAnswerThreeTimesInAll_IsALoopThoughAnotherCameBetween
   EXPECT_NE(verdict.findings[0].title.find("repeated 3"), std::string::npos);
 }
 
+TEST(ExpensiveLoop, CommandThatWentWellAfterOtherWork_IsNoLoop) {
+  const auto runs = [](std::string_view other, bool fresh, std::string_view output) {
+    RunBuilder run;
+    for (int i = 0; i < 4; ++i) {
+      run.tool("shell", R"({"cmd":"make tide-table"})", output);
+      run.tool(other, R"({"line":12,"text":"depth )" + std::string(fresh ? std::to_string(i) : "") + "\"}", "changed " + std::to_string(i));
+    }
+    return judge(run).findings.size();
+  };
+  EXPECT_EQ(runs("edit", true, "table written"), 0u);
+  EXPECT_NE(runs("edit", false, "table written"), 0u) << "the same edit each time";
+  EXPECT_EQ(runs("get_depth", true, "table written"), 1u) << "looking something up changes nothing";
+  EXPECT_EQ(runs("edit", true, "error: no rule to make target 'tide-table'"), 1u) << "no edit helped";
+}
+
 }  // namespace
 }  // namespace runwarden::plugins

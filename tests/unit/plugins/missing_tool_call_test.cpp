@@ -556,5 +556,17 @@ TEST(MissingToolCall, FileThatNoCallMade_IsACandidate) {
   EXPECT_EQ(judged("write_file", R"({"path":"tides.pdf","content":"%PDF"})"), "");
 }
 
+TEST(MissingToolCall, DeedOfSomebodyElseOrOfNobody_IsACandidate) {
+  const auto judged = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("Cancel my ferry crossing and refund it.").tool("get_crossing", R"({"crossing":"F-2"})", R"({"crossing":"F-2","fare":40})");
+    return judge(run.model(answer));
+  };
+  EXPECT_EQ(judged("Your crossing has been cancelled.").findings.size(), 1u);
+  EXPECT_EQ(judged("Crossing cancelled for today.").findings.size(), 1u) << "a note";
+  EXPECT_TRUE(is_candidate(judged("I need one of these:\n- The ferry line cancelled at least one crossing")));
+  EXPECT_TRUE(is_candidate(judged("Timing: refunded to your card in 5 days")));
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
