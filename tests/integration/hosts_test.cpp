@@ -44,17 +44,23 @@ TEST_F(Hosts, RunOfOneHost_IsShownByTheOtherAtOnce) {
   EXPECT_EQ(b.get("/v1/failures?limit=1000", key).body, a.get("/v1/failures?limit=1000", key).body);
 }
 
-TEST_F(Hosts, KeysMadeOnOne_WorkOnTheOtherAtOnceAndEndWithinASecond) {
+TEST_F(Hosts, KeysMadeOnOne_WorkOnTheOtherAtOnceAndEndWithTheirSessionsWithinASecond) {
   ServiceProcess& a = add_host();
   ServiceProcess& b = add_host();
   const std::string key = a.make_key("acme", "ingest,read");
   EXPECT_EQ(b.get("/v1/runs", key).status, 200);
+  const HttpAnswer login = b.request(post_request("/v1/session", json{{"key", key}}.dump()));
+  ASSERT_EQ(login.status, 200) << login.body;
+  const std::string cookie = login.header("set-cookie");
+  const auto by_session = [&] { return b.request(get_request("/v1/runs", "Cookie: " + cookie.substr(0, cookie.find(';')) + "\r\n")).status; };
+  EXPECT_EQ(by_session(), 200);
   const json keys = json::parse(a.cli({"keys", "list", "--json"}).out);
   ASSERT_EQ(a.cli({"keys", "revoke", keys[0]["id"].get<std::string>()}).exit_code, 0);
   const auto until = SteadyClock::now() + std::chrono::seconds(1);
   int status = 0;
   while ((status = b.get("/v1/runs", key).status) == 200 && SteadyClock::now() < until) ::poll(nullptr, 0, 10);
   EXPECT_EQ(status, 401);
+  EXPECT_EQ(by_session(), 401) << "the page of a revoked key ends with it";
 }
 
 TEST_F(Hosts, EventsSentToHostsInTurn_AreOneRunJudgedOnce) {
