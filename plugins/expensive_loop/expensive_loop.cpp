@@ -142,7 +142,7 @@ void ExpensiveLoop::collect(const RunView& run) {
   }
   taken_.assign(calls_.size(), false);
   touches_.clear();
-  touches_made_ = false;
+  touches_made_ = new_work_made_ = false;
   key_calls(run);
 }
 
@@ -310,20 +310,34 @@ void ExpensiveLoop::find_cycles(const RunView& run, Verdict& verdict) {
   }
 }
 
+/// Counts, once and for all calls, those before each that did what none had done before, and those of its own tool among them.
+void ExpensiveLoop::count_new_work(const RunView& run) {
+  if (new_work_made_) return;
+  new_work_made_ = true;
+  done_.clear();
+  std::vector<std::uint32_t> of_tool(tools_.size());
+  std::uint32_t all = 0;
+  for (auto& call : calls_) {
+    auto& own = of_tool[static_cast<std::size_t>(std::lower_bound(tools_.begin(), tools_.end(), call.tool) - tools_.begin())];
+    call.new_work = all;
+    call.own_new_work = own;
+    if (!call.known || call.reads || call.failed || done_.contains(call.key)) continue;
+    const auto& step = run.steps[call.step];
+    run.pace(step.output.size());
+    if (failure_of(step, content_) != Failure::kNone) continue;
+    done_.insert(call.key);
+    ++own;
+    ++all;
+  }
+}
+
 /// True for a command that went well, when another tool did something that no call had done before: "edit config; run train" again and again
 /// with other edits. What a command works on is not all in its words.
-bool ExpensiveLoop::runs_on_other_work(const RunView& run, std::size_t before, std::size_t after) const {
-  const auto& step = run.steps[calls_[after].step];
-  if (calls_[after].failed || !is_any_purpose_tool(step.name, content_) || failure_of(step, content_) != Failure::kNone) return false;
-  const auto done_before = [&](const Call& call) {
-    const auto end = calls_.begin() + static_cast<std::ptrdiff_t>(before);
-    return std::any_of(calls_.begin(), end, [&](const Call& earlier) { return earlier.key == call.key; });
-  };
-  return std::any_of(calls_.begin() + static_cast<std::ptrdiff_t>(before) + 1, calls_.begin() + static_cast<std::ptrdiff_t>(after),
-                     [&](const Call& call) {
-                       return call.known && !call.reads && !call.failed && call.tool != calls_[after].tool && !done_before(call) &&
-                              failure_of(run.steps[call.step], content_) == Failure::kNone;
-                     });
+bool ExpensiveLoop::runs_on_other_work(const RunView& run, const Call& before, const Call& after) {
+  count_new_work(run);
+  if (after.new_work - before.new_work == after.own_new_work - before.own_new_work) return false;
+  const auto& step = run.steps[after.step];
+  return !after.failed && is_any_purpose_tool(step.name, content_) && failure_of(step, content_) == Failure::kNone;
 }
 
 /// True when what came between two equal calls, by their indexes, makes the second another call: a file that they name was changed, a
@@ -331,7 +345,7 @@ bool ExpensiveLoop::runs_on_other_work(const RunView& run, std::size_t before, s
 bool ExpensiveLoop::moved_on(const RunView& run, std::size_t before, std::size_t after) {
   if (!progress_ || after == before + 1) return false;
   if (has_arguments(run.steps[calls_[after].step].input)) {
-    return changed_between(run, before, after) || runs_on_other_work(run, before, after);
+    return changed_between(run, before, after) || runs_on_other_work(run, calls_[before], calls_[after]);
   }
   const auto worked = [&](const Call& call) { return !call.reads && failure_of(run.steps[call.step], content_) == Failure::kNone; };
   return std::any_of(calls_.begin() + static_cast<std::ptrdiff_t>(before) + 1, calls_.begin() + static_cast<std::ptrdiff_t>(after), worked);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/findings.h"
+#include "common/hash_set.h"
 #include "common/settings.h"
 #include "evidence/touched_files.h"
 
@@ -40,6 +41,8 @@ class ExpensiveLoop {
     std::uint32_t user_turns = 0;  // user turns before it
     std::uint32_t changes = 0;     // of its series: earlier calls after which a file that it names was changed
     std::uint32_t writes = 0;      // successful calls before it that may have changed something
+    std::uint32_t new_work = 0;    // those of them that did what no call had done before; made when first asked for
+    std::uint32_t own_new_work = 0;  // of the same tool
   };
 
   /// A run of equal calls: indexes into calls_ from the first to the last.
@@ -54,7 +57,8 @@ class ExpensiveLoop {
   [[nodiscard]] std::uint64_t output_of(const RunView& run, Call& call);
   [[nodiscard]] bool changed_between(const RunView& run, std::size_t before, std::size_t after);
   [[nodiscard]] std::uint64_t refusal_of(const RunView& run, Call& call);
-  [[nodiscard]] bool runs_on_other_work(const RunView& run, std::size_t before, std::size_t after) const;
+  void count_new_work(const RunView& run);
+  [[nodiscard]] bool runs_on_other_work(const RunView& run, const Call& before, const Call& after);
   [[nodiscard]] bool under_way(std::string_view output);
   [[nodiscard]] std::uint32_t changes_before(const RunView& run, const Call& call);
   [[nodiscard]] bool same_refusal(const RunView& run, Call& before, Call& after);
@@ -86,6 +90,8 @@ class ExpensiveLoop {
   std::vector<std::uint32_t> changes_;  // by step: calls before it that changed something; made when first asked for
   TouchedFiles touches_;                // made when first asked for
   bool touches_made_ = false;
+  HashSet done_;  // keys of calls that worked and may have changed something
+  bool new_work_made_ = false;
   std::string masked_;
   std::string folded_;
 };

@@ -921,6 +921,7 @@ void FalseSuccess::judge_failures(const RunView& run, const FinalMessage& messag
         verdict.suppress("recovery", failed->step, "a later call did what this one was for");
         continue;
       }
+      if (++asked > kMostAsked) return;
     } else if (message.found && no_claim_ && message.place < failed->step) {
       verdict.suppress("no_claim", failed->step, "the last thing that the agent said stands before this failure");
       continue;

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
 #include "unit/plugins/run_builder.h"
 #include "vocabulary_file.h"
 
@@ -321,6 +326,27 @@ TEST(ExpensiveLoop, CommandThatWentWellAfterOtherWork_IsNoLoop) {
   EXPECT_NE(runs("edit", false, "table written"), 0u) << "the same edit each time";
   EXPECT_EQ(runs("get_depth", true, "table written"), 1u) << "looking something up changes nothing";
   EXPECT_EQ(runs("edit", true, "error: no rule to make target 'tide-table'"), 1u) << "no edit helped";
+}
+
+// Each command three times, round after round: between two of them lies all else, and nothing of it is new.
+TEST(ExpensiveLoop, ManyCommandsAgain_CostLinearTime) {
+  const auto time = [](int commands) {
+    std::vector<std::string> inputs;
+    for (int i = 0; i < commands; ++i) inputs.push_back(R"({"cmd":"make chart-)" + std::to_string(i) + "\"}");
+    RunBuilder run;
+    for (int round = 0; round < 3; ++round) {
+      for (int i = 0; i < commands; ++i) run.tool(i % 2 == 0 ? "shell" : "bash", inputs[static_cast<std::size_t>(i)], "ok");
+    }
+    double best = 1e9;
+    for (int i = 0; i < 3; ++i) {
+      const auto begun = std::chrono::steady_clock::now();
+      EXPECT_FALSE(judge(run).findings.empty());
+      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+    }
+    return best;
+  };
+  const double small = time(100);
+  EXPECT_LT(time(800), small * 8 * 4 + 0.05);
 }
 
 }  // namespace
