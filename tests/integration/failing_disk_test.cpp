@@ -5,12 +5,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/preloaded.h"
 #include "support/sanitized.h"
 #include "support/service_process.h"
 
@@ -19,21 +19,14 @@ namespace {
 
 using nlohmann::json;
 
-std::string with_more(const char* variable, const std::string& option) {
-  const char* now = std::getenv(variable);
-  return now == nullptr ? option : std::string(now) + ":" + option;
-}
-
 class FailingDisk : public testing::Test {
  protected:
   void start(const std::string& server = {}) {
     ServiceProcess::Options options;
     options.server = server;
-    options.environment = {{"LD_PRELOAD", RUNWARDEN_TEST_FAILING_DISK},
-                           {"ASAN_OPTIONS", with_more("ASAN_OPTIONS", "verify_asan_link_order=0")},
-                           {"FAILING_DISK_SYNC", sync_fault()},
-                           {"FAILING_DISK_FULL", full_disk()},
-                           {"FAILING_DISK_SLOW", slow_disk()}};
+    options.environment = preloaded(
+        RUNWARDEN_TEST_FAILING_DISK,
+        {{"FAILING_DISK_SYNC", sync_fault()}, {"FAILING_DISK_FULL", full_disk()}, {"FAILING_DISK_SLOW", slow_disk()}});
     service_.emplace(std::move(options));
     key_ = service_->make_key();
   }

@@ -14,6 +14,7 @@
 
 #include "integration/hosts.h"
 #include "store/postgres/schema.h"
+#include "support/preloaded.h"
 #include "support/webhook_receiver.h"
 
 namespace runwarden::test {
@@ -387,19 +388,18 @@ TEST_F(Hosts, HostWhoseClockIsAnHourOff_DatesRecordsAndKeysAsTheOther) {
     ServiceProcess::Options right = options();
     right.yaml = "buffer: {idle_timeout: 2s}\n";
     ServiceProcess::Options wrong = right;
-    const char* const preload = std::getenv("ASAN_OPTIONS");
-    wrong.environment = {{"LD_PRELOAD", RUNWARDEN_TEST_WRONG_CLOCK},
-                         {"ASAN_OPTIONS", std::string(preload == nullptr ? "" : preload) + ":verify_asan_link_order=0"},
-                         {"WRONG_CLOCK", folder.write("offset", std::to_string(off_s))}};
+    wrong.environment = preloaded(RUNWARDEN_TEST_WRONG_CLOCK, {{"WRONG_CLOCK", folder.write("offset", std::to_string(off_s))}});
     ServiceProcess& a = add_host(right);
     ServiceProcess& b = add_host(wrong);
     EXPECT_NEAR(metric(a, "runwarden_clock_offset_seconds"), 0, 60);
     EXPECT_NEAR(metric(b, "runwarden_clock_offset_seconds"), off_s, 60);
 
     // Made on the machine with the wrong clock, for half an hour.
-    const CommandResult made = run_command({"/usr/bin/env", "LD_PRELOAD=" + wrong.environment[0].second, "ASAN_OPTIONS=" + wrong.environment[1].second,
-                                            "WRONG_CLOCK=" + wrong.environment[2].second, runwarden_binary(), "keys", "create", "--tenant", "acme",
-                                            "--scopes", "ingest,read", "--expires", "30m", "--config", b.config_path()});
+    std::vector<std::string> command{"/usr/bin/env"};
+    for (const auto& [name, value] : wrong.environment) command.push_back(name + "=" + value);
+    command.insert(command.end(), {runwarden_binary(), "keys", "create", "--tenant", "acme", "--scopes", "ingest,read", "--expires", "30m",
+                                   "--config", b.config_path()});
+    const CommandResult made = run_command(command);
     ASSERT_EQ(made.exit_code, 0) << made.err;
     const std::string key = made.out.substr(0, made.out.find('\n'));
     const json keys = json::parse(a.cli({"keys", "list", "--json"}).out);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/service_process.h"
+#include "support/wait_until.h"
 #include "support/webhook_receiver.h"
 
 namespace runwarden::test {
@@ -18,7 +19,6 @@ using Answer = WebhookReceiver::Answer;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr int kPatienceMs = 20'000;
 constexpr const char* kPath = "/v1/chat/completions";
 
 // false_success has its doubts of this one, and does not fire.
@@ -70,15 +70,6 @@ class SecondOpinionService : public ::testing::Test {
   }
   json candidates(const std::string& query = {}) { return get("/v1/candidates" + query)["items"]; }
   std::string metrics() { return service_->request(get_request("/metrics")).body; }
-  // Asks until it is so.
-  template <class Is>
-  bool wait_until(Is is) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
-    while (std::chrono::steady_clock::now() < end) {
-      if (is()) return true;
-    }
-    return false;
-  }
 
   std::unique_ptr<WebhookReceiver> endpoint_;
   std::unique_ptr<ServiceProcess> service_;

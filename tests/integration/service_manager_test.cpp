@@ -4,7 +4,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <thread>
 
 #include "support/notify_socket.h"
+#include "support/preloaded.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -20,11 +20,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-std::string with_more(const char* variable, const std::string& option) {
-  const char* now = std::getenv(variable);
-  return now == nullptr ? option : std::string(now) + ":" + option;
-}
 
 // Text that does not shrink when it is stored.
 std::string noise(std::size_t size) {
@@ -37,21 +32,17 @@ std::string noise(std::size_t size) {
 
 class ServiceManagerTest : public testing::Test {
  protected:
-  using Environment = std::vector<std::pair<std::string, std::string>>;
-
   void listen_at(std::string name) { manager_ = std::make_unique<NotifySocket>(std::move(name)); }
 
   void start(Environment more = {}, ServiceProcess::Options options = {}) {
     if (!manager_) listen_at(folder_.path() / "notify");
     options.environment = std::move(more);
     options.environment.emplace_back("NOTIFY_SOCKET", manager_->name());
-    options.environment.emplace_back("ASAN_OPTIONS", with_more("ASAN_OPTIONS", "verify_asan_link_order=0"));
     service_.emplace(std::move(options));
   }
   void start_watched(Environment more) {
     more.emplace_back("WATCHDOG_USEC", std::to_string(kWatchdogMs * 1000));
-    more.emplace_back("LD_PRELOAD", RUNWARDEN_TEST_HANGING_CALLS);
-    start(std::move(more));
+    start(preloaded(RUNWARDEN_TEST_HANGING_CALLS, std::move(more)));
   }
 
   std::string trigger(const char* name) const { return folder_.path() / name; }

@@ -2,16 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "support/preloaded.h"
 #include "support/service_process.h"
 #include "support/temp_folder.h"
+#include "support/wait_until.h"
 #include "support/webhook_receiver.h"
 
 namespace runwarden::test {
@@ -20,13 +20,6 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::IsSubsetOf;
-
-constexpr int kPatienceMs = 20'000;
-
-std::string with_more(const char* variable, const std::string& option) {
-  const char* now = std::getenv(variable);
-  return now == nullptr ? option : std::string(now) + ":" + option;
-}
 
 json false_success(const std::string& tool) {
   return {{"runId", tool},
@@ -54,22 +47,13 @@ class FaultyService {
     const HttpAnswer answer = service_.get(path, key_);
     return answer.status == 200 ? json::parse(answer.body) : json();
   }
-  template <class Is>
-  bool wait_until(Is is) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
-    while (std::chrono::steady_clock::now() < end) {
-      if (is()) return true;
-    }
-    return false;
-  }
 
  private:
   std::string file() const { return folder_.path() / "command"; }
   ServiceProcess::Options options(const std::string& library, const std::string& variable, const std::string& allow) const {
     ServiceProcess::Options options;
     options.yaml = "webhooks: {allow: [" + allow + "], allow_http: true, retry: [100ms, 100ms, 100ms], timeout: 5s}\n";
-    options.environment = {
-        {"LD_PRELOAD", library}, {"ASAN_OPTIONS", with_more("ASAN_OPTIONS", "verify_asan_link_order=0")}, {variable, file()}};
+    options.environment = preloaded(library, {{variable, file()}});
     return options;
   }
 
@@ -101,8 +85,8 @@ TEST(WebhooksFaults, KilledAtEachStep_LosesNoMessageAndSendsNoneWithoutItsFailur
       return !webhooks.is_null() && webhooks["items"][0]["pending"] == 0;
     };
     // Asking it is a call of its, too: only once there is something to ask for.
-    ASSERT_TRUE(service.wait_until([&] { return dead() || receiver.wait_for("/hook", came + 1, 5).size() > came; }));
-    ASSERT_TRUE(service.wait_until([&] { return !service.process().running() || dead() || delivered(); }));
+    ASSERT_TRUE(wait_until([&] { return dead() || receiver.wait_for("/hook", came + 1, 5).size() > came; }));
+    ASSERT_TRUE(wait_until([&] { return !service.process().running() || dead() || delivered(); }));
     const bool survived = service.process().running();
     service.command_nothing();
     if (survived) service.process().kill_hard();  // what is left of its calls would end it later
@@ -124,7 +108,7 @@ TEST(WebhooksFaults, KilledAtEachStep_LosesNoMessageAndSendsNoneWithoutItsFailur
   }
   EXPECT_THAT(acknowledged, IsSubsetOf(runs));
   std::set<std::string> came;
-  EXPECT_TRUE(service.wait_until([&] {
+  EXPECT_TRUE(wait_until([&] {
     for (const ReceivedMessage& one : receiver.wait_for("/hook", wanted.size(), 10)) came.insert(one.header("webhook-id"));
     return came.size() >= wanted.size();
   }));
@@ -152,7 +136,7 @@ TEST(WebhooksFaults, NameThatComesToMeanAForbiddenAddress_IsNotConnectedTo_Until
     service.process().start();
     ASSERT_EQ(service.post("/v1/ingest/runs", false_success("to " + forbidden)).status, 201);
     json delivery;
-    EXPECT_TRUE(service.wait_until([&] {
+    EXPECT_TRUE(wait_until([&] {
       const json deliveries = service.get(path + "/deliveries");
       delivery = deliveries.is_null() ? json() : deliveries["items"][0];
       return delivery.is_object() && delivery["state"] == "dead";

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "support/service_process.h"
+#include "support/wait_until.h"
 #include "support/webhook_receiver.h"
 
 namespace runwarden::test {
@@ -18,8 +19,6 @@ namespace {
 
 using nlohmann::json;
 using Answer = WebhookReceiver::Answer;
-
-constexpr int kPatienceMs = 20'000;
 
 json false_success(const std::string& tool) {
   return {{"userRequestText", "Do it with " + tool},
@@ -88,15 +87,6 @@ class WebhooksService : public ::testing::Test {
     return nullptr;
   }
   json deliveries(const Added& added, const std::string& query = {}) { return get(added.path() + "/deliveries" + query)["items"]; }
-  // Asks until it is so.
-  template <class Is>
-  bool wait_until(Is is) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
-    while (std::chrono::steady_clock::now() < end) {
-      if (is()) return true;
-    }
-    return false;
-  }
   HttpAnswer post(const std::string& path, const std::string& body = "{}") { return service_.post(path, key_, body); }
 
   ServiceProcess service_;

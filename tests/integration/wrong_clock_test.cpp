@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/preloaded.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -20,11 +20,6 @@ using ::testing::Not;
 
 constexpr long kHour = 3600;
 constexpr long kDay = 24 * kHour;
-
-std::string with_more(const char* variable, const std::string& option) {
-  const char* now = std::getenv(variable);
-  return now == nullptr ? option : std::string(now) + ":" + option;
-}
 
 class WrongClock : public testing::Test {
  protected:
@@ -40,10 +35,8 @@ class WrongClock : public testing::Test {
     service_->start();
   }
 
-  std::vector<std::pair<std::string, std::string>> environment() const {
-    return {{"LD_PRELOAD", RUNWARDEN_TEST_WRONG_CLOCK},
-            {"ASAN_OPTIONS", with_more("ASAN_OPTIONS", "verify_asan_link_order=0")},
-            {"WRONG_CLOCK", offset_file()}};
+  Environment environment() const {
+    return preloaded(RUNWARDEN_TEST_WRONG_CLOCK, {{"WRONG_CLOCK", offset_file()}});
   }
   std::string offset_file() const { return folder_.path() / "offset"; }
 
