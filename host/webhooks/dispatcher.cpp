@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "base/mutex.h"
-#include "model/record_ids.h"
 #include "http_client/http_sender.h"
-#include "webhooks/message_body.h"
 #include "http_client/retry_schedule.h"
+#include "model/record_ids.h"
+#include "webhooks/message_body.h"
 #include "webhooks/rising_groups.h"
 #include "webhooks/signature.h"
 
