@@ -408,7 +408,8 @@ Status Service::make_api() {
   keys_ = std::make_unique<auth::KeyRing>(
       auth::KeySource{[this] { return store_->keys(); }, [this] { return store_->keys_version(); }, [this] { return store_->look_for_keys(); }},
       clock_);
-  rates_ = std::make_unique<auth::RateLimiter>(auth::Rate{settings_.limits.requests_per_second, settings_.limits.burst}, clock_);
+  rates_ = std::make_unique<auth::RateLimiter>(auth::Rate{settings_.limits.requests_per_second, settings_.limits.burst}, clock_,
+                                               [this] { return store_->hosts(); });
   set_limits(limits_, settings_.limits);
   replies_.reads.set_max_bytes(static_cast<std::uint64_t>(settings_.limits.max_reply_bytes));
   readiness_ = std::make_unique<api::ReadinessCheck>(*store_, detectors, *clock_monitor_, *canary_,
@@ -536,7 +537,6 @@ void Service::housekeeping() {
   space_monitor_->tick();
   count_reviews();
   if (checkpoints_) checkpoints_->start_due();
-  rates_->share_with(store_->hosts());
   const http::ServerCounts http = server_->counts();
   connections_.tick(http.accept_pauses, http.connections_open);
   if (clock_.monotonic_ns() - maintained_ns_ < kMaintenanceIntervalMs * 1'000'000) return;

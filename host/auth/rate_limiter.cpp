@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace runwarden::auth {
 namespace {
@@ -11,20 +12,13 @@ constexpr double kLongestWaitS = 3600;
 
 }  // namespace
 
-RateLimiter::RateLimiter(Rate rate, const Clock& clock) : clock_(clock) {
+RateLimiter::RateLimiter(Rate rate, const Clock& clock, Hosts hosts) : clock_(clock), count_hosts_(std::move(hosts)) {
   change(rate);
 }
 
 void RateLimiter::change(Rate rate) {
   const MutexLock lock(mutex_);
   rate_ = rate;
-  settle();
-}
-
-void RateLimiter::share_with(std::size_t hosts) {
-  const MutexLock lock(mutex_);
-  if (hosts == hosts_) return;
-  hosts_ = std::max<std::size_t>(hosts, 1);
   settle();
 }
 
@@ -35,7 +29,12 @@ void RateLimiter::settle() {
 }
 
 std::optional<int> RateLimiter::take(model::TenantId tenant) {
+  const std::size_t hosts = std::max<std::size_t>(count_hosts_(), 1);
   const MutexLock lock(mutex_);
+  if (hosts != hosts_) {
+    hosts_ = hosts;
+    settle();
+  }
   if (per_second_ <= 0) return std::nullopt;
   const std::int64_t now_ns = clock_.monotonic_ns();
   auto [found, fresh] = buckets_.try_emplace(tenant, Bucket{burst_, now_ns});

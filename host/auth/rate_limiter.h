@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
@@ -21,15 +22,16 @@ struct Rate {
 
 class RateLimiter {
  public:
-  RateLimiter(Rate rate, const Clock& clock);  // the clock outlives the limiter
+  // Says how many hosts share the rate, 1 or more: each takes an equal part of rate and burst. Asked at each take, on its thread.
+  using Hosts = std::function<std::size_t()>;
+
+  RateLimiter(Rate rate, const Clock& clock, Hosts hosts = [] { return std::size_t{1}; });  // the clock outlives the limiter
 
   // Takes a token, or returns the seconds (at least 1) until one is available.
   std::optional<int> take(model::TenantId tenant);
 
   // Changes the rate. Buckets keep their tokens, up to the new burst.
   void change(Rate rate);
-  // Of how many hosts this is one, 1 or more: each takes an equal part of rate and burst.
-  void share_with(std::size_t hosts);
 
  private:
   struct Bucket {
@@ -40,9 +42,10 @@ class RateLimiter {
   void settle() RW_REQUIRES(mutex_);
 
   const Clock& clock_;
+  const Hosts count_hosts_;
   Mutex mutex_;
   Rate rate_ RW_GUARDED_BY(mutex_);  // of all hosts together
-  std::size_t hosts_ RW_GUARDED_BY(mutex_) = 1;
+  std::size_t hosts_ RW_GUARDED_BY(mutex_) = 1;  // that per_second_ and burst_ are for
   double per_second_ RW_GUARDED_BY(mutex_) = 0;
   double burst_ RW_GUARDED_BY(mutex_) = 0;
   std::unordered_map<model::TenantId, Bucket> buckets_ RW_GUARDED_BY(mutex_);

@@ -94,15 +94,15 @@ TEST(RateLimiter, WhenTheRateChanges_HoldsToTheNewOne) {
 
 TEST(RateLimiter, AsOneOfSeveralHosts_GivesOutItsPart) {
   test::FakeClock clock;
-  RateLimiter limiter({12, 30}, clock);
-  limiter.share_with(3);
+  std::size_t hosts = 3;
+  RateLimiter limiter({12, 30}, clock, [&] { return hosts; });
   EXPECT_EQ(taken(limiter, 1, 100), 10);
   clock.advance_ns(kSecondNs);
   EXPECT_EQ(taken(limiter, 1, 100), 4);
   limiter.change({24, 60});
   clock.advance_ns(kSecondNs);
   EXPECT_EQ(taken(limiter, 1, 100), 8) << "a reload keeps the part";
-  limiter.share_with(1);
+  hosts = 1;
   clock.advance_ns(kSecondNs);
   EXPECT_EQ(taken(limiter, 1, 100), 24);
 }
