@@ -18,6 +18,7 @@ constexpr std::int64_t kMostScored = 6;
 constexpr std::size_t kLongestCycle = 4;
 constexpr std::size_t kMostEvidence = 10;
 constexpr std::size_t kFreshDigits = 5;
+constexpr double kMostCostUsd = 1e9;  // beyond it a figure is no cost, and nothing is said of spend
 
 constexpr SettingSchema kProperties[] = {{"repeats", R"({"type":"integer","minimum":2,"maximum":1000})"}};
 
@@ -264,7 +265,7 @@ Finding ExpensiveLoop::finding(const RunView& run, const std::string& name, std:
   out.title = "Runaway loop: \"" + name + "\" repeated " + count + "\u00D7 with no progress";
   out.summary =
       "The agent retried \"" + name + "\" " + count + " times without changing inputs or making progress, with no escalation or backoff.";
-  if (run.cost_usd && repeats > 0) {
+  if (run.cost_usd && *run.cost_usd <= kMostCostUsd && repeats > 0) {
     const auto waste = *run.cost_usd * static_cast<double>(repeats - 1) / static_cast<double>(repeats);
     out.waste_usd = std::round(waste * 100) / 100;
     out.summary += " Estimated wasted spend: $" + two_decimals(*out.waste_usd) + ".";

@@ -38,6 +38,14 @@ TEST(ExpensiveLoop, PublishedExample_FiresWithThePublishedWords) {
   EXPECT_DOUBLE_EQ(found.waste_usd.value(), 0.6);
 }
 
+// The host takes no larger waste, and five findings that it refuses would put the detector in quarantine for everybody.
+TEST(ExpensiveLoop, OfACostBeyondAllMoney_FiresWithoutAWaste) {
+  const auto verdict = judge(searches(3).cost(1e21));
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_FALSE(verdict.findings[0].waste_usd.has_value());
+  EXPECT_EQ(verdict.findings[0].summary.find("spend"), std::string::npos);
+}
+
 struct Count {
   int calls;
   int score;
