@@ -332,7 +332,11 @@ class PoolRequestHandler final : public RequestHandler {
   static void tell(Waiting& waiting, Result<Reads::Answer> answer) {
     if (answer.ok()) {
       Reply reply = json_reply(answer->not_modified ? 304 : 200, std::move(answer->json));
-      if (!answer->tag.empty()) reply.headers.push_back({"ETag", answer->tag});
+      if (!answer->tag.empty()) {
+        reply.headers.push_back({"ETag", answer->tag});
+        reply.headers.push_back({"Cache-Control", "private, no-cache"});
+        reply.headers.push_back({"Vary", "Authorization, Cookie"});
+      }
       reply.content_type = std::move(answer->content_type);
       reply.lease = std::move(answer->lease);
       return waiting.responder.send(std::move(reply));

@@ -151,6 +151,19 @@ TEST_F(Comparisons, TheirAnswersBearATag_ThatChangesWithACommit) {
   }
 }
 
+TEST_F(Comparisons, ATagOfOneTenant_IsNoneOfAnother_ThoughBothCommittedAsOften) {
+  const std::string other = service_.make_key("other", "ingest,read,manage");
+  post(2, run({{"version", "1"}}));
+  post(service_, other, 2, run({{"version", "2"}}));
+  const HttpAnswer mine = service_.get("/v1/dimensions", key_);
+  EXPECT_EQ(mine.header("cache-control"), "private, no-cache");
+  EXPECT_EQ(mine.header("vary"), "Authorization, Cookie");
+  const HttpAnswer theirs = service_.request("GET /v1/dimensions HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer " + other +
+                                             "\r\nIf-None-Match: " + mine.header("etag") + "\r\n\r\n");
+  EXPECT_EQ(theirs.status, 200);
+  EXPECT_THAT(theirs.body, HasSubstr("\"value\":\"2\""));
+}
+
 TEST_F(Comparisons, SurviveARestart_ExportAndImport_AndGoWithAPurge) {
   post(5, run({{"version", "1"}, {"agent", "billing"}}, "issue_refund"));
   post(3, run({{"version", "2"}}));
