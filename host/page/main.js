@@ -1,7 +1,7 @@
 // Which view an address shows, and the way from one address to the next. The address is the state; nothing else is kept.
 
 import {ApiError, checkSession, currentSession, get, logOut, whenSessionEnds} from "./api.js";
-import {button, h, heading} from "./dom.js";
+import {button, h, heading, visible} from "./dom.js";
 import {Frame} from "./frame.js";
 import {count} from "./format.js";
 
@@ -189,7 +189,7 @@ function keepPlace(fill) {
 
 function place(name, context, drawn, quiet) {
   const fill = () => frame.main.replaceChildren(...drawn.nodes.filter(Boolean));
-  document.title = `${drawn.title} · runwarden`;
+  document.title = visible(`${drawn.title} · runwarden`);
   if (quiet) {
     keepPlace(fill);
   } else {

@@ -93,17 +93,19 @@ function triageSection(group, marks, triage) {
   const until = select("until", "Ignore", UNTIL, "");
   const act = (action, text, body) => button(text, () => triage({action, ...(note.value ? {note: note.value} : {}), ...body()}), {"data-test": `triage-${action}`});
   const closed = group.state === "resolved" || group.state === "ignored";
+  // Resolving or ignoring again changes the fix or the end; reopening an open group changes nothing.
+  const reopens = closed || group.state === "regressed";
   return h("section.card", h("h2", "What to do about it"),
     h("label.field.wide", h("span", "Note"), note),
-    closed ? h("p", act("reopen", "Reopen", () => ({}))) : [
-      h("div.actions", fixed, act("resolve", "Resolve", () => {
-        const change = fixed.querySelector("select").value;
-        return change ? {fixedBy: change} : {};
-      })),
-      h("div.actions", until, act("ignore", "Ignore", () => {
-        const chosen = untilOf(until.querySelector("select").value);
-        return chosen ? {until: chosen} : {};
-      }))],
+    h("div.actions", fixed, act("resolve", "Resolve", () => {
+      const change = fixed.querySelector("select").value;
+      return change ? {fixedBy: change} : {};
+    })),
+    h("div.actions", until, act("ignore", "Ignore", () => {
+      const chosen = untilOf(until.querySelector("select").value);
+      return chosen ? {until: chosen} : {};
+    })),
+    reopens ? h("p", act("reopen", "Reopen", () => ({}))) : null,
     h("p.quiet", closed ? `It is ${STATE_WORDS[group.state].toLowerCase()}${falseAlarms(group)}.` : "A resolved group opens itself again when a run that ran later fails this way."));
 }
 

@@ -9,7 +9,7 @@ const PAGE = 50;
 const JUDGED = 200;  // runs whose verdicts are looked at when nothing failed
 const STATES = [["open", "Open"], ["new", "New"], ["ongoing", "Ongoing"], ["regressed", "Came back"], ["resolved", "Resolved"], ["ignored", "Ignored"], ["all", "All states"]];
 const SEVERITIES = [["", "Any severity"], ["critical", "Critical"], ["high", "High"], ["medium", "Medium"], ["low", "Low"]];
-const SORTS = [["recent", "Last seen"], ["count", "Most failures"], ["share", "Largest share"], ["first", "First seen"]];
+const SORTS = [["recent", "Last seen"], ["count", "Most failures in all"], ["share", "Largest share"], ["first", "First seen"]];
 const SEARCH_DELAY_MS = 250;
 
 export const groupPath = (id, window) => `/ui/groups/${encodeURIComponent(id)}${window ? `?window=${encodeURIComponent(window)}` : ""}`;
@@ -37,7 +37,7 @@ export async function show(context) {
     nodes: [heading("What fails"), totals(first, wanted), filterBar(wanted, detectors.items, context),
       first.building !== undefined ? h("p.note", `The groups of older failures are being put together: ${percent(first.building)} done.`) : null,
       first.leftOut > 0 ? h("p.note", `${count(first.leftOut, "failure")} beyond limits.max_clusters stand in no group; find them among the runs.`) : null,
-      items.length > 0 ? rows("groups", "Groups of failures", items.map((item) => row(item, window)))
+      items.length > 0 ? rows("groups", "Groups of failures", items.map((item) => row(item, wanted)))
         : await emptyState({get, filtered, first, window, clear: () => navigate("/ui/groups")}), more],
     keys: {e: () => triage("resolve"), i: () => triage("ignore")},
     live: (news) => news.filter((item) => item.topic === "failures" || items.length === 0),
@@ -70,14 +70,15 @@ function filterBar(wanted, detectors, {set, signal}) {
 
 export const detectorOptions = (detectors) => [["", "Any detector"], ...detectors.map((one) => [one.key, one.title || detector(one.key)])];
 
-function row(group, windowName) {
+function row(group, {window, sort}) {
   const {failures, share, runs} = group.window;
   return h("li.group@group", {"data-row": group.clusterId, "data-id": group.clusterId, "data-fingerprint": group.fingerprint,
     "data-detector": group.detectorKey, "data-severity": group.severity, "data-state": group.state, "data-trend": group.trend},
-  h("div.what", h("a.title", {href: groupPath(group.clusterId, windowName), id: `g-${group.clusterId}`, "data-test": "group-title"}, group.title),
+  h("div.what", h("a.title", {href: groupPath(group.clusterId, window), id: `g-${group.clusterId}`, "data-test": "group-title"}, group.title),
     h("p.quiet", severity(group.severity), stateBadge(group.state, {"data-test": "group-state"}), h("span", detector(group.detectorKey)))),
-  spark(group.buckets, `Failures over the ${windowWords(windowName)}, ${trend(group.trend)}: ${group.buckets.join(", ")}`),
-  h("div.figures", h("strong@group-count", count(failures, "failure")), h("span.quiet", trend(group.trend))),
+  spark(group.buckets, `Failures over the ${windowWords(window)}, ${trend(group.trend)}: ${group.buckets.join(", ")}`),
+  h("div.figures", h("strong@group-count", count(failures, "failure")),
+    sort === "count" ? h("span", `${number(group.count)} in all`) : null, h("span.quiet", trend(group.trend))),
   h("div.figures@group-share", h("strong", `${percent(share.value)} of runs`),
     h("span.quiet", {title: `of ${count(runs, "run")}; 95 % interval`}, interval(share))),
   h("div.figures.when", h("span", "since ", shortTime(group.firstSeen, {"data-test": "group-first"})),

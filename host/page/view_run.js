@@ -394,7 +394,8 @@ function besides(run, fields, policies, path) {
       ["Ended by", run.resolution && run.resolution !== "whole" ? run.resolution : null],
       ["Revision", revisions.length > 1 ? revisions.map((one) => [one === run.revision ? h("strong", one) : h("a", {href: `/ui/runs/${encodeURIComponent(run.runId)}?revision=${one}`}, one), " "]) : run.revision]]),
       fields.members("/metadata", run.metadata), Object.keys(rest).length > 0 ? fields.members("", rest) : null,
-      h("p.actions", h("a", {href: `${path}?revision=${run.revision}`, "data-test": "raw"}, "Raw JSON"), copyButton(run.runId, "the run's id"))),
+      h("p.actions", h("a", {href: `${path}?revision=${run.revision}`, "data-test": "raw"}, "Raw JSON"),
+        run.state === "open" ? null : h("a", {href: `${path}/bundle?revision=${run.revision}`}, "Bundle"), copyButton(run.runId, "the run's id"))),
     h("section", h("h2", "Policies in force"), policies.length === 0 ? h("p.quiet", "None.") : h("ul.plain", policies.map((one) =>
       h("li@policy", {"data-policy": one.policy, "data-revision": one.revision}, h("a", {href: `/ui/changes?${new URLSearchParams({policy: one.policy, to: one.revision})}`}, one.policy),
         ` revision ${one.revision}`, one.author ? ` by ${one.author}` : null, one.at ? [", ", shortTime(one.at)] : null)))),

@@ -249,6 +249,15 @@ class Views(PageTest):
         self.assertIn("days ago", row)
         self.assertEqual(page.run("document.querySelectorAll('h1').length"), 1)
 
+    def test_the_order_by_failures_shows_what_it_goes_by(self):
+        counts = [item["count"] for item in self.service.get(self.keys["samples"], "clusters?window=24h&sort=count")["items"]]
+        page = self.logged_in(path="/ui/groups?window=24h&sort=count")
+        self.assertEqual(page.run("document.querySelector('#f-sort').selectedOptions[0].text"), "Most failures in all")
+        shown = page.run("[...document.querySelectorAll('[data-test=group]')].map((one) => Number(/(\\d+) in all/.exec(one.innerText)?.[1]))")
+        self.assertEqual(shown, counts)
+        self.assertEqual(shown, sorted(shown, reverse=True))
+        self.assertNotEqual(page.text("group-count"), f"{counts[0]} failures", "the window holds fewer")
+
     def test_filters_stand_in_the_address(self):
         page = self.logged_in()
         page.choose("filter-detector", "false_success")
@@ -281,6 +290,22 @@ class Views(PageTest):
         self.assertEqual(len(page.data("verdict", "status")), 5)
         box = page.run("(() => { const r = document.querySelector('[data-primary=true]').getBoundingClientRect(); return [r.top, innerHeight]; })()")
         self.assertTrue(0 <= box[0] < box[1], "the step is on the screen")
+
+    def test_a_run_leads_to_its_bundle(self):
+        page = self.logged_in(path="/ui/runs/sample-094")
+        link = page.run("document.querySelector('aside a[href*=\"/bundle\"]')?.getAttribute('href') ?? null")
+        self.assertEqual(link, "/v1/runs/sample-094/bundle?revision=1")
+        bundle = page.run(f"fetch('{link}').then((answer) => answer.json())")
+        self.assertEqual(bundle["run"]["runId"], "sample-094")
+
+    def test_a_long_status_fits_a_narrow_screen(self):
+        key = self.service.key("narrow")
+        status = "failed_" + "waiting_for_a_supervisor_" * 8
+        self.service.post(key, "runs", {"runId": "narrow", "steps": [{"stepKind": "tool", "stepName": "issue_refund", "status": status}, {"stepKind": "tool", "stepName": "wait", "status": status.replace("_", " ")}]})
+        page = self.logged_in(key=key, path="/ui/runs/narrow", width=320)
+        self.assertIn(status, page.text("step"))
+        page.screenshot(f"{self.pictures}/narrow-status.png", whole=True)
+        self.assertLessEqual(page.run("document.documentElement.scrollWidth"), 320)
 
     def test_a_loop_folds(self):
         run = next(run for run in self.service.get(self.keys["samples"], "runs?view=head&limit=200&detector=expensive_loop")["items"] if run["stepCount"] > 6)
@@ -591,6 +616,33 @@ class Triage(PageTest):
         page.wait("document.querySelector('[data-test=group-page]').dataset.state === 'ignored'", "ignored")
         self.assertIn("A known fault", page.text("history-item"))
 
+    def test_each_state_offers_what_leads_out_of_it(self):
+        key = self.service.key("states", "ingest,read,manage")
+        self.service.post(key, "runs", alarming_run("one"))
+        page = self.logged_in(key=key, path=f"/ui/groups/{self.service.get(key, 'clusters')['items'][0]['clusterId']}")
+
+        def is_now(state, *offered):
+            page.wait(f"document.querySelector('[data-test=group-page]')?.dataset.state === '{state}' && document.documentElement.dataset.ready === 'true'", state)
+            self.assertEqual([name for name in ("resolve", "ignore", "reopen") if page.count(f"triage-{name}")], list(offered), state)
+
+        is_now("new", "resolve", "ignore")
+        page.key("i")
+        is_now("ignored", "resolve", "ignore", "reopen")
+        page.run("document.querySelector('#f-until').value = 'week'")
+        page.click("triage-ignore")
+        page.wait("document.querySelector('[data-test=history-item]').innerText.includes('until 20')", "another end")
+        page.key("e")
+        is_now("resolved", "resolve", "ignore", "reopen")
+        page.key("i")
+        is_now("ignored", "resolve", "ignore", "reopen")
+        page.click("triage-resolve")
+        is_now("resolved", "resolve", "ignore", "reopen")
+        self.service.post(key, "runs", alarming_run("two"))
+        page.reload()
+        is_now("regressed", "resolve", "ignore", "reopen")
+        page.click("triage-reopen")
+        is_now("new", "resolve", "ignore")
+
     def test_a_guardrail_is_drafted_on_demand_and_accepted(self):
         key = self.service.key("guardrails", "ingest,read")
         self.service.post(key, "runs", {"runId": "g1", "success": True, "outcomeSummary": "Your refund has been processed.",
@@ -660,8 +712,9 @@ class Safety(PageTest):
             self.assertIsNone(page.run("window.hit ?? null"), path)
             self.assertEqual(page.run("document.querySelectorAll('main script, main img, main iframe, main [onerror], main [onload], main [style]').length"), 0, path)
             self.assertEqual(page.run("[...document.querySelectorAll('a[href]')].filter((one) => new URL(one.href).origin !== location.origin).length"), 0, path)
-            self.assertNotIn("\u202e", page.run("document.body.innerText"), path)
+            self.assertNotIn("\u202e", page.run("document.body.innerText + document.title"), path)
         page.go(self.service.url + paths[3])
+        self.assertIn("U+202E", page.run("document.title"))
         self.assertIn("<script>window.hit = 1</script>", page.text("answer"))
         self.assertIn("U+202E", page.text("answer"))
 
@@ -705,6 +758,7 @@ class Live(PageTest):
         page = self.logged_in(key=key, path="/ui/runs/open")
         self.assertEqual(page.data("run-page", "state"), ["open"])
         self.assertEqual(page.count("step"), 1)
+        self.assertEqual(page.run("document.querySelectorAll('a[href*=\"/bundle\"]').length"), 0, "a bundle is of a run that has ended")
         page.wait("performance.getEntriesByType('resource').filter((one) => one.name.includes('/v1/tail')).length > 1", "the page follows")
         self.service.post(key, "events", event(2))
         page.wait("document.querySelectorAll('[data-test=step]').length === 2", "the second step", timeout_s=6)
