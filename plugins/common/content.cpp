@@ -25,10 +25,17 @@ constexpr std::array<std::string_view, 30> kAboutTheAnswer = {
     "took",    "timestamp", "requestid", "request_id", "resourcetype", "link",       "links",    "url",     "type",     "code",
     "took_ms", "error",     "meta",      "cursor",     "next",         "nextcursor", "has_more", "hasmore", "per_page", "self"};
 
-// Members that count what was found.
-constexpr std::array<std::string_view, 14> kCounts = {"total",      "count",   "size",        "length",     "hits",
-                                                      "matches",    "found",   "num_results", "totalcount", "total_count",
-                                                      "numresults", "results", "rows",        "resultcount"};
+// What the name of a member that counts what was found has in it: "totalResults", "result_count".
+constexpr std::array<std::string_view, 9> kCounts = {"total", "count", "size", "length", "hits", "matches", "found", "results", "rows"};
+
+bool counts_what_was_found(std::string_view key) {
+  return std::any_of(kCounts.begin(), kCounts.end(), [&](auto word) {
+    for (std::size_t at = 0; at + word.size() <= key.size(); ++at) {
+      if (equal_ignoring_case(key.substr(at, word.size()), word)) return true;
+    }
+    return false;
+  });
+}
 
 bool is_zero(std::string_view digits) {
   return digits.find_first_not_of("0.-+") == std::string_view::npos;
@@ -67,7 +74,7 @@ bool only_zero_results(std::string_view text) {
       case Token::kNumber:
         if (!is_zero(cursor.text())) return false;
         ++zeros;
-        counted = counted && among(key, kCounts);
+        counted = counted && counts_what_was_found(key);
         break;
       case Token::kString:
         if (!cursor.text().empty()) return false;
@@ -224,7 +231,7 @@ bool is_any_purpose_tool(std::string_view tool, const ContentRules& rules) {
 bool is_short_failure(std::string_view tool, std::string_view output, const ContentRules& rules) {
   const auto sign = rules.short_signs.read(output);
   if (sign == ShortSign::kNone || sign == ShortSign::kFailed) return sign == ShortSign::kFailed;
-  if (is_read_tool(tool, rules.tools)) return false;
+  if (names_look_up(tool, rules.tools)) return false;
   return sign == ShortSign::kRefused || !is_any_purpose_tool(tool, rules);
 }
 

@@ -59,6 +59,7 @@ enum Cue : std::uint64_t {
   kCueSequenceNoun = 1ull << 50,      // "order": "in alphabetical order"
   kCueReason = 1ull << 51,            // "due to": before the reason of what is told
   kCuePromise = 1ull << 52,           // "voy a": who speaks is going to do something
+  kCueForeign = 1ull << 53,           // "votre", "het": of a language that is not read
 };
 
 /// True when one of the wanted cues is among these.

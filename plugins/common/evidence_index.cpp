@@ -172,8 +172,25 @@ bool EvidenceIndex::follows(double value) {
   return std::any_of(numbers_.begin(), numbers_.end(), made_with) || converts(value);
 }
 
+/// "5:30 per km" of 44 minutes and 8 km: minutes and seconds that one number comes to, shared by another.
+bool EvidenceIndex::is_share(std::string_view text) const {
+  constexpr std::size_t kMostTried = 16;
+  const auto colon = text.find(':');
+  const auto digits = [](std::string_view part) { return part.size() <= 2 && !part.empty() && std::all_of(part.begin(), part.end(), is_digit); };
+  if (colon == std::string_view::npos || !digits(text.substr(0, colon)) || !digits(text.substr(colon + 1))) return false;
+  if (numbers_.size() > kMostTried) return false;
+  const auto value = [](std::string_view part) { return part.size() == 1 ? part[0] - '0' : (part[0] - '0') * 10 + (part[1] - '0'); };
+  const double minutes = value(text.substr(0, colon)) + value(text.substr(colon + 1)) / 60.0;
+  constexpr double kHalfASecond = 0.5 / 60;
+  return std::any_of(numbers_.begin(), numbers_.end(), [&](double all) {
+    return std::any_of(numbers_.begin(), numbers_.end(), [&](double parts) { return parts > 1 && std::abs(all / parts - minutes) <= kHalfASecond; });
+  });
+}
+
 bool EvidenceIndex::holds(const Fact& fact) {
-  return holds_as_stated(fact) || (fact.kind == FactKind::kNumber && follows(std::abs(fact.number)));
+  if (holds_as_stated(fact)) return true;
+  if (fact.kind == FactKind::kTime) return is_share(fact.text);
+  return fact.kind == FactKind::kNumber && follows(std::abs(fact.number));
 }
 
 bool EvidenceIndex::holds_spelled(const Fact& fact) const {

@@ -43,6 +43,7 @@ class EvidenceIndex {
 
  private:
   [[nodiscard]] bool follows(double value);
+  [[nodiscard]] bool is_share(std::string_view text) const;
   [[nodiscard]] bool converts(double value) const;
   void add_joined(std::string_view span);
   void add_number(double value);

@@ -145,6 +145,14 @@ bool read_time(std::string_view word, Fact& fact) {
   return true;
 }
 
+/// "20:30:00" of "2025-09-01T20:30:00.000+02:00"; empty where there is none.
+std::string_view time_behind_date(std::string_view word) {
+  const auto t = word.find_first_of("Tt");
+  if (t == std::string_view::npos) return {};
+  word.remove_prefix(t + 1);
+  return word.substr(0, word.find_first_of("Zz.+-"));
+}
+
 bool all_digits_and(std::string_view word, std::string_view signs) {
   return std::all_of(word.begin(), word.end(), [&](char c) { return is_digit(c) || signs.find(c) != std::string_view::npos; });
 }
@@ -305,7 +313,14 @@ class Collector {
     Fact fact;
     fact.text = word;
     const bool hash = begin > 0 && text_[begin - 1] == '#';
-    if (shape.signs > 0 && (read_numeric_date(word, fact) || read_time(word, fact))) return add(fact);
+    if (shape.signs > 0 && read_numeric_date(word, fact)) {
+      add(fact);
+      Fact time;
+      time.text = time_behind_date(word);
+      if (read_time(time.text, time)) add(time);
+      return;
+    }
+    if (shape.signs > 0 && read_time(word, fact)) return add(fact);
     if (read_number(word, words_, fact)) {
       if (complete_date(static_cast<int>(fact.number), begin, begin + word.size())) return;
       day_ = fact.number >= 1 && fact.number <= 31 && fact.number == std::floor(fact.number) ? static_cast<int>(fact.number) : 0;

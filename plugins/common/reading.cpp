@@ -463,6 +463,22 @@ bool leave_code_out(std::string_view text, std::string& prose) {
   return true;
 }
 
+/// The message without the lines that it quotes, "> Dear Ms Ray, ..."; false where there are none.
+bool leave_quotations_out(std::string_view text, std::string& prose) {
+  if (text.find('>') == std::string_view::npos) return false;
+  bool any = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const auto line = text.substr(at, end - at);
+    const bool quoted = trim(line).starts_with('>');
+    any |= quoted;
+    if (!quoted) prose.append(line);
+    prose.append("\n");
+    at = end + 1;
+  }
+  return any;
+}
+
 std::string_view prose_of(std::string_view message, std::string& buffer, bool& has_code) {
   std::string told;
   message = told_of(message, told);
@@ -471,6 +487,8 @@ std::string_view prose_of(std::string_view message, std::string& buffer, bool& h
   prose.clear();
   has_code = leave_code_out(message, prose);
   if (has_code) told = std::move(prose), message = told;
+  prose.clear();
+  if (leave_quotations_out(message, prose)) told = std::move(prose), message = told;
   if (message.data() != told.data()) return message;
   buffer = std::move(told);
   return buffer;
@@ -551,18 +569,54 @@ bool often_marked(std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+/// False for figures, and for single letters that are no word.
+bool is_spelled(const ReadWord& word) {
+  return !is_digit(word.text[0]) && (word.text.size() >= 2 || word.known());
+}
+
+}  // namespace
+
 bool Reading::understood(std::string_view text) const {
   if (often_marked(text)) return false;
   constexpr std::size_t kFewWords = 3;      // "Done.", "Refund processed today": of so few, one tells
   constexpr std::size_t kUnknownToOne = 7;  // English and Spanish have three or four known words in ten
   std::size_t known = 0;
+  std::size_t foreign = 0;
   std::size_t spelled = 0;
   for (const auto& word : words) {
-    if (is_digit(word.text[0]) || (word.text.size() < 2 && !word.known())) continue;
+    foreign += has(word.cues, kCueForeign) ? 1u : 0u;
+    if (!is_spelled(word)) continue;
     ++spelled;
     known += word.known();
   }
+  if (foreign > 0 && 2 * foreign >= known) return false;
   return spelled <= kFewWords ? known > 0 || spelled == 0 : known * kUnknownToOne >= spelled;
+}
+
+bool Reading::plainly_understood(std::string_view text) const {
+  constexpr std::size_t kFewWords = 3;
+  constexpr std::size_t kShort = 12;
+  constexpr std::size_t kUnknownToOne = 3;
+  if (!understood(text)) return false;
+  std::array<std::size_t, Vocabulary::kMostLanguages> known{};
+  std::size_t spelled = 0;
+  for (const auto& word : words) {
+    if (!is_spelled(word)) continue;
+    ++spelled;
+    if (!word.known()) continue;
+    for (auto rest = word.entry->languages; rest != 0; rest &= rest - 1) ++known[static_cast<std::size_t>(std::countr_zero(rest))];
+  }
+  return spelled <= kFewWords || spelled > kShort || *std::max_element(known.begin(), known.end()) * kUnknownToOne >= spelled;
+}
+
+bool denies_of_self(const Reading& reading) {
+  return std::any_of(reading.sentences.begin(), reading.sentences.end(), [&](const Sentence& sentence) {
+    const auto begin = reading.words.begin() + sentence.begin;
+    const auto end = reading.words.begin() + sentence.end;
+    return (sentence.cues & kCueSelf) != 0 && std::any_of(begin, end, [&](const ReadWord& word) { return negates(reading, word); });
+  });
 }
 
 bool says_by_hand(const Reading& reading) {

@@ -59,6 +59,8 @@ struct Reading {
   /// False for a text, of which this is the reading, in a language that the lexicon does not have: hardly a word is known, or more words
   /// bear marks than in any language that it has. Linear.
   [[nodiscard]] bool understood(std::string_view text) const;
+  /// False as well for a short text of which less than a third is known in any one language: too little to tell a deed from its denial.
+  [[nodiscard]] bool plainly_understood(std::string_view text) const;
   /// True where a participle or infinitive may end a clause, far from its helping verb.
   [[nodiscard]] bool verb_last() const { return language != kAnyLanguage && (lexicon->verb_last >> language & 1) != 0; }
   [[nodiscard]] bool asks() const { return !sentences.empty() && sentences.back().question; }
@@ -104,6 +106,9 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true)
 
 /// True for a determiner of one letter, which may be a preposition in another language: "a".
 [[nodiscard]] bool is_article(const ReadWord& word);
+
+/// True when a sentence says of the agent itself what it does not or cannot do: "the system isn't answering, so I don't know".
+[[nodiscard]] bool denies_of_self(const Reading& reading);
 
 /// True when the text says, as done, that something was looked up by hand: by no tool, then.
 [[nodiscard]] bool says_by_hand(const Reading& reading);

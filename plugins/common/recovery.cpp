@@ -127,32 +127,58 @@ void Recovery::clear() {
   if (meanings_.size() > kMostMeanings) meanings_.clear();
 }
 
+/// "logs", "orders": in the name of a tool they are things, though each is a form of a verb.
+bool Recovery::is_plural(std::string_view word, const WordEntry& entry) const {
+  if (!word.ends_with('s')) return false;
+  const auto* singular = lexicon_->find(word.substr(0, word.size() - 1));
+  return singular != nullptr && singular->verb == entry.verb;
+}
+
+/// False for names as "x1", "_" and "tool_3": a number, or letters that are no word.
+bool Recovery::has_telling_word(const std::vector<std::string>& words) const {
+  constexpr std::size_t kShortest = 3;
+  const auto numbered = [](const std::string& word) { return has_digit(word); };
+  const bool counted = std::any_of(words.begin(), words.end(), numbered);
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    if (numbered(word)) return false;
+    const auto* entry = lexicon_->find(word);
+    const bool generic = entry != nullptr && (entry->cues & kCueAnyPurpose) != 0;
+    return generic ? !counted : word.size() > kShortest;
+  });
+}
+
 const ToolMeaning& Recovery::meaning(std::string_view tool) {
   if (const auto known = meanings_.find(tool); known != meanings_.end()) return known->second;
   auto& meaning = meanings_[std::string(tool)];
   std::vector<std::string> words;
   split_tool_name(base_name(tool), words);
   meaning.reads = is_read_tool(tool, *words_);
+  bool looks_up = false;  // "fhir_get", "jira_get_issue": the verb may stand behind the name of a system
+  bool changes = false;
   for (const auto& word : words) {
+    const bool behind = &word != &words.front() && is_read_tool(word, *words_);
+    looks_up |= behind;
     const auto* entry = lexicon_->find(word);
     if (entry != nullptr && (entry->cues & kCueAnyPurpose) != 0) meaning.any_purpose = true;
-    if (entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormBase) != 0) {
+    if (entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormBase) != 0 && !is_plural(word, *entry)) {
       meaning.groups.push_back(lexicon_->verb(entry->verb).group);
+      changes |= !behind;
       // "issue_refund": one verb is what it does, the other what it does it to.
       if (meaning.groups.size() > 1) meaning.nouns.push_back(hash_noun(word));
     } else if (meaning.reads && &word == &words.front() && words.size() > 1) {
       // "get_balance" and "get_weather" share how they do it, not what they are about.
     } else if (word.size() > 2 && (entry == nullptr || (entry->cues & kCuePreposition) == 0)) {
       meaning.nouns.push_back(hash_noun(word));
-      // "fhir_get", "crm_search": the verb may stand behind a name of a system. A "sql_query" may change things, too.
-      const bool behind = meaning.groups.empty() && words.size() > 1 && !among(words.back(), words_->query_words);
-      if (behind) meaning.reads |= is_read_tool(words.back(), *words_);
     }
   }
+  // A "sql_query" may change things, too.
+  meaning.reads |= looks_up && !changes && !among(words.back(), words_->query_words);
   if (!meaning.groups.empty()) meaning.group = meaning.groups.front();
   // "browse" alone drives a browser, which may press any button; "browse_products" looks them up.
   if (words.size() == 1 && among(words[0], words_->any_purpose_names)) meaning.reads = false;
-  if (meaning.groups.empty() && !meaning.reads) meaning.any_purpose = true;
+  meaning.unknown = meaning.groups.empty() && !meaning.reads && !meaning.any_purpose;
+  meaning.any_purpose |= meaning.unknown;
+  meaning.meaningless = meaning.groups.empty() && !meaning.reads && !has_telling_word(words);
   return meaning;
 }
 

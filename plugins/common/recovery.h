@@ -33,7 +33,9 @@ void collect_values(std::string_view input, std::vector<CallValue>& out);
 struct ToolMeaning {
   std::uint16_t group = 0;            // of its first known verb, 0 when no verb is known
   bool reads = false;                 // it only looks things up
-  bool any_purpose = false;           // a terminal, a browser, a call of any API: it may have done anything
+  bool any_purpose = false;           // a terminal, a browser, a call of any API, or of unknown kind: it may have done anything
+  bool meaningless = false;           // nor is there any word in it: "x1", "tool_3"
+  bool unknown = false;               // no word of its name says what it does: "fx_rate", "checkin"
   std::vector<std::uint16_t> groups;  // of all its verbs
   std::vector<std::uint64_t> nouns;   // hash_noun() of its other words
 };
@@ -69,6 +71,8 @@ class Recovery {
     bool objects = false;  // it named one
   };
 
+  [[nodiscard]] bool is_plural(std::string_view word, const WordEntry& entry) const;
+  [[nodiscard]] bool has_telling_word(const std::vector<std::string>& words) const;
   void keys_of(const StepView& step);
   [[nodiscard]] bool looked_up_since(const ToolMeaning& tool) const;
 

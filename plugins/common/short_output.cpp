@@ -133,6 +133,16 @@ std::string_view without_marks(std::string_view text) {
   return text;
 }
 
+/// "HTTP/1.1 422 Unprocessable Entity", whatever follows it.
+bool is_status_line(std::string_view text) {
+  constexpr std::string_view kProtocol = "HTTP/";
+  if (!text.starts_with(kProtocol)) return false;
+  const auto blank_at = text.find(' ');
+  if (blank_at == std::string_view::npos) return false;
+  const auto rest = text.substr(blank_at + 1);
+  return is_failed_status(rest.substr(0, 3)) && (rest.size() == 3 || !is_digit(rest[3]));
+}
+
 /// "ValueError: ...", "java.io.IOException: ...".
 bool opens_with_class(std::string_view text) {
   std::size_t end = 0;
@@ -142,6 +152,12 @@ bool opens_with_class(std::string_view text) {
   if (last.size() < 7 || last[0] < 'A' || last[0] > 'Z') return false;
   if (!last.ends_with("Error") && !last.ends_with("Exception")) return false;
   return end == text.size() || (text[end] == ':' && !counts(text.substr(end + 1)));
+}
+
+/// True when the last line names an exception: "IndentationError: expected an indented block".
+bool ends_with_class(std::string_view text) {
+  text = trim(text);
+  return opens_with_class(trim(text.substr(text.rfind('\n') + 1)));
 }
 
 bool few_lines(std::string_view text) {
@@ -260,6 +276,7 @@ ShortSign ShortSigns::sign_of(std::string_view folded) const {
 }
 
 ShortSign ShortSigns::read_text(std::string_view text) const {
+  if (ends_with_class(text) || is_status_line(text)) return ShortSign::kFailed;
   const auto bare = without_marks(text);
   auto sign = ShortSign::kFailed;
   if (!opens_with_class(bare)) {

@@ -79,4 +79,14 @@ bool is_read_tool(std::string_view name, const ToolWords& words) {
   return false;
 }
 
+bool names_look_up(std::string_view name, const ToolWords& words) {
+  if (is_read_tool(name, words)) return true;
+  name = base_name(name);
+  std::size_t at = 0;
+  for (auto word = next_tool_word(name, at); !word.empty(); word = next_tool_word(name, at)) {
+    if (is_read_tool(word, words)) return true;
+  }
+  return false;
+}
+
 }  // namespace runwarden::plugins

@@ -32,4 +32,7 @@ void split_tool_name(std::string_view name, std::vector<std::string>& words);
 /// True when a tool's name begins with a word that only reads ("get", "search", "look up").
 [[nodiscard]] bool is_read_tool(std::string_view name, const ToolWords& words);
 
+/// True when any word of a tool's name only reads: "web_search", "jira_get_issue".
+[[nodiscard]] bool names_look_up(std::string_view name, const ToolWords& words);
+
 }  // namespace runwarden::plugins

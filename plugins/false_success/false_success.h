@@ -59,12 +59,19 @@ class FalseSuccess {
   [[nodiscard]] bool is_asked_for(const RunView& run, const Unsupported& answer, std::size_t end);
   void find_unsupported_answer(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void find_told_anyway(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  void index_told();
+  [[nodiscard]] bool tells_of_all(const RunView& run, const StepView& step) const;
+  [[nodiscard]] bool says_already(const StepView& step);
+  [[nodiscard]] bool tells_of_undone(const StepView& step);
+  [[nodiscard]] double passed_over(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   void find_untold_failure(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] std::size_t last_trouble(const RunView& run);
   void find_untold_trouble(const RunView& run, Verdict& verdict);
   void find_standing_claims(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool user_was_told(const RunView& run, std::size_t step);
   [[nodiscard]] bool owned_up_after(const RunView& run, std::size_t step);
+  [[nodiscard]] bool tells_failure(const StepView& step);
+  [[nodiscard]] bool tells_hindrance(const ToolMeaning& tool) const;
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] bool corrected_after_telling(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool tells_undone_value(const StepView& step);
@@ -84,6 +91,7 @@ class FalseSuccess {
   [[nodiscard]] bool mentions_undone_value(const StepView& step, bool words_only);
   [[nodiscard]] bool is_small_word(std::string_view value);
   [[nodiscard]] bool mentioned(std::string_view value, bool in_claims);
+  [[nodiscard]] bool all_words_in(std::string_view value, const HashSet& words);
   void index_message();
   /// How a claim must name what a call was for: "all done" will do, any word of a deed will do, only its own verb will do.
   enum class Claimed : std::uint8_t { in_general, any_state, by_name };
@@ -97,12 +105,15 @@ class FalseSuccess {
   std::vector<std::string> hard_words_;
   std::vector<std::string> withheld_words_;
   std::vector<std::string> trouble_signs_;
+  std::vector<std::string> failed_statuses_;
+  std::vector<std::string> all_words_;
   bool soft_failures_;
   bool admission_;
   bool recovery_rule_;
   bool standing_claim_;
   bool no_claim_;
   bool unrelated_claim_;
+  std::vector<bool> hindering_;  // by verb
   std::uint16_t finish_group_ = 0;
   std::uint16_t find_group_ = 0;
   Recovery recovery_;
@@ -123,7 +134,9 @@ class FalseSuccess {
   bool indexed_ = false;
   HashSet said_;                     // words of the final message
   HashSet claimed_;                  // words of its sentences with a claim
+  HashSet told_;                     // words of its sentences that tell how things are
   HashSet done_values_;              // of calls that wrote and succeeded
+  HashSet done_words_;               // the words of those values
   HashSet done_groups_;              // verb groups of those calls
   std::size_t last_done_ = kNoStep;  // the last of those calls
 };

@@ -93,6 +93,8 @@ class MissingToolCall {
   [[nodiscard]] bool tells_unmatched(const Claim& claim, bool acted) const;
   [[nodiscard]] bool closes_on_promise(const RunView& run, std::string_view read_already);
   [[nodiscard]] bool names_unmade_file(const RunView& run, std::string_view text);
+  [[nodiscard]] const Request* claimed_request(const RunView& run, const Said& said);
+  void find_unmatched_claim(const RunView& run, const Said& said, bool acted, Verdict& verdict);
   void find_unmatched(const RunView& run, Verdict& verdict);
   void explain(const RunView& run);
   [[nodiscard]] Finding finding(const RunView& run, const Request& request, const Said& said, int score) const;

@@ -35,6 +35,7 @@ constexpr std::size_t kFewSpecifics = 4;
 constexpr double kUnread = 0.45;        // confidence in what is told in a language that is not read
 constexpr double kDoubtful = 0.5;       // confidence in what held less than nine times of ten on real runs
 constexpr double kSure = 0.9;
+constexpr double kOfItsObject = 0.8;  // a value told of the very thing that gave nothing
 constexpr std::size_t kCutTail = 2000;  // bytes of a value that the cut may have gone through
 
 constexpr SettingSchema kProperties[] = {FiringLine::kProperty};
@@ -90,6 +91,36 @@ bool is_cut(std::string_view output) {
   auto token = cursor.next();
   while (token != JsonCursor::Token::kBad && token != JsonCursor::Token::kEnd) token = cursor.next();
   return token == JsonCursor::Token::kBad && cursor.offset() + kCutTail >= output.size();
+}
+
+/// "Our handbook has no page on that. In general, ..."
+bool opens_with_denial(const Reading& reading) {
+  if (reading.sentences.size() < 2) return false;
+  const auto& first = reading.sentences.front();
+  const auto begin = reading.words.begin() + first.begin;
+  const auto end = reading.words.begin() + first.end;
+  return std::any_of(begin, end, [&](const ReadWord& word) { return negates(reading, word); }) &&
+         std::none_of(begin, end, [](const ReadWord& word) { return is_digit(word.text[0]); });
+}
+
+/// Letters and digits alone, in lower case: "BA 712" is "BA712".
+std::string squeezed(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80) out += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  }
+  return out;
+}
+
+/// The line, or the sentence of it, that a place is in.
+std::string_view line_around(std::string_view text, std::size_t at) {
+  const auto line_end = std::min(text.find('\n', at), text.size());
+  const auto begin_of = [&](std::string_view mark) {
+    const auto found = text.rfind(mark, at);
+    return found == std::string_view::npos ? 0 : found + mark.size();
+  };
+  const auto begin = std::max(begin_of("\n"), begin_of(". "));
+  return text.substr(begin, std::min(text.find(". ", at), line_end) - begin);
 }
 
 }  // namespace
@@ -330,6 +361,7 @@ void SchemaGhost::strike_proposed() {
 /// True when the answer in reading_ says that nothing was found, or that what it states is made up.
 bool SchemaGhost::admits(std::string_view text) {
   if ((reading_.cues & kCueNothingFound) != 0) return true;
+  if (ungrounded_.size() < kFewSpecifics && (denies_of_self(reading_) || opens_with_denial(reading_))) return true;
   if ((reading_.cues & (kCueSimulated | kCueExample)) == 0) return false;
   if (looks_like_json(text)) return true;
   strike_examples();
@@ -388,6 +420,7 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
   if (ungrounded_.size() < kFewSpecifics && answered_before(run, hollow.step, step)) sure = kUnread;
   sure = std::min(sure, confidence(run, hollow, step));
   if ((hollow.printed && !by_hand) || may_come_from_elsewhere(run, hollow, step, sure)) sure = std::min(sure, kDoubtful);
+  if (!hollow.ids_only && tells_of_hollow(run, hollow, step)) sure = std::max(sure, kOfItsObject);
   if (!line_.fires(sure, doubt, verdict)) return;
   verdict.fire(finding(run, hollow.step, step < run.steps.size() ? pointer_to(step, Field::kOutput) : "/outcomeSummary"), sure);
 }
@@ -462,6 +495,33 @@ bool SchemaGhost::may_come_from_elsewhere(const RunView& run, Hollow hollow, std
   if (tool.any_purpose && (sure < kSure || asked_since)) return true;
   if (tool.reads && sure >= kSure) return hollow.later && hollow.ids_only && given_before(run, step) > kMostUnrelated;
   return (tool.reads || ungrounded_.size() < kFewSpecifics) && others_gave(run, step);
+}
+
+/// True when a value without support stands beside the very thing that the call was asked about, which gave nothing, while the same tool
+/// told of other things: one row of a table, one of two flights.
+bool SchemaGhost::tells_of_hollow(const RunView& run, Hollow hollow, std::size_t step) {
+  constexpr std::size_t kShortest = 4;
+  const auto& asked = run.steps[hollow.step];
+  const auto gave = [&](std::size_t i) { return run.steps[i].kind == Kind::kTool && run.steps[i].name == asked.name && !hollow_[i]; };
+  bool told_of_others = false;
+  for (std::size_t i = 0; i < std::min(step, run.steps.size()) && !told_of_others; ++i) told_of_others = gave(i);
+  if (!told_of_others) return false;
+  collect_values(asked.input, values_);
+  std::erase_if(values_, [&](const CallValue& value) {
+    const auto shared = [&](std::size_t i) { return gave(i) && run.steps[i].input.find(value.text) != std::string_view::npos; };
+    if (value.text.size() < kShortest) return true;
+    for (std::size_t i = 0; i < std::min(step, run.steps.size()); ++i) {
+      if (shared(i)) return true;
+    }
+    return false;
+  });
+  return std::any_of(facts_.begin(), facts_.end(), [&](const Fact& fact) {
+    const auto line = squeezed(line_around(answer_, static_cast<std::size_t>(fact.text.data() - answer_.data())));
+    return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
+      const auto object = squeezed(value.text);
+      return object.size() >= kShortest && line.find(object) != std::string::npos;
+    });
+  });
 }
 
 /// The bytes that tools gave before a step.

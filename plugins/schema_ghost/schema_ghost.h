@@ -80,6 +80,7 @@ class SchemaGhost {
   [[nodiscard]] bool silent_by_design(const StepView& step);
   [[nodiscard]] bool others_gave(const RunView& run, std::size_t step);
   [[nodiscard]] bool may_come_from_elsewhere(const RunView& run, Hollow hollow, std::size_t step, double sure);
+  [[nodiscard]] bool tells_of_hollow(const RunView& run, Hollow hollow, std::size_t step);
   [[nodiscard]] std::size_t given_before(const RunView& run, std::size_t step) const;
   [[nodiscard]] static bool answered_before(const RunView& run, std::size_t hollow, std::size_t step);
   void strike_examples();
@@ -121,6 +122,7 @@ class SchemaGhost {
   std::unordered_map<std::string_view, bool> silent_;  // tools that never return anything in this run
   std::string told_;
   std::string plain_;
+  std::vector<CallValue> values_;
   std::vector<Fact> facts_;
   std::vector<std::string_view> names_;
   std::vector<std::string_view> titles_;

@@ -73,7 +73,7 @@ TEST(Origin, CountsWordsThatNoUserSaid) {
   WordOrigins origins;
   origins.add_said("Which old hut is open?");
   origins.add_given(R"(["Kestrel", "Fjellstua"])");
-  const auto origin = origins.read("Try the Kestrel hut, the Fjellstua or the old Lodge", lexicon);
+  const auto origin = origins.read("Try the Kestrel hut, the Fjellstua or the old Chalet", lexicon);
   EXPECT_EQ(origin.own, 3u);
   EXPECT_EQ(origin.drawn, 2u);
 }
