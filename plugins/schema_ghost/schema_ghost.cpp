@@ -112,15 +112,19 @@ std::string squeezed(std::string_view text) {
   return out;
 }
 
-/// The line, or the sentence of it, that a place is in.
+/// The line, or the sentence of it, that a place is in; of a long one what is near.
 std::string_view line_around(std::string_view text, std::size_t at) {
-  const auto line_end = std::min(text.find('\n', at), text.size());
-  const auto begin_of = [&](std::string_view mark) {
-    const auto found = text.rfind(mark, at);
-    return found == std::string_view::npos ? 0 : found + mark.size();
+  constexpr std::size_t kReach = 200;
+  const auto from = at - std::min(at, kReach);
+  const auto before = text.substr(from, at - from);
+  const auto behind = text.substr(at, kReach);
+  const auto begin_behind = [&](std::string_view mark) {
+    const auto found = before.rfind(mark);
+    return found == std::string_view::npos ? std::size_t{0} : found + mark.size();
   };
-  const auto begin = std::max(begin_of("\n"), begin_of(". "));
-  return text.substr(begin, std::min(text.find(". ", at), line_end) - begin);
+  const auto begin = from + std::max(begin_behind("\n"), begin_behind(". "));
+  const auto end = at + std::min({behind.find('\n'), behind.find(". "), behind.size()});
+  return text.substr(begin, end - begin);
 }
 
 }  // namespace
@@ -498,30 +502,32 @@ bool SchemaGhost::may_come_from_elsewhere(const RunView& run, Hollow hollow, std
 }
 
 /// True when a value without support stands beside the very thing that the call was asked about, which gave nothing, while the same tool
-/// told of other things: one row of a table, one of two flights.
+/// told of other things: one row of a table, one of two flights. Looks at the nearest calls, and at few values and facts: linear.
 bool SchemaGhost::tells_of_hollow(const RunView& run, Hollow hollow, std::size_t step) {
-  constexpr std::size_t kShortest = 4;
+  constexpr std::size_t kShortest = 4, kMostCalls = 64, kMostValues = 8;
+  constexpr std::ptrdiff_t kMostFacts = 32;
   const auto& asked = run.steps[hollow.step];
-  const auto gave = [&](std::size_t i) { return run.steps[i].kind == Kind::kTool && run.steps[i].name == asked.name && !hollow_[i]; };
-  bool told_of_others = false;
-  for (std::size_t i = 0; i < std::min(step, run.steps.size()) && !told_of_others; ++i) told_of_others = gave(i);
-  if (!told_of_others) return false;
   collect_values(asked.input, values_);
-  std::erase_if(values_, [&](const CallValue& value) {
-    const auto shared = [&](std::size_t i) { return gave(i) && run.steps[i].input.find(value.text) != std::string_view::npos; };
-    if (value.text.size() < kShortest) return true;
-    for (std::size_t i = 0; i < std::min(step, run.steps.size()); ++i) {
-      if (shared(i)) return true;
-    }
-    return false;
-  });
-  return std::any_of(facts_.begin(), facts_.end(), [&](const Fact& fact) {
+  if (values_.size() > kMostValues) return false;
+  std::erase_if(values_, [](const CallValue& value) { return value.text.size() < kShortest; });
+  bool told_of_others = false;
+  const auto end = std::min({step, run.steps.size(), hollow.step + kMostCalls});
+  for (auto i = hollow.step - std::min(hollow.step, kMostCalls); i < end; ++i) {
+    const auto& other = run.steps[i];
+    if (other.kind != Kind::kTool || other.name != asked.name || hollow_[i]) continue;
+    told_of_others = true;
+    run.pace(other.input.size());
+    std::erase_if(values_, [&](const CallValue& value) { return other.input.find(value.text) != std::string_view::npos; });
+  }
+  if (!told_of_others || values_.empty()) return false;
+  const auto beside = [&](const Fact& fact) {
     const auto line = squeezed(line_around(answer_, static_cast<std::size_t>(fact.text.data() - answer_.data())));
     return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
       const auto object = squeezed(value.text);
       return object.size() >= kShortest && line.find(object) != std::string::npos;
     });
-  });
+  };
+  return std::any_of(facts_.begin(), facts_.begin() + std::min(kMostFacts, std::ssize(facts_)), beside);
 }
 
 /// The bytes that tools gave before a step.
