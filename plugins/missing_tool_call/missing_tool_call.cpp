@@ -822,9 +822,25 @@ void MissingToolCall::find_unmatched_claim(const RunView& run, const Said& said,
   verdict.fire(finding(run, meant, said, ran_.any ? kNoWriteScore : kNoToolScore), sure);
 }
 
+/// The verb by which the message in reading_ says that something was made, where it names files whose content it does not show: text work
+/// leaves no file. kNoVerb for none.
+std::uint16_t MissingToolCall::made_file(std::string_view text) const {
+  constexpr std::size_t kMost = 4;
+  if (reading_.has_code || has(reading_.cues, kCueSimulated)) return kNoVerb;
+  const auto made = std::find_if(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+    const bool told = !claim.finding && claim.verb != kNoVerb && (claim.by_agent || has_auxiliary(reading_, claim));
+    return told && text_work_.shapes(claim.verb) && lexicon_.verb(claim.verb).group != finish_group_;
+  });
+  if (made == reading_.claims.end()) return kNoVerb;
+  std::vector<std::string_view> files;
+  collect_artifacts(text, kMost, files);
+  const bool any = std::any_of(files.begin(), files.end(), [](std::string_view file) { return file.find("://") == std::string_view::npos; });
+  return any ? made->verb : kNoVerb;
+}
+
 /// What the agent's last words tell that no call is known to have done: little, but a candidate.
 void MissingToolCall::find_unmatched(const RunView& run, Verdict& verdict) {
-  constexpr double kOwnsUpToOther = 0.35, kUnmade = 0.3, kOnlyPromised = 0.3, kUnread = 0.2;
+  constexpr double kOwnsUpToOther = 0.35, kUnmade = 0.3, kOnlyPromised = 0.3, kUnread = 0.2, kFileOfNoTool = 0.65;
   if (told_beside_ && verdict.findings.empty()) {
     (void)line_.fires(kOwnsUpToOther, {"admission", *told_beside_, "the message owns up to something, but not where it tells this deed"},
                       verdict);
@@ -843,7 +859,11 @@ void MissingToolCall::find_unmatched(const RunView& run, Verdict& verdict) {
   }
   const auto unmatched = [&](const Claim& claim) { return tells_unmatched(claim, acted); };
   const auto deed = [](const Claim& claim) { return !claim.finding && !claim.state; };
-  if (std::any_of(reading_.claims.begin(), reading_.claims.end(), unmatched)) {
+  if (const auto made = ran_.any ? kNoVerb : made_file(message.text); made != kNoVerb) {
+    const Request meant{made, Thing::kUnknown, false, false, false, kNoStep, {}};
+    if (!line_.fires(kFileOfNoTool, {"unmade_file", message.step, "the final message tells of a file, and no tool ran"}, verdict)) return;
+    verdict.fire(finding(run, meant, {message.text, message.pointer(), message.step}, kNoToolScore), kFileOfNoTool);
+  } else if (std::any_of(reading_.claims.begin(), reading_.claims.end(), unmatched)) {
     find_unmatched_claim(run, {message.text, message.pointer(), message.step}, acted, verdict);
   } else if (!acted && closes_on_promise(run, message.text)) {
     keep(kOnlyPromised, "promise", "the final message promises what no call did, and the talk ends");

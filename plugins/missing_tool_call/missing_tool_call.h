@@ -94,6 +94,7 @@ class MissingToolCall {
   [[nodiscard]] bool closes_on_promise(const RunView& run, std::string_view read_already);
   [[nodiscard]] bool names_unmade_file(const RunView& run, std::string_view text);
   [[nodiscard]] const Request* claimed_request(const RunView& run, const Said& said);
+  [[nodiscard]] std::uint16_t made_file(std::string_view text) const;
   void find_unmatched_claim(const RunView& run, const Said& said, bool acted, Verdict& verdict);
   void find_unmatched(const RunView& run, Verdict& verdict);
   void explain(const RunView& run);

@@ -598,5 +598,16 @@ TEST(MissingToolCall, WhatTheMessageQuotes_IsNoClaim) {
   EXPECT_TRUE(judge(run).findings.empty());
 }
 
+TEST(MissingToolCall, FileThatIsSaidToBeThereThoughNoToolRan_Fires) {
+  const auto judged = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("Write a summary of the tides as a file.").model("I will write it.").user("Go on.");
+    return judge(run.model(answer));
+  };
+  EXPECT_EQ(judged("The summary has been created. It is in out/tides.md.").findings.size(), 1u);
+  EXPECT_TRUE(judged("I have created tides.md:\n```\n# Tides\n```").findings.empty()) << "its content is shown";
+  EXPECT_TRUE(judged("The summary has been created: high water comes twice a day.").findings.empty()) << "no file is named";
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
