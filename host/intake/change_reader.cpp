@@ -76,7 +76,7 @@ class ChangeReader final : public ShapeReader {
   }
 
   void leave(const Shape&) override {
-    if (!has_kind_) fault("kind", "required", "is missing: say code, runtime, policy, or another lower-case word");
+    if (!has_kind_) missing("kind", "is missing: say code, runtime, policy, or another lower-case word");
   }
 
   ChangeText change_;
@@ -119,7 +119,7 @@ class PolicyReader final : public ShapeReader {
   }
 
   void leave(const Shape&) override {
-    if (!has_policy_) fault("policy", "required", "is missing: the name of the policy");
+    if (!has_policy_) missing("policy", "is missing: the name of the policy");
   }
 
   PolicyText policy_;

@@ -8,6 +8,7 @@
 
 #include "base/json_members.h"
 #include "base/json_text.h"
+#include "intake/member_names.h"
 #include "intake/run_id.h"
 #include "intake/shape_reader.h"
 
@@ -21,7 +22,7 @@ constexpr Field kMetadataFields[] = {
     {"costUsd", Want::amount, kOther},
     {"inputTokens", Want::count, kOther},
 };
-constexpr Shape kMetadataShape{kMetadataFields, "metadata", {}, true};
+constexpr Shape kMetadataShape{kMetadataFields, "metadata", {}, kMetadataWords};
 
 // One table for all event types: a member has the same type in every event.
 constexpr Field kEventFields[] = {
@@ -144,8 +145,8 @@ class EventsReader final : public ShapeReader {
       request_.events.back().json = document_text().substr(start_) + "}";
     }
     if (&shape != &kRequestShape) return;
-    if (!has_run_id_) fault("runId", "required", "is missing: events belong to a run");
-    if (!has_events_) fault("events", "required", "is missing; it may be empty");
+    if (!has_run_id_) missing("runId", "is missing: events belong to a run");
+    if (!has_events_) missing("events", "is missing; it may be empty");
   }
 
   const EventLimits& limits_;

@@ -92,7 +92,8 @@ const Field* meant_field(const Shape& shape, std::string_view name) {
   if (name.size() > kLongestName) return nullptr;
   const std::string plain = folded(name);
   const Field* meant = other_spelling(shape, plain);
-  if (meant == nullptr && !shape.free_names) meant = near_by_letters(shape, plain);
+  const bool is_own = std::find(shape.own_words.begin(), shape.own_words.end(), plain) != shape.own_words.end();
+  if (meant == nullptr && !is_own) meant = near_by_letters(shape, plain);
   const bool is_server_owned = meant != nullptr && meant->want == Want::ignored;
   return is_server_owned ? nullptr : meant;
 }

@@ -7,8 +7,11 @@
 
 namespace runwarden::intake {
 
+// Of the metadata of runs, steps and events.
+inline constexpr std::string_view kMetadataWords[] = {"mode", "models"};
+
 // Recognizes another spelling (user_request_text), an alias (Shape::aliases) or a typo of one or two letters (userRequstText). Null if none
-// matches. For a shape with `free_names`, typos do not count.
+// matches. Shape::own_words are no typos.
 const Field* meant_field(const Shape& shape, std::string_view name);
 
 }  // namespace runwarden::intake

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "intake/member_names.h"
 #include "intake/run_id.h"
 #include "intake/shape_reader.h"
 #include "intake/step_rules.h"
@@ -57,7 +58,7 @@ constexpr Field kUsageFields[] = {
     {"input_tokens", Want::lenient_count, kUsageAlias2},
     {"prompt_tokens", Want::lenient_count, kUsageAlias3},
 };
-constexpr Shape kUsageShape{kUsageFields, "usage", {}, true};
+constexpr Shape kUsageShape{kUsageFields, "usage"};
 
 constexpr Field kRunMetadataFields[] = {
     {"model", Want::text, kModel},
@@ -70,7 +71,7 @@ constexpr Field kRunMetadataFields[] = {
     {"usage", Want::lenient_object, kUsage, &kUsageShape},
     {"onlyModelSpan", Want::ignored, kServerMark},
 };
-constexpr Shape kRunMetadataShape{kRunMetadataFields, "metadata", {}, true};
+constexpr Shape kRunMetadataShape{kRunMetadataFields, "metadata", {}, kMetadataWords};
 
 constexpr Field kStepMetadataFields[] = {
     {"model", Want::text, kModel},
@@ -86,7 +87,7 @@ constexpr Field kStepMetadataFields[] = {
     {"prompt_tokens", Want::lenient_count, kTokensAlias3},
     {"usage", Want::lenient_object, kUsage, &kUsageShape},
 };
-constexpr Shape kStepMetadataShape{kStepMetadataFields, "metadata", {}, true};
+constexpr Shape kStepMetadataShape{kStepMetadataFields, "metadata", {}, kMetadataWords};
 
 constexpr Field kStepFields[] = {
     {"stepKind", Want::text, kStepKind},

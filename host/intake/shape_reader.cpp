@@ -93,6 +93,12 @@ void ShapeReader::fault(std::string_view name, std::string code, std::string det
   if (faults_.size() < kMaxFaults) faults_.push_back({pointer_to(name), std::move(code), std::move(detail)});
 }
 
+void ShapeReader::missing(std::string_view name, std::string detail) {
+  const std::string pointer = pointer_to(name);
+  const bool told = std::any_of(faults_.begin(), faults_.end(), [&](const FieldFault& one) { return one.pointer == pointer; });
+  if (!told) fault(name, "required", std::move(detail));
+}
+
 std::string ShapeReader::pointer_to(std::string_view name) const {
   std::string pointer;
   for (const Frame& frame : frames_) {

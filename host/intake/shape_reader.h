@@ -57,7 +57,7 @@ struct Shape {
   std::span<const Field> fields;  // at most 64
   std::string_view noun;          // for error texts: "a step"
   std::span<const Alias> aliases = {};
-  bool free_names = false;  // clients add members of their own: similar names are not typos
+  std::span<const std::string_view> own_words = {};  // close to a known name, but used for something else; in lower case
 };
 
 struct FieldValue {
@@ -93,6 +93,8 @@ class ShapeReader : private JsonEvents {
 
   // Records a fault of that member of the current object; an empty name means the object itself.
   void fault(std::string_view name, std::string code, std::string detail);
+  // The same for a member that is needed and missing, unless it is there with a fault of its own.
+  void missing(std::string_view name, std::string detail);
 
   JsonWriter& document() { return document_writer_; }
   std::string& document_text() { return document_; }

@@ -35,6 +35,19 @@ TEST(PolicyReader, APolicyRevision_IsRead) {
   EXPECT_EQ(policy->document, R"({"policy":"refunds","revision":"7","content":{"max":100,"a":[1.50]},"author":"ann"})");
 }
 
+TEST(ChangeReader, ANameOfTheWrongType_IsOneFault) {
+  for (const Result<ChangeText>& change : {read_change(R"({"kind":3})", 64), read_change(R"({"kind":{}})", 64)}) {
+    ASSERT_FALSE(change.ok());
+    ASSERT_EQ(change.error().faults.size(), 1u) << change.error().detail;
+    EXPECT_EQ(change.error().faults[0].pointer, "/kind");
+    EXPECT_EQ(change.error().faults[0].code, "wrong_type");
+  }
+  const auto policy = read_policy(R"({"policy":3})", 64);
+  ASSERT_FALSE(policy.ok());
+  ASSERT_EQ(policy.error().faults.size(), 1u) << policy.error().detail;
+  EXPECT_EQ(policy.error().faults[0].code, "wrong_type");
+}
+
 TEST(PolicyReader, ContentIsAnyValue) {
   EXPECT_EQ(read_policy(R"({"policy":"p","content":"text"})", 64)->content, "\"text\"");
   EXPECT_EQ(read_policy(R"({"policy":"p","content":null})", 64)->content, "null");

@@ -35,7 +35,10 @@ TEST(EventReader, FaultsAreNamedWithTheirPointers) {
   for (const FieldFault& fault : read.error().faults) seen += fault.pointer + "=" + fault.code + " ";
   EXPECT_EQ(seen,
             "/runId=wrong_type /events/0/type=wrong_type /events/1/at=invalid_time /events/1/retryCount=wrong_type /events/2=wrong_type "
-            "/events/3/eventId=out_of_range /final=wrong_type /runId=required ");
+            "/events/3/eventId=out_of_range /final=wrong_type ");
+  const auto no_array = read_events(R"({"runId":3,"events":{}})", EventLimits{});
+  ASSERT_FALSE(no_array.ok());
+  EXPECT_EQ(no_array.error().faults.size(), 2u) << "one for each member";
   auto empty = read_events("{}", EventLimits{});
   ASSERT_FALSE(empty.ok());
   EXPECT_EQ(empty.error().faults.size(), 2u);

@@ -47,6 +47,13 @@ TEST(Warnings, AMisspeltMemberOfARun_IsNamedWithTheOneThatIsMeant) {
             "/metadata/Model: model, /metadata/costUSD: costUsd, /steps/0/metadata/input-tokens: inputTokens");
 }
 
+TEST(Warnings, AMisspeltMemberOfMetadata_IsNamedWithTheOneThatIsMeant) {
+  EXPECT_EQ(of_run(R"({"metadata":{"modell":"m","inputToken":3},"steps":[{"metadata":{"imputTokens":3,"costUs":1}}]})"),
+            "/metadata/modell: model, /metadata/inputToken: inputTokens, /steps/0/metadata/imputTokens: inputTokens, "
+            "/steps/0/metadata/costUs: costUsd");
+  EXPECT_EQ(of_events(R"({"type":"model_output","eventId":"e","metadata":{"modell":"m"}})"), "/events/0/metadata/modell: model");
+}
+
 TEST(Warnings, OfEventsChangesAndPolicies) {
   EXPECT_EQ(of_events(R"({"typ":"tool_call","event_id":"e","tool":"refund","eror":"502"})", R"(,"finl":true)"),
             "/events/0/typ: type, /events/0/event_id: eventId, /events/0/tool: name, /events/0/eror: error, /finl: final");
@@ -57,7 +64,7 @@ TEST(Warnings, OfEventsChangesAndPolicies) {
 
 TEST(Warnings, MembersOfTheClientsOwn_BringNone) {
   EXPECT_EQ(of_run(R"({"agentId":"a","userId":"u","sessionId":"s","tags":[],"error":{},"mode":"x","policy":"p","text":"x","names":[],
-                       "metadata":{"mode":"fast","models":2},"steps":[{"spanId":"1","query":"q","latencyMs":5,"test":1}]})"),
+                       "metadata":{"mode":"fast","models":2,"outputTokens":9,"totalTokens":12,"cost":1,"currency":"EUR","version":"2.4.1"},"steps":[{"spanId":"1","query":"q","latencyMs":5,"test":1}]})"),
             "");
   EXPECT_EQ(of_events(R"({"type":"retrieval","message":"m","result":[],"id":7,"texts":[]})"), "") << "an event of the client's own type";
   EXPECT_EQ(of_events(R"({"type":"tool_call","name":"t","input":{"user_request":1,"typ":2},"own":{"typ":1}})"), "")
