@@ -13,6 +13,7 @@
 #include "cli/context.h"
 #include "cli/loaded_detectors.h"
 #include "store/engines/engine_module.h"
+#include "store/lmdb/store.h"
 
 namespace runwarden::cli {
 namespace {
@@ -43,16 +44,22 @@ int errno_of_access(const std::filesystem::path& folder) {
   return ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-// Why serve could not have its store there; empty: it could. Makes nothing.
-std::string store_fault(const std::filesystem::path& folder) {
+// Why serve could not have its store there; empty: it could. Makes no store.
+std::string store_fault(const config::StoreSection& section) {
+  const std::filesystem::path folder = section.path;
+  const std::string where = section.path_location.empty() ? "" : " (" + section.path_location + ")";
   std::error_code ignored;
   const bool is_there = std::filesystem::exists(folder, ignored);
   const std::filesystem::path place = is_there ? folder : folder.parent_path();  // serve makes the last folder of the path
   const int code =
       std::filesystem::is_directory(place, ignored) || !std::filesystem::exists(place, ignored) ? errno_of_access(place) : ENOTDIR;
+  if (code == 0 && is_there && section.driver == "lmdb") {
+    const Status tried = store::try_lmdb(folder);
+    return tried.ok() ? std::string() : "config: store.path" + where + ": " + tried.error().detail;
+  }
   if (code == 0) return {};
   const std::filesystem::path wanted = is_there ? folder / "service.lock" : folder;
-  return "config: store.path: serve could not open \"" + folder.string() + "\": " + open_fault(wanted, code, OpenFor::writing);
+  return "config: store.path" + where + ": serve could not open \"" + folder.string() + "\": " + open_fault(wanted, code, OpenFor::writing);
 }
 
 // What is wrong with the words for the database, with the engine for it, or with the database itself, which may be away; empty: nothing.
@@ -76,7 +83,7 @@ CheckResult examine(Context& context) {
   }
   result.source = settings->source;
   result.warnings = settings->warnings;
-  result.faults = store_fault(settings->store.path);
+  result.faults = store_fault(settings->store);
   if (const auto place = app::postgres_place(*settings)) {
     const std::string fault = database_fault(*place, result.warnings);
     if (!fault.empty()) result.faults += (result.faults.empty() ? "" : "\n") + fault;

@@ -296,6 +296,7 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   const Node* path = written(store, "path");
   const bool of_file = path && !path->from_environment;
   settings.store.path = absolute_from(of_file ? sources.folder : fs::path(), settings.store.path);
+  if (path) settings.store.path_location = path->location.text();
   make_absolute(written(store, "password_file"), sources.folder, settings.store.password_file);
   make_absolute(written(second_opinion, "api_key_file"), sources.folder, settings.second_opinion.api_key_file);
 }
@@ -357,7 +358,10 @@ Result<Settings> load(const LoadOptions& options) {
   }
   sources.binary_dir = options.binary_dir;
   read_root(*root, sources, reading, settings);
-  if (!options.data_dir.empty()) settings.store.path = absolute_from({}, options.data_dir);
+  if (!options.data_dir.empty()) {
+    settings.store.path = absolute_from({}, options.data_dir);
+    settings.store.path_location = "--data-dir";
+  }
   settings.values["store.path"] = settings.store.path;
   if (!reading.faults.empty()) return refusal(std::move(reading.faults));
   warn_of_variables(options, settings_keys(settings), settings);

@@ -60,6 +60,7 @@ struct BufferSection {
 struct StoreSection {
   std::string driver = "lmdb";
   std::string path = "/var/lib/runwarden";  // absolute once loaded; a relative path starts at the file's folder
+  std::string path_location;                // where the path is written: "runwarden.yaml:3:9"; empty: nowhere, it is the default
   std::int64_t map_size_bytes = 64LL << 30;
   std::int64_t commit_interval_ms = 0;
   std::int64_t max_commit_records = 512;

@@ -13,6 +13,7 @@
 #include "base/open_fault.h"
 #include "store/lmdb/engine.h"
 #include "store/lmdb/store_folder.h"
+#include "store/lmdb/upgrade.h"
 
 namespace runwarden::store {
 namespace {
@@ -48,6 +49,11 @@ void sync_folder(const std::filesystem::path& folder) {
   if (code != 0 && code != EINVAL) throw LmdbFault("cannot sync \"" + folder.string() + "\"", code);
 }
 
+Status refuse_network(const std::filesystem::path& folder, std::uint64_t file_system_type) {
+  if (!is_network(file_system_type)) return Nothing{};
+  return cannot_open(folder, "it is on a network file system, where a store may be corrupted; put store.path on a local disk");
+}
+
 Status make_folder(const LmdbSettings& settings) {
   std::error_code fault;
   const bool made_here = !std::filesystem::exists(settings.path, fault);
@@ -57,11 +63,7 @@ Status make_folder(const LmdbSettings& settings) {
     return cannot_open(settings.path, "the folder cannot be made: " + open_fault(settings.path, errno, OpenFor::writing));
   }
   if (made_here) sync_folder(settings.path / "..");
-  const auto type = settings.machine.file_system_type ? settings.machine.file_system_type(settings.path) : statfs_type(settings.path);
-  if (is_network(type)) {
-    return cannot_open(settings.path, "it is on a network file system, where a store may be corrupted; put store.path on a local disk");
-  }
-  return Nothing{};
+  return refuse_network(settings.path, settings.machine.file_system_type ? settings.machine.file_system_type(settings.path) : statfs_type(settings.path));
 }
 
 std::string open_fault_text(const LmdbFault& fault) {
@@ -129,13 +131,34 @@ void set_aside_unusable(const LmdbSettings& settings, const Clock& clock) {
     settings.listener.on_begun_anew("the store at \"" + settings.path.string() + "\" begins anew: " + what);
 }
 
+// Runs it; what it throws becomes the Error that says why the folder cannot be opened.
+template <class Work>
+auto or_refusal(const std::filesystem::path& folder, Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const LmdbFault& fault) {
+    return cannot_open(folder, open_fault_text(fault));
+  } catch (const NoRoom& full) {
+    return cannot_open(folder, std::string("there is no room to begin it: ") + full.what() + "; free some of the disk");
+  } catch (const StoreError& refused) {
+    return cannot_open(folder, refused.what());
+  } catch (const std::system_error& fault) {
+    return cannot_open(folder, fault.what());
+  }
+}
+
+struct FilesGivenToOwner {
+  const std::filesystem::path& folder;
+  ~FilesGivenToOwner() { give_files_to_owner_of(folder); }
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clock& clock, std::optional<ServiceLock> lock) {
   if (settings.map_size != 0 && settings.map_size < kSmallestMap) {
     return Error{Code::bad_request, "store.map_size is " + std::to_string(settings.map_size) + " bytes; use at least 4 MiB", {}, {}};
   }
-  try {
+  return or_refusal(settings.path, [&]() -> Result<std::unique_ptr<Store>> {
     if (Status made = make_folder(settings); !made.ok()) return std::move(made.error());
     LmdbSettings as_made = settings;
     if (settings.if_lost == LmdbSettings::IfLost::begin_anew) set_aside_unusable(settings, clock);
@@ -149,15 +172,20 @@ Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clo
     std::filesystem::remove_all(settings.path / kUnfinishedCopy, ignored);
     if (is_new) sync_folder(settings.path);
     return std::unique_ptr<Store>(std::move(store));
-  } catch (const LmdbFault& fault) {
-    return cannot_open(settings.path, open_fault_text(fault));
-  } catch (const NoRoom& full) {
-    return cannot_open(settings.path, std::string("there is no room to begin it: ") + full.what() + "; free some of the disk");
-  } catch (const StoreError& refused) {
-    return cannot_open(settings.path, refused.what());
-  } catch (const std::system_error& fault) {
-    return cannot_open(settings.path, fault.what());
-  }
+  });
+}
+
+Status try_lmdb(const std::filesystem::path& folder) {
+  return or_refusal(folder, [&]() -> Status {
+    if (Status network = refuse_network(folder, statfs_type(folder)); !network.ok()) return network;
+    if (Status lost = refuse_lost_store(folder); !lost.ok()) return lost;
+    if (look_at_folder(folder) == FolderState::no_store) return Nothing{};
+    const FilesGivenToOwner given{folder};  // a restored backup has no lock.mdb before it is opened
+    LmdbEnv env({.folder = folder, .databases = kMostTables, .use = StoreUse::Kind::reading, .machine = {}});
+    Tables tables;
+    if (open_those_there_are(env, tables)) refuse_newer_format(env, tables);
+    return Nothing{};
+  });
 }
 
 }  // namespace runwarden::store

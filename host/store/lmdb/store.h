@@ -62,4 +62,8 @@ constexpr const char* kUnfinishedCopy = "compacting";
 // Keeps the lock, if it is given one, as long as the store is open. The clock has to outlive the store.
 Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clock& clock, std::optional<ServiceLock> lock = std::nullopt);
 
+// Whether the service could open that folder, which is there: refuses what open_lmdb() would refuse, in the same words. Beside a serving
+// process; makes no store and changes none.
+Status try_lmdb(const std::filesystem::path& folder);
+
 }  // namespace runwarden::store

@@ -24,7 +24,8 @@ int open_table(MDB_txn* txn, const char* name, MDB_dbi* handle) {
   throw LmdbFault("database \"" + name + "\": " + why, code);
 }
 
-// False: one of them is not there.
+}  // namespace
+
 bool open_those_there_are(LmdbEnv& env, Tables& tables) {
   MDB_txn* txn = nullptr;
   if (const int code = mdb_txn_begin(env.handle(), nullptr, MDB_RDONLY, &txn); code != MDB_SUCCESS) cannot_open("", code);
@@ -45,8 +46,6 @@ bool open_those_there_are(LmdbEnv& env, Tables& tables) {
   if (fault != MDB_SUCCESS || code != MDB_SUCCESS) cannot_open(of, fault != MDB_SUCCESS ? fault : code);
   return complete;
 }
-
-}  // namespace
 
 void open_tables(LmdbEnv& env, Tables& tables) {
   if (open_those_there_are(env, tables)) return;

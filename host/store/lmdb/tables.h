@@ -71,6 +71,8 @@ struct Tables {
 
 constexpr unsigned kMostTables = 48;
 
+// Opens every table that is there; false: not all are. Throws LmdbFault.
+bool open_those_there_are(LmdbEnv& env, Tables& tables);
 // Opens every table; makes those that are not there yet. Throws LmdbFault, NoRoom or StoreError.
 void open_tables(LmdbEnv& env, Tables& tables);
 

@@ -113,4 +113,8 @@ void settle_format(LmdbEnv& env, const Tables& tables, LmdbSettings::IfOlder if_
   txn.commit();
 }
 
+void refuse_newer_format(LmdbEnv& env, const Tables& tables) {
+  check_format(env.read(), tables, false, LmdbSettings::IfOlder::upgrade);
+}
+
 }  // namespace runwarden::store

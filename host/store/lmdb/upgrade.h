@@ -24,6 +24,9 @@ std::span<const UpgradeStep> upgrade_steps();
 // are open. Throws StoreError with the remedy.
 void settle_format(LmdbEnv& env, const Tables& tables, LmdbSettings::IfOlder if_older);
 
+// Refuses a newer format likewise, and changes nothing.
+void refuse_newer_format(LmdbEnv& env, const Tables& tables);
+
 // The counts of runs and failures, made anew from the records.
 void count_anew(WriteTxn& txn, const Tables& tables);
 // Has the groups of failures counted while the store is served.

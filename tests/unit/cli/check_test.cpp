@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "unit/cli/program.h"
@@ -92,17 +93,46 @@ TEST(Check, WhenTheStoreCannotBeThere_SaysWhy) {
   const Program program;
   const std::string folder = program.folder().path().string();
   program.folder().write("data", "mine");
-  const Ended file = program.run({"check", "--config", write_config(program)});
+  const std::string config = write_config(program);
+  const Ended file = program.run({"check", "--config", config});
   EXPECT_EQ(file.code, 1);
-  EXPECT_THAT(file.err, HasSubstr("config: store.path: serve could not open \"" + folder + "/data\": \"" + folder +
+  EXPECT_THAT(file.err, HasSubstr("config: store.path (" + config + ":1:15): serve could not open \"" + folder + "/data\": \"" + folder +
                                   "/data\" is a file, not a folder; name a folder, or move the file away\n"));
   const Ended missing = program.run({"check", "--config", write_config(program), "--data-dir", folder + "/a/b"});
   EXPECT_EQ(missing.code, 1);
-  EXPECT_THAT(missing.err, HasSubstr("the folder \"" + folder + "/a\" does not exist; make it, or check the path\n"));
+  EXPECT_THAT(missing.err, HasSubstr("config: store.path (--data-dir): serve could not open \"" + folder + "/a/b\": the folder \"" +
+                                     folder + "/a\" does not exist; make it, or check the path\n"));
   const Ended below = program.run({"check", "--config", write_config(program), "--data-dir", folder + "/data/b"});
   EXPECT_EQ(below.code, 1);
   EXPECT_THAT(below.err, HasSubstr("\"" + folder + "/data\" is a file, not a folder"));
   EXPECT_FALSE(std::filesystem::exists(folder + "/a"));
+}
+
+TEST(Check, WhenServeWouldRefuseTheStore_SaysTheSame) {
+  const Program program;
+  const std::string config = write_config(program);
+  ASSERT_EQ(program.run({"keys", "create", "--tenant", "acme", "--scopes", "read", "--config", config}).code, 0);
+  EXPECT_EQ(program.run({"check", "--config", config}).code, 0) << "a store that is good";
+  const std::filesystem::path data = program.folder().path() / "data" / "data.mdb";
+  const auto refused_alike = [&](const char* why) {
+    const Ended checked = program.run({"check", "--config", config});
+    const Ended served = program.run({"serve", "--config", config});
+    EXPECT_EQ(checked.code, 1) << why;
+    EXPECT_EQ(served.code, 1) << why;
+    const std::size_t at = served.err.rfind("runwarden: store: ");
+    ASSERT_NE(at, std::string::npos) << served.err;
+    EXPECT_THAT(checked.err, HasSubstr("config: store.path (" + config + ":1:15): " + served.err.substr(at + 11))) << why;
+    EXPECT_THAT(checked.err, HasSubstr(why));
+  };
+  std::filesystem::resize_file(data, std::filesystem::file_size(data) / 2);
+  refused_alike("is cut off");
+  std::ofstream(data) << std::string(100'000, 'x');
+  refused_alike("is no store of runwarden, or is damaged");
+  std::filesystem::resize_file(data, 0);
+  refused_alike("its data.mdb is empty");
+  std::filesystem::remove(data);
+  refused_alike("its data.mdb is missing");
+  EXPECT_FALSE(std::filesystem::exists(data)) << "a check must not make a store";
 }
 
 TEST(Check, WhenAStoreIsNotWritable_SaysWhose) {
@@ -110,7 +140,7 @@ TEST(Check, WhenAStoreIsNotWritable_SaysWhose) {
   const Program program;
   const Ended ended = program.run({"check", "--config", write_config(program), "--data-dir", "/proc/sys"});
   EXPECT_EQ(ended.code, 1);
-  EXPECT_THAT(ended.err, HasSubstr("config: store.path: serve could not open \"/proc/sys\": "));
+  EXPECT_THAT(ended.err, HasSubstr("config: store.path (--data-dir): serve could not open \"/proc/sys\": "));
 }
 
 TEST(Check, WhenBothAddressesAreOne_RefusesIt) {
