@@ -1,6 +1,7 @@
 #include "cli/report_format.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 
 namespace runwarden::cli {
@@ -32,7 +33,10 @@ std::string name_of(const RunPlace& place) {
 
 ReportItem item_of(const model::Finding& finding) {
   ReportItem item{finding.detector_key, finding.severity, finding.suspicion_score, finding.title, finding.summary, {}, finding.fingerprint};
-  for (const model::Evidence& evidence : finding.evidence) item.pointers.push_back(evidence.pointer);
+  for (const model::Evidence& evidence : finding.evidence) {
+    const bool is_new = std::find(item.pointers.begin(), item.pointers.end(), evidence.pointer) == item.pointers.end();
+    if (is_new) item.pointers.push_back(evidence.pointer);
+  }
   return item;
 }
 

@@ -40,7 +40,7 @@ struct ReportItem {
   int score = 0;
   std::string title;
   std::string text;
-  std::vector<std::string> pointers;  // JSON Pointers (RFC 6901) into the run
+  std::vector<std::string> pointers;  // JSON Pointers (RFC 6901) into the run, each once
   std::string fingerprint;
 };
 

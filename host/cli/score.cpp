@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "cli/scores.h"
 #include "cli/table.h"
 #include "cli/terminal_progress.h"
+#include "config/detectors_reader.h"
 #include "ingest/analyze.h"
 
 namespace runwarden::cli {
@@ -38,6 +40,7 @@ class ScoredConfiguration {
       : loaded_(std::move(loaded)), redaction_([redactor = ingest::make_redactor(loaded_->settings.redact)] { return redactor; }, {}) {}
 
   const config::LimitsSection& limits() const { return loaded_->settings.limits; }
+  std::vector<detect::DetectorInfo> detectors() const { return loaded_->detectors->list(); }
 
   Result<Answers> answers(const std::string& run, std::size_t worker) const {
     const intake::RunLimits bounds{.max_json_depth = static_cast<int>(limits().max_json_depth)};
@@ -64,6 +67,22 @@ Configurations load_configurations(Context& context, const ScoreOptions& options
     all.push_back(std::make_unique<ScoredConfiguration>(std::move(loaded)));
   }
   return all;
+}
+
+struct DetectorKeys {
+  std::set<std::string> known;  // configured, or shipped
+  std::set<std::string> asked;  // by at least one of the configurations
+};
+
+DetectorKeys keys_of(const Configurations& configurations) {
+  DetectorKeys keys{{config::kShippedDetectors.begin(), config::kShippedDetectors.end()}, {}};
+  for (const auto& configuration : configurations) {
+    for (const detect::DetectorInfo& detector : configuration->detectors()) {
+      keys.known.insert(detector.key);
+      if (detector.loaded && detector.enabled) keys.asked.insert(detector.key);
+    }
+  }
+  return keys;
 }
 
 // What both configurations said of a run, or why they could not.
@@ -305,6 +324,17 @@ bool reaches_floors(Context& context, const Scores& scores, const std::string& f
   return shortfalls.empty();
 }
 
+void warn_of_unused_labels(Context& context, const Labels& labels, const std::set<std::string>& asked) {
+  std::set<std::string> unused;
+  for (const auto& [id, one] : labels) {
+    for (const auto& [key, label] : one.labels) {
+      if (!asked.contains(key)) unused.insert(key);
+    }
+  }
+  for (const std::string& key : unused)
+    context.err << "runwarden: warning: the labels for " << key << " count nowhere: the configuration does not enable it\n";
+}
+
 void warn_of_errors(Context& context, const std::vector<Scores>& all) {
   for (const Scores& scores : all) {
     for (const auto& [key, score] : scores.detectors) {
@@ -320,8 +350,10 @@ int score(Context& context, const ScoreOptions& options) {
       options.threads > 0 ? static_cast<std::size_t>(options.threads) : std::max(1u, std::thread::hardware_concurrency());
   const Configurations configurations = load_configurations(context, options, threads, clock);
   if (configurations.empty()) return kWanting;
-  const auto labels = read_labels(options.labels);
+  const DetectorKeys keys = keys_of(configurations);
+  const auto labels = read_labels(options.labels, keys.known);
   if (!labels.ok()) return context.refuse(labels.error().detail);
+  warn_of_unused_labels(context, *labels, keys.asked);
   const auto outcome = Scorer(context, options, *labels, configurations, threads).run();
   if (!outcome.ok()) return context.refuse(outcome.error().detail);
   if (outcome->runs == 0)

@@ -25,11 +25,18 @@ std::optional<Label> label_of(const json& text) {
   return std::nullopt;
 }
 
+Error unknown_detector(const std::string& key, const std::set<std::string>& detectors) {
+  std::string known;
+  for (const std::string& one : detectors) known.append(known.empty() ? "" : ", ").append(one);
+  return {Code::validation_failed, "the label \"" + key.substr(0, 80) + "\" is for no known detector; the known ones are " + known, {}, {}};
+}
+
 // Throws json::exception for members of the wrong type.
-Status read_line_of_labels(const json& line, Labels& labels) {
+Status read_line_of_labels(const json& line, const std::set<std::string>& detectors, Labels& labels) {
   const std::string id = line.at("id").get<std::string>();
   RunLabels one;
   for (const auto& [key, value] : line.at("labels").items()) {
+    if (!detectors.contains(key)) return unknown_detector(key, detectors);
     const auto label = label_of(value);
     if (!label)
       return no_labels("the label \"" + key + "\" is " + value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 80) +
@@ -61,7 +68,7 @@ std::string RunLabels::why_of(const std::string& detector_key) const {
   return found == why.end() ? std::string() : found->second;
 }
 
-Result<Labels> read_labels(const std::string& file) {
+Result<Labels> read_labels(const std::string& file, const std::set<std::string>& detectors) {
   const auto input = InputFile::open(file);
   if (!input.ok()) return input.error();
   LineReader reader(input->descriptor(), kMostLabelBytes);
@@ -73,7 +80,7 @@ Result<Labels> read_labels(const std::string& file) {
     const std::string place = file + ":" + std::to_string((*line)->number) + ": ";
     if ((*line)->too_long) return no_labels(place + "the line is longer than " + std::to_string(kMostLabelBytes) + " bytes");
     try {
-      if (const Status read = read_line_of_labels(json::parse((*line)->text), labels); !read.ok())
+      if (const Status read = read_line_of_labels(json::parse((*line)->text), detectors, labels); !read.ok())
         return Error{Code::validation_failed, place + read.error().detail, {}, {}};
     } catch (const json::exception& fault) {
       return no_labels(place + fault.what());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -25,8 +26,9 @@ struct RunLabels {
 };
 using Labels = std::map<std::string, RunLabels>;  // by the id of a run
 
-// A file of {"id", "labels": {KEY: "present|absent|unclear"}, "why": TEXT or {KEY: TEXT}}, one a line. The error names the line.
-Result<Labels> read_labels(const std::string& file);
+// A file of {"id", "labels": {KEY: "present|absent|unclear"}, "why": TEXT or {KEY: TEXT}}, one a line. The error names the line. A label
+// for a detector that is not among `detectors` is one.
+Result<Labels> read_labels(const std::string& file, const std::set<std::string>& detectors);
 
 // A line of {"id", "run"}: the run's JSON text.
 struct RunLine {

@@ -3,7 +3,6 @@
 #include <glob.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "base/nearest_names.h"
@@ -14,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 5> kShipped = {"context_overflow", "expensive_loop", "false_success", "missing_tool_call",
-                                                 "schema_ghost"};
 constexpr const char* kPluginFolder = "../lib/runwarden/detectors";
 constexpr const char* kDropInFolder = "../share/runwarden/config/detectors.d";
 
@@ -262,7 +259,7 @@ class DetectorsReader {
     if (!sources_.folder.empty()) read_glob("detectors.d/*.yaml", nullptr, "");
     if (entries_.empty() && !sources_.binary_dir.empty()) read_matches(literal(sources_.binary_dir / kDropInFolder) + "/*.yaml");
     if (!entries_.empty()) return;
-    for (const char* key : kShipped) {
+    for (const char* key : kShippedDetectors) {
       if (!on_search_path(std::string(key) + ".so")) continue;
       entries_.emplace_back();
       entries_.back().key = key;

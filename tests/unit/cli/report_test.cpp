@@ -81,7 +81,11 @@ void expect_sarif(const Json& log) {
     const Json& location = result["locations"][0];
     EXPECT_FALSE(location.at("physicalLocation").at("artifactLocation").at("uri").get<std::string>().empty());
     EXPECT_GE(location["physicalLocation"].at("region").at("startLine"), 1);
-    for (const Json& logical : location.at("logicalLocations")) EXPECT_TRUE(logical.at("fullyQualifiedName").is_string());
+    std::set<Json> logicals;
+    for (const Json& logical : location.at("logicalLocations")) {
+      EXPECT_TRUE(logical.at("fullyQualifiedName").is_string());
+      EXPECT_TRUE(logicals.insert(logical).second) << "uniqueItems: " << logical;
+    }
     for (const auto& [name, value] : result.at("partialFingerprints").items()) EXPECT_TRUE(value.is_string()) << name;
     EXPECT_GE(result.at("rank"), 0);
     EXPECT_LE(result.at("rank"), 100);
@@ -91,6 +95,27 @@ void expect_sarif(const Json& log) {
   for (const Json& one : run["invocations"][0].value("toolExecutionNotifications", Json::array())) {
     EXPECT_FALSE(one.at("message").at("text").get<std::string>().empty());
   }
+}
+
+TEST_F(Reports, Sarif_NamesAPlaceThatIsQuotedTwiceOnce) {
+  detect::DetectorInfo detector;
+  detector.key = "loop";
+  detector.title = "Loop";
+  model::Finding finding;
+  finding.detector_key = "loop";
+  finding.title = "Loop";
+  finding.summary = "it loops";
+  finding.fingerprint = "loop:x";
+  finding.evidence = {{"/steps/1", "a"}, {"/steps/0", "b"}, {"/steps/1", "c"}};
+  SarifWriter writer(output, {detector});
+  writer.add({"r1", "a.json", 1}, item_of(finding));
+  ASSERT_TRUE(writer.finish());
+  const Json log = Json::parse(out.str());
+  expect_sarif(log);
+  const Json& logicals = log["runs"][0]["results"][0]["locations"][0]["logicalLocations"];
+  ASSERT_EQ(logicals.size(), 2u);
+  EXPECT_EQ(logicals[0]["fullyQualifiedName"], "/steps/1");
+  EXPECT_EQ(logicals[1]["fullyQualifiedName"], "/steps/0");
 }
 
 TEST_F(Reports, Sarif_LevelsAreBySeverityAndPathsAreUris) {

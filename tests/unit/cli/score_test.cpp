@@ -97,7 +97,7 @@ struct ScoreCommand : testing::Test {
     return R"({"id":")" + id + R"(","source":"x","run":)" + run + "}\n";
   }
   static std::string label(const std::string& id, const std::string& text) {
-    return R"({"id":")" + id + R"(","labels":{"false_success":")" + text + R"(","nobody":"present"},"why":{"false_success":"why )" + id +
+    return R"({"id":")" + id + R"(","labels":{"false_success":")" + text + R"("},"why":{"false_success":"why )" + id +
            "\"}}\n";
   }
   Ended score(std::vector<std::string> args) const {
@@ -113,7 +113,7 @@ TEST_F(ScoreCommand, SaysHowRightTheDetectorsAre) {
   const Json answer = Json::parse(ended.out);
   EXPECT_EQ(answer["runs"], 5);
   EXPECT_EQ(answer["unlabelled"], 1);
-  ASSERT_EQ(answer["detectors"].size(), 1u) << "nobody is asked nobody";
+  ASSERT_EQ(answer["detectors"].size(), 1u);
   const Json& detector = answer["detectors"][0];
   EXPECT_EQ(detector["key"], "false_success");
   EXPECT_EQ(detector["right"], 1);
@@ -130,6 +130,25 @@ TEST_F(ScoreCommand, SaysHowRightTheDetectorsAre) {
   EXPECT_THAT(text, testing::ContainsRegex("false_success +1 +1 +1 +0.50 \\(0.09-0.91\\) +0.50 \\(0.09-0.91\\)\n"));
   EXPECT_THAT(text, testing::ContainsRegex("\nfalse alarm +false_success +false +why false\n"));
   EXPECT_THAT(text, HasSubstr("\n5 runs; 1 without labels were left out\n"));
+}
+
+TEST_F(ScoreCommand, LabelForNoKnownDetector_IsRefusedWithTheKnownOnes) {
+  labels = program.folder().write("typo.jsonl", label("found", "present") + R"({"id":"quiet","labels":{"fals_success":"absent"}})" + "\n");
+  const Ended ended = score({});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, HasSubstr(labels + ":2: the label \"fals_success\" is for no known detector; the known ones are context_overflow, "
+                                            "expensive_loop, false_success, missing_tool_call, schema_ghost\n"));
+}
+
+TEST_F(ScoreCommand, LabelsForADetectorThatIsNotEnabled_AreToldOnce) {
+  const std::string other = R"(","labels":{"false_success":"present","schema_ghost":"absent"}})";
+  labels = program.folder().write("other.jsonl", R"({"id":"found)" + other + "\n" + R"({"id":"missed)" + other + "\n");
+  config = program.folder().write("one.yaml", "detectors:\n  search_path: [" DETECTORS "]\n  enabled: [{key: false_success}]\n");
+  const Ended ended = score({"--json"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.err, "runwarden: warning: the labels for schema_ghost count nowhere: the configuration does not enable it\n");
+  EXPECT_EQ(Json::parse(ended.out)["detectors"].size(), 1u);
 }
 
 TEST_F(ScoreCommand, WithACandidate_ShowsBothAndWhatChanges) {
@@ -168,7 +187,7 @@ TEST_F(ScoreCommand, WhatCannotBeRead_IsNamedByItsLine) {
   for (const auto& [text, why] :
        std::vector<std::pair<std::string, const char*>>{{"{oops", "parse error"},
                                                         {R"({"labels":{}})", "'id' not found"},
-                                                        {R"({"id":"a","labels":{"d":"maybe"}})", "the label \"d\" is \"maybe\""},
+                                                        {R"({"id":"a","labels":{"false_success":"maybe"}})", "the label \"false_success\" is \"maybe\""},
                                                         {label("a", "absent") + label("a", "absent"), "the id \"a\" has labels already"}}) {
     labels = program.folder().write("bad-labels.jsonl", text + "\n");
     const Ended refused = score({});
