@@ -40,23 +40,35 @@ std::string stored_json(std::uint64_t line, const ingest::IngestAnswer& answer) 
   return text;
 }
 
-// Why the last batch of lines is not the end of the body.
-Error end_error(LineBatch& lines, const ApiLimits& limits) {
-  const auto too_large = [](std::string detail) { return Error{Code::payload_too_large, std::move(detail), {}, {}}; };
+enum class Stored : std::uint8_t { nothing, lines };
+
+// Why the last batch of lines is not the end of the body, and what to send again: where nothing was stored, all of it.
+Error end_error(LineBatch& lines, const ApiLimits& limits, Stored stored) {
+  const auto error = [stored](Code code, const std::string& detail, const char* whole, const char* rest) {
+    return Error{code, detail + (stored == Stored::nothing ? std::string("; nothing was stored, ") + whole : std::string("; ") + rest), {}, {}};
+  };
+  constexpr const char* kInParts = "send the whole batch again in parts";
   switch (lines.end) {
     case LineBatch::End::line_too_long:
-      return too_large("line " + std::to_string(lines.end_line) + " is larger than limits.max_body_bytes (" +
-                       std::to_string(limits.max_body_bytes) + "); send the batch from there without it");
+      return error(Code::payload_too_large,
+                   "line " + std::to_string(lines.end_line) + " is larger than limits.max_body_bytes (" +
+                       std::to_string(limits.max_body_bytes) + ")",
+                   "send the whole batch again without that line", "send the batch from there without it");
     case LineBatch::End::over_lines:
-      return too_large("the batch has more than limits.max_batch_runs (" + std::to_string(limits.max_batch_runs) +
-                       ") runs; send it in parts");
+      return error(Code::payload_too_large,
+                   "the batch has more than limits.max_batch_runs (" + std::to_string(limits.max_batch_runs) + ") runs", kInParts,
+                   "send it in parts");
     case LineBatch::End::over_batch_bytes:
-      return too_large("the batch is larger than limits.max_batch_bytes (" + std::to_string(limits.max_batch_bytes) +
-                       "); send it in parts");
+      return error(Code::payload_too_large,
+                   "the batch is larger than limits.max_batch_bytes (" + std::to_string(limits.max_batch_bytes) + ")", kInParts,
+                   "send it in parts");
     case LineBatch::End::bad_encoding:
-      return {Code::bad_request, "the gzip coding of the body is broken or cut off; send the rest again", {}, {}};
-    default: return std::move(lines.fault);
+      return error(Code::bad_request, "the gzip coding of the body is broken or cut off", "send the whole batch again",
+                   "send the rest again");
+    default: break;
   }
+  if (stored == Stored::nothing) lines.fault.detail += "; nothing of the batch was stored";
+  return std::move(lines.fault);
 }
 
 std::uint64_t first_line(const LineBatch& lines) {
@@ -87,7 +99,7 @@ void NdjsonIngest::take(LineBatch lines, http::Responder responder) {
     const MutexLock lock(mutex_);
     responder_ = std::move(responder);
     last_ = lines.last;
-    if (lines.end != LineBatch::End::complete) break_off(lines.end_line, end_error(lines, parts_.limits));
+    if (lines.end != LineBatch::End::complete) break_off(lines.end_line, end_error(lines, parts_.limits, Stored::lines));
     outstanding_ = lines.lines.size() + 1;  // one for this hand-over itself, so that the batch cannot end below it
     if (lease) {
       lease_ = std::move(*lease);
@@ -110,7 +122,7 @@ void NdjsonIngest::take(LineBatch lines, http::Responder responder) {
 // Why not even the first of these lines is taken, or nothing. Room for their results is set aside.
 std::optional<Error> NdjsonIngest::refusal_of(LineBatch& lines) {
   const bool whole = lines.end == LineBatch::End::complete;
-  if (!whole && nothing_stored()) return end_error(lines, parts_.limits);  // the whole request can still be refused
+  if (!whole && nothing_stored()) return end_error(lines, parts_.limits, Stored::nothing);  // the whole request can still be refused
   if (auto refusal = whole && lines.lines.empty() ? std::nullopt : (*permit_)()) return refusal;
   if (reserve_results(lines.lines.size())) return std::nullopt;
   return Error{

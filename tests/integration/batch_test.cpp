@@ -66,7 +66,7 @@ TEST_F(BatchOfRuns, GoodLinesAreStoredThoughOthersAreBad) {
   const json answer = results(
       "{\"runId\":\"a\"}\n\r\n{\"success\":1}\n{oops\n{\"runId\":\"a\"}\r\n{\"runId\":\"a\",\"x\":1}\n"
       "{\"runId\":\"z\",\"success\":true,\"outcomeSummary\":\"The refund is "
-      "done.\",\"steps\":[{\"stepKind\":\"tool\",\"status\":\"failed\",\"stepName\":\"t\"}]}");
+      "done.\",\"steps\":[{\"stepKind\":\"tool\",\"status\":\"failed\",\"stepName\":\"issue_refund\"}]}");
   EXPECT_EQ(answer["accepted"], 3);
   EXPECT_EQ(answer["rejected"], 3);
   std::vector<std::pair<int, int>> lines;
