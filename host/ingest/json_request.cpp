@@ -9,6 +9,7 @@
 namespace runwarden::ingest {
 
 Error RequestFaults::error() {
+  if (!twice_.empty()) return {Code::malformed_json, "the member " + twice_ + " stands there twice; send it once", {}, {}};
   std::string detail = "the request has " + std::to_string(faults_.size()) + (faults_.size() == 1 ? " fault: " : " faults, the first: ");
   detail += faults_.front().pointer + " " + faults_.front().detail;
   return {Code::validation_failed, std::move(detail), {}, std::move(faults_)};
@@ -27,9 +28,10 @@ std::vector<JsonMember> known_members(std::string_view object, const std::string
   std::set<std::string> seen;
   for (JsonMember& member : json_members(object)) {
     const std::string pointer = at + "/" + member.name.substr(0, 80);
+    const bool is_known = std::find(known.begin(), known.end(), member.name) != known.end();
     if (!seen.insert(member.name).second) {
-      faults.add(pointer, "duplicate", "is there twice; send it once");
-    } else if (std::find(known.begin(), known.end(), member.name) == known.end()) {
+      if (is_known) faults.add_twice(pointer);
+    } else if (!is_known) {
       std::string names;
       for (const std::string_view name : known) names.append(names.empty() ? "" : ", ").append(name);
       faults.add(pointer, "unknown_member", "is not known here; the members are " + names);

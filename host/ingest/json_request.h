@@ -20,12 +20,17 @@ class RequestFaults {
   void add(std::string pointer, std::string code, std::string detail) {
     faults_.push_back({std::move(pointer), std::move(code), std::move(detail)});
   }
-  bool none() const { return faults_.empty(); }
-  // validation_failed, with all of them.
+  // A member whose value is not known, since there are two.
+  void add_twice(const std::string& pointer) {
+    if (twice_.empty()) twice_ = pointer;
+  }
+  bool none() const { return faults_.empty() && twice_.empty(); }
+  // malformed_json for a member that is there twice, else validation_failed with all of them.
   Error error();
 
  private:
   std::vector<FieldFault> faults_;
+  std::string twice_;  // pointer to the first such member; empty: there is none
 };
 
 // malformed_json, or validation_failed for what is no object.
@@ -35,7 +40,8 @@ inline bool is_json_string(std::string_view json) {
   return json.starts_with('"');
 }
 
-// The members of an object, those that are null left out. Names that come twice or are not known are faults, at their pointers below `at`.
+// The members of an object, those that are null left out. Names that are not known, and known ones that come twice, are faults, at their
+// pointers below `at`.
 std::vector<JsonMember> known_members(std::string_view object, const std::string& at, const std::vector<std::string_view>& known,
                                       RequestFaults& faults);
 

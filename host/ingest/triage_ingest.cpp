@@ -60,8 +60,9 @@ class TriageReader {
 
   void take_until(const std::string& json) {
     until_ = true;
-    const auto members = json_members(json);
-    if (!json.starts_with('{') || members.size() != 1) return fault("/until", "invalid", "must be an object with one of at, failures and share");
+    const bool is_object = json.starts_with('{');
+    const auto members = is_object ? known_members(json, "/until", {"at", "failures", "share"}, faults_) : std::vector<JsonMember>();
+    if (members.size() != 1) return fault("/until", "invalid", "must be an object with one of at, failures and share");
     const JsonMember& member = members.front();
     if (member.name == "at") {
       const auto time = is_json_string(member.json) ? parse_time(json_string_value(member.json)) : std::nullopt;
@@ -74,12 +75,10 @@ class TriageReader {
       const bool whole = end.ec == std::errc() && end.ptr == member.json.data() + member.json.size();
       if (!whole || count == 0 || count > kMostFailures) return fault("/until/failures", "invalid", "must be an integer from 1 to 1000000000");
       entry_.until.failures = count;
-    } else if (member.name == "share") {
+    } else {
       const auto share = number_of(member.json);
       if (!share || *share <= 0 || *share > 1) return fault("/until/share", "invalid", "must be a number above 0, at most 1");
       entry_.until.share = *share;
-    } else {
-      fault("/until/" + member.name.substr(0, 80), "unknown_member", "is not known here; the members are at, failures and share");
     }
   }
 

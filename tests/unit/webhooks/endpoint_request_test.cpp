@@ -51,6 +51,13 @@ TEST(EndpointRequest, EveryFaultIsTold) {
   EXPECT_EQ(read("{\"url\":").error().code, Code::malformed_json);
 }
 
+TEST(EndpointRequest, KnownMemberThatIsThereTwice_IsMalformedJson) {
+  for (const char* body : {R"({"url":"https://x/","url":"https://y/"})", R"({"url":"https://x/","filter":{"minScore":1,"minScore":2}})"}) {
+    EXPECT_EQ(read(body).error().code, Code::malformed_json) << body;
+  }
+  EXPECT_EQ(read_rotation(R"({"overlap":"1h","overlap":"2h"})").error().code, Code::malformed_json);
+}
+
 // An event that is never sent, or always, cannot be asked for.
 TEST(EndpointRequest, OnlyEventsThatAreSentAreTaken) {
   for (const char* event : {"webhook.test", "failures.skipped", "cluster.*", ""}) {
