@@ -90,8 +90,8 @@ Result<Quote> quote_of(std::string_view json) {
   return quote;
 }
 
-Result<Answer> answer_of(const FoundObject& found) {
-  const Names names = only(found.json, {"verdict", "reason", "evidence"});
+Result<Answer> answer_of(std::string_view object) {
+  const Names names = only(object, {"verdict", "reason", "evidence"});
   if (names.wrong) return *names.wrong;
   Answer answer;
   const std::string verdict = json_member_text(names.members, "verdict");
@@ -99,18 +99,16 @@ Result<Answer> answer_of(const FoundObject& found) {
   if (said == kAllSaid.end()) return fault("the model's answer has no verdict present, absent or unclear");
   answer.said = *said;
   const std::string reason = json_member(names.members, "reason");
-  if (!is_string(reason) && !found.broke_off) return fault("the model's answer has no text as its reason");
+  if (!is_string(reason)) return fault("the model's answer has no text as its reason");
   answer.reason = cut(json_string_value(reason), kMostReasonBytes);
   const std::string evidence = json_member(names.members, "evidence");
-  if (!evidence.starts_with('[') && !found.broke_off) return fault("the model's answer has no list as its evidence");
+  if (!evidence.starts_with('[')) return fault("the model's answer has no list as its evidence");
   const auto quotes = json_elements(evidence);
   if (quotes.size() > kMostQuotes) return fault("the model's answer has more than " + std::to_string(kMostQuotes) + " quotes");
-  for (std::size_t i = 0; i < quotes.size(); ++i) {
-    auto quote = quote_of(quotes[i]);
-    if (quote.ok())
-      answer.evidence.push_back(std::move(*quote));
-    else if (!found.broke_off || i + 1 < quotes.size())
-      return std::move(quote.error());
+  for (const std::string& one : quotes) {
+    auto quote = quote_of(one);
+    if (!quote.ok()) return std::move(quote.error());
+    answer.evidence.push_back(std::move(*quote));
   }
   return answer;
 }
@@ -233,7 +231,7 @@ Result<Answer> read_answer(std::string_view body) {
   const std::string_view said = without_thoughts(*content);
   const auto found = find_object(said, kMostAnswerDepth);
   if (!found)
-    return fault("the model did not answer with a JSON object: " +
+    return fault("the model did not answer with a whole JSON object: " +
                  cut(with_equal_spaces(utf8_prefix(said, 4 * kMostShownBytes)), kMostShownBytes));
   auto answer = answer_of(*found);
   if (answer.ok()) answer->tokens = read_usage(body).all();

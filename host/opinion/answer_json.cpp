@@ -1,6 +1,5 @@
 #include "opinion/answer_json.h"
 
-#include <algorithm>
 #include <cstddef>
 
 #include "base/json_check.h"
@@ -11,27 +10,18 @@ namespace {
 // Walks one object, whatever its text may be.
 class Walk {
  public:
-  Walk(std::string_view text, std::size_t begin) : text_(text), begin_(begin), at_(begin), last_whole_(begin + 1) {
+  Walk(std::string_view text, std::size_t begin) : text_(text), begin_(begin), at_(begin) {
     do {
       step();
       ++at_;
-    } while (!open_.empty() && at_ < text_.size());
+    } while (depth_ > 0 && at_ < text_.size());
   }
 
-  bool closed() const { return open_.empty(); }
+  bool closed() const { return depth_ == 0; }
+  // Only the object's own bracket is missing.
+  bool lacks_its_end() const { return depth_ == 1 && !in_string_; }
   std::size_t end() const { return at_; }
   std::string_view object() const { return text_.substr(begin_, at_ - begin_); }
-
-  // With what is open closed: where it ends, or where its last value ended that was whole.
-  std::string closed_here() const {
-    std::string out(object());
-    if (in_string_) {
-      if (escaped_) out.pop_back();
-      out += '"';
-    }
-    return out + closers(open_);
-  }
-  std::string closed_before() const { return std::string(text_.substr(begin_, last_whole_ - begin_)) + closers(open_); }
 
  private:
   void step() {
@@ -46,35 +36,27 @@ class Walk {
       return;
     }
     if (c == '"') in_string_ = true;
-    if (c == '{' || c == '[') open_ += c == '{' ? '}' : ']';
-    if (c == '}' || c == ']') open_.pop_back();
-    if (c == ',') last_whole_ = at_;
-    if (c == '{' || c == '[' || c == '}' || c == ']') last_whole_ = at_ + 1;
+    if (c == '{' || c == '[') ++depth_;
+    if (c == '}' || c == ']') --depth_;
   }
-  static std::string closers(const std::string& open) { return {open.rbegin(), open.rend()}; }
 
   std::string_view text_;
   std::size_t begin_;
   std::size_t at_;
-  std::size_t last_whole_;
-  std::string open_;  // what closes the levels, outermost first; the same at last_whole_
+  std::size_t depth_ = 0;  // of brackets that are open
   bool in_string_ = false;
   bool escaped_ = false;
 };
 
 }  // namespace
 
-std::optional<FoundObject> find_object(std::string_view text, int max_depth) {
-  const auto valid = [&](std::string_view json) { return check_json(json, max_depth).ok(); };
+std::optional<std::string> find_object(std::string_view text, int max_depth) {
   for (std::size_t at = text.find('{'); at != std::string_view::npos;) {
     const Walk walk(text, at);
-    if (walk.closed() && valid(walk.object())) return FoundObject{std::string(walk.object()), false};
-    if (!walk.closed()) {
-      for (std::string json : {walk.closed_here(), walk.closed_before()}) {
-        if (valid(json)) return FoundObject{std::move(json), true};
-      }
-      return std::nullopt;
-    }
+    if (!walk.closed() && !walk.lacks_its_end()) return std::nullopt;
+    std::string object(walk.object());
+    if (!walk.closed()) object += '}';
+    if (check_json(object, max_depth).ok()) return object;
     at = text.find('{', walk.end());
   }
   return std::nullopt;

@@ -7,12 +7,8 @@
 
 namespace runwarden::opinion {
 
-struct FoundObject {
-  std::string json;        // valid
-  bool broke_off = false;  // it was not closed; what was open is closed here, or cut off where it cannot be
-};
-
-// The first object of the text that is valid JSON, of at most `max_depth` levels. Only the last one can have broken off.
-std::optional<FoundObject> find_object(std::string_view text, int max_depth);
+// The first object of the text that is valid JSON, of at most `max_depth` levels. One whose members are whole, where the text ends before
+// the object's own bracket, is closed. One that breaks off earlier is none: what it would have said is not known.
+std::optional<std::string> find_object(std::string_view text, int max_depth);
 
 }  // namespace runwarden::opinion
