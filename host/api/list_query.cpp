@@ -31,16 +31,26 @@ std::optional<std::int64_t> integer(std::string_view text) {
 
 Result<ListQuery> ListQuery::read(const std::vector<std::pair<std::string, std::string>>& query,
                                   std::initializer_list<std::string_view> filters, std::string list) {
+  std::vector<std::string_view> known(std::begin(kCommon), std::end(kCommon));
+  known.insert(known.end(), filters.begin(), filters.end());
+  return read_known(query, known, std::move(list));
+}
+
+Result<ListQuery> ListQuery::read_page(const std::vector<std::pair<std::string, std::string>>& query, std::string list) {
+  return read_known(query, {"limit", "cursor"}, std::move(list));
+}
+
+Result<ListQuery> ListQuery::read_known(const std::vector<std::pair<std::string, std::string>>& query,
+                                        const std::vector<std::string_view>& known, std::string list) {
   ListQuery read;
   read.members_ = query;
   std::sort(read.members_.begin(), read.members_.end());
   read.meaning_ = std::move(list);
   for (const auto& [name, value] : read.members_) {
-    const bool common = std::find(std::begin(kCommon), std::end(kCommon), name) != std::end(kCommon);
-    if (!common && std::find(filters.begin(), filters.end(), name) == filters.end()) {
-      std::string known = "limit, cursor, since, until";
-      for (const std::string_view filter : filters) known.append(", ").append(filter);
-      return Error{Code::bad_request, "the query has no member \"" + name.substr(0, 80) + "\"; it knows " + known, {}, {}};
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      std::string names;
+      for (const std::string_view one : known) names.append(names.empty() ? "" : ", ").append(one);
+      return Error{Code::bad_request, "the query has no member \"" + name.substr(0, 80) + "\"; it knows " + names, {}, {}};
     }
     if (name != "limit" && name != "cursor") read.meaning_.append("\n").append(name).append("=").append(value);
   }

@@ -21,6 +21,8 @@ class ListQuery {
   // `list` names the list in its cursors: its path.
   static Result<ListQuery> read(const std::vector<std::pair<std::string, std::string>>& query,
                                 std::initializer_list<std::string_view> filters, std::string list);
+  // Of a list that knows limit and cursor only.
+  static Result<ListQuery> read_page(const std::vector<std::pair<std::string, std::string>>& query, std::string list);
 
   // limit, cursor, since and until.
   Result<store::Range> range(model::TenantId tenant, const auth::CursorSeal& seal) const;
@@ -32,6 +34,8 @@ class ListQuery {
   Result<int> score(std::string_view name) const;  // 0 to 100; 0 where it is not given
 
  private:
+  static Result<ListQuery> read_known(const std::vector<std::pair<std::string, std::string>>& query,
+                                      const std::vector<std::string_view>& known, std::string list);
   Result<std::int64_t> time(std::string_view name, std::int64_t otherwise) const;
 
   std::vector<std::pair<std::string, std::string>> members_;

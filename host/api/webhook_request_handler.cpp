@@ -96,12 +96,26 @@ Asked::Answer queued(std::uint64_t count) {
 }
 
 Asked::Answer Asked::list() const {
-  if (!admission.query.empty()) return Error{Code::bad_request, "the list of webhooks takes no query; all of them are on one page", {}, {}};
+  auto query = ListQuery::read_page(admission.query, "/v1/webhooks");
+  if (!query.ok()) return std::move(query.error());
+  const auto range = query->range(tenant(), parts.webhooks.seal);
+  if (!range.ok()) return range.error();
+  std::optional<model::RecordKey> last;
+  std::optional<model::RecordKey> next;
+  std::size_t count = 0;
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("items").begin_array();
-  for (const model::Endpoint& one : webhooks().endpoints(tenant())) out.raw(webhooks::endpoint_json(one, webhooks::SecretToo::no));
-  out.end_array().key("nextCursor").null().end_object();
+  for (const model::Endpoint& one : webhooks().endpoints(tenant())) {
+    if (range->after && one.key.seq <= range->after->seq) continue;
+    if (count++ == range->limit) {
+      next = last;
+      break;
+    }
+    out.raw(webhooks::endpoint_json(one, webhooks::SecretToo::no));
+    last = one.key;
+  }
+  out.end_array().key("nextCursor").raw(query->next_cursor(tenant(), parts.webhooks.seal, next)).end_object();
   return reply_of(200, std::move(text));
 }
 

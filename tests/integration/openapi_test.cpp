@@ -668,7 +668,8 @@ class Openapi : public testing::Test {
     post(202, one + "/test", json::object());
     post(202, one + "/test", std::string(), "Content-Length: 0\r\n", "");
     get(200, webhooks);
-    get(400, webhooks + "?limit=1");
+    get(200, webhooks + "?limit=1");
+    get(400, webhooks + "?cursor=abc");
     const json deliveries = json::parse(get(200, one + "/deliveries?limit=1&state=pending&since=2020-01-01T00:00:00Z").body);
     ASSERT_FALSE(deliveries["nextCursor"].is_null());
     get(200, one + "/deliveries?limit=1&state=pending&since=2020-01-01T00:00:00Z&cursor=" + deliveries["nextCursor"].get<std::string>());

@@ -265,7 +265,7 @@ TEST_F(WebhooksService, KilledAfterEveryAnswer_LosesNoMessage) {
   add(receiver.url("/hook"), {{"events", {"failure.created"}}});
   constexpr std::size_t kRounds = 6;
   for (std::size_t i = 0; i < kRounds; ++i) {
-    fail_with("tool_" + std::to_string(i));
+    fail_with("issue_refund_" + std::to_string(i));
     service_.kill_hard();
     service_.start();
   }
@@ -335,6 +335,28 @@ TEST_F(WebhooksService, Redirect_CountsAsAFailure) {
   EXPECT_EQ(deliveries(added).at(0)["lastStatus"], 307);
   EXPECT_EQ(deliveries(added).at(0)["lastError"], "redirect_refused");
   EXPECT_TRUE(inside.wait_for("/secret", 1, 0).empty());
+}
+
+TEST_F(WebhooksService, ListOfWebhooks_IsPaged) {
+  WebhookReceiver receiver;
+  const std::vector<std::string> added{add(receiver.url("/a")).id, add(receiver.url("/b")).id, add(receiver.url("/c")).id};
+  const auto ids = [](const json& page) {
+    std::vector<std::string> found;
+    for (const json& one : page["items"]) found.push_back(one["endpointId"]);
+    return found;
+  };
+  EXPECT_EQ(get("/v1/webhooks?limit=3")["nextCursor"], nullptr);
+  const json first = get("/v1/webhooks?limit=2");
+  EXPECT_EQ(ids(first), std::vector(added.begin(), added.begin() + 2));
+  ASSERT_TRUE(first["nextCursor"].is_string());
+  const std::string cursor = first["nextCursor"];
+  const json rest = get("/v1/webhooks?limit=2&cursor=" + cursor);
+  EXPECT_EQ(ids(rest), std::vector(added.begin() + 2, added.end()));
+  EXPECT_EQ(rest["nextCursor"], nullptr);
+  EXPECT_EQ(service_.get("/v1/webhooks?cursor=" + cursor, service_.make_key("other", "read")).status, 400);
+  for (const char* query : {"cursor=abc", "limit=0", "limit=1001", "since=2026-01-01T00:00:00Z", "state=pending"}) {
+    EXPECT_EQ(service_.get(std::string("/v1/webhooks?") + query, key_).status, 400) << query;
+  }
 }
 
 TEST_F(WebhooksService, ScopesAndTenants) {
