@@ -29,9 +29,10 @@ void warn_of_missing_ids(const intake::EventsRequest& request, std::vector<Warni
                           " events: sent again, these would count again; give each event an eventId, or the request an Idempotency-Key"});
 }
 
-// What a run_finished without an eventId is known by: its members, in whichever order.
+// What a run_finished is known by beside its eventId: its other members, in whichever order.
 std::string content_id(std::string_view event_json) {
   auto members = json_members(event_json);
+  std::erase_if(members, [](const JsonMember& member) { return member.name == "eventId"; });
   std::sort(members.begin(), members.end(), [](const JsonMember& a, const JsonMember& b) { return a.name < b.name; });
   std::string text;
   JsonWriter out(text);
@@ -39,6 +40,14 @@ std::string content_id(std::string_view event_json) {
   for (const auto& [name, json] : members) out.key(name).raw(json);
   out.end_object();
   return "run_finished by content: " + to_hex(sha256(text));
+}
+
+// RunRecord::end_mark.
+std::uint64_t mark_of(const std::string& content_id) {
+  const model::Digest digest = sha256(content_id);
+  std::uint64_t mark = 0;
+  for (std::size_t i = 0; i < sizeof mark; ++i) mark = mark << 8 | digest[i];
+  return std::max<std::uint64_t>(mark, 1);
 }
 
 }  // namespace
@@ -85,7 +94,13 @@ void EventIngest::take(std::size_t worker, IngestRequest request, IngestDone don
 void EventIngest::enter(std::size_t worker, std::shared_ptr<Job> job) {
   const auto again = [this, job] { steps_.pool.post([this, job](std::size_t then) { enter(then, job); }); };
   if (!job->lock.acquire(again)) return;
-  if (auto answer = answered_before(job, worker)) return job->tell(std::move(*answer));
+  std::optional<IngestAnswer> answer;
+  try {
+    answer = answered_before(job, worker);
+  } catch (const store::StoreAway& away) {
+    answer = refused(store_away(away.what()));
+  }
+  if (answer) return job->tell(std::move(*answer));
   if (job->kind == IngestAnswer::Kind::created) buffer(job);
 }
 
@@ -122,9 +137,11 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
   for (intake::Event& event : job->events.events) {
     write.final = write.final || event.finishes;
     model::EventOutline outline = intake::outline_of(event);  // of what is left after redaction
+    std::string content = event.finishes ? content_id(event.json) : std::string();
+    const std::uint64_t end_mark = event.finishes ? mark_of(content) : 0;
     const bool known_by_content = event.finishes && event.event_id.empty();
-    std::string id = known_by_content ? content_id(event.json) : std::move(event.event_id);
-    write.events.push_back({std::move(id), std::move(event.json), known_by_content, std::move(outline)});
+    std::string id = known_by_content ? std::move(content) : std::move(event.event_id);
+    write.events.push_back({std::move(id), std::move(event.json), known_by_content, std::move(outline), end_mark});
   }
   write.max_events = steps_.max_events;
   if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
@@ -149,14 +166,27 @@ void EventIngest::answer(const std::shared_ptr<Job>& job, const store::Buffered&
   steps_.pool.post([this, job, buffered](std::size_t worker) {
     if (buffered.ends) return end(worker, job, buffered);
     job->kind = IngestAnswer::Kind::replayed;
-    job->tell(as_it_stands(*job));
+    IngestAnswer answer;
+    try {
+      answer = as_it_stands(*job);
+    } catch (const store::StoreAway& away) {  // nothing of the request was new
+      answer = refused(store_away(away.what()));
+    }
+    job->tell(std::move(answer));
   });
 }
 
-// Ends the revision that is complete. Who lost the race for it answers with what the other found: the events are stored.
+// Ends the revision that is complete. The events are stored: where the store has gone away since, the revision is ended later.
 void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
-  const auto claim = steps_.buffer.claim_run(job->request.tenant, buffered.run, *buffered.ends, kLeaseMs);
-  if (!claim) return job->tell(as_ended(*job, buffered));
+  std::optional<store::Claim> claim;
+  std::optional<IngestAnswer> at_once;
+  try {
+    claim = steps_.buffer.claim_run(job->request.tenant, buffered.run, *buffered.ends, kLeaseMs);
+    if (!claim) at_once = as_ended_by_another(*job, buffered);
+  } catch (const store::StoreAway&) {
+    at_once = open_answer(*job, buffered);
+  }
+  if (at_once) return job->tell(std::move(*at_once));
   steps_.resolver.resolve(worker, *claim, [this, job, buffered](const Result<model::RunRecord>& run) {
     if (!run.ok()) return job->tell(open_answer(*job, buffered));  // they are on disk; the run is ended later
     IngestAnswer answer;
@@ -193,6 +223,20 @@ IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffer
   answer.body = ingest_answer(*run);
   answer.failures_json = run->failures_json;
   return answer;
+}
+
+// Another host holds the claim, perhaps one that does not cover these events: what it found is the answer once they are in it.
+IngestAnswer EventIngest::as_ended_by_another(const Job& job, const store::Buffered& buffered) const {
+  const auto head = steps_.store.run_head(job.request.tenant, job.events.run_id, std::nullopt);
+  store::Buffered ended = buffered;
+  if (head && head->state == model::RunState::open) {
+    const bool in_former = head->revision > buffered.revision && head->buffer && head->buffer->former >= buffered.buffer.former + buffered.buffer.events;
+    if (!in_former) return open_answer(job, buffered);
+    ended.revision = head->revision - 1;
+  } else if (head) {
+    ended.revision = head->revision;
+  }
+  return as_ended(job, ended);
 }
 
 IngestAnswer EventIngest::as_it_stands(const Job& job) const {

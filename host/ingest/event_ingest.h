@@ -51,6 +51,7 @@ class EventIngest {
   void end(std::size_t worker, const std::shared_ptr<Job>& job, const store::Buffered& buffered);
   IngestAnswer open_answer(const Job& job, const store::Buffered& buffered) const;
   IngestAnswer as_ended(const Job& job, const store::Buffered& buffered) const;
+  IngestAnswer as_ended_by_another(const Job& job, const store::Buffered& buffered) const;
   IngestAnswer as_it_stands(const Job& job) const;
 
   Steps steps_;

@@ -55,6 +55,17 @@ void RunResolver::renew_held() {
 }
 
 void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done done) {
+  const auto ending = std::make_shared<Ending>(*this, claim, std::move(done));
+  try {
+    judge(worker, ending);
+  } catch (const store::StoreAway& away) {  // its lease ends: to give it back would be to wait for the store once more
+    let_go(claim);
+    ending->done(store_away(away.what()));
+  }
+}
+
+void RunResolver::judge(std::size_t worker, const std::shared_ptr<Ending>& ending) {
+  const store::Claim& claim = ending->claim;
   const store::ClaimedRun claimed = steps_.buffer.fetch(claim);
   RunMetadata metadata;
   metadata.tenant = claim.tenant;
@@ -73,7 +84,6 @@ void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done do
   auto run = intake::read_run(text, limits, {});
   // Its events were redacted as they came; the rules may have become more since.
   auto redacted = run.ok() ? steps_.redaction.run(std::move(*run)) : Result<RedactedRun>(std::move(run.error()));
-  const auto ending = std::make_shared<Ending>(*this, claim, std::move(done));
   if (!redacted.ok()) {
     steps_.on_fault("run \"" + claim.run_id + "\" is kept unjudged: " + redacted.error().detail);
     return commit(ending, steps_.judge.write_unread(claim.run_id, std::move(text), redacted.error().detail, metadata));
@@ -87,6 +97,7 @@ void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done do
 
 void RunResolver::commit(const std::shared_ptr<Ending>& ending, store::RunWrite write) {
   write.claim = ending->claim;
+  write.run.end_mark = ending->claim.end_mark;
   auto record = std::make_shared<model::RunRecord>(write.run);
   const bool queued = steps_.queue.submit(std::move(write), [this, ending, record](const store::WriteResult& result) {
     let_go(ending->claim);
@@ -104,7 +115,14 @@ void RunResolver::give_up(const Ending& ending, Error why) {
 }
 
 void RunResolver::poke() {
-  renew_held();
+  try {
+    renew_held();
+    start_due();
+  } catch (const store::StoreAway&) {  // the next poke tries again; who watches the store tells of it
+  }
+}
+
+void RunResolver::start_due() {
   std::size_t none = 0;
   if (!claims_in_work_.compare_exchange_strong(none, kClaimsPerPoll + 1)) return;  // the previous claims are still in work
   std::vector<store::Claim> claims;

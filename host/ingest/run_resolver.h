@@ -51,8 +51,10 @@ class RunResolver {
 
  private:
   struct Ending;  // a claim, and who waits for what becomes of it
+  void judge(std::size_t worker, const std::shared_ptr<Ending>& ending);
   void commit(const std::shared_ptr<Ending>& ending, store::RunWrite write);
   void give_up(const Ending& ending, Error why);
+  void start_due();
   void end_one();
   void hold(const store::Claim& claim);
   void let_go(const store::Claim& claim);

@@ -1,6 +1,7 @@
 #include "ops/space_monitor.h"
 
 #include <string>
+#include <utility>
 
 namespace runwarden::ops {
 namespace {
@@ -24,12 +25,13 @@ void SpaceMonitor::tick() {
 void SpaceMonitor::check(const store::Room& room) {
   if (room.refusing) {
     checks_with_room_ = 0;
-    if (full_) return;
-    full_ = true;
+    const Refusing refusing = room.away ? Refusing::away : Refusing::full;
+    if (std::exchange(refusing_, refusing) == refusing) return;
+    if (room.away) return log_(LogLevel::error, "store_away", room.reason + ". Until then what is sent is answered with 503");
     return log_(LogLevel::error, "store_full", room.reason + ". Until then runs are answered with 503; reads and deletion continue");
   }
-  if (!full_ || ++checks_with_room_ < kChecksWithRoom) return;
-  full_ = false;
+  if (refusing_ == Refusing::no || ++checks_with_room_ < kChecksWithRoom) return;
+  if (std::exchange(refusing_, Refusing::no) == Refusing::away) return log_(LogLevel::info, "store_back", "the store takes what is sent again");
   const std::string limit = room.limit_bytes ? " of " + std::to_string(*room.limit_bytes >> 10) : std::string();
   log_(LogLevel::info, "store_has_room", "runs are accepted again: " + std::to_string(room.used_bytes >> 10) + limit + " KiB are in use");
 }

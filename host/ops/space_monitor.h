@@ -1,4 +1,4 @@
-// Logs once when the store becomes full and once when it has room again.
+// Logs once when the store becomes full or goes away, and once when that is over.
 //
 // tick() from one thread, at any rate; it checks at most once a second.
 #pragma once
@@ -29,8 +29,9 @@ class SpaceMonitor {
   const Clock& clock_;
   LogFunction log_;
   std::optional<std::int64_t> checked_ns_;
-  bool full_ = false;
-  int checks_with_room_ = 0;  // consecutive checks with room since it was full
+  enum class Refusing : std::uint8_t { no, full, away };
+  Refusing refusing_ = Refusing::no;
+  int checks_with_room_ = 0;  // consecutive checks with room since it refused
 };
 
 }  // namespace runwarden::ops

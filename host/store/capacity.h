@@ -22,6 +22,7 @@ struct Room {
   std::uint64_t disk_bytes = 0;              // of this host's disk, with what is free to be used again
   bool refusing = false;                     // there is none for another run now
   std::string reason;                        // why, and the remedy
+  bool away = false;                         // refusing: not for want of room, the store cannot be reached or written to
 };
 
 class Capacity {

@@ -206,11 +206,17 @@ TEST_F(Hosts, DatabaseThatStopsAtOnce_IsToldAndTakenUpAgainWithinFiveSeconds) {
   HttpAnswer ready;
   for (int i = 0; i < 500 && (ready = host.request(get_request("/readyz"))).status != 503; ++i) ::poll(nullptr, 0, 10);
   EXPECT_EQ(ready.status, 503);
+  EXPECT_TRUE(host.wait_for_log("\"store_away\""));
   server().start();
   const auto back = SteadyClock::now();
   const std::size_t before = load.size();
   ASSERT_TRUE(load.wait_for(before + 10));
   EXPECT_LT(SteadyClock::now() - back, std::chrono::seconds(5));
+  EXPECT_TRUE(host.wait_for_log("\"store_back\""));
+  const std::string log = host.log_text();
+  EXPECT_EQ(log.find("\"store_away\""), log.rfind("\"store_away\""));
+  EXPECT_THAT(log, Not(HasSubstr("\"store_full\"")));
+  EXPECT_THAT(log, Not(HasSubstr("\"task_failed\"")));
   load.end();
   expect_each_once(host, key, load);
 }

@@ -30,6 +30,8 @@ constexpr std::uint32_t kInt8Array = 1016;
 
 constexpr int kBinary = 1;
 
+constexpr std::chrono::milliseconds kBetweenAsking{100};  // whether to give up
+
 template <class Number>
 void put_be(std::string& bytes, Number number) {
   for (int shift = static_cast<int>(sizeof number) * 8 - 8; shift >= 0; shift -= 8) {
@@ -235,23 +237,28 @@ void Connection::flush() {
     const int left = PQflush(connection_.get());
     if (left < 0) lose("the connection was closed");
     if (left == 0) return;
-    pollfd waiting{PQsocket(connection_.get()), POLLIN | POLLOUT, 0};
-    const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(until - SteadyClock::now()).count();
-    const int ready = wait <= 0 ? 0 : ::poll(&waiting, 1, static_cast<int>(wait));
-    if (ready == 0) lose("the server takes nothing");
-    if (ready < 0 && errno != EINTR) lose("the connection cannot be waited for");
     // The server may wait for us to read before it reads on.
-    if ((waiting.revents & POLLIN) != 0 && PQconsumeInput(connection_.get()) == 0) lose("the connection was closed");
+    if ((wait_for(POLLIN | POLLOUT, until) & POLLIN) != 0 && PQconsumeInput(connection_.get()) == 0) lose("the connection was closed");
+  }
+}
+
+// Which of the events came.
+short Connection::wait_for(short events, SteadyClock::time_point until) {
+  while (true) {
+    auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(until - SteadyClock::now());
+    if (wait.count() <= 0) lose("the server did not answer in time");
+    if (given_up_) wait = std::min(wait, kBetweenAsking);
+    pollfd waiting{PQsocket(connection_.get()), events, 0};
+    const int ready = ::poll(&waiting, 1, static_cast<int>(wait.count()));
+    if (ready > 0) return waiting.revents;
+    if (ready < 0 && errno != EINTR) lose("the connection cannot be waited for");
+    if (given_up_ && given_up_()) lose("the server does not answer");
   }
 }
 
 void Connection::wait_for_input(SteadyClock::time_point until) {
-  pollfd waiting{PQsocket(connection_.get()), POLLIN, 0};
-  const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(until - SteadyClock::now()).count();
-  const int ready = wait <= 0 ? 0 : ::poll(&waiting, 1, static_cast<int>(wait));
-  if (ready == 0) lose("the server did not answer in time");
-  if (ready < 0 && errno != EINTR) lose("the connection cannot be waited for");
-  if (ready > 0 && PQconsumeInput(connection_.get()) == 0) lose("the connection was closed");
+  wait_for(POLLIN, until);
+  if (PQconsumeInput(connection_.get()) == 0) lose("the connection was closed");
 }
 
 pg_result* Connection::next_result(SteadyClock::time_point until) {

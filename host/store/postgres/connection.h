@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -130,6 +131,9 @@ class Connection {
   void script(const std::string& sql);
   // Ends a transaction that may have failed. Nothing happens outside of one. Throws PgFault where the connection is lost.
   void rollback();
+  // Asked now and then while an answer is waited for: once it says so, the connection counts as lost. Empty: the answer is waited for as long as
+  // the settings say.
+  void give_up_when(std::function<bool()> given_up) { given_up_ = std::move(given_up); }
   bool in_transaction() const;
   bool lost() const { return lost_; }
   // A warning that came since the last call; empty: none.
@@ -143,6 +147,7 @@ class Connection {
   [[noreturn]] void lose(const std::string& what);
   void send(const Statement& statement, std::vector<std::string>& prepared_now);
   void flush();
+  short wait_for(short events, std::chrono::steady_clock::time_point until);
   void wait_for_input(std::chrono::steady_clock::time_point until);
   pg_result* next_result(std::chrono::steady_clock::time_point until);
   std::chrono::steady_clock::time_point deadline() const;
@@ -153,6 +158,7 @@ class Connection {
   std::uint64_t named_ = 0;
   std::vector<Statement> later_;
   std::string warning_;
+  std::function<bool()> given_up_;
   bool lost_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "store/postgres/dsn.h"
 
+#include <arpa/inet.h>
 #include <libpq-fe.h>
 
 #include <algorithm>
@@ -40,19 +41,26 @@ std::vector<std::string> parts(const std::string& list) {
   return found;
 }
 
+// A name may begin like an address.
 bool is_here(const std::string& host) {
-  return host.empty() || host.front() == '/' || host.front() == '@' || host == "localhost" || host.starts_with("127.") || host == "::1";
+  in_addr address{};
+  const bool loopback = host.starts_with("127.") && ::inet_pton(AF_INET, host.c_str(), &address) == 1;
+  return host.empty() || host.front() == '/' || host.front() == '@' || host == "localhost" || loopback || host == "::1";
 }
 
-// The first host that is another machine; empty: none is.
+std::vector<std::string> parts_of(const Words& words, const char* key) {
+  const auto found = words.find(key);
+  return found == words.end() ? std::vector<std::string>() : parts(found->second);
+}
+
+// The first host that is another machine; empty: none is. Beside an address, the host of the same place is only a name for the certificate.
 std::string host_elsewhere(const Words& words) {
-  for (const char* key : {"hostaddr", "host"}) {
-    const auto found = words.find(key);
-    if (found == words.end()) continue;
-    for (const std::string& host : parts(found->second)) {
-      if (!is_here(host)) return host;
-    }
-    if (key == std::string_view("hostaddr")) return {};  // host is then only a name for the certificate
+  std::vector<std::string> hosts = parts_of(words, "host");
+  const std::vector<std::string> addresses = parts_of(words, "hostaddr");
+  hosts.resize(std::max(hosts.size(), addresses.size()));
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const std::string& reached = i < addresses.size() && !addresses[i].empty() ? addresses[i] : hosts[i];
+    if (!is_here(reached)) return reached;
   }
   return {};
 }

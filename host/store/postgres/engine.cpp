@@ -91,6 +91,7 @@ Engine::Engine(const PostgresSettings& settings, const Clock& clock, Role role)
       reviews_(pool_, settings.store.listener.on_unreadable),
       opinions_({pool_, [this] { return next_seq(); }, settings.store.listener.on_unreadable}),
       ledger_({pool_, settings.connect, reads_, *time_, [this] { return next_seq(); }, settings.store.max_pending_messages}) {
+  pool_.give_up_when([this] { return watch_.is_stale(); });
   const StoreListener& listener = settings.store.listener;
   if (settings.time == DatabaseClock::Source::database && listener.on_shared_clock) listener.on_shared_clock(time_);
   if (listener.on_last_use) listener.on_last_use(upkeep_.last_use());
@@ -109,6 +110,7 @@ Engine::Engine(const PostgresSettings& settings, const Clock& clock, Role role)
     lane.host = canary_;
     lane.next_seq = [this] { return next_seq(); };
     lane.lacks_standby = [this] { return watch_.lacks_standby(); };
+    lane.is_away = [this] { return watch_.is_stale(); };
     lane.on_open_runs = [this](std::int64_t change) { watch_.add_open_runs(change); };
     lane.ledger = &ledger_.on();
     lane.on_policies = [this](std::uint64_t version) { watch_.raise(Watch::What::policies, version); };

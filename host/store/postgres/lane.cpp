@@ -146,6 +146,7 @@ void Lane::commit_whole(std::span<const SealedWrite> batch, std::span<WriteResul
 
 Lane::Tried Lane::try_once(std::span<const SealedWrite> batch, std::span<WriteResult> results) {
   using How = Tried::How;
+  if (!connection_ && setup_.is_away && setup_.is_away()) return {How::away, "it does not answer"};
   try {
     if (!connection_) connect();
   } catch (const PgFault& fault) {
@@ -166,7 +167,9 @@ Lane::Tried Lane::try_once(std::span<const SealedWrite> batch, std::span<WriteRe
   Batch work(batch, results, std::move(rules));
   bool commit_sent = false;
   try {
+    connection_->give_up_when(setup_.is_away);
     const std::vector<Connection::Statement> last = work.write(*connection_);
+    connection_->give_up_when({});
     connection_->take_warning();
     commit_sent = true;
     const std::vector<Rows> answers = connection_->run(last);

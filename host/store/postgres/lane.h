@@ -32,6 +32,7 @@ struct LaneSetup {
   int number = 0;          // of the lane in the process, from 0
   std::string host;        // whose canary it writes
   std::function<bool()> lacks_standby;  // then nothing is written, as it would wait for one; may be empty
+  std::function<bool()> is_away;        // then nobody waits for what is not sent to be committed yet; may be empty
   std::function<std::uint64_t()> next_seq;
   // On the lane's thread, after a commit: how many runs it opened less those that it ended, and the number of the note that policies changed.
   std::function<void(std::int64_t change)> on_open_runs;

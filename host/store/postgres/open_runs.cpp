@@ -150,17 +150,11 @@ void OpenRunClaims::grant_grace(const BufferRules& rules) {
   const std::int64_t now_ms = time_.now_ms();
   {
     const MutexLock lock(mutex_);
-    if (!away_since_ms_) return;
-    if (now_ms - *away_since_ms_ <= kAwayMs) {
-      away_since_ms_.reset();
-      return;
-    }
+    if (!away_since_ms_ || now_ms - *away_since_ms_ <= kAwayMs) return;
   }
   pool_.read([&](Connection& connection) {
     return connection.query(kGrantGrace, std::move(Params().i64(now_ms).i64(kGraceMs).i64(rules.max_age_ms)));
   });
-  const MutexLock lock(mutex_);
-  away_since_ms_.reset();
 }
 
 std::vector<Claim> OpenRunClaims::claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms) {
@@ -168,7 +162,10 @@ std::vector<Claim> OpenRunClaims::claim(const BufferRules& rules, std::size_t mo
   try {
     grant_grace(rules);
     if (to_reschedule_.exchange(false)) reschedule(rules);
-    return claim_due(rules, most, lease_ms);
+    std::vector<Claim> claims = claim_due(rules, most, lease_ms);
+    const MutexLock lock(mutex_);  // it has answered: the next time that it is away is another
+    away_since_ms_.reset();
+    return claims;
   } catch (const StoreAway&) {
     const MutexLock lock(mutex_);
     if (!away_since_ms_) away_since_ms_ = time_.now_ms();
@@ -193,6 +190,7 @@ Claim OpenRunClaims::claim_at(const Rows& rows, std::size_t row, const BufferRul
   claim.first_ms = buffering.first_ms;
   claim.source = stored.run.source;
   claim.root_arrived = stored.run.root_arrived;
+  claim.end_mark = stored.run.end_mark;
   return claim;
 }
 
@@ -297,24 +295,27 @@ ClaimedRun OpenRunClaims::fetch(const Claim& claim) {
     return std::pair(std::move(rows[0]), std::move(first));
   });
   ClaimedRun run;
+  if (former) {
+    try {
+      model::RunRecord first = decode_run(place_key(claim.tenant, claim.run), *former).run;
+      if (first.resolution == model::Resolution::whole) run.whole = std::move(first);
+    } catch (const BadValue& bad) {  // it is judged by what can be read
+      if (on_unreadable_) on_unreadable_(unreadable_text(claim.run_id, bad.what()));
+    }
+  }
+  const std::int64_t from = run.whole ? run.whole->events : 0;
   for (std::size_t row = 0; row < events.size(); ++row) {
     const auto first = static_cast<std::uint32_t>(events.number(row, 0));
     try {
       std::vector<std::string> in_row = decode_events(place_key(claim.tenant, claim.run).u8(1).u32(first), events.bytes(row, 1));
       if (in_row.size() > claim.upto - first) in_row.resize(claim.upto - first);
+      std::int64_t index = std::max<std::int64_t>(events.number(row, 0), 0);  // the row of former revisions is before all others
       for (std::string& event : in_row) {
-        if (!event.empty()) run.events.push_back(std::move(event));
+        if (index++ >= from && !event.empty()) run.events.push_back(std::move(event));
       }
     } catch (const BadValue& bad) {
       if (on_unreadable_) on_unreadable_(unreadable_text(claim.run_id, bad.what()));
     }
-  }
-  if (!former) return run;
-  try {
-    model::RunRecord first = decode_run(place_key(claim.tenant, claim.run), *former).run;
-    if (first.resolution == model::Resolution::whole) run.whole = std::move(first);
-  } catch (const BadValue& bad) {  // it is judged by what can be read
-    if (on_unreadable_) on_unreadable_(unreadable_text(claim.run_id, bad.what()));
   }
   return run;
 }

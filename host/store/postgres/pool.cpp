@@ -23,6 +23,11 @@ void Pool::open_all() {
   }
 }
 
+void Pool::give_up_when(std::function<bool()> given_up) {
+  const MutexLock lock(mutex_);
+  given_up_ = std::move(given_up);
+}
+
 Pool::Lease::Lease(Pool& of) : pool(of), connection(of.take()) {}
 
 Pool::Lease::~Lease() { pool.give_back(std::move(connection)); }
@@ -33,19 +38,28 @@ void Pool::throw_as_store_error(const PgFault& fault) {
 }
 
 std::unique_ptr<Connection> Pool::take() {
+  std::function<bool()> given_up;
   {
     MutexLock lock(mutex_);
     if (!freed_.wait_for(lock, kPatience, [this]() RW_REQUIRES(mutex_) { return taken_ < most_; }))
       throw StoreAway("all " + std::to_string(most_) + " connections of store.read_connections are in use; send it again");
     ++taken_;
+    given_up = given_up_;
     if (!idle_.empty()) {
       auto connection = std::move(idle_.back());
       idle_.pop_back();
+      connection->give_up_when(std::move(given_up));
       return connection;
     }
   }
+  if (given_up && given_up()) {
+    give_back(nullptr);
+    throw StoreAway("the database does not answer; send it again");
+  }
   try {
-    return std::make_unique<Connection>(settings_);
+    auto connection = std::make_unique<Connection>(settings_);
+    connection->give_up_when(std::move(given_up));
+    return connection;
   } catch (const PgFault& fault) {
     give_back(nullptr);
     throw_as_store_error(fault);

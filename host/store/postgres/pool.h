@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -16,6 +17,9 @@ class Pool {
  public:
   // Opens none of them yet.
   Pool(ConnectSettings settings, std::size_t most);
+
+  // Once it says so, nobody waits for an answer or opens a connection any longer: that is StoreAway. It has to outlive the use of the pool.
+  void give_up_when(std::function<bool()> given_up);
 
   // Opens all of them, so that none has to be opened when descriptors have run out. Stops at the first that cannot be.
   void open_all();
@@ -73,6 +77,7 @@ class Pool {
   CondVar freed_;
   std::vector<std::unique_ptr<Connection>> idle_ RW_GUARDED_BY(mutex_);
   std::size_t taken_ RW_GUARDED_BY(mutex_) = 0;
+  std::function<bool()> given_up_ RW_GUARDED_BY(mutex_);
 };
 
 }  // namespace runwarden::store::postgres

@@ -167,7 +167,7 @@ void Expiry::take_run(const Rows& rows, std::size_t row) {
   const KeyBytes key = place_key(tenant, at);
   try {
     const StoredRun stored = decode_run_head(key, rows.bytes(row, 3));
-    gone.events += stored.buffering ? stored.buffering->total : stored.events;
+    gone.events += stored.buffering ? stored.buffering->total : stored.run.events;
     effects.runs_left.push_back({tenant, at, stored.run.dimensions});
   } catch (const BadValue&) {
   }

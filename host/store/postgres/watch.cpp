@@ -122,7 +122,7 @@ Room Watch::room() const {
   Room room;
   room.used_bytes = used_bytes_;
   const MutexLock lock(mutex_);
-  room.refusing = !refusal_.empty();
+  room.refusing = room.away = !refusal_.empty();
   room.reason = refusal_;
   return room;
 }

@@ -45,6 +45,8 @@ class Watch {
 
   // Grows with each change of that kind, on whichever host, and when the database was away. Throws StoreAway when the database was not heard of for a second.
   std::uint64_t version(What what) const;
+  // Whether the database was not heard of for a second.
+  bool is_stale() const;
   // Of a change that this process has committed.
   void raise(What what, std::uint64_t version);
   // Calls `then` with true once every change that was committed before this call is known, with false where the database cannot be asked;
@@ -84,7 +86,6 @@ class Watch {
   void look_at_server();
   void look_at_size();
   void set_refusal(std::string why);
-  bool is_stale() const;
 
   const WatchRules rules_;
   DatabaseClock& clock_;

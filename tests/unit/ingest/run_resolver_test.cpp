@@ -163,7 +163,7 @@ TEST_F(RunResolverTest, APollWhileTheStoreIsAway_IsFollowedByOthers) {
   RunResolver resolver({buffer, queue_, pool_, clock_, judge_, redaction_, {}, [](model::TenantId) { return std::string("acme"); },
                         [](const std::string& why) { ADD_FAILURE() << why; }},
                        {});
-  EXPECT_THROW(resolver.poke(), store::StoreAway);
+  resolver.poke();
   buffer.away = false;
   resolver.poke();
   EXPECT_EQ(buffer.asked, 2);

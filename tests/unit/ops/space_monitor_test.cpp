@@ -20,10 +20,14 @@ class SpaceOfAStore final : public store::Capacity {
   store::Room room() override {
     ++looks;
     if (unreadable) throw store::StoreError("cannot be read");
-    return {60 << 20, 64 << 20, 64 << 20, full, full ? "the disk is full; free some of it" : ""};
+    store::Room room{60 << 20, 64 << 20, 64 << 20, full || away, {}, away};
+    if (full) room.reason = "the disk is full; free some of it";
+    if (away) room.reason = "the database cannot be reached: connection refused";
+    return room;
   }
   Status writable() override { return Nothing{}; }
   bool full = false;
+  bool away = false;
   bool unreadable = false;
   int looks = 0;
 };
@@ -65,6 +69,17 @@ TEST_F(SpaceMonitorTest, WhenItBecomesFull_AndHasRoomAgain_SaysEachOnce) {
   store.full = true;
   ticks(3);
   EXPECT_EQ(events.size(), 3u);
+}
+
+TEST_F(SpaceMonitorTest, WhenItGoesAway_AndComesBack_SaysEachOnce_AndNothingOfRoom) {
+  ticks(3);
+  store.away = true;
+  ticks(30);
+  ASSERT_THAT(events, ElementsAre("store_away"));
+  EXPECT_THAT(texts[0], HasSubstr("the database cannot be reached: connection refused"));
+  store.away = false;
+  ticks(30);
+  EXPECT_THAT(events, ElementsAre("store_away", "store_back"));
 }
 
 TEST_F(SpaceMonitorTest, AStoreAtItsLimit_IsToldOfOnce) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "store/postgres/connection.h"
+#include "store/postgres/dsn.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/schema.h"
 #include "support/postgres.h"
@@ -15,6 +16,23 @@ namespace runwarden::store::postgres {
 namespace {
 
 using test::PostgresServer;
+
+bool takes_plaintext(const std::string& hosts) {
+  PostgresPlace place;
+  place.dsn = hosts + " user=runwarden dbname=runwarden sslmode=disable";
+  return connect_settings(place).ok();
+}
+
+TEST(PostgresDsn, Plaintext_IsForThisMachineOnly) {
+  for (const char* here : {"host=localhost", "host=127.0.0.1", "host=127.1.2.3", "host=::1", "host=/run/postgresql", "host=db.example.invalid hostaddr=127.0.0.1",
+                           "host=db.example.invalid,localhost hostaddr=127.0.0.1,"}) {
+    EXPECT_TRUE(takes_plaintext(here)) << here;
+  }
+  for (const char* elsewhere : {"host=192.0.2.7", "host=localhost,192.0.2.7", "host=localhost hostaddr=192.0.2.7", "host=127.db.example.invalid",
+                                "host=192.0.2.7,localhost hostaddr=,127.0.0.1", "host=localhost,192.0.2.7 hostaddr=127.0.0.1,"}) {
+    EXPECT_FALSE(takes_plaintext(elsewhere)) << elsewhere;
+  }
+}
 
 class PostgresConnectionTest : public ::testing::Test {
  protected:

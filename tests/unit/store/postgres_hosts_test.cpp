@@ -314,6 +314,49 @@ TEST_F(PostgresHostsTest, WhenTheDatabaseGoesAway_NothingIsWritable_UntilItIsBac
   EXPECT_TRUE(store->find_run(kAcme, "r"));
 }
 
+TEST_F(PostgresHostsTest, WhenTheDatabaseBeginsToHang_NobodyWaitsForItsAnswerForLong) {
+  const auto store = open();
+  const model::TenantId tenant = store->put_key(key_of("key_1")).tenant;
+  auto locking = PostgresServer::shared().admin(database_);
+  locking.script("BEGIN; LOCK TABLE runwarden.note, runwarden.run, runwarden.lane IN ACCESS EXCLUSIVE MODE");
+  const auto begun = std::chrono::steady_clock::now();
+  auto read = std::async(std::launch::async, [&] { return store->find_run(tenant, "r"); });
+  EXPECT_EQ(test::commit(*store, sample_run(tenant, new_key(*store), "r")).outcome, Outcome::away);
+  EXPECT_THROW(read.get(), StoreAway);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(8));
+  locking.script("COMMIT");
+  EXPECT_TRUE(comes_true(std::chrono::seconds(10), [&] { return test::commit(*store, sample_run(tenant, new_key(*store), "r")).outcome == Outcome::stored; }));
+}
+
+// Asked again and again meanwhile, as a service does whose connects fail at once.
+TEST_F(PostgresHostsTest, RunThatFellDueWhileTheDatabaseWasAway_HasAGrace) {
+  constexpr std::int64_t kLeaseMs = 10'000;
+  PostgresServer server;
+  settings_.connect.dsn = server.dsn(server.make_database());
+  const auto store = open();
+  BufferRules rules;
+  rules.idle_ms = 1'000;
+  EXPECT_THAT(store->claim(rules, 10, kLeaseMs), SizeIs(0));
+  EventsWrite write;
+  write.tenant = store->put_key(key_of("key_1")).tenant;
+  write.key = new_key(*store);
+  write.run_id = "r";
+  write.events.push_back({"a", R"({"type":"tool_call","name":"t"})"});
+  ASSERT_EQ(test::commit(*store, std::move(write)).outcome, Outcome::stored);
+  server.stop("immediate");
+  for (int i = 0; i < 15; ++i) {
+    EXPECT_THROW(store->claim(rules, 10, kLeaseMs), StoreAway);
+    clock_.advance_ms(200);
+  }
+  server.start();
+  ASSERT_TRUE(comes_true(std::chrono::seconds(10), [&] { return store->writable().ok(); }));
+  EXPECT_THAT(store->claim(rules, 10, kLeaseMs), SizeIs(0));
+  clock_.advance_ms(29'000);
+  EXPECT_THAT(store->claim(rules, 10, kLeaseMs), SizeIs(0));
+  clock_.advance_ms(1'500);
+  EXPECT_THAT(store->claim(rules, 10, kLeaseMs), SizeIs(1));
+}
+
 // As after a failover to a standby that was late: what was acknowledged is lost, but no host goes by what nobody else knows.
 TEST_F(PostgresHostsTest, WhenTheDatabaseKnowsLessThanBefore_ChangesAreHeardOfAndNumbersStayUnique) {
   const auto one = open();

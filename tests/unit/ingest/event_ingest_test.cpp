@@ -1,0 +1,199 @@
+#include "ingest/event_ingest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/open_store.h"
+#include "support/commit_together.h"
+#include "support/fake_clock.h"
+#include "support/temp_folder.h"
+
+namespace runwarden::ingest {
+namespace {
+
+using Kind = IngestAnswer::Kind;
+using ::testing::HasSubstr;
+
+// Does to the store what the test says before it asks it.
+class WatchedBuffer final : public store::EventBuffer {
+ public:
+  explicit WatchedBuffer(store::EventBuffer& real) : real_(real) {}
+
+  std::vector<store::Claim> claim(const store::BufferRules& rules, std::size_t most, std::int64_t lease_ms) override {
+    return real_.claim(rules, most, lease_ms);
+  }
+  std::optional<store::Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution, std::int64_t lease_ms) override {
+    if (before_claim) before_claim();
+    return real_.claim_run(tenant, run, resolution, lease_ms);
+  }
+  void release(const store::Claim& claim) override { real_.release(claim); }
+  std::vector<bool> renew(std::span<const store::Claim> claims, std::int64_t lease_ms) override { return real_.renew(claims, lease_ms); }
+  store::ClaimedRun fetch(const store::Claim& claim) override {
+    if (before_fetch) before_fetch();
+    return real_.fetch(claim);
+  }
+  std::uint64_t open_count() override { return real_.open_count(); }
+  store::OpenRuns open_runs() override { return real_.open_runs(); }
+
+  std::function<void()> before_claim;
+  std::function<void()> before_fetch;
+
+ private:
+  store::EventBuffer& real_;
+};
+
+void go_away() { throw store::StoreAway("the database cannot be reached"); }
+
+class EventIngestTest : public ::testing::Test {
+ protected:
+  static constexpr model::TenantId kAcme = 1;
+
+  void TearDown() override {
+    pool_.finish(WorkPool::kNoTimeoutMs);
+    store_->drain();
+  }
+
+  std::unique_ptr<store::Store> open() {
+    store::StoreSettings settings;
+    settings.state_dir = folder_.path() / "store";
+    settings.max_bytes = std::uint64_t{64} << 20;
+    auto opened = store::open_store(settings, clock_, store::Role::command);
+    if (!opened.ok()) throw std::runtime_error(opened.error().detail);
+    return std::move(*opened);
+  }
+  std::shared_ptr<detect::DetectorSet> no_detectors() {
+    detect::LoadContext context;
+    context.clock = &clock_;
+    auto set = detect::DetectorSet::load({}, std::move(context));
+    if (!set.ok()) throw std::runtime_error(set.error().detail);
+    return std::move(*set);
+  }
+
+  static std::string event_of(const std::string& id) { return R"({"type":"tool_call","eventId":")" + id + R"(","name":"t"})"; }
+  // What an event of the run "r" that ends it is answered with.
+  IngestAnswer post_final(const std::string& id) {
+    std::promise<IngestAnswer> answered;
+    pool_.post([&](std::size_t worker) {
+      IngestRequest request;
+      request.tenant = kAcme;
+      request.tenant_name = "acme";
+      request.body = R"({"runId":"r","final":true,"events":[)" + event_of(id) + "]}";
+      events_.take(worker, std::move(request), [&](IngestAnswer answer) { answered.set_value(std::move(answer)); });
+    });
+    return answered.get_future().get();
+  }
+  // Another host takes an event that ends the run "r", and holds the claim of it.
+  store::Claim claimed_by_another(const std::string& id) {
+    store::EventsWrite write;
+    write.tenant = kAcme;
+    write.key = {clock_.wall_ms(), store_->next_seq()};
+    write.run_id = "r";
+    write.events.push_back({id, event_of(id)});
+    write.final = true;
+    const auto buffered = test::commit(*store_, std::move(write)).buffered;
+    auto claim = store_->claim_run(kAcme, buffered->run, *buffered->ends, kLeaseMs);
+    if (!claim) throw std::runtime_error("there is nothing to claim");
+    return std::move(*claim);
+  }
+  void end(const store::Claim& claim) {
+    std::promise<bool> ended;
+    pool_.post([&](std::size_t worker) {
+      resolver_.resolve(worker, claim, [&](const Result<model::RunRecord>& run) { ended.set_value(run.ok()); });
+    });
+    ASSERT_TRUE(ended.get_future().get());
+  }
+
+  test::FakeClock clock_;
+  test::TempFolder folder_;
+  const std::unique_ptr<store::Store> store_ = open();
+  WatchedBuffer buffer_{*store_};
+  const std::shared_ptr<detect::DetectorSet> detectors_ = no_detectors();
+  const Redaction redaction_{[] { return nullptr; }, {}};
+  FairBudget reads_{std::uint64_t{1} << 20};
+  KeyedQueue keyed_queue_;
+  WorkPool pool_{2, [](const std::string& why) { ADD_FAILURE() << why; }};
+  Judge judge_{*store_, pool_, [this] { return detectors_; }, [](const model::Verdict&) {}, {}};
+  RunResolver resolver_{{buffer_, *store_, pool_, clock_, judge_, redaction_, {}, [](model::TenantId) { return std::string("acme"); },
+                         [](const std::string& why) { ADD_FAILURE() << why; }},
+                        {}};
+  EventIngest events_{{*store_, buffer_, *store_, pool_, clock_, keyed_queue_, resolver_, redaction_, reads_, {}}};
+};
+
+TEST_F(EventIngestTest, FinalEvents_EndTheirRun) {
+  const IngestAnswer answer = post_final("a");
+  EXPECT_EQ(answer.kind, Kind::created) << answer.error.detail;
+  EXPECT_EQ(store_->find_run(kAcme, "r")->state, model::RunState::resolved);
+}
+
+TEST_F(EventIngestTest, StoreThatGoesAwayBeforeTheClaim_LeavesTheEventsStoredAndSaysSo) {
+  buffer_.before_claim = go_away;
+  const IngestAnswer answer = post_final("a");
+  EXPECT_EQ(answer.kind, Kind::buffered) << answer.error.detail;
+  EXPECT_THAT(answer.body, HasSubstr(R"("state":"open","accepted":1)"));
+  EXPECT_EQ(store_->open_count(), 1u);
+}
+
+TEST_F(EventIngestTest, StoreThatGoesAwayBeforeTheEventsAreRead_LeavesThemStoredAndSaysSo) {
+  buffer_.before_fetch = go_away;
+  const IngestAnswer answer = post_final("a");
+  EXPECT_EQ(answer.kind, Kind::buffered) << answer.error.detail;
+  EXPECT_THAT(answer.body, HasSubstr(R"("state":"open","accepted":1)"));
+}
+
+TEST_F(EventIngestTest, RunThatAnotherHostIsEnding_IsAnsweredAsOpen) {
+  claimed_by_another("a");
+  const IngestAnswer answer = post_final("b");
+  EXPECT_EQ(answer.kind, Kind::buffered) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"("state":"open","accepted":1)"));
+}
+
+TEST_F(EventIngestTest, RevisionThatAnotherHostEndedWithoutTheseEvents_IsNoAnswerToThem) {
+  const store::Claim claim = claimed_by_another("a");
+  buffer_.before_claim = [&] {
+    end(claim);
+    ASSERT_TRUE(store_->claim_run(kAcme, claim.run, model::Resolution::final, kLeaseMs)) << "the next revision, with what came meanwhile";
+  };
+  const IngestAnswer answer = post_final("b");
+  EXPECT_EQ(answer.kind, Kind::buffered) << answer.body;
+  const auto run = store_->find_run(kAcme, "r");
+  EXPECT_EQ(run->state, model::RunState::open);
+  EXPECT_EQ(run->revision, 2u);
+}
+
+TEST_F(EventIngestTest, RevisionThatAnotherHostEndedWithTheseEvents_IsTheAnswer) {
+  buffer_.before_claim = [&] {
+    const auto run = store_->find_run(kAcme, "r");
+    const auto claim = store_->claim_run(kAcme, run->key, model::Resolution::final, kLeaseMs);
+    ASSERT_TRUE(claim);
+    end(*claim);
+  };
+  const IngestAnswer answer = post_final("a");
+  EXPECT_EQ(answer.kind, Kind::replayed) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"("state":"resolved")"));
+}
+
+TEST_F(EventIngestTest, LaterRevisionThatAnotherHostEndedWithTheseEvents_IsTheAnswer) {
+  const store::Claim claim = claimed_by_another("a");
+  buffer_.before_claim = [&] {
+    end(claim);
+    const auto next = store_->claim_run(kAcme, claim.run, model::Resolution::final, kLeaseMs);
+    ASSERT_TRUE(next);
+    end(*next);
+  };
+  const IngestAnswer answer = post_final("b");
+  EXPECT_EQ(answer.kind, Kind::replayed) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"("revision":2)"));
+}
+
+}  // namespace
+}  // namespace runwarden::ingest
