@@ -19,7 +19,6 @@
 #include "ingest/ledger_json.h"
 #include "ingest/step_texts.h"
 #include "ingest/stored_run.h"
-#include "model/record_ids.h"
 
 namespace runwarden::api {
 namespace {
@@ -223,16 +222,6 @@ Result<model::RunRecord> Reads::whole(const Admission& admission, const Asked& a
   return std::move(*run);
 }
 
-// What was said of the run since it was answered: failures that second opinions found, and reviews.
-void Reads::show_later_words(model::TenantId tenant, model::RunRecord& run) {
-  std::vector<model::FailureRecord> confirmed;
-  for (const model::RecordKey& key : run.confirmed) {
-    if (auto failure = store_.find_failure(tenant, model::make_failure_id(key))) confirmed.push_back(std::move(*failure));
-  }
-  ingest::show_confirmed(run, confirmed);
-  ingest::show_reviews(run, reviews_.reviews_of_run(tenant, run.key));
-}
-
 Result<std::string> Reads::run(const Admission& admission, Lease& lease) {
   auto query = run_query(admission.query);
   if (!query.ok()) return std::move(query.error());
@@ -240,12 +229,12 @@ Result<std::string> Reads::run(const Admission& admission, Lease& lease) {
   if (!found.ok()) return std::move(found.error());
   const model::TenantId tenant = admission.principal->tenant;
   if (query->head) {
-    show_later_words(tenant, found->head);
+    ingest::show_later_words(found->head, tenant, store_, reviews_);
     return ingest::stored_outline_json(store_, tenant, std::move(found->head));
   }
   auto run = whole(admission, *found, lease);
   if (!run.ok()) return std::move(run.error());
-  show_later_words(tenant, *run);
+  ingest::show_later_words(*run, tenant, store_, reviews_);
   std::string text = ingest::stored_run_json(store_, tenant, *run);
   return query->max_text ? ingest::with_cut_step_texts(text, *query->max_text, *run) : std::move(text);
 }
@@ -290,7 +279,7 @@ Result<std::string> Reads::bundle(const Admission& admission, Lease& lease) {
   if (!run.ok()) return std::move(run.error());
   const auth::Principal& principal = *admission.principal;
   std::string proof = ingest::bundled_proof(ledger_store_, principal.tenant, *run);
-  return ingest::bundle_json(store_, {principal.tenant, principal.tenant_name, std::move(*run), detectors_()->list(principal.tenant_name),
+  return ingest::bundle_json(store_, reviews_, {principal.tenant, principal.tenant_name, std::move(*run), detectors_()->list(principal.tenant_name),
                                       clock_.wall_ms(), std::move(proof)});
 }
 
@@ -299,12 +288,12 @@ std::optional<std::string> Reads::listed_run(model::TenantId tenant, const model
   try {
     if (query.outlines == store::OutlineToo::yes) {
       model::RunRecord shown = head;
-      show_later_words(tenant, shown);
+      ingest::show_later_words(shown, tenant, store_, reviews_);
       return ingest::stored_outline_json(store_, tenant, std::move(shown));
     }
     auto run = store_.run_at(tenant, head.key);
     if (!run || (query.state && run->state != *query.state)) return std::nullopt;
-    show_later_words(tenant, *run);
+    ingest::show_later_words(*run, tenant, store_, reviews_);
     return ingest::stored_run_json(store_, tenant, *run);
   } catch (const store::StoreAway&) {
     throw;
@@ -377,7 +366,7 @@ Result<std::string> Reads::failure_json(model::TenantId tenant, const std::strin
 Result<std::string> Reads::run_head_json(model::TenantId tenant, const std::string& id) {
   auto head = store_.run_head(tenant, id, std::nullopt);
   if (!head) return not_there("run with the runId", id);
-  show_later_words(tenant, *head);
+  ingest::show_later_words(*head, tenant, store_, reviews_);
   return ingest::stored_outline_json(store_, tenant, std::move(*head));
 }
 

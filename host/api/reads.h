@@ -67,7 +67,6 @@ class Reads {
   ClusterReads& clusters() { return clusters_; }
 
   // A failure, or a run without its steps, as it is now: for whoever answers with it.
-  void show_later_words(model::TenantId tenant, model::RunRecord& run);
   Result<std::string> failure_json(model::TenantId tenant, const std::string& id);
   Result<std::string> run_head_json(model::TenantId tenant, const std::string& id);
 

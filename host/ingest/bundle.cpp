@@ -8,6 +8,7 @@
 #include "base/json_text.h"
 #include "base/time_text.h"
 #include "ingest/answers.h"
+#include "ingest/reviews.h"
 
 namespace runwarden::ingest {
 namespace {
@@ -70,11 +71,12 @@ void write_changes(JsonWriter& out, store::RunStore& store, const BundleRequest&
 
 }  // namespace
 
-Result<std::string> bundle_json(store::RunStore& store, const BundleRequest& request) {
-  const model::RunRecord& run = request.run;
+Result<std::string> bundle_json(store::RunStore& store, store::ReviewStore& reviews, BundleRequest request) {
+  model::RunRecord& run = request.run;
   if (run.state == model::RunState::open) {
     return Error{Code::conflict, "the run \"" + run.run_id + "\" is still open: it can be bundled when it has ended", {}, {}};
   }
+  show_later_words(run, request.tenant, store, reviews);
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("format").string(kBundleFormat).key("createdAt").string(format_time(request.now_ms));

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/json_members.h"
+#include "model/record_ids.h"
 
 namespace runwarden::ingest {
 namespace {
@@ -91,6 +92,15 @@ void show_reviews(model::RunRecord& run, std::span<const model::Review> reviews)
   };
   show(run.failures_json, run.detectors_json);
   if (run.outline) show(run.outline->failures, run.outline->detectors);
+}
+
+void show_later_words(model::RunRecord& run, model::TenantId tenant, store::RunStore& runs, store::ReviewStore& reviews) {
+  std::vector<model::FailureRecord> confirmed;
+  for (const model::RecordKey& key : run.confirmed) {
+    if (auto failure = runs.find_failure(tenant, model::make_failure_id(key))) confirmed.push_back(std::move(*failure));
+  }
+  show_confirmed(run, confirmed);
+  show_reviews(run, reviews.reviews_of_run(tenant, run.key));
 }
 
 std::optional<Interval> precision_of(const model::ReviewCounts& counts) {

@@ -1,4 +1,5 @@
-// Reviews in the JSON that is answered: beside the failures and detectors they are about, and as histories and counts. Pure; any thread.
+// Reviews in the JSON that is answered: beside the failures and detectors they are about, and as histories and counts. Pure, but for
+// one; any thread.
 #pragma once
 
 #include <optional>
@@ -12,6 +13,7 @@
 #include "model/records.h"
 #include "model/review.h"
 #include "store/review_store.h"
+#include "store/run_store.h"
 
 namespace runwarden::ingest {
 
@@ -26,6 +28,9 @@ void show_confirmed(model::RunRecord& run, std::span<const model::FailureRecord>
 
 // Puts the reviews of a run beside what they are about: into its failures, and into what its detectors say of this revision.
 void show_reviews(model::RunRecord& run, std::span<const model::Review> reviews);
+
+// Shows what was said of the run since it was judged: both of the above. Reads the stores, and throws StoreError.
+void show_later_words(model::RunRecord& run, model::TenantId tenant, store::RunStore& runs, store::ReviewStore& reviews);
 
 // The share of the reviewed failures that were right (Wilson, 95 %). Nothing: there are too few.
 std::optional<Interval> precision_of(const model::ReviewCounts& counts);

@@ -9,17 +9,23 @@
 namespace runwarden::ingest {
 namespace {
 
-// The document that the events of an open run continue; empty: none.
-std::string continued_document(store::RunStore& store, model::TenantId tenant, const model::RunRecord& run) {
+// What an open run is made of.
+struct OpenParts {
+  std::string whole;                // the document that its events continue; empty: none
+  std::vector<std::string> events;  // that came after it
+};
+
+OpenParts parts_of_open(store::RunStore& store, model::TenantId tenant, const model::RunRecord& run) {
   auto first = run.revision > 1 ? store.find_revision(tenant, run.run_id, 1) : std::nullopt;
-  return first && first->resolution == model::Resolution::whole ? std::move(first->document) : std::string();
+  if (!first || first->resolution != model::Resolution::whole) return {{}, store.events(tenant, run.key)};
+  return {std::move(first->document), store.events(tenant, run.key, first->events)};
 }
 
 model::RunOutline outline_of_stored(store::RunStore& store, model::TenantId tenant, const model::RunRecord& head) {
   constexpr auto kTold = model::OutcomeFrom::told;
   if (head.state == model::RunState::open) {
-    const std::string whole = continued_document(store, tenant, head);
-    return model::outline_of(assemble(head.source, head.run_id, store.events(tenant, head.key), whole).json, kTold);
+    const OpenParts parts = parts_of_open(store, tenant, head);
+    return model::outline_of(assemble(head.source, head.run_id, parts.events, parts.whole).json, kTold);
   }
   const auto run = store.find_revision(tenant, head.run_id, head.revision);
   model::RunOutline outline = model::outline_of(run ? std::string_view(run->document) : std::string_view("{}"), kTold);
@@ -31,14 +37,16 @@ model::RunOutline outline_of_stored(store::RunStore& store, model::TenantId tena
 
 std::string stored_run_json(store::RunStore& store, model::TenantId tenant, const model::RunRecord& run) {
   if (run.state == model::RunState::resolved) return run_json(run);
+  OpenParts parts = parts_of_open(store, tenant, run);
   model::RunRecord open = run;
-  open.document = continued_document(store, tenant, run);
-  return open_run_json(open, store.events(tenant, run.key));
+  open.document = std::move(parts.whole);
+  return open_run_json(open, parts.events);
 }
 
 std::string stored_document(store::RunStore& store, model::TenantId tenant, model::RunRecord run) {
   if (run.state == model::RunState::resolved) return std::move(run.document);
-  return assemble(run.source, run.run_id, store.events(tenant, run.key), continued_document(store, tenant, run)).json;
+  const OpenParts parts = parts_of_open(store, tenant, run);
+  return assemble(run.source, run.run_id, parts.events, parts.whole).json;
 }
 
 std::string stored_outline_json(store::RunStore& store, model::TenantId tenant, model::RunRecord head) {

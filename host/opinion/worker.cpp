@@ -323,9 +323,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     for (Settled& one : std::exchange(writes_, {})) {
       const auto settled = std::make_shared<Settled>(std::move(one));
       const bool taken = parts_.queue.submit(settled->write, [self, settled](const store::WriteResult& result) {
-        const auto outcome = result.outcome;
-        const bool there = !result.not_there;
-        self->answer([self, settled, outcome, there] { self->was_written(*settled, outcome, there); });
+        self->answer([self, settled, result] { self->was_written(*settled, result); });
       });
       taken ? void(++writing_) : write_later(*settled);
     }
@@ -336,13 +334,14 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     wait_a_moment("what became of questions is stored later: the store has no room for it, or is away");
   }
 
-  void was_written(Settled& settled, store::WriteResult::Outcome outcome, bool there) {
+  void was_written(Settled& settled, const store::WriteResult& result) {
     using Outcome = store::WriteResult::Outcome;
     --writing_;
     looked_ns_ = 0;
-    if (outcome == Outcome::unavailable || outcome == Outcome::away) return write_later(settled);
-    if (outcome != Outcome::stored || !there || settled.verdict.empty()) return;
+    if (result.outcome == Outcome::unavailable || result.outcome == Outcome::away) return write_later(settled);
+    if (result.outcome != Outcome::stored || result.not_there || settled.verdict.empty()) return;
     parts_.on_answer(settled.verdict);
+    if (result.overruled) return;
     for (const model::Review& review : settled.write.reviews) parts_.on_review(review);
   }
 

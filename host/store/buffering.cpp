@@ -13,6 +13,7 @@ struct Unseen {
   const EventsWrite& write;
   std::span<const std::string> halves;
   const std::function<bool(std::string_view half)>& is_seen;
+  std::uint64_t end_mark = 0;  // of the end that the run has; what says it again is not new
 };
 
 NewEvents unseen(const Unseen& of, IdsOfContent ids_of_content) {
@@ -21,6 +22,7 @@ NewEvents unseen(const Unseen& of, IdsOfContent ids_of_content) {
   for (std::size_t i = 0; i < of.write.events.size(); ++i) {
     const EventsWrite::Event& event = of.write.events[i];
     const std::string& half = of.halves[i];
+    if (event.end_mark != 0 && event.end_mark == of.end_mark) continue;
     const bool may_be_said_again = event.id_of_content && ids_of_content == IdsOfContent::count_as_new;
     if (!half.empty()) {
       const bool seen = !in_request.insert(half).second || of.is_seen(half);
@@ -30,6 +32,7 @@ NewEvents unseen(const Unseen& of, IdsOfContent ids_of_content) {
     fresh.json.push_back(event.json);
     fresh.outlines.push_back(&event.outline);
     fresh.bytes += event.json.size();
+    if (event.end_mark != 0) fresh.end_mark = event.end_mark;
   }
   return fresh;
 }
@@ -37,7 +40,7 @@ NewEvents unseen(const Unseen& of, IdsOfContent ids_of_content) {
 // The outline of a run that events open again, or nothing where its events do not continue what it shows (ClaimedRun::whole).
 std::optional<model::RunOutline> continued(std::optional<model::RunOutline> outline, const StoredRun& resolved) {
   if (resolved.run.source != model::RunSource::client) return std::nullopt;
-  const bool by_whole_run = resolved.run.resolution == model::Resolution::whole && (resolved.run.revision > 1 || resolved.events > 0);
+  const bool by_whole_run = resolved.run.resolution == model::Resolution::whole && resolved.run.revision > 1;
   if (!outline || by_whole_run) return std::nullopt;
   outline->failures = outline->detectors = outline->policies = {};
   return outline;
@@ -84,15 +87,16 @@ Buffered how_it_stands(const model::RecordKey& place, const StoredRun& stored) {
   return buffered;
 }
 
-// A run_finished that is known by its content repeats the run's end only where nothing else is new: after other events it ends
-// the next revision.
+// A run_finished repeats the run's end, whatever its id, only where nothing else is new: after other events it ends the next revision.
 NewEvents new_events(const EventsWrite& write, std::span<const std::string> halves, const StoredRun* stored,
                      const std::function<bool(std::string_view half)>& is_seen) {
   const std::function<bool(std::string_view)> never = [](std::string_view) { return false; };
-  const Unseen of{write, halves, stored != nullptr ? is_seen : never};
+  Unseen of{write, halves, stored != nullptr ? is_seen : never};
   if (stored != nullptr && has_ended(*stored)) {
+    of.end_mark = stored->run.end_mark;
     NewEvents fresh = unseen(of, IdsOfContent::count_as_seen);
     if (fresh.json.empty()) return fresh;
+    of.end_mark = 0;
   }
   return unseen(of, IdsOfContent::count_as_new);
 }
@@ -114,13 +118,14 @@ void reopen_run(StoredRun& stored, std::int64_t received_ms) {
   ++stored.run.revision;
   stored.run.state = model::RunState::open;
   stored.run.content = {};
-  stored.buffering = begun(stored.events, received_ms);
+  stored.buffering = begun(stored.run.events, received_ms);
 }
 
 void add_to_run(StoredRun& stored, const EventsWrite& write, const NewEvents& fresh) {
   Buffering& buffering = *stored.buffering;
   if (!fresh.json.empty()) {
     buffering.last_ms = std::max(buffering.last_ms, write.key.time_ms);
+    stored.run.end_mark = fresh.end_mark;
     if (auto& outline = stored.run.outline) {
       for (const model::EventOutline* event : fresh.outlines) model::add_event(*outline, *event);
     }
@@ -151,6 +156,7 @@ StoredRun following_revision(const RunWrite& write, const StoredRun& open, const
   next.run.fired = write.run.fired;
   next.run.source = open.run.source;
   next.run.root_arrived = open.run.root_arrived;
+  next.run.end_mark = open.run.end_mark;
   next.run.grouped = true;
   next.run.dimensions = write.run.dimensions;
   if (write.run.resolution != model::Resolution::whole) next.run.outline = open.run.outline;  // of all events, also of those beyond the cut

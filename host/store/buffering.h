@@ -29,6 +29,7 @@ struct NewEvents {
   std::vector<const model::EventOutline*> outlines;
   std::vector<std::string_view> ids;  // half digests
   std::uint64_t bytes = 0;
+  std::uint64_t end_mark = 0;  // of the last one that ends the run
 };
 
 // `halves`: of each event the half digest of its id, or nothing. `stored`: the run as it stands, null if it is new; only then `is_seen` is

@@ -9,7 +9,13 @@
 
 namespace runwarden::store {
 
-// A change that is a policy revision keeps no copy of it: the policy's place is the change's own.
+// A change that is a policy revision keeps no copy of it: the policy's place is the change's own, and its document is empty. A change of a client
+// has a document, and may have the same kind.
+constexpr const char* kPolicyKind = "policy";
+inline bool is_of_policy(const model::ChangeRecord& change) {
+  return change.document.empty();
+}
+
 std::string encode_change(std::string_view key, const model::ChangeRecord& change);
 model::ChangeRecord decode_change_head(std::string_view key, std::string_view value);
 model::ChangeRecord decode_change(std::string_view key, std::string_view value);

@@ -64,6 +64,7 @@ void apply(ClusterHead& head, const ClusterChange& change) {
     if (change.newest.time_ms >= cluster.last_ms || was_empty) cluster.title = change.title;
     cluster.last_ms = std::max(cluster.last_ms, change.newest.time_ms);
   }
+  if (change.known_since_ms && first_may_go(head, change)) cluster.first_ms = *change.known_since_ms;
   const std::uint64_t gone = change.removed - change.marked;
   if (change.found() > gone) cluster.triage.failures_since += change.found() - gone;
   head.settle();
@@ -73,8 +74,8 @@ bool first_may_go(const ClusterHead& head, const ClusterChange& change) {
   return !change.first_stays || (change.first_marked_ms && *change.first_marked_ms <= head.cluster.first_ms);
 }
 
-void look_again(ClusterHead& head, const Outermost& now) {
-  if (now.oldest) head.cluster.first_ms = now.oldest->time_ms;
+void look_again(ClusterHead& head, const ClusterChange& change, const Outermost& now) {
+  if (now.oldest) head.cluster.first_ms = std::min(change.known_since_ms.value_or(now.oldest->time_ms), now.oldest->time_ms);
   head.cluster.last_ms = now.newest.time_ms;
   if (!now.title.empty()) head.cluster.title = now.title;
 }

@@ -41,6 +41,8 @@ struct ClusterChange {
   std::int64_t executed_ms = model::kNotExecuted;  // the latest start of a run whose failure was added
   bool first_stays = true;                         // what was removed had expired: the group is as old as before
   std::optional<std::int64_t> first_marked_ms;     // of those that are false alarms
+  // Since when the group was known where an import's reviews come from: their false alarms are considered in it.
+  std::optional<std::int64_t> known_since_ms;
   std::vector<std::uint64_t> summary_marks;        // of those that were found
   // The last review of one of its failures, and whether any said that a failure is one after all.
   std::optional<model::RecordKey> review;
@@ -71,7 +73,7 @@ struct Outermost {
   model::RecordKey newest;
   std::string title;  // of the newest; empty: it cannot be read
 };
-void look_again(ClusterHead& head, const Outermost& now);
+void look_again(ClusterHead& head, const ClusterChange& change, const Outermost& now);
 // Whether the group's first failure may have gone with this change.
 bool first_may_go(const ClusterHead& head, const ClusterChange& change);
 

@@ -19,4 +19,25 @@ model::FailureRecord confirmed_failure(StoredRun& run, model::FailureRecord fail
   return failure;
 }
 
+bool is_confirmed_candidate(const model::Opinion& opinion) {
+  return !opinion.of_alarm && opinion.state == model::OpinionState::confirmed;
+}
+
+model::Review run_review_subject(const model::Opinion& candidate) {
+  model::Review subject;
+  subject.run = candidate.run;
+  subject.detector_key = candidate.detector_key;
+  return subject;
+}
+
+bool overrules(const model::Review& review, const model::Opinion& candidate) {
+  return review.verdict == model::ReviewVerdict::clean && review.revision == candidate.revision;
+}
+
+model::Opinion overruled(model::Opinion candidate) {
+  candidate.state = model::OpinionState::denied;
+  candidate.failure_id.clear();
+  return candidate;
+}
+
 }  // namespace runwarden::store

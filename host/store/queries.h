@@ -86,8 +86,8 @@ struct OpenRuns {
 
 // The events of a claimed run, oldest first.
 struct ClaimedRun {
-  std::vector<std::string> events;
-  std::optional<model::RunRecord> whole;  // the former revision, where that came as a whole: the events continue it
+  std::vector<std::string> events;        // with `whole`: without those that had come before it, which are part of it
+  std::optional<model::RunRecord> whole;  // the first revision, where that came as a whole: the events continue it
 };
 
 // Records older than these go; kBeginningMs: none do. Idempotency records go by their own time.

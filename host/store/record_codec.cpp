@@ -32,7 +32,8 @@ enum Run {
   run_dimensions,
   run_executed,
   run_policy_content,
-  run_confirmed
+  run_confirmed,
+  run_end_mark
 };
 enum Dimension { dimension_name = 1, dimension_value };
 enum RunBody { document = 1, failures_json, detectors_json, policies_json };
@@ -193,8 +194,9 @@ bool take_run_field(Reader& in, StoredRun& stored) {
     case field::run_fired: run.fired.push_back(in.get_string()); return true;
     case field::run_failures: stored.failures = read_record_keys(in); return true;
     case field::run_confirmed: run.confirmed = read_record_keys(in); return true;
-    case field::run_events: stored.events = in.get_uint32(); return true;
+    case field::run_events: run.events = in.get_uint32(); return true;
     case field::run_source: run.source = read_enum(in, model::RunSource::otlp); return true;
+    case field::run_end_mark: run.end_mark = in.get_fixed64(); return true;
     case field::run_root_arrived: run.root_arrived = in.get_bool(); return true;
     case field::run_dimensions: run.dimensions.push_back(read_dimension(read_view(in))); return true;
     case field::run_grouped: run.grouped = in.get_bool(); return true;
@@ -268,7 +270,8 @@ std::string encode_run(std::string_view key, const StoredRun& stored) {
   for (const std::string& fired : run.fired) out.add_string(field::run_fired, fired);
   add_record_keys(out, field::run_failures, stored.failures);
   add_record_keys(out, field::run_confirmed, run.confirmed);
-  if (stored.events != 0) out.add_uint32(field::run_events, stored.events);
+  if (run.events != 0) out.add_uint32(field::run_events, run.events);
+  if (run.end_mark != 0) out.add_fixed64(field::run_end_mark, run.end_mark);
   if (run.source != model::RunSource::client) out.add_enum(field::run_source, static_cast<std::int32_t>(run.source));
   if (run.root_arrived) out.add_bool(field::run_root_arrived, true);
   if (run.grouped) out.add_bool(field::run_grouped, true);

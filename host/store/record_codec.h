@@ -37,7 +37,6 @@ struct Buffering {
 struct StoredRun {
   model::RunRecord run;
   std::vector<model::RecordKey> failures;
-  std::uint32_t events = 0;  // that are packed: of this revision and the former ones
   std::optional<Buffering> buffering;
 };
 

@@ -208,7 +208,7 @@ void add(JsonWriter& out, const RunLine& line) {
     add_place(out, key);
     out.end_object();
   }
-  out.end_array().key("packedEvents").integer(line.stored.events);
+  out.end_array().key("packedEvents").integer(run.events);
   if (!run.confirmed.empty()) {
     out.key("confirmedKeys").begin_array();
     for (const model::RecordKey& key : run.confirmed) {
@@ -219,6 +219,7 @@ void add(JsonWriter& out, const RunLine& line) {
     out.end_array();
   }
   if (run.source != model::RunSource::client) out.key("source").string(name_in(kSources, run.source));
+  if (run.end_mark != 0) out.key("endMark").integer(static_cast<std::int64_t>(run.end_mark));
   if (run.root_arrived) out.key("rootArrived").boolean(true);
   if (run.grouped) out.key("grouped").boolean(true);
   if (run.executed_ms != model::kNotExecuted) out.key("executedMs").integer(run.executed_ms);
@@ -268,7 +269,8 @@ RunLine read_run_line(const Members& in) {
   run.max_score = static_cast<int>(in.integer("maxScore"));
   for (const std::string_view key : raw_elements(in.at("fired"))) run.fired.push_back(json_string_value(key));
   for (const std::string_view key : raw_elements(in.at("failureKeys"))) line.stored.failures.push_back(Members(key).place());
-  line.stored.events = in.u32("packedEvents");
+  run.events = in.u32("packedEvents");
+  if (in.find("endMark")) run.end_mark = static_cast<std::uint64_t>(in.integer("endMark"));
   if (const auto confirmed = in.find("confirmedKeys")) {
     for (const std::string_view key : raw_elements(*confirmed)) run.confirmed.push_back(Members(key).place());
   }

@@ -19,8 +19,8 @@ std::vector<std::string> seal_run(RunWrite& write) {
     if (failure.title.empty()) model::read_summary(failure);
     stored.failures.push_back(failure.key);
   }
-  stored.events = write.claim ? write.claim->upto : 0;
   stored.run = std::move(write.run);
+  stored.run.events = write.claim ? write.claim->upto : 0;
   stored.run.grouped = true;
   sealed.push_back(encode_run(place_key(write.tenant, stored.run.key), stored));
   write.run = std::move(stored.run);

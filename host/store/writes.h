@@ -32,6 +32,7 @@ struct Claim {
   std::uint32_t upto = 0;  // of all events so far, also those of former revisions
   model::RunSource source = model::RunSource::client;
   bool root_arrived = false;  // as of RunRecord
+  std::uint64_t end_mark = 0;  // likewise
   model::Resolution resolution = model::Resolution::idle;
   std::int64_t first_ms = 0;  // receipt of this revision's first event
   std::uint64_t token = 0;    // which claim of the run it is; never that of another
@@ -58,6 +59,7 @@ struct EventsWrite {
     // The id is of its content: seen before, it adds nothing to a run that has ended, but to one that goes on it may be said again.
     bool id_of_content = false;
     model::EventOutline outline = {};
+    std::uint64_t end_mark = 0;  // of a run_finished: of its content without its id, as of RunRecord; 0: another event
   };
 
   model::TenantId tenant = 0;
@@ -113,7 +115,8 @@ struct ReviewWrite {
   std::optional<Idempotency> idempotency;
 };
 
-// What became of a claimed question to a model: of an attempt that failed, or of an answer.
+// What became of a claimed question to a model: of an attempt that failed, or of an answer. Where the last review of the run says `clean`
+// of that revision and detector, a confirmed candidate is kept as denied, without failure and reviews.
 struct OpinionWrite {
   model::TenantId tenant = 0;
   model::Opinion opinion;  // with the token of its claim, as it is to be kept
@@ -162,6 +165,7 @@ struct WriteResult {
   std::optional<Error> refusal = std::nullopt;               // denied
   std::optional<model::Cluster> cluster = std::nullopt;      // of a TriageWrite, as it is after it; stored without it: there is no such group
   bool not_there = false;  // of a ReviewWrite or OpinionWrite: what it is about has gone, or another has claimed it; nothing was stored
+  bool overruled = false;  // of an OpinionWrite: a review was left out, for another in force or for want of what it is about
 };
 
 }  // namespace runwarden::store

@@ -120,6 +120,26 @@ TEST_F(Bundles, AreOfTheOwnTenantOfResolvedRunsAndOfOneRevision) {
   EXPECT_NE(run({"bundle", "r1", "--tenant", "initech"}).err.find("there is no tenant \"initech\""), std::string::npos);
 }
 
+TEST_F(Bundles, HoldWhatWasSaidOfTheRunSince) {
+  post(201, "/v1/ingest/runs", refund("r1"));
+  const std::string failure = get("/v1/runs/r1")["failures"][0]["failureId"];
+  const auto review = [&](const std::string& path, const json& body) {
+    const HttpAnswer answer = service_.post(path, service_.make_key("acme", "manage"), body.dump());
+    ASSERT_EQ(answer.status, 200) << answer.body;
+  };
+  review("/v1/failures/" + failure + "/review", {{"verdict", "right"}});
+  review("/v1/runs/r1/review", {{"detector", "schema_ghost"}, {"verdict", "clean"}});
+  const json run = get("/v1/runs/r1");
+  ASSERT_TRUE(run["failures"][0].contains("review"));
+  for (const std::string& text : {service_.get("/v1/runs/r1/bundle", key_).body, this->run({"bundle", "r1", "--tenant", "acme"}).out}) {
+    const json bundle = json::parse(text);
+    EXPECT_EQ(bundle["run"], run);
+    EXPECT_EQ(bundle["failures"], run["failures"]);
+    EXPECT_EQ(bundle["detectors"], run["detectors"]);
+    EXPECT_EQ(replayed({file("r1.json", text)})["same"], 1);
+  }
+}
+
 TEST_F(Bundles, FromTheCommandLine_AreTheSame) {
   post(201, "/v1/ingest/runs", refund("r1"));
   const std::string path = (service_.folder() / "r1.json").string();

@@ -123,6 +123,16 @@ TEST_F(Events, TheEndSentAgain_AddsNothing_AlsoWithoutAnEventId) {
   EXPECT_EQ(get("/v1/runs/retried-end")["revision"], 2);
 }
 
+TEST_F(Events, TheEndSentAgainUnderAnotherEventId_AddsNothing) {
+  json end = {{"type", "run_finished"}, {"success", true}, {"eventId", "f1"}};
+  ASSERT_EQ(post({{"runId", "ended-twice"}, {"events", {kRefundFailed, kClaim, end}}}).status, 201);
+  end["eventId"] = "f2";
+  EXPECT_EQ(post({{"runId", "ended-twice"}, {"events", {end}}}).status, 200);
+  end.erase("eventId");
+  EXPECT_EQ(post({{"runId", "ended-twice"}, {"events", {end}}}).status, 200);
+  EXPECT_EQ(get("/v1/runs/ended-twice")["revision"], 1);
+}
+
 TEST_F(Events, WithoutAnEventId_AreToldOf) {
   json failed = kRefundFailed;
   failed["eventId"] = "e1";
@@ -229,6 +239,25 @@ TEST_F(Events, EventsAfterAWholeRun_ContinueIt) {
   EXPECT_EQ(run["steps"].size(), 2u);
   EXPECT_EQ(run["userRequestText"], "Hi");
   EXPECT_EQ(run["revision"], 2);
+}
+
+TEST_F(Events, EventsAfterAWholeRunThatEndedTheStream_DoNotRepeatItsSteps) {
+  const auto look_up = [](const char* id) { return json{{"type", "tool_call"}, {"name", "look_up"}, {"input", id}, {"output", id}, {"eventId", id}}; };
+  ASSERT_EQ(post({{"runId", "streamed-whole"}, {"events", {look_up("e1"), look_up("e2")}}}).status, 202);
+  const auto step = [](const char* id) { return json{{"stepKind", "tool"}, {"stepName", "look_up"}, {"inputSummary", id}, {"outputSummary", id}}; };
+  const json whole = {{"runId", "streamed-whole"}, {"userRequestText", "Look it up"}, {"steps", {step("e1"), step("e2")}}};
+  ASSERT_EQ(service_->post("/v1/ingest/runs", key_, whole.dump()).status, 201);
+  json more = kClaim;
+  more["eventId"] = "e3";
+  ASSERT_EQ(post({{"runId", "streamed-whole"}, {"events", {more}}}).status, 202);
+  EXPECT_EQ(get("/v1/runs/streamed-whole")["steps"].size(), 3u) << "while it is open";
+  EXPECT_EQ(get("/v1/runs/streamed-whole?view=head")["stepCount"], 3);
+  ASSERT_EQ(post({{"runId", "streamed-whole"}, {"events", json::array()}, {"final", true}}).status, 201);
+  const json run = get("/v1/runs/streamed-whole");
+  EXPECT_EQ(run["revision"], 2);
+  EXPECT_EQ(run["userRequestText"], "Look it up");
+  EXPECT_EQ(run["steps"].size(), 3u);
+  EXPECT_EQ(get("/v1/runs/streamed-whole?view=head")["stepCount"], 3);
 }
 
 TEST_F(Events, AWholeRunSentAgain_AfterEventsOpenedItAgain_IsAnsweredAsAtFirst) {

@@ -377,8 +377,8 @@ std::uint64_t LmdbEngine::count_runs(model::TenantId tenant, std::int64_t from_m
   return reading([&](const Txn& txn) { return count_window(txn, tables_, {tenant, kRunSeries, from_ms, before_ms}); });
 }
 
-std::vector<std::string> LmdbEngine::events(model::TenantId tenant, const model::RecordKey& run) {
-  return reading([&](const Txn& txn) { return read_events(events_of(txn, {tenant, run}, ~std::uint32_t{0})); });
+std::vector<std::string> LmdbEngine::events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from) {
+  return reading([&](const Txn& txn) { return read_events(events_of(txn, {tenant, run}, ~std::uint32_t{0}), from); });
 }
 
 std::optional<Claim> LmdbEngine::claim_of(const Txn& txn, const RunPlace& place, model::Resolution resolution) {
@@ -395,6 +395,7 @@ std::optional<Claim> LmdbEngine::claim_of(const Txn& txn, const RunPlace& place,
   claim.first_ms = buffering.first_ms;
   claim.source = stored->run.source;
   claim.root_arrived = stored->run.root_arrived;
+  claim.end_mark = stored->run.end_mark;
   return claim;
 }
 
@@ -444,14 +445,13 @@ ClaimedRun LmdbEngine::fetch(const Claim& claim) {
   return reading([&](const Txn& txn) {
     const RunPlace place{claim.tenant, claim.run};
     ClaimedRun run;
-    run.events = read_events(events_of(txn, place, claim.upto));
-    if (claim.revision == 1) return run;
     try {
-      auto first = record_of(read_former(txn, tables_, place, 1));
+      auto first = claim.revision > 1 ? record_of(read_former(txn, tables_, place, 1)) : std::nullopt;
       if (first && first->resolution == model::Resolution::whole) run.whole = std::move(first);
     } catch (const StoreError& bad) {
       report_unreadable(bad);  // it is judged by what can be read
     }
+    run.events = read_events(events_of(txn, place, claim.upto), run.whole ? run.whole->events : 0);
     return run;
   });
 }

@@ -65,7 +65,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   std::uint64_t count_failures(model::TenantId tenant, std::string_view fingerprint, std::int64_t from_ms, std::int64_t before_ms) override;
   std::uint64_t count_runs(model::TenantId tenant, std::int64_t from_ms, std::int64_t before_ms) override;
 
-  std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run) override;
+  std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from) override;
   std::vector<Claim> claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms) override;
   std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution,
                                  std::int64_t lease_ms) override;

@@ -249,15 +249,16 @@ std::optional<std::vector<std::string>> events_in(const RunEvents& of, EventRow&
   }
 }
 
-std::vector<std::string> read_events(const RunEvents& of) {
+std::vector<std::string> read_events(const RunEvents& of, std::uint32_t from) {
   std::vector<std::string> events;
   walk_event_rows(of, [&](EventRow& row) {
     if (row.first >= of.total) return false;
+    if (row.first + row.count <= from) return true;
     auto in_row = events_in(of, row);
     if (!in_row) return true;
     if (in_row->size() > of.total - row.first) in_row->resize(of.total - row.first);
-    for (std::string& event : *in_row) {
-      if (!event.empty()) events.push_back(std::move(event));
+    for (std::size_t i = from > row.first ? from - row.first : 0; i < in_row->size(); ++i) {
+      if (std::string& event = (*in_row)[i]; !event.empty()) events.push_back(std::move(event));
     }
     return true;
   });

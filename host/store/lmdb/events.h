@@ -57,8 +57,8 @@ std::string seal_claimed_events(const Txn& txn, const Tables& tables, const RunW
 // Ends the claimed run. batch.sealed: the run, its failures, the events of the claim.
 WriteResult write_claimed(WriteBatch& batch, const RunWrite& write);
 
-// The first of.total events of a run, without those that were lost to damage.
-std::vector<std::string> read_events(const RunEvents& of);
+// The first of.total events of a run, without so many first ones and without those that were lost to damage.
+std::vector<std::string> read_events(const RunEvents& of, std::uint32_t from);
 
 // When it is, and who is told of entries that cannot be read.
 struct LoadedAt {

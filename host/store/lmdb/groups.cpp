@@ -168,7 +168,7 @@ class HeadWriter {
     Outermost now{{}, *newest, {}};
     if (first_may_go(head, change)) now.oldest = oldest_failure(txn_, tables_, tenant_, head.cluster.key);
     if (const auto failure = read_failure_head(txn_, tables_, tenant_, now.newest)) now.title = failure->title;
-    store::look_again(head, now);
+    store::look_again(head, change, now);
   }
 
   void tell(model::MessageType type, const ClusterHead& head, const std::optional<model::RecordKey>& failure,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "model/record_ids.h"
+#include "store/change_codec.h"
 #include "store/lmdb/failures.h"
 #include "store/lmdb/ledger_start.h"
 #include "store/lmdb/ledger_writer.h"

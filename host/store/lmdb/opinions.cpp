@@ -45,6 +45,20 @@ bool has_review_in_force(const WriteBatch& batch, model::TenantId tenant, const 
   return last && last->verdict != model::ReviewVerdict::none;
 }
 
+bool is_overruled(const WriteBatch& batch, const OpinionWrite& write) {
+  if (!is_confirmed_candidate(write.opinion)) return false;
+  const auto last = last_review(batch.txn, batch.tables, review_subject_prefix(write.tenant, run_review_subject(write.opinion)));
+  return last && overrules(*last, write.opinion);
+}
+
+// With the review and what it makes of its failure.
+void put_models_review(WriteBatch& batch, model::TenantId tenant, const model::Review& review) {
+  const KeyBytes key = place_key(tenant, review.key);
+  put_review(batch, tenant, review, encode_review(key, review));
+  if (batch.ledger) batch.ledger->append_decision(tenant, place_name(review.key), ledger::decision_of(review), ledger::CameBy::itself);
+  settle_reviewed(batch, tenant, review);
+}
+
 }  // namespace
 
 KeyBytes opinion_run_key(model::TenantId tenant, const model::Opinion& opinion) {
@@ -118,14 +132,14 @@ WriteResult write_opinion(WriteBatch& batch, const OpinionWrite& write) {
   if (write.failure) bytes += write.failure->json.size() + stored_bytes(write.opinion) + run->run.document.size();
   for (const model::Review& review : write.reviews) bytes += review.document.size() + stored_bytes(write.opinion);
   if (!batch.room.admit(bytes)) return {WriteResult::Outcome::unavailable, {}, {}};
-  if (write.failure) put_confirmed(batch, write.tenant, std::move(*run), *write.failure);
-  put_opinion(batch.txn, batch.tables, write.tenant, write.opinion);
+  result.overruled = is_overruled(batch, write);
+  if (write.failure && !result.overruled) put_confirmed(batch, write.tenant, std::move(*run), *write.failure);
+  put_opinion(batch.txn, batch.tables, write.tenant, result.overruled ? overruled(write.opinion) : write.opinion);
   for (const model::Review& review : write.reviews) {
-    if (!is_there(batch, write.tenant, review) || has_review_in_force(batch, write.tenant, review)) continue;
-    const KeyBytes key = place_key(write.tenant, review.key);
-    put_review(batch, write.tenant, review, encode_review(key, review));
-    if (batch.ledger) batch.ledger->append_decision(write.tenant, place_name(review.key), ledger::decision_of(review), ledger::CameBy::itself);
-    settle_reviewed(batch, write.tenant, review);
+    if (!is_there(batch, write.tenant, review) || has_review_in_force(batch, write.tenant, review))
+      result.overruled = true;
+    else
+      put_models_review(batch, write.tenant, review);
   }
   batch.groups.log.note(write.tenant);
   return result;

@@ -167,7 +167,7 @@ std::optional<model::ChangeRecord> read_change(const Txn& txn, const Tables& tab
   const auto value = txn.get(tables.changes.handle, place);
   if (!value) return std::nullopt;
   auto change = decoded(tables.changes, place, [&] { return decode_change(place, *value); });
-  if (change.kind == kPolicyKind) change.policy = read_policy(txn, tables, tenant, key);
+  if (is_of_policy(change)) change.policy = read_policy(txn, tables, tenant, key);
   return change;
 }
 

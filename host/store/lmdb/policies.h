@@ -20,11 +20,6 @@ enum class PolicyPart : std::uint8_t {
 };
 KeyBytes policy_times_prefix(model::TenantId tenant, std::string_view policy);
 
-constexpr const char* kPolicyKind = "policy";
-inline bool is_of_policy(const model::ChangeRecord& change) {
-  return change.kind == kPolicyKind;
-}
-
 // A policy revision's entries in the index.
 void enter_policy(WriteBatch& batch, model::TenantId tenant, const model::PolicyRecord& policy);
 // Where the revision of that policy stands.

@@ -138,7 +138,7 @@ ErasedRun erase_run(WriteBatch& batch, const RunPlace& place) {
   try {
     StoredRun stored = *read_run_head(batch.txn, batch.tables, place.tenant, place.key);
     const std::string& run_id = stored.run.run_id;
-    erased.events = stored.buffering ? stored.buffering->total : stored.events;
+    erased.events = stored.buffering ? stored.buffering->total : stored.run.events;
     leave_affected(batch, place, stored);
     leave_dimensions(batch, place, stored.run.dimensions);
     erased.failures = std::move(stored.failures);

@@ -30,8 +30,6 @@ namespace {
 
 using Outcome = WriteResult::Outcome;
 
-constexpr const char* kPolicyKind = "policy";
-
 // Whoever stands still in the middle of a batch is ended, so that nobody waits for its locks for long.
 const std::string kSettings =
     std::string("SELECT set_config('synchronous_commit', 'on', true), set_config('idle_in_transaction_session_timeout', '5s', true), ") + kByKeys;
@@ -97,6 +95,10 @@ std::string unreadable_text(const RunName& name, const char* why) {
 
 std::string_view half_of(const model::ClusterKey& half) { return {half.data(), half.size()}; }
 
+SubjectOf run_subject_of(const OpinionWrite& write) {
+  return {{write.tenant, write.opinion.run}, subject_of(run_review_subject(write.opinion))};
+}
+
 }  // namespace
 
 struct Batch::State {
@@ -119,6 +121,7 @@ struct Batch::State {
   std::set<model::TenantId> policies_changed;
   std::map<PlaceOf, KnownFailure> failures;  // of those that are asked about, the ones that are there
   std::deque<model::FailureRecord> confirmed;       // that second opinions found, as they are kept
+  std::deque<model::Opinion> overruled_opinions;    // as they are kept
   std::deque<std::string> made;                     // values that rows have views of
   std::vector<std::pair<model::TenantId, const model::Review*>> models_reviews;
   BatchRows rows;
@@ -183,6 +186,7 @@ struct Batch::State {
   bool is_there(model::TenantId tenant, const model::Review& review) const;
   void put_review(model::TenantId tenant, const model::Review& review);
   void put_opinions(const RunWrite& write);
+  bool is_overruled(const OpinionWrite& write) const;
   void put_confirmed(const OpinionWrite& write, KnownRun& run);
   void put_change(model::TenantId tenant, const model::ChangeRecord& change);
   KnownAnswer& remember(model::TenantId tenant, const Idempotency& idempotency, Answered answered);
@@ -264,6 +268,7 @@ void Batch::State::ask_for(const OpinionWrite& write, std::span<const std::strin
   const model::Opinion& opinion = write.opinion;
   questions.opinions.insert({write.tenant, opinion.key});
   questions.runs.try_emplace({write.tenant, opinion.run_id}, opinion.run);
+  if (is_confirmed_candidate(opinion)) questions.subjects.insert(run_subject_of(write));
   for (const model::Review& review : write.reviews) {
     questions.subjects.insert({{write.tenant, review.run}, subject_of(review)});
     const auto failure = reviewed_failure(review);
@@ -724,9 +729,14 @@ void Batch::State::put_opinions(const RunWrite& write) {
 
 // The failure says what the last review of it says.
 void Batch::State::put_review(model::TenantId tenant, const model::Review& review) {
-  rows.reviews.push_back({{tenant, review.key}, &review, encode_review(place_key(tenant, review.key), review)});
+  std::string body = encode_review(place_key(tenant, review.key), review);
   const SubjectOf subject{{tenant, review.run}, subject_of(review)};
-  review.verdict == model::ReviewVerdict::none ? static_cast<void>(found.reviewed.erase(subject)) : static_cast<void>(found.reviewed.insert(subject));
+  if (review.verdict == model::ReviewVerdict::none) {
+    found.reviewed.erase(subject);
+  } else {
+    found.reviewed.insert_or_assign(subject, ReviewInForce{review.key, body});
+  }
+  rows.reviews.push_back({{tenant, review.key}, &review, std::move(body)});
   const auto key = reviewed_failure(review);
   if (!key) return;
   const PlaceOf place{tenant, *key};
@@ -753,6 +763,12 @@ WriteResult Batch::State::decide(const ReviewWrite& write, std::span<const std::
   for (const model::Review& review : write.reviews) put_review(write.tenant, review);
   if (!write.reviews.empty()) remember(write.tenant, write.idempotency, {.kind = Answered::Kind::review, .record = write.reviews.front().key});
   return result;
+}
+
+bool Batch::State::is_overruled(const OpinionWrite& write) const {
+  const auto last = is_confirmed_candidate(write.opinion) ? found.reviewed.find(run_subject_of(write)) : found.reviewed.end();
+  if (last == found.reviewed.end()) return false;
+  return overrules(decode_review_head(place_key(write.tenant, last->second.key), last->second.body), write.opinion);
 }
 
 void Batch::State::put_confirmed(const OpinionWrite& write, KnownRun& run) {
@@ -785,13 +801,17 @@ WriteResult Batch::State::decide(const OpinionWrite& write, std::span<const std:
     result.not_there = true;
     return result;
   }
-  asked->second = {write.opinion.state, 0};
-  rows.changed_opinions.push_back({at, &write.opinion, encode_opinion(place_key(write.tenant, write.opinion.key), write.opinion)});
-  if (write.failure) put_confirmed(write, run);
+  result.overruled = is_overruled(write);
+  const model::Opinion& kept = result.overruled ? overruled_opinions.emplace_back(overruled(write.opinion)) : write.opinion;
+  asked->second = {kept.state, 0};
+  rows.changed_opinions.push_back({at, &kept, encode_opinion(place_key(write.tenant, kept.key), kept)});
+  if (write.failure && !result.overruled) put_confirmed(write, run);
   for (const model::Review& review : write.reviews) {
-    const bool is_about_failure = !review.failure_id.empty();
-    if (is_about_failure && !is_there(write.tenant, review)) continue;
-    if (!found.reviewed.insert({{write.tenant, review.run}, subject_of(review)}).second) continue;
+    const bool is_gone = !review.failure_id.empty() && !is_there(write.tenant, review);
+    if (is_gone || found.reviewed.contains({{write.tenant, review.run}, subject_of(review)})) {
+      result.overruled = true;
+      continue;
+    }
     put_review(write.tenant, review);
     models_reviews.emplace_back(write.tenant, &review);
   }

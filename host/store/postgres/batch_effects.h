@@ -46,6 +46,7 @@ struct BatchEffects {
     model::FailureRecord head;
     bool was_false_alarm = false;
     model::RecordKey review;
+    std::optional<std::int64_t> known_since_ms = {};  // of an import: as of ClusterChange
   };
   // A decision that is to be made. `result` is stored, and write_effects() puts the group into it as it is then; without one there is no such
   // group, and the answer is not to be remembered. Of a decision that was answered before, `replayed`, only the group is looked up.

@@ -100,6 +100,11 @@ struct LastReview {
   model::ReviewVerdict verdict = model::ReviewVerdict::none;
 };
 
+struct ReviewInForce {
+  model::RecordKey key;
+  std::string body;
+};
+
 struct FoundOpinion {
   model::OpinionState state = model::OpinionState::waiting;
   std::uint64_t token = 0;
@@ -118,7 +123,7 @@ struct Answers {
   std::map<PlaceOf, LastReview> last_reviews;  // by the place of the failure
   std::set<PlaceOf> runs_there;
   std::map<PlaceOf, FoundOpinion> opinions;    // locked
-  std::set<SubjectOf> reviewed;                // that a review in force is about
+  std::map<SubjectOf, ReviewInForce> reviewed;
 };
 
 // Statements and what takes their answers, for one round trip.

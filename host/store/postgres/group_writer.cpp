@@ -167,6 +167,7 @@ class EffectWriter {
       Group& group = groups_[{one.tenant, model::cluster_key(one.head.fingerprint)}];
       if (one.head.is_false_alarm()) group.change.remove(one.head, Gone::false_alarm);
       if (one.was_false_alarm) group.change.add(one.head, Comes::restored);
+      group.change.known_since_ms = one.known_since_ms;
       group.change.review = one.review;
       group.change.confirmed = group.change.confirmed || one.head.reviewed == model::ReviewVerdict::right;
       group.is_changed = true;
@@ -388,7 +389,7 @@ class EffectWriter {
     if (group.head->cluster.count == 0 || !group.outermost) return;
     Outermost now = *group.outermost;
     if (!first_may_go(*group.head, group.change)) now.oldest.reset();
-    look_again(*group.head, now);
+    look_again(*group.head, group.change, now);
   }
 
   void note(const ClusterId& id, Group& group, model::TriageEntry entry, const std::optional<model::RecordKey>& failure) {

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "model/record_ids.h"
+#include "store/change_codec.h"
+#include "store/layout.h"
 #include "store/ledger_signing.h"
 #include "store/postgres/group_rows.h"
 
@@ -16,7 +18,6 @@ using Told = PostgresLedgerStore::Told;
 
 constexpr int kMostTries = 5;
 constexpr std::chrono::hours kLongestCount{1};
-constexpr const char* kPolicyKind = "policy";
 
 constexpr const char* kBegin = "BEGIN; SET LOCAL synchronous_commit = on";
 constexpr const char* kBeginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -31,7 +32,7 @@ constexpr const char* kLockCheckpoints = R"sql(
 SELECT tenant, origin, size, root, by_both_keys, told FROM runwarden.ledger_checkpoint WHERE tenant = ANY($1) ORDER BY tenant FOR UPDATE)sql";
 constexpr const char* kPutCheckpoint = R"sql(
 UPDATE runwarden.ledger_checkpoint SET origin = $2, size = $3, root = $4, by_both_keys = $5, told = $6 WHERE tenant = $1)sql";
-constexpr const char* kChangeKind = "SELECT kind FROM runwarden.change WHERE tenant = $1 AND time_ms = $2 AND seq = $3";
+constexpr const char* kChange = "SELECT body FROM runwarden.change WHERE tenant = $1 AND time_ms = $2 AND seq = $3";
 constexpr const char* kPolicyThere = "SELECT FROM runwarden.policy WHERE tenant = $1 AND time_ms = $2 AND seq = $3";
 constexpr const char* kRecordsLeft = "SELECT kind, name FROM runwarden.ledger_record WHERE tenant = $1 ORDER BY kind, name";
 
@@ -345,8 +346,12 @@ std::optional<EntryName> PostgresLedgerStore::find_record(model::TenantId tenant
   };
   if (const auto key = model::parse_change_id(id)) {
     // A policy revision that is listed among the changes has one entry, that of the revision.
-    const Rows change = at(kChangeKind, *key);
-    if (!change.empty()) return EntryName{change.bytes(0, 0) == kPolicyKind ? Kind::policy : Kind::change, place_name(*key)};
+    const Rows rows = at(kChange, *key);
+    if (!rows.empty()) {
+      const KeyBytes place = place_key(tenant, *key);
+      const auto change = decoded("change", place, [&] { return decode_change(place, rows.bytes(0, 0)); });
+      return EntryName{is_of_policy(change) ? Kind::policy : Kind::change, place_name(*key)};
+    }
   }
   const auto policy = model::parse_policy_revision_id(id);
   if (policy && !at(kPolicyThere, *policy).empty()) return EntryName{Kind::policy, place_name(*policy)};

@@ -171,7 +171,7 @@ std::optional<model::FailureRecord> Reads::find_failure(model::TenantId tenant, 
   return failure;
 }
 
-std::vector<std::string> Reads::events(model::TenantId tenant, const model::RecordKey& run) {
+std::vector<std::string> Reads::events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from) {
   const Rows rows = pool_.read([&](Connection& connection) {
     return connection.query("SELECT first, body FROM runwarden.event WHERE tenant = $1 AND time_ms = $2 AND seq = $3 ORDER BY first", by_key(tenant, run));
   });
@@ -180,8 +180,9 @@ std::vector<std::string> Reads::events(model::TenantId tenant, const model::Reco
     const std::int64_t first = rows.number(row, 0);
     const KeyBytes key = events_key({tenant, run}, first < 0, static_cast<std::uint32_t>(std::max<std::int64_t>(first, 0)));
     try {
+      std::int64_t index = std::max<std::int64_t>(first, 0);
       for (std::string& event : decoded("event", key, [&] { return decode_events(key, rows.bytes(row, 1)); })) {
-        if (!event.empty()) events.push_back(std::move(event));
+        if (index++ >= from && !event.empty()) events.push_back(std::move(event));
       }
     } catch (const StoreError& bad) {
       if (rules_.on_unreadable) rules_.on_unreadable(bad.what());

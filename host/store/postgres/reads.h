@@ -33,7 +33,7 @@ class Reads {
   std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision);
   std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key);
   std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id);
-  std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run);
+  std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from);
   std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity);
 
   // Of all that are asked, in their order, in one round trip.

@@ -18,6 +18,7 @@
 #include "support/temp_folder.h"
 #include "support/webhook_receiver.h"
 #include "unit/store/sample_records.h"
+#include "unit/store/sample_reviews.h"
 
 namespace runwarden::opinion {
 namespace {
@@ -190,6 +191,27 @@ TEST_F(WorkerTest, WithoutMayConfirm_TheRunIsReviewedAsMissed) {
   ASSERT_TRUE(settles(candidate, State::confirmed));
   EXPECT_EQ(now(candidate).failure_id, "");
   EXPECT_THAT(verdicts(candidate), testing::ElementsAre("missed"));
+}
+
+TEST_F(WorkerTest, PersonWhoSaysCleanWhileTheModelIsAsked_Outweighs) {
+  for (const bool may_confirm : {true, false}) {
+    const auto candidate = add(may_confirm ? "run-1" : "run-2");
+    WebhookReceiver endpoint([&](const ReceivedMessage&, std::size_t) {
+      model::Review clean = store::review_of_run({clock_.wall_ms(), store_->next_seq()}, candidate.run, candidate.detector_key, model::ReviewVerdict::clean);
+      test::commit(*store_, store::ReviewWrite{kTenant, {clean}, std::nullopt});
+      return confirms();
+    });
+    WorkerSettings settings;
+    settings.may_confirm = may_confirm;
+    start(endpoint.url("/"), settings);
+    ASSERT_TRUE(settles(candidate, State::denied));
+    EXPECT_EQ(now(candidate).failure_id, "");
+    EXPECT_EQ(review_of(candidate)["opinion"], "present") << "what the model said stays";
+    EXPECT_THAT(verdicts(candidate), testing::ElementsAre("clean"));
+    EXPECT_THAT(store_->failures(kTenant, {}).items, testing::IsEmpty());
+    EXPECT_TRUE(wait_until([&] { return noted("answer present") == (may_confirm ? 1 : 2); }));
+    EXPECT_EQ(noted("review right") + noted("review missed"), 0) << "reviews that were not stored are not counted";
+  }
 }
 
 TEST_F(WorkerTest, CandidateThatIsDenied_LeavesAReviewAndNoFailure) {

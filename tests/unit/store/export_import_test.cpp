@@ -146,6 +146,27 @@ TEST_F(ExportImport, GroupWhoseFirstFailuresAreGone_IsAsOldAsBefore) {
   expect_good(target_);
 }
 
+TEST_F(ExportImport, GroupWhoseFirstFailuresAreFalseAlarms_IsAsOldAsBefore) {
+  fill_with_false_alarms_first();
+  make_target();
+  const std::string text = exported();
+  for (int times = 1; times <= 2; ++times) {
+    import(text);
+    expect_good(target_);
+    const auto source = open(path_);
+    const auto target = open(target_);
+    int groups = 0;
+    source->groups().visit_clusters(1, [&](const model::Cluster& cluster) {
+      ++groups;
+      const auto there = target->groups().find_cluster(1, model::cluster_id(cluster.key));
+      ASSERT_TRUE(there) << cluster.fingerprint;
+      EXPECT_EQ(there->first_ms, cluster.first_ms) << cluster.fingerprint;
+      EXPECT_EQ(there->count, cluster.count) << cluster.fingerprint;
+    });
+    EXPECT_EQ(groups, 4);
+  }
+}
+
 TEST_F(ExportImport, SinceATime_GroupComesWithItsLatestDecision) {
   fill();
   make_target();

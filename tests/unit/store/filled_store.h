@@ -84,13 +84,15 @@ class FillsStores {
     post(store, tenant, "open", "e1", false);
     post(store, tenant, "client-0", "e1", false);  // a whole run that goes on
     answer_opinions(store, tenant);
-    ChangeWrite change{tenant, {}, idempotency(tenant_name + "change", "c")};
-    change.change.key = new_key(store);
-    change.change.id = model::make_change_id(change.change.key);
-    change.change.kind = "code";
-    change.change.received_ms = clock_.wall_ms();
-    change.change.document = R"({"kind":"code","ref":"9f3c2d1"})";
-    commit(store, change);
+    for (const std::string kind : {"code", "policy"}) {  // the latter is a client's own, too, and no policy revision
+      ChangeWrite change{tenant, {}, idempotency(tenant_name + "change" + kind, "c")};
+      change.change.key = new_key(store);
+      change.change.id = model::make_change_id(change.change.key);
+      change.change.kind = kind;
+      change.change.received_ms = clock_.wall_ms();
+      change.change.document = R"({"kind":")" + kind + R"(","ref":"9f3c2d1"})";
+      commit(store, change);
+    }
     for (const char* revision : {"", "", "seven", "0012"}) {
       PolicyWrite policy{tenant, {}, idempotency(tenant_name + "policy" + revision + std::to_string(clock_.wall_ms()), "p")};
       policy.policy.key = new_key(store);

@@ -38,7 +38,7 @@ TEST_P(LedgerContractTest, EverythingThatIsKept_HasAnEntryWhoseBodyIsMadeAgain) 
   EXPECT_EQ(wrong(*store, tenant), "");
   const auto all = entries(*store, tenant);
   // Twenty whole runs, two ended ones and the one that came back; what is open has none.
-  EXPECT_EQ(kinds(all), (std::map<std::string, int>{{"run", 23}, {"change", 1}, {"policy", 4}, {"triage", 14}}));
+  EXPECT_EQ(kinds(all), (std::map<std::string, int>{{"run", 23}, {"change", 2}, {"policy", 4}, {"triage", 14}}));
   for (const ledger::EntryLine& one : all) ASSERT_EQ(ledger::commit_to(one.told->salt, one.told->body), one.entry.commit) << one.told->body;
   const auto decided = bodies(all, ledger::Kind::triage);
   EXPECT_THAT(decided, Contains(HasSubstr(R"("action":"regressed","author":"runwarden")"))) << "also what the service does by itself";
@@ -80,6 +80,23 @@ TEST_P(LedgerContractTest, Proofs_OfEachKindOfRecord) {
   }
   for (const model::PolicyRecord& policy : store->policies(tenant, {}).items) expect_proven(ledger.prove(tenant, policy.id, std::nullopt));
   EXPECT_EQ(ledger.prove(new_tenant(*store, "other"), "client-3", std::nullopt).error().code, Code::not_found) << "another tenant's";
+}
+
+TEST_P(LedgerContractTest, AClientsChangeOfTheKindPolicy_HasAnEntryOfItsOwn) {
+  const auto store = open();
+  fill(*store, "acme");
+  const model::TenantId tenant = tenant_of(*store);
+  ChangeQuery query;
+  query.kind = "policy";
+  int clients = 0;
+  for (const model::ChangeRecord& change : store->changes(tenant, query).items) {
+    if (change.policy) continue;
+    ++clients;
+    const auto proof = store->ledger().prove(tenant, change.id, std::nullopt);
+    expect_proven(proof);
+    EXPECT_EQ(proof->entry.entry.kind, ledger::Kind::change);
+  }
+  EXPECT_EQ(clients, 1);
 }
 
 // Sizes around the subtrees that are kept, in batches of any size.
@@ -153,7 +170,7 @@ TEST_P(LedgerContractTest, AStoreFromBefore_BeginsWithWhatWasThere) {
     commit(*store, sample_run(tenant, new_key(*store), "after"));
     const auto all = entries(*store, tenant);
     EXPECT_EQ(kinds(all), (std::map<std::string, int>{{"start", 1}, {"run", 1}}));
-    EXPECT_THAT(all[0].told->body, HasSubstr(R"("counts":{"changes":5,)"));
+    EXPECT_THAT(all[0].told->body, HasSubstr(R"("counts":{"changes":6,)"));
     EXPECT_EQ(store->ledger().prove(tenant, "client-3", std::nullopt).error().code, Code::not_found);
     expect_proven(store->ledger().prove(tenant, "after", std::nullopt));
   }

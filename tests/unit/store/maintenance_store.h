@@ -20,6 +20,7 @@
 #include "support/commit_together.h"
 #include "support/fake_clock.h"
 #include "support/temp_folder.h"
+#include "unit/store/sample_reviews.h"
 
 namespace runwarden::store {
 
@@ -87,6 +88,41 @@ class MaintenanceTest : public ::testing::Test, protected FillsStores {
   void fill() {
     const auto store = open(path_);
     fill_all(*store);
+  }
+
+  // Groups of the tenant "acme" whose first failures are false alarms, reviewed before and after others came.
+  void fill_with_false_alarms_first() {
+    const auto store = open(path_);
+    model::KeyRecord key;
+    key.id = "key";
+    key.tenant_name = "acme";
+    const model::TenantId tenant = store->put_key(key).tenant;
+    const auto find = [&](const std::string& fingerprint) {
+      clock_.advance_ms(1000);
+      RunWrite write = sample_run(tenant, new_key(*store));
+      write.failures = {failure_with(new_key(*store), fingerprint, "summary " + std::to_string(clock_.wall_ms()))};
+      const std::string id = write.failures.front().id;
+      commit(*store, std::move(write));
+      return id;
+    };
+    const auto mark = [&](const std::string& id) {
+      clock_.advance_ms(1000);
+      commit(*store, ReviewWrite{tenant, {review_of(new_key(*store), *store->find_failure(tenant, id), model::ReviewVerdict::false_alarm)}, std::nullopt});
+    };
+    mark(find("alone"));
+    find("alone");
+    const auto first = find("beside");
+    find("beside");
+    mark(first);
+    const auto one = find("all");
+    const auto two = find("all");
+    mark(one);
+    mark(two);
+    const auto earlier = find("again");
+    const auto later = find("again");
+    mark(earlier);
+    mark(later);
+    find("again");
   }
 
   std::string exported(const std::string& tenant = "acme", std::int64_t since_ms = kBeginningMs) {

@@ -177,6 +177,58 @@ TEST_P(Opinions, PersonsReview_OutweighsTheModels) {
   EXPECT_EQ(kept(asked).state, OpinionState::denied);
 }
 
+TEST_P(Opinions, WhenAPersonSaidCleanMeanwhile_NoFailureIsMade) {
+  const auto asked = ask();
+  const model::Opinion opinion = claimed(asked);
+  const auto clean = of_run(asked, ReviewVerdict::clean);
+  commit(ReviewWrite{kTenant, {clean}, std::nullopt});
+  const OpinionWrite write = confirmed(opinion);
+  const WriteResult result = commit(write);
+  EXPECT_FALSE(result.not_there);
+  EXPECT_TRUE(result.overruled);
+  const auto kept_now = kept(asked);
+  EXPECT_EQ(kept_now.state, OpinionState::denied);
+  EXPECT_EQ(kept_now.failure_id, "");
+  EXPECT_EQ(kept_now.review, write.opinion.review) << "what the model said stays";
+  EXPECT_FALSE(store_->find_failure(kTenant, write.failure->id));
+  EXPECT_THAT(store_->failures(kTenant, {}).items, IsEmpty());
+  EXPECT_EQ(affected(Subject::any()), 0U);
+  const auto run = store_->run_at(kTenant, asked.run);
+  EXPECT_THAT(run->confirmed, IsEmpty());
+  EXPECT_THAT(run->fired, IsEmpty());
+  const auto reviews = store_->reviews().reviews_of_run(kTenant, asked.run);
+  ASSERT_THAT(reviews, SizeIs(1));
+  EXPECT_EQ(reviews[0].key, clean.key);
+  EXPECT_EQ(store_->opinions().opinion_queue().waiting, 0U);
+}
+
+TEST_P(Opinions, PersonsReviewInTheSameCommit_Outweighs) {
+  const auto asked = ask();
+  const OpinionWrite write = confirmed(claimed(asked));
+  const auto results = commit_together({ReviewWrite{kTenant, {of_run(asked, ReviewVerdict::clean)}, std::nullopt}, write});
+  EXPECT_TRUE(results[1].overruled);
+  EXPECT_EQ(kept(asked).state, OpinionState::denied);
+  EXPECT_THAT(store_->failures(kTenant, {}).items, IsEmpty());
+}
+
+TEST_P(Opinions, ReviewThatDoesNotSayCleanOfTheRevision_LeavesTheFailure) {
+  const auto missed = ask();
+  const auto taken_back = ask();
+  const auto of_former = ask();
+  const auto of_another = ask();
+  model::Review former = of_run(of_former, ReviewVerdict::clean);
+  former.revision = 7;
+  commit(ReviewWrite{kTenant, {of_run(missed, ReviewVerdict::missed)}, std::nullopt});
+  commit(ReviewWrite{kTenant, {of_run(taken_back, ReviewVerdict::clean)}, std::nullopt});
+  commit(ReviewWrite{kTenant, {of_run(taken_back, ReviewVerdict::none)}, std::nullopt});
+  commit(ReviewWrite{kTenant, {former}, std::nullopt});
+  commit(ReviewWrite{kTenant, {review_of_run(new_key(), of_another.run, "schema_ghost", ReviewVerdict::clean)}, std::nullopt});
+  const auto all = claim();
+  ASSERT_THAT(all, SizeIs(4));
+  for (const TenantOpinion& one : all) EXPECT_FALSE(commit(confirmed(one.opinion)).overruled);
+  EXPECT_THAT(store_->failures(kTenant, {}).items, SizeIs(4));
+}
+
 TEST_P(Opinions, AlarmThatIsSilenced_LeavesTheCounts) {
   RunWrite write = sample_run(kTenant, new_key());
   write.failures = {failure_with(new_key(), "a", "a summary")};

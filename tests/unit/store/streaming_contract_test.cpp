@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -49,6 +50,7 @@ class StreamingContract : public StoreContractTest {
     write.run.revision = claim.revision;
     write.run.resolution = claim.resolution;
     write.run.document = document;
+    write.run.end_mark = claim.end_mark;
     write.claim = claim;
     return write;
   }
@@ -393,7 +395,13 @@ TEST_P(StreamingContract, NothingNewAfterTheEnd_LeavesTheRunAsItStands) {
 
 // A run_finished without an eventId, as ingest writes it.
 EventsWrite with_end(EventsWrite write, const std::string& content) {
-  write.events.push_back({"run_finished by content: " + content, content, true});
+  write.events.push_back({"run_finished by content: " + content, content, true, {}, std::hash<std::string>()(content) | 1});
+  write.final = true;
+  return write;
+}
+
+EventsWrite with_named_end(EventsWrite write, const std::string& id, const std::string& content) {
+  write.events.push_back({id, content, false, {}, std::hash<std::string>()(content) | 1});
   write.final = true;
   return write;
 }
@@ -430,6 +438,28 @@ TEST_P(StreamingContract, TheSameEndAfterOtherEvents_EndsTheNextRevision) {
   EXPECT_EQ(end.buffered->accepted, 1u);
   EXPECT_EQ(end.buffered->ends, Resolution::final);
   EXPECT_THAT(store_->events(kAcme, end.buffered->run), ElementsAre("a", "end", "b", "end", "c", "end"));
+}
+
+TEST_P(StreamingContract, TheEndSaidAgainUnderAnotherId_LeavesTheRunAsItStands) {
+  const WriteResult first = commit(with_named_end(events("r", {"1=a"}), "f1", "end"));
+  EXPECT_EQ(commit(with_named_end(events("r", {}), "f2", "end")).buffered->accepted, 0u) << "before it is resolved";
+  ASSERT_EQ(commit(ending(claimed(*first.buffered))).outcome, Outcome::stored);
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(commit(with_named_end(events("r", {}), "f3", "end")).outcome, Outcome::replayed);
+    EXPECT_EQ(commit(with_end(events("r", {}), "end")).outcome, Outcome::replayed);
+    EXPECT_EQ(store_->find_run(kAcme, "r")->revision, 1u);
+    reopen();
+  }
+  const WriteResult second = commit(with_named_end(events("r", {"2=b"}), "f4", "end"));
+  EXPECT_EQ(second.buffered->accepted, 2u) << "after other events it ends the next revision";
+  ASSERT_EQ(commit(ending(claimed(*second.buffered))).outcome, Outcome::stored);
+  EXPECT_EQ(commit(with_named_end(events("r", {}), "f5", "end")).outcome, Outcome::replayed);
+  for (const char* content : {"other end", "end"}) {  // what was said before it counts no more
+    const WriteResult next = commit(with_named_end(events("r", {}), std::string("of ") + content, content));
+    EXPECT_EQ(next.buffered->accepted, 1u) << content;
+    ASSERT_EQ(commit(ending(claimed(*next.buffered))).outcome, Outcome::stored);
+  }
+  EXPECT_EQ(store_->find_run(kAcme, "r")->revision, 4u);
 }
 
 TEST_P(StreamingContract, AnotherEnd_OpensTheNextRevision) {
@@ -531,6 +561,24 @@ TEST_P(StreamingContract, EventsForARunThatCameWhole_ContinueIt) {
   EXPECT_THAT(fetched.events, ElementsAre("more"));
   ASSERT_TRUE(fetched.whole);
   EXPECT_EQ(fetched.whole->document, whole.run.document);
+}
+
+TEST_P(StreamingContract, EventsAfterAWholeRunThatEndedTheStream_ContinueItWithoutThoseBeforeIt) {
+  const auto buffered = commit(events("r", {"a", "b"})).buffered;
+  RunWrite whole = ending(claimed(*buffered), "{\"whole\":true}");
+  whole.run.resolution = Resolution::whole;
+  ASSERT_EQ(commit(whole).outcome, Outcome::stored);
+  for (const std::vector<std::string>& after : {std::vector<std::string>{"c"}, {"c", "d"}}) {
+    const WriteResult posted = commit(final_events("r", {after.back()}));
+    const Claim claim = claimed(*posted.buffered);
+    const ClaimedRun fetched = store_->fetch(claim);
+    ASSERT_TRUE(fetched.whole);
+    EXPECT_EQ(fetched.whole->document, whole.run.document);
+    EXPECT_EQ(fetched.whole->events, 2u);
+    EXPECT_EQ(fetched.events, after);
+    EXPECT_EQ(store_->events(kAcme, claim.run, 2), after);
+    ASSERT_EQ(commit(ending(claim)).outcome, Outcome::stored);
+  }
 }
 
 TEST_P(StreamingContract, RunWithoutEvents_CanBeEnded) {

@@ -166,7 +166,7 @@ class Exporting {
       unreadable_runs_.erase(place.key);
       add("run", line_of_row(key, value, line));
       former(txn, place);
-      events(txn, place, line.stored.buffering ? line.stored.buffering->total : line.stored.events);
+      events(txn, place, line.stored.buffering ? line.stored.buffering->total : line.stored.run.events);
       event_ids(txn, place);
       for (const model::RecordKey& failure : line.stored.failures) {
         const KeyBytes at = place_key(tenant_, failure);

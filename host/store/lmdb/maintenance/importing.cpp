@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "store/change_codec.h"
 #include "store/lmdb/answers.h"
 #include "store/lmdb/events.h"
 #include "store/lmdb/failures.h"
@@ -103,6 +104,9 @@ class Importing {
     flush(batch_);
     // Each has been counted as a failure by now.
     for (const auto& [of, review] : reviewed_) settle_reviewed(batch_, of.first, review);
+    for (auto& [cluster, change] : batch_.groups.clusters) {
+      if (const auto known = known_since_.find(cluster); known != known_since_.end()) change.known_since_ms = known->second;
+    }
     flush(batch_);
     if (!older_) return;
     write_group_build(txn_, store_.tables, group_build_start());
@@ -294,6 +298,8 @@ class Importing {
   void put(const ReadLine&, const GroupLine& line) {
     flush(batch_);
     const Half half = line.cluster.key;
+    auto& since_ms = known_since_.try_emplace({tenant_, half}, line.cluster.first_ms).first->second;
+    since_ms = std::min(since_ms, line.cluster.first_ms);
     switch (merge_group(batch_, tenant_, line)) {
       case Merged::changed: return stored("group", {});
       case Merged::unchanged: return joined_.contains(half) ? stored("group", {}) : static_cast<void>(++imported_.already_there);
@@ -398,6 +404,7 @@ class Importing {
   std::set<Half> joined_;               // groups that have failures of this import
   std::set<Half> left_out_;             // groups without a place here: there are too many
   std::map<std::pair<model::TenantId, std::string>, model::Review> reviewed_;  // by tenant and failureId
+  std::map<std::pair<model::TenantId, Half>, std::int64_t> known_since_;      // groups of the exports
   std::vector<RunPlace> affecting_;     // runs that came with failures
   bool older_ = false;                  // a version that kept no groups wrote some of it
   Imported imported_;

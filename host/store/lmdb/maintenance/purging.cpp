@@ -120,7 +120,7 @@ class Purging {
       ++counted_.runs;
       try {
         const StoredRun stored = *read_run_head(txn, store_.tables, tenant_, record_key_of(key));
-        counted_.events += stored.buffering ? stored.buffering->total : stored.events;
+        counted_.events += stored.buffering ? stored.buffering->total : stored.run.events;
         for (const model::RecordKey& failure : stored.failures) {
           if (failure.time_ms < retention.failures_before_ms) continue;
           const KeyBytes place = place_key(tenant_, failure);

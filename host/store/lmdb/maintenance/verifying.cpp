@@ -261,7 +261,7 @@ class Verifying {
       total += decode_events_head(cursor.key(), cursor.value()).count;
     }
     want(in_order, entry, "its events do not follow one another");
-    const std::uint32_t said = stored.buffering ? stored.buffering->total : stored.events;
+    const std::uint32_t said = stored.buffering ? stored.buffering->total : stored.run.events;
     if (total != said) fault(entry.key, "it says that it has " + std::to_string(said) + " events, and has " + std::to_string(total));
   }
 

@@ -41,7 +41,6 @@ constexpr std::size_t kLinesAtOnce = 2000;
 constexpr std::size_t kBytesAtOnce = std::size_t{8} << 20;
 constexpr std::uint64_t kTellEvery = 256;
 constexpr std::size_t kHalfBytes = 16;
-constexpr const char* kPolicyKind = "policy";
 
 // What stands at places: $1 tenant, $2 times, $3 numbers; between $4 and $5 by time.
 #define RW_AT(columns, table)                                                                         \
@@ -253,7 +252,7 @@ class Importing {
     if (end.sha256 != to_hex(digest_->so_far())) throw BadLine("the SHA-256 of the export is another: it was changed; make it again");
     store_gathered();
     groups_->count_noted();
-    reviews_->settle(tenant_);
+    reviews_->settle(tenant_, groups_->known_since());
     open_ = false;
   }
 
@@ -403,7 +402,7 @@ class Importing {
       const KeyBytes key = place_key(tenant_, change.key);
       const std::string value = line.line.value(key);
       if (!tally_.is_free(there, change.key, key, value, line, "the change " + change.id)) continue;
-      if (change.kind == kPolicyKind && !policies.contains(change.key)) {
+      if (is_of_policy(change) && !policies.contains(change.key)) {
         there.erase(change.key);
         tally_.conflict(line.number, "the change " + change.id + " is a policy revision that was not imported; it is left out, too");
         continue;
@@ -412,7 +411,7 @@ class Importing {
       kinds.push_back(change.kind);
       received.push_back(change.received_ms);
       bodies.push_back(value);
-      if (ledger_->is_on() && change.kind != kPolicyKind) {
+      if (ledger_->is_on() && !is_of_policy(change)) {
         ledger_->add(tenant_, ledger::Kind::change, place_name(change.key), body_of(decode_change(key, value), ledger::CameBy::import));
       }
       tally_.stored("change", change.key);

@@ -67,6 +67,7 @@ void GroupImport::Places::add(const model::RecordKey& key) {
 
 void GroupImport::begin(model::TenantId tenant) {
   tenant_ = tenant;
+  known_since_.clear();
   joined_.clear();
   left_out_.clear();
 }
@@ -165,7 +166,11 @@ void GroupImport::count_some(const Places& runs, const Places& failures) {
 void GroupImport::store_groups(const TakenLines<GroupLine>& lines) {
   if (lines.empty()) return;
   std::set<model::ClusterKey> keys;
-  for (const auto& line : lines) keys.insert(line.record().cluster.key);
+  for (const auto& line : lines) {
+    const model::Cluster& told = line.record().cluster;
+    keys.insert(told.key);
+    known_since_.insert_or_assign(told.key, told.first_ms);
+  }
   std::vector<std::string_view> halves;
   halves.reserve(keys.size());
   for (const model::ClusterKey& key : keys) halves.push_back(view(key));

@@ -32,6 +32,8 @@ class GroupImport {
 
   // Of groups that count what was noted.
   void store_groups(const TakenLines<GroupLine>& lines);
+  // Since when these groups were known, of this tenant.
+  const std::map<model::ClusterKey, std::int64_t>& known_since() const { return known_since_; }
   // Of groups that are there.
   void store_entries(const TakenLines<TriageLine>& lines);
 
@@ -59,6 +61,7 @@ class GroupImport {
   Places runs_;      // with dimensions, that were not counted yet
   Places failures_;  // likewise, of groups
   std::map<model::ClusterKey, Growth> grown_;
+  std::map<model::ClusterKey, std::int64_t> known_since_;
   std::set<model::ClusterKey> joined_;    // groups that have failures of this import
   std::set<model::ClusterKey> left_out_;  // groups without a place here: there are too many
 };

@@ -63,19 +63,19 @@ void ReviewImport::store(model::TenantId tenant, const TakenLines<ReviewLine>& l
   write(connection_, rows);
 }
 
-void ReviewImport::settle(model::TenantId tenant) {
+void ReviewImport::settle(model::TenantId tenant, const KnownSince& known_since) {
   std::vector<model::RecordKey> some;
   for (const model::RecordKey& failure : reviewed_) {
     some.push_back(failure);
     if (some.size() < kSettledAtOnce) continue;
-    settle_some(tenant, some);
+    settle_some(tenant, some, known_since);
     some.clear();
   }
-  if (!some.empty()) settle_some(tenant, some);
+  if (!some.empty()) settle_some(tenant, some, known_since);
   reviewed_.clear();
 }
 
-void ReviewImport::settle_some(model::TenantId tenant, const std::vector<model::RecordKey>& failures) {
+void ReviewImport::settle_some(model::TenantId tenant, const std::vector<model::RecordKey>& failures, const KnownSince& known_since) {
   std::vector<std::int64_t> times, seqs;
   for (const model::RecordKey& failure : failures) {
     times.push_back(failure.time_ms);
@@ -95,7 +95,10 @@ void ReviewImport::settle_some(model::TenantId tenant, const std::vector<model::
     const bool was_false_alarm = head.is_false_alarm();
     rows.verdicts.push_back({{tenant, place}, verdict, bodies.emplace_back(with_verdict(key, found.bytes(row, 3), verdict))});
     head.reviewed = verdict;
-    if (!found.boolean(row, 2)) effects.failures_reviewed.push_back({tenant, std::move(head), was_false_alarm, record_key(found, row, 4)});
+    if (found.boolean(row, 2)) continue;
+    const auto known = known_since.find(model::cluster_key(head.fingerprint));
+    const auto since_ms = known == known_since.end() ? std::nullopt : std::optional(known->second);
+    effects.failures_reviewed.push_back({tenant, std::move(head), was_false_alarm, record_key(found, row, 4), since_ms});
   }
   write(connection_, rows);
   connection_.run(write_effects(connection_, effects, rules_));

@@ -1,8 +1,12 @@
 // Reviews of an import. For the files of this folder only; one thread, in the import's open transaction.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <set>
+#include <vector>
 
+#include "model/cluster.h"
 #include "store/postgres/batch_effects.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/maintenance/import_ledger.h"
@@ -16,11 +20,13 @@ class ReviewImport {
       : connection_(connection), tally_(tally), ledger_(ledger), rules_(std::move(rules)) {}
 
   void store(model::TenantId tenant, const TakenLines<ReviewLine>& lines);
+  // Since when the groups of an export were known where they come from.
+  using KnownSince = std::map<model::ClusterKey, std::int64_t>;
   // Makes the failures of that tenant that came with reviews say what their last ones say. They have to be counted by then.
-  void settle(model::TenantId tenant);
+  void settle(model::TenantId tenant, const KnownSince& known_since);
 
  private:
-  void settle_some(model::TenantId tenant, const std::vector<model::RecordKey>& failures);
+  void settle_some(model::TenantId tenant, const std::vector<model::RecordKey>& failures, const KnownSince& known_since);
 
   Connection& connection_;
   ImportTally& tally_;

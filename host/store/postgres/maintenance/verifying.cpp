@@ -52,7 +52,6 @@ constexpr const char* kNone = "none is needed: it is written anew while hosts se
 constexpr int kDeepestJson = 1001;  // of a value that came in within the largest limits.max_json_depth
 constexpr int kCounterBits = 40;    // of a seq, below the number of the start
 constexpr std::size_t kSecretBytes = 32;
-constexpr const char* kPolicyKind = "policy";
 
 // SQL: a slice of the rows `t` of a table in the order of its key, behind the row whose key is $1 and on; at most so many, and about 4 MB
 // or one row. The answer's columns begin with the key; `size` says how large a row is; `where` may name parameters behind the key's.
@@ -427,7 +426,7 @@ class Verifying {
     if (stored.buffering) want(has_open_columns(entry, stored), entry, "the columns of the open run say something else than it");
     outline(entry, stored);
     want(chunks.in_order, entry, "its events do not follow one another");
-    const std::int64_t said = stored.buffering ? stored.buffering->total : stored.events;
+    const std::int64_t said = stored.buffering ? stored.buffering->total : stored.run.events;
     if (chunks.total != said)
       fault(entry.key, "it says that it has " + std::to_string(said) + " events, and has " + std::to_string(chunks.total));
     for (const model::Dimension& one : run.dimensions) bear(tenant, run.key, one);
@@ -746,7 +745,7 @@ class Verifying {
       const model::ChangeRecord change = decode_change(place_key(entry.tenant(), entry.place()), entry.bytes(5));
       want(change.key == entry.place(), entry, "the change says that it stands elsewhere");
       want(change.kind == entry.bytes(3) && change.received_ms == entry.number(4), entry, "its columns say something else than it");
-      if (change.kind == kPolicyKind) return want(entry.rows.boolean(entry.row, 6), entry, "the policy revision it speaks of is not there");
+      if (is_of_policy(change)) return want(entry.rows.boolean(entry.row, 6), entry, "the policy revision it speaks of is not there");
       want_in_ledger(entry, 7);
     });
   }
