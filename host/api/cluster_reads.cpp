@@ -181,7 +181,8 @@ bool matches_tag(std::string_view if_none_match, std::string_view tag) {
 
 // Bound to the tenant: a browser that one tenant used may send its tag with the session of another.
 std::string ClusterReads::tag(model::TenantId tenant) {
-  return "W/\"" + std::to_string(tenant) + "-" + std::to_string(groups_.last_commit(tenant)) + "-" + std::to_string(clock_.wall_ms() / kMinuteMs) + "\"";
+  return "W/\"" + std::to_string(tenant) + "-" + std::to_string(groups_.last_commit(tenant)) + "-" +
+         std::to_string(clock_.wall_ms() / kMinuteMs) + "\"";
 }
 
 ClusterWindow ClusterReads::window_of(model::TenantId tenant, const model::Cluster& cluster, const store::Span& span) {

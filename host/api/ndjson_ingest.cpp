@@ -45,7 +45,8 @@ enum class Stored : std::uint8_t { nothing, lines };
 // Why the last batch of lines is not the end of the body, and what to send again: where nothing was stored, all of it.
 Error end_error(LineBatch& lines, const ApiLimits& limits, Stored stored) {
   const auto error = [stored](Code code, const std::string& detail, const char* whole, const char* rest) {
-    return Error{code, detail + (stored == Stored::nothing ? std::string("; nothing was stored, ") + whole : std::string("; ") + rest), {}, {}};
+    return Error{
+        code, detail + (stored == Stored::nothing ? std::string("; nothing was stored, ") + whole : std::string("; ") + rest), {}, {}};
   };
   constexpr const char* kInParts = "send the whole batch again in parts";
   switch (lines.end) {

@@ -9,16 +9,16 @@
 #include "base/json_text.h"
 #include "base/time_text.h"
 #include "guardrail/stored.h"
-#include "intake/otlp/trace_run.h"
-#include "intake/run_id.h"
 #include "ingest/answers.h"
 #include "ingest/bundle.h"
 #include "ingest/faults.h"
 #include "ingest/investigation.h"
-#include "ingest/reviews.h"
 #include "ingest/ledger_json.h"
+#include "ingest/reviews.h"
 #include "ingest/step_texts.h"
 #include "ingest/stored_run.h"
+#include "intake/otlp/trace_run.h"
+#include "intake/run_id.h"
 
 namespace runwarden::api {
 namespace {
@@ -279,8 +279,9 @@ Result<std::string> Reads::bundle(const Admission& admission, Lease& lease) {
   if (!run.ok()) return std::move(run.error());
   const auth::Principal& principal = *admission.principal;
   std::string proof = ingest::bundled_proof(ledger_store_, principal.tenant, *run);
-  return ingest::bundle_json(store_, reviews_, {principal.tenant, principal.tenant_name, std::move(*run), detectors_()->list(principal.tenant_name),
-                                      clock_.wall_ms(), std::move(proof)});
+  return ingest::bundle_json(store_, reviews_,
+                             {principal.tenant, principal.tenant_name, std::move(*run), detectors_()->list(principal.tenant_name),
+                              clock_.wall_ms(), std::move(proof)});
 }
 
 // One run of a page as it is now; nothing where it has gone since, or fits the query no longer.

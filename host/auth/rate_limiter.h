@@ -25,7 +25,8 @@ class RateLimiter {
   // Says how many hosts share the rate, 1 or more: each takes an equal part of rate and burst. Asked at each take, on its thread.
   using Hosts = std::function<std::size_t()>;
 
-  RateLimiter(Rate rate, const Clock& clock, Hosts hosts = [] { return std::size_t{1}; });  // the clock outlives the limiter
+  RateLimiter(
+      Rate rate, const Clock& clock, Hosts hosts = [] { return std::size_t{1}; });  // the clock outlives the limiter
 
   // Takes a token, or returns the seconds (at least 1) until one is available.
   std::optional<int> take(model::TenantId tenant);

@@ -27,7 +27,9 @@ Result<std::string> bundle_of(const TenantStore& opened, const BundleOptions& op
     const std::string what = former ? "revision " + std::to_string(options.revision) + " of the run" : "run";
     if (!run) return Error{Code::not_found, "the tenant \"" + options.tenant + "\" has no " + what + " \"" + options.run + "\"", {}, {}};
     std::string proof = ingest::bundled_proof(opened.store->ledger(), opened.tenant, *run);
-    return ingest::bundle_json(store, opened.store->reviews(), {opened.tenant, options.tenant, std::move(*run), detectors.list(options.tenant), clock.wall_ms(), std::move(proof)});
+    return ingest::bundle_json(
+        store, opened.store->reviews(),
+        {opened.tenant, options.tenant, std::move(*run), detectors.list(options.tenant), clock.wall_ms(), std::move(proof)});
   } catch (const store::StoreError& fault) {
     return Error{Code::internal, fault.what(), {}, {}};
   }

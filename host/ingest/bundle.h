@@ -25,7 +25,8 @@ struct BundleRequest {
   std::string ledger = {};  // the JSON of the proof of its entry; empty: it has none
 };
 
-// The JSON text, with what was said of the run since as GET /v1/runs/{runId} shows it; or `conflict` while the run is open: there is nothing to compare with yet.
+// The JSON text, with what was said of the run since as GET /v1/runs/{runId} shows it; or `conflict` while the run is open: there is
+// nothing to compare with yet.
 //
 // `libraries` has an entry for each detector that judged the run. A failure says by which library and settings it was found; of a detector
 // that found nothing that is not known, and its entry is what is in force now. `settings` is null where those in force now are others.

@@ -93,7 +93,7 @@ struct RunRecord {
   Resolution resolution = Resolution::whole;
   RunSource source = RunSource::client;
   bool root_arrived = false;  // otlp: the trace's root is among its spans
-  std::uint32_t events = 0;    // that made it and its former revisions; those in its buffer are not counted
+  std::uint32_t events = 0;   // that made it and its former revisions; those in its buffer are not counted
   std::uint64_t end_mark = 0;  // tells by which content a run_finished ended it; 0: it ended otherwise, or events came after that
   std::int64_t resolved_ms = 0;
   Digest content{};           // of the decoded bytes as the client sent them

@@ -36,8 +36,8 @@ struct Answer {
 };
 
 // The answer in the body of a chat completion. A fault's detail is a short text for Opinion::last_error; the attempt has failed then. The
-// content may stand in a fence of ```json or have text around it. Where it breaks off nothing may be missing but the last bracket: the quotes
-// that would show a verdict to be made up may be what was cut off.
+// content may stand in a fence of ```json or have text around it. Where it breaks off nothing may be missing but the last bracket: the
+// quotes that would show a verdict to be made up may be what was cut off.
 Result<Answer> read_answer(std::string_view body);
 
 // The answer, `unclear` with another reason where one of its quotes is not in the run at its pointer. White space is equal to any other,

@@ -176,14 +176,17 @@ bool EvidenceIndex::follows(double value) {
 bool EvidenceIndex::is_share(std::string_view text) const {
   constexpr std::size_t kMostTried = 16;
   const auto colon = text.find(':');
-  const auto digits = [](std::string_view part) { return part.size() <= 2 && !part.empty() && std::all_of(part.begin(), part.end(), is_digit); };
+  const auto digits = [](std::string_view part) {
+    return part.size() <= 2 && !part.empty() && std::all_of(part.begin(), part.end(), is_digit);
+  };
   if (colon == std::string_view::npos || !digits(text.substr(0, colon)) || !digits(text.substr(colon + 1))) return false;
   if (numbers_.size() > kMostTried) return false;
   const auto value = [](std::string_view part) { return part.size() == 1 ? part[0] - '0' : (part[0] - '0') * 10 + (part[1] - '0'); };
   const double minutes = value(text.substr(0, colon)) + value(text.substr(colon + 1)) / 60.0;
   constexpr double kHalfASecond = 0.5 / 60;
   return std::any_of(numbers_.begin(), numbers_.end(), [&](double all) {
-    return std::any_of(numbers_.begin(), numbers_.end(), [&](double parts) { return parts > 1 && std::abs(all / parts - minutes) <= kHalfASecond; });
+    return std::any_of(numbers_.begin(), numbers_.end(),
+                       [&](double parts) { return parts > 1 && std::abs(all / parts - minutes) <= kHalfASecond; });
   });
 }
 

@@ -12,9 +12,8 @@ constexpr std::size_t kPayload = 300;  // bytes; less may still be words about t
 
 /// An object whose members beside `error`, `message` and `trace` hold much.
 bool beside_member(std::string_view output) {
-  constexpr std::string_view kOfTheError[] = {"error", "errors", "message",   "detail",    "details",
-                                              "trace", "stack",  "traceback", "exception", "reason",
-                                              "violations", "issues", "problems", "hint", "suggestion"};
+  constexpr std::string_view kOfTheError[] = {"error",     "errors", "message",    "detail", "details",  "trace", "stack",     "traceback",
+                                              "exception", "reason", "violations", "issues", "problems", "hint",  "suggestion"};
   JsonCursor cursor(output);
   if (cursor.next() != Token::kObject) return false;
   std::size_t bytes = 0;

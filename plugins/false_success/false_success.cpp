@@ -674,7 +674,8 @@ void FalseSuccess::index_told() {
   told_.clear();
   for (const auto& sentence : reading_.sentences) {
     const auto begin = reading_.words.begin() + sentence.begin;
-    const bool denied = std::any_of(begin, begin + (sentence.end - sentence.begin), [&](const auto& word) { return negates(reading_, word); });
+    const bool denied =
+        std::any_of(begin, begin + (sentence.end - sentence.begin), [&](const auto& word) { return negates(reading_, word); });
     if (sentence.question || denied || has(sentence.cues, kUntold)) continue;
     for (auto i = sentence.begin; i < sentence.end; ++i) {
       const auto word = reading_.words[i].text;
@@ -697,7 +698,8 @@ bool FalseSuccess::tells_of_undone(const StepView& step) {
   });
 }
 
-/// True when the message tells of all things, in a run where the failed call's tool did what it does for others of them: "both are enrolled".
+/// True when the message tells of all things, in a run where the failed call's tool did what it does for others of them: "both are
+/// enrolled".
 bool FalseSuccess::tells_of_all(const RunView& run, const StepView& step) const {
   const auto other = [&](const StepView& done) {
     const auto at = static_cast<std::size_t>(&done - run.steps.data());
@@ -723,12 +725,12 @@ double FalseSuccess::passed_over(const RunView& run, const FailedStep& failed, c
   const auto& tool = recovery_.meaning(step.name);
   const bool deed = tool.group != 0 && !tool.reads && !tool.any_purpose;
   // What the name does not tell, the message must.
-  const bool told_done = tool.unknown && std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
-                           if (claim.finding) return false;
-                           if (claim.verb == kNoVerb) return true;
-                           return lexicon_.verb(claim.verb).group != find_group_ &&
-                                  (claim.by_agent || has_auxiliary(reading_, claim) || claim.state);
-                         });
+  const bool told_done =
+      tool.unknown && std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+        if (claim.finding) return false;
+        if (claim.verb == kNoVerb) return true;
+        return lexicon_.verb(claim.verb).group != find_group_ && (claim.by_agent || has_auxiliary(reading_, claim) || claim.state);
+      });
   if (tool.meaningless || !(deed || told_done) || !reading_.understood(message.text)) return kUntold;
   if (ends_in_plan(reading_) || has(reading_.cues, kCueNothingFound | kCueSimulated | kCueHandover | kCueAdmission)) return kUntold;
   // A tool of any kind, or the user, may have settled it since.

@@ -817,7 +817,8 @@ void MissingToolCall::find_unmatched_claim(const RunView& run, const Said& said,
   const Request* request = acted || reading_.asks() ? nullptr : claimed_request(run, said);
   const double sure = request != nullptr ? kOpenRequest : kUnmatched;
   if (!line_.fires(sure, doubt, verdict)) return;
-  const Request meant = request != nullptr ? *request : Request{reading_.claims.front().verb, Thing::kUnknown, false, false, false, kNoStep, {}};
+  const Request meant =
+      request != nullptr ? *request : Request{reading_.claims.front().verb, Thing::kUnknown, false, false, false, kNoStep, {}};
   if (meant.verb == kNoVerb) return;
   verdict.fire(finding(run, meant, said, ran_.any ? kNoWriteScore : kNoToolScore), sure);
 }
@@ -834,7 +835,8 @@ std::uint16_t MissingToolCall::made_file(std::string_view text) const {
   if (made == reading_.claims.end()) return kNoVerb;
   std::vector<std::string_view> files;
   collect_artifacts(text, kMost, files);
-  const bool any = std::any_of(files.begin(), files.end(), [](std::string_view file) { return file.find("://") == std::string_view::npos; });
+  const bool any =
+      std::any_of(files.begin(), files.end(), [](std::string_view file) { return file.find("://") == std::string_view::npos; });
   return any ? made->verb : kNoVerb;
 }
 

@@ -35,7 +35,7 @@ constexpr std::size_t kFewSpecifics = 4;
 constexpr double kUnread = 0.45;        // confidence in what is told in a language that is not read
 constexpr double kDoubtful = 0.5;       // confidence in what held less than nine times of ten on real runs
 constexpr double kSure = 0.9;
-constexpr double kOfItsObject = 0.8;  // a value told of the very thing that gave nothing
+constexpr double kOfItsObject = 0.8;    // a value told of the very thing that gave nothing
 constexpr std::size_t kCutTail = 2000;  // bytes of a value that the cut may have gone through
 
 constexpr SettingSchema kProperties[] = {FiringLine::kProperty};

@@ -242,9 +242,13 @@ TEST_F(Events, EventsAfterAWholeRun_ContinueIt) {
 }
 
 TEST_F(Events, EventsAfterAWholeRunThatEndedTheStream_DoNotRepeatItsSteps) {
-  const auto look_up = [](const char* id) { return json{{"type", "tool_call"}, {"name", "look_up"}, {"input", id}, {"output", id}, {"eventId", id}}; };
+  const auto look_up = [](const char* id) {
+    return json{{"type", "tool_call"}, {"name", "look_up"}, {"input", id}, {"output", id}, {"eventId", id}};
+  };
   ASSERT_EQ(post({{"runId", "streamed-whole"}, {"events", {look_up("e1"), look_up("e2")}}}).status, 202);
-  const auto step = [](const char* id) { return json{{"stepKind", "tool"}, {"stepName", "look_up"}, {"inputSummary", id}, {"outputSummary", id}}; };
+  const auto step = [](const char* id) {
+    return json{{"stepKind", "tool"}, {"stepName", "look_up"}, {"inputSummary", id}, {"outputSummary", id}};
+  };
   const json whole = {{"runId", "streamed-whole"}, {"userRequestText", "Look it up"}, {"steps", {step("e1"), step("e2")}}};
   ASSERT_EQ(service_->post("/v1/ingest/runs", key_, whole.dump()).status, 201);
   json more = kClaim;

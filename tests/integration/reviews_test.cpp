@@ -233,7 +233,8 @@ class ReviewsRestarted : public Reviews {
   // Eight of nine that were looked at are right, and one run has one that was not found.
   void fill() {
     std::vector<json> failures;
-    for (int i = 0; i < 11; ++i) failures.push_back(ingest(refund_run("r" + std::to_string(i), true, "issue_refund_" + std::to_string(i % 3))));
+    for (int i = 0; i < 11; ++i)
+      failures.push_back(ingest(refund_run("r" + std::to_string(i), true, "issue_refund_" + std::to_string(i % 3))));
     for (int i = 0; i < 9; ++i)
       review(failures[static_cast<std::size_t>(i)], i == 4 ? "false_alarm" : "right", i == 4 ? "a test order" : "");
     review(failures[9], "unsure");

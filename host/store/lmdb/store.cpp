@@ -63,7 +63,8 @@ Status make_folder(const LmdbSettings& settings) {
     return cannot_open(settings.path, "the folder cannot be made: " + open_fault(settings.path, errno, OpenFor::writing));
   }
   if (made_here) sync_folder(settings.path / "..");
-  return refuse_network(settings.path, settings.machine.file_system_type ? settings.machine.file_system_type(settings.path) : statfs_type(settings.path));
+  return refuse_network(settings.path,
+                        settings.machine.file_system_type ? settings.machine.file_system_type(settings.path) : statfs_type(settings.path));
 }
 
 std::string open_fault_text(const LmdbFault& fault) {

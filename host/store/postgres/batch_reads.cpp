@@ -68,8 +68,10 @@ constexpr std::string_view kLockOpinions =
     "SELECT o.tenant, o.time_ms, o.seq, o.state, o.token FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
     " JOIN runwarden.opinion o USING (tenant, time_ms, seq) ORDER BY o.tenant, o.time_ms, o.seq FOR UPDATE OF o";
 constexpr std::string_view kReadSubjects =
-    "SELECT u.tenant, u.time_ms, u.seq, u.subject, v.time_ms, v.seq, v.body FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bytea[]) u(tenant, time_ms, seq, subject)"
-    " CROSS JOIN LATERAL (SELECT w.time_ms, w.seq, w.verdict, w.body FROM runwarden.review w WHERE w.tenant = u.tenant AND w.run_time_ms = u.time_ms AND w.run_seq = u.seq"
+    "SELECT u.tenant, u.time_ms, u.seq, u.subject, v.time_ms, v.seq, v.body FROM unnest($1::int[], $2::bigint[], $3::bigint[], "
+    "$4::bytea[]) u(tenant, time_ms, seq, subject)"
+    " CROSS JOIN LATERAL (SELECT w.time_ms, w.seq, w.verdict, w.body FROM runwarden.review w WHERE w.tenant = u.tenant AND w.run_time_ms = "
+    "u.time_ms AND w.run_seq = u.seq"
     " AND w.subject = u.subject ORDER BY w.time_ms DESC, w.seq DESC LIMIT 1) v WHERE v.verdict <> 0";
 
 constexpr std::string_view kReadBeyond =
@@ -288,7 +290,9 @@ Answers Asking::take(std::span<const Rows> answers) const {
         case Of::opinions:
           found.opinions[place_at(rows, row)] = {static_cast<model::OpinionState>(rows.number(row, 3)), static_cast<std::uint64_t>(rows.number(row, 4))};
           break;
-        case Of::subjects: found.reviewed[{place_at(rows, row), std::string(rows.bytes(row, 3))}] = {key_at(rows, row, 4), std::string(rows.bytes(row, 6))}; break;
+        case Of::subjects:
+          found.reviewed[{place_at(rows, row), std::string(rows.bytes(row, 3))}] = {key_at(rows, row, 4), std::string(rows.bytes(row, 6))};
+          break;
         case Of::runs_there: found.runs_there.insert(place_at(rows, row)); break;
       }
     }

@@ -131,8 +131,8 @@ class Connection {
   void script(const std::string& sql);
   // Ends a transaction that may have failed. Nothing happens outside of one. Throws PgFault where the connection is lost.
   void rollback();
-  // Asked now and then while an answer is waited for: once it says so, the connection counts as lost. Empty: the answer is waited for as long as
-  // the settings say.
+  // Asked now and then while an answer is waited for: once it says so, the connection counts as lost. Empty: the answer is waited for as
+  // long as the settings say.
   void give_up_when(std::function<bool()> given_up) { given_up_ = std::move(given_up); }
   bool in_transaction() const;
   bool lost() const { return lost_; }

@@ -49,7 +49,9 @@ class Engine final : public Store {
   std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) override { return reads_.find_revision(tenant, run_id, revision); }
   std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) override { return reads_.run_at(tenant, key); }
   std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) override { return reads_.find_failure(tenant, failure_id); }
-  std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from) override { return reads_.events(tenant, run, from); }
+  std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from) override {
+    return reads_.events(tenant, run, from);
+  }
   std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity) override { return reads_.find_replay(tenant, identity); }
   std::optional<LookedUp> look_up(const LookUp& asked, std::function<void(LookedUp)> then) override;
   Page<model::RunRecord> runs(model::TenantId tenant, const RunQuery& query) override { return reads_.runs(tenant, query); }

@@ -97,8 +97,7 @@ struct ScoreCommand : testing::Test {
     return R"({"id":")" + id + R"(","source":"x","run":)" + run + "}\n";
   }
   static std::string label(const std::string& id, const std::string& text) {
-    return R"({"id":")" + id + R"(","labels":{"false_success":")" + text + R"("},"why":{"false_success":"why )" + id +
-           "\"}}\n";
+    return R"({"id":")" + id + R"(","labels":{"false_success":")" + text + R"("},"why":{"false_success":"why )" + id + "\"}}\n";
   }
   Ended score(std::vector<std::string> args) const {
     args.insert(args.begin(), {"score", "--config", config, "--runs", runs, "--labels", labels});
@@ -184,11 +183,11 @@ TEST_F(ScoreCommand, WhatCannotBeRead_IsNamedByItsLine) {
   EXPECT_THAT(ended.err, HasSubstr(runs + ":3: the line has no \"id\" or no \"run\""));
   EXPECT_THAT(ended.err, HasSubstr(runs + ":4: "));
   EXPECT_THAT(ended.out, HasSubstr("\n1 runs\n")) << "the others are scored all the same";
-  for (const auto& [text, why] :
-       std::vector<std::pair<std::string, const char*>>{{"{oops", "parse error"},
-                                                        {R"({"labels":{}})", "'id' not found"},
-                                                        {R"({"id":"a","labels":{"false_success":"maybe"}})", "the label \"false_success\" is \"maybe\""},
-                                                        {label("a", "absent") + label("a", "absent"), "the id \"a\" has labels already"}}) {
+  for (const auto& [text, why] : std::vector<std::pair<std::string, const char*>>{
+           {"{oops", "parse error"},
+           {R"({"labels":{}})", "'id' not found"},
+           {R"({"id":"a","labels":{"false_success":"maybe"}})", "the label \"false_success\" is \"maybe\""},
+           {label("a", "absent") + label("a", "absent"), "the id \"a\" has labels already"}}) {
     labels = program.folder().write("bad-labels.jsonl", text + "\n");
     const Ended refused = score({});
     EXPECT_EQ(refused.code, 1) << text;

@@ -32,7 +32,8 @@ class WatchedBuffer final : public store::EventBuffer {
   std::vector<store::Claim> claim(const store::BufferRules& rules, std::size_t most, std::int64_t lease_ms) override {
     return real_.claim(rules, most, lease_ms);
   }
-  std::optional<store::Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution, std::int64_t lease_ms) override {
+  std::optional<store::Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution,
+                                        std::int64_t lease_ms) override {
     if (before_claim) before_claim();
     return real_.claim_run(tenant, run, resolution, lease_ms);
   }
@@ -52,7 +53,9 @@ class WatchedBuffer final : public store::EventBuffer {
   store::EventBuffer& real_;
 };
 
-void go_away() { throw store::StoreAway("the database cannot be reached"); }
+void go_away() {
+  throw store::StoreAway("the database cannot be reached");
+}
 
 class EventIngestTest : public ::testing::Test {
  protected:
@@ -123,7 +126,14 @@ class EventIngestTest : public ::testing::Test {
   KeyedQueue keyed_queue_;
   WorkPool pool_{2, [](const std::string& why) { ADD_FAILURE() << why; }};
   Judge judge_{*store_, pool_, [this] { return detectors_; }, [](const model::Verdict&) {}, {}};
-  RunResolver resolver_{{buffer_, *store_, pool_, clock_, judge_, redaction_, {}, [](model::TenantId) { return std::string("acme"); },
+  RunResolver resolver_{{buffer_,
+                         *store_,
+                         pool_,
+                         clock_,
+                         judge_,
+                         redaction_,
+                         {},
+                         [](model::TenantId) { return std::string("acme"); },
                          [](const std::string& why) { ADD_FAILURE() << why; }},
                         {}};
   EventIngest events_{{*store_, buffer_, *store_, pool_, clock_, keyed_queue_, resolver_, redaction_, reads_, {}}};

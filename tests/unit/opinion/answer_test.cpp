@@ -83,7 +83,8 @@ TEST(OpinionAnswer, ThatBreaksOff_IsRefusedUnlessOnlyItsLastBracketIsMissing) {
 }
 
 TEST(OpinionAnswer, Nonsense_IsAFaultWithAText) {
-  EXPECT_THAT(fault_of("I think it is fine."), AllOf(HasSubstr("did not answer with a whole JSON object"), HasSubstr("I think it is fine.")));
+  EXPECT_THAT(fault_of("I think it is fine."),
+              AllOf(HasSubstr("did not answer with a whole JSON object"), HasSubstr("I think it is fine.")));
   EXPECT_THAT(fault_of(""), HasSubstr("answered nothing (finish_reason stop)"));
   EXPECT_THAT(fault_of(answer_text("Present")), HasSubstr("verdict"));
   EXPECT_THAT(fault_of(answer_text("maybe")), HasSubstr("verdict"));

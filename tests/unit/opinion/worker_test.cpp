@@ -197,7 +197,8 @@ TEST_F(WorkerTest, PersonWhoSaysCleanWhileTheModelIsAsked_Outweighs) {
   for (const bool may_confirm : {true, false}) {
     const auto candidate = add(may_confirm ? "run-1" : "run-2");
     WebhookReceiver endpoint([&](const ReceivedMessage&, std::size_t) {
-      model::Review clean = store::review_of_run({clock_.wall_ms(), store_->next_seq()}, candidate.run, candidate.detector_key, model::ReviewVerdict::clean);
+      model::Review clean =
+          store::review_of_run({clock_.wall_ms(), store_->next_seq()}, candidate.run, candidate.detector_key, model::ReviewVerdict::clean);
       test::commit(*store_, store::ReviewWrite{kTenant, {clean}, std::nullopt});
       return confirms();
     });

@@ -593,7 +593,8 @@ TEST(MissingToolCall, VerbBehindTheNameOfASystem_TellsWhatTheToolDoes) {
 
 TEST(MissingToolCall, WhatTheMessageQuotes_IsNoClaim) {
   RunBuilder run;
-  run.request("Look up the warranty of QX-5 and draft a reply, don't send it.").tool("warranty_lookup", R"({"serial":"QX-5"})", "until 2027-01-31");
+  run.request("Look up the warranty of QX-5 and draft a reply, don't send it.")
+      .tool("warranty_lookup", R"({"serial":"QX-5"})", "until 2027-01-31");
   run.model("Here is the draft:\n\n> Dear Ms Orr,\n> I have arranged a courier for you.\n\nShall I change anything?");
   EXPECT_TRUE(judge(run).findings.empty());
 }

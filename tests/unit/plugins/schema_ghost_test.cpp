@@ -610,12 +610,14 @@ TEST(SchemaGhost, ReasonThatNobodyGave_IsACandidate) {
 TEST(SchemaGhost, ValueToldOfTheVeryThingThatGaveNothing_Fires) {
   const auto judged = [](std::string_view answer) {
     RunBuilder run;
-    run.request("When do the ferries FL 340 and BA 712 arrive?").tool("ferry_info", R"({"ferry":"FL340"})", R"({"arrival":"2026-05-01T20:30:00"})");
+    run.request("When do the ferries FL 340 and BA 712 arrive?")
+        .tool("ferry_info", R"({"ferry":"FL340"})", R"({"arrival":"2026-05-01T20:30:00"})");
     run.tool("ferry_info", R"({"ferry":"BA712"})", "{}");
     return judge(run.model(answer));
   };
   EXPECT_EQ(judged("FL 340 arrives at 8:30 PM.\nBA 712 arrives at 9:15 PM.").findings.size(), 1u);
-  EXPECT_TRUE(judged("FL 340 arrives at 8:30 PM on 1 May, so be at the pier in good time.").findings.empty()) << "a time behind a date, on another clock";
+  EXPECT_TRUE(judged("FL 340 arrives at 8:30 PM on 1 May, so be at the pier in good time.").findings.empty())
+      << "a time behind a date, on another clock";
 }
 
 TEST(SchemaGhost, NoHitsInOtherForms_AreNothing) {
@@ -635,7 +637,8 @@ TEST(SchemaGhost, PaceOfWhatTheUserTold_IsNotMadeUp) {
 TEST(SchemaGhost, AnswerThatOpensWithADenial_IsAnAdmissionBesideFewSpecifics) {
   RunBuilder run;
   run.request("What does our handbook say about notice?").tool("search_handbook", R"({"q":"notice"})", "[]");
-  const auto verdict = judge(run.model("The handbook has no page on that. In general, paragraph 622 of the code gives 2 weeks in the first 6 months."));
+  const auto verdict =
+      judge(run.model("The handbook has no page on that. In general, paragraph 622 of the code gives 2 weeks in the first 6 months."));
   EXPECT_TRUE(verdict.findings.empty());
 }
 

@@ -107,7 +107,9 @@ class MaintenanceTest : public ::testing::Test, protected FillsStores {
     };
     const auto mark = [&](const std::string& id) {
       clock_.advance_ms(1000);
-      commit(*store, ReviewWrite{tenant, {review_of(new_key(*store), *store->find_failure(tenant, id), model::ReviewVerdict::false_alarm)}, std::nullopt});
+      commit(*store,
+             ReviewWrite{
+                 tenant, {review_of(new_key(*store), *store->find_failure(tenant, id), model::ReviewVerdict::false_alarm)}, std::nullopt});
     };
     mark(find("alone"));
     find("alone");

@@ -24,12 +24,13 @@ bool takes_plaintext(const std::string& hosts) {
 }
 
 TEST(PostgresDsn, Plaintext_IsForThisMachineOnly) {
-  for (const char* here : {"host=localhost", "host=127.0.0.1", "host=127.1.2.3", "host=::1", "host=/run/postgresql", "host=db.example.invalid hostaddr=127.0.0.1",
-                           "host=db.example.invalid,localhost hostaddr=127.0.0.1,"}) {
+  for (const char* here : {"host=localhost", "host=127.0.0.1", "host=127.1.2.3", "host=::1", "host=/run/postgresql",
+                           "host=db.example.invalid hostaddr=127.0.0.1", "host=db.example.invalid,localhost hostaddr=127.0.0.1,"}) {
     EXPECT_TRUE(takes_plaintext(here)) << here;
   }
-  for (const char* elsewhere : {"host=192.0.2.7", "host=localhost,192.0.2.7", "host=localhost hostaddr=192.0.2.7", "host=127.db.example.invalid",
-                                "host=192.0.2.7,localhost hostaddr=,127.0.0.1", "host=localhost,192.0.2.7 hostaddr=127.0.0.1,"}) {
+  for (const char* elsewhere :
+       {"host=192.0.2.7", "host=localhost,192.0.2.7", "host=localhost hostaddr=192.0.2.7", "host=127.db.example.invalid",
+        "host=192.0.2.7,localhost hostaddr=,127.0.0.1", "host=localhost,192.0.2.7 hostaddr=127.0.0.1,"}) {
     EXPECT_FALSE(takes_plaintext(elsewhere)) << elsewhere;
   }
 }

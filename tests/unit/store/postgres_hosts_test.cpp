@@ -325,7 +325,8 @@ TEST_F(PostgresHostsTest, WhenTheDatabaseBeginsToHang_NobodyWaitsForItsAnswerFor
   EXPECT_THROW(read.get(), StoreAway);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(8));
   locking.script("COMMIT");
-  EXPECT_TRUE(comes_true(std::chrono::seconds(10), [&] { return test::commit(*store, sample_run(tenant, new_key(*store), "r")).outcome == Outcome::stored; }));
+  EXPECT_TRUE(comes_true(std::chrono::seconds(10),
+                         [&] { return test::commit(*store, sample_run(tenant, new_key(*store), "r")).outcome == Outcome::stored; }));
 }
 
 // Asked again and again meanwhile, as a service does whose connects fail at once.

@@ -357,8 +357,11 @@ TEST_F(PostgresMaintenanceTest, WhatIsImportedAndPurged_IsInTheLedger) {
   open_database().reset();
   import(exported());
   EXPECT_THAT(faults(), IsEmpty());
-  const auto records = count("run WHERE state <> 0") + count("former") + count("change c WHERE NOT EXISTS (SELECT FROM runwarden.policy p WHERE (p.tenant, p.time_ms, p.seq) = (c.tenant, c.time_ms, c.seq))") + count("policy") +
-                       count("triage") + count("review");
+  const auto records =
+      count("run WHERE state <> 0") + count("former") +
+      count(
+          "change c WHERE NOT EXISTS (SELECT FROM runwarden.policy p WHERE (p.tenant, p.time_ms, p.seq) = (c.tenant, c.time_ms, c.seq))") +
+      count("policy") + count("triage") + count("review");
   EXPECT_EQ(count("ledger_record"), records);
   const auto entries = [&] { return open_database()->ledger().sizes().at(0).size; };
   const auto before = entries();

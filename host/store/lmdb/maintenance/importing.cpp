@@ -14,16 +14,16 @@
 #include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
 #include "store/lmdb/ledger_start.h"
+#include "store/lmdb/maintenance/commands.h"
+#include "store/lmdb/maintenance/merge_group.h"
+#include "store/lmdb/maintenance/open_store.h"
 #include "store/lmdb/opinions.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
-#include "store/lmdb/maintenance/merge_group.h"
-#include "store/lmdb/maintenance/open_store.h"
 #include "store/opinion_codec.h"
 #include "store/record_lines.h"
 #include "store/webhook_codec.h"
-#include "store/lmdb/maintenance/commands.h"
 
 namespace runwarden::store {
 namespace {
@@ -404,7 +404,7 @@ class Importing {
   std::set<Half> joined_;               // groups that have failures of this import
   std::set<Half> left_out_;             // groups without a place here: there are too many
   std::map<std::pair<model::TenantId, std::string>, model::Review> reviewed_;  // by tenant and failureId
-  std::map<std::pair<model::TenantId, Half>, std::int64_t> known_since_;      // groups of the exports
+  std::map<std::pair<model::TenantId, Half>, std::int64_t> known_since_;       // groups of the exports
   std::vector<RunPlace> affecting_;     // runs that came with failures
   bool older_ = false;                  // a version that kept no groups wrote some of it
   Imported imported_;
