@@ -472,7 +472,7 @@ bool FalseSuccess::owned_up_after(const RunView& run, std::size_t step) {
 
 /// True when the final message repeats a code or number of the failure: "I got a 502 and stopped."
 bool FalseSuccess::tells_failure(const StepView& step) {
-  fold(failure_text(step) + "\n" + std::string(cut(step.output)), folded_);
+  fold(quote(failure_text(step)) + "\n" + quote(step.output), folded_);
   WordCursor cursor(folded_);
   for (RawWord word; cursor.next(word);) {
     if (word.text.size() < 3 || !std::any_of(word.text.begin(), word.text.end(), is_digit)) continue;
@@ -648,6 +648,7 @@ void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessag
   const FiringLine::Doubt doubt{"unsupported_answer", gap->step,
                                 "what the answer states may come from elsewhere than the call that failed"};
   const auto& tool = recovery_.meaning(run.steps[gap->step].name);
+  if (tool.meaningless) return;
   const bool looked_up = tool.reads || (tool.unknown && asks_by_names(run.steps[gap->step].input));
   const double sure = unsupported_confidence(answer, asked_for, given, tells_deed && last_done_ != kNoStep, looked_up);
   if (!line_.fires(sure, doubt, verdict)) return;

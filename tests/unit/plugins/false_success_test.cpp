@@ -848,6 +848,9 @@ TEST(FalseSuccess, ToolOfAMeaninglessName_NeverFires) {
     RunBuilder run;
     run.request("Pay invoice 77.").success(true).failed(name, R"({"invoice":"77"})", "504 Gateway Timeout");
     EXPECT_TRUE(judge(run.model("Invoice 77 has been paid.")).findings.empty()) << name;
+    RunBuilder asked;
+    asked.request("What does invoice 77 come to?").failed(name, R"({"invoice":"77"})", "504 Gateway Timeout");
+    EXPECT_TRUE(judge(asked.model("Answer: 41.20")).findings.empty()) << name;
   }
 }
 
