@@ -15,7 +15,7 @@ namespace {
 
 using Token = JsonCursor::Token;
 
-constexpr std::size_t kLongestEmptyPhrase = 48;
+constexpr std::size_t kLongestEmptyPhrase = 100;
 constexpr std::size_t kLongestSign = 8;  // "is_error"
 constexpr std::size_t kZerosThatAreNothing = 3;
 
@@ -88,6 +88,7 @@ bool only_zero_results(std::string_view text) {
   return zero || zeros > 0;
 }
 
+/// "no results", and "no results found for your query": behind a phrase of several words may stand what was looked for.
 bool is_empty_phrase(std::string_view text, const Lexicon& lexicon) {
   if (text.size() > kLongestEmptyPhrase) return false;
   std::string folded;
@@ -102,7 +103,11 @@ bool is_empty_phrase(std::string_view text, const Lexicon& lexicon) {
   if (words.size() == 1) return (entry->cues & kCueEmptyWord) != 0;
   return std::any_of(entry->phrases.begin(), entry->phrases.end(), [&](auto begins) {
     const auto& phrase = lexicon.phrase(begins.phrase);
-    return (phrase.cues & kCueEmptyWord) != 0 && std::equal(phrase.words.begin(), phrase.words.end(), words.begin(), words.end());
+    if ((phrase.cues & kCueEmptyWord) == 0 || phrase.words.size() > words.size()) return false;
+    if (!std::equal(phrase.words.begin(), phrase.words.end(), words.begin())) return false;
+    if (phrase.words.size() == words.size()) return true;
+    const auto* next = lexicon.find(words[phrase.words.size()]);
+    return phrase.words.size() > 1 && next != nullptr && (next->cues & kCuePreposition) != 0;
   });
 }
 

@@ -21,12 +21,12 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::IsSubsetOf;
 
-json false_success(const std::string& tool) {
-  return {{"runId", tool},
-          {"userRequestText", "Do it with " + tool},
+json false_success(const std::string& run_id) {
+  return {{"runId", run_id},
+          {"userRequestText", "Refund " + run_id},
           {"success", true},
           {"outcomeSummary", "Your refund has been processed."},
-          {"steps", {{{"stepKind", "tool"}, {"stepName", tool}, {"status", "failed"}, {"errorMessage", "502 Bad Gateway"}}}}};
+          {"steps", {{{"stepKind", "tool"}, {"stepName", "issue_refund " + run_id}, {"status", "failed"}, {"errorMessage", "502 Bad Gateway"}}}}};
 }
 
 // A service with a library of faults before its own, which a file commands.

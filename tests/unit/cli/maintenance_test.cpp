@@ -234,8 +234,8 @@ TEST_F(MaintenanceCommands, OnAReadOnlyFileSystem_VerifyAndExportWork) {
   EXPECT_NE(read_only("purge --tenant acme --yes"), 0);
   EXPECT_THAT(said("err"), HasSubstr("it is on a read-only file system; make that writable, or name another place"));
   EXPECT_NE(read_only("check"), 0);
-  EXPECT_THAT(said("err"),
-              HasSubstr("config: store.path: serve could not open \"" + path("data") + "\": it is on a read-only file system"));
+  EXPECT_THAT(said("err"), HasSubstr("config: store.path (" + path("runwarden.yaml") + ":"));
+  EXPECT_THAT(said("err"), HasSubstr("serve could not open \"" + path("data") + "\": it is on a read-only file system"));
 }
 
 TEST_F(MaintenanceCommands, Verify_SaysWhatItLookedAt) {

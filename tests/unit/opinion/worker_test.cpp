@@ -257,11 +257,14 @@ TEST_F(WorkerTest, Nonsense_IsAFailedAttemptOfWhichNothingIsKept) {
   EXPECT_THAT(model::candidate_json(now(candidate)), testing::Not(testing::HasSubstr("SECRET")));
 }
 
-TEST_F(WorkerTest, AnswerThatBreaksOff_IsReadAsFarAsItGoes) {
-  WebhookReceiver endpoint([](const ReceivedMessage&, std::size_t) { return says(R"({"verdict":"absent","reason":"the refund was repe)"); });
+TEST_F(WorkerTest, AnswerThatBreaksOff_IsAskedForAgain) {
+  WebhookReceiver endpoint([](const ReceivedMessage&, std::size_t number) {
+    return number == 0 ? says(R"({"verdict":"present","reason":"the refund was repe)") : says("absent", "", "");
+  });
   const auto candidate = add("run-1");
   start(endpoint.url("/"));
   EXPECT_TRUE(settles(candidate, State::denied));
+  EXPECT_EQ(noted("failure unreadable_answer"), 1);
 }
 
 TEST_F(WorkerTest, SlowEndpoint_IsATimeout_AndTheNextAttemptComes) {
