@@ -178,7 +178,10 @@ const ToolMeaning& Recovery::meaning(std::string_view tool) {
   if (words.size() == 1 && among(words[0], words_->any_purpose_names)) meaning.reads = false;
   meaning.unknown = meaning.groups.empty() && !meaning.reads && !meaning.any_purpose;
   meaning.any_purpose |= meaning.unknown;
-  meaning.meaningless = meaning.groups.empty() && !meaning.reads && !has_telling_word(words);
+  if (meaning.groups.empty() && !meaning.reads) {
+    split_tool_name(tool, words);  // the name space too: "refund.v2"
+    meaning.meaningless = !has_telling_word(words);
+  }
   return meaning;
 }
 
