@@ -37,6 +37,12 @@ class FairQueue {
   // The flow whose turn it is; empty for an urgent item and for an empty queue.
   std::optional<Flow> turn() const { return urgent_.empty() && !turns_.empty() ? std::optional(turns_.front()) : std::nullopt; }
 
+  // How many items of the flow wait.
+  std::size_t waiting(Flow flow) const {
+    const auto items = flows_.find(flow);
+    return items == flows_.end() ? 0 : items->second.size();
+  }
+
   Item pop() {
     --size_;
     if (!urgent_.empty()) {

@@ -1,6 +1,7 @@
 #include "base/work_pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 
 #include "base/fair_queue.h"
 #include "base/mutex.h"
+#include "base/recent_flows.h"
 
 namespace runwarden {
 namespace {
@@ -39,13 +41,15 @@ struct WorkPool::State {
     std::size_t number = kNoNumber;                             // guarded by mutex; a spare thread has none
     std::thread thread;                                         // guarded by mutex
     bool abandoned = false, ended = false;                      // guarded by mutex
+    bool of_a_backlog = false;                                  // its task is of a flow that has more waiting, while others post too
     std::int64_t reported_ns = kNoDeadline;                     // guarded by mutex: the due_ns already reported to on_fault
     alignas(64) std::atomic<std::int64_t> due_ns{kNoDeadline};  // the thread that replaces a time in it owns the two members below
     DeadlineTask* deadline_task = nullptr;
     Task rest;
   };
 
-  State(std::size_t threads, std::function<void(const std::string&)> fault) : on_fault(std::move(fault)), at_work(threads) {}
+  State(std::size_t threads, std::function<void(const std::string&)> fault, void (*offer)())
+      : on_fault(std::move(fault)), offer_processor(offer), at_work(threads) {}
 
   std::shared_ptr<Worker> start_thread(const std::shared_ptr<State>& self, std::size_t number) RW_REQUIRES(mutex);
   void work(Worker& me);
@@ -58,9 +62,11 @@ struct WorkPool::State {
   void drop(Worker& late, std::int64_t due_ns) RW_REQUIRES(mutex);
 
   const std::function<void(const std::string&)> on_fault;
+  void (*const offer_processor)();
   mutable Mutex mutex;
   CondVar wake, watch_wake, changed;
   FairQueue<Task> tasks RW_GUARDED_BY(mutex);
+  RecentFlows flows RW_GUARDED_BY(mutex);
   std::vector<std::shared_ptr<Worker>> at_work;  // by number; an entry changes only while its thread is inside run_with_deadline()
   std::shared_ptr<Worker> spare RW_GUARDED_BY(mutex);
   std::vector<std::string> faults RW_GUARDED_BY(mutex);  // to be reported without the lock
@@ -96,6 +102,7 @@ void WorkPool::State::work(Worker& me) {
   for (Task task; take_task(me, task); task = nullptr) {
     do_task(task, me.number);
     if (me.rest) me.rest = nullptr;
+    if (me.of_a_backlog) offer_processor();
   }
 }
 
@@ -123,7 +130,9 @@ bool WorkPool::State::take_task(Worker& me, Task& task) {
     changed.notify_all();
     return false;
   }
+  const auto flow = tasks.turn();
   task = tasks.pop();
+  me.of_a_backlog = flow && tasks.waiting(*flow) > 0 && flows.shared(now_ns(), kSharedNs);
   return true;
 }
 
@@ -209,12 +218,16 @@ void WorkPool::State::drop(Worker& late, std::int64_t due_ns) {
   changed.notify_all();
 }
 
-WorkPool::WorkPool(std::size_t threads, std::function<void(const std::string&)> on_fault)
-    : threads_(threads), state_(std::make_shared<State>(threads, std::move(on_fault))) {
+WorkPool::WorkPool(std::size_t threads, std::function<void(const std::string&)> on_fault, void (*offer_processor)())
+    : threads_(threads), state_(std::make_shared<State>(threads, std::move(on_fault), offer_processor)) {
   const MutexLock lock(state_->mutex);
   for (std::size_t number = 0; number < threads; ++number) state_->at_work[number] = state_->start_thread(state_, number);
   state_->alive = threads;
   state_->watcher = std::thread([state = state_] { state->watch(state); });
+}
+
+void WorkPool::yield_processor() {
+  ::sched_yield();
 }
 
 WorkPool::~WorkPool() {
@@ -255,6 +268,7 @@ void WorkPool::post(Task task, std::uint64_t flow) {
     const MutexLock lock(state_->mutex);
     if (state_->ended || state_->dropping) return;
     state_->tasks.push(flow, std::move(task));
+    if (flow != kOwnFlow) state_->flows.note(flow, now_ns());
     wake = state_->idle > 0;
     wake_watcher = std::exchange(state_->watcher_sleeps, false);
   }

@@ -1,6 +1,9 @@
 // A pool of threads. Tasks of one flow (a tenant) start in the order in which they were posted; flows take turns. The queue has no limit
 // of its own: callers bound what they post (FairBudget).
 //
+// While several flows post, a worker offers its processor to others after each task of a flow that has more waiting (sched_yield): some
+// schedulers let a thread that wakes, such as the one that commits, or the kernel's own that ends a write, wait for the next tick.
+//
 // post() may be called from any thread. After finish() it drops the task. If a task throws, on_fault receives the text and the other
 // tasks are not affected.
 //
@@ -23,8 +26,10 @@ class WorkPool {
   using Task = std::function<void(std::size_t worker)>;  // worker: 0 to threads() - 1
   static constexpr std::size_t kMaxAbandoned = 256;
   static constexpr std::int64_t kNoTimeoutMs = -1;
+  static constexpr std::int64_t kSharedNs = 1'000'000'000;  // how long after another flow's task the pool is still shared
 
-  WorkPool(std::size_t threads, std::function<void(const std::string&)> on_fault);
+  // `offer_processor` is called by workers, without a lock.
+  WorkPool(std::size_t threads, std::function<void(const std::string&)> on_fault, void (*offer_processor)() = &yield_processor);
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;
@@ -59,6 +64,8 @@ class WorkPool {
   std::size_t abandoned() const;
 
  private:
+  static void yield_processor();
+
   struct State;
   std::size_t threads_;
   std::shared_ptr<State> state_;  // shared with the threads: an abandoned one may outlive the pool

@@ -10,6 +10,8 @@
 namespace runwarden::store {
 namespace {
 
+constexpr model::TenantId kCanaryTenant = 0;
+
 std::uint64_t bytes_of(const SealedWrite& write) {
   std::uint64_t bytes = store::bytes_of(write.write);
   for (const std::string& value : write.sealed) bytes += value.size();
@@ -40,7 +42,7 @@ bool CommitQueue::submit(Write write, Done done, Permit permit) {
     auto room = room_.take(tenant, bytes);
     if (!room) return false;
     if (!busy_ && items_.empty() && jobs_.empty()) note_turn();
-    note_sender(tenant);
+    if (tenant != kCanaryTenant) senders_.note(tenant, clock_.monotonic_ns());
     items_.push(tenant, {std::move(sealed), std::move(done), bytes, std::move(permit), std::move(*room)});
   }
   wake_.notify_one();
@@ -105,19 +107,12 @@ bool CommitQueue::wait_for_work(MutexLock& lock) {
   return !stopping_ || !items_.empty() || !jobs_.empty();
 }
 
-void CommitQueue::note_sender(model::TenantId tenant) {
-  if (tenant == 0) return;  // a canary
-  if (tenant != last_sender_) other_sent_ns_ = std::exchange(last_sent_ns_, std::nullopt);
-  last_sender_ = tenant;
-  last_sent_ns_ = clock_.monotonic_ns();
-}
-
 std::vector<CommitQueue::Item> CommitQueue::take_batch() {
   struct Share {
     std::size_t records = 0;
     std::uint64_t bytes = 0;
   };
-  const bool shared = other_sent_ns_ && clock_.monotonic_ns() - *other_sent_ns_ <= limits_.shared_ms * 1'000'000;
+  const bool shared = senders_.shared(clock_.monotonic_ns(), limits_.shared_ms * 1'000'000);
   std::unordered_map<std::uint64_t, Share> shares;
   std::vector<Item> batch;
   std::uint64_t bytes = 0;

@@ -18,8 +18,9 @@
 #include "base/fair_queue.h"
 #include "base/mutex.h"
 #include "base/permit.h"
-#include "store/prepared_entry.h"
+#include "base/recent_flows.h"
 #include "store/open_store.h"
+#include "store/prepared_entry.h"
 #include "store/write_queue.h"
 
 namespace runwarden::store {
@@ -57,7 +58,7 @@ class CommitQueue final : public WriteQueue {
     // that another can fill is what it waits for. A lone tenant fills whole commits.
     std::size_t max_shared_records = 16;
     std::uint64_t max_shared_bytes = std::uint64_t{64} << 10;
-    std::int64_t shared_ms = 1'000;      // how long after another tenant's write a commit is still shared
+    std::int64_t shared_ms = 1'000;          // how long after another tenant's write a commit is still shared
     std::int64_t idle_maintain_ms = 20'000;  // how often an idle queue calls BatchWriter::maintain(), which wants it once a minute
   };
   // All on the writing thread; see StoreListener.
@@ -94,7 +95,6 @@ class CommitQueue final : public WriteQueue {
   void work();
   bool wait_for_work(MutexLock& lock) RW_REQUIRES(mutex_);
   void note_turn() RW_REQUIRES(mutex_);
-  void note_sender(model::TenantId tenant) RW_REQUIRES(mutex_);
   std::vector<Item> take_batch() RW_REQUIRES(mutex_);
   void refuse_denied(std::vector<Item>& batch);
   void commit(std::vector<Item> batch);
@@ -109,9 +109,7 @@ class CommitQueue final : public WriteQueue {
   CondVar wake_;
   FairBudget room_;
   FairQueue<Item> items_ RW_GUARDED_BY(mutex_);  // by tenant
-  model::TenantId last_sender_ RW_GUARDED_BY(mutex_) = 0;
-  std::optional<std::int64_t> last_sent_ns_ RW_GUARDED_BY(mutex_);   // when it last sent something
-  std::optional<std::int64_t> other_sent_ns_ RW_GUARDED_BY(mutex_);  // when the one before it did
+  RecentFlows senders_ RW_GUARDED_BY(mutex_);
   std::vector<Job> jobs_ RW_GUARDED_BY(mutex_);
   std::vector<Item> in_doubt_;  // what a failed commit was about: kept until the end, so that nobody is told anything of it
   // When the writing thread last turned to something, or that came to it while it had nothing.

@@ -21,6 +21,18 @@ TEST(FairQueue, OneFlow_KeepsItsOrder) {
   EXPECT_EQ(drain(queue), (std::vector<std::string>{"a", "b", "c"}));
 }
 
+TEST(FairQueue, CountsWhatWaitsOfAFlow) {
+  FairQueue<std::string> queue;
+  EXPECT_EQ(queue.waiting(7), 0u);
+  queue.push(7, "a");
+  queue.push(7, "b");
+  queue.push(8, "c");
+  EXPECT_EQ(queue.waiting(7), 2u);
+  queue.pop();
+  EXPECT_EQ(queue.waiting(7), 1u);
+  EXPECT_EQ(queue.waiting(8), 1u);
+}
+
 TEST(FairQueue, AFlowThatSendsMuch_HoldsUpOnlyItself) {
   FairQueue<std::string> queue;
   for (int i = 0; i < 100; ++i) queue.push(1, "flood");

@@ -51,7 +51,31 @@ TEST(WorkPool, WhenStartedAtARaisedPriority_WorksAtTheNormalOne) {
   EXPECT_EQ(nice, 0);
 }
 
-TEST(WorkPool, WhenStartedAtALoweredPriority_KeepsIt) { EXPECT_EQ(nice_of_worker(3), 3); }
+TEST(WorkPool, WhenStartedAtALoweredPriority_KeepsIt) {
+  EXPECT_EQ(nice_of_worker(3), 3);
+}
+
+std::atomic<int> offers{0};
+
+// How often the one worker offered its processor while it did these flows' tasks.
+int offers_of(const std::vector<std::uint64_t>& flows) {
+  offers = 0;
+  WorkPool pool(
+      1, [](const std::string&) {}, [] { ++offers; });
+  std::promise<void> all_wait;
+  pool.post([&, posted = all_wait.get_future().share()](std::size_t) { posted.wait(); });
+  for (const std::uint64_t flow : flows) pool.post([](std::size_t) {}, flow);
+  all_wait.set_value();
+  pool.finish();
+  return offers;
+}
+
+TEST(WorkPool, WhileOthersPost_OffersItsProcessorAfterEachTaskOfABacklogButTheLast) {
+  EXPECT_EQ(offers_of({1, 1, 1, 2}), 2);
+  EXPECT_EQ(offers_of({1, 1, 1, 1}), 0);
+  EXPECT_EQ(offers_of({1, 2, 3, 4}), 0);
+  EXPECT_EQ(offers_of({1, 1, WorkPool::kOwnFlow}), 0);
+}
 
 TEST(WorkPool, ATaskThatThrows_CostsOnlyItself) {
   std::atomic<int> faults{0};
