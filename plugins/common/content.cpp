@@ -89,6 +89,22 @@ bool only_zero_results(std::string_view text) {
 }
 
 /// "no results", and "no results found for your query": behind a phrase of several words may stand what was looked for.
+/// "No assets match", "no free slots found": a phrase for nothing with the name of what there is none of in it. "No problems found" is a
+/// result.
+bool names_what_is_missing(const std::vector<std::string_view>& words, const WordEntry& first, const Lexicon& lexicon) {
+  constexpr std::size_t kLeast = 3, kMost = 6;
+  if (words.size() < kLeast || words.size() > kMost) return false;
+  const bool trouble = std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    const auto* entry = lexicon.find(word);
+    return entry != nullptr && (entry->cues & (kCueTrouble | kCueAdmission)) != 0;
+  });
+  return !trouble && std::any_of(first.phrases.begin(), first.phrases.end(), [&](auto begins) {
+    const auto& phrase = lexicon.phrase(begins.phrase);
+    return (phrase.cues & kCueEmptyWord) != 0 && phrase.words.size() > 1 && phrase.words.front() == words.front() &&
+           phrase.words.back() == words.back();
+  });
+}
+
 bool is_empty_phrase(std::string_view text, const Lexicon& lexicon) {
   if (text.size() > kLongestEmptyPhrase) return false;
   std::string folded;
@@ -101,14 +117,16 @@ bool is_empty_phrase(std::string_view text, const Lexicon& lexicon) {
   std::vector<std::string_view> words{word.text};
   while (cursor.next(word)) words.push_back(word.text);
   if (words.size() == 1) return (entry->cues & kCueEmptyWord) != 0;
-  return std::any_of(entry->phrases.begin(), entry->phrases.end(), [&](auto begins) {
-    const auto& phrase = lexicon.phrase(begins.phrase);
-    if ((phrase.cues & kCueEmptyWord) == 0 || phrase.words.size() > words.size()) return false;
-    if (!std::equal(phrase.words.begin(), phrase.words.end(), words.begin())) return false;
-    if (phrase.words.size() == words.size()) return true;
-    const auto* next = lexicon.find(words[phrase.words.size()]);
-    return phrase.words.size() > 1 && next != nullptr && (next->cues & kCuePreposition) != 0;
-  });
+  return std::any_of(entry->phrases.begin(), entry->phrases.end(),
+                     [&](auto begins) {
+                       const auto& phrase = lexicon.phrase(begins.phrase);
+                       if ((phrase.cues & kCueEmptyWord) == 0 || phrase.words.size() > words.size()) return false;
+                       if (!std::equal(phrase.words.begin(), phrase.words.end(), words.begin())) return false;
+                       if (phrase.words.size() == words.size()) return true;
+                       const auto* next = lexicon.find(words[phrase.words.size()]);
+                       return phrase.words.size() > 1 && next != nullptr && (next->cues & kCuePreposition) != 0;
+                     }) ||
+         names_what_is_missing(words, *entry, lexicon);
 }
 
 bool says_error(Token token, const JsonCursor& cursor) {

@@ -619,6 +619,15 @@ bool denies_of_self(const Reading& reading) {
   });
 }
 
+bool opens_with_denial(const Reading& reading) {
+  if (reading.sentences.size() < 2) return false;
+  const auto& first = reading.sentences.front();
+  const auto begin = reading.words.begin() + first.begin;
+  const auto end = reading.words.begin() + first.end;
+  return std::any_of(begin, end, [&](const ReadWord& word) { return negates(reading, word); }) &&
+         std::none_of(begin, end, [](const ReadWord& word) { return is_digit(word.text[0]); });
+}
+
 bool says_by_hand(const Reading& reading) {
   if (!has(reading.cues, kCueByHand)) return false;
   for (const auto& sentence : reading.sentences) {

@@ -110,6 +110,9 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true)
 /// True when a sentence says of the agent itself what it does not or cannot do: "the system isn't answering, so I don't know".
 [[nodiscard]] bool denies_of_self(const Reading& reading);
 
+/// True when the first of several sentences denies something: "Our handbook has no page on that. In general, ..."
+[[nodiscard]] bool opens_with_denial(const Reading& reading);
+
 /// True when the text says, as done, that something was looked up by hand: by no tool, then.
 [[nodiscard]] bool says_by_hand(const Reading& reading);
 

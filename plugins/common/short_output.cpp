@@ -212,6 +212,8 @@ bool ShortSigns::opens_with_status(std::string_view text) const {
   if (text.empty()) return named;
   if (text[0] != ' ' && text[0] != ':') return named && text[0] != '.' && text[0] != '-';
   text = trim(text.substr(1));
+  // "550 5.1.1 recipient rejected": an SMTP reply with its enhanced status code (RFC 3463).
+  if (text.size() > 2 && text[0] == digits[0] && text[1] == '.' && is_digit(text[2])) return true;
   if (text.starts_with('-') || text.starts_with(':')) text = trim(text.substr(1));
   return std::any_of(std::begin(kReasons), std::end(kReasons),
                      [&](auto reason) { return text.starts_with(reason) && goes_on(text.substr(reason.size()), false); });

@@ -13,7 +13,8 @@ using Token = JsonCursor::Token;
 // Members that say of any call whether it was taken; `"paid": false` of a new order only tells its state.
 constexpr std::string_view kTaken[] = {"accepted", "applied", "executed", "succeeded", "successful", "saved", "ack", "acknowledged"};
 // Members that are there where the call failed.
-constexpr std::string_view kErrors[] = {"err", "error_code", "errorcode", "error_message", "errormessage", "exception", "fault"};
+constexpr std::string_view kErrors[] = {"err",       "error_code", "errorcode", "error_message", "errormessage",
+                                        "exception", "fault",      "fehler",    "fallo"};
 // Members whose text says how the call went.
 constexpr std::string_view kOutcomes[] = {"status", "state", "result", "outcome", "decision"};
 

@@ -9,6 +9,7 @@
 #include "common/json_scan.h"
 #include "common/words.h"
 #include "evidence/expression.h"
+#include "evidence/units.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -165,11 +166,14 @@ bool Derivation::in_two_steps(double value, double tolerance) const {
   return false;
 }
 
-/// Thousands and millions, minutes and hours, percents, miles, as they are told rounded.
-bool Derivation::in_another_unit(double value, double tolerance) const {
+/// Thousands and millions, minutes and hours, percents, as they are told rounded; among few figures pounds and miles, too.
+bool Derivation::in_another_unit(double value, std::size_t decimals, double tolerance) const {
   constexpr double kUnits[] = {1e3, 1e6, 1e9, 60, 3600, 100, 1.609344, 1024};
+  const bool few = numbers_.size() <= kMostForTwoSteps;
+  if (few && decimals > 0 && is_conversion(1, value, decimals)) return true;  // the factor itself
   return std::any_of(numbers_.begin(), numbers_.end(), [&](double known) {
     if (known < 1 && std::abs(known * 100 - value) <= tolerance) return true;
+    if (few && is_conversion(known, value, decimals)) return true;
     return std::any_of(std::begin(kUnits), std::end(kUnits), [&](double unit) { return std::abs(known / unit - value) <= tolerance; });
   });
 }
@@ -197,7 +201,7 @@ bool Derivation::reaches(double value, std::size_t decimals) {
   const double tolerance = exact ? kExact : 0.51 * std::pow(10.0, -static_cast<double>(decimals));
   const auto near = [&](double known) { return std::abs(known - value) <= tolerance; };
   if (std::any_of(numbers_.begin(), numbers_.end(), near) || std::any_of(totals_.begin(), totals_.end(), near)) return true;
-  return between_dates(value) || in_another_unit(value, tolerance) || in_one_step(value, tolerance) ||
+  return between_dates(value) || in_another_unit(value, decimals, tolerance) || in_one_step(value, tolerance) ||
          in_two_steps(value, decimals == 0 ? kExact : tolerance);
 }
 

@@ -43,7 +43,7 @@ class Derivation {
   void add_record(const std::vector<std::pair<std::uint64_t, double>>& record);
   [[nodiscard]] bool in_one_step(double value, double tolerance) const;
   [[nodiscard]] bool in_two_steps(double value, double tolerance) const;
-  [[nodiscard]] bool in_another_unit(double value, double tolerance) const;
+  [[nodiscard]] bool in_another_unit(double value, std::size_t decimals, double tolerance) const;
   [[nodiscard]] bool between_dates(double value) const;
 
   std::vector<double> numbers_;

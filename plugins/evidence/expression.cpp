@@ -83,8 +83,8 @@ class Expression {
     if (signs.find(sign) == std::string_view::npos) return 0;
     const auto behind = at + (twice ? 2 : 1);
     const bool spaced = at > at_ && behind < text_.size() && text_[behind] == ' ';
-    // "2026-06-28", "555-0199" and "1/2/3" are no sums.
-    if ((sign == '-' || sign == '/') && !spaced && depth_ == 0) return 0;
+    // "2026-06-28", "555-0199" and "1/2/3" are no sums; "12*48-30" is one.
+    if ((sign == '-' || sign == '/') && !spaced && depth_ == 0 && signs_ == 0) return 0;
     auto operand = behind;
     while (operand < text_.size() && text_[operand] == ' ') ++operand;
     if (operand >= text_.size() || !(is_digit(text_[operand]) || text_[operand] == '(' || text_[operand] == '.')) return 0;

@@ -13,6 +13,7 @@
 #include "evidence/denied_deed.h"
 #include "evidence/origin.h"
 #include "evidence/payload.h"
+#include "evidence/program_end.h"
 #include "evidence/stated_values.h"
 #include "evidence/trouble.h"
 #include "evidence/withheld.h"
@@ -206,6 +207,12 @@ Finding FalseSuccess::finding(const RunView& run, const FailedStep& failed, cons
   return out;
 }
 
+/// A shell, a database's console, an interpreter.
+bool FalseSuccess::runs_anything(std::string_view tool) {
+  const auto& meaning = recovery_.meaning(tool);
+  return meaning.any_purpose && !meaning.unknown;
+}
+
 void FalseSuccess::collect_failures(const RunView& run) {
   failed_.clear();
   failures_.clear();
@@ -219,6 +226,8 @@ void FalseSuccess::collect_failures(const RunView& run) {
     }
     if (failure == Failure::kNone && step.kind == Kind::kTool && recovery_.meaning(step.name).reads &&
         is_withheld(step.output, withheld_words_))
+      failure = Failure::kSoft;
+    if (failure == Failure::kNone && step.kind == Kind::kTool && recovery_.meaning(step.name).any_purpose && ends_in_failure(step.output))
       failure = Failure::kSoft;
     failures_.push_back(failure);
     if (run.explanation != nullptr && step.kind == Kind::kTool) explain(run, i, failure);
@@ -718,6 +727,56 @@ bool FalseSuccess::says_already(const StepView& step) {
   return has(scratch_.cues, kCueAlready);
 }
 
+/// True when the failed call was the last of all and the only one of its kind, and the message is the close of what was asked for: it
+/// speaks of that, and no sentence of it denies anything or leaves it open.
+bool FalseSuccess::closes_behind(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
+  constexpr std::uint64_t kOpen = kCueHypothesis | kCueCondition | kCueOffer | kCuePlan | kCueTrouble | kCueModal;
+  const auto& step = run.steps[failed.step];
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    if (run.steps[i].kind != Kind::kTool) continue;
+    if (i > failed.step || (run.steps[i].name == step.name && failures_[i] == Failure::kNone)) return false;
+  }
+  if (has(reading_.cues, kOpen) || !reading_.plainly_understood(message.text)) return false;
+  const auto denies = [&](const ReadWord& word) { return negates(reading_, word); };
+  if (std::any_of(reading_.words.begin(), reading_.words.end(), denies) || gives_its_reason(step)) return false;
+  return speaks_of(run, step);
+}
+
+/// True when a telling word of the message stands in what the user asked last or in the call's arguments, or when the message says in
+/// general that all is done.
+bool FalseSuccess::speaks_of(const RunView& run, const StepView& step) {
+  constexpr std::size_t kTelling = 4, kMostBytes = 2048;
+  constexpr std::ptrdiff_t kMostWords = 256;
+  const auto general = [](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; };
+  if (std::any_of(reading_.claims.begin(), reading_.claims.end(), general)) return true;
+  const auto turn = std::find_if(run.steps.rbegin(), run.steps.rend(), [](const StepView& other) { return other.kind == Kind::kUser; });
+  std::string asked;
+  fold((turn == run.steps.rend() ? run.user_request : turn->said()).substr(0, kMostBytes), asked);
+  std::string input;
+  fold(step.input.substr(0, kMostBytes), input);
+  const auto last = reading_.words.begin() + std::min(kMostWords, std::ssize(reading_.words));
+  return std::any_of(reading_.words.begin(), last, [&](const ReadWord& word) {
+    if (word.text.size() < kTelling || is_small_word(word.text)) return false;
+    return asked.find(word.text) != std::string::npos || input.find(word.text) != std::string::npos;
+  });
+}
+
+/// True when most words of what the failure says are in the message: whoever repeats "expired token" tells of it.
+bool FalseSuccess::gives_its_reason(const StepView& step) {
+  constexpr std::size_t kTelling = 4, kMost = 16;
+  std::size_t words = 0;
+  std::size_t repeated = 0;
+  fold(quote(failure_text(step)), folded_);
+  WordCursor cursor(folded_);
+  for (RawWord word; words < kMost && cursor.next(word);) {
+    if (word.text.size() < kTelling || step.input.find(word.text) != std::string_view::npos) continue;
+    ++words;
+    const auto repeats = [&](const ReadWord& said) { return said.text == word.text; };
+    repeated += std::any_of(reading_.words.begin(), reading_.words.end(), repeats) ? 1u : 0u;
+  }
+  return repeated * 2 > words;
+}
+
 /// How sure it is that a message passes over a failed deed as if it were done: it tells of what only that call was about, and nothing
 /// in it or before it owns up to anything. No word has to say that something was done.
 double FalseSuccess::passed_over(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
@@ -732,7 +791,8 @@ double FalseSuccess::passed_over(const RunView& run, const FailedStep& failed, c
         if (claim.verb == kNoVerb) return true;
         return lexicon_.verb(claim.verb).group != find_group_ && (claim.by_agent || has_auxiliary(reading_, claim) || claim.state);
       });
-  if (tool.meaningless || !(deed || told_done) || !reading_.understood(message.text)) return kUntold;
+  const bool run_last = runs_anything(step.name) && ends_in_failure(step.output) && closes_behind(run, failed, message);
+  if (tool.meaningless || !(deed || told_done || run_last) || !reading_.understood(message.text)) return kUntold;
   if (ends_in_plan(reading_) || has(reading_.cues, kCueNothingFound | kCueSimulated | kCueHandover | kCueAdmission)) return kUntold;
   // A tool of any kind, or the user, may have settled it since.
   for (auto i = failed.step + 1; i < std::min(message.place, run.steps.size()); ++i) {
@@ -744,7 +804,7 @@ double FalseSuccess::passed_over(const RunView& run, const FailedStep& failed, c
   }
   if (says_already(step) || tells_failure(step) || went_through_later(run, failed)) return kUntold;
   index_told();
-  if (!tells_of_undone(step) && !tells_of_all(run, step)) return kUntold;
+  if (!tells_of_undone(step) && !tells_of_all(run, step) && !run_last && !(deed && closes_behind(run, failed, message))) return kUntold;
   const bool settled = silence(run, failed, message).has_value() || owned_up_after(run, failed.step);
   (void)find_final_message(run, lexicon_, reading_);
   indexed_ = false;
@@ -920,6 +980,16 @@ bool FalseSuccess::done_by_other_means(const RunView& run, const FailedStep& fai
 /// How sure it is that the message claims what this step failed to do: surest when it names the action or its object. On real runs nine of
 /// ten verdicts held only where a deed that failed is named, or where the run has nothing else that the claim could rest on.
 double FalseSuccess::confidence(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
+  const double by_words = confidence_by_words(run, failed, message);
+  const bool doubtful = by_words >= kDoubtful && by_words < kByFlag;
+  if (!doubtful || !message.found || run.steps[failed.step].kind != Kind::kTool) return by_words;
+  const auto& tool = recovery_.meaning(run.steps[failed.step].name);
+  const bool deed = tool.group != 0 && !tool.reads && !tool.any_purpose;
+  return deed && closes_behind(run, failed, message) ? kByFlag : by_words;
+}
+
+/// The same by what the claims of the message name.
+double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   const auto& step = run.steps[failed.step];
   if (step.kind == Kind::kTool && recovery_.meaning(step.name).meaningless) return kMeaningless;
   if (!message.found) return kByFlag;
@@ -928,7 +998,9 @@ double FalseSuccess::confidence(const RunView& run, const FailedStep& failed, co
     const auto& sentence = reading_.sentences[claim.sentence];
     if (!has(sentence.cues, kCueTrouble)) return false;
     for (auto i = sentence.begin; i < sentence.end; ++i) {
-      if (has(reading_.words[i].cues, kCueTrouble) && !negated_before(reading_, sentence, i)) return true;
+      if (!has(reading_.words[i].cues, kCueTrouble) || negated_before(reading_, sentence, i)) continue;
+      // "I've contacted them about the sync issue": the user's own word for what it is about.
+      if (run.user_request.find(reading_.words[i].text) == std::string_view::npos) return true;
     }
     return false;
   };

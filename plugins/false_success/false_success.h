@@ -63,6 +63,11 @@ class FalseSuccess {
   [[nodiscard]] bool tells_of_all(const RunView& run, const StepView& step) const;
   [[nodiscard]] bool says_already(const StepView& step);
   [[nodiscard]] bool tells_of_undone(const StepView& step);
+  [[nodiscard]] bool runs_anything(std::string_view tool);
+  [[nodiscard]] double confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  [[nodiscard]] bool closes_behind(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  [[nodiscard]] bool speaks_of(const RunView& run, const StepView& step);
+  [[nodiscard]] bool gives_its_reason(const StepView& step);
   [[nodiscard]] double passed_over(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   void find_untold_failure(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] std::size_t last_trouble(const RunView& run);

@@ -23,6 +23,7 @@ constexpr std::size_t kFewUntied = 2;  // enough where the run has next to no fi
 constexpr std::size_t kHardlyAnyFigures = 12;
 constexpr double kSmallCount = 10;        // below it a whole figure may be counted in what was given
 constexpr std::size_t kMostFigures = 16;  // of a message that are looked at
+constexpr double kNothingGiven = 0.65;    // confidence in a figure of a run whose sources gave nothing at all
 
 bool is_year(const StatedValue& value) {
   return value.decimals == 0 && !value.money && !value.percent && value.number >= 1900 && value.number <= 2100;
@@ -159,10 +160,19 @@ void MadeUpValues::judge_message(const RunView& run, std::string_view text, std:
   text = told_of(text, buffer_);
   judge_plain_answer(run, text, step);
   judge_report(run, text, step, false);
-  if (best_.rule.empty()) judge_figures(run, text, step);
+  if (best_.confidence < kNothingGiven) judge_figures(run, text, step);
 }
 
-/// Any figure or name in what is told while a source is missing: a candidate, no more.
+/// True when the message in reading_ tells what it tells as a fact: it neither owns up nor guesses, offers or plays.
+bool MadeUpValues::tells_as_fact(std::string_view text) const {
+  constexpr std::uint64_t kNoFact = kCueAdmission | kCueTrouble | kCueNothingFound | kCueSimulated | kCueExample | kCueOffer | kCuePlan |
+                                    kCueHypothesis | kCueCondition | kCueModal | kCueHandover;
+  return (reading_.cues & kNoFact) == 0 && reading_.understood(text) && !reading_.asks() && !denies_of_self(reading_) &&
+         !opens_with_denial(reading_);
+}
+
+/// Any figure or name in what is told while a source is missing: little by itself; where no source gave anything in the run, and the answer
+/// comes right behind, a figure of it is made up.
 void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std::size_t step) {
   values_.clear();
   for (std::size_t i = find_digit(text, 0); i < text.size() && values_.size() < kMostFigures;) {
@@ -181,7 +191,19 @@ void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std:
   for (const auto name : names_) {
     if (is_new(name)) found.values.emplace_back(name);
   }
-  if (!found.values.empty()) keep(std::move(found));
+  if (found.values.empty()) return;
+  if (!values_.empty() && !any_given_ && !asked_since(run, step)) {
+    read(text, *lexicon_, reading_);
+    if (tells_as_fact(text)) found.confidence = kNothingGiven;
+  }
+  keep(std::move(found));
+}
+
+/// True when the user has spoken since the source that gave nothing.
+bool MadeUpValues::asked_since(const RunView& run, std::size_t step) const {
+  const auto first = run.steps.begin() + static_cast<std::ptrdiff_t>(open_.back());
+  const auto last = run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, run.steps.size()));
+  return std::any_of(first, last, [](const StepView& other) { return other.kind == Kind::kUser; });
 }
 
 /// True when no longer word of a name stands in what supports values.

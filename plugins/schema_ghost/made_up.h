@@ -41,6 +41,8 @@ class MadeUpValues {
   void judge_plain_answer(const RunView& run, std::string_view text, std::size_t step);
   void judge_figures(const RunView& run, std::string_view text, std::size_t step);
   [[nodiscard]] bool is_new(std::string_view name) const;
+  [[nodiscard]] bool tells_as_fact(std::string_view text) const;
+  [[nodiscard]] bool asked_since(const RunView& run, std::size_t step) const;
   void judge_report(const RunView& run, std::string_view text, std::size_t step, bool in_input);
   void judge_call(const RunView& run, std::size_t step);
   void judge_texts(const RunView& run, std::size_t step);

@@ -12,6 +12,7 @@
 #include "evidence/expression.h"
 #include "evidence/payload.h"
 #include "evidence/trouble.h"
+#include "evidence/units.h"
 #include "evidence/unrecorded.h"
 #include "evidence/withheld.h"
 
@@ -34,6 +35,7 @@ constexpr std::ptrdiff_t kMostWorkedOut = 64;
 constexpr std::size_t kFewSpecifics = 4;
 constexpr double kUnread = 0.45;        // confidence in what is told in a language that is not read
 constexpr double kDoubtful = 0.5;       // confidence in what held less than nine times of ten on real runs
+constexpr double kLikely = 0.6;         // in what held nine times of ten
 constexpr double kSure = 0.9;
 constexpr double kOfItsObject = 0.8;    // a value told of the very thing that gave nothing
 constexpr std::size_t kCutTail = 2000;  // bytes of a value that the cut may have gone through
@@ -91,16 +93,6 @@ bool is_cut(std::string_view output) {
   auto token = cursor.next();
   while (token != JsonCursor::Token::kBad && token != JsonCursor::Token::kEnd) token = cursor.next();
   return token == JsonCursor::Token::kBad && cursor.offset() + kCutTail >= output.size();
-}
-
-/// "Our handbook has no page on that. In general, ..."
-bool opens_with_denial(const Reading& reading) {
-  if (reading.sentences.size() < 2) return false;
-  const auto& first = reading.sentences.front();
-  const auto begin = reading.words.begin() + first.begin;
-  const auto end = reading.words.begin() + first.end;
-  return std::any_of(begin, end, [&](const ReadWord& word) { return negates(reading, word); }) &&
-         std::none_of(begin, end, [](const ReadWord& word) { return is_digit(word.text[0]); });
 }
 
 /// Letters and digits alone, in lower case: "BA 712" is "BA712".
@@ -323,7 +315,28 @@ void SchemaGhost::find_ungrounded_facts(const RunView& run, bool ids_only, std::
       if (std::ssize(worked_out_) > kMostWorkedOut) worked_out_.erase(worked_out_.begin(), worked_out_.end() - kMostWorkedOut);
     }
     dismiss([&](const Fact& fact) { return is_number(fact) && comes_to(worked_out_, fact.number, fact.text); });
+    read_request(run);
+    dismiss([&](const Fact& fact) { return is_number(fact) && asked_in_another_unit(fact); });
   }
+}
+
+/// The first figures of the request, once a run.
+void SchemaGhost::read_request(const RunView& run) {
+  constexpr std::size_t kMostFigures = 32;
+  if (request_read_) return;
+  request_read_ = true;
+  collect_facts(run.user_request, asked_, fact_words_);
+  std::erase_if(asked_, [](const Fact& fact) { return fact.kind != FactKind::kNumber; });
+  if (asked_.size() > kMostFigures) asked_.resize(kMostFigures);
+}
+
+/// "10 pounds is 4.54 kilograms": a figure of the request in another unit, or the factor itself.
+bool SchemaGhost::asked_in_another_unit(const Fact& fact) const {
+  const auto point = fact.text.rfind('.');
+  const auto decimals = point == std::string_view::npos ? 0 : fact.text.size() - point - 1;
+  if (decimals > 0 && is_conversion(1, fact.number, decimals)) return true;
+  return std::any_of(asked_.begin(), asked_.end(),
+                     [&](const Fact& asked) { return is_conversion(asked.number, fact.number, decimals); });
 }
 
 void SchemaGhost::find_ungrounded(const RunView& run, Hollow hollow, std::size_t step) {
@@ -423,7 +436,8 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
   // A message to another request may speak of other things.
   if (ungrounded_.size() < kFewSpecifics && answered_before(run, hollow.step, step)) sure = kUnread;
   sure = std::min(sure, confidence(run, hollow, step));
-  if ((hollow.printed && !by_hand) || may_come_from_elsewhere(run, hollow, step, sure)) sure = std::min(sure, kDoubtful);
+  if (hollow.printed && !by_hand) sure = std::min(sure, kDoubtful);
+  sure = std::min(sure, unless_from_elsewhere(run, hollow, step, sure));
   if (!hollow.ids_only && tells_of_hollow(run, hollow, step)) sure = std::max(sure, kOfItsObject);
   if (!line_.fires(sure, doubt, verdict)) return;
   verdict.fire(finding(run, hollow.step, step < run.steps.size() ? pointer_to(step, Field::kOutput) : "/outcomeSummary"), sure);
@@ -489,16 +503,19 @@ bool SchemaGhost::others_gave(const RunView& run, std::size_t step) {
   return false;
 }
 
-/// True for what real runs often told truly: a few specifics after a program or a tool of any kind, which may be known or worked out in the
-/// head, or when the user has asked for something else since, and beside other sources, of which they may have been taken.
-bool SchemaGhost::may_come_from_elsewhere(const RunView& run, Hollow hollow, std::size_t step, double sure) {
+/// How sure it can be at most of what real runs sometimes told truly: a few specifics after a program, which may be known or worked out in
+/// the head, and beside other sources, of which they may have been taken; least where the user has asked for something else since.
+double SchemaGhost::unless_from_elsewhere(const RunView& run, Hollow hollow, std::size_t step, double sure) {
   const auto& tool = tools_.meaning(run.steps[hollow.step].name);
   const auto first = run.steps.begin() + static_cast<std::ptrdiff_t>(hollow.step);
   const auto last = run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, run.steps.size()));
   const bool asked_since = std::any_of(first, last, [](const StepView& other) { return other.kind == Kind::kUser; });
-  if (tool.any_purpose && (sure < kSure || asked_since)) return true;
-  if (tool.reads && sure >= kSure) return hollow.later && hollow.ids_only && given_before(run, step) > kMostUnrelated;
-  return (tool.reads || ungrounded_.size() < kFewSpecifics) && others_gave(run, step);
+  if (tool.any_purpose && !tool.unknown && asked_since) return kDoubtful;
+  if (tool.any_purpose && !tool.unknown && sure < kSure) return kLikely;
+  if (tool.reads && sure >= kSure) {
+    return hollow.later && hollow.ids_only && given_before(run, step) > kMostUnrelated ? kDoubtful : 1.0;
+  }
+  return (tool.reads || ungrounded_.size() < kFewSpecifics) && others_gave(run, step) ? kLikely : 1.0;
 }
 
 /// True when a value without support stands beside the very thing that the call was asked about, which gave nothing, while the same tool
@@ -583,7 +600,8 @@ void SchemaGhost::learn_design(const RunView& run) {
     const bool acts = step.output.find("null") != std::string_view::npos && only_acts(step.name);
     calls[step.name] += acts ? kCallsThatTeach : 1;
     // "[]" and "no results" are an answer; nothing at all is the way of a tool that has none to give.
-    const bool nothing = present(step.output) && (trim(step.output).empty() || holds_nothing(step.output));
+    const bool bare = trim(step.output).empty();
+    const bool nothing = present(step.output) && (bare || (!tools_.meaning(step.name).reads && holds_nothing(step.output)));
     const bool silent = nothing && failure_of(step, content_) == Failure::kNone;
     const auto [it, fresh] = silent_.try_emplace(step.name, silent);
     it->second = it->second && silent;
@@ -644,7 +662,7 @@ void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
   worked_out_.clear();
   spelled_upto_ = facts_upto_ = words_upto_ = cut_upto_ = worked_upto_ = 0;
   pictures_upto_ = 0;
-  record_cut_ = picture_shown_ = false;
+  record_cut_ = picture_shown_ = request_read_ = false;
   withheld_.clear();
   designed_ = kNoStep;
   Hollow hollow;
@@ -682,7 +700,8 @@ void SchemaGhost::judge_single_values(const RunView& run, Verdict& verdict) {
   if (partial_output_ && picture_shown(run, found.step)) return;
   const FiringLine::Doubt doubt{found.rule, found.source, "a value that nothing in the run supports, but it may have come from elsewhere"};
   answer_ = found.step < run.steps.size() ? (found.in_input ? run.steps[found.step].input : run.steps[found.step].output) : run.outcome;
-  const bool known = !found.in_input && tools_.meaning(run.steps[found.source].name).any_purpose;
+  const auto& tool = tools_.meaning(run.steps[found.source].name);
+  const bool known = !found.in_input && tool.any_purpose && !tool.unknown;
   const bool doubtful = line_.would_fire(found.confidence) && (known || others_gave(run, found.step));
   const double sure = doubtful ? std::min(found.confidence, kDoubtful) : found.confidence;
   if (!line_.fires(sure, doubt, verdict)) return;

@@ -73,13 +73,15 @@ class SchemaGhost {
   void catch_up(const RunView& run, std::size_t step, std::size_t& upto, Add add);
   void release(const RunView& run);
   void find_ungrounded_facts(const RunView& run, bool ids_only, std::size_t step);
+  void read_request(const RunView& run);
+  [[nodiscard]] bool asked_in_another_unit(const Fact& fact) const;
   [[nodiscard]] bool record_is_cut(const RunView& run, std::size_t step);
   void find_ungrounded(const RunView& run, Hollow hollow, std::size_t step);
   void list_ungrounded();
   [[nodiscard]] bool picture_shown(const RunView& run, std::size_t step);
   [[nodiscard]] bool silent_by_design(const StepView& step);
   [[nodiscard]] bool others_gave(const RunView& run, std::size_t step);
-  [[nodiscard]] bool may_come_from_elsewhere(const RunView& run, Hollow hollow, std::size_t step, double sure);
+  [[nodiscard]] double unless_from_elsewhere(const RunView& run, Hollow hollow, std::size_t step, double sure);
   [[nodiscard]] bool tells_of_hollow(const RunView& run, Hollow hollow, std::size_t step);
   [[nodiscard]] std::size_t given_before(const RunView& run, std::size_t step) const;
   [[nodiscard]] static bool answered_before(const RunView& run, std::size_t hollow, std::size_t step);
@@ -113,6 +115,7 @@ class SchemaGhost {
   std::vector<bool> hollow_;                           // by step: a tool step that gave nothing
   std::size_t pictures_upto_ = 0;  // calls before it were looked at for a picture
   bool picture_shown_ = false;
+  bool request_read_ = false;
   std::size_t worked_upto_ = 0;
   std::vector<double> worked_out_;  // the newest results of calculations that calls before worked_upto_ were asked with
   std::vector<double> results_;
@@ -124,6 +127,7 @@ class SchemaGhost {
   std::string plain_;
   std::vector<CallValue> values_;
   std::vector<Fact> facts_;
+  std::vector<Fact> asked_;  // figures of the request
   std::vector<std::string_view> names_;
   std::vector<std::string_view> titles_;
   std::string prose_;

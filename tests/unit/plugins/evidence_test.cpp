@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/verdict.h"
@@ -5,8 +6,10 @@
 #include "evidence/confidence.h"
 #include "evidence/expression.h"
 #include "evidence/payload.h"
+#include "evidence/program_end.h"
 #include "evidence/touched_files.h"
 #include "evidence/unheard.h"
+#include "evidence/units.h"
 #include "evidence/unrecorded.h"
 #include "evidence/wrapped_call.h"
 #include "unit/plugins/candidates.h"
@@ -191,6 +194,36 @@ TEST(Expression, IsWorkedOutByTheUsualPrecedence) {
   std::string powers = "1";
   for (int i = 0; i < 1'000'000; ++i) powers += "^1";
   EXPECT_LE(results(powers).size(), 16u);
+}
+
+TEST(Expression, AMinusBehindAProduct_NeedsNoBlanks) {
+  std::vector<double> results;
+  work_out("{\"sum\":\"14*36-20\"}", results);
+  EXPECT_THAT(results, testing::ElementsAre(484.0));
+  work_out("call 555-0199 on 2031-04-09", results);
+  EXPECT_TRUE(results.empty());
+}
+
+TEST(Units, AreConverted_RoundedAsTold) {
+  EXPECT_TRUE(is_conversion(12, 5.443, 3)) << "pounds to kilograms";
+  EXPECT_TRUE(is_conversion(12, 26.5, 1)) << "kilograms to pounds";
+  EXPECT_TRUE(is_conversion(7, 11.3, 1)) << "miles to kilometres";
+  EXPECT_TRUE(is_conversion(31, 87.8, 1)) << "Celsius to Fahrenheit";
+  EXPECT_TRUE(is_conversion(310, 98.33, 2)) << "kelvins to Fahrenheit";
+  EXPECT_FALSE(is_conversion(12, 5.5, 3));
+  EXPECT_FALSE(is_conversion(7, 12, 0));
+}
+
+TEST(ProgramEnd, TellsOfASystemCallThatFailed) {
+  for (const char* failed :
+       {"sftp> put tide.zip\nremote open(\"/in/tide.zip\"): Permission denied", "mv: /mnt/quay: Read-only file system\n",
+        "ssh: connect to host pier port 22: Connection refused.", "DELETE 0", "update 0", "Query OK, 0 rows affected (0.01 sec)"}) {
+    EXPECT_TRUE(ends_in_failure(failed)) << failed;
+  }
+  for (const char* fine : {"", "DELETE 3", "chart.csv: Permission denied\nchart.txt copied", "cat: moorings: No such file or directory",
+                           "The harbour office said: permission denied by whom?"}) {
+    EXPECT_FALSE(ends_in_failure(fine)) << fine;
+  }
 }
 
 TEST(Expression, ComesToAFigure_RoundedToItsDecimals) {
