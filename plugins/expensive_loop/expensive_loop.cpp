@@ -325,20 +325,25 @@ void ExpensiveLoop::count_new_work(const RunView& run) {
     if (!call.known || call.reads || call.failed || done_.contains(call.key)) continue;
     const auto& step = run.steps[call.step];
     run.pace(step.output.size());
-    if (failure_of(step, content_) != Failure::kNone) continue;
+    if (failure_of(step, content_) != Failure::kNone || names_look_up(step.name, content_.tools)) continue;
+    // "No canvas generated" again is no work, whatever was asked for.
+    const auto answer = mix(call.tool, output_of(run, call));
+    const bool fresh = !done_.contains(answer);
     done_.insert(call.key);
+    done_.insert(answer);
+    if (!fresh) continue;
     ++own;
     ++all;
   }
 }
 
-/// True for a command that went well, when another tool did something that no call had done before: "edit config; run train" again and again
-/// with other edits. What a command works on is not all in its words.
+/// True for a call that looks nothing up and went well, when another tool did something that no call had done before: "edit config; run
+/// train" again and again with other edits, "go east" with another thing in hand. What such a call works on is not all in its words.
 bool ExpensiveLoop::runs_on_other_work(const RunView& run, const Call& before, const Call& after) {
   count_new_work(run);
   if (after.new_work - before.new_work == after.own_new_work - before.own_new_work) return false;
   const auto& step = run.steps[after.step];
-  return !after.failed && is_any_purpose_tool(step.name, content_) && failure_of(step, content_) == Failure::kNone;
+  return !after.failed && !names_look_up(step.name, content_.tools) && failure_of(step, content_) == Failure::kNone;
 }
 
 /// True when what came between two equal calls, by their indexes, makes the second another call: a file that they name was changed, a

@@ -67,6 +67,23 @@ INSTANTIATE_TEST_SUITE_P(ExpensiveLoop, Repeats,
                          testing::Values(Count{3, 79, Severity::kMedium}, Count{4, 82, Severity::kMedium}, Count{5, 85, Severity::kMedium},
                                          Count{6, 88, Severity::kHigh}, Count{50, 88, Severity::kHigh}));
 
+// "go east" with another crate in hand each time.
+RunBuilder carries_crates(bool other_crates) {
+  RunBuilder run;
+  run.request("Stow all crates in the hold.");
+  for (int i = 0; i < 4; ++i) {
+    const std::string crate = "crate " + std::to_string(other_crates ? i : 0);
+    run.tool("take", "take " + crate, "You take " + crate + ".").tool("go", "go aft", "The hold.");
+    run.tool("stow", "stow " + crate, crate + " is stowed.").tool("go", "go forward", "The quay.");
+  }
+  return run;
+}
+
+TEST(ExpensiveLoop, SameStepsWithOtherThingsInHand_AreProgress) {
+  EXPECT_TRUE(judge(carries_crates(true)).findings.empty());
+  EXPECT_FALSE(judge(carries_crates(false)).findings.empty());
+}
+
 // Each edit differs when `edits` says so.
 RunBuilder script_runs(bool edits, bool fresh) {
   RunBuilder run;
