@@ -44,6 +44,11 @@ class StoreContractTest : public ::testing::TestWithParam<EngineKind> {
     store_.reset();
     store_ = engine_->open(clock_);
   }
+  void begin_anew() {
+    store_.reset();
+    engine_ = GetParam().make();
+    store_ = engine_->open(clock_);
+  }
   model::RecordKey new_key() { return {clock_.wall_ms(), store_->next_seq()}; }
   WriteResult commit(Write write) { return test::commit(*store_, std::move(write)); }
   std::vector<WriteResult> commit_together(const std::vector<Write>& writes) { return test::commit_together(*store_, writes); }
