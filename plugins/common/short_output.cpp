@@ -143,6 +143,16 @@ bool is_status_line(std::string_view text) {
   return is_failed_status(rest.substr(0, 3)) && (rest.size() == 3 || !is_digit(rest[3]));
 }
 
+/// "<html><head><title>503 Service Unavailable</title>": the page of a server or proxy in place of an answer.
+bool is_error_page(std::string_view text) {
+  constexpr std::string_view kTitle = "<title>";
+  if (!text.starts_with('<')) return false;
+  const auto at = text.substr(0, ShortSigns::kLongest).find(kTitle);
+  if (at == std::string_view::npos) return false;
+  const auto title = trim(text.substr(at + kTitle.size()));
+  return is_failed_status(title.substr(0, 3)) && title.size() > 3 && !is_digit(title[3]);
+}
+
 /// "ValueError: ...", "java.io.IOException: ...".
 bool opens_with_class(std::string_view text) {
   std::size_t end = 0;
@@ -278,7 +288,7 @@ ShortSign ShortSigns::sign_of(std::string_view folded) const {
 }
 
 ShortSign ShortSigns::read_text(std::string_view text) const {
-  if (ends_with_class(text) || is_status_line(text)) return ShortSign::kFailed;
+  if (ends_with_class(text) || is_status_line(text) || is_error_page(text)) return ShortSign::kFailed;
   const auto bare = without_marks(text);
   auto sign = ShortSign::kFailed;
   if (!opens_with_class(bare)) {

@@ -26,6 +26,9 @@ constexpr std::string_view kSystemErrors[] = {"permission denied",
                                               "broken pipe",
                                               "text file busy"};
 
+// As git, compilers and package managers begin the line on which they give up.
+constexpr std::string_view kOpenings[] = {"error: ", "fatal: ", "ERROR: ", "FATAL: ", "E: "};
+
 constexpr std::string_view kNoRows[] = {"delete 0", "update 0", "insert 0 0", "0 rows affected", "query ok, 0 rows affected"};
 
 /// The line without what stands in brackets at its end: "DELETE 0 (0.02 sec)".
@@ -44,6 +47,7 @@ bool ends_in_failure(std::string_view output) {
   if (line.ends_with('.')) line.remove_suffix(1);
   const auto is_line = [&](std::string_view text) { return equal_ignoring_case(line, text); };
   if (std::any_of(std::begin(kNoRows), std::end(kNoRows), is_line)) return true;
+  if (std::any_of(std::begin(kOpenings), std::end(kOpenings), [&](auto opening) { return line.starts_with(opening); })) return true;
   const auto colon = line.rfind(": ");
   if (colon == std::string_view::npos) return false;
   line.remove_prefix(colon + 2);

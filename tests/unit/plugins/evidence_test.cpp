@@ -217,7 +217,7 @@ TEST(Units, AreConverted_RoundedAsTold) {
 TEST(ProgramEnd, TellsOfASystemCallThatFailed) {
   for (const char* failed :
        {"sftp> put tide.zip\nremote open(\"/in/tide.zip\"): Permission denied", "mv: /mnt/quay: Read-only file system\n",
-        "ssh: connect to host pier port 22: Connection refused.", "DELETE 0", "update 0", "Query OK, 0 rows affected (0.01 sec)"}) {
+        "ssh: connect to host pier port 22: Connection refused.", "DELETE 0", "update 0", "counting objects\nerror: failed to push some refs to 'quay'", "Query OK, 0 rows affected (0.01 sec)"}) {
     EXPECT_TRUE(ends_in_failure(failed)) << failed;
   }
   for (const char* fine : {"", "DELETE 3", "chart.csv: Permission denied\nchart.txt copied", "cat: moorings: No such file or directory",
