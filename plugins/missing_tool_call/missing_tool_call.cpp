@@ -720,8 +720,9 @@ void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
 /// True when the claim of the last message may be one that no call is named after. Where a call changed something, "processed" and "all
 /// set" say no more than that it ran, and "refunded to your card" what came of it; how things stand is nobody's deed.
 bool MissingToolCall::tells_unmatched(const Claim& claim, bool acted) const {
-  if (claim.finding || claim.state) return false;
+  if (claim.finding) return false;
   if (claim.verb == kNoVerb) return !acted;
+  if (claim.state) return false;
   const auto group = lexicon_.verb(claim.verb).group;
   if (!actions_[claim.verb] || ran_.groups[group] != 0) return false;
   if (acted && !claim.by_agent && (settling_[claim.verb] || !tells_deed(reading_, claim))) return false;
@@ -786,18 +787,23 @@ bool MissingToolCall::names_unmade_file(const RunView& run, std::string_view tex
   return std::any_of(files.begin(), files.end(), [&](std::string_view file) { return asked_for(file) && !made(file); });
 }
 
+/// "You're all set to send it".
+bool MissingToolCall::tells_what_comes(const Claim& claim) const {
+  constexpr std::uint32_t kReach = 2;
+  const auto end = std::min(reading_.sentences[claim.sentence].end, claim.word + 1 + kReach);
+  return std::any_of(reading_.words.begin() + claim.word + 1, reading_.words.begin() + end,
+                     [](const ReadWord& word) { return has(word.cues, kCueInfinitive); });
+}
+
 /// The open request of the user that the message tells as done: by its own verb, or, where it tells little else, in general.
 const Request* MissingToolCall::claimed_request(const RunView& run, const Said& said) {
   constexpr std::size_t kShort = 30;  // words of a message that is about nothing else
   std::string_view rule;
   for (const auto& claim : reading_.claims) {
     if (!tells_unmatched(claim, false) || tells_of_before(claim)) continue;
-    const auto next = claim.word + 1;
     const auto& sentence = reading_.sentences[claim.sentence];
     const bool general = claim.verb == kNoVerb || lexicon_.verb(claim.verb).group == finish_group_;
-    if (has(sentence.cues, kCueAlready)) continue;
-    // "You're all set to send it" tells what comes.
-    if (next < sentence.end && has(reading_.words[next].cues, kCueInfinitive)) continue;
+    if (has(sentence.cues, kCueAlready) || tells_what_comes(claim)) continue;
     if (general) {
       if (reading_.words.size() > kShort || has(sentence.cues, kCueModal)) continue;
       if (const auto* any = any_request(true, run, said, rule); any != nullptr) return any;
@@ -809,12 +815,49 @@ const Request* MissingToolCall::claimed_request(const RunView& run, const Said& 
   return nullptr;
 }
 
+/// True when the message in reading_ tells in some sentence that something was done, of now and not of what comes, and leaves nothing open:
+/// it closes on a deed.
+bool MissingToolCall::closes_on_deed() const {
+  constexpr std::uint64_t kOpen = kCueNothingFound | kCueAdmission | kCueTrouble | kCueHandover | kCueOffer | kCuePlan | kCueHypothesis;
+  if (reading_.asks() || has(reading_.cues, kOpen) || denies_of_self(reading_)) return false;
+  return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+    const auto& sentence = reading_.sentences[claim.sentence];
+    if (claim.finding || sentence.question || has(sentence.cues, kCueModal | kCueCondition | kCueAlready) || tells_of_before(claim)) return false;
+    if (claim.verb != kNoVerb && !claim.by_agent && !has_auxiliary(reading_, claim) && claim.word != sentence.begin) return false;
+    if (tells_what_comes(claim)) return false;
+    const auto first = reading_.words.begin() + sentence.begin;
+    return std::none_of(first, reading_.words.begin() + sentence.end, [&](const ReadWord& word) { return negates(reading_, word); });
+  });
+}
+
+/// True when a longer word of the message in reading_ stands in the user's turn, too.
+bool MissingToolCall::speaks_of(std::string_view turn) const {
+  constexpr std::size_t kTelling = 4, kMostBytes = 2048;
+  constexpr std::ptrdiff_t kMostWords = 256;
+  std::string asked;
+  fold(turn.substr(0, kMostBytes), asked);
+  const auto last = reading_.words.begin() + std::min(kMostWords, std::ssize(reading_.words));
+  return std::any_of(reading_.words.begin(), last, [&](const ReadWord& word) {
+    return word.text.size() >= kTelling && word.cues == 0 && asked.find(word.text) != std::string::npos;
+  });
+}
+
+/// The first real request that asks for a deed outright, without an "if", and of which the message speaks.
+const Request* MissingToolCall::plain_order(const RunView& run, const Said& said) {
+  std::string_view rule;
+  for (const auto& request : requests_.found()) {
+    if ((request.listed || request.open) && !request.conditional && speaks_of(request.turn) && is_real(request, run, said, rule)) return &request;
+  }
+  return nullptr;
+}
+
 /// A deed that no call is named after: little by itself; where nothing ran that could change anything and what the user asked for is
 /// open, and nothing is asked back, the message tells that it was done.
 void MissingToolCall::find_unmatched_claim(const RunView& run, const Said& said, bool acted, Verdict& verdict) {
   constexpr double kUnmatched = 0.3, kOpenRequest = 0.65;
   const FiringLine::Doubt doubt{"unmatched_claim", said.step, "the final message tells a deed that no call is named after"};
   const Request* request = acted || reading_.asks() ? nullptr : claimed_request(run, said);
+  if (request == nullptr && !acted && ran_.any && closes_on_deed()) request = plain_order(run, said);
   const double sure = request != nullptr ? kOpenRequest : kUnmatched;
   if (!line_.fires(sure, doubt, verdict)) return;
   const Request meant =

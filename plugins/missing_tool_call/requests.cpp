@@ -292,6 +292,7 @@ void Requests::add(Request request, std::size_t at, const Reading& reading, cons
     request.thing = text_work_.thing_at(reading, sentence, at, lexicon_.verb(request.verb).group == make_group_);
   }
   request.sorting = text_work_.sorts_at(reading, sentence, at);
+  request.conditional = has(sentence.cues, kCueCondition);
   if (reading.language != kAnyLanguage) request.languages = LanguageSet{1} << reading.language;
   const auto bit = static_cast<std::uint8_t>(1u << (static_cast<unsigned>(request.thing) + (request.sorting ? 4u : 0u)));
   if ((asked_[request.verb] & bit) == 0) {

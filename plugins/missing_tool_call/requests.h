@@ -26,6 +26,7 @@ struct Request {
   std::size_t step = kNoStep;               // the turn it stands in; kNoStep for `userRequestText`
   std::string_view turn;                    // valid as long as the run
   LanguageSet languages = ~LanguageSet{0};  // that the turn may be in
+  bool conditional = false;                 // "order one if it is low"
 };
 
 /// Adds the detector's own verbs and nouns to its lexicon: those under `action_verbs`, `action_nouns` and `action_groups`.

@@ -413,6 +413,23 @@ TEST(MissingToolCall, NounBehindAParticiple_IsNoRequest) {
   EXPECT_TRUE(judge(talk("Does the quoted text match the page?", "I compared the texted words: they match.")).findings.empty());
 }
 
+TEST(MissingToolCall, OrderAfterWhichNothingButALookUpRan_IsClaimedByAnyDeed) {
+  const auto judged = [](std::string_view request, std::string_view answer) {
+    RunBuilder run;
+    run.request(request).tool("list_berths", R"({"ship":"Alba"})", R"([{"berth":"A-2"},{"berth":"C-14"}])");
+    return judge(run.model(answer).outcome(answer)).findings.size();
+  };
+  constexpr std::string_view kOrder = "Switch the booking of the Alba to yearly payment, please.";
+  EXPECT_EQ(judged(kOrder, "The Alba pays yearly now, and 480 euros have been charged."), 1u);
+  EXPECT_EQ(judged(kOrder, "That's done: the Alba pays by the year."), 1u);
+  EXPECT_EQ(judged(kOrder, "The Alba has been found at A-2. Shall I switch it?"), 0u) << "asked";
+  EXPECT_EQ(judged(kOrder, "The Alba cannot be switched, though both berths have been paid."), 0u) << "denied";
+  EXPECT_EQ(judged(kOrder, "All berths have been swept."), 0u) << "of something else";
+  EXPECT_EQ(judged("Switch the booking of the Alba to yearly payment if that is cheaper.", "For the Alba 480 euros have been charged."), 0u)
+      << "it may not have been";
+  EXPECT_EQ(judged("Is the booking of the Alba switched to yearly payment?", "The Alba has been charged by the year."), 0u) << "a question";
+}
+
 RunBuilder booking_talk(std::string_view offer, std::string_view reply, std::string_view answer) {
   RunBuilder run;
   run.request("Which rooms are free in May?").model(offer).user(reply).model(answer).outcome(answer);
