@@ -38,10 +38,10 @@ else
   for file in "$place/first"/*.deb "$place/first"/*.dsc "$place/first"/*.tar.* "$place/first"/*.spdx.json; do
     cmp "$file" "$place/second/$(basename "$file")" || fail "$(basename "$file") differs between two builds"
   done
-  jq -e '.spdxVersion == "SPDX-2.3" and ([.packages[].packageFileName // empty | select(endswith(".deb"))] | length == 3)' "$debs"/*.spdx.json >/dev/null ||
+  jq -e '.spdxVersion == "SPDX-2.3" and ([.packages[].packageFileName // empty | select(endswith(".deb"))] | length == 4)' "$debs"/*.spdx.json >/dev/null ||
     fail "the bill of materials"
 fi
-[ "$(ls "$debs"/*.deb | wc -l)" = 3 ] || fail "expected three packages: $(ls "$debs")"
+[ "$(ls "$debs"/*.deb | wc -l)" = 4 ] || fail "expected four packages: $(ls "$debs")"
 
 step "lintian"
 lintian --allow-root --fail-on error,warning --tag-display-limit 0 "$debs"/*.changes
