@@ -98,6 +98,9 @@ stop() {
   service=
 }
 start
+# The threads that accept and commit keep the unit's priority, those that judge give it back.
+nices=$(for task in /proc/"$service"/task/*; do echo "$(cat "$task/comm") $(sed 's/.*) //' "$task/stat" | cut -d' ' -f17)"; done)
+echo "$nices" | grep -qx 'http -5' && echo "$nices" | grep -qx 'work-0 0' || fail "priorities: $nices"
 key=$(inside runuser -u runwarden -- runwarden keys create --tenant acme --scopes ingest,read)
 refund='{"runId": "refund-1", "userRequestText": "Refund order 8842", "success": true, "outcomeSummary": "Your refund has been processed.",
   "metadata": {"model": "gpt-4o", "costUsd": 0.02, "inputTokens": 1200},

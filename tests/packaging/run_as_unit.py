@@ -39,7 +39,7 @@ LEFT_OUT = {
 DONE = {
     "NoNewPrivileges", "CapabilityBoundingSet", "ProtectSystem", "ProtectHome", "PrivateTmp", "PrivateDevices", "ProtectProc", "ProcSubset",
     "RestrictAddressFamilies", "RestrictNamespaces", "RestrictSUIDSGID", "LockPersonality", "MemoryDenyWriteExecute", "SystemCallFilter",
-    "SystemCallErrorNumber", "LimitNOFILE", "LimitCORE",
+    "SystemCallErrorNumber", "LimitNOFILE", "LimitCORE", "Nice",
 }
 OF_MANAGER = {
     "Type", "NotifyAccess", "User", "Group", "ExecStartPre", "ExecStart", "ExecReload", "Restart", "RestartSec", "TimeoutStartSec",
@@ -217,6 +217,7 @@ def main():
     files = min(int(service["LimitNOFILE"][0]), resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # root may be limited itself
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     resource.setrlimit(resource.RLIMIT_CORE, (int(service["LimitCORE"][0]),) * 2)
+    os.setpriority(os.PRIO_PROCESS, 0, int(service["Nice"][0]))
     drop()
     memory = bytes_of(advised["MemoryMax"][0])
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
