@@ -16,13 +16,14 @@ constexpr int kDeepest = 16;
 /// Reads one expression by the usual precedence. Whatever is no part of it ends it.
 class Expression {
  public:
-  Expression(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+  /// What the steps on the way come to is added to `steps`.
+  Expression(std::string_view text, std::size_t at, std::vector<double>& steps) : text_(text), at_(at), steps_(steps) {}
 
   double sum() {
     double value = product();
     for (char sign = next_sign("+-"); sign != 0 && good_; sign = next_sign("+-")) {
       const double other = product();
-      value = sign == '+' ? value + other : value - other;
+      value = step(sign == '+' ? value + other : value - other);
     }
     return value;
   }
@@ -37,7 +38,7 @@ class Expression {
     for (char sign = next_sign("*/%"); sign != 0 && good_; sign = next_sign("*/%")) {
       const double other = power();
       if (sign != '*' && other == 0) good_ = false;
-      value = sign == '*' ? value * other : sign == '/' ? value / other : std::fmod(value, other);
+      value = step(sign == '*' ? value * other : sign == '/' ? value / other : std::fmod(value, other));
     }
     return value;
   }
@@ -93,12 +94,18 @@ class Expression {
     return sign;
   }
 
+  double step(double value) {
+    if (good_ && std::isfinite(value) && steps_.size() < kMostResults) steps_.push_back(value);
+    return value;
+  }
+
   void skip_blanks() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
   }
 
   std::string_view text_;
   std::size_t at_;
+  std::vector<double>& steps_;
   int depth_ = 0;
   int signs_ = 0;
   bool good_ = true;
@@ -114,9 +121,16 @@ void work_out(std::string_view text, std::vector<double>& out) {
       ++i;
       continue;
     }
-    Expression expression(text, i);
+    const auto before = out.size();
+    Expression expression(text, i, out);
     const double value = expression.sum();
-    if (expression.good() && std::isfinite(value)) out.push_back(value);
+    if (!expression.good() || !std::isfinite(value)) {
+      out.resize(before);
+    } else if (out.size() == kMostResults) {
+      out.back() = value;
+    } else if (out.size() == before || out.back() != value) {
+      out.push_back(value);
+    }
     i = std::max(i + 1, expression.end());
   }
 }

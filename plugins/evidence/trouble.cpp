@@ -8,6 +8,7 @@
 namespace runwarden::plugins {
 namespace {
 
+constexpr std::size_t kTellingName = 5;  // bytes of a file's name without its folder
 constexpr std::uint64_t kTroubleCues = kCueTrouble | kCueNothingFound | kCueAdmission;
 
 /// "example.com": the name of a site is in any sentence about it.
@@ -28,10 +29,16 @@ bool tells_trouble_with(std::string_view message, const std::vector<std::string_
   bool told = false;
   std::string buffer;
   for_each_sentence(told_of(message, buffer), lexicon.abbreviations, [&](std::string_view sentence) {
-    const auto named = [&](std::string_view thing) { return !is_site(thing) && sentence.find(thing) != std::string_view::npos; };
+    const auto named = [&](std::string_view thing) {
+      if (is_site(thing)) return false;
+      const auto base = thing.substr(thing.find_last_of('/') + 1);  // all of it where there is none
+      return sentence.find(thing) != std::string_view::npos || (base.size() >= kTellingName && sentence.find(base) != std::string_view::npos);
+    };
     if (told || std::none_of(things.begin(), things.end(), named)) return;
     read(sentence, lexicon, scratch);
-    told = scratch.claims.empty() && has(scratch.cues, kTroubleCues) && !has(scratch.cues, kCueHypothesis);
+    const auto denied = [&](const ReadWord& word) { return negates(scratch, word); };
+    const bool trouble = has(scratch.cues, kTroubleCues) || std::any_of(scratch.words.begin(), scratch.words.end(), denied);
+    told = scratch.claims.empty() && trouble && !has(scratch.cues, kCueHypothesis);
   });
   return told;
 }

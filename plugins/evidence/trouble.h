@@ -9,8 +9,8 @@
 
 namespace runwarden::plugins {
 
-/// True when a sentence of the message names one of the things and says that it is missing or went wrong ("- tides.csv not found"),
-/// without claiming anything. `scratch` is overwritten. Linear but for the few things.
+/// True when a sentence of the message names one of the things and says that it is missing or went wrong ("- tides.csv not found"), or
+/// denies something of it, without claiming anything. `scratch` is overwritten. Linear but for the few things.
 [[nodiscard]] bool tells_trouble_with(std::string_view message, const std::vector<std::string_view>& things, const Lexicon& lexicon,
                                       Reading& scratch);
 

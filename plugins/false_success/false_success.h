@@ -65,6 +65,9 @@ class FalseSuccess {
   [[nodiscard]] bool tells_of_undone(const StepView& step);
   [[nodiscard]] bool runs_anything(std::string_view tool);
   [[nodiscard]] double confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  [[nodiscard]] bool looked_up_since(const RunView& run, std::size_t failed);
+  [[nodiscard]] bool went_on_with_given(const RunView& run, std::size_t failed);
+  [[nodiscard]] bool leaves_it_to_user(const ToolMeaning& tool) const;
   [[nodiscard]] bool closes_behind(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool speaks_of(const RunView& run, const StepView& step);
   [[nodiscard]] bool gives_its_reason(const StepView& step);

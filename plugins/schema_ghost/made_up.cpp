@@ -309,6 +309,17 @@ bool MadeUpValues::told(const RunView& run, std::size_t step, std::string_view v
   return false;
 }
 
+/// True when a later look-up for the value gave something: it is no invention.
+bool MadeUpValues::answered_later(const RunView& run, std::size_t step, std::string_view value) const {
+  for (auto i = step + 1; i < run.steps.size(); ++i) {
+    const auto& later = run.steps[i];
+    if (later.kind != Kind::kTool || (*nothing_)[i] || !tools_->meaning(later.name).reads) continue;
+    run.pace(later.input.size());
+    if (names_entity(later.input, value)) return true;
+  }
+  return false;
+}
+
 void MadeUpValues::judge_call(const RunView& run, std::size_t step) {
   if (!open_.empty()) judge_texts(run, step);
   const auto& meaning = tools_->meaning(run.steps[step].name);
@@ -319,7 +330,7 @@ void MadeUpValues::judge_call(const RunView& run, std::size_t step) {
     if (searched_ >= kMostSearched) return;
     ++searched_;
     const bool figure = entity.kind == EntityKind::kPlace || entity.kind == EntityKind::kAmount;
-    if (figure ? follows(run, step, entity.text) : told(run, step, entity.code)) continue;
+    if (figure ? follows(run, step, entity.text) : told(run, step, entity.code) || answered_later(run, step, entity.code)) continue;
     double confidence = reads ? 0.65 : 0.45;
     if (entity.kind == EntityKind::kMail) {
       mails_ += 1;

@@ -61,6 +61,7 @@ class MadeUpValues {
   [[nodiscard]] bool supported(const RunView& run, std::size_t step, const StatedValue& value);
   [[nodiscard]] bool follows(const RunView& run, std::size_t step, std::string_view digits);
   [[nodiscard]] bool told(const RunView& run, std::size_t step, std::string_view value) const;
+  [[nodiscard]] bool answered_later(const RunView& run, std::size_t step, std::string_view value) const;
   [[nodiscard]] bool asked_for(const RunView& run, std::string_view label);
   [[nodiscard]] bool is_made_of_told_words(const RunView& run, std::string_view value) const;
   void keep(MadeUp found);

@@ -552,6 +552,21 @@ TEST(SchemaGhost, AFigureOfTheRequestInAnotherUnit_IsGrounded) {
   EXPECT_TRUE(judge(run).findings.empty());
 }
 
+TEST(SchemaGhost, StepsOnTheWayToWhatWasAskedFor_AreWorkedOut) {
+  RunBuilder run;
+  run.request("What does the quay cost us, 4 moorings at 1,240 with 3.5 percent rent on it for 3 years?");
+  run.failed("calculator", R"({"expr":"4*1240*0.035*3"})", "service down");
+  run.model("4 moorings come to 4,960. The rent on them is 173.60 a year, so 520.80 in three years.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(SchemaGhost, ValueThatALaterLookUpAnswered_WasNotInvented) {
+  RunBuilder run;
+  run.request("Is a berth free for the big ferry?").failed("get_berth", R"({"berth_id":"ST-4412"})", "timed out");
+  run.failed("get_berth", R"({"berth_id":"ST-4412"})", "timed out").tool("get_berth", R"({"berth_id":"ST-4412"})", R"({"free":2})");
+  EXPECT_TRUE(judge(run.model("Yes, two are free.")).findings.empty());
+}
+
 TEST(SchemaGhost, LookUpThatAnswersNullEachTime_IsNotSilentByDesign) {
   RunBuilder run;
   run.request("Where does the ferry Solveig berth?").tool("berth_lookup", R"({"ship":"Solveig"})", R"({"matches":null})");
