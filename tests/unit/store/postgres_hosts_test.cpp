@@ -351,11 +351,24 @@ TEST_F(PostgresHostsTest, RunThatFellDueWhileTheDatabaseWasAway_HasAGrace) {
   }
   server.start();
   ASSERT_TRUE(comes_true(std::chrono::seconds(10), [&] { return store->writable().ok(); }));
-  EXPECT_THAT(store->claim(rules, 10, kLeaseMs), SizeIs(0));
+  // Of the connections one may be back before another.
+  const auto claimed = [&] {
+    std::size_t runs = 0;
+    EXPECT_TRUE(comes_true(std::chrono::seconds(10), [&] {
+      try {
+        runs = store->claim(rules, 10, kLeaseMs).size();
+        return true;
+      } catch (const StoreAway&) {
+        return false;
+      }
+    }));
+    return runs;
+  };
+  EXPECT_EQ(claimed(), 0u);
   clock_.advance_ms(29'000);
-  EXPECT_THAT(store->claim(rules, 10, kLeaseMs), SizeIs(0));
+  EXPECT_EQ(claimed(), 0u);
   clock_.advance_ms(1'500);
-  EXPECT_THAT(store->claim(rules, 10, kLeaseMs), SizeIs(1));
+  EXPECT_EQ(claimed(), 1u);
 }
 
 // As after a failover to a standby that was late: what was acknowledged is lost, but no host goes by what nobody else knows.
