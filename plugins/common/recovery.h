@@ -38,6 +38,9 @@ struct ToolMeaning {
   bool unknown = false;               // no word of its name says what it does: "fx_rate", "checkin"
   std::vector<std::uint16_t> groups;  // of all its verbs
   std::vector<std::uint64_t> nouns;   // hash_noun() of its other words
+
+  /// True for a tool that is known to run anything: a shell, a console of a database, a browser.
+  [[nodiscard]] bool runs_anything() const { return any_purpose && !unknown; }
 };
 
 /// One hash for a noun and its plural.

@@ -13,21 +13,20 @@ using Token = JsonCursor::Token;
 // Members that say of any call whether it was taken; `"paid": false` of a new order only tells its state.
 constexpr std::string_view kTaken[] = {"accepted", "applied", "executed", "succeeded", "successful", "saved", "ack", "acknowledged"};
 // Members that are there where the call failed.
-constexpr std::string_view kErrors[] = {"err",       "error_code", "errorcode", "error_message", "errormessage",
-                                        "exception", "fault",      "fehler",    "fallo"};
+constexpr std::string_view kErrors[] = {"err", "error_code", "errorcode", "error_message", "errormessage", "exception", "fault"};
 // Members whose text says how the call went.
 constexpr std::string_view kOutcomes[] = {"status", "state", "result", "outcome", "decision"};
 
 class Answer {
  public:
-  Answer(std::span<const std::uint16_t> groups, const std::vector<std::string>& failed_statuses, const Lexicon& lexicon)
-      : groups_(groups), failed_statuses_(failed_statuses), lexicon_(lexicon) {}
+  Answer(std::span<const std::uint16_t> groups, const DenyingWords& words, const Lexicon& lexicon)
+      : groups_(groups), words_(words), lexicon_(lexicon) {}
 
   /// Whether a member says that the deed was not done.
   bool denies(std::string_view key, Token token, std::string_view value) {
     if (token == Token::kFalse) return among(key, kTaken) || is_own_deed(key);
-    if (token == Token::kString && among(key, kErrors)) return !trim(value).empty();
-    return token == Token::kString && among(key, kOutcomes) && among(value, failed_statuses_) && !is_own_deed(value);
+    if (token == Token::kString && (among(key, kErrors) || among(key, words_.errors))) return !trim(value).empty();
+    return token == Token::kString && among(key, kOutcomes) && among(value, words_.failed_statuses) && !is_own_deed(value);
   }
 
  private:
@@ -39,20 +38,19 @@ class Answer {
   }
 
   std::span<const std::uint16_t> groups_;
-  const std::vector<std::string>& failed_statuses_;
+  const DenyingWords& words_;
   const Lexicon& lexicon_;
   std::string word_;
 };
 
 }  // namespace
 
-bool denies_deed(std::string_view output, std::span<const std::uint16_t> groups, const std::vector<std::string>& failed_statuses,
-                 const Lexicon& lexicon) {
+bool denies_deed(std::string_view output, std::span<const std::uint16_t> groups, const DenyingWords& words, const Lexicon& lexicon) {
   output = trim(output);
   if (output.empty() || output[0] != '{') return false;
   JsonCursor cursor(output);
   if (cursor.next() != Token::kObject) return false;
-  Answer answer(groups, failed_statuses, lexicon);
+  Answer answer(groups, words, lexicon);
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
     const auto key = cursor.text();
     token = cursor.next();

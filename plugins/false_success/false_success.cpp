@@ -10,7 +10,6 @@
 #include "common/words.h"
 #include "evidence/acknowledgement.h"
 #include "evidence/artifacts.h"
-#include "evidence/denied_deed.h"
 #include "evidence/origin.h"
 #include "evidence/payload.h"
 #include "evidence/program_end.h"
@@ -159,7 +158,7 @@ FalseSuccess::FalseSuccess(std::string_view settings_json) : recovery_(lexicon_,
   withheld_words_ = settings.vocabulary().words(Key::kWithheldWords);
   trouble_signs_ = settings.vocabulary().words(Key::kProgramTrouble);
   all_words_ = settings.vocabulary().words(Key::kAllWords);
-  failed_statuses_ = settings.vocabulary().words(Key::kFailedStatuses);
+  denying_words_ = {settings.vocabulary().words(Key::kFailedStatuses), content_.error_openings};
   soft_failures_ = settings.rule("soft_failures");
   recovery_rule_ = settings.rule("recovery");
   admission_ = settings.rule("admission");
@@ -208,12 +207,6 @@ Finding FalseSuccess::finding(const RunView& run, const FailedStep& failed, cons
   return out;
 }
 
-/// A shell, a database's console, an interpreter.
-bool FalseSuccess::runs_anything(std::string_view tool) {
-  const auto& meaning = recovery_.meaning(tool);
-  return meaning.any_purpose && !meaning.unknown;
-}
-
 void FalseSuccess::collect_failures(const RunView& run) {
   failed_.clear();
   failures_.clear();
@@ -222,7 +215,7 @@ void FalseSuccess::collect_failures(const RunView& run) {
     const auto& step = run.steps[i];
     auto failure = failure_of(step, content_);
     if (failure == Failure::kNone && step.kind == Kind::kTool && !recovery_.meaning(step.name).reads &&
-        denies_deed(step.output, recovery_.meaning(step.name).groups, failed_statuses_, lexicon_)) {
+        denies_deed(step.output, recovery_.meaning(step.name).groups, denying_words_, lexicon_)) {
       failure = Failure::kSoft;
     }
     if (failure == Failure::kNone && step.kind == Kind::kTool && recovery_.meaning(step.name).reads &&
@@ -792,7 +785,7 @@ double FalseSuccess::passed_over(const RunView& run, const FailedStep& failed, c
         if (claim.verb == kNoVerb) return true;
         return lexicon_.verb(claim.verb).group != find_group_ && (claim.by_agent || has_auxiliary(reading_, claim) || claim.state);
       });
-  const bool run_last = runs_anything(step.name) && ends_in_failure(step.output) && closes_behind(run, failed, message);
+  const bool run_last = tool.runs_anything() && ends_in_failure(step.output) && closes_behind(run, failed, message);
   if (tool.meaningless || !(deed || told_done || run_last) || !reading_.understood(message.text)) return kUntold;
   if (ends_in_plan(reading_) || has(reading_.cues, kCueNothingFound | kCueSimulated | kCueHandover | kCueAdmission)) return kUntold;
   if (leaves_it_to_user(tool)) return kUntold;

@@ -9,6 +9,7 @@
 #include "common/recovery.h"
 #include "common/settings.h"
 #include "evidence/confidence.h"
+#include "evidence/denied_deed.h"
 #include "evidence/origin.h"
 #include "evidence/support.h"
 
@@ -63,7 +64,6 @@ class FalseSuccess {
   [[nodiscard]] bool tells_of_all(const RunView& run, const StepView& step) const;
   [[nodiscard]] bool says_already(const StepView& step);
   [[nodiscard]] bool tells_of_undone(const StepView& step);
-  [[nodiscard]] bool runs_anything(std::string_view tool);
   [[nodiscard]] double confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool looked_up_since(const RunView& run, std::size_t failed);
   [[nodiscard]] bool went_on_with_given(const RunView& run, std::size_t failed);
@@ -113,7 +113,7 @@ class FalseSuccess {
   std::vector<std::string> hard_words_;
   std::vector<std::string> withheld_words_;
   std::vector<std::string> trouble_signs_;
-  std::vector<std::string> failed_statuses_;
+  DenyingWords denying_words_;
   std::vector<std::string> all_words_;
   bool soft_failures_;
   bool admission_;

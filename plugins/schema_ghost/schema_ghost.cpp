@@ -510,8 +510,8 @@ double SchemaGhost::unless_from_elsewhere(const RunView& run, Hollow hollow, std
   const auto first = run.steps.begin() + static_cast<std::ptrdiff_t>(hollow.step);
   const auto last = run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, run.steps.size()));
   const bool asked_since = std::any_of(first, last, [](const StepView& other) { return other.kind == Kind::kUser; });
-  if (tool.any_purpose && !tool.unknown && asked_since) return kDoubtful;
-  if (tool.any_purpose && !tool.unknown && sure < kSure) return kLikely;
+  if (tool.runs_anything() && asked_since) return kDoubtful;
+  if (tool.runs_anything() && sure < kSure) return kLikely;
   if (tool.reads && sure >= kSure) {
     return hollow.later && hollow.ids_only && given_before(run, step) > kMostUnrelated ? kDoubtful : 1.0;
   }
@@ -701,7 +701,7 @@ void SchemaGhost::judge_single_values(const RunView& run, Verdict& verdict) {
   const FiringLine::Doubt doubt{found.rule, found.source, "a value that nothing in the run supports, but it may have come from elsewhere"};
   answer_ = found.step < run.steps.size() ? (found.in_input ? run.steps[found.step].input : run.steps[found.step].output) : run.outcome;
   const auto& tool = tools_.meaning(run.steps[found.source].name);
-  const bool known = !found.in_input && tool.any_purpose && !tool.unknown;
+  const bool known = !found.in_input && tool.runs_anything();
   const bool doubtful = line_.would_fire(found.confidence) && (known || others_gave(run, found.step));
   const double sure = doubtful ? std::min(found.confidence, kDoubtful) : found.confidence;
   if (!line_.fires(sure, doubt, verdict)) return;

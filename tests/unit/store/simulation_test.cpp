@@ -52,9 +52,9 @@ struct ModelRun {
   std::set<std::string> ids;
   std::uint32_t revision = 1;
   bool open = true;
-  std::uint64_t token = 0;                      // of its latest claim
-  std::optional<std::size_t> ends_at;           // "final" came with that many events: what comes later is the next revision's
-  bool tail_final = false;                      // "final" came again behind that
+  std::uint64_t token = 0;             // of its latest claim
+  std::optional<std::size_t> ends_at;  // "final" came with that many events: what comes later is the next revision's
+  bool tail_final = false;             // "final" came again behind that
   std::optional<model::FailureRecord> failure;  // of the last revision that ended
 
   void settle() {
