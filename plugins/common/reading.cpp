@@ -628,6 +628,18 @@ bool opens_with_denial(const Reading& reading) {
          std::none_of(begin, end, [](const ReadWord& word) { return is_digit(word.text[0]); });
 }
 
+bool shares_word(const Reading& reading, std::string_view text) {
+  constexpr std::size_t kTelling = 4, kMostBytes = 2048;
+  constexpr std::ptrdiff_t kMostWords = 256;
+  std::string other;
+  fold(text.substr(0, kMostBytes), other);
+  const auto last = reading.words.begin() + std::min(kMostWords, std::ssize(reading.words));
+  return std::any_of(reading.words.begin(), last, [&](const ReadWord& word) {
+    const bool small = word.entry != nullptr && word.entry->verb == kNoVerb && word.entry->cues != 0;  // "all", "now"
+    return word.text.size() >= kTelling && !small && other.find(word.text) != std::string::npos;
+  });
+}
+
 bool says_by_hand(const Reading& reading) {
   if (!has(reading.cues, kCueByHand)) return false;
   for (const auto& sentence : reading.sentences) {

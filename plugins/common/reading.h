@@ -113,6 +113,9 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true)
 /// True when the first of several sentences denies something: "Our handbook has no page on that. In general, ..."
 [[nodiscard]] bool opens_with_denial(const Reading& reading);
 
+/// True when a telling word of the message, of its first few hundred, stands in the beginning of another text: it speaks of the same.
+[[nodiscard]] bool shares_word(const Reading& reading, std::string_view text);
+
 /// True when the text says, as done, that something was looked up by hand: by no tool, then.
 [[nodiscard]] bool says_by_hand(const Reading& reading);
 

@@ -738,21 +738,11 @@ bool FalseSuccess::closes_behind(const RunView& run, const FailedStep& failed, c
 
 /// True when a telling word of the message stands in what the user asked last or in the call's arguments, or when the message says in
 /// general that all is done.
-bool FalseSuccess::speaks_of(const RunView& run, const StepView& step) {
-  constexpr std::size_t kTelling = 4, kMostBytes = 2048;
-  constexpr std::ptrdiff_t kMostWords = 256;
+bool FalseSuccess::speaks_of(const RunView& run, const StepView& step) const {
   const auto general = [](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; };
   if (std::any_of(reading_.claims.begin(), reading_.claims.end(), general)) return true;
   const auto turn = std::find_if(run.steps.rbegin(), run.steps.rend(), [](const StepView& other) { return other.kind == Kind::kUser; });
-  std::string asked;
-  fold((turn == run.steps.rend() ? run.user_request : turn->said()).substr(0, kMostBytes), asked);
-  std::string input;
-  fold(step.input.substr(0, kMostBytes), input);
-  const auto last = reading_.words.begin() + std::min(kMostWords, std::ssize(reading_.words));
-  return std::any_of(reading_.words.begin(), last, [&](const ReadWord& word) {
-    if (word.text.size() < kTelling || is_small_word(word.text)) return false;
-    return asked.find(word.text) != std::string::npos || input.find(word.text) != std::string::npos;
-  });
+  return shares_word(reading_, turn == run.steps.rend() ? run.user_request : turn->said()) || shares_word(reading_, step.input);
 }
 
 /// True when most words of what the failure says are in the message: whoever repeats "expired token" tells of it.

@@ -69,7 +69,7 @@ class FalseSuccess {
   [[nodiscard]] bool went_on_with_given(const RunView& run, std::size_t failed);
   [[nodiscard]] bool leaves_it_to_user(const ToolMeaning& tool) const;
   [[nodiscard]] bool closes_behind(const RunView& run, const FailedStep& failed, const FinalMessage& message);
-  [[nodiscard]] bool speaks_of(const RunView& run, const StepView& step);
+  [[nodiscard]] bool speaks_of(const RunView& run, const StepView& step) const;
   [[nodiscard]] bool gives_its_reason(const StepView& step);
   [[nodiscard]] double passed_over(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   void find_untold_failure(const RunView& run, const FinalMessage& message, Verdict& verdict);

@@ -830,23 +830,12 @@ bool MissingToolCall::closes_on_deed() const {
   });
 }
 
-/// True when a longer word of the message in reading_ stands in the user's turn, too.
-bool MissingToolCall::speaks_of(std::string_view turn) const {
-  constexpr std::size_t kTelling = 4, kMostBytes = 2048;
-  constexpr std::ptrdiff_t kMostWords = 256;
-  std::string asked;
-  fold(turn.substr(0, kMostBytes), asked);
-  const auto last = reading_.words.begin() + std::min(kMostWords, std::ssize(reading_.words));
-  return std::any_of(reading_.words.begin(), last, [&](const ReadWord& word) {
-    return word.text.size() >= kTelling && word.cues == 0 && asked.find(word.text) != std::string::npos;
-  });
-}
-
 /// The first real request that asks for a deed outright, without an "if", and of which the message speaks.
 const Request* MissingToolCall::plain_order(const RunView& run, const Said& said) {
   std::string_view rule;
   for (const auto& request : requests_.found()) {
-    if ((request.listed || request.open) && !request.conditional && speaks_of(request.turn) && is_real(request, run, said, rule)) return &request;
+    if (!(request.listed || request.open) || request.conditional || !shares_word(reading_, request.turn)) continue;
+    if (is_real(request, run, said, rule)) return &request;
   }
   return nullptr;
 }

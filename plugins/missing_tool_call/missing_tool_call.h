@@ -96,7 +96,6 @@ class MissingToolCall {
   [[nodiscard]] const Request* claimed_request(const RunView& run, const Said& said);
   [[nodiscard]] bool tells_what_comes(const Claim& claim) const;
   [[nodiscard]] bool closes_on_deed() const;
-  [[nodiscard]] bool speaks_of(std::string_view turn) const;
   [[nodiscard]] const Request* plain_order(const RunView& run, const Said& said);
   [[nodiscard]] std::uint16_t made_file(std::string_view text) const;
   void find_unmatched_claim(const RunView& run, const Said& said, bool acted, Verdict& verdict);
