@@ -11,7 +11,6 @@
 
 #include "api/api.h"
 #include "api/gauges.h"
-#include "app/settings_mapping.h"
 #include "base/followed_clock.h"
 #include "base/reloadable.h"
 #include "base/time_text.h"
@@ -20,8 +19,10 @@
 #include "detect/abandoned_calls.h"
 #include "detect/crash_marks.h"
 #include "detect/libraries.h"
+#include "http/server.h"
 #include "ingest/crash_recorder.h"
 #include "ingest/ingest.h"
+#include "opinion/worker.h"
 #include "ops/canary.h"
 #include "ops/clock_monitor.h"
 #include "ops/connection_limits.h"
@@ -33,7 +34,9 @@
 #include "ops/store_maintenance.h"
 #include "ops/ticker.h"
 #include "ops/watchdog.h"
+#include "part_settings/part_settings.h"
 #include "store/open_store.h"
+#include "webhooks/dispatcher.h"
 
 namespace runwarden::app {
 namespace {
@@ -162,7 +165,7 @@ class Service {
 };
 
 Status Service::open_store() {
-  store::StoreSettings opening = store_settings(settings_);
+  store::StoreSettings opening = part_settings::store_settings(settings_);
   opening.listener.on_unreadable = [this](const std::string& text) { log_unreadable(text); };
   opening.listener.on_shared_clock = [this](std::shared_ptr<const Clock> shared) { shared_clock_.follow(std::move(shared)); };
   opening.listener.on_last_use = [this](const ClockGuard::LastUse& last_use) {
@@ -199,7 +202,7 @@ void Service::log_unreadable(const std::string& text) {
 Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const config::Settings& settings) {
   detect::LoadContext context;
   context.private_folder = plugins_folder();
-  context.workers = work_threads(settings_);
+  context.workers = part_settings::work_threads(settings_);
   context.clock = &clock_;
   context.crash_marks = &crash_marks_;
   context.abandoned_calls = &abandoned_calls_;
@@ -229,7 +232,8 @@ Status Service::start() {
   detectors_.put(std::move(*detectors));
   redactor_.put(ingest::make_redactor(settings_.redact));
   make_monitors();
-  pool_ = std::make_unique<WorkPool>(work_threads(settings_), [this](const std::string& why) { log(ops::LogLevel::error, "task_failed", why); });
+  pool_ = std::make_unique<WorkPool>(part_settings::work_threads(settings_),
+                                     [this](const std::string& why) { log(ops::LogLevel::error, "task_failed", why); });
   if (Status status = make_ingest(); !status.ok()) return status;
   if (Status status = make_dispatcher(); !status.ok()) return status;
   if (Status status = make_second_opinion(); !status.ok()) return status;
@@ -272,7 +276,7 @@ void Service::make_monitors() {
           }});
   clock_monitor_->tick();  // log a start in doubt before anything else
   space_monitor_ = std::make_unique<ops::SpaceMonitor>(*store_, clock_, logger());
-  maintenance_ = std::make_unique<ops::StoreMaintenance>(*store_, *queue_, clock_, retention_periods(settings_), logger());
+  maintenance_ = std::make_unique<ops::StoreMaintenance>(*store_, *queue_, clock_, part_settings::retention_periods(settings_), logger());
 }
 
 Status Service::make_ingest() {
@@ -295,7 +299,7 @@ Status Service::make_ingest() {
                                   metrics_.review(review.detector_key, review.verdict);
                                   reviews_changed_ = true;
                                 }},
-      ingest_limits(settings_));
+      part_settings::ingest_limits(settings_));
   ops::Canary::Limits canary;
   canary.interval_ms = settings_.server.canary_interval_ms;
   canary_ = ops::Canary::make([this](auto done) { ingest_->canary.send(std::move(done)); }, canary, clock_);
@@ -303,7 +307,7 @@ Status Service::make_ingest() {
 }
 
 Status Service::make_dispatcher() {
-  auto settings = dispatch_settings(settings_);
+  auto settings = part_settings::dispatch_settings(settings_);
   if (!settings.ok()) return std::move(settings.error());
   using Outcome = webhooks::Dispatcher::Outcome;
   using Counted = ops::Metrics::WebhookAttempt;
@@ -328,7 +332,7 @@ Status Service::make_dispatcher() {
 
 Status Service::make_second_opinion() {
   if (!settings_.second_opinion.enabled) return Nothing{};
-  auto settings = second_opinion(settings_);
+  auto settings = part_settings::second_opinion(settings_);
   if (!settings.ok()) return std::move(settings.error());
   using Event = opinion::Worker::Event;
   second_opinion_ = std::make_unique<opinion::Worker>(
@@ -410,7 +414,7 @@ Status Service::make_api() {
       clock_);
   rates_ = std::make_unique<auth::RateLimiter>(auth::Rate{settings_.limits.requests_per_second, settings_.limits.burst}, clock_,
                                                [this] { return store_->hosts(); });
-  set_limits(limits_, settings_.limits);
+  part_settings::set_limits(limits_, settings_.limits);
   replies_.reads.set_max_bytes(static_cast<std::uint64_t>(settings_.limits.max_reply_bytes));
   readiness_ = std::make_unique<api::ReadinessCheck>(*store_, detectors, *clock_monitor_, *canary_,
                                                       [this] { return second_opinion_warning(); });
@@ -441,7 +445,7 @@ Status Service::make_api() {
 Status Service::listen() {
   const bool apart = !settings_.server.ops_address.empty();
   api_ = std::make_unique<api::Api>(*parts_, apart ? api::Api::Serves::keyed : api::Api::Serves::all);
-  auto server = http::Server::start(http_settings(settings_, settings_.server.address), *api_);
+  auto server = http::Server::start(part_settings::http_settings(settings_, settings_.server.address), *api_);
   if (!server.ok()) return std::move(server.error());
   server_ = std::move(*server);
   counted_server_ = server_.get();
@@ -449,7 +453,7 @@ Status Service::listen() {
              {{"address", std::string_view(settings_.server.address)}, {"port", std::int64_t{server_->port()}}});
   if (apart) {
     ops_api_ = std::make_unique<api::Api>(*parts_, api::Api::Serves::open);
-    http::ServerSettings ops = http_settings(settings_, settings_.server.ops_address);
+    http::ServerSettings ops = part_settings::http_settings(settings_, settings_.server.ops_address);
     ops.threads = 1;
     auto ops_server = http::Server::start(std::move(ops), *ops_api_);
     if (!ops_server.ok()) return std::move(ops_server.error());
@@ -496,7 +500,7 @@ void Service::reload_detectors(const std::function<Result<config::Settings>()>& 
   manager_.reloading();
   auto fresh = reload();
   const Status taken = fresh.ok() ? apply_config(*fresh) : Status(std::move(fresh.error()));
-  const std::string left = taken.ok() ? keys_that_need_a_restart(settings_, *fresh) : std::string();
+  const std::string left = taken.ok() ? part_settings::keys_that_need_a_restart(settings_, *fresh) : std::string();
   metrics_.reload(taken.ok() ? ops::Metrics::Reload::done : ops::Metrics::Reload::refused);
   if (taken.ok()) {
     log(ops::LogLevel::info, "reloaded",
@@ -516,11 +520,11 @@ Status Service::apply_config(const config::Settings& fresh) {
   auto set = load_detectors(fresh);
   if (!set.ok()) return std::move(set.error());
   if (second_opinion_ && fresh.second_opinion.enabled) {
-    auto opinion = second_opinion(fresh);
+    auto opinion = part_settings::second_opinion(fresh);
     if (!opinion.ok()) return std::move(opinion.error());
     second_opinion_->change(std::move(opinion->worker));
   }
-  set_limits(limits_, fresh.limits);
+  part_settings::set_limits(limits_, fresh.limits);
   replies_.reads.set_max_bytes(static_cast<std::uint64_t>(fresh.limits.max_reply_bytes));
   rates_->change({fresh.limits.requests_per_second, fresh.limits.burst});
   detectors_.put(std::move(*set));

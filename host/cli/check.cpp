@@ -7,11 +7,11 @@
 #include <memory>
 #include <sstream>
 
-#include "app/settings_mapping.h"
 #include "base/json_text.h"
 #include "base/open_fault.h"
 #include "cli/context.h"
 #include "cli/loaded_detectors.h"
+#include "part_settings/part_settings.h"
 #include "store/engines/engine_module.h"
 #include "store/lmdb/store.h"
 
@@ -84,12 +84,12 @@ CheckResult examine(Context& context) {
   result.source = settings->source;
   result.warnings = settings->warnings;
   result.faults = store_fault(settings->store);
-  if (const auto place = app::postgres_place(*settings)) {
+  if (const auto place = part_settings::postgres_place(*settings)) {
     const std::string fault = database_fault(*place, result.warnings);
     if (!fault.empty()) result.faults += (result.faults.empty() ? "" : "\n") + fault;
   }
   if (settings->second_opinion.enabled) {
-    const auto opinion = app::second_opinion(*settings);
+    const auto opinion = part_settings::second_opinion(*settings);
     if (!opinion.ok()) result.faults += (result.faults.empty() ? "" : "\n") + opinion.error().detail;
   }
   const SystemClock clock;

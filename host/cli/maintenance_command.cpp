@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/settings_mapping.h"
 #include "base/time_text.h"
 #include "config/core_types.h"
+#include "part_settings/part_settings.h"
 #include "store/lmdb/store_folder.h"
 #include "store/open_store.h"
 
@@ -102,7 +102,8 @@ store::MaintenanceContext MaintenanceCommand::maintenance() {
             progress_.show(progress);
             return !interrupted();
           },
-          map_size, settings_->page.dimensions, static_cast<std::uint64_t>(settings_->limits.max_clusters), app::postgres_place(*settings_)};
+          map_size, settings_->page.dimensions, static_cast<std::uint64_t>(settings_->limits.max_clusters),
+          part_settings::postgres_place(*settings_)};
 }
 
 int MaintenanceCommand::refuse(const Error& error) {

@@ -2,12 +2,12 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "app/settings_mapping.h"
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "base/time_text.h"
 #include "cli/context.h"
 #include "cli/table.h"
+#include "part_settings/part_settings.h"
 #include "store/engines/engine_module.h"
 
 namespace runwarden::cli {
@@ -62,7 +62,7 @@ void print_text(Context& context, const store::SchemaStatus& schema, bool status
 int migrate(Context& context, const MigrateOptions& options) {
   const auto settings = context.settings();
   if (!settings) return kWanting;
-  const auto place = app::postgres_place(*settings);
+  const auto place = part_settings::postgres_place(*settings);
   if (!place)
     return context.refuse("store.driver is " + settings->store.driver +
                           ": only a database is migrated; serve upgrades a store in a folder by itself");

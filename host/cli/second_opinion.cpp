@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "app/settings_mapping.h"
 #include "cli/context.h"
 #include "cli/loaded_detectors.h"
 #include "cli/run_input.h"
@@ -22,6 +21,7 @@
 #include "opinion/endpoint.h"
 #include "opinion/outcome.h"
 #include "opinion/request.h"
+#include "part_settings/part_settings.h"
 
 namespace runwarden::cli {
 namespace {
@@ -105,7 +105,7 @@ class Trial {
   const config::Settings& settings_;
   const model::OpinionPrompts& prompts_;
   SystemClock clock_;
-  std::optional<app::SecondOpinion> with_;  // nothing: a dry run
+  std::optional<part_settings::SecondOpinion> with_;  // nothing: a dry run
 };
 
 // Nothing, told, where one of them cannot be asked about.
@@ -143,7 +143,7 @@ int Trial::run() {
     if (settings_.second_opinion.url.empty() || settings_.second_opinion.model.empty()) {
       return context_.refuse("second_opinion.url and second_opinion.model say whom to ask; set both, or give --dry-run to see the prompt alone");
     }
-    auto with = app::second_opinion(settings_);
+    auto with = part_settings::second_opinion(settings_);
     if (!with.ok()) return context_.refuse(with.error().detail);
     with_ = std::move(*with);
   }

@@ -12,9 +12,8 @@
 #include "store/open_store.h"
 #include "webhooks/dispatcher.h"
 
-namespace runwarden::app {
+namespace runwarden::part_settings {
 
-std::size_t cores();
 // Of the pool that reads, judges and answers: with a database, a thread waits for its answers, so as many as it has connections for look-ups.
 std::size_t work_threads(const config::Settings& settings);
 
@@ -42,4 +41,4 @@ void set_limits(api::ApiLimits& api, const config::LimitsSection& limits);
 // The changed settings that a reload does not take: "store.map_size, server.address"; empty if no restart is needed.
 std::string keys_that_need_a_restart(const config::Settings& started_with, const config::Settings& fresh);
 
-}  // namespace runwarden::app
+}  // namespace runwarden::part_settings

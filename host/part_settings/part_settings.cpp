@@ -1,4 +1,4 @@
-#include "app/settings_mapping.h"
+#include "part_settings/part_settings.h"
 
 #include <algorithm>
 #include <array>
@@ -9,14 +9,14 @@
 #include "http_client/address_rules.h"
 #include "opinion/request.h"
 
-namespace runwarden::app {
+namespace runwarden::part_settings {
 namespace {
 
 // Half of the records is what 64 batches of one tenant can queue; records are small, so the byte limit rarely applies.
 constexpr std::uint64_t kMaxQueuedRecords = 131'072;
 constexpr std::uint64_t kMaxQueuedBytes = 256ull << 20;
 
-// The keys known to config::changed_keys() that apply_config() applies. All others take effect at a restart.
+// The keys known to config::changed_keys() that a reload applies. All others take effect at a restart.
 constexpr std::array<std::string_view, 14> kReloadedKeys = {"limits.max_body_bytes",
                                                             "limits.max_batch_bytes",
                                                             "limits.max_batch_runs",
@@ -48,11 +48,11 @@ Result<std::string> read_api_key(const std::string& file) {
   return key;
 }
 
-}  // namespace
-
 std::size_t cores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
+
+}  // namespace
 
 std::size_t work_threads(const config::Settings& settings) {
   if (settings.store.driver != "postgres") return cores();
@@ -192,4 +192,4 @@ std::string keys_that_need_a_restart(const config::Settings& started_with, const
   return text;
 }
 
-}  // namespace runwarden::app
+}  // namespace runwarden::part_settings
