@@ -464,7 +464,7 @@ void Api::on_answered(const http::Answered& answered) {
                          answered.answer_bytes);
   const std::string_view method = answered.head == nullptr ? std::string_view() : std::string_view(answered.head->method).substr(0, 32);
   const std::string_view path = answered.head == nullptr ? std::string_view() : std::string_view(answered.head->path).substr(0, 512);
-  parts_.log.write(ops::LogLevel::info, "request",
+  parts_.log.write(LogLevel::info, "request",
                    {{"requestId", std::string_view(answered.request_id)},
                     {"tenant", tenant},
                     {"method", method},

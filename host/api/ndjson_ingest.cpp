@@ -239,7 +239,7 @@ std::vector<NdjsonIngest::ReadLine> NdjsonIngest::enqueue(std::uint64_t chunk, s
 }
 
 void NdjsonIngest::failed(std::uint64_t line, const char* why) {
-  parts_.log.write(ops::LogLevel::error, "line_failed", {{"requestId", std::string_view(request_id_)}, {"reason", std::string_view(why)}});
+  parts_.log.write(LogLevel::error, "line_failed", {{"requestId", std::string_view(request_id_)}, {"reason", std::string_view(why)}});
   refuse(line, {Code::internal, "the line could not be taken in; send it again, and tell the operator if it stays so", {}, {}});
   end_of_line();
 }

@@ -51,16 +51,6 @@ constexpr std::int64_t kMaintenanceIntervalMs = 10'000;
 constexpr std::int64_t kCountReviewsMs = 3'600'000;
 constexpr std::int64_t kLastCommitsMs = 30'000;  // time for a stop beyond the drain
 
-ops::LogLevel to_log_level(detect::LogLevel level) {
-  switch (level) {
-    case detect::LogLevel::debug: return ops::LogLevel::debug;
-    case detect::LogLevel::info: return ops::LogLevel::info;
-    case detect::LogLevel::warn: return ops::LogLevel::warn;
-    case detect::LogLevel::error: return ops::LogLevel::error;
-  }
-  return ops::LogLevel::error;
-}
-
 class Service {
  public:
   Service(const config::Settings& settings, const ServiceHooks& hooks)
@@ -103,10 +93,10 @@ class Service {
   void save_key_use();
   void count_reviews();
   ops::Gauges gauges() const;
-  std::function<void(ops::LogLevel, std::string_view, std::string_view)> logger() {
-    return [this](ops::LogLevel level, std::string_view event, std::string_view text) { log(level, event, text); };
+  LogFunction logger() {
+    return [this](LogLevel level, std::string_view event, std::string_view text) { log(level, event, text); };
   }
-  void log(ops::LogLevel level, std::string_view event, std::string_view text) { log_.write(level, event, {{"text", text}}); }
+  void log(LogLevel level, std::string_view event, std::string_view text) { log_.write(level, event, {{"text", text}}); }
 
   config::Settings settings_;
   const ServiceHooks& hooks_;
@@ -174,15 +164,15 @@ Status Service::open_store() {
   };
   opening.listener.on_damage = [this](const std::string& text) {
     metrics_.unreadable_record();
-    log(ops::LogLevel::error, "store_damaged", text);
+    log(LogLevel::error, "store_damaged", text);
   };
-  opening.listener.on_begun_anew = [this](const std::string& text) { log(ops::LogLevel::warn, "new_store", text); };
+  opening.listener.on_begun_anew = [this](const std::string& text) { log(LogLevel::warn, "new_store", text); };
   opening.listener.on_fatal = [this](const std::string& why) {
-    log_.write(ops::LogLevel::error, "store_failed", {{"text", std::string_view(why)}});
+    log_.write(LogLevel::error, "store_failed", {{"text", std::string_view(why)}});
     log_.flush();
     std::_Exit(EXIT_FAILURE);  // what was asked for is in doubt: nothing more may be acknowledged
   };
-  opening.listener.on_fault = [this](const std::string& why) { log(ops::LogLevel::error, "store_fault", why); };
+  opening.listener.on_fault = [this](const std::string& why) { log(LogLevel::error, "store_fault", why); };
   opening.listener.on_commit = [this](const store::CommitReport& commit) {
     metrics_.commit(commit.records, static_cast<double>(commit.commit_ns) / 1e9);
   };
@@ -196,7 +186,7 @@ Status Service::open_store() {
 
 void Service::log_unreadable(const std::string& text) {
   metrics_.unreadable_record();
-  log(ops::LogLevel::error, "unreadable_record", text);
+  log(LogLevel::error, "unreadable_record", text);
 }
 
 Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const config::Settings& settings) {
@@ -206,26 +196,26 @@ Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const confi
   context.clock = &clock_;
   context.crash_marks = &crash_marks_;
   context.abandoned_calls = &abandoned_calls_;
-  context.log = [this](detect::LogLevel level, std::string_view text) { log(to_log_level(level), "detector", text); };
+  context.log = [this](LogLevel level, std::string_view text) { log(level, "detector", text); };
   context.settings_fault = [&settings](const std::string& tenant, const std::string& key, std::string_view pointer,
                                        std::string_view detail) { return settings.locations.fault(tenant, key, pointer, detail); };
   return detect::DetectorSet::load(settings.detectors, std::move(context));
 }
 
 Status Service::start() {
-  for (const std::string& warning : settings_.warnings) log(ops::LogLevel::warn, "configuration", warning);
-  if (!manager_.fault().empty()) log(ops::LogLevel::warn, "service_manager", manager_.fault());
+  for (const std::string& warning : settings_.warnings) log(LogLevel::warn, "configuration", warning);
+  if (!manager_.fault().empty()) log(LogLevel::warn, "service_manager", manager_.fault());
   connections_.check_descriptors();
   if (Status status = open_store(); !status.ok()) return status;
   crash_recorder_ = std::make_unique<ingest::CrashRecorder>(*store_, crash_marks_, [this](auto event, std::string_view text) {
     using Event = ingest::CrashRecorder::Event;
-    if (event == Event::crashed) return log(ops::LogLevel::error, "detector_crash", text);
-    if (event == Event::not_noted) return log(ops::LogLevel::warn, "crash_note", text);
-    log(ops::LogLevel::error, "store_fault", text);
+    if (event == Event::crashed) return log(LogLevel::error, "detector_crash", text);
+    if (event == Event::not_noted) return log(LogLevel::warn, "crash_note", text);
+    log(LogLevel::error, "store_fault", text);
   });
   crash_recorder_->record_previous(state_dir() / store::kCrashNote);
   if (const std::size_t old = detect::prune_copies(plugins_folder()); old > 0) {
-    log(ops::LogLevel::info, "pruned", std::to_string(old) + " unused copies of detector libraries were removed");
+    log(LogLevel::info, "pruned", std::to_string(old) + " unused copies of detector libraries were removed");
   }
   auto detectors = load_detectors(settings_);
   if (!detectors.ok()) return std::move(detectors.error());
@@ -233,7 +223,7 @@ Status Service::start() {
   redactor_.put(ingest::make_redactor(settings_.redact));
   make_monitors();
   pool_ = std::make_unique<WorkPool>(part_settings::work_threads(settings_),
-                                     [this](const std::string& why) { log(ops::LogLevel::error, "task_failed", why); });
+                                     [this](const std::string& why) { log(LogLevel::error, "task_failed", why); });
   if (Status status = make_ingest(); !status.ok()) return status;
   if (Status status = make_dispatcher(); !status.ok()) return status;
   if (Status status = make_second_opinion(); !status.ok()) return status;
@@ -250,8 +240,8 @@ void Service::start_watchdog() {
   if (!manager_.watchdog_ms()) return;
   watchdog_ = std::make_unique<ops::Watchdog>(
       manager_, *manager_.watchdog_ms(), [this](std::int64_t within_ms) { return thread_stalled(within_ms); },
-      ops::Watchdog::Listener{[this](const std::string& why) { log(ops::LogLevel::error, "thread_stalled", why); },
-                              [this] { log(ops::LogLevel::warn, "thread_recovered", "watchdog notifications resume"); }});
+      ops::Watchdog::Listener{[this](const std::string& why) { log(LogLevel::error, "thread_stalled", why); },
+                              [this] { log(LogLevel::warn, "thread_recovered", "watchdog notifications resume"); }});
 }
 
 std::string Service::thread_stalled(std::int64_t within_ms) const {
@@ -268,7 +258,7 @@ void Service::make_monitors() {
       .store = *store_,
       .write = [this](auto job) { queue_->run_between(std::move(job)); },
       .log =
-          [this](ops::LogLevel level, std::string_view event, const ClockGuard::Times& times, std::string_view text) {
+          [this](LogLevel level, std::string_view event, const ClockGuard::Times& times, std::string_view text) {
             const std::string expected = format_time(times.expected_ms);
             const std::string machine = format_time(times.machine_ms);
             log_.write(level, event,
@@ -293,7 +283,7 @@ Status Service::make_ingest() {
                             .mapping = span_mapping_,
                             .reads = replies_.reads,
                             .on_verdict = [this](const model::Verdict& verdict) { metrics_.verdict(verdict); },
-                            .on_resolve_fault = [this](const std::string& why) { log(ops::LogLevel::error, "resolve_fault", why); },
+                            .on_resolve_fault = [this](const std::string& why) { log(LogLevel::error, "resolve_fault", why); },
                             .on_review =
                                 [this](const model::Review& review) {
                                   metrics_.review(review.detector_key, review.verdict);
@@ -325,7 +315,7 @@ Status Service::make_dispatcher() {
                                          : outcome == Outcome::retried ? Counted::retried
                                                                        : Counted::dead);
               },
-          .on_warning = [this](std::string_view event, const std::string& text) { log(ops::LogLevel::warn, event, text); }},
+          .on_warning = [this](std::string_view event, const std::string& text) { log(LogLevel::warn, event, text); }},
       std::move(*settings));
   return Nothing{};
 }
@@ -353,7 +343,7 @@ Status Service::make_second_opinion() {
               },
           .on_event =
               [this](Event kind, std::string_view event, const std::string& text) {
-                log(kind == Event::warning ? ops::LogLevel::warn : ops::LogLevel::info, event, text);
+                log(kind == Event::warning ? LogLevel::warn : LogLevel::info, event, text);
               }},
       std::move(settings->endpoint), std::move(settings->worker));
   return Nothing{};
@@ -379,10 +369,10 @@ void Service::make_checkpoints() {
               [this](const store::SignedCheckpoint& one) {
                 const std::string tenant = tenant_name(one.tenant);
                 const auto size = static_cast<std::int64_t>(one.checkpoint.tree.size);
-                log_.write(ops::LogLevel::info, "checkpoint",
+                log_.write(LogLevel::info, "checkpoint",
                            {{"tenant", std::string_view(tenant)}, {"size", size}, {"checkpoint", std::string_view(one.note)}});
               },
-          .on_fault = [this](std::string_view text) { log(ops::LogLevel::error, "checkpoint_fault", text); }},
+          .on_fault = [this](std::string_view text) { log(LogLevel::error, "checkpoint_fault", text); }},
       settings_.ledger.checkpoint_interval_ms);
 }
 
@@ -449,7 +439,7 @@ Status Service::listen() {
   if (!server.ok()) return std::move(server.error());
   server_ = std::move(*server);
   counted_server_ = server_.get();
-  log_.write(ops::LogLevel::info, "listening",
+  log_.write(LogLevel::info, "listening",
              {{"address", std::string_view(settings_.server.address)}, {"port", std::int64_t{server_->port()}}});
   if (apart) {
     ops_api_ = std::make_unique<api::Api>(*parts_, api::Api::Serves::open);
@@ -459,7 +449,7 @@ Status Service::listen() {
     if (!ops_server.ok()) return std::move(ops_server.error());
     ops_server_ = std::move(*ops_server);
     counted_ops_server_ = ops_server_.get();
-    log_.write(ops::LogLevel::info, "listening_ops",
+    log_.write(LogLevel::info, "listening_ops",
                {{"address", std::string_view(settings_.server.ops_address)}, {"port", std::int64_t{ops_server_->port()}}});
   }
   log_.flush();
@@ -492,7 +482,7 @@ void Service::notify_ready() {
     return manager_.ready(serving());
   }
   if (std::exchange(last_not_ready_reason_, now.reasons.front()) == now.reasons.front()) return;
-  log(ops::LogLevel::warn, "not_ready", now.reasons.front());
+  log(LogLevel::warn, "not_ready", now.reasons.front());
   manager_.not_ready(now.reasons.front());
 }
 
@@ -503,12 +493,12 @@ void Service::reload_detectors(const std::function<Result<config::Settings>()>& 
   const std::string left = taken.ok() ? part_settings::keys_that_need_a_restart(settings_, *fresh) : std::string();
   metrics_.reload(taken.ok() ? ops::Metrics::Reload::done : ops::Metrics::Reload::refused);
   if (taken.ok()) {
-    log(ops::LogLevel::info, "reloaded",
+    log(LogLevel::info, "reloaded",
         "the new detectors, redaction, request limits and the second opinion's budget and key are in force; other settings take effect at a "
         "restart");
-    if (!left.empty()) log(ops::LogLevel::warn, "restart_needed", "changed since the start, takes effect at a restart: " + left);
+    if (!left.empty()) log(LogLevel::warn, "restart_needed", "changed since the start, takes effect at a restart: " + left);
   } else {
-    log(ops::LogLevel::error, "reload_refused", taken.error().detail + "\nThe previous configuration stays in force.");
+    log(LogLevel::error, "reload_refused", taken.error().detail + "\nThe previous configuration stays in force.");
   }
   log_.wake();
   if (!ready_notified_) return;
@@ -604,7 +594,7 @@ ops::Gauges Service::gauges() const {
 }
 
 void Service::stop() {
-  if (started_) log(ops::LogLevel::info, "stopping", "answering requests in flight");
+  if (started_) log(LogLevel::info, "stopping", "answering requests in flight");
   const std::int64_t end_ms = clock_.monotonic_ns() / 1'000'000 + settings_.server.drain_timeout_ms;
   manager_.stopping(settings_.server.drain_timeout_ms + kLastCommitsMs);
   if (watchdog_) watchdog_->set_check([this](std::int64_t ms) { return queue_->moves(ms) ? std::string() : "the writer thread"; });
@@ -619,7 +609,7 @@ void Service::stop() {
   if (clock_monitor_) clock_monitor_->stop();
   if (queue_) queue_->drain();
   watchdog_.reset();
-  if (started_) log(ops::LogLevel::info, "stopped", "everything acknowledged is on disk");
+  if (started_) log(LogLevel::info, "stopped", "everything acknowledged is on disk");
   log_.flush();
 }
 

@@ -146,7 +146,7 @@ struct DetectorTrial::Log {
     const MutexLock lock(mutex);
     if (!text.empty()) sink(part, text);
   }
-  void add(detect::LogLevel level, std::string_view text) {
+  void add(LogLevel level, std::string_view text) {
     const MutexLock lock(mutex);
     lines.push_back(static_cast<char>('0' + static_cast<int>(level)) + std::string(text));
     sink(TrialPart::log, lines.back());
@@ -176,7 +176,7 @@ bool DetectorTrial::load_detectors() {
   if (settings_) {
     detect::LoadContext load = load_context(context, *settings_, 1, clock_);
     load.log_rate = detect::LogRate::unbounded;
-    load.log = [log = log_](detect::LogLevel level, std::string_view text) { log->add(level, text); };
+    load.log = [log = log_](LogLevel level, std::string_view text) { log->add(level, text); };
     auto set = detect::DetectorSet::load(settings_->detectors, std::move(load));
     if (set.ok()) {
       detectors_ = std::move(*set);

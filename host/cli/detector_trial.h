@@ -17,7 +17,7 @@
 namespace runwarden::cli {
 
 // What a trial says, as it happens: `out` and `err` are for those streams, `log` is a line that a detector logged, a digit for its level
-// (detect::LogLevel) before it.
+// (LogLevel) before it.
 enum class TrialPart : char { log = 'L', out = 'O', err = 'E' };
 // Any thread, never two at once.
 using TrialSink = std::function<void(TrialPart part, std::string_view text)>;

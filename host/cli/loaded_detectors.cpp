@@ -22,8 +22,8 @@ detect::LoadContext load_context(Context& context, const config::Settings& setti
   detect::LoadContext load;
   load.workers = workers;
   load.clock = &clock;
-  load.log = [&err = context.err, mutex = std::make_shared<Mutex>()](detect::LogLevel level, std::string_view text) {
-    if (level < detect::LogLevel::warn) return;
+  load.log = [&err = context.err, mutex = std::make_shared<Mutex>()](LogLevel level, std::string_view text) {
+    if (level < LogLevel::warn) return;
     const MutexLock lock(*mutex);
     err << "runwarden: " << text << "\n";
   };

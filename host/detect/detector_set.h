@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/log_function.h"
 #include "base/result.h"
 #include "base/work_pool.h"
 #include "model/detector_settings.h"
@@ -24,7 +25,6 @@
 
 namespace runwarden::detect {
 
-enum class LogLevel : std::uint8_t { debug, info, warn, error };
 // Called from any thread.
 using LogSink = std::function<void(LogLevel level, std::string_view text)>;
 

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/clock_guard.h"
-#include "ops/log.h"
+#include "base/log_function.h"
 #include "store/maintenance.h"
 
 namespace runwarden::ops {

@@ -4,18 +4,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string_view>
 
 #include "base/clock.h"
-#include "ops/log.h"
+#include "base/log_function.h"
 
 namespace runwarden::ops {
 
 class ConnectionLimits {
  public:
-  using LogFunction = std::function<void(LogLevel, std::string_view event, std::string_view text)>;
-
   ConnectionLimits(std::uint64_t max_connections, const Clock& clock, LogFunction log);
 
   // Raises the soft limit on open files, which is low for the sake of select(2), to the hard limit.

@@ -13,11 +13,12 @@
 #include <utility>
 #include <variant>
 
+#include "base/log_function.h"
+
 namespace runwarden::ops {
 
 class LineWriter;
 
-enum class LogLevel : std::uint8_t { debug, info, warn, error };
 // Of a configuration's "debug", "info", "warn" or "error".
 LogLevel log_level(std::string_view name);
 enum class LogFormat : std::uint8_t { json, text };

@@ -4,20 +4,17 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string_view>
 
 #include "base/clock.h"
-#include "ops/log.h"
+#include "base/log_function.h"
 #include "store/capacity.h"
 
 namespace runwarden::ops {
 
 class SpaceMonitor {
  public:
-  using LogFunction = std::function<void(LogLevel, std::string_view event, std::string_view text)>;
-
   SpaceMonitor(store::Capacity& store, const Clock& clock, LogFunction log) : store_(store), clock_(clock), log_(std::move(log)) {}
 
   void tick();

@@ -6,12 +6,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string_view>
 
 #include "base/clock_guard.h"
-#include "ops/log.h"
+#include "base/log_function.h"
 #include "store/store.h"
 
 namespace runwarden::ops {
@@ -26,7 +25,6 @@ class StoreMaintenance {
     std::optional<std::int64_t> policies_ms;
     std::optional<std::int64_t> deliveries_ms = std::nullopt;
   };
-  using LogFunction = std::function<void(LogLevel, std::string_view event, std::string_view text)>;
 
   StoreMaintenance(store::Store& store, store::WriteQueue& queue, const ClockGuard& clock, Periods periods, LogFunction log);
 
