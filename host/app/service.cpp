@@ -13,7 +13,6 @@
 #include "api/gauges.h"
 #include "base/followed_clock.h"
 #include "base/reloadable.h"
-#include "base/time_text.h"
 #include "config/opinion_prompts.h"
 #include "config/otlp_mapping.h"
 #include "detect/abandoned_calls.h"
@@ -57,7 +56,7 @@ class Service {
       : settings_(settings),
         hooks_(hooks),
         log_(ops::log_level(settings.log.level), settings.log.format == "json" ? ops::LogFormat::json : ops::LogFormat::text),
-        connections_(static_cast<std::uint64_t>(settings.limits.max_connections), clock_, logger()) {
+        connections_(static_cast<std::uint64_t>(settings.limits.max_connections), clock_, log_.text_writer()) {
     log_.redact_with([this](std::string_view text) { return redaction_.text(text); });
   }
 
@@ -88,15 +87,10 @@ class Service {
   std::string thread_stalled(std::int64_t within_ms) const;
   void notify_ready();
   std::string serving() const;
-  std::string tenant_name(model::TenantId tenant);
   void housekeeping();
   void save_key_use();
   void count_reviews();
   ops::Gauges gauges() const;
-  LogFunction logger() {
-    return [this](LogLevel level, std::string_view event, std::string_view text) { log(level, event, text); };
-  }
-  void log(LogLevel level, std::string_view event, std::string_view text) { log_.write(level, event, {{"text", text}}); }
 
   config::Settings settings_;
   const ServiceHooks& hooks_;
@@ -164,15 +158,15 @@ Status Service::open_store() {
   };
   opening.listener.on_damage = [this](const std::string& text) {
     metrics_.unreadable_record();
-    log(LogLevel::error, "store_damaged", text);
+    log_.write(LogLevel::error, "store_damaged", text);
   };
-  opening.listener.on_begun_anew = [this](const std::string& text) { log(LogLevel::warn, "new_store", text); };
+  opening.listener.on_begun_anew = [this](const std::string& text) { log_.write(LogLevel::warn, "new_store", text); };
   opening.listener.on_fatal = [this](const std::string& why) {
-    log_.write(LogLevel::error, "store_failed", {{"text", std::string_view(why)}});
+    log_.write(LogLevel::error, "store_failed", why);
     log_.flush();
     std::_Exit(EXIT_FAILURE);  // what was asked for is in doubt: nothing more may be acknowledged
   };
-  opening.listener.on_fault = [this](const std::string& why) { log(LogLevel::error, "store_fault", why); };
+  opening.listener.on_fault = [this](const std::string& why) { log_.write(LogLevel::error, "store_fault", why); };
   opening.listener.on_commit = [this](const store::CommitReport& commit) {
     metrics_.commit(commit.records, static_cast<double>(commit.commit_ns) / 1e9);
   };
@@ -186,7 +180,7 @@ Status Service::open_store() {
 
 void Service::log_unreadable(const std::string& text) {
   metrics_.unreadable_record();
-  log(LogLevel::error, "unreadable_record", text);
+  log_.write(LogLevel::error, "unreadable_record", text);
 }
 
 Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const config::Settings& settings) {
@@ -196,26 +190,21 @@ Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const confi
   context.clock = &clock_;
   context.crash_marks = &crash_marks_;
   context.abandoned_calls = &abandoned_calls_;
-  context.log = [this](LogLevel level, std::string_view text) { log(level, "detector", text); };
+  context.log = [this](LogLevel level, std::string_view text) { log_.write(level, "detector", text); };
   context.settings_fault = [&settings](const std::string& tenant, const std::string& key, std::string_view pointer,
                                        std::string_view detail) { return settings.locations.fault(tenant, key, pointer, detail); };
   return detect::DetectorSet::load(settings.detectors, std::move(context));
 }
 
 Status Service::start() {
-  for (const std::string& warning : settings_.warnings) log(LogLevel::warn, "configuration", warning);
-  if (!manager_.fault().empty()) log(LogLevel::warn, "service_manager", manager_.fault());
+  for (const std::string& warning : settings_.warnings) log_.write(LogLevel::warn, "configuration", warning);
+  if (!manager_.fault().empty()) log_.write(LogLevel::warn, "service_manager", manager_.fault());
   connections_.check_descriptors();
   if (Status status = open_store(); !status.ok()) return status;
-  crash_recorder_ = std::make_unique<ingest::CrashRecorder>(*store_, crash_marks_, [this](auto event, std::string_view text) {
-    using Event = ingest::CrashRecorder::Event;
-    if (event == Event::crashed) return log(LogLevel::error, "detector_crash", text);
-    if (event == Event::not_noted) return log(LogLevel::warn, "crash_note", text);
-    log(LogLevel::error, "store_fault", text);
-  });
+  crash_recorder_ = std::make_unique<ingest::CrashRecorder>(*store_, crash_marks_, log_.text_writer());
   crash_recorder_->record_previous(state_dir() / store::kCrashNote);
   if (const std::size_t old = detect::prune_copies(plugins_folder()); old > 0) {
-    log(LogLevel::info, "pruned", std::to_string(old) + " unused copies of detector libraries were removed");
+    log_.write(LogLevel::info, "pruned", std::to_string(old) + " unused copies of detector libraries were removed");
   }
   auto detectors = load_detectors(settings_);
   if (!detectors.ok()) return std::move(detectors.error());
@@ -223,7 +212,7 @@ Status Service::start() {
   redactor_.put(ingest::make_redactor(settings_.redact));
   make_monitors();
   pool_ = std::make_unique<WorkPool>(part_settings::work_threads(settings_),
-                                     [this](const std::string& why) { log(LogLevel::error, "task_failed", why); });
+                                     [this](const std::string& why) { log_.write(LogLevel::error, "task_failed", why); });
   if (Status status = make_ingest(); !status.ok()) return status;
   if (Status status = make_dispatcher(); !status.ok()) return status;
   if (Status status = make_second_opinion(); !status.ok()) return status;
@@ -239,9 +228,7 @@ Status Service::start() {
 void Service::start_watchdog() {
   if (!manager_.watchdog_ms()) return;
   watchdog_ = std::make_unique<ops::Watchdog>(
-      manager_, *manager_.watchdog_ms(), [this](std::int64_t within_ms) { return thread_stalled(within_ms); },
-      ops::Watchdog::Listener{[this](const std::string& why) { log(LogLevel::error, "thread_stalled", why); },
-                              [this] { log(LogLevel::warn, "thread_recovered", "watchdog notifications resume"); }});
+      manager_, *manager_.watchdog_ms(), [this](std::int64_t within_ms) { return thread_stalled(within_ms); }, log_.text_writer());
 }
 
 std::string Service::thread_stalled(std::int64_t within_ms) const {
@@ -257,16 +244,11 @@ void Service::make_monitors() {
       .clock = clock_,
       .store = *store_,
       .write = [this](auto job) { queue_->run_between(std::move(job)); },
-      .log =
-          [this](LogLevel level, std::string_view event, const ClockGuard::Times& times, std::string_view text) {
-            const std::string expected = format_time(times.expected_ms);
-            const std::string machine = format_time(times.machine_ms);
-            log_.write(level, event,
-                       {{"expectedTime", std::string_view(expected)}, {"machineTime", std::string_view(machine)}, {"text", text}});
-          }});
+      .log = log_.line_writer()});
   clock_monitor_->tick();  // log a start in doubt before anything else
-  space_monitor_ = std::make_unique<ops::SpaceMonitor>(*store_, clock_, logger());
-  maintenance_ = std::make_unique<ops::StoreMaintenance>(*store_, *queue_, clock_, part_settings::retention_periods(settings_), logger());
+  space_monitor_ = std::make_unique<ops::SpaceMonitor>(*store_, clock_, log_.text_writer());
+  maintenance_ = std::make_unique<ops::StoreMaintenance>(*store_, *queue_, clock_, part_settings::retention_periods(settings_),
+                                                          log_.text_writer());
 }
 
 Status Service::make_ingest() {
@@ -283,7 +265,7 @@ Status Service::make_ingest() {
                             .mapping = span_mapping_,
                             .reads = replies_.reads,
                             .on_verdict = [this](const model::Verdict& verdict) { metrics_.verdict(verdict); },
-                            .on_resolve_fault = [this](const std::string& why) { log(LogLevel::error, "resolve_fault", why); },
+                            .log = log_.text_writer(),
                             .on_review =
                                 [this](const model::Review& review) {
                                   metrics_.review(review.detector_key, review.verdict);
@@ -299,8 +281,6 @@ Status Service::make_ingest() {
 Status Service::make_dispatcher() {
   auto settings = part_settings::dispatch_settings(settings_);
   if (!settings.ok()) return std::move(settings.error());
-  using Outcome = webhooks::Dispatcher::Outcome;
-  using Counted = ops::Metrics::WebhookAttempt;
   dispatcher_ = std::make_unique<webhooks::Dispatcher>(
       webhooks::Dispatcher::Parts{
           .webhooks = store_->webhooks(),
@@ -308,14 +288,9 @@ Status Service::make_dispatcher() {
           .groups = store_->groups(),
           .queue = *queue_,
           .clock = clock_,
-          .tenant_name = [this](model::TenantId tenant) { return tenant_name(tenant); },
-          .on_attempt =
-              [this](Outcome outcome) {
-                metrics_.webhook_attempt(outcome == Outcome::delivered ? Counted::delivered
-                                         : outcome == Outcome::retried ? Counted::retried
-                                                                       : Counted::dead);
-              },
-          .on_warning = [this](std::string_view event, const std::string& text) { log(LogLevel::warn, event, text); }},
+          .tenant_name = [this](model::TenantId tenant) { return ingest_->tenants.of(tenant); },
+          .on_attempt = [this](model::DeliveryState after) { metrics_.webhook_attempt(after); },
+          .log = log_.text_writer()},
       std::move(*settings));
   return Nothing{};
 }
@@ -324,7 +299,6 @@ Status Service::make_second_opinion() {
   if (!settings_.second_opinion.enabled) return Nothing{};
   auto settings = part_settings::second_opinion(settings_);
   if (!settings.ok()) return std::move(settings.error());
-  using Event = opinion::Worker::Event;
   second_opinion_ = std::make_unique<opinion::Worker>(
       opinion::Worker::Parts{
           .opinions = store_->opinions(),
@@ -341,10 +315,7 @@ Status Service::make_second_opinion() {
                 metrics_.review(review.detector_key, review.verdict);
                 reviews_changed_ = true;
               },
-          .on_event =
-              [this](Event kind, std::string_view event, const std::string& text) {
-                log(kind == Event::warning ? LogLevel::warn : LogLevel::info, event, text);
-              }},
+          .log = log_.text_writer()},
       std::move(settings->endpoint), std::move(settings->worker));
   return Nothing{};
 }
@@ -365,22 +336,9 @@ void Service::make_checkpoints() {
           .queue = *queue_,
           .clock = clock_,
           .post = [this](std::function<void()> work) { pool_->post([work = std::move(work)](std::size_t) { work(); }); },
-          .on_checkpoint =
-              [this](const store::SignedCheckpoint& one) {
-                const std::string tenant = tenant_name(one.tenant);
-                const auto size = static_cast<std::int64_t>(one.checkpoint.tree.size);
-                log_.write(LogLevel::info, "checkpoint",
-                           {{"tenant", std::string_view(tenant)}, {"size", size}, {"checkpoint", std::string_view(one.note)}});
-              },
-          .on_fault = [this](std::string_view text) { log(LogLevel::error, "checkpoint_fault", text); }},
+          .tenant_name = [this](model::TenantId tenant) { return ingest_->tenants.of(tenant); },
+          .log = log_.line_writer()},
       settings_.ledger.checkpoint_interval_ms);
-}
-
-std::string Service::tenant_name(model::TenantId tenant) {
-  for (const model::Tenant& one : store_->tenants()) {
-    if (one.id == tenant) return one.name;
-  }
-  return {};
 }
 
 Status Service::make_page() {
@@ -482,7 +440,7 @@ void Service::notify_ready() {
     return manager_.ready(serving());
   }
   if (std::exchange(last_not_ready_reason_, now.reasons.front()) == now.reasons.front()) return;
-  log(LogLevel::warn, "not_ready", now.reasons.front());
+  log_.write(LogLevel::warn, "not_ready", now.reasons.front());
   manager_.not_ready(now.reasons.front());
 }
 
@@ -493,12 +451,12 @@ void Service::reload_detectors(const std::function<Result<config::Settings>()>& 
   const std::string left = taken.ok() ? part_settings::keys_that_need_a_restart(settings_, *fresh) : std::string();
   metrics_.reload(taken.ok() ? ops::Metrics::Reload::done : ops::Metrics::Reload::refused);
   if (taken.ok()) {
-    log(LogLevel::info, "reloaded",
+    log_.write(LogLevel::info, "reloaded",
         "the new detectors, redaction, request limits and the second opinion's budget and key are in force; other settings take effect at a "
         "restart");
-    if (!left.empty()) log(LogLevel::warn, "restart_needed", "changed since the start, takes effect at a restart: " + left);
+    if (!left.empty()) log_.write(LogLevel::warn, "restart_needed", "changed since the start, takes effect at a restart: " + left);
   } else {
-    log(LogLevel::error, "reload_refused", taken.error().detail + "\nThe previous configuration stays in force.");
+    log_.write(LogLevel::error, "reload_refused", taken.error().detail + "\nThe previous configuration stays in force.");
   }
   log_.wake();
   if (!ready_notified_) return;
@@ -594,7 +552,7 @@ ops::Gauges Service::gauges() const {
 }
 
 void Service::stop() {
-  if (started_) log(LogLevel::info, "stopping", "answering requests in flight");
+  if (started_) log_.write(LogLevel::info, "stopping", "answering requests in flight");
   const std::int64_t end_ms = clock_.monotonic_ns() / 1'000'000 + settings_.server.drain_timeout_ms;
   manager_.stopping(settings_.server.drain_timeout_ms + kLastCommitsMs);
   if (watchdog_) watchdog_->set_check([this](std::int64_t ms) { return queue_->moves(ms) ? std::string() : "the writer thread"; });
@@ -609,7 +567,7 @@ void Service::stop() {
   if (clock_monitor_) clock_monitor_->stop();
   if (queue_) queue_->drain();
   watchdog_.reset();
-  if (started_) log(LogLevel::info, "stopped", "everything acknowledged is on disk");
+  if (started_) log_.write(LogLevel::info, "stopped", "everything acknowledged is on disk");
   log_.flush();
 }
 

@@ -12,14 +12,14 @@ void CrashRecorder::record_previous(const std::filesystem::path& note_file) {
   auto crash = detect::CrashNote::read(note_file);
   refresh();
   if (crash) {
-    on_event_(Event::crashed, "detector \"" + crash->detector_key + "\" (" + crash->library + ", SHA-256 " + crash->library_sha256 +
-                                  ") crashed the process (" + detect::signal_name(crash->signal) + ") at " +
-                                  format_time(crash->key.time_ms) + " while evaluating run \"" + crash->run_id + "\" of tenant \"" +
-                                  crash->tenant_name + "\"; that run is judged without it until its library changes. Fix or disable it.");
+    log_(LogLevel::error, "detector_crash",
+         "detector \"" + crash->detector_key + "\" (" + crash->library + ", SHA-256 " + crash->library_sha256 + ") crashed the process (" +
+             detect::signal_name(crash->signal) + ") at " + format_time(crash->key.time_ms) + " while evaluating run \"" + crash->run_id +
+             "\" of tenant \"" + crash->tenant_name + "\"; that run is judged without it until its library changes. Fix or disable it.");
     keep(std::move(*crash));
   }
   if (Status watched = detect::CrashNote::watch(note_file); !watched.ok()) {
-    on_event_(Event::not_noted, watched.error().detail + "; a run that crashes the process will not be recognized");
+    log_(LogLevel::warn, "crash_note", watched.error().detail + "; a run that crashes the process will not be recognized");
   }
 }
 
@@ -32,7 +32,7 @@ void CrashRecorder::keep(model::CrashMark mark) {
     if (mark.tenant != 0) store_.put_crash_mark(std::move(mark));
   } catch (const store::StoreError& full) {
     all_stored_ = false;
-    on_event_(Event::not_noted, std::string("the crash mark of that run is lost at the next restart: ") + full.what());
+    log_(LogLevel::warn, "crash_note", std::string("the crash mark of that run is lost at the next restart: ") + full.what());
   }
 }
 
@@ -41,7 +41,7 @@ void CrashRecorder::refresh() {
   try {
     marks_.put(store_.crash_marks());
   } catch (const store::StoreError& fault) {
-    on_event_(Event::store_fault, fault.what());
+    log_(LogLevel::error, "store_fault", fault.what());
   }
 }
 

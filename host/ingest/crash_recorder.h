@@ -4,9 +4,9 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
-#include <string_view>
+#include <utility>
 
+#include "base/log_function.h"
 #include "detect/crash_marks.h"
 #include "model/records.h"
 #include "store/store.h"
@@ -15,12 +15,8 @@ namespace runwarden::ingest {
 
 class CrashRecorder {
  public:
-  enum class Event : std::uint8_t { crashed, not_noted, store_fault };
-  using OnEvent = std::function<void(Event, std::string_view text)>;
-
   // The store and the marks outlive it.
-  CrashRecorder(store::Store& store, detect::CrashMarks& marks, OnEvent on_event)
-      : store_(store), marks_(marks), on_event_(std::move(on_event)) {}
+  CrashRecorder(store::Store& store, detect::CrashMarks& marks, LogFunction log) : store_(store), marks_(marks), log_(std::move(log)) {}
 
   // Stores the crash note of the previous process, if `note_file` holds one, and has this process write its own there.
   void record_previous(const std::filesystem::path& note_file);
@@ -32,7 +28,7 @@ class CrashRecorder {
 
   store::Store& store_;
   detect::CrashMarks& marks_;
-  OnEvent on_event_;
+  LogFunction log_;
   bool all_stored_ = true;  // false: the store was full, and a mark is only in marks_
 };
 

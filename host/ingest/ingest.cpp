@@ -34,7 +34,7 @@ Ingest::Ingest(const Parts& parts, const Limits& limits)
                 .redaction = parts.redaction,
                 .limits = any_length(limits.max_json_depth),
                 .tenant_name = [this](model::TenantId tenant) { return tenants.of(tenant); },
-                .on_fault = parts.on_resolve_fault},
+                .on_fault = [log = parts.log](const std::string& why) { log(LogLevel::error, "resolve_fault", why); }},
                limits.buffer),
       events({.store = parts.store,
               .buffer = parts.store,

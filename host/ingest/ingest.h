@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log_function.h"
 #include "ingest/canary_run.h"
 #include "ingest/change_ingest.h"
 #include "ingest/event_ingest.h"
@@ -35,7 +36,7 @@ struct Ingest {
     const model::SpanMapping& mapping;
     FairBudget& reads;  // what answers that show a whole run may hold until clients have read them
     OnVerdict on_verdict;
-    std::function<void(const std::string&)> on_resolve_fault;  // for the log
+    LogFunction log;
     ReviewIngest::OnReview on_review = {};
   };
   struct Limits {

@@ -111,7 +111,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     return true;
   }
   void wait_a_moment(const std::string& why) {
-    parts_.on_event(Event::warning, "second_opinion_wait", why);
+    parts_.log(LogLevel::warn, "second_opinion_wait", why);
     quiet_until_ns_ = now_ns() + kAfterFaultMs * 1'000'000;
   }
   WorkerSettings settings() const {
@@ -127,7 +127,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     if (busy >= most) return 0;
     const std::size_t left = budget_.requests_left(now.budget, now_ms());
     if (left == 0 && !std::exchange(budget_told_, true)) {
-      parts_.on_event(Event::info, "second_opinion_budget", "second_opinion.budget is used up: further questions wait");
+      parts_.log(LogLevel::info, "second_opinion_budget", "second_opinion.budget is used up: further questions wait");
     }
     if (left > 0) budget_told_ = false;
     return std::min(most - busy, left);
@@ -270,9 +270,9 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
 
   void give_up(model::Opinion& opinion) {
     opinion.state = model::OpinionState::dead;
-    parts_.on_event(Event::warning, "second_opinion_dead",
-                    "the question " + opinion.id + " about a run is given up after " + std::to_string(opinion.attempts) + " attempts (" +
-                        opinion.last_error + "); nobody is asked about it again");
+    parts_.log(LogLevel::warn, "second_opinion_dead",
+               "the question " + opinion.id + " about a run is given up after " + std::to_string(opinion.attempts) + " attempts (" +
+                   opinion.last_error + "); nobody is asked about it again");
   }
 
   void note_failure(const EndpointFault& fault, std::int64_t retry_after_ms) {
@@ -285,8 +285,8 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
       was = std::exchange(state_.failing, fault.reason);
     }
     if (was.empty()) {
-      parts_.on_event(Event::warning, "second_opinion_failing",
-                      "the endpoint of second_opinion.url does not answer as it should (" + fault.reason + "); questions wait until it does");
+      parts_.log(LogLevel::warn, "second_opinion_failing",
+                 "the endpoint of second_opinion.url does not answer as it should (" + fault.reason + "); questions wait until it does");
     }
   }
 
@@ -308,7 +308,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
       const MutexLock lock(mutex_);
       was = std::exchange(state_.failing, {});
     }
-    if (!was.empty()) parts_.on_event(Event::info, "second_opinion_recovered", "the endpoint of second_opinion.url answers again");
+    if (!was.empty()) parts_.log(LogLevel::info, "second_opinion_recovered", "the endpoint of second_opinion.url answers again");
   }
 
   struct Settled {

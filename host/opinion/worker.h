@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/log_function.h"
 #include "model/opinion_prompt.h"
 #include "model/review.h"
 #include "opinion/budget.h"
@@ -43,7 +44,6 @@ struct WorkerState {
 
 class Worker {
  public:
-  enum class Event : std::uint8_t { info, warning };
   struct Parts {
     store::OpinionStore& opinions;
     store::RunStore& records;
@@ -56,7 +56,7 @@ class Worker {
     std::function<void(std::string_view reason)> on_failure;  // of an attempt: a short code, one of few
     std::function<void(std::uint64_t prompt, std::uint64_t completion)> on_tokens;
     std::function<void(const model::Review& review)> on_review;  // that was stored
-    std::function<void(Event kind, std::string_view event, const std::string& text)> on_event;
+    LogFunction log;
   };
 
   // Begins to ask. Throws std::runtime_error where libcurl cannot be set up. What is in `parts` has to outlive the writer's drain.

@@ -79,7 +79,11 @@ void ClockMonitor::note() {
 void ClockMonitor::log(const ClockGuard::Event& event) const {
   const bool over = event.kind == Kind::right_again || event.kind == Kind::accepted;
   const std::string_view name = event.kind == Kind::accepted ? "clock_accepted" : over ? "clock_right_again" : "clock_jumped";
-  parts_.log(over ? LogLevel::info : LogLevel::error, name, event.times, text_of(event));
+  const std::string expected = format_time(event.times.expected_ms);
+  const std::string machine = format_time(event.times.machine_ms);
+  const std::string text = text_of(event);
+  parts_.log(over ? LogLevel::info : LogLevel::error, name,
+             {{"expectedTime", std::string_view(expected)}, {"machineTime", std::string_view(machine)}, {"text", std::string_view(text)}});
 }
 
 std::optional<OperatorWarning> ClockMonitor::warning() const {

@@ -8,10 +8,9 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/clock_guard.h"
-#include "base/log_function.h"
+#include "ops/log.h"
 #include "store/maintenance.h"
 
 namespace runwarden::ops {
@@ -28,7 +27,7 @@ class ClockMonitor {
     ClockGuard& clock;
     store::Maintenance& store;
     std::function<void(std::function<void()>)> write;  // runs a job on the writer thread
-    std::function<void(LogLevel, std::string_view event, const ClockGuard::Times&, std::string_view text)> log;
+    LineFunction log;
   };
   static constexpr std::int64_t kNoteEveryMs = 60'000;
 

@@ -22,16 +22,23 @@ void LedgerCheckpoints::make() {
   const std::int64_t now_ns = parts_.clock.monotonic_ns();
   try {
     const auto made = std::make_shared<std::vector<store::SignedCheckpoint>>(parts_.ledger.checkpoint_grown());
-    for (const store::SignedCheckpoint& one : *made) parts_.on_checkpoint(one);
+    for (const store::SignedCheckpoint& one : *made) log(one);
     if (!made->empty()) parts_.queue.run_between([this, made] { parts_.ledger.queue_messages(*made); });
     std::uint64_t entries = 0;
     for (const store::LedgerSize& one : parts_.ledger.sizes()) entries += one.size;
     entries_ = entries;
     covered_ns_ = now_ns;
   } catch (const std::exception& fault) {
-    parts_.on_fault(fault.what());
+    parts_.log(LogLevel::error, "checkpoint_fault", {{"text", std::string_view(fault.what())}});
   }
   making_ = false;
+}
+
+void LedgerCheckpoints::log(const store::SignedCheckpoint& one) const {
+  const std::string tenant = parts_.tenant_name(one.tenant);
+  const auto size = static_cast<std::int64_t>(one.checkpoint.tree.size);
+  parts_.log(LogLevel::info, "checkpoint",
+             {{"tenant", std::string_view(tenant)}, {"size", size}, {"checkpoint", std::string_view(one.note)}});
 }
 
 LedgerCheckpoints::State LedgerCheckpoints::state() const {

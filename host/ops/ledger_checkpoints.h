@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "ops/log.h"
 #include "store/ledger_store.h"
 #include "store/write_queue.h"
 
@@ -19,8 +20,8 @@ class LedgerCheckpoints {
     store::WriteQueue& queue;
     const Clock& clock;
     std::function<void(std::function<void()> work)> post;  // to a thread that may wait for the disk
-    std::function<void(const store::SignedCheckpoint& checkpoint)> on_checkpoint;
-    std::function<void(std::string_view text)> on_fault;
+    std::function<std::string(model::TenantId tenant)> tenant_name;
+    LineFunction log;
   };
 
   LedgerCheckpoints(Parts parts, std::int64_t interval_ms);
@@ -37,6 +38,7 @@ class LedgerCheckpoints {
 
  private:
   void make();
+  void log(const store::SignedCheckpoint& one) const;
 
   Parts parts_;
   std::int64_t interval_ms_;

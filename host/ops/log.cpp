@@ -38,7 +38,7 @@ void append_value(JsonWriter& out, const LogField& field, const Redact& redact) 
   if (const auto* flag = std::get_if<bool>(&field.value)) out.boolean(*flag);
 }
 
-std::string json_line(LogLevel level, std::string_view event, std::initializer_list<LogField> fields, const Redact& redact) {
+std::string json_line(LogLevel level, std::string_view event, LogFields fields, const Redact& redact) {
   std::string line;
   line.reserve(256);
   JsonWriter out(line);
@@ -51,7 +51,7 @@ std::string json_line(LogLevel level, std::string_view event, std::initializer_l
   return line;
 }
 
-std::string text_line(LogLevel level, std::string_view event, std::initializer_list<LogField> fields, const Redact& redact) {
+std::string text_line(LogLevel level, std::string_view event, LogFields fields, const Redact& redact) {
   std::string line = now_text() + " " + name(level) + " " + std::string(event);
   for (const LogField& field : fields) {
     line.append(" ").append(field.name).append("=");
@@ -61,7 +61,7 @@ std::string text_line(LogLevel level, std::string_view event, std::initializer_l
   return line;
 }
 
-std::string line_of(LogFormat format, LogLevel level, std::string_view event, std::initializer_list<LogField> fields,
+std::string line_of(LogFormat format, LogLevel level, std::string_view event, LogFields fields,
                     const Redact& redact) {
   return format == LogFormat::json ? json_line(level, event, fields, redact) : text_line(level, event, fields, redact);
 }
@@ -87,10 +87,18 @@ Log::Log(LogLevel level, LogFormat format)
 
 Log::~Log() = default;
 
-void Log::write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+void Log::write(LogLevel level, std::string_view event, LogFields fields) {
   if (level < level_) return;
   lines_->add(line_of(format_, level, event, fields, redact_));
   if (level >= LogLevel::warn) lines_->wake();
+}
+
+LogFunction Log::text_writer() {
+  return [this](LogLevel level, std::string_view event, std::string_view text) { write(level, event, text); };
+}
+
+LineFunction Log::line_writer() {
+  return [this](LogLevel level, std::string_view event, LogFields fields) { write(level, event, fields); };
 }
 
 void Log::wake() {

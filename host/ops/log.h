@@ -28,6 +28,10 @@ struct LogField {
   std::variant<std::string_view, std::int64_t, bool> value;
 };
 
+// Log::write() of a log. Called from any thread.
+using LogFields = std::initializer_list<LogField>;
+using LineFunction = std::function<void(LogLevel level, std::string_view event, LogFields fields)>;
+
 class Log {
  public:
   Log(LogLevel level, LogFormat format);
@@ -36,7 +40,12 @@ class Log {
   // Sets a function that redacts each text except request ids, by which lines are found. Call before other threads log.
   void redact_with(std::function<std::string(std::string_view)> redact) { redact_ = std::move(redact); }
 
-  void write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
+  void write(LogLevel level, std::string_view event, LogFields fields);
+  // A line whose one field is "text".
+  void write(LogLevel level, std::string_view event, std::string_view text) { write(level, event, {{"text", text}}); }
+  // Functions that write to this log, which outlives them.
+  LogFunction text_writer();
+  LineFunction line_writer();
   void wake();
   // Waits until all lines are written, for at most one second. Call before the process ends.
   void flush();

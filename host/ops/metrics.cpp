@@ -273,11 +273,11 @@ void Metrics::spans(std::uint64_t accepted, std::uint64_t rejected) {
   families_->spans_rejected.Increment(static_cast<double>(rejected));
 }
 
-void Metrics::webhook_attempt(WebhookAttempt outcome) {
-  switch (outcome) {
-    case WebhookAttempt::delivered: return families_->webhooks_delivered.Increment();
-    case WebhookAttempt::retried: return families_->webhooks_retried.Increment();
-    case WebhookAttempt::dead: return families_->webhooks_given_up.Increment();
+void Metrics::webhook_attempt(model::DeliveryState after) {
+  switch (after) {
+    case model::DeliveryState::delivered: return families_->webhooks_delivered.Increment();
+    case model::DeliveryState::pending: return families_->webhooks_retried.Increment();
+    case model::DeliveryState::dead: return families_->webhooks_given_up.Increment();
   }
 }
 

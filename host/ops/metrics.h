@@ -15,6 +15,7 @@
 #include "base/rate.h"
 #include "model/review.h"
 #include "model/verdict.h"
+#include "model/webhook.h"
 
 namespace runwarden::ops {
 
@@ -71,8 +72,8 @@ class Metrics {
   // Of OTLP requests.
   void spans(std::uint64_t accepted, std::uint64_t rejected);
 
-  enum class WebhookAttempt : std::uint8_t { delivered, retried, dead };
-  void webhook_attempt(WebhookAttempt outcome);
+  // Of an attempt to deliver a message, by what it leaves the delivery in.
+  void webhook_attempt(model::DeliveryState after);
 
   // Of the second opinion: a request to the model; an answer (present, absent, unclear) that was stored; an attempt that failed, by a short
   // code; what the endpoint says that an answer took.

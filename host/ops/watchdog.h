@@ -1,5 +1,5 @@
 // Notifies the service manager that the process is alive while it makes progress. Otherwise it sends nothing and the manager restarts the
-// process. Reports each stall once.
+// process. Logs each stall once.
 //
 // Created and destroyed on the main thread; checks on its own thread.
 #pragma once
@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "base/log_function.h"
 #include "base/mutex.h"
 #include "ops/service_manager.h"
 #include "ops/ticker.h"
@@ -18,13 +19,9 @@ class Watchdog {
  public:
   // Names a thread without progress for `within_ms`; empty if all make progress. Must not block.
   using StallCheck = std::function<std::string(std::int64_t within_ms)>;
-  struct Listener {
-    std::function<void(const std::string& why)> on_stalled;
-    std::function<void()> on_recovered;
-  };
 
   // Checks four times per `watchdog_ms` for progress within half of it, but at least one second.
-  Watchdog(const ServiceManager& manager, std::int64_t watchdog_ms, StallCheck check, Listener listener);
+  Watchdog(const ServiceManager& manager, std::int64_t watchdog_ms, StallCheck check, LogFunction log);
 
   // Replaces the check. The previous one is not running when this returns.
   void set_check(StallCheck check);
@@ -34,7 +31,7 @@ class Watchdog {
 
   const ServiceManager& manager_;
   const std::int64_t within_ms_;
-  const Listener listener_;
+  const LogFunction log_;
   Mutex mutex_;
   StallCheck stall_check_ RW_GUARDED_BY(mutex_);
   bool stalled_ RW_GUARDED_BY(mutex_) = false;

@@ -96,7 +96,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
       if (due(rising_ns_, kRisingMs)) look_for_rising();
       if (due(counted_ns_, kStateMs)) count();
     } catch (const std::exception& fault) {
-      parts_.on_warning("webhooks_wait", std::string("webhooks wait a moment: ") + fault.what());
+      parts_.log(LogLevel::warn, "webhooks_wait", std::string("webhooks wait a moment: ") + fault.what());
       quiet_until_ns_ = now_ns() + kAfterFaultMs * 1'000'000;
     }
   }
@@ -177,7 +177,8 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
         body = make_body({parts_.records, parts_.groups, settings_.public_url}, {one.tenant, tenant_name, one.endpoint}, one.delivery.message);
       } catch (const store::StoreError& fault) {
         release(one);
-        parts_.on_warning("webhooks_wait", "the message " + model::make_message_id(one.delivery.message.key) + " cannot be made: " + fault.what());
+        parts_.log(LogLevel::warn, "webhooks_wait",
+                   "the message " + model::make_message_id(one.delivery.message.key) + " cannot be made: " + fault.what());
         quiet_until_ns_ = now_ns() + kAfterFaultMs * 1'000'000;
         continue;
       }
@@ -247,17 +248,19 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     store::Attempt attempt{one.tenant, one.endpoint.key, one.delivery.key, parts_.clock.wall_ms(), result.error.empty(),
                            result.error != kRecordDeleted, result.status, result.error, next_ms, {}};
     if (!attempt.delivered && attempt.sent) attempt.disable = why_disable(one.endpoint, result, attempt.at_ms);
-    const Outcome outcome = attempt.delivered ? Outcome::delivered : next_ms ? Outcome::retried : Outcome::dead;
-    parts_.on_attempt(outcome);
-    if (outcome == Outcome::dead) {
-      parts_.on_warning("webhook_dead", "the message " + model::make_message_id(one.delivery.message.key) + " to the webhook " + one.endpoint.id +
-                                            " was not taken (" + result.error + "); POST /v1/webhooks/" + one.endpoint.id +
-                                            "/replay sends it again");
+    using State = model::DeliveryState;
+    const State after = attempt.delivered ? State::delivered : next_ms ? State::pending : State::dead;
+    parts_.on_attempt(after);
+    if (after == State::dead) {
+      parts_.log(LogLevel::warn, "webhook_dead",
+                 "the message " + model::make_message_id(one.delivery.message.key) + " to the webhook " + one.endpoint.id + " was not taken (" +
+                     result.error + "); POST /v1/webhooks/" + one.endpoint.id + "/replay sends it again");
     }
     if (attempt.disable) {
-      parts_.on_warning("webhook_disabled", "the webhook " + one.endpoint.id + " of the tenant " + parts_.tenant_name(one.tenant) +
-                                                " is disabled: " + (result.status == kGone ? "it answered 410" : "all attempts of 5 days failed") +
-                                                "; what waits for it stays until it is enabled");
+      parts_.log(LogLevel::warn, "webhook_disabled",
+                 "the webhook " + one.endpoint.id + " of the tenant " + parts_.tenant_name(one.tenant) + " is disabled: " +
+                     (result.status == kGone ? "it answered 410" : "all attempts of 5 days failed") +
+                     "; what waits for it stays until it is enabled");
     }
     attempts_.push_back(std::move(attempt));
   }
@@ -294,7 +297,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
       for (const store::Attempt& one : noted) on_their_way_.erase({one.tenant, one.endpoint.seq, one.delivery});
       return;
     }
-    parts_.on_warning("webhooks_wait", "what became of webhook messages is noted later: " + fault);
+    parts_.log(LogLevel::warn, "webhooks_wait", "what became of webhook messages is noted later: " + fault);
     std::move(noted.begin(), noted.end(), std::back_inserter(attempts_));
     quiet_until_ns_ = now_ns() + kAfterFaultMs * 1'000'000;
   }

@@ -10,10 +10,10 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/log_function.h"
 #include "store/group_store.h"
 #include "store/run_store.h"
 #include "store/webhook_store.h"
@@ -41,7 +41,6 @@ struct DispatchState {
 
 class Dispatcher {
  public:
-  enum class Outcome : std::uint8_t { delivered, retried, dead };
   struct Parts {
     store::WebhookStore& webhooks;
     store::RunStore& records;
@@ -49,8 +48,8 @@ class Dispatcher {
     store::WriteQueue& queue;
     const Clock& clock;
     std::function<std::string(model::TenantId tenant)> tenant_name;
-    std::function<void(Outcome outcome)> on_attempt;
-    std::function<void(std::string_view event, const std::string& text)> on_warning;
+    std::function<void(model::DeliveryState after)> on_attempt;  // what it leaves the delivery in: pending if there will be another
+    LogFunction log;
   };
 
   // Begins to send. Throws std::runtime_error where libcurl cannot be set up. What is in `parts` has to outlive the writer's drain.

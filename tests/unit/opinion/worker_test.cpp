@@ -75,7 +75,7 @@ class WorkerTest : public ::testing::Test {
                       .on_failure = [this](std::string_view reason) { note("failure " + std::string(reason)); },
                       .on_tokens = [this](std::uint64_t prompt, std::uint64_t completion) { tokens_ += 1000 * prompt + completion; },
                       .on_review = [this](const model::Review& review) { note(std::string("review ") + model::name(review.verdict)); },
-                      .on_event = [this](Worker::Event, std::string_view event, const std::string&) { note(std::string(event)); }},
+                      .log = [this](LogLevel, std::string_view event, std::string_view) { note(std::string(event)); }},
         Endpoint{.url = url,
                  .model = "judge-1",
                  .rules = *http_client::AddressRules::make({"127.0.0.1"}, true, http_client::AddressRules::Ports::any),

@@ -45,9 +45,11 @@ struct ClockMonitorTest : ::testing::Test {
   std::vector<std::string> events;
   std::vector<std::string> texts;
   ClockMonitor watch{{clock, store, [](auto job) { job(); },
-                      [this](LogLevel, std::string_view event, const ClockGuard::Times&, std::string_view text) {
+                      [this](LogLevel, std::string_view event, LogFields fields) {
                         events.emplace_back(event);
-                        texts.emplace_back(text);
+                        for (const LogField& field : fields) {
+                          if (field.name == "text") texts.emplace_back(std::get<std::string_view>(field.value));
+                        }
                       }}};
 
   void jump(std::int64_t ms) { machine.set_wall_ms(machine.wall_ms() + ms); }
