@@ -1,7 +1,5 @@
 #include "app/service.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,8 +27,10 @@
 #include "ops/log.h"
 #include "ops/metrics.h"
 #include "ops/service_manager.h"
+#include "ops/signals.h"
 #include "ops/space_monitor.h"
 #include "ops/store_maintenance.h"
+#include "ops/store_reports.h"
 #include "ops/ticker.h"
 #include "ops/watchdog.h"
 #include "part_settings/part_settings.h"
@@ -46,6 +46,7 @@ constexpr std::uint64_t kMaxInFlight = 16'384;
 constexpr std::uint64_t kMaxInFlightBytes = 512ull << 20;
 constexpr std::uint64_t kMaxResultBytes = 256ull << 20;  // results of unanswered NDJSON batches
 constexpr std::int64_t kHousekeepingMs = 200;
+constexpr std::int64_t kUntilReadyMs = 200;  // between looks at the readiness that the service manager waits for
 constexpr std::int64_t kMaintenanceIntervalMs = 10'000;
 constexpr std::int64_t kCountReviewsMs = 3'600'000;
 constexpr std::int64_t kLastCommitsMs = 30'000;  // time for a stop beyond the drain
@@ -68,7 +69,6 @@ class Service {
 
  private:
   Status open_store();
-  void log_unreadable(const std::string& text);
   Result<std::shared_ptr<detect::DetectorSet>> load_detectors(const config::Settings& settings);
   std::filesystem::path state_dir() const { return settings_.store.path; }
   std::filesystem::path plugins_folder() const { return state_dir() / store::kPluginCopies; }
@@ -99,6 +99,7 @@ class Service {
   ClockGuard clock_{shared_clock_};             // the clock of every part of the service
   ops::Log log_;
   ops::Metrics metrics_;
+  ops::StoreReports store_reports_{log_, metrics_};
   FairBudget in_flight_{kMaxInFlightBytes, kMaxInFlight};
   FairBudget results_{kMaxResultBytes};
   api::ReplyBudgets replies_;
@@ -150,25 +151,11 @@ class Service {
 
 Status Service::open_store() {
   store::StoreSettings opening = part_settings::store_settings(settings_);
-  opening.listener.on_unreadable = [this](const std::string& text) { log_unreadable(text); };
+  opening.listener = store_reports_.listener();
   opening.listener.on_shared_clock = [this](std::shared_ptr<const Clock> shared) { shared_clock_.follow(std::move(shared)); };
   opening.listener.on_last_use = [this](const ClockGuard::LastUse& last_use) {
     const std::int64_t most_ms = settings_.retention.max_clock_step_ms;
     clock_.start(last_use, most_ms == config::kForever ? ClockGuard::kNoLimit : most_ms);
-  };
-  opening.listener.on_damage = [this](const std::string& text) {
-    metrics_.unreadable_record();
-    log_.write(LogLevel::error, "store_damaged", text);
-  };
-  opening.listener.on_begun_anew = [this](const std::string& text) { log_.write(LogLevel::warn, "new_store", text); };
-  opening.listener.on_fatal = [this](const std::string& why) {
-    log_.write(LogLevel::error, "store_failed", why);
-    log_.flush();
-    std::_Exit(EXIT_FAILURE);  // what was asked for is in doubt: nothing more may be acknowledged
-  };
-  opening.listener.on_fault = [this](const std::string& why) { log_.write(LogLevel::error, "store_fault", why); };
-  opening.listener.on_commit = [this](const store::CommitReport& commit) {
-    metrics_.commit(commit.records, static_cast<double>(commit.commit_ns) / 1e9);
   };
   auto opened = store::open_store(opening, clock_, store::Role::service);
   if (!opened.ok()) return std::move(opened.error());
@@ -176,11 +163,6 @@ Status Service::open_store() {
   if (hooks_.wrap_queue) wrapped_queue_ = hooks_.wrap_queue(*store_);
   queue_ = wrapped_queue_ ? wrapped_queue_.get() : store_.get();
   return Nothing{};
-}
-
-void Service::log_unreadable(const std::string& text) {
-  metrics_.unreadable_record();
-  log_.write(LogLevel::error, "unreadable_record", text);
 }
 
 Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const config::Settings& settings) {
@@ -368,7 +350,7 @@ Status Service::make_api() {
                                                       [this] { return second_opinion_warning(); });
   reads_ = std::make_unique<api::Reads>(api::Reads::Stores{*store_, store_->groups(), store_->reviews(), store_->ledger(), store_->opinions()},
                                         auth::CursorSeal(std::move(*secret)), clock_, detectors, replies_.reads, span_mapping_,
-                                        [this](const std::string& text) { log_unreadable(text); });
+                                        [this](const std::string& text) { store_reports_.unreadable(text); });
   parts_.reset(new api::ApiParts{.keys = *keys_,
                                  .rates = *rates_,
                                  .ingest = *ingest_,
@@ -415,15 +397,11 @@ Status Service::listen() {
 }
 
 void Service::wait_for_signals(const std::function<Result<config::Settings>()>& reload) {
-  constexpr timespec kUntilReady{0, 200'000'000};
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
   for (;;) {
     if (!ready_notified_) notify_ready();
-    const int number = ready_notified_ ? sigwaitinfo(&signals, nullptr) : sigtimedwait(&signals, nullptr, &kUntilReady);
-    if (number < 0) continue;
-    if (number != SIGHUP) return;
+    const auto signal = ready_notified_ ? ops::wait_for_signal() : ops::wait_for_signal(kUntilReadyMs);
+    if (!signal) continue;
+    if (*signal == ops::Signal::stop) return;
     reload_detectors(reload);
   }
 }
@@ -508,7 +486,7 @@ void Service::count_reviews() {
     try {
       api::set_review_gauges(metrics_, *store_, clock_.wall_ms());
     } catch (const store::StoreError& fault) {
-      log_unreadable(fault.what());
+      store_reports_.unreadable(fault.what());
     }
   });
 }
@@ -571,18 +549,10 @@ void Service::stop() {
   log_.flush();
 }
 
-void block_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-}
-
 }  // namespace
 
 int run_service(const config::Settings& settings, const std::function<Result<config::Settings>()>& reload, const ServiceHooks& hooks) {
-  block_signals();
+  ops::block_signals();
   ops::ConnectionLimits::raise_descriptor_limit();
   Service service(settings, hooks);
   if (Status started = service.start(); !started.ok()) {
