@@ -1,10 +1,5 @@
 #include "api/gauges.h"
 
-#include <map>
-#include <string>
-
-#include "ingest/reviews.h"
-
 namespace runwarden::api {
 
 ops::Gauges read_gauges(const GaugeSources& from) {
@@ -32,15 +27,6 @@ ops::Gauges read_gauges(const GaugeSources& from) {
   gauges.clock_in_doubt = from.clock.in_doubt();
   gauges.retention_lag_ms = from.maintenance.lag_ms();
   return gauges;
-}
-
-void set_review_gauges(ops::Metrics& metrics, store::Store& store, std::int64_t now_ms) {
-  const std::int64_t since_ms = now_ms - ingest::kReviewWindowDays * 86'400'000LL;
-  std::map<std::string, model::ReviewCounts> by_detector;
-  for (const model::Tenant& tenant : store.tenants()) {
-    for (const store::ReviewedVersion& one : store.reviews().review_counts(tenant.id, since_ms)) by_detector[one.detector_key] += one.counts;
-  }
-  for (const auto& [detector, counts] : by_detector) metrics.detector_reviews(detector, counts, ingest::precision_of(counts));
 }
 
 void add_counts(ops::Gauges& gauges, const http::ServerCounts& counts) {

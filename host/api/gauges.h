@@ -28,8 +28,6 @@ struct GaugeSources {
 };
 
 ops::Gauges read_gauges(const GaugeSources& from);
-// Sets those of the reviews of all tenants, by detector.
-void set_review_gauges(ops::Metrics& metrics, store::Store& store, std::int64_t now_ms);
 // Those of an HTTP server, on top of what is there.
 void add_counts(ops::Gauges& gauges, const http::ServerCounts& counts);
 

@@ -9,6 +9,7 @@
 
 #include "api/api.h"
 #include "api/gauges.h"
+#include "api/review_gauges.h"
 #include "base/followed_clock.h"
 #include "base/reloadable.h"
 #include "config/opinion_prompts.h"
@@ -48,7 +49,6 @@ constexpr std::uint64_t kMaxResultBytes = 256ull << 20;  // results of unanswere
 constexpr std::int64_t kHousekeepingMs = 200;
 constexpr std::int64_t kUntilReadyMs = 200;  // between looks at the readiness that the service manager waits for
 constexpr std::int64_t kMaintenanceIntervalMs = 10'000;
-constexpr std::int64_t kCountReviewsMs = 3'600'000;
 constexpr std::int64_t kLastCommitsMs = 30'000;  // time for a stop beyond the drain
 
 class Service {
@@ -89,7 +89,6 @@ class Service {
   std::string serving() const;
   void housekeeping();
   void save_key_use();
-  void count_reviews();
   ops::Gauges gauges() const;
 
   config::Settings settings_;
@@ -117,6 +116,7 @@ class Service {
   std::unique_ptr<auth::KeyRing> keys_;
   std::unique_ptr<auth::RateLimiter> rates_;
   std::unique_ptr<WorkPool> pool_;
+  std::unique_ptr<api::ReviewGauges> review_gauges_;
   model::SpanMapping span_mapping_;
   std::unique_ptr<ingest::Ingest> ingest_;
   std::shared_ptr<ops::Canary> canary_;
@@ -145,8 +145,6 @@ class Service {
   bool ready_notified_ = false;
   std::string last_not_ready_reason_;
   std::int64_t maintained_ns_ = 0;
-  std::atomic<bool> reviews_changed_{true};
-  std::int64_t reviews_counted_ns_ = 0;
 };
 
 Status Service::open_store() {
@@ -195,6 +193,7 @@ Status Service::start() {
   make_monitors();
   pool_ = std::make_unique<WorkPool>(part_settings::work_threads(settings_),
                                      [this](const std::string& why) { log_.write(LogLevel::error, "task_failed", why); });
+  review_gauges_ = std::make_unique<api::ReviewGauges>(api::ReviewGauges::Parts{metrics_, *store_, *pool_, clock_, store_reports_});
   if (Status status = make_ingest(); !status.ok()) return status;
   if (Status status = make_dispatcher(); !status.ok()) return status;
   if (Status status = make_second_opinion(); !status.ok()) return status;
@@ -248,11 +247,7 @@ Status Service::make_ingest() {
                             .reads = replies_.reads,
                             .on_verdict = [this](const model::Verdict& verdict) { metrics_.verdict(verdict); },
                             .log = log_.text_writer(),
-                            .on_review =
-                                [this](const model::Review& review) {
-                                  metrics_.review(review.detector_key, review.verdict);
-                                  reviews_changed_ = true;
-                                }},
+                            .on_review = [this](const model::Review& review) { review_gauges_->stored(review); }},
       part_settings::ingest_limits(settings_));
   ops::Canary::Limits canary;
   canary.interval_ms = settings_.server.canary_interval_ms;
@@ -292,11 +287,7 @@ Status Service::make_second_opinion() {
           .on_answer = [this](std::string_view verdict) { metrics_.opinion_answer(verdict); },
           .on_failure = [this](std::string_view reason) { metrics_.opinion_failure(reason); },
           .on_tokens = [this](std::uint64_t prompt, std::uint64_t completion) { metrics_.opinion_tokens(prompt, completion); },
-          .on_review =
-              [this](const model::Review& review) {
-                metrics_.review(review.detector_key, review.verdict);
-                reviews_changed_ = true;
-              },
+          .on_review = [this](const model::Review& review) { review_gauges_->stored(review); },
           .log = log_.text_writer()},
       std::move(settings->endpoint), std::move(settings->worker));
   return Nothing{};
@@ -465,7 +456,7 @@ void Service::housekeeping() {
   canary_->tick();
   clock_monitor_->tick();
   space_monitor_->tick();
-  count_reviews();
+  review_gauges_->tick();
   if (checkpoints_) checkpoints_->start_due();
   const http::ServerCounts http = server_->counts();
   connections_.tick(http.accept_pauses, http.connections_open);
@@ -475,20 +466,6 @@ void Service::housekeeping() {
   const bool others_mark = settings_.store.driver == "postgres";  // what crashed another host is not to crash this one
   if (others_mark || crash_marks_.any()) crash_recorder_->refresh();
   maintenance_->start_due();
-}
-
-// When there are new ones, and each hour, as old ones leave the window.
-void Service::count_reviews() {
-  const bool long_ago = clock_.monotonic_ns() - reviews_counted_ns_ >= kCountReviewsMs * 1'000'000;
-  if (!reviews_changed_.exchange(false) && !long_ago) return;
-  reviews_counted_ns_ = clock_.monotonic_ns();
-  pool_->post([this](std::size_t) {
-    try {
-      api::set_review_gauges(metrics_, *store_, clock_.wall_ms());
-    } catch (const store::StoreError& fault) {
-      store_reports_.unreadable(fault.what());
-    }
-  });
 }
 
 void Service::save_key_use() {
