@@ -5,11 +5,11 @@ namespace runwarden::api {
 ops::Gauges read_gauges(const GaugeSources& from) {
   ops::Gauges gauges;
   gauges.log_lines_dropped = from.log.dropped_lines();
-  const FairBudget::State in_flight = from.in_flight.state();
+  const FairBudget::State in_flight = from.requests.in_flight.state();
   gauges.requests_in_flight = in_flight.leases;
   gauges.request_bytes_in_flight = in_flight.bytes;
   gauges.replies = {{"reads", from.replies.reads.state()}, {"ingest", from.replies.ingest.state()}, {"open", from.replies.open.state()}};
-  gauges.batch_result_bytes = from.results.state().bytes;
+  gauges.batch_result_bytes = from.requests.results.state().bytes;
   const auto queue = from.queue.waiting();
   gauges.queue_depth = queue.items;
   gauges.queue_bytes = queue.bytes;
@@ -26,6 +26,21 @@ ops::Gauges read_gauges(const GaugeSources& from) {
   gauges.crash_marks = from.crash_marks.count();
   gauges.clock_in_doubt = from.clock.in_doubt();
   gauges.retention_lag_ms = from.maintenance.lag_ms();
+  const webhooks::DispatchState webhooks = from.dispatcher.state();
+  gauges.webhooks_pending = webhooks.pending;
+  gauges.webhooks_dead = webhooks.dead;
+  gauges.webhooks_oldest_pending_ms = webhooks.oldest_pending_ms;
+  if (from.second_opinion != nullptr) {
+    const opinion::WorkerState opinions = from.second_opinion->state();
+    gauges.opinions_waiting = opinions.queue.waiting;
+    gauges.opinions_dead = opinions.queue.dead;
+    gauges.opinions_oldest_ms = opinions.oldest_ms;
+  }
+  if (from.checkpoints != nullptr) {
+    const ops::LedgerCheckpoints::State ledger = from.checkpoints->state();
+    gauges.ledger_entries = ledger.entries;
+    gauges.ledger_checkpoint_age_ms = ledger.age_ms;
+  }
   return gauges;
 }
 

@@ -2,22 +2,24 @@
 #pragma once
 
 #include "api/reply_budgets.h"
+#include "api/request_budgets.h"
 #include "base/clock_guard.h"
-#include "base/fair_budget.h"
 #include "base/work_pool.h"
 #include "detect/crash_marks.h"
 #include "http/server.h"
+#include "opinion/worker.h"
+#include "ops/ledger_checkpoints.h"
 #include "ops/log.h"
 #include "ops/metrics.h"
 #include "ops/store_maintenance.h"
 #include "store/store.h"
+#include "webhooks/dispatcher.h"
 
 namespace runwarden::api {
 
 struct GaugeSources {
   const ops::Log& log;
-  const FairBudget& in_flight;
-  const FairBudget& results;
+  const RequestBudgets& requests;
   const ReplyBudgets& replies;
   store::Store& store;
   store::WriteQueue& queue;
@@ -25,6 +27,9 @@ struct GaugeSources {
   const WorkPool& pool;
   const detect::CrashMarks& crash_marks;
   const ClockGuard& clock;
+  const webhooks::Dispatcher& dispatcher;
+  const opinion::Worker* second_opinion;      // null: nobody is asked
+  const ops::LedgerCheckpoints* checkpoints;  // null: there is no ledger
 };
 
 ops::Gauges read_gauges(const GaugeSources& from);

@@ -16,8 +16,16 @@ Readiness ReadinessCheck::now() const {
   }
   if (auto warning = clock_.warning()) readiness.warnings.push_back(std::move(*warning));
   if (std::string damage = store_.damage(); !damage.empty()) readiness.warnings.push_back({"store_damaged", std::move(damage)});
-  if (auto warning = warning_()) readiness.warnings.push_back(std::move(*warning));
+  if (auto warning = second_opinion_warning()) readiness.warnings.push_back(std::move(*warning));
   return readiness;
+}
+
+std::optional<ops::OperatorWarning> ReadinessCheck::second_opinion_warning() const {
+  if (second_opinion_ == nullptr) return std::nullopt;
+  const opinion::WorkerState state = second_opinion_->state();
+  if (state.failing.empty()) return std::nullopt;
+  return ops::OperatorWarning{"second_opinion_failing", "the endpoint of second_opinion.url does not answer as it should (" + state.failing +
+                                                            "); " + std::to_string(state.queue.waiting) + " questions wait"};
 }
 
 void ReadinessCheck::check(const std::function<void(const Readiness&)>& done) {

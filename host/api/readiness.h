@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "detect/detector_set.h"
+#include "opinion/worker.h"
 #include "ops/canary.h"
 #include "ops/clock_monitor.h"
 #include "store/capacity.h"
@@ -28,12 +29,10 @@ class ReadinessCheck {
  public:
   using Detectors = std::function<std::shared_ptr<detect::DetectorSet>()>;
 
-  // Something to tell the operator that keeps nobody from being served.
-  using Warning = std::function<std::optional<ops::OperatorWarning>()>;
-
-  // Everything outlives it.
-  ReadinessCheck(store::Capacity& store, Detectors detectors, const ops::ClockMonitor& clock, ops::Canary& canary, Warning warning)
-      : store_(store), detectors_(std::move(detectors)), clock_(clock), canary_(canary), warning_(std::move(warning)) {}
+  // Everything outlives it. No `second_opinion`: nobody is asked.
+  ReadinessCheck(store::Capacity& store, Detectors detectors, const ops::ClockMonitor& clock, ops::Canary& canary,
+                 const opinion::Worker* second_opinion)
+      : store_(store), detectors_(std::move(detectors)), clock_(clock), canary_(canary), second_opinion_(second_opinion) {}
 
   // Without a canary run.
   Readiness now() const;
@@ -41,11 +40,13 @@ class ReadinessCheck {
   void check(const std::function<void(const Readiness&)>& done);
 
  private:
+  std::optional<ops::OperatorWarning> second_opinion_warning() const;
+
   store::Capacity& store_;
   Detectors detectors_;
   const ops::ClockMonitor& clock_;
   ops::Canary& canary_;
-  Warning warning_;
+  const opinion::Worker* second_opinion_;
 };
 
 }  // namespace runwarden::api

@@ -3,12 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
-#include <optional>
+#include <utility>
 
-#include "api/api.h"
-#include "api/gauges.h"
+#include "api/api_server.h"
 #include "api/review_gauges.h"
 #include "base/followed_clock.h"
 #include "base/reloadable.h"
@@ -17,7 +15,6 @@
 #include "detect/abandoned_calls.h"
 #include "detect/crash_marks.h"
 #include "detect/libraries.h"
-#include "http/server.h"
 #include "ingest/crash_recorder.h"
 #include "ingest/ingest.h"
 #include "opinion/worker.h"
@@ -41,11 +38,6 @@
 namespace runwarden::app {
 namespace {
 
-// Bounds for requests between body and answer. Enough for every connection of a busy service; more would only wait longer. A tenant may use
-// at most as much as it leaves free, here and in the bounds for results and for queued records.
-constexpr std::uint64_t kMaxInFlight = 16'384;
-constexpr std::uint64_t kMaxInFlightBytes = 512ull << 20;
-constexpr std::uint64_t kMaxResultBytes = 256ull << 20;  // results of unanswered NDJSON batches
 constexpr std::int64_t kHousekeepingMs = 200;
 constexpr std::int64_t kUntilReadyMs = 200;  // between looks at the readiness that the service manager waits for
 constexpr std::int64_t kMaintenanceIntervalMs = 10'000;
@@ -75,12 +67,9 @@ class Service {
   void make_monitors();
   Status make_dispatcher();
   Status make_second_opinion();
-  std::optional<ops::OperatorWarning> second_opinion_warning() const;
   void make_checkpoints();
   Status make_ingest();
-  Status make_page();
   Status make_api();
-  Status listen();
   void reload_detectors(const std::function<Result<config::Settings>()>& reload);
   Status apply_config(const config::Settings& fresh);
   void start_watchdog();
@@ -88,8 +77,6 @@ class Service {
   void notify_ready();
   std::string serving() const;
   void housekeeping();
-  void save_key_use();
-  ops::Gauges gauges() const;
 
   config::Settings settings_;
   const ServiceHooks& hooks_;
@@ -99,10 +86,8 @@ class Service {
   ops::Log log_;
   ops::Metrics metrics_;
   ops::StoreReports store_reports_{log_, metrics_};
-  FairBudget in_flight_{kMaxInFlightBytes, kMaxInFlight};
-  FairBudget results_{kMaxResultBytes};
+  api::RequestBudgets requests_;
   api::ReplyBudgets replies_;
-  api::ApiLimits limits_;
   detect::AbandonedCalls abandoned_calls_;
   detect::CrashMarks crash_marks_;
   Reloadable<detect::DetectorSet> detectors_;
@@ -113,8 +98,6 @@ class Service {
   std::unique_ptr<store::WriteQueue> wrapped_queue_;  // by the hook
   store::WriteQueue* queue_ = nullptr;                // of the store, or around it
   std::unique_ptr<ingest::CrashRecorder> crash_recorder_;
-  std::unique_ptr<auth::KeyRing> keys_;
-  std::unique_ptr<auth::RateLimiter> rates_;
   std::unique_ptr<WorkPool> pool_;
   std::unique_ptr<api::ReviewGauges> review_gauges_;
   model::SpanMapping span_mapping_;
@@ -126,17 +109,7 @@ class Service {
   std::unique_ptr<webhooks::Dispatcher> dispatcher_;
   std::unique_ptr<opinion::Worker> second_opinion_;      // null: second_opinion.enabled is false
   std::unique_ptr<ops::LedgerCheckpoints> checkpoints_;  // null: ledger.enabled is false
-  std::unique_ptr<api::ReadinessCheck> readiness_;
-  std::unique_ptr<api::Reads> reads_;
-  std::unique_ptr<api::PageParts> page_;  // null: server.page is false
-  std::unique_ptr<api::ApiParts> parts_;
-  std::unique_ptr<api::Api> api_;
-  std::unique_ptr<api::Api> ops_api_;
-  std::unique_ptr<http::Server> server_;
-  std::unique_ptr<http::Server> ops_server_;
-  // The same for requests, which begin to come before start() has returned.
-  std::atomic<const http::Server*> counted_server_{nullptr};
-  std::atomic<const http::Server*> counted_ops_server_{nullptr};
+  std::unique_ptr<api::ApiServer> api_;
   ops::ConnectionLimits connections_;
   std::unique_ptr<ops::Ticker> ticker_;
   const ops::ServiceManager manager_;
@@ -199,7 +172,6 @@ Status Service::start() {
   if (Status status = make_second_opinion(); !status.ok()) return status;
   make_checkpoints();
   if (Status status = make_api(); !status.ok()) return status;
-  if (Status status = listen(); !status.ok()) return status;
   ticker_ = std::make_unique<ops::Ticker>("housekeeping", kHousekeepingMs, [this] { housekeeping(); });
   start_watchdog();
   started_ = true;
@@ -214,9 +186,7 @@ void Service::start_watchdog() {
 
 std::string Service::thread_stalled(std::int64_t within_ms) const {
   if (!queue_->moves(within_ms)) return "the writer thread";
-  if (!server_->workers_alive(within_ms) || (ops_server_ && !ops_server_->workers_alive(within_ms))) {
-    return "an HTTP worker";
-  }
+  if (!api_->workers_alive(within_ms)) return "an HTTP worker";
   return {};
 }
 
@@ -293,14 +263,6 @@ Status Service::make_second_opinion() {
   return Nothing{};
 }
 
-std::optional<ops::OperatorWarning> Service::second_opinion_warning() const {
-  if (!second_opinion_) return std::nullopt;
-  const opinion::WorkerState state = second_opinion_->state();
-  if (state.failing.empty()) return std::nullopt;
-  return ops::OperatorWarning{"second_opinion_failing", "the endpoint of second_opinion.url does not answer as it should (" + state.failing +
-                                                            "); " + std::to_string(state.queue.waiting) + " questions wait"};
-}
-
 void Service::make_checkpoints() {
   if (!settings_.ledger.enabled) return;
   checkpoints_ = std::make_unique<ops::LedgerCheckpoints>(
@@ -314,77 +276,31 @@ void Service::make_checkpoints() {
       settings_.ledger.checkpoint_interval_ms);
 }
 
-Status Service::make_page() {
-  if (!settings_.server.page) return Nothing{};
-  auto secret = store_->secret("session");
-  if (!secret.ok()) return std::move(secret.error());
-  auto sessions = auth::Sessions::open(std::move(*secret), state_dir() / store::kEndedSessions, clock_);
-  if (!sessions.ok()) return std::move(sessions.error());
-  page_.reset(new api::PageParts{std::move(*sessions), auth::FailedTries(clock_)});
-  return Nothing{};
-}
-
 Status Service::make_api() {
-  if (Status status = make_page(); !status.ok()) return status;
-  auto secret = store_->secret("cursor");
-  if (!secret.ok()) return std::move(secret.error());
-  auth::CursorSeal webhook_seal(*secret);
-  const auto detectors = [this] { return detectors_.get(); };
-  keys_ = std::make_unique<auth::KeyRing>(
-      auth::KeySource{[this] { return store_->keys(); }, [this] { return store_->keys_version(); }, [this] { return store_->look_for_keys(); }},
-      clock_);
-  rates_ = std::make_unique<auth::RateLimiter>(auth::Rate{settings_.limits.requests_per_second, settings_.limits.burst}, clock_,
-                                               [this] { return store_->hosts(); });
-  part_settings::set_limits(limits_, settings_.limits);
-  replies_.reads.set_max_bytes(static_cast<std::uint64_t>(settings_.limits.max_reply_bytes));
-  readiness_ = std::make_unique<api::ReadinessCheck>(*store_, detectors, *clock_monitor_, *canary_,
-                                                      [this] { return second_opinion_warning(); });
-  reads_ = std::make_unique<api::Reads>(api::Reads::Stores{*store_, store_->groups(), store_->reviews(), store_->ledger(), store_->opinions()},
-                                        auth::CursorSeal(std::move(*secret)), clock_, detectors, replies_.reads, span_mapping_,
-                                        [this](const std::string& text) { store_reports_.unreadable(text); });
-  parts_.reset(new api::ApiParts{.keys = *keys_,
-                                 .rates = *rates_,
-                                 .ingest = *ingest_,
-                                 .detectors = detectors,
-                                 .redaction = redaction_,
-                                 .reads = *reads_,
-                                 .pool = *pool_,
-                                 .in_flight = in_flight_,
-                                 .results = results_,
-                                 .replies = replies_,
-                                 .metrics = metrics_,
-                                 .log = log_,
-                                 .clock = clock_,
-                                 .limits = limits_,
-                                 .readiness = *readiness_,
-                                 .gauges = [this] { return gauges(); },
-                                 .webhooks = {store_->webhooks(), *queue_, *dispatcher_, std::move(webhook_seal)},
-                                 .page = page_.get()});
-  return Nothing{};
-}
-
-Status Service::listen() {
-  const bool apart = !settings_.server.ops_address.empty();
-  api_ = std::make_unique<api::Api>(*parts_, apart ? api::Api::Serves::keyed : api::Api::Serves::all);
-  auto server = http::Server::start(part_settings::http_settings(settings_, settings_.server.address), *api_);
-  if (!server.ok()) return std::move(server.error());
-  server_ = std::move(*server);
-  counted_server_ = server_.get();
-  log_.write(LogLevel::info, "listening",
-             {{"address", std::string_view(settings_.server.address)}, {"port", std::int64_t{server_->port()}}});
-  if (apart) {
-    ops_api_ = std::make_unique<api::Api>(*parts_, api::Api::Serves::open);
-    http::ServerSettings ops = part_settings::http_settings(settings_, settings_.server.ops_address);
-    ops.threads = 1;
-    auto ops_server = http::Server::start(std::move(ops), *ops_api_);
-    if (!ops_server.ok()) return std::move(ops_server.error());
-    ops_server_ = std::move(*ops_server);
-    counted_ops_server_ = ops_server_.get();
-    log_.write(LogLevel::info, "listening_ops",
-               {{"address", std::string_view(settings_.server.ops_address)}, {"port", std::int64_t{ops_server_->port()}}});
-  }
-  log_.flush();
-  return Nothing{};
+  auto made = api::ApiServer::make({.store = *store_,
+                                    .queue = *queue_,
+                                    .pool = *pool_,
+                                    .clock = clock_,
+                                    .log = log_,
+                                    .metrics = metrics_,
+                                    .reports = store_reports_,
+                                    .ingest = *ingest_,
+                                    .detectors = [this] { return detectors_.get(); },
+                                    .redaction = redaction_,
+                                    .mapping = span_mapping_,
+                                    .requests = requests_,
+                                    .replies = replies_,
+                                    .dispatcher = *dispatcher_,
+                                    .canary = *canary_,
+                                    .clock_monitor = *clock_monitor_,
+                                    .maintenance = *maintenance_,
+                                    .crash_marks = crash_marks_,
+                                    .second_opinion = second_opinion_.get(),
+                                    .checkpoints = checkpoints_.get()},
+                                   part_settings::api_settings(settings_));
+  if (!made.ok()) return std::move(made.error());
+  api_ = std::move(*made);
+  return api_->listen();
 }
 
 void Service::wait_for_signals(const std::function<Result<config::Settings>()>& reload) {
@@ -403,7 +319,7 @@ std::string Service::serving() const {
 
 // Notifies the service manager once. /readyz reports later changes.
 void Service::notify_ready() {
-  const api::Readiness now = readiness_->now();
+  const api::Readiness now = api_->readiness();
   if (now.reasons.empty()) {
     ready_notified_ = true;
     return manager_.ready(serving());
@@ -441,9 +357,7 @@ Status Service::apply_config(const config::Settings& fresh) {
     if (!opinion.ok()) return std::move(opinion.error());
     second_opinion_->change(std::move(opinion->worker));
   }
-  part_settings::set_limits(limits_, fresh.limits);
-  replies_.reads.set_max_bytes(static_cast<std::uint64_t>(fresh.limits.max_reply_bytes));
-  rates_->change({fresh.limits.requests_per_second, fresh.limits.burst});
+  api_->change(part_settings::request_limits(fresh.limits));
   detectors_.put(std::move(*set));
   redactor_.put(ingest::make_redactor(fresh.redact));
   canary_->invalidate();
@@ -458,52 +372,14 @@ void Service::housekeeping() {
   space_monitor_->tick();
   review_gauges_->tick();
   if (checkpoints_) checkpoints_->start_due();
-  const http::ServerCounts http = server_->counts();
+  const http::ServerCounts http = api_->counts();
   connections_.tick(http.accept_pauses, http.connections_open);
   if (clock_.monotonic_ns() - maintained_ns_ < kMaintenanceIntervalMs * 1'000'000) return;
   maintained_ns_ = clock_.monotonic_ns();
-  save_key_use();
+  api_->save_key_use();
   const bool others_mark = settings_.store.driver == "postgres";  // what crashed another host is not to crash this one
   if (others_mark || crash_marks_.any()) crash_recorder_->refresh();
   maintenance_->start_due();
-}
-
-void Service::save_key_use() {
-  auto used = keys_->take_last_used();
-  if (used.empty()) return;
-  queue_->run_between([this, used = std::move(used)] { store_->touch_keys(used); });
-}
-
-ops::Gauges Service::gauges() const {
-  ops::Gauges gauges = api::read_gauges({.log = log_,
-                                         .in_flight = in_flight_,
-                                         .results = results_,
-                                         .replies = replies_,
-                                         .store = *store_,
-                                         .queue = *queue_,
-                                         .maintenance = *maintenance_,
-                                         .pool = *pool_,
-                                         .crash_marks = crash_marks_,
-                                         .clock = clock_});
-  const webhooks::DispatchState webhooks = dispatcher_->state();
-  if (checkpoints_) {
-    const ops::LedgerCheckpoints::State ledger = checkpoints_->state();
-    gauges.ledger_entries = ledger.entries;
-    gauges.ledger_checkpoint_age_ms = ledger.age_ms;
-  }
-  if (second_opinion_) {
-    const opinion::WorkerState opinions = second_opinion_->state();
-    gauges.opinions_waiting = opinions.queue.waiting;
-    gauges.opinions_dead = opinions.queue.dead;
-    gauges.opinions_oldest_ms = opinions.oldest_ms;
-  }
-  gauges.webhooks_pending = webhooks.pending;
-  gauges.webhooks_dead = webhooks.dead;
-  gauges.webhooks_oldest_pending_ms = webhooks.oldest_pending_ms;
-  for (const http::Server* const server : {counted_server_.load(), counted_ops_server_.load()}) {
-    if (server != nullptr) api::add_counts(gauges, server->counts());
-  }
-  return gauges;
 }
 
 void Service::stop() {
@@ -511,14 +387,13 @@ void Service::stop() {
   const std::int64_t end_ms = clock_.monotonic_ns() / 1'000'000 + settings_.server.drain_timeout_ms;
   manager_.stopping(settings_.server.drain_timeout_ms + kLastCommitsMs);
   if (watchdog_) watchdog_->set_check([this](std::int64_t ms) { return queue_->moves(ms) ? std::string() : "the writer thread"; });
-  if (server_) server_->drain();
-  if (ops_server_) ops_server_->drain();
+  if (api_) api_->drain();
   ticker_.reset();
   if (dispatcher_) dispatcher_->stop();
   if (second_opinion_) second_opinion_->stop();
   // The pool object outlives the writer, which may still post to it.
   if (pool_) pool_->finish(std::max<std::int64_t>(0, end_ms - clock_.monotonic_ns() / 1'000'000));
-  if (keys_ && queue_) save_key_use();
+  if (api_) api_->save_key_use();
   if (clock_monitor_) clock_monitor_->stop();
   if (queue_) queue_->drain();
   watchdog_.reset();

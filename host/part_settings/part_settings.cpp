@@ -6,6 +6,7 @@
 
 #include "base/secret_file.h"
 #include "config/opinion_prompts.h"
+#include "http/server.h"
 #include "http_client/address_rules.h"
 #include "opinion/request.h"
 
@@ -57,19 +58,6 @@ std::size_t cores() {
 std::size_t work_threads(const config::Settings& settings) {
   if (settings.store.driver != "postgres") return cores();
   return std::max(cores(), static_cast<std::size_t>(settings.store.read_connections));
-}
-
-http::ServerSettings http_settings(const config::Settings& settings, const std::string& address) {
-  http::ServerSettings http;
-  http.address = address;
-  http.threads = static_cast<int>(settings.server.threads > 0 ? static_cast<std::size_t>(settings.server.threads)
-                                                              : std::max<std::size_t>(1, cores() / 2));
-  http.max_connections = static_cast<std::size_t>(settings.limits.max_connections);
-  http.header_timeout_ms = settings.limits.header_timeout_ms;
-  http.body_timeout_ms = settings.limits.body_timeout_ms;
-  http.drain_timeout_ms = settings.server.drain_timeout_ms - std::min<std::int64_t>(settings.server.drain_timeout_ms / 10, 1000);
-  http.trusted_proxies = settings.server.trusted_proxies;
-  return http;
 }
 
 std::optional<store::PostgresPlace> postgres_place(const config::Settings& settings) {
@@ -176,12 +164,43 @@ ops::StoreMaintenance::Periods retention_periods(const config::Settings& setting
           .deliveries_ms = settings.webhooks.keep_ms};
 }
 
-void set_limits(api::ApiLimits& api, const config::LimitsSection& limits) {
-  api.max_body_bytes = static_cast<std::uint64_t>(limits.max_body_bytes);
-  api.max_batch_bytes = static_cast<std::uint64_t>(limits.max_batch_bytes);
-  api.max_batch_runs = static_cast<std::uint64_t>(limits.max_batch_runs);
-  api.otlp_max_body_bytes = static_cast<std::uint64_t>(limits.otlp_max_body_bytes);
-  api.max_json_depth = static_cast<int>(limits.max_json_depth);
+namespace {
+
+http::ServerSettings http_settings(const config::Settings& settings, const std::string& address) {
+  http::ServerSettings http;
+  http.address = address;
+  http.threads = static_cast<int>(settings.server.threads > 0 ? static_cast<std::size_t>(settings.server.threads)
+                                                              : std::max<std::size_t>(1, cores() / 2));
+  http.max_connections = static_cast<std::size_t>(settings.limits.max_connections);
+  http.header_timeout_ms = settings.limits.header_timeout_ms;
+  http.body_timeout_ms = settings.limits.body_timeout_ms;
+  http.drain_timeout_ms = settings.server.drain_timeout_ms - std::min<std::int64_t>(settings.server.drain_timeout_ms / 10, 1000);
+  http.trusted_proxies = settings.server.trusted_proxies;
+  return http;
+}
+
+}  // namespace
+
+api::ApiSettings api_settings(const config::Settings& settings) {
+  api::ApiSettings api;
+  api.limits = request_limits(settings.limits);
+  api.server = http_settings(settings, settings.server.address);
+  if (!settings.server.ops_address.empty()) {
+    api.ops_server = http_settings(settings, settings.server.ops_address);
+    api.ops_server->threads = 1;
+  }
+  if (settings.server.page) api.page_folder = settings.store.path;
+  return api;
+}
+
+api::RequestLimits request_limits(const config::LimitsSection& limits) {
+  return {.max_body_bytes = static_cast<std::uint64_t>(limits.max_body_bytes),
+          .max_batch_bytes = static_cast<std::uint64_t>(limits.max_batch_bytes),
+          .max_batch_runs = static_cast<std::uint64_t>(limits.max_batch_runs),
+          .otlp_max_body_bytes = static_cast<std::uint64_t>(limits.otlp_max_body_bytes),
+          .max_reply_bytes = static_cast<std::uint64_t>(limits.max_reply_bytes),
+          .max_json_depth = static_cast<int>(limits.max_json_depth),
+          .rate = {limits.requests_per_second, limits.burst}};
 }
 
 std::string keys_that_need_a_restart(const config::Settings& started_with, const config::Settings& fresh) {

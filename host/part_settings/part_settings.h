@@ -3,9 +3,8 @@
 
 #include <string>
 
-#include "api/api.h"
+#include "api/api_server.h"
 #include "config/settings.h"
-#include "http/server.h"
 #include "ingest/ingest.h"
 #include "opinion/worker.h"
 #include "ops/store_maintenance.h"
@@ -17,7 +16,6 @@ namespace runwarden::part_settings {
 // Of the pool that reads, judges and answers: with a database, a thread waits for its answers, so as many as it has connections for look-ups.
 std::size_t work_threads(const config::Settings& settings);
 
-http::ServerSettings http_settings(const config::Settings& settings, const std::string& address);
 // Of the driver postgres; nothing: another.
 std::optional<store::PostgresPlace> postgres_place(const config::Settings& settings);
 store::StoreSettings store_settings(const config::Settings& settings);  // without a listener
@@ -35,8 +33,9 @@ Result<SecondOpinion> second_opinion(const config::Settings& settings);
 
 ops::StoreMaintenance::Periods retention_periods(const config::Settings& settings);
 
-// A reload sets them while requests come in.
-void set_limits(api::ApiLimits& api, const config::LimitsSection& limits);
+api::ApiSettings api_settings(const config::Settings& settings);
+// Those that a reload changes.
+api::RequestLimits request_limits(const config::LimitsSection& limits);
 
 // The changed settings that a reload does not take: "store.map_size, server.address"; empty if no restart is needed.
 std::string keys_that_need_a_restart(const config::Settings& started_with, const config::Settings& fresh);
