@@ -24,13 +24,12 @@
 #include "ops/ledger_checkpoints.h"
 #include "ops/log.h"
 #include "ops/metrics.h"
-#include "ops/service_manager.h"
+#include "ops/service_status.h"
 #include "ops/signals.h"
 #include "ops/space_monitor.h"
 #include "ops/store_maintenance.h"
 #include "ops/store_reports.h"
 #include "ops/ticker.h"
-#include "ops/watchdog.h"
 #include "part_settings/part_settings.h"
 #include "store/open_store.h"
 #include "webhooks/dispatcher.h"
@@ -70,9 +69,8 @@ class Service {
   void make_checkpoints();
   Status make_ingest();
   Status make_api();
-  void reload_detectors(const std::function<Result<config::Settings>()>& reload);
+  void reload_config(const std::function<Result<config::Settings>()>& reload);
   Status apply_config(const config::Settings& fresh);
-  void start_watchdog();
   std::string thread_stalled(std::int64_t within_ms) const;
   void notify_ready();
   std::string serving() const;
@@ -112,11 +110,7 @@ class Service {
   std::unique_ptr<api::ApiServer> api_;
   ops::ConnectionLimits connections_;
   std::unique_ptr<ops::Ticker> ticker_;
-  const ops::ServiceManager manager_;
-  std::unique_ptr<ops::Watchdog> watchdog_;
-  bool started_ = false;
-  bool ready_notified_ = false;
-  std::string last_not_ready_reason_;
+  ops::ServiceStatus status_{log_, metrics_};
   std::int64_t maintained_ns_ = 0;
 };
 
@@ -150,8 +144,7 @@ Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const confi
 }
 
 Status Service::start() {
-  for (const std::string& warning : settings_.warnings) log_.write(LogLevel::warn, "configuration", warning);
-  if (!manager_.fault().empty()) log_.write(LogLevel::warn, "service_manager", manager_.fault());
+  status_.starting(settings_.warnings);
   connections_.check_descriptors();
   if (Status status = open_store(); !status.ok()) return status;
   crash_recorder_ = std::make_unique<ingest::CrashRecorder>(*store_, crash_marks_, log_.text_writer());
@@ -173,15 +166,9 @@ Status Service::start() {
   make_checkpoints();
   if (Status status = make_api(); !status.ok()) return status;
   ticker_ = std::make_unique<ops::Ticker>("housekeeping", kHousekeepingMs, [this] { housekeeping(); });
-  start_watchdog();
-  started_ = true;
+  status_.watch([this](std::int64_t within_ms) { return thread_stalled(within_ms); });
+  status_.started();
   return Nothing{};
-}
-
-void Service::start_watchdog() {
-  if (!manager_.watchdog_ms()) return;
-  watchdog_ = std::make_unique<ops::Watchdog>(
-      manager_, *manager_.watchdog_ms(), [this](std::int64_t within_ms) { return thread_stalled(within_ms); }, log_.text_writer());
 }
 
 std::string Service::thread_stalled(std::int64_t within_ms) const {
@@ -305,11 +292,11 @@ Status Service::make_api() {
 
 void Service::wait_for_signals(const std::function<Result<config::Settings>()>& reload) {
   for (;;) {
-    if (!ready_notified_) notify_ready();
-    const auto signal = ready_notified_ ? ops::wait_for_signal() : ops::wait_for_signal(kUntilReadyMs);
+    if (!status_.is_ready()) notify_ready();
+    const auto signal = status_.is_ready() ? ops::wait_for_signal() : ops::wait_for_signal(kUntilReadyMs);
     if (!signal) continue;
     if (*signal == ops::Signal::stop) return;
-    reload_detectors(reload);
+    reload_config(reload);
   }
 }
 
@@ -317,36 +304,18 @@ std::string Service::serving() const {
   return "serving on " + settings_.server.address + " with " + std::to_string(detectors_.get()->list().size()) + " detectors";
 }
 
-// Notifies the service manager once. /readyz reports later changes.
+// /readyz reports later changes.
 void Service::notify_ready() {
   const api::Readiness now = api_->readiness();
-  if (now.reasons.empty()) {
-    ready_notified_ = true;
-    return manager_.ready(serving());
-  }
-  if (std::exchange(last_not_ready_reason_, now.reasons.front()) == now.reasons.front()) return;
-  log_.write(LogLevel::warn, "not_ready", now.reasons.front());
-  manager_.not_ready(now.reasons.front());
+  now.reasons.empty() ? status_.ready(serving()) : status_.not_ready(now.reasons.front());
 }
 
-void Service::reload_detectors(const std::function<Result<config::Settings>()>& reload) {
-  manager_.reloading();
+void Service::reload_config(const std::function<Result<config::Settings>()>& reload) {
+  status_.reloading();
   auto fresh = reload();
   const Status taken = fresh.ok() ? apply_config(*fresh) : Status(std::move(fresh.error()));
-  const std::string left = taken.ok() ? part_settings::keys_that_need_a_restart(settings_, *fresh) : std::string();
-  metrics_.reload(taken.ok() ? ops::Metrics::Reload::done : ops::Metrics::Reload::refused);
-  if (taken.ok()) {
-    log_.write(LogLevel::info, "reloaded",
-        "the new detectors, redaction, request limits and the second opinion's budget and key are in force; other settings take effect at a "
-        "restart");
-    if (!left.empty()) log_.write(LogLevel::warn, "restart_needed", "changed since the start, takes effect at a restart: " + left);
-  } else {
-    log_.write(LogLevel::error, "reload_refused", taken.error().detail + "\nThe previous configuration stays in force.");
-  }
-  log_.wake();
-  if (!ready_notified_) return;
-  if (!taken.ok()) return manager_.ready(serving() + " unchanged; the reload was refused: " + taken.error().detail);
-  manager_.ready(left.empty() ? serving() : serving() + "; a restart is needed for " + left);
+  if (!taken.ok()) return status_.reload_refused(serving(), taken.error());
+  status_.reloaded(serving(), part_settings::keys_that_need_a_restart(settings_, *fresh));
 }
 
 Status Service::apply_config(const config::Settings& fresh) {
@@ -383,10 +352,9 @@ void Service::housekeeping() {
 }
 
 void Service::stop() {
-  if (started_) log_.write(LogLevel::info, "stopping", "answering requests in flight");
   const std::int64_t end_ms = clock_.monotonic_ns() / 1'000'000 + settings_.server.drain_timeout_ms;
-  manager_.stopping(settings_.server.drain_timeout_ms + kLastCommitsMs);
-  if (watchdog_) watchdog_->set_check([this](std::int64_t ms) { return queue_->moves(ms) ? std::string() : "the writer thread"; });
+  status_.stopping(settings_.server.drain_timeout_ms + kLastCommitsMs);
+  status_.change_watch([this](std::int64_t ms) { return queue_->moves(ms) ? std::string() : "the writer thread"; });
   if (api_) api_->drain();
   ticker_.reset();
   if (dispatcher_) dispatcher_->stop();
@@ -396,9 +364,8 @@ void Service::stop() {
   if (api_) api_->save_key_use();
   if (clock_monitor_) clock_monitor_->stop();
   if (queue_) queue_->drain();
-  watchdog_.reset();
-  if (started_) log_.write(LogLevel::info, "stopped", "everything acknowledged is on disk");
-  log_.flush();
+  status_.end_watch();
+  status_.stopped();
 }
 
 }  // namespace
