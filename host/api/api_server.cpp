@@ -39,7 +39,7 @@ ApiServer::ApiServer(const Parts& parts, ApiSettings settings, std::unique_ptr<P
       settings_(std::move(settings)),
       keys_(key_source(from_.store), from_.clock),
       rates_(settings_.limits.rate, from_.clock, [&store = from_.store] { return store.hosts(); }),
-      readiness_(from_.store, from_.detectors, from_.clock_monitor, from_.canary, from_.second_opinion),
+      readiness_(from_.store, from_.detectors, from_.housekeeping.clock(), from_.canary, from_.second_opinion),
       reads_({from_.store, from_.store.groups(), from_.store.reviews(), from_.store.ledger(), from_.store.opinions()},
              auth::CursorSeal(cursor_secret), from_.clock, from_.detectors, from_.replies.reads, from_.mapping,
              [&reports = from_.reports](const std::string& text) { reports.unreadable(text); }),
@@ -120,13 +120,12 @@ ops::Gauges ApiServer::gauges() const {
                                     .replies = from_.replies,
                                     .store = from_.store,
                                     .queue = from_.queue,
-                                    .maintenance = from_.maintenance,
+                                    .housekeeping = from_.housekeeping,
                                     .pool = from_.pool,
                                     .crash_marks = from_.crash_marks,
                                     .clock = from_.clock,
                                     .dispatcher = from_.dispatcher,
-                                    .second_opinion = from_.second_opinion,
-                                    .checkpoints = from_.checkpoints});
+                                    .second_opinion = from_.second_opinion});
   for (const http::Server* const server : {counted_server_.load(), counted_ops_server_.load()}) {
     if (server != nullptr) add_counts(gauges, server->counts());
   }

@@ -16,8 +16,7 @@
 #include "base/clock_guard.h"
 #include "detect/crash_marks.h"
 #include "opinion/worker.h"
-#include "ops/ledger_checkpoints.h"
-#include "ops/store_maintenance.h"
+#include "ops/housekeeping.h"
 #include "ops/store_reports.h"
 #include "store/store.h"
 
@@ -60,11 +59,9 @@ class ApiServer {
     ReplyBudgets& replies;
     webhooks::Dispatcher& dispatcher;
     ops::Canary& canary;
-    const ops::ClockMonitor& clock_monitor;
-    const ops::StoreMaintenance& maintenance;
+    const ops::Housekeeping& housekeeping;
     const detect::CrashMarks& crash_marks;
-    const opinion::Worker* second_opinion;      // null: nobody is asked
-    const ops::LedgerCheckpoints* checkpoints;  // null: there is no ledger
+    const opinion::Worker* second_opinion;  // null: nobody is asked
   };
 
   static Result<std::unique_ptr<ApiServer>> make(const Parts& parts, ApiSettings settings);

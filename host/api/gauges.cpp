@@ -25,7 +25,7 @@ ops::Gauges read_gauges(const GaugeSources& from) {
   gauges.abandoned_calls = from.pool.abandoned();
   gauges.crash_marks = from.crash_marks.count();
   gauges.clock_in_doubt = from.clock.in_doubt();
-  gauges.retention_lag_ms = from.maintenance.lag_ms();
+  gauges.retention_lag_ms = from.housekeeping.maintenance().lag_ms();
   const webhooks::DispatchState webhooks = from.dispatcher.state();
   gauges.webhooks_pending = webhooks.pending;
   gauges.webhooks_dead = webhooks.dead;
@@ -36,8 +36,8 @@ ops::Gauges read_gauges(const GaugeSources& from) {
     gauges.opinions_dead = opinions.queue.dead;
     gauges.opinions_oldest_ms = opinions.oldest_ms;
   }
-  if (from.checkpoints != nullptr) {
-    const ops::LedgerCheckpoints::State ledger = from.checkpoints->state();
+  if (const ops::LedgerCheckpoints* const checkpoints = from.housekeeping.checkpoints()) {
+    const ops::LedgerCheckpoints::State ledger = checkpoints->state();
     gauges.ledger_entries = ledger.entries;
     gauges.ledger_checkpoint_age_ms = ledger.age_ms;
   }

@@ -8,10 +8,9 @@
 #include "detect/crash_marks.h"
 #include "http/server.h"
 #include "opinion/worker.h"
-#include "ops/ledger_checkpoints.h"
+#include "ops/housekeeping.h"
 #include "ops/log.h"
 #include "ops/metrics.h"
-#include "ops/store_maintenance.h"
 #include "store/store.h"
 #include "webhooks/dispatcher.h"
 
@@ -23,13 +22,12 @@ struct GaugeSources {
   const ReplyBudgets& replies;
   store::Store& store;
   store::WriteQueue& queue;
-  const ops::StoreMaintenance& maintenance;
+  const ops::Housekeeping& housekeeping;
   const WorkPool& pool;
   const detect::CrashMarks& crash_marks;
   const ClockGuard& clock;
   const webhooks::Dispatcher& dispatcher;
-  const opinion::Worker* second_opinion;      // null: nobody is asked
-  const ops::LedgerCheckpoints* checkpoints;  // null: there is no ledger
+  const opinion::Worker* second_opinion;  // null: nobody is asked
 };
 
 ops::Gauges read_gauges(const GaugeSources& from);

@@ -19,15 +19,12 @@
 #include "ingest/ingest.h"
 #include "opinion/worker.h"
 #include "ops/canary.h"
-#include "ops/clock_monitor.h"
 #include "ops/connection_limits.h"
-#include "ops/ledger_checkpoints.h"
+#include "ops/housekeeping.h"
 #include "ops/log.h"
 #include "ops/metrics.h"
 #include "ops/service_status.h"
 #include "ops/signals.h"
-#include "ops/space_monitor.h"
-#include "ops/store_maintenance.h"
 #include "ops/store_reports.h"
 #include "ops/ticker.h"
 #include "part_settings/part_settings.h"
@@ -37,7 +34,7 @@
 namespace runwarden::app {
 namespace {
 
-constexpr std::int64_t kHousekeepingMs = 200;
+constexpr std::int64_t kTickMs = 200;
 constexpr std::int64_t kUntilReadyMs = 200;  // between looks at the readiness that the service manager waits for
 constexpr std::int64_t kMaintenanceIntervalMs = 10'000;
 constexpr std::int64_t kLastCommitsMs = 30'000;  // time for a stop beyond the drain
@@ -63,10 +60,8 @@ class Service {
   Result<std::shared_ptr<detect::DetectorSet>> load_detectors(const config::Settings& settings);
   std::filesystem::path state_dir() const { return settings_.store.path; }
   std::filesystem::path plugins_folder() const { return state_dir() / store::kPluginCopies; }
-  void make_monitors();
   Status make_dispatcher();
   Status make_second_opinion();
-  void make_checkpoints();
   Status make_ingest();
   Status make_api();
   void reload_config(const std::function<Result<config::Settings>()>& reload);
@@ -74,7 +69,7 @@ class Service {
   std::string thread_stalled(std::int64_t within_ms) const;
   void notify_ready();
   std::string serving() const;
-  void housekeeping();
+  void tick();
 
   config::Settings settings_;
   const ServiceHooks& hooks_;
@@ -101,12 +96,9 @@ class Service {
   model::SpanMapping span_mapping_;
   std::unique_ptr<ingest::Ingest> ingest_;
   std::shared_ptr<ops::Canary> canary_;
-  std::unique_ptr<ops::ClockMonitor> clock_monitor_;
-  std::unique_ptr<ops::SpaceMonitor> space_monitor_;
-  std::unique_ptr<ops::StoreMaintenance> maintenance_;
+  std::unique_ptr<ops::Housekeeping> housekeeping_;
   std::unique_ptr<webhooks::Dispatcher> dispatcher_;
-  std::unique_ptr<opinion::Worker> second_opinion_;      // null: second_opinion.enabled is false
-  std::unique_ptr<ops::LedgerCheckpoints> checkpoints_;  // null: ledger.enabled is false
+  std::unique_ptr<opinion::Worker> second_opinion_;  // null: second_opinion.enabled is false
   std::unique_ptr<api::ApiServer> api_;
   ops::ConnectionLimits connections_;
   std::unique_ptr<ops::Ticker> ticker_;
@@ -156,16 +148,22 @@ Status Service::start() {
   if (!detectors.ok()) return std::move(detectors.error());
   detectors_.put(std::move(*detectors));
   redactor_.put(ingest::make_redactor(settings_.redact));
-  make_monitors();
   pool_ = std::make_unique<WorkPool>(part_settings::work_threads(settings_),
                                      [this](const std::string& why) { log_.write(LogLevel::error, "task_failed", why); });
+  housekeeping_ = std::make_unique<ops::Housekeeping>(
+      ops::Housekeeping::Parts{.store = *store_,
+                               .queue = *queue_,
+                               .pool = *pool_,
+                               .clock = clock_,
+                               .log = log_,
+                               .tenant_name = [this](model::TenantId tenant) { return ingest_->tenants.of(tenant); }},
+      part_settings::housekeeping_settings(settings_));
   review_gauges_ = std::make_unique<api::ReviewGauges>(api::ReviewGauges::Parts{metrics_, *store_, *pool_, clock_, store_reports_});
   if (Status status = make_ingest(); !status.ok()) return status;
   if (Status status = make_dispatcher(); !status.ok()) return status;
   if (Status status = make_second_opinion(); !status.ok()) return status;
-  make_checkpoints();
   if (Status status = make_api(); !status.ok()) return status;
-  ticker_ = std::make_unique<ops::Ticker>("housekeeping", kHousekeepingMs, [this] { housekeeping(); });
+  ticker_ = std::make_unique<ops::Ticker>("housekeeping", kTickMs, [this] { tick(); });
   status_.watch([this](std::int64_t within_ms) { return thread_stalled(within_ms); });
   status_.started();
   return Nothing{};
@@ -175,18 +173,6 @@ std::string Service::thread_stalled(std::int64_t within_ms) const {
   if (!queue_->moves(within_ms)) return "the writer thread";
   if (!api_->workers_alive(within_ms)) return "an HTTP worker";
   return {};
-}
-
-void Service::make_monitors() {
-  clock_monitor_ = std::make_unique<ops::ClockMonitor>(ops::ClockMonitor::Parts{
-      .clock = clock_,
-      .store = *store_,
-      .write = [this](auto job) { queue_->run_between(std::move(job)); },
-      .log = log_.line_writer()});
-  clock_monitor_->tick();  // log a start in doubt before anything else
-  space_monitor_ = std::make_unique<ops::SpaceMonitor>(*store_, clock_, log_.text_writer());
-  maintenance_ = std::make_unique<ops::StoreMaintenance>(*store_, *queue_, clock_, part_settings::retention_periods(settings_),
-                                                          log_.text_writer());
 }
 
 Status Service::make_ingest() {
@@ -206,9 +192,8 @@ Status Service::make_ingest() {
                             .log = log_.text_writer(),
                             .on_review = [this](const model::Review& review) { review_gauges_->stored(review); }},
       part_settings::ingest_limits(settings_));
-  ops::Canary::Limits canary;
-  canary.interval_ms = settings_.server.canary_interval_ms;
-  canary_ = ops::Canary::make([this](auto done) { ingest_->canary.send(std::move(done)); }, canary, clock_);
+  canary_ = ops::Canary::make([this](auto done) { ingest_->canary.send(std::move(done)); },
+                              {.interval_ms = settings_.server.canary_interval_ms}, clock_);
   return Nothing{};
 }
 
@@ -250,19 +235,6 @@ Status Service::make_second_opinion() {
   return Nothing{};
 }
 
-void Service::make_checkpoints() {
-  if (!settings_.ledger.enabled) return;
-  checkpoints_ = std::make_unique<ops::LedgerCheckpoints>(
-      ops::LedgerCheckpoints::Parts{
-          .ledger = store_->ledger(),
-          .queue = *queue_,
-          .clock = clock_,
-          .post = [this](std::function<void()> work) { pool_->post([work = std::move(work)](std::size_t) { work(); }); },
-          .tenant_name = [this](model::TenantId tenant) { return ingest_->tenants.of(tenant); },
-          .log = log_.line_writer()},
-      settings_.ledger.checkpoint_interval_ms);
-}
-
 Status Service::make_api() {
   auto made = api::ApiServer::make({.store = *store_,
                                     .queue = *queue_,
@@ -279,11 +251,9 @@ Status Service::make_api() {
                                     .replies = replies_,
                                     .dispatcher = *dispatcher_,
                                     .canary = *canary_,
-                                    .clock_monitor = *clock_monitor_,
-                                    .maintenance = *maintenance_,
+                                    .housekeeping = *housekeeping_,
                                     .crash_marks = crash_marks_,
-                                    .second_opinion = second_opinion_.get(),
-                                    .checkpoints = checkpoints_.get()},
+                                    .second_opinion = second_opinion_.get()},
                                    part_settings::api_settings(settings_));
   if (!made.ok()) return std::move(made.error());
   api_ = std::move(*made);
@@ -333,14 +303,12 @@ Status Service::apply_config(const config::Settings& fresh) {
   return Nothing{};
 }
 
-void Service::housekeeping() {
+void Service::tick() {
   log_.wake();
   pool_->post([this](std::size_t) { ingest_->resolver.poke(); });
   canary_->tick();
-  clock_monitor_->tick();
-  space_monitor_->tick();
+  housekeeping_->tick();
   review_gauges_->tick();
-  if (checkpoints_) checkpoints_->start_due();
   const http::ServerCounts http = api_->counts();
   connections_.tick(http.accept_pauses, http.connections_open);
   if (clock_.monotonic_ns() - maintained_ns_ < kMaintenanceIntervalMs * 1'000'000) return;
@@ -348,7 +316,7 @@ void Service::housekeeping() {
   api_->save_key_use();
   const bool others_mark = settings_.store.driver == "postgres";  // what crashed another host is not to crash this one
   if (others_mark || crash_marks_.any()) crash_recorder_->refresh();
-  maintenance_->start_due();
+  housekeeping_->maintain();
 }
 
 void Service::stop() {
@@ -362,7 +330,7 @@ void Service::stop() {
   // The pool object outlives the writer, which may still post to it.
   if (pool_) pool_->finish(std::max<std::int64_t>(0, end_ms - clock_.monotonic_ns() / 1'000'000));
   if (api_) api_->save_key_use();
-  if (clock_monitor_) clock_monitor_->stop();
+  if (housekeeping_) housekeeping_->stop();
   if (queue_) queue_->drain();
   status_.end_watch();
   status_.stopped();

@@ -154,14 +154,15 @@ Result<SecondOpinion> second_opinion(const config::Settings& settings) {
                                   .budget = {static_cast<std::uint64_t>(from.requests_per_hour), static_cast<std::uint64_t>(from.tokens_per_day)}}};
 }
 
-ops::StoreMaintenance::Periods retention_periods(const config::Settings& settings) {
+ops::Housekeeping::Settings housekeeping_settings(const config::Settings& settings) {
   const config::RetentionSection& retention = settings.retention;
   const auto period = [](std::int64_t ms) { return ms == config::kForever ? std::nullopt : std::optional(ms); };
-  return {.runs_ms = period(retention.runs_ms),
-          .failures_ms = period(retention.failures_ms),
-          .changes_ms = period(retention.changes_ms),
-          .policies_ms = period(retention.policies_ms),
-          .deliveries_ms = settings.webhooks.keep_ms};
+  return {.periods = {.runs_ms = period(retention.runs_ms),
+                      .failures_ms = period(retention.failures_ms),
+                      .changes_ms = period(retention.changes_ms),
+                      .policies_ms = period(retention.policies_ms),
+                      .deliveries_ms = settings.webhooks.keep_ms},
+          .checkpoint_interval_ms = settings.ledger.enabled ? std::optional(settings.ledger.checkpoint_interval_ms) : std::nullopt};
 }
 
 namespace {

@@ -7,7 +7,7 @@
 #include "config/settings.h"
 #include "ingest/ingest.h"
 #include "opinion/worker.h"
-#include "ops/store_maintenance.h"
+#include "ops/housekeeping.h"
 #include "store/open_store.h"
 #include "webhooks/dispatcher.h"
 
@@ -31,7 +31,7 @@ struct SecondOpinion {
 };
 Result<SecondOpinion> second_opinion(const config::Settings& settings);
 
-ops::StoreMaintenance::Periods retention_periods(const config::Settings& settings);
+ops::Housekeeping::Settings housekeeping_settings(const config::Settings& settings);
 
 api::ApiSettings api_settings(const config::Settings& settings);
 // Those that a reload changes.
