@@ -35,7 +35,8 @@ void ReviewGauges::count() {
   const std::int64_t since_ms = parts_.clock.wall_ms() - ingest::kReviewWindowDays * 86'400'000LL;
   std::map<std::string, model::ReviewCounts> by_detector;
   for (const model::Tenant& tenant : parts_.store.tenants()) {
-    for (const store::ReviewedVersion& one : parts_.store.reviews().review_counts(tenant.id, since_ms)) by_detector[one.detector_key] += one.counts;
+    for (const store::ReviewedVersion& one : parts_.store.reviews().review_counts(tenant.id, since_ms))
+      by_detector[one.detector_key] += one.counts;
   }
   for (const auto& [detector, counts] : by_detector) parts_.metrics.detector_reviews(detector, counts, ingest::precision_of(counts));
 }

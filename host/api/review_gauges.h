@@ -1,5 +1,5 @@
-// Keeps the metrics of reviews: each review as it is stored, and by detector what those of the last 90 days say of it. Counts again when there
-// are new ones and each hour, as old ones leave the window.
+// Keeps the metrics of reviews: each review as it is stored, and by detector what those of the last 90 days say of it. Counts again when
+// there are new ones and each hour, as old ones leave the window.
 //
 // stored() from any thread; tick() from one, as often as a change should show.
 #pragma once

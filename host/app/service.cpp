@@ -201,15 +201,14 @@ Status Service::make_dispatcher() {
   auto settings = part_settings::dispatch_settings(settings_);
   if (!settings.ok()) return std::move(settings.error());
   dispatcher_ = std::make_unique<webhooks::Dispatcher>(
-      webhooks::Dispatcher::Parts{
-          .webhooks = store_->webhooks(),
-          .records = *store_,
-          .groups = store_->groups(),
-          .queue = *queue_,
-          .clock = clock_,
-          .tenant_name = [this](model::TenantId tenant) { return ingest_->tenants.of(tenant); },
-          .on_attempt = [this](model::DeliveryState after) { metrics_.webhook_attempt(after); },
-          .log = log_.text_writer()},
+      webhooks::Dispatcher::Parts{.webhooks = store_->webhooks(),
+                                  .records = *store_,
+                                  .groups = store_->groups(),
+                                  .queue = *queue_,
+                                  .clock = clock_,
+                                  .tenant_name = [this](model::TenantId tenant) { return ingest_->tenants.of(tenant); },
+                                  .on_attempt = [this](model::DeliveryState after) { metrics_.webhook_attempt(after); },
+                                  .log = log_.text_writer()},
       std::move(*settings));
   return Nothing{};
 }

@@ -1,5 +1,5 @@
-// What a serving store needs beside requests: its clock and its room are watched, what has expired is deleted, and checkpoints are made of its
-// ledgers.
+// What a serving store needs beside requests: its clock and its room are watched, what has expired is deleted, and checkpoints are made of
+// its ledgers.
 //
 // tick() and maintain() from one thread. The pool and the writer are at rest before it goes.
 #pragma once

@@ -22,9 +22,10 @@ void ServiceStatus::not_ready(const std::string& why) {
 
 void ServiceStatus::reloaded(const std::string& serving, const std::string& left) const {
   metrics_.reload(Metrics::Reload::done);
-  log_.write(LogLevel::info, "reloaded",
-             "the new detectors, redaction, request limits and the second opinion's budget and key are in force; other settings take effect at "
-             "a restart");
+  log_.write(
+      LogLevel::info, "reloaded",
+      "the new detectors, redaction, request limits and the second opinion's budget and key are in force; other settings take effect at "
+      "a restart");
   if (!left.empty()) log_.write(LogLevel::warn, "restart_needed", "changed since the start, takes effect at a restart: " + left);
   log_.wake();
   if (ready_) manager_.ready(left.empty() ? serving : serving + "; a restart is needed for " + left);

@@ -14,7 +14,8 @@ class StoreReports {
   // Both outlive it.
   StoreReports(Log& log, Metrics& metrics) : log_(log), metrics_(metrics) {}
 
-  // For the store to open, which this outlives; without what concerns the clock. Where what is being written is in doubt it ends the process.
+  // For the store to open, which this outlives; without what concerns the clock. Where what is being written is in doubt it ends the
+  // process.
   store::StoreListener listener();
 
   // Of a record that is left out of an answer because it cannot be read: which, why, and the remedy.
