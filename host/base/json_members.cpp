@@ -117,4 +117,9 @@ std::string json_string_value(std::string_view json) {
   return std::move(reader.text);
 }
 
+std::string json_name(std::string_view between_quotes) {
+  if (between_quotes.find('\\') == std::string_view::npos) return std::string(between_quotes);
+  return json_string_value('"' + std::string(between_quotes) + '"');
+}
+
 }  // namespace runwarden

@@ -27,5 +27,7 @@ std::string json_member_text(std::string_view object, std::string_view name);
 
 // The decoded text of a JSON string; empty for text that is not a string.
 std::string json_string_value(std::string_view json);
+// The same of what stands between its quotes, as JsonCursor cuts it out.
+std::string json_name(std::string_view between_quotes);
 
 }  // namespace runwarden

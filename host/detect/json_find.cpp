@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/json_cursor.h"
+
 namespace runwarden::detect {
 namespace {
 
@@ -88,89 +90,27 @@ std::string token_text(std::string_view token) {
   return out;
 }
 
-bool is_space(char c) {
-  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+// Moves to the value of the named member; false if there is none.
+bool enter_member(JsonCursor& cursor, std::string_view name) {
+  while (cursor.more()) {
+    const std::string_view raw = cursor.name();
+    if (raw.find('\\') == std::string_view::npos ? raw == name : unescape(raw) == name) return true;
+    cursor.value();
+  }
+  return false;
 }
 
-// A forward cursor over valid JSON text.
-class Walker {
- public:
-  explicit Walker(std::string_view text) : text_(text) {}
-
-  char peek() {
-    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
-    return at_ < text_.size() ? text_[at_] : '\0';
+// Moves to the element with that index; false if there is none.
+bool enter_element(JsonCursor& cursor, std::string_view index) {
+  std::uint64_t wanted = 0;
+  const auto [end, fault] = std::from_chars(index.data(), index.data() + index.size(), wanted);
+  if (fault != std::errc() || end != index.data() + index.size() || (index.size() > 1 && index[0] == '0')) return false;
+  for (std::uint64_t i = 0; cursor.more(); ++i) {
+    if (i == wanted) return true;
+    cursor.value();
   }
-  void take() { ++at_; }
-
-  // The text between the quotes of the string that begins here.
-  std::string_view string() {
-    const std::size_t begin = ++at_;
-    while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
-    const std::size_t end = at_ < text_.size() ? at_ : text_.size();
-    at_ = end + 1;
-    return text_.substr(begin, end - begin);
-  }
-
-  // The text of the value that begins here.
-  std::string_view value() {
-    peek();
-    const std::size_t begin = at_;
-    std::size_t depth = 0;
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (c == '"') {
-        string();
-        if (depth == 0) break;
-        continue;
-      }
-      if (c == '{' || c == '[') {
-        ++depth;
-      } else if (c == '}' || c == ']') {
-        if (depth == 0) break;
-        ++at_;
-        if (--depth == 0) break;
-        continue;
-      } else if (depth == 0 && (c == ',' || is_space(c))) {
-        break;
-      }
-      ++at_;
-    }
-    return text_.substr(begin, at_ - begin);
-  }
-
-  // Moves to the value of the named member; false if there is none.
-  bool enter_member(std::string_view name) {
-    take();
-    while (peek() == '"') {
-      const std::string_view raw = string();
-      const bool same = raw.find('\\') == std::string_view::npos ? raw == name : unescape(raw) == name;
-      if (peek() == ':') take();
-      if (same) return true;
-      value();
-      if (peek() == ',') take();
-    }
-    return false;
-  }
-
-  // Moves to the element with that index; false if there is none.
-  bool enter_element(std::string_view index) {
-    std::uint64_t wanted = 0;
-    const auto [end, fault] = std::from_chars(index.data(), index.data() + index.size(), wanted);
-    if (fault != std::errc() || end != index.data() + index.size() || (index.size() > 1 && index[0] == '0')) return false;
-    take();
-    for (std::uint64_t i = 0; peek() != ']' && peek() != '\0'; ++i) {
-      if (i == wanted) return true;
-      value();
-      if (peek() == ',') take();
-    }
-    return false;
-  }
-
- private:
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
+  return false;
+}
 
 rw_value number_value(std::string_view text) {
   rw_value value = nothing();
@@ -222,16 +162,15 @@ bool is_json_pointer(std::string_view text) {
 }
 
 rw_value json_find(std::string_view json, std::string_view pointer, TextArena& arena) {
-  Walker walker(json);
+  JsonCursor cursor(json);
   while (!pointer.empty()) {
     const std::size_t end = pointer.find('/', 1);
     const std::string token = token_text(pointer.substr(1, end == std::string_view::npos ? end : end - 1));
     pointer = end == std::string_view::npos ? std::string_view() : pointer.substr(end);
-    const char open = walker.peek();
-    const bool there = open == '{' ? walker.enter_member(token) : open == '[' && walker.enter_element(token);
+    const bool there = cursor.enter('{') ? enter_member(cursor, token) : cursor.enter('[') && enter_element(cursor, token);
     if (!there) return nothing();
   }
-  return value_of(walker.value(), arena);
+  return value_of(cursor.value(), arena);
 }
 
 }  // namespace runwarden::detect
