@@ -31,9 +31,9 @@ Result<std::string> key_of(const std::string& body) {
   const auto members = json_members(body);
   const auto count = std::count_if(members.begin(), members.end(), [](const JsonMember& one) { return one.name == "key"; });
   if (count > 1) return Error{Code::malformed_json, "the member \"key\" is there twice; send it once", {}, {}};
-  const auto found = std::find_if(members.begin(), members.end(), [](const JsonMember& one) { return one.name == "key"; });
-  if (found == members.end() || !found->json.starts_with('"')) return wrong_shape("/key", "expected a string");
-  return json_string_value(found->json);
+  const std::string* const key = find_json_member(members, "key");
+  if (key == nullptr || !key->starts_with('"')) return wrong_shape("/key", "expected a string");
+  return json_string_value(*key);
 }
 
 }  // namespace

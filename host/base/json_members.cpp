@@ -1,6 +1,8 @@
 #include "base/json_members.h"
 
 #include <algorithm>
+
+#include "base/json_cursor.h"
 #include "base/json_events.h"
 #include "base/json_text.h"
 
@@ -96,9 +98,25 @@ std::vector<std::string> json_elements(std::string_view array) {
   return elements;
 }
 
-std::string json_member(const std::vector<JsonMember>& members, std::string_view name) {
+const std::string* find_json_member(const std::vector<JsonMember>& members, std::string_view name) {
   const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
-  return found == members.end() ? std::string() : found->json;
+  return found == members.end() ? nullptr : &found->json;
+}
+
+std::optional<std::string_view> json_member_view(std::string_view object, std::string_view name) {
+  JsonCursor cursor(object);
+  if (!cursor.enter('{')) return std::nullopt;
+  while (cursor.more()) {
+    const std::string_view known = cursor.name();
+    const std::string_view value = cursor.value();
+    if (known == name || (known.find('\\') != std::string_view::npos && json_name(known) == name)) return value;
+  }
+  return std::nullopt;
+}
+
+std::string json_member(const std::vector<JsonMember>& members, std::string_view name) {
+  const std::string* const json = find_json_member(members, name);
+  return json == nullptr ? std::string() : *json;
 }
 
 std::string json_member_text(const std::vector<JsonMember>& members, std::string_view name) {

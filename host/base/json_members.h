@@ -1,6 +1,7 @@
 // Splits a JSON object into its members and their JSON text. Any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,10 @@ std::vector<JsonMember> json_members(std::string_view object);
 // The elements of an array, in order, as compact text; empty for text that is not an array. The same limit.
 std::vector<std::string> json_elements(std::string_view array);
 
+// The compact text of the first member of that name; null: there is none.
+const std::string* find_json_member(const std::vector<JsonMember>& members, std::string_view name);
+// Its text as it stands in an object that was validated, however deep; nothing: there is none, or the text is no object.
+std::optional<std::string_view> json_member_view(std::string_view object, std::string_view name);
 // The compact text of the first member of that name; empty: there is none.
 std::string json_member(const std::vector<JsonMember>& members, std::string_view name);
 // Its decoded text; empty also where it is no string.

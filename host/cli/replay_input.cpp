@@ -56,15 +56,13 @@ class BundleReader {
 
  private:
   std::string_view member(std::string_view name) const {
-    const auto found = std::find_if(members_.begin(), members_.end(), [&](const JsonMember& one) { return one.name == name; });
-    return found == members_.end() ? std::string_view("null") : std::string_view(found->json);
+    const std::string* const json = find_json_member(members_, name);
+    return json == nullptr ? std::string_view("null") : std::string_view(*json);
   }
 
   // Not streamed: of events, only what was redacted is ever kept and judged.
   bool came_whole() const {
-    const auto members = json_members(member("run"));
-    const auto resolution = std::find_if(members.begin(), members.end(), [](const JsonMember& one) { return one.name == "resolution"; });
-    return resolution != members.end() && json_string_value(resolution->json) == "whole";
+    return json_member_text(member("run"), "resolution") == "whole";
   }
 
   Result<ingest::KeptText> kept_text() const {

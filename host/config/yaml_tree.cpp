@@ -12,6 +12,7 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "base/json_pointer.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
 #include "config/core_types.h"
@@ -302,15 +303,6 @@ Fault explained(const YAML::Exception& fault, std::string_view text, const std::
   return {"", where, "not YAML: " + fault.msg};
 }
 
-std::string unescaped(std::string_view token) {
-  std::string text;
-  for (std::size_t i = 0; i < token.size(); ++i) {
-    const bool escape = token[i] == '~' && i + 1 < token.size() && (token[i + 1] == '0' || token[i + 1] == '1');
-    text += escape ? (token[++i] == '0' ? '~' : '/') : token[i];
-  }
-  return text;
-}
-
 const Node* child(const Node& node, const std::string& token) {
   if (const Member* member = node.member(token)) return member->value.get();
   if (node.kind != Node::Kind::list || token.empty() || token.size() > 9) return nullptr;
@@ -416,7 +408,7 @@ const Node& at_pointer(const Node& root, std::string_view pointer) {
   const Node* node = &root;
   while (!pointer.empty() && pointer.front() == '/') {
     const auto end = pointer.find('/', 1);
-    const Node* next = child(*node, unescaped(pointer.substr(1, end == std::string_view::npos ? end : end - 1)));
+    const Node* next = child(*node, pointer_name(pointer.substr(1, end == std::string_view::npos ? end : end - 1)));
     if (!next) break;
     node = next;
     pointer = end == std::string_view::npos ? std::string_view{} : pointer.substr(end);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/json_cursor.h"
+#include "base/json_pointer.h"
 
 namespace runwarden::detect {
 namespace {
@@ -73,18 +74,6 @@ std::string unescape(std::string_view inside) {
       out += inside[at++];
     } else {
       at = append_escape(out, inside, at + 1);
-    }
-  }
-  return out;
-}
-
-std::string token_text(std::string_view token) {
-  std::string out;
-  for (std::size_t i = 0; i < token.size(); ++i) {
-    if (token[i] == '~' && i + 1 < token.size()) {
-      out += token[++i] == '0' ? '~' : '/';
-    } else {
-      out += token[i];
     }
   }
   return out;
@@ -165,7 +154,7 @@ rw_value json_find(std::string_view json, std::string_view pointer, TextArena& a
   JsonCursor cursor(json);
   while (!pointer.empty()) {
     const std::size_t end = pointer.find('/', 1);
-    const std::string token = token_text(pointer.substr(1, end == std::string_view::npos ? end : end - 1));
+    const std::string token = pointer_name(pointer.substr(1, end == std::string_view::npos ? end : end - 1));
     pointer = end == std::string_view::npos ? std::string_view() : pointer.substr(end);
     const bool there = cursor.enter('{') ? enter_member(cursor, token) : cursor.enter('[') && enter_element(cursor, token);
     if (!there) return nothing();

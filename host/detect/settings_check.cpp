@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/json_check.h"
+#include "base/json_pointer.h"
 #include "base/json_text.h"
 #include "base/nearest_names.h"
 #include "base/utf8.h"
@@ -75,20 +76,6 @@ std::string keyword_fault(const std::string& name, const Json& value) {
   }
   if (name.find("imum") != std::string::npos) return wants(value.is_number(), "a number");
   return {};
-}
-
-std::string pointer_token(std::string_view name) {
-  std::string out = "/";
-  for (const char c : name) {
-    if (c == '~') {
-      out += "~0";
-    } else if (c == '/') {
-      out += "~1";
-    } else {
-      out += c;
-    }
-  }
-  return out;
 }
 
 std::string shown(const Json& value) {
@@ -212,7 +199,7 @@ class Checker {
       }
     }
     for (const auto& [name, member] : value.items()) {
-      const std::string where = at + pointer_token(name);
+      const std::string where = at + "/" + pointer_token(name);
       if (const auto known = properties.find(name); known != properties.end()) {
         check(*known, member, where);
       } else if (const auto rest = schema.find("additionalProperties"); rest != schema.end()) {

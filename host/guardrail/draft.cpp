@@ -7,6 +7,7 @@
 
 #include "base/json_check.h"
 #include "base/json_members.h"
+#include "base/json_pointer.h"
 #include "base/utf8.h"
 #include "guardrail/phrases.h"
 
@@ -34,9 +35,7 @@ std::string shown(std::string_view json) {
 
 // A member's name in a JSON Pointer (RFC 6901).
 std::string escaped(std::string_view name) {
-  std::string text;
-  for (const char c : shown(name)) c == '~' ? text.append("~0") : c == '/' ? text.append("~1") : text.append(1, c);
-  return text;
+  return pointer_token(shown(name));
 }
 
 class DraftReader {

@@ -1,7 +1,5 @@
 #include "ingest/answers.h"
 
-#include <algorithm>
-
 #include "base/digest.h"
 #include "base/json_members.h"
 #include "base/json_text.h"
@@ -18,11 +16,6 @@ std::string joined(std::string first, std::string_view second) {
   first.pop_back();
   if (first.size() > 1 && second.size() > 2) first += ',';
   return first.append(second.substr(1));
-}
-
-bool has_member(std::string_view object, std::string_view name) {
-  const auto members = json_members(object);
-  return std::any_of(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
 }
 
 }  // namespace
@@ -163,8 +156,8 @@ std::string run_outline_json(const model::RunRecord& run) {
   std::string more;
   JsonWriter last(more);
   last.begin_object();
-  if (!has_member(members, "runId")) last.key("runId").string(run.run_id);
-  if (!outline.last_output.empty() && !has_member(members, "outcomeSummary")) last.key("outcomeSummary").raw(outline.last_output);
+  if (!json_member_view(members, "runId")) last.key("runId").string(run.run_id);
+  if (!outline.last_output.empty() && !json_member_view(members, "outcomeSummary")) last.key("outcomeSummary").raw(outline.last_output);
   last.end_object();
   members = joined(std::move(members), more);
   if (is_open) {  // events name some members otherwise
@@ -194,7 +187,7 @@ std::string change_json(const model::ChangeRecord& change) {
       if (member == "ref" || member == "summary") out.key(member).raw(json);
     }
   }
-  const bool has_time = !change.policy && has_member(change.document, "at");
+  const bool has_time = !change.policy && json_member_view(change.document, "at");
   if (!has_time) out.key("at").string(format_time(change.key.time_ms));
   out.key("receivedAt").string(format_time(change.received_ms)).end_object();
   return change.policy ? own : joined(change.document, own);

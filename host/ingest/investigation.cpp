@@ -100,10 +100,7 @@ class Investigation {
   }
 
  private:
-  const std::string* member(std::string_view name) const {
-    const auto found = std::find_if(members_.begin(), members_.end(), [&](const JsonMember& one) { return one.name == name; });
-    return found == members_.end() ? nullptr : &found->json;
-  }
+  const std::string* member(std::string_view name) const { return find_json_member(members_, name); }
 
   void write_run(JsonWriter& out) const {
     if (!run_) {

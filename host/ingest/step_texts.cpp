@@ -5,6 +5,7 @@
 
 #include "base/json_events.h"
 #include "base/json_members.h"
+#include "base/json_pointer.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
 
@@ -108,7 +109,7 @@ class StepTextCutter final : public JsonEvents {
         text += std::to_string(level.index);
         continue;
       }
-      for (const char c : level.name) c == '~' ? text += "~0" : c == '/' ? text += "~1" : text += c;
+      text += pointer_token(level.name);
     }
     return text;
   }

@@ -158,12 +158,6 @@ class EventsReader final : public ShapeReader {
   bool own_type_ = false;  // of the event being read
 };
 
-// The text of a JSON string member, with its quotation marks.
-const std::string* find(const std::vector<JsonMember>& members, std::string_view name) {
-  const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
-  return found == members.end() ? nullptr : &found->json;
-}
-
 // Run members that only the service sets.
 constexpr std::string_view kTaken[] = {"type", "eventId", "metadata", "runId", "steps"};
 
@@ -190,13 +184,13 @@ class RunOfEvents {
 
   void add(std::string_view event_json) {
     const std::vector<JsonMember> event = json_members(event_json);
-    const std::string* type = find(event, "type");
+    const std::string* type = find_json_member(event, "type");
     const std::string kind = type == nullptr ? "" : *type;
     if (kind == "\"run_started\"") return run_members(event, "startedAt");
     if (kind == "\"run_finished\"") return run_members(event, "endedAt");
     if (kind == "\"user_request\"") return user_request(event);
     if (kind == "\"model_output\"") {
-      if (const std::string* text = find(event, "text")) last_output_ = *text;
+      if (const std::string* text = find_json_member(event, "text")) last_output_ = *text;
       return step(event, kModelNames, "\"model\"");
     }
     if (kind == "\"tool_call\"") return step(event, kToolNames, "\"tool\"");
@@ -252,7 +246,7 @@ class RunOfEvents {
   }
 
   void user_request(const std::vector<JsonMember>& event) {
-    const std::string* text = find(event, "text");
+    const std::string* text = find_json_member(event, "text");
     if (has("userRequestText") || text == nullptr) return step(event, kUserNames, "\"user\"");
     members_.push_back({"userRequestText", *text});
     for (const auto& [name, json] : event) {
@@ -306,7 +300,7 @@ model::EventOutline outline_of(const Event& event) {
   const bool asks = event.type == "user_request";
   if (!sets_members && !asks && event.type != "model_output") return {};
   const std::vector<JsonMember> members = json_members(event.json);
-  const std::string* text = find(members, "text");
+  const std::string* text = find_json_member(members, "text");
   if (!sets_members && !asks) return {Kind::output, text == nullptr ? std::string() : model::cut_texts(*text), 0};
   if (asks && text == nullptr) return {};
   std::string of_run;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json_pointer.h"
 #include "base/time_text.h"
 #include "intake/member_names.h"
 
@@ -56,13 +57,6 @@ std::optional<std::int64_t> as_count(const JsonScalar& value) {
   if (value.type != JsonScalar::Type::number || !(value.number >= 0) || value.number > kMaxCount) return std::nullopt;
   if (value.number != std::floor(value.number)) return std::nullopt;
   return static_cast<std::int64_t>(value.number);
-}
-
-// RFC 6901, section 3.
-std::string escaped_for_pointer(std::string_view name) {
-  std::string text;
-  for (const char c : name) c == '~' ? text += "~0" : c == '/' ? text += "~1" : text += c;
-  return text;
 }
 
 // "502" for 502, 502.0 and 5.02e2; other numbers as written.
@@ -176,7 +170,7 @@ void ShapeReader::end_slips(const Frame& frame) {
     if (same != found_slips_.end()) {
       ++same->count;
     } else if (found_slips_.size() < kMaxWarnings) {
-      std::string pointer = pointer_to("") + "/" + escaped_for_pointer(slip.name);
+      std::string pointer = pointer_to("") + "/" + pointer_token(slip.name);
       found_slips_.push_back({std::move(slip), frame.shape, std::move(pointer), 1});
     }
   }

@@ -25,10 +25,7 @@ class Members {
  public:
   explicit Members(std::string_view object) : members_(json_members(object)) {}
 
-  const std::string* find(std::string_view name) const {
-    const auto found = std::find_if(members_.begin(), members_.end(), [&](const JsonMember& one) { return one.name == name; });
-    return found == members_.end() ? nullptr : &found->json;
-  }
+  const std::string* find(std::string_view name) const { return find_json_member(members_, name); }
   std::string text(std::string_view name) const {
     const std::string* const json = find(name);
     return json == nullptr ? std::string() : json_string_value(*json);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "base/json_pointer.h"
+
 namespace runwarden::model {
 namespace {
 
@@ -30,15 +32,6 @@ std::span<const std::string_view> kept_names(DocumentKind kind, DocumentPlace pl
   return {};
 }
 
-std::string unescaped(std::string_view token) {
-  std::string out;
-  for (std::size_t i = 0; i < token.size(); ++i) {
-    const bool escape = token[i] == '~' && i + 1 < token.size() && (token[i + 1] == '0' || token[i + 1] == '1');
-    out += escape ? (token[++i] == '0' ? '~' : '/') : token[i];
-  }
-  return out;
-}
-
 }  // namespace
 
 DocumentPlace place_below(DocumentKind kind, DocumentPlace place, std::string_view name) {
@@ -61,7 +54,7 @@ std::vector<std::string> pointer_parts(std::string_view pointer) {
   while (!pointer.empty()) {
     pointer.remove_prefix(1);
     const auto end = std::min(pointer.find('/'), pointer.size());
-    parts.push_back(unescaped(pointer.substr(0, end)));
+    parts.push_back(pointer_name(pointer.substr(0, end)));
     pointer.remove_prefix(end);
   }
   return parts;

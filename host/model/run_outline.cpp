@@ -268,8 +268,8 @@ void put_members(RunOutline& outline, const EventOutline& event) {
       put(all, one);
       continue;
     }
-    const auto known = std::find_if(all.begin(), all.end(), [](const JsonMember& member) { return member.name == "metadata"; });
-    std::vector<JsonMember> metadata = known == all.end() ? std::vector<JsonMember>() : json_members(known->json);
+    const std::string* const known = find_json_member(all, "metadata");
+    std::vector<JsonMember> metadata = known == nullptr ? std::vector<JsonMember>() : json_members(*known);
     for (const JsonMember& inner : json_members(one.json)) put(metadata, inner);
     put(all, {"metadata", object_of(metadata)});
   }
@@ -277,11 +277,6 @@ void put_members(RunOutline& outline, const EventOutline& event) {
   for (const JsonMember& one : all) add_member(members, one.name, one.json);
   outline.left_out += event.left_out + members.left_out;
   outline.members = members.end();
-}
-
-bool has_member(std::string_view object, std::string_view name) {
-  const auto members = json_members(object);
-  return std::any_of(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
 }
 
 }  // namespace
@@ -323,7 +318,7 @@ void add_event(RunOutline& outline, const EventOutline& event) {
       if (!event.json.empty()) outline.last_output = event.json;
       return;
     case EventOutline::Kind::user_request:
-      if (has_member(outline.members, "userRequestText")) {
+      if (json_member_view(outline.members, "userRequestText")) {
         ++outline.steps;
         return;
       }

@@ -38,14 +38,8 @@ struct SpanInTrace {
   std::vector<JsonMember> metadata;  // the same
   std::size_t parent = kNone;        // in the trace
 
-  const std::string* json(std::string_view member) const { return find(members, member); }
-  const std::string* meta(std::string_view member) const { return find(metadata, member); }
-
- private:
-  static const std::string* find(const std::vector<JsonMember>& in, std::string_view name) {
-    const auto found = std::find_if(in.begin(), in.end(), [&](const JsonMember& one) { return one.name == name; });
-    return found == in.end() ? nullptr : &found->json;
-  }
+  const std::string* json(std::string_view member) const { return find_json_member(members, member); }
+  const std::string* meta(std::string_view member) const { return find_json_member(metadata, member); }
 };
 
 SpanKind kind_named(std::string_view name) {
