@@ -98,6 +98,25 @@ std::vector<std::string> json_elements(std::string_view array) {
   return elements;
 }
 
+std::vector<JsonMember> cut_json_members(std::string_view object) {
+  std::vector<JsonMember> members;
+  JsonCursor cursor(object);
+  if (!cursor.enter('{')) return members;
+  while (cursor.more()) {
+    std::string name = json_name(cursor.name());
+    members.push_back({std::move(name), std::string(cursor.value())});
+  }
+  return members;
+}
+
+std::vector<std::string> cut_json_elements(std::string_view array) {
+  std::vector<std::string> elements;
+  JsonCursor cursor(array);
+  if (!cursor.enter('[')) return elements;
+  while (cursor.more()) elements.emplace_back(cursor.value());
+  return elements;
+}
+
 const std::string* find_json_member(const std::vector<JsonMember>& members, std::string_view name) {
   const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& one) { return one.name == name; });
   return found == members.end() ? nullptr : &found->json;

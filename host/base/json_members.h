@@ -20,6 +20,10 @@ std::vector<JsonMember> json_members(std::string_view object);
 // The elements of an array, in order, as compact text; empty for text that is not an array. The same limit.
 std::vector<std::string> json_elements(std::string_view array);
 
+// The same of text that a JsonWriter wrote, as events, outlines and spans are kept: cut out as it stands, without parsing it.
+std::vector<JsonMember> cut_json_members(std::string_view object);
+std::vector<std::string> cut_json_elements(std::string_view array);
+
 // The compact text of the first member of that name; null: there is none.
 const std::string* find_json_member(const std::vector<JsonMember>& members, std::string_view name);
 // Its text as it stands in an object that was validated, however deep; nothing: there is none, or the text is no object.

@@ -1,7 +1,5 @@
 #include "base/warning.h"
 
-#include <algorithm>
-
 #include "base/json_members.h"
 
 namespace runwarden {
@@ -16,10 +14,10 @@ void write_warnings(JsonWriter& out, const std::vector<Warning>& warnings) {
 
 std::string with_warnings(std::string object, const std::vector<Warning>& warnings) {
   if (warnings.empty()) return object;
-  const auto members = json_members(object);
-  if (std::any_of(members.begin(), members.end(), [](const JsonMember& one) { return one.name == "warnings"; })) return object;
+  if (json_member_view(object, "warnings")) return object;
+  const bool has_members = object.find('"') != std::string::npos;
   object.pop_back();
-  object += members.empty() ? "\"warnings\":" : ",\"warnings\":";
+  object += has_members ? ",\"warnings\":" : "\"warnings\":";
   JsonWriter out(object);
   write_warnings(out, warnings);
   return object += '}';

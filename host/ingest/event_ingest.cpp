@@ -31,7 +31,7 @@ void warn_of_missing_ids(const intake::EventsRequest& request, std::vector<Warni
 
 // What a run_finished is known by beside its eventId: its other members, in whichever order.
 std::string content_id(std::string_view event_json) {
-  auto members = json_members(event_json);
+  auto members = cut_json_members(event_json);
   std::erase_if(members, [](const JsonMember& member) { return member.name == "eventId"; });
   std::sort(members.begin(), members.end(), [](const JsonMember& a, const JsonMember& b) { return a.name < b.name; });
   std::string text;

@@ -169,11 +169,11 @@ bool is_taken(std::string_view name) {
 class RunOfEvents {
  public:
   void begin_with(std::string_view whole) {
-    for (auto& [name, json] : json_members(whole)) {
+    for (auto& [name, json] : cut_json_members(whole)) {
       if (name == "steps") {
-        for (std::string& step : json_elements(json)) steps_.push_back(std::move(step));
+        for (std::string& step : cut_json_elements(json)) steps_.push_back(std::move(step));
       } else if (name == "metadata") {
-        metadata_ = json_members(json);
+        metadata_ = cut_json_members(json);
       } else if (name == "outcomeSummary") {
         last_output_ = std::move(json);  // later output of the model replaces it
       } else if (name != "runId") {
@@ -183,7 +183,7 @@ class RunOfEvents {
   }
 
   void add(std::string_view event_json) {
-    const std::vector<JsonMember> event = json_members(event_json);
+    const std::vector<JsonMember> event = cut_json_members(event_json);
     const std::string* type = find_json_member(event, "type");
     const std::string kind = type == nullptr ? "" : *type;
     if (kind == "\"run_started\"") return run_members(event, "startedAt");
@@ -238,7 +238,7 @@ class RunOfEvents {
   void run_members(const std::vector<JsonMember>& event, std::string_view time_name) {
     for (const auto& [name, json] : event) {
       if (name == "metadata") {
-        for (const auto& [inner, value] : json_members(json)) put(metadata_, inner, value);
+        for (const auto& [inner, value] : cut_json_members(json)) put(metadata_, inner, value);
       } else if (!is_taken(name)) {
         put(members_, name == "at" ? time_name : std::string_view(name), json);
       }
@@ -299,20 +299,17 @@ model::EventOutline outline_of(const Event& event) {
   const bool sets_members = starts || event.type == "run_finished";
   const bool asks = event.type == "user_request";
   if (!sets_members && !asks && event.type != "model_output") return {};
-  const std::vector<JsonMember> members = json_members(event.json);
-  const std::string* text = find_json_member(members, "text");
-  if (!sets_members && !asks) return {Kind::output, text == nullptr ? std::string() : model::cut_texts(*text), 0};
-  if (asks && text == nullptr) return {};
-  std::string of_run;
-  JsonWriter out(of_run);
-  out.begin_object();
-  if (asks) out.key("userRequestText").raw(*text);
-  for (const auto& [name, json] : members) {
-    if (name == "metadata") out.key(name).raw(json);
-    if (!sets_members || is_taken(name)) continue;
-    out.key(name == "at" ? std::string_view(starts ? "startedAt" : "endedAt") : std::string_view(name)).raw(json);
+  const auto text = sets_members ? std::nullopt : json_member_view(event.json, "text");
+  if (!sets_members && !asks) return {Kind::output, text ? model::cut_texts(*text) : std::string(), 0};
+  if (asks && !text) return {};
+  std::vector<JsonMember> of_run;
+  if (asks) of_run.push_back({"userRequestText", std::string(*text)});
+  for (JsonMember& member : cut_json_members(event.json)) {
+    const bool is_metadata = member.name == "metadata";
+    if (!is_metadata && (!sets_members || is_taken(member.name))) continue;
+    if (member.name == "at") member.name = starts ? "startedAt" : "endedAt";
+    of_run.push_back(std::move(member));
   }
-  out.end_object();
   model::RunOutline outline = model::outline_of(of_run, model::OutcomeFrom::told);
   return {asks ? Kind::user_request : Kind::members, std::move(outline.members), outline.left_out};
 }

@@ -28,9 +28,9 @@ void add_policies(JsonWriter& out, const model::RunRecord& run) {
   if (run.policies_json.empty() || run.policies_json == "[]") return static_cast<void>(out.raw("[]"));
   out.begin_array();
   std::size_t number = 0;
-  for (const std::string& policy : json_elements(run.policies_json)) {
+  for (const std::string& policy : cut_json_elements(run.policies_json)) {
     out.begin_object();
-    for (const JsonMember& member : json_members(policy)) out.key(member.name).raw(member.json);
+    for (const JsonMember& member : cut_json_members(policy)) out.key(member.name).raw(member.json);
     if (number < run.policy_contents.size()) out.key("contentSha256").string(runwarden::to_hex(run.policy_contents[number]));
     ++number;
     out.end_object();

@@ -158,26 +158,9 @@ void add_member(Members& members, std::string_view name, std::string_view cut) {
   if (is_in(kAlwaysShown, name)) return members.add_anyway(name, cut.size() <= 6 * kOutlineIdCharacters ? cut : "null");
   if (name != "metadata" || cut.size() + name.size() + 4 <= members.room()) return members.add(name, cut);
   Members inner(members.room() > 64 ? members.room() - 64 : 0);
-  for (const JsonMember& one : json_members(cut)) inner.add(one.name, one.json);
+  for (const JsonMember& one : cut_json_members(cut)) inner.add(one.name, one.json);
   members.left_out += inner.left_out;
   members.add(name, inner.end());
-}
-
-RunOutline outline_of_members(const std::vector<JsonMember>& document, OutcomeFrom outcome) {
-  RunOutline outline;
-  Members members(kMembersBytes);
-  for (const JsonMember& one : document) {
-    if (one.name == "steps") {
-      outline.steps = static_cast<std::uint32_t>(json_elements(one.json).size());
-    } else if (one.name == "outcomeSummary" && outcome == OutcomeFrom::last_output) {
-      outline.last_output = cut_value(one.name, one.json);
-    } else if (one.name != kStepCount && one.name != kLeftOut) {
-      add_member(members, one.name, cut_value(one.name, one.json));
-    }
-  }
-  outline.left_out = members.left_out;
-  outline.members = members.end();
-  return outline;
 }
 
 // A member as compact JSON writes it, with the comma that separates it from its neighbor.
@@ -262,15 +245,15 @@ std::string object_of(const std::vector<JsonMember>& members) {
 }
 
 void put_members(RunOutline& outline, const EventOutline& event) {
-  std::vector<JsonMember> all = json_members(outline.members);
-  for (const JsonMember& one : json_members(event.json)) {
+  std::vector<JsonMember> all = cut_json_members(outline.members);
+  for (const JsonMember& one : cut_json_members(event.json)) {
     if (one.name != "metadata") {
       put(all, one);
       continue;
     }
     const std::string* const known = find_json_member(all, "metadata");
-    std::vector<JsonMember> metadata = known == nullptr ? std::vector<JsonMember>() : json_members(*known);
-    for (const JsonMember& inner : json_members(one.json)) put(metadata, inner);
+    std::vector<JsonMember> metadata = known == nullptr ? std::vector<JsonMember>() : cut_json_members(*known);
+    for (const JsonMember& inner : cut_json_members(one.json)) put(metadata, inner);
     put(all, {"metadata", object_of(metadata)});
   }
   Members members(kMembersBytes);
@@ -301,7 +284,24 @@ RunOutline outline_of(const Run& run, OutcomeFrom outcome) {
 }
 
 RunOutline outline_of(std::string_view document, OutcomeFrom outcome) {
-  return outline_of_members(json_members(document), outcome);
+  return outline_of(json_members(document), outcome);
+}
+
+RunOutline outline_of(const std::vector<JsonMember>& document, OutcomeFrom outcome) {
+  RunOutline outline;
+  Members members(kMembersBytes);
+  for (const JsonMember& one : document) {
+    if (one.name == "steps") {
+      outline.steps = static_cast<std::uint32_t>(json_elements(one.json).size());
+    } else if (one.name == "outcomeSummary" && outcome == OutcomeFrom::last_output) {
+      outline.last_output = cut_value(one.name, one.json);
+    } else if (one.name != kStepCount && one.name != kLeftOut) {
+      add_member(members, one.name, cut_value(one.name, one.json));
+    }
+  }
+  outline.left_out = members.left_out;
+  outline.members = members.end();
+  return outline;
 }
 
 void set_arrays(RunOutline& outline, const RunRecord& run) {

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/json_members.h"
 #include "model/records.h"
 #include "model/run.h"
 
@@ -24,8 +26,9 @@ constexpr std::string_view kLeftOut = "leftOut";
 enum class OutcomeFrom : std::uint8_t { last_output, told };
 
 RunOutline outline_of(const Run& run, OutcomeFrom outcome);
-// Of a document as text, for one that is not at hand as a Run.
+// Of a document as text, or of its members, for one that is not at hand as a Run.
 RunOutline outline_of(std::string_view document, OutcomeFrom outcome);
+RunOutline outline_of(const std::vector<JsonMember>& document, OutcomeFrom outcome);
 
 // Fills in the three arrays.
 void set_arrays(RunOutline& outline, const RunRecord& run);

@@ -55,7 +55,7 @@ std::uint64_t unsigned_of(const std::string& text) {
 
 std::optional<SpanInTrace> read_span(const std::string& json) {
   SpanInTrace span;
-  for (JsonMember& member : json_members(json)) {
+  for (JsonMember& member : cut_json_members(json)) {
     const std::string& name = member.name;
     if (name == "spanId") {
       span.id = json_string_value(member.json);
@@ -80,7 +80,7 @@ std::optional<SpanInTrace> read_span(const std::string& json) {
     } else if (name == "endNs") {
       span.end_ns = unsigned_of(json_string_value(member.json));
     } else if (name == "metadata") {
-      span.metadata = json_members(member.json);
+      span.metadata = cut_json_members(member.json);
     } else if (name != "type") {
       if (name == "status") span.failed = member.json == "\"failed\"";
       span.members.push_back(std::move(member));

@@ -38,5 +38,31 @@ TEST(JsonMembers, AString_HasItsCharacters) {
   EXPECT_EQ(json_string_value("[\"a\"]"), "");
 }
 
+TEST(JsonMembers, OfWrittenText_AreCutOutAsTheyStand) {
+  const std::string text = R"({"a":[1,{"b":"\"}"}],"c\u0001":"x","a":null})";
+  const auto cut = cut_json_members(text);
+  const auto parsed = json_members(text);
+  ASSERT_EQ(cut.size(), parsed.size());
+  for (std::size_t i = 0; i < cut.size(); ++i) {
+    EXPECT_EQ(cut[i].name, parsed[i].name);
+    EXPECT_EQ(cut[i].json, parsed[i].json);
+  }
+  EXPECT_EQ(cut_json_elements(cut[0].json), json_elements(cut[0].json));
+  EXPECT_TRUE(cut_json_members("[1]").empty());
+  EXPECT_TRUE(cut_json_elements("{}").empty());
+}
+
+TEST(JsonMembers, FirstOfAName_IsFound) {
+  constexpr std::string_view kObject = R"({"a":1,"a":2,"b/\u0063":"x"})";
+  EXPECT_EQ(json_member_view(kObject, "a"), "1");
+  EXPECT_EQ(json_member_view(kObject, "b/c"), R"("x")");
+  EXPECT_EQ(json_member_view(kObject, "b"), std::nullopt);
+  EXPECT_EQ(json_member_view("[1]", "a"), std::nullopt);
+  const auto members = json_members(kObject);
+  ASSERT_NE(find_json_member(members, "a"), nullptr);
+  EXPECT_EQ(*find_json_member(members, "a"), "1");
+  EXPECT_EQ(find_json_member(members, "b"), nullptr);
+}
+
 }  // namespace
 }  // namespace runwarden
