@@ -143,7 +143,8 @@ std::string json_member_text(const std::vector<JsonMember>& members, std::string
 }
 
 std::string json_member_text(std::string_view object, std::string_view name) {
-  return json_member_text(json_members(object), name);
+  const auto json = json_member_view(object, name);
+  return json ? json_string_value(*json) : std::string();
 }
 
 std::string json_string_value(std::string_view json) {

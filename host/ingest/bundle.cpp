@@ -41,7 +41,7 @@ void write_libraries(JsonWriter& out, const BundleRequest& request) {
   const auto failures = json_elements(request.run.failures_json);
   out.begin_array();
   for (const std::string& report : json_elements(request.run.detectors_json)) {
-    const std::string key = json_member_text(json_members(report), "key");
+    const std::string key = json_member_text(report, "key");
     const auto now = std::find_if(request.detectors.begin(), request.detectors.end(), [&](const auto& one) { return one.key == key; });
     write_library(out, key, provenance_in(failures, key), now == request.detectors.end() ? nullptr : &*now);
   }
@@ -50,7 +50,7 @@ void write_libraries(JsonWriter& out, const BundleRequest& request) {
 
 // When the run ran: its startedAt, else its receipt. The policies of that moment are those it was stamped with.
 std::int64_t executed_ms(const model::RunRecord& run) {
-  const auto started = parse_time(json_member_text(json_members(run.document), "startedAt"));
+  const auto started = parse_time(json_member_text(run.document, "startedAt"));
   return started.value_or(run.key.time_ms);
 }
 

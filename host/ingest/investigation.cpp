@@ -81,7 +81,7 @@ class Investigation {
  public:
   Investigation(store::RunStore& store, model::TenantId tenant, const model::FailureRecord& failure)
       : store_(store), tenant_(tenant), failure_(failure), run_(store.run_at(tenant, failure.run)), suspects_(store, tenant, failure) {
-    if (run_) members_ = json_members(run_->document);
+    if (run_) members_ = cut_json_members(run_->document);
   }
 
   std::string json() {

@@ -23,7 +23,7 @@ std::string reviewed_elements(const std::string& array, std::string_view id_memb
   std::string text;
   JsonWriter out(text);
   out.begin_array();
-  for (std::string& element : json_elements(array)) {
+  for (std::string& element : cut_json_elements(array)) {
     const model::Review* const review = find(json_member_text(element, id_member));
     out.raw(review == nullptr ? element : with_review(std::move(element), review->document));
   }
@@ -57,9 +57,11 @@ std::string shown_failure(const model::FailureRecord& failure) {
 
 void show_confirmed(model::RunRecord& run, std::span<const model::FailureRecord> failures) {
   if (failures.empty()) return;
-  const auto score_of = [](const std::string& failure) { return std::atoi(json_member(json_members(failure), "suspicionScore").c_str()); };
+  const auto score_of = [](std::string_view failure) {
+    return std::atoi(std::string(json_member_view(failure, "suspicionScore").value_or("")).c_str());
+  };
   const auto merge = [&](std::string& array) {
-    std::vector<std::string> elements = json_elements(array);
+    std::vector<std::string> elements = cut_json_elements(array);
     for (const model::FailureRecord& failure : failures) elements.push_back(failure.json);
     std::stable_sort(elements.begin(), elements.end(), [&](const std::string& a, const std::string& b) { return score_of(a) > score_of(b); });
     array.clear();

@@ -153,8 +153,8 @@ std::int64_t micro_usd(double usd) {
 }
 
 std::uint32_t revision_of(const FailureRecord& failure) {
-  const std::string revision = json_member(json_members(failure.json), "revision");
-  return revision.empty() ? 1 : static_cast<std::uint32_t>(std::strtoul(revision.c_str(), nullptr, 10));
+  const auto revision = json_member_view(failure.json, "revision");
+  return revision ? static_cast<std::uint32_t>(std::strtoul(std::string(*revision).c_str(), nullptr, 10)) : 1;
 }
 
 void read_summary(FailureRecord& failure) {

@@ -214,7 +214,7 @@ std::string cut_array(std::string_view array, std::size_t most_bytes, std::uint3
   std::string text;
   JsonWriter out(text);
   out.begin_array();
-  for (const std::string& element : json_elements(array)) {
+  for (const std::string& element : cut_json_elements(array)) {
     const std::string cut = cut_texts(element);
     if (text.size() + cut.size() + 2 > most_bytes) {
       ++left_out;
