@@ -117,7 +117,8 @@ SendResult result_of(Transfer& transfer, CURLcode code) {
 }  // namespace
 
 struct HttpSender::State {
-  State(AddressRules with, std::int64_t most_ms) : rules(std::move(with)), timeout_ms(most_ms) {
+  State(AddressRules with, std::int64_t most_ms, std::int64_t life_s)
+      : rules(std::move(with)), timeout_ms(most_ms), connection_life_s(life_s) {
     set_up_libcurl();
     multi = curl_multi_init();
     if (multi == nullptr) throw std::runtime_error("libcurl has no memory");
@@ -135,6 +136,7 @@ struct HttpSender::State {
 
   AddressRules rules;
   std::int64_t timeout_ms;
+  std::int64_t connection_life_s;
   CURLM* multi = nullptr;
   std::map<CURL*, std::unique_ptr<Transfer>> transfers;
   std::vector<SendResult> failed_at_once;
@@ -167,15 +169,16 @@ void HttpSender::State::start(std::unique_ptr<Transfer> transfer) {
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, check ? kCheckMs : static_cast<long>(timeout_ms));
+  curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+  curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, static_cast<long>(connection_life_s));
+  curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, check || with.request.new_connection ? 1L : 0L);
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &with);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &with);
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, &with);
-  if (check) {
-    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-  } else {
+  if (!check) {
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(with.request.body.size()));
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, with.request.body.data());
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, with.headers);
@@ -184,7 +187,8 @@ void HttpSender::State::start(std::unique_ptr<Transfer> transfer) {
   curl_multi_add_handle(multi, easy);
 }
 
-HttpSender::HttpSender(AddressRules rules, std::int64_t timeout_ms) : state_(std::make_unique<State>(std::move(rules), timeout_ms)) {}
+HttpSender::HttpSender(AddressRules rules, std::int64_t timeout_ms, std::int64_t connection_life_s)
+    : state_(std::make_unique<State>(std::move(rules), timeout_ms, connection_life_s)) {}
 HttpSender::~HttpSender() = default;
 
 const AddressRules& HttpSender::rules() const {

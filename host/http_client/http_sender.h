@@ -1,8 +1,9 @@
 // Makes requests over HTTP, several at once, with libcurl's multi interface. One thread but for wake().
 //
-// Every address is judged where the socket is opened, so a name that leads elsewhere the next time finds the same rules. No proxies, no
-// redirects, no cookies; of an answer at most kMostAnswerBytes are read, and nothing but its status and Retry-After is kept, unless the
-// request asks for its body.
+// Names are looked up for each connection, and every address is judged where the socket is opened, so a name that leads elsewhere the next
+// time is followed and finds the same rules. A connection takes further requests for kConnectionLifeS at most. No proxies, no redirects, no
+// cookies; of an answer at most kMostAnswerBytes are read, and nothing but its status and Retry-After is kept, unless the request asks for
+// its body.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,7 @@
 namespace runwarden::http_client {
 
 constexpr std::size_t kMostAnswerBytes = 64 * 1024;
+constexpr std::int64_t kConnectionLifeS = 60;
 constexpr const char* kAddressNotAllowed = "address_not_allowed";
 
 struct SendRequest {
@@ -23,6 +25,7 @@ struct SendRequest {
   std::vector<std::string> headers;
   std::string body;
   std::size_t keep_bytes = 0;  // of the answer's body, which is an error where it is longer; 0: none is kept
+  bool new_connection = false;  // none that is open already
 };
 
 struct SendResult {
@@ -36,7 +39,7 @@ struct SendResult {
 class HttpSender {
  public:
   // Throws std::runtime_error where libcurl cannot be set up.
-  HttpSender(AddressRules rules, std::int64_t timeout_ms);
+  HttpSender(AddressRules rules, std::int64_t timeout_ms, std::int64_t connection_life_s = kConnectionLifeS);
   ~HttpSender();
   HttpSender(const HttpSender&) = delete;
   HttpSender& operator=(const HttpSender&) = delete;

@@ -221,6 +221,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
                        "webhook-signature: " + signatures(one.endpoint, id, now_ms, one.delivery.body),
                        "expect:"};
     request.body = std::move(one.delivery.body);
+    request.new_connection = one.delivery.attempts > 0;  // the name may lead elsewhere by now
     const std::uint64_t number = ++numbers_;
     sending_.emplace(number, std::move(one));
     sender_.post(number, std::move(request));

@@ -47,13 +47,22 @@ class WebhookReceiver {
   // Nothing: it never answers. `number` counts the requests of that path from 0.
   using Answering = std::function<std::optional<Answer>(const ReceivedMessage& message, std::size_t number)>;
 
-  explicit WebhookReceiver(Answering answering = [](const ReceivedMessage&, std::size_t) { return Answer{}; }) : answering_(std::move(answering)) {
+  // An address of loopback; port 0: any that is free.
+  struct Place {
+    std::string address = "127.0.0.1";
+    std::uint16_t port = 0;
+  };
+
+  explicit WebhookReceiver(Answering answering = [](const ReceivedMessage&, std::size_t) { return Answer{}; })
+      : WebhookReceiver(std::move(answering), Place()) {}
+  WebhookReceiver(Answering answering, const Place& place) : answering_(std::move(answering)) {
     listening_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(place.port);
     socklen_t size = sizeof address;
-    const bool listens = ::bind(listening_, reinterpret_cast<const sockaddr*>(&address), size) == 0 && ::listen(listening_, 64) == 0 &&
+    const bool listens = ::inet_pton(AF_INET, place.address.c_str(), &address.sin_addr) == 1 &&
+                         ::bind(listening_, reinterpret_cast<const sockaddr*>(&address), size) == 0 && ::listen(listening_, 64) == 0 &&
                          ::getsockname(listening_, reinterpret_cast<sockaddr*>(&address), &size) == 0;
     if (!listens) throw std::runtime_error("the receiver cannot listen");
     port_ = ntohs(address.sin_port);
@@ -69,12 +78,13 @@ class WebhookReceiver {
   WebhookReceiver& operator=(const WebhookReceiver&) = delete;
 
   std::uint16_t port() const { return port_; }
+  std::size_t connections() const { return connections_; }  // so far
   std::string url(const std::string& path) const { return "http://127.0.0.1:" + std::to_string(port_) + path; }
 
   // What came to the path, once there is that much of it; less where it does not come within the time.
   std::vector<ReceivedMessage> wait_for(const std::string& path, std::size_t count, int timeout_ms = 20'000) {
     std::unique_lock lock(mutex_);
-    came_.wait_for(lock, std::chrono::milliseconds(timeout_ms), [&] { return of(path).size() >= count; });
+    came_.wait_for(lock, std::chrono::milliseconds(timeout_ms), [&] { return count_of(path) >= count; });
     return of(path);
   }
 
@@ -89,6 +99,11 @@ class WebhookReceiver {
     return found;
   }
 
+  std::size_t count_of(const std::string& path) const {
+    return static_cast<std::size_t>(
+        std::count_if(messages_.begin(), messages_.end(), [&](const ReceivedMessage& one) { return one.path == path; }));
+  }
+
   static bool readable(int fd) {
     pollfd wait{fd, POLLIN, 0};
     return ::poll(&wait, 1, kTickMs) > 0;
@@ -98,7 +113,9 @@ class WebhookReceiver {
     while (!stopping_) {
       if (!readable(listening_)) continue;
       const int fd = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
-      if (fd >= 0) serving_.emplace_back([this, fd] { serve(fd); });
+      if (fd < 0) continue;
+      ++connections_;
+      serving_.emplace_back([this, fd] { serve(fd); });
     }
   }
 
@@ -108,7 +125,7 @@ class WebhookReceiver {
       std::size_t number = 0;
       {
         const std::lock_guard lock(mutex_);
-        number = of(message->path).size();
+        number = count_of(message->path);
         messages_.push_back(*message);
       }
       const auto answer = answering_(*message, number);
@@ -172,6 +189,7 @@ class WebhookReceiver {
   int listening_ = -1;
   std::uint16_t port_ = 0;
   std::atomic<bool> stopping_{false};
+  std::atomic<std::size_t> connections_{0};
   std::thread accepting_;
   std::list<std::thread> serving_;  // of the accepting thread until it has ended
   mutable std::mutex mutex_;
