@@ -119,8 +119,13 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     if (endpoints_.empty()) return;
     const std::size_t first = turn_++ % endpoints_.size();
     std::vector<OnItsWay> without_body;
-    for (std::size_t i = 0; i < endpoints_.size() && on_their_way_.size() < kMostAttempts; ++i) {
-      look_at(endpoints_[(first + i) % endpoints_.size()], without_body);
+    try {
+      for (std::size_t i = 0; i < endpoints_.size() && on_their_way_.size() < kMostAttempts; ++i) {
+        look_at(endpoints_[(first + i) % endpoints_.size()], without_body);
+      }
+    } catch (...) {
+      for (const OnItsWay& one : without_body) release(one);  // for the next look to find
+      throw;
     }
     if (!without_body.empty()) make_bodies(std::move(without_body));
   }
@@ -259,11 +264,20 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     }
     if (attempt.disable) {
       parts_.log(LogLevel::warn, "webhook_disabled",
-                 "the webhook " + one.endpoint.id + " of the tenant " + parts_.tenant_name(one.tenant) + " is disabled: " +
+                 "the webhook " + one.endpoint.id + of_tenant(one.tenant) + " is disabled: " +
                      (result.status == kGone ? "it answered 410" : "all attempts of 5 days failed") +
                      "; what waits for it stays until it is enabled");
     }
     attempts_.push_back(std::move(attempt));
+  }
+
+  // For texts: without the name where the store is away, as an attempt has to be noted all the same.
+  std::string of_tenant(model::TenantId tenant) const {
+    try {
+      return " of the tenant " + parts_.tenant_name(tenant);
+    } catch (const store::StoreError&) {
+      return {};
+    }
   }
 
   static std::optional<model::Endpoint::Disabled> why_disable(const model::Endpoint& endpoint, const http_client::SendResult& result, std::int64_t now_ms) {

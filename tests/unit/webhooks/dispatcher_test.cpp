@@ -25,6 +25,53 @@ using test::WebhookReceiver;
 constexpr model::TenantId kTenant = 1;
 constexpr std::int64_t kHour = 3'600'000;
 
+// A store that is away while it is asked what is due for one of the endpoints.
+class AwayStore : public store::WebhookStore {
+ public:
+  explicit AwayStore(store::WebhookStore& store) : store_(store) {}
+
+  std::atomic<std::uint64_t> away_for{0};  // the endpoint's seq
+  std::atomic<int> asked{0};               // how often it was away
+
+  std::vector<model::Delivery> due(const store::TenantEndpoint& to, std::int64_t now_ms, std::size_t most) override {
+    if (to.endpoint.key.seq != away_for) return store_.due(to, now_ms, most);
+    ++asked;
+    throw store::StoreAway("the database cannot be reached");
+  }
+
+  Result<model::Endpoint> add_endpoint(model::TenantId tenant, model::Endpoint endpoint) override {
+    return store_.add_endpoint(tenant, std::move(endpoint));
+  }
+  std::vector<model::Endpoint> endpoints(model::TenantId tenant) override { return store_.endpoints(tenant); }
+  std::optional<model::Endpoint> find_endpoint(model::TenantId tenant, std::string_view id) override {
+    return store_.find_endpoint(tenant, id);
+  }
+  std::optional<model::Endpoint> change_endpoint(model::TenantId tenant, std::string_view id,
+                                                 const std::function<void(model::Endpoint&)>& change) override {
+    return store_.change_endpoint(tenant, id, change);
+  }
+  bool remove_endpoint(model::TenantId tenant, std::string_view id) override { return store_.remove_endpoint(tenant, id); }
+  bool queue_test(model::TenantId tenant, const model::RecordKey& endpoint) override { return store_.queue_test(tenant, endpoint); }
+  bool queue_rising(model::TenantId tenant, const model::ClusterKey& cluster) override { return store_.queue_rising(tenant, cluster); }
+  store::Page<model::Delivery> deliveries(model::TenantId tenant, const model::RecordKey& endpoint,
+                                          const store::DeliveryQuery& query) override {
+    return store_.deliveries(tenant, endpoint, query);
+  }
+  bool replay(model::TenantId tenant, const model::RecordKey& endpoint, std::string_view id) override {
+    return store_.replay(tenant, endpoint, id);
+  }
+  Replayed replay_dead(model::TenantId tenant, const model::RecordKey& endpoint, const model::RecordKey& from, std::size_t most) override {
+    return store_.replay_dead(tenant, endpoint, from, most);
+  }
+  std::vector<store::TenantEndpoint> all_endpoints() override { return store_.all_endpoints(); }
+  void keep_bodies(std::span<const store::MadeBody> bodies) override { store_.keep_bodies(bodies); }
+  void settle(std::span<const store::Attempt> attempts) override { store_.settle(attempts); }
+  std::optional<std::int64_t> oldest_pending_ms(const store::TenantEndpoint& of) override { return store_.oldest_pending_ms(of); }
+
+ private:
+  store::WebhookStore& store_;
+};
+
 class DispatcherTest : public ::testing::Test {
  protected:
   DispatcherTest() {
@@ -32,6 +79,7 @@ class DispatcherTest : public ::testing::Test {
     settings.path = folder_.path() / "store";
     settings.map_size = std::uint64_t{64} << 20;
     store_ = std::move(*store::open_lmdb(settings, clock_));
+    webhooks_ = std::make_unique<AwayStore>(store_->webhooks());
   }
   ~DispatcherTest() override {
     if (dispatcher_) dispatcher_->stop();
@@ -40,12 +88,12 @@ class DispatcherTest : public ::testing::Test {
 
   void start(std::vector<std::int64_t> retry_ms, const std::vector<std::string>& allow = {"127.0.0.1"}) {
     if (dispatcher_) dispatcher_->stop();
-    dispatcher_ = std::make_unique<Dispatcher>(Dispatcher::Parts{.webhooks = store_->webhooks(),
+    dispatcher_ = std::make_unique<Dispatcher>(Dispatcher::Parts{.webhooks = *webhooks_,
                                                                  .records = *store_,
                                                                  .groups = store_->groups(),
                                                                  .queue = *store_,
                                                                  .clock = clock_,
-                                                                 .tenant_name = [](model::TenantId) { return std::string("acme"); },
+                                                                 .tenant_name = [this](model::TenantId) { return tenant_name(); },
                                                                  .on_attempt = [](model::DeliveryState) {},
                                                                  .log = [](LogLevel, std::string_view, std::string_view) {}},
                                                DispatchSettings{.rules = *http_client::AddressRules::make(allow, true),
@@ -53,6 +101,10 @@ class DispatcherTest : public ::testing::Test {
                                                                 .timeout_ms = 5000,
                                                                 .public_url = {},
                                                                 .user_agent = "runwarden/test"});
+  }
+  std::string tenant_name() const {
+    if (tenants_away_) throw store::StoreAway("the database cannot be reached");
+    return "acme";
   }
   model::Endpoint add(const std::string& url) {
     model::Endpoint endpoint;
@@ -77,7 +129,9 @@ class DispatcherTest : public ::testing::Test {
 
   test::FakeClock clock_;
   test::TempFolder folder_;
+  std::atomic<bool> tenants_away_{false};
   std::unique_ptr<store::Store> store_;
+  std::unique_ptr<AwayStore> webhooks_;
   std::unique_ptr<Dispatcher> dispatcher_;
 };
 
@@ -124,6 +178,34 @@ TEST_F(DispatcherTest, NameThatLeadsToAForbiddenAddressLater_IsRefusedWhereTheSo
   EXPECT_EQ(delivery(endpoint).last_error, "address_not_allowed");
   EXPECT_EQ(now(endpoint).last_error, "address_not_allowed");
   EXPECT_EQ(receiver.wait_for("/", 2, 0).size(), 1U);
+}
+
+// What was found for one endpoint is not held for ever because another could not be asked for.
+TEST_F(DispatcherTest, StoreThatIsAwayInTheMiddleOfALook_LosesNoMessage) {
+  WebhookReceiver receiver;
+  const std::vector<model::Endpoint> endpoints{add(receiver.url("/first")), add(receiver.url("/second"))};
+  webhooks_->away_for = endpoints[1].key.seq;
+  fail();
+  start({});
+  constexpr int kLooks = 4;  // either is looked at first by turns
+  ASSERT_TRUE(wait_until([&] { return webhooks_->asked >= kLooks; }));
+  webhooks_->away_for = 0;
+  EXPECT_TRUE(wait_until([&] { return delivery(endpoints[0]).state == model::DeliveryState::delivered; }));
+  EXPECT_TRUE(wait_until([&] { return delivery(endpoints[1]).state == model::DeliveryState::delivered; }));
+  EXPECT_EQ(receiver.wait_for("/first", 1).size(), 1U);
+  EXPECT_EQ(receiver.wait_for("/second", 1).size(), 1U);
+}
+
+TEST_F(DispatcherTest, StoreThatIsAwayWhenAnEndpointIsGone_HasItDisabledAllTheSame) {
+  WebhookReceiver receiver([this](const ReceivedMessage&, std::size_t) {
+    tenants_away_ = true;
+    return WebhookAnswer{410, {}, {}};
+  });
+  const auto endpoint = add(receiver.url("/"));
+  start({kHour});
+  fail();
+  ASSERT_TRUE(wait_until([&] { return now(endpoint).disabled == model::Endpoint::Disabled::gone; }));
+  EXPECT_EQ(delivery(endpoint).attempts, 1U);
 }
 
 // Only so many are looked up at once; the others wait their turn.
