@@ -25,6 +25,30 @@ using test::WebhookReceiver;
 constexpr model::TenantId kTenant = 1;
 constexpr std::int64_t kHour = 3'600'000;
 
+// The store's queue, in which from a number of jobs on everything is dropped, as when the process dies before that one.
+class DroppingQueue : public store::WriteQueue {
+ public:
+  explicit DroppingQueue(store::WriteQueue& queue) : queue_(queue) {}
+
+  void drop_after(int jobs) { left_ = jobs; }
+  bool dropped() const { return left_ < 0; }
+
+  bool submit(store::Write write, Done done, Permit permit) override {
+    return queue_.submit(std::move(write), std::move(done), std::move(permit));
+  }
+  void run_between(Job job) override {
+    if (left_ < 0 || left_-- == 0) return;
+    queue_.run_between(std::move(job));
+  }
+  void drain() override { queue_.drain(); }
+  Waiting waiting() const override { return queue_.waiting(); }
+  bool moves(std::int64_t within_ms) const override { return queue_.moves(within_ms); }
+
+ private:
+  store::WriteQueue& queue_;
+  std::atomic<int> left_{1'000'000'000};
+};
+
 // A store that is away while it is asked what is due for one of the endpoints.
 class AwayStore : public store::WebhookStore {
  public:
@@ -79,6 +103,7 @@ class DispatcherTest : public ::testing::Test {
     settings.path = folder_.path() / "store";
     settings.map_size = std::uint64_t{64} << 20;
     store_ = std::move(*store::open_lmdb(settings, clock_));
+    queue_ = std::make_unique<DroppingQueue>(*store_);
     webhooks_ = std::make_unique<AwayStore>(store_->webhooks());
   }
   ~DispatcherTest() override {
@@ -91,7 +116,7 @@ class DispatcherTest : public ::testing::Test {
     dispatcher_ = std::make_unique<Dispatcher>(Dispatcher::Parts{.webhooks = *webhooks_,
                                                                  .records = *store_,
                                                                  .groups = store_->groups(),
-                                                                 .queue = *store_,
+                                                                 .queue = *queue_,
                                                                  .clock = clock_,
                                                                  .tenant_name = [this](model::TenantId) { return tenant_name(); },
                                                                  .on_attempt = [](model::DeliveryState) {},
@@ -131,6 +156,7 @@ class DispatcherTest : public ::testing::Test {
   test::TempFolder folder_;
   std::atomic<bool> tenants_away_{false};
   std::unique_ptr<store::Store> store_;
+  std::unique_ptr<DroppingQueue> queue_;
   std::unique_ptr<AwayStore> webhooks_;
   std::unique_ptr<Dispatcher> dispatcher_;
 };
@@ -232,6 +258,63 @@ TEST_F(DispatcherTest, FailureThatIsDeletedBeforeItIsTold_IsNoFaultOfTheReceiver
   EXPECT_EQ(now(endpoint).last_error, "");
   EXPECT_TRUE(receiver.wait_for("/", 1, 0).empty());
 }
+
+// The receiver refuses a message so many times: none, fewer than there are attempts, or all of them.
+class DispatcherThatDies : public DispatcherTest, public ::testing::WithParamInterface<std::size_t> {
+ protected:
+  // Until the writes are dropped, or it is delivered; what is dead is replayed.
+  void deliver(const model::Endpoint& endpoint) {
+    const auto is = [&](model::DeliveryState state) { return delivery(endpoint).state == state; };
+    EXPECT_TRUE(wait_until([&] { return queue_->dropped() || !is(model::DeliveryState::pending); }));
+    if (queue_->dropped() || !is(model::DeliveryState::dead)) return;
+    EXPECT_EQ(webhooks_->replay_dead(kTenant, endpoint.key, {store::kBeginningMs, 0}, 100).queued, 1U);
+    EXPECT_TRUE(wait_until([&] { return queue_->dropped() || is(model::DeliveryState::delivered); }));
+  }
+};
+
+TEST_P(DispatcherThatDies, BeforeAnyOfItsWrites_SendsTheSameAgain_AndNothingAfterTheNoteOfASuccess) {
+  const std::size_t refusals = GetParam();
+  WebhookReceiver receiver([&](const ReceivedMessage&, std::size_t number) {
+    return WebhookAnswer{number < refusals ? 500 : 204, {}, {}};
+  });
+  const std::vector<std::int64_t> retry_ms{10, 10};
+  int writes = 0;
+  for (bool died = true; died; ++writes) {
+    const std::string path = "/" + std::to_string(writes);
+    const auto endpoint = add(receiver.url(path));
+    queue_->drop_after(writes);
+    start(retry_ms);
+    fail();
+    deliver(endpoint);
+    died = queue_->dropped();
+    dispatcher_->stop();
+    queue_->drop_after(1'000'000'000);
+    start(retry_ms);
+    deliver(endpoint);
+    EXPECT_EQ(delivery(endpoint).state, model::DeliveryState::delivered) << writes;
+    const auto came = receiver.wait_for(path, 1);
+    ASSERT_GE(came.size(), refusals + 1) << writes;
+    EXPECT_LE(came.size(), refusals + 2) << writes << ": once more for the write that was lost";
+    for (const ReceivedMessage& one : came) {
+      EXPECT_EQ(one.header("webhook-id"), came[0].header("webhook-id")) << writes;
+      EXPECT_EQ(one.body, came[0].body) << writes;
+    }
+    start(retry_ms);
+    clock_.advance_ms(kHour);
+    fail();
+    ASSERT_TRUE(wait_until([&] { return now(endpoint).pending == 0; })) << writes;
+    std::size_t again = 0;
+    for (const ReceivedMessage& one : receiver.wait_for(path, came.size() + 1)) {
+      again += one.header("webhook-id") == came[0].header("webhook-id") ? 1 : 0;
+    }
+    EXPECT_EQ(again, came.size()) << writes;
+    ASSERT_TRUE(store_->webhooks().remove_endpoint(kTenant, endpoint.id));
+  }
+  EXPECT_GT(writes, 2 + static_cast<int>(refusals)) << "the body, each refusal and the success are writes";
+}
+
+INSTANTIATE_TEST_SUITE_P(Refused, DispatcherThatDies, ::testing::Values(0, 1, 3),
+                         [](const auto& refusals) { return "Times" + std::to_string(refusals.param); });
 
 }  // namespace
 }  // namespace runwarden::webhooks
