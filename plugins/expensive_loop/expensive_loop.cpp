@@ -249,7 +249,8 @@ bool ExpensiveLoop::learned(const RunView& run, Call& before, Call& after, std::
   if (before.failed && after.failed && same_output) return false;
   // The earlier call itself counts among the writes before the later one when it writes.
   const auto own = !before.reads && !before.failed ? 1u : 0u;
-  if (user_turn_ && after.user_turns > before.user_turns && after.writes - before.writes > own) {
+  // What changes something is done again for who asks again.
+  if (user_turn_ && after.user_turns > before.user_turns && (own > 0 || after.writes > before.writes)) {
     rule = "user_turn";
     return true;
   }

@@ -374,5 +374,20 @@ TEST(ExpensiveLoop, ManyCommandsAgain_CostLinearTime) {
   EXPECT_LT(time(800), small * 8 * 4 + 0.05);
 }
 
+TEST(ExpensiveLoop, WriteAskedForAgain_IsNoLoop) {
+  const auto judged = [](std::string_view tool, bool asked) {
+    RunBuilder run;
+    run.request("Keep my list.");
+    for (int i = 0; i < 3; ++i) {
+      if (asked) run.user("And put another thing on it.");
+      run.tool(tool, R"({"kind":"list"})", "list updated");
+    }
+    return ExpensiveLoop({}).evaluate(run.run()).findings.size();
+  };
+  EXPECT_EQ(judged("update_memory", true), 0u);
+  EXPECT_EQ(judged("update_memory", false), 1u);
+  EXPECT_EQ(judged("get_memory", true), 1u) << "a look-up gives no more to who asks again";
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
