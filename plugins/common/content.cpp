@@ -48,11 +48,13 @@ void skip_value(JsonCursor& cursor, Token token) {
 }
 
 /// Walks JSON and tells whether nothing but zero results is in it.
-bool only_zero_results(std::string_view text) {
+bool only_zero_results(std::string_view text, std::string_view asked) {
   JsonCursor cursor(text);
   auto token = cursor.next();
   if (token != Token::kObject && token != Token::kArray) return false;
   bool zero = false;
+  bool hollow = false;    // there is an empty list or object
+  bool repeats = false;   // there is what was asked with
   std::size_t zeros = 0;  // numbers that are 0
   bool counted = true;    // all of them under a name that counts
   std::string_view key;
@@ -67,25 +69,31 @@ bool only_zero_results(std::string_view text) {
           token = Token::kNull;
         }
         break;
-      case Token::kObjectEnd: zero |= previous == Token::kObject; break;
-      case Token::kArrayEnd: zero |= previous == Token::kArray; break;
+      case Token::kObjectEnd: hollow |= previous == Token::kObject; break;
+      case Token::kArrayEnd: hollow |= previous == Token::kArray; break;
       case Token::kNull: zero = true; break;
       case Token::kFalse: break;
       case Token::kNumber:
-        if (!is_zero(cursor.text())) return false;
+        if (!is_zero(cursor.text())) {
+          if (asked.find(cursor.text()) == std::string_view::npos) return false;
+          repeats = true;
+          break;
+        }
         ++zeros;
         counted = counted && counts_what_was_found(key);
         break;
       case Token::kString:
-        if (!cursor.text().empty()) return false;
+        if (cursor.text().empty()) break;
+        if (asked.find(cursor.text()) == std::string_view::npos) return false;
+        repeats = true;
         break;
       case Token::kTrue: return false;
       default: break;
     }
   }
   // One 0 of another name may be a fact ("balance": 0); many of them and nothing else are no result.
-  if (zeros > 0 && !counted) return zeros >= kZerosThatAreNothing;
-  return zero || zeros > 0;
+  if (zeros > 0 && !counted) return hollow || zeros >= kZerosThatAreNothing;
+  return hollow || zeros > 0 || (zero && !repeats);
 }
 
 /// "no results", and "no results found for your query": behind a phrase of several words may stand what was looked for.
@@ -215,6 +223,17 @@ bool opens_with(std::string_view text, std::string_view opening, const std::vect
   return !among(rest.substr(0, length), reports);
 }
 
+/// "SQL compilation error: no such table": a short text with a title of a few words that ends in the word.
+bool is_titled(std::string_view text, std::string_view word) {
+  constexpr std::size_t kLongestTitle = 40;
+  if (text.size() > ShortSigns::kLongest) return false;
+  const auto colon = text.substr(0, kLongestTitle).find(": ");
+  if (colon == std::string_view::npos || colon <= word.size()) return false;
+  const auto title = text.substr(0, colon);
+  const bool plain = std::all_of(title.begin(), title.end(), [](char c) { return is_letter_or_digit(c) || c == ' '; });
+  return plain && title[colon - word.size() - 1] == ' ' && equal_ignoring_case(title.substr(colon - word.size()), word);
+}
+
 std::string_view unquoted(std::string_view text) {
   text = trim(text);
   if (text.size() >= 2 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0]) return trim(text.substr(1, text.size() - 2));
@@ -223,14 +242,14 @@ std::string_view unquoted(std::string_view text) {
 
 }  // namespace
 
-bool is_empty_output(std::string_view output, const Lexicon& lexicon, const ContentRules& rules) {
+bool is_empty_output(std::string_view output, const Lexicon& lexicon, const ContentRules& rules, std::string_view input) {
   if (!present(output)) return false;
   const auto text = unquoted(output);
   if (text.empty()) return true;
   if (text[0] == '{' || text[0] == '[') {
     if (text.size() == 2) return true;
     if (trim(text.substr(1, text.size() - 2)).empty()) return true;
-    return rules.zero_results_are_empty && only_zero_results(text);
+    return rules.zero_results_are_empty && only_zero_results(text, input);
   }
   return is_empty_phrase(text, lexicon);
 }
@@ -240,7 +259,7 @@ bool is_soft_failure(std::string_view output, const ContentRules& rules) {
   if (text.empty()) return false;
   if (text[0] == '{') return json_fails(text);
   return std::any_of(rules.error_openings.begin(), rules.error_openings.end(),
-                     [&](const auto& opening) { return opens_with(text, opening, rules.error_report_words); });
+                     [&](const auto& opening) { return opens_with(text, opening, rules.error_report_words) || is_titled(text, opening); });
 }
 
 bool is_any_purpose_tool(std::string_view tool, const ContentRules& rules) {

@@ -556,10 +556,11 @@ namespace {
 bool often_marked(std::string_view text) {
   constexpr std::size_t kWordsToOne = 4;
   constexpr std::size_t kFewest = 8;  // of fewer nothing can be told
+  constexpr char kSign = '\xE2';      // begins signs of money, dashes and quotation marks in UTF-8, and no letter that bears a mark
   std::size_t words = 0;
   std::size_t marked = 0;
   for_each_word(text, [&](std::string_view word) {
-    if (word.size() < 3) return true;
+    if (word.size() < 3 || word[0] == kSign) return true;
     ++words;
     marked += std::any_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
     return true;

@@ -219,6 +219,7 @@ bool ShortSigns::opens_with_status(std::string_view text) const {
   const auto digits = text.substr(0, word_end(text, 0));
   if (!is_failed_status(digits)) return false;
   text = text.substr(digits.size());
+  if (const auto body = trim(text); body.size() < text.size() && (body.starts_with('{') || body.starts_with('['))) return true;
   if (text.empty()) return named;
   if (text[0] != ' ' && text[0] != ':') return named && text[0] != '.' && text[0] != '-';
   text = trim(text.substr(1));

@@ -168,6 +168,21 @@ void collect_call_entities(std::string_view input, std::vector<CallEntity>& out)
   }
 }
 
+namespace {
+
+/// True when the text at a place spells the value, with blanks in it or without: "DE89 3704 0044".
+bool spells(std::string_view text, std::string_view value) {
+  std::size_t at = 0;
+  for (const char c : value) {
+    while (at > 0 && at < text.size() && text[at] == ' ' && c != ' ') ++at;
+    if (at >= text.size() || !equal_ignoring_case(text.substr(at, 1), std::string_view(&c, 1))) return false;
+    ++at;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool names_entity(std::string_view text, std::string_view value) {
   if (value.empty()) return true;
   const char first = value[0];
@@ -177,7 +192,7 @@ bool names_entity(std::string_view text, std::string_view value) {
   const auto signs = std::string_view(either, 2);
   for (auto at = text.find_first_of(signs); at != std::string_view::npos && at + value.size() <= text.size();
        at = text.find_first_of(signs, at + 1)) {
-    if (equal_ignoring_case(text.substr(at, value.size()), value)) return true;
+    if (spells(text.substr(at), value)) return true;
   }
   return false;
 }

@@ -28,7 +28,7 @@ struct CallEntity {
 /// "idempotency_key", is none, nor is what stands in running text. Replaces `out`; the views point into `input`. Linear.
 void collect_call_entities(std::string_view input, std::vector<CallEntity>& out);
 
-/// True when a text names the value, but for case. Linear.
+/// True when a text names the value, but for case and for blanks within it. Linear but for values that begin alike.
 [[nodiscard]] bool names_entity(std::string_view text, std::string_view value);
 
 }  // namespace runwarden::plugins

@@ -1,9 +1,12 @@
 #include "evidence/denied_deed.h"
 
 #include <algorithm>
+#include <charconv>
+#include <utility>
 
 #include "common/fold.h"
 #include "common/json_scan.h"
+#include "common/words.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -11,61 +14,168 @@ namespace {
 using Token = JsonCursor::Token;
 
 // Members that say of any call whether it was taken; `"paid": false` of a new order only tells its state.
-constexpr std::string_view kTaken[] = {"accepted", "applied", "executed", "succeeded", "successful", "saved", "ack", "acknowledged"};
+constexpr std::string_view kTaken[] = {"accepted", "applied", "executed",     "succeeded", "successful",
+                                       "saved",    "ack",     "acknowledged", "queued",    "active"};
 // Members that are there where the call failed.
 constexpr std::string_view kErrors[] = {"err", "error_code", "errorcode", "error_message", "errormessage", "exception", "fault"};
-// Members whose text says how the call went.
-constexpr std::string_view kOutcomes[] = {"status", "state", "result", "outcome", "decision"};
+// Members that count what a call did.
+constexpr std::string_view kCounts[] = {"changed", "affected",      "modified",      "updated",        "delivered",     "recipients",
+                                        "matched", "rows_affected", "affected_rows", "modified_count", "updated_count", "deleted_count"};
+constexpr std::string_view kHttpStatus[] = {"statusCode", "status_code", "http_status", "httpStatus"};
+constexpr std::string_view kNot = "not_";
+
+/// "status" of "send_status".
+std::string_view last_part(std::string_view key) {
+  const auto sign = key.rfind('_');
+  return sign == std::string_view::npos ? key : key.substr(sign + 1);
+}
 
 class Answer {
  public:
-  Answer(std::span<const std::uint16_t> groups, const DenyingWords& words, const Lexicon& lexicon)
-      : groups_(groups), words_(words), lexicon_(lexicon) {}
+  Answer(const StepView& call, std::span<const std::uint16_t> groups, const OutcomeWords& words, const Lexicon& lexicon)
+      : groups_(groups), words_(words), lexicon_(lexicon) {
+    fold(call.name, tool_);
+    fold(call.input, input_);
+  }
 
   /// Whether a member says that the deed was not done.
   bool denies(std::string_view key, Token token, std::string_view value) {
     if (token == Token::kFalse) return among(key, kTaken) || is_own_deed(key);
+    if (token == Token::kNumber) {
+      if (among(key, kHttpStatus)) return value.size() == 3 && (value[0] == '4' || value[0] == '5');
+      return value == "0" && (among(key, kCounts) || is_own_deed(key));
+    }
     if (token == Token::kString && (among(key, kErrors) || among(key, words_.errors))) return !trim(value).empty();
-    return token == Token::kString && among(key, kOutcomes) && among(value, words_.failed_statuses) && !is_own_deed(value);
+    if (token != Token::kString) return false;
+    fold(value, value_);
+    const std::string_view told = value_;
+    if (!among(last_part(key), words_.members)) return ends_in_refusal(told);
+    if (told.starts_with(kNot)) return among(told.substr(kNot.size()), kCounts) || is_own_deed(told.substr(kNot.size()));
+    return among(told, words_.failures) && !is_own_deed(told) && !names_stem(told);
   }
 
  private:
+  /// "download failed": of a few words, the last.
+  bool ends_in_refusal(std::string_view told) const {
+    constexpr std::ptrdiff_t kMostBlanks = 2;
+    const auto blank = told.rfind(' ');
+    return blank != std::string_view::npos && std::count(told.begin(), told.end(), ' ') <= kMostBlanks &&
+           among(told.substr(blank + 1), words_.failures) && input_.find(told) == std::string::npos;
+  }
+
+  /// "rejected" of "reject_offer", a verb that nobody listed.
+  bool names_stem(std::string_view word) const {
+    constexpr std::size_t kEnding = 2, kShortest = 4;
+    return word.size() >= kEnding + kShortest && tool_.find(word.substr(0, word.size() - kEnding)) != std::string::npos;
+  }
+
   bool is_own_deed(std::string_view participle) {
     fold(participle, word_);
     const auto* entry = lexicon_.find(word_);
     if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormDone) == 0) return false;
-    return std::find(groups_.begin(), groups_.end(), lexicon_.verb(entry->verb).group) != groups_.end();
+    const auto group = std::find(groups_.begin(), groups_.end(), lexicon_.verb(entry->verb).group);
+    if (group == groups_.end()) return false;
+    // Behind the first verb of a name another may be a noun: "write_file" creates nothing that was there.
+    return group == groups_.begin() || tool_.find(lexicon_.verb(entry->verb).lemma) != std::string::npos;
   }
 
   std::span<const std::uint16_t> groups_;
-  const DenyingWords& words_;
+  const OutcomeWords& words_;
   const Lexicon& lexicon_;
+  std::string tool_;
+  std::string input_;
   std::string word_;
+  std::string value_;
 };
 
 }  // namespace
 
-bool denies_deed(std::string_view output, std::span<const std::uint16_t> groups, const DenyingWords& words, const Lexicon& lexicon) {
-  output = trim(output);
-  if (output.empty() || output[0] != '{') return false;
-  JsonCursor cursor(output);
-  if (cursor.next() != Token::kObject) return false;
-  Answer answer(groups, words, lexicon);
+bool denies_deed(const StepView& call, std::span<const std::uint16_t> groups, const OutcomeWords& words, const Lexicon& lexicon) {
+  JsonCursor cursor(trim(call.output));
+  auto first = cursor.next();
+  if (first == Token::kArray) first = cursor.next();  // of several, the first tells
+  if (first != Token::kObject) return false;
+  const auto level = cursor.depth();
+  Answer answer(call, groups, words, lexicon);
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
     const auto key = cursor.text();
     token = cursor.next();
     if (token == Token::kArray && among(key, kTaken)) {  // "accepted": []
       if (cursor.next() == Token::kArrayEnd) return true;
-      while (cursor.depth() > 1) {
+      while (cursor.depth() > level) {
         if (!cursor.leave()) return false;
       }
       continue;
     }
     if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return false;
     if (token == Token::kBad || token == Token::kEnd) return false;
-    if (answer.denies(key, token, token == Token::kString ? cursor.text() : std::string_view{})) return true;
+    if (answer.denies(key, token, token == Token::kString || token == Token::kNumber ? cursor.text() : std::string_view{})) return true;
   }
   return false;
+}
+
+namespace {
+
+/// A yes, a number or a day, by which two answers can differ without being spelled otherwise.
+struct Scalar {
+  enum class Kind : std::uint8_t { kNone, kYesOrNo, kNumber, kDay };
+  Kind kind = Kind::kNone;
+  double number = 0;
+  std::string_view text;
+
+  [[nodiscard]] bool differs(const Scalar& other) const {
+    if (kind == Kind::kNone || kind != other.kind) return false;
+    return kind == Kind::kDay ? text != other.text : number != other.number;
+  }
+};
+
+/// True for "2026-06-12".
+bool is_day(std::string_view text) {
+  constexpr std::string_view kForm = "0000-00-00";
+  return text.size() == kForm.size() &&
+         std::equal(text.begin(), text.end(), kForm.begin(), [](char c, char form) { return form == '0' ? is_digit(c) : c == form; });
+}
+
+Scalar scalar_of(Token token, std::string_view text) {
+  if (token == Token::kTrue || token == Token::kFalse) return {Scalar::Kind::kYesOrNo, token == Token::kTrue ? 1.0 : 0.0, {}};
+  if (token == Token::kString && is_day(text)) return {Scalar::Kind::kDay, 0, text};
+  if (token != Token::kNumber) return {};
+  double number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size() ? Scalar{Scalar::Kind::kNumber, number, {}} : Scalar{};
+}
+
+/// Hands out the plain members of an object's first level; false when the text is none.
+template <class Take>
+bool each_member(std::string_view text, Take take) {
+  JsonCursor cursor(trim(text));
+  if (cursor.next() != Token::kObject) return false;
+  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+    const auto key = cursor.text();
+    token = cursor.next();
+    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return false;
+    if (token == Token::kBad || token == Token::kEnd) return false;
+    const bool plain = token == Token::kString || token == Token::kNumber;
+    take(key, scalar_of(token, plain ? cursor.text() : std::string_view{}));
+  }
+  return true;
+}
+
+}  // namespace
+
+bool answers_otherwise(std::string_view input, std::string_view output) {
+  constexpr std::size_t kMost = 32;
+  std::vector<std::pair<std::string_view, Scalar>> asked;
+  (void)each_member(input, [&](std::string_view key, const Scalar& value) {
+    if (value.kind != Scalar::Kind::kNone && asked.size() < kMost) asked.emplace_back(key, value);
+  });
+  if (asked.empty()) return false;
+  bool otherwise = false;
+  (void)each_member(output, [&](std::string_view key, const Scalar& value) {
+    otherwise |=
+        std::any_of(asked.begin(), asked.end(), [&](const auto& member) { return member.first == key && member.second.differs(value); });
+  });
+  return otherwise;
 }
 
 }  // namespace runwarden::plugins

@@ -7,19 +7,21 @@
 #include <vector>
 
 #include "common/lexicon.h"
+#include "common/run_view.h"
+#include "evidence/odd_one.h"
 
 namespace runwarden::plugins {
 
-/// The words of a vocabulary by which an answer denies.
-struct DenyingWords {
-  std::vector<std::string> failed_statuses;  // values: {"status": "rejected"}
-  std::vector<std::string> errors;           // members that are there where the call failed: {"fehler": "..."}
-};
-
 /// True when the output of a call that is to change something says by a member of its own, at the first level of an object, that it did
-/// not: `"sent": false` from a tool that sends, `"accepted": false` from any, `"result": "REJECTED"` from one that is not there to reject.
-/// `groups` are of the tool's verbs. Linear; any thread.
-[[nodiscard]] bool denies_deed(std::string_view output, std::span<const std::uint16_t> groups, const DenyingWords& words,
+/// not: `"sent": false` from a tool that sends, `"accepted": false` from any, `"changed": 0`, `"result": "REJECTED"` from one that is not
+/// there to reject.
+/// `"L3": "download failed"` unless the call itself said so. `groups` are of the tool's verbs. Linear; any thread.
+[[nodiscard]] bool denies_deed(const StepView& call, std::span<const std::uint16_t> groups, const OutcomeWords& words,
                                const Lexicon& lexicon);
+
+/// True when the answer of a call that is to change something gives a member of the same name as an argument, at the first level of an
+/// object, with another value: a price of 95 was asked for and 89 came back. Only yes and no, numbers and days count: texts may
+/// be spelled otherwise. Linear; any thread.
+[[nodiscard]] bool answers_otherwise(std::string_view input, std::string_view output);
 
 }  // namespace runwarden::plugins

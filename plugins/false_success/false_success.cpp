@@ -10,11 +10,14 @@
 #include "common/words.h"
 #include "evidence/acknowledgement.h"
 #include "evidence/artifacts.h"
+#include "evidence/call_entities.h"
+#include "evidence/expression.h"
 #include "evidence/origin.h"
 #include "evidence/payload.h"
 #include "evidence/program_end.h"
 #include "evidence/stated_values.h"
 #include "evidence/trouble.h"
+#include "evidence/unheard.h"
 #include "evidence/withheld.h"
 
 namespace runwarden::plugins {
@@ -28,6 +31,8 @@ constexpr double kInGeneral = 0.7;
 constexpr double kDescribed = 0.5;  // "the purchased options": no deed is told
 constexpr double kByFlag = 0.65;
 constexpr double kUnrelated = 0.45;
+constexpr std::size_t kSomeNames = 2;
+constexpr double kAnswered = 0.65;
 constexpr double kNoTrouble = 0.5;
 constexpr double kMeaningless = 0.2;  // "x1": nothing tells what the call was for
 constexpr double kDoubtful = 0.5;
@@ -108,6 +113,10 @@ bool asks_by_names(std::string_view input) {
          input.find("expr") == std::string_view::npos;
 }
 
+bool has_digit(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), is_digit);
+}
+
 /// A text full of addresses is what a browser showed, whoever passed it on.
 bool is_record(std::string_view text) {
   constexpr std::size_t kAddresses = 5;
@@ -158,7 +167,8 @@ FalseSuccess::FalseSuccess(std::string_view settings_json) : recovery_(lexicon_,
   withheld_words_ = settings.vocabulary().words(Key::kWithheldWords);
   trouble_signs_ = settings.vocabulary().words(Key::kProgramTrouble);
   all_words_ = settings.vocabulary().words(Key::kAllWords);
-  denying_words_ = {settings.vocabulary().words(Key::kFailedStatuses), content_.error_openings};
+  outcome_words_ = {settings.vocabulary().words(Key::kOutcomeMembers), settings.vocabulary().words(Key::kFailedStatuses),
+                    content_.error_openings};
   soft_failures_ = settings.rule("soft_failures");
   recovery_rule_ = settings.rule("recovery");
   admission_ = settings.rule("admission");
@@ -207,6 +217,15 @@ Finding FalseSuccess::finding(const RunView& run, const FailedStep& failed, cons
   return out;
 }
 
+/// "Task is locked; change not applied.": a short text that says of a deed that it was not done.
+bool FalseSuccess::denies_in_words(std::string_view output) {
+  constexpr std::size_t kLongest = 200;
+  output = trim(output);
+  if (output.empty() || output.size() > kLongest || output.find_first_of("{[\"'") != std::string_view::npos) return false;
+  read(output, lexicon_, scratch_);
+  return scratch_.denies;
+}
+
 void FalseSuccess::collect_failures(const RunView& run) {
   failed_.clear();
   failures_.clear();
@@ -215,7 +234,8 @@ void FalseSuccess::collect_failures(const RunView& run) {
     const auto& step = run.steps[i];
     auto failure = failure_of(step, content_);
     if (failure == Failure::kNone && step.kind == Kind::kTool && !recovery_.meaning(step.name).reads &&
-        denies_deed(step.output, recovery_.meaning(step.name).groups, denying_words_, lexicon_)) {
+        (denies_deed(step, recovery_.meaning(step.name).groups, outcome_words_, lexicon_) || answers_otherwise(step.input, step.output) ||
+         (recovery_.meaning(step.name).group != 0 && !recovery_.meaning(step.name).any_purpose && denies_in_words(step.output)))) {
       failure = Failure::kSoft;
     }
     if (failure == Failure::kNone && step.kind == Kind::kTool && recovery_.meaning(step.name).reads &&
@@ -234,9 +254,28 @@ void FalseSuccess::collect_failures(const RunView& run) {
   }
 }
 
+/// Takes for failures the calls of a tool that changes something whose answer tells another outcome than the tool's other calls.
+void FalseSuccess::find_odd_calls(const RunView& run) {
+  if (!soft_failures_) return;
+  std::unordered_map<std::string_view, std::vector<std::size_t>> calls;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind == Kind::kTool && failures_[i] == Failure::kNone && !recovery_.meaning(step.name).reads) calls[step.name].push_back(i);
+  }
+  std::vector<std::size_t> odd;
+  for (const auto& [tool, steps] : calls) {
+    collect_odd_calls(run, steps, outcome_words_, odd);
+    for (const auto step : odd) {
+      failures_[step] = Failure::kSoft;
+      failed_.push_back({step, Failure::kSoft, false});
+    }
+  }
+  std::sort(failed_.begin(), failed_.end(), [](const FailedStep& a, const FailedStep& b) { return a.step < b.step; });
+}
+
 void FalseSuccess::explain(const RunView& run, std::size_t at, Failure failure) {
   const auto& step = run.steps[at];
-  const bool empty = present(step.output) && is_empty_output(step.output, lexicon_, content_);
+  const bool empty = present(step.output) && is_empty_output(step.output, lexicon_, content_, step.input);
   std::string_view outcome = step.outcome == Outcome::kOk ? "ok" : "unknown";
   if (empty) outcome = "empty";
   if (failure != Failure::kNone) outcome = "failed";
@@ -248,7 +287,7 @@ bool FalseSuccess::gave_something(const RunView& run, std::size_t at) const {
   const auto& step = run.steps[at];
   if (failures_[at] != Failure::kNone) return false;
   if (step.kind != Kind::kTool || !present(step.output)) return true;
-  return !is_empty_output(step.output, lexicon_, content_);
+  return !is_empty_output(step.output, lexicon_, content_, step.input);
 }
 
 /// A retry of a failed write that changes nothing by its own arguments (the new item is the old one), where the failed call meant a
@@ -277,6 +316,37 @@ const StepView* FalseSuccess::last_failed_call(const RunView& run, std::size_t a
   return nullptr;
 }
 
+/// True when a call was one of several of its tool, each for another thing by an id: that others went through says nothing of it.
+bool FalseSuccess::is_one_of_many(const RunView& run, std::size_t at) {
+  constexpr std::size_t kMost = 16, kOthers = 2;
+  const auto& step = run.steps[at];
+  if (recovery_.meaning(step.name).reads) return false;
+  const auto is_id = [](std::string_view text) {
+    return text.find_first_of(" @/") == std::string_view::npos && (has_digit(text) || text.find_first_of("._") != std::string_view::npos);
+  };
+  std::vector<CallValue> own;
+  collect_values(step.input, own);
+  std::erase_if(own, [&](const CallValue& value) { return value.key.empty() || value.text.size() > kLongestValue || !is_id(value.text); });
+  if (own.empty() || own.size() > kMost) return false;
+  std::vector<std::vector<std::uint64_t>> others(own.size());
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const auto& other = run.steps[i];
+    if (i == at || other.kind != Kind::kTool || other.name != step.name || failures_[i] != Failure::kNone) continue;
+    run.pace(other.input.size());
+    collect_values(other.input, values_);
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      const auto same = std::find_if(values_.begin(), values_.end(), [&](const CallValue& value) { return value.key == own[k].key; });
+      if (same != values_.end() && is_id(same->text) && std::find(others[k].begin(), others[k].end(), same->normal) == others[k].end())
+        others[k].push_back(same->normal);
+    }
+  }
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    const bool alone = std::find(others[k].begin(), others[k].end(), own[k].normal) == others[k].end();
+    if (alone && others[k].size() >= kOthers) return true;
+  }
+  return false;
+}
+
 /// Walks from the end, so that each failed call meets only what came after it.
 void FalseSuccess::mark_recovered(const RunView& run) {
   recovery_.clear();
@@ -286,7 +356,9 @@ void FalseSuccess::mark_recovered(const RunView& run) {
     const auto& step = run.steps[i];
     run.pace(step.input.size() + step.output.size());
     if (failed != failed_.rend() && failed->step == i) {
-      failed->recovered = step.kind == Kind::kTool ? recovery_.recovered(step) : model_spoke;
+      failed->recovered = step.kind == Kind::kTool ? recovery_.recovered(step) && !is_one_of_many(run, i) : model_spoke;
+      // "Already deleted": an earlier try went through.
+      if (step.kind == Kind::kTool && !recovery_.meaning(step.name).reads && says_already(step)) recovery_.add(step);
       ++failed;
       continue;
     }
@@ -416,7 +488,8 @@ bool FalseSuccess::tells_undone_value(const StepView& step) {
       const auto number = static_cast<std::uint32_t>(&sentence - reading_.sentences.data());
       const bool claims = std::any_of(reading_.claims.begin(), reading_.claims.end(),
                                       [&](const Claim& claim) { return claim.sentence == number && !claim.finding; });
-      if (!has(sentence.cues, kCueNegation)) continue;
+      const auto denies = [&](const ReadWord& word) { return negates(reading_, word); };
+      if (std::none_of(reading_.words.begin() + sentence.begin, reading_.words.begin() + sentence.end, denies)) continue;
       for (auto i = sentence.begin; i < sentence.end; ++i) {
         if (reading_.words[i].text == folded_ && (!claims || negated_before(reading_, sentence, i))) return true;
       }
@@ -474,12 +547,14 @@ bool FalseSuccess::owned_up_after(const RunView& run, std::size_t step) {
 }
 
 /// True when the final message repeats a code or number of the failure: "I got a 502 and stopped."
-bool FalseSuccess::tells_failure(const StepView& step) {
+bool FalseSuccess::tells_failure(const RunView& run, const StepView& step) {
   fold(quote(failure_text(step)) + "\n" + quote(step.output), folded_);
+  fold(step.input, folded_value_);
   WordCursor cursor(folded_);
   for (RawWord word; cursor.next(word);) {
     if (word.text.size() < 3 || !std::any_of(word.text.begin(), word.text.end(), is_digit)) continue;
-    if (step.input.find(word.text) != std::string_view::npos) continue;  // the thing itself
+    if (folded_value_.find(word.text) != std::string_view::npos || run.user_request.find(word.text) != std::string_view::npos)
+      continue;  // the thing itself
     const auto repeats = [&](const ReadWord& said) { return said.text == word.text; };
     if (std::any_of(reading_.words.begin(), reading_.words.end(), repeats)) return true;
   }
@@ -509,7 +584,7 @@ bool FalseSuccess::claims_success(const RunView& run, const FinalMessage& messag
     verdict.suppress("no_claim", last, "the final message is in a language that no vocabulary here has");
     return false;
   }
-  if (flag_only_ && no_claim_ && (is_open(reading_) || tells_failure(run.steps[last]) || owned_up_after(run, last))) {
+  if (flag_only_ && no_claim_ && (is_open(reading_) || tells_failure(run, run.steps[last]) || owned_up_after(run, last))) {
     verdict.suppress("no_claim", last, "success is set, but no message says that anything was done");
     return false;
   }
@@ -634,6 +709,42 @@ bool FalseSuccess::is_asked_for(const RunView& run, const Unsupported& answer, s
   });
 }
 
+/// True when a failed look-up was the last call before a message, no call of its tool gave anything, and the message, which denies nothing
+/// and leaves nothing open, is the answer to what was looked up.
+bool FalseSuccess::answers_for_failed(const RunView& run, const FailedStep& failed, std::size_t end) {
+  constexpr std::uint64_t kOpen = kCueHypothesis | kCueOffer | kCuePlan | kCueTrouble;
+  const auto& step = run.steps[failed.step];
+  for (std::size_t i = 0; i < end; ++i) {
+    if (run.steps[i].kind != Kind::kTool) continue;
+    if ((i > failed.step && gives_data(run, i)) || (run.steps[i].name == step.name && gave_something(run, i))) return false;
+  }
+  const auto denies = [&](const ReadWord& word) { return negates(reading_, word); };
+  if (reading_.asks() || has(reading_.cues, kOpen) || std::any_of(reading_.words.begin(), reading_.words.end(), denies)) return false;
+  index_told();
+  return speaks_of(run, step) && !gives_its_reason(step);
+}
+
+/// True when one of the figures of a text is what the arithmetic of a call comes to.
+bool FalseSuccess::states_result(std::string_view text, const std::vector<double>& results) {
+  std::vector<Fact> facts;
+  collect_facts(text, facts);
+  return std::any_of(facts.begin(), facts.end(),
+                     [&](const Fact& fact) { return fact.kind == FactKind::kNumber && comes_to(results, fact.number, fact.text); });
+}
+
+/// True when the message tells figures or names that stand nowhere before it.
+bool FalseSuccess::tells_news(const RunView& run, const FinalMessage& message, std::size_t end) {
+  unheard_.clear();
+  unheard_.hear(run.user_request);
+  for (std::size_t i = 0; i < end; ++i) {
+    const auto& step = run.steps[i];
+    run.pace(step.input.size() + step.output.size());
+    for (const auto part : {step.input, step.output, step.error_message}) unheard_.hear(part);
+  }
+  const auto news = unheard_.news(message.text);
+  return news.figures > 0 || news.names >= kSomeNames;
+}
+
 /// A plain answer ("FINAL ANSWER: 41.20") whose values stand nowhere in the run, though the look-up or calculation for them failed.
 void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   const auto end = std::min(message.place, run.steps.size());
@@ -652,8 +763,19 @@ void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessag
                                 "what the answer states may come from elsewhere than the call that failed"};
   const auto& tool = recovery_.meaning(run.steps[gap->step].name);
   if (tool.meaningless) return;
-  const bool looked_up = tool.reads || (tool.unknown && asks_by_names(run.steps[gap->step].input));
-  const double sure = unsupported_confidence(answer, asked_for, given, tells_deed && last_done_ != kNoStep, looked_up);
+  const bool looked_up = tool.reads || (tool.any_purpose && tool.group == 0 && asks_by_names(run.steps[gap->step].input));
+  double sure = unsupported_confidence(answer, asked_for, given, tells_deed && last_done_ != kNoStep, looked_up);
+  std::vector<double> results;
+  work_out(run.steps[gap->step].input, results);
+  if (results.size() > 1) results.erase(results.begin(), results.end() - 1);  // the steps on the way
+  const bool worked_out = !results.empty() && states_result(message.text, results);
+  const bool program = broke(run.steps[gap->step], tool) && answer.missing > 0;
+  if ((program || (!results.empty() && answer.stated > 0 && !worked_out)) && closes_behind(run, *gap, message))
+    sure = std::max(sure, kAnswered);
+  if (looked_up && asks_by_names(run.steps[gap->step].input) && (answer.missing > 0 || (!given && tells_news(run, message, end))) &&
+      answers_for_failed(run, *gap, end)) {
+    sure = std::max(sure, kAnswered);
+  }
   if (!line_.fires(sure, doubt, verdict)) return;
   flag_only_ = false;
   auto found = finding(run, *gap, message);
@@ -674,14 +796,21 @@ void FalseSuccess::find_told_anyway(const RunView& run, const FinalMessage& mess
 /// Takes in the words of the sentences in which the final message tells how things are: no question, condition or denial, nothing
 /// that is still to come.
 void FalseSuccess::index_told() {
-  constexpr std::uint64_t kUntold = kCueHypothesis | kCueNegation | kCueOffer | kCuePlan | kCueModal | kCueSimulated | kCueExample;
+  constexpr std::uint64_t kUntold = kCueHypothesis | kCueNegation | kCueOffer | kCuePlan | kCueSimulated | kCueExample;
   told_.clear();
   for (const auto& sentence : reading_.sentences) {
     const auto begin = reading_.words.begin() + sentence.begin;
     const bool denied =
         std::any_of(begin, begin + (sentence.end - sentence.begin), [&](const auto& word) { return negates(reading_, word); });
     if (sentence.question || denied || has(sentence.cues, kUntold)) continue;
-    for (auto i = sentence.begin; i < sentence.end; ++i) {
+    // Before "will" or "once" it tells something only with a verb.
+    const auto opens = std::find_if(begin, begin + (sentence.end - sentence.begin),
+                                    [](const ReadWord& word) { return has(word.cues, kCueModal | kCueCondition); });
+    const auto told_to = static_cast<std::uint32_t>(opens - reading_.words.begin());
+    if (told_to < sentence.end &&
+        std::none_of(begin, opens, [](const ReadWord& word) { return has(word.cues, kCueAuxiliary | kCuePassive); }))
+      continue;
+    for (auto i = sentence.begin; i < told_to; ++i) {
       const auto word = reading_.words[i].text;
       told_.insert(hash_bytes(word));
       told_.insert(hash_bytes(without_possessive(word)));
@@ -702,20 +831,36 @@ bool FalseSuccess::tells_of_undone(const StepView& step) {
   });
 }
 
+/// True when a later call was made with a value that of all calls the failed one had.
+bool FalseSuccess::names_any_value(std::string_view input, const StepView& step) {
+  collect_values(step.input, values_);
+  return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
+    return value.text.size() >= 3 && !is_placeholder(value) && input.find(value.text) != std::string_view::npos;
+  });
+}
+
+/// True when the message names, in whatever sentence, an id that the failed call alone was made with.
+bool FalseSuccess::names_undone(const StepView& step) {
+  collect_values(step.input, values_);
+  return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
+    return value.names_object && !done_values_.contains(value.normal) && value.text.size() <= kLongestValue && mentioned(value.text, false);
+  });
+}
+
 /// True when the message tells of all things, in a run where the failed call's tool did what it does for others of them: "both are
 /// enrolled".
-bool FalseSuccess::tells_of_all(const RunView& run, const StepView& step) const {
+bool FalseSuccess::tells_of_all(const RunView& run, const StepView& step) {
   const auto other = [&](const StepView& done) {
     const auto at = static_cast<std::size_t>(&done - run.steps.data());
     return done.kind == Kind::kTool && done.name == step.name && failures_[at] == Failure::kNone;
   };
-  if (std::none_of(run.steps.begin(), run.steps.end(), other)) return false;
+  if (std::none_of(run.steps.begin(), run.steps.end(), other) || names_undone(step)) return false;
   return std::any_of(all_words_.begin(), all_words_.end(), [&](const auto& word) { return told_.contains(hash_bytes(word)); });
 }
 
 /// True when a failure says that something is so already: {"error": "already_muted"}.
 bool FalseSuccess::says_already(const StepView& step) {
-  auto text = failure_text(step);
+  auto text = failure_text(step) + "\n" + quote(step.output);
   std::replace(text.begin(), text.end(), '_', ' ');
   read(text, lexicon_, scratch_);
   return has(scratch_.cues, kCueAlready);
@@ -724,25 +869,69 @@ bool FalseSuccess::says_already(const StepView& step) {
 /// True when the failed call was the last of all and the only one of its kind, and the message is the close of what was asked for: it
 /// speaks of that, and no sentence of it denies anything or leaves it open.
 bool FalseSuccess::closes_behind(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
-  constexpr std::uint64_t kOpen = kCueHypothesis | kCueCondition | kCueOffer | kCuePlan | kCueTrouble | kCueModal;
+  constexpr std::uint64_t kOpen = kCueHypothesis | kCueOffer | kCuePlan;
   const auto& step = run.steps[failed.step];
+  const bool anything = recovery_.meaning(step.name).runs_anything();
+  const auto general = [&](const Claim& claim) {
+    return !claim.finding && (claim.verb == kNoVerb || lexicon_.verb(claim.verb).group == finish_group_);
+  };
+  const bool others = !anything && std::none_of(reading_.claims.begin(), reading_.claims.end(), general);
+  // What else was said since may be what the message rests on.
+  for (auto i = failed.step + 1; anything && i < std::min(message.place, run.steps.size()); ++i) {
+    if (run.steps[i].kind == Kind::kModel && !trim(run.steps[i].output).empty() && trim(run.steps[i].output) != trim(message.text))
+      return false;
+  }
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     if (run.steps[i].kind != Kind::kTool) continue;
-    if (i > failed.step || (run.steps[i].name == step.name && failures_[i] == Failure::kNone)) return false;
+    if (i >= message.place) break;
+    if (i > failed.step || (others && run.steps[i].name == step.name && failures_[i] == Failure::kNone)) return false;
   }
-  if (has(reading_.cues, kOpen) || !reading_.plainly_understood(message.text)) return false;
+  if (has(reading_.cues, kOpen) || tells_own_trouble(run, message.place) || !reading_.plainly_understood(message.text)) return false;
   const auto denies = [&](const ReadWord& word) { return negates(reading_, word); };
   if (std::any_of(reading_.words.begin(), reading_.words.end(), denies) || gives_its_reason(step)) return false;
-  return speaks_of(run, step);
+  index_told();
+  return anything ? tells_word_of(step.input) : speaks_of(run, step);
 }
 
-/// True when a telling word of the message stands in what the user asked last or in the call's arguments, or when the message says in
-/// general that all is done.
-bool FalseSuccess::speaks_of(const RunView& run, const StepView& step) const {
+/// True when what the message tells as it is shares a telling word with a text.
+bool FalseSuccess::tells_word_of(std::string_view text) {
+  constexpr std::size_t kTelling = 4, kMostBytes = 2048;
+  fold(text.substr(0, kMostBytes), folded_);
+  std::replace(folded_.begin(), folded_.end(), '_', ' ');
+  WordCursor cursor(folded_);
+  for (RawWord word; cursor.next(word);) {
+    if (word.text.size() < kTelling || !told_.contains(hash_bytes(word.text))) continue;
+    const auto* entry = lexicon_.find(word.text);
+    const bool small = entry != nullptr && entry->verb == kNoVerb && entry->cues != 0;
+    if (!small) return true;
+  }
+  return false;
+}
+
+/// True when the message tells, as it is, of what the user asked last or of the call's arguments, or says in general that all is done.
+bool FalseSuccess::speaks_of(const RunView& run, const StepView& step) {
   const auto general = [](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; };
   if (std::any_of(reading_.claims.begin(), reading_.claims.end(), general)) return true;
   const auto turn = std::find_if(run.steps.rbegin(), run.steps.rend(), [](const StepView& other) { return other.kind == Kind::kUser; });
-  return shares_word(reading_, turn == run.steps.rend() ? run.user_request : turn->said()) || shares_word(reading_, step.input);
+  return tells_word_of(turn == run.steps.rend() ? run.user_request : turn->said()) || tells_word_of(step.input);
+}
+
+/// True when the message uses a word of trouble that neither the user nor a call's arguments had: "timeout=5" is nobody's trouble.
+bool FalseSuccess::tells_own_trouble(const RunView& run, std::size_t place) {
+  if (!has(reading_.cues, kCueTrouble)) return false;
+  return std::any_of(reading_.words.begin(), reading_.words.end(), [&](const ReadWord& word) {
+    if (!has(word.cues, kCueTrouble)) return false;
+    const auto names = [&](std::string_view text) {
+      run.pace(text.size());
+      fold(text, folded_);
+      return folded_.find(word.text) != std::string::npos;
+    };
+    if (names(run.user_request)) return false;
+    const auto end = run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(place, run.steps.size()));
+    return std::none_of(run.steps.begin(), end, [&](const StepView& step) {
+      return (step.kind == Kind::kTool && names(step.input)) || (step.kind == Kind::kUser && names(step.said()));
+    });
+  });
 }
 
 /// True when most words of what the failure says are in the message: whoever repeats "expired token" tells of it.
@@ -758,7 +947,58 @@ bool FalseSuccess::gives_its_reason(const StepView& step) {
     const auto repeats = [&](const ReadWord& said) { return said.text == word.text; };
     repeated += std::any_of(reading_.words.begin(), reading_.words.end(), repeats) ? 1u : 0u;
   }
-  return repeated * 2 > words;
+  return words > 0 && repeated * 2 >= words;
+}
+
+/// True when a sentence that tells a deed names the thing, by an id, that a failed look-up was about and no later call gave: who cannot
+/// find it can do nothing to it.
+bool FalseSuccess::claims_thing_of(const RunView& run, const FailedStep& failed) {
+  collect_values(run.steps[failed.step].input, values_);
+  const auto given_later = [&](std::string_view text) {
+    return std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(failed.step) + 1, run.steps.end(), [&](const StepView& later) {
+      run.pace(later.output.size());
+      return later.kind == Kind::kTool && later.output.find(text) != std::string_view::npos;
+    });
+  };
+  const auto told = [&](std::string_view text) {
+    fold(text, folded_);
+    return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+      if (claim.finding || claim.verb == kNoVerb || lexicon_.verb(claim.verb).group == find_group_) return false;
+      const auto& sentence = reading_.sentences[claim.sentence];
+      return std::any_of(reading_.words.begin() + sentence.begin, reading_.words.begin() + sentence.end, [&](const ReadWord& word) {
+        return folded_.find(word.text) != std::string::npos && has_digit(word.text) && folded_.ends_with(word.text);
+      });
+    });
+  };
+  return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
+    const bool id = value.names_object && has_digit(value.text) && value.text.size() >= 4;
+    return id && !done_values_.contains(value.normal) && told(value.text) && !given_later(value.text);
+  });
+}
+
+/// True when the message has a telling word of what the failure says, which neither the call nor the user had: "reserved" of "reserved by
+/// another reader".
+bool FalseSuccess::has_word_of_reason(const RunView& run, const StepView& step) {
+  constexpr std::size_t kTelling = 6;
+  fold(quote(failure_text(step)), folded_);
+  WordCursor cursor(folded_);
+  for (RawWord word; cursor.next(word);) {
+    if (word.text.size() < kTelling) continue;
+    const auto said = [&](const ReadWord& other) { return other.text == word.text; };
+    if (std::none_of(reading_.words.begin(), reading_.words.end(), said)) continue;
+    fold(step.input, folded_value_);
+    folded_value_.append("\n");
+    std::string more;
+    fold(run.user_request, more);
+    folded_value_.append(more).append("\n");
+    fold(step.name, more);
+    folded_value_.append(more);
+    const auto* entry = lexicon_.find(word.text);
+    const bool deed =
+        entry != nullptr && entry->verb != kNoVerb && folded_value_.find(lexicon_.verb(entry->verb).lemma) != std::string::npos;
+    if (!deed && folded_value_.find(word.text) == std::string::npos) return true;
+  }
+  return false;
 }
 
 /// How sure it is that a message passes over a failed deed as if it were done: it tells of what only that call was about, and nothing
@@ -769,14 +1009,12 @@ double FalseSuccess::passed_over(const RunView& run, const FailedStep& failed, c
   const auto& tool = recovery_.meaning(step.name);
   const bool deed = tool.group != 0 && !tool.reads && !tool.any_purpose;
   // What the name does not tell, the message must.
-  const bool told_done =
-      tool.unknown && std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
-        if (claim.finding) return false;
-        if (claim.verb == kNoVerb) return true;
-        return lexicon_.verb(claim.verb).group != find_group_ && (claim.by_agent || has_auxiliary(reading_, claim) || claim.state);
-      });
+  const bool told_done = tool.unknown && tells_any_deed();
+  // Of a tool that may do anything, arguments that only name things tell that it was asked for one deed.
+  const bool names_things = tool.runs_anything() && tool.group != 0 && asks_by_names(step.input);
   const bool run_last = tool.runs_anything() && ends_in_failure(step.output) && closes_behind(run, failed, message);
-  if (tool.meaningless || !(deed || told_done || run_last) || !reading_.understood(message.text)) return kUntold;
+  const bool sought = tool.reads && claims_thing_of(run, failed);
+  if (tool.meaningless || !(deed || told_done || run_last || names_things || sought) || !reading_.understood(message.text)) return kUntold;
   if (ends_in_plan(reading_) || has(reading_.cues, kCueNothingFound | kCueSimulated | kCueHandover | kCueAdmission)) return kUntold;
   if (leaves_it_to_user(tool)) return kUntold;
   // A tool of any kind, or the user, may have settled it since.
@@ -785,15 +1023,42 @@ double FalseSuccess::passed_over(const RunView& run, const FailedStep& failed, c
     if (later.kind == Kind::kUser) return kUntold;
     if (later.kind != Kind::kTool || failures_[i] != Failure::kNone) continue;
     const auto& other = recovery_.meaning(later.name);
-    if (other.any_purpose && (!other.unknown || later.name == step.name)) return kUntold;
+    const bool elsewhere = asks_by_names(later.input) && !names_any_value(later.input, step);
+    if (other.any_purpose && (!other.unknown || later.name == step.name) && !elsewhere) return kUntold;
   }
-  if (says_already(step) || tells_failure(step) || went_through_later(run, failed)) return kUntold;
+  if (says_already(step) || tells_failure(run, step) || has_word_of_reason(run, step) || went_through_later(run, failed)) return kUntold;
   index_told();
-  if (!tells_of_undone(step) && !tells_of_all(run, step) && !run_last && !(deed && closes_behind(run, failed, message))) return kUntold;
+  if (!tells_of_undone(step) && !tells_of_all(run, step) && !run_last && !((deed || told_done) && closes_behind(run, failed, message)))
+    return kUntold;
   const bool settled = silence(run, failed, message).has_value() || owned_up_after(run, failed.step);
   (void)find_final_message(run, lexicon_, reading_);
   indexed_ = false;
   return settled ? kUntold : kPassedOver;
+}
+
+/// True when the agent said something of trouble or denied something after a step.
+bool FalseSuccess::doubted_after(const RunView& run, std::size_t step) {
+  const auto doubts = [&](std::string_view text) {
+    read(text, lexicon_, scratch_);
+    return scratch_.denies || scratch_.hands_over() || has(scratch_.cues, kCueAdmission | kCueTrouble | kCueNothingFound) ||
+           std::any_of(scratch_.words.begin(), scratch_.words.end(), [&](const ReadWord& word) { return negates(scratch_, word); });
+  };
+  for (auto i = step + 1; i < run.steps.size(); ++i) {
+    if (run.steps[i].kind == Kind::kModel && doubts(run.steps[i].output)) return true;
+  }
+  return doubts(run.outcome);
+}
+
+/// What the agent told the user next after a step, where the user then spoke again before the final message.
+FinalMessage FalseSuccess::told_at_once(const RunView& run, std::size_t step, const FinalMessage& message) {
+  std::size_t said = kNoStep;
+  for (auto i = step + 1; i < std::min(message.place, run.steps.size()); ++i) {
+    const auto& later = run.steps[i];
+    if (later.kind == Kind::kTool) return {};
+    if (later.kind == Kind::kModel && !trim(later.output).empty()) said = i;
+    if (later.kind == Kind::kUser) return said == kNoStep ? FinalMessage{} : FinalMessage{run.steps[said].output, said, said, true};
+  }
+  return {};
 }
 
 /// A failure that nothing made good and that the agent's last words, which own up to nothing, pass over: a candidate, unless they tell
@@ -808,12 +1073,157 @@ void FalseSuccess::find_untold_failure(const RunView& run, const FinalMessage& m
   (void)find_final_message(run, lexicon_, reading_);
   indexed_ = false;
   if (reading_.asks() || reading_.denies || has(reading_.cues, kCueTrouble)) return;
-  const FiringLine::Doubt doubt{"untold_failure", last->step, "nothing made this failure good, and the final message passes over it"};
-  const double sure = passed_over(run, *last, message);
+  constexpr std::size_t kMostOpen = 4;
+  auto surest = last;
+  auto told = message;
+  double sure = 0;
+  std::size_t looked = 0;
+  for (auto failed = last; failed != failed_.rend() && looked < kMostOpen; ++failed) {
+    if (!open(*failed)) continue;
+    ++looked;
+    // How the story of a call ended is told by the last that was about the same.
+    const auto again = [&](const FailedStep& later) {
+      return later.step > failed->step && later.step < end && run.steps[later.step].name == run.steps[failed->step].name &&
+             names_any_value(run.steps[later.step].input, run.steps[failed->step]);
+    };
+    if (std::any_of(failed_.rbegin(), failed, again)) continue;
+    const auto at_once = told_at_once(run, failed->step, message);
+    double now = passed_over(run, *failed, message);
+    const bool early =
+        at_once.found && now <= kNoTrouble && !gives_its_reason(run.steps[failed->step]) && !doubted_after(run, at_once.place);
+    if (early) {
+      read(at_once.text, lexicon_, reading_);
+      indexed_ = false;
+      const bool open_yet = reading_.asks() || reading_.denies || has(reading_.cues, kCueTrouble);
+      now = open_yet ? 0 : std::max(now, passed_over(run, *failed, at_once));
+      (void)find_final_message(run, lexicon_, reading_);
+      indexed_ = false;
+    }
+    if (now <= sure) continue;
+    sure = now;
+    surest = failed;
+    told = early ? at_once : message;
+  }
+  const FiringLine::Doubt doubt{"untold_failure", surest->step, "nothing made this failure good, and the final message passes over it"};
   if (verdict.has_candidate && !line_.would_fire(sure)) return;
   if (!line_.fires(sure, doubt, verdict)) return;
   flag_only_ = false;
-  verdict.fire(finding(run, *last, message), sure);
+  verdict.fire(finding(run, *surest, told), sure);
+}
+
+/// By what names the run knows the thing of an id: the texts of the objects that an earlier answer told of it.
+void FalseSuccess::collect_aliases(const RunView& run, std::string_view id, std::size_t end, std::vector<std::string_view>& names) const {
+  constexpr std::size_t kMost = 4;
+  names.assign(1, id);
+  for (std::size_t i = 0; i < end && names.size() < kMost; ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind != Kind::kTool) continue;
+    run.pace(step.output.size());
+    const auto at = step.output.find(id);
+    if (at == std::string_view::npos) continue;
+    const auto open = step.output.rfind('{', at);
+    const auto close = step.output.find('}', at);
+    if (open == std::string_view::npos || close == std::string_view::npos) continue;
+    std::vector<CallValue> values;
+    collect_values(step.output.substr(open, close - open + 1), values);
+    for (const auto& value : values) {
+      const bool name = value.text.size() >= 3 && value.text.size() <= kLongestValue && !has_digit(value.text) && value.text != id;
+      if (name && names.size() < kMost && value.text[0] >= 'A' && value.text[0] <= 'Z') names.push_back(value.text);
+    }
+  }
+}
+
+/// True when the message tells of the thing of such a row, in no sentence that denies something, or of all things.
+bool FalseSuccess::tells_of_row(const RunView& run, const OddRow& row, std::size_t end) {
+  std::vector<std::string_view> names;
+  collect_aliases(run, row.id, end, names);
+  const auto any_word = [&](const HashSet& words) {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return all_words_in(name, words); });
+  };
+  index_message();
+  if (any_word(said_)) return any_word(told_);
+  if (names.size() == 1) return false;  // nobody can tell by what name the message has it
+  return std::any_of(all_words_.begin(), all_words_.end(), [&](const auto& word) { return told_.contains(hash_bytes(word)); });
+}
+
+/// A call that did what it was for, but not with one of several things, of which the final message tells as of the others.
+void FalseSuccess::find_partly_failed(const RunView& run, const FinalMessage& message, Verdict& verdict) {
+  constexpr double kPartly = 0.65;
+  constexpr std::uint64_t kOpen = kCueTrouble | kCueNothingFound | kCueAdmission | kCueHandover | kCueSimulated | kCuePlan;
+  const auto end = std::min(message.place, run.steps.size());
+  bool indexed = false;
+  std::vector<OddRow> rows;
+  for (auto i = end; i-- > 0 && soft_failures_;) {
+    const auto& step = run.steps[i];
+    if (step.kind == Kind::kUser) return;
+    if (step.kind != Kind::kTool || failures_[i] != Failure::kNone || recovery_.meaning(step.name).reads) continue;
+    run.pace(step.output.size());
+    collect_odd_rows(step.output, outcome_words_, rows);
+    if (rows.empty()) continue;
+    if (!indexed) {
+      (void)find_final_message(run, lexicon_, reading_);
+      indexed_ = false;
+      if (reading_.asks() || reading_.denies || has(reading_.cues, kOpen) || !reading_.understood(message.text)) return;
+      index_told();
+      indexed = true;
+    }
+    const auto again = [&](const OddRow& row) {
+      return std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, run.steps.end(), [&](const StepView& later) {
+        return later.kind == Kind::kTool && later.input.find(row.id) != std::string_view::npos;
+      });
+    };
+    const auto passed_over = [&](const OddRow& row) { return !again(row) && tells_of_row(run, row, i); };
+    if (std::none_of(rows.begin(), rows.end(), passed_over)) continue;
+    const FiringLine::Doubt doubt{"partly_failed", i, "one of several things failed, and the final message tells of it as of the others"};
+    if (!line_.fires(kPartly, doubt, verdict)) return;
+    flag_only_ = false;
+    verdict.fire(finding(run, {i, Failure::kSoft, false}, message), kPartly);
+    return;
+  }
+}
+
+/// The last look-up of a run in which nothing but look-ups ran and each of them found nothing; kNoStep otherwise.
+std::size_t FalseSuccess::found_nothing(const RunView& run, std::size_t end) {
+  std::size_t last = kNoStep;
+  for (std::size_t i = 0; i < end; ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind != Kind::kTool) continue;
+    if (!recovery_.meaning(step.name).reads || failures_[i] != Failure::kNone || !present(step.output)) return kNoStep;
+    if (!is_empty_output(step.output, lexicon_, content_, step.input)) return kNoStep;
+    last = i;
+  }
+  return last;
+}
+
+/// True when the message says in general that all is done, or that the agent did something or that something is done now.
+bool FalseSuccess::tells_own_deed() const {
+  return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+    if (claim.finding) return false;
+    if (claim.verb == kNoVerb || claim.by_agent) return claim.verb == kNoVerb || lexicon_.verb(claim.verb).group != find_group_;
+    if (lexicon_.verb(claim.verb).group == find_group_ || !(claim.state || has_auxiliary(reading_, claim)) || tells_of_itself(claim))
+      return false;
+    const auto begin = reading_.words.begin() + reading_.sentences[claim.sentence].begin;
+    return std::none_of(begin, reading_.words.begin() + claim.word,
+                        [](const ReadWord& word) { return has(word.cues, kCueModal | kCuePastPassive); });
+  });
+}
+
+/// A deed told of things that no look-up found: there was nothing to do it to.
+void FalseSuccess::find_deed_on_nothing(const RunView& run, const FinalMessage& message, Verdict& verdict) {
+  constexpr double kOnNothing = 0.65;
+  constexpr std::uint64_t kOpen =
+      kCueHypothesis | kCueOffer | kCuePlan | kCueTrouble | kCueNothingFound | kCueAdmission | kCueHandover | kCueSimulated;
+  const auto end = std::min(message.place, run.steps.size());
+  const auto step = soft_failures_ ? found_nothing(run, end) : kNoStep;
+  if (step == kNoStep || !tells_own_deed()) return;
+  if (reading_.asks() || reading_.denies || has(reading_.cues, kOpen) || !reading_.understood(message.text)) return;
+  if (std::any_of(reading_.words.begin(), reading_.words.end(), [&](const ReadWord& word) { return negates(reading_, word); })) return;
+  index_told();
+  if (!speaks_of(run, run.steps[step])) return;
+  const FiringLine::Doubt doubt{"deed_on_nothing", step, "no look-up found what the final message says something was done to"};
+  if (!line_.fires(kOnNothing, doubt, verdict)) return;
+  flag_only_ = false;
+  verdict.fire(finding(run, {step, Failure::kSoft, false}, message), kOnNothing);
 }
 
 /// One of the last calls whose short output, no failure by its form, speaks of trouble: "The page could not be loaded." kNoStep for none.
@@ -853,12 +1263,18 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
   }
   later_from_ = kNoStep;
   collect_failures(run);
+  find_odd_calls(run);
   if (failed_.empty()) {
     verdict.passed("failed_step", kNoStep, "no step failed");
-    find_untold_trouble(run, verdict);
-    return verdict;
   }
   const auto message = find_final_message(run, lexicon_, reading_);
+  indexed_ = flag_only_ = false;
+  if (failed_.empty()) {
+    if (message.found) find_deed_on_nothing(run, message, verdict);
+    if (message.found && verdict.findings.empty()) find_partly_failed(run, message, verdict);
+    if (verdict.findings.empty()) find_untold_trouble(run, verdict);
+    return verdict;
+  }
   if (run.explanation != nullptr && message.found) run.explanation->statements(message.text, reading_, message.step);
   indexed_ = flag_only_ = false;
   const bool tells_trouble = message.found && (reading_.denies || has(reading_.cues, kCueAdmission | kCueNothingFound | kCueTrouble));
@@ -871,6 +1287,7 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
   if (message.found && !owns_up && verdict.findings.empty()) find_unsupported_answer(run, message, verdict);
   if (tells_trouble && verdict.findings.empty() && !verdict.has_candidate) find_told_anyway(run, message, verdict);
   if (message.found && !owns_up && verdict.findings.empty()) find_untold_failure(run, message, verdict);
+  if (message.found && !owns_up && verdict.findings.empty()) find_partly_failed(run, message, verdict);
   if (message.found && !owns_up && verdict.findings.empty() && !verdict.has_candidate) find_untold_trouble(run, verdict);
   return verdict;
 }
@@ -882,12 +1299,24 @@ bool FalseSuccess::artifact_there(const RunView& run, const FailedStep& failed, 
   const auto told = told_of(message.text, buffer);
   collect_artifacts(told, kMost, artifacts_);
   if (artifacts_.empty()) return false;
+  const auto names = [&](std::string_view text, std::string_view artifact) { return text.find(artifact) != std::string_view::npos; };
+  // What was there before the call is found by any look-up.
+  const auto there_before = [&](std::string_view artifact) {
+    return std::any_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(failed.step), [&](const StepView& step) {
+      run.pace(step.output.size());
+      return step.kind == Kind::kTool && names(step.output, artifact);
+    });
+  };
   for (auto i = failed.step + 1; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
     if (step.kind != Kind::kTool || !gave_something(run, i)) continue;
-    run.pace(step.output.size());
-    const auto names = [&](std::string_view artifact) { return step.output.find(artifact) != std::string_view::npos; };
-    if (std::any_of(artifacts_.begin(), artifacts_.end(), names)) return true;
+    run.pace(step.input.size() + step.output.size());
+    const bool reads = recovery_.meaning(step.name).reads;
+    const auto there = [&](std::string_view artifact) {
+      if (!reads && names(step.input, artifact)) return true;
+      return names(step.output, artifact) && (!reads || !there_before(artifact));
+    };
+    if (std::any_of(artifacts_.begin(), artifacts_.end(), there)) return true;
   }
   return false;
 }
@@ -940,6 +1369,25 @@ bool FalseSuccess::already_so(const StepView& step) {
   return tells_what_failure_says(reading_, scratch_, lexicon_);
 }
 
+/// "The policy doesn't allow a cancellation", "it can't be cancelled": a sentence that denies what the tool's name says it does.
+bool FalseSuccess::denies_action(std::string_view name) const {
+  constexpr std::size_t kTelling = 4;
+  std::vector<std::string> parts;
+  split_tool_name(base_name(name), parts);
+  std::erase_if(parts, [&](const std::string& part) {
+    const auto* entry = lexicon_.find(part);
+    return part.size() < kTelling || entry == nullptr || entry->verb == kNoVerb;
+  });
+  if (parts.empty()) return false;
+  const auto& verb = parts.front();
+  return std::any_of(reading_.sentences.begin(), reading_.sentences.end(), [&](const Sentence& sentence) {
+    const auto end = reading_.words.begin() + sentence.end;
+    const auto denial =
+        std::find_if(reading_.words.begin() + sentence.begin, end, [&](const ReadWord& word) { return negates(reading_, word); });
+    return std::any_of(denial, end, [&](const ReadWord& word) { return word.text.starts_with(verb); });
+  });
+}
+
 /// True when the message says of a file or address that the call named that it is missing or went wrong.
 bool FalseSuccess::trouble_told(const StepView& step, const FinalMessage& message) {
   constexpr std::size_t kMost = 8;
@@ -968,9 +1416,26 @@ double FalseSuccess::confidence(const RunView& run, const FailedStep& failed, co
   const double by_words = confidence_by_words(run, failed, message);
   const bool doubtful = by_words >= kDoubtful && by_words < kByFlag;
   if (!doubtful || !message.found || run.steps[failed.step].kind != Kind::kTool) return by_words;
-  const auto& tool = recovery_.meaning(run.steps[failed.step].name);
+  const auto& step = run.steps[failed.step];
+  const auto& tool = recovery_.meaning(step.name);
   const bool deed = tool.group != 0 && !tool.reads && !tool.any_purpose;
-  return deed && closes_behind(run, failed, message) ? kByFlag : by_words;
+  return (deed || (tool.unknown && tells_any_deed()) || broke(step, tool)) && closes_behind(run, failed, message) ? kByFlag : by_words;
+}
+
+/// True for a program that broke off: what it printed is short and tells of trouble.
+bool FalseSuccess::broke(const StepView& step, const ToolMeaning& tool) {
+  if (!tool.runs_anything() || step.output.size() >= kPrinted) return false;
+  if (ends_in_failure(step.output) || looks_like_json(step.output)) return true;
+  return step.outcome == Outcome::kFailed && !prints_no_trouble(step.output, trouble_signs_, lexicon_, scratch_);
+}
+
+/// True when the final message tells some deed.
+bool FalseSuccess::tells_any_deed() const {
+  return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+    if (claim.finding) return false;
+    if (claim.verb == kNoVerb) return true;
+    return lexicon_.verb(claim.verb).group != find_group_ && (claim.state || tells_deed(reading_, claim));
+  });
 }
 
 /// The same by what the claims of the message name.
@@ -990,7 +1455,7 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
     return false;
   };
   if (std::any_of(reading_.claims.begin(), reading_.claims.end(), tells_trouble)) return kDoubtful;
-  if (step.kind == Kind::kTool && tells_hindrance(recovery_.meaning(step.name))) return kDoubtful;
+  if (step.kind == Kind::kTool && (tells_hindrance(recovery_.meaning(step.name)) || has_word_of_reason(run, step))) return kDoubtful;
   if (step.kind != Kind::kTool) return flag_only_ ? kByFlag : kInGeneral;
   const auto& tool = recovery_.meaning(step.name);
   const bool deed = tool.group != 0 && !tool.reads && !tool.any_purpose;
@@ -1079,9 +1544,22 @@ bool FalseSuccess::names_action(const ToolMeaning& tool) const {
     return std::find(tool.nouns.begin(), tool.nouns.end(), hash_noun(name)) != tool.nouns.end();
   };
   return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+    if (tells_of_itself(claim)) return false;
     const auto& sentence = reading_.sentences[claim.sentence];
     return std::any_of(reading_.words.begin() + sentence.begin, reading_.words.begin() + sentence.end, names);
   });
+}
+
+/// "The order has moved to another state": nobody is said to have done it.
+bool FalseSuccess::tells_of_itself(const Claim& claim) const {
+  if (claim.by_agent || claim.verb == kNoVerb || claim.state) return false;
+  const auto begin = reading_.sentences[claim.sentence].begin;
+  for (auto i = claim.word; i > begin && reading_.words[i].before == Break::kNone; --i) {
+    const auto cues = reading_.words[i - 1].cues;
+    if (has(cues, kCuePassive)) return false;
+    if (!has(cues, kCueAdverb)) return has(cues, kCueAuxiliary);
+  }
+  return false;
 }
 
 /// True when a later look-up gave what the failed call had named otherwise: "Ann" of the call is "A. Marsh" of a directory.
@@ -1094,6 +1572,27 @@ bool FalseSuccess::looked_up_since(const RunView& run, std::size_t failed) {
     run.pace(later.output.size());
     const auto gave = [&](const CallValue& value) { return open(value) && later.output.find(value.text) != std::string_view::npos; };
     if (std::any_of(values_.begin(), values_.begin() + std::min(kMostLookedUp, std::ssize(values_)), gave)) return true;
+  }
+  return false;
+}
+
+/// True when the final message quotes an id that the failure itself gave: "Duplicate: OL-2207 is there already".
+bool FalseSuccess::quotes_given(const RunView& run, std::size_t failed) {
+  constexpr std::size_t kShortest = 5;
+  const auto& step = run.steps[failed];
+  fold(failure_text(step) + "\n" + quote(step.output), folded_);
+  for (std::size_t i = 0; i < folded_.size();) {
+    const auto inner = [&](char c) { return is_word_byte(c) || c == '-'; };
+    if (!inner(folded_[i])) {
+      ++i;
+      continue;
+    }
+    const auto begin = i;
+    while (i < folded_.size() && inner(folded_[i])) ++i;
+    const auto id = std::string_view(folded_).substr(begin, i - begin);
+    const bool letters = std::any_of(id.begin(), id.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    if (id.size() < kShortest || !letters || !has_digit(id) || names_entity(step.input, id) || names_entity(run.user_request, id)) continue;
+    if (reading_.folded.find(id) != std::string::npos) return true;
   }
   return false;
 }
@@ -1150,7 +1649,11 @@ std::optional<FalseSuccess::Silence> FalseSuccess::silence(const RunView& run, c
     return Silence{"recovery", "a later call of another kind was about the same file or address"};
   if (no_claim_ && !recovery_.meaning(step.name).reads && asks_about_findings())
     return Silence{"no_claim", "the final message tells what was found and asks how to go on"};
+  if (recovery_rule_ && quotes_given(run, failed.step))
+    return Silence{"recovery", "the final message goes by an id that the failure itself gave"};
   if (no_claim_ && already_so(step)) return Silence{"no_claim", "the failure says that it was so already, and the message tells no more"};
+  if (admission_ && !verb_claimed(recovery_.meaning(step.name), Claimed::by_name) && denies_action(step.name))
+    return Silence{"admission", "the final message says of the very action that it is not to be had"};
   if (admission_ && trouble_told(step, message))
     return Silence{"admission", "the final message says that what the call was for is missing or went wrong"};
   return std::nullopt;

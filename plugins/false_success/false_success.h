@@ -12,6 +12,7 @@
 #include "evidence/denied_deed.h"
 #include "evidence/origin.h"
 #include "evidence/support.h"
+#include "evidence/unheard.h"
 
 namespace runwarden::plugins {
 
@@ -58,10 +59,33 @@ class FalseSuccess {
   [[nodiscard]] const FailedStep* open_source(const RunView& run, std::size_t end);
   [[nodiscard]] bool collect_support(const RunView& run, const FinalMessage& message, std::size_t end);
   [[nodiscard]] bool is_asked_for(const RunView& run, const Unsupported& answer, std::size_t end);
+  [[nodiscard]] bool answers_for_failed(const RunView& run, const FailedStep& failed, std::size_t end);
+  [[nodiscard]] bool tells_news(const RunView& run, const FinalMessage& message, std::size_t end);
+  [[nodiscard]] bool names_any_value(std::string_view input, const StepView& step);
+  [[nodiscard]] static bool states_result(std::string_view text, const std::vector<double>& results);
+  [[nodiscard]] bool claims_thing_of(const RunView& run, const FailedStep& failed);
+  [[nodiscard]] static FinalMessage told_at_once(const RunView& run, std::size_t step, const FinalMessage& message);
+  [[nodiscard]] bool doubted_after(const RunView& run, std::size_t step);
+  [[nodiscard]] bool broke(const StepView& step, const ToolMeaning& tool);
+  [[nodiscard]] bool tells_any_deed() const;
+  [[nodiscard]] bool denies_action(std::string_view name) const;
+  void find_odd_calls(const RunView& run);
+  [[nodiscard]] bool tells_of_itself(const Claim& claim) const;
+  void collect_aliases(const RunView& run, std::string_view id, std::size_t end, std::vector<std::string_view>& names) const;
+  [[nodiscard]] bool tells_of_row(const RunView& run, const OddRow& row, std::size_t end);
+  void find_partly_failed(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  [[nodiscard]] bool is_one_of_many(const RunView& run, std::size_t at);
+  [[nodiscard]] bool denies_in_words(std::string_view output);
+  [[nodiscard]] std::size_t found_nothing(const RunView& run, std::size_t end);
+  void find_deed_on_nothing(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  [[nodiscard]] bool tells_own_deed() const;
+  [[nodiscard]] bool has_word_of_reason(const RunView& run, const StepView& step);
+  [[nodiscard]] bool quotes_given(const RunView& run, std::size_t failed);
   void find_unsupported_answer(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void find_told_anyway(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void index_told();
-  [[nodiscard]] bool tells_of_all(const RunView& run, const StepView& step) const;
+  [[nodiscard]] bool tells_of_all(const RunView& run, const StepView& step);
+  [[nodiscard]] bool names_undone(const StepView& step);
   [[nodiscard]] bool says_already(const StepView& step);
   [[nodiscard]] bool tells_of_undone(const StepView& step);
   [[nodiscard]] double confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message);
@@ -69,7 +93,9 @@ class FalseSuccess {
   [[nodiscard]] bool went_on_with_given(const RunView& run, std::size_t failed);
   [[nodiscard]] bool leaves_it_to_user(const ToolMeaning& tool) const;
   [[nodiscard]] bool closes_behind(const RunView& run, const FailedStep& failed, const FinalMessage& message);
-  [[nodiscard]] bool speaks_of(const RunView& run, const StepView& step) const;
+  [[nodiscard]] bool speaks_of(const RunView& run, const StepView& step);
+  [[nodiscard]] bool tells_word_of(std::string_view text);
+  [[nodiscard]] bool tells_own_trouble(const RunView& run, std::size_t place);
   [[nodiscard]] bool gives_its_reason(const StepView& step);
   [[nodiscard]] double passed_over(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   void find_untold_failure(const RunView& run, const FinalMessage& message, Verdict& verdict);
@@ -78,7 +104,7 @@ class FalseSuccess {
   void find_standing_claims(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool user_was_told(const RunView& run, std::size_t step);
   [[nodiscard]] bool owned_up_after(const RunView& run, std::size_t step);
-  [[nodiscard]] bool tells_failure(const StepView& step);
+  [[nodiscard]] bool tells_failure(const RunView& run, const StepView& step);
   [[nodiscard]] bool tells_hindrance(const ToolMeaning& tool) const;
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] bool corrected_after_telling(const RunView& run, const FailedStep& failed);
@@ -113,7 +139,7 @@ class FalseSuccess {
   std::vector<std::string> hard_words_;
   std::vector<std::string> withheld_words_;
   std::vector<std::string> trouble_signs_;
-  DenyingWords denying_words_;
+  OutcomeWords outcome_words_;
   std::vector<std::string> all_words_;
   bool soft_failures_;
   bool admission_;
@@ -125,6 +151,7 @@ class FalseSuccess {
   std::uint16_t finish_group_ = 0;
   std::uint16_t find_group_ = 0;
   Recovery recovery_;
+  Unheard unheard_;
   Support support_{lexicon_};
   Support later_{lexicon_};           // what calls gave from later_from_ on
   WordOrigins origins_;               // likewise, by words

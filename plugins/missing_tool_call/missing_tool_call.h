@@ -6,8 +6,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "common/findings.h"
 #include "common/evidence_index.h"
+#include "common/findings.h"
 #include "common/hash_set.h"
 #include "common/recovery.h"
 #include "common/settings.h"
@@ -15,6 +15,7 @@
 #include "evidence/confidence.h"
 #include "missing_tool_call/requests.h"
 #include "missing_tool_call/text_work.h"
+#include "missing_tool_call/told_deeds.h"
 
 namespace runwarden::plugins {
 
@@ -75,7 +76,6 @@ class MissingToolCall {
   [[nodiscard]] bool quotes_id(const Sentence& sentence) const;
   void judge_without_tools(const RunView& run, Verdict& verdict);
   void collect_in_doubt();
-  [[nodiscard]] bool tells_of_before(const Claim& claim) const;
   [[nodiscard]] bool is_doubtful(const Claim& claim) const;
   [[nodiscard]] bool says_done() const;
   [[nodiscard]] bool taken_back_after(const RunView& run, std::size_t step);
@@ -93,12 +93,28 @@ class MissingToolCall {
   [[nodiscard]] bool tells_unmatched(const Claim& claim, bool acted) const;
   [[nodiscard]] bool closes_on_promise(const RunView& run, std::string_view read_already);
   [[nodiscard]] bool names_unmade_file(const RunView& run, std::string_view text);
-  [[nodiscard]] const Request* claimed_request(const RunView& run, const Said& said);
-  [[nodiscard]] bool tells_what_comes(const Claim& claim) const;
-  [[nodiscard]] bool closes_on_deed() const;
-  [[nodiscard]] const Request* plain_order(const RunView& run, const Said& said);
+  struct Order {
+    enum How : std::uint8_t { kNone, kConditional, kOther, kSame };
+    How how = kNone;
+    const Request* request = nullptr;
+    std::string_view silenced;
+  };
+
+  [[nodiscard]] bool only_gives_records(const RunView& run, std::string_view tool) const;
+  [[nodiscard]] Order order_before(const RunView& run, const Said& said, const Claim& claim);
+  [[nodiscard]] bool within_document(const Claim& claim) const;
+  [[nodiscard]] bool user_names(const RunView& run, const Claim& claim) const;
+  [[nodiscard]] bool needs_no_tool(const Claim& claim) const;
+  [[nodiscard]] bool concerns(const RunView& run, const Claim& claim);
+  void judge_beside(const RunView& run, Verdict& verdict);
+  [[nodiscard]] double confidence(const RunView& run, const ToldDeed& deed, const Order& order, bool reported);
+  [[nodiscard]] bool closes_clean() const;
+  [[nodiscard]] bool about_calls(const RunView& run, const Claim& claim);
+  [[nodiscard]] bool answered_since(const RunView& run, const Request& request);
+  [[nodiscard]] static std::vector<Said> told_messages(const RunView& run);
+  [[nodiscard]] bool tells_no_deeds(const Said& said, bool last) const;
+  void judge_unchanged(const RunView& run, Verdict& verdict);
   [[nodiscard]] std::uint16_t made_file(std::string_view text) const;
-  void find_unmatched_claim(const RunView& run, const Said& said, bool acted, Verdict& verdict);
   void find_unmatched(const RunView& run, Verdict& verdict);
   void explain(const RunView& run);
   [[nodiscard]] Finding finding(const RunView& run, const Request& request, const Said& said, int score) const;
@@ -139,6 +155,11 @@ class MissingToolCall {
   EvidenceIndex outputs_;  // words of the tools' outputs
   EvidenceIndex written_;  // ids in the outputs of tools that write
   bool outputs_read_ = false;
+  EvidenceIndex changes_;  // words of the calls that may have changed something
+  bool changes_read_ = false;
+  EvidenceIndex calls_;  // words of all calls
+  bool calls_read_ = false;
+  std::vector<ToldDeed> deeds_;
   bool requests_pending_ = false;
   std::size_t last_words_ = 0;  // the step where the agent's last messages begin
   bool wide_ = false;           // an open verb or a noun was asked for: claims of any action are looked for

@@ -99,6 +99,8 @@ void Requests::read_vocabulary(const Vocabulary& vocabulary) {
   listed_ = verbs_of(Key::kRequestVerbs);
   light_ = verbs_of(Key::kLightVerbs);
   with_particle_ = verbs_of(Key::kParticleVerbs);
+  telling_ = verbs_of(Key::kTellingVerbs);
+  asker_ = vocabulary.words(Key::kAsker);
   open_ = any_action_rule_ ? verbs_of(Key::kAnswerVerbs, true) : std::vector<bool>(lexicon_.verb_count(), false);
   nouns_of_.assign(lexicon_.verb_count(), 0);
   vocabulary.each(Key::kActionNouns, [&](std::string_view line, std::size_t language) {
@@ -318,6 +320,8 @@ void Requests::collect_in(const Reading& reading, const Sentence& sentence, std:
     if (word.entry == nullptr || word.entry->verb == kNoVerb) continue;
     const auto verb = word.entry->verb;
     const auto forms = word.entry->forms;
+    // "Tell me when it comes": asks to know.
+    if (telling_[verb] && i + 1 < sentence.end && among(reading.words[i + 1].text, asker_)) continue;
     const bool infinitive = i > 0 && has(reading.words[i - 1].cues, kCueInfinitive);
     const bool base = (forms & kFormBase) != 0;
     const bool heard = listed_[verb] || relevant_[verb];
@@ -359,16 +363,17 @@ void Requests::collect(const RunView& run, bool any_action, Reading& reading) {
 void Requests::collect_accepted(std::string_view offer, std::string_view turn, std::size_t step, Reading& reading) {
   std::string buffer;
   const auto prose = prose_of(offer, buffer);
-  if (prose.find('?') == std::string_view::npos || !relevant_words_.finds(prose) || !accepts(turn, reading)) return;
+  if (prose.find('?') == std::string_view::npos || !action_words_.finds(prose) || !accepts(turn, reading)) return;
   read_words(prose, lexicon_, reading);
   for (const auto& sentence : reading.sentences) {
     if (!sentence.question) continue;
     for (auto i = sentence.begin; i < sentence.end; ++i) {
       const auto* entry = reading.words[i].entry;
-      if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormBase) == 0 || !listed_[entry->verb]) continue;
+      if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormBase) == 0 || !(listed_[entry->verb] || open_[entry->verb]))
+        continue;
       // "Would you like to book it", "shall I cancel it": but not "your order".
       const bool meant = i > sentence.begin && has(reading.words[i - 1].cues, kCueInfinitive | kCueSelf | kCueAddressee | kCueOther);
-      if (meant) add({entry->verb, Thing::kUnknown, false, true, false, step, turn}, i, reading, sentence);
+      if (meant) add({entry->verb, Thing::kUnknown, false, listed_[entry->verb], open_[entry->verb], step, turn}, i, reading, sentence);
     }
   }
 }

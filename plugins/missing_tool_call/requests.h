@@ -46,6 +46,12 @@ class Requests {
   /// True for a verb that does whatever the noun behind it says: "initiated your refund".
   [[nodiscard]] bool light(std::uint16_t verb) const { return light_[verb]; }
 
+  /// True for a verb that only says something to somebody: "tell".
+  [[nodiscard]] bool telling(std::uint16_t verb) const { return telling_[verb]; }
+
+  /// True for a verb that is always a deed: neither text work nor one that needs a particle.
+  [[nodiscard]] bool acts_alone(std::uint16_t verb) const { return !text_work_.shapes(verb) && !with_particle_[verb]; }
+
   /// True for a request whose action has a noun in its language.
   [[nodiscard]] bool has_noun(const Request& request) const { return (nouns_of_[request.verb] & request.languages) != 0; }
 
@@ -93,6 +99,8 @@ class Requests {
   std::vector<bool> open_;             // by verb
   std::vector<bool> light_;            // by verb
   std::vector<bool> with_particle_;    // by verb
+  std::vector<bool> telling_;          // by verb
+  std::vector<std::string> asker_;     // "me"
   std::vector<LanguageSet> nouns_of_;  // by verb: in these its base form is also a noun of the action
   std::vector<bool> relevant_;         // by verb
   std::vector<bool> actions_;          // by verb

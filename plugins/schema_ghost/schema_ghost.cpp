@@ -173,8 +173,8 @@ std::string SchemaGhost::schema() {
 }
 
 bool SchemaGhost::gave_nothing(const StepView& step) const {
-  if (step.outcome == Outcome::kFailed || is_soft_failure(step.output, content_) || is_empty_output(step.output, lexicon_, content_) ||
-      holds_nothing(step.output))
+  if (step.outcome == Outcome::kFailed || is_soft_failure(step.output, content_) ||
+      is_empty_output(step.output, lexicon_, content_, step.input) || holds_nothing(step.output))
     return true;
   const auto sign = content_.short_signs.read(step.output);
   return sign == ShortSign::kActionFailed ? is_short_failure(step.name, step.output, content_) : sign != ShortSign::kNone;
@@ -275,7 +275,7 @@ bool SchemaGhost::picture_shown(const RunView& run, std::size_t step) {
 
 /// True for a call whose silence says nothing: of a tool that never returns anything, or of a command that only arranges files.
 bool SchemaGhost::silent_by_design(const StepView& step) {
-  const auto nothing = [&] { return trim(step.output).empty() || is_empty_output(step.output, lexicon_, content_); };
+  const auto nothing = [&] { return trim(step.output).empty() || is_empty_output(step.output, lexicon_, content_, step.input); };
   return by_design_ && (silent_[step.name] || (nothing() && prints_nothing_by_design(step.input)));
 }
 
@@ -292,6 +292,23 @@ bool SchemaGhost::is_ungrounded(std::string_view name, std::size_t least_unknown
   return unknown >= least_unknown && (least_unknown == 1 ? known == 0 : unknown > known);
 }
 
+namespace {
+
+/// "Until the 1st" of "1 December": the day alone was told, and the month follows from it.
+bool names_day(std::string_view request, std::string_view date) {
+  const auto begin = std::find_if(date.begin(), date.end(), is_digit);
+  const std::string day(begin, std::find_if_not(begin, date.end(), is_digit));
+  if (day.empty() || day.size() > 2) return false;
+  for (auto at = request.find(day); at != std::string_view::npos; at = request.find(day, at + 1)) {
+    const auto end = at + day.size();
+    const bool whole = (at == 0 || !is_letter_or_digit(request[at - 1])) && (end == request.size() || !is_digit(request[end]));
+    if (whole) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 /// Facts that stand in the run as they are spelled are struck off first; only what is left has the run read for its facts, and for what a
 /// calculation comes to that a call was asked with.
 void SchemaGhost::find_ungrounded_facts(const RunView& run, bool ids_only, std::size_t step) {
@@ -305,6 +322,7 @@ void SchemaGhost::find_ungrounded_facts(const RunView& run, bool ids_only, std::
     catch_up(run, step, facts_upto_, [&](std::string_view text) { evidence_.add_facts(text); });
     dismiss([&](const Fact& fact) { return evidence_.holds(fact); });
   }
+  dismiss([&](const Fact& fact) { return fact.kind == FactKind::kDate && names_day(run.user_request, fact.text); });
   const auto is_number = [](const Fact& fact) { return fact.kind == FactKind::kNumber; };
   if (grounding_ && std::any_of(facts_.begin(), facts_.end(), is_number)) {
     for (; worked_upto_ < step; ++worked_upto_) {

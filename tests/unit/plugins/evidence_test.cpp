@@ -1,10 +1,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/settings.h"
 #include "common/verdict.h"
+#include "common/vocabulary.h"
 #include "evidence/artifacts.h"
+#include "evidence/call_entities.h"
 #include "evidence/confidence.h"
+#include "evidence/denied_deed.h"
 #include "evidence/expression.h"
+#include "evidence/given_records.h"
+#include "evidence/odd_one.h"
 #include "evidence/payload.h"
 #include "evidence/program_end.h"
 #include "evidence/touched_files.h"
@@ -254,6 +260,151 @@ TEST(Unheard, CountsEachWordOnce_AndNoneOfHeadingsCodeOrShouting) {
       "```\nimport the DataFrame of 4711\n```\nPLEASE HOLD ON");
   EXPECT_EQ(news.names, 1u);
   EXPECT_EQ(news.figures, 1u);
+}
+
+TEST(ProgramEnd, IsTheLineBeforeWhatIsSaidOfTheProgram) {
+  for (const auto* failed :
+       {"Start building ...\nERROR render of page failed\nexit status 3", "Connected.\nPermission denied (publickey).\nConnection closed",
+        "UPDATE 0\nQuery returned successfully in 12 msec.", "..F.\n=== 1 failed, 3 passed in 0.2s ===", "Tests: 2 failed, 9 passed",
+        "test result: FAILED. 1 passed; 1 failed", "Rows matched: 0  Changed: 0  Warnings: 0"}) {
+    EXPECT_TRUE(ends_in_failure(failed)) << failed;
+  }
+  for (const auto* fine :
+       {"built\nexit status 0", "=== 12 passed in 0.2s ===", "0 failed, 4 passed", "Failsafe is on", "Rows matched: 3  Changed: 3"}) {
+    EXPECT_FALSE(ends_in_failure(fine)) << fine;
+  }
+}
+
+const OutcomeWords& outcome_words() {
+  static const OutcomeWords words{{"status", "state", "estado"}, {"failed", "rejected", "bounced", "undeliverable"}, {"errors"}};
+  return words;
+}
+
+const Lexicon& shipped_lexicon() {
+  static const auto lexicon = [] {
+    constexpr SettingsForm form{{}, {}};
+    return make_lexicon(Settings("", form));
+  }();
+  return lexicon;
+}
+
+bool denies(std::string_view name, std::string_view input, std::string_view output, std::string_view verb) {
+  RunBuilder run;
+  run.tool(name, input, output);
+  const auto* entry = shipped_lexicon().find(verb);
+  const std::uint16_t group = entry == nullptr ? std::uint16_t{0} : shipped_lexicon().verb(entry->verb).group;
+  return denies_deed(run.run().steps[0], {&group, 1}, outcome_words(), shipped_lexicon());
+}
+
+TEST(DeniedDeed, IsToldByAMemberAtTheFirstLevel) {
+  EXPECT_TRUE(denies("add_label", "{}", R"({"changed":0,"note":"locked"})", "add"));
+  EXPECT_TRUE(denies("send_news", "{}", R"({"send_status":"bounced"})", "send"));
+  EXPECT_TRUE(denies("change_train", "{}", R"({"status":"NOT_CHANGED"})", "change"));
+  EXPECT_TRUE(denies("lock_door", "{}", R"([{"door":"back","state":"rejected"}])", "lock")) << "the first of a list";
+  EXPECT_TRUE(denies("post_notice", "{}", R"({"statusCode":429})", "post"));
+  EXPECT_TRUE(denies("update_signs", R"({"ids":["L3"]})", R"({"L3":"download failed"})", "update"));
+}
+
+TEST(DeniedDeed, IsNotTheDeedItself_NorWhatWasAskedWith) {
+  EXPECT_FALSE(denies("reject_offer", "{}", R"({"status":"rejected"})", "reject"));
+  EXPECT_FALSE(denies("update_signs", R"({"text":"Payment failed"})", R"({"text":"Payment failed"})", "update"));
+  EXPECT_FALSE(denies("add_label", "{}", R"({"failed":0,"changed":3})", "add"));
+  EXPECT_FALSE(denies("add_label", "{}", R"({"inner":{"changed":0}})", "add"));
+  EXPECT_FALSE(denies("post_notice", "{}", R"({"statusCode":201})", "post"));
+}
+
+TEST(AnswersOtherwise, ByFiguresDaysAndYesOrNo) {
+  EXPECT_TRUE(answers_otherwise(R"({"berth":"C-4","fee":95})", R"({"berth":"C-4","fee":89})"));
+  EXPECT_TRUE(answers_otherwise(R"({"online":true})", R"({"online":false,"by":"harbour master"})"));
+  EXPECT_TRUE(answers_otherwise(R"({"born":"1988-10-09"})", R"({"born":"1988-09-10"})"));
+  EXPECT_FALSE(answers_otherwise(R"({"fee":95})", R"({"fee":95.0})"));
+  EXPECT_FALSE(answers_otherwise(R"({"country":"Norge"})", R"({"country":"NO"})")) << "texts may be spelled otherwise";
+  EXPECT_FALSE(answers_otherwise(R"({"fee":95})", R"({"old":{"fee":89}})"));
+  EXPECT_FALSE(answers_otherwise("fee 95", R"({"fee":89})"));
+}
+
+TEST(OddCalls, AreThoseWithAnotherOutcomeThanTheRest) {
+  const auto odd = [](std::initializer_list<const char*> outputs) {
+    RunBuilder run;
+    std::vector<std::size_t> calls;
+    for (const auto* output : outputs) {
+      calls.push_back(calls.size());
+      run.tool("print_label", R"({"pallet":7})", output);
+    }
+    std::vector<std::size_t> out;
+    collect_odd_calls(run.run(), calls, outcome_words(), out);
+    return out;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(odd({R"({"estado":"impreso"})", R"({"estado":"atasco"})", R"({"estado":"impreso"})"}), ElementsAre(1u));
+  EXPECT_THAT(odd({"Label printed.", "Label printed.", "Out of paper."}), ElementsAre(2u));
+  EXPECT_THAT(odd({R"({"state":"a"})", R"({"state":"b"})"}), ElementsAre()) << "of two nobody knows which is odd";
+  EXPECT_THAT(odd({R"({"state":"a"})", R"({"state":"b"})", R"({"state":"c"})"}), ElementsAre());
+  EXPECT_THAT(odd({R"({"colour":"red"})", R"({"colour":"red"})", R"({"colour":"blue"})"}), ElementsAre()) << "no outcome";
+}
+
+TEST(OddCalls, RepeatingTheirArguments_TellNothing) {
+  RunBuilder run;
+  for (const auto* state : {"open", "open", "closed"}) {
+    const auto said = std::string(R"({"state":")") + state + "\"}";
+    run.tool("set_gate", said, said);
+  }
+  std::vector<std::size_t> odd;
+  collect_odd_calls(run.run(), std::vector<std::size_t>{0, 1, 2}, outcome_words(), odd);
+  EXPECT_TRUE(odd.empty());
+}
+
+std::vector<std::string> odd_rows(std::string_view output) {
+  std::vector<OddRow> rows;
+  collect_odd_rows(output, outcome_words(), rows);
+  std::vector<std::string> ids;
+  for (const auto& row : rows) ids.emplace_back(row.id);
+  return ids;
+}
+
+TEST(OddRows, AreFoundInListsMapsAndUnderWhatFailed) {
+  using testing::ElementsAre;
+  EXPECT_THAT(odd_rows(R"({"rows":[{"to":"D-1","state":"sent"},{"to":"D-2","state":"sent"},{"to":"D-3","state":"lost"}]})"),
+              ElementsAre("D-3"));
+  EXPECT_THAT(odd_rows(R"({"501":"ok","502":"ok","503":"numero"})"), ElementsAre("503"));
+  EXPECT_THAT(odd_rows(R"({"sent":3,"undeliverable":[{"flat":"B3","why":"full"}]})"), ElementsAre("B3"));
+  EXPECT_THAT(odd_rows(R"({"sent":["a"],"bounced":[1322]})"), ElementsAre("1322"));
+  EXPECT_THAT(odd_rows(R"({"errors":[],"rows":[{"id":"a","state":"paid"},{"id":"b","state":"paid"}]})"), ElementsAre());
+  EXPECT_THAT(odd_rows(R"([{"id":"a","state":"paid"},{"id":"b","state":"held"}])"), ElementsAre());
+  EXPECT_THAT(odd_rows(R"({"rows":[{"to":"D-1","state":"sent")"), ElementsAre()) << "cut short";
+}
+
+TEST(OddRows, AreReadOfDeepAndLongAnswersInTime) {
+  const std::string deep(100'000, '[');
+  EXPECT_TRUE(odd_rows(deep).empty());
+  std::string rows = "[";
+  for (int i = 0; i < 50'000; ++i) rows += R"({"id":"x","state":"y"},)";
+  EXPECT_LE(odd_rows(rows + "{}]").size(), 16u);
+}
+
+TEST(GivenRecords, AreWhatALookUpGives) {
+  const auto gives = [](std::string_view input, std::string_view output) {
+    RunBuilder run;
+    run.tool("berths", input, output);
+    return gives_records(run.run().steps[0], shipped_lexicon());
+  };
+  EXPECT_TRUE(gives(R"({"quay":"north"})", R"([{"berth":"C-4"}])"));
+  EXPECT_TRUE(gives(R"({"quay":"north"})", R"({"depth":4.2,"owner":"Ann Marsh","water":true})"));
+  EXPECT_TRUE(gives("north", "berth | owner\nC-4 | Marsh"));
+  EXPECT_FALSE(gives(R"({"berth":"C-4","ship":"Heron"})", R"({"berth":"C-4","ship":"Heron","booking":"B-77"})"))
+      << "its own arguments and an id";
+  EXPECT_FALSE(gives("{}", R"({"saved":true,"depth":4,"owner":"x","power":"y"})")) << "tells that it was done";
+  EXPECT_FALSE(gives(R"({"ids":["a"]})", R"({"archived":["a","b"]})"));
+  EXPECT_FALSE(gives("{}", R"({"status":"queued","id":"m-1"})"));
+  EXPECT_FALSE(gives("{}", "Email sent."));
+  EXPECT_FALSE(gives("{}", ""));
+}
+
+TEST(CallEntity, IsNamedWithBlanksInIt) {
+  EXPECT_TRUE(names_entity("to DE89 3704 0044 0532, please", "DE8937040044 0532"));
+  EXPECT_TRUE(names_entity("to de89 3704 0044 0532", "DE89370400440532"));
+  EXPECT_FALSE(names_entity("to DE89 3704 0044 0533", "DE89370400440532"));
+  EXPECT_FALSE(names_entity("DE89 3704", "DE89370400440532"));
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "common/lexicon.h"
+#include "common/run_view.h"
+
+namespace runwarden::plugins {
+
+/// True for a call that gave back what is known of something, as a look-up does: a list, several lines, or members that neither repeat what
+/// it was called with nor only say that it ran, as an id, a yes or a status.
+/// False for one that tells that something was done: {"saved": true}. Linear; any thread.
+[[nodiscard]] bool gives_records(const StepView& step, const Lexicon& lexicon);
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,154 @@
+#include "evidence/odd_one.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+
+#include "common/fold.h"
+#include "common/json_scan.h"
+#include "common/words.h"
+
+namespace runwarden::plugins {
+namespace {
+
+using Token = JsonCursor::Token;
+
+constexpr std::size_t kFewest = 3;
+constexpr std::size_t kMostRows = 256;
+constexpr std::size_t kMostOdd = 16;
+constexpr std::size_t kLongestOutcome = 40;
+
+bool has_word(const std::vector<std::string>& words, std::string_view key) {
+  const auto sign = key.rfind('_');
+  if (sign != std::string_view::npos) key.remove_prefix(sign + 1);
+  std::string folded;
+  fold(key, folded);
+  return std::find(words.begin(), words.end(), folded) != words.end();
+}
+
+/// The one of them that two thirds and more are; empty for none.
+std::string_view usual(const std::vector<std::string_view>& values) {
+  if (values.size() < kFewest) return {};
+  std::unordered_map<std::string_view, std::size_t> counts;
+  for (const auto value : values) ++counts[value];
+  const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most->second * 3 >= values.size() * 2 ? most->first : std::string_view{};
+}
+
+/// The outcome that an object tells at its first level, or a short text by itself; empty for none.
+std::string_view outcome_of(std::string_view output, const OutcomeWords& words) {
+  constexpr std::size_t kLongestText = 120;
+  output = trim(output);
+  if (!looks_like_json(output)) return output.size() <= kLongestText ? output : std::string_view{};
+  JsonCursor cursor(output);
+  if (cursor.next() != Token::kObject) return {};
+  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+    const auto key = cursor.text();
+    token = cursor.next();
+    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return {};
+    if (token == Token::kBad || token == Token::kEnd) return {};
+    if (token == Token::kString && cursor.text().size() <= kLongestOutcome && has_word(words.members, key)) return cursor.text();
+  }
+  return {};
+}
+
+/// Reads an answer once, level by level.
+class Rows {
+ public:
+  Rows(std::string_view output, const OutcomeWords& words, std::vector<OddRow>& out) : cursor_(output), words_(words), out_(out) {}
+
+  void read() {
+    const auto first = cursor_.next();
+    if (first == Token::kArray) read_array(false);
+    if (first == Token::kObject) read_object(nullptr, false);
+  }
+
+ private:
+  void add(OddRow row) {
+    if (out_.size() < kMostOdd && !row.id.empty()) out_.push_back(row);
+  }
+
+  /// The rows of an array; of one for what failed, each.
+  bool read_array(bool failed) {
+    std::vector<OddRow> rows;
+    for (auto token = cursor_.next(); token != Token::kArrayEnd; token = cursor_.next()) {
+      OddRow row;
+      if (token == Token::kBad || token == Token::kEnd) return false;
+      if (token == Token::kArray && !read_array(failed)) return false;
+      if (token == Token::kObject && !read_object(&row, failed)) return false;
+      if (token == Token::kString || token == Token::kNumber) row.id = cursor_.text();
+      if (failed) add(row);
+      if (rows.size() < kMostRows && !row.value.empty()) rows.push_back(row);
+    }
+    if (!failed) keep_odd(rows);
+    return true;
+  }
+
+  /// An object as a row, or as a map of outcomes by the things' names.
+  bool read_object(OddRow* row, bool failed) {
+    std::vector<OddRow> named;
+    bool plain = true;
+    for (auto token = cursor_.next(); token != Token::kObjectEnd; token = cursor_.next()) {
+      if (token != Token::kKey) return false;
+      const auto key = cursor_.text();
+      token = cursor_.next();
+      if (token == Token::kBad || token == Token::kEnd) return false;
+      if (token == Token::kArray && !read_array(failed || has_word(words_.failures, key) || has_word(words_.errors, key))) return false;
+      if (token == Token::kObject && !read_object(nullptr, failed)) return false;
+      plain &= token == Token::kString;
+      if (token != Token::kString && token != Token::kNumber) continue;
+      const auto value = cursor_.text();
+      if (row != nullptr && row->id.empty()) row->id = value;
+      if (token != Token::kString || value.size() > kLongestOutcome) continue;
+      if (row != nullptr && has_word(words_.members, key)) row->value = value;
+      if (named.size() < kMostRows) named.push_back({key, value});
+    }
+    if (plain && !failed) keep_odd(named);
+    return true;
+  }
+
+  void keep_odd(const std::vector<OddRow>& rows) {
+    values_.clear();
+    for (const auto& row : rows) values_.push_back(row.value);
+    const auto expected = usual(values_);
+    if (expected.empty()) return;
+    for (const auto& row : rows) {
+      if (row.value != expected) add(row);
+    }
+  }
+
+  JsonCursor cursor_;
+  const OutcomeWords& words_;
+  std::vector<OddRow>& out_;
+  std::vector<std::string_view> values_;
+};
+
+}  // namespace
+
+void collect_odd_calls(const RunView& run, std::span<const std::size_t> calls, const OutcomeWords& words, std::vector<std::size_t>& odd) {
+  odd.clear();
+  if (calls.size() < kFewest) return;
+  std::vector<std::string_view> outcomes;
+  std::vector<std::size_t> told;
+  for (const auto call : calls) {
+    const auto& step = run.steps[call];
+    run.pace(step.output.size());
+    const auto outcome = outcome_of(step.output, words);
+    if (outcome.empty() || step.input.find(outcome) != std::string_view::npos) continue;
+    outcomes.push_back(outcome);
+    told.push_back(call);
+  }
+  const auto expected = usual(outcomes);
+  if (expected.empty()) return;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    if (outcomes[i] != expected) odd.push_back(told[i]);
+  }
+}
+
+void collect_odd_rows(std::string_view output, const OutcomeWords& words, std::vector<OddRow>& rows) {
+  rows.clear();
+  output = trim(output);
+  if (looks_like_json(output)) Rows(output, words, rows).read();
+}
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,94 @@
+#include "missing_tool_call/told_deeds.h"
+
+#include <algorithm>
+
+#include "common/words.h"
+
+namespace runwarden::plugins {
+namespace {
+
+/// "You're all set to send it".
+bool tells_what_comes(const Reading& reading, const Claim& claim) {
+  constexpr std::uint32_t kReach = 2;
+  const auto end = std::min(reading.sentences[claim.sentence].end, claim.word + 1 + kReach);
+  return std::any_of(reading.words.begin() + claim.word + 1, reading.words.begin() + end,
+                     [](const ReadWord& word) { return has(word.cues, kCueInfinitive); });
+}
+
+/// True when the part of the sentence in which the claim stands denies something, or says it of what may come.
+bool is_denied(const Reading& reading, const Claim& claim) {
+  const auto& sentence = reading.sentences[claim.sentence];
+  const auto governs = [&](const ReadWord& word) {
+    return negates(reading, word) || has(word.cues, kCueModal | kCueCondition | kCueAlready);
+  };
+  for (auto i = claim.word; i > sentence.begin && reading.words[i].before < Break::kClause; --i) {
+    if (governs(reading.words[i - 1])) return true;
+  }
+  for (auto i = claim.word + 1; i < sentence.end && reading.words[i].before == Break::kNone; ++i) {
+    if (has(reading.words[i].cues, kCueConjunction)) break;
+    if (negates(reading, reading.words[i])) return true;
+  }
+  return false;
+}
+
+/// "I've muted it", "it has been muted", "muted": but not "some have muted it".
+bool is_deed(const Reading& reading, const Claim& claim) {
+  if (claim.by_agent) return true;
+  const auto begin = reading.sentences[claim.sentence].begin;
+  for (auto i = claim.word; i > begin && reading.words[i].before == Break::kNone; --i) {
+    const auto cues = reading.words[i - 1].cues;
+    if (has(cues, kCuePassive)) return true;
+    if (!has(cues, kCueAdverb)) return !has(cues, kCueAuxiliary);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool tells_of_before(const Reading& reading, const Claim& claim) {
+  constexpr std::uint32_t kReach = 3;
+  if (claim.by_agent) return false;
+  const auto& sentence = reading.sentences[claim.sentence];
+  bool past = false;
+  for (auto i = claim.word; i > sentence.begin && claim.word - i < kReach; --i) {
+    const auto cues = reading.words[i - 1].cues;
+    if (has(cues, kCueAlready)) return true;
+    past |= has(cues, kCuePastPassive);
+  }
+  const auto end = std::min(sentence.end, claim.word + 2 + kReach);
+  if (!past || claim.word + 1 >= end || !has(reading.words[claim.word + 1].cues, kCuePreposition)) return false;
+  return std::any_of(reading.words.begin() + claim.word + 2, reading.words.begin() + end,
+                     [](const ReadWord& word) { return is_digit(word.text[0]); });
+}
+
+void collect_deeds(const Reading& reading, const std::function<bool(std::uint16_t)>& acts,
+                   const std::function<bool(std::uint16_t)>& finishes, std::vector<ToldDeed>& out) {
+  out.clear();
+  for (const auto& claim : reading.claims) {
+    if (claim.finding || reading.sentences[claim.sentence].question) continue;
+    const bool general = claim.verb == kNoVerb || finishes(claim.verb);
+    if (!general && !acts(claim.verb)) continue;
+    if (tells_of_before(reading, claim) ||
+        ((general || has(reading.words[claim.word].cues, kCueFinished)) && tells_what_comes(reading, claim)) || is_denied(reading, claim))
+      continue;
+    if (!general && !is_deed(reading, claim)) continue;
+    auto telling = Telling::kGeneral;
+    if (!general) {
+      if (claim.in_progress)
+        telling = Telling::kUnderWay;
+      else if (claim.by_agent)
+        telling = Telling::kByAgent;
+      else if (claim.state)
+        telling = Telling::kState;
+      else if (has_auxiliary(reading, claim))
+        telling = Telling::kPassive;
+      else if (tells_deed(reading, claim))
+        telling = Telling::kNote;
+      else
+        continue;
+    }
+    out.push_back({claim, telling});
+  }
+}
+
+}  // namespace runwarden::plugins
