@@ -1,0 +1,46 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "common/json_scan.h"
+#include "common/reading.h"
+#include "common/recovery.h"
+#include "common/words.h"
+
+namespace runwarden::plugins {
+
+inline constexpr std::size_t kLongestValue = 60;
+inline constexpr std::size_t kMostValues = 64;
+inline constexpr double kNoTrouble = 0.5;
+
+[[nodiscard]] inline bool has_digit(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), is_digit);
+}
+
+/// "category": "category" is no value but the place for one.
+[[nodiscard]] inline bool is_placeholder(const CallValue& value) {
+  return value.normal == normal_id(value.key);
+}
+
+/// True for arguments that name what is looked up, {"port": "Whitby", "day": 3}: no program, and nothing to calculate.
+[[nodiscard]] inline bool asks_by_names(std::string_view input) {
+  constexpr std::size_t kLongest = 300;
+  return input.size() <= kLongest && looks_like_json(input) && input.find_first_of("*+^=()") == std::string_view::npos &&
+         input.find("expr") == std::string_view::npos;
+}
+
+/// True when a word of denial stands shortly before a word, with no claim between: "... and no boats of that size".
+[[nodiscard]] inline bool negated_before(const Reading& reading, const Sentence& sentence, std::uint32_t at) {
+  constexpr std::uint32_t kReach = 4;
+  for (auto i = at; i > sentence.begin && at - i < kReach; --i) {
+    const auto& word = reading.words[i - 1];
+    if (has(word.cues, kCueNegation)) return true;
+    if (std::any_of(reading.claims.begin(), reading.claims.end(), [&](const Claim& claim) { return claim.word == i - 1; })) return false;
+  }
+  return false;
+}
+
+}  // namespace runwarden::plugins

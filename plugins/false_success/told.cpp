@@ -1,0 +1,318 @@
+#include "false_success/false_success.h"
+
+#include <algorithm>
+
+#include "common/fold.h"
+#include "common/words.h"
+#include "false_success/call_texts.h"
+
+namespace runwarden::plugins {
+namespace {
+
+/// "refund" of "your refund's been sent".
+std::string_view without_possessive(std::string_view word) {
+  constexpr std::string_view kPossessive = "'s";
+  if (word.ends_with(kPossessive)) word.remove_suffix(kPossessive.size());
+  return word;
+}
+
+}  // namespace
+
+/// The words of the final message, once for all values that are looked for in it.
+void FalseSuccess::index_message() {
+  if (indexed_) return;
+  indexed_ = true;
+  said_.clear();
+  claimed_.clear();
+  for (const auto& word : reading_.words) said_.insert(hash_bytes(word.text));
+  for (std::size_t i = 0; i < reading_.claims.size(); ++i) {
+    const auto number = reading_.claims[i].sentence;
+    if (i > 0 && reading_.claims[i - 1].sentence == number) continue;
+    const auto& sentence = reading_.sentences[number];
+    for (auto k = sentence.begin; k < sentence.end; ++k) claimed_.insert(hash_bytes(reading_.words[k].text));
+  }
+}
+
+/// True when each word of the value stands in the final message (in a sentence with a claim, when asked for).
+bool FalseSuccess::mentioned(std::string_view value, bool in_claims) {
+  index_message();
+  return all_words_in(value, in_claims ? claimed_ : said_);
+}
+
+bool FalseSuccess::all_words_in(std::string_view value, const HashSet& words) {
+  fold(value, folded_);
+  std::replace(folded_.begin(), folded_.end(), '_', ' ');
+  WordCursor cursor(folded_);
+  std::size_t count = 0;
+  for (RawWord word; cursor.next(word); ++count) {
+    if (!words.contains(hash_bytes(word.text))) return false;
+  }
+  return count > 0;
+}
+
+/// True when the final message names a value of the failed call that no call that succeeded had.
+bool FalseSuccess::mentions_undone_value(const StepView& step, bool words_only) {
+  collect_values(step.input, values_);
+  std::size_t tried = 0;
+  return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
+    if (done_values_.contains(value.normal) || value.text.size() < 3 || value.text.size() > kLongestValue || tried >= kMostValues)
+      return false;
+    if (is_placeholder(value) || is_small_word(value.text) || (words_only && all_words_in(value.text, done_words_))) return false;
+    const auto digits = std::any_of(value.text.begin(), value.text.end(), is_digit);
+    // A kind ("business"), no address or name of a thing.
+    if (words_only && (digits || value.names_object || value.text.find_first_of(" @./") != std::string_view::npos)) return false;
+    ++tried;
+    return mentioned(value.text, true);
+  });
+}
+
+/// "all", "now": a word that stands in any message.
+bool FalseSuccess::is_small_word(std::string_view value) {
+  fold(value, folded_);
+  const auto* entry = lexicon_.find(folded_);
+  return entry != nullptr && entry->verb == kNoVerb && entry->cues != 0;
+}
+
+bool FalseSuccess::verb_claimed(const ToolMeaning& tool, Claimed how) const {
+  return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+    const bool unnamed = claim.verb == kNoVerb || lexicon_.verb(claim.verb).group == finish_group_;
+    if (how == Claimed::by_name && (unnamed || tool.group == 0)) return false;
+    if (unnamed || tool.group == 0 || tool.any_purpose || (how == Claimed::any_state && !claim.state)) return true;
+    return std::find(tool.groups.begin(), tool.groups.end(), lexicon_.verb(claim.verb).group) != tool.groups.end();
+  });
+}
+
+/// True when a sentence that denies something names a value of the failed call alone: "... and no images of large ones".
+bool FalseSuccess::tells_undone_value(const StepView& step) {
+  collect_values(step.input, values_);
+  std::size_t tried = 0;
+  for (const auto& value : values_) {
+    if (done_values_.contains(value.normal) || value.text.size() < 3 || value.text.size() > kLongestValue || ++tried > kMostValues)
+      continue;
+    fold(value.text, folded_);
+    for (const auto& sentence : reading_.sentences) {
+      const auto number = static_cast<std::uint32_t>(&sentence - reading_.sentences.data());
+      const bool claims = std::any_of(reading_.claims.begin(), reading_.claims.end(),
+                                      [&](const Claim& claim) { return claim.sentence == number && !claim.finding; });
+      const auto denies = [&](const ReadWord& word) { return negates(reading_, word); };
+      if (std::none_of(reading_.words.begin() + sentence.begin, reading_.words.begin() + sentence.end, denies)) continue;
+      for (auto i = sentence.begin; i < sentence.end; ++i) {
+        if (reading_.words[i].text == folded_ && (!claims || negated_before(reading_, sentence, i))) return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// True when the final message repeats a code or number of the failure: "I got a 502 and stopped."
+bool FalseSuccess::tells_failure(const RunView& run, const StepView& step) {
+  fold(quote(failure_text(step)) + "\n" + quote(step.output), folded_);
+  fold(step.input, folded_value_);
+  WordCursor cursor(folded_);
+  for (RawWord word; cursor.next(word);) {
+    if (word.text.size() < 3 || !std::any_of(word.text.begin(), word.text.end(), is_digit)) continue;
+    if (folded_value_.find(word.text) != std::string_view::npos || run.user_request.find(word.text) != std::string_view::npos)
+      continue;  // the thing itself
+    const auto repeats = [&](const ReadWord& said) { return said.text == word.text; };
+    if (std::any_of(reading_.words.begin(), reading_.words.end(), repeats)) return true;
+  }
+  return false;
+}
+
+/// True when all that the message tells is what kept the deed from being done: "Refund blocked."
+bool FalseSuccess::tells_hindrance(const ToolMeaning& tool) const {
+  const auto hinders = [&](const Claim& claim) {
+    if (claim.by_agent || claim.verb == kNoVerb || !hindering_[claim.verb]) return false;
+    const auto group = lexicon_.verb(claim.verb).group;
+    return std::find(tool.groups.begin(), tool.groups.end(), group) == tool.groups.end();
+  };
+  return !reading_.claims.empty() && std::all_of(reading_.claims.begin(), reading_.claims.end(), hinders);
+}
+
+/// Takes in the words of the sentences in which the final message tells how things are: no question, condition or denial, nothing
+/// that is still to come.
+void FalseSuccess::index_told() {
+  constexpr std::uint64_t kUntold = kCueHypothesis | kCueNegation | kCueOffer | kCuePlan | kCueSimulated | kCueExample;
+  told_.clear();
+  for (const auto& sentence : reading_.sentences) {
+    const auto begin = reading_.words.begin() + sentence.begin;
+    const bool denied =
+        std::any_of(begin, begin + (sentence.end - sentence.begin), [&](const auto& word) { return negates(reading_, word); });
+    if (sentence.question || denied || has(sentence.cues, kUntold)) continue;
+    // Before "will" or "once" it tells something only with a verb.
+    const auto opens = std::find_if(begin, begin + (sentence.end - sentence.begin),
+                                    [](const ReadWord& word) { return has(word.cues, kCueModal | kCueCondition); });
+    const auto told_to = static_cast<std::uint32_t>(opens - reading_.words.begin());
+    if (told_to < sentence.end &&
+        std::none_of(begin, opens, [](const ReadWord& word) { return has(word.cues, kCueAuxiliary | kCuePassive); }))
+      continue;
+    for (auto i = sentence.begin; i < told_to; ++i) {
+      const auto word = reading_.words[i].text;
+      told_.insert(hash_bytes(word));
+      told_.insert(hash_bytes(without_possessive(word)));
+    }
+  }
+}
+
+/// True when what the message tells as it is shares a telling word with a text.
+bool FalseSuccess::tells_word_of(std::string_view text) {
+  constexpr std::size_t kTelling = 4, kMostBytes = 2048;
+  fold(text.substr(0, kMostBytes), folded_);
+  std::replace(folded_.begin(), folded_.end(), '_', ' ');
+  WordCursor cursor(folded_);
+  for (RawWord word; cursor.next(word);) {
+    if (word.text.size() < kTelling || !told_.contains(hash_bytes(word.text))) continue;
+    const auto* entry = lexicon_.find(word.text);
+    const bool small = entry != nullptr && entry->verb == kNoVerb && entry->cues != 0;
+    if (!small) return true;
+  }
+  return false;
+}
+
+/// True when the message tells, as it is, of what the user asked last or of the call's arguments, or says in general that all is done.
+bool FalseSuccess::speaks_of(const RunView& run, const StepView& step) {
+  const auto general = [](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; };
+  if (std::any_of(reading_.claims.begin(), reading_.claims.end(), general)) return true;
+  const auto turn = std::find_if(run.steps.rbegin(), run.steps.rend(), [](const StepView& other) { return other.kind == Kind::kUser; });
+  return tells_word_of(turn == run.steps.rend() ? run.user_request : turn->said()) || tells_word_of(step.input);
+}
+
+/// True when the message uses a word of trouble that neither the user nor a call's arguments had: "timeout=5" is nobody's trouble.
+bool FalseSuccess::tells_own_trouble(const RunView& run, std::size_t place) {
+  if (!has(reading_.cues, kCueTrouble)) return false;
+  return std::any_of(reading_.words.begin(), reading_.words.end(), [&](const ReadWord& word) {
+    if (!has(word.cues, kCueTrouble)) return false;
+    const auto names = [&](std::string_view text) {
+      run.pace(text.size());
+      fold(text, folded_);
+      return folded_.find(word.text) != std::string::npos;
+    };
+    if (names(run.user_request)) return false;
+    const auto end = run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(place, run.steps.size()));
+    return std::none_of(run.steps.begin(), end, [&](const StepView& step) {
+      return (step.kind == Kind::kTool && names(step.input)) || (step.kind == Kind::kUser && names(step.said()));
+    });
+  });
+}
+
+/// True when most words of what the failure says are in the message: whoever repeats "expired token" tells of it.
+bool FalseSuccess::gives_its_reason(const StepView& step) {
+  constexpr std::size_t kTelling = 4, kMost = 16;
+  std::size_t words = 0;
+  std::size_t repeated = 0;
+  fold(quote(failure_text(step)), folded_);
+  WordCursor cursor(folded_);
+  for (RawWord word; words < kMost && cursor.next(word);) {
+    if (word.text.size() < kTelling || step.input.find(word.text) != std::string_view::npos) continue;
+    ++words;
+    const auto repeats = [&](const ReadWord& said) { return said.text == word.text; };
+    repeated += std::any_of(reading_.words.begin(), reading_.words.end(), repeats) ? 1u : 0u;
+  }
+  return words > 0 && repeated * 2 >= words;
+}
+
+/// True when the message has a telling word of what the failure says, which neither the call nor the user had: "reserved" of "reserved by
+/// another reader".
+bool FalseSuccess::has_word_of_reason(const RunView& run, const StepView& step) {
+  constexpr std::size_t kTelling = 6;
+  fold(quote(failure_text(step)), folded_);
+  WordCursor cursor(folded_);
+  for (RawWord word; cursor.next(word);) {
+    if (word.text.size() < kTelling) continue;
+    const auto said = [&](const ReadWord& other) { return other.text == word.text; };
+    if (std::none_of(reading_.words.begin(), reading_.words.end(), said)) continue;
+    fold(step.input, folded_value_);
+    folded_value_.append("\n");
+    std::string more;
+    fold(run.user_request, more);
+    folded_value_.append(more).append("\n");
+    fold(step.name, more);
+    folded_value_.append(more);
+    const auto* entry = lexicon_.find(word.text);
+    const bool deed =
+        entry != nullptr && entry->verb != kNoVerb && folded_value_.find(lexicon_.verb(entry->verb).lemma) != std::string::npos;
+    if (!deed && folded_value_.find(word.text) == std::string::npos) return true;
+  }
+  return false;
+}
+
+/// True when the message says in general that all is done, or that the agent did something or that something is done now.
+bool FalseSuccess::tells_own_deed() const {
+  return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+    if (claim.finding) return false;
+    if (claim.verb == kNoVerb || claim.by_agent) return claim.verb == kNoVerb || lexicon_.verb(claim.verb).group != find_group_;
+    if (lexicon_.verb(claim.verb).group == find_group_ || !(claim.state || has_auxiliary(reading_, claim)) || tells_of_itself(claim))
+      return false;
+    const auto begin = reading_.words.begin() + reading_.sentences[claim.sentence].begin;
+    return std::none_of(begin, reading_.words.begin() + claim.word,
+                        [](const ReadWord& word) { return has(word.cues, kCueModal | kCuePastPassive); });
+  });
+}
+
+/// True when the final message tells some deed.
+bool FalseSuccess::tells_any_deed() const {
+  return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+    if (claim.finding) return false;
+    if (claim.verb == kNoVerb) return true;
+    return lexicon_.verb(claim.verb).group != find_group_ && (claim.state || tells_deed(reading_, claim));
+  });
+}
+
+/// True when the message's last sentence promises the very action that failed ("Now I will download it again"): the run broke off there.
+bool FalseSuccess::goes_on_with(const ToolMeaning& tool) const {
+  if (reading_.sentences.empty() || reading_.asks()) return false;
+  const auto& last = reading_.sentences.back();
+  const auto begin = reading_.words.begin() + last.begin;
+  const auto end = reading_.words.begin() + last.end;
+  const auto promise = std::find_if(begin, end, [](const ReadWord& word) { return has(word.cues, kCueModal); });
+  if (promise == end || !has(last.cues, kCueSelf)) return false;
+  return std::any_of(promise, end, [&](const ReadWord& word) {
+    if (word.entry == nullptr || word.entry->verb == kNoVerb) return false;
+    return std::find(tool.groups.begin(), tool.groups.end(), lexicon_.verb(word.entry->verb).group) != tool.groups.end();
+  });
+}
+
+/// True when a sentence with a claim names what the tool does, as a verb or a noun, or what it does it to: "your refund has been processed"
+/// of `issue_refund`.
+bool FalseSuccess::names_action(const ToolMeaning& tool) const {
+  const auto names = [&](const ReadWord& word) {
+    const bool verb = word.entry != nullptr && word.entry->verb != kNoVerb;
+    if (verb && std::find(tool.groups.begin(), tool.groups.end(), lexicon_.verb(word.entry->verb).group) != tool.groups.end()) return true;
+    const auto name = without_possessive(word.text);
+    return std::find(tool.nouns.begin(), tool.nouns.end(), hash_noun(name)) != tool.nouns.end();
+  };
+  return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+    if (tells_of_itself(claim)) return false;
+    const auto& sentence = reading_.sentences[claim.sentence];
+    return std::any_of(reading_.words.begin() + sentence.begin, reading_.words.begin() + sentence.end, names);
+  });
+}
+
+/// "The order has moved to another state": nobody is said to have done it.
+bool FalseSuccess::tells_of_itself(const Claim& claim) const {
+  if (claim.by_agent || claim.verb == kNoVerb || claim.state) return false;
+  const auto begin = reading_.sentences[claim.sentence].begin;
+  for (auto i = claim.word; i > begin && reading_.words[i].before == Break::kNone; --i) {
+    const auto cues = reading_.words[i - 1].cues;
+    if (has(cues, kCuePassive)) return false;
+    if (!has(cues, kCueAdverb)) return has(cues, kCueAuxiliary);
+  }
+  return false;
+}
+
+/// "Please remove it yourself in a few days": the message leaves to the user what the tool did not do.
+bool FalseSuccess::leaves_it_to_user(const ToolMeaning& tool) const {
+  return std::any_of(reading_.sentences.begin(), reading_.sentences.end(), [&](const Sentence& sentence) {
+    bool asked = false;
+    for (auto i = sentence.begin; i < sentence.end; ++i) {
+      const auto& word = reading_.words[i];
+      asked |= has(word.cues, kCuePlease);
+      const bool base = word.entry != nullptr && word.entry->verb != kNoVerb && (word.entry->forms & kFormBase) != 0;
+      if (asked && base && std::find(tool.groups.begin(), tool.groups.end(), lexicon_.verb(word.entry->verb).group) != tool.groups.end())
+        return true;
+    }
+    return false;
+  });
+}
+
+}  // namespace runwarden::plugins

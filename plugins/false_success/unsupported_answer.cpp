@@ -1,0 +1,215 @@
+#include "false_success/false_success.h"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "evidence/acknowledgement.h"
+#include "evidence/expression.h"
+#include "evidence/stated_values.h"
+#include "false_success/call_texts.h"
+
+namespace runwarden::plugins {
+namespace {
+
+constexpr std::size_t kSomeNames = 2;
+constexpr double kAnswered = 0.65;
+constexpr std::ptrdiff_t kSomeFigures = 3;  // which nobody tells by chance
+
+/// True for a text with several figures behind labels, none of them a count ("Rating: 4.7"), that are spelled nowhere
+/// but in the agent's own words. Linear but for the few figures.
+bool tells_figures(const RunView& run, std::string_view text) {
+  constexpr std::size_t kMost = 16;
+  std::vector<StatedValue> values;
+  collect_labelled_values(text, values);
+  std::erase_if(values, [](const StatedValue& value) { return value.decimals == 0 && !value.money && !value.percent; });
+  if (values.size() > kMost) values.resize(kMost);
+  const auto hear = [&](std::string_view said) {
+    std::erase_if(values, [&](const StatedValue& value) { return said.find(value.text) != std::string_view::npos; });
+  };
+  hear(run.user_request);
+  for (const auto& step : run.steps) {
+    if (std::ssize(values) < kSomeFigures) return false;
+    if (step.kind == Kind::kModel) continue;
+    run.pace(step.input.size() + step.output.size());
+    hear(step.input);
+    hear(step.output);
+  }
+  return std::ssize(values) >= kSomeFigures;
+}
+
+/// A text full of addresses is what a browser showed, whoever passed it on.
+bool is_record(std::string_view text) {
+  constexpr std::size_t kAddresses = 5;
+  std::size_t count = 0;
+  for (auto at = text.find("://"); at != std::string_view::npos && count < kAddresses; at = text.find("://", at + 1)) ++count;
+  return count == kAddresses;
+}
+
+/// How sure it is that an answer rests on the call that failed: surest where no tool gave anything, and where the answer is little more
+/// than the value.
+double unsupported_confidence(const Unsupported& answer, bool asked_for, bool given, bool tells_deed, bool looked_up) {
+  constexpr std::size_t kFewWords = 12;
+  constexpr std::size_t kManyWords = 100;
+  constexpr double kAskedFor = 0.55, kNothingGiven = 0.85, kWorkedOut = 0.5, kShort = 0.5, kLong = 0.45, kNoValue = 0.35;
+  if (asked_for && !answer.crowded) return kAskedFor;
+  if (answer.missing == 0) return kNoValue;
+  if (tells_deed) return kLong;
+  if (!given && !looked_up) return kWorkedOut;  // by a tool of any kind: it may be known or worked out in the head
+  if (!given) return answer.words <= kManyWords ? kNothingGiven : kLong;
+  return answer.words <= kFewWords && answer.missing == answer.stated ? kShort : kLong;
+}
+
+}  // namespace
+
+/// A tool that may have been asked for what the answer states: it looks up, computes or runs anything.
+bool FalseSuccess::is_source(std::string_view name) {
+  const auto& tool = recovery_.meaning(name);
+  return tool.reads || tool.any_purpose;
+}
+
+/// The last look-up or calculation before a place that failed and was not made good.
+const FalseSuccess::FailedStep* FalseSuccess::open_source(const RunView& run, std::size_t end) {
+  const auto open = [&](const FailedStep& failed) {
+    const auto& step = run.steps[failed.step];
+    return failed.step < end && !failed.recovered && step.kind == Kind::kTool && is_source(step.name);
+  };
+  const auto last = std::find_if(failed_.rbegin(), failed_.rend(), open);
+  return last == failed_.rend() ? nullptr : &*last;
+}
+
+/// Takes in what was said and given before a place; true when a tool gave data that the message may have been made of.
+bool FalseSuccess::collect_support(const RunView& run, const FinalMessage& message, std::size_t end) {
+  support_.clear();
+  support_.expect(message.text);
+  support_.add_source(run.user_request);
+  bool given = false;
+  for (std::size_t i = 0; i < end; ++i) {
+    const auto& step = run.steps[i];
+    run.pace(step.output.size());
+    if (step.kind == Kind::kModel && !is_record(step.output)) {
+      support_.add_thought(step.output);
+      continue;
+    }
+    given |= step.kind == Kind::kModel;
+    support_.add_source(step.kind == Kind::kUser ? step.said() : step.output);
+    if (step.kind == Kind::kTool) support_.add_source(step.input);  // what was asked with is no answer
+    given = given || (step.kind == Kind::kTool && gives_data(run, i));
+  }
+  return given;
+}
+
+/// True when a figure without support is told as the very thing that a failed look-up is named after: "Rating: 4.9" of "get_rating".
+bool FalseSuccess::is_asked_for(const RunView& run, const Unsupported& answer, std::size_t end) {
+  std::vector<std::uint64_t> nouns;
+  for (const auto& label : answer.labels) add_label_nouns(label, nouns);
+  if (nouns.empty()) return false;
+  return std::any_of(failed_.begin(), failed_.end(), [&](const FailedStep& failed) {
+    const auto& step = run.steps[failed.step];
+    if (failed.step >= end || failed.recovered || step.kind != Kind::kTool) return false;
+    return looks_up_any(recovery_.meaning(step.name), nouns);
+  });
+}
+
+/// True when a failed look-up was the last call before a message, no call of its tool gave anything, and the message, which denies nothing
+/// and leaves nothing open, is the answer to what was looked up.
+bool FalseSuccess::answers_for_failed(const RunView& run, const FailedStep& failed, std::size_t end) {
+  constexpr std::uint64_t kOpen = kCueHypothesis | kCueOffer | kCuePlan | kCueTrouble;
+  const auto& step = run.steps[failed.step];
+  for (std::size_t i = 0; i < end; ++i) {
+    if (run.steps[i].kind != Kind::kTool) continue;
+    if ((i > failed.step && gives_data(run, i)) || (run.steps[i].name == step.name && gave_something(run, i))) return false;
+  }
+  const auto denies = [&](const ReadWord& word) { return negates(reading_, word); };
+  if (reading_.asks() || has(reading_.cues, kOpen) || std::any_of(reading_.words.begin(), reading_.words.end(), denies)) return false;
+  index_told();
+  return speaks_of(run, step) && !gives_its_reason(step);
+}
+
+/// True when one of the figures of a text is what the arithmetic of a call comes to.
+bool FalseSuccess::states_result(std::string_view text, const std::vector<double>& results) {
+  std::vector<Fact> facts;
+  collect_facts(text, facts);
+  return std::any_of(facts.begin(), facts.end(),
+                     [&](const Fact& fact) { return fact.kind == FactKind::kNumber && comes_to(results, fact.number, fact.text); });
+}
+
+/// True when the message tells figures or names that stand nowhere before it.
+bool FalseSuccess::tells_news(const RunView& run, const FinalMessage& message, std::size_t end) {
+  unheard_.clear();
+  unheard_.hear(run.user_request);
+  for (std::size_t i = 0; i < end; ++i) {
+    const auto& step = run.steps[i];
+    run.pace(step.input.size() + step.output.size());
+    for (const auto part : {step.input, step.output, step.error_message}) unheard_.hear(part);
+  }
+  const auto news = unheard_.news(message.text);
+  return news.figures > 0 || news.names >= kSomeNames;
+}
+
+/// A plain answer ("FINAL ANSWER: 41.20") whose values stand nowhere in the run, though the look-up or calculation for them failed.
+void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessage& message, Verdict& verdict) {
+  const auto end = std::min(message.place, run.steps.size());
+  const auto* gap = open_source(run, end);
+  if (gap == nullptr) return;
+  (void)find_final_message(run, lexicon_, reading_);
+  indexed_ = false;
+  if (has(reading_.cues, kCueNothingFound | kCueTrouble | kCueSimulated | kCueExample) || !reading_.understood(message.text)) return;
+  if (denies_of_self(reading_)) return;
+  const bool given = collect_support(run, message, end);
+  const auto answer = support_.read_answer(message.text, given);
+  const bool asked_for = is_asked_for(run, answer, end);
+  if (answer.missing == 0 && !asked_for && (given || answer.words == 0)) return;
+  const bool tells_deed = std::any_of(reading_.claims.begin(), reading_.claims.end(), [](const Claim& claim) { return !claim.finding; });
+  const FiringLine::Doubt doubt{"unsupported_answer", gap->step,
+                                "what the answer states may come from elsewhere than the call that failed"};
+  const auto& tool = recovery_.meaning(run.steps[gap->step].name);
+  if (tool.meaningless) return;
+  const bool looked_up = tool.reads || (tool.any_purpose && tool.group == 0 && asks_by_names(run.steps[gap->step].input));
+  double sure = unsupported_confidence(answer, asked_for, given, tells_deed && last_done_ != kNoStep, looked_up);
+  std::vector<double> results;
+  work_out(run.steps[gap->step].input, results);
+  if (results.size() > 1) results.erase(results.begin(), results.end() - 1);  // the steps on the way
+  const bool worked_out = !results.empty() && states_result(message.text, results);
+  const bool program = broke(run.steps[gap->step], tool) && answer.missing > 0;
+  if ((program || (!results.empty() && answer.stated > 0 && !worked_out)) && closes_behind(run, *gap, message))
+    sure = std::max(sure, kAnswered);
+  if (looked_up && asks_by_names(run.steps[gap->step].input) && (answer.missing > 0 || (!given && tells_news(run, message, end))) &&
+      answers_for_failed(run, *gap, end)) {
+    sure = std::max(sure, kAnswered);
+  }
+  if (!line_.fires(sure, doubt, verdict)) return;
+  flag_only_ = false;
+  auto found = finding(run, *gap, message);
+  found.evidence.push_back({message.pointer(), quote(answer.value)});
+  verdict.fire(std::move(found), sure);
+}
+
+/// Several figures that stand nowhere, told beside the admission that the source for them failed: little, but a candidate.
+void FalseSuccess::find_told_anyway(const RunView& run, const FinalMessage& message, Verdict& verdict) {
+  constexpr double kToldAnyway = 0.3;
+  const auto end = std::min(message.place, run.steps.size());
+  const auto* gap = open_source(run, end);
+  if (gap == nullptr || !tells_figures(run, message.text)) return;
+  (void)line_.fires(kToldAnyway, {"told_anyway", gap->step, "the message owns up to the failure, but states figures that nothing supports"},
+                    verdict);
+}
+
+/// True when a call brought data that the message may have been made of.
+bool FalseSuccess::given_by_others(const RunView& run, const FinalMessage& message) {
+  support_.clear();
+  support_.expect(message.text);
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    run.pace(run.steps[i].output.size());
+    if (run.steps[i].kind == Kind::kTool && gives_data(run, i)) return true;
+  }
+  return false;
+}
+
+/// True when a source brought something that the expected message may have been made of.
+bool FalseSuccess::gives_data(const RunView& run, std::size_t at) {
+  const auto& step = run.steps[at];
+  return is_source(step.name) && gave_something(run, at) && !only_acknowledges(step.output, step.name) && support_.relates(step.output);
+}
+
+}  // namespace runwarden::plugins
