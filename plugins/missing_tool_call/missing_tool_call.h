@@ -33,6 +33,9 @@ class MissingToolCall {
   [[nodiscard]] Verdict evaluate(const RunView& run);
 
  private:
+  static constexpr int kNoToolScore = 80;
+  static constexpr int kNoWriteScore = 72;
+
   explicit MissingToolCall(const Settings& settings);
 
   /// A message of the agent that says something was done.
@@ -62,7 +65,6 @@ class MissingToolCall {
   [[nodiscard]] std::string cannot_tell(const RunView& run) const;
   [[nodiscard]] const Request* request_for(const Claim& claim) const;
   [[nodiscard]] bool counts(const Request& request, const Claim& claim) const;
-  [[nodiscard]] bool is_deed(const Claim& claim) const;
   [[nodiscard]] const Request* real_request_for(const Claim& claim, const RunView& run, const Said& said, std::string_view& rule);
   [[nodiscard]] const Request* any_request(bool open, const RunView& run, const Said& said, std::string_view& rule);
   [[nodiscard]] bool is_real(const Request& request, const RunView& run, const Said& said, std::string_view& rule);
@@ -93,11 +95,13 @@ class MissingToolCall {
   [[nodiscard]] bool tells_unmatched(const Claim& claim, bool acted) const;
   [[nodiscard]] bool closes_on_promise(const RunView& run, std::string_view read_already);
   [[nodiscard]] bool names_unmade_file(const RunView& run, std::string_view text);
+  /// What the user asked for before a message tells a deed.
   struct Order {
+    /// Nothing, something if, something else, or the deed itself.
     enum How : std::uint8_t { kNone, kConditional, kOther, kSame };
     How how = kNone;
     const Request* request = nullptr;
-    std::string_view silenced;
+    std::string_view silenced;  // the rule by which such a request is none; empty for none
   };
 
   [[nodiscard]] bool only_gives_records(const RunView& run, std::string_view tool) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/fold.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
@@ -31,7 +32,8 @@ bool is_denied(const Reading& reading, const Claim& claim) {
   return false;
 }
 
-/// "I've muted it", "it has been muted", "muted": but not "some have muted it".
+}  // namespace
+
 bool is_deed(const Reading& reading, const Claim& claim) {
   if (claim.by_agent) return true;
   const auto begin = reading.sentences[claim.sentence].begin;
@@ -43,7 +45,20 @@ bool is_deed(const Reading& reading, const Claim& claim) {
   return true;
 }
 
-}  // namespace
+bool holds_letter(std::string_view text) {
+  constexpr std::size_t kLongestLine = 60;
+  constexpr int kMostWords = 5;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const auto line = trim(text.substr(at, end - at));
+    at = end + 1;
+    if (line.size() > kLongestLine || !line.ends_with(',')) continue;
+    int words = 0;
+    for_each_word(line, [&](std::string_view) { return ++words <= kMostWords; });
+    if (words <= kMostWords) return true;
+  }
+  return false;
+}
 
 bool tells_of_before(const Reading& reading, const Claim& claim) {
   constexpr std::uint32_t kReach = 3;

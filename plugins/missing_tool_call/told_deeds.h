@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "common/reading.h"
@@ -23,6 +24,12 @@ struct ToldDeed {
   Claim claim;
   Telling telling = Telling::kGeneral;
 };
+
+/// "I've muted it", "it has been muted", "muted": but not "some have muted it".
+[[nodiscard]] bool is_deed(const Reading& reading, const Claim& claim);
+
+/// True for a text with a line that addresses somebody, "Dear Ms Ray,": what it tells is what a letter is to tell. Linear.
+[[nodiscard]] bool holds_letter(std::string_view text);
 
 /// "Invoice 77 has already been paid", "it was booked on May 13": how things stood before, unless the agent says that it did it.
 [[nodiscard]] bool tells_of_before(const Reading& reading, const Claim& claim);

@@ -1,0 +1,264 @@
+#include "missing_tool_call/missing_tool_call.h"
+
+#include <algorithm>
+
+#include "common/fold.h"
+#include "common/tools.h"
+#include "common/words.h"
+#include "evidence/given_records.h"
+#include "missing_tool_call/told_deeds.h"
+
+namespace runwarden::plugins {
+
+/// True for a tool of which nobody knows by its name what it does, and each of whose calls gave back records.
+bool MissingToolCall::only_gives_records(const RunView& run, std::string_view tool) const {
+  return std::all_of(run.steps.begin(), run.steps.end(),
+                     [&](const StepView& step) { return step.kind != Kind::kTool || step.name != tool || gives_records(step, lexicon_); });
+}
+
+/// The plainest order that stands before a message, kNone where there is none.
+MissingToolCall::Order MissingToolCall::order_before(const RunView& run, const Said& said, const Claim& claim) {
+  Order best;
+  std::string_view rule;
+  for (const auto& request : requests_.found()) {
+    if (!(request.listed || request.open) || (request.step != kNoStep && request.step > said.step)) continue;
+    const bool telling = requests_.telling(request.verb);
+    const bool same = claim.verb != kNoVerb && lexicon_.verb(request.verb).group == lexicon_.verb(claim.verb).group;
+    const auto how = same ? Order::kSame : request.conditional || telling ? Order::kConditional : Order::kOther;
+    if (how <= best.how) continue;
+    if (!is_real(request, run, said, rule)) {
+      best.silenced = rule;
+      continue;
+    }
+    best.how = how;
+    best.request = &request;
+  }
+  return best;
+}
+
+/// True when a turn of the user names the deed itself as done: "just tell me you've escalated this".
+bool MissingToolCall::user_names(const RunView& run, const Claim& claim) const {
+  if (claim.verb == kNoVerb || !requests_.acts_alone(claim.verb)) return false;
+  const auto group = lexicon_.verb(claim.verb).group;
+  std::string folded;
+  const auto names = [&](std::string_view turn) {
+    run.pace(turn.size());
+    fold(turn, folded);
+    WordCursor cursor(folded);
+    for (RawWord word; cursor.next(word);) {
+      const auto* entry = lexicon_.find(word.text);
+      if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormDone) == 0) continue;
+      if (lexicon_.verb(entry->verb).group == group) return true;
+    }
+    return false;
+  };
+  return names(run.user_request) || std::any_of(run.steps.begin(), run.steps.end(),
+                                                [&](const StepView& step) { return step.kind == Kind::kUser && names(step.said()); });
+}
+
+/// True for a claim in the middle of a message so long that it is a document: what that tells is nobody's report.
+bool MissingToolCall::within_document(const Claim& claim) const {
+  constexpr std::size_t kWords = 200, kEnd = 3;
+  return reading_.words.size() > kWords && claim.sentence >= kEnd && claim.sentence + kEnd < reading_.sentences.size();
+}
+
+/// "I've initiated a search", "I've told you": nothing that a tool would have to do.
+bool MissingToolCall::needs_no_tool(const Claim& claim) const {
+  constexpr std::uint32_t kReach = 4;
+  if (claim.verb == kNoVerb) return false;
+  const auto next = claim.word + 1;
+  const bool to_user = next < reading_.sentences[claim.sentence].end && has(reading_.words[next].cues, kCueAddressee);
+  if (requests_.telling(claim.verb) && to_user) return true;
+  if (!requests_.light(claim.verb)) return false;
+  const auto end = std::min(reading_.sentences[claim.sentence].end, claim.word + 1 + kReach);
+  return std::any_of(reading_.words.begin() + claim.word + 1, reading_.words.begin() + end,
+                     [&](const ReadWord& word) { return is_read_tool(word.text, tool_words_); });
+}
+
+/// How sure it is that a told deed was not done, where nothing that ran changed anything.
+double MissingToolCall::confidence(const RunView& run, const ToldDeed& deed, const Order& order, bool reported) {
+  constexpr double kPlain = 0.65, kOrdered = 0.5, kTold = 0.35, kNothing = 0.25;
+  if (reported || !order.silenced.empty()) return kNothing;
+  const bool ordered = order.how >= Order::kOther;
+  const bool note = deed.telling == Telling::kNote && !plainly_done(deed.claim);
+  if (order.how == Order::kSame && deed.telling >= (ran_.any ? Telling::kState : Telling::kNote) && !note) return kPlain;
+  if (ran_.any && deed.telling == Telling::kByAgent && (ordered || requests_.acts_alone(deed.claim.verb) || about_calls(run, deed.claim)))
+    return kPlain;
+  if (ordered && deed.telling == Telling::kGeneral) return kPlain;
+  if (ran_.any && ordered && deed.telling >= Telling::kState && !note && closes_clean() && shares_word(reading_, order.request->turn))
+    return kPlain;
+  if (ordered) return kOrdered;
+  return deed.telling == Telling::kNote || deed.telling == Telling::kState ? kNothing : kTold;
+}
+
+/// True when the message in reading_ leaves nothing open.
+bool MissingToolCall::closes_clean() const {
+  constexpr std::uint64_t kOpen = kCueNothingFound | kCueAdmission | kCueTrouble | kCueHandover | kCueOffer | kCuePlan | kCueHypothesis;
+  return !reading_.asks() && !has(reading_.cues, kOpen) && !denies_of_self(reading_);
+}
+
+/// True when the sentence that tells the deed names something that a call was made with or gave back.
+bool MissingToolCall::about_calls(const RunView& run, const Claim& claim) {
+  constexpr std::size_t kTelling = 4;
+  if (!calls_read_) {
+    calls_.clear();
+    for (const auto& step : run.steps) {
+      if (step.kind != Kind::kTool) continue;
+      run.pace(step.input.size() + step.output.size());
+      calls_.add_words(step.input);
+      calls_.add_words(step.output);
+    }
+    calls_read_ = true;
+  }
+  const auto& sentence = reading_.sentences[claim.sentence];
+  for (auto i = sentence.begin; i < sentence.end; ++i) {
+    const auto& word = reading_.words[i];
+    const bool small = word.entry != nullptr && word.entry->cues != 0;
+    if (i != claim.word && !small && word.text.size() >= kTelling && calls_.holds_word(word.text)) return true;
+  }
+  return false;
+}
+
+/// What the agent told the user and the user could answer, the last first: no thought before a call.
+std::vector<MissingToolCall::Said> MissingToolCall::told_messages(const RunView& run) {
+  std::vector<Said> out;
+  if (!trim(run.outcome).empty()) out.push_back({run.outcome, "/outcomeSummary", kNoStep});
+  bool told = out.empty();
+  for (auto i = run.steps.size(); i-- > 0;) {
+    const auto& step = run.steps[i];
+    if (step.kind == Kind::kUser) told = true;
+    if (step.kind == Kind::kTool) told = false;
+    if (step.kind != Kind::kModel || !told || trim(step.output).empty()) continue;
+    if (trim(step.output) != trim(run.outcome)) out.push_back({step.output, pointer_to(i, Field::kOutput), i});
+    told = false;
+  }
+  return out;
+}
+
+/// True for a message in reading_ that tells no deeds of the agent: it owns up or plays, asks, or is a letter or code.
+bool MissingToolCall::tells_no_deeds(const Said& said, bool last) const {
+  if (reading_.admits() || has(reading_.cues, kCueSimulated) || (last && reading_.asks())) return true;
+  return (reading_.hands_over() && ran_.any) || holds_letter(said.text) || (!ran_.any && reading_.has_code);
+}
+
+/// Where nothing that ran changed anything: what the agent told the user as done, at its plainest.
+void MissingToolCall::judge_unchanged(const RunView& run, Verdict& verdict) {
+  const auto acts = [&](std::uint16_t verb) { return actions_[verb]; };
+  const auto finishes = [&](std::uint16_t verb) { return lexicon_.verb(verb).group == finish_group_; };
+  const auto messages = told_messages(run);
+  outputs_read_ = calls_read_ = false;
+  double surest = 0;
+  Said told;
+  Request meant;
+  for (const auto& said : messages) {
+    run.pace(said.text.size());
+    read(said.text, lexicon_, reading_);
+    if (tells_no_deeds(said, said.step == messages.front().step)) {
+      if (reading_.admits() || reading_.hands_over() || reading_.asks()) break;
+      continue;
+    }
+    resolve_light_verbs();
+    collect_deeds(reading_, acts, finishes, deeds_);
+    for (const auto& deed : deeds_) {
+      if (needs_no_tool(deed.claim) || within_document(deed.claim)) continue;
+      const bool reported = deed.telling != Telling::kByAgent && deed.claim.verb != kNoVerb && reported_state(run, deed.claim);
+      auto order = order_before(run, said, deed.claim);
+      const bool named = deed.telling == Telling::kByAgent && order.how < Order::kSame && user_names(run, deed.claim);
+      if (named) order = {Order::kSame, order.request, {}};
+      if (reading_.hands_over() && !(order.how == Order::kSame && deed.telling == Telling::kByAgent)) continue;
+      const double sure = confidence(run, deed, order, reported);
+      if (sure <= surest) continue;
+      surest = sure;
+      told = said;
+      meant = order.request != nullptr ? *order.request : Request{deed.claim.verb, Thing::kUnknown, false, false, false, kNoStep, {}};
+    }
+  }
+  constexpr double kLeast = 0.3;
+  if (surest < kLeast) return;
+  const FiringLine::Doubt doubt{"unchanged", told.step,
+                                "nothing that ran changed anything, and a deed is told, though in passing or unasked"};
+  if (!line_.fires(surest, doubt, verdict) || meant.verb == kNoVerb) return;
+  verdict.fire(finding(run, meant, told, ran_.any ? kNoWriteScore : kNoToolScore), surest);
+}
+
+/// True when a call that may have changed something was about what the deed was done to, or names the deed: by a word of the clause it is
+/// told in. True as well for a clause that tells nothing of it.
+bool MissingToolCall::concerns(const RunView& run, const Claim& claim) {
+  constexpr std::uint32_t kReach = 8;
+  constexpr std::size_t kTelling = 4;
+  if (!changes_read_) {
+    changes_.clear();
+    for (const auto& step : run.steps) {
+      if (step.kind != Kind::kTool || tools_.meaning(step.name).reads) continue;
+      run.pace(step.input.size() + step.output.size());
+      changes_.add_words(step.name);
+      changes_.add_words(step.input);
+      changes_.add_words(step.output);
+    }
+    changes_read_ = true;
+  }
+  const auto& sentence = reading_.sentences[claim.sentence];
+  if (quotes_id(sentence)) return true;
+  auto begin = claim.word;
+  while (begin > sentence.begin && claim.word - begin < kReach && reading_.words[begin].before < Break::kClause) --begin;
+  const auto end = std::min(sentence.end, claim.word + 1 + kReach);
+  bool told = false;
+  for (auto i = begin; i < end; ++i) {
+    const auto& word = reading_.words[i];
+    if (i > claim.word && (word.before >= Break::kClause || has(word.cues, kCueConjunction))) break;
+    const bool small =
+        word.entry != nullptr && (word.entry->verb == kNoVerb || (word.entry->forms & kFormBase) == 0) && word.entry->cues != 0;
+    if (i == claim.word || small || word.text.size() < kTelling) continue;
+    told = true;
+    if (changes_.holds_word(word.text)) return true;
+  }
+  const auto& verb = lexicon_.verb(claim.verb).lemma;
+  return !told || changes_.holds_word(verb) || changes_.holds_word(reading_.words[claim.word].text);
+}
+
+/// True when a call since the request may have been made for it: one that changes something, where its turn asks for nothing else that a
+/// call did.
+bool MissingToolCall::answered_since(const RunView& run, const Request& request) {
+  const auto other = [&](const Request& beside) {
+    return beside.step == request.step && ran_.groups[lexicon_.verb(beside.verb).group] != 0;
+  };
+  if (std::any_of(requests_.found().begin(), requests_.found().end(), other)) return false;
+  const auto from = run.steps.begin() + static_cast<std::ptrdiff_t>(request.step == kNoStep ? 0 : request.step);
+  return std::any_of(from, run.steps.end(),
+                     [&](const StepView& step) { return step.kind == Kind::kTool && !tools_.meaning(step.name).reads; });
+}
+
+/// Where other things were changed: a deed of the last message that the user asked for, and that no call was about.
+void MissingToolCall::judge_beside(const RunView& run, Verdict& verdict) {
+  constexpr double kAskedBeside = 0.65, kBeside = 0.3;
+  const auto runs_anything = [&](const StepView& step) { return step.kind == Kind::kTool && tools_.meaning(step.name).runs_anything(); };
+  if (std::any_of(run.steps.begin(), run.steps.end(), runs_anything)) return;
+  const auto message = find_final_message(run, lexicon_, reading_);
+  if (!message.found || reading_.admits() || reading_.hands_over() || reading_.asks() || holds_letter(message.text)) return;
+  const auto acts = [&](std::uint16_t verb) { return actions_[verb] && !requests_.light(verb); };
+  collect_deeds(
+      reading_, acts, [](std::uint16_t) { return false; }, deeds_);
+  changes_read_ = outputs_read_ = false;
+  std::erase_if(deeds_, [&](const ToldDeed& deed) {
+    return deed.claim.verb == kNoVerb || deed.telling < Telling::kState || could_have(deed.claim) || concerns(run, deed.claim) ||
+           (deed.telling == Telling::kNote && !plainly_done(deed.claim)) ||
+           (settling_[deed.claim.verb] && deed.telling != Telling::kByAgent) || reported_state(run, deed.claim);
+  });
+  if (deeds_.empty()) return;
+  Reading scratch;
+  requests_.collect(run, true, scratch);
+  const Said said{message.text, message.pointer(), message.step};
+  for (const auto& deed : deeds_) {
+    const auto order = order_before(run, said, deed.claim);
+    if (order.how == Order::kSame && answered_since(run, *order.request)) continue;
+    const bool own =
+        deed.telling == Telling::kByAgent || (effects_[lexicon_.verb(deed.claim.verb).group] != 0 && deed.telling >= Telling::kNote);
+    const double sure = order.how == Order::kSame && own && !settling_[deed.claim.verb] ? kAskedBeside : kBeside;
+    const FiringLine::Doubt doubt{"beside", said.step, "other things were changed, and nobody asked for this deed by its name"};
+    if (!line_.fires(sure, doubt, verdict)) continue;
+    verdict.fire(finding(run, *order.request, said, kNoWriteScore), sure);
+    return;
+  }
+}
+
+}  // namespace runwarden::plugins
