@@ -137,6 +137,8 @@ class FalseSuccess {
   void collect_aliases(const RunView& run, std::string_view id, std::size_t end, std::vector<std::string_view>& names) const;
   [[nodiscard]] bool tells_of_row(const RunView& run, const OddRow& row, std::size_t end);
   void find_partly_failed(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  [[nodiscard]] bool leaves_out(const RunView& run, const FailedStep& failed, std::string_view turn);
+  void find_left_out(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] std::size_t found_nothing(const RunView& run, std::size_t end);
   void find_deed_on_nothing(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] std::size_t last_trouble(const RunView& run);

@@ -79,6 +79,8 @@ bool FalseSuccess::is_one_of_many(const RunView& run, std::size_t at) {
 
 /// Walks from the end, so that each failed call meets only what came after it.
 void FalseSuccess::mark_recovered(const RunView& run) {
+  constexpr int kMostAsked = 8;
+  int asked = 0;
   recovery_.clear();
   bool model_spoke = false;
   auto failed = failed_.rbegin();
@@ -86,7 +88,12 @@ void FalseSuccess::mark_recovered(const RunView& run) {
     const auto& step = run.steps[i];
     run.pace(step.input.size() + step.output.size());
     if (failed != failed_.rend() && failed->step == i) {
-      failed->recovered = step.kind == Kind::kTool ? recovery_.recovered(step) && !is_one_of_many(run, i) : model_spoke;
+      failed->recovered = step.kind == Kind::kTool ? recovery_.recovered(step) : model_spoke;
+      // The last few: each asks the whole run.
+      if (failed->recovered && step.kind == Kind::kTool && asked < kMostAsked) {
+        ++asked;
+        failed->recovered = !is_one_of_many(run, i);
+      }
       // "Already deleted": an earlier try went through.
       if (step.kind == Kind::kTool && !recovery_.meaning(step.name).reads && says_already(step)) recovery_.add(step);
       ++failed;
@@ -161,12 +168,15 @@ bool FalseSuccess::artifact_there(const RunView& run, const FailedStep& failed, 
   if (artifacts_.empty()) return false;
   const auto names = [&](std::string_view text, std::string_view artifact) { return text.find(artifact) != std::string_view::npos; };
   // What was there before the call is found by any look-up.
-  const auto there_before = [&](std::string_view artifact) {
-    return std::any_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(failed.step), [&](const StepView& step) {
-      run.pace(step.output.size());
-      return step.kind == Kind::kTool && names(step.output, artifact);
-    });
-  };
+  std::vector<std::string_view> known;
+  for (std::size_t i = 0; i < failed.step && known.size() < artifacts_.size(); ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind != Kind::kTool) continue;
+    run.pace(step.output.size());
+    for (const auto artifact : artifacts_) {
+      if (names(step.output, artifact) && !among(artifact, known)) known.push_back(artifact);
+    }
+  }
   for (auto i = failed.step + 1; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
     if (step.kind != Kind::kTool || !gave_something(run, i)) continue;
@@ -174,7 +184,7 @@ bool FalseSuccess::artifact_there(const RunView& run, const FailedStep& failed, 
     const bool reads = recovery_.meaning(step.name).reads;
     const auto there = [&](std::string_view artifact) {
       if (!reads && names(step.input, artifact)) return true;
-      return names(step.output, artifact) && (!reads || !there_before(artifact));
+      return names(step.output, artifact) && (!reads || !among(artifact, known));
     };
     if (std::any_of(artifacts_.begin(), artifacts_.end(), there)) return true;
   }

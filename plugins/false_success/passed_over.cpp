@@ -5,6 +5,7 @@
 
 #include "common/fold.h"
 #include "common/words.h"
+#include "evidence/call_entities.h"
 #include "evidence/program_end.h"
 #include "evidence/trouble.h"
 #include "false_success/call_texts.h"
@@ -254,15 +255,18 @@ void FalseSuccess::find_partly_failed(const RunView& run, const FinalMessage& me
   constexpr double kPartly = 0.65;
   constexpr std::uint64_t kOpen = kCueTrouble | kCueNothingFound | kCueAdmission | kCueHandover | kCueSimulated | kCuePlan;
   const auto end = std::min(message.place, run.steps.size());
+  constexpr int kMostAsked = 4;  // each asks the whole run
+  int asked = 0;
   bool indexed = false;
   std::vector<OddRow> rows;
-  for (auto i = end; i-- > 0 && soft_failures_;) {
+  for (auto i = end; i-- > 0 && soft_failures_ && asked < kMostAsked;) {
     const auto& step = run.steps[i];
     if (step.kind == Kind::kUser) return;
     if (step.kind != Kind::kTool || failures_[i] != Failure::kNone || recovery_.meaning(step.name).reads) continue;
     run.pace(step.output.size());
     collect_odd_rows(step.output, outcome_words_, rows);
     if (rows.empty()) continue;
+    ++asked;
     if (!indexed) {
       (void)find_final_message(run, lexicon_, reading_);
       indexed_ = false;
@@ -281,6 +285,67 @@ void FalseSuccess::find_partly_failed(const RunView& run, const FinalMessage& me
     if (!line_.fires(kPartly, doubt, verdict)) return;
     flag_only_ = false;
     verdict.fire(finding(run, {i, Failure::kSoft, false}, message), kPartly);
+    return;
+  }
+}
+
+/// True when the user asked for the very thing that a failed call was about, and the message does not name it, though it names one that
+/// another call of the tool gave something for.
+bool FalseSuccess::leaves_out(const RunView& run, const FailedStep& failed, std::string_view turn) {
+  const auto& step = run.steps[failed.step];
+  std::vector<CallValue> own;
+  collect_values(step.input, own);
+  const auto named = [&](const CallValue& value) {
+    return value.text.size() >= 3 && value.text.size() <= kLongestValue && !is_placeholder(value) && !is_small_word(value.text) &&
+           names_entity(turn, value.text);
+  };
+  // "Lanyard" is Lanyard BV.
+  const auto told_in_part = [&](std::string_view text) {
+    constexpr std::size_t kTelling = 4;
+    return mentioned(text, false) || !for_each_word(text, [&](std::string_view word) { return word.size() < kTelling || !mentioned(word, false); });
+  };
+  for (const auto& value : own) {
+    if (!named(value) || told_in_part(value.text)) continue;
+    bool shared = false;
+    bool other_told = false;
+    for (std::size_t i = 0; i < run.steps.size() && !shared; ++i) {
+      const auto& other = run.steps[i];
+      if (i == failed.step || other.kind != Kind::kTool || other.name != step.name || failures_[i] != Failure::kNone) continue;
+      run.pace(other.input.size());
+      collect_values(other.input, values_);
+      for (const auto& theirs : values_) {
+        if (theirs.key != value.key) continue;
+        shared |= theirs.normal == value.normal;
+        other_told |= named(theirs) && mentioned(theirs.text, false);
+      }
+    }
+    if (!shared && other_told) return true;
+  }
+  return false;
+}
+
+/// "Which of the three is cheapest?": an answer that passes over the one of which nothing is known.
+void FalseSuccess::find_left_out(const RunView& run, const FinalMessage& message, Verdict& verdict) {
+  constexpr double kLeftOut = 0.65;
+  constexpr std::size_t kMostAsked = 4;  // each asks the whole run
+  constexpr std::uint64_t kOpen = kCueTrouble | kCueNothingFound | kCueAdmission | kCueHandover | kCueSimulated | kCuePlan;
+  (void)find_final_message(run, lexicon_, reading_);
+  indexed_ = false;
+  if (reading_.asks() || has(reading_.cues, kOpen) || !reading_.understood(message.text)) return;
+  if (std::any_of(reading_.words.begin(), reading_.words.end(), [&](const ReadWord& word) { return negates(reading_, word); })) return;
+  const auto last = std::find_if(run.steps.rbegin(), run.steps.rend(), [](const StepView& step) { return step.kind == Kind::kUser; });
+  const auto turn = last == run.steps.rend() ? run.user_request : last->said();
+  std::size_t asked = 0;
+  for (auto failed = failed_.rbegin(); failed != failed_.rend() && asked < kMostAsked; ++failed) {
+    const auto& step = run.steps[failed->step];
+    if (failed->step >= std::min(message.place, run.steps.size()) || step.kind != Kind::kTool || !asks_by_names(step.input)) continue;
+    if (!is_source(step.name)) continue;
+    ++asked;
+    if (!leaves_out(run, *failed, turn)) continue;
+    const FiringLine::Doubt doubt{"left_out", failed->step, "the final message passes over one of the things that the user asked about"};
+    if (!line_.fires(kLeftOut, doubt, verdict)) return;
+    flag_only_ = false;
+    verdict.fire(finding(run, *failed, message), kLeftOut);
     return;
   }
 }

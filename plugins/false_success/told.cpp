@@ -24,7 +24,10 @@ void FalseSuccess::index_message() {
   indexed_ = true;
   said_.clear();
   claimed_.clear();
-  for (const auto& word : reading_.words) said_.insert(hash_bytes(word.text));
+  for (const auto& word : reading_.words) {
+    said_.insert(hash_bytes(word.text));
+    said_.insert(hash_bytes(without_possessive(word.text)));
+  }
   for (std::size_t i = 0; i < reading_.claims.size(); ++i) {
     const auto number = reading_.claims[i].sentence;
     if (i > 0 && reading_.claims[i - 1].sentence == number) continue;
@@ -177,22 +180,30 @@ bool FalseSuccess::speaks_of(const RunView& run, const StepView& step) {
   return tells_word_of(turn == run.steps.rend() ? run.user_request : turn->said()) || tells_word_of(step.input);
 }
 
-/// True when the message uses a word of trouble that neither the user nor a call's arguments had: "timeout=5" is nobody's trouble.
+/// True when the message uses a word of trouble that neither the user nor a call's arguments had: "timeout=5" is nobody's trouble. Of many
+/// such words, true.
 bool FalseSuccess::tells_own_trouble(const RunView& run, std::size_t place) {
+  constexpr std::size_t kMost = 4;
   if (!has(reading_.cues, kCueTrouble)) return false;
-  return std::any_of(reading_.words.begin(), reading_.words.end(), [&](const ReadWord& word) {
-    if (!has(word.cues, kCueTrouble)) return false;
-    const auto names = [&](std::string_view text) {
-      run.pace(text.size());
-      fold(text, folded_);
-      return folded_.find(word.text) != std::string::npos;
-    };
-    if (names(run.user_request)) return false;
-    const auto end = run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(place, run.steps.size()));
-    return std::none_of(run.steps.begin(), end, [&](const StepView& step) {
-      return (step.kind == Kind::kTool && names(step.input)) || (step.kind == Kind::kUser && names(step.said()));
-    });
-  });
+  std::vector<std::string_view> words;
+  for (const auto& word : reading_.words) {
+    if (!has(word.cues, kCueTrouble) || among(word.text, words)) continue;
+    if (words.size() == kMost) return true;
+    words.push_back(word.text);
+  }
+  const auto hear = [&](std::string_view text) {
+    if (words.empty()) return;
+    run.pace(text.size());
+    fold(text, folded_);
+    std::erase_if(words, [&](std::string_view word) { return folded_.find(word) != std::string::npos; });
+  };
+  hear(run.user_request);
+  for (std::size_t i = 0; i < std::min(place, run.steps.size()); ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind == Kind::kTool) hear(step.input);
+    if (step.kind == Kind::kUser) hear(step.said());
+  }
+  return !words.empty();
 }
 
 /// True when most words of what the failure says are in the message: whoever repeats "expired token" tells of it.

@@ -177,6 +177,9 @@ void MissingToolCall::read_done_by(const Vocabulary& vocabulary) {
 
 void MissingToolCall::collect_ran(const RunView& run) {
   ran_.clear(lexicon_.last_group());
+  gives_records_.clear();
+  done_by_user_.clear();
+  user_read_ = false;
   tools_.clear();
   std::array<const ToolMeaning*, 64> taken{};  // most runs call few tools many times
   for (const auto& step : run.steps) {
@@ -186,7 +189,7 @@ void MissingToolCall::collect_ran(const RunView& run) {
     auto& place = taken[reinterpret_cast<std::uintptr_t>(&tool) / sizeof(ToolMeaning) % taken.size()];
     if (tool.reads || place == &tool) continue;
     place = &tool;
-    if (tool.unknown && !tool.meaningless && only_gives_records(run, step.name)) continue;
+    if (tool.unknown && !tool.meaningless && only_gives_records(run, tool, step.name)) continue;
     ran_.any_write = true;
     ran_.any_purpose |= tool.any_purpose;
     for (const auto group : tool.groups) ran_.groups[group] = 1;

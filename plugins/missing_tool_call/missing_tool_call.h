@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -104,10 +105,10 @@ class MissingToolCall {
     std::string_view silenced;  // the rule by which such a request is none; empty for none
   };
 
-  [[nodiscard]] bool only_gives_records(const RunView& run, std::string_view tool) const;
+  [[nodiscard]] bool only_gives_records(const RunView& run, const ToolMeaning& tool, std::string_view name);
   [[nodiscard]] Order order_before(const RunView& run, const Said& said, const Claim& claim);
   [[nodiscard]] bool within_document(const Claim& claim) const;
-  [[nodiscard]] bool user_names(const RunView& run, const Claim& claim) const;
+  [[nodiscard]] bool user_names(const RunView& run, const Claim& claim);
   [[nodiscard]] bool needs_no_tool(const Claim& claim) const;
   [[nodiscard]] bool concerns(const RunView& run, const Claim& claim);
   void judge_beside(const RunView& run, Verdict& verdict);
@@ -164,6 +165,9 @@ class MissingToolCall {
   EvidenceIndex calls_;  // words of all calls
   bool calls_read_ = false;
   std::vector<ToldDeed> deeds_;
+  std::unordered_map<const ToolMeaning*, bool> gives_records_;  // of tools of unknown name
+  HashSet done_by_user_;                                        // groups of the verbs that a user's turn has as done
+  bool user_read_ = false;
   bool requests_pending_ = false;
   std::size_t last_words_ = 0;  // the step where the agent's last messages begin
   bool wide_ = false;           // an open verb or a noun was asked for: claims of any action are looked for

@@ -10,10 +10,16 @@
 
 namespace runwarden::plugins {
 
-/// True for a tool of which nobody knows by its name what it does, and each of whose calls gave back records.
-bool MissingToolCall::only_gives_records(const RunView& run, std::string_view tool) const {
-  return std::all_of(run.steps.begin(), run.steps.end(),
-                     [&](const StepView& step) { return step.kind != Kind::kTool || step.name != tool || gives_records(step, lexicon_); });
+/// True for a tool of which nobody knows by its name what it does, and each of whose calls gave back records. Asked once a tool and run.
+bool MissingToolCall::only_gives_records(const RunView& run, const ToolMeaning& tool, std::string_view name) {
+  const auto [known, fresh] = gives_records_.try_emplace(&tool, true);
+  if (!fresh) return known->second;
+  known->second = std::all_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
+    if (step.kind != Kind::kTool || step.name != name) return true;
+    run.pace(step.output.size());
+    return gives_records(step, lexicon_);
+  });
+  return known->second;
 }
 
 /// The plainest order that stands before a message, kNone where there is none.
@@ -36,24 +42,27 @@ MissingToolCall::Order MissingToolCall::order_before(const RunView& run, const S
   return best;
 }
 
-/// True when a turn of the user names the deed itself as done: "just tell me you've escalated this".
-bool MissingToolCall::user_names(const RunView& run, const Claim& claim) const {
+/// True when a turn of the user names the deed itself as done: "just tell me you've escalated this". Reads the turns once a run.
+bool MissingToolCall::user_names(const RunView& run, const Claim& claim) {
   if (claim.verb == kNoVerb || !requests_.acts_alone(claim.verb)) return false;
-  const auto group = lexicon_.verb(claim.verb).group;
-  std::string folded;
-  const auto names = [&](std::string_view turn) {
-    run.pace(turn.size());
-    fold(turn, folded);
-    WordCursor cursor(folded);
-    for (RawWord word; cursor.next(word);) {
-      const auto* entry = lexicon_.find(word.text);
-      if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormDone) == 0) continue;
-      if (lexicon_.verb(entry->verb).group == group) return true;
+  if (!user_read_) {
+    std::string folded;
+    const auto take = [&](std::string_view turn) {
+      run.pace(turn.size());
+      fold(turn, folded);
+      WordCursor cursor(folded);
+      for (RawWord word; cursor.next(word);) {
+        const auto* entry = lexicon_.find(word.text);
+        if (entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormDone) != 0) done_by_user_.insert(lexicon_.verb(entry->verb).group);
+      }
+    };
+    take(run.user_request);
+    for (const auto& step : run.steps) {
+      if (step.kind == Kind::kUser) take(step.said());
     }
-    return false;
-  };
-  return names(run.user_request) || std::any_of(run.steps.begin(), run.steps.end(),
-                                                [&](const StepView& step) { return step.kind == Kind::kUser && names(step.said()); });
+    user_read_ = true;
+  }
+  return done_by_user_.contains(lexicon_.verb(claim.verb).group);
 }
 
 /// True for a claim in the middle of a message so long that it is a document: what that tells is nobody's report.

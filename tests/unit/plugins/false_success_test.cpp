@@ -1049,5 +1049,29 @@ TEST(FalseSuccess, TextThatDeniesTheDeed_IsAFailureOfWhatActs) {
   EXPECT_EQ(judged("show_form", "Your request was not submitted."), 0u) << "a look-up tells what is";
 }
 
+TEST(FalseSuccess, AnswerThatPassesOverOneOfThoseAskedAbout_Fires) {
+  const auto judged = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("Which is cheapest: Auriga, Pension Wallner or Stadthof?");
+    run.tool("hotel_price", R"({"name":"Auriga"})", R"({"total":264})");
+    run.tool("hotel_price", R"({"name":"Pension Wallner"})", R"({"error":"RATE_UNAVAILABLE"})");
+    run.tool("hotel_price", R"({"name":"Stadthof"})", R"({"total":218})");
+    return judge(run.model(answer).outcome(answer)).findings.size();
+  };
+  EXPECT_EQ(judged("The cheapest is Stadthof at 218."), 1u);
+  EXPECT_EQ(judged("Stadthof is cheaper than Auriga; of Wallner I have no rate."), 0u);
+  EXPECT_EQ(judged("Of these Stadthof is cheapest at 218, Wallner left aside."), 0u);
+  EXPECT_EQ(judged("Shall I look for others than Stadthof?"), 0u);
+}
+
+TEST(FalseSuccess, FlagAloneBesideAFailedLookUp_IsACandidate) {
+  RunBuilder look;
+  look.request("Search the news.").success(true).failed("search_news", R"({"q":"tides"})", "search error");
+  EXPECT_TRUE(is_candidate(judge(look)));
+  RunBuilder deed;
+  deed.request("Send the news.").success(true).failed("send_news", R"({"q":"tides"})", "send error");
+  EXPECT_EQ(judge(deed).findings.size(), 1u);
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
