@@ -111,7 +111,7 @@ class MissingToolCall {
   [[nodiscard]] bool user_names(const RunView& run, const Claim& claim);
   [[nodiscard]] bool needs_no_tool(const Claim& claim) const;
   [[nodiscard]] bool concerns(const RunView& run, const Claim& claim);
-  void judge_beside(const RunView& run, Verdict& verdict);
+  void judge_beside(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] double confidence(const RunView& run, const ToldDeed& deed, const Order& order, bool reported);
   [[nodiscard]] bool closes_clean() const;
   [[nodiscard]] bool about_calls(const RunView& run, const Claim& claim);
@@ -120,7 +120,8 @@ class MissingToolCall {
   [[nodiscard]] bool tells_no_deeds(const Said& said, bool last) const;
   void judge_unchanged(const RunView& run, Verdict& verdict);
   [[nodiscard]] std::uint16_t made_file(std::string_view text) const;
-  void find_unmatched(const RunView& run, Verdict& verdict);
+  void find_unmatched(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  void judge_last_words(const RunView& run, Verdict& verdict);
   void explain(const RunView& run);
   [[nodiscard]] Finding finding(const RunView& run, const Request& request, const Said& said, int score) const;
 

@@ -238,20 +238,19 @@ bool MissingToolCall::answered_since(const RunView& run, const Request& request)
 }
 
 /// Where other things were changed: a deed of the last message that the user asked for, and that no call was about.
-void MissingToolCall::judge_beside(const RunView& run, Verdict& verdict) {
+void MissingToolCall::judge_beside(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr double kAskedBeside = 0.65, kBeside = 0.3;
   const auto runs_anything = [&](const StepView& step) { return step.kind == Kind::kTool && tools_.meaning(step.name).runs_anything(); };
   if (std::any_of(run.steps.begin(), run.steps.end(), runs_anything)) return;
-  const auto message = find_final_message(run, lexicon_, reading_);
   if (!message.found || reading_.admits() || reading_.hands_over() || reading_.asks() || holds_letter(message.text)) return;
   const auto acts = [&](std::uint16_t verb) { return actions_[verb] && !requests_.light(verb); };
   collect_deeds(
       reading_, acts, [](std::uint16_t) { return false; }, deeds_);
   changes_read_ = outputs_read_ = false;
   std::erase_if(deeds_, [&](const ToldDeed& deed) {
-    return deed.claim.verb == kNoVerb || deed.telling < Telling::kState || could_have(deed.claim) || concerns(run, deed.claim) ||
+    return deed.claim.verb == kNoVerb || deed.telling < Telling::kState || could_have(deed.claim) ||
            (deed.telling == Telling::kNote && !plainly_done(deed.claim)) ||
-           (settling_[deed.claim.verb] && deed.telling != Telling::kByAgent) || reported_state(run, deed.claim);
+           (settling_[deed.claim.verb] && deed.telling != Telling::kByAgent) || concerns(run, deed.claim) || reported_state(run, deed.claim);
   });
   if (deeds_.empty()) return;
   Reading scratch;
