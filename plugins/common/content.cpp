@@ -49,12 +49,15 @@ void skip_value(JsonCursor& cursor, Token token) {
 
 /// Walks JSON and tells whether nothing but zero results is in it.
 bool only_zero_results(std::string_view text, std::string_view asked) {
+  constexpr std::size_t kMostAsked = 4096;   // bytes
+  constexpr std::size_t kMostRepeated = 32;  // values
+  asked = asked.substr(0, kMostAsked);
   JsonCursor cursor(text);
   auto token = cursor.next();
   if (token != Token::kObject && token != Token::kArray) return false;
   bool zero = false;
   bool hollow = false;    // there is an empty list or object
-  bool repeats = false;   // there is what was asked with
+  std::size_t repeated = 0;  // values that it was asked with
   std::size_t zeros = 0;  // numbers that are 0
   bool counted = true;    // all of them under a name that counts
   std::string_view key;
@@ -75,8 +78,7 @@ bool only_zero_results(std::string_view text, std::string_view asked) {
       case Token::kFalse: break;
       case Token::kNumber:
         if (!is_zero(cursor.text())) {
-          if (asked.find(cursor.text()) == std::string_view::npos) return false;
-          repeats = true;
+          if (++repeated > kMostRepeated || asked.find(cursor.text()) == std::string_view::npos) return false;
           break;
         }
         ++zeros;
@@ -84,8 +86,7 @@ bool only_zero_results(std::string_view text, std::string_view asked) {
         break;
       case Token::kString:
         if (cursor.text().empty()) break;
-        if (asked.find(cursor.text()) == std::string_view::npos) return false;
-        repeats = true;
+        if (++repeated > kMostRepeated || asked.find(cursor.text()) == std::string_view::npos) return false;
         break;
       case Token::kTrue: return false;
       default: break;
@@ -93,7 +94,7 @@ bool only_zero_results(std::string_view text, std::string_view asked) {
   }
   // One 0 of another name may be a fact ("balance": 0); many of them and nothing else are no result.
   if (zeros > 0 && !counted) return hollow || zeros >= kZerosThatAreNothing;
-  return hollow || zeros > 0 || (zero && !repeats);
+  return hollow || zeros > 0 || (zero && repeated == 0);
 }
 
 /// "no results", and "no results found for your query": behind a phrase of several words may stand what was looked for.

@@ -12,10 +12,11 @@
 
 namespace runwarden::plugins {
 
-/// True when the output of a call that is to change something says by a member of its own, at the first level of an object, that it did
-/// not: `"sent": false` from a tool that sends, `"accepted": false` from any, `"changed": 0`, `"result": "REJECTED"` from one that is not
-/// there to reject.
-/// `"L3": "download failed"` unless the call itself said so. `groups` are of the tool's verbs. Linear; any thread.
+/// True when the output of a call that is to change something says by a member of its own, at the first level of an object or of the first
+/// one of a list, that it did not: `"sent": false` from a tool that sends, `"accepted": false` from any, `"changed": 0`, `"statusCode":
+/// 429`,
+/// `"result": "REJECTED"` from one that is not there to reject, `"L3": "download failed"` unless the call itself said so. `groups` are of
+/// the tool's verbs. Linear; any thread.
 [[nodiscard]] bool denies_deed(const StepView& call, std::span<const std::uint16_t> groups, const OutcomeWords& words,
                                const Lexicon& lexicon);
 

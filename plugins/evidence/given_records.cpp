@@ -13,6 +13,7 @@ namespace runwarden::plugins {
 namespace {
 
 constexpr std::size_t kFewestMembers = 3;
+constexpr std::size_t kMostMembers = 256;  // of an answer, and of the arguments that it is compared with
 constexpr std::string_view kAnswers[] = {"status", "state", "result", "message", "code"};  // members that tell how a call went
 
 /// "RX-88120", "99121": what a thing is filed under, not a date.
@@ -43,10 +44,12 @@ bool gives_records(const StepView& step, const Lexicon& lexicon) {
   std::vector<CallValue> asked;
   collect_values(step.input, asked);
   JsonCursor cursor(output);
+  if (asked.size() > kMostMembers) asked.resize(kMostMembers);
   std::size_t told = 0;
+  std::size_t read = 0;
   std::string key;
   using Token = JsonCursor::Token;
-  for (auto token = cursor.next(); token != Token::kEnd && token != Token::kBad; token = cursor.next()) {
+  for (auto token = cursor.next(); token != Token::kEnd && token != Token::kBad && read < kMostMembers; token = cursor.next(), ++read) {
     if (token == Token::kArray && !is_participle(key, lexicon)) return true;
     if (token == Token::kKey) key = last_word(cursor.text());
     if ((token == Token::kTrue || token == Token::kArray) && is_participle(key, lexicon)) return false;

@@ -262,7 +262,8 @@ void FalseSuccess::find_partly_failed(const RunView& run, const FinalMessage& me
   for (auto i = end; i-- > 0 && soft_failures_ && asked < kMostAsked;) {
     const auto& step = run.steps[i];
     if (step.kind == Kind::kUser) return;
-    if (step.kind != Kind::kTool || failures_[i] != Failure::kNone || recovery_.meaning(step.name).reads) continue;
+    if (step.kind != Kind::kTool || failures_[i] != Failure::kNone) continue;
+    if (recovery_.meaning(step.name).reads || recovery_.meaning(step.name).meaningless) continue;
     run.pace(step.output.size());
     collect_odd_rows(step.output, outcome_words_, rows);
     if (rows.empty()) continue;
@@ -339,7 +340,7 @@ void FalseSuccess::find_left_out(const RunView& run, const FinalMessage& message
   for (auto failed = failed_.rbegin(); failed != failed_.rend() && asked < kMostAsked; ++failed) {
     const auto& step = run.steps[failed->step];
     if (failed->step >= std::min(message.place, run.steps.size()) || step.kind != Kind::kTool || !asks_by_names(step.input)) continue;
-    if (!is_source(step.name)) continue;
+    if (!is_source(step.name) || recovery_.meaning(step.name).meaningless) continue;
     ++asked;
     if (!leaves_out(run, *failed, turn)) continue;
     const FiringLine::Doubt doubt{"left_out", failed->step, "the final message passes over one of the things that the user asked about"};
