@@ -56,6 +56,7 @@ struct RunIngest::Job {
   RunMetadata metadata;
   RedactedRun run;
   model::Digest content{};
+  std::optional<model::Digest> document_digest;  // where the document is kept as it was sent: that of the content
   bool named_by_client = false;
   std::optional<store::Claim> claim;  // the open run that this one ends
   IngestAnswer answer;                // made before the commit, given after it
@@ -96,6 +97,7 @@ RunIngest::PendingRun RunIngest::read(IngestRequest request, IngestDone done) {
   }
   job->content = sha256(request.body);  // as it was sent: the same sent again is known though its secrets are not kept
   job->metadata.content = job->content;
+  if (redacted->kept.document == request.body) job->document_digest = job->content;
   job->run = std::move(*redacted);
   job->named_by_client = job->run.kept.id != generated;
   job->request = std::move(request);
@@ -205,6 +207,7 @@ bool RunIngest::judge(std::size_t worker, const std::shared_ptr<Job>& job) {
 
 void RunIngest::commit(const std::shared_ptr<Job>& job, store::RunWrite write) {
   write.run.content = job->content;
+  write.document_digest = job->document_digest;
   if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
   write.claim = job->claim;
   job->answer = answer_of(IngestAnswer::Kind::created, write.run);

@@ -46,15 +46,15 @@ void add_counts(JsonWriter& out, const std::map<std::string, std::uint64_t>& cou
 
 }  // namespace
 
-std::string run_body(const model::RunRecord& run, CameBy came) {
+std::string run_body(const model::RunRecord& run, CameBy came, const std::optional<model::Digest>& document) {
   std::string text;
   text.reserve(512);
   JsonWriter out(text);
   const std::int64_t executed_ms = run.executed_ms == model::kNotExecuted ? run.key.time_ms : run.executed_ms;
   out.begin_object().key("v").integer(kBodyVersion).key("runId").string(run.run_id).key("revision").integer(run.revision);
   out.key("receivedAt").string(format_time(run.key.time_ms)).key("executedAt").string(format_time(executed_ms));
-  out.key("document").string(sha256_text(run.document)).key("failures").string(sha256_text(run.failures_json));
-  out.key("detectors").string(sha256_text(run.detectors_json));
+  out.key("document").string(runwarden::to_hex(document ? *document : sha256(run.document)));
+  out.key("failures").string(sha256_text(run.failures_json)).key("detectors").string(sha256_text(run.detectors_json));
   add_policies(out, run);
   return end(out, text, came);
 }

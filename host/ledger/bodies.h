@@ -18,7 +18,8 @@ namespace runwarden::ledger {
 // How the record came into the store: an import is said in the body.
 enum class CameBy : std::uint8_t { itself, import };
 
-std::string run_body(const model::RunRecord& run, CameBy came);
+// `document`: SHA-256 of the run's document, where it is known already.
+std::string run_body(const model::RunRecord& run, CameBy came, const std::optional<model::Digest>& document = std::nullopt);
 std::string change_body(const model::ChangeRecord& change, CameBy came);
 std::string policy_body(const model::PolicyRecord& policy, CameBy came);
 

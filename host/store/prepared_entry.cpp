@@ -28,9 +28,9 @@ PreparedEntry prepare_entry(RecordEntry record, std::string_view body) {
   return prepared;
 }
 
-PreparedEntry prepare_run(const model::RunRecord& run) {
+PreparedEntry prepare_run(const model::RunRecord& run, const std::optional<model::Digest>& document) {
   return prepare_entry({ledger::Kind::run, run_name(run.key, run.revision), run.resolved_ms},
-                       ledger::run_body(run, ledger::CameBy::itself));
+                       ledger::run_body(run, ledger::CameBy::itself, document));
 }
 
 PreparedEntry prepare_change(const model::ChangeRecord& change) {

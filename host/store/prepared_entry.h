@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,7 +36,8 @@ struct RecordEntry {
   ledger::CameBy came = ledger::CameBy::itself;
 };
 PreparedEntry prepare_entry(RecordEntry record, std::string_view body);
-PreparedEntry prepare_run(const model::RunRecord& run);
+// `document`: SHA-256 of the run's document, where it is known already.
+PreparedEntry prepare_run(const model::RunRecord& run, const std::optional<model::Digest>& document = std::nullopt);
 PreparedEntry prepare_change(const model::ChangeRecord& change);
 PreparedEntry prepare_policy(const model::PolicyRecord& policy);
 

@@ -48,6 +48,7 @@ struct RunWrite {
   std::vector<model::Opinion> opinions = {};  // that a model is to be asked for
   std::optional<Idempotency> idempotency = {};
   std::optional<Claim> claim = {};
+  std::optional<model::Digest> document_digest = {};  // SHA-256 of run.document, where it is known already
 };
 
 // Events of a run, to be buffered in the order of arrival. Opens the run if it is not there, and opens it again if it has

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "base/base64.h"
@@ -234,6 +235,35 @@ TEST_F(LedgerService, Export_IsVerifiedByTheGuidesProgramAndByOurs) {
   EXPECT_NE(audit(file("changed", changed)).err.find("entry 0 was changed"), std::string::npos);
   const CommandResult whole = cli({"ledger", "export", "--tenant", "acme", "--records"});
   EXPECT_EQ(whole.out, text) << "the same on standard output";
+}
+
+class RedactingLedgerService : public LedgerService {
+ protected:
+  RedactingLedgerService() : LedgerService("redact: {rules: [{key: order_id}]}\n") {}
+};
+TEST_F(RedactingLedgerService, ARunKeptAsSentOrNot_HasTheDigestOfTheKeptDocument) {
+  const std::string steps = R"("steps":[{"stepId":"s1","stepKind":"tool","stepName":"lookup","status":"ok"}]})";
+  const std::string kept_as_sent = R"({"runId":"r0",)" + steps;
+  const std::string with_a_space = R"({"runId": "r1",)" + steps;
+  const std::string with_a_secret = R"({"runId":"r2","metadata":{"order_id":"8842-1177"},)" + steps;
+  for (const std::string& body : {kept_as_sent, with_a_space, with_a_secret}) {
+    EXPECT_EQ(service_.post("/v1/ingest/runs", key_, body).status, 201) << body;
+  }
+  const std::string exported = export_ledger({"--records"});
+  expect_good(exported);
+  std::istringstream lines(read_file(exported));
+  std::string line;
+  std::getline(lines, line);
+  for (const std::string name : {"r0", "r1", "r2"}) {
+    ASSERT_TRUE(std::getline(lines, line));
+    const json entry = json::parse(line);
+    const json body = json::parse(entry["body"].get<std::string>());
+    const std::string document = entry["parts"]["document"];
+    EXPECT_EQ(body["runId"], name);
+    EXPECT_EQ(body["document"], to_hex(sha256(document))) << document;
+    EXPECT_EQ(document == kept_as_sent, name == "r0") << document;
+    EXPECT_TRUE(proves(get("/v1/ledger/proof?record=" + name)));
+  }
 }
 
 TEST_F(LedgerService, AnOlderCheckpoint_IsABeginning) {

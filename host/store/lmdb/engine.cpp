@@ -147,7 +147,7 @@ SealedWrite LmdbEngine::seal(Write write) {
   auto* const run = std::get_if<RunWrite>(&sealed.write);
   if (run == nullptr) return sealed;
   sealed.sealed = seal_run(*run);
-  if (has_entry) sealed.entry = prepare_run(run->run);
+  if (has_entry) sealed.entry = prepare_run(run->run, run->document_digest);
   if (run->claim) sealed.sealed.push_back(reading([&](const Txn& txn) { return seal_claimed_events(txn, tables_, *run); }));
   return sealed;
 }

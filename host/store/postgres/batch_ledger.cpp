@@ -6,7 +6,7 @@
 namespace runwarden::store::postgres {
 
 std::optional<PreparedEntry> entry_of(const Write& write) {
-  if (const auto* const run = std::get_if<RunWrite>(&write)) return prepare_run(run->run);
+  if (const auto* const run = std::get_if<RunWrite>(&write)) return prepare_run(run->run, run->document_digest);
   if (const auto* const change = std::get_if<ChangeWrite>(&write)) return prepare_change(change->change);
   return std::nullopt;
 }

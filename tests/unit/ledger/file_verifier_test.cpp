@@ -241,6 +241,7 @@ TEST(LedgerBodies, AreAsDesigned) {
           runwarden::to_hex(sha256("{}")) + R"(","failures":")" + runwarden::to_hex(sha256("[]")) + R"(","detectors":")" +
           runwarden::to_hex(sha256("[]")) + R"(","policies":[{"policy":"refunds","revision":"3","contentSha256":")" +
           runwarden::to_hex(sha256("x")) + R"("}]})");
+  EXPECT_EQ(run_body(run, CameBy::itself, sha256("{}")), run_body(run, CameBy::itself));
   run.policies_json = "[]";
   EXPECT_THAT(run_body(run, CameBy::import), ::testing::EndsWith(R"("policies":[],"imported":true})"));
   Receipt receipt{std::nullopt, {{"run", 3}}, {}};
