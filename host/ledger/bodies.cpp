@@ -1,5 +1,7 @@
 #include "ledger/bodies.h"
 
+#include <utility>
+
 #include "base/base64.h"
 #include "base/digest.h"
 #include "base/json_members.h"
@@ -15,6 +17,25 @@ constexpr int kBodyVersion = 1;
 std::string sha256_text(std::string_view text) {
   return runwarden::to_hex(sha256(text));
 }
+
+// SHA-256 of texts that mostly are the same as the one before: what detectors say of runs in which they find nothing. One thread.
+class RepeatedText {
+ public:
+  std::string sha256_of(std::string_view text) {
+    if (text.size() > kLongest) return sha256_text(text);
+    if (sha256_.empty() || text != text_) {
+      std::string sha256 = sha256_text(text);
+      text_ = text;
+      sha256_ = std::move(sha256);
+    }
+    return sha256_;
+  }
+
+ private:
+  static constexpr std::size_t kLongest = 4096;
+  std::string text_;
+  std::string sha256_;
+};
 
 std::string end(JsonWriter& out, std::string& text, CameBy came) {
   if (came == CameBy::import) out.key("imported").boolean(true);
@@ -47,6 +68,8 @@ void add_counts(JsonWriter& out, const std::map<std::string, std::uint64_t>& cou
 }  // namespace
 
 std::string run_body(const model::RunRecord& run, CameBy came, const std::optional<model::Digest>& document) {
+  thread_local RepeatedText failures;
+  thread_local RepeatedText detectors;
   std::string text;
   text.reserve(512);
   JsonWriter out(text);
@@ -54,7 +77,7 @@ std::string run_body(const model::RunRecord& run, CameBy came, const std::option
   out.begin_object().key("v").integer(kBodyVersion).key("runId").string(run.run_id).key("revision").integer(run.revision);
   out.key("receivedAt").string(format_time(run.key.time_ms)).key("executedAt").string(format_time(executed_ms));
   out.key("document").string(runwarden::to_hex(document ? *document : sha256(run.document)));
-  out.key("failures").string(sha256_text(run.failures_json)).key("detectors").string(sha256_text(run.detectors_json));
+  out.key("failures").string(failures.sha256_of(run.failures_json)).key("detectors").string(detectors.sha256_of(run.detectors_json));
   add_policies(out, run);
   return end(out, text, came);
 }

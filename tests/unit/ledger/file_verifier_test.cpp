@@ -224,6 +224,20 @@ TEST_F(LedgerFile, AnOlderCheckpointOfTheFormerKey_IsTaken) {
   EXPECT_EQ(wrong(file(), {{}, after}), "");
 }
 
+TEST(LedgerBodies, OfRunsInTurn_HaveTheDigestsOfTheirOwnTexts) {
+  model::RunRecord run;
+  run.policies_json = "[]";
+  const std::string longer = "[" + std::string(5000, ' ');
+  for (const char* const failures : {"[]", "[]", "[1]", "[]"}) {
+    for (const std::string& detectors : std::vector<std::string>{"[]", "[2]", "[2]", longer + "]", longer + "2]", "[2]"}) {
+      run.failures_json = failures;
+      run.detectors_json = detectors;
+      EXPECT_THAT(run_body(run, CameBy::itself), ::testing::HasSubstr(R"("failures":")" + runwarden::to_hex(sha256(failures)) +
+                                                                      R"(","detectors":")" + runwarden::to_hex(sha256(detectors)) + "\""));
+    }
+  }
+}
+
 TEST(LedgerBodies, AreAsDesigned) {
   model::RunRecord run;
   run.key = {kBegunMs, 1};
