@@ -97,7 +97,6 @@ bool only_zero_results(std::string_view text, std::string_view asked) {
   return hollow || zeros > 0 || (zero && repeated == 0);
 }
 
-/// "no results", and "no results found for your query": behind a phrase of several words may stand what was looked for.
 /// "No assets match", "no free slots found": a phrase for nothing with the name of what there is none of in it. "No problems found" is a
 /// result.
 bool names_what_is_missing(const std::vector<std::string_view>& words, const WordEntry& first, const Lexicon& lexicon) {
@@ -114,6 +113,7 @@ bool names_what_is_missing(const std::vector<std::string_view>& words, const Wor
   });
 }
 
+/// "no results", and "no results found for your query": behind a phrase of several words may stand what was looked for.
 bool is_empty_phrase(std::string_view text, const Lexicon& lexicon) {
   if (text.size() > kLongestEmptyPhrase) return false;
   std::string folded;

@@ -14,8 +14,7 @@ namespace {
 using Token = JsonCursor::Token;
 
 // Members that say of any call whether it was taken; `"paid": false` of a new order only tells its state.
-constexpr std::string_view kTaken[] = {"accepted", "applied", "executed",     "succeeded", "successful",
-                                       "saved",    "ack",     "acknowledged", "queued",    "active"};
+constexpr std::string_view kTaken[] = {"accepted", "executed", "succeeded", "successful", "saved", "ack", "acknowledged", "queued"};
 // Members that are there where the call failed.
 constexpr std::string_view kErrors[] = {"err", "error_code", "errorcode", "error_message", "errormessage", "exception", "fault"};
 // Members that count what a call did.
@@ -23,6 +22,7 @@ constexpr std::string_view kCounts[] = {"changed", "affected",      "modified", 
                                         "matched", "rows_affected", "affected_rows", "modified_count", "updated_count", "deleted_count"};
 constexpr std::string_view kHttpStatus[] = {"statusCode", "status_code", "http_status", "httpStatus"};
 constexpr std::string_view kNot = "not_";
+constexpr std::string_view kDone = "ed";  // "upserted": how names of members that count what was done end
 
 /// "status" of "send_status".
 std::string_view last_part(std::string_view key) {
@@ -38,7 +38,20 @@ class Answer {
     fold(call.input, input_);
   }
 
-  /// Whether a member says that the deed was not done.
+  /// Takes in what a member says of the deed.
+  void add(std::string_view key, Token token, std::string_view value) {
+    if (token == Token::kTrue && (among(key, kTaken) || is_own_deed(key))) done_ = true;
+    if (token == Token::kNumber && value != "0" && !value.starts_with('-') &&
+        (among(key, kCounts) || is_own_deed(key) || key.ends_with(kDone)) && !among(key, words_.failures)) {
+      done_ = true;
+    }
+    denied_ |= denies(key, token, value);
+  }
+
+  /// True when some member said that the deed was not done, and none that it was.
+  [[nodiscard]] bool denied() const { return denied_ && !done_; }
+
+ private:
   bool denies(std::string_view key, Token token, std::string_view value) {
     if (token == Token::kFalse) return among(key, kTaken) || is_own_deed(key);
     if (token == Token::kNumber) {
@@ -54,7 +67,6 @@ class Answer {
     return among(told, words_.failures) && !is_own_deed(told) && !names_stem(told);
   }
 
- private:
   /// "download failed": of a few words, the last.
   bool ends_in_refusal(std::string_view told) const {
     constexpr std::ptrdiff_t kMostBlanks = 2;
@@ -82,6 +94,8 @@ class Answer {
   std::span<const std::uint16_t> groups_;
   const OutcomeWords& words_;
   const Lexicon& lexicon_;
+  bool done_ = false;
+  bool denied_ = false;
   std::string tool_;
   std::string input_;
   std::string word_;
@@ -103,15 +117,15 @@ bool denies_deed(const StepView& call, std::span<const std::uint16_t> groups, co
     if (token == Token::kArray && among(key, kTaken)) {  // "accepted": []
       if (cursor.next() == Token::kArrayEnd) return true;
       while (cursor.depth() > level) {
-        if (!cursor.leave()) return false;
+        if (!cursor.leave()) return answer.denied();
       }
       continue;
     }
-    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return false;
-    if (token == Token::kBad || token == Token::kEnd) return false;
-    if (answer.denies(key, token, token == Token::kString || token == Token::kNumber ? cursor.text() : std::string_view{})) return true;
+    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) break;
+    if (token == Token::kBad || token == Token::kEnd) break;
+    answer.add(key, token, token == Token::kString || token == Token::kNumber ? cursor.text() : std::string_view{});
   }
-  return false;
+  return answer.denied();
 }
 
 namespace {
@@ -126,6 +140,11 @@ struct Scalar {
   [[nodiscard]] bool differs(const Scalar& other) const {
     if (kind == Kind::kNone || kind != other.kind) return false;
     return kind == Kind::kDay ? text != other.text : number != other.number;
+  }
+
+  /// A figure or day is one that was to be if it is told as such.
+  [[nodiscard]] bool is_told(std::string_view message) const {
+    return kind == Kind::kYesOrNo || message.find(text) != std::string_view::npos;
   }
 };
 
@@ -142,7 +161,7 @@ Scalar scalar_of(Token token, std::string_view text) {
   if (token != Token::kNumber) return {};
   double number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size() ? Scalar{Scalar::Kind::kNumber, number, {}} : Scalar{};
+  return read.ec == std::errc() && read.ptr == text.data() + text.size() ? Scalar{Scalar::Kind::kNumber, number, text} : Scalar{};
 }
 
 /// Hands out the plain members of an object's first level; false when the text is none.
@@ -163,17 +182,19 @@ bool each_member(std::string_view text, Take take) {
 
 }  // namespace
 
-bool answers_otherwise(std::string_view input, std::string_view output) {
+bool answers_otherwise(std::string_view input, std::string_view output, std::string_view told) {
   constexpr std::size_t kMost = 32;
+  constexpr std::string_view kMoving[] = {"version", "revision", "count", "page", "limit", "offset", "quantity"};  // change by themselves
   std::vector<std::pair<std::string_view, Scalar>> asked;
   (void)each_member(input, [&](std::string_view key, const Scalar& value) {
-    if (value.kind != Scalar::Kind::kNone && asked.size() < kMost) asked.emplace_back(key, value);
+    if (value.kind != Scalar::Kind::kNone && asked.size() < kMost && !among(key, kMoving)) asked.emplace_back(key, value);
   });
   if (asked.empty()) return false;
   bool otherwise = false;
   (void)each_member(output, [&](std::string_view key, const Scalar& value) {
-    otherwise |=
-        std::any_of(asked.begin(), asked.end(), [&](const auto& member) { return member.first == key && member.second.differs(value); });
+    otherwise |= std::any_of(asked.begin(), asked.end(), [&](const auto& member) {
+      return member.first == key && member.second.differs(value) && member.second.is_told(told);
+    });
   });
   return otherwise;
 }

@@ -49,8 +49,11 @@ bool gives_records(const StepView& step, const Lexicon& lexicon) {
   std::size_t read = 0;
   std::string key;
   using Token = JsonCursor::Token;
+  auto previous = Token::kEnd;
   for (auto token = cursor.next(); token != Token::kEnd && token != Token::kBad && read < kMostMembers; token = cursor.next(), ++read) {
-    if (token == Token::kArray && !is_participle(key, lexicon)) return true;
+    // A list of something: an empty one of warnings tells nothing.
+    if (previous == Token::kArray && token != Token::kArrayEnd) return true;
+    previous = token;
     if (token == Token::kKey) key = last_word(cursor.text());
     if ((token == Token::kTrue || token == Token::kArray) && is_participle(key, lexicon)) return false;
     if (token == Token::kNull || token == Token::kTrue || token == Token::kFalse) ++told;

@@ -17,6 +17,7 @@ constexpr std::size_t kFewest = 3;
 constexpr std::size_t kMostRows = 256;
 constexpr std::size_t kMostOdd = 16;
 constexpr std::size_t kLongestOutcome = 40;
+constexpr std::string_view kGood[] = {"ok", "success", "succeeded", "done", "accepted", "completed"};
 
 bool has_word(const std::vector<std::string>& words, std::string_view key) {
   const auto sign = key.rfind('_');
@@ -24,6 +25,20 @@ bool has_word(const std::vector<std::string>& words, std::string_view key) {
   std::string folded;
   fold(key, folded);
   return std::find(words.begin(), words.end(), folded) != words.end();
+}
+
+/// "cancelled", "Label printed.": one of its words tells that something was done, and none that it failed.
+bool tells_done(std::string_view outcome, const OutcomeWords& words, const Lexicon& lexicon) {
+  std::string folded;
+  fold(outcome, folded);
+  bool done = false;
+  WordCursor cursor(folded);
+  for (RawWord word; cursor.next(word);) {
+    if (among(word.text, words.failures) || among(word.text, words.errors)) return false;
+    const auto* entry = lexicon.find(word.text);
+    done |= among(word.text, kGood) || (entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormDone) != 0);
+  }
+  return done;
 }
 
 /// The one of them that two thirds and more are; empty for none.
@@ -55,7 +70,8 @@ std::string_view outcome_of(std::string_view output, const OutcomeWords& words) 
 /// Reads an answer once, level by level.
 class Rows {
  public:
-  Rows(std::string_view output, const OutcomeWords& words, std::vector<OddRow>& out) : cursor_(output), words_(words), out_(out) {}
+  Rows(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon, std::vector<OddRow>& out)
+      : cursor_(output), words_(words), lexicon_(lexicon), out_(out) {}
 
   void read() {
     const auto first = cursor_.next();
@@ -111,21 +127,23 @@ class Rows {
     values_.clear();
     for (const auto& row : rows) values_.push_back(row.value);
     const auto expected = usual(values_);
-    if (expected.empty()) return;
+    if (expected.empty() || !tells_done(expected, words_, lexicon_)) return;
     for (const auto& row : rows) {
-      if (row.value != expected) add(row);
+      if (row.value != expected && !tells_done(row.value, words_, lexicon_)) add(row);
     }
   }
 
   JsonCursor cursor_;
   const OutcomeWords& words_;
+  const Lexicon& lexicon_;
   std::vector<OddRow>& out_;
   std::vector<std::string_view> values_;
 };
 
 }  // namespace
 
-void collect_odd_calls(const RunView& run, std::span<const std::size_t> calls, const OutcomeWords& words, std::vector<std::size_t>& odd) {
+void collect_odd_calls(const RunView& run, std::span<const std::size_t> calls, const OutcomeWords& words, const Lexicon& lexicon,
+                       std::vector<std::size_t>& odd) {
   odd.clear();
   if (calls.size() < kFewest) return;
   std::vector<std::string_view> outcomes;
@@ -139,16 +157,16 @@ void collect_odd_calls(const RunView& run, std::span<const std::size_t> calls, c
     told.push_back(call);
   }
   const auto expected = usual(outcomes);
-  if (expected.empty()) return;
+  if (expected.empty() || !tells_done(expected, words, lexicon)) return;
   for (std::size_t i = 0; i < told.size(); ++i) {
-    if (outcomes[i] != expected) odd.push_back(told[i]);
+    if (outcomes[i] != expected && !tells_done(outcomes[i], words, lexicon)) odd.push_back(told[i]);
   }
 }
 
-void collect_odd_rows(std::string_view output, const OutcomeWords& words, std::vector<OddRow>& rows) {
+void collect_odd_rows(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon, std::vector<OddRow>& rows) {
   rows.clear();
   output = trim(output);
-  if (looks_like_json(output)) Rows(output, words, rows).read();
+  if (looks_like_json(output)) Rows(output, words, lexicon, rows).read();
 }
 
 }  // namespace runwarden::plugins

@@ -413,7 +413,7 @@ void ExpensiveLoop::judge_group(const RunView& run, std::size_t begin, std::size
   } else if (!broke.empty()) {
     verdict.suppress(broke, calls_[order_[begin]].step,
                      broke == "progress" ? "the output of equal calls changed, or what they work on"
-                                         : "a user turn and another change stand between equal calls");
+                                         : "a user turn, and a change, came between equal calls");
   }
 }
 

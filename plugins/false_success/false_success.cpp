@@ -134,12 +134,17 @@ bool FalseSuccess::denies_in_words(std::string_view output) {
 void FalseSuccess::collect_failures(const RunView& run) {
   failed_.clear();
   failures_.clear();
+  const auto spoke = [](const StepView& step) { return step.kind == Kind::kModel && !trim(step.output).empty(); };
+  const auto last = std::find_if(run.steps.rbegin(), run.steps.rend(), spoke);
+  std::string buffer;
+  const auto told = told_of(trim(run.outcome).empty() && last != run.steps.rend() ? last->output : run.outcome, buffer);
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     run.pace(run.steps[i].output.size());
     const auto& step = run.steps[i];
     auto failure = failure_of(step, content_);
     if (failure == Failure::kNone && step.kind == Kind::kTool && !recovery_.meaning(step.name).reads &&
-        (denies_deed(step, recovery_.meaning(step.name).groups, outcome_words_, lexicon_) || answers_otherwise(step.input, step.output) ||
+        (denies_deed(step, recovery_.meaning(step.name).groups, outcome_words_, lexicon_) ||
+         answers_otherwise(step.input, step.output, told) ||
          (recovery_.meaning(step.name).group != 0 && !recovery_.meaning(step.name).any_purpose && denies_in_words(step.output)))) {
       failure = Failure::kSoft;
     }
@@ -165,11 +170,13 @@ void FalseSuccess::find_odd_calls(const RunView& run) {
   std::unordered_map<std::string_view, std::vector<std::size_t>> calls;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
-    if (step.kind == Kind::kTool && failures_[i] == Failure::kNone && !recovery_.meaning(step.name).reads) calls[step.name].push_back(i);
+    if (step.kind != Kind::kTool || failures_[i] != Failure::kNone) continue;
+    const auto& tool = recovery_.meaning(step.name);
+    if (!tool.reads && !tool.meaningless && !tool.runs_anything()) calls[step.name].push_back(i);
   }
   std::vector<std::size_t> odd;
   for (const auto& [tool, steps] : calls) {
-    collect_odd_calls(run, steps, outcome_words_, odd);
+    collect_odd_calls(run, steps, outcome_words_, lexicon_, odd);
     for (const auto step : odd) {
       failures_[step] = Failure::kSoft;
       failed_.push_back({step, Failure::kSoft, false});
@@ -258,7 +265,6 @@ bool FalseSuccess::claims_success(const RunView& run, const FinalMessage& messag
     verdict.suppress("no_claim", last, "success is set, but no message says that anything was done");
     return false;
   }
-  if (flag_only_) (void)find_final_message(run, lexicon_, reading_);
   if (reading_.admits() && admission_) {
     verdict.suppress("admission", last, "the final message owns up that something did not work");
     return false;
@@ -392,24 +398,36 @@ bool FalseSuccess::broke(const StepView& step, const ToolMeaning& tool) {
   return step.outcome == Outcome::kFailed && !prints_no_trouble(step.output, trouble_signs_, lexicon_, scratch_);
 }
 
+/// "It is renewed, but the bank refused the payment": a sentence with a claim uses a word of trouble that is not the user's own for what it
+/// is about. Of many such words, true.
+bool FalseSuccess::tells_trouble_beside(const RunView& run) const {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string_view> words;
+  std::uint32_t last = static_cast<std::uint32_t>(reading_.sentences.size());
+  for (const auto& claim : reading_.claims) {
+    if (claim.sentence == last) continue;
+    last = claim.sentence;
+    const auto& sentence = reading_.sentences[claim.sentence];
+    if (!has(sentence.cues, kCueTrouble)) continue;
+    for (auto i = sentence.begin; i < sentence.end; ++i) {
+      const auto word = reading_.words[i].text;
+      if (!has(reading_.words[i].cues, kCueTrouble) || among(word, words) || negated_before(reading_, sentence, i)) continue;
+      if (words.size() == kMost) return true;
+      words.push_back(word);
+      run.pace(run.user_request.size());
+      if (run.user_request.find(word) == std::string_view::npos) return true;
+    }
+  }
+  return false;
+}
+
 /// The same by what the claims of the message name.
 double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   const auto& step = run.steps[failed.step];
   if (step.kind == Kind::kTool && recovery_.meaning(step.name).meaningless) return kMeaningless;
   // Without any word of the agent, of a deed only: a look-up may not have been needed.
   if (!message.found) return step.kind == Kind::kTool && recovery_.meaning(step.name).reads ? kDoubtful : kByFlag;
-  // "It is renewed, but the bank refused the payment": the failure is told beside the deed.
-  const auto tells_trouble = [&](const Claim& claim) {
-    const auto& sentence = reading_.sentences[claim.sentence];
-    if (!has(sentence.cues, kCueTrouble)) return false;
-    for (auto i = sentence.begin; i < sentence.end; ++i) {
-      if (!has(reading_.words[i].cues, kCueTrouble) || negated_before(reading_, sentence, i)) continue;
-      // "I've contacted them about the sync issue": the user's own word for what it is about.
-      if (run.user_request.find(reading_.words[i].text) == std::string_view::npos) return true;
-    }
-    return false;
-  };
-  if (std::any_of(reading_.claims.begin(), reading_.claims.end(), tells_trouble)) return kDoubtful;
+  if (tells_trouble_beside(run)) return kDoubtful;
   if (step.kind == Kind::kTool && (tells_hindrance(recovery_.meaning(step.name)) || has_word_of_reason(run, step))) return kDoubtful;
   if (step.kind != Kind::kTool) return flag_only_ ? kByFlag : kInGeneral;
   const auto& tool = recovery_.meaning(step.name);
@@ -430,10 +448,7 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
   if (!named && describes) return kDescribed;
   // What was owned up to in between is claimed again only by its name; a script that broke is often tried by hand.
   if (!tool.any_purpose && !verb_claimed(tool, Claimed::by_name)) {
-    const bool owned_up = owned_up_after(run, failed.step);
-    (void)find_final_message(run, lexicon_, reading_);
-    indexed_ = false;
-    if (owned_up) return kDoubtful;
+    if (owned_up_after(run, failed.step)) return kDoubtful;
   }
   return named ? kNamed : kInGeneral;
 }

@@ -59,6 +59,7 @@ class FalseSuccess {
   void find_standing_claims(const RunView& run, Verdict& verdict);
   [[nodiscard]] double confidence(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool broke(const StepView& step, const ToolMeaning& tool);
+  [[nodiscard]] bool tells_trouble_beside(const RunView& run) const;
   [[nodiscard]] double confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   void judge_failures(const RunView& run, const FinalMessage& message, Verdict& verdict);
 
@@ -125,7 +126,7 @@ class FalseSuccess {
 
   // What is passed over: passed_over.cpp
   [[nodiscard]] bool tells_of_undone(const StepView& step);
-  [[nodiscard]] bool names_any_value(std::string_view input, const StepView& step);
+  [[nodiscard]] bool names_any_of(std::string_view input, const std::vector<CallValue>& values);
   [[nodiscard]] bool names_undone(const StepView& step);
   [[nodiscard]] bool tells_of_all(const RunView& run, const StepView& step);
   [[nodiscard]] bool closes_behind(const RunView& run, const FailedStep& failed, const FinalMessage& message);

@@ -117,15 +117,13 @@ bool FalseSuccess::corrected_after_telling(const RunView& run, const FailedStep&
     const auto& later = run.steps[i];
     corrected = told && later.kind == Kind::kTool && later.name == step.name && gave_something(run, i);
     if (later.kind != Kind::kModel || told) continue;
-    read(later.output, lexicon_, reading_);
-    told = reading_.admits() || has(reading_.cues, kCueTrouble | kCueNothingFound);
+    read(later.output, lexicon_, scratch_);
+    told = scratch_.admits() || has(scratch_.cues, kCueTrouble | kCueNothingFound);
   }
-  (void)find_final_message(run, lexicon_, reading_);
-  indexed_ = false;
   return corrected;
 }
 
-/// True when the agent owned up to the user after the step, and the user answered. The reading of the final message is made again.
+/// True when the agent owned up to the user after the step, and the user answered.
 bool FalseSuccess::user_was_told(const RunView& run, std::size_t step) {
   bool told = false;
   bool answered = false;
@@ -133,11 +131,9 @@ bool FalseSuccess::user_was_told(const RunView& run, std::size_t step) {
     const auto& later = run.steps[i];
     answered = told && later.kind == Kind::kUser;
     if (told || later.kind != Kind::kModel) continue;
-    read(later.output, lexicon_, reading_);
-    told = reading_.admits() || reading_.hands_over();
+    read(later.output, lexicon_, scratch_);
+    told = scratch_.admits() || scratch_.hands_over();
   }
-  (void)find_final_message(run, lexicon_, reading_);
-  indexed_ = false;
   return answered;
 }
 
@@ -145,8 +141,8 @@ bool FalseSuccess::user_was_told(const RunView& run, std::size_t step) {
 bool FalseSuccess::owned_up_after(const RunView& run, std::size_t step) {
   for (auto i = step + 1; i < run.steps.size(); ++i) {
     if (run.steps[i].kind != Kind::kModel) continue;
-    read(run.steps[i].output, lexicon_, reading_);
-    if (reading_.admits() || reading_.hands_over()) return true;
+    read(run.steps[i].output, lexicon_, scratch_);
+    if (scratch_.admits() || scratch_.hands_over()) return true;
   }
   return false;
 }

@@ -25,10 +25,10 @@ bool FalseSuccess::tells_of_undone(const StepView& step) {
   });
 }
 
-/// True when a later call was made with a value that of all calls the failed one had.
-bool FalseSuccess::names_any_value(std::string_view input, const StepView& step) {
-  collect_values(step.input, values_);
-  return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
+/// True when the arguments of another call repeat one of a call's first values.
+bool FalseSuccess::names_any_of(std::string_view input, const std::vector<CallValue>& values) {
+  const auto first = values.begin() + std::min(std::ssize(values), static_cast<std::ptrdiff_t>(kMostValues));
+  return std::any_of(values.begin(), first, [&](const CallValue& value) {
     return value.text.size() >= 3 && !is_placeholder(value) && input.find(value.text) != std::string_view::npos;
   });
 }
@@ -89,19 +89,25 @@ bool FalseSuccess::claims_thing_of(const RunView& run, const FailedStep& failed)
       return later.kind == Kind::kTool && later.output.find(text) != std::string_view::npos;
     });
   };
-  const auto told = [&](std::string_view text) {
-    fold(text, folded_);
-    return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
-      if (claim.finding || claim.verb == kNoVerb || lexicon_.verb(claim.verb).group == find_group_) return false;
-      const auto& sentence = reading_.sentences[claim.sentence];
-      return std::any_of(reading_.words.begin() + sentence.begin, reading_.words.begin() + sentence.end, [&](const ReadWord& word) {
-        return folded_.find(word.text) != std::string::npos && has_digit(word.text) && folded_.ends_with(word.text);
-      });
-    });
-  };
+  HashSet told;  // what sentences that tell a deed name by figures
+  std::uint32_t last = static_cast<std::uint32_t>(reading_.sentences.size());
+  for (const auto& claim : reading_.claims) {
+    if (claim.finding || claim.verb == kNoVerb || claim.sentence == last || lexicon_.verb(claim.verb).group == find_group_) continue;
+    last = claim.sentence;
+    const auto& sentence = reading_.sentences[claim.sentence];
+    for (auto i = sentence.begin; i < sentence.end; ++i) {
+      if (has_digit(reading_.words[i].text)) told.insert(hash_bytes(reading_.words[i].text));
+    }
+  }
+  std::size_t tried = 0;
   return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
-    const bool id = value.names_object && has_digit(value.text) && value.text.size() >= 4;
-    return id && !done_values_.contains(value.normal) && told(value.text) && !given_later(value.text);
+    const bool id = value.names_object && has_digit(value.text) && value.text.size() >= 4 && value.text.size() <= kLongestValue;
+    if (!id || done_values_.contains(value.normal) || ++tried > kMostValues) return false;
+    // "SUB-20919" is two words of a reading.
+    fold(value.text, folded_);
+    const auto sign = folded_.find_last_of("-_#");
+    const auto number = std::string_view(folded_).substr(sign == std::string::npos ? 0 : sign + 1);
+    return told.contains(hash_bytes(number)) && !given_later(value.text);
   });
 }
 
@@ -122,22 +128,22 @@ double FalseSuccess::passed_over(const RunView& run, const FailedStep& failed, c
   if (ends_in_plan(reading_) || has(reading_.cues, kCueNothingFound | kCueSimulated | kCueHandover | kCueAdmission)) return kUntold;
   if (leaves_it_to_user(tool)) return kUntold;
   // A tool of any kind, or the user, may have settled it since.
+  std::vector<CallValue> own;
+  collect_values(step.input, own);
   for (auto i = failed.step + 1; i < std::min(message.place, run.steps.size()); ++i) {
     const auto& later = run.steps[i];
     if (later.kind == Kind::kUser) return kUntold;
     if (later.kind != Kind::kTool || failures_[i] != Failure::kNone) continue;
     const auto& other = recovery_.meaning(later.name);
-    const bool elsewhere = asks_by_names(later.input) && !names_any_value(later.input, step);
+    run.pace(later.input.size());
+    const bool elsewhere = asks_by_names(later.input) && !names_any_of(later.input, own);
     if (other.any_purpose && (!other.unknown || later.name == step.name) && !elsewhere) return kUntold;
   }
   if (says_already(step) || tells_failure(run, step) || has_word_of_reason(run, step) || went_through_later(run, failed)) return kUntold;
   index_told();
   if (!tells_of_undone(step) && !tells_of_all(run, step) && !run_last && !((deed || told_done) && closes_behind(run, failed, message)))
     return kUntold;
-  const bool settled = silence(run, failed, message).has_value() || owned_up_after(run, failed.step);
-  (void)find_final_message(run, lexicon_, reading_);
-  indexed_ = false;
-  return settled ? kUntold : kPassedOver;
+  return silence(run, failed, message).has_value() || owned_up_after(run, failed.step) ? kUntold : kPassedOver;
 }
 
 /// True when the agent said something of trouble or denied something after a step.
@@ -186,9 +192,13 @@ void FalseSuccess::find_untold_failure(const RunView& run, const FinalMessage& m
     if (!open(*failed)) continue;
     ++looked;
     // How the story of a call ended is told by the last that was about the same.
+    std::vector<CallValue> own;
+    collect_values(run.steps[failed->step].input, own);
     const auto again = [&](const FailedStep& later) {
-      return later.step > failed->step && later.step < end && run.steps[later.step].name == run.steps[failed->step].name &&
-             names_any_value(run.steps[later.step].input, run.steps[failed->step]);
+      const auto& step = run.steps[later.step];
+      if (later.step <= failed->step || later.step >= end || step.name != run.steps[failed->step].name) return false;
+      run.pace(step.input.size());
+      return names_any_of(step.input, own);
     };
     if (std::any_of(failed_.rbegin(), failed, again)) continue;
     const auto at_once = told_at_once(run, failed->step, message);
@@ -198,10 +208,12 @@ void FalseSuccess::find_untold_failure(const RunView& run, const FinalMessage& m
     if (early) {
       read(at_once.text, lexicon_, reading_);
       indexed_ = false;
+      later_from_ = kNoStep;
       const bool open_yet = reading_.asks() || reading_.denies || has(reading_.cues, kCueTrouble);
       now = open_yet ? 0 : std::max(now, passed_over(run, *failed, at_once));
       (void)find_final_message(run, lexicon_, reading_);
       indexed_ = false;
+      later_from_ = kNoStep;
     }
     if (now <= sure) continue;
     sure = now;
@@ -265,7 +277,7 @@ void FalseSuccess::find_partly_failed(const RunView& run, const FinalMessage& me
     if (step.kind != Kind::kTool || failures_[i] != Failure::kNone) continue;
     if (recovery_.meaning(step.name).reads || recovery_.meaning(step.name).meaningless) continue;
     run.pace(step.output.size());
-    collect_odd_rows(step.output, outcome_words_, rows);
+    collect_odd_rows(step.output, outcome_words_, lexicon_, rows);
     if (rows.empty()) continue;
     ++asked;
     if (!indexed) {
@@ -294,8 +306,12 @@ void FalseSuccess::find_partly_failed(const RunView& run, const FinalMessage& me
 /// another call of the tool gave something for.
 bool FalseSuccess::leaves_out(const RunView& run, const FailedStep& failed, std::string_view turn) {
   const auto& step = run.steps[failed.step];
+  constexpr std::size_t kMostOwn = 8;
+  constexpr std::size_t kMostBytes = 4096;  // of the turn
   std::vector<CallValue> own;
   collect_values(step.input, own);
+  if (own.size() > kMostOwn) own.resize(kMostOwn);
+  turn = turn.substr(0, kMostBytes);
   const auto named = [&](const CallValue& value) {
     return value.text.size() >= 3 && value.text.size() <= kLongestValue && !is_placeholder(value) && !is_small_word(value.text) &&
            names_entity(turn, value.text);
@@ -314,10 +330,11 @@ bool FalseSuccess::leaves_out(const RunView& run, const FailedStep& failed, std:
       if (i == failed.step || other.kind != Kind::kTool || other.name != step.name || failures_[i] != Failure::kNone) continue;
       run.pace(other.input.size());
       collect_values(other.input, values_);
+      if (values_.size() > kMostValues) values_.resize(kMostValues);
       for (const auto& theirs : values_) {
         if (theirs.key != value.key) continue;
         shared |= theirs.normal == value.normal;
-        other_told |= named(theirs) && mentioned(theirs.text, false);
+        other_told = other_told || (theirs.text.size() <= kLongestValue && mentioned(theirs.text, false) && named(theirs));
       }
     }
     if (!shared && other_told) return true;

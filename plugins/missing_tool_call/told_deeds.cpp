@@ -18,14 +18,15 @@ bool tells_what_comes(const Reading& reading, const Claim& claim) {
 
 /// True when the part of the sentence in which the claim stands denies something, or says it of what may come.
 bool is_denied(const Reading& reading, const Claim& claim) {
+  constexpr std::uint32_t kReach = 25;
   const auto& sentence = reading.sentences[claim.sentence];
   const auto governs = [&](const ReadWord& word) {
     return negates(reading, word) || has(word.cues, kCueModal | kCueCondition | kCueAlready);
   };
-  for (auto i = claim.word; i > sentence.begin && reading.words[i].before < Break::kClause; --i) {
+  for (auto i = claim.word; i > sentence.begin && claim.word - i < kReach && reading.words[i].before < Break::kClause; --i) {
     if (governs(reading.words[i - 1])) return true;
   }
-  for (auto i = claim.word + 1; i < sentence.end && reading.words[i].before == Break::kNone; ++i) {
+  for (auto i = claim.word + 1; i < sentence.end && i - claim.word < kReach && reading.words[i].before == Break::kNone; ++i) {
     if (has(reading.words[i].cues, kCueConjunction)) break;
     if (negates(reading, reading.words[i])) return true;
   }

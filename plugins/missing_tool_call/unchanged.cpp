@@ -36,8 +36,7 @@ MissingToolCall::Order MissingToolCall::order_before(const RunView& run, const S
       best.silenced = rule;
       continue;
     }
-    best.how = how;
-    best.request = &request;
+    best = {how, &request, {}};
   }
   return best;
 }
@@ -106,7 +105,7 @@ bool MissingToolCall::closes_clean() const {
   return !reading_.asks() && !has(reading_.cues, kOpen) && !denies_of_self(reading_);
 }
 
-/// True when the sentence that tells the deed names something that a call was made with or gave back.
+/// True when the words around the claim name something that a call was made with or gave back.
 bool MissingToolCall::about_calls(const RunView& run, const Claim& claim) {
   constexpr std::size_t kTelling = 4;
   if (!calls_read_) {
@@ -119,8 +118,11 @@ bool MissingToolCall::about_calls(const RunView& run, const Claim& claim) {
     }
     calls_read_ = true;
   }
+  constexpr std::uint32_t kReach = 16;
   const auto& sentence = reading_.sentences[claim.sentence];
-  for (auto i = sentence.begin; i < sentence.end; ++i) {
+  const auto begin = claim.word - std::min(claim.word - sentence.begin, kReach);
+  const auto end = std::min(sentence.end, claim.word + 1 + kReach);
+  for (auto i = begin; i < end; ++i) {
     const auto& word = reading_.words[i];
     const bool small = word.entry != nullptr && word.entry->cues != 0;
     if (i != claim.word && !small && word.text.size() >= kTelling && calls_.holds_word(word.text)) return true;
@@ -146,7 +148,7 @@ std::vector<MissingToolCall::Said> MissingToolCall::told_messages(const RunView&
 
 /// True for a message in reading_ that tells no deeds of the agent: it owns up or plays, asks, or is a letter or code.
 bool MissingToolCall::tells_no_deeds(const Said& said, bool last) const {
-  if (reading_.admits() || has(reading_.cues, kCueSimulated) || (last && reading_.asks())) return true;
+  if ((reading_.admits() && admission_) || has(reading_.cues, kCueSimulated) || (last && reading_.asks())) return true;
   return (reading_.hands_over() && ran_.any) || holds_letter(said.text) || (!ran_.any && reading_.has_code);
 }
 
@@ -262,7 +264,8 @@ void MissingToolCall::judge_beside(const RunView& run, const FinalMessage& messa
     const bool own =
         deed.telling == Telling::kByAgent || (effects_[lexicon_.verb(deed.claim.verb).group] != 0 && deed.telling >= Telling::kNote);
     const double sure = order.how == Order::kSame && own && !settling_[deed.claim.verb] ? kAskedBeside : kBeside;
-    const FiringLine::Doubt doubt{"beside", said.step, "other things were changed, and nobody asked for this deed by its name"};
+    const FiringLine::Doubt doubt{"beside", said.step,
+                                  "other things were changed, and this deed may follow from them or was not asked for by its name"};
     if (!line_.fires(sure, doubt, verdict)) continue;
     verdict.fire(finding(run, *order.request, said, kNoWriteScore), sure);
     return;

@@ -11,12 +11,12 @@ import sys
 
 SILENCES = "silences"
 CANDIDATE = "leaves a candidate"
-# How a source says that a rule speaks: what stands before its name, and what it does then.
+# How a source says that a rule speaks: what precedes its name, and what it does then.
 SAID = [
     (r"suppress\(", SILENCES),
     (r"Silence\{", SILENCES),
     (r"Doubt doubt\{", CANDIDATE),
-    (r"fires\(k\w+,\s*\{", CANDIDATE),
+    (r"fires\(\w+,\s*\{", CANDIDATE),
     (r"keep\(k\w+,\s*", CANDIDATE),
 ]
 
@@ -25,13 +25,33 @@ def rules_of(folder):
     found = {}
     for source in sorted(folder.glob("*.cpp")):
         text = source.read_text()
+        # A rule that is told further down, with a reason of its own there: rule = "progress".
+        for match in re.finditer(r'\brule = "([a-z_]+)";', text):
+            reason = re.search(rf'rule == "{match.group(1)}"\) reason = "([^"]*)"', text)
+            reasons = found.setdefault((match.group(1), SILENCES), [])
+            if reason and reason.group(1) not in reasons:
+                reasons.append(reason.group(1))
         for before, does in SAID:
             for match in re.finditer(before + r'"([a-z_]+)"[^";]*?((?:"(?:[^"\\]|\\.)*"\s*)+)', text):
                 reason = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', match.group(2))).strip()
                 reasons = found.setdefault((match.group(1), does), [])
                 if reason and reason not in reasons:
                     reasons.append(reason)
+    fill_in(found, "\n".join(source.read_text() for source in sorted(folder.glob("*.cpp"))))
     return found
+
+
+def fill_in(found, text):
+    """Reasons that a source gives by the rule's name: == "progress" ? "one" : "other", or one that holds unless another is named."""
+    choice = re.search(r'== "([a-z_]+)"\s*\?\s*"([^"]*)"\s*:\s*"([^"]*)"', text)
+    otherwise = re.search(r'string_view reason = "([^"]*)"', text)
+    for (rule, _), reasons in found.items():
+        if reasons:
+            continue
+        if choice:
+            reasons.append(choice.group(2) if rule == choice.group(1) else choice.group(3))
+        elif otherwise:
+            reasons.append(otherwise.group(1))
 
 
 def page(name, rules):

@@ -311,10 +311,22 @@ TEST(DeniedDeed, IsNotTheDeedItself_NorWhatWasAskedWith) {
   EXPECT_FALSE(denies("add_label", "{}", R"({"failed":0,"changed":3})", "add"));
   EXPECT_FALSE(denies("add_label", "{}", R"({"inner":{"changed":0}})", "add"));
   EXPECT_FALSE(denies("post_notice", "{}", R"({"statusCode":201})", "post"));
+  EXPECT_FALSE(denies("create_labels", "{}", R"({"created":12,"updated":0})", "create"));
+  EXPECT_FALSE(denies("sync_labels", "{}", R"({"matched":0,"upserted":1})", "sync"));
+  EXPECT_FALSE(denies("send_news", "{}", R"({"sent":true,"queued":false})", "send"));
+  EXPECT_FALSE(denies("create_or_update_label", "{}", R"({"created":false,"updated":2})", "create"));
+  EXPECT_FALSE(denies("remove_coupon", "{}", R"({"applied":false})", "remove"));
+  EXPECT_TRUE(denies("send_news", "{}", R"({"sent":false,"id":"m)", "send")) << "cut short";
 }
 
 TEST(AnswersOtherwise, ByFiguresDaysAndYesOrNo) {
+  constexpr auto kTold = "The fee is 95, born on 1988-10-09.";
+  const auto answers_otherwise = [&](std::string_view input, std::string_view output) {
+    return plugins::answers_otherwise(input, output, kTold);
+  };
   EXPECT_TRUE(answers_otherwise(R"({"berth":"C-4","fee":95})", R"({"berth":"C-4","fee":89})"));
+  EXPECT_FALSE(answers_otherwise(R"({"fee":94})", R"({"fee":89})")) << "not told as it was asked for";
+  EXPECT_FALSE(answers_otherwise(R"({"version":95})", R"({"version":96})")) << "counts by itself";
   EXPECT_TRUE(answers_otherwise(R"({"online":true})", R"({"online":false,"by":"harbour master"})"));
   EXPECT_TRUE(answers_otherwise(R"({"born":"1988-10-09"})", R"({"born":"1988-09-10"})"));
   EXPECT_FALSE(answers_otherwise(R"({"fee":95})", R"({"fee":95.0})"));
@@ -332,13 +344,17 @@ TEST(OddCalls, AreThoseWithAnotherOutcomeThanTheRest) {
       run.tool("print_label", R"({"pallet":7})", output);
     }
     std::vector<std::size_t> out;
-    collect_odd_calls(run.run(), calls, outcome_words(), out);
+    collect_odd_calls(run.run(), calls, outcome_words(), shipped_lexicon(), out);
     return out;
   };
   using testing::ElementsAre;
-  EXPECT_THAT(odd({R"({"estado":"impreso"})", R"({"estado":"atasco"})", R"({"estado":"impreso"})"}), ElementsAre(1u));
+  EXPECT_THAT(odd({R"({"estado":"printed"})", R"({"estado":"atasco"})", R"({"estado":"printed"})"}), ElementsAre(1u));
   EXPECT_THAT(odd({"Label printed.", "Label printed.", "Out of paper."}), ElementsAre(2u));
-  EXPECT_THAT(odd({R"({"state":"a"})", R"({"state":"b"})"}), ElementsAre()) << "of two nobody knows which is odd";
+  EXPECT_THAT(odd({R"({"state":"sent"})", R"({"state":"lost"})"}), ElementsAre()) << "of two nobody knows which is odd";
+  EXPECT_THAT(odd({"Added.", "Added.", "Added. The list is complete."}), ElementsAre()) << "done, too";
+  EXPECT_THAT(odd({R"({"state":"rejected"})", R"({"state":"rejected"})", R"({"state":"paid"})"}), ElementsAre())
+      << "the odd one is the good one";
+  EXPECT_THAT(odd({R"({"state":"CA"})", R"({"state":"CA"})", R"({"state":"NV"})"}), ElementsAre()) << "no outcome";
   EXPECT_THAT(odd({R"({"state":"a"})", R"({"state":"b"})", R"({"state":"c"})"}), ElementsAre());
   EXPECT_THAT(odd({R"({"colour":"red"})", R"({"colour":"red"})", R"({"colour":"blue"})"}), ElementsAre()) << "no outcome";
 }
@@ -350,13 +366,13 @@ TEST(OddCalls, RepeatingTheirArguments_TellNothing) {
     run.tool("set_gate", said, said);
   }
   std::vector<std::size_t> odd;
-  collect_odd_calls(run.run(), std::vector<std::size_t>{0, 1, 2}, outcome_words(), odd);
+  collect_odd_calls(run.run(), std::vector<std::size_t>{0, 1, 2}, outcome_words(), shipped_lexicon(), odd);
   EXPECT_TRUE(odd.empty());
 }
 
 std::vector<std::string> odd_rows(std::string_view output) {
   std::vector<OddRow> rows;
-  collect_odd_rows(output, outcome_words(), rows);
+  collect_odd_rows(output, outcome_words(), shipped_lexicon(), rows);
   std::vector<std::string> ids;
   for (const auto& row : rows) ids.emplace_back(row.id);
   return ids;
@@ -369,6 +385,7 @@ TEST(OddRows, AreFoundInListsMapsAndUnderWhatFailed) {
   EXPECT_THAT(odd_rows(R"({"501":"ok","502":"ok","503":"numero"})"), ElementsAre("503"));
   EXPECT_THAT(odd_rows(R"({"sent":3,"undeliverable":[{"flat":"B3","why":"full"}]})"), ElementsAre("B3"));
   EXPECT_THAT(odd_rows(R"({"sent":["a"],"bounced":[1322]})"), ElementsAre("1322"));
+  EXPECT_THAT(odd_rows(R"({"mode":"dark","theme":"dark","language":"en"})"), ElementsAre()) << "settings, no outcomes";
   EXPECT_THAT(odd_rows(R"({"errors":[],"rows":[{"id":"a","state":"paid"},{"id":"b","state":"paid"}]})"), ElementsAre());
   EXPECT_THAT(odd_rows(R"([{"id":"a","state":"paid"},{"id":"b","state":"held"}])"), ElementsAre());
   EXPECT_THAT(odd_rows(R"({"rows":[{"to":"D-1","state":"sent")"), ElementsAre()) << "cut short";
@@ -396,6 +413,7 @@ TEST(GivenRecords, AreWhatALookUpGives) {
   EXPECT_FALSE(gives("{}", R"({"saved":true,"depth":4,"owner":"x","power":"y"})")) << "tells that it was done";
   EXPECT_FALSE(gives(R"({"ids":["a"]})", R"({"archived":["a","b"]})"));
   EXPECT_FALSE(gives("{}", R"({"status":"queued","id":"m-1"})"));
+  EXPECT_FALSE(gives("{}", R"({"status":"ok","warnings":[]})")) << "a list of nothing";
   EXPECT_FALSE(gives("{}", "Email sent."));
   EXPECT_FALSE(gives("{}", ""));
 }

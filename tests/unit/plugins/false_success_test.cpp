@@ -1086,5 +1086,12 @@ TEST(FalseSuccess, ToolsOfMeaninglessNames_RaiseNothing_WhateverTheirAnswersSay)
   }
 }
 
+TEST(FalseSuccess, EarlierMessage_IsJudgedByItself) {
+  RunBuilder run;
+  run.request("Order the mug M-7.").failed("order_mug", R"({"mug":"M-7"})", "Duplicate: OL-2b is there");
+  run.model("The mug M-7 is on its way as OL-2b.").user("Thanks! When do you open?").model("We open at nine.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
 }  // namespace
 }  // namespace runwarden::plugins

@@ -680,5 +680,13 @@ TEST(MissingToolCall, DeedThatTheUserNamesAsDone_IsAskedFor) {
   EXPECT_EQ(judged("It is twice of last year's."), 0u);
 }
 
+TEST(MissingToolCall, TextWorkBesideAnOrder_DoesNotSilenceIt) {
+  for (const auto* request : {"Please mute channel 4.", "Create a poem about rain. Please mute channel 4."}) {
+    RunBuilder run;
+    run.request(request).tool("get_channel", R"({"channel":4})", R"({"channel":4,"name":"news","loud":true})");
+    EXPECT_EQ(judge(run.model("Channel 4 is muted now.")).findings.size(), 1u) << request;
+  }
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
