@@ -352,10 +352,27 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     for (const auto& [tenant, any] : wanted) {
       for (const model::ClusterKey& cluster : rising_.look(tenant, now_ms)) {
         if (!risen_.emplace(std::pair(tenant, cluster), now_ms).second) continue;
-        const auto self = shared_from_this();
-        parts_.queue.run_between([self, tenant = tenant, cluster] { self->parts_.webhooks.queue_rising(tenant, cluster); });
+        queue_rising(tenant, cluster);
       }
     }
+  }
+
+  void queue_rising(model::TenantId tenant, const model::ClusterKey& cluster) {
+    const auto self = shared_from_this();
+    parts_.queue.run_between([self, tenant, cluster] {
+      try {
+        self->parts_.webhooks.queue_rising(tenant, cluster);
+      } catch (const store::StoreError& bad) {
+        self->answer([self, tenant, cluster, fault = std::string(bad.what())] { self->rising_not_queued(tenant, cluster, fault); });
+      }
+    });
+  }
+
+  // A later look finds the group again.
+  void rising_not_queued(model::TenantId tenant, const model::ClusterKey& cluster, const std::string& fault) {
+    parts_.log(LogLevel::warn, "webhooks_wait", "a message about a rising group is queued later: " + fault);
+    risen_.erase({tenant, cluster});
+    rising_.forget(tenant);
   }
 
   void count() {

@@ -15,7 +15,6 @@ std::vector<model::ClusterKey> RisingGroups::look(model::TenantId tenant, std::i
   const std::uint64_t commit = groups_.last_commit(tenant);
   if (commit == looked.commit) return {};
   const std::int64_t since_ms = looked.at_ms - kSlackMs;
-  looked = {commit, now_ms};
   std::vector<model::ClusterKey> failed;
   groups_.visit_clusters(tenant, [&](const model::Cluster& cluster) {
     if (cluster.last_ms >= since_ms && cluster.count >= kFewestTrendFailures) failed.push_back(cluster.key);
@@ -28,6 +27,7 @@ std::vector<model::ClusterKey> RisingGroups::look(model::TenantId tenant, std::i
     const std::uint64_t second = groups_.count_failures_of(tenant, subject, {middle_ms, now_ms + 1});
     if (trend_of(first, second) == Trend::rising) rising.push_back(key);
   }
+  looked = {commit, now_ms};
   return rising;
 }
 

@@ -18,6 +18,8 @@ class RisingGroups {
 
   // Of those that have had failures since the last look at this tenant.
   std::vector<model::ClusterKey> look(model::TenantId tenant, std::int64_t now_ms);
+  // The next look at this tenant takes in the last day, even without a commit.
+  void forget(model::TenantId tenant) { looked_.erase(tenant); }
 
  private:
   struct Looked {

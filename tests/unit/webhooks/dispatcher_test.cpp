@@ -49,13 +49,14 @@ class DroppingQueue : public store::WriteQueue {
   std::atomic<int> left_{1'000'000'000};
 };
 
-// A store that is away while it is asked what is due for one of the endpoints.
+// A store that is away while it is asked what is due for one of the endpoints, and for so many messages about rising groups.
 class AwayStore : public store::WebhookStore {
  public:
   explicit AwayStore(store::WebhookStore& store) : store_(store) {}
 
   std::atomic<std::uint64_t> away_for{0};  // the endpoint's seq
   std::atomic<int> asked{0};               // how often it was away
+  std::atomic<int> away_for_rising{0};     // how often it is yet
 
   std::vector<model::Delivery> due(const store::TenantEndpoint& to, std::int64_t now_ms, std::size_t most) override {
     if (to.endpoint.key.seq != away_for) return store_.due(to, now_ms, most);
@@ -76,7 +77,11 @@ class AwayStore : public store::WebhookStore {
   }
   bool remove_endpoint(model::TenantId tenant, std::string_view id) override { return store_.remove_endpoint(tenant, id); }
   bool queue_test(model::TenantId tenant, const model::RecordKey& endpoint) override { return store_.queue_test(tenant, endpoint); }
-  bool queue_rising(model::TenantId tenant, const model::ClusterKey& cluster) override { return store_.queue_rising(tenant, cluster); }
+  bool queue_rising(model::TenantId tenant, const model::ClusterKey& cluster) override {
+    if (away_for_rising == 0) return store_.queue_rising(tenant, cluster);
+    --away_for_rising;
+    throw store::StoreAway("the database cannot be reached");
+  }
   store::Page<model::Delivery> deliveries(model::TenantId tenant, const model::RecordKey& endpoint,
                                           const store::DeliveryQuery& query) override {
     return store_.deliveries(tenant, endpoint, query);
@@ -131,11 +136,11 @@ class DispatcherTest : public ::testing::Test {
     if (tenants_away_) throw store::StoreAway("the database cannot be reached");
     return "acme";
   }
-  model::Endpoint add(const std::string& url) {
+  model::Endpoint add(const std::string& url, model::MessageType event = model::MessageType::failure_created) {
     model::Endpoint endpoint;
     endpoint.url = url;
     endpoint.secret = make_secret();
-    endpoint.events = {model::MessageType::failure_created};
+    endpoint.events = {event};
     return *store_->webhooks().add_endpoint(kTenant, endpoint);
   }
   void fail() {
@@ -232,6 +237,18 @@ TEST_F(DispatcherTest, StoreThatIsAwayWhenAnEndpointIsGone_HasItDisabledAllTheSa
   fail();
   ASSERT_TRUE(wait_until([&] { return now(endpoint).disabled == model::Endpoint::Disabled::gone; }));
   EXPECT_EQ(delivery(endpoint).attempts, 1U);
+}
+
+TEST_F(DispatcherTest, StoreThatIsAwayWhenARisingGroupIsToBeTold_IsAskedAgain) {
+  WebhookReceiver receiver;
+  add(receiver.url("/"), model::MessageType::cluster_rising);
+  constexpr int kFailures = 8;  // all in the second half of the day
+  for (int i = 0; i < kFailures; ++i) fail();
+  webhooks_->away_for_rising = 1;
+  start({});
+  EXPECT_TRUE(wait_until([&] { return !receiver.wait_for("/", 1, 0).empty(); }));
+  EXPECT_EQ(webhooks_->away_for_rising, 0);
+  EXPECT_EQ(receiver.wait_for("/", 2, 0).size(), 1U);
 }
 
 // Only so many are looked up at once; the others wait their turn.
