@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/mutex.h"
 #include "model/records.h"
@@ -14,16 +16,24 @@ class TenantNames {
  public:
   explicit TenantNames(store::KeyStore& store) : store_(store) {}  // the store outlives it
 
-  // Empty for an id that no tenant has.
+  // Empty for an id that no tenant has yet.
   std::string of(model::TenantId tenant) {
-    const MutexLock lock(mutex_);
-    const auto known = names_.find(tenant);
-    if (known != names_.end()) return known->second;
-    for (const model::Tenant& one : store_.tenants()) names_[one.id] = one.name;
-    return names_[tenant];
+    if (const auto name = known(tenant)) return *name;
+    keep(store_.tenants());
+    return known(tenant).value_or(std::string());
   }
 
  private:
+  std::optional<std::string> known(model::TenantId tenant) {
+    const MutexLock lock(mutex_);
+    const auto found = names_.find(tenant);
+    return found == names_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void keep(const std::vector<model::Tenant>& tenants) {
+    const MutexLock lock(mutex_);
+    for (const model::Tenant& one : tenants) names_[one.id] = one.name;
+  }
+
   store::KeyStore& store_;
   Mutex mutex_;
   std::map<model::TenantId, std::string> names_ RW_GUARDED_BY(mutex_);
