@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,11 +52,29 @@ TEST(JsonCursor, EntersWhatBeginsWithTheBracketOnly) {
   EXPECT_EQ(cursor.value(), "[1]");
 }
 
-TEST(JsonCursor, InTextThatIsNotJson_Ends) {
-  for (const std::string_view text :
-       {"", "{", "{\"", "{\"a", "{\"a\"", "{\"a\":", "{a:1}", "{:}", "{,,}", "{\"a\":]", "{\"a\\\"", "{\"", "}"})
-    members(text);
-  for (const std::string_view text : {"", "[", "[\"", "[\"\\", "[,", "[:", "[}", "[[", "[1 2", "]"}) elements(text);
+// A view that the cursor gave; an empty one may be of no text.
+bool is_within(std::string_view text, std::string_view view) {
+  return view.empty() || (view.data() >= text.data() && view.data() + view.size() <= text.data() + text.size());
+}
+
+TEST(JsonCursor, InTextThatIsNotJson_EndsAndStaysWithinIt) {
+  for (const std::string_view text : {"", "{", "{\"", "{\"a", "{\"a\"", "{\"a\":", "{a:1}", "{:}", "{,,}", "{\"a\":]", "{\"a\\\"", "}"}) {
+    JsonCursor cursor(text);
+    cursor.enter('{');
+    for (std::size_t items = 1; cursor.more(); ++items) {
+      ASSERT_LE(items, text.size() + 1) << text;
+      EXPECT_TRUE(is_within(text, cursor.name())) << text;
+      EXPECT_TRUE(is_within(text, cursor.value())) << text;
+    }
+  }
+  for (const std::string_view text : {"", "[", "[\"", "[\"\\", "[,", "[,,1", "[:", "[}", "[[", "[1 2", "]"}) {
+    JsonCursor cursor(text);
+    cursor.enter('[');
+    for (std::size_t items = 1; cursor.more(); ++items) {
+      ASSERT_LE(items, text.size() + 1) << text;
+      EXPECT_TRUE(is_within(text, cursor.value())) << text;
+    }
+  }
 }
 
 }  // namespace
