@@ -72,8 +72,9 @@ class ApiServer {
 
   void change(const RequestLimits& limits);
   Readiness readiness() const { return readiness_.now(); }
-  // Of the server that takes runs.
+  // After listen(); of the server that takes runs.
   http::ServerCounts counts() const { return server_->counts(); }
+  // After listen().
   bool workers_alive(std::int64_t within_ms) const;
   // Has the writer store when keys were last used.
   void save_key_use();

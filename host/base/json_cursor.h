@@ -1,5 +1,5 @@
-// Walks over JSON text that was checked before and cuts out values as they stand: views, nothing decoded, copied or written anew. In other
-// text it ends somewhere, never outside. Linear, without recursion. One thread at a time.
+// Walks over JSON text that was validated and returns views of values exactly as written. On other text it stops early but never reads out
+// of bounds. Linear, without recursion. One thread at a time.
 //
 //   JsonCursor cursor(R"({"a": 1, "b": [2]})");
 //   if (cursor.enter('{')) {
@@ -76,7 +76,7 @@ class JsonCursor {
     at_ = end == std::string_view::npos ? text_.size() : end + 1;
     return text_.substr(begin, at_ - begin);
   }
-  // Whether an odd number of backslashes stands before the quote.
+  // Whether an odd number of backslashes precedes the quote.
   bool is_escaped(std::size_t begin, std::size_t quote) const {
     std::size_t before = quote;
     while (before > begin + 1 && text_[before - 1] == '\\') --before;

@@ -20,23 +20,24 @@ std::vector<JsonMember> json_members(std::string_view object);
 // The elements of an array, in order, as compact text; empty for text that is not an array. The same limit.
 std::vector<std::string> json_elements(std::string_view array);
 
-// The same of text that a JsonWriter wrote, as events, outlines and spans are kept: cut out as it stands, without parsing it.
+// The same of text that a JsonWriter wrote, as everything that records keep: cut out exactly as written, without parsing it.
 std::vector<JsonMember> cut_json_members(std::string_view object);
 std::vector<std::string> cut_json_elements(std::string_view array);
 
 // The compact text of the first member of that name; null: there is none.
 const std::string* find_json_member(const std::vector<JsonMember>& members, std::string_view name);
-// Its text as it stands in an object that was validated, however deep; nothing: there is none, or the text is no object.
+// Its text exactly as written in an object that was validated, however deep; nothing: there is none, or the text is no object.
 std::optional<std::string_view> json_member_view(std::string_view object, std::string_view name);
 // The compact text of the first member of that name; empty: there is none.
 std::string json_member(const std::vector<JsonMember>& members, std::string_view name);
 // Its decoded text; empty also where it is no string.
 std::string json_member_text(const std::vector<JsonMember>& members, std::string_view name);
+// Of an object that was validated.
 std::string json_member_text(std::string_view object, std::string_view name);
 
 // The decoded text of a JSON string; empty for text that is not a string.
 std::string json_string_value(std::string_view json);
-// The same of what stands between its quotes, as JsonCursor cuts it out.
+// The same of the text between its quotes, as JsonCursor cuts it out.
 std::string json_name(std::string_view between_quotes);
 
 }  // namespace runwarden

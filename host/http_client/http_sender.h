@@ -25,7 +25,7 @@ struct SendRequest {
   std::vector<std::string> headers;
   std::string body;
   std::size_t keep_bytes = 0;  // of the answer's body, which is an error where it is longer; 0: none is kept
-  bool new_connection = false;  // none that is open already
+  bool new_connection = false;  // do not reuse an open connection
 };
 
 struct SendResult {

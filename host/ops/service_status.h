@@ -1,5 +1,5 @@
-// Tells the service manager, and whoever reads the log, what the service as a whole is doing: whether it is ready, what became of a reload,
-// that it stops, and that it is alive.
+// Tells the service manager and the log what the service as a whole is doing: whether it is ready, what became of a reload, that it stops,
+// and that it is alive.
 //
 // [main]; the watchdog checks on a thread of its own.
 #pragma once
@@ -26,7 +26,7 @@ class ServiceStatus {
   void starting(const std::vector<std::string>& warnings) const;
   void started() { started_ = true; }
 
-  // The manager is told once that the service is ready, and before that of each new reason why it is not. `serving` says what it serves.
+  // Notifies the manager once that the service is ready, and before that of each new reason why it is not. `serving` says what it serves.
   bool is_ready() const { return ready_; }
   void ready(const std::string& serving);
   void not_ready(const std::string& why);

@@ -48,7 +48,7 @@ class Dispatcher {
     store::WriteQueue& queue;
     const Clock& clock;
     std::function<std::string(model::TenantId tenant)> tenant_name;
-    std::function<void(model::DeliveryState after)> on_attempt;  // what it leaves the delivery in: pending if there will be another
+    std::function<void(model::DeliveryState after)> on_attempt;  // the delivery's state after the attempt: pending if there will be another
     LogFunction log;
   };
 

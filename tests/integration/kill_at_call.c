@@ -1,8 +1,8 @@
 // Loaded before the C library: a process that dies at a chosen call of the system.
 //
 // Once the file named by KILL_AT_CALL is there, calls that connect, send, receive, write or flush are counted, in all threads together, and
-// the process kills itself with SIGKILL before the one whose number, from 1, the file holds. Where a name stands behind the number, as in
-// "1 connect", calls of that name alone are counted.
+// the process kills itself with SIGKILL before the one whose number, from 1, the file holds. If a name follows the number, as in "1 connect",
+// calls of that name alone are counted.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

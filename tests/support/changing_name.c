@@ -1,7 +1,7 @@
 // Loaded before the C library, or linked into a test: a host name whose addresses change on command.
 //
-// The name "changing.test" resolves to what the file named by CHANGING_NAME holds, and to nothing without it: addresses with commas
-// between, in that order; where it holds several such lists with blanks between, lookups take turns with them.
+// The name "changing.test" resolves to what the file named by CHANGING_NAME holds, and to nothing without it: comma-separated
+// addresses, in that order; of space-separated lists of them, lookups take turns.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
