@@ -323,6 +323,13 @@ class WebhooksKilledInAReplay : public WebhooksKilled {
     ASSERT_TRUE(wait_for(0, static_cast<int>(count)));
     good_ = true;
   }
+  // Once, or once more where the process died before it noted the answer.
+  void expect_all_sent_again(const std::map<std::string, std::size_t>& refused) {
+    for (const auto& [id, count] : requests()) {
+      const bool of_this_round = refused.at(id) == 1;
+      EXPECT_TRUE(!of_this_round || count == 2 || count == 3) << id << " " << count;
+    }
+  }
   std::atomic<bool> good_{false};
 };
 
@@ -377,17 +384,38 @@ TEST_F(WebhooksKilledInAReplay, OfManyTransactions_LosesNone) {
     ASSERT_NO_FATAL_FAILURE(make_dead("run_" + std::to_string(arrived) + "_", kDead));
     const auto refused = requests();
     const std::size_t came = all_requests();
-    replay();
+    const HttpAnswer replayed = replay();
+    ASSERT_EQ(replayed.status, 202);
+    EXPECT_EQ(json::parse(replayed.body)["queued"], kDead);
     ASSERT_TRUE(wait_until([&] { return are_there(came + arrived); }));
     service_.process().kill_hard();
     service_.process().start();
-    ASSERT_EQ(replay().status, 202);
+    EXPECT_EQ(webhook()["dead"], 0) << "the replay was acknowledged";
     ASSERT_TRUE(wait_for(0, 0));
-    for (const auto& [id, count] : requests()) {
-      const bool of_this_round = refused.at(id) == 1;
-      EXPECT_TRUE(!of_this_round || count == 2 || count == 3) << id << " " << count;
-    }
+    expect_all_sent_again(refused);
   }
+  expect_all_told();
+}
+
+// A replay that dies before its second or third transaction leaves what these would have queued for the next.
+TEST_F(WebhooksKilledInAReplay, BetweenTwoTransactions_LeavesTheRestDead) {
+  constexpr std::size_t kDead = 450;
+  ASSERT_NO_FATAL_FAILURE(make_dead("run_", kDead));
+  const auto refused = requests();
+  std::size_t dead = kDead;
+  for (int call = 1; call < kMostCalls && dead == kDead; ++call) {
+    const std::size_t came = all_requests();
+    service_.command(std::to_string(call));
+    EXPECT_NE(replay().status, 202) << call;
+    ASSERT_TRUE(dies_before([&] { return are_there(came + kDead) && nothing_waits(); })) << call;
+    dead = webhook()["dead"];
+  }
+  EXPECT_THAT(dead, AnyOf(kDead - 200, kDead - 400)) << "after the first transaction, or the second";
+  const HttpAnswer replayed = replay();
+  ASSERT_EQ(replayed.status, 202);
+  EXPECT_EQ(json::parse(replayed.body)["queued"], dead);
+  ASSERT_TRUE(wait_for(0, 0));
+  expect_all_sent_again(refused);
   expect_all_told();
 }
 
