@@ -302,14 +302,14 @@ FinalMessage FalseSuccess::claim_after(const RunView& run, std::size_t step, con
     if (after.kind == Kind::kUser || failures_[next] != Failure::kNone) return {};
   }
   if (next == run.steps.size()) return {};
-  read(run.steps[next].output, lexicon_, reading_);
-  if (reading_.admits() || reading_.hands_over()) return {};
-  for (const auto& claim : reading_.claims) {
+  read(run.steps[next].output, lexicon_, scratch_);
+  if (scratch_.admits() || scratch_.hands_over()) return {};
+  for (const auto& claim : scratch_.claims) {
     if (claim.in_progress || claim.verb == kNoVerb || claim.finding || claim.state) continue;
     if (!any_verb && (!claim.by_agent || lexicon_.verb(claim.verb).group != tool.group)) continue;
-    const auto& sentence = reading_.sentences[claim.sentence];
+    const auto& sentence = scratch_.sentences[claim.sentence];
     for (auto i = sentence.begin; i < sentence.end; ++i) {
-      const auto noun = hash_noun(reading_.words[i].text);
+      const auto noun = hash_noun(scratch_.words[i].text);
       if (std::find(tool.nouns.begin(), tool.nouns.end(), noun) != tool.nouns.end()) return {run.steps[next].output, next, next, true};
     }
   }
@@ -358,7 +358,7 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
   if (failed_.empty()) {
     if (message.found) find_deed_on_nothing(run, message, verdict);
     if (message.found && verdict.findings.empty()) find_partly_failed(run, message, verdict);
-    if (verdict.findings.empty()) find_untold_trouble(run, verdict);
+    if (verdict.findings.empty()) find_untold_trouble(run, message, verdict);
     return verdict;
   }
   if (run.explanation != nullptr && message.found) run.explanation->statements(message.text, reading_, message.step);
@@ -375,7 +375,7 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
   if (message.found && !owns_up && verdict.findings.empty()) find_untold_failure(run, message, verdict);
   if (message.found && !owns_up && verdict.findings.empty()) find_partly_failed(run, message, verdict);
   if (message.found && !owns_up && verdict.findings.empty()) find_left_out(run, message, verdict);
-  if (message.found && !owns_up && verdict.findings.empty() && !verdict.has_candidate) find_untold_trouble(run, verdict);
+  if (message.found && !owns_up && verdict.findings.empty() && !verdict.has_candidate) find_untold_trouble(run, message, verdict);
   return verdict;
 }
 

@@ -143,7 +143,7 @@ class FalseSuccess {
   [[nodiscard]] std::size_t found_nothing(const RunView& run, std::size_t end);
   void find_deed_on_nothing(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] std::size_t last_trouble(const RunView& run);
-  void find_untold_trouble(const RunView& run, Verdict& verdict);
+  void find_untold_trouble(const RunView& run, const FinalMessage& message, Verdict& verdict);
 
   Lexicon lexicon_;
   ContentRules content_;
@@ -169,7 +169,7 @@ class FalseSuccess {
   WordOrigins origins_;               // likewise, by words
   std::size_t later_from_ = kNoStep;  // kNoStep: not asked yet
   std::size_t later_bytes_ = 0;
-  Reading reading_;
+  Reading reading_;  // of the final message, or of the one that is judged instead
   Reading scratch_;
   std::string folded_;
   std::string folded_value_;

@@ -152,8 +152,6 @@ void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessag
   const auto end = std::min(message.place, run.steps.size());
   const auto* gap = open_source(run, end);
   if (gap == nullptr) return;
-  (void)find_final_message(run, lexicon_, reading_);
-  indexed_ = false;
   if (has(reading_.cues, kCueNothingFound | kCueTrouble | kCueSimulated | kCueExample) || !reading_.understood(message.text)) return;
   if (denies_of_self(reading_)) return;
   const bool given = collect_support(run, message, end);
