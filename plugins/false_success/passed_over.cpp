@@ -386,7 +386,7 @@ void FalseSuccess::find_deed_on_nothing(const RunView& run, const FinalMessage& 
   if (reading_.asks() || reading_.denies || has(reading_.cues, kOpen) || !reading_.understood(message.text)) return;
   if (std::any_of(reading_.words.begin(), reading_.words.end(), [&](const ReadWord& word) { return negates(reading_, word); })) return;
   index_told();
-  if (!speaks_of(run, run.steps[step])) return;
+  if (told_.contains(hash_bytes("0")) || !speaks_of(run, run.steps[step])) return;
   const FiringLine::Doubt doubt{"deed_on_nothing", step, "no look-up found what the final message says something was done to"};
   if (!line_.fires(kOnNothing, doubt, verdict)) return;
   flag_only_ = false;

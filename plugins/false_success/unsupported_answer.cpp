@@ -166,7 +166,8 @@ void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessag
   const bool looked_up = tool.reads || (tool.any_purpose && tool.group == 0 && asks_by_names(run.steps[gap->step].input));
   double sure = unsupported_confidence(answer, asked_for, given, tells_deed && last_done_ != kNoStep, looked_up);
   std::vector<double> results;
-  work_out(run.steps[gap->step].input, results);
+  // A share or a power is no arithmetic that is worked out here.
+  if (run.steps[gap->step].input.find_first_of("%^") == std::string_view::npos) work_out(run.steps[gap->step].input, results);
   if (results.size() > 1) results.erase(results.begin(), results.end() - 1);  // the steps on the way
   const bool worked_out = !results.empty() && states_result(message.text, results);
   const bool program = broke(run.steps[gap->step], tool) && answer.missing > 0;

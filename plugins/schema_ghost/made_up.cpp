@@ -304,7 +304,9 @@ bool MadeUpValues::told(const RunView& run, std::size_t step, std::string_view v
     }
     if (i >= step) continue;
     const bool asked = names_entity(other.input, value);
-    if (asked ? i < first_ && !(*nothing_)[i] : names_entity(other.output, value) && (other.kind == Kind::kTool || i < first_)) return true;
+    // What the first look-up that gave nothing was asked with was known before anything was missing.
+    const bool known = i < first_ ? !(*nothing_)[i] : i == first_ && tools_->meaning(other.name).reads;
+    if (asked ? known : names_entity(other.output, value) && (other.kind == Kind::kTool || i < first_)) return true;
   }
   return false;
 }
@@ -331,15 +333,16 @@ void MadeUpValues::judge_call(const RunView& run, std::size_t step) {
     ++searched_;
     const bool figure = entity.kind == EntityKind::kPlace || entity.kind == EntityKind::kAmount;
     if (figure ? follows(run, step, entity.text) : told(run, step, entity.code) || answered_later(run, step, entity.code)) continue;
+    const bool guessed = entity.kind != EntityKind::kAddress && !figure && is_made_of_told_words(run, entity.text);
     double confidence = reads ? 0.65 : 0.45;
     if (entity.kind == EntityKind::kMail) {
-      mails_ += 1;
+      mails_ += guessed ? 0 : 1;
       confidence += (entity.reserved ? 0.1 : 0.0) + (mails_ > 1 ? 0.1 : 0.0);
     }
     if (entity.kind == EntityKind::kAccount) confidence = 0.65;
     if (entity.kind == EntityKind::kAmount && (any_given_ || meaning.reads || meaning.group == 0)) confidence -= 0.3;
     if (entity.kind == EntityKind::kAddress && meaning.reads) confidence -= 0.15;
-    if (entity.kind != EntityKind::kAddress && !figure && is_made_of_told_words(run, entity.text)) confidence -= 0.3;
+    if (guessed) confidence -= 0.3;
     keep({"invented_input", open_.empty() ? missing_ : open_.back(), step, true, confidence, {std::string(entity.text)}});
   }
 }

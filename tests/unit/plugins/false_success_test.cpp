@@ -1093,5 +1093,11 @@ TEST(FalseSuccess, EarlierMessage_IsJudgedByItself) {
   EXPECT_TRUE(judge(run).findings.empty());
 }
 
+TEST(FalseSuccess, CountOfNothing_IsNoDeed) {
+  RunBuilder run;
+  run.request("How many tickets has Lisbon and who is on them?").tool("search_tickets", R"({"team":"Lisbon"})", R"({"total":0,"issues":[]})");
+  EXPECT_TRUE(judge(run.model("Lisbon has 0 tickets, so nobody is assigned to one.")).findings.empty());
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
