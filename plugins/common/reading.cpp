@@ -41,6 +41,15 @@ bool negates(const Reading& out, const ReadWord& word) {
   return has(word.cues, kCueNegation) || ends_like(word.text, out.lexicon->negation_endings);
 }
 
+bool negates_anything(const Reading& reading) {
+  return std::any_of(reading.words.begin(), reading.words.end(), [&](const ReadWord& word) { return negates(reading, word); });
+}
+
+bool negates_anything(const Reading& reading, const Sentence& sentence) {
+  return std::any_of(reading.words.begin() + sentence.begin, reading.words.begin() + sentence.end,
+                     [&](const ReadWord& word) { return negates(reading, word); });
+}
+
 bool ends_clause(const Reading& reading, const Sentence& sentence, std::size_t word) {
   return reading.verb_last() && (word + 1 >= sentence.end || reading.words[word + 1].before != Break::kNone);
 }
@@ -613,11 +622,8 @@ bool Reading::plainly_understood(std::string_view text) const {
 }
 
 bool denies_of_self(const Reading& reading) {
-  return std::any_of(reading.sentences.begin(), reading.sentences.end(), [&](const Sentence& sentence) {
-    const auto begin = reading.words.begin() + sentence.begin;
-    const auto end = reading.words.begin() + sentence.end;
-    return (sentence.cues & kCueSelf) != 0 && std::any_of(begin, end, [&](const ReadWord& word) { return negates(reading, word); });
-  });
+  return std::any_of(reading.sentences.begin(), reading.sentences.end(),
+                     [&](const Sentence& sentence) { return (sentence.cues & kCueSelf) != 0 && negates_anything(reading, sentence); });
 }
 
 bool opens_with_denial(const Reading& reading) {

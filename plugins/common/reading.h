@@ -91,6 +91,10 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true)
 /// True for a word that is a negation or ends like one.
 [[nodiscard]] bool negates(const Reading& reading, const ReadWord& word);
 
+/// True when such a word stands in the text, or in one sentence of it.
+[[nodiscard]] bool negates_anything(const Reading& reading);
+[[nodiscard]] bool negates_anything(const Reading& reading, const Sentence& sentence);
+
 /// True for the last word of its clause in a language whose participles and infinitives stand there.
 [[nodiscard]] bool ends_clause(const Reading& reading, const Sentence& sentence, std::size_t word);
 

@@ -73,8 +73,7 @@ bool FalseSuccess::closes_behind(const RunView& run, const FailedStep& failed, c
     if (i > failed.step || (others && run.steps[i].name == step.name && failures_[i] == Failure::kNone)) return false;
   }
   if (has(reading_.cues, kOpen) || tells_own_trouble(run, message.place) || !reading_.plainly_understood(message.text)) return false;
-  const auto denies = [&](const ReadWord& word) { return negates(reading_, word); };
-  if (std::any_of(reading_.words.begin(), reading_.words.end(), denies) || gives_its_reason(step)) return false;
+  if (negates_anything(reading_) || gives_its_reason(step)) return false;
   index_told();
   return anything ? tells_word_of(step.input) : speaks_of(run, step);
 }
@@ -151,7 +150,7 @@ bool FalseSuccess::doubted_after(const RunView& run, std::size_t step) {
   const auto doubts = [&](std::string_view text) {
     read(text, lexicon_, scratch_);
     return scratch_.denies || scratch_.hands_over() || has(scratch_.cues, kCueAdmission | kCueTrouble | kCueNothingFound) ||
-           std::any_of(scratch_.words.begin(), scratch_.words.end(), [&](const ReadWord& word) { return negates(scratch_, word); });
+           negates_anything(scratch_);
   };
   for (auto i = step + 1; i < run.steps.size(); ++i) {
     if (run.steps[i].kind == Kind::kModel && doubts(run.steps[i].output)) return true;
@@ -344,7 +343,7 @@ void FalseSuccess::find_left_out(const RunView& run, const FinalMessage& message
   constexpr std::size_t kMostAsked = 4;  // each asks the whole run
   constexpr std::uint64_t kOpen = kCueTrouble | kCueNothingFound | kCueAdmission | kCueHandover | kCueSimulated | kCuePlan;
   if (reading_.asks() || has(reading_.cues, kOpen) || !reading_.understood(message.text)) return;
-  if (std::any_of(reading_.words.begin(), reading_.words.end(), [&](const ReadWord& word) { return negates(reading_, word); })) return;
+  if (negates_anything(reading_)) return;
   const auto last = std::find_if(run.steps.rbegin(), run.steps.rend(), [](const StepView& step) { return step.kind == Kind::kUser; });
   const auto turn = last == run.steps.rend() ? run.user_request : last->said();
   std::size_t asked = 0;
@@ -384,7 +383,7 @@ void FalseSuccess::find_deed_on_nothing(const RunView& run, const FinalMessage& 
   const auto step = soft_failures_ ? found_nothing(run, end) : kNoStep;
   if (step == kNoStep || !tells_own_deed()) return;
   if (reading_.asks() || reading_.denies || has(reading_.cues, kOpen) || !reading_.understood(message.text)) return;
-  if (std::any_of(reading_.words.begin(), reading_.words.end(), [&](const ReadWord& word) { return negates(reading_, word); })) return;
+  if (negates_anything(reading_)) return;
   index_told();
   if (told_.contains(hash_bytes("0")) || !speaks_of(run, run.steps[step])) return;
   const FiringLine::Doubt doubt{"deed_on_nothing", step, "no look-up found what the final message says something was done to"};

@@ -97,8 +97,7 @@ bool FalseSuccess::tells_undone_value(const StepView& step) {
       const auto number = static_cast<std::uint32_t>(&sentence - reading_.sentences.data());
       const bool claims = std::any_of(reading_.claims.begin(), reading_.claims.end(),
                                       [&](const Claim& claim) { return claim.sentence == number && !claim.finding; });
-      const auto denies = [&](const ReadWord& word) { return negates(reading_, word); };
-      if (std::none_of(reading_.words.begin() + sentence.begin, reading_.words.begin() + sentence.end, denies)) continue;
+      if (!negates_anything(reading_, sentence)) continue;
       for (auto i = sentence.begin; i < sentence.end; ++i) {
         if (reading_.words[i].text == folded_ && (!claims || negated_before(reading_, sentence, i))) return true;
       }
@@ -139,9 +138,7 @@ void FalseSuccess::index_told() {
   told_.clear();
   for (const auto& sentence : reading_.sentences) {
     const auto begin = reading_.words.begin() + sentence.begin;
-    const bool denied =
-        std::any_of(begin, begin + (sentence.end - sentence.begin), [&](const auto& word) { return negates(reading_, word); });
-    if (sentence.question || denied || has(sentence.cues, kUntold)) continue;
+    if (sentence.question || negates_anything(reading_, sentence) || has(sentence.cues, kUntold)) continue;
     // Before "will" or "once" it tells something only with a verb.
     const auto opens = std::find_if(begin, begin + (sentence.end - sentence.begin),
                                     [](const ReadWord& word) { return has(word.cues, kCueModal | kCueCondition); });

@@ -120,8 +120,7 @@ bool FalseSuccess::answers_for_failed(const RunView& run, const FailedStep& fail
     if (run.steps[i].kind != Kind::kTool) continue;
     if ((i > failed.step && gives_data(run, i)) || (run.steps[i].name == step.name && gave_something(run, i))) return false;
   }
-  const auto denies = [&](const ReadWord& word) { return negates(reading_, word); };
-  if (reading_.asks() || has(reading_.cues, kOpen) || std::any_of(reading_.words.begin(), reading_.words.end(), denies)) return false;
+  if (reading_.asks() || has(reading_.cues, kOpen) || negates_anything(reading_)) return false;
   index_told();
   return speaks_of(run, step) && !gives_its_reason(step);
 }

@@ -107,6 +107,7 @@ class MissingToolCall {
 
   [[nodiscard]] bool only_gives_records(const RunView& run, const ToolMeaning& tool, std::string_view name);
   [[nodiscard]] Order order_before(const RunView& run, const Said& said, const Claim& claim);
+  [[nodiscard]] static Request meant(const Order& order, const Claim& claim);
   [[nodiscard]] bool within_document(const Claim& claim) const;
   [[nodiscard]] bool user_names(const RunView& run, const Claim& claim);
   [[nodiscard]] bool needs_no_tool(const Claim& claim) const;

@@ -41,6 +41,11 @@ MissingToolCall::Order MissingToolCall::order_before(const RunView& run, const S
   return best;
 }
 
+/// The request that a deed was to answer; the deed by itself where nobody asked.
+Request MissingToolCall::meant(const Order& order, const Claim& claim) {
+  return order.request != nullptr ? *order.request : Request{claim.verb, Thing::kUnknown, false, false, false, kNoStep, {}};
+}
+
 /// True when a turn of the user names the deed itself as done: "just tell me you've escalated this". Reads the turns once a run.
 bool MissingToolCall::user_names(const RunView& run, const Claim& claim) {
   if (claim.verb == kNoVerb || !requests_.acts_alone(claim.verb)) return false;
@@ -93,7 +98,8 @@ double MissingToolCall::confidence(const RunView& run, const ToldDeed& deed, con
   if (ran_.any && deed.telling == Telling::kByAgent && (ordered || requests_.acts_alone(deed.claim.verb) || about_calls(run, deed.claim)))
     return kPlain;
   if (ordered && deed.telling == Telling::kGeneral) return kPlain;
-  if (ran_.any && ordered && deed.telling >= Telling::kState && !note && closes_clean() && shares_word(reading_, order.request->turn))
+  if (ran_.any && ordered && deed.telling >= Telling::kState && !note && closes_clean() &&
+      shares_word(reading_, meant(order, deed.claim).turn))
     return kPlain;
   if (ordered) return kOrdered;
   return deed.telling == Telling::kNote || deed.telling == Telling::kState ? kNothing : kTold;
@@ -160,7 +166,7 @@ void MissingToolCall::judge_unchanged(const RunView& run, Verdict& verdict) {
   outputs_read_ = calls_read_ = false;
   double surest = 0;
   Said told;
-  Request meant;
+  Request wanted;
   for (const auto& said : messages) {
     run.pace(said.text.size());
     read(said.text, lexicon_, reading_);
@@ -181,15 +187,15 @@ void MissingToolCall::judge_unchanged(const RunView& run, Verdict& verdict) {
       if (sure <= surest) continue;
       surest = sure;
       told = said;
-      meant = order.request != nullptr ? *order.request : Request{deed.claim.verb, Thing::kUnknown, false, false, false, kNoStep, {}};
+      wanted = meant(order, deed.claim);
     }
   }
   constexpr double kLeast = 0.3;
   if (surest < kLeast) return;
   const FiringLine::Doubt doubt{"unchanged", told.step,
                                 "nothing that ran changed anything, and a deed is told, though in passing or unasked"};
-  if (!line_.fires(surest, doubt, verdict) || meant.verb == kNoVerb) return;
-  verdict.fire(finding(run, meant, told, ran_.any ? kNoWriteScore : kNoToolScore), surest);
+  if (!line_.fires(surest, doubt, verdict) || wanted.verb == kNoVerb) return;
+  verdict.fire(finding(run, wanted, told, ran_.any ? kNoWriteScore : kNoToolScore), surest);
 }
 
 /// True when a call that may have changed something was about what the deed was done to, or names the deed: by a word of the clause it is
@@ -267,7 +273,7 @@ void MissingToolCall::judge_beside(const RunView& run, const FinalMessage& messa
     const FiringLine::Doubt doubt{"beside", said.step,
                                   "other things were changed, and this deed may follow from them or was not asked for by its name"};
     if (!line_.fires(sure, doubt, verdict)) continue;
-    verdict.fire(finding(run, *order.request, said, kNoWriteScore), sure);
+    verdict.fire(finding(run, meant(order, deed.claim), said, kNoWriteScore), sure);
     return;
   }
 }
