@@ -13,14 +13,6 @@ namespace {
 
 using Token = JsonCursor::Token;
 
-// Members that say of any call whether it was taken; `"paid": false` of a new order only tells its state.
-constexpr std::string_view kTaken[] = {"accepted", "executed", "succeeded", "successful", "saved", "ack", "acknowledged", "queued"};
-// Members that are there where the call failed.
-constexpr std::string_view kErrors[] = {"err", "error_code", "errorcode", "error_message", "errormessage", "exception", "fault"};
-// Members that count what a call did.
-constexpr std::string_view kCounts[] = {"changed", "affected",      "modified",      "updated",        "delivered",     "recipients",
-                                        "matched", "rows_affected", "affected_rows", "modified_count", "updated_count", "deleted_count"};
-constexpr std::string_view kHttpStatus[] = {"statusCode", "status_code", "http_status", "httpStatus"};
 constexpr std::string_view kNot = "not_";
 constexpr std::string_view kDone = "ed";  // "upserted": how names of members that count what was done end
 
@@ -40,9 +32,9 @@ class Answer {
 
   /// Takes in what a member says of the deed.
   void add(std::string_view key, Token token, std::string_view value) {
-    if (token == Token::kTrue && (among(key, kTaken) || is_own_deed(key))) done_ = true;
+    if (token == Token::kTrue && (among(key, words_.taken) || is_own_deed(key))) done_ = true;
     if (token == Token::kNumber && value != "0" && !value.starts_with('-') &&
-        (among(key, kCounts) || is_own_deed(key) || key.ends_with(kDone)) && !among(key, words_.failures)) {
+        (among(key, words_.counts) || is_own_deed(key) || key.ends_with(kDone)) && !among(key, words_.failures)) {
       done_ = true;
     }
     denied_ |= denies(key, token, value);
@@ -53,17 +45,17 @@ class Answer {
 
  private:
   bool denies(std::string_view key, Token token, std::string_view value) {
-    if (token == Token::kFalse) return among(key, kTaken) || is_own_deed(key);
+    if (token == Token::kFalse) return among(key, words_.taken) || is_own_deed(key);
     if (token == Token::kNumber) {
-      if (among(key, kHttpStatus)) return value.size() == 3 && (value[0] == '4' || value[0] == '5');
-      return value == "0" && (among(key, kCounts) || is_own_deed(key));
+      if (among(key, words_.status_codes)) return value.size() == 3 && (value[0] == '4' || value[0] == '5');
+      return value == "0" && (among(key, words_.counts) || is_own_deed(key));
     }
-    if (token == Token::kString && (among(key, kErrors) || among(key, words_.errors))) return !trim(value).empty();
+    if (token == Token::kString && (among(key, words_.error_members) || among(key, words_.errors))) return !trim(value).empty();
     if (token != Token::kString) return false;
     fold(value, value_);
     const std::string_view told = value_;
     if (!among(last_part(key), words_.members)) return ends_in_refusal(told);
-    if (told.starts_with(kNot)) return among(told.substr(kNot.size()), kCounts) || is_own_deed(told.substr(kNot.size()));
+    if (told.starts_with(kNot)) return among(told.substr(kNot.size()), words_.counts) || is_own_deed(told.substr(kNot.size()));
     return among(told, words_.failures) && !is_own_deed(told) && !names_stem(told);
   }
 
@@ -114,7 +106,7 @@ bool denies_deed(const StepView& call, std::span<const std::uint16_t> groups, co
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
     const auto key = cursor.text();
     token = cursor.next();
-    if (token == Token::kArray && among(key, kTaken)) {  // "accepted": []
+    if (token == Token::kArray && among(key, words.taken)) {  // "accepted": []
       if (cursor.next() == Token::kArrayEnd) return true;
       while (cursor.depth() > level) {
         if (!cursor.leave()) return answer.denied();
@@ -182,12 +174,11 @@ bool each_member(std::string_view text, Take take) {
 
 }  // namespace
 
-bool answers_otherwise(std::string_view input, std::string_view output, std::string_view told) {
+bool answers_otherwise(std::string_view input, std::string_view output, std::string_view told, const OutcomeWords& words) {
   constexpr std::size_t kMost = 32;
-  constexpr std::string_view kMoving[] = {"version", "revision", "count", "page", "limit", "offset", "quantity"};  // change by themselves
   std::vector<std::pair<std::string_view, Scalar>> asked;
   (void)each_member(input, [&](std::string_view key, const Scalar& value) {
-    if (value.kind != Scalar::Kind::kNone && asked.size() < kMost && !among(key, kMoving)) asked.emplace_back(key, value);
+    if (value.kind != Scalar::Kind::kNone && asked.size() < kMost && !among(key, words.moving)) asked.emplace_back(key, value);
   });
   if (asked.empty()) return false;
   bool otherwise = false;

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kFewestMembers = 3;
 constexpr std::size_t kMostMembers = 256;  // of an answer, and of the arguments that it is compared with
-constexpr std::string_view kAnswers[] = {"status", "state", "result", "message", "code"};  // members that tell how a call went
 
 /// "RX-88120", "99121": what a thing is filed under, not a date.
 bool is_code(std::string_view text) {
@@ -36,7 +35,7 @@ bool is_participle(std::string_view word, const Lexicon& lexicon) {
 
 }  // namespace
 
-bool gives_records(const StepView& step, const Lexicon& lexicon) {
+bool gives_records(const StepView& step, std::span<const std::string> answers, const Lexicon& lexicon) {
   const auto output = trim(step.output);
   if (step.outcome == Outcome::kFailed || output.empty()) return false;
   if (!looks_like_json(output))
@@ -60,7 +59,7 @@ bool gives_records(const StepView& step, const Lexicon& lexicon) {
     if (token != Token::kString && token != Token::kNumber) continue;
     const auto text = cursor.text();
     const bool echoed = std::any_of(asked.begin(), asked.end(), [&](const CallValue& value) { return value.text == text; });
-    if (among(key, kAnswers)) continue;
+    if (among(key, answers)) continue;
     if (!echoed && (token == Token::kNumber || !is_code(text))) ++told;
   }
   return told >= kFewestMembers;

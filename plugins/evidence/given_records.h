@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "common/lexicon.h"
 #include "common/run_view.h"
 
@@ -7,7 +10,8 @@ namespace runwarden::plugins {
 
 /// True for a call that gave back what is known of something, as a look-up does: a list, several lines, or members that neither repeat what
 /// it was called with nor only say that it ran, as an id, a yes or a status.
+/// `answers` are the names of members that tell how a call went.
 /// False for one that tells that something was done: {"saved": true}. Linear; any thread.
-[[nodiscard]] bool gives_records(const StepView& step, const Lexicon& lexicon);
+[[nodiscard]] bool gives_records(const StepView& step, std::span<const std::string> answers, const Lexicon& lexicon);
 
 }  // namespace runwarden::plugins

@@ -17,7 +17,6 @@ constexpr std::size_t kFewest = 3;
 constexpr std::size_t kMostRows = 256;
 constexpr std::size_t kMostOdd = 16;
 constexpr std::size_t kLongestOutcome = 40;
-constexpr std::string_view kGood[] = {"ok", "success", "succeeded", "done", "accepted", "completed"};
 
 bool has_word(const std::vector<std::string>& words, std::string_view key) {
   const auto sign = key.rfind('_');
@@ -36,7 +35,7 @@ bool tells_done(std::string_view outcome, const OutcomeWords& words, const Lexic
   for (RawWord word; cursor.next(word);) {
     if (among(word.text, words.failures) || among(word.text, words.errors)) return false;
     const auto* entry = lexicon.find(word.text);
-    done |= among(word.text, kGood) || (entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormDone) != 0);
+    done |= among(word.text, words.good) || (entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormDone) != 0);
   }
   return done;
 }

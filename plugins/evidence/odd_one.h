@@ -2,21 +2,14 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/lexicon.h"
 #include "common/run_view.h"
+#include "evidence/outcome_words.h"
 
 namespace runwarden::plugins {
-
-/// How answers name what came of something, as lists of a vocabulary.
-struct OutcomeWords {
-  std::vector<std::string> members;   // "status"
-  std::vector<std::string> failures;  // "failed", "rejected"; as a member's name: what failed
-  std::vector<std::string> errors;    // "errors": likewise
-};
 
 /// Collects those of several calls of one tool whose answer tells another outcome than nearly all others do: {"status":"locked"} among
 /// {"status":"cancelled"}. At least three calls with the same member are needed, two of three must agree on one that

@@ -7,6 +7,7 @@
 #include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/words.h"
+#include "evidence/denied_deed.h"
 #include "evidence/payload.h"
 #include "evidence/program_end.h"
 #include "evidence/trouble.h"
@@ -72,8 +73,7 @@ FalseSuccess::FalseSuccess(std::string_view settings_json) : recovery_(lexicon_,
   withheld_words_ = settings.vocabulary().words(Key::kWithheldWords);
   trouble_signs_ = settings.vocabulary().words(Key::kProgramTrouble);
   all_words_ = settings.vocabulary().words(Key::kAllWords);
-  outcome_words_ = {settings.vocabulary().words(Key::kOutcomeMembers), settings.vocabulary().words(Key::kFailedStatuses),
-                    content_.error_openings};
+  outcome_words_ = OutcomeWords(settings.vocabulary());
   soft_failures_ = settings.rule("soft_failures");
   recovery_rule_ = settings.rule("recovery");
   admission_ = settings.rule("admission");
@@ -144,7 +144,7 @@ void FalseSuccess::collect_failures(const RunView& run) {
     auto failure = failure_of(step, content_);
     if (failure == Failure::kNone && step.kind == Kind::kTool && !recovery_.meaning(step.name).reads &&
         (denies_deed(step, recovery_.meaning(step.name).groups, outcome_words_, lexicon_) ||
-         answers_otherwise(step.input, step.output, told) ||
+         answers_otherwise(step.input, step.output, told, outcome_words_) ||
          (recovery_.meaning(step.name).group != 0 && !recovery_.meaning(step.name).any_purpose && denies_in_words(step.output)))) {
       failure = Failure::kSoft;
     }

@@ -9,7 +9,7 @@
 #include "common/recovery.h"
 #include "common/settings.h"
 #include "evidence/confidence.h"
-#include "evidence/denied_deed.h"
+#include "evidence/odd_one.h"
 #include "evidence/origin.h"
 #include "evidence/support.h"
 #include "evidence/unheard.h"

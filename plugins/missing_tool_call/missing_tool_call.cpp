@@ -108,6 +108,7 @@ MissingToolCall::MissingToolCall(const Settings& settings)
       requests_(settings, lexicon_, text_work_),
       tools_(lexicon_, tool_words_) {
   const auto& vocabulary = settings.vocabulary();
+  answer_members_ = vocabulary.words(Key::kAnswerMembers);
   effects_.assign(lexicon_.last_group() + 1, 0);
   only_asked_.assign(lexicon_.verb_count(), false);
   for (const auto verb : lexicon_.verbs_named(vocabulary.words(Key::kOnlyAskedVerbs))) only_asked_[verb] = true;

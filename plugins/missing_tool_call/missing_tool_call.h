@@ -167,6 +167,7 @@ class MissingToolCall {
   EvidenceIndex calls_;  // words of all calls
   bool calls_read_ = false;
   std::vector<ToldDeed> deeds_;
+  std::vector<std::string> answer_members_;                     // that tell how a call went
   std::unordered_map<const ToolMeaning*, bool> gives_records_;  // of tools of unknown name
   HashSet done_by_user_;                                        // groups of the verbs that a user's turn has as done
   bool user_read_ = false;

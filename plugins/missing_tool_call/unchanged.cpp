@@ -17,7 +17,7 @@ bool MissingToolCall::only_gives_records(const RunView& run, const ToolMeaning& 
   known->second = std::all_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
     if (step.kind != Kind::kTool || step.name != name) return true;
     run.pace(step.output.size());
-    return gives_records(step, lexicon_);
+    return gives_records(step, answer_members_, lexicon_);
   });
   return known->second;
 }

@@ -276,7 +276,7 @@ TEST(ProgramEnd, IsTheLineBeforeWhatIsSaidOfTheProgram) {
 }
 
 const OutcomeWords& outcome_words() {
-  static const OutcomeWords words{{"status", "state", "estado"}, {"failed", "rejected", "bounced", "undeliverable"}, {"errors"}};
+  static const OutcomeWords words{Vocabulary()};
   return words;
 }
 
@@ -322,7 +322,7 @@ TEST(DeniedDeed, IsNotTheDeedItself_NorWhatWasAskedWith) {
 TEST(AnswersOtherwise, ByFiguresDaysAndYesOrNo) {
   constexpr auto kTold = "The fee is 95, born on 1988-10-09.";
   const auto answers_otherwise = [&](std::string_view input, std::string_view output) {
-    return plugins::answers_otherwise(input, output, kTold);
+    return plugins::answers_otherwise(input, output, kTold, outcome_words());
   };
   EXPECT_TRUE(answers_otherwise(R"({"berth":"C-4","fee":95})", R"({"berth":"C-4","fee":89})"));
   EXPECT_FALSE(answers_otherwise(R"({"fee":94})", R"({"fee":89})")) << "not told as it was asked for";
@@ -403,7 +403,7 @@ TEST(GivenRecords, AreWhatALookUpGives) {
   const auto gives = [](std::string_view input, std::string_view output) {
     RunBuilder run;
     run.tool("berths", input, output);
-    return gives_records(run.run().steps[0], shipped_lexicon());
+    return gives_records(run.run().steps[0], Vocabulary().words(Key::kAnswerMembers), shipped_lexicon());
   };
   EXPECT_TRUE(gives(R"({"quay":"north"})", R"([{"berth":"C-4"}])"));
   EXPECT_TRUE(gives(R"({"quay":"north"})", R"({"depth":4.2,"owner":"Ann Marsh","water":true})"));

@@ -1,0 +1,16 @@
+#include "evidence/outcome_words.h"
+
+namespace runwarden::plugins {
+
+OutcomeWords::OutcomeWords(const Vocabulary& vocabulary)
+    : members(vocabulary.words(Key::kOutcomeMembers)),
+      failures(vocabulary.words(Key::kFailedStatuses)),
+      good(vocabulary.words(Key::kGoodStatuses)),
+      errors(vocabulary.words(Key::kErrorOpenings)),
+      error_members(vocabulary.words(Key::kErrorMembers)),
+      taken(vocabulary.words(Key::kTakenMembers)),
+      counts(vocabulary.words(Key::kCountMembers)),
+      status_codes(vocabulary.words(Key::kStatusCodeMembers)),
+      moving(vocabulary.words(Key::kMovingMembers)) {}
+
+}  // namespace runwarden::plugins
