@@ -777,6 +777,10 @@ void SchemaGhost::find_news(const RunView& run, Verdict& verdict) {
     if (hollow_[i]) return !silent_by_design(run.steps[i]) && !only_acts(run.steps[i].name);
     return hollow == kNoStep && ++read <= kMostRead && speaks_of_trouble(run.steps[i].output, lexicon_, reading_);
   };
+  // Most runs have no such step, and then nothing need be heard.
+  std::size_t first = 0;
+  while (first < run.steps.size() && !(run.steps[first].kind == Kind::kTool && gave_nothing_new(first))) ++first;
+  if (first == run.steps.size()) return;
   bool given = false;
   unheard_.clear();
   unheard_.hear(run.user_request);
@@ -801,7 +805,7 @@ void SchemaGhost::find_news(const RunView& run, Verdict& verdict) {
     unheard_.hear(step.error_message);
     if (step.kind != Kind::kTool) continue;
     unheard_.hear(step.input);
-    if (gave_nothing_new(i)) {
+    if (i == first || (i > first && gave_nothing_new(i))) {
       hollow = i;
     } else {
       given = true;
