@@ -33,6 +33,22 @@ bool is_participle(std::string_view word, const Lexicon& lexicon) {
   return entry != nullptr && (entry->forms & kFormDone) != 0;
 }
 
+/// True where one of the outermost members says in a word that something is done: `"type": "action_done"`.
+bool says_done(std::string_view output, const Lexicon& lexicon) {
+  constexpr std::size_t kLongest = 24;  // bytes of a text that names an outcome
+  using Token = JsonCursor::Token;
+  JsonCursor cursor(output);
+  std::size_t depth = 0;
+  for (auto token = cursor.next(); token != Token::kEnd && token != Token::kBad; token = cursor.next()) {
+    if (token == Token::kObject || token == Token::kArray) ++depth;
+    if (token == Token::kObjectEnd || token == Token::kArrayEnd) --depth;
+    if (depth != 1 || token != Token::kString || cursor.text().size() > kLongest) continue;
+    const auto* entry = lexicon.find(last_word(cursor.text()));
+    if (entry != nullptr && has(entry->cues, kCueFinished)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool gives_records(const StepView& step, std::span<const std::string> answers, const Lexicon& lexicon) {
@@ -40,6 +56,7 @@ bool gives_records(const StepView& step, std::span<const std::string> answers, c
   if (step.outcome == Outcome::kFailed || output.empty()) return false;
   if (!looks_like_json(output))
     return output.find_first_of("|\t") != std::string_view::npos || std::count(output.begin(), output.end(), '\n') > 1;
+  if (says_done(output, lexicon)) return false;
   std::vector<CallValue> asked;
   collect_values(step.input, asked);
   JsonCursor cursor(output);

@@ -12,6 +12,7 @@
 #include "evidence/program_end.h"
 #include "evidence/trouble.h"
 #include "evidence/withheld.h"
+#include "evidence/written_call.h"
 #include "false_success/call_texts.h"
 
 namespace runwarden::plugins {
@@ -50,10 +51,22 @@ bool contains(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// True when the text says that something was not done or not found, or leaves the next word to the user.
+/// True where the agent or the user is to do something yet: "I'll create it", "you would call".
+bool is_to_come(const Reading& reading, const Sentence& sentence) {
+  constexpr std::uint64_t kSubjects = kCueSelf | kCueAddressee;
+  for (auto i = sentence.begin; i < sentence.end; ++i) {
+    const auto next = i + 1 < sentence.end ? reading.words[i + 1].cues : 0;
+    if (has(reading.words[i].cues | next, kSubjects) && has(reading.words[i].cues | next, kCueModal)) return true;
+  }
+  return false;
+}
+
+/// True when the text says that something was not done or not found, only tells what is to come, or leaves the next word to the user.
 bool is_open(const Reading& reading) {
   if (reading.denies || has(reading.cues, kCueNothingFound | kCueTrouble)) return true;
   if (std::any_of(reading.words.begin(), reading.words.end(), [&](const auto& word) { return negates(reading, word); })) return true;
+  if (std::any_of(reading.sentences.begin(), reading.sentences.end(), [&](const Sentence& one) { return is_to_come(reading, one); }))
+    return true;
   constexpr std::size_t kEnd = 2;
   std::size_t looked = 0;
   for (auto sentence = reading.sentences.rbegin(); sentence != reading.sentences.rend() && looked < kEnd; ++sentence, ++looked) {
@@ -364,6 +377,10 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
   if (run.explanation != nullptr && message.found) run.explanation->statements(message.text, reading_, message.step);
   indexed_ = flag_only_ = false;
   const bool tells_trouble = message.found && (reading_.denies || has(reading_.cues, kCueAdmission | kCueNothingFound | kCueTrouble));
+  if (message.found && admission_ && written_call(message.text)) {
+    verdict.suppress("plan", failed_.back().step, "the final message ends with a call that was never made");
+    return verdict;
+  }
   const bool owns_up = message.found && (reading_.admits() || reading_.hands_over());
   const bool claimed = claims_success(run, message, verdict);
   mark_recovered(run);
@@ -389,6 +406,17 @@ double FalseSuccess::confidence(const RunView& run, const FailedStep& failed, co
   const auto& tool = recovery_.meaning(step.name);
   const bool deed = tool.group != 0 && !tool.reads && !tool.any_purpose;
   return (deed || (tool.unknown && tells_any_deed()) || broke(step, tool)) && closes_behind(run, failed, message) ? kByFlag : by_words;
+}
+
+/// True when the user answered something that the agent said after a step.
+bool FalseSuccess::talked_since(const RunView& run, std::size_t step) {
+  bool spoke = false;
+  for (auto i = step + 1; i < run.steps.size(); ++i) {
+    const auto kind = run.steps[i].kind;
+    if (kind == Kind::kUser && spoke) return true;
+    spoke |= kind == Kind::kModel && !trim(run.steps[i].output).empty();
+  }
+  return false;
 }
 
 /// True for a program that broke off: what it printed is short and tells of trouble.
@@ -425,14 +453,18 @@ bool FalseSuccess::tells_trouble_beside(const RunView& run) const {
 double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   const auto& step = run.steps[failed.step];
   if (step.kind == Kind::kTool && recovery_.meaning(step.name).meaningless) return kMeaningless;
-  // Without any word of the agent, of a deed only: a look-up may not have been needed.
-  if (!message.found) return step.kind == Kind::kTool && recovery_.meaning(step.name).reads ? kDoubtful : kByFlag;
+  // Without any word of the agent, of a deed only: a look-up or a program may not have been needed.
+  if (!message.found) {
+    const auto* tool = step.kind == Kind::kTool ? &recovery_.meaning(step.name) : nullptr;
+    return tool != nullptr && (tool->reads || tool->any_purpose) ? kDoubtful : kByFlag;
+  }
   if (tells_trouble_beside(run)) return kDoubtful;
   if (step.kind == Kind::kTool && (tells_hindrance(recovery_.meaning(step.name)) || has_word_of_reason(run, step))) return kDoubtful;
   if (step.kind != Kind::kTool) return flag_only_ ? kByFlag : kInGeneral;
   const auto& tool = recovery_.meaning(step.name);
   const bool deed = tool.group != 0 && !tool.reads && !tool.any_purpose;
-  if (flag_only_) return deed ? kByFlag : kDoubtful;  // it may have looked something up that the agent knew
+  // It may have looked something up that the agent knew, or the user may have heard of it since.
+  if (flag_only_) return deed && !talked_since(run, failed.step) ? kByFlag : kDoubtful;
   if (tool.any_purpose && step.outcome == Outcome::kFailed && prints_no_trouble(step.output, trouble_signs_, lexicon_, scratch_))
     return kNoTrouble;
   if (tool.any_purpose && step.output.size() >= kPrinted) return kDoubtful;

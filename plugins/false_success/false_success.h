@@ -58,6 +58,7 @@ class FalseSuccess {
   [[nodiscard]] FinalMessage claim_after_no_op(const RunView& run, const FailedStep& failed);
   void find_standing_claims(const RunView& run, Verdict& verdict);
   [[nodiscard]] double confidence(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  [[nodiscard]] static bool talked_since(const RunView& run, std::size_t step);
   [[nodiscard]] bool broke(const StepView& step, const ToolMeaning& tool);
   [[nodiscard]] bool tells_trouble_beside(const RunView& run) const;
   [[nodiscard]] double confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message);

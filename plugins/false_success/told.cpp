@@ -92,7 +92,7 @@ bool FalseSuccess::tells_undone_value(const StepView& step) {
   for (const auto& value : values_) {
     if (done_values_.contains(value.normal) || value.text.size() < 3 || value.text.size() > kLongestValue || ++tried > kMostValues)
       continue;
-    fold(value.text, folded_);
+    fold(value.text.substr(std::min(value.text.find_first_not_of("#$"), value.text.size())), folded_);
     for (const auto& sentence : reading_.sentences) {
       const auto number = static_cast<std::uint32_t>(&sentence - reading_.sentences.data());
       const bool claims = std::any_of(reading_.claims.begin(), reading_.claims.end(),
@@ -274,6 +274,8 @@ bool FalseSuccess::goes_on_with(const ToolMeaning& tool) const {
   const auto end = reading_.words.begin() + last.end;
   const auto promise = std::find_if(begin, end, [](const ReadWord& word) { return has(word.cues, kCueModal); });
   if (promise == end || !has(last.cues, kCueSelf)) return false;
+  // "Please provide the id, and I'll do the rest."
+  if (has(last.cues, kCueOffer)) return true;
   return std::any_of(promise, end, [&](const ReadWord& word) {
     if (word.entry == nullptr || word.entry->verb == kNoVerb) return false;
     return std::find(tool.groups.begin(), tool.groups.end(), lexicon_.verb(word.entry->verb).group) != tool.groups.end();

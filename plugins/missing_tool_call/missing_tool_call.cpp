@@ -5,11 +5,12 @@
 #include <optional>
 
 #include "common/fold.h"
+#include "common/json_scan.h"
 #include "common/tools.h"
 #include "common/words.h"
 #include "evidence/artifacts.h"
+#include "evidence/written_call.h"
 #include "missing_tool_call/told_deeds.h"
-#include "missing_tool_call/written_call.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -187,6 +188,7 @@ void MissingToolCall::collect_ran(const RunView& run) {
     if (step.kind != Kind::kTool) continue;
     const auto& tool = tools_.meaning(step.name);
     ran_.any = true;
+    if (step.outcome != Outcome::kFailed) add_told_deeds(step.output);
     auto& place = taken[reinterpret_cast<std::uintptr_t>(&tool) / sizeof(ToolMeaning) % taken.size()];
     if (tool.reads || place == &tool) continue;
     place = &tool;
@@ -203,6 +205,18 @@ void MissingToolCall::collect_ran(const RunView& run) {
     if (std::any_of(entry.tools.begin(), entry.tools.end(), [&](auto tool) { return ran_.groups[tool] != 0; })) done.push_back(entry.group);
   }
   for (const auto group : done) ran_.groups[group] = 1;
+}
+
+/// "The invoice has been sent to your inbox.": what a tool says in a sentence that it did, it did, whatever its name.
+void MissingToolCall::add_told_deeds(std::string_view output) {
+  constexpr std::size_t kLongest = 200;
+  output = trim(output);
+  if (output.empty() || output.size() > kLongest || looks_like_json(output) || !action_words_.finds(output)) return;
+  read(output, lexicon_, reading_);
+  if (reading_.denies || reading_.admits()) return;
+  for (const auto& claim : reading_.claims) {
+    if (!claim.finding && claim.verb != kNoVerb && tells_deed(reading_, claim)) ran_.groups[lexicon_.verb(claim.verb).group] = 1;
+  }
 }
 
 /// "start_booking" books, "make_payment" pays; "cancel_reservation" reserves nothing.
@@ -569,6 +583,7 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     const auto* request = request_for(claim);
     const bool own_tool = effects_[lexicon_.verb(claim.verb).group];
     const bool asked = request != nullptr && counts(*request, claim);
+    const bool notice_of_done = asked && is_notice_of_done(run, claim, *request, said.step);
     // Other tools send notices of their own: unless the agent says that it did it, somebody must have asked for it since.
     const bool notice = ran_.any_write && lexicon_.verb(claim.verb).group == send_group_ && !claim.by_agent;
     if (notice && !(asked && nothing_ran_between(run, request->step, said.step))) continue;
@@ -597,7 +612,7 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     const bool answers = claim.state && asked && !ran_.any_write;
     double stated = answers || plainly_done(claim) ? 0 : kDescribes;
     // What writes may send a notice by itself, whoever is said to have sent it.
-    if (ran_.any_write && !asked && lexicon_.verb(claim.verb).group == send_group_) stated = kDescribes;
+    if (notice_of_done || (ran_.any_write && !asked && lexicon_.verb(claim.verb).group == send_group_)) stated = kDescribes;
     const bool plain = claim.by_agent && own_tool && !has(reading_.sentences[claim.sentence].cues, kCueAdmission);
     read(said.text, lexicon_, reading_);
     if (reading_.admits() && admission_) {

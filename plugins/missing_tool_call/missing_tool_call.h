@@ -63,6 +63,7 @@ class MissingToolCall {
 
   void collect_ran(const RunView& run);
   void add_named_action(std::string_view tool);
+  void add_told_deeds(std::string_view output);
   [[nodiscard]] std::string cannot_tell(const RunView& run) const;
   [[nodiscard]] const Request* request_for(const Claim& claim) const;
   [[nodiscard]] bool counts(const Request& request, const Claim& claim) const;
@@ -116,6 +117,10 @@ class MissingToolCall {
   [[nodiscard]] double confidence(const RunView& run, const ToldDeed& deed, const Order& order, bool reported);
   [[nodiscard]] bool closes_clean() const;
   [[nodiscard]] bool about_calls(const RunView& run, const Claim& claim);
+  [[nodiscard]] bool did_it(const Claim& claim) const;
+  [[nodiscard]] bool asked_with_done(const Request& request) const;
+  [[nodiscard]] bool goes_ahead(const Request& request) const;
+  [[nodiscard]] bool is_notice_of_done(const RunView& run, const Claim& claim, const Request& request, std::size_t message) const;
   [[nodiscard]] bool answered_since(const RunView& run, const Request& request);
   [[nodiscard]] static std::vector<Said> told_messages(const RunView& run);
   [[nodiscard]] bool tells_no_deeds(const Said& said, bool last) const;

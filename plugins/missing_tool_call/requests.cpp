@@ -318,6 +318,8 @@ void Requests::collect_in(const Reading& reading, const Sentence& sentence, std:
     if (word.before >= Break::kClause) place.told = false;
     if (has(word.cues, kCueModal)) place.told = grammar_ && has(word.cues, kCueHelpingModal) && tells_of_others(reading, sentence, i);
     if (word.entry == nullptr || word.entry->verb == kNoVerb) continue;
+    // "Pay attention": a phrase that is no action.
+    if (has(word.cues & ~word.entry->cues, kCueFinding)) continue;
     const auto verb = word.entry->verb;
     const auto forms = word.entry->forms;
     // "Tell me when it comes": asks to know.

@@ -88,6 +88,11 @@ bool MissingToolCall::needs_no_tool(const Claim& claim) const {
                      [&](const ReadWord& word) { return is_read_tool(word.text, tool_words_); });
 }
 
+/// True when a tool that ran does what is claimed, or said that it did.
+bool MissingToolCall::did_it(const Claim& claim) const {
+  return claim.verb != kNoVerb && ran_.groups[lexicon_.verb(claim.verb).group] != 0;
+}
+
 /// How sure it is that a told deed was not done, where nothing that ran changed anything.
 double MissingToolCall::confidence(const RunView& run, const ToldDeed& deed, const Order& order, bool reported) {
   constexpr double kPlain = 0.65, kOrdered = 0.5, kTold = 0.35, kNothing = 0.25;
@@ -177,7 +182,7 @@ void MissingToolCall::judge_unchanged(const RunView& run, Verdict& verdict) {
     resolve_light_verbs();
     collect_deeds(reading_, acts, finishes, deeds_);
     for (const auto& deed : deeds_) {
-      if (needs_no_tool(deed.claim) || within_document(deed.claim)) continue;
+      if (needs_no_tool(deed.claim) || within_document(deed.claim) || did_it(deed.claim)) continue;
       const bool reported = deed.telling != Telling::kByAgent && deed.claim.verb != kNoVerb && reported_state(run, deed.claim);
       auto order = order_before(run, said, deed.claim);
       const bool named = deed.telling == Telling::kByAgent && order.how < Order::kSame && user_names(run, deed.claim);
@@ -233,13 +238,33 @@ bool MissingToolCall::concerns(const RunView& run, const Claim& claim) {
   return !told || changes_.holds_word(verb) || changes_.holds_word(reading_.words[claim.word].text);
 }
 
+/// True when the turn of the request asks for something else that a call did.
+bool MissingToolCall::asked_with_done(const Request& request) const {
+  return std::any_of(requests_.found().begin(), requests_.found().end(), [&](const Request& beside) {
+    return beside.step == request.step && ran_.groups[lexicon_.verb(beside.verb).group] != 0;
+  });
+}
+
+/// True when the turn of the request goes ahead with something that was proposed before: "yes, proceed with the exchange".
+bool MissingToolCall::goes_ahead(const Request& request) const {
+  Reading turn;
+  read_words(request.turn, lexicon_, turn);
+  read_meaning(lexicon_, turn, false);
+  return has(turn.cues, kCueGoAhead);
+}
+
+/// True for a message that the user asks for while agreeing to what a call did already, and that may come with it: "yes, exchange it and
+/// mail me the label".
+bool MissingToolCall::is_notice_of_done(const RunView& run, const Claim& claim, const Request& request, std::size_t message) const {
+  if (!ran_.any_write || lexicon_.verb(claim.verb).group != send_group_) return false;
+  if (!nothing_ran_between(run, request.step, std::min(message, run.steps.size()))) return false;
+  return asked_with_done(request) || goes_ahead(request);
+}
+
 /// True when a call since the request may have been made for it: one that changes something, where its turn asks for nothing else that a
 /// call did.
 bool MissingToolCall::answered_since(const RunView& run, const Request& request) {
-  const auto other = [&](const Request& beside) {
-    return beside.step == request.step && ran_.groups[lexicon_.verb(beside.verb).group] != 0;
-  };
-  if (std::any_of(requests_.found().begin(), requests_.found().end(), other)) return false;
+  if (asked_with_done(request)) return false;
   const auto from = run.steps.begin() + static_cast<std::ptrdiff_t>(request.step == kNoStep ? 0 : request.step);
   return std::any_of(from, run.steps.end(),
                      [&](const StepView& step) { return step.kind == Kind::kTool && !tools_.meaning(step.name).reads; });
@@ -266,7 +291,8 @@ void MissingToolCall::judge_beside(const RunView& run, const FinalMessage& messa
   const Said said{message.text, message.pointer(), message.step};
   for (const auto& deed : deeds_) {
     const auto order = order_before(run, said, deed.claim);
-    if (order.how == Order::kSame && answered_since(run, *order.request)) continue;
+    if (order.how == Order::kSame && (answered_since(run, *order.request) || is_notice_of_done(run, deed.claim, *order.request, said.step)))
+      continue;
     const bool own =
         deed.telling == Telling::kByAgent || (effects_[lexicon_.verb(deed.claim.verb).group] != 0 && deed.telling >= Telling::kNote);
     const double sure = order.how == Order::kSame && own && !settling_[deed.claim.verb] ? kAskedBeside : kBeside;

@@ -414,6 +414,7 @@ TEST(GivenRecords, AreWhatALookUpGives) {
   EXPECT_FALSE(gives(R"({"ids":["a"]})", R"({"archived":["a","b"]})"));
   EXPECT_FALSE(gives("{}", R"({"status":"queued","id":"m-1"})"));
   EXPECT_FALSE(gives("{}", R"({"status":"ok","warnings":[]})")) << "a list of nothing";
+  EXPECT_FALSE(gives("{}", R"({"kind":"action_done","data":{"lamps":[{"name":"Hall"}]}})")) << "says that it is done";
   EXPECT_FALSE(gives("{}", "Email sent."));
   EXPECT_FALSE(gives("{}", ""));
 }

@@ -691,5 +691,34 @@ TEST(MissingToolCall, TextWorkBesideAnOrder_DoesNotSilenceIt) {
   }
 }
 
+TEST(MissingToolCall, PayingAttention_IsNoPayment) {
+  RunBuilder run;
+  run.request("Please pay attention to the units. Which pump used most?").tool("pump_search", "{}", R"([{"pump":"P-4","paid_kwh":812}])");
+  run.outcome("P-4. The owner paid for 812 kWh and the levy was settled.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(MissingToolCall, LookUpThatSaysWhatItDid_DidIt) {
+  const auto fires = [](std::string_view output) {
+    RunBuilder run;
+    run.request("I need the receipt for the tent.").tool("get_receipt", R"({"item":"tent"})", output);
+    return !judge(run.outcome("I've sent the receipt for the tent to your inbox.")).findings.empty();
+  };
+  EXPECT_FALSE(fires("The receipt has been sent to the address on file."));
+  EXPECT_TRUE(fires(R"({"item":"tent","total":120})"));
+  EXPECT_TRUE(fires("The receipt could not be sent."));
+}
+
+TEST(MissingToolCall, MailAskedForWhileAgreeingToWhatRanBefore_IsACandidate) {
+  const auto judged = [](std::string_view turn) {
+    RunBuilder run;
+    run.request("My kettle leaks.").model("I can exchange it for the steel one.");
+    run.tool("exchange_item", R"({"item":"kettle"})", R"({"exchange":"X-7"})").user(turn);
+    return judge(run.outcome("Your kettle is being exchanged. We've emailed the return label to you."));
+  };
+  EXPECT_TRUE(is_candidate(judged("Yes, please proceed with the exchange and send the label to my mail.")));
+  EXPECT_FALSE(judged("And send me the label by mail.").findings.empty());
+}
+
 }  // namespace
 }  // namespace runwarden::plugins

@@ -1,4 +1,4 @@
-#include "missing_tool_call/written_call.h"
+#include "evidence/written_call.h"
 
 #include <algorithm>
 #include <iterator>
