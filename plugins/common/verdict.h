@@ -68,6 +68,16 @@ struct Verdict {
 
   [[nodiscard]] bool full() const { return findings.size() >= kMostFindings; }
 
+  /// The candidate of the highest confidence that is of a step; null for none.
+  [[nodiscard]] const Suppression* surest_candidate() const {
+    const Suppression* surest = nullptr;
+    for (const auto& told : suppressed) {
+      const bool surer = told.confidence && told.step != kNoStep && (surest == nullptr || *told.confidence > *surest->confidence);
+      if (surer) surest = &told;
+    }
+    return surest;
+  }
+
   /// A finding of a confidence that reached the firing line.
   void fire(Finding found, double confidence) {
     found.confidence = told_confidence(confidence);

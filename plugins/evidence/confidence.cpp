@@ -12,11 +12,12 @@ struct Line {
 };
 
 // Confidences are sums of what speaks for a verdict. The balanced line is where, on runs of real agents, nine of ten verdicts held.
-constexpr std::array<Line, 3> kLines = {{{"strict", 0.8}, {"balanced", 0.6}, {"wide", 0.4}}};
-constexpr std::size_t kBalanced = 1;
+constexpr std::array<Line, 3> kLines = {
+    {{"strict", FiringLine::kStrict}, {"balanced", FiringLine::kBalanced}, {"wide", FiringLine::kWide}}};
+constexpr std::size_t kDefault = 1;
 
 const Line& line_of(std::string_view sensitivity) {
-  if (sensitivity.empty()) return kLines[kBalanced];
+  if (sensitivity.empty()) return kLines[kDefault];
   for (const auto& line : kLines) {
     if (line.name == sensitivity) return line;
   }

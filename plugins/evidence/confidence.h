@@ -13,6 +13,9 @@ namespace runwarden::plugins {
 /// Where verdicts begin to fire. What stays below the line is a candidate: told among the suppressed with its rule and confidence.
 class FiringLine {
  public:
+  /// The confidences from which each sensitivity fires.
+  static constexpr double kStrict = 0.8, kBalanced = 0.6, kWide = 0.4;
+
   /// The setting `sensitivity`: "strict", "balanced" (the default) or "wide".
   explicit FiringLine(std::string_view sensitivity);
 

@@ -37,6 +37,7 @@ constexpr Rule kRules[] = {
     {"no_claim"},
     {"unrelated_claim"},
     {"standing_claim"},
+    {"weighed"},
 };
 constexpr SettingsForm kForm{kProperties, kRules};
 
@@ -93,6 +94,7 @@ FalseSuccess::FalseSuccess(std::string_view settings_json) : recovery_(lexicon_,
   no_claim_ = settings.rule("no_claim");
   unrelated_claim_ = settings.rule("unrelated_claim");
   standing_claim_ = settings.rule("standing_claim");
+  weighed_rule_ = settings.rule("weighed");
   finish_group_ = group_of(settings.vocabulary(), Key::kFinishingVerbs, lexicon_);
   hindering_.assign(lexicon_.verb_count(), false);
   for (const auto verb : lexicon_.verbs_named(settings.vocabulary().words(Key::kHinderingVerbs))) hindering_[verb] = true;
@@ -360,6 +362,13 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
     verdict.cannot_tell = "no final text and no success: send outcomeSummary, a model step's outputSummary, or success";
     return verdict;
   }
+  weighed_ = false;
+  if (judge(run, verdict) && weighed_rule_ && verdict.findings.empty()) weigh(run, verdict);
+  return verdict;
+}
+
+/// Asks each rule, the surest first; false where the run broke off before anything was told.
+bool FalseSuccess::judge(const RunView& run, Verdict& verdict) {
   later_from_ = kNoStep;
   collect_failures(run);
   find_odd_calls(run);
@@ -372,14 +381,14 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
     if (message.found) find_deed_on_nothing(run, message, verdict);
     if (message.found && verdict.findings.empty()) find_partly_failed(run, message, verdict);
     if (verdict.findings.empty()) find_untold_trouble(run, message, verdict);
-    return verdict;
+    return true;
   }
   if (run.explanation != nullptr && message.found) run.explanation->statements(message.text, reading_, message.step);
   indexed_ = flag_only_ = false;
   const bool tells_trouble = message.found && (reading_.denies || has(reading_.cues, kCueAdmission | kCueNothingFound | kCueTrouble));
   if (message.found && admission_ && written_call(message.text)) {
     verdict.suppress("plan", failed_.back().step, "the final message ends with a call that was never made");
-    return verdict;
+    return false;
   }
   const bool owns_up = message.found && (reading_.admits() || reading_.hands_over());
   const bool claimed = claims_success(run, message, verdict);
@@ -393,7 +402,7 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
   if (message.found && !owns_up && verdict.findings.empty()) find_partly_failed(run, message, verdict);
   if (message.found && !owns_up && verdict.findings.empty()) find_left_out(run, message, verdict);
   if (message.found && !owns_up && verdict.findings.empty() && !verdict.has_candidate) find_untold_trouble(run, message, verdict);
-  return verdict;
+  return true;
 }
 
 /// How sure it is that the message claims what this step failed to do: surest when it names the action or its object. On real runs nine of

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "common/recovery.h"
 #include "common/settings.h"
 #include "evidence/confidence.h"
+#include "evidence/measures.h"
 #include "evidence/odd_one.h"
 #include "evidence/origin.h"
 #include "evidence/support.h"
@@ -29,7 +31,15 @@ class FalseSuccess {
 
   [[nodiscard]] Verdict evaluate(const RunView& run);
 
+  /// What the weights were asked with in the last evaluation, if they were.
+  [[nodiscard]] const Measures& measures() const { return measures_; }
+  [[nodiscard]] bool weighed() const { return weighed_; }
+  /// The names of the measures that the weights were learned over, in order.
+  [[nodiscard]] static std::span<const std::string_view> weights_of();
+
  private:
+  [[nodiscard]] bool judge(const RunView& run, Verdict& verdict);
+
   struct FailedStep {
     std::size_t step;
     Failure failure;
@@ -146,6 +156,13 @@ class FalseSuccess {
   [[nodiscard]] std::size_t last_trouble(const RunView& run);
   void find_untold_trouble(const RunView& run, const FinalMessage& message, Verdict& verdict);
 
+  // What is weighed where no rule is sure: weighed.cpp
+  [[nodiscard]] std::optional<FailedStep> doubtful(const Verdict& verdict) const;
+  void measure_rules(const FailedStep& failed, const Verdict& verdict);
+  void measure_failure(const RunView& run, const FailedStep& failed);
+  void measure_telling(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  void weigh(const RunView& run, Verdict& verdict);
+
   Lexicon lexicon_;
   ContentRules content_;
   FiringLine line_{{}};
@@ -158,6 +175,7 @@ class FalseSuccess {
   bool admission_;
   bool recovery_rule_;
   bool standing_claim_;
+  bool weighed_rule_;
   bool no_claim_;
   bool unrelated_claim_;
   std::vector<bool> hindering_;  // by verb
@@ -178,6 +196,8 @@ class FalseSuccess {
   std::vector<Failure> failures_;  // by step, soft ones too
   std::vector<CallValue> values_;
   std::vector<std::string_view> artifacts_;
+  Measures measures_;
+  bool weighed_ = false;
   bool flag_only_ = false;  // nothing but success: true claims
   bool indexed_ = false;
   HashSet said_;                     // words of the final message

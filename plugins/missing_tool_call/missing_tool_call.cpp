@@ -613,6 +613,9 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     double stated = answers || plainly_done(claim) ? 0 : kDescribes;
     // What writes may send a notice by itself, whoever is said to have sent it.
     if (notice_of_done || (ran_.any_write && !asked && lexicon_.verb(claim.verb).group == send_group_)) stated = kDescribes;
+    // "I've recorded the booking", beside the call that booked: told of what that did.
+    changes_read_ = false;
+    if (ran_.any_write && request == nullptr && concerns(run, claim)) stated = kDescribes;
     const bool plain = claim.by_agent && own_tool && !has(reading_.sentences[claim.sentence].cues, kCueAdmission);
     read(said.text, lexicon_, reading_);
     if (reading_.admits() && admission_) {

@@ -61,6 +61,14 @@ bool is_framed(const Reading& reading, const Sentence& sentence, std::size_t at)
   return has(cues, kCuePlease) || (has(cues, kCueWish | kCueHelpingModal) && has(cues, kCueAddressee | kCueSelf));
 }
 
+/// True for a word that a hyphen joins to the one before it.
+bool joined_before(const Reading& reading, const Sentence& sentence, std::size_t at) {
+  if (at == sentence.begin) return false;
+  const auto& previous = reading.words[at - 1].text;
+  const auto* hyphen = previous.data() + previous.size();
+  return *hyphen == '-' && hyphen + 1 == reading.words[at].text.data();
+}
+
 /// "Users can", "the app should": tells what somebody does. "Can you", "I would" and "should" at the head of a clause ask.
 bool tells_of_others(const Reading& reading, const Sentence& sentence, std::size_t modal) {
   if (modal == sentence.begin || reading.words[modal].before != Break::kNone) return false;
@@ -170,6 +178,8 @@ bool Requests::is_request(const Reading& reading, std::size_t at) const {
     return at < 2 || !has(reading.words[at - 2].cues, kCueAsking) || has(reading.words[at - 2].cues, kCueAuxiliary);
   if (has(previous.cues, kCueConjunction) && has(previous.cues, kCueAsking)) return false;
   if (has(previous.cues, kCueSelf | kCueModal | kCueConjunction | kCueOffer)) return true;
+  // "Via email".
+  if (has(previous.cues, kCuePreposition) && !has(previous.cues, kCueAdverb | kCueAuxiliary | kCuePlease)) return false;
   if (has(previous.cues, kCueDeterminer | kCueNounSign | kCueAuxiliary) || text_work_.is_noun(previous.text, reading.language))
     return false;
   if (has(previous.cues, kCueAdverb | kCueNegation) || ends_like(previous.text, lexicon_.adverb_endings)) return true;
@@ -318,8 +328,8 @@ void Requests::collect_in(const Reading& reading, const Sentence& sentence, std:
     if (word.before >= Break::kClause) place.told = false;
     if (has(word.cues, kCueModal)) place.told = grammar_ && has(word.cues, kCueHelpingModal) && tells_of_others(reading, sentence, i);
     if (word.entry == nullptr || word.entry->verb == kNoVerb) continue;
-    // "Pay attention": a phrase that is no action.
-    if (has(word.cues & ~word.entry->cues, kCueFinding)) continue;
+    // "Pay attention": a phrase that is no action. "A one-page briefing": part of a word.
+    if (has(word.cues & ~word.entry->cues, kCueFinding) || joined_before(reading, sentence, i)) continue;
     const auto verb = word.entry->verb;
     const auto forms = word.entry->forms;
     // "Tell me when it comes": asks to know.

@@ -84,6 +84,9 @@ void collect_deeds(const Reading& reading, const std::function<bool(std::uint16_
     if (claim.finding || reading.sentences[claim.sentence].question) continue;
     const bool general = claim.verb == kNoVerb || finishes(claim.verb);
     if (!general && !acts(claim.verb)) continue;
+    // "To complete your booking": is still to be done.
+    const bool infinitive = claim.word > reading.sentences[claim.sentence].begin && has(reading.words[claim.word - 1].cues, kCueInfinitive);
+    if (infinitive) continue;
     if (tells_of_before(reading, claim) ||
         ((general || has(reading.words[claim.word].cues, kCueFinished)) && tells_what_comes(reading, claim)) || is_denied(reading, claim))
       continue;

@@ -43,13 +43,13 @@ constexpr std::size_t kCutTail = 2000;  // bytes of a value that the cut may hav
 constexpr SettingSchema kProperties[] = {FiringLine::kProperty};
 
 constexpr Rule kRules[] = {
-    {"grounding"},
+    {"grounding", {"partial_output", "cut_records"}},
     {"admission", {"example_scope", "own_words"}},
     {"empty_by_design", {"writes"}},
     {"later_answers", {"unrelated_sources"}},
-    {"partial_output", {"cut_records"}},
     {"names", {"by_hand"}},
     {"short_failures", {"zero_results_are_empty"}},
+    {"weighed"},
 };
 
 constexpr SettingsForm kForm{kProperties, kRules};
@@ -131,8 +131,8 @@ SchemaGhost::SchemaGhost(const Settings& settings)
       admission_(settings.rule("admission")),
       by_design_(settings.rule("empty_by_design")),
       later_answers_(settings.rule("later_answers")),
-      partial_output_(settings.rule("partial_output")),
       names_rule_(settings.rule("names")),
+      weighed_rule_(settings.rule("weighed")),
       line_(settings.text("sensitivity")),
       tools_(lexicon_, content_.tools),
       evidence_(fact_words_),
@@ -427,11 +427,11 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
     verdict.suppress("admission", hollow.step, "the specifics are only proposed");
     return;
   }
-  if (partial_output_ && record_is_cut(run, step)) {
+  if (grounding_ && record_is_cut(run, step)) {
     verdict.suppress("cut_records", hollow.step, "an earlier output is cut in the record: the specifics may have stood there");
     return;
   }
-  if (partial_output_ && picture_shown(run, step)) {
+  if (grounding_ && picture_shown(run, step)) {
     verdict.suppress("partial_output", hollow.step, "what an earlier picture showed is not in the record: the specifics may have stood there");
     return;
   }
@@ -643,7 +643,7 @@ SchemaGhost::Hollow SchemaGhost::after_tool(const RunView& run, std::size_t i, H
     // A write that failed was not asked for data, and a script that broke off may have printed some before.
     const auto& tool = tools_.meaning(step.name);
     const bool wrote = by_design_ && !tool.reads && !tool.any_purpose;
-    const bool printed = partial_output_ && failure_of(step, content_) == Failure::kHard && step.output.size() >= kPrinted;
+    const bool printed = grounding_ && failure_of(step, content_) == Failure::kHard && step.output.size() >= kPrinted;
     return {.step = i, .ids_only = wrote, .printed = printed, .wrote = wrote};
   }
   if (hollow.step == kNoStep || run.steps[hollow.step].name == step.name || !later_answers_) return {};
@@ -715,7 +715,7 @@ void SchemaGhost::judge_single_values(const RunView& run, Verdict& verdict) {
   for (std::size_t i = 0; i < run.steps.size(); ++i) nothing_[i] = hollow_[i] && !silent_by_design(run.steps[i]);
   const auto& found = single_values_.find(run, nothing_, admission_);
   if (found.rule.empty()) return;
-  if (partial_output_ && picture_shown(run, found.step)) return;
+  if (grounding_ && picture_shown(run, found.step)) return;
   const FiringLine::Doubt doubt{found.rule, found.source, "a value that nothing in the run supports, but it may have come from elsewhere"};
   answer_ = found.step < run.steps.size() ? (found.in_input ? run.steps[found.step].input : run.steps[found.step].output) : run.outcome;
   const auto& tool = tools_.meaning(run.steps[found.source].name);
@@ -855,6 +855,8 @@ Verdict SchemaGhost::evaluate(const RunView& run) {
   if (any) walk(run, verdict);
   if (any && grounding_ && verdict.findings.empty()) judge_single_values(run, verdict);
   if (grounding_ && verdict.findings.empty() && !verdict.has_candidate) find_news(run, verdict);
+  weighed_ = false;
+  if (weighed_rule_ && verdict.findings.empty()) weigh(run, verdict);
   if (verdict.findings.empty()) verdict.cannot_tell = cannot_tell(run);
   if (!any && verdict.cannot_tell.empty()) verdict.passed("empty_source", kNoStep, "every tool gave something");
   return verdict;

@@ -1,16 +1,18 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "common/findings.h"
 #include "common/evidence_index.h"
+#include "common/findings.h"
 #include "common/recovery.h"
 #include "common/settings.h"
 #include "common/word_filter.h"
 #include "evidence/confidence.h"
+#include "evidence/measures.h"
 #include "evidence/support.h"
 #include "evidence/unheard.h"
 #include "schema_ghost/examples.h"
@@ -30,6 +32,12 @@ class SchemaGhost {
   [[nodiscard]] static std::string schema();
 
   [[nodiscard]] Verdict evaluate(const RunView& run);
+
+  /// What the weights were asked with in the last evaluation, if they were.
+  [[nodiscard]] const Measures& measures() const { return measures_; }
+  [[nodiscard]] bool weighed() const { return weighed_; }
+  /// The names of the measures that the weights were learned over, in order.
+  [[nodiscard]] static std::span<const std::string_view> weights_of();
 
  private:
   explicit SchemaGhost(const Settings& settings);
@@ -89,6 +97,11 @@ class SchemaGhost {
   void strike_proposed();
   [[nodiscard]] double confidence(const RunView& run, Hollow hollow, std::size_t step) const;
   [[nodiscard]] bool admits(std::string_view text);
+  // What is weighed where no rule is sure: weighed.cpp
+  static constexpr std::size_t kMuchGiven = 2000;  // bytes
+  void measure_source(const RunView& run, std::size_t hollow, const Verdict& verdict);
+  void measure_answer(const RunView& run, std::size_t hollow, const FinalMessage& message);
+  void weigh(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool is_ungrounded(std::string_view name, std::size_t least_unknown) const;
 
   Lexicon lexicon_;
@@ -98,8 +111,8 @@ class SchemaGhost {
   bool admission_;
   bool by_design_;
   bool later_answers_;
-  bool partial_output_;
   bool names_rule_;
+  bool weighed_rule_;
   FiringLine line_;
   WordFilter by_hand_words_;
   WordFilter reason_words_;
@@ -137,6 +150,8 @@ class SchemaGhost {
   Examples examples_;
   Support others_{lexicon_};
   Unheard unheard_;
+  Measures measures_;
+  bool weighed_ = false;
   MadeUpValues single_values_;
   std::vector<bool> nothing_;  // hollow_ without the tools that are silent by design
 };

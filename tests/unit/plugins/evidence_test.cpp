@@ -10,10 +10,12 @@
 #include "evidence/denied_deed.h"
 #include "evidence/expression.h"
 #include "evidence/given_records.h"
+#include "evidence/measures.h"
 #include "evidence/odd_one.h"
 #include "evidence/payload.h"
 #include "evidence/program_end.h"
 #include "evidence/touched_files.h"
+#include "evidence/trees.h"
 #include "evidence/unheard.h"
 #include "evidence/units.h"
 #include "evidence/unrecorded.h"
@@ -424,6 +426,57 @@ TEST(CallEntity, IsNamedWithBlanksInIt) {
   EXPECT_TRUE(names_entity("to de89 3704 0044 0532", "DE89370400440532"));
   EXPECT_FALSE(names_entity("to DE89 3704 0044 0533", "DE89370400440532"));
   EXPECT_FALSE(names_entity("DE89 3704", "DE89370400440532"));
+}
+
+TEST(Trees, SumUpToAConfidenceOnTheScaleOfTheFiringLine) {
+  static constexpr std::array<std::string_view, 2> kNames = {"a", "b"};
+  // a <= 0.5 ? -3 : (b <= 2 ? 0 : 3), twice.
+  static constexpr TreeNode kNodes[] = {{0, 0.5F, 1, 2, 0}, {-1, 0, 0, 0, -3}, {1, 2, 3, 4, 0}, {-1, 0, 0, 0, 0}, {-1, 0, 0, 0, 3}};
+  static constexpr std::uint16_t kRoots[] = {0, 0};
+  const Trees trees{kNames, kNodes, kRoots, 0, 0.25F, 0.5F, 0.75F};
+  const auto confidence = [&](float a, float b) {
+    const std::array<float, 2> values = {a, b};
+    return trees.confidence(values);
+  };
+  EXPECT_NEAR(confidence(1, 2), FiringLine::kBalanced, 1e-6) << "even odds, and the balanced line is there";
+  EXPECT_LT(confidence(0, 0), 0.01);
+  EXPECT_GT(confidence(1, 3), FiringLine::kStrict);
+  EXPECT_LE(confidence(1, 3), 1.0);
+  EXPECT_NEAR(confidence(0.5F, 9), confidence(0, 0), 1e-9) << "up to the split is below it";
+}
+
+TEST(Measures, KeepNamesOnlyWhereTheyAreWanted) {
+  Measures measures;
+  measures.clear(false);
+  measures.add("calls", 2);
+  EXPECT_EQ(measures.values().size(), 1u);
+  EXPECT_TRUE(measures.text().empty());
+  measures.clear(true);
+  measures.add("calls", 2);
+  measures.add("none", 0);
+  measures.add("share", 0.25);
+  EXPECT_EQ(measures.text(), "calls=2 share=0.25");
+  EXPECT_EQ(measures.names(), (std::vector<std::string>{"calls", "none", "share"}));
+}
+
+TEST(Measures, TellWhereAMessageHasItsWordsFrom) {
+  RunBuilder run;
+  run.request("Reserve berth C-41 for Heron")
+      .tool("berth_change", R"({"berth":"C-41"})", "kept")
+      .failed("crane_order", R"({"crane":"north"})", "jam");
+  const auto measured = [&](std::string_view message, std::string_view name) {
+    Measures measures;
+    measures.clear(true);
+    measure_shared_words(run.run(), message, {false, true}, {true, true}, measures);
+    const auto& names = measures.names();
+    const auto at = std::find(names.begin(), names.end(), name);
+    EXPECT_NE(at, names.end()) << name;
+    return measures.values()[static_cast<std::size_t>(at - names.begin())];
+  };
+  EXPECT_EQ(measured("Berth reserved for Heron, fee 318.", "shared_words"), 3);
+  EXPECT_NEAR(measured("Berth reserved for Heron, fee 318.", "shared_nowhere"), 2.0 / 3, 1e-6) << "only the berth is in a call";
+  EXPECT_EQ(measured("Berth reserved for Heron, fee 318.", "new_figures"), 1);
+  EXPECT_EQ(measured("The northern crane comes.", "only_in_undone"), 2);
 }
 
 }  // namespace

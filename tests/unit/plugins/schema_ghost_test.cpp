@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::string_view kAnswer = "Order #8842 shipped on 2026-06-28 via UPS, tracking 1Z999AA10123456784.";
 
+/// For what a rule by itself says of a run.
+constexpr std::string_view kRulesAlone = R"({"rules":{"weighed":false}})";
+
 constexpr std::string_view kWide = R"({"sensitivity":"wide"})";
 
 Verdict judge(const RunBuilder& run, std::string_view settings = {}) {
@@ -152,13 +155,13 @@ TEST(SchemaGhost, OwnGuessStatedAsAFact_Fires) {
 TEST(SchemaGhost, OwnGuessTheUserHeardOrAToolFollowed_IsGround) {
   RunBuilder heard;
   heard.tool("get_quote", "{}", "null").model(kOwnedUp).user("fine with me").model(kStated);
-  EXPECT_TRUE(judge(heard).findings.empty());
+  EXPECT_TRUE(judge(heard, kRulesAlone).findings.empty());
   RunBuilder checked;
   checked.tool("get_quote", "{}", "null").model(kOwnedUp).tool("get_hours", "{}", "the workshop: Monday to Friday").model(kStated);
   EXPECT_TRUE(judge(checked).findings.empty());
   RunBuilder shortened;
   shortened.tool("get_quote", "{}", "null").model(kOwnedUp).outcome(kStated);
-  EXPECT_TRUE(judge(shortened).findings.empty());
+  EXPECT_TRUE(judge(shortened, kRulesAlone).findings.empty());
   RunBuilder again;
   again.tool("get_quote", "{}", "null").model(kOwnedUp).model(kOwnedUp);
   EXPECT_TRUE(judge(again).findings.empty());
@@ -193,7 +196,7 @@ TEST(SchemaGhost, InventedIdAfterAnotherToolSpoke_StillFires) {
 }
 
 TEST(SchemaGhost, AnswerWithoutAWordOfALaterTool_IsNoneOfIt) {
-  const auto fires = [](const char* weather, const char* settings = "{}") {
+  const auto fires = [](const char* weather, std::string_view settings = kRulesAlone) {
     RunBuilder run;
     run.tool("get_bill", R"({"meter":"north"})", "null").tool("get_weather", R"({"town":"Bergen"})", weather);
     run.model("Your bill for March comes to $214.70 and is due on 2026-04-12, with autopay on.");
@@ -201,7 +204,7 @@ TEST(SchemaGhost, AnswerWithoutAWordOfALaterTool_IsNoneOfIt) {
   };
   EXPECT_TRUE(fires(R"({"sky":"rain"})"));
   EXPECT_FALSE(fires(R"({"sky":"rain","note":"billing in March was estimated"})")) << "the answer may be made of that";
-  EXPECT_FALSE(fires(R"({"sky":"rain"})", R"({"rules":{"later_answers":false}})"));
+  EXPECT_FALSE(fires(R"({"sky":"rain"})", R"({"rules":{"later_answers":false,"weighed":false}})"));
 }
 
 TEST(SchemaGhost, WhatARuleSilences_IsTold) {
@@ -509,7 +512,7 @@ TEST(SchemaGhost, WhatAFailedCalculationComesTo_IsNotMadeUp) {
   const auto told = [](std::string_view answer) {
     return judge(
         RunBuilder().request("What is the fee for the season?").failed("calculator", "84.50 * (31 + 12) - 9.5", "timeout").model(answer),
-        kWide);
+        R"({"sensitivity":"wide","rules":{"weighed":false}})");
   };
   EXPECT_TRUE(told("The fee is $3,624.00.").findings.empty());
   EXPECT_EQ(told("The fee is $3,724.00.").findings.size(), 1u);
@@ -622,7 +625,7 @@ TEST(SchemaGhost, AdviceAfterAProgramAndAnotherRequest_IsACandidate) {
   run.request("Clear the old log, please.").failed("run_python", "clear(log)", "ModuleNotFoundError: logs");
   run.user("And how do I save ink?")
       .model("Use the Harbor Draft mode, the Nordic Grey profile, the Slim Serif font and Paper Saver sheets of 90 g.");
-  EXPECT_TRUE(is_candidate(judge(run)));
+  EXPECT_TRUE(is_candidate(judge(run, kRulesAlone)));
 }
 
 TEST(SchemaGhost, SourceThatGaveItAfterAll_IsNoCandidate) {
@@ -632,7 +635,7 @@ TEST(SchemaGhost, SourceThatGaveItAfterAll_IsNoCandidate) {
         .tool("list_harbours", "{}", "north, south")
         .tool("find_keeper", R"({"mail":"x@y.example"})", "[]");
     if (again) run.tool("find_keeper", R"({"name":"old light"})", R"({"id":"k7","since":"spring"})");
-    return judge(run.model("It has had the same keeper for 38 years."));
+    return judge(run.model("It has had the same keeper for 38 years."), kRulesAlone);
   };
   EXPECT_TRUE(is_candidate(judged(false)));
   EXPECT_EQ(candidates(judged(true)), 0u);
@@ -702,6 +705,32 @@ TEST(SchemaGhost, AnswerThatOpensWithADenial_IsAnAdmissionBesideFewSpecifics) {
   const auto verdict =
       judge(run.model("The handbook has no page on that. In general, paragraph 622 of the code gives 2 weeks in the first 6 months."));
   EXPECT_TRUE(verdict.findings.empty());
+}
+
+/// A figure of which no source tells, beside a source that tells of other things.
+RunBuilder keeper_made_up() {
+  RunBuilder run;
+  run.request("Who keeps the old light?").tool("list_harbours", "{}", "north, south").tool("find_keeper", R"({"mail":"x@y.example"})", "[]");
+  run.model("It has had the same keeper for 38 years.");
+  return run;
+}
+
+TEST(SchemaGhost, WhereNoRuleIsSure_WeightsAre) {
+  EXPECT_EQ(judge(keeper_made_up()).findings.size(), 1u);
+  EXPECT_TRUE(is_candidate(judge(keeper_made_up(), kRulesAlone)));
+}
+
+TEST(SchemaGhost, Weights_WereLearnedOverWhatIsMeasured) {
+  const auto made_up = keeper_made_up();
+  auto run = made_up.run();
+  Explanation explanation;
+  run.explanation = &explanation;
+  SchemaGhost detector({});
+  (void)detector.evaluate(run);
+  ASSERT_TRUE(detector.weighed());
+  const auto learned = SchemaGhost::weights_of();
+  EXPECT_EQ(detector.measures().names(), (std::vector<std::string>(learned.begin(), learned.end())))
+      << "measures have changed: learn anew, as tests/learn/README.md says";
 }
 
 }  // namespace

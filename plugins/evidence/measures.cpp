@@ -1,0 +1,207 @@
+#include "evidence/measures.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+
+#include "common/fold.h"
+#include "common/words.h"
+
+namespace runwarden::plugins {
+namespace {
+
+constexpr double kMost = 6;
+constexpr std::size_t kStem = 5;         // bytes of a word by which its forms are alike
+constexpr std::size_t kTellingWord = 4;  // shorter ones are in all texts
+constexpr std::size_t kMostBytes = 64 * 1024;  // of one text
+
+double few(std::size_t count) {
+  return std::min(static_cast<double>(count), kMost);
+}
+
+std::uint64_t stem_of(std::string_view word) {
+  std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
+  for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c >= 'A' && c <= 'Z' ? c + 32 : c)) * 0x100000001B3;
+  return hash;
+}
+
+/// Hands out the stem of each telling word of a text, the word, and whether it has a digit.
+template <class Take>
+void each_stem(std::string_view text, Take take) {
+  for_each_word(text.substr(0, kMostBytes), [&](std::string_view word) {
+    const bool digits = std::any_of(word.begin(), word.end(), is_digit);
+    if (digits ? word.size() > 1 : word.size() >= kTellingWord) take(stem_of(digits ? word : word.substr(0, kStem)), word, digits);
+    return true;
+  });
+}
+
+/// The stems of a message, and where else each stands.
+class Stems {
+ public:
+  enum Place : std::uint8_t { kAsked = 1, kChanged = 2, kRead = 4, kUndone = 8 };
+
+  struct Slot {
+    std::uint64_t stem = 0;
+    std::uint8_t places = 0;
+    bool used = false, digits = false, name = false;
+  };
+
+  explicit Stems(std::string_view message) {
+    std::size_t count = 1;
+    each_stem(message, [&](std::uint64_t, std::string_view, bool) { ++count; });
+    std::size_t size = 16;
+    while (size < 4 * count) size *= 2;
+    slots_.resize(size);
+    each_stem(message, [&](std::uint64_t stem, std::string_view word, bool digits) {
+      auto& slot = find(stem);
+      slot.used = true;
+      slot.stem = stem;
+      slot.digits = digits;
+      slot.name = slot.name || is_name(message, word);
+    });
+  }
+
+  /// Notes the place for each stem that stands in the text, too.
+  void note(std::string_view text, Place place) {
+    each_stem(text, [&](std::uint64_t stem, std::string_view, bool) {
+      if (auto& slot = find(stem); slot.used) slot.places |= place;
+    });
+  }
+
+  template <class Take>
+  void each(Take take) const {
+    for (const auto& slot : slots_) {
+      if (slot.used) take(slot);
+    }
+  }
+
+ private:
+  Slot& find(std::uint64_t stem) {
+    auto at = (stem ^ (stem >> 29)) & (slots_.size() - 1);
+    while (slots_[at].used && slots_[at].stem != stem) at = (at + 1) & (slots_.size() - 1);
+    return slots_[at];
+  }
+
+  /// A capital that opens no sentence, line or item.
+  static bool is_name(std::string_view message, std::string_view word) {
+    const auto at = static_cast<std::size_t>(word.data() - message.data());
+    if (word[0] < 'A' || word[0] > 'Z' || at < 2 || message[at - 1] != ' ') return false;
+    return std::string_view(".!?:*-#>|\n").find(message[at - 2]) == std::string_view::npos;
+  }
+
+  std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+void Measures::clear(bool named) {
+  named_ = named;
+  values_.clear();
+  names_.clear();
+  text_.clear();
+}
+
+void Measures::add(std::string_view name, double value) {
+  values_.push_back(static_cast<float>(value));
+  if (!named_) return;
+  names_.emplace_back(name);
+  if (value == 0) return;
+  char number[32];
+  std::snprintf(number, sizeof number, "=%.4g", value);
+  text_.append(text_.empty() ? "" : " ").append(name).append(number);
+}
+
+void measure_message(const Reading& reading, std::string_view prefix, Measures& out) {
+  const auto add = [&](std::string_view name, double value) { out.add(std::string(prefix) + std::string(name), value); };
+  const auto claims = [&](auto holds) { return few(static_cast<std::size_t>(std::count_if(reading.claims.begin(), reading.claims.end(), holds))); };
+  const auto words = [&](std::uint64_t cues) {
+    return few(static_cast<std::size_t>(
+        std::count_if(reading.words.begin(), reading.words.end(), [&](const ReadWord& word) { return has(word.cues, cues); })));
+  };
+  add("claims", claims([](const Claim& claim) { return !claim.finding; }));
+  add("own_claims", claims([](const Claim& claim) { return claim.by_agent && !claim.finding; }));
+  add("states", claims([](const Claim& claim) { return claim.state; }));
+  add("general_claims", claims([](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; }));
+  add("findings", claims([](const Claim& claim) { return claim.finding; }));
+  add("negations", few(static_cast<std::size_t>(std::count_if(reading.words.begin(), reading.words.end(),
+                                                                [&](const ReadWord& word) { return negates(reading, word); }))));
+  add("modals", words(kCueModal));
+  constexpr std::pair<std::string_view, std::uint64_t> kCues[] = {
+      {"admission", kCueAdmission}, {"nothing_found", kCueNothingFound}, {"trouble", kCueTrouble}, {"handover", kCueHandover},
+      {"offer", kCueOffer},         {"plan", kCuePlan},                  {"simulated", kCueSimulated}, {"example", kCueExample},
+      {"already", kCueAlready},     {"hypothesis", kCueHypothesis},      {"promise", kCuePromise}};
+  for (const auto& [name, cue] : kCues) add(name, has(reading.cues, cue) ? 1 : 0);
+  add("asks", reading.asks() ? 1 : 0);
+  add("denies", reading.denies ? 1 : 0);
+  const auto claims_in = [&](std::uint32_t sentence) {
+    return std::any_of(reading.claims.begin(), reading.claims.end(), [&](const Claim& claim) { return claim.sentence == sentence && !claim.finding; });
+  };
+  const auto count = static_cast<std::uint32_t>(reading.sentences.size());
+  add("opens_with_claim", count > 0 && claims_in(0) ? 1 : 0);
+  add("closes_with_claim", count > 0 && claims_in(count - 1) ? 1 : 0);
+  add("opens_with_denial", count > 0 && negates_anything(reading, reading.sentences.front()) ? 1 : 0);
+  add("brief", count < 3 ? 1 : 0);
+  add("long", count > 8 ? 1 : 0);
+}
+
+void measure_shared_words(const RunView& run, std::string_view message, const std::vector<bool>& failed, const std::vector<bool>& changes,
+                          Measures& out) {
+  Stems stems(message);
+  const auto note = [&](std::string_view text, Stems::Place place) {
+    run.pace(text.size());
+    stems.note(text, place);
+  };
+  note(run.user_request, Stems::kAsked);
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind == Kind::kUser) note(step.said(), Stems::kAsked);
+    if (step.kind != Kind::kTool) continue;
+    const auto place = failed[i] ? Stems::kUndone : changes[i] ? Stems::kChanged : Stems::kRead;
+    note(step.name, place);
+    note(step.input, place);
+    if (!failed[i]) note(step.output, place);
+  }
+  std::size_t words = 0, shared = 0, uncovered = 0, unchanged = 0, only_undone = 0, figures = 0, new_figures = 0, new_words = 0, new_names = 0;
+  stems.each([&](const Stems::Slot& slot) {
+    ++words;
+    const bool given = (slot.places & (Stems::kChanged | Stems::kRead)) != 0;
+    const bool undone = (slot.places & Stems::kUndone) != 0;
+    figures += slot.digits ? 1u : 0u;
+    new_figures += slot.digits && slot.places == 0 ? 1u : 0u;
+    new_words += !slot.digits && slot.places == 0 ? 1u : 0u;
+    new_names += slot.name && slot.places == 0 ? 1u : 0u;
+    only_undone += undone && !given ? 1u : 0u;
+    if ((slot.places & Stems::kAsked) == 0) return;
+    ++shared;
+    unchanged += (slot.places & Stems::kChanged) != 0 ? 0u : 1u;
+    uncovered += given || undone ? 0u : 1u;
+  });
+  const auto share = [](std::size_t part, std::size_t whole) { return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole); };
+  out.add("shared_words", few(shared));
+  out.add("shared_not_changed", share(unchanged, shared));
+  out.add("shared_nowhere", share(uncovered, shared));
+  out.add("shared_nowhere_count", few(uncovered));
+  out.add("only_in_undone", few(only_undone));
+  out.add("only_in_undone_share", share(only_undone, words));
+  out.add("told_figures", few(figures));
+  out.add("new_figures", few(new_figures));
+  out.add("new_figures_share", share(new_figures, figures));
+  out.add("new_names", few(new_names));
+  out.add("new_words_share", share(new_words, words));
+}
+
+void measure_user(const RunView& run, Measures& out) {
+  std::size_t turns = 0;
+  auto last = run.user_request;
+  for (const auto& step : run.steps) {
+    if (step.kind != Kind::kUser) continue;
+    ++turns;
+    last = step.said();
+  }
+  out.add("user_turns", std::min<double>(static_cast<double>(turns), 2));
+  out.add("user_asks_last", trim(last).ends_with('?') ? 1 : 0);
+  out.add("user_asks_first", trim(run.user_request).ends_with('?') ? 1 : 0);
+}
+
+}  // namespace runwarden::plugins

@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <array>
+
+#include "common/fold.h"
+#include "evidence/trees.h"
+#include "schema_ghost/schema_ghost.h"
+#include "schema_ghost/weights.inc"
+
+namespace runwarden::plugins {
+namespace {
+
+constexpr std::array<std::string_view, 8> kCandidates = {"few_specifics", "figures",    "invented_input", "unheard",
+                                                         "no_source",     "new_reason", "plain_answer",   "report"};
+constexpr std::array<std::string_view, 5> kSilences = {"grounding", "admission", "writes", "partial_output", "cut_records"};
+
+double yes(bool value) {
+  return value ? 1 : 0;
+}
+
+double few(std::size_t count) {
+  constexpr std::size_t kFew = 6;
+  return static_cast<double>(std::min(count, kFew));
+}
+
+}  // namespace
+
+/// What the rules said, and what the step that gave nothing is.
+void SchemaGhost::measure_source(const RunView& run, std::size_t hollow, const Verdict& verdict) {
+  double surest = 0;
+  for (const auto& told : verdict.suppressed) surest = std::max(surest, told.confidence.value_or(0));
+  measures_.add("rule_confidence", surest);
+  for (const auto rule : kCandidates) {
+    const auto named = [&](const Suppression& told) { return told.confidence && told.rule == rule; };
+    measures_.add(rule, yes(std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named)));
+  }
+  for (const auto rule : kSilences) {
+    const auto named = [&](const Suppression& told) { return !told.confidence && told.rule == rule; };
+    measures_.add(rule, yes(std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named)));
+  }
+  const auto& step = run.steps[hollow];
+  const auto& tool = tools_.meaning(step.name);
+  measures_.add("gave_nothing", yes(hollow_[hollow]));
+  measures_.add("failed", yes(failure_of(step, content_) != Failure::kNone));
+  measures_.add("reads", yes(tool.reads));
+  measures_.add("runs_anything", yes(tool.runs_anything()));
+  measures_.add("unknown_tool", yes(tool.unknown));
+  measures_.add("acts", yes(tool.group != 0 && !tool.reads));
+  std::size_t calls = 0, hollows = 0, given = 0, after = 0, same_before = 0, same_after = 0, looked_up = 0, bytes = 0;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const auto& other = run.steps[i];
+    if (other.kind != Kind::kTool) continue;
+    ++calls;
+    hollows += hollow_[i] ? 1u : 0u;
+    if (hollow_[i] || i == hollow) continue;
+    ++given;
+    bytes += other.output.size();
+    looked_up += tools_.meaning(other.name).reads ? 1u : 0u;
+    after += i > hollow ? 1u : 0u;
+    same_before += other.name == step.name && i < hollow ? 1u : 0u;
+    same_after += other.name == step.name && i > hollow ? 1u : 0u;
+  }
+  measures_.add("hollow_calls", few(hollows));
+  measures_.add("hollow_share", calls == 0 ? 0 : static_cast<double>(hollows) / static_cast<double>(calls));
+  measures_.add("giving_calls", few(given));
+  measures_.add("looked_up", few(looked_up));
+  measures_.add("given_after", few(after));
+  measures_.add("same_tool_before", few(same_before));
+  measures_.add("same_tool_after", few(same_after));
+  measures_.add("given_much", yes(bytes > kMuchGiven));
+}
+
+/// What the message in reading_ tells, and how much of it nobody told before.
+void SchemaGhost::measure_answer(const RunView& run, std::size_t hollow, const FinalMessage& message) {
+  measure_message(reading_, "message_", measures_);
+  measures_.add("message_after", yes(message.place > hollow));
+  const auto end = std::min(message.place, run.steps.size());
+  measures_.add("answered_before", yes(answered_before(run, hollow, end)));
+  std::vector<bool> changes(run.steps.size());
+  for (std::size_t i = 0; i < run.steps.size(); ++i) changes[i] = run.steps[i].kind == Kind::kTool && !tools_.meaning(run.steps[i].name).reads;
+  measure_shared_words(run, message.text, hollow_, changes, measures_);
+  measure_user(run, measures_);
+  std::size_t before = kNoStep;
+  for (std::size_t i = end; i-- > 0 && before == kNoStep;) {
+    const auto& said = run.steps[i];
+    if (said.kind == Kind::kModel && !trim(said.output).empty() && trim(said.output) != trim(message.text)) before = i;
+  }
+  read(before == kNoStep ? std::string_view{} : run.steps[before].output, lexicon_, reading_);
+  measure_message(reading_, "before_", measures_);
+  measures_.add("before_is_after", yes(before != kNoStep && before > hollow));
+}
+
+std::span<const std::string_view> SchemaGhost::weights_of() {
+  return kWeights.measures;
+}
+
+/// Where no rule was sure, but one left a candidate: asks weights that were learned on labelled runs how sure it is, all that is known taken
+/// together.
+void SchemaGhost::weigh(const RunView& run, Verdict& verdict) {
+  const auto* surest = verdict.surest_candidate();
+  if (surest == nullptr) return;
+  const auto hollow = surest->step;
+  const auto message = find_final_message(run, lexicon_, reading_);
+  if (!message.found || !reading_.understood(message.text)) return;
+  measures_.clear(run.explanation != nullptr);
+  measure_source(run, hollow, verdict);
+  measure_answer(run, hollow, message);
+  weighed_ = true;
+  const double sure = kWeights.confidence(measures_.values());
+  if (run.explanation != nullptr) run.explanation->rule("weighed", "no", hollow, measures_.text(), sure);
+  if (sure < FiringLine::kWide) return;
+  if (!line_.fires(sure, {"weighed", hollow, "all that is known of this answer taken together makes it likely"}, verdict)) return;
+  ungrounded_.clear();
+  auto found = finding(run, hollow, message.pointer());
+  found.evidence.push_back({message.pointer(), quote(message.text)});
+  verdict.fire(std::move(found), sure);
+}
+
+}  // namespace runwarden::plugins
