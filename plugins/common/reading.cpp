@@ -518,7 +518,7 @@ std::string_view prose_of(std::string_view message, std::string& buffer) {
 }
 
 std::uint8_t language_of(std::string_view text, const Lexicon& lexicon) {
-  constexpr std::size_t kEnough = 2048;
+  constexpr std::size_t kEnough = 1024;
   if (lexicon.language_count < 2) return kAnyLanguage;
   std::string folded;
   fold(cut(text, kEnough), folded);

@@ -679,9 +679,16 @@ const Request* MissingToolCall::promised(const RunView& run, std::size_t message
   return nullptr;
 }
 
+/// The final message, whose reading is in reading_ after it. Read once where nothing else was read since.
+FinalMessage MissingToolCall::last_message(const RunView& run) {
+  if (!last_read_) last_ = find_final_message(run, lexicon_, reading_);
+  last_read_ = true;
+  return last_;
+}
+
 /// "I'll have the summary emailed. You're all set.": a promise on which the talk closes, and nothing ran since it was asked for.
 void MissingToolCall::judge_promise(const RunView& run, Verdict& verdict) {
-  const auto message = find_final_message(run, lexicon_, reading_);
+  const auto message = last_message(run);
   if (!message.found || reading_.asks() || reading_.admits() || reading_.hands_over()) return;
   const auto closes = [](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; };
   if (std::none_of(reading_.claims.begin(), reading_.claims.end(), closes)) return;
@@ -832,7 +839,7 @@ void MissingToolCall::find_unmatched(const RunView& run, const FinalMessage& mes
 
 /// What the agent says at the end that no call is known to have done. Reads it once.
 void MissingToolCall::judge_last_words(const RunView& run, Verdict& verdict) {
-  const auto message = find_final_message(run, lexicon_, reading_);
+  const auto message = last_message(run);
   if (ran_.any_write) judge_beside(run, message, verdict);
   if (verdict.findings.empty()) find_unmatched(run, message, verdict);
 }
@@ -854,6 +861,7 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
   if (!verdict.cannot_tell.empty()) return verdict;
   text_work_.clear();
   told_beside_.reset();
+  last_read_ = false;
   collect_ran(run);
   // With a tool of any purpose, or the rule off, nothing that was said could matter.
   if (ran_.any && (ran_.any_purpose || !other_tools_)) {
@@ -876,8 +884,11 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
     const bool open = verdict.findings.empty() && verdict.suppressed.empty();
     if (other_tools_ && open && !requests_.found().empty()) judge_with_tools(run, verdict);
   }
-  if (!ran_.any_write) judge_written_call(run, verdict);
-  if (verdict.findings.empty() && !ran_.any_write) judge_unchanged(run, verdict);
+  if (!ran_.any_write) {
+    last_read_ = false;
+    judge_written_call(run, verdict);
+    if (verdict.findings.empty()) judge_unchanged(run, verdict);
+  }
   if (verdict.findings.empty()) judge_last_words(run, verdict);
   if (run.explanation != nullptr) explain(run);
   return verdict;

@@ -92,6 +92,7 @@ class MissingToolCall {
   [[nodiscard]] bool asks_for_text(const RunView& run);
   void judge_general_claim(const RunView& run, Verdict& verdict);
   [[nodiscard]] const Request* promised(const RunView& run, std::size_t message);
+  [[nodiscard]] FinalMessage last_message(const RunView& run);
   void judge_promise(const RunView& run, Verdict& verdict);
   void judge_with_tools(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool tells_unmatched(const Claim& claim, bool acted) const;
@@ -160,6 +161,8 @@ class MissingToolCall {
   bool other_tools_;
   bool text_product_;
   bool written_calls_;
+  FinalMessage last_;
+  bool last_read_ = false;  // reading_ holds last_
   TextWork text_work_;
   Requests requests_;
   Recovery tools_;
