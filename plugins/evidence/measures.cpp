@@ -11,14 +11,9 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr double kMost = 6;
 constexpr std::size_t kStem = 5;         // bytes of a word by which its forms are alike
 constexpr std::size_t kTellingWord = 4;  // shorter ones are in all texts
 constexpr std::size_t kMostBytes = 64 * 1024;  // of one text
-
-double few(std::size_t count) {
-  return std::min(static_cast<double>(count), kMost);
-}
 
 std::uint64_t stem_of(std::string_view word) {
   std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
@@ -113,36 +108,37 @@ void Measures::add(std::string_view name, double value) {
 }
 
 void measure_message(const Reading& reading, std::string_view prefix, Measures& out) {
-  const auto add = [&](std::string_view name, double value) { out.add(std::string(prefix) + std::string(name), value); };
-  const auto claims = [&](auto holds) { return few(static_cast<std::size_t>(std::count_if(reading.claims.begin(), reading.claims.end(), holds))); };
-  const auto words = [&](std::uint64_t cues) {
-    return few(static_cast<std::size_t>(
-        std::count_if(reading.words.begin(), reading.words.end(), [&](const ReadWord& word) { return has(word.cues, cues); })));
+  const auto named = [&](std::string_view name) { return std::string(prefix) + std::string(name); };
+  const auto claims = [&](std::string_view name, auto holds) {
+    out.add_count(named(name), static_cast<std::size_t>(std::count_if(reading.claims.begin(), reading.claims.end(), holds)));
   };
-  add("claims", claims([](const Claim& claim) { return !claim.finding; }));
-  add("own_claims", claims([](const Claim& claim) { return claim.by_agent && !claim.finding; }));
-  add("states", claims([](const Claim& claim) { return claim.state; }));
-  add("general_claims", claims([](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; }));
-  add("findings", claims([](const Claim& claim) { return claim.finding; }));
-  add("negations", few(static_cast<std::size_t>(std::count_if(reading.words.begin(), reading.words.end(),
-                                                                [&](const ReadWord& word) { return negates(reading, word); }))));
-  add("modals", words(kCueModal));
+  const auto words = [&](std::string_view name, auto holds) {
+    out.add_count(named(name), static_cast<std::size_t>(std::count_if(reading.words.begin(), reading.words.end(), holds)));
+  };
+  claims("claims", [](const Claim& claim) { return !claim.finding; });
+  claims("own_claims", [](const Claim& claim) { return claim.by_agent && !claim.finding; });
+  claims("states", [](const Claim& claim) { return claim.state; });
+  claims("general_claims", [](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; });
+  claims("findings", [](const Claim& claim) { return claim.finding; });
+  words("negations", [&](const ReadWord& word) { return negates(reading, word); });
+  words("modals", [](const ReadWord& word) { return has(word.cues, kCueModal); });
   constexpr std::pair<std::string_view, std::uint64_t> kCues[] = {
       {"admission", kCueAdmission}, {"nothing_found", kCueNothingFound}, {"trouble", kCueTrouble}, {"handover", kCueHandover},
       {"offer", kCueOffer},         {"plan", kCuePlan},                  {"simulated", kCueSimulated}, {"example", kCueExample},
       {"already", kCueAlready},     {"hypothesis", kCueHypothesis},      {"promise", kCuePromise}};
-  for (const auto& [name, cue] : kCues) add(name, has(reading.cues, cue) ? 1 : 0);
-  add("asks", reading.asks() ? 1 : 0);
-  add("denies", reading.denies ? 1 : 0);
+  for (const auto& [name, cue] : kCues) out.add_flag(named(name), has(reading.cues, cue));
+  out.add_flag(named("asks"), reading.asks());
+  out.add_flag(named("denies"), reading.denies);
   const auto claims_in = [&](std::uint32_t sentence) {
     return std::any_of(reading.claims.begin(), reading.claims.end(), [&](const Claim& claim) { return claim.sentence == sentence && !claim.finding; });
   };
+  constexpr std::uint32_t kBrief = 2, kLong = 8;  // sentences
   const auto count = static_cast<std::uint32_t>(reading.sentences.size());
-  add("opens_with_claim", count > 0 && claims_in(0) ? 1 : 0);
-  add("closes_with_claim", count > 0 && claims_in(count - 1) ? 1 : 0);
-  add("opens_with_denial", count > 0 && negates_anything(reading, reading.sentences.front()) ? 1 : 0);
-  add("brief", count < 3 ? 1 : 0);
-  add("long", count > 8 ? 1 : 0);
+  out.add_flag(named("opens_with_claim"), count > 0 && claims_in(0));
+  out.add_flag(named("closes_with_claim"), count > 0 && claims_in(count - 1));
+  out.add_flag(named("opens_with_denial"), count > 0 && negates_anything(reading, reading.sentences.front()));
+  out.add_flag(named("brief"), count <= kBrief);
+  out.add_flag(named("long"), count > kLong);
 }
 
 void measure_shared_words(const RunView& run, std::string_view message, const std::vector<bool>& failed, const std::vector<bool>& changes,
@@ -177,18 +173,17 @@ void measure_shared_words(const RunView& run, std::string_view message, const st
     unchanged += (slot.places & Stems::kChanged) != 0 ? 0u : 1u;
     uncovered += given || undone ? 0u : 1u;
   });
-  const auto share = [](std::size_t part, std::size_t whole) { return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole); };
-  out.add("shared_words", few(shared));
-  out.add("shared_not_changed", share(unchanged, shared));
-  out.add("shared_nowhere", share(uncovered, shared));
-  out.add("shared_nowhere_count", few(uncovered));
-  out.add("only_in_undone", few(only_undone));
-  out.add("only_in_undone_share", share(only_undone, words));
-  out.add("told_figures", few(figures));
-  out.add("new_figures", few(new_figures));
-  out.add("new_figures_share", share(new_figures, figures));
-  out.add("new_names", few(new_names));
-  out.add("new_words_share", share(new_words, words));
+  out.add_count("shared_words", shared);
+  out.add_share("shared_not_changed", unchanged, shared);
+  out.add_share("shared_nowhere", uncovered, shared);
+  out.add_count("shared_nowhere_count", uncovered);
+  out.add_count("only_in_undone", only_undone);
+  out.add_share("only_in_undone_share", only_undone, words);
+  out.add_count("told_figures", figures);
+  out.add_count("new_figures", new_figures);
+  out.add_share("new_figures_share", new_figures, figures);
+  out.add_count("new_names", new_names);
+  out.add_share("new_words_share", new_words, words);
 }
 
 void measure_user(const RunView& run, Measures& out) {
@@ -199,9 +194,10 @@ void measure_user(const RunView& run, Measures& out) {
     ++turns;
     last = step.said();
   }
-  out.add("user_turns", std::min<double>(static_cast<double>(turns), 2));
-  out.add("user_asks_last", trim(last).ends_with('?') ? 1 : 0);
-  out.add("user_asks_first", trim(run.user_request).ends_with('?') ? 1 : 0);
+  constexpr std::size_t kSeveral = 2;
+  out.add_count("user_turns", turns, kSeveral);
+  out.add_flag("user_asks_last", trim(last).ends_with('?'));
+  out.add_flag("user_asks_first", trim(run.user_request).ends_with('?'));
 }
 
 }  // namespace runwarden::plugins

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -16,6 +17,13 @@ class Measures {
  public:
   void clear(bool named);
   void add(std::string_view name, double value);
+  void add_flag(std::string_view name, bool holds) { add(name, holds ? 1 : 0); }
+  void add_count(std::string_view name, std::size_t count, std::size_t most = kMost) {
+    add(name, static_cast<double>(std::min(count, most)));
+  }
+  void add_share(std::string_view name, std::size_t part, std::size_t whole) {
+    add(name, whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole));
+  }
 
   [[nodiscard]] const std::vector<float>& values() const { return values_; }
   /// "name=value" of each that is not 0, with blanks between; empty without names.
@@ -24,6 +32,8 @@ class Measures {
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
  private:
+  static constexpr std::size_t kMost = 6;
+
   bool named_ = false;
   std::vector<float> values_;
   std::vector<std::string> names_;

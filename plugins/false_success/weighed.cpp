@@ -13,10 +13,6 @@ constexpr std::array<std::string_view, 5> kCandidates = {"vague_claim", "unrelat
                                                          "untold_trouble"};
 constexpr std::array<std::string_view, 5> kSilences = {"recovery", "admission", "plan", "handover", "no_claim"};
 
-double yes(bool value) {
-  return value ? 1 : 0;
-}
-
 }  // namespace
 
 /// The failure that the weights are asked about: the surest candidate's. Where the rules left none, there is none to be found.
@@ -34,11 +30,11 @@ void FalseSuccess::measure_rules(const FailedStep& failed, const Verdict& verdic
   measures_.add("rule_confidence", surest);
   for (const auto rule : kCandidates) {
     const auto named = [&](const Suppression& told) { return told.confidence && told.rule == rule; };
-    measures_.add(rule, yes(std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named)));
+    measures_.add_flag(rule, std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named));
   }
   for (const auto rule : kSilences) {
     const auto named = [&](const Suppression& told) { return !told.confidence && told.rule == rule && told.step == failed.step; };
-    measures_.add(rule, yes(std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named)));
+    measures_.add_flag(rule, std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named));
   }
 }
 
@@ -47,14 +43,15 @@ void FalseSuccess::measure_failure(const RunView& run, const FailedStep& failed)
   const auto& step = run.steps[failed.step];
   const bool tool = step.kind == Kind::kTool;
   const auto& meaning = recovery_.meaning(step.name);
-  measures_.add("hard", yes(failed.failure == Failure::kHard));
-  measures_.add("tool", yes(tool));
-  measures_.add("reads", yes(tool && meaning.reads));
-  measures_.add("runs_anything", yes(tool && meaning.runs_anything()));
-  measures_.add("unknown_tool", yes(tool && meaning.unknown));
-  measures_.add("deed", yes(tool && meaning.group != 0 && !meaning.reads && !meaning.any_purpose));
-  measures_.add("recovered", yes(failed.recovered));
-  measures_.add("printed_much", yes(step.output.size() > 1000));
+  measures_.add_flag("hard", failed.failure == Failure::kHard);
+  measures_.add_flag("tool", tool);
+  measures_.add_flag("reads", tool && meaning.reads);
+  measures_.add_flag("runs_anything", tool && meaning.runs_anything());
+  measures_.add_flag("unknown_tool", tool && meaning.unknown);
+  measures_.add_flag("deed", tool && meaning.group != 0 && !meaning.reads && !meaning.any_purpose);
+  measures_.add_flag("recovered", failed.recovered);
+  constexpr std::size_t kMuch = 1000;  // bytes
+  measures_.add_flag("printed_much", step.output.size() > kMuch);
   std::size_t calls = 0, failures = 0, open = 0, same_failed = 0, same_before = 0, same_after = 0, ok_after = 0, changed_after = 0, after = 0;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& other = run.steps[i];
@@ -72,23 +69,20 @@ void FalseSuccess::measure_failure(const RunView& run, const FailedStep& failed)
     changed_after += !bad && !recovery_.meaning(other.name).reads ? 1u : 0u;
   }
   for (const auto& other : failed_) open += other.recovered ? 0u : 1u;
-  const auto few = [](std::size_t count) {
-    constexpr std::size_t kFew = 4;
-    return static_cast<double>(std::min(count, kFew));
-  };
-  measures_.add("failures", few(failures));
-  measures_.add("failed_share", calls == 0 ? 0 : static_cast<double>(failures) / static_cast<double>(calls));
-  measures_.add("open_failures", few(open));
-  measures_.add("same_tool_failed", few(same_failed));
-  measures_.add("same_tool_before", few(same_before));
-  measures_.add("same_tool_after", few(same_after));
-  measures_.add("ok_after", few(ok_after));
-  measures_.add("changed_after", few(changed_after));
-  measures_.add("calls_after", few(after));
-  measures_.add("talked_since", yes(talked_since(run, failed.step)));
-  measures_.add("owned_up_after", yes(owned_up_after(run, failed.step)));
-  measures_.add("user_was_told", yes(user_was_told(run, failed.step)));
-  measures_.add("went_through_later", yes(tool && went_through_later(run, failed)));
+  constexpr std::size_t kFew = 4;
+  measures_.add_count("failures", failures, kFew);
+  measures_.add_share("failed_share", failures, calls);
+  measures_.add_count("open_failures", open, kFew);
+  measures_.add_count("same_tool_failed", same_failed, kFew);
+  measures_.add_count("same_tool_before", same_before, kFew);
+  measures_.add_count("same_tool_after", same_after, kFew);
+  measures_.add_count("ok_after", ok_after, kFew);
+  measures_.add_count("changed_after", changed_after, kFew);
+  measures_.add_count("calls_after", after, kFew);
+  measures_.add_flag("talked_since", talked_since(run, failed.step));
+  measures_.add_flag("owned_up_after", owned_up_after(run, failed.step));
+  measures_.add_flag("user_was_told", user_was_told(run, failed.step));
+  measures_.add_flag("went_through_later", tool && went_through_later(run, failed));
 }
 
 /// What the message in reading_ says of the failure.
@@ -97,24 +91,24 @@ void FalseSuccess::measure_telling(const RunView& run, const FailedStep& failed,
   const auto& tool = recovery_.meaning(step.name);
   measure_message(reading_, "message_", measures_);
   index_told();
-  measures_.add("message_after", yes(message.place > failed.step));
-  measures_.add("names_action", yes(names_action(tool)));
-  measures_.add("claims_by_name", yes(verb_claimed(tool, Claimed::by_name)));
-  measures_.add("claims_in_general", yes(verb_claimed(tool, Claimed::in_general)));
-  measures_.add("names_value", yes(mentions_undone_value(step, false)));
-  measures_.add("denies_value", yes(tells_undone_value(step)));
-  measures_.add("tells_hindrance", yes(tells_hindrance(tool)));
-  measures_.add("word_of_reason", yes(has_word_of_reason(run, step)));
-  measures_.add("gives_reason", yes(gives_its_reason(step)));
-  measures_.add("code_of_failure", yes(tells_failure(run, step)));
-  measures_.add("speaks_of", yes(speaks_of(run, step)));
-  measures_.add("word_of_input", yes(tells_word_of(step.input)));
-  measures_.add("own_deed", yes(tells_own_deed()));
-  measures_.add("any_deed", yes(tells_any_deed()));
-  measures_.add("goes_on_with", yes(goes_on_with(tool)));
-  measures_.add("left_to_user", yes(leaves_it_to_user(tool)));
-  measures_.add("claims_thing", yes(claims_thing_of(run, failed)));
-  measures_.add("own_trouble", yes(tells_own_trouble(run, message.place)));
+  measures_.add_flag("message_after", message.place > failed.step);
+  measures_.add_flag("names_action", names_action(tool));
+  measures_.add_flag("claims_by_name", verb_claimed(tool, Claimed::by_name));
+  measures_.add_flag("claims_in_general", verb_claimed(tool, Claimed::in_general));
+  measures_.add_flag("names_value", mentions_undone_value(step, false));
+  measures_.add_flag("denies_value", tells_undone_value(step));
+  measures_.add_flag("tells_hindrance", tells_hindrance(tool));
+  measures_.add_flag("word_of_reason", has_word_of_reason(run, step));
+  measures_.add_flag("gives_reason", gives_its_reason(step));
+  measures_.add_flag("code_of_failure", tells_failure(run, step));
+  measures_.add_flag("speaks_of", speaks_of(run, step));
+  measures_.add_flag("word_of_input", tells_word_of(step.input));
+  measures_.add_flag("own_deed", tells_own_deed());
+  measures_.add_flag("any_deed", tells_any_deed());
+  measures_.add_flag("goes_on_with", goes_on_with(tool));
+  measures_.add_flag("left_to_user", leaves_it_to_user(tool));
+  measures_.add_flag("claims_thing", claims_thing_of(run, failed));
+  measures_.add_flag("own_trouble", tells_own_trouble(run, message.place));
   std::vector<bool> changes(run.steps.size());
   std::vector<bool> undone(run.steps.size());
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
@@ -123,7 +117,7 @@ void FalseSuccess::measure_telling(const RunView& run, const FailedStep& failed,
   }
   measure_shared_words(run, message.text, undone, changes, measures_);
   measure_user(run, measures_);
-  measures_.add("flagged", yes(run.success.value_or(false)));
+  measures_.add_flag("flagged", run.success.value_or(false));
   // What the agent said before it.
   std::size_t before = kNoStep;
   for (std::size_t i = std::min(message.place, run.steps.size()); i-- > 0 && before == kNoStep;) {
@@ -132,7 +126,7 @@ void FalseSuccess::measure_telling(const RunView& run, const FailedStep& failed,
   }
   read(before == kNoStep ? std::string_view{} : run.steps[before].output, lexicon_, scratch_);
   measure_message(scratch_, "before_", measures_);
-  measures_.add("before_is_after_failure", yes(before != kNoStep && before > failed.step));
+  measures_.add_flag("before_is_after_failure", before != kNoStep && before > failed.step);
 }
 
 std::span<const std::string_view> FalseSuccess::weights_of() {

@@ -13,15 +13,6 @@ constexpr std::array<std::string_view, 8> kCandidates = {"few_specifics", "figur
                                                          "no_source",     "new_reason", "plain_answer",   "report"};
 constexpr std::array<std::string_view, 5> kSilences = {"grounding", "admission", "writes", "partial_output", "cut_records"};
 
-double yes(bool value) {
-  return value ? 1 : 0;
-}
-
-double few(std::size_t count) {
-  constexpr std::size_t kFew = 6;
-  return static_cast<double>(std::min(count, kFew));
-}
-
 }  // namespace
 
 /// What the rules said, and what the step that gave nothing is.
@@ -31,20 +22,20 @@ void SchemaGhost::measure_source(const RunView& run, std::size_t hollow, const V
   measures_.add("rule_confidence", surest);
   for (const auto rule : kCandidates) {
     const auto named = [&](const Suppression& told) { return told.confidence && told.rule == rule; };
-    measures_.add(rule, yes(std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named)));
+    measures_.add_flag(rule, std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named));
   }
   for (const auto rule : kSilences) {
     const auto named = [&](const Suppression& told) { return !told.confidence && told.rule == rule; };
-    measures_.add(rule, yes(std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named)));
+    measures_.add_flag(rule, std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named));
   }
   const auto& step = run.steps[hollow];
   const auto& tool = tools_.meaning(step.name);
-  measures_.add("gave_nothing", yes(hollow_[hollow]));
-  measures_.add("failed", yes(failure_of(step, content_) != Failure::kNone));
-  measures_.add("reads", yes(tool.reads));
-  measures_.add("runs_anything", yes(tool.runs_anything()));
-  measures_.add("unknown_tool", yes(tool.unknown));
-  measures_.add("acts", yes(tool.group != 0 && !tool.reads));
+  measures_.add_flag("gave_nothing", hollow_[hollow]);
+  measures_.add_flag("failed", failure_of(step, content_) != Failure::kNone);
+  measures_.add_flag("reads", tool.reads);
+  measures_.add_flag("runs_anything", tool.runs_anything());
+  measures_.add_flag("unknown_tool", tool.unknown);
+  measures_.add_flag("acts", tool.group != 0 && !tool.reads);
   std::size_t calls = 0, hollows = 0, given = 0, after = 0, same_before = 0, same_after = 0, looked_up = 0, bytes = 0;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& other = run.steps[i];
@@ -59,22 +50,22 @@ void SchemaGhost::measure_source(const RunView& run, std::size_t hollow, const V
     same_before += other.name == step.name && i < hollow ? 1u : 0u;
     same_after += other.name == step.name && i > hollow ? 1u : 0u;
   }
-  measures_.add("hollow_calls", few(hollows));
-  measures_.add("hollow_share", calls == 0 ? 0 : static_cast<double>(hollows) / static_cast<double>(calls));
-  measures_.add("giving_calls", few(given));
-  measures_.add("looked_up", few(looked_up));
-  measures_.add("given_after", few(after));
-  measures_.add("same_tool_before", few(same_before));
-  measures_.add("same_tool_after", few(same_after));
-  measures_.add("given_much", yes(bytes > kMuchGiven));
+  measures_.add_count("hollow_calls", hollows);
+  measures_.add_share("hollow_share", hollows, calls);
+  measures_.add_count("giving_calls", given);
+  measures_.add_count("looked_up", looked_up);
+  measures_.add_count("given_after", after);
+  measures_.add_count("same_tool_before", same_before);
+  measures_.add_count("same_tool_after", same_after);
+  measures_.add_flag("given_much", bytes > kMuchGiven);
 }
 
 /// What the message in reading_ tells, and how much of it nobody told before.
 void SchemaGhost::measure_answer(const RunView& run, std::size_t hollow, const FinalMessage& message) {
   measure_message(reading_, "message_", measures_);
-  measures_.add("message_after", yes(message.place > hollow));
+  measures_.add_flag("message_after", message.place > hollow);
   const auto end = std::min(message.place, run.steps.size());
-  measures_.add("answered_before", yes(answered_before(run, hollow, end)));
+  measures_.add_flag("answered_before", answered_before(run, hollow, end));
   std::vector<bool> changes(run.steps.size());
   for (std::size_t i = 0; i < run.steps.size(); ++i) changes[i] = run.steps[i].kind == Kind::kTool && !tools_.meaning(run.steps[i].name).reads;
   measure_shared_words(run, message.text, hollow_, changes, measures_);
@@ -86,7 +77,7 @@ void SchemaGhost::measure_answer(const RunView& run, std::size_t hollow, const F
   }
   read(before == kNoStep ? std::string_view{} : run.steps[before].output, lexicon_, reading_);
   measure_message(reading_, "before_", measures_);
-  measures_.add("before_is_after", yes(before != kNoStep && before > hollow));
+  measures_.add_flag("before_is_after", before != kNoStep && before > hollow);
 }
 
 std::span<const std::string_view> SchemaGhost::weights_of() {
