@@ -614,7 +614,6 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     // What writes may send a notice by itself, whoever is said to have sent it.
     if (notice_of_done || (ran_.any_write && !asked && lexicon_.verb(claim.verb).group == send_group_)) stated = kDescribes;
     // "I've recorded the booking", beside the call that booked: told of what that did.
-    changes_read_ = false;
     if (ran_.any_write && request == nullptr && concerns(run, claim)) stated = kDescribes;
     const bool plain = claim.by_agent && own_tool && !has(reading_.sentences[claim.sentence].cues, kCueAdmission);
     read(said.text, lexicon_, reading_);
@@ -703,7 +702,7 @@ void MissingToolCall::judge_promise(const RunView& run, Verdict& verdict) {
 }
 
 void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
-  outputs_read_ = false;
+  outputs_read_ = changes_read_ = false;
   last_words_ = last_words(run);
   collect_in_doubt();
   for (std::size_t i = 0; i < run.steps.size() && verdict.findings.empty(); ++i) {
