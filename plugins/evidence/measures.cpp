@@ -11,8 +11,8 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kStem = 5;         // bytes of a word by which its forms are alike
-constexpr std::size_t kTellingWord = 4;  // shorter ones are in all texts
+constexpr std::size_t kStem = 5;               // bytes of a word by which its forms are alike
+constexpr std::size_t kTellingWord = 4;        // shorter ones are in all texts
 constexpr std::size_t kMostBytes = 64 * 1024;  // of one text
 
 std::uint64_t stem_of(std::string_view word) {
@@ -122,15 +122,18 @@ void measure_message(const Reading& reading, std::string_view prefix, Measures& 
   claims("findings", [](const Claim& claim) { return claim.finding; });
   words("negations", [&](const ReadWord& word) { return negates(reading, word); });
   words("modals", [](const ReadWord& word) { return has(word.cues, kCueModal); });
-  constexpr std::pair<std::string_view, std::uint64_t> kCues[] = {
-      {"admission", kCueAdmission}, {"nothing_found", kCueNothingFound}, {"trouble", kCueTrouble}, {"handover", kCueHandover},
-      {"offer", kCueOffer},         {"plan", kCuePlan},                  {"simulated", kCueSimulated}, {"example", kCueExample},
-      {"already", kCueAlready},     {"hypothesis", kCueHypothesis},      {"promise", kCuePromise}};
+  constexpr std::pair<std::string_view, std::uint64_t> kCues[] = {{"admission", kCueAdmission}, {"nothing_found", kCueNothingFound},
+                                                                  {"trouble", kCueTrouble},     {"handover", kCueHandover},
+                                                                  {"offer", kCueOffer},         {"plan", kCuePlan},
+                                                                  {"simulated", kCueSimulated}, {"example", kCueExample},
+                                                                  {"already", kCueAlready},     {"hypothesis", kCueHypothesis},
+                                                                  {"promise", kCuePromise}};
   for (const auto& [name, cue] : kCues) out.add_flag(named(name), has(reading.cues, cue));
   out.add_flag(named("asks"), reading.asks());
   out.add_flag(named("denies"), reading.denies);
   const auto claims_in = [&](std::uint32_t sentence) {
-    return std::any_of(reading.claims.begin(), reading.claims.end(), [&](const Claim& claim) { return claim.sentence == sentence && !claim.finding; });
+    return std::any_of(reading.claims.begin(), reading.claims.end(),
+                       [&](const Claim& claim) { return claim.sentence == sentence && !claim.finding; });
   };
   constexpr std::uint32_t kBrief = 2, kLong = 8;  // sentences
   const auto count = static_cast<std::uint32_t>(reading.sentences.size());
@@ -158,7 +161,8 @@ void measure_shared_words(const RunView& run, std::string_view message, const st
     note(step.input, place);
     if (!failed[i]) note(step.output, place);
   }
-  std::size_t words = 0, shared = 0, uncovered = 0, unchanged = 0, only_undone = 0, figures = 0, new_figures = 0, new_words = 0, new_names = 0;
+  std::size_t words = 0, shared = 0, uncovered = 0, unchanged = 0, only_undone = 0, figures = 0, new_figures = 0, new_words = 0,
+              new_names = 0;
   stems.each([&](const Stems::Slot& slot) {
     ++words;
     const bool given = (slot.places & (Stems::kChanged | Stems::kRead)) != 0;

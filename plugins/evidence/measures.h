@@ -11,8 +11,8 @@
 
 namespace runwarden::plugins {
 
-/// What is known of a doubtful verdict, as numbers in a fixed order: what a learned confidence weighs. Yes is 1, no is 0; counts end at a few,
-/// so that how long a run is tells little. Names are kept where somebody asked for an explanation. One owner.
+/// What is known of a doubtful verdict, as numbers in a fixed order: what a learned confidence weighs. Yes is 1, no is 0; counts end at a
+/// few, so that how long a run is tells little. Names are kept where somebody asked for an explanation. One owner.
 class Measures {
  public:
   void clear(bool named);
@@ -43,9 +43,9 @@ class Measures {
 /// Adds what the sentences and claims of a message are. `prefix` begins the names. Linear.
 void measure_message(const Reading& reading, std::string_view prefix, Measures& out);
 
-/// Adds how much a message shares with the user's turns, and of that how much with calls that went through and with those that did not: words
-/// by their stems, and words with digits. `failed` tells of each step whether it gave nothing or failed; `changes` whether its tool changes
-/// something. Linear.
+/// Adds how much a message shares with the user's turns, and of that how much with calls that went through and with those that did not:
+/// words by their stems, and words with digits. `failed` tells of each step whether it gave nothing or failed; `changes` whether its tool
+/// changes something. Linear.
 void measure_shared_words(const RunView& run, std::string_view message, const std::vector<bool>& failed, const std::vector<bool>& changes,
                           Measures& out);
 

@@ -11,7 +11,8 @@ double Trees::confidence(std::span<const float> values) const {
   double odds = base;
   for (const auto root : roots) {
     auto at = root;
-    while (nodes[at].measure >= 0) at = values[static_cast<std::size_t>(nodes[at].measure)] <= nodes[at].split ? nodes[at].low : nodes[at].high;
+    while (nodes[at].measure >= 0)
+      at = values[static_cast<std::size_t>(nodes[at].measure)] <= nodes[at].split ? nodes[at].low : nodes[at].high;
     odds += nodes[at].value;
   }
   const double probable = 1 / (1 + std::exp(-odds));

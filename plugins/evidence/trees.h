@@ -9,7 +9,7 @@ namespace runwarden::plugins {
 /// One node of a decision tree. `measure` is the number of the measure that is asked; -1 for a leaf, whose value counts.
 struct TreeNode {
   std::int16_t measure;
-  float split;             // up to this value the way goes to `low`, beyond it to `high`
+  float split;              // up to this value the way goes to `low`, beyond it to `high`
   std::uint16_t low, high;  // numbers of nodes
   float value;
 };

@@ -52,7 +52,8 @@ void FalseSuccess::measure_failure(const RunView& run, const FailedStep& failed)
   measures_.add_flag("recovered", failed.recovered);
   constexpr std::size_t kMuch = 1000;  // bytes
   measures_.add_flag("printed_much", step.output.size() > kMuch);
-  std::size_t calls = 0, failures = 0, open = 0, same_failed = 0, same_before = 0, same_after = 0, ok_after = 0, changed_after = 0, after = 0;
+  std::size_t calls = 0, failures = 0, open = 0, same_failed = 0, same_before = 0, same_after = 0, ok_after = 0, changed_after = 0,
+              after = 0;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& other = run.steps[i];
     if (other.kind != Kind::kTool) continue;
@@ -133,8 +134,8 @@ std::span<const std::string_view> FalseSuccess::weights_of() {
   return kWeights.measures;
 }
 
-/// Where no rule was sure, but one left a candidate: asks weights that were learned on labelled runs how sure it is, all that is known of the
-/// failure taken together.
+/// Where no rule was sure, but one left a candidate: asks weights that were learned on labelled runs how sure it is, all that is known of
+/// the failure taken together.
 void FalseSuccess::weigh(const RunView& run, Verdict& verdict) {
   const auto failed = doubtful(verdict);
   if (!failed) return;

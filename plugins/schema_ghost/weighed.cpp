@@ -67,7 +67,8 @@ void SchemaGhost::measure_answer(const RunView& run, std::size_t hollow, const F
   const auto end = std::min(message.place, run.steps.size());
   measures_.add_flag("answered_before", answered_before(run, hollow, end));
   std::vector<bool> changes(run.steps.size());
-  for (std::size_t i = 0; i < run.steps.size(); ++i) changes[i] = run.steps[i].kind == Kind::kTool && !tools_.meaning(run.steps[i].name).reads;
+  for (std::size_t i = 0; i < run.steps.size(); ++i)
+    changes[i] = run.steps[i].kind == Kind::kTool && !tools_.meaning(run.steps[i].name).reads;
   measure_shared_words(run, message.text, hollow_, changes, measures_);
   measure_user(run, measures_);
   std::size_t before = kNoStep;
@@ -84,8 +85,8 @@ std::span<const std::string_view> SchemaGhost::weights_of() {
   return kWeights.measures;
 }
 
-/// Where no rule was sure, but one left a candidate: asks weights that were learned on labelled runs how sure it is, all that is known taken
-/// together.
+/// Where no rule was sure, but one left a candidate: asks weights that were learned on labelled runs how sure it is, all that is known
+/// taken together.
 void SchemaGhost::weigh(const RunView& run, Verdict& verdict) {
   const auto* surest = verdict.surest_candidate();
   if (surest == nullptr) return;

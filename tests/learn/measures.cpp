@@ -1,6 +1,6 @@
-// Prints what the weights of a detector are learned from: measures DETECTOR <RUNS, a run on each line as POST /v1/ingest/runs takes it. First
-// the names of the measures; then for each run whether the rules fire, whether they leave a candidate, and the measures where the weights
-// were asked.
+// Prints what the weights of a detector are learned from: measures DETECTOR <RUNS, a run on each line as POST /v1/ingest/runs takes it.
+// First the names of the measures; then for each run whether the rules fire, whether they leave a candidate, and the measures where the
+// weights were asked.
 #include <cstdio>
 #include <deque>
 #include <iostream>

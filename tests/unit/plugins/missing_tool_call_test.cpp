@@ -726,16 +726,19 @@ TEST(MissingToolCall, WordsThatOnlyLookLikeAnOrder) {
     run.request(request).tool("web_search", R"({"q":"quay"})", R"([{"title":"Quays"}])");
     return !judge(run.outcome(answer)).findings.empty();
   };
-  EXPECT_FALSE(fires("Write a one-page briefing on quays.", "Quays are set on piles. Heron Ltd connected the north quay and placed the cranes."));
+  EXPECT_FALSE(
+      fires("Write a one-page briefing on quays.", "Quays are set on piles. Heron Ltd connected the north quay and placed the cranes."));
   EXPECT_FALSE(fires("I logged in via email and my code is 4567; am I in?", "You have been authenticated by email."));
   EXPECT_TRUE(fires("Email the list of quays to Ann.", "The list of quays has been emailed to Ann."));
-  EXPECT_FALSE(fires("Book me a berth for July.", "Three berths are free. To complete your booking, choose one and visit the harbour's site."));
+  EXPECT_FALSE(
+      fires("Book me a berth for July.", "Three berths are free. To complete your booking, choose one and visit the harbour's site."));
 }
 
 TEST(MissingToolCall, DeedThatTellsOfAnotherCall_IsACandidate) {
   const auto judged = [](std::string_view message) {
     RunBuilder run;
-    run.request("We went to Heron island last spring.").tool("book_berth", R"({"berth":"Heron island","nights":4})", R"({"booking":"B-7"})");
+    run.request("We went to Heron island last spring.")
+        .tool("book_berth", R"({"berth":"Heron island","nights":4})", R"({"booking":"B-7"})");
     return judge(run.model(message).user("Nice.").outcome("Anything else?"));
   };
   EXPECT_TRUE(judged("I've recorded your booking at Heron island for four nights.").findings.empty());

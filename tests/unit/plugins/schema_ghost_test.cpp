@@ -710,7 +710,9 @@ TEST(SchemaGhost, AnswerThatOpensWithADenial_IsAnAdmissionBesideFewSpecifics) {
 /// A figure of which no source tells, beside a source that tells of other things.
 RunBuilder keeper_made_up() {
   RunBuilder run;
-  run.request("Who keeps the old light?").tool("list_harbours", "{}", "north, south").tool("find_keeper", R"({"mail":"x@y.example"})", "[]");
+  run.request("Who keeps the old light?")
+      .tool("list_harbours", "{}", "north, south")
+      .tool("find_keeper", R"({"mail":"x@y.example"})", "[]");
   run.model("It has had the same keeper for 38 years.");
   return run;
 }
