@@ -1,5 +1,6 @@
 #include "common/findings.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "common/fold.h"
@@ -72,6 +73,14 @@ FinalMessage find_final_message(const RunView& run, const Lexicon& lexicon, Read
   }
   if (last.found) read(last.text, lexicon, reading);
   return last;
+}
+
+std::size_t message_before(const RunView& run, const FinalMessage& message) {
+  for (auto i = std::min(message.place, run.steps.size()); i-- > 0;) {
+    const auto& said = run.steps[i];
+    if (said.kind == Kind::kModel && !trim(said.output).empty() && trim(said.output) != trim(message.text)) return i;
+  }
+  return kNoStep;
 }
 
 }  // namespace runwarden::plugins

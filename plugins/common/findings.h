@@ -43,4 +43,7 @@ struct FinalMessage {
 /// Finds it and leaves its reading in `reading`.
 [[nodiscard]] FinalMessage find_final_message(const RunView& run, const Lexicon& lexicon, Reading& reading);
 
+/// The step in which the agent last said something else before a message; kNoStep where it did not. Linear.
+[[nodiscard]] std::size_t message_before(const RunView& run, const FinalMessage& message);
+
 }  // namespace runwarden::plugins

@@ -120,11 +120,7 @@ void FalseSuccess::measure_telling(const RunView& run, const FailedStep& failed,
   measure_user(run, measures_);
   measures_.add_flag("flagged", run.success.value_or(false));
   // What the agent said before it.
-  std::size_t before = kNoStep;
-  for (std::size_t i = std::min(message.place, run.steps.size()); i-- > 0 && before == kNoStep;) {
-    const auto& said = run.steps[i];
-    if (said.kind == Kind::kModel && !trim(said.output).empty() && trim(said.output) != trim(message.text)) before = i;
-  }
+  const auto before = message_before(run, message);
   read(before == kNoStep ? std::string_view{} : run.steps[before].output, lexicon_, scratch_);
   measure_message(scratch_, "before_", measures_);
   measures_.add_flag("before_is_after_failure", before != kNoStep && before > failed.step);

@@ -71,11 +71,7 @@ void SchemaGhost::measure_answer(const RunView& run, std::size_t hollow, const F
     changes[i] = run.steps[i].kind == Kind::kTool && !tools_.meaning(run.steps[i].name).reads;
   measure_shared_words(run, message.text, hollow_, changes, measures_);
   measure_user(run, measures_);
-  std::size_t before = kNoStep;
-  for (std::size_t i = end; i-- > 0 && before == kNoStep;) {
-    const auto& said = run.steps[i];
-    if (said.kind == Kind::kModel && !trim(said.output).empty() && trim(said.output) != trim(message.text)) before = i;
-  }
+  const auto before = message_before(run, message);
   read(before == kNoStep ? std::string_view{} : run.steps[before].output, lexicon_, reading_);
   measure_message(reading_, "before_", measures_);
   measures_.add_flag("before_is_after", before != kNoStep && before > hollow);
