@@ -583,7 +583,6 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     const auto* request = request_for(claim);
     const bool own_tool = effects_[lexicon_.verb(claim.verb).group];
     const bool asked = request != nullptr && counts(*request, claim);
-    const bool notice_of_done = asked && is_notice_of_done(run, claim, *request, said.step);
     // Other tools send notices of their own: unless the agent says that it did it, somebody must have asked for it since.
     const bool notice = ran_.any_write && lexicon_.verb(claim.verb).group == send_group_ && !claim.by_agent;
     if (notice && !(asked && nothing_ran_between(run, request->step, said.step))) continue;
@@ -612,6 +611,7 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     const bool answers = claim.state && asked && !ran_.any_write;
     double stated = answers || plainly_done(claim) ? 0 : kDescribes;
     // What writes may send a notice by itself, whoever is said to have sent it.
+    const bool notice_of_done = request != nullptr && asked && is_notice_of_done(run, claim, *request, said.step);
     if (notice_of_done || (ran_.any_write && !asked && lexicon_.verb(claim.verb).group == send_group_)) stated = kDescribes;
     // "I've recorded the booking", beside the call that booked: told of what that did.
     if (ran_.any_write && request == nullptr && concerns(run, claim)) stated = kDescribes;
@@ -861,6 +861,7 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
   text_work_.clear();
   told_beside_.reset();
   last_read_ = false;
+  agreed_ = {};
   collect_ran(run);
   // With a tool of any purpose, or the rule off, nothing that was said could matter.
   if (ran_.any && (ran_.any_purpose || !other_tools_)) {

@@ -120,8 +120,8 @@ class MissingToolCall {
   [[nodiscard]] bool about_calls(const RunView& run, const Claim& claim);
   [[nodiscard]] bool did_it(const Claim& claim) const;
   [[nodiscard]] bool asked_with_done(const Request& request) const;
-  [[nodiscard]] bool goes_ahead(const Request& request) const;
-  [[nodiscard]] bool is_notice_of_done(const RunView& run, const Claim& claim, const Request& request, std::size_t message) const;
+  [[nodiscard]] bool goes_ahead(const Request& request);
+  [[nodiscard]] bool is_notice_of_done(const RunView& run, const Claim& claim, const Request& request, std::size_t message);
   [[nodiscard]] bool answered_since(const RunView& run, const Request& request);
   [[nodiscard]] static std::vector<Said> told_messages(const RunView& run);
   [[nodiscard]] bool tells_no_deeds(const Said& said, bool last) const;
@@ -161,6 +161,11 @@ class MissingToolCall {
   bool other_tools_;
   bool text_product_;
   bool written_calls_;
+  struct {
+    bool asked = false;
+    std::size_t step = kNoStep;
+    bool answer = false;
+  } agreed_;  // whether the turn of that step goes ahead with something
   FinalMessage last_;
   bool last_read_ = false;  // reading_ holds last_
   TextWork text_work_;

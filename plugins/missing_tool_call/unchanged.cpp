@@ -246,16 +246,18 @@ bool MissingToolCall::asked_with_done(const Request& request) const {
 }
 
 /// True when the turn of the request goes ahead with something that was proposed before: "yes, proceed with the exchange".
-bool MissingToolCall::goes_ahead(const Request& request) const {
+bool MissingToolCall::goes_ahead(const Request& request) {
+  if (agreed_.step == request.step && agreed_.asked) return agreed_.answer;
   Reading turn;
   read_words(request.turn, lexicon_, turn);
   read_meaning(lexicon_, turn, false);
-  return has(turn.cues, kCueGoAhead);
+  agreed_ = {true, request.step, has(turn.cues, kCueGoAhead)};
+  return agreed_.answer;
 }
 
 /// True for a message that the user asks for while agreeing to what a call did already, and that may come with it: "yes, exchange it and
 /// mail me the label".
-bool MissingToolCall::is_notice_of_done(const RunView& run, const Claim& claim, const Request& request, std::size_t message) const {
+bool MissingToolCall::is_notice_of_done(const RunView& run, const Claim& claim, const Request& request, std::size_t message) {
   if (!ran_.any_write || lexicon_.verb(claim.verb).group != send_group_) return false;
   if (!nothing_ran_between(run, request.step, std::min(message, run.steps.size()))) return false;
   return asked_with_done(request) || goes_ahead(request);
