@@ -38,11 +38,10 @@ bool says_done(std::string_view output, const Lexicon& lexicon) {
   constexpr std::size_t kLongest = 24;  // bytes of a text that names an outcome
   using Token = JsonCursor::Token;
   JsonCursor cursor(output);
-  std::size_t depth = 0;
-  for (auto token = cursor.next(); token != Token::kEnd && token != Token::kBad; token = cursor.next()) {
-    if (token == Token::kObject || token == Token::kArray) ++depth;
-    if (token == Token::kObjectEnd || token == Token::kArrayEnd) --depth;
-    if (depth != 1 || token != Token::kString || cursor.text().size() > kLongest) continue;
+  if (cursor.next() != Token::kObject) return false;
+  for (auto token = cursor.next(); token != Token::kObjectEnd && token != Token::kBad && token != Token::kEnd; token = cursor.next()) {
+    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return false;
+    if (token != Token::kString || cursor.text().size() > kLongest) continue;
     const auto* entry = lexicon.find(last_word(cursor.text()));
     if (entry != nullptr && has(entry->cues, kCueFinished)) return true;
   }
