@@ -75,6 +75,16 @@ FinalMessage find_final_message(const RunView& run, const Lexicon& lexicon, Read
   return last;
 }
 
+bool user_replied(const RunView& run, std::size_t step, std::size_t end) {
+  bool spoke = false;
+  for (auto i = step + 1; i < std::min(end, run.steps.size()); ++i) {
+    const auto& later = run.steps[i];
+    if (spoke && later.kind == Kind::kUser) return true;
+    spoke |= later.kind == Kind::kModel && !trim(later.output).empty();
+  }
+  return false;
+}
+
 std::size_t message_before(const RunView& run, const FinalMessage& message) {
   for (auto i = std::min(message.place, run.steps.size()); i-- > 0;) {
     const auto& said = run.steps[i];

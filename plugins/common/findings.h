@@ -43,6 +43,9 @@ struct FinalMessage {
 /// Finds it and leaves its reading in `reading`.
 [[nodiscard]] FinalMessage find_final_message(const RunView& run, const Lexicon& lexicon, Reading& reading);
 
+/// True when the user spoke after the agent had said something, between a step and an end. Linear.
+[[nodiscard]] bool user_replied(const RunView& run, std::size_t step, std::size_t end);
+
 /// The step in which the agent last said something else before a message; kNoStep where it did not. Linear.
 [[nodiscard]] std::size_t message_before(const RunView& run, const FinalMessage& message);
 

@@ -107,6 +107,22 @@ void Measures::add(std::string_view name, double value) {
   text_.append(text_.empty() ? "" : " ").append(name).append(number);
 }
 
+void measure_rules(const Verdict& verdict, std::span<const std::string_view> candidates, std::span<const std::string_view> silences,
+                   std::size_t step, Measures& out) {
+  const auto& told = verdict.suppressed;
+  double surest = 0;
+  for (const auto& one : told) surest = std::max(surest, one.confidence.value_or(0));
+  out.add("rule_confidence", surest);
+  for (const auto rule : candidates) {
+    out.add_flag(rule, std::any_of(told.begin(), told.end(), [&](const Suppression& one) { return one.confidence && one.rule == rule; }));
+  }
+  for (const auto rule : silences) {
+    out.add_flag(rule, std::any_of(told.begin(), told.end(), [&](const Suppression& one) {
+                   return !one.confidence && one.rule == rule && (step == kNoStep || one.step == step);
+                 }));
+  }
+}
+
 void measure_message(const Reading& reading, std::string_view prefix, Measures& out) {
   const auto named = [&](std::string_view name) { return std::string(prefix) + std::string(name); };
   const auto claims = [&](std::string_view name, auto holds) {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/reading.h"
 #include "common/run_view.h"
+#include "common/verdict.h"
 
 namespace runwarden::plugins {
 
@@ -39,6 +41,10 @@ class Measures {
   std::vector<std::string> names_;
   std::string text_;
 };
+
+/// Adds how sure the surest candidate is, which rules left one, and which silenced an alarm: of that step, or of any where it is kNoStep.
+void measure_rules(const Verdict& verdict, std::span<const std::string_view> candidates, std::span<const std::string_view> silences,
+                   std::size_t step, Measures& out);
 
 /// Adds what the sentences and claims of a message are. `prefix` begins the names. Linear.
 void measure_message(const Reading& reading, std::string_view prefix, Measures& out);

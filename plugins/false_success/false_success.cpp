@@ -417,17 +417,6 @@ double FalseSuccess::confidence(const RunView& run, const FailedStep& failed, co
   return (deed || (tool.unknown && tells_any_deed()) || broke(step, tool)) && closes_behind(run, failed, message) ? kByFlag : by_words;
 }
 
-/// True when the user answered something that the agent said after a step.
-bool FalseSuccess::talked_since(const RunView& run, std::size_t step) {
-  bool spoke = false;
-  for (auto i = step + 1; i < run.steps.size(); ++i) {
-    const auto kind = run.steps[i].kind;
-    if (kind == Kind::kUser && spoke) return true;
-    spoke |= kind == Kind::kModel && !trim(run.steps[i].output).empty();
-  }
-  return false;
-}
-
 /// True for a program that broke off: what it printed is short and tells of trouble.
 bool FalseSuccess::broke(const StepView& step, const ToolMeaning& tool) {
   if (!tool.runs_anything() || step.output.size() >= kPrinted) return false;
@@ -473,7 +462,7 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
   const auto& tool = recovery_.meaning(step.name);
   const bool deed = tool.group != 0 && !tool.reads && !tool.any_purpose;
   // It may have looked something up that the agent knew, or the user may have heard of it since.
-  if (flag_only_) return deed && !talked_since(run, failed.step) ? kByFlag : kDoubtful;
+  if (flag_only_) return deed && !user_replied(run, failed.step, run.steps.size()) ? kByFlag : kDoubtful;
   if (tool.any_purpose && step.outcome == Outcome::kFailed && prints_no_trouble(step.output, trouble_signs_, lexicon_, scratch_))
     return kNoTrouble;
   if (tool.any_purpose && step.output.size() >= kPrinted) return kDoubtful;

@@ -68,7 +68,6 @@ class FalseSuccess {
   [[nodiscard]] FinalMessage claim_after_no_op(const RunView& run, const FailedStep& failed);
   void find_standing_claims(const RunView& run, Verdict& verdict);
   [[nodiscard]] double confidence(const RunView& run, const FailedStep& failed, const FinalMessage& message);
-  [[nodiscard]] static bool talked_since(const RunView& run, std::size_t step);
   [[nodiscard]] bool broke(const StepView& step, const ToolMeaning& tool);
   [[nodiscard]] bool tells_trouble_beside(const RunView& run) const;
   [[nodiscard]] double confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message);
@@ -158,7 +157,6 @@ class FalseSuccess {
 
   // What is weighed where no rule is sure: weighed.cpp
   [[nodiscard]] std::optional<FailedStep> doubtful(const Verdict& verdict) const;
-  void measure_rules(const FailedStep& failed, const Verdict& verdict);
   void measure_failure(const RunView& run, const FailedStep& failed);
   void measure_telling(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   void weigh(const RunView& run, Verdict& verdict);

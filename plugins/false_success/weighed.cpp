@@ -23,21 +23,6 @@ std::optional<FalseSuccess::FailedStep> FalseSuccess::doubtful(const Verdict& ve
   return known != failed_.end() ? *known : FailedStep{surest->step, Failure::kSoft, false};
 }
 
-/// What the rules said of the failure.
-void FalseSuccess::measure_rules(const FailedStep& failed, const Verdict& verdict) {
-  double surest = 0;
-  for (const auto& told : verdict.suppressed) surest = std::max(surest, told.confidence.value_or(0));
-  measures_.add("rule_confidence", surest);
-  for (const auto rule : kCandidates) {
-    const auto named = [&](const Suppression& told) { return told.confidence && told.rule == rule; };
-    measures_.add_flag(rule, std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named));
-  }
-  for (const auto rule : kSilences) {
-    const auto named = [&](const Suppression& told) { return !told.confidence && told.rule == rule && told.step == failed.step; };
-    measures_.add_flag(rule, std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named));
-  }
-}
-
 /// What failed, and what came after it.
 void FalseSuccess::measure_failure(const RunView& run, const FailedStep& failed) {
   const auto& step = run.steps[failed.step];
@@ -80,7 +65,7 @@ void FalseSuccess::measure_failure(const RunView& run, const FailedStep& failed)
   measures_.add_count("ok_after", ok_after, kFew);
   measures_.add_count("changed_after", changed_after, kFew);
   measures_.add_count("calls_after", after, kFew);
-  measures_.add_flag("talked_since", talked_since(run, failed.step));
+  measures_.add_flag("talked_since", user_replied(run, failed.step, run.steps.size()));
   measures_.add_flag("owned_up_after", owned_up_after(run, failed.step));
   measures_.add_flag("user_was_told", user_was_told(run, failed.step));
   measures_.add_flag("went_through_later", tool && went_through_later(run, failed));
@@ -141,7 +126,7 @@ void FalseSuccess::weigh(const RunView& run, Verdict& verdict) {
   later_from_ = kNoStep;
   if (failed_.empty()) collect_done(run);
   measures_.clear(run.explanation != nullptr);
-  measure_rules(*failed, verdict);
+  measure_rules(verdict, kCandidates, kSilences, failed->step, measures_);
   measure_failure(run, *failed);
   measure_telling(run, *failed, message);
   weighed_ = true;

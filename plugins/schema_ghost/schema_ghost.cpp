@@ -452,7 +452,7 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
   // In a language that is not read, the answer may have owned up.
   double sure = in_another_script(text) && !reading_.understood(text) ? kUnread : 1.0;
   // A message to another request may speak of other things.
-  if (ungrounded_.size() < kFewSpecifics && answered_before(run, hollow.step, step)) sure = kUnread;
+  if (ungrounded_.size() < kFewSpecifics && user_replied(run, hollow.step, step)) sure = kUnread;
   sure = std::min(sure, confidence(run, hollow, step));
   if (hollow.printed && !by_hand) sure = std::min(sure, kDoubtful);
   sure = std::min(sure, unless_from_elsewhere(run, hollow, step, sure));
@@ -572,16 +572,6 @@ std::size_t SchemaGhost::given_before(const RunView& run, std::size_t step) cons
     if (run.steps[i].kind == Kind::kTool && !hollow_[i]) bytes += run.steps[i].output.size();
   }
   return bytes;
-}
-
-/// True when the agent had spoken after the step that gave nothing, and the user had asked on.
-bool SchemaGhost::answered_before(const RunView& run, std::size_t hollow, std::size_t step) {
-  bool spoke = false;
-  for (auto i = hollow + 1; i < std::min(step, run.steps.size()); ++i) {
-    if (spoke && run.steps[i].kind == Kind::kUser) return true;
-    spoke |= run.steps[i].kind == Kind::kModel && !trim(run.steps[i].output).empty();
-  }
-  return false;
 }
 
 /// Why a specific answer after a step that gave nothing is no finding.

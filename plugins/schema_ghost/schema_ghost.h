@@ -92,7 +92,6 @@ class SchemaGhost {
   [[nodiscard]] double unless_from_elsewhere(const RunView& run, Hollow hollow, std::size_t step, double sure);
   [[nodiscard]] bool tells_of_hollow(const RunView& run, Hollow hollow, std::size_t step);
   [[nodiscard]] std::size_t given_before(const RunView& run, std::size_t step) const;
-  [[nodiscard]] static bool answered_before(const RunView& run, std::size_t hollow, std::size_t step);
   void strike_examples();
   void strike_proposed();
   [[nodiscard]] double confidence(const RunView& run, Hollow hollow, std::size_t step) const;

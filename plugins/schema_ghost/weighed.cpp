@@ -17,17 +17,7 @@ constexpr std::array<std::string_view, 5> kSilences = {"grounding", "admission",
 
 /// What the rules said, and what the step that gave nothing is.
 void SchemaGhost::measure_source(const RunView& run, std::size_t hollow, const Verdict& verdict) {
-  double surest = 0;
-  for (const auto& told : verdict.suppressed) surest = std::max(surest, told.confidence.value_or(0));
-  measures_.add("rule_confidence", surest);
-  for (const auto rule : kCandidates) {
-    const auto named = [&](const Suppression& told) { return told.confidence && told.rule == rule; };
-    measures_.add_flag(rule, std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named));
-  }
-  for (const auto rule : kSilences) {
-    const auto named = [&](const Suppression& told) { return !told.confidence && told.rule == rule; };
-    measures_.add_flag(rule, std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), named));
-  }
+  measure_rules(verdict, kCandidates, kSilences, kNoStep, measures_);
   const auto& step = run.steps[hollow];
   const auto& tool = tools_.meaning(step.name);
   measures_.add_flag("gave_nothing", hollow_[hollow]);
@@ -65,7 +55,7 @@ void SchemaGhost::measure_answer(const RunView& run, std::size_t hollow, const F
   measure_message(reading_, "message_", measures_);
   measures_.add_flag("message_after", message.place > hollow);
   const auto end = std::min(message.place, run.steps.size());
-  measures_.add_flag("answered_before", answered_before(run, hollow, end));
+  measures_.add_flag("answered_before", user_replied(run, hollow, end));
   std::vector<bool> changes(run.steps.size());
   for (std::size_t i = 0; i < run.steps.size(); ++i)
     changes[i] = run.steps[i].kind == Kind::kTool && !tools_.meaning(run.steps[i].name).reads;
