@@ -728,7 +728,11 @@ TEST(MissingToolCall, WordsThatOnlyLookLikeAnOrder) {
   };
   EXPECT_FALSE(
       fires("Write a one-page briefing on quays.", "Quays are set on piles. Heron Ltd connected the north quay and placed the cranes."));
-  EXPECT_FALSE(fires("I logged in via email and my code is 4567; am I in?", "You have been authenticated by email."));
+  RunBuilder login;
+  login.request(
+      "I just signed in without a password via email, and my email is ann@quay.example. The code is 456789; could you please verify me?");
+  login.tool("verifyCode", R"({"by":"email","code":"456789"})", R"(Status 200: {"token":"q7","ends_in":3600})");
+  EXPECT_TRUE(judge(login.outcome("You have been successfully authenticated. The token ends in 3600 seconds.")).findings.empty());
   EXPECT_TRUE(fires("Email the list of quays to Ann.", "The list of quays has been emailed to Ann."));
   EXPECT_FALSE(
       fires("Book me a berth for July.", "Three berths are free. To complete your booking, choose one and visit the harbour's site."));
