@@ -60,10 +60,12 @@ struct Open {
   std::uint64_t hash;
   std::uint64_t key;
   bool object;
+  bool ignored = false;  // the member that is open
 };
 
 /// Folds one value into the container that holds it: by sum in an object, in order in an array.
 void take(Open& open, std::uint64_t value) {
+  if (open.ignored) return;
   if (open.object) {
     open.hash += mix(open.key, value);
   } else {
@@ -81,12 +83,15 @@ std::uint64_t scalar_hash(Token token, const JsonCursor& cursor, std::string& sc
   }
 }
 
-bool hash_json(std::string_view text, std::uint64_t& hash) {
+bool hash_json(std::string_view text, std::span<const std::string> ignored, std::uint64_t& hash) {
   JsonCursor cursor(text);
   std::string scratch;
   Open stack[JsonCursor::kMaxDepth + 1];
   std::size_t depth = 0;
   stack[0] = {7, 0, false};
+  const auto is_ignored = [&](std::string_view key) {
+    return std::any_of(ignored.begin(), ignored.end(), [&](const auto& name) { return equal_ignoring_case(name, key); });
+  };
   for (;;) {
     const auto token = cursor.next();
     switch (token) {
@@ -100,7 +105,10 @@ bool hash_json(std::string_view text, std::uint64_t& hash) {
         take(stack[--depth], value);
         break;
       }
-      case Token::kKey: stack[depth].key = hash_string(cursor, scratch); break;
+      case Token::kKey:
+        stack[depth].key = hash_string(cursor, scratch);
+        stack[depth].ignored = is_ignored(cursor.text());
+        break;
       default: take(stack[depth], scalar_hash(token, cursor, scratch)); break;
     }
   }
@@ -236,10 +244,10 @@ bool looks_like_json(std::string_view text) {
   return !text.empty() && (text[0] == '{' || text[0] == '[');
 }
 
-std::uint64_t canonical_hash(std::string_view text) {
+std::uint64_t canonical_hash(std::string_view text, std::span<const std::string> ignored) {
   const auto inner = trim(text);
   std::uint64_t hash = 0;
-  if (looks_like_json(inner) && hash_json(inner, hash)) return hash;
+  if (looks_like_json(inner) && hash_json(inner, ignored, hash)) return hash;
   return mix(3, hash_text(inner));
 }
 

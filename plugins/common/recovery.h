@@ -29,6 +29,10 @@ void collect_values(std::string_view input, std::vector<CallValue>& out);
 /// True when the values name a thing and a new one in its place ("item" and "new_item", "from_x" and "to_x") and each pair is equal.
 [[nodiscard]] bool changes_nothing(const std::vector<CallValue>& values);
 
+/// True when a call was given nothing but what to look for: one query, beside numbers ("limit") at most, whatever the tool is called. A
+/// query that begins like a statement which changes a database ("DELETE FROM", "mutation") is none.
+[[nodiscard]] bool only_asks(const std::vector<CallValue>& values, const ToolWords& words);
+
 /// What a tool's name says.
 struct ToolMeaning {
   std::uint16_t group = 0;            // of its first known verb, 0 when no verb is known

@@ -39,6 +39,7 @@ ToolWords::ToolWords(const Vocabulary& vocabulary)
     : read_prefixes(vocabulary.words(Key::kReadPrefixes)),
       any_purpose_names(vocabulary.words(Key::kAnyPurposeNames)),
       query_words(vocabulary.words(Key::kQueryWords)),
+      query_members(vocabulary.words(Key::kQueryMembers)),
       thinking_words(vocabulary.words(Key::kThinkingWords)) {}
 
 std::string_view base_name(std::string_view name) {

@@ -115,6 +115,7 @@ ExpensiveLoop::ExpensiveLoop(std::string_view settings_json) {
   counters_ = settings.rule("counters");
   content_ = make_content_rules(settings);
   under_way_words_ = settings.vocabulary().words(Key::kUnderWayWords);
+  cosmetic_members_ = settings.vocabulary().words(Key::kCosmeticMembers);
 }
 
 std::string ExpensiveLoop::schema() {
@@ -134,7 +135,7 @@ void ExpensiveLoop::collect(const RunView& run) {
     call.step = i;
     call.known = !step.name.empty() && present(step.input);
     call.failed = step.outcome == Outcome::kFailed;
-    call.reads = is_read_tool(step.name, content_.tools);
+    call.reads = is_read_tool(step.name, content_.tools) || only_looks_for(step);
     call.tool = hash_bytes(step.name);
     call.user_turns = user_turns;
     call.writes = writes;
@@ -145,6 +146,19 @@ void ExpensiveLoop::collect(const RunView& run) {
   touches_.clear();
   touches_made_ = new_work_made_ = false;
   key_calls(run);
+}
+
+/// True for a call that was given nothing but what to look for, of a tool of any name.
+bool ExpensiveLoop::only_looks_for(const StepView& step) {
+  constexpr std::size_t kLongest = 1000;
+  if (!present(step.input) || step.input.size() > kLongest || !looks_like_json(step.input)) return false;
+  collect_values(step.input, values_);
+  return only_asks(values_, content_.tools);
+}
+
+/// Of a look-up, what it asks for: how many answers are wanted, or why, makes no difference.
+std::uint64_t ExpensiveLoop::input_hash(const Call& call, std::string_view input) const {
+  return call.reads ? canonical_hash(input, cosmetic_members_) : canonical_hash(input);
 }
 
 /// Inputs are compared only where a tool was called often enough for a loop.
@@ -161,7 +175,7 @@ void ExpensiveLoop::key_calls(const RunView& run) {
       continue;
     }
     const auto& text = run.steps[call.step].input;
-    call.key = mix(call.tool, !present(text) ? 0 : json_inputs_ ? canonical_hash(text) : hash_text(text));
+    call.key = mix(call.tool, !present(text) ? 0 : !json_inputs_ ? hash_text(text) : input_hash(call, text));
   }
 }
 
@@ -348,13 +362,19 @@ bool ExpensiveLoop::runs_on_other_work(const RunView& run, const Call& before, c
 }
 
 /// True when what came between two equal calls, by their indexes, makes the second another call: a file that they name was changed, a
-/// command may work on what another tool did, or a call that does something worked, and they say nothing of what they are for.
+/// command may work on what another tool did, or a call that does something worked, and they say nothing of what they are for. Where they
+/// were recorded as without arguments, one of their own tool with arguments does not count.
 bool ExpensiveLoop::moved_on(const RunView& run, std::size_t before, std::size_t after) {
   if (!progress_ || after == before + 1) return false;
   if (has_arguments(run.steps[calls_[after].step].input)) {
     return changed_between(run, before, after) || runs_on_other_work(run, calls_[before], calls_[after]);
   }
-  const auto worked = [&](const Call& call) { return !call.reads && failure_of(run.steps[call.step], content_) == Failure::kNone; };
+  const auto& again = calls_[after];
+  const bool said_none = !trim(run.steps[again.step].input).empty();
+  const auto worked = [&](const Call& call) {
+    const bool another = call.tool != again.tool || !said_none;
+    return another && !call.reads && failure_of(run.steps[call.step], content_) == Failure::kNone;
+  };
   return std::any_of(calls_.begin() + static_cast<std::ptrdiff_t>(before) + 1, calls_.begin() + static_cast<std::ptrdiff_t>(after), worked);
 }
 

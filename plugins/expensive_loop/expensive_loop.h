@@ -7,6 +7,7 @@
 
 #include "common/findings.h"
 #include "common/hash_set.h"
+#include "common/recovery.h"
 #include "common/settings.h"
 #include "evidence/touched_files.h"
 
@@ -53,6 +54,8 @@ class ExpensiveLoop {
   };
 
   void collect(const RunView& run);
+  [[nodiscard]] bool only_looks_for(const StepView& step);
+  [[nodiscard]] std::uint64_t input_hash(const Call& call, std::string_view input) const;
   void key_calls(const RunView& run);
   [[nodiscard]] std::uint64_t output_of(const RunView& run, Call& call);
   [[nodiscard]] bool changed_between(const RunView& run, std::size_t before, std::size_t after);
@@ -82,6 +85,7 @@ class ExpensiveLoop {
   bool cycles_;
   bool counters_;
   ContentRules content_;
+  std::vector<std::string> cosmetic_members_;
   std::vector<std::string> under_way_words_;
   std::vector<Call> calls_;
   std::vector<std::uint64_t> tools_;    // of all calls, sorted
@@ -92,6 +96,7 @@ class ExpensiveLoop {
   bool touches_made_ = false;
   HashSet done_;  // keys of calls that worked and may have changed something
   bool new_work_made_ = false;
+  std::vector<CallValue> values_;
   std::string masked_;
   std::string folded_;
 };

@@ -116,6 +116,59 @@ TEST(ExpensiveLoop, CallsWithoutArguments_AfterAnotherThatDidSomething_AreNoLoop
   EXPECT_TRUE(judge(between).findings.empty());
 }
 
+TEST(ExpensiveLoop, CallsWithoutArguments_AreALoop_WhateverTheirToolDidWithThem) {
+  RunBuilder empty;
+  RunBuilder unrecorded;
+  for (int i = 0; i < 3; ++i) {
+    const auto board = R"({"name":"board )" + std::to_string(i) + "\"}";
+    empty.tool("new_board", "{}", "board ready").tool("new_board", board, "made " + board).tool("pin", "{}", "Error: no board");
+    unrecorded.tool("console", {}, "not a command").tool("console", board, "made " + board);
+  }
+  EXPECT_FALSE(judge(empty).findings.empty());
+  EXPECT_TRUE(judge(unrecorded).findings.empty());
+}
+
+TEST(ExpensiveLoop, LookUpOfAnyName_BetweenEqualCalls_IsNoProgress) {
+  const auto run = [](std::string_view tool, const std::string& member) {
+    RunBuilder out;
+    for (int i = 0; i < 3; ++i) {
+      out.tool("start_sketch", R"({"width":80})", "sketch started");
+      out.tool(tool, R"({"limit":5,")" + member + R"(":"how to draw )" + std::to_string(i) + "\"}", "pages " + std::to_string(i));
+    }
+    return out;
+  };
+  EXPECT_EQ(judge(run("wiki", "query")).findings.size(), 1u);
+  EXPECT_TRUE(judge(run("wiki", "note")).findings.empty()) << "a note may be kept";
+  RunBuilder writes;
+  for (const auto* query : {"UPDATE sketch SET pen = 1", "update sketch set pen = 2", "Delete from pens"}) {
+    writes.tool("start_sketch", R"({"width":80})", "sketch started").tool("db", R"({"query":")" + std::string(query) + "\"}", query);
+  }
+  EXPECT_TRUE(judge(writes).findings.empty());
+}
+
+TEST(ExpensiveLoop, LookUpsThatDifferInHowManyAnswersTheyWant_AreEqual) {
+  const auto run = [](std::string_view tool, const std::string& member) {
+    RunBuilder out;
+    for (const auto* value : {"5", "10", "20"}) out.tool(tool, R"({"query":"heron","open":true,")" + member + "\":" + value + "}", "[]");
+    return out;
+  };
+  EXPECT_EQ(judge(run("search_birds", "max_results")).findings.size(), 1u);
+  EXPECT_EQ(judge(run("search_birds", "Max_Results")).findings.size(), 1u);
+  EXPECT_TRUE(judge(run("search_birds", "page")).findings.empty());
+  RunBuilder writes;
+  for (const auto* limit : {"5", "10", "20"}) writes.tool("set_alarm", R"({"bird":"heron","limit":)" + std::string(limit) + "}", "set");
+  EXPECT_TRUE(judge(writes).findings.empty()) << "what a call does may depend on it";
+  EXPECT_TRUE(judge(run("search_birds", "max_results"), R"({"rules":{"json_inputs":false}})").findings.empty());
+}
+
+TEST(ExpensiveLoop, LookUpsWithOtherFlags_AreNotEqual) {
+  RunBuilder run;
+  for (const auto* open : {"true", "false", "null"}) {
+    run.tool("search_birds", std::string(R"({"query":"heron","limit":5,"open":)") + open + "}", "[]");
+  }
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
 TEST(ExpensiveLoop, AnotherFailureAfterAChange_IsProgress) {
   RunBuilder repair;
   RunBuilder stuck;
