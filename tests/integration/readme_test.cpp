@@ -115,6 +115,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 // Commands of a machine that has the packages, with this service's folders instead of that one's.
 CommandResult run_as_installed(const ServiceProcess& service, std::string commands) {
   commands = replaced(commands, "http://127.0.0.1:8080", "$URL");
+  commands = replaced(commands, "/etc/runwarden/runwarden.yaml", service.config_path());
   commands = replaced(commands, "/var/lib/runwarden", service.folder() / "data");
   commands = replaced(commands, "/srv/backup", service.folder() / "backup");
   const std::string stand_ins =
@@ -172,9 +173,6 @@ TEST(Guide, BackupAndRestoreDrill) {
 
 TEST(Guide, AFailure_BecomesATest) {
   ServiceProcess service;
-  const std::string key = service.make_key();
-  ASSERT_EQ(service.post("/v1/ingest/runs", key, R"({"runId":"order-8842"})").status, 201);
-  std::filesystem::copy_file(service.config_path(), service.folder() / "new.yaml");
   const std::string commands = block_under(kGates, "## Detectors and settings");
   ASSERT_NE(commands, "");
   const CommandResult result = run_as_installed(service, commands);
@@ -182,6 +180,21 @@ TEST(Guide, AFailure_BecomesATest) {
   const std::string same = "1 runs, 1 the same, 0 new, 0 lost, 0 changed, 0 status\n";
   EXPECT_EQ(result.out, same + same);
   EXPECT_TRUE(std::filesystem::exists(service.folder() / "replay.xml"));
+}
+
+TEST(Guide, GatesWithoutAStore) {
+  ServiceProcess service;
+  const std::string analyze = block_under(kGates, "## An agent");
+  const std::string score = block_under(kGates, "## A detector's own repository");
+  ASSERT_NE(analyze, "");
+  ASSERT_NE(score, "");
+  const CommandResult failed = run_as_installed(service, analyze);
+  ASSERT_EQ(failed.exit_code, 0) << failed.err << failed.out;
+  EXPECT_EQ(failed.out, "exit status 1\n");
+  EXPECT_TRUE(std::filesystem::exists(service.folder() / "runs.sarif"));
+  const CommandResult scored = run_as_installed(service, score);
+  ASSERT_EQ(scored.exit_code, 0) << scored.err << scored.out;
+  EXPECT_NE(scored.out.find("false_success"), std::string::npos) << scored.out;
 }
 
 TEST(Guide, TheLedger_IsExportedAndVerified) {
