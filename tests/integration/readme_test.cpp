@@ -98,9 +98,10 @@ TEST(Readme, FromEventsToTheCause) {
   ASSERT_NE(commands, "");
   const CommandResult result = run_script(service, service.make_key(), commands);
   ASSERT_EQ(result.exit_code, 0) << result.err << result.out;
-  std::ifstream file(service.folder() / "investigation.json");
-  const json found = json::parse(file);
-  EXPECT_EQ(found["failure"]["title"], "False success: agent claimed completion after issue_refund failed");
+  const auto printed = result.out.rfind("\n{\n");  // by jq, behind the answers to what was posted
+  ASSERT_NE(printed, std::string::npos) << result.out;
+  const json found = json::parse(result.out.substr(printed));
+  EXPECT_EQ(found["title"], "False success: agent claimed completion after issue_refund failed");
   EXPECT_EQ(found["policiesInForce"][0]["author"], "ann");
   EXPECT_EQ(found["suspectChange"]["ref"], "9f3c2d1");
   EXPECT_EQ(found["suspectChange"]["after"], (json{{"failures", 1}, {"runs", 1}}));

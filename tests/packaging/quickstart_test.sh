@@ -62,7 +62,7 @@ in_another_terminal() { (cd "$place/folder" && env -u URL -u KEY PATH="$PATH" ba
 block '## One run, one answer' | in_another_terminal >"$place/answer" || fail "One run, one answer"
 jq -e '.failures[0].detectorKey == "false_success"' "$place/answer" >/dev/null || fail "the first curl found $(cat "$place/answer")"
 block '## From events to the cause' | in_another_terminal >"$place/answer" || fail "From events to the cause"
-jq -e '.suspectChange.ref == "9f3c2d1"' "$place/folder/investigation.json" >/dev/null || fail "the investigation is $(cat "$place/folder/investigation.json")"
+jq -es '.[-1].suspectChange.ref == "9f3c2d1"' "$place/answer" >/dev/null || fail "the investigation is $(cat "$place/answer")"
 # The page stands where quickstart says, has the samples to show, and the printed command takes them and nothing else away.
 . "$place/exports"
 page=$(sed -n 's/^  page: *\([^ ]*\) .*/\1/p' "$place/err")
