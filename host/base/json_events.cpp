@@ -183,8 +183,9 @@ class FastWalk {
     simdjson::ondemand::array elements;
     if (++depth_ > max_depth_ || value.get_array().get(elements) != simdjson::SUCCESS || !keep(events_.open_array())) return false;
     for (auto element : elements) {
-      Value inner;
-      if (std::move(element).get(inner) != simdjson::SUCCESS || !this->value(inner)) return false;
+      if (element.error() != simdjson::SUCCESS) return false;
+      Value inner = element.value_unsafe();
+      if (!this->value(inner)) return false;
     }
     --depth_;
     return keep(events_.close());

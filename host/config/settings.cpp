@@ -239,6 +239,7 @@ void warn_of_variables(const LoadOptions& options, const std::vector<std::string
   for (const auto& [name, value] : options.environment) {
     if (!name.starts_with(kPrefix) || name == kFileVariable || name.find("__", kPrefix.size()) != std::string::npos) continue;
     std::vector<std::string> variables;
+    variables.reserve(known.size());
     for (const std::string& key : known) variables.push_back(variable_of(key));
     settings.warnings.push_back("the environment variable " + name +
                                 " names no setting and does nothing; write RUNWARDEN_<SECTION>__<KEY>, " + name_hint(name, variables));

@@ -135,6 +135,7 @@ model::Run read(const std::string& json) {
 
 std::vector<model::Run> read_all(const std::vector<std::string>& texts) {
   std::vector<model::Run> runs;
+  runs.reserve(texts.size());
   for (const std::string& text : texts) runs.push_back(read(text));
   return runs;
 }
@@ -203,6 +204,7 @@ CaseOutcome deterministic(Subject& subject) {
   if (!instance.ok()) return failed("create: " + instance.error().detail);
   const std::vector<model::Run> runs = runs_of_all_kinds();
   std::vector<std::string> first;
+  first.reserve(runs.size());
   for (const model::Run& run : runs) first.push_back(subject.evaluate(*instance, run).answer);
   for (int repeat = 1; repeat < kRepeats; ++repeat) {
     auto other = subject.create();
@@ -244,9 +246,11 @@ CaseOutcome concurrent(Subject& subject) {
   if (!instance.ok()) return failed("create: " + instance.error().detail);
   const std::vector<model::Run> runs = runs_of_all_kinds();
   std::vector<Said> alone;
+  alone.reserve(runs.size());
   for (const model::Run& run : runs) alone.push_back(subject.evaluate(*instance, run));
   std::vector<std::string> wrong(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (std::size_t i = 0; i < runs.size() * kRepeatsAThread && wrong[static_cast<std::size_t>(t)].empty(); ++i) {

@@ -1,6 +1,8 @@
 #include "conformance/runs.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/json_text.h"
 
@@ -97,7 +99,7 @@ std::vector<std::string> unusual_runs() {
       R"({"error":{"message":"\u0000 \ud83d\ude00","code":[[[[]]]]},"items":[null,{"a":1e308}]})",
       R"({"broken": "json, )",
       "Done. Done? Not done! \"Done\" 'done' (done) #done"};
-  for (const std::string& text : texts) runs.push_back(run_of(text));
+  std::transform(std::begin(texts), std::end(texts), std::back_inserter(runs), run_of);
   std::string long_text;
   while (long_text.size() < kLongText) long_text += "The order 8842 was refunded \xE2\x82\xAC 12.50 at 10:15, ";
   runs.push_back(R"({"userRequestText":"refund","success":true,"outcomeSummary":")" + long_text +

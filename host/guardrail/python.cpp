@@ -97,7 +97,7 @@ std::string signs_literal() {
   const std::pair<Key, const char*> kOpenings[] = {
       {Key::kFailureOpenings, "failed"}, {Key::kRefusalOpenings, "refused"}, {Key::kActionFailureOpenings, "action_failed"}};
   for (const auto& [key, sign] : kOpenings) {
-    vocabulary.each(key, [&](std::string_view text, std::size_t) { write_opening(out, text, sign); });
+    vocabulary.each(key, [&, sign = sign](std::string_view text, std::size_t) { write_opening(out, text, sign); });
   }
   out.end_array().key("not_there").begin_array();
   vocabulary.each(Key::kNotThere, [&](std::string_view text, std::size_t) { write_opening(out, text, "not_there"); });

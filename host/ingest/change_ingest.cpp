@@ -51,7 +51,7 @@ struct ChangeIngest::Job {
   }
 };
 
-ChangeIngest::ChangeIngest(Steps steps) : steps_(std::move(steps)) {}
+ChangeIngest::ChangeIngest(const Steps& steps) : steps_(steps) {}
 
 std::shared_ptr<ChangeIngest::Job> ChangeIngest::job_of(IngestRequest request, IngestDone done) {
   auto job = std::make_shared<Job>(steps_.keyed_queue);

@@ -27,7 +27,7 @@ class ChangeIngest {
     const Redaction& redaction;
   };
 
-  explicit ChangeIngest(Steps steps);
+  explicit ChangeIngest(const Steps& steps);
 
   void take_change(IngestRequest request, IngestDone done);
   void take_policy(IngestRequest request, IngestDone done);

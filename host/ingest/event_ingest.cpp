@@ -71,7 +71,7 @@ struct EventIngest::Job {
   }
 };
 
-EventIngest::EventIngest(Steps steps) : steps_(std::move(steps)) {}
+EventIngest::EventIngest(const Steps& steps) : steps_(steps) {}
 
 void EventIngest::take(std::size_t worker, IngestRequest request, IngestDone done) {
   intake::EventLimits limits = steps_.limits;

@@ -38,7 +38,7 @@ class EventIngest {
     std::uint64_t max_open_runs = 1'000'000;
   };
 
-  explicit EventIngest(Steps steps);
+  explicit EventIngest(const Steps& steps);
 
   void take(std::size_t worker, IngestRequest request, IngestDone done);
 

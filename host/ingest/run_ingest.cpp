@@ -73,7 +73,7 @@ struct RunIngest::Job {
   }
 };
 
-RunIngest::RunIngest(Steps steps) : steps_(std::move(steps)) {}
+RunIngest::RunIngest(const Steps& steps) : steps_(steps) {}
 
 void RunIngest::take(std::size_t worker, IngestRequest request, IngestDone done) {
   const PendingRun pending = read(std::move(request), std::move(done));

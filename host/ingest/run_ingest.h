@@ -34,7 +34,7 @@ class RunIngest {
     const Redaction& redaction;
   };
 
-  explicit RunIngest(Steps steps);
+  explicit RunIngest(const Steps& steps);
 
   void take(std::size_t worker, IngestRequest request, IngestDone done);
 

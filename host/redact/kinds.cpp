@@ -155,9 +155,9 @@ struct PrefixRange {
 };
 constexpr std::array<PrefixRange, 256> make_prefix_ranges() {
   std::array<PrefixRange, 256> table{};
-  for (std::uint8_t i = 0; i < std::size(kPrefixes); ++i) {
+  for (std::size_t i = 0; i < std::size(kPrefixes); ++i) {
     PrefixRange& range = table[static_cast<unsigned char>(kPrefixes[i].text.front())];
-    if (range.end == 0) range.first = i;
+    if (range.end == 0) range.first = static_cast<std::uint8_t>(i);
     range.end = static_cast<std::uint8_t>(i + 1);
   }
   return table;

@@ -72,8 +72,10 @@ SecretMatcher::SecretMatcher(const Rules& rules, const std::vector<Redactions::S
   }
   for (const Redactions::Secret& secret : secrets) {
     std::string all = folded_text(secret.text);
-    if (all.size() >= kShortest && all.size() <= kLongestShort) short_.push_back({std::move(all), secret.rule});
-    if (all.size() <= kLongestShort) continue;
+    if (all.size() <= kLongestShort) {
+      if (all.size() >= kShortest) short_.push_back({std::move(all), secret.rule});
+      continue;
+    }
     for (std::size_t i = 0; i + kWindow <= all.size(); ++i) {
       const auto found = wanted.find(hash_of(std::string_view(all).substr(i, kWindow)));
       if (found != wanted.end()) windows_.emplace(found->first, secret.rule);

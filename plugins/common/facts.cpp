@@ -504,11 +504,11 @@ std::uint64_t normal_number(double value) {
 }
 
 std::uint64_t normal_date(int month, int day) {
-  return mix(0xDA, static_cast<std::uint64_t>(month * 32 + day));
+  return mix(0xDA, static_cast<unsigned>(month * 32 + day));
 }
 
 std::uint64_t normal_time(int hour, int minute) {
-  return mix(0x71, static_cast<std::uint64_t>((hour % 12) * 60 + minute));
+  return mix(0x71, static_cast<unsigned>((hour % 12) * 60 + minute));
 }
 
 void collect_facts(std::string_view text, std::vector<Fact>& out, const FactWords& words) {

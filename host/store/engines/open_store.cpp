@@ -36,11 +36,11 @@ Result<std::unique_ptr<Store>> open_store(const StoreSettings& settings, const C
   lmdb.queue.max_bytes = settings.max_waiting_bytes;
   lmdb.queue.commit_interval_ms = settings.commit_interval_ms;
   lmdb.queue.max_commit_records = settings.max_commit_records;
-  if (role == Role::command) return open_lmdb(std::move(lmdb), clock);
+  if (role == Role::command) return open_lmdb(lmdb, clock);
   auto lock = ServiceLock::take(settings.state_dir);
   if (!lock.ok()) return std::move(lock.error());
   lmdb.if_older = LmdbSettings::IfOlder::upgrade;
-  return open_lmdb(std::move(lmdb), clock, std::move(*lock));
+  return open_lmdb(lmdb, clock, std::move(*lock));
 }
 
 }  // namespace runwarden::store

@@ -171,6 +171,7 @@ std::vector<DimensionRow> read_dimensions(const Txn& txn, const Tables& tables, 
   std::map<std::string, DimensionRow, std::less<>> values;  // of the dimension that is being read
   const auto end_dimension = [&] {
     std::vector<DimensionRow> of_one;
+    of_one.reserve(values.size());
     for (auto& [value, row] : values) of_one.push_back(std::move(row));
     values.clear();
     std::stable_sort(of_one.begin(), of_one.end(), [](const DimensionRow& a, const DimensionRow& b) { return a.runs > b.runs; });

@@ -73,6 +73,7 @@ std::vector<ReviewedVersion> LmdbReviewStore::review_counts(model::TenantId tena
       }
     }
     std::vector<ReviewedVersion> versions;
+    versions.reserve(sums.size());
     for (const auto& [of, counts] : sums) versions.push_back({std::get<0>(of), std::get<1>(of), std::get<2>(of), counts});
     return versions;
   });

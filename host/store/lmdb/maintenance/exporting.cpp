@@ -304,7 +304,7 @@ class Exporting {
     for (const auto& [seq, endpoint] : webhooks_) {
       const KeyBytes prefix = endpoint_key(tenant_, seq);
       const KeyBytes from = query_.since_ms == kBeginningMs ? prefix : KeyBytes(prefix).time(query_.since_ms);
-      walk(table, prefix, from, [&](const Txn&, std::string_view key, std::string_view value) {
+      walk(table, prefix, from, [&, &endpoint = endpoint](const Txn&, std::string_view key, std::string_view value) {
         const auto delivery = decoded(table, key, [&] { return decode_delivery_head(key, value); });
         add("delivery", line_of_row(key, value, DeliveryLine{delivery.key, endpoint}));
       });
