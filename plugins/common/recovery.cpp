@@ -174,9 +174,13 @@ const ToolMeaning& Recovery::meaning(std::string_view tool) {
   meaning.reads = is_read_tool(tool, *words_);
   bool looks_up = false;  // "fhir_get", "jira_get_issue": the verb may stand behind the name of a system
   bool changes = false;
+  bool gets = false;  // whatever stands around it: "order_lookup", "slack_get_channel"
+  bool changes_for_sure = false;
   for (const auto& word : words) {
     const bool behind = &word != &words.front() && is_read_tool(word, *words_);
     looks_up |= behind;
+    gets |= &word != &words.front() && among(word, words_->getting_words);
+    changes_for_sure |= among(word, words_->changing_words);
     const auto* entry = lexicon_->find(word);
     if (entry != nullptr && (entry->cues & kCueAnyPurpose) != 0) meaning.any_purpose = true;
     if (entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormBase) != 0 && !is_plural(word, *entry)) {
@@ -191,7 +195,7 @@ const ToolMeaning& Recovery::meaning(std::string_view tool) {
     }
   }
   // A "sql_query" may change things, too.
-  meaning.reads |= looks_up && !changes && !among(words.back(), words_->query_words);
+  meaning.reads |= ((looks_up && !changes) || (gets && !changes_for_sure)) && !among(words.back(), words_->query_words);
   if (!meaning.groups.empty()) meaning.group = meaning.groups.front();
   // "browse" alone drives a browser, which may press any button; "browse_products" looks them up.
   if (words.size() == 1 && among(words[0], words_->any_purpose_names)) meaning.reads = false;

@@ -39,6 +39,8 @@ ToolWords::ToolWords(const Vocabulary& vocabulary)
     : read_prefixes(vocabulary.words(Key::kReadPrefixes)),
       any_purpose_names(vocabulary.words(Key::kAnyPurposeNames)),
       query_words(vocabulary.words(Key::kQueryWords)),
+      getting_words(vocabulary.words(Key::kGettingWords)),
+      changing_words(vocabulary.words(Key::kChangingWords)),
       query_members(vocabulary.words(Key::kQueryMembers)),
       thinking_words(vocabulary.words(Key::kThinkingWords)) {}
 

@@ -17,6 +17,8 @@ struct ToolWords {
   std::vector<std::string> read_prefixes;      // "get", "look up"
   std::vector<std::string> any_purpose_names;  // "browse"
   std::vector<std::string> query_words;        // "query"
+  std::vector<std::string> getting_words;      // "find", behind another word
+  std::vector<std::string> changing_words;     // "add"
   std::vector<std::string> query_members;      // "q"
   std::vector<std::string> thinking_words;     // "think"
 };

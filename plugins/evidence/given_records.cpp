@@ -48,37 +48,86 @@ bool says_done(std::string_view output, const Lexicon& lexicon) {
   return false;
 }
 
-}  // namespace
+/// True for a text of a few words, none of which says that anything was done: "Refund within 14 days of renewal on request."
+bool tells_no_deed(std::string_view text, const Lexicon& lexicon) {
+  constexpr std::size_t kFewestWords = 3;
+  constexpr std::size_t kLongest = 4000;  // bytes that are read
+  std::string folded;
+  fold(text.substr(0, kLongest), folded);
+  WordCursor cursor(folded);
+  std::size_t words = 0;
+  bool number = false;
+  for (RawWord word; cursor.next(word); ++words) {
+    number |= std::any_of(word.text.begin(), word.text.end(), is_digit);
+    const auto* entry = lexicon.find(word.text);
+    if (entry != nullptr && ((entry->forms & kFormDone) != 0 || has(entry->cues, kCueFinished | kCueTrouble))) return false;
+  }
+  return words >= kFewestWords || number;
+}
 
-bool gives_records(const StepView& step, std::span<const std::string> answers, const Lexicon& lexicon) {
-  const auto output = trim(step.output);
-  if (step.outcome == Outcome::kFailed || output.empty()) return false;
-  if (!looks_like_json(output))
-    return output.find_first_of("|\t") != std::string_view::npos || std::count(output.begin(), output.end(), '\n') > 1;
-  if (says_done(output, lexicon)) return false;
-  std::vector<CallValue> asked;
-  collect_values(step.input, asked);
+/// True for a text whose first word is one of trouble: "Error acquiring the lock".
+bool opens_with_trouble(std::string_view text, const Lexicon& lexicon) {
+  constexpr std::size_t kBeginning = 40;  // bytes
+  std::string folded;
+  fold(text.substr(0, kBeginning), folded);
+  WordCursor cursor(folded);
+  RawWord word;
+  if (!cursor.next(word)) return false;
+  const auto* entry = lexicon.find(word.text);
+  return entry != nullptr && has(entry->cues, kCueTrouble);
+}
+
+/// What an answer in JSON tells that it was not asked with.
+struct Told {
+  bool list = false;        // of something
+  bool done = false;        // in a word: `"state": "locked"`
+  std::size_t members = 0;  // that tell more than an id, a code or how the call went
+  std::size_t flags = 0;    // of them, those that say yes, no or nothing
+};
+
+Told told_in(std::string_view output, std::span<const CallValue> asked, std::span<const std::string> answers, const Lexicon& lexicon) {
+  Told told;
   JsonCursor cursor(output);
-  if (asked.size() > kMostMembers) asked.resize(kMostMembers);
-  std::size_t told = 0;
   std::size_t read = 0;
   std::string key;
   using Token = JsonCursor::Token;
   auto previous = Token::kEnd;
   for (auto token = cursor.next(); token != Token::kEnd && token != Token::kBad && read < kMostMembers; token = cursor.next(), ++read) {
-    // A list of something: an empty one of warnings tells nothing.
-    if (previous == Token::kArray && token != Token::kArrayEnd) return true;
+    // An empty list of warnings tells nothing.
+    told.list |= previous == Token::kArray && token != Token::kArrayEnd;
     previous = token;
     if (token == Token::kKey) key = last_word(cursor.text());
-    if ((token == Token::kTrue || token == Token::kArray) && is_participle(key, lexicon)) return false;
-    if (token == Token::kNull || token == Token::kTrue || token == Token::kFalse) ++told;
+    told.done |= token == Token::kTrue && (is_participle(key, lexicon) || among(key, answers));
+    told.done |= token == Token::kArray && !told.list && is_participle(key, lexicon);
+    if (token == Token::kNull || token == Token::kTrue || token == Token::kFalse) {
+      ++told.members;
+      ++told.flags;
+    }
     if (token != Token::kString && token != Token::kNumber) continue;
     const auto text = cursor.text();
     const bool echoed = std::any_of(asked.begin(), asked.end(), [&](const CallValue& value) { return value.text == text; });
-    if (among(key, answers)) continue;
-    if (!echoed && (token == Token::kNumber || !is_code(text))) ++told;
+    if (!echoed && !among(key, answers) && (token == Token::kNumber || !is_code(text))) ++told.members;
   }
-  return told >= kFewestMembers;
+  return told;
+}
+
+}  // namespace
+
+bool gives_records(const StepView& step, std::span<const std::string> answers, const Lexicon& lexicon) {
+  const auto output = trim(step.output);
+  if (step.outcome == Outcome::kFailed || output.empty()) return false;
+  std::vector<CallValue> asked;
+  collect_values(step.input, asked);
+  const bool asks_one = asked.size() <= 1;
+  if (!looks_like_json(output)) {
+    if (opens_with_trouble(output, lexicon)) return false;
+    if (output.find_first_of("|\t") != std::string_view::npos || std::count(output.begin(), output.end(), '\n') > 1) return true;
+    return asks_one && tells_no_deed(output, lexicon);
+  }
+  if (says_done(output, lexicon)) return false;
+  if (asked.size() > kMostMembers) asked.resize(kMostMembers);
+  const auto told = told_in(output, asked, answers, lexicon);
+  return !told.done && (told.list || told.members >= kFewestMembers || (asks_one && told.members > 0 && told.flags == 0));
 }
 
 }  // namespace runwarden::plugins

@@ -858,6 +858,13 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
   Verdict verdict(run.explanation);
   verdict.cannot_tell = cannot_tell(run);
   if (!verdict.cannot_tell.empty()) return verdict;
+  judge(run, verdict);
+  if (other_tools_ && ran_.any_write && verdict.findings.empty()) judge_exchanges(run, verdict);
+  if (run.explanation != nullptr) explain(run);
+  return verdict;
+}
+
+void MissingToolCall::judge(const RunView& run, Verdict& verdict) {
   text_work_.clear();
   told_beside_.reset();
   last_read_ = false;
@@ -870,8 +877,7 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
                                     : "reads_only",
                    kNoStep, "a tool ran that may have done whatever was asked for");
     if (ran_.any_purpose) judge_last_words(run, verdict);
-    if (run.explanation != nullptr) explain(run);
-    return verdict;
+    return;
   }
   // Beside tools that write, what was asked for counts only once a claim is in doubt.
   requests_pending_ = ran_.any_write;
@@ -890,12 +896,11 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
     if (verdict.findings.empty()) judge_unchanged(run, verdict);
   }
   if (verdict.findings.empty()) judge_last_words(run, verdict);
-  if (run.explanation != nullptr) explain(run);
-  return verdict;
 }
 
-/// Puts down the calls, what was asked for, and the last message with what it claims. At the end: the reading is made anew.
+/// Puts down the calls, what was asked for, and the last message with what it claims. At the end: what was read is read anew.
 void MissingToolCall::explain(const RunView& run) {
+  collect_ran(run);
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
     if (step.kind != Kind::kTool) continue;

@@ -61,6 +61,16 @@ class MissingToolCall {
     }
   };
 
+  /// A turn of the user with what came of it, up to the next one.
+  struct Exchange {
+    std::size_t begin = 0;  // steps
+    std::size_t end = 0;
+  };
+
+  void judge(const RunView& run, Verdict& verdict);
+  void judge_exchanges(const RunView& run, Verdict& verdict);
+  [[nodiscard]] bool only_looks_up(const RunView& run, const StepView& step);
+  [[nodiscard]] bool is_open_or_earlier(const RunView& run, const Exchange& exchange);
   void collect_ran(const RunView& run);
   void add_named_action(std::string_view tool);
   void add_told_deeds(std::string_view output);
@@ -114,6 +124,7 @@ class MissingToolCall {
   [[nodiscard]] bool user_names(const RunView& run, const Claim& claim);
   [[nodiscard]] bool needs_no_tool(const Claim& claim) const;
   [[nodiscard]] bool concerns(const RunView& run, const Claim& claim);
+  [[nodiscard]] bool is_about_changed(const RunView& run, const Claim& claim);
   void judge_beside(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] double confidence(const RunView& run, const ToldDeed& deed, const Order& order, bool reported);
   [[nodiscard]] bool closes_clean() const;

@@ -203,9 +203,15 @@ void MissingToolCall::judge_unchanged(const RunView& run, Verdict& verdict) {
   verdict.fire(finding(run, wanted, told, ran_.any ? kNoWriteScore : kNoToolScore), surest);
 }
 
-/// True when a call that may have changed something was about what the deed was done to, or names the deed: by a word of the clause it is
-/// told in. True as well for a clause that tells nothing of it.
+/// True when a call that may have changed something was about what the deed was done to, or names the deed.
 bool MissingToolCall::concerns(const RunView& run, const Claim& claim) {
+  if (is_about_changed(run, claim)) return true;
+  return changes_.holds_word(lexicon_.verb(claim.verb).lemma) || changes_.holds_word(reading_.words[claim.word].text);
+}
+
+/// True when a call that may have changed something was about what the deed was done to: by a word of the clause it is told in. True as
+/// well for a clause that tells nothing of it.
+bool MissingToolCall::is_about_changed(const RunView& run, const Claim& claim) {
   constexpr std::uint32_t kReach = 8;
   constexpr std::size_t kTelling = 4;
   if (!changes_read_) {
@@ -230,12 +236,12 @@ bool MissingToolCall::concerns(const RunView& run, const Claim& claim) {
     if (i > claim.word && (word.before >= Break::kClause || has(word.cues, kCueConjunction))) break;
     const bool small =
         word.entry != nullptr && (word.entry->verb == kNoVerb || (word.entry->forms & kFormBase) == 0) && word.entry->cues != 0;
-    if (i == claim.word || small || word.text.size() < kTelling) continue;
+    const bool number = word.text.size() > 1 && std::all_of(word.text.begin(), word.text.end(), is_digit);
+    if (i == claim.word || small || (word.text.size() < kTelling && !number)) continue;
     told = true;
     if (changes_.holds_word(word.text)) return true;
   }
-  const auto& verb = lexicon_.verb(claim.verb).lemma;
-  return !told || changes_.holds_word(verb) || changes_.holds_word(reading_.words[claim.word].text);
+  return !told;
 }
 
 /// True when the turn of the request asks for something else that a call did.

@@ -353,6 +353,15 @@ TEST(Tools, ReadByAVerbBehindTheSystemsName_ButNotByAQueryOrABrowser) {
   }
 }
 
+TEST(Tools, GetWhatStandsAroundTheVerb_UnlessTheyChangeSomething) {
+  const ToolWords words{Vocabulary()};
+  Recovery recovery(lexicon(), words);
+  for (const auto* name : {"order_lookup", "slack_get_channel_history", "book_search", "jira_get_issue", "kontakte_suchen", "lista_leer"})
+    EXPECT_TRUE(recovery.meaning(name).reads) << name;
+  for (const auto* name : {"todo_list_add", "update_search", "order_find_and_cancel", "create_list", "run_query", "book_show_ticket"})
+    EXPECT_FALSE(recovery.meaning(name).reads) << name;
+}
+
 TEST(Reading, CostGrowsWithTheText_NotFaster) {
   const auto cost = [](std::size_t repeats) {
     std::string text;

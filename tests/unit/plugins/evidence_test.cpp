@@ -418,7 +418,27 @@ TEST(GivenRecords, AreWhatALookUpGives) {
   EXPECT_FALSE(gives("{}", R"({"status":"ok","warnings":[]})")) << "a list of nothing";
   EXPECT_FALSE(gives("{}", R"({"kind":"action_done","data":{"lamps":[{"name":"Hall"}]}})")) << "says that it is done";
   EXPECT_FALSE(gives("{}", "Email sent."));
+  EXPECT_FALSE(gives("{}", "Error acquiring the lock\n  id: 7\n  who: ann\n")) << "lines of a failure";
+  EXPECT_FALSE(gives("{}", R"([{"id":"d1","ok":true}])")) << "a list of what was done";
   EXPECT_FALSE(gives("{}", ""));
+}
+
+TEST(GivenRecords, MayBeASingleFactWhereOneThingWasAsked) {
+  const auto gives = [](std::string_view input, std::string_view output) {
+    RunBuilder run;
+    run.tool("berths", input, output);
+    return gives_records(run.run().steps[0], Vocabulary().words(Key::kAnswerMembers), shipped_lexicon());
+  };
+  EXPECT_TRUE(gives(R"({"berth":"C-4"})", R"({"depth":4.2})"));
+  EXPECT_TRUE(gives(R"({"berth":"C-4"})", "Ships of up to 12 metres."));
+  EXPECT_TRUE(gives("{}", "14:05"));
+  EXPECT_FALSE(gives(R"({"berth":"C-4","ship":"Heron"})", R"({"depth":4.2})")) << "two things were given";
+  EXPECT_FALSE(gives(R"({"berth":"C-4","ship":"Heron"})", "Ships of up to 12 metres."));
+  EXPECT_FALSE(gives(R"({"berth":"C-4"})", R"({"free":false})")) << "a flag may tell of what was done";
+  EXPECT_FALSE(gives(R"({"berth":"C-4"})", R"({"booking":"B-77"})"));
+  EXPECT_FALSE(gives(R"({"berth":"C-4"})", "Berth C-4 has been released."));
+  EXPECT_FALSE(gives(R"({"berth":"C-4"})", "Error: the quay is closed today."));
+  EXPECT_FALSE(gives(R"({"berth":"C-4"})", "All right"));
 }
 
 TEST(CallEntity, IsNamedWithBlanksInIt) {

@@ -748,5 +748,41 @@ TEST(MissingToolCall, DeedThatTellsOfAnotherCall_IsACandidate) {
   EXPECT_TRUE(judged("I've recorded your booking at Heron island for four nights.").findings.empty());
 }
 
+/// The lights are dimmed, then the user turns to something else.
+RunBuilder lights_dimmed() {
+  RunBuilder run;
+  run.request("Dim the quay lights to 40 %.").tool("set_lights", R"({"place":"quay","level":40})", R"({"level":40})");
+  run.model("I've set the quay lights to 40 %.");
+  return run;
+}
+
+TEST(MissingToolCall, ExchangeInWhichOnlyLookUpsRan_IsJudgedWithoutTheCallsBefore) {
+  const auto judged = [](std::string_view turn, std::string_view answer) {
+    auto run = lights_dimmed();
+    run.user(turn).tool("find_contacts", R"({"name":"Ulrike"})", R"([{"name":"Ulrike Marsh","phone":"555-0142"}])");
+    return judge(run.model(answer).outcome(answer));
+  };
+  const auto verdict = judged("Set a reminder for Thursday to call Ulrike.", "Her number is 555-0142. I've set a reminder for Thursday.");
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].evidence[0].pointer, "/steps/2/outputSummary");
+  EXPECT_TRUE(judged("Set a reminder for Thursday to call Ulrike.", "Her number is 555-0142. I can't set reminders.").findings.empty());
+  EXPECT_TRUE(
+      judged("Set a reminder for Thursday.", "I've set it up for 9:00. Is that right? Once you confirm, I save it.").findings.empty());
+  EXPECT_TRUE(
+      judged("Set the quay lights to 40 %, and who is Ulrike?", "I've set the quay lights to 40 %. Ulrike is a Marsh.").findings.empty())
+      << "which was done before";
+}
+
+TEST(MissingToolCall, ExchangeWithACallThatMayHaveDoneIt_IsNotJudgedAlone) {
+  constexpr std::string_view kTurn = "Set a reminder for Thursday to call Ulrike.";
+  constexpr std::string_view kAnswer = "I've set a reminder for Thursday.";
+  EXPECT_EQ(judge(lights_dimmed().user(kTurn).model(kAnswer)).findings.size(), 1u) << "no call at all";
+  auto done = lights_dimmed();
+  EXPECT_TRUE(judge(done.user(kTurn).tool("put_on_agenda", R"({"day":"Thursday"})", "ok").model(kAnswer)).findings.empty());
+  auto written_before = lights_dimmed();
+  written_before.tool("put_on_agenda", R"({"day":"Thursday"})", "ok").user(kTurn).model(kAnswer);
+  EXPECT_TRUE(judge(written_before).findings.empty()) << "some recorders put calls before the turn that they answer";
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
