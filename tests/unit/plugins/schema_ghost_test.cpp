@@ -711,9 +711,9 @@ TEST(SchemaGhost, AnswerThatOpensWithADenial_IsAnAdmissionBesideFewSpecifics) {
 RunBuilder keeper_made_up() {
   RunBuilder run;
   run.request("Who keeps the old light?")
-      .tool("list_harbours", "{}", "north, south")
-      .tool("find_keeper", R"({"mail":"x@y.example"})", "[]");
-  run.model("It has had the same keeper for 38 years.");
+      .tool("find_keeper", R"({"mail":"x@y.example"})", "[]")
+      .tool("list_harbours", "{}", "north, south, west");
+  run.model("It has had the same keeper for 38 years, since 1987.");
   return run;
 }
 
