@@ -1,5 +1,5 @@
 // Whether a request may have its body read: route, method, key, scope, rate, media type and coding, in that order of refusal.
-// Pure but for the key ring and the rate limiter; any thread.
+// Pure, except for the key ring and the rate limiter; any thread.
 #pragma once
 
 #include <optional>

@@ -139,7 +139,7 @@ class OpenRequestHandler final : public RequestHandler {
   }
 };
 
-// POST /v1/ingest/*, but for batches: one task on the pool, answered after the commit.
+// POST /v1/ingest/*, except for batches: one task on the pool, answered after the commit.
 class IngestRequestHandler final : public RequestHandler {
  public:
   using RequestHandler::RequestHandler;

@@ -61,7 +61,7 @@ class ApiServer {
     ops::Canary& canary;
     const ops::Housekeeping& housekeeping;
     const detect::CrashMarks& crash_marks;
-    const opinion::Worker* second_opinion;  // null: nobody is asked
+    const opinion::Worker* second_opinion;  // null: no model is asked
   };
 
   static Result<std::unique_ptr<ApiServer>> make(const Parts& parts, ApiSettings settings);

@@ -27,7 +27,7 @@ struct GaugeSources {
   const detect::CrashMarks& crash_marks;
   const ClockGuard& clock;
   const webhooks::Dispatcher& dispatcher;
-  const opinion::Worker* second_opinion;  // null: nobody is asked
+  const opinion::Worker* second_opinion;  // null: no model is asked
 };
 
 ops::Gauges read_gauges(const GaugeSources& from);

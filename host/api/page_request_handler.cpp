@@ -6,7 +6,7 @@
 namespace runwarden::api {
 namespace {
 
-// A page that may run nothing but its own files, speak to nobody but this service, and stand in no frame.
+// The page may run only its own files, connect only to this service, and not be framed.
 constexpr std::string_view kContentPolicy =
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";

@@ -29,7 +29,7 @@ class ReadinessCheck {
  public:
   using Detectors = std::function<std::shared_ptr<detect::DetectorSet>()>;
 
-  // Everything outlives it. No `second_opinion`: nobody is asked.
+  // Everything outlives it. `second_opinion` may be null: no model is asked.
   ReadinessCheck(store::Capacity& store, Detectors detectors, const ops::ClockMonitor& clock, ops::Canary& canary,
                  const opinion::Worker* second_opinion)
       : store_(store), detectors_(std::move(detectors)), clock_(clock), canary_(canary), second_opinion_(second_opinion) {}

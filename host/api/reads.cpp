@@ -340,7 +340,7 @@ Result<std::string> Reads::runs(const Admission& admission, Lease& lease) {
   for (std::size_t i = 0; i < page.items.size(); ++i) {
     const auto run = listed_run(tenant, page.items[i], runs);
     if (!run) continue;
-    // Its size was known before, but for events that have come since.
+    // Its size was known before, except for events that have come since.
     if (i > 0 && query->find("cluster") == nullptr && list.bytes() + run->size() + kCursorBytes > runs.range.max_bytes) {
       page.next = page.items[i - 1].key;
       break;

@@ -58,15 +58,15 @@ class Reads {
     std::string json;
     FairBudget::Lease lease;
     std::string tag = {};       // entity tag of an answer that bears one
-    bool not_modified = false;  // the client has it already: there is no JSON
+    bool not_modified = false;  // the client has it already: there is not JSON
     std::string content_type = "application/json";
   };
   Result<Answer> answer(const Admission& admission);
 
-  // Of groups of failures, for whoever else answers with one.
+  // Groups of failures, for other handlers that answer with one.
   ClusterReads& clusters() { return clusters_; }
 
-  // A failure, or a run without its steps, as it is now: for whoever answers with it.
+  // A failure, or a run without its steps, in its current form, for other handlers that answer with it.
   Result<std::string> failure_json(model::TenantId tenant, const std::string& id);
   Result<std::string> run_head_json(model::TenantId tenant, const std::string& id);
 

@@ -1,4 +1,4 @@
-// What a client is told where the store failed. Any thread.
+// The problem that a client gets when the store failed. Any thread.
 #pragma once
 
 #include "base/result.h"

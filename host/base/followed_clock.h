@@ -1,4 +1,4 @@
-// The machine's clocks, until it is told of another wall clock to follow: one that several hosts share.
+// The machine's clocks, until it gets another wall clock to follow, which several hosts share.
 #pragma once
 
 #include <atomic>

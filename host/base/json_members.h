@@ -26,11 +26,11 @@ std::vector<std::string> cut_json_elements(std::string_view array);
 
 // The compact text of the first member of that name; null: there is none.
 const std::string* find_json_member(const std::vector<JsonMember>& members, std::string_view name);
-// Its text exactly as written in an object that was validated, however deep; nothing: there is none, or the text is no object.
+// Its text exactly as written in an object that was validated, however deep; nothing: there is none, or the text is not an object.
 std::optional<std::string_view> json_member_view(std::string_view object, std::string_view name);
 // The compact text of the first member of that name; empty: there is none.
 std::string json_member(const std::vector<JsonMember>& members, std::string_view name);
-// Its decoded text; empty also where it is no string.
+// Its decoded text; empty also where it is not a string.
 std::string json_member_text(const std::vector<JsonMember>& members, std::string_view name);
 // Of an object that was validated.
 std::string json_member_text(std::string_view object, std::string_view name);

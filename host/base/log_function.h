@@ -1,4 +1,4 @@
-// How the parts of the service report events to whoever keeps the log.
+// How the parts of the service report events to the log.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ class AnalysisReport {
   explicit AnalysisReport(ResultOutput& output) : output_(output) {}
   virtual ~AnalysisReport() = default;
 
-  // In the order of the runs. `more`: the next one follows at once. False: nobody reads on.
+  // In the order of the runs. `more`: the next one follows at once. False: the reader is gone.
   virtual bool add(const AnalyzedRun& run, bool more) = 0;
   // The end of it; an exit code, faults of writing told.
   int finish();

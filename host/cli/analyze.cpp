@@ -58,7 +58,7 @@ class Analyzer {
   }
 
  private:
-  // False: nobody reads the answers any more.
+  // False: the reader is gone.
   bool judge(InputRun run) {
     // Answers on a terminal tell how far it is.
     if (report_.is_apart()) progress_.show({"analyzing", "runs", "", runs_++, 0});
@@ -106,7 +106,7 @@ class Analyzer {
   intake::RunLimits limits_;
   std::atomic<bool> bad_ = false;      // some run could not be judged
   std::atomic<bool> reached_ = false;  // some failure reached --fail-on
-  OrderedWork<AnalyzedRun> work_;      // last: its threads use what stands above
+  OrderedWork<AnalyzedRun> work_;      // last: its threads use the members above
 };
 
 int analyze(Context& context, AnalyzeOptions& options) {

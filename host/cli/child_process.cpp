@@ -15,7 +15,7 @@
 namespace runwarden::cli {
 namespace {
 
-constexpr int kReturned = 0;  // exit status after `body`; a library that calls exit(0) looks the same, but for what it did not send
+constexpr int kReturned = 0;  // exit status after `body`; a library that calls exit(0) looks the same, except that it sent nothing
 
 Error cannot_start() {
   return Error{Code::internal, std::string("no child process can be started: ") + std::strerror(errno), {}, {}};

@@ -45,7 +45,7 @@ class ChildProcess {
   int socket_;
 };
 
-// All of it to the other end, in the child. False: nobody reads.
+// In the child: sends all of it to the other end. False: the other end is closed.
 bool send_all(int socket, std::string_view bytes);
 
 }  // namespace runwarden::cli

@@ -11,7 +11,7 @@ namespace runwarden::cli {
 // For a detector that could not be created without settings.
 constexpr const char* kSettingsHint = "no settings were given; if it needs some, give them with --settings FILE";
 
-// `wanted`: JSON or YAML text of a mapping, or the name of a file; a drop-in file stands for the settings in it. Null, told, if they
+// `wanted`: JSON or YAML text of a mapping, or the name of a file; a drop-in file provides its settings. Null, after a message, if they
 // are none.
 config::NodePtr read_detector_settings(Context& context, const std::string& wanted);
 

@@ -122,7 +122,7 @@ void serve_trial(int socket, const DetectorTest& test) {
 
 // ---- The parent ------------------------------------------------------------------------------------------------------
 
-// Shows what a trial says. Of the run that is being judged, its location stands above its lines.
+// Shows what a trial says, under a line with the location of the run that is being judged.
 class Report {
  public:
   Report(Context& context, bool json) : context_(context), json_(json) {}
@@ -220,7 +220,7 @@ class Tester {
     }
   }
 
-  // False: there is no point in going on.
+  // False: stop.
   bool judge(const InputRun& run) {
     if (!run.text.ok()) {
       report_.show_fault(run, run.text.error());

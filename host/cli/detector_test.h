@@ -12,7 +12,7 @@ struct DetectorTest {
   std::string library;
   std::string key;                   // of the one detector to test; empty: all of the library
   std::vector<std::string> files;    // of runs, lines of runs, or exports
-  std::string tenant;                // whose stored runs; and what the detector is told
+  std::string tenant;                // whose stored runs, and the tenant that the detector sees
   std::vector<std::string> run_ids;  // of stored runs
   std::string settings;              // JSON text, or a file's name; empty: none
   int timeout_s = 60;                // for one run; a child that takes longer is killed

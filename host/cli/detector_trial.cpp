@@ -22,7 +22,7 @@
 namespace runwarden::cli {
 namespace {
 
-constexpr std::int64_t kDebuggedDeadlineMs = 3'600'000;  // whoever stops at a breakpoint is in no hurry
+constexpr std::int64_t kDebuggedDeadlineMs = 3'600'000;  // long enough to sit at a breakpoint
 
 constexpr const char* kLevels[] = {"debug", "info", "warn", "error"};
 

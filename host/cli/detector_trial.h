@@ -1,4 +1,4 @@
-// The detectors of one library, loaded to be tried on runs: the part of `detectors test` that a detector can end. One thread, but for
+// The detectors of one library, loaded to be tried on runs: the part of `detectors test` that a detector can end. One thread, except for
 // what detectors log.
 #pragma once
 
@@ -31,7 +31,7 @@ class DetectorTrial {
   DetectorTrial(const DetectorTrial&) = delete;
   DetectorTrial& operator=(const DetectorTrial&) = delete;
 
-  // Says what comes of the run, whose text is there: its answer, or that it is no run. kWanting in that case, and when a detector fails.
+  // Prints the answer to a run whose text was read, or that it is not a run. Returns kWanting then, and when a detector fails.
   int judge(const InputRun& run);
 
  private:

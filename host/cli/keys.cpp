@@ -60,7 +60,7 @@ struct CreateOptions {
   std::string expires;
 };
 
-// A misspelled name makes a tenant that nobody meant.
+// A misspelled name would make a tenant by mistake.
 void tell_if_new(Context& context, const std::vector<model::Tenant>& before, const std::string& tenant) {
   std::vector<std::string> names;
   for (const model::Tenant& one : before) {

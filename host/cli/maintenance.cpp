@@ -126,7 +126,8 @@ int verify(Context& context, bool json) {
   if (child < 0) return context.refuse(std::string("verify: no process can be made: ") + std::strerror(errno));
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    for (const int number : {SIGSEGV, SIGBUS, SIGABRT}) ::signal(number, SIG_DFL);  // so that its end tells of it, whoever handled them
+    for (const int number : {SIGSEGV, SIGBUS, SIGABRT})
+      ::signal(number, SIG_DFL);  // so that the exit status shows the signal, whatever handled it before
     ::_exit(verify_here(context, command, json, followed));
   }
   int status = 0;
@@ -238,7 +239,7 @@ bool says_yes() {
   return !MaintenanceCommand::interrupted() && (line == "y" || line == "yes");
 }
 
-// Another file cannot be put in the place of one that is served: that is told before anything is deleted.
+// A file that is being served cannot be replaced: say so before deleting anything.
 bool find_store_to_purge(Context& context, MaintenanceCommand& command, const PurgeOptions& options) {
   if (!options.compact) return command.find_store(IfNoStore::refuse);
   if (!command.find_folder("purge without --compact, then VACUUM or pg_repack")) return false;

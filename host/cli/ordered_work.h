@@ -21,7 +21,7 @@ template <class Answer>
 class OrderedWork {
  public:
   using Task = std::function<Answer(std::size_t worker)>;
-  using Deliver = std::function<bool(Answer& answer, bool more_at_hand)>;  // false: nobody reads on, stop
+  using Deliver = std::function<bool(Answer& answer, bool more_at_hand)>;  // false: the reader is gone, stop
 
   OrderedWork(std::size_t threads, Deliver deliver) : deliver_(std::move(deliver)), max_jobs_(threads * kJobsPerThread) {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this, i] { work(i); });
@@ -30,7 +30,7 @@ class OrderedWork {
   OrderedWork(const OrderedWork&) = delete;
   OrderedWork& operator=(const OrderedWork&) = delete;
 
-  // False once nobody reads the answers any more. `bytes` is what the task holds in memory.
+  // False once the reader of the answers is gone. `bytes`: what the task holds in memory.
   bool submit(Task task, std::size_t bytes) {
     auto job = std::make_shared<Job>();
     job->task = std::move(task);
@@ -119,7 +119,7 @@ class OrderedWork {
   std::deque<std::shared_ptr<Job>> waiting_ RW_GUARDED_BY(mutex_);   // not begun yet
   std::size_t bytes_ RW_GUARDED_BY(mutex_) = 0;
   bool delivering_ RW_GUARDED_BY(mutex_) = false;
-  bool stopped_ RW_GUARDED_BY(mutex_) = false;  // nobody reads on
+  bool stopped_ RW_GUARDED_BY(mutex_) = false;  // the reader is gone
   bool ending_ RW_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

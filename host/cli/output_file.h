@@ -39,9 +39,9 @@ class ResultOutput {
 
   // False, told: the file cannot be written at all.
   bool open();
-  // False: nobody takes what follows; finish() tells why.
+  // False: the rest cannot be written; finish() says why.
   bool write(std::string_view bytes);
-  // What was written so far is handed on to whoever reads standard output.
+  // Flushes what was written so far to standard output.
   void flush();
   bool is_file() const { return !path_.empty(); }
   // kFine if everything was taken, else told and kWanting.

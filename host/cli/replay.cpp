@@ -57,7 +57,7 @@ class Replayer {
 
   void expect(std::uint64_t runs) { expected_ = runs; }
 
-  // False: nobody reads on.
+  // False: the reader is gone.
   bool take(ReplayInput input) {
     progress_.show({"replaying", "runs", "", taken_++, expected_});
     if (!input.run.ok()) {
@@ -107,7 +107,7 @@ class Replayer {
   std::uint64_t expected_ = 0;
   std::uint64_t taken_ = 0;
   ReplaySums sums_;                // on the thread that delivers, afterwards [main]
-  OrderedWork<ReplayedRun> work_;  // last: its threads use what stands above
+  OrderedWork<ReplayedRun> work_;  // last: its threads use the members above
 };
 
 // A fault that is ours, not the candidate's: with --fail-open it is only a warning.

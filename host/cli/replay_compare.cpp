@@ -20,12 +20,12 @@ model::Severity severity_of(std::string_view name) {
   return model::Severity::critical;
 }
 
-// 0 for what is no score.
+// 0 for a value that is not a score.
 int score_of(const json& score) {
   return score.is_number_integer() ? static_cast<int>(std::clamp<std::int64_t>(score.get<std::int64_t>(), 0, 100)) : 0;
 }
 
-// Throws json::exception for what is no Failure.
+// Throws json::exception for a value that is not a Failure.
 Finding finding_of(const json& failure) {
   Finding finding;
   finding.detector_key = failure.at("detectorKey").get<std::string>();
@@ -73,7 +73,7 @@ bool same_failure(const Finding& was, const Finding& now) {
          was.suspicion_score == now.suspicion_score && was.severity == now.severity;
 }
 
-// Takes out of both what stands in both.
+// Removes from both what both have.
 template <class Same>
 std::vector<std::pair<Finding, Finding>> take_pairs(std::vector<Finding>& was, std::vector<Finding>& now, const Same& same) {
   std::vector<std::pair<Finding, Finding>> pairs;

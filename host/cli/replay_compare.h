@@ -1,4 +1,4 @@
-// Two judgements of one run side by side: as it was judged, and as it is now. Pure but for JudgedRun::library_of; any thread.
+// Compares two judgements of one run: the former and the present one. Pure, except for JudgedRun::library_of. Any thread.
 #pragma once
 
 #include <array>

@@ -40,7 +40,7 @@ class ReplayReport {
  public:
   virtual ~ReplayReport() = default;
 
-  // In the order of the runs. False: nobody reads on.
+  // In the order of the runs. False: the reader is gone.
   virtual bool add(const ReplayedRun& run) = 0;
   // The end of it.
   virtual void finish(const ReplaySums& sums) = 0;

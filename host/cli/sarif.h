@@ -17,7 +17,7 @@ class SarifWriter {
   // `detectors` are the rules: those that are enabled and live. `output` outlives this.
   SarifWriter(ResultOutput& output, const std::vector<detect::DetectorInfo>& detectors);
 
-  // False: nobody takes what follows.
+  // False: the rest cannot be written.
   bool add(const RunPlace& place, const ReportItem& item);
   // A run that could not be judged: told at the end, as a notification of the tool.
   void add_fault(const RunPlace& place, std::string_view text);

@@ -205,7 +205,7 @@ class Scorer {
   TerminalProgress progress_;
   Outcome outcome_;                                            // on the thread that delivers, afterwards [main]
   std::vector<std::pair<std::uint64_t, std::string>> faults_;  // likewise; by line
-  OrderedWork<JudgedLine> work_;                               // last: its threads use what stands above
+  OrderedWork<JudgedLine> work_;                               // last: its threads use the members above
 };
 
 std::int64_t number(std::uint64_t value) {
@@ -316,7 +316,7 @@ void print_scores(std::ostream& out, const Outcome& outcome) {
   out << "\n";
 }
 
-// Whether the candidate, or else the configuration, reaches what it has to; what it does not is told.
+// Whether the candidate, or else the configuration, reaches the required figures; prints those that it misses.
 bool reaches_floors(Context& context, const Scores& scores, const std::string& floors) {
   if (floors.empty()) return true;
   const auto shortfalls = shortfalls_of(scores, *floors_of(floors));

@@ -10,7 +10,7 @@
 namespace runwarden::cli {
 
 // The latest revisions of a tenant's runs, in that order, or in a run's place why it is not to be had; each as the file "TENANT/RUN".
-// Beside a serving process; the store is closed again before this returns. Nothing, told, if there is no such store or tenant.
+// Beside a serving process; the store is closed again before this returns. Nothing, after a message, if there is no such store or tenant.
 std::optional<std::vector<InputRun>> stored_runs(Context& context, const std::string& tenant, const std::vector<std::string>& run_ids);
 
 }  // namespace runwarden::cli

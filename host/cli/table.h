@@ -1,4 +1,4 @@
-// A table for reading: columns as wide as what stands in them. One thread.
+// A table for people: columns as wide as their widest cell. One thread.
 #pragma once
 
 #include <ostream>

@@ -80,7 +80,7 @@ bool WebhookCommand::open() {
   return tenant_ != 0;
 }
 
-// The body of POST /v1/webhooks: what is wrong is told in the same words.
+// The body of POST /v1/webhooks, so that errors have the same wording.
 std::string WebhookCommand::request() const {
   std::string body;
   JsonWriter out(body);

@@ -61,7 +61,7 @@ class DraftReader {
     if (faults_.size() < kMostFaults) faults_.push_back({pointer, code, std::move(detail)});
   }
 
-  // The members of an object; a name that stands twice is a fault.
+  // The members of an object; a duplicate name is an error.
   std::optional<Members> object(const std::string& json, const std::string& at) {
     if (!json.starts_with('{')) {
       fault(at, "wrong_type", "expected an object, got " + shown(json));

@@ -215,7 +215,7 @@ Result<Facts> schema_ghost(const Told& told, const model::Run& run) {
   return facts;
 }
 
-// The number that stands right before or behind a mark of the title, as the detectors write it.
+// The number right before or after a mark in the title, as the detectors write it.
 std::optional<std::int64_t> number_at(std::string_view title, std::size_t at) {
   std::int64_t number = 0;
   const auto end = std::from_chars(title.data() + std::min(at, title.size()), title.data() + title.size(), number);

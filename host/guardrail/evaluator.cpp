@@ -16,7 +16,7 @@ bool said_something(std::string_view text) {
   return !plugins::trim(text).empty();
 }
 
-// How many calls a step stands for.
+// How many calls a step represents.
 std::int64_t calls_of(const model::Step& step) {
   return std::clamp<std::int64_t>(step.retry_count.value_or(1), 1, kMostCount);
 }
@@ -119,7 +119,7 @@ bool Evaluator::holds_call(const Node& node) const {
   if (point_ == Point::before_tool) {
     if (pending_ == nullptr || (!node.tools.empty() && !node.tools.contains(pending_->name))) return false;
     input = input_of(*pending_);
-    count = calls_of(*pending_) - 1;  // what a step tells of its retries was done before the last of them
+    count = calls_of(*pending_) - 1;  // a step's retries came before its last call
   }
   const auto same = calls.by_input.find(input);
   if (wanted.last) return count + (calls.latest == input ? calls.same_in_row : 0) >= wanted.at_least;

@@ -22,7 +22,7 @@ class Phrases {
  public:
   explicit Phrases(const std::vector<std::string>& words);
 
-  // Whether one of them stands among the words, as words_of() gives them. Linear in their length.
+  // Whether the words, as words_of() gives them, contain one of the phrases. Linear in their length.
   bool stand_in(std::string_view words) const;
 
  private:

@@ -80,7 +80,7 @@ void write_opening(JsonWriter& out, std::string_view text, std::string_view sign
   out.begin_array().string(folded).string(sign).boolean(any_word).end_array();
 }
 
-// The words by which the detectors tell failures and empty outputs. They are folded: ASCII, but for scripts that have no other letters.
+// The words by which the detectors recognize failures and empty outputs, folded to ASCII except in scripts that have no ASCII form.
 std::string signs_literal() {
   using plugins::Key;
   const plugins::Vocabulary& vocabulary = shipped_signs().settings.vocabulary();

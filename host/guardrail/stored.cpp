@@ -15,7 +15,7 @@
 namespace runwarden::guardrail {
 namespace {
 
-// What a stored run was read with once is no limit here.
+// The limits that a stored run was read with do not apply here.
 constexpr intake::RunLimits kAnyLength{
     .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
 constexpr std::size_t kPage = 100;

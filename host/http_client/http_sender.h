@@ -1,4 +1,4 @@
-// Makes requests over HTTP, several at once, with libcurl's multi interface. One thread but for wake().
+// Makes several HTTP requests at once, with libcurl's multi interface. One thread, except for wake().
 //
 // Names are looked up for each connection, and every address is judged where the socket is opened, so a name that leads elsewhere the next
 // time is followed and finds the same rules. A connection takes further requests for kConnectionLifeS at most. No proxies, no redirects, no
@@ -46,7 +46,7 @@ class HttpSender {
 
   const AddressRules& rules() const;
   void post(std::uint64_t id, SendRequest request);
-  // Looks the URL's host up and judges its addresses; connects to none. A name that leads nowhere is no fault: it may later.
+  // Looks the URL's host up and judges its addresses; connects to none. A name that does not resolve is not an error: it may later.
   void check(std::uint64_t id, const std::string& url);
   std::size_t in_flight() const;
 

@@ -1,4 +1,4 @@
-// Judges a run without keeping it. Pure but for the detectors; any thread that owns its worker number.
+// Judges a run without keeping it. Pure, except for the detectors; any thread that owns its worker number.
 #pragma once
 
 #include <functional>

@@ -26,7 +26,7 @@ constexpr std::string_view kRun =
 struct CanaryRun::Flight {
   explicit Flight(Done told) : done(std::move(told)) {}
 
-  // Whoever comes first: a part that failed may be noticed twice.
+  // The first caller counts: a failed part may be noticed twice.
   void land(std::string fault) {
     if (!landed.exchange(true)) done(std::move(fault));
   }

@@ -63,7 +63,7 @@ struct EventIngest::Job {
   IngestAnswer::Kind kind = IngestAnswer::Kind::created;  // of the answer; replayed when the request was answered before
   std::vector<Warning> warnings;
 
-  // Once; then others with its names may go on, whoever still holds the job.
+  // Called once. Then others that wait for its names may go on, even if the job is still referenced.
   void tell(IngestAnswer what_came_of_it) {
     if (what_came_of_it.kind != IngestAnswer::Kind::refused) what_came_of_it.warnings = std::move(warnings);
     done(std::move(what_came_of_it));
@@ -213,7 +213,7 @@ IngestAnswer EventIngest::open_answer(const Job& job, const store::Buffered& buf
   return answer;
 }
 
-// What was answered when the revision ended, whoever ended it.
+// The answer that was given when the revision ended.
 IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffered) const {
   const auto run = steps_.store.find_revision(job.request.tenant, job.events.run_id, buffered.revision);
   if (!run) return as_it_stands(job);

@@ -21,7 +21,7 @@ struct ExplainRequest {
 
 // The detectors see the run as it is kept: what redaction takes out of it cannot come back in an explanation. `done` is called once,
 // on this thread or another of the pool, with the JSON of the answer: {"runId", "state", "resolution", "revision", "failures",
-// "detectors", "explanation"}. A document that cannot be read as a run is no error: every detector's report says so. False: this
+// "detectors", "explanation"}. A document that cannot be read as a run is not an error: every detector's report says so. False: this
 // thread has been abandoned and must return from its task (WorkPool::run_with_deadline).
 bool explain(ExplainRequest request, detect::DetectorSet& detectors, std::size_t worker, WorkPool& pool,
              std::function<void(Result<std::string>)> done);

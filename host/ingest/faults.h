@@ -11,7 +11,7 @@
 
 namespace runwarden::ingest {
 
-// The answer to a write that was not stored, or is in doubt; but for what stands in a run's way, which the caller words.
+// The answer to a write that was not stored, or is in doubt; except for what is in a run's way, which the caller words.
 IngestAnswer not_stored(store::WriteResult result);
 Error run_conflict(std::string_view run_id);
 Error idempotency_conflict();

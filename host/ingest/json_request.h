@@ -33,7 +33,7 @@ class RequestFaults {
   std::string twice_;  // pointer to the first such member; empty: there is none
 };
 
-// malformed_json, or validation_failed for what is no object.
+// malformed_json, or validation_failed for what is not an object.
 Status check_object(std::string_view body, int max_depth);
 
 inline bool is_json_string(std::string_view json) {
@@ -45,7 +45,7 @@ inline bool is_json_string(std::string_view json) {
 std::vector<JsonMember> known_members(std::string_view object, const std::string& at, const std::vector<std::string_view>& known,
                                       RequestFaults& faults);
 
-// The text of a member. Nothing: it is no string, or longer than that, which is a fault.
+// The text of a member. Nothing: it is not a string, or longer than that, which is a fault.
 std::optional<std::string> text_of(const JsonMember& member, const std::string& at, std::size_t most_bytes, RequestFaults& faults);
 
 }  // namespace runwarden::ingest

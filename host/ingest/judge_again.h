@@ -1,4 +1,4 @@
-// Judges a run again from what is kept of it. Pure but for the detectors; any thread that owns its worker number.
+// Judges a run again from what is kept of it. Pure, except for the detectors; any thread that owns its worker number.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Reviews in the JSON that is answered: beside the failures and detectors they are about, and as histories and counts. Pure, but for
+// Reviews in the JSON that is answered: beside the failures and detectors they are about, and as histories and counts. Pure, except for
 // one; any thread.
 #pragma once
 

@@ -62,7 +62,7 @@ struct RunIngest::Job {
   IngestAnswer answer;                // made before the commit, given after it
   std::vector<Warning> warnings;
 
-  // Once; then others with its names may go on, whoever still holds the job.
+  // Called once. Then others that wait for its names may go on, even if the job is still referenced.
   void tell(IngestAnswer outcome) {
     if (outcome.kind != IngestAnswer::Kind::refused) outcome.warnings = std::move(warnings);
     done(std::move(outcome));
@@ -115,7 +115,7 @@ bool RunIngest::enqueue(const PendingRun& job) {
   return job->lock.acquire([this, wake] { steps_.pool.post(wake); });
 }
 
-// Of a task that nobody waits for: nobody else can tell the client what it throws.
+// Runs a task of its own. No caller is left to tell the client what it throws.
 void RunIngest::in_own_task(const PendingRun& job, const std::function<void()>& work) {
   try {
     work();

@@ -18,7 +18,7 @@ constexpr std::int64_t kRenewEveryNs = kLeaseMs / 3 * 1'000'000;
 
 RunResolver::RunResolver(Steps steps, store::BufferRules rules) : steps_(std::move(steps)), rules_(rules) {}
 
-// Holds its claim until the outcome is known, or nobody is left to know it.
+// Holds its claim until the outcome is known, or can no longer be known.
 struct RunResolver::Ending {
   Ending(RunResolver& by, store::Claim of, Done then) : resolver(by), claim(std::move(of)), done(std::move(then)) { resolver.hold(claim); }
   ~Ending() { resolver.let_go(claim); }

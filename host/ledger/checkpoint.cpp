@@ -21,7 +21,7 @@ Error no_note(const char* why) {
   return {Code::validation_failed, std::string("not a checkpoint: ") + why, {}, {}};
 }
 
-// The next line without its end; nothing where there is no whole one.
+// The next line without its newline; nothing if the rest is not a whole line.
 std::optional<std::string_view> take_line(std::string_view& text) {
   const auto end = text.find('\n');
   if (end == std::string_view::npos) return std::nullopt;

@@ -31,7 +31,7 @@ std::string key_id(std::string_view origin, std::string_view public_key);
 // With a signature of each key, in their order.
 std::string signed_note(const Checkpoint& checkpoint, std::span<const SigningKey* const> keys);
 
-// A note as it reads, whoever signed it.
+// A parsed note. Signatures are not checked.
 struct Note {
   Checkpoint checkpoint;
   std::string text;  // that is signed

@@ -1,4 +1,4 @@
-// One entry of a ledger: what it commits to, and the hashes of it. Pure but for make_salt(); any thread.
+// One entry of a ledger: what it commits to, and its hashes. Pure, except for make_salt(). Any thread.
 #pragma once
 
 #include <array>

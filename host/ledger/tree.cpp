@@ -13,7 +13,7 @@ std::uint64_t split_of(std::uint64_t n) {
   return std::bit_floor(n - 1);
 }
 
-// The root of the leaves from `first` on; `first` is a multiple of the largest power of two that is no greater than their count.
+// The root of the leaves from `first` on; `first` is a multiple of the largest power of two that is at most their count.
 Hash root_of_range(std::uint64_t first, std::uint64_t count, const Subtrees& subtrees) {
   if (std::has_single_bit(count)) {
     const auto height = static_cast<unsigned>(std::countr_zero(count));

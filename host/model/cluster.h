@@ -19,7 +19,7 @@ using ClusterKey = std::array<char, 16>;
 ClusterKey cluster_key(std::string_view fingerprint);
 // cl_ and the first 20 hexadecimal digits.
 std::string cluster_id(const ClusterKey& key);
-// The 10 bytes that an id spells; nothing for a text that is no id.
+// The 10 bytes that an id spells; nothing for a text that is not an id.
 std::optional<std::string> parse_cluster_id(std::string_view id);
 
 enum class ClusterState : std::uint8_t { fresh, ongoing, resolved, ignored, regressed };

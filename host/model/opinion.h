@@ -10,7 +10,7 @@
 
 namespace runwarden::model {
 
-// `waiting`: not answered yet. `dead`: nobody answered, and nobody is asked again.
+// `waiting`: not answered yet. `dead`: no answer came, and the question is not asked again.
 enum class OpinionState : std::uint8_t { waiting, confirmed, denied, unclear, dead };
 
 const char* name(OpinionState state);

@@ -40,7 +40,7 @@ struct OpinionPrompts {
   OpinionFrame frame;
   std::vector<OpinionPrompt> prompts;  // by detector key
 
-  const OpinionPrompt* find(std::string_view detector_key) const;  // null: there is no prompt for that detector
+  const OpinionPrompt* find(std::string_view detector_key) const;  // null: no prompt for that detector
 };
 
 // "false_success/1 frame/1": which question an answer was given to.

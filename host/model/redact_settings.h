@@ -20,7 +20,7 @@ struct RedactRule {
   enum class By : std::uint8_t { kind, key, pointer };
   By by = By::kind;
   std::string what;  // the kind's name, the member's name or glob, the pointer's pattern
-  std::string name;  // stands in the text as [redacted:name]
+  std::string name;  // appears in the text as [redacted:name]
 };
 
 struct RedactSettings {
@@ -29,7 +29,7 @@ struct RedactSettings {
   std::vector<RedactRule> rules;
 };
 
-// The places of a document by what stands there. `other` is everything below a member that the service does not read itself.
+// The kinds of places in a document. `other` is everything below a member that the service does not read itself.
 enum class DocumentPlace : std::uint8_t { root, steps, step, metadata, other };
 
 // Where the member of that name, or the element of an array, stands.

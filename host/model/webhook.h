@@ -1,4 +1,4 @@
-// Webhooks: who is told (endpoints), of what (messages), and how far that has come (deliveries). Values; any thread.
+// Webhooks: receivers (endpoints), what they receive (messages), and the progress of each (deliveries). Values; any thread.
 #pragma once
 
 #include <array>

@@ -26,7 +26,7 @@ http_client::SendRequest to_send_request(const Endpoint& endpoint, const std::st
 // Random bytes for make_request(); `internal` where the system has none.
 Result<std::string> make_nonce();
 
-// Why there is no answer to read.
+// Why no answer came.
 struct EndpointFault {
   std::string reason;   // a short code, one of few: for metrics and for Opinion::last_error
   bool of_all = false;  // whoever is asked about would have met it: the endpoint is down, refuses, or is told to wait for

@@ -38,7 +38,7 @@ struct Request {
   bool whole_run = true;         // nothing of the run was left out
 };
 
-// `nonce`: random bytes of this request, at least 16; the fence around the run is made of them, and never stands in the run.
+// `nonce`: random bytes of this request, at least 16; the fence around the run is made of them, and never is in the run.
 // `validation_failed` where max_input_tokens has no room for the prompt and kFewestRunTokens of the run.
 Result<Request> make_request(const Question& question, const RequestSettings& settings, std::string_view nonce);
 

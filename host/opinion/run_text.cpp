@@ -18,7 +18,7 @@
 namespace runwarden::opinion {
 namespace {
 
-// What a stored run was read with once is no limit here.
+// The limits that a stored run was read with do not apply here.
 constexpr intake::RunLimits kAnyLength{
     .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
 
@@ -222,7 +222,7 @@ class RunWriter {
     return {text, again ? sixths(error_again(step)) : marked_sixths(text), 0, again};
   }
 
-  // Takes the step with at most so much of each text; false: there is no room.
+  // Adds the step with at most so much of each text; false: it does not fit.
   bool take(std::size_t step, std::size_t most, std::size_t& room) {
     if (taken_[step] != kNotTaken) return true;
     ShownStep shown;

@@ -260,7 +260,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     writes_.push_back({{asked.tenant, std::move(opinion), std::nullopt, {}}, {}});
   }
 
-  // Nobody was asked, and nobody is to be.
+  // The model was not asked, and will not be.
   void settle_unasked(Asked& asked, const char* why) {
     asked.opinion.last_error = why;
     asked.opinion.due_ms = 0;
@@ -313,7 +313,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
 
   struct Settled {
     store::OpinionWrite write;
-    std::string verdict;  // empty: there is no answer
+    std::string verdict;  // empty: no answer
   };
 
   // Where there is no room for a write it waits; once its lease is over, another answer may be there before it.

@@ -96,7 +96,7 @@ void LineWriter::run() {
   }
 }
 
-// False if it gave up because nobody read until the end.
+// False if it gave up because the reader did not read everything.
 bool LineWriter::write_all(const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     pollfd ready{fd_, POLLOUT, 0};

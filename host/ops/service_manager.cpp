@@ -73,7 +73,7 @@ bool ServiceManager::set_address(std::string_view path) {
 
 void ServiceManager::send(const std::string& lines) const {
   if (socket_ < 0) return;
-  // If nobody listens, the service continues.
+  // If the service manager does not listen, the service continues.
   while (::sendto(socket_, lines.data(), lines.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address_), address_size_) < 0 &&
          errno == EINTR) {
   }

@@ -159,7 +159,7 @@ class RedactingWriter final : public JsonEvents {
     if (worded && out_ != nullptr) found_.add_secret(value.text, rule_.value_or(0), Redactions::Secret::By::place);
   }
 
-  // False: nobody wants to hear more than that there is a secret.
+  // False: the caller only asks whether there is a secret.
   bool replaced(std::size_t rule) {
     hit_ = true;
     if (out_ == nullptr) return false;

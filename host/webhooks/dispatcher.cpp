@@ -151,7 +151,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     }
   }
 
-  // One that cannot be read is told as it is.
+  // An unreadable one is reported unchanged.
   bool is_void(const OnItsWay& one) const {
     try {
       return tells_of_false_alarm(parts_.records, one.tenant, one.delivery.message);

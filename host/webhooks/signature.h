@@ -1,4 +1,4 @@
-// Signatures of messages after the Standard Webhooks specification 1.0.0 (symmetric). Pure but for make_secret(); any thread.
+// Signatures of messages after the Standard Webhooks specification 1.0.0 (symmetric). Pure, except for make_secret(). Any thread.
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,8 @@ struct ContentRules {
 };
 
 /// True when a recorded output holds nothing: "", null, none, {}, [], or JSON whose only content is zero results.
-/// What it repeats of `input`, the call's arguments, is no content. An absent output is unknown, not empty. Linear but for the few values
-/// of an answer without content.
+/// What it repeats of `input`, the call's arguments, is not content. An absent output is unknown, not empty. Linear, except for the few
+/// values of an answer without content.
 [[nodiscard]] bool is_empty_output(std::string_view output, const Lexicon& lexicon, const ContentRules& rules, std::string_view input = {});
 
 /// True when the output itself says that the call failed though its status does not: a JSON object with `error` set,

@@ -29,14 +29,14 @@ enum Cue : std::uint64_t {
   kCueChecked = 1ull << 21,           // "verified": of a fact, also as an attribute
   kCueAnyPurpose = 1ull << 22,        // in a tool's name: "terminal", "browser", "post"
   kCueNounSign = 1ull << 23,          // before a verb's base form it makes a noun of it: "last order"
-  kCueOther = 1ull << 24,             // "you", "they": what they did is no claim of the agent
+  kCueOther = 1ull << 24,             // "you", "they": what they did is not a claim of the agent
   kCueTextProduct = 1ull << 25,       // "poem", "summary": making one needs no tool
   kCuePassive = 1ull << 26,           // "are", "been": before a participle, the subject is not who did it
   kCueAsking = 1ull << 27,            // "how", "did": opens a question for knowledge, not a request
   kCueByHand = 1ull << 28,            // "manually collected": the agent says that it looked without a tool
   kCueRetracted = 1ull << 29,         // "never mind": the user takes back what was asked for
   kCueExample = 1ull << 30,           // "for example", "e.g."
-  kCueHypothesis = 1ull << 18,        // "if", "unless": the whole sentence is no fact
+  kCueHypothesis = 1ull << 18,        // "if", "unless": the whole sentence is not a fact
   kCueNounModal = 1ull << 31,         // "plan", "attempt": a word of wish that may be a noun
   kCueTrouble = 1ull << 32,           // "failed", "error", "sorry": beside nothing but a flag of success, no success is told
   kCuePastPassive = 1ull << 33,       // "was": with a date behind it, it tells of before

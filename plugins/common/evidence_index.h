@@ -19,7 +19,7 @@ class EvidenceIndex {
   void clear();
 
   /// Takes in the words with digits of a text, and what they make up together ("2026-06-28", "12.50"). Linear, and much faster than
-  /// add_facts(): most of what an answer states stands in the run as it is.
+  /// add_facts(): most of what an answer states is in the run as it is.
   void add_spelled(std::string_view text);
 
   /// Takes in the facts of a text, for what is stated in another form. Linear.
@@ -28,14 +28,14 @@ class EvidenceIndex {
   /// Takes in the words of a text only.
   void add_words(std::string_view text);
 
-  /// True when the fact stands in what add_spelled() took in as it is spelled, but for case and signs, or each of its words with digits
+  /// True when the fact is in what add_spelled() took in as it is spelled, except for case and signs, or each of its words with digits
   /// does.
   [[nodiscard]] bool holds_spelled(const Fact& fact) const;
 
-  /// True when the fact stands in what was taken in, in the same normal form or as it is spelled. Nothing is worked out.
+  /// True when the fact is in what was taken in, in the same normal form or as it is spelled. Nothing is worked out.
   [[nodiscard]] bool holds_as_stated(const Fact& fact) const { return known_.contains(fact.normal) || holds_spelled(fact); }
 
-  /// True when the fact stands in what was taken in, in the same normal form, as a part of an id, or follows from two
+  /// True when the fact is in what was taken in, in the same normal form, as a part of an id, or follows from two
   /// grounded numbers by a sum, difference, product or share, or is the sum of one text's amounts.
   [[nodiscard]] bool holds(const Fact& fact);
 

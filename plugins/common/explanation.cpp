@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMostOfAKind = 1025;  // one more than a host takes in all
 constexpr std::size_t kMostWords = 6;       // that a sentence's act is told by
 
-/// What a sentence may be taken for by a word or phrase in it; what counts most stands first.
+/// What a sentence may be taken for by a word or phrase in it; what counts most is first.
 struct Act {
   std::uint64_t cues;
   std::string_view name;

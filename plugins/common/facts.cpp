@@ -173,7 +173,7 @@ bool read_number(std::string_view word, const FactWords& words, Fact& fact) {
   return true;
 }
 
-/// Characters of scripts that are written without blanks: what stands around a figure in them is no part of it.
+/// Characters of scripts that are written without blanks: what stands around a figure in them is not part of it.
 bool has_ideographs(std::string_view word) {
   constexpr unsigned char kFirst = 0xE3;  // in UTF-8, of U+3000 and beyond
   return std::any_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) >= kFirst; });
@@ -277,7 +277,7 @@ class Collector {
     return std::any_of(kMoneySigns.begin(), kMoneySigns.end(), [&](auto sign) { return before.ends_with(sign); });
   }
 
-  /// An address on the net is no statement, whatever digits it has.
+  /// An address on the net is not a statement, whatever digits it has.
   [[nodiscard]] bool in_address(std::size_t begin, std::string_view word) const {
     if (begin >= 2 && text_[begin - 1] == '/' && (text_[begin - 2] == '/' || part(text_[begin - 2]) || text_[begin - 2] == '*'))
       return true;
@@ -341,7 +341,7 @@ class Collector {
   }
 
   struct Month {
-    int number = 0;  // 0 where none stands there
+    int number = 0;  // 0 where none is there
     std::size_t begin = 0;
   };
 
@@ -421,7 +421,7 @@ std::size_t count_words(std::string_view text) {
   return words;
 }
 
-/// Reads a quoted text that begins at `at`; returns where it ends, or `at` when it is no title.
+/// Reads a quoted text that begins at `at`; returns where it ends, or `at` when it is not a title.
 std::size_t read_title(std::string_view text, std::size_t at, std::vector<std::string_view>& titles) {
   const auto end = text.find_first_of("\"\n", at + 1);
   if (end == std::string_view::npos || text[end] != '"' || end - at > kLongestTitle) return at;

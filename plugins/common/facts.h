@@ -40,7 +40,7 @@ class FactWords {
   };
   [[nodiscard]] Month month(std::string_view word) const;
 
-  /// True when what stands between a day and a month of these languages joins the two: a blank, or " of " and the like.
+  /// True when what is between a day and a month of these languages joins the two: a blank, or " of " and the like.
   [[nodiscard]] bool join(std::string_view between, LanguageSet languages) const;
 
   /// True for a word that may stand between the two.
@@ -75,11 +75,11 @@ class FactWords {
 void collect_facts(std::string_view text, std::vector<Fact>& out, const FactWords& words = FactWords::shipped());
 
 /// Collects names (two to four capitalized words in a row, not at the start of a sentence) and quoted titles (three words and more,
-/// no sentence). Replaces both; the views point into `text`, a name or title that returns is listed once. Linear but for the few found.
+/// no sentence). Replaces both; the views point into `text`, a name or title that returns is listed once. Linear, except for the few found.
 void collect_names(std::string_view text, std::vector<std::string_view>& names, std::vector<std::string_view>& titles);
 
-/// Collects what stands in a list, an item a line: two to five words, the first and last capitalized ("1. Roast Chicken"). Adds to
-/// `names`; the views point into `text`. Linear but for the few found.
+/// Collects what is in a list, an item a line: two to five words, the first and last capitalized ("1. Roast Chicken"). Adds to
+/// `names`; the views point into `text`. Linear, except for the few found.
 void collect_items(std::string_view text, std::vector<std::string_view>& names);
 
 /// The normal form of an id, made of its letters and digits one by one.

@@ -89,7 +89,7 @@ void append(utf8proc_int32_t cp, std::string& out) {
 // and no reordering of marks (which is quadratic) is ever needed.
 void fold_wide(utf8proc_int32_t cp, std::string& out) {
   if (const char c = stand_in(cp); c != 0) {
-    // A long dash parts clauses even where no blank stands beside it.
+    // A long dash parts clauses even where no blank is beside it.
     if (cp == 0x2014 || cp == 0x2015) {
       out += " - ";
     } else {

@@ -22,7 +22,7 @@ void fold(std::string_view text, std::string& out);
 /// The text without white space at its ends.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
-/// True when both are equal but for the case of ASCII letters.
+/// True when both are equal except for the case of ASCII letters.
 [[nodiscard]] inline bool equal_ignoring_case(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -32,7 +32,7 @@ void fold(std::string_view text, std::string& out);
   return true;
 }
 
-/// True when the word is one of the names, but for the case of ASCII letters.
+/// True when the word is one of the names, except for the case of ASCII letters.
 template <class Names>
 [[nodiscard]] bool among(std::string_view word, const Names& names) {
   return std::any_of(std::begin(names), std::end(names), [&](auto name) { return equal_ignoring_case(word, name); });

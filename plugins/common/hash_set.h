@@ -33,7 +33,7 @@ class HashSet {
   [[nodiscard]] std::size_t place_of(std::uint64_t hash) const { return static_cast<std::size_t>((hash * kFactor) >> shift_); }
   void grow();
 
-  std::vector<std::uint64_t> table_;  // a power of two; 0 is free, and 0 stands there as 1
+  std::vector<std::uint64_t> table_;  // a power of two; 0 is free, and 0 is there as 1
   std::size_t used_ = 0;
   unsigned shift_ = 0;  // 64 less the bits of a place
 };

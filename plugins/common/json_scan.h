@@ -57,7 +57,7 @@ class JsonCursor {
 [[nodiscard]] bool looks_like_json(std::string_view text);
 
 /// A number that is equal for equal JSON values (key order, white space, 1 and 1.0 make no difference) and, for text that is
-/// no JSON, for equal text but for white space at its ends. Members with a name in `ignored`, in either case, make no difference.
+/// no JSON, for equal text except for white space at its ends. Members with a name in `ignored`, in either case, make no difference.
 [[nodiscard]] std::uint64_t canonical_hash(std::string_view text, std::span<const std::string> ignored = {});
 
 /// Undoes the escapes of a JSON string's bytes.

@@ -137,7 +137,7 @@ void mark_phrases(const Lexicon& lexicon, Reading& out, const Sentence& sentence
   }
 }
 
-/// What stands between the start of its clause and a verb.
+/// What is between the start of its clause and a verb.
 struct Before {
   bool negated = false;
   bool conditional = false;
@@ -248,7 +248,7 @@ bool opens_with_condition(const Reading& out, const Sentence& sentence) {
          (has(out.words[sentence.begin].cues, kCueConjunction) && has(out.words[second].cues, kCueHypothesis));
 }
 
-/// "The airline cancelled flight 12": with a thing right behind it, what stands before it is who did it. "Refund processed today" has none.
+/// "The airline cancelled flight 12": with a thing right behind it, what precedes it is who did it. "Refund processed today" has none.
 bool has_object(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   constexpr std::size_t kShortestNoun = 4;
   if (at + 1 >= sentence.end) return false;
@@ -261,7 +261,7 @@ bool has_object(const Reading& out, const Sentence& sentence, std::uint32_t at) 
   return last.before != Break::kNone || is_digit(last.text[0]);
 }
 
-/// "The airline cancelled the flight", "total paid 1,671", "order placed: false": with a determiner behind it, what stands before it is who
+/// "The airline cancelled the flight", "total paid 1,671", "order placed: false": with a determiner behind it, what precedes it is who
 /// did it; with a figure or a denial, it is the label of a value.
 bool acts_on(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   if (at + 1 >= sentence.end) return false;
@@ -314,7 +314,7 @@ bool participle_claims(const Reading& out, const Sentence& sentence, std::uint32
   // "Refund processed.", "Cancelled order 12": a note form, at the head of its clause.
   if (before.distance > 4 || before.other_verb || has(out.words[at].cues, kCuePreposition)) return false;
   if (before.distance > 0 && (has_object(out, sentence, at) || acts_on(out, sentence, at))) return false;
-  // "LAX to MIA (round trip, booked on May 13)": behind a comma it is an attribute, unless only an opener stands before.
+  // "LAX to MIA (round trip, booked on May 13)": behind a comma it is an attribute, unless only an opener precedes it.
   if (before.distance == 0 && at > sentence.begin && out.words[at].before == Break::kComma && !is_opener(out, sentence.begin, at))
     return false;
   if (at > sentence.begin && out.words[at].before == Break::kNone && has(out.words[at - 1].cues, kCuePreposition)) return false;

@@ -91,7 +91,7 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true)
 /// True for a word that is a negation or ends like one.
 [[nodiscard]] bool negates(const Reading& reading, const ReadWord& word);
 
-/// True when such a word stands in the text, or in one sentence of it.
+/// True when such a word is in the text, or in one sentence of it.
 [[nodiscard]] bool negates_anything(const Reading& reading);
 [[nodiscard]] bool negates_anything(const Reading& reading, const Sentence& sentence);
 
@@ -102,7 +102,7 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true)
 /// "your booked flight", "it is booked".
 [[nodiscard]] bool tells_deed(const Reading& reading, const Claim& claim);
 
-/// True where "has", "was" or the like stands right before the claim's participle, in the same clause.
+/// True where "has", "was" or the like is right before the claim's participle, in the same clause.
 [[nodiscard]] bool has_auxiliary(const Reading& reading, const Claim& claim);
 
 /// True for a word that is longer than one of the endings and ends with it.
@@ -117,7 +117,7 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true)
 /// True when the first of several sentences denies something: "Our handbook has no page on that. In general, ..."
 [[nodiscard]] bool opens_with_denial(const Reading& reading);
 
-/// True when a telling word of the message, of its first few hundred, stands in the beginning of another text: it speaks of the same.
+/// True when a telling word of the message, of its first few hundred, is in the beginning of another text: it speaks of the same.
 [[nodiscard]] bool shares_word(const Reading& reading, std::string_view text);
 
 /// True when the text says, as done, that something was looked up by hand: by no tool, then.

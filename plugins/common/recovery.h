@@ -18,7 +18,7 @@ namespace runwarden::plugins {
 /// One value that a tool was called with.
 struct CallValue {
   std::string_view key;   // member name, empty in arrays of plain values and in text
-  std::string_view text;  // as it stands in the input
+  std::string_view text;  // as written in the input
   std::uint64_t normal = 0;
   bool names_object = false;  // has a digit, or its key says id, name or mail: what the call is about
 };

@@ -98,7 +98,7 @@ std::size_t word_end(std::string_view folded, std::size_t at) {
   return at;
 }
 
-/// "timeout: 30 s", "access denied: 14": a number under a name, but for that of an HTTP status.
+/// "timeout: 30 s", "access denied: 14": a number under a name, except for that of an HTTP status.
 bool counts(std::string_view rest) {
   rest = trim(rest);
   if (rest.empty() || !is_digit(rest[0])) return false;
@@ -192,7 +192,7 @@ void ShortSigns::set_words(const Vocabulary& vocabulary) {
   failed_statuses_ = vocabulary.words(Key::kFailedStatuses);
 }
 
-/// Whether what stands behind an opening still tells of a failure.
+/// Whether what follows an opening still tells of a failure.
 bool ShortSigns::goes_on(std::string_view rest, bool any_word) const {
   if (rest.empty()) return true;
   if (is_word_byte(rest[0])) return false;
@@ -334,7 +334,7 @@ ShortSign ShortSigns::read_json(std::string_view text) const {
     const bool list = value == Token::kArray && equal_ignoring_case(key, "errors");
     if (list && cursor.next() != Token::kArrayEnd) {
       found(ShortSign::kFailed);
-      // The first item is open where it is no plain value.
+      // The first item is open where it is not a plain value.
       while (cursor.depth() > 1) {
         if (!cursor.leave()) return ShortSign::kNone;
       }

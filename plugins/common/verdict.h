@@ -21,7 +21,7 @@ enum class Source : std::uint8_t { kTool, kRuntime, kContext, kCoordination };
 inline constexpr std::size_t kMostFindings = 64;
 inline constexpr std::size_t kMostSuppressed = 256;
 
-/// A place in the run's JSON and what stands there.
+/// A place in the run's JSON and what is there.
 struct Evidence {
   std::string pointer;
   std::string value;

@@ -38,7 +38,7 @@ class Vocabulary {
   /// Their codes; languages are numbered by their place here.
   [[nodiscard]] const std::vector<std::string>& languages() const { return languages_; }
 
-  /// Hands out what stands under a key, with the number of its language: the shipped words first, in the order of the languages. The
+  /// Hands out what is under a key, with the number of its language: the shipped words first, in the order of the languages. The
   /// words of actions.yaml are of language 0.
   template <class Take>
   void each(Key key, Take take) const {

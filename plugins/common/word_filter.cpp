@@ -45,7 +45,7 @@ std::uint32_t low_letters(const char* four) {
   return block | static_cast<std::uint32_t>(every(0x20));  // digits have that bit
 }
 
-/// Up to four letters of a word in lower case, as a number. False when a character beyond ASCII stands among them.
+/// Up to four letters of a word in lower case, as a number. False when a character beyond ASCII is among them.
 bool beginning_of(std::string_view text, std::size_t at, std::uint32_t& letters) {
   std::uint32_t block = 0;
   if (at + kBeginning <= text.size()) {

@@ -12,7 +12,7 @@
 
 namespace runwarden::plugins {
 
-/// Tells fast that none of some words stands in a text, so that most texts need not be read at all. Filled once by create; one owner.
+/// Tells fast that none of some words is in a text, so that most texts need not be read at all. Filled once by create; one owner.
 class WordFilter {
  public:
   /// Takes in a folded word.
@@ -21,7 +21,7 @@ class WordFilter {
   /// Takes in the words with one of the cues, and of each phrase with one its longest word.
   void add_all(const Lexicon& lexicon, std::uint64_t cues);
 
-  /// True when one of the words stands in the text as it came.
+  /// True when one of the words is in the text as it came.
   [[nodiscard]] bool finds(std::string_view text);
 
   /// Hands out the passages of a prose that hold a wanted word, in order and each whole sentence in one of them: paragraphs, or a few

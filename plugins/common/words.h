@@ -12,7 +12,7 @@ namespace runwarden::plugins {
 /// The languages of a vocabulary by number, a bit each.
 using LanguageSet = std::uint32_t;
 
-/// What stands before a word.
+/// What precedes a word.
 enum class Break : std::uint8_t { kNone, kComma, kClause, kSentence };
 
 /// One word of a folded text and the break before it.

@@ -2,7 +2,7 @@
 
 namespace runwarden::plugins {
 
-// The longest name contained in a model's name counts, so a family stands here once and its exceptions beside it. Versions
+// The longest name contained in a model's name counts, so a family is here once and its exceptions beside it. Versions
 // that vendors and hosts write in different ways (4.6, 4-6, 4p6) stand here in each. Where a name alone does not tell (an alias
 // that moved on, a window that hosts set differently) the larger window stands: a missed overflow costs less than a false alarm.
 const std::map<std::string, std::int64_t>& shipped_windows() {
@@ -349,7 +349,7 @@ const std::map<std::string, std::int64_t>& shipped_windows() {
       {"command-light", 4'096},
       {"jamba", 262'144},
       // Moonshot: "Moonshot (Kimi)", promptfoo.dev, docs, providers; charmbracelet/catwalk on GitHub (OpenRouter); K3 from
-      // NousResearch/hermes-agent; read in November 2026. For K2.7 sources say 256K and 1M: the larger stands here.
+      // NousResearch/hermes-agent; read in November 2026. For K2.7 sources say 256K and 1M: the larger is here.
       {"kimi-k2", 262'144},
       {"kimi-k2.5", 262'144},
       {"kimi-k2.6", 262'144},

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostResults = 16;
 constexpr int kDeepest = 16;
 
-/// Reads one expression by the usual precedence. Whatever is no part of it ends it.
+/// Reads one expression by the usual precedence. Whatever is not part of it ends it.
 class Expression {
  public:
   /// What the steps on the way come to is added to `steps`.
@@ -74,7 +74,7 @@ class Expression {
     return value;
   }
 
-  /// The sign that comes next, if it is one of these and a number or bracket stands behind it; "**" is "^".
+  /// The sign that comes next, if it is one of these and a number or bracket follows it; "**" is "^".
   char next_sign(std::string_view signs) {
     auto at = at_;
     while (at < text_.size() && text_[at] == ' ') ++at;

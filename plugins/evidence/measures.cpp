@@ -57,7 +57,7 @@ class Stems {
     });
   }
 
-  /// Notes the place for each stem that stands in the text, too.
+  /// Notes the place for each stem that is in the text, too.
   void note(std::string_view text, Place place) {
     each_stem(text, [&](std::uint64_t stem, std::string_view, bool) {
       if (auto& slot = find(stem); slot.used) slot.places |= place;

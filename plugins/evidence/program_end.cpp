@@ -36,7 +36,7 @@ constexpr std::string_view kNoRows[] = {"delete 0", "update 0", "insert 0 0", "0
 
 constexpr std::string_view kNoMatches = "Rows matched: 0 ";
 
-/// The line without what stands in brackets at its end: "DELETE 0 (0.02 sec)".
+/// The line without what is in brackets at its end: "DELETE 0 (0.02 sec)".
 std::string_view without_note(std::string_view line) {
   if (!line.ends_with(')')) return line;
   const auto open = line.rfind('(');
@@ -65,7 +65,7 @@ bool is_postscript(std::string_view line) {
   });
 }
 
-/// The last line and what stands before it.
+/// The last line and what precedes it.
 std::string_view take_last_line(std::string_view& text) {
   text = trim(text);
   const auto end = text.find_last_of("\n\r");

@@ -52,7 +52,7 @@ bool parse(std::string_view digits, StatedValue& value) {
   return fault == std::errc{} && end == plain + size;
 }
 
-/// True for what stands behind figures without making something else of them: "/5", "/100", "+", "%", "km".
+/// True for what is behind figures without making something else of them: "/5", "/100", "+", "%", "km".
 bool ends_figure(std::string_view rest) {
   if (rest.empty()) return true;
   if (rest[0] == '/') {

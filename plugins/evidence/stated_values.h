@@ -9,7 +9,7 @@ namespace runwarden::plugins {
 
 /// A figure that a text states.
 struct StatedValue {
-  std::string_view label;  // what it is the value of, where that stands before it: "Average rating"
+  std::string_view label;  // what it is the value of, where that precedes it: "Average rating"
   std::string_view text;   // as it stands, with its sign: "$1,250.00", "4.9", "30%"
   double number = 0;
   bool money = false;

@@ -17,7 +17,7 @@ namespace runwarden::plugins {
 /// What a message states that nothing before it supports.
 struct Unsupported {
   std::size_t stated = 0;           // values in sentences that state something
-  std::size_t missing = 0;          // of these, what stands nowhere and follows from nothing
+  std::size_t missing = 0;          // of these, what is nowhere and follows from nothing
   std::size_t words = 0;            // of the message
   std::string_view sentence;        // the first with a missing value
   std::string_view value;           // that value

@@ -10,7 +10,7 @@
 namespace runwarden::plugins {
 
 /// True when a sentence of the message names one of the things and says that it is missing or went wrong ("- tides.csv not found"), or
-/// denies something of it, without claiming anything. `scratch` is overwritten. Linear but for the few things.
+/// denies something of it, without claiming anything. `scratch` is overwritten. Linear, except for the few things.
 [[nodiscard]] bool tells_trouble_with(std::string_view message, const std::vector<std::string_view>& things, const Lexicon& lexicon,
                                       Reading& scratch);
 
@@ -19,7 +19,7 @@ namespace runwarden::plugins {
 [[nodiscard]] bool tells_what_failure_says(const Reading& message, const Reading& failure, const Lexicon& lexicon);
 
 /// True when nothing in what a program printed tells of trouble, though it ended with a status that is not 0: a test that found nothing.
-/// `signs` are the endings of words that do. Linear but for the few signs.
+/// `signs` are the endings of words that do. Linear, except for the few signs.
 [[nodiscard]] bool prints_no_trouble(std::string_view output, const std::vector<std::string>& signs, const Lexicon& lexicon,
                                      Reading& scratch);
 

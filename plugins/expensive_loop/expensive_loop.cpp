@@ -18,7 +18,7 @@ constexpr std::int64_t kMostScored = 6;
 constexpr std::size_t kLongestCycle = 4;
 constexpr std::size_t kMostEvidence = 10;
 constexpr std::size_t kFreshDigits = 5;
-constexpr double kMostCostUsd = 1e9;  // beyond it a figure is no cost, and nothing is said of spend
+constexpr double kMostCostUsd = 1e9;  // beyond it a figure is not a cost, and nothing is said of spend
 
 constexpr SettingSchema kProperties[] = {{"repeats", R"({"type":"integer","minimum":2,"maximum":1000})"}};
 
@@ -235,7 +235,7 @@ std::uint32_t ExpensiveLoop::changes_before(const RunView& run, const Call& call
   return changes_[call.step];
 }
 
-/// True when both calls failed alike but for numbers that count attempts or tell the time, and nobody did anything in between that the
+/// True when both calls failed alike except for numbers that count attempts or tell the time, and nobody did anything in between that the
 /// numbers could tell of.
 bool ExpensiveLoop::same_refusal(const RunView& run, Call& before, Call& after) {
   if (!counters_ || before.user_turns != after.user_turns) return false;
@@ -243,7 +243,7 @@ bool ExpensiveLoop::same_refusal(const RunView& run, Call& before, Call& after) 
   return refusal != 0 && refusal == refusal_of(run, after) && changes_before(run, before) == changes_before(run, after);
 }
 
-/// True when the later of two equal calls was no plain repetition of the earlier one.
+/// True when the later of two equal calls was not a plain repetition of the earlier one.
 bool ExpensiveLoop::learned(const RunView& run, Call& before, Call& after, std::string_view& rule) {
   const bool same_output = output_of(run, before) == output_of(run, after);
   if (progress_ && !(before.failed && after.failed) && !same_output && !same_refusal(run, before, after)) {
@@ -341,7 +341,7 @@ void ExpensiveLoop::count_new_work(const RunView& run) {
     const auto& step = run.steps[call.step];
     run.pace(step.output.size());
     if (failure_of(step, content_) != Failure::kNone || names_look_up(step.name, content_.tools)) continue;
-    // "No canvas generated" again is no work, whatever was asked for.
+    // "No canvas generated" again is not work, whatever was asked for.
     const auto answer = mix(call.tool, output_of(run, call));
     const bool fresh = !done_.contains(answer);
     done_.insert(call.key);

@@ -20,7 +20,7 @@ inline constexpr double kNoTrouble = 0.5;
   return std::any_of(text.begin(), text.end(), is_digit);
 }
 
-/// "category": "category" is no value but the place for one.
+/// "category": "category" is not a value but the place for one.
 [[nodiscard]] inline bool is_placeholder(const CallValue& value) {
   return value.normal == normal_id(value.key);
 }
@@ -32,7 +32,7 @@ inline constexpr double kNoTrouble = 0.5;
          input.find("expr") == std::string_view::npos;
 }
 
-/// True when a word of denial stands shortly before a word, with no claim between: "... and no boats of that size".
+/// True when a word of denial is shortly before a word, with no claim between: "... and no boats of that size".
 [[nodiscard]] inline bool negated_before(const Reading& reading, const Sentence& sentence, std::uint32_t at) {
   constexpr std::uint32_t kReach = 4;
   for (auto i = at; i > sentence.begin && at - i < kReach; --i) {

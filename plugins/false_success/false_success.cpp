@@ -173,7 +173,7 @@ void FalseSuccess::collect_failures(const RunView& run) {
     if (failure == Failure::kNone || (failure == Failure::kSoft && !soft_failures_)) continue;
     // A program that was told to stop did as it was told.
     if (recovery_rule_ && broken_off(run.steps[i].output)) continue;
-    // An error flag beside a full payload is no failure of a look-up.
+    // An error flag beside a full payload is not a failure of a look-up.
     if (recovery_rule_ && run.steps[i].kind == Kind::kTool && has_payload(run.steps[i].output)) continue;
     failed_.push_back({i, failure, false});
   }
@@ -209,7 +209,7 @@ void FalseSuccess::explain(const RunView& run, std::size_t at, Failure failure) 
   run.explanation->action(run, at, effect_of(recovery_.meaning(step.name)), outcome);
 }
 
-/// A call that is no failure and brought what it was for: a look-up that found nothing did not.
+/// A call that is not a failure and brought what it was for: a look-up that found nothing did not.
 bool FalseSuccess::gave_something(const RunView& run, std::size_t at) const {
   const auto& step = run.steps[at];
   if (failures_[at] != Failure::kNone) return false;

@@ -155,7 +155,7 @@ bool FalseSuccess::says_already(const StepView& step) {
   return has(scratch_.cues, kCueAlready);
 }
 
-/// True when a file or address that the final message names stands in what a later call that succeeded gave back.
+/// True when a file or address that the final message names is in what a later call that succeeded gave back.
 bool FalseSuccess::artifact_there(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   constexpr std::size_t kMost = 8;
   std::string buffer;
@@ -187,8 +187,8 @@ bool FalseSuccess::artifact_there(const RunView& run, const FailedStep& failed, 
   return false;
 }
 
-/// True when what the message tells was given by calls after a failed look-up: each value in it, or most of its words but for the users'.
-/// Failures are asked from the last to the first, so that each output is taken in once.
+/// True when what the message tells was given by calls after a failed look-up: each value in it, or most of its words except for the
+/// users'. Failures are asked from the last to the first, so that each output is taken in once.
 bool FalseSuccess::answered_elsewhere(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   constexpr std::size_t kFewest = 3;  // words; of fewer nothing can be told
   constexpr double kMost = 0.6;

@@ -36,7 +36,7 @@ void FalseSuccess::index_message() {
   }
 }
 
-/// True when each word of the value stands in the final message (in a sentence with a claim, when asked for).
+/// True when each word of the value is in the final message (in a sentence with a claim, when asked for).
 bool FalseSuccess::mentioned(std::string_view value, bool in_claims) {
   index_message();
   return all_words_in(value, in_claims ? claimed_ : said_);
@@ -69,7 +69,7 @@ bool FalseSuccess::mentions_undone_value(const StepView& step, bool words_only) 
   });
 }
 
-/// "all", "now": a word that stands in any message.
+/// "all", "now": a word that is in any message.
 bool FalseSuccess::is_small_word(std::string_view value) {
   fold(value, folded_);
   const auto* entry = lexicon_.find(folded_);

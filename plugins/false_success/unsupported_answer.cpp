@@ -17,7 +17,7 @@ constexpr double kAnswered = 0.65;
 constexpr std::ptrdiff_t kSomeFigures = 3;  // which nobody tells by chance
 
 /// True for a text with several figures behind labels, none of them a count ("Rating: 4.7"), that are spelled nowhere
-/// but in the agent's own words. Linear but for the few figures.
+/// but in the agent's own words. Linear, except for the few figures.
 bool tells_figures(const RunView& run, std::string_view text) {
   constexpr std::size_t kMost = 16;
   std::vector<StatedValue> values;
@@ -93,7 +93,7 @@ bool FalseSuccess::collect_support(const RunView& run, const FinalMessage& messa
     }
     given |= step.kind == Kind::kModel;
     support_.add_source(step.kind == Kind::kUser ? step.said() : step.output);
-    if (step.kind == Kind::kTool) support_.add_source(step.input);  // what was asked with is no answer
+    if (step.kind == Kind::kTool) support_.add_source(step.input);  // what was asked with is not an answer
     given = given || (step.kind == Kind::kTool && gives_data(run, i));
   }
   return given;
@@ -165,7 +165,7 @@ void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessag
   const bool looked_up = tool.reads || (tool.any_purpose && tool.group == 0 && asks_by_names(run.steps[gap->step].input));
   double sure = unsupported_confidence(answer, asked_for, given, tells_deed && last_done_ != kNoStep, looked_up);
   std::vector<double> results;
-  // A share or a power is no arithmetic that is worked out here.
+  // A share or a power is not arithmetic that is worked out here.
   if (run.steps[gap->step].input.find_first_of("%^") == std::string_view::npos) work_out(run.steps[gap->step].input, results);
   if (results.size() > 1) results.erase(results.begin(), results.end() - 1);  // the steps on the way
   const bool worked_out = !results.empty() && states_result(message.text, results);

@@ -136,7 +136,7 @@ enum class Key : std::uint8_t {
   kCount
 };
 
-/// What stands under a key.
+/// What is under a key.
 enum class KeyForm : std::uint8_t {
   kTexts,    // a list of words and phrases
   kMonths,   // a list of twelve, each a name or several

@@ -14,7 +14,7 @@ struct LanguageItem {
   int line = 0;
 };
 
-/// What stands under one key.
+/// What is under one key.
 struct LanguageList {
   Key key = Key::kCount;
   int line = 0;
@@ -36,7 +36,7 @@ enum class Spelling { kFolded, kAny };
 /// Reads a language file. Throws std::invalid_argument for a text that is none: "PATH:12: admisions: unknown key; ...". Any thread.
 [[nodiscard]] std::vector<LanguageDocument> read_language(const std::string& text, const std::string& path, Spelling spelling);
 
-/// The same of a file; one that cannot be read, is no file or is larger than 1 MiB is refused likewise.
+/// The same of a file; one that cannot be read, is not a file or is larger than 1 MiB is refused likewise.
 [[nodiscard]] std::vector<LanguageDocument> read_language_file(const std::string& path, Spelling spelling);
 
 /// "; the nearest known one is admissions": for a name that is none of these, empty where none is near.

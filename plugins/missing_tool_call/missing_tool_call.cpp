@@ -253,7 +253,7 @@ bool MissingToolCall::counts(const Request& request, const Claim& claim) const {
   return request.listed || (request.open && !claim.state && is_deed(reading_, claim));
 }
 
-/// The first of the requests that the claim answers which is no text work and no make-believe; what silenced the others in `rule`.
+/// The first of the requests that the claim answers which is neither text work nor make-believe; what silenced the others in `rule`.
 const Request* MissingToolCall::real_request_for(const Claim& claim, const RunView& run, const Said& said, std::string_view& rule) {
   const auto group = lexicon_.verb(claim.verb).group;
   for (const auto& request : requests_.found()) {
@@ -326,7 +326,7 @@ bool MissingToolCall::is_text_work(const Request& request, const RunView& run, c
 }
 
 /// True when a tool that ran may have done what is claimed: by its verb, or by the thing it works on ("your return has been submitted" by
-/// "return_items"). What was sent is told apart from what it is about, so there only what stands behind the verb counts.
+/// "return_items"). What was sent is told apart from what it is about, so there only what follows the verb counts.
 bool MissingToolCall::could_have(const Claim& claim) const {
   const auto group = lexicon_.verb(claim.verb).group;
   if (ran_.groups[group]) return true;
@@ -752,7 +752,7 @@ bool MissingToolCall::closes_on_promise(const RunView& run, std::string_view rea
 }
 
 /// True when a message says of a file that the user asked for that it is there, and no call was about it or gave it back: neither an
-/// argument, longer texts left out but for what runs them, nor an output names it.
+/// argument, longer texts left out except for what runs them, nor an output names it.
 bool MissingToolCall::names_unmade_file(const RunView& run, std::string_view text) {
   constexpr std::size_t kMost = 4;
   constexpr std::size_t kLongestArgument = 300;

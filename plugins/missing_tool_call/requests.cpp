@@ -53,7 +53,7 @@ bool has_particle(const Reading& reading, const Sentence& sentence, std::size_t 
 }
 
 /// "Könnten Sie meinen Termin absagen?": where verbs end the clause, an infinitive there that a modal or a wish of somebody's, or "bitte",
-/// stands before.
+/// is before.
 bool is_framed(const Reading& reading, const Sentence& sentence, std::size_t at) {
   if (!ends_clause(reading, sentence, at)) return false;
   std::uint64_t cues = 0;
@@ -242,7 +242,7 @@ void Requests::forget() {
   asked_.assign(lexicon_.verb_count(), 0);
 }
 
-/// Where the words begin and end that a turn asks to work on: what stands behind "translate this:" is asked by nobody.
+/// Where the words begin and end that a turn asks to work on: what is behind "translate this:" is asked by nobody.
 std::pair<std::size_t, std::size_t> Requests::quoted_part(std::string_view prose) {
   constexpr std::size_t kLeading = 160;  // bytes before a mark in which the verb stands
   const std::pair<std::size_t, std::size_t> none{prose.size(), prose.size()};
@@ -328,7 +328,7 @@ void Requests::collect_in(const Reading& reading, const Sentence& sentence, std:
     if (word.before >= Break::kClause) place.told = false;
     if (has(word.cues, kCueModal)) place.told = grammar_ && has(word.cues, kCueHelpingModal) && tells_of_others(reading, sentence, i);
     if (word.entry == nullptr || word.entry->verb == kNoVerb) continue;
-    // "Pay attention": a phrase that is no action. "A one-page briefing": part of a word.
+    // "Pay attention": a phrase that is not an action. "A one-page briefing": part of a word.
     if (has(word.cues & ~word.entry->cues, kCueFinding) || joined_before(reading, sentence, i)) continue;
     const auto verb = word.entry->verb;
     const auto forms = word.entry->forms;

@@ -23,7 +23,7 @@ struct Request {
   bool sorting = false;                     // "order these"
   bool listed = false;                      // its verb is one of `request_verbs` or does the same
   bool open = false;                        // of another verb, but in an imperative or a wish: a deed of the agent answers it
-  std::size_t step = kNoStep;               // the turn it stands in; kNoStep for `userRequestText`
+  std::size_t step = kNoStep;               // the turn it is in; kNoStep for `userRequestText`
   std::string_view turn;                    // valid as long as the run
   LanguageSet languages = ~LanguageSet{0};  // that the turn may be in
   bool conditional = false;                 // "order one if it is low"
@@ -74,7 +74,7 @@ class Requests {
  private:
   /// What holds where a word of a sentence stands.
   struct Place {
-    bool told = false;   // what stands here tells what others do
+    bool told = false;   // what is here tells what others do
     bool asked = false;  // something was asked for in the sentence
   };
 

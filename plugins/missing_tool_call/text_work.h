@@ -43,7 +43,7 @@ class TextWork {
   void clear();
 
   /// True when such a request is work on text, given what was said up to the message at `step` (kNoStep: all) and the message itself.
-  /// Linear in the run once, and in each message once. `named`: an unknown thing is one of the world, unless a list stands in its place.
+  /// Linear in the run once, and in each message once. `named`: an unknown thing is one of the world, unless a list is in its place.
   [[nodiscard]] bool holds(const RunView& run, Thing thing, bool named, std::string_view message, std::size_t step);
 
  private:

@@ -22,7 +22,7 @@ bool MissingToolCall::only_gives_records(const RunView& run, const ToolMeaning& 
   return known->second;
 }
 
-/// The plainest order that stands before a message, kNone where there is none.
+/// The plainest order that precedes a message, kNone where there is none.
 MissingToolCall::Order MissingToolCall::order_before(const RunView& run, const Said& said, const Claim& claim) {
   Order best;
   std::string_view rule;

@@ -36,7 +36,7 @@ bool introduces(std::string_view text) {
 /// Where the list or paragraph behind a line that introduces it ends.
 std::size_t end_of_list(std::string_view text, std::size_t at) {
   bool any = false;
-  bool parted = false;  // a blank line stands before this one
+  bool parted = false;  // follows a blank line
   while (at < text.size()) {
     const auto begin = at + 1;
     const auto end = line_end(text, begin);
@@ -75,7 +75,7 @@ std::vector<Examples::Piece> Examples::split(std::string_view text, const Abbrev
   return pieces;
 }
 
-/// True when every sign stands in brackets: "on the first day (e.g. Monday)".
+/// True when every sign is in brackets: "on the first day (e.g. Monday)".
 bool Examples::aside() const {
   int open = 0;
   std::size_t at = 0;

@@ -9,15 +9,15 @@
 
 namespace runwarden::plugins {
 
-/// The parts of an answer that are given as an example and not as a fact: what stands in a sentence with such a word, and what that
+/// The parts of an answer that are given as an example and not as a fact: what is in a sentence with such a word, and what that
 /// sentence introduces. One owner; keeps scratch memory between answers.
 class Examples {
  public:
   /// Reads an answer. `specifics` are what it states, views into `text` in any order: a remark that states nothing itself ("these
-  /// figures are made up") speaks of the whole answer. Linear but for the order of the specifics.
+  /// figures are made up") speaks of the whole answer. Linear, except for the order of the specifics.
   void read(std::string_view text, const Lexicon& lexicon, const std::vector<std::string_view>& specifics);
 
-  /// Reads of an answer the sentences that ask or offer instead, and the lists that such a sentence introduces: what stands there is
+  /// Reads of an answer the sentences that ask or offer instead, and the lists that such a sentence introduces: what is there is
   /// proposed.
   void read_offers(std::string_view text, const Lexicon& lexicon);
 
@@ -25,7 +25,7 @@ class Examples {
   [[nodiscard]] bool hold(std::string_view part) const;
 
  private:
-  /// A sentence, and the lines it stands in.
+  /// A sentence, and the lines it is in.
   struct Piece {
     std::size_t begin = 0;
     std::size_t end = 0;

@@ -206,7 +206,7 @@ bool MadeUpValues::asked_since(const RunView& run, std::size_t step) const {
   return std::any_of(first, last, [](const StepView& other) { return other.kind == Kind::kUser; });
 }
 
-/// True when no longer word of a name stands in what supports values.
+/// True when no longer word of a name is in what supports values.
 bool MadeUpValues::is_new(std::string_view name) const {
   std::size_t words = 0;
   const bool none = for_each_word(name, [&](std::string_view word) {
@@ -311,7 +311,7 @@ bool MadeUpValues::told(const RunView& run, std::size_t step, std::string_view v
   return false;
 }
 
-/// True when a later look-up for the value gave something: it is no invention.
+/// True when a later look-up for the value gave something: it is not an invention.
 bool MadeUpValues::answered_later(const RunView& run, std::size_t step, std::string_view value) const {
   for (auto i = step + 1; i < run.steps.size(); ++i) {
     const auto& later = run.steps[i];
@@ -347,7 +347,7 @@ void MadeUpValues::judge_call(const RunView& run, std::size_t step) {
   }
 }
 
-/// True when a figure that a call is made with stands in the run or follows from what does.
+/// True when a figure that a call is made with is in the run or follows from what does.
 bool MadeUpValues::follows(const RunView& run, std::size_t step, std::string_view digits) {
   StatedValue value;
   if (!read_figure(digits, digits.starts_with('-') ? 1 : 0, value)) return true;

@@ -203,7 +203,7 @@ Finding SchemaGhost::finding(const RunView& run, std::size_t hollow, const std::
   return out;
 }
 
-/// Facts, names and titles of what is told, outside code blocks: code is no answer.
+/// Facts, names and titles of what is told, outside code blocks: code is not an answer.
 void SchemaGhost::read_answer(std::string_view text, Hollow hollow, bool by_hand) {
   constexpr std::string_view kFence = "```";
   text = with_plain_signs(told_of(text, told_), plain_);
@@ -251,19 +251,19 @@ void SchemaGhost::release(const RunView& run) {
   withheld_.clear();
 }
 
-/// True when a tool's output before a step ends in the middle. Asked only once a specific stands nowhere else.
+/// True when a tool's output before a step ends in the middle. Asked only once a specific is nowhere else.
 bool SchemaGhost::record_is_cut(const RunView& run, std::size_t step) {
   for (; cut_upto_ < step && !record_cut_; ++cut_upto_) {
     run.pace(run.steps[cut_upto_].output.size());
     const auto& tool = run.steps[cut_upto_];
-    // "[error: no such berth]" is no list without its end.
+    // "[error: no such berth]" is not a list without its end.
     const bool nothing = hollow_[cut_upto_] && tool.output.size() < kPrinted;
     record_cut_ = tool.kind == Kind::kTool && !nothing && is_cut(tool.output);
   }
   return record_cut_;
 }
 
-/// True when a tool showed the model a picture before a step. Asked only once a specific stands nowhere else.
+/// True when a tool showed the model a picture before a step. Asked only once a specific is nowhere else.
 bool SchemaGhost::picture_shown(const RunView& run, std::size_t step) {
   for (; pictures_upto_ < std::min(step, run.steps.size()) && !picture_shown_; ++pictures_upto_) {
     const auto& tool = run.steps[pictures_upto_];
@@ -405,7 +405,7 @@ bool SchemaGhost::admits(std::string_view text) {
 
 void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_view text, std::size_t step, Verdict& verdict) {
   hollow.ids_only |= hollow.later && takes_from_later(run, hollow, text, step);
-  // Where only ids count, or nothing is listed, it matters but for an admission.
+  // Where only ids count, or nothing is listed, it matters except for an admission.
   bool by_hand = !hollow.ids_only && (hollow.printed || has_list(text)) && looked_by_hand(text);
   hollow.ids_only |= hollow.printed && !by_hand;
   read_answer(text, hollow, by_hand);
@@ -536,7 +536,7 @@ double SchemaGhost::unless_from_elsewhere(const RunView& run, Hollow hollow, std
   return (tool.reads || ungrounded_.size() < kFewSpecifics) && others_gave(run, step) ? kLikely : 1.0;
 }
 
-/// True when a value without support stands beside the very thing that the call was asked about, which gave nothing, while the same tool
+/// True when a value without support is beside the very thing that the call was asked about, which gave nothing, while the same tool
 /// told of other things: one row of a table, one of two flights. Looks at the nearest calls, and at few values and facts: linear.
 bool SchemaGhost::tells_of_hollow(const RunView& run, Hollow hollow, std::size_t step) {
   constexpr std::size_t kShortest = 4, kMostCalls = 64, kMostValues = 8;
@@ -574,7 +574,7 @@ std::size_t SchemaGhost::given_before(const RunView& run, std::size_t step) cons
   return bytes;
 }
 
-/// Why a specific answer after a step that gave nothing is no finding.
+/// Why a specific answer after a step that gave nothing is not a finding.
 void SchemaGhost::tell_why_not(Hollow hollow, Verdict& verdict) {
   if (hollow.wrote) {
     verdict.suppress("writes", hollow.step, "the step was to change something, not to give data, and no id is invented");

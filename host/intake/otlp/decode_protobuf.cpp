@@ -42,7 +42,7 @@ struct Budget {
   }
 };
 
-// What is read goes into the arena, but for texts: they stay in the body.
+// What is read goes into the arena, except for texts: they stay in the body.
 void read_key_value(Reader in, int depth, Budget& budget, Arena& arena, KeyValue& pair);
 
 // The last of several values that one AnyValue has counts.

@@ -335,7 +335,7 @@ class JsonElements {
   bool ended_ = false;
 };
 
-// "user" of {"role": "user", ...}; nothing where something else stands first.
+// "user" of {"role": "user", ...}; nothing where something else is first.
 std::optional<std::string_view> leading_role(std::string_view object) {
   constexpr std::string_view kUsually = "{\"role\":\"";
   std::size_t at = 1;

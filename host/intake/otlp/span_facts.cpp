@@ -112,7 +112,7 @@ std::string_view first_paragraph(std::string_view text) {
   return text.substr(0, std::min(text.find("\n\n"), text.size()));
 }
 
-// The message in a JSON object of an error, or in what stands before one: "Error running tool: {"error":"..."}".
+// The message in a JSON object of an error, or in what precedes one: "Error running tool: {"error":"..."}".
 std::string_view error_message(const AnyValue& value, Arena& arena) {
   if (value.kind == AnyValue::Kind::map) {
     for (const std::string_view name : {"error", "message"}) {

@@ -169,7 +169,7 @@ class Trace {
   }
 
   // Start times of JavaScript are whole milliseconds, so what began in one after the other may share one. An exporter sends spans in the
-  // order in which they ended: of what shares a start, that is the order of steps, but for those that lie around others. End times say
+  // order in which they ended: of what shares a start, that is the order of steps, except for those that lie around others. End times say
   // less: they are the shared start and how long it took.
   void put_outer_first() {
     for (std::size_t at = 1; at < steps_.size(); ++at) {
@@ -191,7 +191,7 @@ class Trace {
     put_outer_first();
   }
 
-  // The one without a parent; of several the first to begin. Without one: the top span that is no step and covers all others.
+  // The one without a parent; of several the first to begin. Without one: the top span that is not a step and covers all others.
   void find_root() {
     for (std::size_t i = 0; i < spans_.size(); ++i) {
       if (spans_[i].is_root && (root_ == kNone || spans_[i].start_ns < spans_[root_].start_ns)) root_ = i;
