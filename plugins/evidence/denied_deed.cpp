@@ -16,6 +16,13 @@ using Token = JsonCursor::Token;
 constexpr std::string_view kNot = "not_";
 constexpr std::string_view kDone = "ed";  // "upserted": how names of members that count what was done end
 
+constexpr std::string_view kExplaining[] = {"title", "detail", "message", "code", "error"};  // members beside a status
+
+/// True for an HTTP status from 400 to 599.
+bool is_failing_status(std::string_view number) {
+  return number.size() == 3 && (number[0] == '4' || number[0] == '5');
+}
+
 /// "status" of "send_status".
 std::string_view last_part(std::string_view key) {
   const auto sign = key.rfind('_');
@@ -38,6 +45,10 @@ class Answer {
       done_ = true;
     }
     denied_ |= denies(key, token, value);
+    // {"status": 409, "title": "Conflict"}, as RFC 9457 has it: a number alone may count anything.
+    fails_by_number_ |= token == Token::kNumber && among(key, words_.members) && is_failing_status(value);
+    explained_ |= token == Token::kString && among(key, kExplaining) && !trim(value).empty();
+    denied_ |= fails_by_number_ && explained_;
   }
 
   /// True when some member said that the deed was not done, and none that it was.
@@ -47,7 +58,7 @@ class Answer {
   bool denies(std::string_view key, Token token, std::string_view value) {
     if (token == Token::kFalse) return among(key, words_.taken) || is_own_deed(key);
     if (token == Token::kNumber) {
-      if (among(key, words_.status_codes)) return value.size() == 3 && (value[0] == '4' || value[0] == '5');
+      if (among(key, words_.status_codes)) return is_failing_status(value);
       return value == "0" && (among(key, words_.counts) || is_own_deed(key));
     }
     if (token == Token::kString && (among(key, words_.error_members) || among(key, words_.errors))) return !trim(value).empty();
@@ -88,6 +99,8 @@ class Answer {
   const Lexicon& lexicon_;
   bool done_ = false;
   bool denied_ = false;
+  bool fails_by_number_ = false;
+  bool explained_ = false;
   std::string tool_;
   std::string input_;
   std::string word_;

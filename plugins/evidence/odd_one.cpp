@@ -26,6 +26,12 @@ bool has_word(const std::vector<std::string>& words, std::string_view key) {
   return std::find(words.begin(), words.end(), folded) != words.end();
 }
 
+/// True for the name of a member for what failed: "failed", "errors".
+bool names_failed(const OutcomeWords& words, std::string_view key) {
+  if (has_word(words.failures, key) || has_word(words.errors, key)) return true;
+  return key.ends_with('s') && has_word(words.errors, key.substr(0, key.size() - 1));
+}
+
 /// "cancelled", "Label printed.": one of its words tells that something was done, and none that it failed.
 bool tells_done(std::string_view outcome, const OutcomeWords& words, const Lexicon& lexicon) {
   std::string folded;
@@ -108,7 +114,7 @@ class Rows {
       const auto key = cursor_.text();
       token = cursor_.next();
       if (token == Token::kBad || token == Token::kEnd) return false;
-      if (token == Token::kArray && !read_array(failed || has_word(words_.failures, key) || has_word(words_.errors, key))) return false;
+      if (token == Token::kArray && !read_array(failed || names_failed(words_, key))) return false;
       if (token == Token::kObject && !read_object(nullptr, failed)) return false;
       plain &= token == Token::kString;
       if (token != Token::kString && token != Token::kNumber) continue;

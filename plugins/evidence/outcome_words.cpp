@@ -6,6 +6,7 @@ OutcomeWords::OutcomeWords(const Vocabulary& vocabulary)
     : members(vocabulary.words(Key::kOutcomeMembers)),
       failures(vocabulary.words(Key::kFailedStatuses)),
       good(vocabulary.words(Key::kGoodStatuses)),
+      waiting(vocabulary.words(Key::kWaitingStatuses)),
       errors(vocabulary.words(Key::kErrorOpenings)),
       error_members(vocabulary.words(Key::kErrorMembers)),
       taken(vocabulary.words(Key::kTakenMembers)),

@@ -12,6 +12,7 @@ struct OutcomeWords {
   std::vector<std::string> members;        // whose text says it: "status"
   std::vector<std::string> failures;       // such texts: "failed", "rejected"; as a member's name: what failed
   std::vector<std::string> good;           // such texts: "ok"
+  std::vector<std::string> waiting;        // words in such texts, for what is not done yet: "wait list"
   std::vector<std::string> errors;         // members that are there where something failed: "errors"
   std::vector<std::string> error_members;  // likewise, of the whole call: "error_code"
   std::vector<std::string> taken;          // that say of any call whether it was taken: "accepted"

@@ -11,6 +11,7 @@
 #include "evidence/payload.h"
 #include "evidence/program_end.h"
 #include "evidence/trouble.h"
+#include "evidence/waiting.h"
 #include "evidence/withheld.h"
 #include "evidence/written_call.h"
 #include "false_success/call_texts.h"
@@ -159,7 +160,7 @@ void FalseSuccess::collect_failures(const RunView& run) {
     auto failure = failure_of(step, content_);
     if (failure == Failure::kNone && step.kind == Kind::kTool && !recovery_.meaning(step.name).reads &&
         (denies_deed(step, recovery_.meaning(step.name).groups, outcome_words_, lexicon_) ||
-         answers_otherwise(step.input, step.output, told, outcome_words_) ||
+         answers_otherwise(step.input, step.output, told, outcome_words_) || waits_untold(run, i) ||
          (recovery_.meaning(step.name).group != 0 && !recovery_.meaning(step.name).any_purpose && denies_in_words(step.output)))) {
       failure = Failure::kSoft;
     }
@@ -177,6 +178,18 @@ void FalseSuccess::collect_failures(const RunView& run) {
     if (recovery_rule_ && run.steps[i].kind == Kind::kTool && has_payload(run.steps[i].output)) continue;
     failed_.push_back({i, failure, false});
   }
+}
+
+/// True for a call whose answer says that its deed still waits, where no message says so after it.
+bool FalseSuccess::waits_untold(const RunView& run, std::size_t at) const {
+  if (!is_waiting(run.steps[at], outcome_words_)) return false;
+  const auto tells = [&](std::string_view message) {
+    std::string buffer;
+    return tells_waiting(told_of(message, buffer), outcome_words_);
+  };
+  const auto later = run.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+  return !tells(run.outcome) &&
+         std::none_of(later, run.steps.end(), [&](const StepView& step) { return step.kind == Kind::kModel && tells(step.output); });
 }
 
 /// Takes for failures the calls of a tool that changes something whose answer tells another outcome than the tool's other calls.

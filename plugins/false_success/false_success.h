@@ -57,6 +57,7 @@ class FalseSuccess {
   [[nodiscard]] Finding finding(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool denies_in_words(std::string_view output);
   void collect_failures(const RunView& run);
+  [[nodiscard]] bool waits_untold(const RunView& run, std::size_t at) const;
   void find_odd_calls(const RunView& run);
   void explain(const RunView& run, std::size_t step, Failure failure);
   [[nodiscard]] bool gave_something(const RunView& run, std::size_t step) const;

@@ -19,6 +19,7 @@
 #include "evidence/unheard.h"
 #include "evidence/units.h"
 #include "evidence/unrecorded.h"
+#include "evidence/waiting.h"
 #include "evidence/wrapped_call.h"
 #include "unit/plugins/candidates.h"
 #include "unit/plugins/run_builder.h"
@@ -321,6 +322,37 @@ TEST(DeniedDeed, IsNotTheDeedItself_NorWhatWasAskedWith) {
   EXPECT_TRUE(denies("send_news", "{}", R"({"sent":false,"id":"m)", "send")) << "cut short";
 }
 
+TEST(DeniedDeed, IsToldByAnHttpStatusBesideATextThatExplainsIt) {
+  EXPECT_TRUE(denies("patch_page", "{}", R"({"object":"error","status":409,"message":"Conflict while saving"})", "add"));
+  EXPECT_TRUE(denies("patch_page", "{}", R"({"title":"Too Many Requests","status":429})", "add"));
+  EXPECT_FALSE(denies("patch_page", "{}", R"({"status":409})", "add")) << "a number alone may count anything";
+  EXPECT_FALSE(denies("patch_page", "{}", R"({"status":200,"message":"saved"})", "add"));
+  EXPECT_FALSE(denies("patch_page", "{}", R"({"status":4090,"message":"saved"})", "add"));
+}
+
+TEST(Waiting, IsToldByAnOutcomeOfTheAnswerOrOfAnObjectInIt) {
+  const auto waits = [](std::string_view input, std::string_view output) {
+    RunBuilder run;
+    run.tool("book_berth", input, output);
+    return is_waiting(run.run().steps[0], outcome_words());
+  };
+  EXPECT_TRUE(waits("{}", R"({"status":"WAITLISTED"})"));
+  EXPECT_TRUE(waits("{}", R"({"berth":{"state":"wait_listed","place":4}})"));
+  EXPECT_TRUE(waits("{}", R"({"estado":"pendiente_lista_espera"})"));
+  EXPECT_TRUE(waits("{}", R"({"zustand":"Warteliste"})"));
+  EXPECT_FALSE(waits("{}", R"({"status":"booked","note":"waitlist closed"})")) << "the note tells no outcome";
+  EXPECT_FALSE(waits("{}", R"({"status":"booked","others":[{"status":"waitlisted"}]})")) << "nor do the things in a list";
+  EXPECT_FALSE(waits(R"({"list":"waitlist"})", R"({"status":"waitlist"})")) << "it was asked for";
+  EXPECT_FALSE(waits("{}", "waitlisted"));
+  EXPECT_FALSE(waits("{}", R"({"status":"wait)"));
+}
+
+TEST(Waiting, IsToldByAMessageInTheWordsOfSuchAnswers) {
+  EXPECT_TRUE(tells_waiting("You are on the waiting list for C-4.", outcome_words()));
+  EXPECT_TRUE(tells_waiting("Sie stehen auf der Warteliste.", outcome_words()));
+  EXPECT_FALSE(tells_waiting("You are booked. I'm waiting for your list.", outcome_words()));
+}
+
 TEST(AnswersOtherwise, ByFiguresDaysAndYesOrNo) {
   constexpr auto kTold = "The fee is 95, born on 1988-10-09.";
   const auto answers_otherwise = [&](std::string_view input, std::string_view output) {
@@ -387,6 +419,7 @@ TEST(OddRows, AreFoundInListsMapsAndUnderWhatFailed) {
   EXPECT_THAT(odd_rows(R"({"501":"ok","502":"ok","503":"numero"})"), ElementsAre("503"));
   EXPECT_THAT(odd_rows(R"({"sent":3,"undeliverable":[{"flat":"B3","why":"full"}]})"), ElementsAre("B3"));
   EXPECT_THAT(odd_rows(R"({"sent":["a"],"bounced":[1322]})"), ElementsAre("1322"));
+  EXPECT_THAT(odd_rows(R"({"data":{"updated":[301,322],"errors":[{"id":317,"msg":"locked"}]}})"), ElementsAre("317"));
   EXPECT_THAT(odd_rows(R"({"mode":"dark","theme":"dark","language":"en"})"), ElementsAre()) << "settings, no outcomes";
   EXPECT_THAT(odd_rows(R"({"errors":[],"rows":[{"id":"a","state":"paid"},{"id":"b","state":"paid"}]})"), ElementsAre());
   EXPECT_THAT(odd_rows(R"([{"id":"a","state":"paid"},{"id":"b","state":"held"}])"), ElementsAre());
