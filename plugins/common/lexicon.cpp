@@ -151,6 +151,27 @@ bool Lexicon::add_verb(std::string_view line, std::size_t language) {
   return trim(rest).empty();
 }
 
+void Lexicon::add_clitics(const std::vector<Clitic>& clitics,
+                          const std::function<bool(std::string_view pronoun, std::string_view lemma)>& may) {
+  constexpr std::size_t kShortest = 3;  // bytes of the verb
+  const auto words = entries_.size();
+  for (const auto& clitic : clitics) {
+    const auto mask = LanguageSet{1} << clitic.language;
+    for (std::size_t i = 0; i < words; ++i) {
+      const auto* const sense = Lexicon::sense(entries_[i], static_cast<std::uint8_t>(clitic.language));
+      if (sense == nullptr || sense->verb == kNoVerb || (sense->forms & kFormBase) == 0 || sense->word.size() < kShortest) continue;
+      const auto verb = sense->verb;
+      if (!may(clitic.text, verbs_[verb].lemma)) continue;
+      auto& known = entry(sense->word + clitic.text);
+      if (known.languages != 0) continue;  // it is another word as well
+      known.languages = mask;
+      known.known = true;
+      known.verb = verb;
+      known.forms = kFormBase;
+    }
+  }
+}
+
 std::uint16_t Lexicon::add_nouns(std::string_view line, std::size_t language) {
   const auto equals = line.find('=');
   if (equals == std::string_view::npos) return kNoVerb;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,15 @@ class Lexicon {
 
   /// Adds "lemma = base forms | done forms | doing forms"; false when the line has another shape.
   [[nodiscard]] bool add_verb(std::string_view line, std::size_t language = 0);
+
+  /// A pronoun that a language writes onto the end of its verbs.
+  struct Clitic {
+    std::string text;
+    std::size_t language = 0;
+  };
+
+  /// Adds the base forms of verbs with each pronoun of their language at the end: "reservame". `may` says whether a lemma takes a pronoun.
+  void add_clitics(const std::vector<Clitic>& clitics, const std::function<bool(std::string_view pronoun, std::string_view lemma)>& may);
 
   /// Adds "lemma = nouns" of a verb it has: "cancellation". Words that are forms of verbs stay that alone. The verb, kNoVerb for a line of
   /// another shape or an unknown verb.

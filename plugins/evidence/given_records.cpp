@@ -99,6 +99,7 @@ Told told_in(std::string_view output, std::span<const CallValue> asked, std::spa
     if (token == Token::kKey) key = last_word(cursor.text());
     told.done |= token == Token::kTrue && (is_participle(key, lexicon) || among(key, answers));
     told.done |= token == Token::kArray && !told.list && is_participle(key, lexicon);
+    told.done |= token == Token::kNumber && cursor.text() != "0" && is_participle(key, lexicon);  // {"sent": 3}
     if (token == Token::kNull || token == Token::kTrue || token == Token::kFalse) {
       ++told.members;
       ++told.flags;
@@ -128,6 +129,15 @@ bool gives_records(const StepView& step, std::span<const std::string> answers, c
   if (asked.size() > kMostMembers) asked.resize(kMostMembers);
   const auto told = told_in(output, asked, answers, lexicon);
   return !told.done && (told.list || told.members >= kFewestMembers || (asks_one && told.members > 0 && told.flags == 0));
+}
+
+bool carries_text(const StepView& call, const ToolWords& words) {
+  constexpr std::ptrdiff_t kBlanks = 4;
+  std::vector<CallValue> values;
+  collect_values(call.input, values);
+  return std::any_of(values.begin(), values.end(), [&](const CallValue& value) {
+    return !among(value.key, words.query_members) && std::count(value.text.begin(), value.text.end(), ' ') >= kBlanks;
+  });
 }
 
 }  // namespace runwarden::plugins

@@ -5,6 +5,7 @@
 
 #include "common/lexicon.h"
 #include "common/run_view.h"
+#include "common/tools.h"
 
 namespace runwarden::plugins {
 
@@ -13,5 +14,8 @@ namespace runwarden::plugins {
 /// member will do, or a sentence that tells of no deed. `answers` are the names of members that tell how a call went. False for one that
 /// tells that something was done: {"saved": true}. Linear; any thread.
 [[nodiscard]] bool gives_records(const StepView& step, std::span<const std::string> answers, const Lexicon& lexicon);
+
+/// True for a call that was given a text of several words other than what to look for: a message, a note. Linear; any thread.
+[[nodiscard]] bool carries_text(const StepView& call, const ToolWords& words);
 
 }  // namespace runwarden::plugins

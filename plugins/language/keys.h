@@ -114,6 +114,7 @@ enum class Key : std::uint8_t {
   kUnits,
   kVerbs,
   kActionVerbs,
+  kClitics,
   kActionNouns,
   // Of actions, by the lemmas that all languages share.
   kVerbGroups,
@@ -269,6 +270,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       texts(kUnits, "units"),
       KeyInfo{kVerbs, "verbs", KeyForm::kVerbs},
       KeyInfo{kActionVerbs, "action_verbs", KeyForm::kVerbs},
+      texts(kClitics, "clitics"),
       KeyInfo{kActionNouns, "action_nouns", KeyForm::kNouns},
       lemmas(kVerbGroups, "verb_groups"),
       lemmas(kActionGroups, "action_groups"),

@@ -611,7 +611,9 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     const bool answers = claim.state && asked && !ran_.any_write;
     double stated = answers || plainly_done(claim) ? 0 : kDescribes;
     // What writes may send a notice by itself, whoever is said to have sent it.
-    const bool notice_of_done = request != nullptr && asked && is_notice_of_done(run, claim, *request, said.step);
+    const bool notice_of_done =
+        request != nullptr && asked &&
+        (is_notice_of_done(run, claim, *request, said.step) || (ran_.any_write && may_be_told(run, claim, *request)));
     if (notice_of_done || (ran_.any_write && !asked && lexicon_.verb(claim.verb).group == send_group_)) stated = kDescribes;
     // "I've recorded the booking", beside the call that booked: told of what that did.
     if (ran_.any_write && request == nullptr && concerns(run, claim)) stated = kDescribes;

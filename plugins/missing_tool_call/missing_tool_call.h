@@ -133,6 +133,7 @@ class MissingToolCall {
   [[nodiscard]] bool asked_with_done(const Request& request) const;
   [[nodiscard]] bool goes_ahead(const Request& request);
   [[nodiscard]] bool is_notice_of_done(const RunView& run, const Claim& claim, const Request& request, std::size_t message);
+  [[nodiscard]] bool may_be_told(const RunView& run, const Claim& claim, const Request& request) const;
   [[nodiscard]] bool answered_since(const RunView& run, const Request& request);
   [[nodiscard]] static std::vector<Said> told_messages(const RunView& run);
   [[nodiscard]] bool tells_no_deeds(const Said& said, bool last) const;

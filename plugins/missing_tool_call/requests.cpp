@@ -80,6 +80,13 @@ bool tells_of_others(const Reading& reading, const Sentence& sentence, std::size
 
 void add_actions(const Vocabulary& vocabulary, Lexicon& lexicon) {
   vocabulary.each(Key::kActionVerbs, [&](auto line, auto language) { (void)lexicon.add_verb(line, language); });
+  const auto telling = vocabulary.words(Key::kTellingVerbs);
+  const auto askers = vocabulary.words(Key::kAsker);
+  std::vector<Lexicon::Clitic> clitics;
+  vocabulary.each(Key::kClitics, [&](std::string_view pronoun, auto language) { clitics.push_back({std::string(pronoun), language}); });
+  // "Let me know" asks to be told.
+  lexicon.add_clitics(clitics,
+                      [&](std::string_view pronoun, std::string_view lemma) { return !among(pronoun, askers) || !among(lemma, telling); });
   vocabulary.each(Key::kActionGroups, [&](auto line, auto) { lexicon.add_group(line); });
   vocabulary.each(Key::kActionNouns, [&](std::string_view line, auto language) {
     if (lexicon.add_nouns(line, language) != kNoVerb) return;
@@ -223,15 +230,17 @@ bool Requests::is_asked(const Reading& reading, const Sentence& sentence, std::s
 /// True when an open verb at this word asks for an action that only a tool can do.
 bool Requests::asks_for_action(const Reading& reading, const Sentence& sentence, std::size_t at, Place place) const {
   const auto verb = reading.words[at].entry->verb;
-  if (!any_action_ || !open_[verb] || !is_asked(reading, sentence, at, place)) return false;
+  const bool making = lexicon_.verb(verb).group == make_group_;
+  if (!any_action_ || !(open_[verb] || making) || !is_asked(reading, sentence, at, place)) return false;
   const auto* next = at + 1 < sentence.end && reading.words[at + 1].before == Break::kNone ? &reading.words[at + 1] : nullptr;
   const auto* after =
       next != nullptr && at + 2 < sentence.end && reading.words[at + 2].before == Break::kNone ? &reading.words[at + 2] : nullptr;
   // "Remind me how it works": asks to know.
-  if (after != nullptr && has(after->cues, kCueAsking | kCueTopicPreposition)) return false;
+  if (after != nullptr && among(next->text, asker_) && has(after->cues, kCueAsking | kCueTopicPreposition)) return false;
   if (with_particle_[verb] && !has_particle(reading, sentence, at)) return false;
-  const bool making = lexicon_.verb(verb).group == make_group_;
   const auto thing = text_work_.thing_at(reading, sentence, at, making);
+  // "Open the list" asks to see it.
+  if (!open_[verb]) return thing == Thing::kRecord;
   if (making) return thing == Thing::kRecord || thing == Thing::kEither;
   if (thing == Thing::kText && text_work_.shapes(verb)) return false;
   return thing != Thing::kUnknown || !text_work_.shapes(verb) || is_own(reading, sentence, at);

@@ -16,8 +16,8 @@ bool MissingToolCall::only_gives_records(const RunView& run, const ToolMeaning& 
   if (!fresh) return known->second;
   known->second = std::all_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
     if (step.kind != Kind::kTool || step.name != name) return true;
-    run.pace(step.output.size());
-    return gives_records(step, answer_members_, lexicon_);
+    run.pace(step.input.size() + step.output.size());
+    return !carries_text(step, tool_words_) && gives_records(step, answer_members_, lexicon_);
   });
   return known->second;
 }
@@ -269,6 +269,14 @@ bool MissingToolCall::is_notice_of_done(const RunView& run, const Claim& claim, 
   return asked_with_done(request) || goes_ahead(request);
 }
 
+/// True for a message to somebody that a call since the request may hold: whatever it is called, it was given a text.
+bool MissingToolCall::may_be_told(const RunView& run, const Claim& claim, const Request& request) const {
+  if (lexicon_.verb(claim.verb).group != send_group_) return false;
+  const auto from = run.steps.begin() + static_cast<std::ptrdiff_t>(request.step == kNoStep ? 0 : request.step);
+  return std::any_of(from, run.steps.end(),
+                     [&](const StepView& step) { return step.kind == Kind::kTool && carries_text(step, tool_words_); });
+}
+
 /// True when a call since the request may have been made for it: one that changes something, where its turn asks for nothing else that a
 /// call did.
 bool MissingToolCall::answered_since(const RunView& run, const Request& request) {
@@ -299,7 +307,8 @@ void MissingToolCall::judge_beside(const RunView& run, const FinalMessage& messa
   const Said said{message.text, message.pointer(), message.step};
   for (const auto& deed : deeds_) {
     const auto order = order_before(run, said, deed.claim);
-    if (order.how == Order::kSame && (answered_since(run, *order.request) || is_notice_of_done(run, deed.claim, *order.request, said.step)))
+    if (order.how == Order::kSame && (answered_since(run, *order.request) || may_be_told(run, deed.claim, *order.request) ||
+                                      is_notice_of_done(run, deed.claim, *order.request, said.step)))
       continue;
     const bool own =
         deed.telling == Telling::kByAgent || (effects_[lexicon_.verb(deed.claim.verb).group] != 0 && deed.telling >= Telling::kNote);

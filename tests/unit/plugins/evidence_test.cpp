@@ -452,6 +452,7 @@ TEST(GivenRecords, AreWhatALookUpGives) {
   EXPECT_FALSE(gives("{}", R"({"kind":"action_done","data":{"lamps":[{"name":"Hall"}]}})")) << "says that it is done";
   EXPECT_FALSE(gives("{}", "Email sent."));
   EXPECT_FALSE(gives("{}", "Error acquiring the lock\n  id: 7\n  who: ann\n")) << "lines of a failure";
+  EXPECT_FALSE(gives("{}", R"({"sent":3,"rest":[{"to":"555"}]})")) << "counts what was done";
   EXPECT_FALSE(gives("{}", R"([{"id":"d1","ok":true}])")) << "a list of what was done";
   EXPECT_FALSE(gives("{}", ""));
 }
@@ -472,6 +473,19 @@ TEST(GivenRecords, MayBeASingleFactWhereOneThingWasAsked) {
   EXPECT_FALSE(gives(R"({"berth":"C-4"})", "Berth C-4 has been released."));
   EXPECT_FALSE(gives(R"({"berth":"C-4"})", "Error: the quay is closed today."));
   EXPECT_FALSE(gives(R"({"berth":"C-4"})", "All right"));
+}
+
+TEST(CarriedText, IsWhatACallWasGivenToSay) {
+  const ToolWords words{Vocabulary()};
+  const auto carries = [&](std::string_view input) {
+    RunBuilder run;
+    run.tool("sms.batch", input, "ok");
+    return carries_text(run.run().steps[0], words);
+  };
+  EXPECT_TRUE(carries(R"({"to":"555","text":"Berth C-4 is free from Friday."})"));
+  EXPECT_FALSE(carries(R"({"query":"berths that are free from Friday"})")) << "what to look for";
+  EXPECT_FALSE(carries(R"({"berth":"C-4","reason":"no longer needed"})"));
+  EXPECT_FALSE(carries("{}"));
 }
 
 TEST(CallEntity, IsNamedWithBlanksInIt) {

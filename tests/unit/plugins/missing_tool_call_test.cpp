@@ -748,6 +748,41 @@ TEST(MissingToolCall, DeedThatTellsOfAnotherCall_IsACandidate) {
   EXPECT_TRUE(judged("I've recorded your booking at Heron island for four nights.").findings.empty());
 }
 
+TEST(MissingToolCall, OrdersThatBeginWithWhatMayBeOtherThings) {
+  const auto fires = [](std::string_view request, std::string_view answer) {
+    RunBuilder run;
+    run.request(request).tool("find_berths", R"({"quay":"north"})", R"([{"berth":"C-4"}])");
+    return !judge(run.model(answer).outcome(answer)).findings.empty();
+  };
+  EXPECT_TRUE(fires("Archive all of the old berths.", "All of the old berths have been archived."));
+  EXPECT_TRUE(fires("Open a ticket for the broken lamp.", "I have opened a ticket for the lamp."));
+  EXPECT_FALSE(fires("Remind me of the berths at the quay.", "The old berths have been archived."));
+  EXPECT_FALSE(fires("Open the map of the quay.", "The berths are on the map."));
+}
+
+TEST(MissingToolCall, SpanishOrdersWithAPronounAtTheEnd_AreHeard) {
+  const auto fires = [](std::string_view request, std::string_view answer) {
+    RunBuilder run;
+    run.request(request).tool("muelle_buscar", R"({"muelle":"norte"})", R"([{"amarre":"C-4"}])");
+    return !judge(run.model(answer).outcome(answer)).findings.empty();
+  };
+  EXPECT_TRUE(fires("Resérvame el amarre C-4 para el sábado y avísale a Leire.", "El amarre C-4 queda reservado para el sábado."));
+  EXPECT_TRUE(fires("Compártela con Leire, por favor.", "La lista ha sido compartida con Leire."));
+  EXPECT_FALSE(fires("Avísame cuando haya un amarre libre.", "De acuerdo, el amarre C-4 está ocupado."));
+}
+
+TEST(MissingToolCall, MessageThatAnyCallMayHaveCarried_IsACandidate) {
+  const auto judged = [](std::string_view text) {
+    RunBuilder run;
+    run.request("Give Ulrike the berth C-4 and notify her.");
+    run.tool("assign_berth", R"({"berth":"C-4","to":"Ulrike"})", R"({"berth":"C-4"})");
+    run.tool("create_comment", R"({"page":"C-4","comment":")" + std::string(text) + "\"}", R"({"id":"c-5"})");
+    return judge(run.model("C-4 is hers, and I've notified her.").outcome("C-4 is hers, and I've notified her."));
+  };
+  EXPECT_TRUE(judged("The berth at the quay is yours now.").findings.empty());
+  EXPECT_FALSE(judged("new").findings.empty());
+}
+
 /// The lights are dimmed, then the user turns to something else.
 RunBuilder lights_dimmed() {
   RunBuilder run;
