@@ -13,7 +13,7 @@ struct Unseen {
   const EventsWrite& write;
   std::span<const std::string> halves;
   const std::function<bool(std::string_view half)>& is_seen;
-  std::uint64_t end_mark = 0;  // of the end that the run has; what says it again is not new
+  std::uint64_t end_mark = 0;  // of the run's end; an event that repeats it is not new
 };
 
 NewEvents unseen(const Unseen& of, IdsOfContent ids_of_content) {
@@ -37,7 +37,7 @@ NewEvents unseen(const Unseen& of, IdsOfContent ids_of_content) {
   return fresh;
 }
 
-// The outline of a run that events open again, or nothing where its events do not continue what it shows (ClaimedRun::whole).
+// The outline of a run that events open again; nothing if its events do not continue what the outline shows (ClaimedRun::whole).
 std::optional<model::RunOutline> continued(std::optional<model::RunOutline> outline, const StoredRun& resolved) {
   if (resolved.run.source != model::RunSource::client) return std::nullopt;
   const bool by_whole_run = resolved.run.resolution == model::Resolution::whole && resolved.run.revision > 1;
@@ -87,7 +87,7 @@ Buffered how_it_stands(const model::RecordKey& place, const StoredRun& stored) {
   return buffered;
 }
 
-// A run_finished repeats the run's end, whatever its id, only where nothing else is new: after other events it ends the next revision.
+// A run_finished repeats the run's end, whatever its id, only if nothing else is new: after other events, it ends the next revision.
 NewEvents new_events(const EventsWrite& write, std::span<const std::string> halves, const StoredRun* stored,
                      const std::function<bool(std::string_view half)>& is_seen) {
   const std::function<bool(std::string_view)> never = [](std::string_view) { return false; };
@@ -107,7 +107,7 @@ StoredRun begun_run(const EventsWrite& write) {
   fresh.run.run_id = write.run_id;
   fresh.run.state = model::RunState::open;
   fresh.run.source = write.source;
-  // The outline of a trace is none of its events: no span can be told of without the others.
+  // The outline of a trace cannot be built event by event: a span makes sense only together with the others.
   if (write.source == model::RunSource::client) fresh.run.outline.emplace();
   fresh.buffering = begun(0, write.key.time_ms);
   return fresh;
@@ -159,7 +159,7 @@ StoredRun following_revision(const RunWrite& write, const StoredRun& open, const
   next.run.end_mark = open.run.end_mark;
   next.run.grouped = true;
   next.run.dimensions = write.run.dimensions;
-  if (write.run.resolution != model::Resolution::whole) next.run.outline = open.run.outline;  // of all events, also of those beyond the cut
+  if (write.run.resolution != model::Resolution::whole) next.run.outline = open.run.outline;  // of all events, even those beyond the cut
   for (const model::FailureRecord& failure : write.failures) next.failures.push_back(failure.key);
   Buffering buffering = *open.buffering;
   buffering.former = write.claim->upto;

@@ -1,5 +1,5 @@
-// How events change the run that they belong to, and how a claim ends it: what every engine decides in the same way. For the files of
-// store/ only. Pure; any thread.
+// How events change the run they belong to, and how a claim ends it: the rules that all engines share. Internal to store/. Pure; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace runwarden::store {
 
-// Sets `ending` and `cut` where this revision is complete: by the client's word, or because it has as many events as it may.
+// Sets `ending` and `cut` if this revision is complete: the client said so, or it has reached its limit of events or bytes.
 void settle(Buffering& buffering);
 
 // Whether the client has said that the run ends with the events it has.
@@ -23,30 +23,30 @@ bool has_ended(const StoredRun& stored);
 
 Buffered how_it_stands(const model::RecordKey& place, const StoredRun& stored);
 
-// The events of a request that the run has not seen. Views live as long as the write and the halves.
+// The events of a request that are new to the run. The views live as long as the write and the halves.
 struct NewEvents {
   std::vector<std::string> json;
   std::vector<const model::EventOutline*> outlines;
-  std::vector<std::string_view> ids;  // half digests
+  std::vector<std::string_view> ids;  // half digests of the new ids
   std::uint64_t bytes = 0;
-  std::uint64_t end_mark = 0;  // of the last one that ends the run
+  std::uint64_t end_mark = 0;  // of the last event that ends the run
 };
 
-// `halves`: of each event the half digest of its id, or nothing. `stored`: the run as it stands, null if it is new; only then `is_seen` is
-// not asked whether the run has an event of that half digest.
+// `halves`: for each event the half digest of its id, or an empty string. `stored`: the run as stored, or null if it is new. `is_seen`
+// tells whether the stored run has an event with that half digest; it is not called for a new run.
 NewEvents new_events(const EventsWrite& write, std::span<const std::string> halves, const StoredRun* stored,
                      const std::function<bool(std::string_view half)>& is_seen);
 
 // An open run without events, for a write that begins it.
 StoredRun begun_run(const EventsWrite& write);
 
-// Makes a resolved run the next revision, open and without new events.
+// Turns a resolved run into its next revision, open and without new events.
 void reopen_run(StoredRun& stored, std::int64_t received_ms);
 
-// Counts the events of a write to an open run, and what else it says of it.
+// Counts the events of a write in an open run, and updates the run's outline, limits and end.
 void add_to_run(StoredRun& stored, const EventsWrite& write, const NewEvents& fresh);
 
-// Whether a claim speaks of the run as it stands.
+// Whether the claim still fits the run as stored.
 bool covers(const Claim& claim, const StoredRun& stored);
 
 // What is buffered beyond the end of a claim.
@@ -56,7 +56,7 @@ struct EventsBeyond {
   std::int64_t last_ms = 0;
 };
 
-// The revision that begins behind one that a claim has ended while more events had come.
+// The next revision of a run that a claim has ended. It begins with the events that arrived after the claim.
 StoredRun following_revision(const RunWrite& write, const StoredRun& open, const EventsBeyond& beyond);
 
 }  // namespace runwarden::store

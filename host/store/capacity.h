@@ -13,16 +13,16 @@
 
 namespace runwarden::store {
 
-// After how long it is worth to send again what a store without room refused: an operator, or deletion, has to make some.
+// How long to wait before a retry when the store is full: an operator, or deletion, has to free space first.
 constexpr int kStoreFullRetryS = 30;
 
 struct Room {
   std::uint64_t used_bytes = 0;              // by records
-  std::optional<std::uint64_t> limit_bytes;  // the most they may use, where that is set
-  std::uint64_t disk_bytes = 0;              // of this host's disk, with what is free to be used again
-  bool refusing = false;                     // there is none for another run now
+  std::optional<std::uint64_t> limit_bytes;  // their limit, if one is set
+  std::uint64_t disk_bytes = 0;              // on this host's disk, including space that can be reused
+  bool refusing = false;                     // there is no room for another run
   std::string reason;                        // why, and the remedy
-  bool away = false;                         // refusing: not for want of room, the store cannot be reached or written to
+  bool away = false;                         // refusing because the store cannot be reached or written to, not because it is full
 };
 
 class Capacity {
@@ -32,11 +32,12 @@ class Capacity {
   virtual Room room() = 0;
   // Whether a write would succeed now, and why not.
   virtual Status writable() = 0;
-  // What of the store was found damaged, and the remedy; empty: nothing so far. Requests that meet it fail, others do not.
+  // Which part of the store was found damaged, and the remedy; empty if nothing was found. Requests that reach the damage fail; others do
+  // not.
   virtual std::string damage() { return {}; }
-  // How many services keep their records here now, this one included; from memory. What all of them may do together is shared among them.
+  // How many services use this store, including this one; read from memory. They share the limits that hold for all of them together.
   virtual std::size_t hosts() { return 1; }
-  // What only this engine has to tell; from memory.
+  // Metrics that only this engine has; read from memory.
   virtual std::vector<MetricSample> samples() { return {}; }
 };
 

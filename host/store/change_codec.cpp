@@ -5,7 +5,7 @@
 namespace runwarden::store {
 namespace {
 
-// The numbers are the format: they stay, and are not given to anything else.
+// Field numbers are part of the format: never change or reuse them.
 namespace field {
 enum Change { change_time = 1, change_seq, change_id, kind, change_received };
 enum Policy { policy_time = 1, policy_seq, policy_id, policy, revision, author, content, policy_received };

@@ -1,4 +1,4 @@
-// Changes and policy revisions as bytes and back. For the files of store/ only. Pure; any thread. Decoders throw BadValue.
+// Encodes and decodes changes and policy revisions. Internal to store/. Pure; any thread. Decoders throw BadValue.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace runwarden::store {
 
-// A change that is a policy revision keeps no copy of it: the policy's place is the change's own, and its document is empty. A change of a
-// client has a document, and may have the same kind.
+// A change that is a policy revision holds no copy of it: it has the same place as the revision, and its document is empty. A client's
+// change has a document, and may have the same kind.
 constexpr const char* kPolicyKind = "policy";
 inline bool is_of_policy(const model::ChangeRecord& change) {
   return change.document.empty();

@@ -1,4 +1,4 @@
-// Counts a group again from its failures and its history, and says where its head differs. For the files of store/ only. Pure; any thread.
+// Recounts a group from its failures and its history, and reports where its head differs. Internal to store/. Pure; any thread.
 #pragma once
 
 #include <set>
@@ -11,28 +11,28 @@ namespace runwarden::store {
 
 class ClusterRecount {
  public:
-  // In the order of time. Those that are not counted are passed over.
+  // Call in order of time. Skips failures that do not count.
   void add(const model::FailureRecord& failure);
   void add_unreadable() { readable_ = false; }
 
-  // False: there is no telling what the head should say; whoever looks at the failure that cannot be read tells of it.
+  // False: a failure cannot be read, so the right head is unknown. The check of that failure reports it.
   bool readable() const { return readable_; }
 
-  // What the head says and its failures do not.
+  // Where the head disagrees with its failures.
   std::vector<std::string> differences(const ClusterHead& head) const;
-  // Makes what the head says of its failures true again. It keeps since when it is known and what was decided.
+  // Corrects what the head says about its failures. Keeps since when the group is known and what was decided.
   void correct(ClusterHead& head) const;
   std::uint64_t count() const { return sum_.cluster.count; }
 
  private:
   ClusterHead sum_;
-  std::set<std::string> newest_titles_;  // of those that were detected last, together
+  std::set<std::string> newest_titles_;  // titles of the failures with the latest time of detection
   std::int64_t first_ms_ = 0;
   bool readable_ = true;
 };
 
-// Whether that entry of a group's history decided what its head says, or nothing did; how many failures came since, and the marks of its
-// false alarms, are not in the history.
+// Whether this entry of the group's history made the decision in the head, or whether the head holds none. Failures since then and the
+// marks of false alarms are ignored: the history does not record them.
 bool is_decided_by(const ClusterHead& head, const model::TriageEntry& entry);
 bool is_undecided(const ClusterHead& head);
 

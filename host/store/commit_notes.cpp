@@ -7,7 +7,7 @@ namespace runwarden::store {
 void CommitNotes::note(model::TenantId tenant, TailItem::Kind kind, const model::RecordKey& record) {
   std::vector<TailItem>& items = items_[tenant];
   const TailItem item{kind, 0, record};
-  // Several changes beside one another are one; so is a run of which several requests of one transaction tell.
+  // Consecutive changes become one item, and so do consecutive notes of one run.
   const auto same = [&](const TailItem& one) { return one.kind == kind && one.record == record; };
   if (!items.empty() && (kind == TailItem::Kind::other || same(items.back()))) return;
   if (!items.empty() && items.front().kind == TailItem::Kind::other) items.erase(items.begin());
@@ -30,7 +30,7 @@ void CommitNotes::note(const Write& write, const WriteResult& result) {
   const bool is_other = std::holds_alternative<ChangeWrite>(write) || std::holds_alternative<PolicyWrite>(write) ||
                         std::holds_alternative<TriageWrite>(write) || std::holds_alternative<ReviewWrite>(write);
   if (is_other) note(tenant);
-  // The place of a run that is there already is another than the write says: its result does.
+  // A run that exists already has another place than the write says; the result has the right one.
   note_events(tenant, result);
   for (const WriteResult& trace : result.traces) note_events(tenant, trace);
 }

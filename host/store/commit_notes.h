@@ -1,4 +1,4 @@
-// What a transaction tells the tail of. For the files of store/ only. Pure; any thread.
+// Collects what one transaction committed, for the tail. Internal to store/. Pure; any thread.
 #pragma once
 
 #include <map>
@@ -13,10 +13,10 @@ class CommitNotes {
  public:
   void note(model::TenantId tenant, TailItem::Kind kind, const model::RecordKey& record);
   void note(model::TenantId tenant) { note(tenant, TailItem::Kind::other, {}); }
-  // A write and what became of it. Only one that was stored is noted.
+  // Notes a write by its result, if it was stored.
   void note(const Write& write, const WriteResult& result);
 
-  // By tenant; none of them is empty.
+  // By tenant; no list is empty.
   const std::map<model::TenantId, std::vector<TailItem>>& items() const { return items_; }
   void clear() { items_.clear(); }
 

@@ -95,7 +95,7 @@ void CommitQueue::note_turn() {
   turned_ns_ = clock_.monotonic_ns();
 }
 
-// Returns when there is work, and with nothing to do once in idle_maintain_ms. False: the queue was drained and nothing is left.
+// Returns when there is work, and once in idle_maintain_ms without work. False: the queue was drained and nothing is left.
 bool CommitQueue::wait_for_work(MutexLock& lock) {
   wake_.wait_for(lock, std::chrono::milliseconds(limits_.idle_maintain_ms),
                  [this]() RW_REQUIRES(mutex_) { return stopping_ || !items_.empty() || !jobs_.empty(); });
@@ -118,7 +118,7 @@ std::vector<CommitQueue::Item> CommitQueue::take_batch() {
   std::uint64_t bytes = 0;
   while (!items_.empty() && batch.size() < limits_.max_commit_records) {
     if (!batch.empty() && bytes + items_.front().bytes > limits_.max_commit_bytes) break;
-    // All have had as many turns as who comes next.
+    // Turns are fair: all tenants have had as many as the next one.
     if (const auto turn = items_.turn(); shared && turn) {
       Share& share = shares[*turn];
       share.bytes += items_.front().bytes;
@@ -207,7 +207,7 @@ void CommitQueue::commit(std::vector<Item> batch) {
     throw;
   }
   report.commit_ns = clock_.monotonic_ns() - begun_ns;
-  if (listener_.on_commit && report.records > 0) listener_.on_commit(report);  // before the answers: who has one finds the commit counted
+  if (listener_.on_commit && report.records > 0) listener_.on_commit(report);  // before the answers: clients find the commit counted
   for (std::size_t i = 0; i < batch.size(); ++i) tell(batch[i], std::move(results[i]));
 }
 

@@ -1,5 +1,5 @@
-// The writing thread of the engine: it takes what waits, commits it in one transaction, and then tells each who waits. The same thread,
-// and nobody else, calls BatchWriter::maintain(): after each turn, and from time to time while there is nothing to do.
+// The engine's writing thread. It takes the waiting writes, commits them in one transaction, and then delivers the results. Only this
+// thread calls BatchWriter::maintain(): after each batch, and from time to time while idle.
 #pragma once
 
 #include <atomic>
@@ -25,41 +25,42 @@
 
 namespace runwarden::store {
 
-// A write and what the engine made of it beforehand: values, and its entry in the ledger.
+// A write with what the engine prepared for it: encoded values and its ledger entry.
 struct SealedWrite {
   Write write;
   std::vector<std::string> sealed = {};
   std::optional<PreparedEntry> entry = {};
 };
 
-// Takes writes in whole batches.
+// Commits writes in whole batches.
 class BatchWriter {
  public:
   virtual ~BatchWriter() = default;
 
-  // Does what of a write needs no place in the order (encoding, compression), so that the writing thread need not. Any thread.
+  // Does the work that does not depend on the order of writes (encoding, compression), to relieve the writing thread. Any thread.
   virtual SealedWrite seal(Write write) { return {std::move(write), {}}; }
-  // All in one transaction, in order; results stand in the order of the writes. What does not fit is `unavailable`, the rest stands.
+  // Commits all writes in one transaction, in order. Returns their results in the same order. A write that does not fit is `unavailable`;
+  // the others are stored.
   virtual std::vector<WriteResult> commit(std::span<const SealedWrite> batch) = 0;
-  // Housekeeping: to be called at least once a minute.
+  // Housekeeping. Must be called at least once a minute.
   virtual void maintain() = 0;
 };
 
 class CommitQueue final : public WriteQueue {
  public:
   struct Limits {
-    // What may wait; more is refused. One tenant has at most as much as it leaves free.
+    // How much may wait; more is refused. One tenant gets at most as much as it leaves free.
     std::size_t max_items = 131'072;
     std::uint64_t max_bytes = std::uint64_t{256} << 20;
-    std::int64_t commit_interval_ms = 0;  // how long a commit may be held back for more to come; 0: not at all
+    std::int64_t commit_interval_ms = 0;  // how long a commit may wait for more writes; 0: not at all
     std::size_t max_commit_records = 512;
     std::uint64_t max_commit_bytes = std::uint64_t{2} << 20;
-    // What one tenant may have of a commit while others send too: a tenant waits for the commit under way and for its own, so the largest
-    // that another can fill is what it waits for. A lone tenant fills whole commits.
+    // One tenant's part of a commit while others send, too. A tenant waits for the commit under way and for its own, so these limits bound
+    // the wait that another tenant can cause. A lone tenant fills whole commits.
     std::size_t max_shared_records = 16;
     std::uint64_t max_shared_bytes = std::uint64_t{64} << 10;
-    std::int64_t shared_ms = 1'000;          // how long after another tenant's write a commit is still shared
-    std::int64_t idle_maintain_ms = 20'000;  // how often an idle queue calls BatchWriter::maintain(), which wants it once a minute
+    std::int64_t shared_ms = 1'000;          // how long commits stay shared after another tenant's write
+    std::int64_t idle_maintain_ms = 20'000;  // how often an idle queue calls BatchWriter::maintain(), which needs it once a minute
   };
   // All on the writing thread; see StoreListener.
   struct Listener {
@@ -73,11 +74,11 @@ class CommitQueue final : public WriteQueue {
   CommitQueue(const CommitQueue&) = delete;
   CommitQueue& operator=(const CommitQueue&) = delete;
 
-  // A single write is let into an empty queue however large it is.
+  // An empty queue accepts a single write of any size.
   bool submit(Write write, Done done, Permit permit = nullptr) override;
   void run_between(Job job) override;
   void drain() override;
-  // Tells everybody who waits, but for whom the batch under way is for, that result. The writing thread.
+  // Completes all waiting writes with that result, except the batch under way. The writing thread.
   void refuse_waiting(const WriteResult& result);
 
   Waiting waiting() const override;
@@ -89,7 +90,7 @@ class CommitQueue final : public WriteQueue {
     Done done;
     std::uint64_t bytes = 0;
     Permit permit;
-    FairBudget::Lease room;  // while it waits
+    FairBudget::Lease room;  // held while it waits
   };
 
   void work();
@@ -111,10 +112,10 @@ class CommitQueue final : public WriteQueue {
   FairQueue<Item> items_ RW_GUARDED_BY(mutex_);  // by tenant
   RecentFlows senders_ RW_GUARDED_BY(mutex_);
   std::vector<Job> jobs_ RW_GUARDED_BY(mutex_);
-  std::vector<Item> in_doubt_;  // what a failed commit was about: kept until the end, so that nobody is told anything of it
-  // When the writing thread last turned to something, or that came to it while it had nothing.
+  std::vector<Item> in_doubt_;  // the batch of a failed commit, kept until the end so that no client gets an answer
+  // When the writing thread last turned to something new, or when work arrived while it was idle.
   std::int64_t turned_ns_ RW_GUARDED_BY(mutex_) = 0;
-  bool busy_ RW_GUARDED_BY(mutex_) = false;  // it is outside the lock, at work
+  bool busy_ RW_GUARDED_BY(mutex_) = false;  // it works outside the lock
   bool stopping_ RW_GUARDED_BY(mutex_) = false;
   bool failed_ RW_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -1,5 +1,4 @@
-// A failure that a second opinion found joins its run, unless a person has said that there is none. For the files of store/ only. Pure;
-// any thread.
+// Adds a failure that a second opinion found to its run, unless a person has said that there is none. Internal to store/. Pure; any thread.
 #pragma once
 
 #include "model/opinion.h"
@@ -9,17 +8,17 @@
 
 namespace runwarden::store {
 
-// Notes the failure in its run: among its failures, its detectors that fired and its highest score. What the detectors said of the run
-// stays as it is. Gives the failure as it is to be kept.
+// Notes the failure in its run: among its failures, its fired detectors and its highest score. The detectors' own results do not change.
+// Returns the failure as it is to be stored.
 model::FailureRecord confirmed_failure(StoredRun& run, model::FailureRecord failure);
 
-// Whether a model sees what the detector only nearly found.
+// Whether a model confirmed what the detector nearly reported.
 bool is_confirmed_candidate(const model::Opinion& opinion);
-// A review with the subject of those that say whether the candidate's detector missed something in the candidate's run.
+// A review with the subject of those that say whether the detector missed something in the candidate's run.
 model::Review run_review_subject(const model::Opinion& candidate);
-// Whether the last of these keeps the candidate from being confirmed. One of another revision does not.
+// Whether the last review of that subject keeps the candidate from being confirmed. A review of another revision does not.
 bool overrules(const model::Review& review, const model::Opinion& candidate);
-// The candidate as it is kept then. It still says what the model said.
+// The candidate as it is stored in that case. It keeps what the model said.
 model::Opinion overruled(model::Opinion candidate);
 
 }  // namespace runwarden::store

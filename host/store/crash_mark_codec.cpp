@@ -5,7 +5,7 @@
 namespace runwarden::store {
 namespace {
 
-// The numbers are the format: they stay, and are not given to anything else.
+// Field numbers are part of the format: never change or reuse them.
 namespace field {
 enum CrashMark { tenant_name = 1, run_id, content, detector_key, library_sha256, library, signal };
 }  // namespace field

@@ -1,4 +1,4 @@
-// Crash marks as bytes and back. For the files of store/ only. Pure; any thread.
+// Encodes and decodes crash marks. Internal to store/. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace runwarden::store {
 
 std::string encode_crash_mark(std::string_view key, const model::CrashMark& mark);
-// Without what its key says: tenant and place. Throws BadValue.
+// Leaves out what the key says: tenant and place. Throws BadValue.
 model::CrashMark decode_crash_mark_value(std::string_view key, std::string_view value);
 
 }  // namespace runwarden::store

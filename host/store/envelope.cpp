@@ -9,8 +9,8 @@
 namespace runwarden::store {
 namespace {
 
-// Little-endian: version u8, codec u8, two bytes of zero, checksum of the head u32; with a body also the head's length u32,
-// the body's length before compression u32, checksum of the body as it stands u64. Then the head, then the body.
+// Little-endian: version u8, codec u8, two zero bytes, checksum of the head u32; with a body also the head's length u32, the body's length
+// before compression u32, checksum of the stored body u64. Then the head, then the body.
 enum Codec : std::uint8_t { kNoBody = 0, kRaw = 1, kLz4 = 2 };
 constexpr std::size_t kShort = 8;
 constexpr std::size_t kLong = 24;
@@ -88,7 +88,7 @@ std::string seal(std::string_view key, std::string_view head, std::string_view b
   value += head;
   const std::size_t body_at = value.size();
   if (body.size() >= kWorthCompressing) {
-    // LZ4 is told how much room it has: where it cannot save an eighth it gives up early.
+    // LZ4 gets limited room, so that it gives up early if it cannot save an eighth.
     const std::size_t room = body.size() - body.size() / 8;
     value.resize(body_at + room);
     const int packed = LZ4_compress_default(body.data(), value.data() + body_at, static_cast<int>(body.size()), static_cast<int>(room));

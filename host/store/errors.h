@@ -5,17 +5,17 @@
 
 namespace runwarden::store {
 
-// The medium failed (an fsync error): what was being written is in doubt, nothing more may be acknowledged, and the process has to end.
+// The medium failed (an fsync error). The write in progress is in doubt, nothing more may be acknowledged, and the process must end.
 struct FatalStoreError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// One thing could not be read or done; the store goes on.
+// One operation failed; the store keeps working.
 struct StoreError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The store cannot be reached now; nothing was stored, and the same may succeed in a moment.
+// The store cannot be reached. Nothing was stored, and a retry may soon succeed.
 struct StoreAway : StoreError {
   using StoreError::StoreError;
 };

@@ -5,7 +5,7 @@
 namespace runwarden::store {
 namespace {
 
-// The numbers are the format: they stay, and are not given to anything else.
+// Field numbers are part of the format: never change or reuse them.
 namespace field {
 enum Chunk { chunk_count = 1, chunk_received, chunk_bytes };
 enum ChunkBody { event = 1 };

@@ -1,5 +1,5 @@
-// Buffered events, and what was answered to an idempotency identity, as bytes and back. For the files of store/ only.
-// Pure; any thread. Decoders throw BadValue.
+// Encodes and decodes buffered events, and the answers to idempotency identities. Internal to store/. Pure; any thread. Decoders throw
+// BadValue.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace runwarden::store {
 
-// Events that came together, or all of a run's revision packed. The head tells how many, and when they came.
+// Events that arrived together, or the packed events of a run's former revisions. The head holds how many, and when they arrived.
 struct EventChunk {
   std::uint32_t count = 0;
   std::int64_t received_ms = 0;
@@ -24,7 +24,7 @@ std::string encode_events(std::string_view key, std::int64_t received_ms, std::s
 EventChunk decode_events_head(std::string_view key, std::string_view value);
 std::vector<std::string> decode_events(std::string_view key, std::string_view value);
 
-// What an idempotency identity was answered with: which record, not a copy of it; of events also how they left their run.
+// The answer to an idempotency identity: a reference to the record, not a copy; for events, also how they left their run.
 struct Answered {
   enum class Kind : std::uint8_t { run, events, change, policy, triage, review };
   Idempotency idempotency{};

@@ -18,7 +18,7 @@ ExportLine line_of_run(RunLine line) {
   return {ExportLine::Kind::run, std::move(line.stored.run.document)};
 }
 
-// What is no object, or no JSON at all, is for others to refuse.
+// False for a line that is not a JSON object: others refuse it.
 bool has_record(std::string_view line) {
   if (line.find("\"record\"") == std::string_view::npos || !check_json(line, kDeepest).ok()) return false;
   try {

@@ -1,4 +1,4 @@
-// Lines of an export, for those who want its runs and nothing else of it. Pure; any thread.
+// Reads the lines of an export, for callers that need only its runs. Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,17 @@
 
 namespace runwarden::store {
 
-// What every export begins with.
+// Every export begins with this.
 constexpr std::string_view kExportBegins = R"({"record":"header","format":"runwarden-export")";
 
 struct ExportLine {
-  enum class Kind { header, end, run, open_run, other };  // other: nothing of a run that its document does not hold
+  enum class Kind { header, end, run, open_run, other };  // other: adds nothing to a run's document
   Kind kind = Kind::other;
-  std::string document;  // of a run, as it was normalized
+  std::string document;  // of a run, as normalized
 };
 
-// Nothing: the line has no text member "record", so it is no line of an export. A former revision of a run is `other`.
-// An Error names a record of unknown kind, or what is wrong with one of a known kind.
+// Returns nothing if the line has no text member "record", and so is not a line of an export. A former revision of a run is `other`. An
+// Error names a record of unknown kind, or what is wrong with one of a known kind.
 Result<std::optional<ExportLine>> read_export_line(std::string_view line);
 
 }  // namespace runwarden::store

@@ -1,4 +1,4 @@
-// Reading and writing the fields of a value, Protocol Buffers wire format. For the codecs of store/ only. Pure; any thread.
+// Reads and writes the fields of a value in Protocol Buffers wire format. Internal to the codecs of store/. Pure; any thread.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Enum read_enum(Reader& in, Enum last) {
   return static_cast<Enum>(number);
 }
 
-// Gives each field to `take`, which reads it and returns true, or returns false to have it skipped.
+// Passes each field to `take`, which reads it and returns true, or returns false to skip it.
 template <class Take>
 void read_fields(std::string_view bytes, Take take) {
   try {

@@ -7,7 +7,7 @@
 namespace runwarden::store {
 namespace {
 
-// The numbers are the format: they stay, and are not given to anything else.
+// Field numbers are part of the format: never change or reuse them.
 namespace field {
 enum Cluster { fingerprint = 1, detector_key, title, count, waste, first, last, scores, severities, triage, rising_told = 20 };
 enum Triage { kind = 1, since, fixed, until_at, until_failures, until_share, failures_since, for_false_alarms, false_alarm_marks };
@@ -80,7 +80,7 @@ std::string encode_cluster(std::string_view key, const ClusterHead& head) {
     pairs.push_back(static_cast<std::uint64_t>(score));
     pairs.push_back(count);
   }
-  // Of a group without failures the highest that there was.
+  // For a group without failures, the highest score that it had.
   if (pairs.empty()) pairs = {static_cast<std::uint64_t>(cluster.max_score), 0};
   out.add_packed_uint64(field::scores, pairs.begin(), pairs.end());
   std::vector<std::uint64_t> severities(head.severities.begin(), head.severities.end());

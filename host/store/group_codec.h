@@ -1,4 +1,4 @@
-// Groups, their triage and the tail's log as bytes and back. For the files of store/ only. Pure; any thread. Decoders throw BadValue.
+// Encodes and decodes groups, their triage and the tail's log. Internal to store/. Pure; any thread. Decoders throw BadValue.
 #pragma once
 
 #include <array>
@@ -14,16 +14,16 @@
 
 namespace runwarden::store {
 
-constexpr const char* kServiceAuthor = "runwarden";  // of what the service does by itself
+constexpr const char* kServiceAuthor = "runwarden";  // author of the actions of the service itself
 
-// A group as it is kept: how many failures have which score and severity, so that the highest is known when one of them goes.
+// A group as stored. Counts failures by score and by severity, so that the highest is known after one is removed.
 struct ClusterHead {
   model::Cluster cluster;
   std::map<int, std::uint64_t> scores;
   std::array<std::uint64_t, 4> severities{};
-  std::int64_t rising_told_ms = model::kNever;  // when webhooks were told last that it is rising
+  std::int64_t rising_told_ms = model::kNever;  // when webhooks were last told that it is rising
 
-  // Fills in what the cluster says of them.
+  // Derives the cluster's highest score and severity from the counts.
   void settle();
 };
 

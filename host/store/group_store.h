@@ -1,5 +1,5 @@
-// Groups of failures, their triage, and the counts that the page draws: what is asked of a store. Beside Store; any thread. What is read
-// here never walks failures or runs: it is counted when they are committed. Calls throw StoreError.
+// Groups of failures, their triage, and the counts that the page draws: the read interface of a store. Part of Store; any thread. Nothing
+// here walks failures or runs: they are counted when they are committed. Calls throw StoreError.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace runwarden::store {
 
-// Whose failures are counted: all of a tenant, a detector's, or a group's.
+// Which failures are counted: all of a tenant, a detector's, or a group's.
 struct Subject {
   enum class Kind : std::uint8_t { any, detector, cluster };
   Kind kind = Kind::any;
@@ -37,22 +37,22 @@ struct Span {
   std::int64_t before_ms = 0;
 };
 
-// Runs are counted in entries of 2^16 ms where a share of them is asked for: a span is widened to whole entries.
+// Runs are counted in entries of 2^16 ms where a share of them is needed. Such a span is widened to whole entries.
 constexpr std::int64_t kShareEntryMs = std::int64_t{1} << 16;
 Span whole_entries(const Span& span);
 
-// In each stretch of 2^28 ms the first so many values of a dimension are counted by themselves, the others as model::kOtherValue.
+// In each stretch of 2^28 ms, the first kMostValues values of a dimension are counted separately, the others as model::kOtherValue.
 constexpr std::uint64_t kMostValues = 200;
 constexpr int kStretchShift = 28;
 
-// Beside the groups of a tenant.
+// What is counted for a tenant beside its groups.
 struct GroupTotals {
   std::uint64_t clusters = 0;
-  std::uint64_t left_out = 0;      // failures without a group: limits.max_clusters was reached
-  std::optional<double> building;  // 0 to 1: the part of an older store that has been counted; nothing: all of it
+  std::uint64_t left_out = 0;      // failures without a group, because limits.max_clusters was reached
+  std::optional<double> building;  // 0 to 1: how much of an older store has been counted; nothing: all of it
 };
 
-// A value of a dimension; times are of receipt, to the minute where the runs at either end have been deleted.
+// A value of a dimension. Times are of receipt, and exact only to the minute if the runs at either end have been deleted.
 struct DimensionRow {
   std::string dimension;
   std::string value;
@@ -61,7 +61,7 @@ struct DimensionRow {
   std::int64_t last_ms = 0;
 };
 
-// Runs, and how many of them failures affect.
+// Runs, and how many of them are affected by failures.
 struct AffectedRuns {
   std::uint64_t runs = 0;
   std::uint64_t affected = 0;
@@ -81,7 +81,7 @@ struct AffectedRuns {
 // Changes in a span, oldest first.
 struct ChangeMarks {
   std::vector<model::ChangeRecord> changes;
-  std::uint64_t left_out = 0;  // older ones
+  std::uint64_t left_out = 0;  // older changes
 };
 
 // What was committed, oldest first.
@@ -93,7 +93,7 @@ struct TailItem {
 };
 struct TailPage {
   std::vector<TailItem> items;
-  std::uint64_t next = 0;  // where to go on
+  std::uint64_t next = 0;  // where to continue
   bool too_old = false;    // `after` is older than what is kept
 };
 
@@ -107,32 +107,32 @@ class GroupStore {
   virtual std::vector<model::FailureRecord> first_failures(model::TenantId tenant, const model::ClusterKey& cluster, std::size_t most) = 0;
 
   virtual std::uint64_t count_failures_of(model::TenantId tenant, const Subject& subject, const Span& span) = 0;
-  // Runs of the widened span that the subject's failures affect, each once.
+  // Runs of the widened span that the subject's failures affect; each run counts once.
   virtual std::uint64_t count_affected(model::TenantId tenant, const Subject& subject, const Span& span) = 0;
   virtual std::uint64_t count_all_runs(model::TenantId tenant, const Span& span) = 0;  // exact
 
-  // Values of each dimension with the runs that bear them: of all that is kept, or about the span (to three days). At most that many a
-  // dimension, those of the most runs first.
+  // The values of each dimension and the runs that have them: of all that is stored, or of about the span (to three days). At most `most`
+  // per dimension, those with the most runs.
   virtual std::vector<DimensionRow> dimension_values(model::TenantId tenant, const std::optional<Span>& span, std::size_t most) = 0;
-  // Of the widened span, with that value.
+  // Runs of the widened span that have that value.
   virtual std::uint64_t count_runs_with(model::TenantId tenant, const model::Dimension& value, const Span& span) = 0;
   virtual std::uint64_t count_affected_with(model::TenantId tenant, const Subject& subject, const model::Dimension& value,
                                             const Span& span) = 0;
-  // For each of the groups at least as many as count_affected_with() says, by fewer reads.
+  // For each group an upper bound of count_affected_with(), from fewer reads.
   virtual std::vector<std::uint64_t> most_affected_with(model::TenantId tenant, std::span<const model::ClusterKey> clusters,
                                                         const model::Dimension& value, const Span& span) = 0;
   virtual std::optional<model::RecordKey> first_run_with(model::TenantId tenant, const model::Dimension& value) = 0;
-  // Runs that came before that one, in its own entry of kShareEntryMs; nothing: there are more than that many, and they were not counted.
+  // Runs received before that one, in its own entry of kShareEntryMs. Nothing: there are more than `most`, and they were not counted.
   virtual std::optional<AffectedRuns> runs_just_before(model::TenantId tenant, const model::RecordKey& run, std::size_t most) = 0;
 
-  // One count a bucket.
+  // One count per bucket.
   virtual std::vector<std::uint64_t> failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span, std::int64_t width_ms) = 0;
   virtual std::vector<std::uint64_t> run_buckets(model::TenantId tenant, const Span& span, std::int64_t width_ms) = 0;
 
-  // Newest first, from before `before` (by time and number); what the service did by itself included.
+  // Newest first, within the range; includes what the service did by itself.
   virtual std::vector<model::TriageEntry> triage_history(model::TenantId tenant, const model::ClusterKey& cluster, const Range& range) = 0;
 
-  // Runs of a group, by its failures, newest first. The page's `next` is of a failure.
+  // Runs of a group, found by its failures, newest first. The page's `next` is the key of a failure.
   virtual Page<model::RunRecord> cluster_runs(model::TenantId tenant, const model::ClusterKey& cluster, const RunQuery& query) = 0;
 
   virtual ChangeMarks change_marks(model::TenantId tenant, const Span& span, std::size_t most) = 0;
@@ -141,7 +141,7 @@ class GroupStore {
   virtual std::uint64_t last_commit(model::TenantId tenant) = 0;
   virtual TailPage tail(model::TenantId tenant, std::uint64_t after, std::size_t most) = 0;
 
-  // Counts at most that many records of a store of before groups. False: all are. From the writing thread.
+  // Counts at most `most` records of a store from before groups existed. False: all are counted. Call on the writing thread.
   virtual bool build(std::size_t most) = 0;
 };
 

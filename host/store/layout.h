@@ -1,6 +1,6 @@
-// Where each kind of record stands: the databases and the keys in them. For the files of store/ only. Pure; any thread.
+// Where each kind of record is stored: the databases and their keys. Internal to store/. Pure; any thread.
 //
-// Keys are big-endian numbers, so that bytes sort as they do: tenant u32, time i64 with its sign bit turned, seq u64.
+// Keys consist of big-endian numbers, so they sort like the numbers: tenant u32, time i64 with its sign bit flipped, seq u64.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@
 
 namespace runwarden::store {
 
-constexpr std::uint32_t kFormat = 2;  // of everything below; a store of a later format is refused
+constexpr std::uint32_t kFormat = 2;  // of everything below; a store with a later format is refused
 
-// LMDB takes no longer keys.
+// LMDB accepts no longer keys.
 constexpr std::size_t kLongestKey = 511;
 
-// One key being put together.
+// A key under construction.
 class KeyBytes {
  public:
   KeyBytes() = default;
-  // A copy takes what is in it, not all the room for the longest key.
+  // Copies the bytes in use, not the whole buffer.
   KeyBytes(const KeyBytes& other) : size_(other.size_) { std::memcpy(bytes_.data(), other.bytes_.data(), size_); }
   KeyBytes& operator=(const KeyBytes& other) {
     size_ = other.size_;
@@ -88,11 +88,11 @@ struct RunPlace {
   bool operator==(const RunPlace&) const = default;
 };
 
-// What follows a run's place in the keys of its events.
+// The byte that follows a run's place in the keys of its events.
 enum class EventPart : std::uint8_t {
   packed = 0,  // the events of former revisions, one value
-  chunk = 1,   // index of its first event u32: events that came together
-  id = 2,      // half digest of an eventId: seen in this run; no value
+  chunk = 1,   // then the index of the first event u32: events that came together
+  id = 2,      // then the half digest of an eventId seen in this run; no value
 };
 
 inline KeyBytes part_key(const RunPlace& place, EventPart part) {

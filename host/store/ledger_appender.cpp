@@ -7,7 +7,7 @@
 
 namespace runwarden::store {
 
-// A tenant without a name is one whose keys are not there.
+// The name is empty for a tenant whose keys are missing.
 std::string new_origin(model::TenantId tenant, std::string_view name) {
   ledger::LogId log{};
   const ledger::Salt random = ledger::make_salt();
@@ -21,7 +21,7 @@ std::optional<std::int64_t> latest_of(const Retention& retention) {
   return latest == kEndMs || latest == kBeginningMs ? std::nullopt : std::optional(latest);
 }
 
-// Whoever asks for one that cannot be read again is told again.
+// Throws at every call if the head cannot be read.
 LedgerAppender::OfTenant& LedgerAppender::of(model::TenantId tenant) {
   const auto known = known_.find(tenant);
   if (known != known_.end()) return known->second;
@@ -52,7 +52,7 @@ void LedgerAppender::append(model::TenantId tenant, PreparedEntry entry) {
 
 void LedgerAppender::append_decision(model::TenantId tenant, RecordName name, const ledger::Decision& decision, ledger::CameBy came) {
   if (!takes_records()) return;
-  // What the service notes of the end of an ignore has the time of that end, and may be noted twice.
+  // The service notes the end of an ignore with the time of that end, and may note it twice.
   if (has_record(tenant, ledger::Kind::triage, name)) return;
   add(tenant, prepare_entry({ledger::Kind::triage, std::move(name), now_ms_, came}, ledger::triage_body(decision, came)));
 }
@@ -99,7 +99,7 @@ void LedgerAppender::write_receipts(ledger::Kind kind, std::optional<std::int64_
 void LedgerAppender::take_names(model::TenantId tenant, std::uint64_t first, std::uint64_t last) {
   while (first <= last) {
     auto row = row_of(tenant, first);
-    if (!row) return;  // verify tells of it
+    if (!row) return;  // verify reports it
     const std::uint64_t end = row->first + row->entries.size();
     for (std::uint64_t index = first; index <= last && index < end; ++index) row->names[index - row->first].clear();
     put_row(tenant, *row);

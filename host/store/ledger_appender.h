@@ -1,5 +1,5 @@
-// Appends entries to ledgers in one transaction: each ledger's entries stand in one row, and its head is written once, by flush(). An engine
-// says how rows are read and put. For the files of store/ only; the thread of the transaction.
+// Appends entries to ledgers in one transaction. The new entries of a ledger share a row, and flush() writes the ledger's head once. The
+// engine reads and stores rows. Internal to store/; the transaction's thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace runwarden::store {
 
 class LedgerAppender {
  public:
-  // Whether records make entries. Deletions tell of what they emptied in any case.
+  // Whether records make entries. Deletions report what they erased in any case.
   enum class Records : std::uint8_t { make_entries, make_none };
 
   LedgerAppender(std::int64_t now_ms, Records records) : now_ms_(now_ms), records_(records) {}
@@ -25,23 +25,23 @@ class LedgerAppender {
 
   bool takes_records() const { return records_ == Records::make_entries; }
   std::int64_t now_ms() const { return now_ms_; }
-  // Of a record that this transaction stores. Nothing happens where records make no entries.
+  // The entry of a record that this transaction stores. Does nothing if records make no entries.
   void append(model::TenantId tenant, PreparedEntry entry);
-  // What was decided about a group or a failure of it, under that name.
+  // A decision about a group or about one of its failures, under that name.
   void append_decision(model::TenantId tenant, RecordName name, const ledger::Decision& decision, ledger::CameBy came);
-  // An entry that is no record's.
+  // An entry that belongs to no record.
   void append_own(model::TenantId tenant, ledger::Kind kind, std::string body);
-  // From here on that public key signs; `former`: the one that did, which signs the next checkpoint as well.
+  // From here on, that public key signs. `former`: the key before it, which also signs the next checkpoint.
   void append_key(model::TenantId tenant, std::string_view public_key, std::string_view former);
-  // The ledger goes on under that origin, and says what it was before and what is kept of records.
+  // Continues the ledger under that origin. An entry says what the ledger was before and how many records are stored.
   void begin_again(model::TenantId tenant, std::string origin, std::map<std::string, std::uint64_t> counts);
 
-  // The records of that kind whose names begin so are deleted by this transaction: their salts go.
+  // This transaction deletes the records of that kind whose names begin with `names`. Their salts are erased.
   void erase(model::TenantId tenant, ledger::Kind kind, std::string_view names);
-  // An entry in each ledger that has lost records since the last one.
+  // Adds a receipt to each ledger that has lost records since the last one.
   void write_receipts(ledger::Kind kind, std::optional<std::int64_t> before_ms);
 
-  // Makes the ledger if there is none. What the caller changes is written.
+  // Makes the ledger if there is none. Changes to the head are written.
   LedgerHead& head(model::TenantId tenant);
 
   void flush();
@@ -63,7 +63,7 @@ class LedgerAppender {
     std::map<std::string, std::uint64_t> erased_counts;
   };
 
-  // As it stands, or one with an origin and nothing else.
+  // The stored head, or a new one with only an origin.
   virtual LedgerHead read_head(model::TenantId tenant) = 0;
   virtual void put_head(model::TenantId tenant, const LedgerHead& head) = 0;
   virtual std::optional<LedgerRow> row_of(model::TenantId tenant, std::uint64_t index) = 0;
@@ -72,7 +72,7 @@ class LedgerAppender {
   virtual bool has_record(model::TenantId tenant, ledger::Kind kind, std::string_view name) = 0;
   virtual void put_record(model::TenantId tenant, ledger::Kind kind, std::string_view name, const LedgerRecord& record) = 0;
   virtual void put_body(model::TenantId tenant, std::uint64_t index, const ledger::EntryLine::Told& told) = 0;
-  // Says of which entries they were; one that cannot be read goes all the same, and verify tells of its entry.
+  // Returns the indexes of their entries. A record that cannot be read is erased, too; verify reports its entry.
   virtual std::vector<std::uint64_t> erase_records(model::TenantId tenant, ledger::Kind kind, std::string_view names) = 0;
 
   OfTenant& of(model::TenantId tenant);
@@ -86,10 +86,10 @@ class LedgerAppender {
   std::map<model::TenantId, OfTenant> known_;
 };
 
-// A new origin for a tenant of that name: with a random log of its own.
+// A new origin for a tenant of that name, with a random log id.
 std::string new_origin(model::TenantId tenant, std::string_view name);
 
-// The latest time that any record is kept from, as a receipt says it; nothing: whatever their time.
+// The latest time before which any record is deleted, for a receipt; nothing: at any time.
 std::optional<std::int64_t> latest_of(const Retention& retention);
 
 }  // namespace runwarden::store

@@ -50,7 +50,7 @@ void LedgerCheck::check_entry(LedgerReader& reader, const LedgerRow& row, std::s
     if (is_receipt && !erased_.take_receipt(index, line.told->body)) faults.push_back(which + "the receipt names no ranges");
   } catch (const NotThere& missing) {
     faults.push_back(which + missing.what());
-  } catch (const StoreError&) {  // what cannot be read is a fault of its own table
+  } catch (const StoreError&) {  // unreadable data is a fault of its own table
   }
 }
 

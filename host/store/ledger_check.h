@@ -1,5 +1,5 @@
-// Checks one tenant's ledger row by row, in order: that every entry has its record or its receipt, and that the tree is made of them. For
-// the files of store/ only; one thread.
+// Checks one tenant's ledger row by row, in order: every entry has its record or its receipt, and the tree is made of the entries. Internal
+// to store/; one thread.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ class LedgerCheck {
   explicit LedgerCheck(model::TenantId tenant) : tenant_(tenant) {}
 
   model::TenantId tenant() const { return tenant_; }
-  // What is wrong with the row and all that it speaks of as of the reader's transaction.
+  // What is wrong with the row and with all that it refers to, in the reader's transaction.
   std::vector<std::string> take(LedgerReader& reader, const LedgerRow& row);
-  // After the last row: what no row told of.
+  // Call after the last row: faults that no row shows.
   std::vector<std::string> end() const;
 
  private:
@@ -26,7 +26,7 @@ class LedgerCheck {
   model::TenantId tenant_;
   ledger::RightEdge tree_;
   ledger::ErasedRanges erased_;
-  bool is_whole_ = false;  // the rows so far are all that the head tells of
+  bool is_whole_ = false;  // the rows so far are all that the head counts
 };
 
 }  // namespace runwarden::store

@@ -30,7 +30,7 @@ std::vector<ledger::Hash> hashes_in(std::string_view bytes) {
   return hashes;
 }
 
-// Cuts pieces off a text; throws BadValue where it ends before.
+// Cuts pieces off a text; throws BadValue if it ends too early.
 class Pieces {
  public:
   explicit Pieces(std::string_view bytes) : rest_(bytes) {}
@@ -170,7 +170,7 @@ ledger::EntryLine::Told decode_ledger_body(std::string_view key, std::string_vie
   return told;
 }
 
-// A decision about a group or, by its place alone, a review.
+// A name of kind triage is of a decision about a group or, if it is only a place, of a review.
 bool is_name_of(ledger::Kind kind, std::string_view name) {
   switch (kind) {
     case ledger::Kind::run: return name.size() == kRunNameBytes;

@@ -1,8 +1,8 @@
-// What is kept of ledgers, as bytes and back: heads, packed entries, roots of subtrees, which entry is of which record. For the files of
-// store/ only. Pure; any thread. Decoders throw BadValue.
+// Encodes and decodes what is stored of ledgers: heads, packed entries, roots of subtrees, and which entry belongs to which record.
+// Internal to store/. Pure; any thread. Decoders throw BadValue.
 //
-// The entries of a transaction stand in one row. A row names the record of each entry; a deletion takes the name out, and the record's own
-// row with the salt. Bodies are made again from records; those of entries that are no record's are kept by themselves, for ever.
+// The entries of a transaction share a row, which names the record of each entry. A deletion erases the name, and the record's own row with
+// the salt. Bodies are rebuilt from records. The bodies of entries without a record are stored by themselves, forever.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct LedgerHead {
   std::string origin;
   ledger::RightEdge tree;
   std::int64_t last_ms = 0;     // time of the last entry
-  std::uint64_t key_entry = 0;  // index of the latest entry of kind key, and 1; 0: there is none
+  std::uint64_t key_entry = 0;  // index of the latest entry of kind key, plus 1; 0: none
   std::string former_key;       // the public key before it
 };
 KeyBytes ledger_head_key(model::TenantId tenant);
@@ -35,7 +35,7 @@ constexpr std::size_t kMostEntriesARow = 1024;
 struct LedgerRow {
   std::uint64_t first = 0;
   std::vector<ledger::Entry> entries;
-  std::vector<RecordName> names;  // as many
+  std::vector<RecordName> names;  // one per entry
 
   bool holds(std::uint64_t index) const { return index >= first && index - first < entries.size(); }
 };
@@ -43,7 +43,7 @@ KeyBytes ledger_row_key(model::TenantId tenant, std::uint64_t first);
 std::string encode_ledger_row(std::string_view key, const LedgerRow& row);
 LedgerRow decode_ledger_row(std::string_view key, std::string_view value);
 
-// Heights whose complete subtrees are kept.
+// Heights at which complete subtrees are stored.
 constexpr bool is_kept_height(unsigned height) {
   return height == 8 || height == 16 || height == 24;
 }
@@ -63,9 +63,9 @@ LedgerRecord decode_ledger_record(std::string_view key, std::string_view value);
 std::string encode_ledger_body(std::string_view key, const ledger::EntryLine::Told& told);
 ledger::EntryLine::Told decode_ledger_body(std::string_view key, std::string_view value);
 
-// The parts of a RecordName (prepared_entry.h), of one that is_name_of() that kind.
+// Parses a RecordName (prepared_entry.h). All but the first need a name that is_name_of() that kind.
 bool is_name_of(ledger::Kind kind, std::string_view name);
-bool names_review(std::string_view name);  // of kind triage: no decision about a group
+bool names_review(std::string_view name);  // of kind triage: a review, not a decision about a group
 model::RecordKey place_in(std::string_view name);
 std::uint32_t revision_in(std::string_view run_name);
 model::ClusterKey cluster_in(std::string_view triage_name);

@@ -5,7 +5,7 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::uint64_t kSliceBytes = std::uint64_t{1} << 20;  // of texts that one slice gathers, about
+constexpr std::uint64_t kSliceBytes = std::uint64_t{1} << 20;  // of text gathered in one slice, approximately
 constexpr std::size_t kSliceEntries = 512;
 
 [[noreturn]] void not_there(std::uint64_t index, const char* what) {

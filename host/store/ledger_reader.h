@@ -1,5 +1,5 @@
-// One ledger as an engine keeps it: what proofs, exports and checks are made of. For the files of store/ only; the thread and, as of what
-// time, the transaction that the engine's reader has.
+// Reads one ledger from an engine, for proofs, exports and checks. Internal to store/. The engine's reader determines the thread, and the
+// transaction that all reads see.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace runwarden::store {
 
-// The record of an entry as it is kept.
+// The body of an entry, made from its stored record.
 struct EntryBody {
   std::string body;
   ledger::Parts parts;
@@ -30,28 +30,28 @@ EntryBody body_of(const model::PolicyRecord& policy, ledger::CameBy came);
 EntryBody body_of(const model::ClusterKey& cluster, const model::TriageEntry& entry, ledger::CameBy came);
 EntryBody body_of(const model::Review& review, ledger::CameBy came);
 
-// What an entry speaks of is not there.
+// An entry refers to something that is missing.
 struct NotThere : StoreError {
   using StoreError::StoreError;
 };
 
-// Each throws StoreError where what is there cannot be read.
+// Each function throws StoreError if stored data cannot be read.
 class LedgerReader {
  public:
   virtual ~LedgerReader() = default;
   virtual std::optional<LedgerHead> head() = 0;
   // The row that holds that entry.
   virtual std::optional<LedgerRow> row_of(std::uint64_t index) = 0;
-  // The root of a complete subtree of a height that is kept.
+  // The root of a complete subtree, at a height that is stored.
   virtual std::optional<ledger::Hash> subtree(unsigned height, std::uint64_t number) = 0;
   virtual std::optional<LedgerRecord> record(ledger::Kind kind, std::string_view name) = 0;
-  // Of an entry that is no record's.
+  // The salt and body of an entry that belongs to no record.
   virtual std::optional<ledger::EntryLine::Told> told(std::uint64_t index) = 0;
-  // Nothing: there is no such record, or the name is none of that kind.
+  // Nothing: there is no such record, or it is not a name of that kind.
   virtual std::optional<EntryBody> body(ledger::Kind kind, std::string_view name, ledger::CameBy came) = 0;
 };
 
-// The roots of a ledger's complete subtrees of any height; a row is read once where leaves are asked for in order. Throws NotThere.
+// The roots of a ledger's complete subtrees at any height. Reads each row once if leaves are requested in order. Throws NotThere.
 class SubtreeRoots {
  public:
   explicit SubtreeRoots(LedgerReader& reader) : reader_(reader) {}
@@ -67,21 +67,21 @@ class SubtreeRoots {
   std::optional<LedgerRow> row_;
 };
 
-// An entry with its body, where that is not erased. Throws NotThere.
+// An entry with its body, unless the body is erased. Throws NotThere.
 ledger::EntryLine read_entry(LedgerReader& reader, const LedgerRow& row, std::size_t at);
 // As LedgerStore::entries().
 std::vector<ledger::EntryLine> read_entries(LedgerReader& reader, std::uint64_t from, std::uint64_t before, PartsToo parts);
 
-// Whose entry is to be proven.
+// Names the entry to prove.
 struct EntryName {
   ledger::Kind kind = ledger::Kind::run;
   RecordName name;
 };
-// Puts the entry and its path into a proof that has its checkpoint. `id`: how errors name the record; nothing is `found`: it is not there.
+// Proves an entry under a checkpoint: the entry and its path. `id`: what errors call the record. Without `found`, there is no such record.
 Result<LedgerProof> prove_entry(LedgerReader& reader, const std::optional<EntryName>& found, std::string_view id, SignedCheckpoint checkpoint);
-// As LedgerStore::consistency(), of a ledger of that size.
+// As LedgerStore::consistency(), for a ledger of that size.
 Result<std::vector<ledger::Hash>> prove_consistency(LedgerReader& reader, std::uint64_t from, std::uint64_t to, std::uint64_t size);
-// Whether a tree that was told of is the beginning of this ledger.
+// Whether this ledger begins with the published tree `told`.
 bool has_begun_so(LedgerReader& reader, const LedgerHead& head, const ledger::SizedRoot& told);
 
 }  // namespace runwarden::store

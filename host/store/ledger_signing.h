@@ -1,4 +1,4 @@
-// Signed checkpoints of ledgers, by the key and what was noted of the checkpoint before. For the files of store/ only. Pure; any thread.
+// Signs checkpoints of ledgers, by the key and the note of the checkpoint before. Internal to store/. Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace runwarden::store {
 
-// A checkpoint that is given away, noted before.
+// A checkpoint, noted before it is given out.
 struct NotedCheckpoint {
   ledger::SizedRoot tree;
   bool by_both_keys = false;  // the former key signed it, too
 };
 
-// Whether the former key signs the checkpoint of that head, too: it is the first one behind the key's entry. `noted`: the last one of that
-// origin, or null.
+// Whether the former key also signs the checkpoint of that head, because it is the first one after the key's entry. `noted`: the last
+// checkpoint of that origin, or null.
 bool by_both_keys(const LedgerHead& head, const NotedCheckpoint* noted);
 
 SignedCheckpoint sign_checkpoint(const LedgerHead& head, const ledger::SigningKey& key, const std::optional<ledger::SigningKey>& former);

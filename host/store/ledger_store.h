@@ -1,7 +1,7 @@
-// The ledger of each tenant: what was committed, in which order, and what proves it. Entries are appended by the transactions that store
-// their records.
+// The ledger of each tenant: what was committed, in which order, and the proof of it. A transaction appends the entries of the records that
+// it stores.
 //
-// Any thread; what writes returns when it is on stable storage: while serving, it belongs into WriteQueue::run_between(). Throws
+// Any thread. Functions that write return once the data is on stable storage; while serving, call them in WriteQueue::run_between(). Throws
 // StoreError.
 #pragma once
 
@@ -47,29 +47,29 @@ class LedgerStore {
  public:
   virtual ~LedgerStore() = default;
 
-  // Whether what is stored makes entries.
+  // Whether stored records make entries.
   virtual bool is_on() = 0;
   virtual std::vector<LedgerSize> sizes() = 0;
 
-  // Of all that is committed; its size is noted on the disk first. It may take a flush, and for a tenant that has no ledger yet a
+  // A checkpoint of all that is committed. Its size is noted on disk first. May take a flush and, for a tenant without a ledger, a
   // transaction.
   virtual SignedCheckpoint checkpoint(model::TenantId tenant) = 0;
-  // Of each ledger that has grown since it was here last, or since what was noted before the start.
+  // Checkpoints of the ledgers that have grown since the last call, or since the checkpoint noted before the start.
   virtual std::vector<SignedCheckpoint> checkpoint_grown() = 0;
-  // Messages checkpoint.created to all webhooks that want them. Writes.
+  // Queues checkpoint.created messages for all webhooks that want them. Writes.
   virtual void queue_messages(std::span<const SignedCheckpoint> checkpoints) = 0;
 
-  // Of the entry of a run, of a failure's run, of a change or a policy revision. Without a revision: the run's latest that resolved.
-  // `not_found`: there is no such record, or it has no entry.
+  // Proves the entry of a run, of a failure's run, of a change or of a policy revision. Without a revision: the latest resolved one of the
+  // run. `not_found`: there is no such record, or it has no entry.
   virtual Result<LedgerProof> prove(model::TenantId tenant, std::string_view record, std::optional<std::uint32_t> revision) = 0;
-  // `bad_request` where the ledger is not as large as that.
+  // `bad_request` if the ledger is smaller than that.
   virtual Result<std::vector<ledger::Hash>> consistency(model::TenantId tenant, std::uint64_t from, std::uint64_t to) = 0;
 
-  // Some of the entries from there on, at least one before `before`; what a deletion has emptied has no body.
+  // Some of the entries from `from` on and before `before`, at least one. Entries that a deletion erased have no body.
   virtual std::vector<ledger::EntryLine> entries(model::TenantId tenant, std::uint64_t from, std::uint64_t before, PartsToo parts) = 0;
 
   virtual std::string public_key() = 0;
-  // Makes another key: an entry in each ledger, the next checkpoint of which both keys sign. Its public key. Writes.
+  // Makes a new key and returns its public key. Adds an entry to each ledger; both keys sign its next checkpoint. Writes.
   virtual std::string rotate_key() = 0;
 };
 

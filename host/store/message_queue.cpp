@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
 
-// So many places have to be free before skipped failures are told: else every delivery would be followed by another such message.
+// Skipped failures are reported only at or below this: otherwise every delivery would be followed by another such message.
 std::uint64_t most_pending_to_tell(std::uint64_t max_pending) {
   return max_pending - std::max<std::uint64_t>(1, max_pending / 10);
 }

@@ -1,5 +1,5 @@
-// Who is told of what: puts messages into the outbox of each webhook that wants them, and goes by how many wait there. For the files of store/
-// only; an engine says how endpoints and deliveries are read and written. One transaction, one thread.
+// Puts messages into the outbox of each webhook that wants them, and limits how many wait there. The engine reads and writes endpoints and
+// deliveries. Internal to store/. One transaction, one thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class MessageQueue {
  public:
   struct Rules {
     std::function<std::uint64_t()> next_seq;
-    std::uint64_t max_pending = 100'000;  // of an endpoint; more failures are told as one message
+    std::uint64_t max_pending = 100'000;  // per endpoint; failures beyond it are reported in one message
   };
 
   MessageQueue(const Rules& rules, std::int64_t now_ms) : rules_(rules), now_ms_(now_ms) {}
@@ -26,31 +26,31 @@ class MessageQueue {
 
   // Whether any endpoint of the tenant would get such a message.
   bool wanted(model::TenantId tenant, model::MessageType type);
-  // A key for a message that no failure gives its own.
+  // A key for a message that does not use the key of a failure.
   model::RecordKey new_key() const { return {now_ms_, rules_.next_seq()}; }
   std::int64_t now_ms() const { return now_ms_; }
-  // To every endpoint that wants it and whose filter lets it pass.
+  // Queues the message for every endpoint that wants it and whose filter lets it pass.
   void tell(model::TenantId tenant, const model::Message& message, const model::MessageSubject& about);
 
-  // Null: it is not there. What the caller changes is written.
+  // Null if it does not exist. Changes by the caller are written.
   model::Endpoint* endpoint(model::TenantId tenant, std::uint64_t endpoint_seq);
   void queue(model::TenantId tenant, model::Endpoint& endpoint, const model::Message& message);
-  // Puts a delivery in place of what it was before, which the endpoint's counts go by.
+  // Replaces a delivery's former state, and updates the endpoint's counts.
   void replace(model::TenantId tenant, model::Endpoint& endpoint, const model::Delivery& before, const model::Delivery& after);
   void erase(model::TenantId tenant, model::Endpoint& endpoint, const model::Delivery& delivery);
-  // Sends it again, whatever became of it.
+  // Sends it again, whatever its outcome was.
   void send_again(model::TenantId tenant, model::Endpoint& endpoint, const model::Delivery& delivery);
-  // Writes down what became of an attempt. `before`: its delivery; nothing: it has gone. What was settled meanwhile stays so.
+  // Records the outcome of an attempt. `before`: its delivery; nothing: it is gone. A delivery that was settled meanwhile does not change.
   void settle(const Attempt& attempt, model::Endpoint& endpoint, const std::optional<model::Delivery>& before);
 
-  // Writes endpoints, each once.
+  // Writes each changed endpoint once.
   void flush();
 
  protected:
-  // Those that can be read.
+  // Returns the endpoints that can be read.
   virtual std::vector<model::Endpoint> read_endpoints(model::TenantId tenant) = 0;
   virtual void put_endpoint(model::TenantId tenant, const model::Endpoint& endpoint) = 0;
-  // `before` is null for one that is new.
+  // `before` is null for a new delivery.
   virtual void put_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery* before, const model::Delivery& after) = 0;
   virtual void erase_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery& delivery) = 0;
 
@@ -70,7 +70,8 @@ class MessageQueue {
   std::map<model::TenantId, OfTenant> known_;
 };
 
-// A message about a group to all who want it, with one of its failures and, where it comes from one, the entry of its history.
+// Queues a message about a group for every webhook that wants it, with one of its failures and, if a decision causes it, the entry of its
+// history.
 struct GroupNow {
   model::TenantId tenant = 0;
   const model::Cluster& cluster;
@@ -78,9 +79,9 @@ struct GroupNow {
 };
 void tell_of_group(MessageQueue& messages, model::MessageType type, const GroupNow& group, const std::optional<model::RecordKey>& failure,
                    const model::TriageEntry* entry = nullptr);
-// Of the failures that a change says are to be told. Null: they have no group.
+// Queues messages about the failures in `change.told`. Null: they have no group.
 void tell_of_failures(MessageQueue& messages, model::TenantId tenant, const model::Cluster* cluster, const ClusterChange& change);
-// Whether a group may be told as rising: not again within a day, and not while it is ignored or resolved.
+// Whether a group may be reported as rising: at most once a day, and not while it is ignored or resolved.
 bool may_rise(const ClusterHead& head, std::int64_t now_ms);
 
 }  // namespace runwarden::store

@@ -5,9 +5,9 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::size_t kRowsBytes = 512;  // beside its texts: its numbers, the rows that lead to it and what surrounds them
+constexpr std::size_t kRowsBytes = 512;  // besides its texts: its numbers, the rows that lead to it, and overhead
 
-// The numbers are the format: they stay, and are not given to anything else.
+// Field numbers are part of the format: never change or reuse them.
 namespace field {
 enum Opinion {
   opinion_time = 1,

@@ -1,4 +1,4 @@
-// Second opinions as bytes and back. For the files of store/ only. Pure; any thread. Decoders throw BadValue.
+// Encodes and decodes second opinions. Internal to store/. Pure; any thread. Decoders throw BadValue.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ std::string encode_opinion(std::string_view key, const model::Opinion& opinion);
 model::Opinion decode_opinion_head(std::string_view key, std::string_view value);  // without what the model said
 model::Opinion decode_opinion(std::string_view key, std::string_view value);
 
-// What it takes in a store, about.
+// About how many bytes it takes in a store.
 std::size_t stored_bytes(const model::Opinion& opinion);
 
 }  // namespace runwarden::store

@@ -1,7 +1,7 @@
-// Second opinions: what a model is to be asked about runs, put in by the transaction that stores these, and what it said. Any thread.
+// Second opinions: the questions to a model about runs, stored in the same transaction as the runs, and the model's answers. Any thread.
 // Throws StoreError.
 //
-// They go with their run, and with its revision. What became of one is an OpinionWrite (writes.h).
+// They are deleted with their run, or with its revision. The outcome of a question is an OpinionWrite (writes.h).
 #pragma once
 
 #include <cstddef>
@@ -30,19 +30,19 @@ struct TenantOpinion {
 struct OpinionQueue {
   std::uint64_t waiting = 0;
   std::uint64_t dead = 0;
-  std::optional<std::int64_t> oldest_ms;  // when the oldest of the waiting was put in
+  std::optional<std::int64_t> oldest_ms;  // when the oldest waiting one was queued
 };
 
 class OpinionStore {
  public:
   virtual ~OpinionStore() = default;
 
-  // Newest first; what is asked about alarms is not among them.
+  // Newest first; leaves out questions about alarms.
   virtual Page<model::Opinion> candidates(model::TenantId tenant, const CandidateQuery& query) = 0;
-  // Of every revision that is kept, oldest first.
+  // Of every stored revision, oldest first.
   virtual std::vector<model::Opinion> opinions_of_run(model::TenantId tenant, const model::RecordKey& run) = 0;
-  // Takes those that are due, longest due first, at most that many, each with a token of its own and due again at `until_ms`. What writes:
-  // while serving, it belongs into WriteQueue::run_between().
+  // Claims at most `most` opinions that are due, longest due first. Each gets a token of its own, and is due again at `until_ms`. Writes:
+  // while serving, call it in WriteQueue::run_between().
   virtual std::vector<TenantOpinion> claim_due(std::int64_t now_ms, std::int64_t until_ms, std::size_t most) = 0;
   virtual OpinionQueue opinion_queue() = 0;
 };

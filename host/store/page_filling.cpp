@@ -3,8 +3,8 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::uint64_t kLargestOutlineBytes = 96 * 1024;  // of a record without one, which is read whole to make it
-constexpr std::uint64_t kLongestEscape = 6;                // of a byte in a JSON string
+constexpr std::uint64_t kLargestOutlineBytes = 96 * 1024;  // for a record without an outline, which is read whole to make one
+constexpr std::uint64_t kLongestEscape = 6;                // for a byte in a JSON string
 
 }  // namespace
 

@@ -1,5 +1,4 @@
-// What every engine goes by when it fills a page of a list: how much JSON a record makes, which records fit, and when a page is full. Pure;
-// any thread.
+// How every engine fills a page of a list: how much JSON a record makes, which records match, and when a page is full. Pure; any thread.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +10,11 @@
 
 namespace runwarden::store {
 
-// What the members that the service adds to a run take, and what a step takes beyond its event: longer names, its stepId, costUsd and
-// inputTokens that an alias gave.
+// JSON that the service adds to a run, and to a step beyond its event: longer names, its stepId, costUsd and inputTokens that an alias
+// gave.
 constexpr std::uint64_t kOwnRunBytes = 512;
 constexpr std::uint64_t kStepBytes = 160;
-// That the service adds to a change or a policy, escaped names and authors among them.
+// JSON that the service adds to a change or a policy, including escaped names and authors.
 constexpr std::uint64_t kOwnChangeBytes = 1024;
 
 // The most JSON that a run makes without its steps.
@@ -25,14 +24,13 @@ bool fits(const RunQuery& query, const model::RunRecord& run);
 bool fits(const FailureQuery& query, const model::FailureRecord& failure);
 bool fits(const CandidateQuery& query, const model::Opinion& opinion);
 
-// A page that is being filled. It is asked of each match whether there is room; the first for which there is none tells that
-// the list goes on.
+// A page that is being filled. Call has_room() for each match; the first match without room shows that the list goes on.
 template <class Record>
 class PageFilling {
  public:
   explicit PageFilling(const Range& range) : limit_(std::max<std::size_t>(range.limit, 1)), max_bytes_(range.max_bytes) {}
 
-  // For one more of that size, or one at least; false: the page is full.
+  // True if a record of that size fits, or if the page is empty. False: the page is full.
   bool has_room(std::uint64_t bytes) {
     if (page_.items.empty() || (page_.items.size() < limit_ && bytes_ + bytes <= max_bytes_)) return true;
     page_.next = page_.items.back().key;

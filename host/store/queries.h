@@ -1,4 +1,4 @@
-// What is asked of a store: lists, counts and what may be deleted. Values; any thread.
+// Queries to a store: lists, counts and what may be deleted. Values; any thread.
 #pragma once
 
 #include <cstddef>
@@ -15,42 +15,42 @@ namespace runwarden::store {
 constexpr std::int64_t kBeginningMs = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kEndMs = std::numeric_limits<std::int64_t>::max();
 
-// Newest first. A list is walked by asking again with `after` = the page's `next`: each record comes once, also while new ones arrive.
+// Newest first. To walk a list, repeat the query with `after` = the page's `next`: each record appears once, even while new ones arrive.
 struct Range {
   std::int64_t since_ms = kBeginningMs;                  // inclusive
   std::int64_t before_ms = kEndMs;                       // exclusive
-  std::optional<model::RecordKey> after = std::nullopt;  // only what is older than this
+  std::optional<model::RecordKey> after = std::nullopt;  // only records older than this
   std::size_t limit = 50;
-  std::uint64_t max_bytes = std::uint64_t{16} << 20;  // a page ends early rather than hold more
+  std::uint64_t max_bytes = std::uint64_t{16} << 20;  // a page ends early rather than exceed it
 };
 
 template <class Record>
 struct Page {
   std::vector<Record> items;
-  std::optional<model::RecordKey> next;  // nothing: that was all
+  std::optional<model::RecordKey> next;  // nothing: there are no more
 };
 
-// Whether heads come with what they show of a run without its steps (RunRecord::outline).
+// Whether heads include what they show of a run without its steps (RunRecord::outline).
 enum class OutlineToo : std::uint8_t { no, yes };
 
 struct RunQuery {
   Range range = {};  // of receipt
   std::optional<model::RunState> state = std::nullopt;
-  std::string detector = {};  // that found something in it; empty: any
+  std::string detector = {};  // one that found something in the run; empty: any
   int min_score = 0;
   std::optional<model::RunSource> source = std::nullopt;
-  OutlineToo outlines = OutlineToo::no;  // yes: json_bytes and Range::max_bytes are of the outlines
+  OutlineToo outlines = OutlineToo::no;  // yes: json_bytes and Range::max_bytes count the outlines
 };
 
 struct FailureQuery {
   Range range = {};         // of detection
-  std::string run_id = {};  // of that run, as it is now; empty: any
+  std::string run_id = {};  // of that run as it is now; empty: of any
   std::string detector = {};
   std::string fingerprint = {};
   std::optional<model::Severity> severity = std::nullopt;
   int min_score = 0;
-  bool shadow = false;  // those of detectors on trial instead
-  std::optional<model::ReviewVerdict> reviewed = std::nullopt;  // as which the last review has them; none: those without one
+  bool shadow = false;                                          // only failures of detectors on trial
+  std::optional<model::ReviewVerdict> reviewed = std::nullopt;  // the verdict of the last review; none: failures without a review
 };
 
 struct ChangeQuery {
@@ -65,7 +65,7 @@ struct PolicyQuery {
 
 struct FingerprintStats {
   std::uint64_t failures = 0;
-  std::int64_t first_ms = 0;  // of detection; without failures 0
+  std::int64_t first_ms = 0;  // of detection; 0 without failures
   std::int64_t last_ms = 0;
 };
 
@@ -73,7 +73,7 @@ struct FingerprintStats {
 struct BufferRules {
   std::int64_t idle_ms = 5 * 60'000;
   std::int64_t max_age_ms = 24 * 3600'000;
-  // Of a trace: since its root came, however many spans come after it; and while there is no root, since its last span.
+  // For a trace: time since its root arrived, however many spans follow; and, without a root, time since its last span.
   std::int64_t otlp_root_grace_ms = 10'000;
   std::int64_t otlp_idle_ms = 15 * 60'000;
   auto operator<=>(const BufferRules&) const = default;
@@ -86,20 +86,20 @@ struct OpenRuns {
 
 // The events of a claimed run, oldest first.
 struct ClaimedRun {
-  std::vector<std::string> events;        // with `whole`: without those that had come before it, which are part of it
-  std::optional<model::RunRecord> whole;  // the first revision, where that came as a whole: the events continue it
+  std::vector<std::string> events;        // with `whole`: without the events before it, which are part of it
+  std::optional<model::RunRecord> whole;  // the first revision, if that came as a whole: the events continue it
 };
 
-// Records older than these go; kBeginningMs: none do. Idempotency records go by their own time.
+// Records older than these are deleted; kBeginningMs: none. Idempotency records expire by their own time.
 struct Retention {
   std::int64_t runs_before_ms = kBeginningMs;  // crash marks too
   std::int64_t failures_before_ms = kBeginningMs;
   std::int64_t changes_before_ms = kBeginningMs;  // histories of groups and reviews too
   std::int64_t policies_before_ms = kBeginningMs;
-  std::int64_t deliveries_before_ms = kBeginningMs;  // of webhooks; those that wait stay while their endpoint is active
-  // Of this one only: a purge. A run's failures go with it, policies also while they are in force.
+  std::int64_t deliveries_before_ms = kBeginningMs;  // of webhooks; waiting ones stay while their endpoint is active
+  // Only this tenant's records: a purge. A run's failures are deleted with it, and policies even while they are in force.
   std::optional<model::TenantId> tenant = std::nullopt;
-  bool open_runs_too = false;  // else those stay until they are resolved
+  bool open_runs_too = false;  // false: they stay until they are resolved
 };
 
 struct Expired {
@@ -112,8 +112,8 @@ struct Expired {
   std::uint64_t triage = 0;  // entries of groups' histories
   std::uint64_t deliveries = 0;
   std::uint64_t reviews = 0;
-  std::uint64_t events = 0;  // of those runs; not records of their own
-  bool more = false;         // there is more to delete: ask again
+  std::uint64_t events = 0;  // of the deleted runs; not records of their own
+  bool more = false;         // there is more to delete: call again
   void add(const Expired& other) {
     runs += other.runs;
     failures += other.failures;

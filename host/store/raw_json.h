@@ -1,5 +1,5 @@
-// Cuts JSON text into the texts of its members or elements, as they stand: views, nothing written anew. For text that was
-// parsed before, however deep. Pure; any thread. Throws BadValue for what is no object or array.
+// Splits JSON text into the texts of its members or elements: views into the original. For text that was parsed before, however deep. Pure;
+// any thread. Throws BadValue if the text is not an object or array.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ class RawObject {
   explicit RawObject(std::string_view object);
 
   std::optional<std::string_view> find(std::string_view name) const;
-  // Throws BadValue if it is not there.
+  // Throws BadValue if there is no such member.
   std::string_view at(std::string_view name) const;
 
  private:

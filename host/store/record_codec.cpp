@@ -7,9 +7,9 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::size_t kPlainHeadBytes = 512;  // of a usual one, without its outline
+constexpr std::size_t kPlainHeadBytes = 512;  // of a usual head, without its outline
 
-// The numbers are the format: they stay, and are not given to anything else.
+// Field numbers are part of the format: never change or reuse them.
 namespace field {
 enum Run {
   run_time = 1,

@@ -1,7 +1,7 @@
-// Records as bytes and back: the values of the store's databases. For the files of store/ only. Pure; any thread.
+// Encodes and decodes records: the values of the store's databases. Internal to store/. Pure; any thread.
 //
-// Protocol Buffers wire format, own field numbers: a reader skips fields it does not know, so the minor versions of a format
-// read each other. Decoders throw BadValue.
+// Protocol Buffers wire format with our own field numbers. Readers skip fields that they do not know, so the minor versions of a format
+// read each other's values. Decoders throw BadValue.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ namespace runwarden::store {
 struct Buffering {
   std::int64_t first_ms = 0;  // receipt of this revision's first event, and of its last
   std::int64_t last_ms = 0;
-  std::uint32_t former = 0;                 // events of former revisions: packed away
+  std::uint32_t former = 0;                 // events of former revisions, packed away
   std::uint32_t total = 0;                  // all events so far
   std::uint32_t cut = 0;                    // with `ending`: where this revision ends and the next begins
   std::optional<model::Resolution> ending;  // this revision is complete, and why
   bool tail_final = false;                  // the client said that the run ends with the events beyond the cut
-  std::uint64_t bytes = 0;                  // of this revision's events, and what is beyond the cut
+  std::uint64_t bytes = 0;                  // of this revision's events, including those beyond the cut
   std::uint32_t max_events = 0;
   std::uint64_t max_bytes = 0;
 
   model::OpenBuffer shown() const { return {first_ms, last_ms, total - former, former}; }
 };
 
-// A run as it stands in the store: the record, where the failures are that lists show for it, and while it is open its
-// buffering instead of the document and the arrays.
+// A run as stored: the record, the places of the failures that lists show for it, and, while it is open, its buffering instead of the
+// document and the arrays.
 struct StoredRun {
   model::RunRecord run;
   std::vector<model::RecordKey> failures;
@@ -41,13 +41,12 @@ struct StoredRun {
 };
 
 std::string encode_run(std::string_view key, const StoredRun& stored);
-// Without what stands in the body: document and the JSON arrays. The outline is left out unless it is asked for: filters and writes
-// of events pass many heads.
+// Without the body: document and JSON arrays. Without the outline unless it is asked for, because filters and event writes read many heads.
 StoredRun decode_run_head(std::string_view key, std::string_view value, OutlineToo outline = OutlineToo::no);
 StoredRun decode_run(std::string_view key, std::string_view value);
 
 std::string encode_failure(std::string_view key, const model::FailureRecord& failure);
-// The same failure with that verdict; what a later version wrote into it stays.
+// The same failure with that verdict. Keeps fields that a later version wrote.
 std::string with_verdict(std::string_view key, std::string_view value, model::ReviewVerdict verdict);
 model::FailureRecord decode_failure_head(std::string_view key, std::string_view value);
 model::FailureRecord decode_failure(std::string_view key, std::string_view value);
@@ -55,7 +54,7 @@ model::FailureRecord decode_failure(std::string_view key, std::string_view value
 std::string encode_key(std::string_view key, const model::KeyRecord& record);
 model::KeyRecord decode_key(std::string_view key, std::string_view value);
 
-// A RecordKey as a value: where the run of a runId stands.
+// A RecordKey as a value: the place of the run with a runId.
 std::string encode_place(std::string_view key, const model::RecordKey& place);
 model::RecordKey decode_place(std::string_view key, std::string_view value);
 

@@ -66,7 +66,7 @@ bool is_json_of_one_line(std::string_view text) {
   return check_json(text, kDeepest).ok();
 }
 
-// JSON as it stands; a text that is none as an object {"text": ...}, in which no other JSON of ours has a member "text" alone.
+// Adds JSON verbatim, and any other text as an object {"text": ...}. No JSON of ours has a member "text" alone.
 void add_json(JsonWriter& out, std::string_view json) {
   if (is_json_of_one_line(json) && !json.starts_with(R"({"text":)")) {
     out.raw(json);
@@ -112,7 +112,7 @@ double real_of(std::string_view raw) {
   return number;
 }
 
-// An object of a line, its members by name.
+// An object of a line: its members by name.
 struct Members : RawObject {
   using RawObject::RawObject;
   std::int64_t integer(std::string_view name) const { return integer_of(at(name)); }

@@ -1,8 +1,7 @@
-// Rows of the store as lines of JSON and back: what an export consists of. For the files of store/ only. Pure; any thread.
+// Converts rows of the store to lines of JSON and back: the content of an export. Internal to store/. Pure; any thread.
 //
-// A line says everything its row says: times in milliseconds, sequence numbers as decimal text, JSON texts as they stand.
-// Where it would not (a field that a later minor version wrote), the row's own bytes stand in it too, in hexadecimal.
-// Readers throw BadValue.
+// A line says everything that its row says: times in milliseconds, sequence numbers as decimal text, JSON texts verbatim. If it cannot (a
+// field that a later minor version wrote), it also holds the row's own bytes in hexadecimal. Readers throw BadValue.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +31,10 @@ struct HeaderLine {
 };
 
 struct EndLine {
-  std::uint64_t lines = 0;                   // header and end not counted
+  std::uint64_t lines = 0;                   // without header and end
   std::string sha256;                        // of every byte before this line
   std::uint64_t unreadable = 0;              // rows that were left out
-  std::vector<StoreFault> first_unreadable;  // of them
+  std::vector<StoreFault> first_unreadable;  // the first of these rows
 };
 
 struct RunLine {
@@ -43,22 +42,22 @@ struct RunLine {
   bool former = false;  // another revision has followed
 };
 
-// Events as they stand under one key; packed: of former revisions, else those that came together.
+// Events stored under one key. Packed: of former revisions; otherwise events that came together.
 struct EventsLine {
   model::RecordKey run;
   bool packed = false;
   std::uint32_t first = 0;  // index of the first
   std::int64_t received_ms = 0;
-  std::vector<std::string> events;  // an empty text, null in the line: lost to damage
+  std::vector<std::string> events;  // an empty text (null in the line) is an event lost to damage
 };
 
-// What the failures of a group do not say: since when it is known, and what was decided about it.
+// What a group's failures do not say: since when it is known, and what was decided about it.
 struct GroupLine {
-  model::Cluster cluster;  // count and waste are not in the line: they are counted again from the failures
+  model::Cluster cluster;  // count and waste are not in the line: they are recounted from the failures
   bool decided = false;    // entries of its history follow
 };
 
-// A review, as it stands in its row; what it means for its failure is made again.
+// A review as its row has it. What it means for its failure is derived again.
 using ReviewLine = model::Review;
 
 // One entry of a group's history.
@@ -73,13 +72,13 @@ struct EventIdsLine {
   std::vector<std::string> halves;
 };
 
-// A policy's name, and the highest whole number among the revisions it ever had.
+// A policy's name, and the highest whole number among all revisions it has ever had.
 struct PolicyNameLine {
   std::string policy;
   std::string highest;
 };
 
-// A webhook and what was or is to be sent to it; the lines have the rows' own bytes, secrets included.
+// A webhook, and what was or is to be sent to it. The lines hold the rows' own bytes, including secrets.
 struct WebhookLine {
   model::RecordKey key;
   std::string url;
@@ -89,7 +88,7 @@ struct DeliveryLine {
   model::RecordKey webhook;
 };
 
-// What a model was asked about a run, and what it said; the line has the row's own bytes.
+// A question to a model about a run, and the answer. The line holds the row's own bytes.
 struct OpinionLine {
   model::RecordKey key;
   model::RecordKey run;
@@ -103,15 +102,15 @@ using RecordLine = std::variant<HeaderLine, EndLine, RunLine, EventsLine, EventI
 // Without a line end.
 std::string line_of(const RecordLine& record);
 
-// A row's value under its key in this store, sealed.
+// The sealed value of the row under its key in this store.
 std::string value_of(std::string_view key, const RecordLine& record);
 
-// The line of a row whose value is that: checked to read back as the same value, and with the value's bytes if it does not.
+// The line of a row with that value. Checks that it reads back as the same value, and adds the value's bytes if it does not.
 std::string line_of_row(std::string_view key, std::string_view value, const RecordLine& record);
 
 struct ReadLine {
   RecordLine record;
-  // The row's bytes, where the line has them.
+  // The row's bytes, if the line has them.
   struct Bytes {
     std::string head;
     std::string body;
@@ -123,7 +122,7 @@ struct ReadLine {
 };
 ReadLine read_line(std::string_view line);
 
-// Whether two values under a key say the same, however they are compressed.
+// Whether two values under a key mean the same, however they are compressed.
 bool same_value(std::string_view key, std::string_view one, std::string_view other);
 
 }  // namespace runwarden::store

@@ -7,7 +7,7 @@
 namespace runwarden::store {
 namespace {
 
-// The numbers are the format: they stay, and are not given to anything else.
+// Field numbers are part of the format: never change or reuse them.
 namespace field {
 enum Review {
   review_time = 1,

@@ -1,4 +1,4 @@
-// Reviews, and how many there are of a day, as bytes and back. For the files of store/ only. Pure; any thread. Decoders throw BadValue.
+// Encodes and decodes reviews, and the counts of reviews of a day. Internal to store/. Pure; any thread. Decoders throw BadValue.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// Reviews of failures and runs: what is asked of a store. Any thread. Throws StoreError.
+// Reviews of failures and runs: the read interface of a store. Any thread. Throws StoreError.
 //
-// A failure that a store gives has the verdict of its last review and that review's JSON (FailureRecord::reviewed, ::review). One whose
-// last review says false_alarm is in no count of the store, but in every list.
+// A failure from a store has the verdict and the JSON of its last review (FailureRecord::reviewed, ::review). A failure whose last review
+// says false_alarm is in every list, but in no count.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace runwarden::store {
 
-// How many subjects were reviewed that one version of a detector judged, with one text of settings.
+// The verdicts on subjects that one version of a detector, with one text of settings, has judged.
 struct ReviewedVersion {
   std::string detector_key;
   std::string detector_version;  // empty: not known
@@ -33,15 +33,15 @@ class ReviewStore {
  public:
   virtual ~ReviewStore() = default;
 
-  // Of the run, and of what was found in it, the last review of each subject that was not taken back.
+  // The last review of each subject, of the run and of what was found in it, unless it was taken back.
   virtual std::vector<model::Review> reviews_of_run(model::TenantId tenant, const model::RecordKey& run) = 0;
-  // All that was said of the run, or of one of its failures, newest first, what was taken back included.
+  // All reviews of the run, or of one of its failures, newest first, including those taken back.
   virtual std::vector<model::Review> review_history(model::TenantId tenant, const model::RecordKey& run, const std::string& failure_id,
                                                     const Range& range) = 0;
-  // By the last review of each subject, of the days from that one on. Counted when reviews are stored: days of detectors are read, not
+  // By the last review of each subject, from the day of `since_ms` on. Counted when reviews are stored, so it reads days of detectors, not
   // reviews.
   virtual std::vector<ReviewedVersion> review_counts(model::TenantId tenant, std::int64_t since_ms) = 0;
-  // Runs that were reviewed, also where all of it was taken back, in the order of their keys, behind `after`; at most that many.
+  // Reviewed runs, even if all their reviews were taken back, in order of key, starting after `after`; at most `most`.
   virtual std::vector<ReviewedRun> reviewed_runs(model::TenantId tenant, const std::optional<model::RecordKey>& after,
                                                  std::size_t most) = 0;
 };

@@ -1,6 +1,6 @@
-// Runs, failures, changes and policies as they were stored: found by id, listed, counted.
+// Stored runs, failures, changes and policies: found by id, listed, counted.
 //
-// Any thread. Throws StoreError where a record cannot be read; lists leave it out and go on.
+// Any thread. Throws StoreError if a record cannot be read; lists leave it out and go on.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@
 
 namespace runwarden::store {
 
-// What was answered to an idempotency identity, and the content it was for.
+// The answer to an idempotency identity, and the content it was for.
 struct Replay {
   model::Digest content{};
-  model::RunRecord run;  // of a run: the revision that was answered; of events: as it stands now
+  model::RunRecord run;  // for a run: the revision in the answer; for events: the run as it is now
   std::optional<Buffered> buffered = std::nullopt;
   std::optional<model::ChangeRecord> change = std::nullopt;
   std::optional<model::PolicyRecord> policy = std::nullopt;
 };
 
-// What has to be known of the store before a run that came whole is judged.
+// What must be looked up before a run that came whole is judged.
 struct LookUp {
   model::TenantId tenant = 0;
   std::optional<std::string> run_id = std::nullopt;  // the client's
@@ -36,36 +36,36 @@ struct LookUp {
   std::int64_t at_ms = 0;  // when the run executed
 };
 struct LookedUp {
-  bool has_run = true;       // false: there is certainly no run of that id
+  bool has_run = true;       // false: there is certainly no run with that id
   bool has_identity = true;  // likewise
   std::vector<model::PolicyInForce> policies;  // by name
-  std::exception_ptr fault = nullptr;         // why it is not known; StoreError
+  std::exception_ptr fault = nullptr;          // why the lookup failed; a StoreError
 };
 
 class RunStore {
  public:
   virtual ~RunStore() = default;
 
-  // Gives the answer where that takes no waiting; else `then` is called with it once, on a thread of the store that it must not hold up.
+  // Returns the answer if that takes no waiting. Otherwise calls `then` with it once, on a thread of the store that it must not hold up.
   virtual std::optional<LookedUp> look_up(const LookUp& asked, [[maybe_unused]] std::function<void(LookedUp)> then) {
     LookedUp known;
     known.policies = in_force_at(asked.tenant, asked.at_ms);
     return known;
   }
 
-  // A number never handed out before, also across restarts: the seq of a RecordKey.
+  // A number that was never returned before, even before a restart: the seq of a RecordKey.
   virtual std::uint64_t next_seq() = 0;
 
-  // A run without its document and arrays, but with its outline and how much JSON it makes (json_bytes). With a revision: that one, if it
-  // was resolved or is the current one.
+  // A run without its document and arrays, but with its outline and the size of its JSON (json_bytes). With a revision: that one, if it was
+  // resolved or is the current one.
   virtual std::optional<model::RunRecord> run_head(model::TenantId tenant, std::string_view run_id,
                                                    std::optional<std::uint32_t> revision) = 0;
-  // A run as it stands; one that is open has no document yet. With a revision: that one, if it was resolved.
+  // The current run; an open one has no document yet. With a revision: that one, if it was resolved.
   virtual std::optional<model::RunRecord> find_run(model::TenantId tenant, std::string_view run_id) = 0;
   virtual std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) = 0;
   virtual std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) = 0;
   virtual std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) = 0;
-  // All events of an open run so far, oldest first; also those of former revisions. `from`: without so many first ones.
+  // All events of an open run so far, oldest first, including those of former revisions. `from`: how many of the first ones to skip.
   virtual std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from = 0) = 0;
   virtual std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity) = 0;
 
@@ -74,10 +74,10 @@ class RunStore {
   virtual Page<model::ChangeRecord> changes(model::TenantId tenant, const ChangeQuery& query) = 0;
   virtual Page<model::PolicyRecord> policies(model::TenantId tenant, const PolicyQuery& query) = 0;
 
-  // The latest revision of a policy, or of each (sorted by name), that is in force then.
+  // The latest revision that is in force at that time, of a policy or of each policy (sorted by name).
   virtual std::optional<model::PolicyRecord> policy_at(model::TenantId tenant, std::string_view policy, std::int64_t at_ms) = 0;
   virtual std::vector<model::PolicyRecord> policies_at(model::TenantId tenant, std::int64_t at_ms) = 0;
-  // The same without what they say, which may be much.
+  // The same without their documents, which may be large.
   std::vector<model::PolicyInForce> in_force_at(model::TenantId tenant, std::int64_t at_ms) {
     std::vector<model::PolicyInForce> in_force;
     for (model::PolicyRecord& one : policies_at(tenant, at_ms)) in_force.push_back({std::move(one.policy), std::move(one.revision), one.content});

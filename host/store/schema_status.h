@@ -1,4 +1,4 @@
-// How far the schema of a database is. Values; any thread.
+// The state of a database's schema. Values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ struct SchemaStepStatus {
   bool just_now = false;  // by this call
   std::int64_t applied_ms = 0;
   std::string applied_by;  // the database's user
-  bool changed = false;    // what was done has another SHA-256 than this program's step of that number
+  bool changed = false;    // the applied step has another SHA-256 than this program's step of that number
 };
 
 struct SchemaStatus {
   int version = 0;                      // of the database; 0: it has none
-  int wanted = 0;                       // that this program makes
-  std::vector<SchemaStepStatus> steps;  // by version; those that a later program did are last
+  int wanted = 0;                       // of this program
+  std::vector<SchemaStepStatus> steps;  // by version; steps applied by a later program come last
 };
 
 }  // namespace runwarden::store

@@ -1,4 +1,4 @@
-// What of a run's write is made before it has its place in the order. For the files of store/ only. Pure; any thread.
+// Encodes the parts of a run's write that do not depend on its place in the order. Internal to store/. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace runwarden::store {
 
-// The values to be written: the run, then its failures. Names the run in each failure, and fills in what is kept of it.
+// The values to be written: the run, then its failures. Also names the run in each failure, and fills in what is stored of it.
 std::vector<std::string> seal_run(RunWrite& write);
 
 }  // namespace runwarden::store

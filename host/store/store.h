@@ -1,8 +1,8 @@
-// Where records are kept: the parts of one store, which an engine stands behind. Who needs a part takes that part; the whole is for
-// whoever opens the store.
+// The store of records, in parts, implemented by an engine. Code that needs one part takes only that part; only code that opens a store
+// takes the whole.
 //
-// Any thread. A write that returned, or was told to be stored, is on stable storage. What writes and returns only then waits for what is
-// being written: while serving, it belongs into WriteQueue::run_between().
+// Any thread. When a write has returned, or was reported as stored, it is on stable storage. A function that writes before it returns waits
+// for the writes in progress: while serving, call it in WriteQueue::run_between().
 #pragma once
 
 #include "store/capacity.h"

@@ -8,7 +8,7 @@
 namespace runwarden::store {
 namespace {
 
-// The numbers are the format: they stay, and are not given to anything else.
+// Field numbers are part of the format: never change or reuse them.
 namespace field {
 enum Endpoint {
   created = 1,

@@ -1,4 +1,4 @@
-// Endpoints and deliveries as bytes and back. For the files of store/ only. Pure; any thread. Decoders throw BadValue.
+// Encodes and decodes endpoints and deliveries. Internal to store/. Pure; any thread. Decoders throw BadValue.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace runwarden::store {
 std::string encode_endpoint(std::string_view key, const model::Endpoint& endpoint);
 model::Endpoint decode_endpoint(std::string_view key, std::string_view value);
 
-// The body of the value is the body as it is sent.
+// The body of the value is the body as sent.
 std::string encode_delivery(std::string_view key, const model::Delivery& delivery);
 model::Delivery decode_delivery_head(std::string_view key, std::string_view value);
 model::Delivery decode_delivery(std::string_view key, std::string_view value);

@@ -1,6 +1,6 @@
-// The way into a store for all that is written while serving: what waits is committed together, so that requests share a flush.
+// The way into a store for all writes while serving. Waiting writes are committed together, so that requests share a flush.
 //
-// Any thread; nothing here waits, but for drain().
+// Any thread; only drain() blocks.
 #pragma once
 
 #include <cstddef>
@@ -22,18 +22,18 @@ class WriteQueue {
   };
   virtual ~WriteQueue() = default;
 
-  // `done` is called once when what becomes of the write is settled, on a thread of the store's that it must not hold up; never, if the
-  // store fails before (StoreListener::on_fatal). Writes of one run, and of one idempotency identity, are done in the order they came.
-  // False: there is no room for this tenant, the queue was drained, or the store failed; `done` is not called then. The permit is asked
-  // just before the commit; what it refuses ends as `denied`.
+  // Calls `done` once, when the outcome of the write is settled, on a thread of the store that it must not hold up. Never calls it if the
+  // store fails before (StoreListener::on_fatal). Writes of one run, and of one idempotency identity, are done in order of arrival. Returns
+  // false, and never calls `done`, if there is no room for this tenant, the queue was drained, or the store failed. The permit is asked
+  // just before the commit; a write that it refuses ends as `denied`.
   virtual bool submit(Write write, Done done, Permit permit = nullptr) = 0;
-  // Does a small piece of other writing when it is in nobody's way, on a thread of the store's; dropped when the store failed.
+  // Does a small piece of other writing when it holds up no write, on a thread of the store. Dropped if the store has failed.
   virtual void run_between(Job job) = 0;
-  // Commits what waits and does the jobs. Nothing can be submitted after it began.
+  // Commits the waiting writes and does the jobs. Nothing can be submitted once it has begun.
   virtual void drain() = 0;
 
   virtual Waiting waiting() const = 0;
-  // False when there is something to do and the store has not turned to anything new for `within_ms`.
+  // False if there is work and the store has not turned to anything new for `within_ms`.
   virtual bool moves(std::int64_t within_ms) const = 0;
 };
 

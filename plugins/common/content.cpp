@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 30> kAboutTheAnswer = {
     "took",    "timestamp", "requestid", "request_id", "resourcetype", "link",       "links",    "url",     "type",     "code",
     "took_ms", "error",     "meta",      "cursor",     "next",         "nextcursor", "has_more", "hasmore", "per_page", "self"};
 
-// What the name of a member that counts what was found has in it: "totalResults", "result_count".
+// Parts of the names of members that count results: "totalResults", "result_count".
 constexpr std::array<std::string_view, 9> kCounts = {"total", "count", "size", "length", "hits", "matches", "found", "results", "rows"};
 
 bool counts_what_was_found(std::string_view key) {
@@ -47,7 +47,7 @@ void skip_value(JsonCursor& cursor, Token token) {
   while (token != Token::kBad && cursor.depth() >= depth) token = cursor.next();
 }
 
-/// Walks JSON and tells whether nothing but zero results is in it.
+/// True when the JSON contains nothing but zero results.
 bool only_zero_results(std::string_view text, std::string_view asked) {
   constexpr std::size_t kMostAsked = 4096;   // bytes
   constexpr std::size_t kMostRepeated = 32;  // values
@@ -56,10 +56,10 @@ bool only_zero_results(std::string_view text, std::string_view asked) {
   auto token = cursor.next();
   if (token != Token::kObject && token != Token::kArray) return false;
   bool zero = false;
-  bool hollow = false;    // there is an empty list or object
-  std::size_t repeated = 0;  // values that it was asked with
-  std::size_t zeros = 0;  // numbers that are 0
-  bool counted = true;    // all of them under a name that counts
+  bool hollow = false;       // has an empty list or object
+  std::size_t repeated = 0;  // values that repeat the arguments
+  std::size_t zeros = 0;     // numbers equal to 0
+  bool counted = true;       // every zero has a name that counts
   std::string_view key;
   auto previous = token;
   for (token = cursor.next(); token != Token::kEnd; previous = token, token = cursor.next()) {
@@ -92,13 +92,12 @@ bool only_zero_results(std::string_view text, std::string_view asked) {
       default: break;
     }
   }
-  // One 0 of another name may be a fact ("balance": 0); many of them and nothing else are no result.
+  // A single 0 under another name may be a fact ("balance": 0); several zeros and nothing else mean no result.
   if (zeros > 0 && !counted) return hollow || zeros >= kZerosThatAreNothing;
   return hollow || zeros > 0 || (zero && repeated == 0);
 }
 
-/// "No assets match", "no free slots found": a phrase for nothing with the name of what there is none of in it. "No problems found" is a
-/// result.
+/// "No assets match", "no free slots found": a phrase for nothing that names what is missing. "No problems found" is a result.
 bool names_what_is_missing(const std::vector<std::string_view>& words, const WordEntry& first, const Lexicon& lexicon) {
   constexpr std::size_t kLeast = 3, kMost = 6;
   if (words.size() < kLeast || words.size() > kMost) return false;
@@ -113,7 +112,7 @@ bool names_what_is_missing(const std::vector<std::string_view>& words, const Wor
   });
 }
 
-/// "no results", and "no results found for your query": behind a phrase of several words may stand what was looked for.
+/// "no results", "no results found for your query": a phrase of several words may be followed by what was looked for.
 bool is_empty_phrase(std::string_view text, const Lexicon& lexicon) {
   if (text.size() > kLongestEmptyPhrase) return false;
   std::string folded;
@@ -165,9 +164,9 @@ bool member_fails(std::string_view key, Token token, JsonCursor& cursor) {
   return false;
 }
 
-/// False when no sign of a failure can stand in the text: each has "rr" (error), "cc" (success) or "ok" in it.
+/// False when the text cannot contain a sign of failure: each sign has "rr" (error), "cc" (success) or "ok" in it.
 bool may_fail(std::string_view text) {
-  constexpr std::size_t kPairs = Simd16::kBytes - 1;  // a block holds so many places with the byte behind each
+  constexpr std::size_t kPairs = Simd16::kBytes - 1;  // positions in a block whose next byte is also in it
   for (std::size_t begin = 0; begin + 1 < text.size(); begin += kPairs) {
     const auto block = Simd16(text, begin).lower();
     const auto r = block.equal('r');
@@ -184,10 +183,10 @@ bool may_fail(std::string_view text) {
   return false;
 }
 
-// Members that hold what a tool answered, in an envelope around it.
+// Members of an envelope that hold a tool's answer.
 constexpr std::array<std::string_view, 5> kEnvelopes = {"result", "response", "output", "tool_result", "toolresult"};
 
-/// Looks at the members of an object that was just opened; leaves it half read.
+/// Examines the members of an object that was just opened; may leave it partly read.
 bool members_fail(JsonCursor& cursor, bool in_envelope) {
   const auto outer = cursor.depth();
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {

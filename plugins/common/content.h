@@ -10,33 +10,33 @@
 
 namespace runwarden::plugins {
 
-/// Which soft signs of failure and emptiness count; all on unless a setting turns them off.
+/// Which soft signs of failure and emptiness count. All are on unless a setting turns them off.
 struct ContentRules {
   bool zero_results_are_empty = true;
   std::vector<std::string> error_openings;
   std::vector<std::string> error_report_words;  // "rate": "error rate" opens a report
   ShortSigns short_signs;
   ToolWords tools;
-  std::vector<std::string> any_purpose;  // words in the names of tools that may have looked something up or done something
+  std::vector<std::string> any_purpose;  // words in the names of tools that may look up or do anything
 };
 
-/// True when a recorded output holds nothing: "", null, none, {}, [], or JSON whose only content is zero results.
-/// What it repeats of `input`, the call's arguments, is not content. An absent output is unknown, not empty. Linear, except for the few
-/// values of an answer without content.
+/// True when a recorded output holds nothing: "", null, none, {}, [], or JSON that reports only zero results. Values that repeat `input`,
+/// the call's arguments, do not count as content. An absent output is unknown, not empty. Linear, except for the few values of an answer
+/// without content.
 [[nodiscard]] bool is_empty_output(std::string_view output, const Lexicon& lexicon, const ContentRules& rules, std::string_view input = {});
 
-/// True when the output itself says that the call failed though its status does not: a JSON object with `error` set,
-/// `success:false`, `ok:false`, `isError:true` or `status:"error"`, or a text that begins with "Error".
+/// True when the output says that the call failed although its status does not: a JSON object with `error` set, `success:false`,
+/// `ok:false`, `isError:true` or `status:"error"`, or a text that begins with "Error".
 [[nodiscard]] bool is_soft_failure(std::string_view output, const ContentRules& rules);
 
-/// True for a terminal, a browser, a call of any API: a word of its name says that it may do anything.
+/// True when a word of the tool's name says that it may do anything: a terminal, a browser, a generic API call.
 [[nodiscard]] bool is_any_purpose_tool(std::string_view tool, const ContentRules& rules);
 
-/// The same of a short output that says so in other words, or by a status of its own; what a look-up answers counts as its answer
+/// True when a short output reports failure in other words, or through a status of its own. What a look-up returns counts as its answer
 /// where it may be one.
 [[nodiscard]] bool is_short_failure(std::string_view tool, std::string_view output, const ContentRules& rules);
 
-/// The words of the failure as a person would quote them: error message, code, HTTP status, what a soft failure said, status.
+/// The failure as a person would quote it: the error message, code, HTTP status, the text of a soft failure, or the status.
 [[nodiscard]] std::string failure_text(const StepView& step);
 
 /// The member of the step that failure_text() quotes.

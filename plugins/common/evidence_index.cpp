@@ -13,9 +13,9 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kMostNumbers = 192;  // each is tried with the others for each ungrounded number
+constexpr std::size_t kMostNumbers = 192;  // each ungrounded number is tried against pairs of them
 
-/// What holds the parts of a date, an amount or an id together.
+/// Characters that connect the parts of a date, an amount or an id.
 bool joins(char c) {
   return c == '-' || c == '.' || c == '/' || c == ':' || c == ',' || c == '_';
 }
@@ -55,7 +55,7 @@ void EvidenceIndex::add_spelled(std::string_view text) {
     bool wide = false;
     for (done = begin; done < text.size() && (is_letter_or_digit(text[done]) || joined(done)); ++done) wide |= is_wide(text[done]);
     add_joined(text.substr(begin, done - begin));
-    // A sign of money, or a script without blanks, around a figure.
+    // A currency sign, or text in a script without blanks, around a figure.
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(done);
     for (auto at = text.begin() + static_cast<std::ptrdiff_t>(begin); wide && at != end;) {
       const auto first = std::find_if_not(at, end, is_wide);
@@ -65,7 +65,7 @@ void EvidenceIndex::add_spelled(std::string_view text) {
   }
 }
 
-/// Words with digits of a span without blanks, and what they make up together.
+/// Adds the words with digits in a span without blanks, and what they form together.
 void EvidenceIndex::add_joined(std::string_view span) {
   IdHash whole;
   IdHash word;
@@ -94,7 +94,7 @@ void EvidenceIndex::add_words(std::string_view text) {
   });
 }
 
-/// "datetime(2024, 5, 15, 18, 30)", as scripts print a moment: its date and time are known, too.
+/// "datetime(2024, 5, 15, 18, 30)", as scripts print a moment: adds its date and time.
 void EvidenceIndex::add_moments(std::string_view text) {
   constexpr std::string_view kOpens[] = {"datetime(", "date(", "time("};
   constexpr std::size_t kLongestMoment = 48;
@@ -139,7 +139,7 @@ void EvidenceIndex::add_facts(std::string_view text) {
   if (summed > 1) add_number(sum);
 }
 
-/// The same length, weight, volume, time or temperature in another unit.
+/// True when the value is a known length, weight, volume, time or temperature in another unit.
 bool EvidenceIndex::converts(double value) const {
   constexpr double kFactors[] = {1.609344, 0.3048, 2.54, 0.9144, 0.45359237, 28.349523, 3.785412, 29.57353, 60, 24, 7, 1000, 1024};
   return std::any_of(numbers_.begin(), numbers_.end(), [&](double known) {
@@ -151,13 +151,13 @@ bool EvidenceIndex::converts(double value) const {
 
 bool EvidenceIndex::follows(double value) {
   if (numbers_.empty()) return false;
-  if (near(0, value)) return true;  // a number less itself
+  if (near(0, value)) return true;  // a number minus itself
   if (!sorted_) {
     by_size_ = numbers_;
     std::sort(by_size_.begin(), by_size_.end());
     sorted_ = true;
   }
-  // Each sum, product and share grows or falls with its second number: where none fits beside the place of the right one, none does.
+  // Each result rises or falls with its second number, so if neither neighbor of the ideal second number fits, none does.
   const auto fits = [&](double second, auto result) {
     const auto above = std::lower_bound(by_size_.begin(), by_size_.end(), second);
     return (above != by_size_.end() && near(result(*above), value)) ||
@@ -172,7 +172,7 @@ bool EvidenceIndex::follows(double value) {
   return std::any_of(numbers_.begin(), numbers_.end(), made_with) || converts(value);
 }
 
-/// "5:30 per km" of 44 minutes and 8 km: minutes and seconds that one number comes to, shared by another.
+/// "5:30 per km" from 44 minutes and 8 km: one number divided by another, as minutes and seconds.
 bool EvidenceIndex::is_share(std::string_view text) const {
   constexpr std::size_t kMostTried = 16;
   const auto colon = text.find(':');
@@ -199,7 +199,7 @@ bool EvidenceIndex::holds(const Fact& fact) {
 bool EvidenceIndex::holds_spelled(const Fact& fact) const {
   if (known_.contains(normal_id(fact.text))) return true;
   if (fact.kind != FactKind::kId) return false;
-  // "INV-2041" is grounded by an earlier "2041", and "order_8842" by "order" and "8842".
+  // An earlier "2041" grounds "INV-2041"; "order" and "8842" ground "order_8842".
   bool any = false;
   const bool all = for_each_word(fact.text, [&](std::string_view word) {
     if (std::none_of(word.begin(), word.end(), is_digit)) return true;

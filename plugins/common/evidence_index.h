@@ -10,33 +10,32 @@
 
 namespace runwarden::plugins {
 
-/// An index of everything that was said earlier in a run: words, ids, numbers, dates. Grows step by step as the run is walked,
-/// so that the whole costs one pass. One owner; clear() keeps the memory.
+/// An index of everything said earlier in a run: words, ids, numbers, dates. It grows step by step as the run is walked, so indexing a run
+/// takes one pass. One owner; clear() keeps the memory.
 class EvidenceIndex {
  public:
   explicit EvidenceIndex(const FactWords& words = FactWords::shipped()) : words_(&words) {}
 
   void clear();
 
-  /// Takes in the words with digits of a text, and what they make up together ("2026-06-28", "12.50"). Linear, and much faster than
-  /// add_facts(): most of what an answer states is in the run as it is.
+  /// Adds the words with digits of a text, and what they form together ("2026-06-28", "12.50"). Linear, and much faster than add_facts():
+  /// most of what an answer states appears verbatim in the run.
   void add_spelled(std::string_view text);
 
-  /// Takes in the facts of a text, for what is stated in another form. Linear.
+  /// Adds the facts of a text, to find what is stated in another form. Linear.
   void add_facts(std::string_view text);
 
-  /// Takes in the words of a text only.
+  /// Adds only the words of a text.
   void add_words(std::string_view text);
 
-  /// True when the fact is in what add_spelled() took in as it is spelled, except for case and signs, or each of its words with digits
-  /// does.
+  /// True when add_spelled() has added the fact as it is spelled, ignoring case and signs, or each of its words with digits.
   [[nodiscard]] bool holds_spelled(const Fact& fact) const;
 
-  /// True when the fact is in what was taken in, in the same normal form or as it is spelled. Nothing is worked out.
+  /// True when the fact was added in the same normal form or as it is spelled. Works nothing out.
   [[nodiscard]] bool holds_as_stated(const Fact& fact) const { return known_.contains(fact.normal) || holds_spelled(fact); }
 
-  /// True when the fact is in what was taken in, in the same normal form, as a part of an id, or follows from two
-  /// grounded numbers by a sum, difference, product or share, or is the sum of one text's amounts.
+  /// True when the fact was added in the same normal form or as part of an id, follows from two grounded numbers by a sum, difference,
+  /// product or share, or is the sum of one text's amounts.
   [[nodiscard]] bool holds(const Fact& fact);
 
   [[nodiscard]] bool holds_word(std::string_view word) const { return known_.contains(normal_id(word)); }
@@ -52,7 +51,7 @@ class EvidenceIndex {
   const FactWords* words_;
   HashSet known_;                // normal forms
   std::vector<double> numbers_;  // distinct, the newest kMostNumbers
-  std::vector<double> by_size_;  // the same, while sorted_
+  std::vector<double> by_size_;  // numbers_ in ascending order, valid while sorted_
   bool sorted_ = false;
   std::vector<Fact> facts_;
   std::string plain_;

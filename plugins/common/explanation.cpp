@@ -14,10 +14,10 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kMostOfAKind = 1025;  // one more than a host takes in all
-constexpr std::size_t kMostWords = 6;       // that a sentence's act is told by
+constexpr std::size_t kMostOfAKind = 1025;  // one more than a host accepts in total
+constexpr std::size_t kMostWords = 6;       // per sentence, as the reason for its act
 
-/// What a sentence may be taken for by a word or phrase in it; what counts most is first.
+/// The kind of act that a word or phrase makes of a sentence, strongest first.
 struct Act {
   std::uint64_t cues;
   std::string_view name;
@@ -29,12 +29,12 @@ constexpr Act kActs[] = {
     {kCueGoodbye, "goodbye"},
 };
 
-/// Finds in a text where parts of its folded form came from. Asked from left to right; linear.
+/// Maps offsets in the folded form of a text back to the text. Call with rising offsets; linear overall.
 class Unfolded {
  public:
   explicit Unfolded(std::string_view text) : text_(text) {}
 
-  /// The place in the text of a place in its folded form.
+  /// The offset in the text of an offset in its folded form.
   std::size_t place(std::size_t folded) {
     while (folded_ < folded && at_ < text_.size()) {
       const auto length = length_at(at_);
@@ -58,7 +58,7 @@ class Unfolded {
   std::size_t folded_ = 0;
 };
 
-/// Cut, and without what is left of a character where a long message was parted.
+/// Trims and cuts the text, and replaces partial characters, left where a long message was split, with blanks.
 std::string quoted(std::string_view text) {
   text = cut(trim(text));
   std::string out;
@@ -73,7 +73,7 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
-/// Adds a word once, as long as there are few.
+/// Adds a word unless it is there already or the list is full.
 void add_word(std::vector<std::string_view>& words, std::string_view word) {
   if (words.size() < kMostWords && std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
 }
@@ -95,7 +95,7 @@ std::string joined(const std::vector<std::string_view>& texts) {
   return all;
 }
 
-/// What a step says of its failure: its HTTP status and its own words.
+/// What a step says about its failure: its HTTP status and its own words.
 std::string failure_reason(const StepView& step, std::string_view outcome) {
   if (outcome == "ok") return {};
   std::string reason = step.http_status >= 400 ? "HTTP " + std::to_string(step.http_status) : std::string();

@@ -14,11 +14,11 @@ struct Reading;
 struct RunView;
 struct ToolMeaning;
 
-/// Stands for "no step" where a finding, a suppression or an explanation is about the whole run.
+/// Means "no step": the finding, suppression or explanation is about the whole run.
 inline constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);
 
-/// What a detector understood of one run, and how its rules answered: put down only where somebody asked for it. Texts of the run are cut
-/// at 160 characters. One owner, one thread.
+/// What a detector understood of one run, and how its rules answered. Recorded only on request. Texts of the run are cut at 160 characters.
+/// One owner, one thread.
 class Explanation {
  public:
   enum class Kind : std::uint8_t { kAction, kStatement, kObligation, kMatch, kFact, kRule };
@@ -36,19 +36,19 @@ class Explanation {
     std::string reason;
   };
 
-  /// An item whose other members are still to be filled in; good until the next one. Of each kind only so many are kept that the host
-  /// learns that there were more than it takes.
+  /// Adds an item and returns it for the caller to fill in; valid until the next call. Of each kind, it keeps one more than the host
+  /// accepts, so the host can see that there were more.
   Item& add(Kind kind, std::string_view subject, std::string_view label);
 
-  /// A rule that was asked: it "fires", "silences" an alarm, or "no".
+  /// Records that a rule was evaluated: it "fires", "silences" an alarm, or answers "no".
   void rule(std::string_view name, std::string_view answer, std::size_t step, std::string_view reason,
             std::optional<double> confidence = std::nullopt);
 
-  /// A tool call as it was understood. Effect: "read", "write", ...; outcome: "ok", "failed", "empty", ...; what the step says of a
-  /// failure is its reason.
+  /// Records a tool call as understood. Effect: "read", "write", ...; outcome: "ok", "failed", "empty", .... The reason is what the step
+  /// says of a failure.
   void action(const RunView& run, std::size_t step, std::string_view effect, std::string_view outcome);
 
-  /// Each sentence of a message by its reading, which read() made of it: what it was taken for, and by which words. Linear.
+  /// Records each sentence of a message with its classification and the words that led to it. `reading` is the result of read(). Linear.
   void statements(std::string_view message, const Reading& reading, std::size_t step);
 
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }
@@ -56,10 +56,10 @@ class Explanation {
  private:
   std::vector<Item> items_;
   std::array<std::size_t, kKinds> counts_{};  // by kind
-  Item surplus_;                         // where an item goes that is not kept
+  Item surplus_;                              // takes the items that are not kept
 };
 
-/// What a tool does by its name: "read", "write", "run" (anything) or "unknown".
+/// What a tool does, judging by its name: "read", "write", "run" (anything) or "unknown".
 [[nodiscard]] std::string_view effect_of(const ToolMeaning& tool);
 
 }  // namespace runwarden::plugins

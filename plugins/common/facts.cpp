@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::size_t kShortestSpecific = 40;
 
-// Signs of money beyond ASCII: they stand before a figure without a blank.
+// Currency signs beyond ASCII: they precede a figure without a blank.
 constexpr std::array<std::string_view, 6> kMoneySigns = {"\u20ac", "\u00a3", "\u00a5", "\uffe5", "\u20b9", "\u20a9"};
 
 enum CharClass : std::uint8_t { kLetter = 1, kDigit = 2, kConnects = 4 };
 
-// What each byte is: this loop sees every byte of a run.
+// The class of each byte, as a table, because the loop sees every byte of a run.
 constexpr auto kClasses = [] {
   std::array<std::uint8_t, 256> table{};
   for (std::size_t i = 0; i < 256; ++i) {
@@ -47,7 +47,7 @@ bool connects(char c) {
   return class_of(c) == kConnects;
 }
 
-/// From a on, as openings_ has it.
+/// The index of a letter, from a on, as used in openings_.
 std::uint32_t letter_number(char c) {
   return static_cast<unsigned char>((c | 0x20) - 'a') & 31u;
 }
@@ -57,7 +57,7 @@ struct Shape {
   int letters = 0;
   int uppers = 0;
   int signs = 0;
-  char sign = 0;  // the only sign used, 0 when mixed or none
+  char sign = 0;  // the only sign used; 0 when there are none or several
 };
 
 Shape shape_of(std::string_view word) {
@@ -145,7 +145,7 @@ bool read_time(std::string_view word, Fact& fact) {
   return true;
 }
 
-/// "20:30:00" of "2025-09-01T20:30:00.000+02:00"; empty where there is none.
+/// "20:30:00" in "2025-09-01T20:30:00.000+02:00"; empty when there is no time.
 std::string_view time_behind_date(std::string_view word) {
   const auto t = word.find_first_of("Tt");
   if (t == std::string_view::npos) return {};
@@ -173,13 +173,13 @@ bool read_number(std::string_view word, const FactWords& words, Fact& fact) {
   return true;
 }
 
-/// Characters of scripts that are written without blanks: what stands around a figure in them is not part of it.
+/// True for a word with characters of a script without blanks: they are not part of a figure beside them.
 bool has_ideographs(std::string_view word) {
-  constexpr unsigned char kFirst = 0xE3;  // in UTF-8, of U+3000 and beyond
+  constexpr unsigned char kFirst = 0xE3;  // lead byte of U+3000 and beyond in UTF-8
   return std::any_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) >= kFirst; });
 }
 
-/// "843-acre", "666/passenger": a number of something, not an id.
+/// "843-acre", "666/passenger": a quantity, not an id.
 bool read_quantity(std::string_view word, const FactWords& words, Fact& fact) {
   constexpr std::size_t kShortestNoun = 3;
   const auto sign = word.find_first_of("-/");
@@ -189,7 +189,7 @@ bool read_quantity(std::string_view word, const FactWords& words, Fact& fact) {
   return std::all_of(noun.begin(), noun.end(), plain) && read_number(word.substr(0, sign), words, fact);
 }
 
-/// "4h29m", "2h": how long something takes, which every source words in its own way.
+/// "4h29m", "2h": a duration, which each source words in its own way.
 bool is_duration(std::string_view word) {
   const auto hours = word.find_first_not_of("0123456789");
   if (hours == 0 || hours == std::string_view::npos || (word[hours] != 'h' && word[hours] != 'H')) return false;
@@ -200,7 +200,7 @@ bool is_duration(std::string_view word) {
 
 bool read_id(std::string_view word, const Shape& shape, Fact& fact) {
   if (shape.digits == 0 || shape.letters == 0) {
-    // "12-345-6": digits with signs.
+    // "12-345-6": digits and signs only.
     if (shape.digits < 5 || shape.signs == 0) return false;
   }
   const bool long_enough = shape.digits + shape.letters >= 4 || (shape.uppers > 0 && shape.digits + shape.letters >= 3);
@@ -208,8 +208,7 @@ bool read_id(std::string_view word, const Shape& shape, Fact& fact) {
   if (word.size() > 120) return false;
   fact.kind = FactKind::kId;
   fact.normal = normal_id(word);
-  // "32GB-model", "10-inch", "5-star" are descriptions.
-  // "1999-2012", "2001-12" are spans of years.
+  // "32GB-model", "10-inch" and "5-star" are descriptions; "1999-2012" and "2001-12" are spans of years.
   const bool years = shape.letters == 0 && word.size() <= 9 && word.size() >= 7 && (word[4] == '-' || word[4] == '/') &&
                      (word[0] == '1' || word[0] == '2');
   fact.strong = !years && (shape.digits >= 3 || (shape.uppers > 0 && shape.digits >= 1 && shape.signs == 0));
@@ -249,8 +248,7 @@ class Collector {
   }
 
  private:
-  /// Words without a digit are no facts: goes on to the beginning of the next word that has one. The search for it never goes over a
-  /// byte twice.
+  /// Skips words without a digit, which are not facts, to the beginning of the next word with one. The search never visits a byte twice.
   void pass_over() {
     auto next = find_digit(text_, at_);
     digit_at_ = next + 1;
@@ -258,7 +256,7 @@ class Collector {
     at_ = next;
   }
 
-  // A comma or colon holds only digits together; other signs anything.
+  // A comma or colon connects only digits; other signs connect anything.
   [[nodiscard]] bool inner(std::size_t at) const {
     const char c = text_[at];
     if (c == ',') {
@@ -277,7 +275,7 @@ class Collector {
     return std::any_of(kMoneySigns.begin(), kMoneySigns.end(), [&](auto sign) { return before.ends_with(sign); });
   }
 
-  /// An address on the net is not a statement, whatever digits it has.
+  /// A web address states nothing, whatever digits it contains.
   [[nodiscard]] bool in_address(std::size_t begin, std::string_view word) const {
     if (begin >= 2 && text_[begin - 1] == '/' && (text_[begin - 2] == '/' || part(text_[begin - 2]) || text_[begin - 2] == '*'))
       return true;
@@ -287,7 +285,7 @@ class Collector {
     return dot != std::string_view::npos && dot > 0 && word.find('/', dot) != std::string_view::npos && letter(word[dot - 1]);
   }
 
-  /// A word without a digit matters only behind a day: "28 June", "28 de junio", "28. Juni".
+  /// A word without a digit matters only after a day: "28 June", "28 de junio", "28. Juni".
   void plain_word(std::size_t begin, std::string_view word, bool signs) {
     if (day_ == 0) return;
     const auto month = signs ? FactWords::Month{} : words_.month(word);
@@ -341,11 +339,11 @@ class Collector {
   }
 
   struct Month {
-    int number = 0;  // 0 where none is there
+    int number = 0;  // 0 for none
     std::size_t begin = 0;
   };
 
-  /// The month right before a number, with a capital at its beginning.
+  /// The capitalized month right before a number.
   [[nodiscard]] Month month_before(std::size_t number) const {
     if (number <= date_end_ || text_[number - 1] != ' ') return {};
     const auto end = number - 1;
@@ -357,7 +355,7 @@ class Collector {
     return joined ? Month{} : Month{words_.month(text_.substr(begin, end - begin)).number, begin};
   }
 
-  // "June 28", and the year after either.
+  // "June 28", and the year after a date.
   bool complete_date(int number, std::size_t begin, std::size_t end) {
     if (number >= 1 && number <= 31) {
       const auto month = month_before(begin);
@@ -393,7 +391,7 @@ class Collector {
   const FactWords& words_;
   std::vector<Fact>& out_;
   std::size_t at_ = 0;
-  std::size_t digit_at_ = 0;  // behind the last digit that was looked for
+  std::size_t digit_at_ = 0;  // behind the last digit found
   int day_ = 0;
   std::size_t day_begin_ = 0;
   std::size_t day_end_ = 0;
@@ -421,7 +419,7 @@ std::size_t count_words(std::string_view text) {
   return words;
 }
 
-/// Reads a quoted text that begins at `at`; returns where it ends, or `at` when it is not a title.
+/// Reads a quoted text that begins at `at`; returns its end, or `at` when the quotation does not close in time.
 std::size_t read_title(std::string_view text, std::size_t at, std::vector<std::string_view>& titles) {
   const auto end = text.find_first_of("\"\n", at + 1);
   if (end == std::string_view::npos || text[end] != '"' || end - at > kLongestTitle) return at;
@@ -543,7 +541,7 @@ void FactWords::add_month(std::string_view name, int number, std::size_t languag
   if (name.size() < 2) return;
   months_.push_back({std::string(name), number, LanguageSet{1} << language});
   openings_[letter_number(name[0])] |= 1u << letter_number(name[1]);
-  longest_ = std::max(longest_, name.size() + 1);  // a letter with a mark takes two bytes
+  longest_ = std::max(longest_, name.size() + 1);  // a letter with a diacritic takes two bytes
 }
 
 FactWords::Month FactWords::month(std::string_view word) const {

@@ -13,40 +13,40 @@ namespace runwarden::plugins {
 
 enum class FactKind : std::uint8_t { kNumber, kDate, kTime, kId, kName };
 
-/// Something specific that a text states, with a normal form that is equal for equal facts: numbers compare as numbers,
-/// dates as dates, ids without case and signs.
+/// Something specific that a text states. Equal facts have equal normal forms: numbers compare as numbers, dates as dates, ids without case
+/// and signs.
 struct Fact {
   FactKind kind = FactKind::kNumber;
   bool money = false;        // has a currency sign or code
-  bool strong = true;        // too specific to be a count, a list number or a year
+  bool strong = true;        // too specific for a count, a list number or a year
   double number = 0;         // kNumber
   std::uint64_t normal = 0;  // hash of the normal form; a date without its year
-  int year = 0;              // kDate, 0 when it has none
-  std::string_view text;     // as it stands
+  int year = 0;              // kDate; 0 without a year
+  std::string_view text;     // as written
 };
 
-/// The words that facts are written with. Filled once, then read only: any thread may read.
+/// The words used in facts. Filled once, then read-only: any thread may read.
 class FactWords {
  public:
   explicit FactWords(const Vocabulary& vocabulary);
 
-  /// Those of all shipped languages.
+  /// The words of all shipped languages.
   [[nodiscard]] static const FactWords& shipped();
 
-  /// A month and the languages that call it so; number 0 where the word is none. "Jan", "sept" and "January" are 1, 9 and 1.
+  /// A month and the languages that use the name; number 0 when the word is not a month. "Jan", "sept" and "January" are 1, 9 and 1.
   struct Month {
     int number = 0;
     LanguageSet languages = 0;
   };
   [[nodiscard]] Month month(std::string_view word) const;
 
-  /// True when what is between a day and a month of these languages joins the two: a blank, or " of " and the like.
+  /// True when the text between a day and a month of these languages joins the two: a blank, or " of " and the like.
   [[nodiscard]] bool join(std::string_view between, LanguageSet languages) const;
 
-  /// True for a word that may stand between the two.
+  /// True for a word allowed between a day and a month.
   [[nodiscard]] bool is_joiner(std::string_view word) const;
 
-  /// True for letters that may follow digits without making an id of them: units, ordinals, sizes.
+  /// True for letters that may follow digits without making them an id: units, ordinals, sizes.
   [[nodiscard]] bool is_unit(std::string_view letters) const;
 
   [[nodiscard]] std::size_t longest_month() const { return longest_; }
@@ -65,7 +65,7 @@ class FactWords {
   void add_month(std::string_view name, int number, std::size_t language);
 
   std::vector<Name> months_;
-  std::array<std::uint32_t, 32> openings_{};  // by the first letter, from a on: the second letters of months, a bit each
+  std::array<std::uint32_t, 32> openings_{};  // by first letter, from a on: one bit per second letter of a month
   std::size_t longest_ = 0;
   std::vector<Joiner> joiners_;
   std::vector<std::string> units_;
@@ -74,15 +74,15 @@ class FactWords {
 /// Collects the facts of a text in reading order; replaces `out`. The views point into `text`. Linear; any thread.
 void collect_facts(std::string_view text, std::vector<Fact>& out, const FactWords& words = FactWords::shipped());
 
-/// Collects names (two to four capitalized words in a row, not at the start of a sentence) and quoted titles (three words and more,
-/// no sentence). Replaces both; the views point into `text`, a name or title that returns is listed once. Linear, except for the few found.
+/// Collects names (two to four capitalized words in a row, not at the start of a sentence) and quoted titles (three or more words, not a
+/// sentence). Replaces both. The views point into `text`; a repeated name or title is listed once. Linear, except for the few found.
 void collect_names(std::string_view text, std::vector<std::string_view>& names, std::vector<std::string_view>& titles);
 
-/// Collects what is in a list, an item a line: two to five words, the first and last capitalized ("1. Roast Chicken"). Adds to
-/// `names`; the views point into `text`. Linear, except for the few found.
+/// Collects the items of a list, one per line: two to five words, the first and last capitalized ("1. Roast Chicken"). Adds to `names`; the
+/// views point into `text`. Linear, except for the few found.
 void collect_items(std::string_view text, std::vector<std::string_view>& names);
 
-/// The normal form of an id, made of its letters and digits one by one.
+/// Computes the normal form of an id from its letters and digits, one by one.
 class IdHash {
  public:
   void add(char letter_or_digit) {
@@ -95,7 +95,7 @@ class IdHash {
   std::uint64_t hash_ = 0xcbf29ce484222325ull;
 };
 
-/// The normal form of an id or word: letters and digits only, without case.
+/// The normal form of an id or word: letters and digits only, ignoring case.
 [[nodiscard]] std::uint64_t normal_id(std::string_view text);
 
 /// The normal form of a number.
@@ -104,10 +104,10 @@ class IdHash {
 /// The normal form of a month and day.
 [[nodiscard]] std::uint64_t normal_date(int month, int day);
 
-/// The normal form of a time of the day. Twelve-hour and 24-hour clocks meet: the half of the day is left out.
+/// The normal form of a time of day. It omits AM and PM, so 12-hour and 24-hour clocks match.
 [[nodiscard]] std::uint64_t normal_time(int hour, int minute);
 
-/// True when the text is long and specific enough to pass for data: at least 40 characters and one strong fact.
+/// True when the text is long and specific enough to be data: at least 40 characters and one strong fact.
 [[nodiscard]] bool is_specific(std::string_view text, const std::vector<Fact>& facts);
 
 }  // namespace runwarden::plugins

@@ -42,7 +42,7 @@ std::string two_decimals(double value) {
 
 namespace {
 
-/// The last message that an outcome repeats word for word, kNoStep where it repeats none.
+/// The last message that equals the outcome, except for white space at the ends; kNoStep when there is none.
 std::size_t place_of(const RunView& run, std::string_view outcome) {
   for (auto i = run.steps.size(); i-- > 0;) {
     if (run.steps[i].kind == Kind::kModel && trim(run.steps[i].output) == trim(outcome)) return i;

@@ -12,7 +12,7 @@ constexpr char lower(char c) {
   return static_cast<char>(c + (static_cast<unsigned char>(c - 'A') < 26 ? 32 : 0));
 }
 
-/// Where the first byte beyond ASCII stands from `at` on, else the text's length; eight bytes at a time.
+/// The offset of the first byte beyond ASCII from `at` on, else the text's length; reads eight bytes at a time.
 std::size_t ascii_until(std::string_view text, std::size_t at) {
   for (; at + 8 <= text.size(); at += 8) {
     std::uint64_t block = 0;
@@ -31,13 +31,13 @@ void lower_ascii(const char* from, std::size_t count, char* to) {
     std::uint64_t block = 0;
     std::memcpy(&block, from + k, 8);
     const auto upper = (block + kEvery * (0x80 - 'A')) & ~(block + kEvery * (0x80 - 'Z' - 1)) & (kEvery * 0x80);
-    block += upper >> 2;  // 0x20 for each capital
+    block += upper >> 2;  // 0x20 for each capital letter
     std::memcpy(to + k, &block, 8);
   }
   for (; k < count; ++k) to[k] = lower(from[k]);
 }
 
-// Characters with a fixed ASCII stand-in; 0 where there is none.
+// The fixed ASCII replacement of a character; 0 without one.
 char stand_in(utf8proc_int32_t cp) {
   switch (cp) {
     case 0x2018:
@@ -85,11 +85,11 @@ void append(utf8proc_int32_t cp, std::string& out) {
   out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(n));
 }
 
-// One character beyond ASCII. Decomposed one by one and its marks dropped, so composed and decomposed spellings meet
-// and no reordering of marks (which is quadratic) is ever needed.
+// Folds one character beyond ASCII. Each is decomposed separately and its marks are dropped, so composed and decomposed spellings match and
+// marks never need reordering, which is quadratic.
 void fold_wide(utf8proc_int32_t cp, std::string& out) {
   if (const char c = stand_in(cp); c != 0) {
-    // A long dash parts clauses even where no blank is beside it.
+    // A long dash separates clauses even without a blank beside it.
     if (cp == 0x2014 || cp == 0x2015) {
       out += " - ";
     } else {

@@ -7,22 +7,22 @@
 
 namespace runwarden::plugins {
 
-/// Folds text for comparison: case and accents away, typographic quotes to ' and ", dashes to '-', odd spaces to ' ',
-/// pictures and other symbols beyond ASCII to ' '. Replaces `out`. Any thread; linear in the text's length; never fails:
-/// bytes that are no UTF-8 become spaces.
+/// Folds text for comparison: removes case and accents, and maps typographic quotes to ' and ", dashes to '-', unusual spaces, pictures and
+/// other symbols beyond ASCII to ' '. Replaces `out`. Any thread; linear in the text's length. Never fails: invalid UTF-8 bytes become
+/// spaces.
 void fold(std::string_view text, std::string& out);
 
-/// The text with typographic dashes, quotes and blanks as ASCII, letters as they are: `text` itself when it is ASCII already, else
-/// a view of `buffer`.
+/// The text with typographic dashes, quotes and blanks as ASCII; letters stay as they are. Returns `text` itself when it is already ASCII,
+/// else a view of `buffer`.
 [[nodiscard]] std::string_view with_plain_signs(std::string_view text, std::string& buffer);
 
-/// Cuts a quote at `limit` characters (code points), never inside one.
+/// Cuts a text at `limit` characters (code points), never inside one.
 [[nodiscard]] std::string_view cut(std::string_view text, std::size_t limit = 160);
 
 /// The text without white space at its ends.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
-/// True when both are equal except for the case of ASCII letters.
+/// True when both are equal, ignoring the case of ASCII letters.
 [[nodiscard]] inline bool equal_ignoring_case(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -32,7 +32,7 @@ void fold(std::string_view text, std::string& out);
   return true;
 }
 
-/// True when the word is one of the names, except for the case of ASCII letters.
+/// True when the word is one of the names, ignoring the case of ASCII letters.
 template <class Names>
 [[nodiscard]] bool among(std::string_view word, const Names& names) {
   return std::any_of(std::begin(names), std::end(names), [&](auto name) { return equal_ignoring_case(word, name); });

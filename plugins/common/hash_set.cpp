@@ -17,7 +17,7 @@ std::uint64_t draw_factor() {
     std::random_device draw;
     return (std::uint64_t{draw()} << 32 | draw()) | 1;
   } catch (const std::exception&) {
-    // A machine that has no random numbers to give still loads the detectors.
+    // The detectors must also load on a machine without a source of random numbers.
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) * 0x9e3779b97f4a7c15ull | 1;
   }
 }

@@ -6,8 +6,8 @@
 
 namespace runwarden::plugins {
 
-/// A set of hashes in one piece of memory, made to be filled and cleared run after run. Where a hash goes is not to be foreseen from
-/// outside, so that no run can be written to slow it down. One owner.
+/// A set of hashes in one block of memory, made to be filled and cleared run after run. Slots are unpredictable from outside, so no run can
+/// be crafted to slow the set down. One owner.
 class HashSet {
  public:
   /// Keeps the memory, unless it has grown large.
@@ -27,15 +27,15 @@ class HashSet {
   [[nodiscard]] bool empty() const { return used_ == 0; }
 
  private:
-  /// Odd and drawn once a process.
+  /// Odd, and drawn at random once per process.
   static const std::uint64_t kFactor;
 
   [[nodiscard]] std::size_t place_of(std::uint64_t hash) const { return static_cast<std::size_t>((hash * kFactor) >> shift_); }
   void grow();
 
-  std::vector<std::uint64_t> table_;  // a power of two; 0 is free, and 0 is there as 1
+  std::vector<std::uint64_t> table_;  // size is a power of two; 0 marks a free slot, so hash 0 is stored as 1
   std::size_t used_ = 0;
-  unsigned shift_ = 0;  // 64 less the bits of a place
+  unsigned shift_ = 0;  // 64 minus the number of slot bits
 };
 
 }  // namespace runwarden::plugins

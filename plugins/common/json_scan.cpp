@@ -60,10 +60,10 @@ struct Open {
   std::uint64_t hash;
   std::uint64_t key;
   bool object;
-  bool ignored = false;  // the member that is open
+  bool ignored = false;  // the open member is ignored
 };
 
-/// Folds one value into the container that holds it: by sum in an object, in order in an array.
+/// Combines a value into its container's hash: by sum in an object, in order in an array.
 void take(Open& open, std::uint64_t value) {
   if (open.ignored) return;
   if (open.object) {
@@ -145,7 +145,7 @@ JsonCursor::Token JsonCursor::string() {
     const auto* stop = static_cast<const char*>(std::memchr(text_.data() + at_, mark, text_.size() - at_));
     if (stop == nullptr) return Token::kBad;
     const auto end = static_cast<std::size_t>(stop - text_.data());
-    // A mark behind an odd number of backslashes belongs to the string.
+    // A quotation mark after an odd number of backslashes is part of the string.
     auto slashes = end;
     while (slashes > begin && text_[slashes - 1] == '\\') --slashes;
     at_ = end + 1;
@@ -192,7 +192,7 @@ JsonCursor::Token JsonCursor::next() {
   skip_blank();
   if (done_) return at_ == text_.size() ? Token::kEnd : Token::kBad;
   if (at_ >= text_.size()) return Token::kBad;
-  // Commas are taken where they stand: what is read here was checked by whoever wrote it, or is compared as a whole anyway.
+  // Commas are accepted anywhere: the text was checked by its writer, or is only compared as a whole.
   if (text_[at_] == ',' && depth_ > 0) {
     ++at_;
     skip_blank();

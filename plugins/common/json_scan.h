@@ -9,9 +9,8 @@
 
 namespace runwarden::plugins {
 
-/// Walks JSON text token by token without building anything; what scripts print of the same shape ('single quotes', True, None) is
-/// read alike. Nesting beyond kMaxDepth, a fault or a text cut short ends it with
-/// kBad. One pass, linear; one owner.
+/// Walks JSON text token by token without building anything. Also accepts the similar output of scripts ('single quotes', True, None).
+/// Nesting beyond kMaxDepth, a syntax error or truncated text ends the walk with kBad. One pass, linear; one owner.
 class JsonCursor {
  public:
   enum class Token : std::uint8_t { kObject, kObjectEnd, kArray, kArrayEnd, kKey, kString, kNumber, kTrue, kFalse, kNull, kEnd, kBad };
@@ -21,17 +20,17 @@ class JsonCursor {
 
   Token next();
 
-  /// Skips the rest of the innermost open container without looking at its parts; false when its end is not there.
+  /// Skips the rest of the innermost open container without checking its parts; false when the container does not end.
   bool leave();
 
-  /// Of a key or string: the bytes between the quotes, escapes as they stand; of a number: its digits.
+  /// For a key or string, the bytes between the quotes, with escapes unchanged; for a number, its digits.
   [[nodiscard]] std::string_view text() const { return value_; }
   [[nodiscard]] bool escaped() const { return escaped_; }
 
   /// Containers open after the last token.
   [[nodiscard]] std::size_t depth() const { return depth_; }
 
-  /// Offset of the first byte that was not read.
+  /// Offset of the first unread byte.
   [[nodiscard]] std::size_t offset() const { return at_; }
 
  private:
@@ -56,11 +55,11 @@ class JsonCursor {
 /// True when the text begins like a JSON object or array.
 [[nodiscard]] bool looks_like_json(std::string_view text);
 
-/// A number that is equal for equal JSON values (key order, white space, 1 and 1.0 make no difference) and, for text that is
-/// no JSON, for equal text except for white space at its ends. Members with a name in `ignored`, in either case, make no difference.
+/// A hash that is equal for equal JSON values, regardless of key order, white space, and 1 versus 1.0. For text that is not JSON, equal for
+/// equal text, ignoring white space at its ends. Members named in `ignored`, in either case, make no difference.
 [[nodiscard]] std::uint64_t canonical_hash(std::string_view text, std::span<const std::string> ignored = {});
 
-/// Undoes the escapes of a JSON string's bytes.
+/// Decodes the escapes of a JSON string's bytes.
 void unescape(std::string_view raw, std::string& out);
 
 }  // namespace runwarden::plugins

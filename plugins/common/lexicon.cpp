@@ -72,7 +72,7 @@ WordEntry& Lexicon::entry(std::string_view folded) {
   return entries_.back();
 }
 
-/// Null while the word is of that language alone: the entry is its only sense.
+/// Null while only this language has the word: then the entry is its only sense.
 WordEntry* Lexicon::sense_of(WordEntry& entry, std::size_t language) {
   const auto mask = LanguageSet{1} << language;
   if (entry.languages == 0 || entry.languages == mask) {
@@ -194,7 +194,7 @@ std::uint16_t Lexicon::add_nouns(std::string_view line, std::size_t language) {
 }
 
 std::uint16_t Lexicon::new_group() {
-  // Each verb has one, too: where there is a group left, there is a verb left.
+  // Each verb has its own group, so a free group means a free verb.
   if (next_group_ == kNoVerb - 1) throw std::length_error("the vocabularies hold more than 65,533 verbs and groups: leave some out");
   return next_group_++;
 }

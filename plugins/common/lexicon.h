@@ -11,10 +11,10 @@
 
 namespace runwarden::plugins {
 
-/// Which form of a verb a word is; bits, since "put" is more than one.
+/// The forms of a verb. Bits, because a word such as "put" has several.
 enum VerbForm : std::uint8_t { kFormBase = 1, kFormDone = 2, kFormDoing = 4, kFormNoun = 8 };
 
-/// A verb as the detectors compare them. Verbs of one group do one thing ("book", "reserve").
+/// A verb, for comparison. Verbs of one group do the same thing ("book", "reserve").
 struct Verb {
   std::string lemma;
   std::uint16_t group = 0;
@@ -22,43 +22,43 @@ struct Verb {
 
 inline constexpr std::uint16_t kNoVerb = 0xFFFF;
 
-/// Stands for no language in particular: the words of all count.
+/// Means no particular language: the words of all languages count.
 inline constexpr std::uint8_t kAnyLanguage = 0xFF;
 
-/// What the lexicon knows of one word, in all languages or in one.
+/// What the lexicon knows about one word, in all languages or in one.
 struct WordEntry {
   std::string word;
   std::uint64_t cues = 0;
-  LanguageSet languages = 0;  // that have it
+  LanguageSet languages = 0;  // the languages that have the word
   std::uint16_t verb = kNoVerb;
   std::uint8_t forms = 0;
-  std::uint8_t language = kAnyLanguage;  // the one that this is of
-  bool known = false;                    // of the words by which a text is understood: not marks alone
+  std::uint8_t language = kAnyLanguage;  // the language of this entry
+  bool known = false;                    // helps to understand a text: has more than marks
 
-  /// A phrase that begins with this word, and the first byte of its second word, by which most are told apart.
+  /// A phrase that begins with this word, and the first byte of its second word, which rules most phrases out.
   struct Begins {
     std::uint32_t phrase = 0;
     char second = 0;
   };
   std::vector<Begins> phrases;  // longest first
 
-  /// What it is in each language, where there are several.
+  /// The word's entry in each language, when several have it.
   std::vector<WordEntry> senses;
 };
 
-/// Several words with one meaning together.
+/// Several words with a joint meaning.
 struct Phrase {
   std::vector<std::string> words;
   std::uint64_t cues = 0;
   std::size_t language = 0;
 };
 
-/// Words, phrases and verbs of all languages in force, found by hash. Filled once by create, then read only: any thread may read.
+/// Words, phrases and verbs of all languages in force, found by hash. Filled once by create, then read-only: any thread may read.
 class Lexicon {
  public:
   static constexpr std::size_t kMostWords = (1u << 20) - 1;
 
-  /// Adds a word or phrase of a language to a cue; the text is folded first. A mark says something of a word without making it a known
+  /// Adds a word or phrase of a language to a cue; the text is folded first. A mark adds information about a word without making it a known
   /// one. Throws std::length_error beyond kMostWords.
   void add(std::string_view text, Cue cue, std::size_t language = 0, KeyUse use = KeyUse::kCue);
 
@@ -74,23 +74,23 @@ class Lexicon {
   /// Adds the base forms of verbs with each pronoun of their language at the end: "reservame". `may` says whether a lemma takes a pronoun.
   void add_clitics(const std::vector<Clitic>& clitics, const std::function<bool(std::string_view pronoun, std::string_view lemma)>& may);
 
-  /// Adds "lemma = nouns" of a verb it has: "cancellation". Words that are forms of verbs stay that alone. The verb, kNoVerb for a line of
-  /// another shape or an unknown verb.
+  /// Adds "lemma = nouns" ("cancellation") to a known verb. Words that are already forms of verbs stay verbs only. Returns the verb, or
+  /// kNoVerb for a line of another shape or an unknown verb.
   std::uint16_t add_nouns(std::string_view line, std::size_t language = 0);
 
-  /// Makes one group of the verbs named in the line.
+  /// Makes the verbs named in the line one group.
   void add_group(std::string_view line);
 
-  /// Ends the filling: builds the table that find() reads.
+  /// Ends the filling: sorts the phrases of each word, longest first.
   void freeze();
 
-  /// The entry of a folded word in all languages, null when it is unknown.
+  /// The entry of a folded word in all languages; null when it is unknown.
   [[nodiscard]] const WordEntry* find(std::string_view word) const;
 
-  /// What a word that find() gave is in one language, null when it is none of it.
+  /// The meaning of an entry from find() in one language; null when that language does not have the word.
   [[nodiscard]] static const WordEntry* sense(const WordEntry& entry, std::uint8_t language);
 
-  /// All words it knows, each once.
+  /// All known words, each once.
   [[nodiscard]] const std::vector<WordEntry>& words() const { return entries_; }
 
   [[nodiscard]] const std::vector<Phrase>& phrases() const { return phrases_; }
@@ -101,10 +101,10 @@ class Lexicon {
   /// Groups are numbered from 1 to this.
   [[nodiscard]] std::size_t last_group() const { return next_group_; }
 
-  /// The verb of this lemma, kNoVerb when there is none.
+  /// The verb with this lemma; kNoVerb when there is none.
   [[nodiscard]] std::uint16_t verb_named(std::string_view lemma) const;
 
-  /// The verbs of these lemmas that it knows.
+  /// The known verbs among these lemmas.
   [[nodiscard]] std::vector<std::uint16_t> verbs_named(const std::vector<std::string>& lemmas) const;
 
   std::size_t language_count = 1;
@@ -114,7 +114,7 @@ class Lexicon {
   std::vector<std::string> adverb_endings;
 
  private:
-  /// A word as it is compared: its length, its first and its last bytes, which is all of it up to 16.
+  /// A word for comparison: its length, first bytes and last bytes. Up to 16 bytes, that is the whole word.
   struct Key {
     std::uint64_t head = 0;
     std::uint64_t tail = 0;
@@ -123,10 +123,10 @@ class Lexicon {
     [[nodiscard]] std::uint32_t hash() const;
   };
 
-  /// Small, so that the table stays in a near cache: most words of a text are looked up and not found.
+  /// Small, so that the table fits in the CPU cache: most look-ups find nothing.
   struct Slot {
-    std::uint32_t entry : 20 = 0;  // index + 1, 0 when free
-    std::uint32_t sign : 12 = 0;   // of the word's hash
+    std::uint32_t entry : 20 = 0;  // index + 1; 0 when free
+    std::uint32_t sign : 12 = 0;   // from the word's hash
   };
 
   [[nodiscard]] static Key key_of(std::string_view word);
@@ -137,7 +137,7 @@ class Lexicon {
   void place(std::size_t index);
 
   std::vector<WordEntry> entries_;
-  std::vector<Key> keys_;  // of entries_
+  std::vector<Key> keys_;  // parallel to entries_
   std::vector<Phrase> phrases_;
   std::vector<Verb> verbs_;
   std::vector<Slot> table_;  // open addressing

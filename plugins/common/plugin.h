@@ -16,8 +16,8 @@
 
 namespace runwarden::plugins {
 
-/// The only place where the detectors meet the ABI: reads the host's run into a RunView and hands a Verdict back.
-/// `D` has kKey, kTitle, schema(), a constructor from settings text, and evaluate(RunView).
+/// The only place where the detectors meet the ABI: reads the host's run into a RunView and returns a Verdict. `D` has kKey, kTitle,
+/// schema(), a constructor from settings text, and evaluate(RunView).
 template <class D>
 class Plugin : public rw::Detector {
  public:
@@ -47,7 +47,7 @@ class Plugin : public rw::Detector {
 
   static std::int64_t index(std::size_t step) { return step == kNoStep ? RW_NO_STEP : static_cast<std::int64_t>(step); }
 
-  /// At most `limit` bytes, cut between characters, on one line.
+  /// At most `limit` bytes, cut between characters.
   static std::string shortened(std::string_view text, std::size_t limit) {
     if (text.size() > limit) {
       while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
@@ -106,7 +106,7 @@ class Plugin : public rw::Detector {
     }
   }
 
-  /// Some of each kind first, so that a run of many steps does not cut off what its rules answered.
+  /// Sends a fair share of each kind first, so that a run of many steps does not crowd out the answers of its rules.
   static void explain(const Verdict& verdict, Explanation& explanation, rw::Call& call) {
     bool asked = false;
     std::vector<std::size_t> fired;

@@ -24,7 +24,7 @@ bool tells_deed(const Reading& reading, const Claim& claim) {
   if (claim.by_agent || claim.in_progress) return true;
   if (claim.state) return false;
   if (has_auxiliary(reading, claim)) return true;
-  // "Password reset.", "alarm set for ten": a note; before a noun it is an attribute.
+  // "Password reset.", "alarm set for ten" are notes; before a noun, the participle is an attribute.
   const auto begin = reading.sentences[claim.sentence].begin;
   const auto end = reading.sentences[claim.sentence].end;
   const auto next = claim.word + 1;
@@ -60,10 +60,10 @@ bool is_article(const ReadWord& word) {
 
 namespace {
 
-constexpr std::uint32_t kClauseReach = 12;  // words before a verb in which a negation or condition governs it
-constexpr std::uint32_t kFarReach = 25;     // the same where verbs end the clause
+constexpr std::uint32_t kClauseReach = 12;  // how many words back a negation or condition governs a verb
+constexpr std::uint32_t kFarReach = 25;     // the same in languages whose verbs end the clause
 
-/// The language that most words of the text are of; none where another comes near. Words that several languages have count for each.
+/// The language that has most words of the text; none when another comes close. A word of several languages counts for each.
 std::uint8_t language_by(const Lexicon& lexicon, const std::vector<ReadWord>& words) {
   if (lexicon.language_count < 2) return kAnyLanguage;
   std::array<std::uint32_t, Vocabulary::kMostLanguages> counts{};
@@ -78,7 +78,7 @@ std::uint8_t language_by(const Lexicon& lexicon, const std::vector<ReadWord>& wo
   return 2 * count > 3 * second ? static_cast<std::uint8_t>(best - counts.begin()) : kAnyLanguage;
 }
 
-/// Leaves of the words what they mean in the language of the text.
+/// Reduces the words to their meaning in the language of the text.
 void keep_language(Reading& out) {
   for (auto& word : out.words) {
     if (word.shortened != 0 && (word.shortened >> out.language & 1) == 0) {
@@ -137,28 +137,28 @@ void mark_phrases(const Lexicon& lexicon, Reading& out, const Sentence& sentence
   }
 }
 
-/// What is between the start of its clause and a verb.
+/// What lies between the start of a clause and its verb.
 struct Before {
   bool negated = false;
   bool conditional = false;
   bool modal = false;
   bool auxiliary = false;
-  bool self = false;      // "I" or "we" anywhere in the clause
-  bool agent = false;     // "I" or "we" is the subject of the verb: nothing but helping words between them
-  bool relative = false;  // "the option I shared": the clause hangs on a noun and states nothing itself
+  bool self = false;      // "I" or "we" is anywhere in the clause
+  bool agent = false;     // "I" or "we" is the verb's subject: only auxiliaries and adverbs between them
+  bool relative = false;  // "the option I shared": the clause modifies a noun and states nothing itself
   bool able = false;
   bool wanted = false;
-  bool other = false;          // "you", "they" stand before it
+  bool other = false;          // "you", "they" precede it
   bool passive = false;        // "are", "been"
-  bool perfect = false;        // "has", "been": it happened
-  bool other_verb = false;     // a verb or preposition: a participle after it is an attribute of a noun
+  bool perfect = false;        // "has", "been": it has happened
+  bool other_verb = false;     // a verb or preposition: a participle after it is a noun's attribute
   std::uint32_t distance = 0;  // words between the clause's start and the verb
 };
 
-/// "Your plan has been cancelled", "the attempt was deleted": a word of wish that is a noun here, behind a determiner or right before the
-/// helping verb. "Our team plans to", "what you need is" are none.
+/// "Your plan has been cancelled", "the attempt was deleted": a word of intent used as a noun, after a determiner or right before the
+/// auxiliary. False for "our team plans to" and "what you need is".
 bool is_modal_noun(const Reading& out, const Sentence& sentence, std::uint32_t at) {
-  constexpr std::uint32_t kNounReach = 2;  // words between it and its determiner
+  constexpr std::uint32_t kNounReach = 2;  // words between the noun and its determiner
   const auto& word = out.words[at];
   if (!has(word.cues, kCueNounModal)) return false;
   const auto* next = at + 1 < sentence.end && out.words[at + 1].before == Break::kNone ? &out.words[at + 1] : nullptr;
@@ -174,7 +174,7 @@ bool is_modal_noun(const Reading& out, const Sentence& sentence, std::uint32_t a
   return i == sentence.begin || out.words[i].before != Break::kNone || !has(out.words[at - 1].cues, kCueSelf | kCueOther);
 }
 
-/// "The option I shared", "a form we sent": a noun right before the subject, with a determiner before it.
+/// "The option I shared", "a form we sent": a noun right before the subject, with a determiner before the noun.
 bool hangs_on_noun(const Reading& out, const Sentence& sentence, std::uint32_t subject) {
   constexpr std::uint32_t kNounReach = 4;
   if (subject == sentence.begin || out.words[subject].before != Break::kNone) return false;
@@ -248,7 +248,8 @@ bool opens_with_condition(const Reading& out, const Sentence& sentence) {
          (has(out.words[sentence.begin].cues, kCueConjunction) && has(out.words[second].cues, kCueHypothesis));
 }
 
-/// "The airline cancelled flight 12": with a thing right behind it, what precedes it is who did it. "Refund processed today" has none.
+/// "The airline cancelled flight 12": with an object right after the verb, the words before it are its subject. "Refund processed today"
+/// has no object.
 bool has_object(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   constexpr std::size_t kShortestNoun = 4;
   if (at + 1 >= sentence.end) return false;
@@ -261,8 +262,8 @@ bool has_object(const Reading& out, const Sentence& sentence, std::uint32_t at) 
   return last.before != Break::kNone || is_digit(last.text[0]);
 }
 
-/// "The airline cancelled the flight", "total paid 1,671", "order placed: false": with a determiner behind it, what precedes it is who
-/// did it; with a figure or a denial, it is the label of a value.
+/// "The airline cancelled the flight", "total paid 1,671", "order placed: false": with a determiner after the participle, the words before
+/// it are its subject; with a figure or a denial, they are the label of a value.
 bool acts_on(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   if (at + 1 >= sentence.end) return false;
   const auto& next = out.words[at + 1];
@@ -271,10 +272,10 @@ bool acts_on(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   return is_digit(next.text[0]) || (has(next.cues, kCueDeterminer) && !has(next.cues, kCueAuxiliary | kCueAdverb | kCuePreposition));
 }
 
-/// "Alarm set for 10:00", "Password reset.": a participle spelled like the base form, behind its subject and before a figure or the end.
+/// "Alarm set for 10:00", "Password reset.": a participle spelled like the base form, after its subject and before a figure or the end.
 bool stands_as_note(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   constexpr std::uint32_t kFigureReach = 4;
-  constexpr std::uint32_t kSubject = 3;  // words of the subject at most
+  constexpr std::uint32_t kSubject = 3;  // maximum words in the subject
   if (at == sentence.begin || at - sentence.begin > kSubject || out.words[at].before != Break::kNone) return false;
   for (auto i = sentence.begin; i < at; ++i) {
     const auto& word = out.words[i];
@@ -308,17 +309,17 @@ bool is_opener(const Reading& out, std::uint32_t begin, std::uint32_t end) {
 bool participle_claims(const Reading& out, const Sentence& sentence, std::uint32_t at, const Before& before) {
   if (attribute(out, sentence, at)) return false;
   if (before.auxiliary) return true;
-  // "El pedido ha ...": with the helping verb behind it, it is the subject.
+  // "El pedido ha ...": before an auxiliary, the word is the subject.
   const bool subject = at + 1 < sentence.end && out.words[at + 1].before == Break::kNone && has(out.words[at + 1].cues, kCueAuxiliary);
   if (subject) return false;
-  // "Refund processed.", "Cancelled order 12": a note form, at the head of its clause.
+  // "Refund processed.", "Cancelled order 12": a note at the beginning of its clause.
   if (before.distance > 4 || before.other_verb || has(out.words[at].cues, kCuePreposition)) return false;
   if (before.distance > 0 && (has_object(out, sentence, at) || acts_on(out, sentence, at))) return false;
-  // "LAX to MIA (round trip, booked on May 13)": behind a comma it is an attribute, unless only an opener precedes it.
+  // "LAX to MIA (round trip, booked on May 13)": after a comma it is an attribute, unless only an opener precedes it.
   if (before.distance == 0 && at > sentence.begin && out.words[at].before == Break::kComma && !is_opener(out, sentence.begin, at))
     return false;
   if (at > sentence.begin && out.words[at].before == Break::kNone && has(out.words[at - 1].cues, kCuePreposition)) return false;
-  // "He cancelado el pedido": behind a determiner it is a noun; "all cancelled" is none.
+  // "He cancelado el pedido": after a determiner it is a noun; not in "all cancelled".
   if (at > sentence.begin && out.words[at].before == Break::kNone && has(out.words[at - 1].cues, kCueDeterminer) &&
       !has(out.words[at - 1].cues, kCueAdverb)) {
     return false;
@@ -326,8 +327,8 @@ bool participle_claims(const Reading& out, const Sentence& sentence, std::uint32
   return (out.words[at].entry->forms & kFormBase) == 0 || stands_as_note(out, sentence, at);
 }
 
-/// "Sure, turning on the lights", "Cancelling order 12 now.": at the head of a sentence, with what it is done to, and no other verb to be
-/// the subject of ("cancelling an order takes a day").
+/// "Sure, turning on the lights", "Cancelling order 12 now.": at the beginning of a sentence, with an object, and without another verb
+/// whose subject it could be ("cancelling an order takes a day").
 bool is_under_way(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   if (sentence.question) return false;
   const bool marked = at > sentence.begin;
@@ -347,7 +348,7 @@ bool is_under_way(const Reading& out, const Sentence& sentence, std::uint32_t at
   return marked || (last > at + 1 && (for_you || has(out.words[last].cues, kCueAdverb)));
 }
 
-/// "I was able to open the file, sort it, and print it": the verbs behind the first of a list are facts as it is.
+/// "I was able to open the file, sort it, and print it": the later verbs of the list are facts like the first.
 bool able_in_list(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   constexpr std::uint32_t kLongestList = 30;
   if (at == sentence.begin) return false;
@@ -381,14 +382,14 @@ bool verb_claims(const Reading& out, std::uint32_t at, const Before& before, Cla
   return (forms & kFormBase) != 0 && (before.able || able_in_list(out, sentence, at));
 }
 
-/// "The verified list", "our confirmed result": says in passing that something was checked.
+/// "The verified list", "our confirmed result": mentions in passing that something was checked.
 bool checked_attribute(const Reading& out, const Sentence& sentence, std::uint32_t at, const Before& before, Claim& claim) {
   if (before.other_verb || !has(out.words[at].cues, kCueChecked) || !attribute(out, sentence, at)) return false;
   claim.finding = true;
   return true;
 }
 
-/// Where the question of a sentence begins: "Refund processed - anything else?" states something first.
+/// Where the question in a sentence begins: "Refund processed - anything else?" states something first.
 std::uint32_t before_question(const Reading& out, const Sentence& sentence) {
   const auto opens = out.words[sentence.begin].cues;
   if (has(opens, kCueModal | kCueOffer) || (has(opens, kCueAuxiliary) && !has(opens, kCueSelf))) return sentence.begin;
@@ -398,7 +399,7 @@ std::uint32_t before_question(const Reading& out, const Sentence& sentence) {
   return sentence.begin;
 }
 
-/// "It is confirmed that there are no ...": says that nothing was found.
+/// "It is confirmed that there are no ...": reports that nothing was found.
 bool nothing_follows(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   for (auto i = at; i < sentence.end && (i == at || out.words[i].before == Break::kNone); ++i) {
     if (has(out.words[i].cues, kCueNothingFound)) return true;
@@ -406,7 +407,7 @@ bool nothing_follows(const Reading& out, const Sentence& sentence, std::uint32_t
   return false;
 }
 
-/// Where an instruction begins, the sentence's end without one: "check that all is configured", "verify the file you attached".
+/// Where an instruction begins; the sentence's end when there is none: "check that all is configured", "verify the file you attached".
 std::uint32_t instruction_in(const Reading& out, const Sentence& sentence) {
   for (auto i = sentence.begin; i + 1 < sentence.end; ++i) {
     const auto& word = out.words[i];
@@ -445,7 +446,7 @@ void find_claims(Reading& out, std::uint32_t number) {
   }
 }
 
-/// The texts inside a JSON object: a message in an envelope.
+/// Collects the texts inside a JSON object, which is a message in an envelope.
 bool open_envelope(std::string_view text, std::string& prose) {
   if (!looks_like_json(text)) return false;
   JsonCursor cursor(trim(text));
@@ -472,7 +473,7 @@ bool leave_code_out(std::string_view text, std::string& prose) {
   return true;
 }
 
-/// The message without the lines that it quotes, "> Dear Ms Ray, ..."; false where there are none.
+/// Copies the message without its quoted lines ("> Dear Ms Ray, ..."); false when there are none.
 bool leave_quotations_out(std::string_view text, std::string& prose) {
   if (text.find('>') == std::string_view::npos) return false;
   bool any = false;
@@ -561,11 +562,11 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims) {
 
 namespace {
 
-/// Most words of Vietnamese bear marks, of Spanish and French one in ten; without the marks they may look known.
+/// Most words of Vietnamese have diacritics, but only one in ten of Spanish and French. Without the diacritics, the words may look known.
 bool often_marked(std::string_view text) {
   constexpr std::size_t kWordsToOne = 4;
-  constexpr std::size_t kFewest = 8;  // of fewer nothing can be told
-  constexpr char kSign = '\xE2';      // begins signs of money, dashes and quotation marks in UTF-8, and no letter that bears a mark
+  constexpr std::size_t kFewest = 8;  // fewer words tell nothing
+  constexpr char kSign = '\xE2';      // begins currency signs, dashes and quotes in UTF-8, but no letter with a diacritic
   std::size_t words = 0;
   std::size_t marked = 0;
   for_each_word(text, [&](std::string_view word) {
@@ -581,7 +582,7 @@ bool often_marked(std::string_view text) {
 
 namespace {
 
-/// False for figures, and for single letters that are no word.
+/// False for figures, and for single letters that are not words.
 bool is_spelled(const ReadWord& word) {
   return !is_digit(word.text[0]) && (word.text.size() >= 2 || word.known());
 }
@@ -590,8 +591,8 @@ bool is_spelled(const ReadWord& word) {
 
 bool Reading::understood(std::string_view text) const {
   if (often_marked(text)) return false;
-  constexpr std::size_t kFewWords = 3;      // "Done.", "Refund processed today": of so few, one tells
-  constexpr std::size_t kUnknownToOne = 7;  // English and Spanish have three or four known words in ten
+  constexpr std::size_t kFewWords = 3;      // "Done.", "Refund processed today": one known word suffices
+  constexpr std::size_t kUnknownToOne = 7;  // English and Spanish texts have three or four known words in ten
   std::size_t known = 0;
   std::size_t foreign = 0;
   std::size_t spelled = 0;
@@ -670,14 +671,14 @@ bool ends_in_plan(const Reading& reading) {
     if (has(opens, kCuePlan) && !has(opens, kCueOffer)) return true;
     const bool announces = has(sentence->cues, kCueSelf) && has(sentence->cues, kCueModal) && !has(sentence->cues, kCueHypothesis);
     if (reading.has_code && (has(sentence->cues, kCuePlan) || announces)) return true;
-    // Code that is handed out to be run makes a plan of the sentence before the last, too.
+    // Code handed out to be run also makes the sentence before the last a plan.
     if (++looked == (reading.has_code ? 2u : 1u)) return false;
   }
   return false;
 }
 
 bool is_goodbye(const Reading& reading) {
-  constexpr std::size_t kFewWords = 2;  // "ok", a stop word of a protocol
+  constexpr std::size_t kFewWords = 2;  // "ok", a protocol's stop word
   constexpr std::size_t kMostWords = 80;
   if (!reading.claims.empty() || reading.denies || has(reading.cues, kCueAdmission | kCueHandover | kCueNothingFound)) return false;
   if (reading.words.size() <= kFewWords) return true;

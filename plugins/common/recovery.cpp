@@ -33,7 +33,7 @@ bool names_object(std::string_view key, std::string_view text) {
 constexpr std::array<std::string_view, 3> kNewPrefixes = {"new", "to", "target"};
 constexpr std::array<std::string_view, 4> kOldPrefixes = {"old", "from", "current", "previous"};
 
-/// "item_id" of "new_item_id" and "newItemId"; empty when the key has none of the prefixes.
+/// "item_id" for "new_item_id" and "newItemId"; empty when the key has none of the prefixes.
 template <std::size_t N>
 std::string_view behind_prefix(std::string_view key, const std::array<std::string_view, N>& prefixes) {
   for (const auto prefix : prefixes) {
@@ -107,7 +107,7 @@ bool changes_nothing(const std::vector<CallValue>& values) {
     };
     auto old = std::find_if(values.begin(), values.end(), replaces);
     if (old == values.end()) return false;
-    // Lists compare in order.
+    // Lists are compared in order.
     auto fresh = values.begin() + static_cast<std::ptrdiff_t>(i);
     const auto old_key = old->key;
     const auto new_key = fresh->key;
@@ -146,14 +146,14 @@ void Recovery::clear() {
   if (meanings_.size() > kMostMeanings) meanings_.clear();
 }
 
-/// "logs", "orders": in the name of a tool they are things, though each is a form of a verb.
+/// "logs", "orders": in a tool's name these are things, although they are also verb forms.
 bool Recovery::is_plural(std::string_view word, const WordEntry& entry) const {
   if (!word.ends_with('s')) return false;
   const auto* singular = lexicon_->find(word.substr(0, word.size() - 1));
   return singular != nullptr && singular->verb == entry.verb;
 }
 
-/// False for names as "x1", "_" and "tool_3": a number, or letters that are no word.
+/// False for names such as "x1", "_" and "tool_3": a number, or letters that form no word.
 bool Recovery::has_telling_word(const std::vector<std::string>& words) const {
   constexpr std::size_t kShortest = 3;
   const auto numbered = [](const std::string& word) { return has_digit(word); };
@@ -172,9 +172,9 @@ const ToolMeaning& Recovery::meaning(std::string_view tool) {
   std::vector<std::string> words;
   split_tool_name(base_name(tool), words);
   meaning.reads = is_read_tool(tool, *words_);
-  bool looks_up = false;  // "fhir_get", "jira_get_issue": the verb may stand behind the name of a system
+  bool looks_up = false;  // "fhir_get", "jira_get_issue": the verb may come after the name of a system
   bool changes = false;
-  bool gets = false;  // whatever stands around it: "order_lookup", "slack_get_channel"
+  bool gets = false;  // regardless of the other words: "order_lookup", "slack_get_channel"
   bool changes_for_sure = false;
   for (const auto& word : words) {
     const bool behind = &word != &words.front() && is_read_tool(word, *words_);
@@ -186,23 +186,23 @@ const ToolMeaning& Recovery::meaning(std::string_view tool) {
     if (entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormBase) != 0 && !is_plural(word, *entry)) {
       meaning.groups.push_back(lexicon_->verb(entry->verb).group);
       changes |= !behind;
-      // "issue_refund": one verb is what it does, the other what it does it to.
+      // "issue_refund": one verb is the action, the other its object.
       if (meaning.groups.size() > 1) meaning.nouns.push_back(hash_noun(word));
     } else if (meaning.reads && &word == &words.front() && words.size() > 1) {
-      // "get_balance" and "get_weather" share how they do it, not what they are about.
+      // "get_balance" and "get_weather" share the action, not the subject.
     } else if (word.size() > 2 && (entry == nullptr || (entry->cues & kCuePreposition) == 0)) {
       meaning.nouns.push_back(hash_noun(word));
     }
   }
-  // A "sql_query" may change things, too.
+  // A "sql_query" may also change things.
   meaning.reads |= ((looks_up && !changes) || (gets && !changes_for_sure)) && !among(words.back(), words_->query_words);
   if (!meaning.groups.empty()) meaning.group = meaning.groups.front();
-  // "browse" alone drives a browser, which may press any button; "browse_products" looks them up.
+  // "browse" alone drives a browser, which can press any button; "browse_products" is a look-up.
   if (words.size() == 1 && among(words[0], words_->any_purpose_names)) meaning.reads = false;
   meaning.unknown = meaning.groups.empty() && !meaning.reads && !meaning.any_purpose;
   meaning.any_purpose |= meaning.unknown;
   if (meaning.groups.empty() && !meaning.reads) {
-    split_tool_name(tool, words);  // the name space too: "refund.v2"
+    split_tool_name(tool, words);  // includes the namespace: "refund.v2"
     meaning.meaningless = !has_telling_word(words);
   }
   return meaning;
@@ -216,8 +216,8 @@ void Recovery::keys_of(const StepView& step) {
   for (const auto noun : known.nouns) keys_.push_back(mix(mix(kWriteKey, known.group), noun));
 }
 
-/// True when a later look-up was about the same: all that it names is in this one's name, or the other way round. "get_order" and
-/// "get_order_details" are, "get_room_price" and "get_room_rating" are not.
+/// True when a later look-up was about the same thing: its nouns are all in this one's name, or vice versa. True for "get_order" and
+/// "get_order_details", false for "get_room_price" and "get_room_rating".
 bool Recovery::looked_up_since(const ToolMeaning& tool) const {
   const auto within = [](const auto& some, const auto& all) {
     return std::all_of(some.begin(), some.end(), [&](auto noun) { return std::find(all.begin(), all.end(), noun) != all.end(); });

@@ -11,21 +11,21 @@ namespace runwarden::plugins {
 
 class Explanation;
 
-/// What a step is; kOther is a kind that the host does not know.
+/// The kind of a step; kOther is a kind that the host does not know.
 enum class Kind : std::uint8_t { kTool, kModel, kUser, kOther };
 
-/// What the record itself says of a step; kUnknown where it says nothing.
+/// What the record itself says about a step; kUnknown when it says nothing.
 enum class Outcome : std::uint8_t { kUnknown, kOk, kFailed };
 
 /// A member of a step that a finding can point at.
 enum class Field : std::uint8_t { kName, kStatus, kErrorCode, kErrorMessage, kInput, kOutput, kRetryCount, kInputTokens };
 
-/// True when the record has the member at all; an empty text is present, an absent one has no address.
+/// True when the record has the member at all. An empty text is present; an absent one has a null data pointer.
 inline bool present(std::string_view text) {
   return text.data() != nullptr;
 }
 
-/// One step of a run, as views into memory of the host. Valid as long as the RunView that holds it.
+/// One step of a run, as views into the host's memory. Valid as long as the RunView that holds it.
 struct StepView {
   Kind kind = Kind::kOther;
   Outcome outcome = Outcome::kUnknown;
@@ -45,8 +45,8 @@ struct StepView {
   [[nodiscard]] std::string_view said() const { return output.empty() ? input : output; }
 };
 
-/// One run as the detectors see it: plain views, free of the plugin ABI, so that every rule is tested without a host.
-/// Valid during one evaluation; used by one thread.
+/// One run as the detectors see it: plain views, independent of the plugin ABI, so every rule can be tested without a host. Valid during
+/// one evaluation; used by one thread.
 struct RunView {
   std::string_view user_request;
   std::string_view outcome;
@@ -55,10 +55,10 @@ struct RunView {
   std::optional<double> cost_usd;
   std::optional<std::int64_t> input_tokens;
   std::vector<StepView> steps;
-  Explanation* explanation = nullptr;  // where to put down how the verdict comes about; null: nobody asked
+  Explanation* explanation = nullptr;  // records how the verdict comes about; null when not requested
 
-  /// Asks the host whether to end early, about every 64 KiB of text or 256 steps; throws what `stop` throws. Detectors call it with
-  /// the bytes they are about to read.
+  /// Asks the host whether to stop early, about every 64 KiB of text or 256 steps, and throws what `stop` throws. Detectors call it with
+  /// the number of bytes that they are about to read.
   void pace(std::size_t bytes) const {
     since_stop += bytes + kStopBytes / 256;
     if (since_stop < kStopBytes) return;

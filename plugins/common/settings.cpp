@@ -17,7 +17,7 @@ constexpr std::array<SettingSchema, 2> kShared = {{
 
 constexpr std::string_view kExtra = "extra_";
 
-// How sentences are read was a setting once.
+// Former settings for how sentences are read.
 constexpr std::array<std::string_view, 3> kAlwaysOn = {"modal_nouns", "clause_gerunds", "note_forms"};
 
 [[noreturn]] void refuse(std::string_view pointer, const std::string& fault) {
@@ -29,7 +29,7 @@ void append_property(std::string& schema, std::string_view name, std::string_vie
   schema.append("\"").append(name).append("\":").append(json);
 }
 
-/// What took the place of a setting; empty for a name that never was one.
+/// The replacement of a former setting; empty for a name that never was a setting.
 std::string remedy(std::string_view name, const SettingsForm& form) {
   for (const auto& rule : form.rules) {
     const bool same = rule.name == name;
@@ -106,7 +106,7 @@ Settings::Settings(std::string_view json, const SettingsForm& form) : json_(std:
 Settings::~Settings() = default;
 Settings::Settings(Settings&&) noexcept = default;
 
-/// Tells of the first name with its place, and of all others that are gone: an old configuration has many.
+/// Names the first unknown setting and its place, and all other former settings, because an old configuration has many.
 void Settings::refuse_unknown(const SettingsForm& form) const {
   const auto is_known = [&](std::string_view name) {
     const auto named = [&](const SettingSchema& property) { return property.name == name; };

@@ -21,35 +21,35 @@ struct SettingSchema {
   std::string_view json;
 };
 
-/// A rule of a detector, and the former settings that it took over.
+/// A rule of a detector, and the former settings that it replaces.
 struct Rule {
   std::string_view name;
   std::array<std::string_view, 4> former = {};
 };
 
-/// Which settings a detector has beside `languages` and `vocabulary`: its own, and its rules.
+/// The settings of a detector other than `languages` and `vocabulary`: its own, and its rules.
 struct SettingsForm {
   std::span<const SettingSchema> properties;
   std::span<const Rule> rules;
 
-  /// The JSON schema, for the host and for people. It lets other names pass: create refuses them, and says what took their place.
+  /// The JSON schema, for the host and for people. It accepts unknown names: create refuses them and names their replacement.
   [[nodiscard]] std::string schema() const;
 };
 
-/// A detector's settings, read once by create. The host has checked them against the schema before; what is absent keeps
-/// the shipped value. Any thread may read.
+/// A detector's settings, read once by create. The host has already checked them against the schema. Absent settings keep the shipped
+/// value. Any thread may read.
 class Settings {
  public:
-  /// Reads JSON text; empty text means no settings. Throws std::invalid_argument naming the fault.
+  /// Reads JSON text; empty text means no settings. Throws std::invalid_argument that names the fault.
   explicit Settings(std::string_view json);
 
-  /// The same of a detector: names that it does not have are refused.
+  /// Also refuses names that the detector does not have.
   Settings(std::string_view json, const SettingsForm& form);
 
   ~Settings();
   Settings(Settings&&) noexcept;
 
-  /// Whether a rule is on: a boolean under `rules`, on when absent.
+  /// Whether a rule is on: a boolean under `rules`; on when absent.
   [[nodiscard]] bool rule(std::string_view name) const;
 
   /// A string; empty when absent.
@@ -57,10 +57,10 @@ class Settings {
 
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t fallback) const;
 
-  /// The shipped mapping of names to numbers with the setting's own over it.
+  /// The shipped mapping of names to numbers, overridden by the setting's own entries.
   [[nodiscard]] std::map<std::string, std::int64_t> table(std::string_view name, std::map<std::string, std::int64_t> shipped) const;
 
-  /// The words in force: of `languages` (all shipped ones when absent) and of the file `vocabulary`.
+  /// The words in force: those of `languages` (all shipped ones when absent) and of the file `vocabulary`.
   [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
 
  private:
@@ -75,10 +75,10 @@ class Settings {
 /// The lexicon of a detector.
 [[nodiscard]] Lexicon make_lexicon(const Settings& settings);
 
-/// The group of the first verb under a key of lemmas; 0 when the lexicon has none of them.
+/// The group of the first verb that the lexicon knows under a key of lemmas; 0 when it knows none.
 [[nodiscard]] std::uint16_t group_of(const Vocabulary& vocabulary, Key key, const Lexicon& lexicon);
 
-/// How the outputs of tools tell of failure and emptiness. `signs`: the rule that turns off what needs words of a language.
+/// How the outputs of tools report failure and emptiness. `signs` names the rule that turns off what needs words of a language.
 [[nodiscard]] ContentRules make_content_rules(const Settings& settings, std::string_view signs = "short_failures");
 
 }  // namespace runwarden::plugins

@@ -15,16 +15,16 @@ using Token = JsonCursor::Token;
 constexpr std::size_t kMostLines = 2;
 constexpr std::size_t kLongestJson = 1000;
 constexpr std::size_t kLongestLabel = 16;
-constexpr std::size_t kOpeningReach = 80;  // bytes before "does not exist"
+constexpr std::size_t kOpeningReach = 80;  // where a phrase such as "does not exist" must begin, in bytes
 
-// What an HTTP status is called; the number alone may be anything.
+// The names of HTTP statuses; the number alone may mean anything.
 constexpr std::string_view kReasons[] = {
     "bad request",       "unauthorized",          "payment required", "forbidden",   "not found",           "method not allowed",
     "not acceptable",    "request timeout",       "conflict",         "gone",        "payload too large",   "unprocessable",
     "too many requests", "internal server error", "not implemented",  "bad gateway", "service unavailable", "gateway timeout",
     "gateway time-out"};
 
-// Members that say of an answer how it went; an object of these alone is about a call, with any other it is a record.
+// Members that describe how a call went. An object with only these is about a call; with any other member, it is a record.
 constexpr std::string_view kAbout[] = {"status",     "success",      "ok",
                                        "code",       "message",      "msg",
                                        "detail",     "details",      "reason",
@@ -45,7 +45,7 @@ constexpr std::string_view kMessages[] = {"message", "msg", "detail", "status_te
 constexpr std::string_view kEnvelopes[] = {"result", "response", "output", "body", "tool_result", "toolresult", "content", "text"};
 constexpr std::string_view kFineWords[] = {"ok", "success", "succeeded", "completed", "200"};
 
-// By the length of a key that is known here: its first letters, a bit each. Most keys of records are of none.
+// For each length of a known key, one bit per first letter. Rules out most keys of records.
 template <std::size_t N>
 constexpr void mark_keys(const std::string_view (&list)[N], std::array<std::uint32_t, 20>& table) {
   for (const auto key : list) table[key.size()] |= 1u << (key[0] - 'a');
@@ -63,7 +63,7 @@ bool may_be_known(std::string_view key) {
   return !key.empty() && key.size() < kKnownKeys.size() && (kKnownKeys[key.size()] >> (((key[0] | 0x20) - 'a') & 31) & 1) != 0;
 }
 
-/// The beginning of a text, folded: all that is looked at. Most texts are plain and need no memory of their own for it.
+/// The folded beginning of a text, which is all that is read. Most texts are ASCII and need no allocation.
 class Beginning {
  public:
   std::string_view fold(std::string_view text) {
@@ -88,7 +88,7 @@ class Beginning {
   std::string folded_;
 };
 
-/// True for the number of an HTTP status that is a failure.
+/// True for the number of an HTTP error status.
 bool is_failed_status(std::string_view digits) {
   return digits.size() == 3 && (digits[0] == '4' || digits[0] == '5') && is_digit(digits[1]) && is_digit(digits[2]);
 }
@@ -98,7 +98,7 @@ std::size_t word_end(std::string_view folded, std::size_t at) {
   return at;
 }
 
-/// "timeout: 30 s", "access denied: 14": a number under a name, except for that of an HTTP status.
+/// "timeout: 30 s", "access denied: 14": a number after a name, unless it is an HTTP error status.
 bool counts(std::string_view rest) {
   rest = trim(rest);
   if (rest.empty() || !is_digit(rest[0])) return false;
@@ -110,7 +110,7 @@ bool counts(std::string_view rest) {
   return trim(rest.substr(unit)).empty();
 }
 
-/// Brackets, tags, marks of bold type and pictures before the first word, and "content:" or "result:".
+/// The text without brackets, tags, bold marks and pictures before its first word, and without "content:" or "result:".
 std::string_view without_marks(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -143,7 +143,7 @@ bool is_status_line(std::string_view text) {
   return is_failed_status(rest.substr(0, 3)) && (rest.size() == 3 || !is_digit(rest[3]));
 }
 
-/// "<html><head><title>503 Service Unavailable</title>": the page of a server or proxy in place of an answer.
+/// "<html><head><title>503 Service Unavailable</title>": the error page of a server or proxy instead of an answer.
 bool is_error_page(std::string_view text) {
   constexpr std::string_view kTitle = "<title>";
   if (!text.starts_with('<')) return false;
@@ -192,7 +192,7 @@ void ShortSigns::set_words(const Vocabulary& vocabulary) {
   failed_statuses_ = vocabulary.words(Key::kFailedStatuses);
 }
 
-/// Whether what follows an opening still tells of a failure.
+/// True when the text after an opening still describes a failure.
 bool ShortSigns::goes_on(std::string_view rest, bool any_word) const {
   if (rest.empty()) return true;
   if (is_word_byte(rest[0])) return false;
@@ -204,7 +204,7 @@ bool ShortSigns::goes_on(std::string_view rest, bool any_word) const {
   return any_word ? !among(word, stops_) : among(word, continuations_);
 }
 
-/// "HTTP 404", "http error: 502 bad gateway", "404 not found"; folded.
+/// "HTTP 404", "http error: 502 bad gateway", "404 not found"; the text is folded.
 bool ShortSigns::opens_with_status(std::string_view text) const {
   static constexpr std::string_view kLabels[] = {"http/1.1", "http/2",   "http",   "request failed with",
                                                  "error",    "response", "status", "code"};
@@ -268,7 +268,7 @@ void ShortSigns::add_not_there(std::string_view text) {
   not_there_.add(opening(text, ShortSign::kNotThere));
 }
 
-/// Where such a phrase begins, the text's length where none does.
+/// The offset of the first "not there" phrase; the text's length when there is none.
 std::size_t ShortSigns::not_there(std::string_view folded) const {
   const auto end = std::min(folded.size(), kOpeningReach);
   for (std::size_t at = 0; at < end; at = word_end(folded, at)) {
@@ -281,7 +281,7 @@ std::size_t ShortSigns::not_there(std::string_view folded) const {
 ShortSign ShortSigns::sign_of(std::string_view folded) const {
   const auto absent = not_there(folded);
   if (opens_with_status(folded)) return absent < folded.size() ? ShortSign::kNotThere : ShortSign::kFailed;
-  // "Could not find the page" against "connection error: no such host".
+  // "Could not find the page", as opposed to "connection error: no such host".
   if (absent == 0 && !folded.empty()) return ShortSign::kNotThere;
   const auto* opening = at_beginning(openings_, folded);
   if (opening != nullptr) return opening->sign;
@@ -299,7 +299,7 @@ ShortSign ShortSigns::read_text(std::string_view text) const {
   return sign != ShortSign::kNone && few_lines(text) ? sign : ShortSign::kNone;
 }
 
-/// An object that says how the call went and holds nothing else.
+/// Reads an object that says how the call went and contains nothing else.
 ShortSign ShortSigns::read_json(std::string_view text) const {
   JsonCursor cursor(text);
   if (cursor.next() != Token::kObject) return ShortSign::kNone;
@@ -334,7 +334,7 @@ ShortSign ShortSigns::read_json(std::string_view text) const {
     const bool list = value == Token::kArray && equal_ignoring_case(key, "errors");
     if (list && cursor.next() != Token::kArrayEnd) {
       found(ShortSign::kFailed);
-      // The first item is open where it is not a plain value.
+      // A first item that is not a plain value is open at this point.
       while (cursor.depth() > 1) {
         if (!cursor.leave()) return ShortSign::kNone;
       }

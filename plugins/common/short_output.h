@@ -10,34 +10,35 @@
 
 namespace runwarden::plugins {
 
-/// What a short output says of the call that gave it.
+/// What a short output says about its call.
 enum class ShortSign : std::uint8_t {
   kNone,
   kFailed,        // the call failed, whatever the tool
-  kRefused,       // likewise, but of a look-up it may be the beginning of what was found: it gave nothing at most
-  kActionFailed,  // it failed if the tool does something; of a look-up it is the answer: {"status":"failed"}
-  kNotThere,      // what was asked for is not there: a failure of a tool that does something, nothing from a look-up
+  kRefused,       // likewise, but for a look-up it may be the beginning of the result: at most, the look-up found nothing
+  kActionFailed,  // a failure if the tool acts; for a look-up it is the answer: {"status":"failed"}
+  kNotThere,      // the thing asked for does not exist: a failure if the tool acts, an empty result for a look-up
 };
 
-/// How short outputs tell of a failure, as lists that settings fill. Filled once by create, then read only: any thread may read.
+/// How short outputs report a failure, as lists that settings fill. Filled once by create, then read-only: any thread may read.
 class ShortSigns {
  public:
-  /// Beyond this an output is content, whatever words it begins with.
+  /// A longer output is content, whatever words it begins with.
   static constexpr std::size_t kLongest = 400;
 
-  /// Without it every output reads as kNone.
+  /// Until this is called, every output reads as kNone.
   void turn_on() { on_ = true; }
 
-  /// Takes in the words that may go on, or may not, and the values of a status.
+  /// Sets the words that may or may not follow an opening, and the values of a status.
   void set_words(const Vocabulary& vocabulary);
 
-  /// "connection refused": such an output failed. With " ..." at the end any word may follow, else a mark or a word as "for" or "while".
+  /// Adds an opening: an output that begins "connection refused" has failed. With " ..." at its end, any word may follow; otherwise only a
+  /// punctuation mark or a word such as "for" or "while".
   void add_opening(std::string_view text, ShortSign sign);
 
-  /// "does not exist": stands near the beginning of an output that brought nothing; " ..." as above.
+  /// Adds a phrase such as "does not exist" that, near the beginning of an output, means that it found nothing; " ..." as above.
   void add_not_there(std::string_view text);
 
-  /// What an output says. Linear; most are told apart by their first bytes.
+  /// Classifies an output. Linear; the first bytes decide most of them.
   [[nodiscard]] ShortSign read(std::string_view output) const;
 
  private:
@@ -50,7 +51,7 @@ class ShortSigns {
   [[nodiscard]] ShortSign read_text(std::string_view text) const;
   [[nodiscard]] ShortSign read_json(std::string_view text) const;
   [[nodiscard]] static Opening opening(std::string_view text, ShortSign sign);
-  /// Phrases by the lowest five bits of their first byte, and of each the lowest five bits of the second, a bit each.
+  /// Phrases by the lowest five bits of their first byte; `seconds` has one bit per lowest five bits of a second byte.
   struct Phrases {
     std::array<std::vector<Opening>, 32> by_letter;
     std::array<std::uint32_t, 32> seconds{};
@@ -58,7 +59,7 @@ class ShortSigns {
     void add(Opening opening);
   };
 
-  /// The phrase that the text begins with, null where there is none.
+  /// The phrase that the text begins with; null when there is none.
   [[nodiscard]] const Opening* at_beginning(const Phrases& phrases, std::string_view folded) const;
   [[nodiscard]] bool goes_on(std::string_view rest, bool any_word) const;
   [[nodiscard]] bool opens_with_status(std::string_view text) const;

@@ -11,7 +11,7 @@
 
 namespace runwarden::plugins {
 
-/// Sixteen bytes looked at together. Each question is answered with a bit for each byte, the first byte's the lowest. Any thread.
+/// Sixteen bytes examined at once. Each query returns one bit per byte, the first byte in the lowest bit. Any thread.
 class Simd16 {
  public:
   static constexpr std::size_t kBytes = 16;
@@ -19,7 +19,7 @@ class Simd16 {
   /// Reads kBytes bytes.
   explicit Simd16(const char* bytes) { std::memcpy(&bytes_, bytes, kBytes); }
 
-  /// What is left of a text from `at` on, zeros behind it.
+  /// The text from `at` on, padded with zeros.
   Simd16(std::string_view text, std::size_t at) {
     if (at + kBytes <= text.size()) {
       std::memcpy(&bytes_, text.data() + at, kBytes);
@@ -35,7 +35,7 @@ class Simd16 {
   [[nodiscard]] std::uint32_t letters() const { return lower().between('a', 'z'); }
   /// Bytes beyond ASCII.
   [[nodiscard]] std::uint32_t wide() const;
-  /// The block with bit 0x20 set in each byte, which puts letters in lower case.
+  /// The block with bit 0x20 set in each byte, which makes letters lowercase.
   [[nodiscard]] Simd16 lower() const;
 
  private:
@@ -52,7 +52,7 @@ class Simd16 {
 #ifdef __SSE2__
 
 inline std::uint32_t Simd16::between(char first, char last) const {
-  // Moved so that the range begins at the lowest signed byte.
+  // Shifted so that the range begins at the lowest signed byte.
   const auto moved = _mm_add_epi8(bytes_, _mm_set1_epi8(static_cast<char>(-128 - first)));
   return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmplt_epi8(moved, _mm_set1_epi8(static_cast<char>(-128 + (last - first + 1))))));
 }
@@ -87,8 +87,8 @@ inline Simd16 Simd16::lower() const {
 
 #endif
 
-/// Where the first byte stands, from `at` on, that `kind` answers with a bit; the text's length where there is none. Zeros behind the
-/// text's end are asked about, too: they must be of no kind that is looked for.
+/// The offset of the first byte from `at` on whose bit `kind` sets; the text's length when there is none. `kind` also sees the zero padding
+/// after the text's end and must not match it.
 template <class Kind>
 std::size_t find_in_blocks(std::string_view text, std::size_t at, Kind kind) {
   for (; at < text.size(); at += Simd16::kBytes) {
@@ -97,7 +97,7 @@ std::size_t find_in_blocks(std::string_view text, std::size_t at, Kind kind) {
   return text.size();
 }
 
-/// Where the next ASCII digit stands, else the text's length.
+/// The offset of the next ASCII digit, else the text's length.
 inline std::size_t find_digit(std::string_view text, std::size_t at) {
   return find_in_blocks(text, at, [](const Simd16& block) { return block.digits(); });
 }

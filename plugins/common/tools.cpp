@@ -15,7 +15,7 @@ bool lower(char c) {
 bool begins_with(std::string_view name, std::size_t at, std::string_view prefix, std::size_t& end) {
   for (std::size_t k = 0; k < prefix.size(); ++k, ++at) {
     if (prefix[k] == ' ') {
-      // "look up" is "look_up", "look-up", "lookUp" and "lookup".
+      // "look up" matches "look_up", "look-up", "lookUp" and "lookup".
       if (at < name.size() && (name[at] == '_' || name[at] == '-' || name[at] == ' ' || name[at] == '.')) continue;
       --at;
       continue;
@@ -45,7 +45,7 @@ ToolWords::ToolWords(const Vocabulary& vocabulary)
       thinking_words(vocabulary.words(Key::kThinkingWords)) {}
 
 std::string_view base_name(std::string_view name) {
-  // The last sign that has something behind it.
+  // The last separator with text after it.
   for (std::size_t end = name.size(); end > 1; --end) {
     const char c = name[end - 2];
     const bool sign = c == '.' || c == '/' || c == ':' || (c == '_' && end > 2 && name[end - 3] == '_');

@@ -9,7 +9,7 @@
 
 namespace runwarden::plugins {
 
-/// The words by which names of tools are read, of all languages together. Read only once made: any thread may read.
+/// The words for reading tool names, of all languages together. Read-only once constructed: any thread may read.
 struct ToolWords {
   ToolWords() = default;
   explicit ToolWords(const Vocabulary& vocabulary);
@@ -17,25 +17,25 @@ struct ToolWords {
   std::vector<std::string> read_prefixes;      // "get", "look up"
   std::vector<std::string> any_purpose_names;  // "browse"
   std::vector<std::string> query_words;        // "query"
-  std::vector<std::string> getting_words;      // "find", behind another word
+  std::vector<std::string> getting_words;      // "find", after another word
   std::vector<std::string> changing_words;     // "add"
   std::vector<std::string> query_members;      // "q"
   std::vector<std::string> thinking_words;     // "think"
 };
 
-/// A tool's name without the name space before it: "crm.get_contact" and "mcp__crm__get_contact" are "get_contact".
+/// A tool's name without its namespace: "crm.get_contact" and "mcp__crm__get_contact" are "get_contact".
 [[nodiscard]] std::string_view base_name(std::string_view name);
 
-/// The next word of a tool's name from `at` on, in its own case, and `at` behind it; empty at the end. "getOrder" is two words.
+/// The next word of a tool's name from `at` on, in its original case; moves `at` behind it. Empty at the end. "getOrder" is two words.
 [[nodiscard]] std::string_view next_tool_word(std::string_view name, std::size_t& at);
 
-/// The words of a tool's name, in lower case: "get_order", "getOrder" and "orders.get-one" are parted alike.
+/// The words of a tool's name in lower case: splits "get_order", "getOrder" and "orders.get-one" alike.
 void split_tool_name(std::string_view name, std::vector<std::string>& words);
 
-/// True when a tool's name begins with a word that only reads ("get", "search", "look up").
+/// True when a tool's name begins with a read-only word ("get", "search", "look up").
 [[nodiscard]] bool is_read_tool(std::string_view name, const ToolWords& words);
 
-/// True when any word of a tool's name only reads: "web_search", "jira_get_issue".
+/// True when any word of a tool's name is read-only: "web_search", "jira_get_issue".
 [[nodiscard]] bool names_look_up(std::string_view name, const ToolWords& words);
 
 }  // namespace runwarden::plugins

@@ -12,34 +12,34 @@
 
 namespace runwarden::plugins {
 
-/// One list of the shipped files.
+/// One list from the shipped files.
 struct ShippedList {
   Key key;
-  int language;  // index into shipped_languages(), -1 of none
+  int language;  // index into shipped_languages(); -1 for none
   std::span<const std::string_view> items;
 };
 
-/// The codes of the shipped languages, and their lists. Made at build time from plugins/language/*.yaml.
+/// The codes of the shipped languages, and their lists. Generated at build time from plugins/language/*.yaml.
 [[nodiscard]] std::span<const std::string_view> shipped_languages();
 [[nodiscard]] std::span<const ShippedList> shipped_lists();
 
-/// The words in force: of the shipped languages that were chosen, and of the operator's file. Read only once made: any thread may read.
+/// The words in force: those of the chosen shipped languages, and of the operator's file. Read-only once constructed: any thread may read.
 class Vocabulary {
  public:
   static constexpr std::size_t kMostLanguages = 16;
 
-  /// All shipped languages.
+  /// Loads all shipped languages.
   Vocabulary();
 
-  /// The shipped languages of these codes, and the words of a file where a path is given. Throws std::invalid_argument that names the
+  /// Loads the shipped languages with these codes, and the words of a file if a path is given. Throws std::invalid_argument that names the
   /// setting ("/languages/1: ..." or "/vocabulary: ...").
   Vocabulary(const std::vector<std::string>& codes, const std::string& path);
 
-  /// Their codes; languages are numbered by their place here.
+  /// The language codes; a language's number is its index here.
   [[nodiscard]] const std::vector<std::string>& languages() const { return languages_; }
 
-  /// Hands out what is under a key, with the number of its language: the shipped words first, in the order of the languages. The
-  /// words of actions.yaml are of language 0.
+  /// Passes each text under a key to `take` with the number of its language: the shipped words first, in the order of the languages. The
+  /// words of actions.yaml have language 0.
   template <class Take>
   void each(Key key, Take take) const {
     for (const auto& list : lists_[static_cast<std::size_t>(key)]) {
@@ -50,10 +50,10 @@ class Vocabulary {
     }
   }
 
-  /// The same in one list, folded, each once.
+  /// The same texts, folded, in one list without duplicates.
   [[nodiscard]] std::vector<std::string> words(Key key) const;
 
-  /// The languages with this trait of kGrammarTraits, a bit each.
+  /// The languages with this trait of kGrammarTraits, one bit each.
   [[nodiscard]] std::uint32_t languages_with(std::string_view trait) const;
 
  private:

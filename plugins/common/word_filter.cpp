@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kBeginning = 4;
 constexpr std::size_t kLongestWord = 64;
-constexpr std::size_t kReach = 4096;  // a sentence beyond it is parted
+constexpr std::size_t kReach = 4096;  // bytes; a longer sentence is split
 constexpr std::uint64_t kHigh = 0x8080808080808080ull;
 
 constexpr std::uint64_t every(std::uint64_t byte) {
@@ -37,15 +37,15 @@ std::uint32_t hash_beginning(std::uint32_t letters) {
   return (letters * 0x9e3779b1u) >> 16;
 }
 
-/// Four letters and digits in lower case, as a number.
+/// Four letters and digits as a number, in lower case.
 std::uint32_t low_letters(const char* four) {
   std::uint32_t block = 0;
   std::memcpy(&block, four, kBeginning);
   if constexpr (std::endian::native == std::endian::big) block = __builtin_bswap32(block);
-  return block | static_cast<std::uint32_t>(every(0x20));  // digits have that bit
+  return block | static_cast<std::uint32_t>(every(0x20));  // digits already have this bit
 }
 
-/// Up to four letters of a word in lower case, as a number. False when a character beyond ASCII is among them.
+/// Up to four letters of a word as a number, in lower case. False when one of them is beyond ASCII.
 bool beginning_of(std::string_view text, std::size_t at, std::uint32_t& letters) {
   std::uint32_t block = 0;
   if (at + kBeginning <= text.size()) {
@@ -56,14 +56,14 @@ bool beginning_of(std::string_view text, std::size_t at, std::uint32_t& letters)
   if constexpr (std::endian::native == std::endian::big) block = __builtin_bswap32(block);
   const auto beyond = static_cast<std::uint32_t>(block & kHigh);
   const auto outside = static_cast<std::uint32_t>(~inner_bytes(block) & kHigh);
-  letters = block | static_cast<std::uint32_t>(every(0x20));  // digits have that bit
+  letters = block | static_cast<std::uint32_t>(every(0x20));  // digits already have this bit
   if (outside == 0) return true;
   const auto bits = std::countr_zero(outside) - 7;
   letters &= (1u << bits) - 1;
   return ((beyond >> (bits + 7)) & 1) == 0;
 }
 
-/// True for a mark with which a sentence ends for WordCursor, too.
+/// True for a mark that also ends a sentence for WordCursor.
 bool ends_sentence(std::string_view text, std::size_t at, const Abbreviations& abbreviations) {
   switch (text[at]) {
     case '!':
@@ -74,7 +74,7 @@ bool ends_sentence(std::string_view text, std::size_t at, const Abbreviations& a
   }
 }
 
-/// True for the first byte of a letter beyond ASCII; signs and pictures of the blocks that prose uses are none.
+/// True for the first byte of a letter beyond ASCII; false for symbols and pictures in the blocks that prose uses.
 bool may_be_letter(std::string_view text, std::size_t at) {
   const auto byte = static_cast<unsigned char>(text[at]);
   const auto second = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0;
@@ -105,7 +105,7 @@ void WordFilter::add_all(const Lexicon& lexicon, std::uint64_t cues) {
   }
 }
 
-/// Where the next word begins that may be one of those taken in.
+/// The offset of the next word that may be one of those added.
 std::size_t WordFilter::next(std::string_view text, std::size_t at) const {
   const auto wanted = [&](std::uint32_t letters) {
     const auto hash = hash_beginning(letters);
@@ -123,7 +123,7 @@ std::size_t WordFilter::next(std::string_view text, std::size_t at) const {
     const auto wide = block.wide();
     auto begins = (word | wide) & ~(word << 1 | before);
     before = word >> (Simd16::kBytes - 1);
-    // Those whose first four bytes lie in the block, all of them letters and digits, need no second look at the bytes.
+    // Words whose first four bytes are all letters and digits of this block need no second look at the bytes.
     const auto whole = word & word >> 1 & word >> 2 & word >> 3;
     for (; begins != 0; begins &= begins - 1) {
       const auto place = static_cast<std::size_t>(std::countr_zero(begins));
@@ -144,7 +144,7 @@ std::size_t WordFilter::passage_begin(std::string_view text, std::size_t at, std
 std::size_t WordFilter::passage_end(std::string_view text, std::size_t at, const Abbreviations& abbreviations) {
   const auto end = std::min(text.size(), at + kReach);
   while (at < end && !ends_sentence(text, at, abbreviations)) ++at;
-  // More marks may follow the first.
+  // The first mark may be followed by more.
   while (at < end && !blank(text[at]) && !letter_or_digit(text[at])) ++at;
   return at;
 }
@@ -156,8 +156,8 @@ bool WordFilter::finds(std::string_view text) {
   return false;
 }
 
-/// True for a letter beyond ASCII that stays one when it is folded, where no word taken in begins so: in a text of another script each
-/// letter may begin a word.
+/// True for a letter beyond ASCII that stays so when folded, if no added word begins with one: in other scripts, each letter may begin a
+/// word.
 bool WordFilter::begins_unlike_all(std::string_view text, std::size_t at) {
   if (begins_wide_ || at >= text.size() || static_cast<unsigned char>(text[at]) < 0x80) return false;
   auto end = at + 1;
@@ -168,7 +168,7 @@ bool WordFilter::begins_unlike_all(std::string_view text, std::size_t at) {
   return wide;
 }
 
-/// The word that begins at a place, folded; good until the next call.
+/// The word that begins at an offset, folded; valid until the next call.
 std::string_view WordFilter::word_at(std::string_view text, std::size_t at) {
   auto end = at;
   folded_.clear();

@@ -12,21 +12,21 @@
 
 namespace runwarden::plugins {
 
-/// Tells fast that none of some words is in a text, so that most texts need not be read at all. Filled once by create; one owner.
+/// Tells quickly that a text contains none of some words, so most texts need not be read. Filled once by create; one owner.
 class WordFilter {
  public:
-  /// Takes in a folded word.
+  /// Adds a folded word.
   void add(std::string_view word);
 
-  /// Takes in the words with one of the cues, and of each phrase with one its longest word.
+  /// Adds the words with one of the cues and, for each phrase with one, its longest word.
   void add_all(const Lexicon& lexicon, std::uint64_t cues);
 
-  /// True when one of the words is in the text as it came.
+  /// True when the text, not yet folded, contains one of the words.
   [[nodiscard]] bool finds(std::string_view text);
 
-  /// Hands out the passages of a prose that hold a wanted word, in order and each whole sentence in one of them: paragraphs, or a few
-  /// thousand bytes around the word where there are none. Words of another script are looked up too, so that none is missed which
-  /// reading would find. `take` returns false to end it. Linear.
+  /// Passes on the passages of a prose text that contain a wanted word, in order, each with whole sentences: paragraphs, or a few thousand
+  /// bytes around the word where there are none. Words of other scripts are looked up too, so no word is missed that reading would find.
+  /// `take` returns false to stop. Linear.
   template <class Wanted, class Take>
   void each_passage(std::string_view prose, const Lexicon& lexicon, Wanted wanted, Take take) {
     std::size_t done = 0;
@@ -56,9 +56,9 @@ class WordFilter {
   [[nodiscard]] bool begins_unlike_all(std::string_view text, std::size_t at);
   [[nodiscard]] std::string_view word_at(std::string_view text, std::size_t at);
 
-  std::array<std::uint64_t, 1u << 10> beginnings_{};  // a bit for a hash of up to four letters
+  std::array<std::uint64_t, 1u << 10> beginnings_{};  // one bit per hash of up to four letters
   std::unordered_set<std::string, Hash, std::equal_to<>> words_;
-  bool begins_wide_ = false;  // a word taken in begins beyond ASCII
+  bool begins_wide_ = false;  // an added word begins beyond ASCII
   std::string folded_;
 };
 

@@ -59,7 +59,7 @@ void WordCursor::read_break(RawWord& word) {
     const bool ends_here = at_ + 1 >= text_.size() || !is_word_byte(text_[at_ + 1]);
     switch (c) {
       case '\n':
-        // A lone line break is soft wrapping; a blank line, a bullet or a heading after it is a boundary.
+        // A single line break is soft wrapping; a blank line, a bullet or a heading after it is a boundary.
         if (line_start) raise(word, Break::kSentence, '\n');
         line_start = true;
         break;
@@ -75,7 +75,7 @@ void WordCursor::read_break(RawWord& word) {
       case ')': raise(word, Break::kClause); break;
       case '{':
       case '<':
-        // JSON or a tag on a line of its own.
+        // JSON or a tag on its own line.
         if (line_start) raise(word, Break::kSentence, '\n');
         break;
       case '-':
@@ -91,11 +91,11 @@ void WordCursor::read_break(RawWord& word) {
       default: break;
     }
   }
-  // "1." or "2)" at the start of a line is a bullet too.
+  // "1." or "2)" at the start of a line is also a bullet.
   if (line_start && at_ < text_.size() && is_digit(text_[at_])) raise(word, Break::kSentence, '\n');
 }
 
-/// A point with nothing right behind it.
+/// Handles a point that no word character follows.
 void WordCursor::read_point(RawWord& word) {
   const auto before = word_before(text_, at_);
   const auto shortened = abbreviations_ != nullptr ? abbreviations_->of(before) : LanguageSet{0};

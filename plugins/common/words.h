@@ -9,21 +9,21 @@
 
 namespace runwarden::plugins {
 
-/// The languages of a vocabulary by number, a bit each.
+/// The languages of a vocabulary, one bit per number.
 using LanguageSet = std::uint32_t;
 
 /// What precedes a word.
 enum class Break : std::uint8_t { kNone, kComma, kClause, kSentence };
 
-/// One word of a folded text and the break before it.
+/// One word of a folded text, and the break before it.
 struct RawWord {
   std::string_view text;
   Break before = Break::kNone;
   char sentence_end = 0;      // the mark that closed the sentence before it: '.', '?', '!' or newline
-  LanguageSet shortened = 0;  // languages in which a point before it ended no sentence, where it does in others
+  LanguageSet shortened = 0;  // languages in which the point before it ended no sentence, although it does in others
 };
 
-/// A fast hash of a few bytes (FNV-1a with a final mix). Not for untrusted hash tables that grow without bound.
+/// A fast hash of a few bytes (FNV-1a with a final mix). Not for hash tables of untrusted keys that grow without bound.
 inline std::uint64_t hash_bytes(std::string_view bytes) {
   std::uint64_t h = 0xcbf29ce484222325ull;
   for (const char c : bytes) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
@@ -67,7 +67,7 @@ inline bool is_letter_or_digit(char c) {
   return is_word_byte(c) || (c >= 'A' && c <= 'Z');
 }
 
-/// Hands out the words of a text as they came, runs of letters and digits, until `take` returns false; false when it did.
+/// Passes on the words of an unfolded text (runs of letters and digits) until `take` returns false; returns false if it did.
 template <class Take>
 bool for_each_word(std::string_view text, Take take) {
   for (std::size_t i = 0; i < text.size();) {
@@ -86,15 +86,15 @@ inline bool blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/// The word that ends at `end`, which may be shortened by a point there: at most eight bytes.
+/// The word that ends at `end`, which may be an abbreviation with its point there; at most eight bytes.
 [[nodiscard]] std::string_view word_before(std::string_view text, std::size_t end);
 
-/// The words whose point ends no sentence, by language. Filled once, then read only.
+/// The words whose point does not end a sentence, by language. Filled once, then read-only.
 class Abbreviations {
  public:
   void add(std::string_view folded, std::size_t language);
 
-  /// The languages in which the word is shortened; all for a single letter.
+  /// The languages in which the word is an abbreviation; all for a single letter.
   [[nodiscard]] LanguageSet of(std::string_view word) const;
 
  private:
@@ -105,15 +105,14 @@ class Abbreviations {
   std::array<std::vector<Word>, 32> by_letter_;
 };
 
-/// Walks the words of a folded text once, left to right. A word is letters and digits with inner apostrophes, points and
-/// commas between digits kept ("don't", "3.50", "1,200"). Without abbreviations, a point ends a
-/// sentence behind any word but a single letter.
+/// Walks the words of a folded text once, left to right. A word is letters and digits, with inner apostrophes and with points and commas
+/// between digits ("don't", "3.50", "1,200"). Without abbreviations, a point ends a sentence after any word except a single letter.
 class WordCursor {
  public:
   explicit WordCursor(std::string_view folded, const Abbreviations* abbreviations = nullptr)
       : text_(folded), abbreviations_(abbreviations) {}
 
-  /// The next word; false at the end, when `word.sentence_end` holds the last mark.
+  /// The next word; at the end, returns false, and `word.sentence_end` holds the last mark.
   bool next(RawWord& word);
 
  private:

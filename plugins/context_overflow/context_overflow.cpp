@@ -24,7 +24,7 @@ constexpr char plain(char c) {
   return c == '_' || c == ' ' || c == ':' || c == '@' ? '-' : c;
 }
 
-/// A number from 0 to 4095 for a text's first four bytes.
+/// A hash of a text's first four bytes, from 0 to 4095.
 std::size_t opening_of(std::string_view text) {
   std::uint32_t block = 0;
   std::memcpy(&block, text.data(), 4);
@@ -38,8 +38,8 @@ std::string model_form(std::string_view name) {
   return folded;
 }
 
-/// True when `rest`, what follows a name that ends in a digit, carries its version on: "gpt-4" is not named by "gpt-41", nor "gpt-5" by
-/// "gpt-5.9", nor "glm-5" by "glm-5p9" or "glm-5-9-air". Sizes and dates ("-8b", "-0613") carry nothing on.
+/// True when `rest`, which follows a name that ends in a digit, continues its version: "gpt-41" is not a "gpt-4", "gpt-5.9" is not a
+/// "gpt-5", and "glm-5p9" and "glm-5-9-air" are not a "glm-5". Sizes and dates ("-8b", "-0613") do not continue a version.
 bool another_version(std::string_view rest) {
   if (rest.empty()) return false;
   if (is_digit(rest[0])) return true;
@@ -47,7 +47,7 @@ bool another_version(std::string_view rest) {
   return rest[0] == '.' || rest[0] == 'p' || (rest[0] == '-' && (rest.size() == 2 || rest[2] == '-'));
 }
 
-/// Short names ("o1", "o3") stand in the middle of other words; they count as whole words only.
+/// Short names ("o1", "o3") occur inside other words, so they match whole words only.
 bool names_model(std::string_view model, std::string_view name) {
   constexpr std::size_t kShort = 4;
   for (auto at = model.find(name); at != std::string_view::npos; at = model.find(name, at + 1)) {
@@ -59,7 +59,7 @@ bool names_model(std::string_view model, std::string_view name) {
   return false;
 }
 
-/// Floored, and safe for any count.
+/// Rounded down; cannot overflow.
 std::int64_t percent_over(std::int64_t tokens, std::int64_t window) {
   const auto over = tokens - window;
   return over / window * 100 + over % window * 100 / window;
@@ -100,7 +100,7 @@ const ContextOverflow::Window* ContextOverflow::window_of(std::string_view model
   return it->second < windows_.size() ? &windows_[it->second] : nullptr;
 }
 
-/// Whether the provider refused the prompt for its length, or named another limit in such words.
+/// Whether the provider refused the prompt because of its length, or reported another limit in similar words.
 ContextOverflow::Refusal ContextOverflow::refusal_of(const StepView& step) {
   auto refusal = Refusal::kNone;
   for (const auto text : {step.error_code, step.error_message}) {
@@ -108,7 +108,7 @@ ContextOverflow::Refusal ContextOverflow::refusal_of(const StepView& step) {
     fold(text, folded_);
     const std::string_view folded = folded_;
     for (std::size_t i = 0; i < folded.size(); ++i) {
-      // Few places begin like a refusal.
+      // Few offsets begin like a refusal.
       if (i + 4 <= folded.size() ? !openings_[opening_of(folded.substr(i, 4))] && !short_refusals_ : !short_refusals_) continue;
       const auto rest = folded.substr(i);
       if (std::none_of(refusals_.begin(), refusals_.end(), [&](const auto& words) { return rest.starts_with(words); })) continue;
@@ -136,7 +136,7 @@ void ContextOverflow::judge_count(std::size_t step, std::int64_t tokens, std::st
     if (verdict.explanation == nullptr) return;
     return verdict.passed("windows", step, std::to_string(tokens) + " tokens fit " + window->name + "'s " + std::to_string(window->tokens));
   }
-  // One failure a model: the largest prompt.
+  // One failure per model: the largest prompt.
   const auto same = [&](const Finding& other) { return other.score == kScore && other.fingerprint_parts[0] == window->name; };
   const auto other = std::find_if(verdict.findings.begin(), verdict.findings.end(), same);
   if (other != verdict.findings.end()) {
@@ -172,7 +172,7 @@ void ContextOverflow::judge_run_count(const RunView& run, bool any_step_count, s
   judge_count(kNoStep, *run.input_tokens, model, gaps, verdict);
 }
 
-/// True when the provider refused a step's prompt for its length.
+/// True when the provider refused a step's prompt because of its length.
 bool ContextOverflow::judge_refusal(const RunView& run, std::size_t i, Verdict& verdict) {
   if (!provider_refusals_) return false;
   const auto& step = run.steps[i];

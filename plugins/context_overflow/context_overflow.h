@@ -12,8 +12,8 @@
 
 namespace runwarden::plugins {
 
-/// Finds calls whose prompt was larger than the model's input window, and refusals of a provider for length.
-/// One owner, one thread at a time: remembers the models it has met.
+/// Finds calls whose prompt exceeded the model's input window, and a provider's refusals because of length. One owner, one thread at a
+/// time: remembers the models that it has met.
 class ContextOverflow {
  public:
   static constexpr std::string_view kKey = "context_overflow";
@@ -25,8 +25,8 @@ class ContextOverflow {
 
   [[nodiscard]] Verdict evaluate(const RunView& run);
 
-  /// The known name that a model's name contains (the longest), null when there is none. A name that ends in a version's number
-  /// names that version alone.
+  /// The longest known name that a model's name contains; null when there is none. A name that ends in a version number matches only that
+  /// version.
   struct Window {
     std::string name;
     std::int64_t tokens = 0;
@@ -34,9 +34,9 @@ class ContextOverflow {
   [[nodiscard]] const Window* window_of(std::string_view model);
 
  private:
-  /// What stood in the way of an answer.
+  /// What prevented an answer.
   struct Gaps {
-    bool counted = false;  // some count could be compared
+    bool counted = false;  // at least one count could be compared
     bool no_model = false;
     bool summed = false;
     bool uncounted_model_step = false;
@@ -53,8 +53,8 @@ class ContextOverflow {
   std::vector<Window> windows_;  // longest name first
   std::vector<std::string> refusals_;
   std::vector<std::string> other_limits_;
-  std::bitset<4096> openings_;   // by opening_of() a refusal
-  bool short_refusals_ = false;  // one has no four bytes
+  std::bitset<4096> openings_;   // indexed by opening_of() each refusal phrase
+  bool short_refusals_ = false;  // some phrase is shorter than four bytes
   bool provider_refusals_;
   bool per_call_;
   std::string folded_;

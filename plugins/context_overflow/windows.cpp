@@ -2,17 +2,16 @@
 
 namespace runwarden::plugins {
 
-// The longest name contained in a model's name counts, so a family is here once and its exceptions beside it. Versions
-// that vendors and hosts write in different ways (4.6, 4-6, 4p6) stand here in each. Where a name alone does not tell (an alias
-// that moved on, a window that hosts set differently) the larger window stands: a missed overflow costs less than a false alarm.
+// The longest name contained in a model's name wins, so each family is listed once, with its exceptions. Versions that vendors and hosts
+// write in different ways (4.6, 4-6, 4p6) are listed in each form. Where the name alone does not decide (an alias that moved on, a window
+// that hosts set differently), the larger window is listed: a missed overflow costs less than a false alarm.
 const std::map<std::string, std::int64_t>& shipped_windows() {
   static const std::map<std::string, std::int64_t> kWindows = {
       // OpenAI: "Models", developers.openai.com, API docs (gpt-5.6, gpt-6); "GPT 6.1 Terra", documentation.s3ns.fr, partner models of
-      // Google
-      // Cloud; gpt-6.2 from zqiren/Orbital on GitHub, agent_os/config/providers.json; the others from charmbracelet/catwalk on GitHub, its
-      // tables of OpenAI and OpenRouter; all read in November 2026. Of 400,000 (gpt-5) 272,000 are input, of 1,050,000 (gpt-5.4 and later)
-      // 922,000. gpt-3.5, gpt-4 and their 16k and 32k kinds have the figures published for those names; they, o1, davinci, computer-use and
-      // Azure's gpt-35 were not looked up again.
+      // Google Cloud; gpt-6.2 from zqiren/Orbital on GitHub, agent_os/config/providers.json; the others from charmbracelet/catwalk on
+      // GitHub, tables of OpenAI and OpenRouter; all read in November 2026. Of 400,000 (gpt-5), 272,000 are input; of 1,050,000 (gpt-5.4
+      // and later), 922,000. gpt-3.5, gpt-4 and their 16k and 32k variants have the figures published for those names; they, o1, davinci,
+      // computer-use and Azure's gpt-35 were not checked again.
       {"gpt-5", 400'000},
       {"gpt-5.0", 400'000},
       {"gpt-5.1", 400'000},
@@ -66,9 +65,9 @@ const std::map<std::string, std::int64_t>& shipped_windows() {
       {"gpt-3.5", 4'096},
       {"gpt-oss", 131'072},
       {"text-davinci-003", 4'097},
-      // Anthropic: "Claude Opus 4.6", "Claude Sonnet 4.5", "Claude Haiku 5.5" and their sisters, platform.claude.com, docs, models (each
+      // Anthropic: "Claude Opus 4.6", "Claude Sonnet 4.5", "Claude Haiku 5.5" and related pages, platform.claude.com, docs, models (each
       // page compares the current ones); Claude 2 and 3 from the LlamaIndex reference, developers.llamaindex.ai; read in November 2026.
-      // Sonnet 4 and 4.5 have 200,000 there; the 1M window of a beta header shows in an id only as [1m], the suffix of Claude Code.
+      // Sonnet 4 and 4.5 have 200,000 there. The 1M window of a beta header shows in an id only as [1m], the suffix of Claude Code.
       {"claude-opus-4-6", 1'000'000},
       {"claude-opus-4.6", 1'000'000},
       {"claude-opus-4-7", 1'000'000},
@@ -128,8 +127,8 @@ const std::map<std::string, std::int64_t>& shipped_windows() {
       {"claude-sonnet-4-20250514[1m]", 1'000'000},
       {"claude-sonnet-4-5-20250929[1m]", 1'000'000},
       // Google: "Gemini 3.5 Flash" and "Gemini 2.0 Flash", ai.google.dev, Gemini API docs, models; "Gemini 3.8 Flash", vercel.com, AI
-      // Gateway models; charmbracelet/catwalk on GitHub (OpenRouter) for Gemma; read in November 2026. 1.0, 1.5 Pro and the models
-      // for images were not looked up again.
+      // Gateway models; charmbracelet/catwalk on GitHub (OpenRouter) for Gemma; read in November 2026. 1.0, 1.5 Pro and the image models
+      // were not checked again.
       {"gemini-1.5", 1'048'576},
       {"gemini-1-5", 1'048'576},
       {"gemini-flash-1.5", 1'048'576},
@@ -174,9 +173,9 @@ const std::map<std::string, std::int64_t>& shipped_windows() {
       {"gemma2", 8'192},
       {"gemma-2b", 8'192},
       {"gemma-7b", 8'192},
-      // Meta: charmbracelet/catwalk on GitHub (OpenRouter) for 3.1 and 3.3, NousResearch/hermes-agent, agent/model_metadata.py, for Muse
-      // Spark; read in November 2026; the others from the model cards, not looked up again. Scout has 10M, Maverick 1M: "llama-4" alone
-      // takes the larger. 3.1 and later also as Bedrock (llama3-1), watsonx (llama-3-3) and Fireworks (v3p1) write them.
+      // Meta: charmbracelet/catwalk on GitHub (OpenRouter) for 3.1 and 3.3; NousResearch/hermes-agent, agent/model_metadata.py, for Muse
+      // Spark; read in November 2026; the others from the model cards, not checked again. Scout has 10M, Maverick 1M; "llama-4" alone gets
+      // the larger. 3.1 and later are also listed as Bedrock (llama3-1), watsonx (llama-3-3) and Fireworks (v3p1) write them.
       {"llama-4", 10'485'760},
       {"llama4", 10'485'760},
       {"llama-4-maverick", 1'048'576},
@@ -206,7 +205,7 @@ const std::map<std::string, std::int64_t>& shipped_windows() {
       {"codellama", 16'384},
       {"muse-spark", 1'048'576},
       // Mistral: "Mistral Medium Latest", vercel.com, AI Gateway models; charmbracelet/catwalk and anomalyco/models.dev on GitHub for the
-      // others; read in November 2026. Names without a date go with the newest of the family, and so with its window.
+      // others; read in November 2026. Names without a date follow the newest model of the family, and so its window.
       {"mistral-large", 262'144},
       {"mistral-medium", 262'144},
       {"mistral-small", 262'144},
@@ -241,8 +240,8 @@ const std::map<std::string, std::int64_t>& shipped_windows() {
       {"mixtral-8x22b", 65'536},
       {"codestral", 256'000},
       // Alibaba: "Qwen 3.7 Max" and "Qwen3 Max", vercel.com, AI Gateway models; charmbracelet/catwalk on GitHub (Alibaba, OpenRouter);
-      // anomalyco/models.dev for qwen-max; read in November 2026; qwen3, qwen2.5 and older from the model cards, with YaRN where they
-      // state it. OpenRouter's plain qwen3-coder is served with 1M too.
+      // anomalyco/models.dev for qwen-max; read in November 2026; qwen3, qwen2.5 and older from the model cards, with YaRN where they state
+      // it. OpenRouter serves plain qwen3-coder with 1M too.
       {"qwen3", 131'072},
       {"qwen2.5", 131'072},
       {"qwen-2.5", 131'072},
@@ -287,9 +286,8 @@ const std::map<std::string, std::int64_t>& shipped_windows() {
       {"qwen3-coder", 1'048'576},
       {"qwen-long", 10'000'000},
       // DeepSeek: "Models & Pricing", api-docs.deepseek.com (1M for both current models; deepseek-chat and deepseek-reasoner became names
-      // of
-      // V4, github.com/arikusi/deepseek-mcp-server, release 2.0.0); V3 and R1 from charmbracelet/catwalk on GitHub (OpenRouter); read in
-      // November 2026. The vendor served V3 and R1 with 128K, the weights take 163,840.
+      // of V4, github.com/arikusi/deepseek-mcp-server, release 2.0.0); V3 and R1 from charmbracelet/catwalk on GitHub (OpenRouter); read in
+      // November 2026. The vendor served V3 and R1 with 128K; the weights support 163,840.
       {"deepseek-chat", 1'048'576},
       {"deepseek-reasoner", 1'048'576},
       {"deepseek-flash", 1'048'576},
@@ -333,9 +331,8 @@ const std::map<std::string, std::int64_t>& shipped_windows() {
       {"grok-2", 131'072},
       {"grok-beta", 131'072},
       // Amazon: "Nova 2 Lite", vercel.com, AI Gateway models; charmbracelet/catwalk on GitHub (OpenRouter); read in November 2026; Titan
-      // was
-      // not looked up again. Cohere: "Command A Reasoning", docs.cohere.com, and the limits that its API names in refusals (288,000 and
-      // 132,000: input and output together), read in November 2026. AI21: charmbracelet/catwalk (256,000; the weights take 262,144).
+      // was not checked again. Cohere: "Command A Reasoning", docs.cohere.com, and the limits in the refusals of its API (288,000 and
+      // 132,000: input and output together), read in November 2026. AI21: charmbracelet/catwalk (256,000; the weights support 262,144).
       {"nova-micro", 128'000},
       {"nova-lite", 300'000},
       {"nova-pro", 300'000},
@@ -349,7 +346,7 @@ const std::map<std::string, std::int64_t>& shipped_windows() {
       {"command-light", 4'096},
       {"jamba", 262'144},
       // Moonshot: "Moonshot (Kimi)", promptfoo.dev, docs, providers; charmbracelet/catwalk on GitHub (OpenRouter); K3 from
-      // NousResearch/hermes-agent; read in November 2026. For K2.7 sources say 256K and 1M: the larger is here.
+      // NousResearch/hermes-agent; read in November 2026. For K2.7, sources say 256K and 1M; the larger is listed.
       {"kimi-k2", 262'144},
       {"kimi-k2.5", 262'144},
       {"kimi-k2.6", 262'144},
@@ -369,7 +366,7 @@ const std::map<std::string, std::int64_t>& shipped_windows() {
       {"moonshot-v1-32k", 32'768},
       // Zhipu (Z.ai): "GLM 5.2" and "GLM Latest", openrouter.ai; NousResearch/hermes-agent, agent/model_metadata.py; read in November 2026.
       // MiniMax: anomalyco/models.dev on GitHub, pull request 1940 (M3); charmbracelet/catwalk (M2); read in November 2026; M1 and Text-01
-      // were not looked up again.
+      // were not checked again.
       {"glm-4", 131'072},
       {"glm-4.5", 131'072},
       {"glm-4-5", 131'072},
@@ -407,7 +404,7 @@ const std::map<std::string, std::int64_t>& shipped_windows() {
       {"minimax-text-01", 4'000'000},
       // NVIDIA: "Nemotron 3 Ultra" and "NVIDIA Nemotron 3.5 Super VL", vercel.com, AI Gateway models. IBM: granite-3.1 cards,
       // huggingface.co/ibm-granite, and "Granite 4.0 Micro", openrouter.ai. Both read in November 2026. Microsoft: the model cards, not
-      // looked up again.
+      // checked again.
       {"nemotron", 131'072},
       {"nemotron-3", 1'048'576},
       {"nemotron-3.5", 1'048'576},
@@ -445,7 +442,7 @@ const std::map<std::string, std::int64_t>& shipped_windows() {
       {"phi-3-medium-4k", 4'096},
       // ByteDance, Tencent, Xiaomi, StepFun, Arcee, Upstage, Inception, Baidu, Ai2: charmbracelet/catwalk on GitHub (OpenRouter); Hy4 from
       // NousResearch/hermes-agent; read in November 2026. Perplexity, TII, Hugging Face, LG, Nous, Writer, BigCode, 01.AI, Databricks:
-      // their pages and model cards, not looked up again.
+      // their pages and model cards, not checked again.
       {"seed-1.6", 262'144},
       {"seed-2.0", 262'144},
       {"hy3", 262'144},

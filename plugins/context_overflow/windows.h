@@ -6,7 +6,7 @@
 
 namespace runwarden::plugins {
 
-/// Input windows in tokens by model name, as shipped. The setting `windows` adds to it.
+/// Shipped input windows in tokens, by model name. The setting `windows` adds to them.
 [[nodiscard]] const std::map<std::string, std::int64_t>& shipped_windows();
 
 }  // namespace runwarden::plugins

@@ -4,8 +4,8 @@
 
 namespace runwarden::plugins {
 
-/// True when an output only says that the call was made ("You executed 'find_berths' successfully."): a few words around the tool's own
-/// name, none of them data. Any thread.
+/// True when an output only says that the call was made ("You executed 'find_berths' successfully."): a few words around the tool's name,
+/// without data. Any thread.
 [[nodiscard]] bool only_acknowledges(std::string_view output, std::string_view tool);
 
 }  // namespace runwarden::plugins

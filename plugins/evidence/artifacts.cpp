@@ -14,7 +14,7 @@ bool inner(char c) {
          c == '=' || c == '&' || c == '\\';
 }
 
-/// "report.md": a name and a short ending that begins with a letter.
+/// "report.md": a name and a short extension that begins with a letter.
 bool is_file_name(std::string_view token) {
   constexpr std::size_t kLongestEnding = 5;
   const auto dot = token.rfind('.');
@@ -25,7 +25,7 @@ bool is_file_name(std::string_view token) {
          std::any_of(token.begin(), token.begin() + static_cast<std::ptrdiff_t>(dot), letter);
 }
 
-/// "/srv/reports", "out/deck.pptx", "https://...": at least two names; "and/or" has no root and no ending.
+/// "/srv/reports", "https://...": a rooted path with at least two names, or a URL; not "and/or".
 bool is_place(std::string_view token) {
   const auto slash = token.find('/');
   if (slash == std::string_view::npos) return false;

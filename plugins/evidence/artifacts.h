@@ -5,8 +5,8 @@
 
 namespace runwarden::plugins {
 
-/// Collects the files, folders and addresses that a text names ("/srv/deck.pptx", "report.md", "https://example.com/a"), at most
-/// `most`, each once. Replaces `out`; the views point into `text`. Linear; any thread.
+/// Collects the files, folders and addresses named in a text ("/srv/deck.pptx", "report.md", "https://example.com/a"), at most `most`, each
+/// once. Replaces `out`; the views point into `text`. Linear; any thread.
 void collect_artifacts(std::string_view text, std::size_t most, std::vector<std::string_view>& out);
 
 }  // namespace runwarden::plugins

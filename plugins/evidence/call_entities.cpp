@@ -14,19 +14,19 @@ namespace {
 
 using Token = JsonCursor::Token;
 
-constexpr std::size_t kMostEntities = 16;  // of one call
+constexpr std::size_t kMostEntities = 16;  // per call
 constexpr std::size_t kLongestId = 40;
 constexpr std::size_t kLongestList = 400;
 constexpr std::size_t kDigitsOfAnAccount = 10;
 constexpr std::size_t kShortestCode = 10;
 constexpr std::size_t kDecimalsOfAPlace = 4;
 
-// The last word of an argument's name that holds an id.
+// The last word of an argument name that holds an id.
 constexpr std::array<std::string_view, 8> kIdNames = {"id", "ids", "number", "no", "account", "recipient", "iban", "code"};
 
 constexpr std::array<std::string_view, 3> kAmountNames = {"amount", "price", "cost"};
 
-// Words before it by which a client makes ids of its own.
+// Words in the names of ids that a client generates.
 constexpr std::array<std::string_view, 9> kOwnIds = {"request", "idempotency", "session", "trace", "correlation",
                                                      "client",  "message",     "call",    "page"};
 
@@ -51,7 +51,7 @@ bool is_mail(std::string_view text) {
                      [](char c) { return is_letter_or_digit(c) || std::string_view("@.-_+").find(c) != std::string_view::npos; });
 }
 
-/// RFC 2606 and RFC 6761 keep these for examples.
+/// True for the domains that RFC 2606 and RFC 6761 reserve for examples.
 bool is_reserved(std::string_view mail) {
   const auto domain = mail.substr(mail.find('@') + 1);
   const auto last = domain.substr(domain.rfind('.') + 1);
@@ -67,7 +67,7 @@ bool names_id(std::string_view key) {
   return std::none_of(words.begin(), words.end(), [](const auto& word) { return among(std::string_view(word), kOwnIds); });
 }
 
-/// One word of letters, digits, "-", "_" and "#", with two digits at least.
+/// One word of letters, digits, "-", "_" and "#", with at least two digits.
 bool is_id(std::string_view text) {
   if (text.size() < 4 || text.size() > kLongestId || count_digits(text) < 2) return false;
   return std::all_of(text.begin(), text.end(), [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_' || c == '#'; }) &&
@@ -80,7 +80,7 @@ bool is_account(std::string_view text) {
   return letters <= 6 && std::all_of(text.begin(), text.end(), [](char c) { return is_upper(c) || is_digit(c) || c == ' '; });
 }
 
-/// A run of letters of both cases and digits, as no word has it.
+/// The first run of mixed upper case, lower case and digits that cannot be a word.
 std::string_view opaque_code(std::string_view link) {
   for (std::size_t i = 0; i < link.size();) {
     const auto inner = [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; };
@@ -89,7 +89,7 @@ std::string_view opaque_code(std::string_view link) {
       continue;
     }
     const auto begin = i;
-    std::size_t changes = 0;  // between digits, capitals and small letters
+    std::size_t changes = 0;  // between digits, capitals and lowercase letters
     int before = -1;
     for (; i < link.size() && inner(link[i]); ++i) {
       const int kind = is_digit(link[i]) ? 0 : is_upper(link[i]) ? 1 : is_letter(link[i]) ? 2 : 3;
@@ -129,7 +129,7 @@ void collect_value(std::string_view key, std::string_view text, std::vector<Call
     return;
   }
   if (text.find('@') != std::string_view::npos) {
-    // A list is addresses all through; one in running text is part of what is written.
+    // A list contains only addresses; an address in running text is part of that text.
     const auto before = out.size();
     for (auto rest = text; !rest.empty();) {
       const auto end = std::min(rest.find_first_of(",;"), rest.size());
@@ -170,7 +170,7 @@ void collect_call_entities(std::string_view input, std::vector<CallEntity>& out)
 
 namespace {
 
-/// True when the text at a place spells the value, with blanks in it or without: "DE89 3704 0044".
+/// True when the text begins with the value, with or without blanks in it: "DE89 3704 0044".
 bool spells(std::string_view text, std::string_view value) {
   std::size_t at = 0;
   for (const char c : value) {

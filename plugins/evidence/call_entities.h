@@ -8,27 +8,27 @@ namespace runwarden::plugins {
 
 enum class EntityKind : std::uint8_t {
   kMail,
-  kAccount,  // an account's number, a card's
-  kId,       // under a name that says so: "flight_number"
-  kAddress,  // of a thing on the net, by a code that nobody guesses
-  kPlace,    // a coordinate: a figure with four decimals and more
-  kAmount,   // under a name that says so: "amount", "price"
+  kAccount,  // an account or card number
+  kId,       // under a name for ids: "flight_number"
+  kAddress,  // a web address with an unguessable code
+  kPlace,    // a coordinate: a number with four or more decimals
+  kAmount,   // under a name for amounts: "amount", "price"
 };
 
-/// Something of the real world that a call was made for and that somebody must have told the agent.
+/// Something in the real world that a call is about and that somebody must have told the agent.
 struct CallEntity {
   EntityKind kind = EntityKind::kId;
   std::string_view text;  // as written in the input
-  std::string_view code;  // kAddress: the part of it that tells it from others
-  bool reserved = false;  // kMail: of a domain that is kept for examples
+  std::string_view code;  // kAddress: the part that distinguishes it
+  bool reserved = false;  // kMail: in a domain reserved for examples
 };
 
-/// Collects such values among the arguments of a call, JSON text: mail addresses (also several in one text), numbers of accounts, ids
-/// with figures under names that say so, links with an opaque code, coordinates, amounts. What a client makes up itself, as
-/// "idempotency_key", is none, nor is what is in running text. Replaces `out`; the views point into `input`. Linear.
+/// Collects these values from a call's arguments, which are JSON text: mail addresses (also several in one text), account numbers, ids with
+/// digits under names for ids, links with an opaque code, coordinates, amounts. Skips values that a client generates, such as
+/// "idempotency_key", and values in running text. Replaces `out`; the views point into `input`. Linear.
 void collect_call_entities(std::string_view input, std::vector<CallEntity>& out);
 
-/// True when a text names the value, except for case and for blanks within it. Linear, except for values that begin alike.
+/// True when a text contains the value, ignoring case and blanks within it. Linear, except for values that begin alike.
 [[nodiscard]] bool names_entity(std::string_view text, std::string_view value);
 
 }  // namespace runwarden::plugins

@@ -11,7 +11,7 @@ struct Line {
   double least;
 };
 
-// Confidences are sums of what speaks for a verdict. The balanced line is where, on runs of real agents, nine of ten verdicts held.
+// Confidences are sums of the evidence for a verdict. At the balanced line, nine of ten verdicts on runs of real agents were correct.
 constexpr std::array<Line, 3> kLines = {
     {{"strict", FiringLine::kStrict}, {"balanced", FiringLine::kBalanced}, {"wide", FiringLine::kWide}}};
 constexpr std::size_t kDefault = 1;

@@ -10,29 +10,29 @@
 
 namespace runwarden::plugins {
 
-/// Where verdicts begin to fire. What stays below the line is a candidate: told among the suppressed with its rule and confidence.
+/// The confidence from which verdicts fire. A verdict below it is a candidate, reported among the suppressed with its rule and confidence.
 class FiringLine {
  public:
-  /// The confidences from which each sensitivity fires.
+  /// The confidence from which each sensitivity fires.
   static constexpr double kStrict = 0.8, kBalanced = 0.6, kWide = 0.4;
 
   /// The setting `sensitivity`: "strict", "balanced" (the default) or "wide".
   explicit FiringLine(std::string_view sensitivity);
 
-  /// The property for a settings schema.
+  /// The property in a settings schema.
   static constexpr SettingSchema kProperty{"sensitivity", R"({"type":"string","enum":["strict","balanced","wide"]})"};
 
-  /// What a verdict is doubted for: the rule that would silence it, where, and why in words.
+  /// Why a verdict is in doubt: the rule that would silence it, the step, and the reason in words.
   struct Doubt {
     std::string_view rule;
     std::size_t step = kNoStep;
     std::string_view reason;
   };
 
-  /// True when a verdict of that confidence would fire.
+  /// True when a verdict with this confidence would fire.
   [[nodiscard]] bool would_fire(double confidence) const { return confidence >= line_; }
 
-  /// True when a verdict of that confidence, 0 to 1, fires. Otherwise it is told as a candidate.
+  /// True when a verdict with this confidence, 0 to 1, fires. Otherwise adds it to `verdict` as a candidate.
   [[nodiscard]] bool fires(double confidence, const Doubt& doubt, Verdict& verdict) const;
 
  private:

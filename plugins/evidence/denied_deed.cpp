@@ -14,7 +14,7 @@ namespace {
 using Token = JsonCursor::Token;
 
 constexpr std::string_view kNot = "not_";
-constexpr std::string_view kDone = "ed";  // "upserted": how names of members that count what was done end
+constexpr std::string_view kDone = "ed";  // "upserted": the ending of member names that count what was done
 
 constexpr std::string_view kExplaining[] = {"title", "detail", "message", "code", "error"};  // members beside a status
 
@@ -23,7 +23,7 @@ bool is_failing_status(std::string_view number) {
   return number.size() == 3 && (number[0] == '4' || number[0] == '5');
 }
 
-/// "status" of "send_status".
+/// "status" for "send_status".
 std::string_view last_part(std::string_view key) {
   const auto sign = key.rfind('_');
   return sign == std::string_view::npos ? key : key.substr(sign + 1);
@@ -37,7 +37,7 @@ class Answer {
     fold(call.input, input_);
   }
 
-  /// Takes in what a member says of the deed.
+  /// Records what a member says about the action.
   void add(std::string_view key, Token token, std::string_view value) {
     if (token == Token::kTrue && (among(key, words_.taken) || is_own_deed(key))) done_ = true;
     if (token == Token::kNumber && value != "0" && !value.starts_with('-') &&
@@ -51,7 +51,7 @@ class Answer {
     denied_ |= fails_by_number_ && explained_;
   }
 
-  /// True when some member said that the deed was not done, and none that it was.
+  /// True when some member says that the action was not done, and none says that it was.
   [[nodiscard]] bool denied() const { return denied_ && !done_; }
 
  private:
@@ -70,7 +70,7 @@ class Answer {
     return among(told, words_.failures) && !is_own_deed(told) && !names_stem(told);
   }
 
-  /// "download failed": of a few words, the last.
+  /// "download failed": the last of a few words.
   bool ends_in_refusal(std::string_view told) const {
     constexpr std::ptrdiff_t kMostBlanks = 2;
     const auto blank = told.rfind(' ');
@@ -78,7 +78,7 @@ class Answer {
            among(told.substr(blank + 1), words_.failures) && input_.find(told) == std::string::npos;
   }
 
-  /// "rejected" of "reject_offer", a verb that nobody listed.
+  /// "rejected" for "reject_offer", a verb that is not in the lexicon.
   bool names_stem(std::string_view word) const {
     constexpr std::size_t kEnding = 2, kShortest = 4;
     return word.size() >= kEnding + kShortest && tool_.find(word.substr(0, word.size() - kEnding)) != std::string::npos;
@@ -90,7 +90,7 @@ class Answer {
     if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormDone) == 0) return false;
     const auto group = std::find(groups_.begin(), groups_.end(), lexicon_.verb(entry->verb).group);
     if (group == groups_.end()) return false;
-    // Behind the first verb of a name another may be a noun: "write_file" creates nothing that was there.
+    // After the first verb in a name, another may be a noun: "write_file" does not create a file that exists.
     return group == groups_.begin() || tool_.find(lexicon_.verb(entry->verb).lemma) != std::string::npos;
   }
 
@@ -112,7 +112,7 @@ class Answer {
 bool denies_deed(const StepView& call, std::span<const std::uint16_t> groups, const OutcomeWords& words, const Lexicon& lexicon) {
   JsonCursor cursor(trim(call.output));
   auto first = cursor.next();
-  if (first == Token::kArray) first = cursor.next();  // of several, the first tells
+  if (first == Token::kArray) first = cursor.next();  // in a list, the first object decides
   if (first != Token::kObject) return false;
   const auto level = cursor.depth();
   Answer answer(call, groups, words, lexicon);
@@ -135,7 +135,7 @@ bool denies_deed(const StepView& call, std::span<const std::uint16_t> groups, co
 
 namespace {
 
-/// A yes, a number or a day, by which two answers can differ without being spelled otherwise.
+/// A boolean, a number or a day: two of them cannot differ merely in spelling.
 struct Scalar {
   enum class Kind : std::uint8_t { kNone, kYesOrNo, kNumber, kDay };
   Kind kind = Kind::kNone;
@@ -147,13 +147,13 @@ struct Scalar {
     return kind == Kind::kDay ? text != other.text : number != other.number;
   }
 
-  /// A figure or day is one that was to be if it is told as such.
+  /// A number or day counts as requested only if the message states it.
   [[nodiscard]] bool is_told(std::string_view message) const {
     return kind == Kind::kYesOrNo || message.find(text) != std::string_view::npos;
   }
 };
 
-/// True for "2026-06-12".
+/// True for dates such as "2026-06-12".
 bool is_day(std::string_view text) {
   constexpr std::string_view kForm = "0000-00-00";
   return text.size() == kForm.size() &&
@@ -169,7 +169,7 @@ Scalar scalar_of(Token token, std::string_view text) {
   return read.ec == std::errc() && read.ptr == text.data() + text.size() ? Scalar{Scalar::Kind::kNumber, number, text} : Scalar{};
 }
 
-/// Hands out the plain members of an object's first level; false when the text is none.
+/// Passes on the plain members of an object's first level; false when the text is not an object.
 template <class Take>
 bool each_member(std::string_view text, Take take) {
   JsonCursor cursor(trim(text));

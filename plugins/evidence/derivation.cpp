@@ -19,11 +19,11 @@ using Token = JsonCursor::Token;
 constexpr std::size_t kMostNumbers = 128;
 constexpr std::size_t kMostTotals = 64;
 constexpr std::size_t kMostDates = 64;
-constexpr std::size_t kMostColumns = 8;  // of a record that are multiplied with each other
+constexpr std::size_t kMostColumns = 8;  // per record, multiplied with each other
 constexpr double kExact = 1e-6;
-constexpr std::size_t kMostForTwoSteps = 16;  // among more, two steps meet any figure by chance
+constexpr std::size_t kMostForTwoSteps = 16;  // with more figures, two steps reach any value by chance
 
-/// The day of a numeric date with its year, as 2026-06-28.
+/// The day of a numeric date with a year, such as 2026-06-28.
 bool read_day(const Fact& fact, std::int64_t& day) {
   if (fact.kind != FactKind::kDate || fact.year == 0) return false;
   for (int month = 1; month <= 12; ++month) {
@@ -73,7 +73,7 @@ void Derivation::add(std::string_view text) {
   if (looks_like_json(text)) add_tables(trim(text));
 }
 
-/// Totals of the figures that stand under the same name, and of their products within each record.
+/// Adds the totals of figures under the same name, and of their products within each record.
 void Derivation::add_tables(std::string_view json) {
   columns_.clear();
   JsonCursor cursor(json);
@@ -108,7 +108,7 @@ void Derivation::add_record(const std::vector<std::pair<std::uint64_t, double>>&
   for (std::size_t i = 0; i < record.size(); ++i) {
     add_to(record[i].first, record[i].second);
     for (std::size_t j = 0; j < i; ++j) {
-      // Of a quantity and a price one is whole.
+      // One of a quantity and a price is a whole number.
       const auto& [first, a] = record[i];
       const auto& [second, b] = record[j];
       if (a == std::floor(a) || b == std::floor(b)) add_to(mix(first ^ second, 2), a * b);
@@ -118,7 +118,7 @@ void Derivation::add_record(const std::vector<std::pair<std::uint64_t, double>>&
 
 namespace {
 
-/// What a step of arithmetic makes of two figures; shares are told of hundreds.
+/// The results of one step of arithmetic on two figures; shares are in percent.
 std::array<double, 8> results(double a, double b) {
   const double nothing = std::nan("");
   const bool share = b > 0 && b <= 100;
@@ -137,7 +137,7 @@ std::array<double, 8> results(double a, double b) {
 bool Derivation::in_one_step(double value, double tolerance) const {
   const auto near = [&](double result) { return std::abs(result - value) <= tolerance; };
   const auto made = [&](double a, double b) {
-    if (a == b) return near(a + b);  // a share of itself is not news
+    if (a == b) return near(a + b);  // a ratio of a number to itself tells nothing
     const auto made_of = results(a, b);
     return std::any_of(made_of.begin(), made_of.end(), near);
   };
@@ -166,7 +166,8 @@ bool Derivation::in_two_steps(double value, double tolerance) const {
   return false;
 }
 
-/// Thousands and millions, minutes and hours, percents, as they are told rounded; among few figures pounds and miles, too.
+/// Thousands and millions, minutes and hours, and percentages, rounded as stated; with few figures, also customary units such as pounds and
+/// miles.
 bool Derivation::in_another_unit(double value, std::size_t decimals, double tolerance) const {
   constexpr double kUnits[] = {1e3, 1e6, 1e9, 60, 3600, 100, 1.609344, 1024};
   const bool few = numbers_.size() <= kMostForTwoSteps;
@@ -178,7 +179,7 @@ bool Derivation::in_another_unit(double value, std::size_t decimals, double tole
   });
 }
 
-/// Days, with and without the last, and whole weeks.
+/// Days, with and without the last one, and whole weeks.
 bool Derivation::between_dates(double value) const {
   for (const auto a : days_) {
     for (const auto b : days_) {
@@ -196,7 +197,7 @@ void Derivation::add_worked_out(std::string_view text) {
 
 bool Derivation::reaches(double value, std::size_t decimals) {
   value = std::abs(value);
-  // A whole figure may be rounded; among many figures, rounding meets any.
+  // A whole figure may be rounded, but with many figures, rounding would match anything.
   const bool exact = decimals == 0 && numbers_.size() > kMostForTwoSteps;
   const double tolerance = exact ? kExact : 0.51 * std::pow(10.0, -static_cast<double>(decimals));
   const auto near = [&](double known) { return std::abs(known - value) <= tolerance; };

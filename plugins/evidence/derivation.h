@@ -11,25 +11,25 @@
 
 namespace runwarden::plugins {
 
-/// Answers whether a figure follows by the arithmetic that agents do in their heads from the figures of a run: two steps of it, a table's
-/// total, mean and count, a total of quantities times prices, the days between two dates. One owner; clear() keeps the memory.
+/// Answers whether a figure follows from the figures of a run by arithmetic that agents do without a tool: two steps, the total, mean and
+/// count of a table, a total of quantities times prices, the days between two dates. One owner; clear() keeps the memory.
 class Derivation {
  public:
   void clear();
 
-  /// Takes in the figures and dates of a text. Linear.
+  /// Adds the figures and dates of a text. Linear.
   void add(std::string_view text);
 
-  /// Takes in what the arithmetic in a text comes to, not its figures: a call that failed may have been asked with it. Linear.
+  /// Adds the results of the arithmetic in a text, not its figures, which may be the arguments of a call that failed. Linear.
   void add_worked_out(std::string_view text);
 
-  /// True when `value`, told with so many decimals, is one of the figures or follows from them.
+  /// True when `value`, stated with `decimals` decimals, is one of the figures or follows from them.
   [[nodiscard]] bool reaches(double value, std::size_t decimals);
 
-  /// True when there were more figures than it can keep: one that does not follow may follow from those left out.
+  /// True when there were too many figures to keep: a figure that does not follow may follow from those left out.
   [[nodiscard]] bool crowded() const { return crowded_; }
 
-  /// Different figures taken in.
+  /// The number of distinct figures.
   [[nodiscard]] std::size_t size() const { return numbers_.size(); }
 
  private:

@@ -13,10 +13,10 @@ namespace {
 constexpr std::size_t kMostResults = 16;
 constexpr int kDeepest = 16;
 
-/// Reads one expression by the usual precedence. Whatever is not part of it ends it.
+/// Reads one expression with the usual precedence, up to the first character that does not belong to it.
 class Expression {
  public:
-  /// What the steps on the way come to is added to `steps`.
+  /// Adds the intermediate results to `steps`.
   Expression(std::string_view text, std::size_t at, std::vector<double>& steps) : text_(text), at_(at), steps_(steps) {}
 
   double sum() {
@@ -28,7 +28,7 @@ class Expression {
     return value;
   }
 
-  /// Behind the last thing that was read.
+  /// The offset after the last character read.
   [[nodiscard]] std::size_t end() const { return at_; }
   [[nodiscard]] bool good() const { return good_ && signs_ > 0; }
 
@@ -74,7 +74,7 @@ class Expression {
     return value;
   }
 
-  /// The sign that comes next, if it is one of these and a number or bracket follows it; "**" is "^".
+  /// The next operator, if it is one of `signs` and a number or bracket follows it; "**" is "^".
   char next_sign(std::string_view signs) {
     auto at = at_;
     while (at < text_.size() && text_[at] == ' ') ++at;
@@ -84,7 +84,7 @@ class Expression {
     if (signs.find(sign) == std::string_view::npos) return 0;
     const auto behind = at + (twice ? 2 : 1);
     const bool spaced = at > at_ && behind < text_.size() && text_[behind] == ' ';
-    // "2026-06-28", "555-0199" and "1/2/3" are no sums; "12*48-30" is one.
+    // "2026-06-28", "555-0199" and "1/2/3" are not arithmetic; "12*48-30" is.
     if ((sign == '-' || sign == '/') && !spaced && depth_ == 0 && signs_ == 0) return 0;
     auto operand = behind;
     while (operand < text_.size() && text_[operand] == ' ') ++operand;

@@ -13,15 +13,15 @@ namespace runwarden::plugins {
 namespace {
 
 constexpr std::size_t kFewestMembers = 3;
-constexpr std::size_t kMostMembers = 256;  // of an answer, and of the arguments that it is compared with
+constexpr std::size_t kMostMembers = 256;  // of an answer, and of the arguments compared with it
 
-/// "RX-88120", "99121": what a thing is filed under, not a date.
+/// "RX-88120", "99121": a record's code, not a date.
 bool is_code(std::string_view text) {
   const auto dashes = std::count(text.begin(), text.end(), '-');
   return dashes < 2 && text.find_first_of(" :.,") == std::string_view::npos && std::any_of(text.begin(), text.end(), is_digit);
 }
 
-/// The last word of a member's name: "confirmed" of "isConfirmed".
+/// The last word of a member's name: "confirmed" for "isConfirmed".
 std::string last_word(std::string_view key) {
   std::vector<std::string> words;
   split_tool_name(key, words);
@@ -33,9 +33,9 @@ bool is_participle(std::string_view word, const Lexicon& lexicon) {
   return entry != nullptr && (entry->forms & kFormDone) != 0;
 }
 
-/// True where one of the outermost members says in a word that something is done: `"type": "action_done"`.
+/// True when an outermost member's value ends in a word for "done": `"type": "action_done"`.
 bool says_done(std::string_view output, const Lexicon& lexicon) {
-  constexpr std::size_t kLongest = 24;  // bytes of a text that names an outcome
+  constexpr std::size_t kLongest = 24;  // bytes of a value that names an outcome
   using Token = JsonCursor::Token;
   JsonCursor cursor(output);
   if (cursor.next() != Token::kObject) return false;
@@ -48,10 +48,10 @@ bool says_done(std::string_view output, const Lexicon& lexicon) {
   return false;
 }
 
-/// True for a text of a few words, none of which says that anything was done: "Refund within 14 days of renewal on request."
+/// True for a text of a few words that reports no action: "Refund within 14 days of renewal on request."
 bool tells_no_deed(std::string_view text, const Lexicon& lexicon) {
   constexpr std::size_t kFewestWords = 3;
-  constexpr std::size_t kLongest = 4000;  // bytes that are read
+  constexpr std::size_t kLongest = 4000;  // bytes read
   std::string folded;
   fold(text.substr(0, kLongest), folded);
   WordCursor cursor(folded);
@@ -65,7 +65,7 @@ bool tells_no_deed(std::string_view text, const Lexicon& lexicon) {
   return words >= kFewestWords || number;
 }
 
-/// True for a text whose first word is one of trouble: "Error acquiring the lock".
+/// True for a text whose first word is a word for trouble: "Error acquiring the lock".
 bool opens_with_trouble(std::string_view text, const Lexicon& lexicon) {
   constexpr std::size_t kBeginning = 40;  // bytes
   std::string folded;
@@ -77,12 +77,12 @@ bool opens_with_trouble(std::string_view text, const Lexicon& lexicon) {
   return entry != nullptr && has(entry->cues, kCueTrouble);
 }
 
-/// What an answer in JSON tells that it was not asked with.
+/// What a JSON answer contains beyond the call's arguments.
 struct Told {
-  bool list = false;        // of something
-  bool done = false;        // in a word: `"state": "locked"`
-  std::size_t members = 0;  // that tell more than an id, a code or how the call went
-  std::size_t flags = 0;    // of them, those that say yes, no or nothing
+  bool list = false;        // has a list with an item
+  bool done = false;        // reports something done: `"locked": true`
+  std::size_t members = 0;  // members that tell more than an id, a code or how the call went
+  std::size_t flags = 0;    // those that are true, false or null
 };
 
 Told told_in(std::string_view output, std::span<const CallValue> asked, std::span<const std::string> answers, const Lexicon& lexicon) {

@@ -11,8 +11,8 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kStem = 5;               // bytes of a word by which its forms are alike
-constexpr std::size_t kTellingWord = 4;        // shorter ones are in all texts
+constexpr std::size_t kStem = 5;               // bytes of a word that serve as its stem
+constexpr std::size_t kTellingWord = 4;        // shorter words are in every text
 constexpr std::size_t kMostBytes = 64 * 1024;  // of one text
 
 std::uint64_t stem_of(std::string_view word) {
@@ -21,7 +21,7 @@ std::uint64_t stem_of(std::string_view word) {
   return hash;
 }
 
-/// Hands out the stem of each telling word of a text, the word, and whether it has a digit.
+/// Passes on the stem of each telling word in a text, the word, and whether it has a digit.
 template <class Take>
 void each_stem(std::string_view text, Take take) {
   for_each_word(text.substr(0, kMostBytes), [&](std::string_view word) {
@@ -31,7 +31,7 @@ void each_stem(std::string_view text, Take take) {
   });
 }
 
-/// The stems of a message, and where else each stands.
+/// The stems of a message, and where else each of them occurs.
 class Stems {
  public:
   enum Place : std::uint8_t { kAsked = 1, kChanged = 2, kRead = 4, kUndone = 8 };
@@ -57,7 +57,7 @@ class Stems {
     });
   }
 
-  /// Notes the place for each stem that is in the text, too.
+  /// Marks each stem that the text also contains with the place.
   void note(std::string_view text, Place place) {
     each_stem(text, [&](std::uint64_t stem, std::string_view, bool) {
       if (auto& slot = find(stem); slot.used) slot.places |= place;
@@ -78,7 +78,7 @@ class Stems {
     return slots_[at];
   }
 
-  /// A capital that opens no sentence, line or item.
+  /// True for a capitalized word that does not begin a sentence, line or item.
   static bool is_name(std::string_view message, std::string_view word) {
     const auto at = static_cast<std::size_t>(word.data() - message.data());
     if (word[0] < 'A' || word[0] > 'Z' || at < 2 || message[at - 1] != ' ') return false;

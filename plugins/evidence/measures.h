@@ -13,8 +13,8 @@
 
 namespace runwarden::plugins {
 
-/// What is known of a doubtful verdict, as numbers in a fixed order: what a learned confidence weighs. Yes is 1, no is 0; counts end at a
-/// few, so that how long a run is tells little. Names are kept where somebody asked for an explanation. One owner.
+/// What is known about a doubtful verdict, as numbers in a fixed order, for a learned confidence to weigh. True is 1, false is 0. Counts
+/// are capped at a few, so the length of a run has little influence. Names are kept only for an explanation. One owner.
 class Measures {
  public:
   void clear(bool named);
@@ -28,9 +28,9 @@ class Measures {
   }
 
   [[nodiscard]] const std::vector<float>& values() const { return values_; }
-  /// "name=value" of each that is not 0, with blanks between; empty without names.
+  /// "name=value" for each that is not 0, separated by blanks; empty without names.
   [[nodiscard]] const std::string& text() const { return text_; }
-  /// The names, in order, where they are kept.
+  /// The names in order, if they are kept.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
  private:
@@ -42,20 +42,21 @@ class Measures {
   std::string text_;
 };
 
-/// Adds how sure the surest candidate is, which rules left one, and which silenced an alarm: of that step, or of any where it is kNoStep.
+/// Adds the highest confidence of any candidate, which rules left a candidate, and which silenced an alarm at `step`, or at any step if it
+/// is kNoStep.
 void measure_rules(const Verdict& verdict, std::span<const std::string_view> candidates, std::span<const std::string_view> silences,
                    std::size_t step, Measures& out);
 
-/// Adds what the sentences and claims of a message are. `prefix` begins the names. Linear.
+/// Adds measures of a message's sentences and claims, with names that begin with `prefix`. Linear.
 void measure_message(const Reading& reading, std::string_view prefix, Measures& out);
 
-/// Adds how much a message shares with the user's turns, and of that how much with calls that went through and with those that did not:
-/// words by their stems, and words with digits. `failed` tells of each step whether it gave nothing or failed; `changes` whether its tool
+/// Adds how much a message shares with the user's turns, and how much of that with calls that succeeded and with calls that did not: words
+/// by their stems, and words with digits. `failed` says for each step whether it failed or returned nothing, `changes` whether its tool
 /// changes something. Linear.
 void measure_shared_words(const RunView& run, std::string_view message, const std::vector<bool>& failed, const std::vector<bool>& changes,
                           Measures& out);
 
-/// Adds what the user's turns are like: whether the last asks a question, and how many there are.
+/// Adds measures of the user's turns: whether the first and the last ask a question, and how many there are.
 void measure_user(const RunView& run, Measures& out);
 
 }  // namespace runwarden::plugins

@@ -32,7 +32,7 @@ bool names_failed(const OutcomeWords& words, std::string_view key) {
   return key.ends_with('s') && has_word(words.errors, key.substr(0, key.size() - 1));
 }
 
-/// "cancelled", "Label printed.": one of its words tells that something was done, and none that it failed.
+/// "cancelled", "Label printed.": one word says that something was done, and none says that it failed.
 bool tells_done(std::string_view outcome, const OutcomeWords& words, const Lexicon& lexicon) {
   std::string folded;
   fold(outcome, folded);
@@ -46,7 +46,7 @@ bool tells_done(std::string_view outcome, const OutcomeWords& words, const Lexic
   return done;
 }
 
-/// The one of them that two thirds and more are; empty for none.
+/// The value that at least two thirds share; empty when there is none.
 std::string_view usual(const std::vector<std::string_view>& values) {
   if (values.size() < kFewest) return {};
   std::unordered_map<std::string_view, std::size_t> counts;
@@ -55,7 +55,7 @@ std::string_view usual(const std::vector<std::string_view>& values) {
   return most->second * 3 >= values.size() * 2 ? most->first : std::string_view{};
 }
 
-/// The outcome that an object tells at its first level, or a short text by itself; empty for none.
+/// The outcome in an object's first level, or a short text itself; empty when there is none.
 std::string_view outcome_of(std::string_view output, const OutcomeWords& words) {
   constexpr std::size_t kLongestText = 120;
   output = trim(output);
@@ -89,7 +89,7 @@ class Rows {
     if (out_.size() < kMostOdd && !row.id.empty()) out_.push_back(row);
   }
 
-  /// The rows of an array; of one for what failed, each.
+  /// Reads the rows of an array; if the array lists failures, each row is odd.
   bool read_array(bool failed) {
     std::vector<OddRow> rows;
     for (auto token = cursor_.next(); token != Token::kArrayEnd; token = cursor_.next()) {
@@ -105,7 +105,7 @@ class Rows {
     return true;
   }
 
-  /// An object as a row, or as a map of outcomes by the things' names.
+  /// Reads an object as a row, or as a map from things' names to outcomes.
   bool read_object(OddRow* row, bool failed) {
     std::vector<OddRow> named;
     bool plain = true;

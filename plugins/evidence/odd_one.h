@@ -11,23 +11,22 @@
 
 namespace runwarden::plugins {
 
-/// Collects those of several calls of one tool whose answer tells another outcome than nearly all others do: {"status":"locked"} among
-/// {"status":"cancelled"}. At least three calls with the same member are needed, two of three must agree on one that
-/// tells that something was done, which the odd one does not, and what an answer repeats of
-/// the call's own arguments tells nothing. Replaces `odd`. Linear; any thread.
+/// Collects the calls, among several calls of one tool, whose answer reports another outcome than nearly all others: {"status":"locked"}
+/// among {"status":"cancelled"}. Needs at least three calls with the same member. Two thirds of them must agree on an outcome that reports
+/// something done, which the odd one does not. An outcome that repeats the call's own arguments does not count. Replaces `odd`. Linear; any
+/// thread.
 void collect_odd_calls(const RunView& run, std::span<const std::size_t> calls, const OutcomeWords& words, const Lexicon& lexicon,
                        std::vector<std::size_t>& odd);
 
-/// One of several things that an answer tells of.
+/// One of several things that an answer reports on.
 struct OddRow {
-  std::string_view id;     // what it is told by: the row's first member, or its name
-  std::string_view value;  // what came of it
+  std::string_view id;     // names the thing: the row's first member, or its key
+  std::string_view value;  // its outcome
 };
 
-/// Collects the things of which one answer tells another outcome than of nearly all others, as above, and those under a member for what
-/// failed:
-/// [{"id":"B-81","result":"paid"},{"id":"B-84","result":"paid"},{"id":"B-90","result":"held"}], "failed":["B-90"]. At most 16.
-/// Replaces `rows`; the views point into `output`. Linear; any thread.
+/// Collects the things for which one answer reports another outcome than for nearly all others, as above, and those listed under a member
+/// for failures: [{"id":"B-81","result":"paid"},{"id":"B-84","result":"paid"},{"id":"B-90","result":"held"}], "failed":["B-90"]. At most
+/// 16. Replaces `rows`; the views point into `output`. Linear; any thread.
 void collect_odd_rows(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon, std::vector<OddRow>& rows);
 
 }  // namespace runwarden::plugins

@@ -11,22 +11,22 @@ namespace runwarden::plugins {
 
 /// Where the words of a message come from.
 struct Origin {
-  std::size_t own = 0;    // words that tell something and do not stand in what the users said, each once
-  std::size_t drawn = 0;  // of these, how many stand in the outputs
+  std::size_t own = 0;    // telling words that the users did not say, each once
+  std::size_t drawn = 0;  // of these, words that occur in tool outputs
 };
 
-/// Compares a message with what the users said and what tools gave. One owner; clear() keeps the memory.
+/// Compares a message with what users said and tools returned. One owner; clear() keeps the memory.
 class WordOrigins {
  public:
   void clear();
 
-  /// Takes in what a user said. Linear.
+  /// Adds what a user said. Linear.
   void add_said(std::string_view text) { add(text, said_); }
 
-  /// Takes in what a tool gave. Linear.
+  /// Adds what a tool returned. Linear.
   void add_given(std::string_view text) { add(text, given_); }
 
-  /// Words of the lexicon and short ones tell nothing. Linear.
+  /// Compares the message. Skips words in the lexicon and short words, which tell nothing. Linear.
   [[nodiscard]] Origin read(std::string_view message, const Lexicon& lexicon);
 
  private:

@@ -8,9 +8,9 @@ namespace {
 
 using Token = JsonCursor::Token;
 
-constexpr std::size_t kPayload = 300;  // bytes; less may still be words about the error
+constexpr std::size_t kPayload = 300;  // bytes; less may still describe the error
 
-/// An object whose members beside `error`, `message` and `trace` hold much.
+/// True for an object whose members other than `error`, `message`, `trace` and the like hold a payload.
 bool beside_member(std::string_view output) {
   constexpr std::string_view kOfTheError[] = {"error",     "errors", "message",    "detail", "details",  "trace", "stack",     "traceback",
                                               "exception", "reason", "violations", "issues", "problems", "hint",  "suggestion"};

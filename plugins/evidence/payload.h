@@ -4,12 +4,12 @@
 
 namespace runwarden::plugins {
 
-/// True when an output that tells of an error holds a full payload beside it: an object with an error member beside others of some
-/// size. Such a call gave what it was for, in part at least. Linear; any thread.
+/// True when an output that reports an error also holds a full payload: an object with an error member and other members of some size. Such
+/// a call returned what it was for, at least in part. Linear; any thread.
 [[nodiscard]] bool has_payload(std::string_view output);
 
-/// True when an output is null, or an object of nothing but nulls and empty texts: `{"result": null}`, `{"stdout": ""}`. Tools that only
-/// do something answer so. Linear; any thread.
+/// True when an output is null, or an object with only nulls and empty texts: `{"result": null}`, `{"stdout": ""}`. Tools that only act
+/// answer this way. Linear; any thread.
 [[nodiscard]] bool holds_nothing(std::string_view output);
 
 }  // namespace runwarden::plugins

@@ -9,7 +9,7 @@
 namespace runwarden::plugins {
 namespace {
 
-// Not "No such file or directory", which whoever looks around is told all the time.
+// Excludes "No such file or directory", which is common when an agent looks around.
 constexpr std::string_view kSystemErrors[] = {"permission denied",
                                               "operation not permitted",
                                               "read-only file system",
@@ -26,17 +26,17 @@ constexpr std::string_view kSystemErrors[] = {"permission denied",
                                               "broken pipe",
                                               "text file busy"};
 
-// As git, compilers and package managers begin the line on which they give up.
+// How git, compilers and package managers begin the line that reports that they give up.
 constexpr std::string_view kOpenings[] = {"error: ", "fatal: ", "ERROR: ", "FATAL: ", "ERROR ", "E: ", "X "};
 
-// As runners of tests and builds sum up.
+// How test and build runners summarize a failure.
 constexpr std::string_view kVerdicts[] = {"test result: failed", "build failed", "fail", "failed (", "tests: failed"};
 
 constexpr std::string_view kNoRows[] = {"delete 0", "update 0", "insert 0 0", "0 rows affected", "query ok, 0 rows affected"};
 
 constexpr std::string_view kNoMatches = "Rows matched: 0 ";
 
-/// The line without what is in brackets at its end: "DELETE 0 (0.02 sec)".
+/// The line without a bracketed note at its end: "DELETE 0 (0.02 sec)".
 std::string_view without_note(std::string_view line) {
   if (!line.ends_with(')')) return line;
   const auto open = line.rfind('(');
@@ -57,7 +57,7 @@ bool counts_failures(std::string_view line) {
   return digits != 0 && digits != std::string_view::npos && line.substr(digits).starts_with(kFailed) && line.substr(0, digits) != "0";
 }
 
-/// "exit status 255", "[exit code 1]", "Query returned successfully in 41 msec.": said of the program rather than by it.
+/// "exit status 255", "[exit code 1]", "Query returned successfully in 41 msec.": about the program, not from it.
 bool is_postscript(std::string_view line) {
   constexpr std::string_view kSaid[] = {"exit status ", "[exit code ", "exit code ", "query returned ", "connection closed", "rc="};
   return std::any_of(std::begin(kSaid), std::end(kSaid), [&](std::string_view said) {
@@ -65,7 +65,7 @@ bool is_postscript(std::string_view line) {
   });
 }
 
-/// The last line and what precedes it.
+/// Removes the last line from the text and returns it.
 std::string_view take_last_line(std::string_view& text) {
   text = trim(text);
   const auto end = text.find_last_of("\n\r");

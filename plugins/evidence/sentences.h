@@ -8,7 +8,7 @@
 
 namespace runwarden::plugins {
 
-/// Hands out the sentences of a text, line by line, without the marks of a heading, list item or quotation before them. Linear.
+/// Passes on the sentences of a text, line by line, without the marks of a heading, list item or quotation before them. Linear.
 template <class Take>
 void for_each_sentence(std::string_view text, const Abbreviations& abbreviations, Take take) {
   const auto give = [&](std::string_view part) {

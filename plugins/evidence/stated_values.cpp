@@ -20,7 +20,7 @@ bool is_letter(char c) {
   return is_letter_or_digit(c) && !is_digit(c);
 }
 
-/// The bytes of a sign of money that the text begins with.
+/// The length of the currency sign that the text begins with, in bytes; 0 without one.
 std::size_t money_sign(std::string_view text) {
   for (const auto sign : kMoneySigns) {
     if (text.starts_with(sign)) return sign.size();
@@ -35,7 +35,7 @@ bool money_behind(std::string_view text) {
   return text.starts_with("USD") || text.starts_with("EUR") || text.starts_with("GBP");
 }
 
-/// The value of "1,250.50", "1.250,50" and "7,95": the last sign is the decimal one unless three digits stand behind it.
+/// The value of "1,250.50", "1.250,50" and "7,95": the last sign is the decimal sign unless three digits follow it.
 bool parse(std::string_view digits, StatedValue& value) {
   const auto last = digits.find_last_of(".,");
   const auto behind = last == std::string_view::npos ? 0 : digits.size() - last - 1;
@@ -52,7 +52,7 @@ bool parse(std::string_view digits, StatedValue& value) {
   return fault == std::errc{} && end == plain + size;
 }
 
-/// True for what is behind figures without making something else of them: "/5", "/100", "+", "%", "km".
+/// True for text that may follow a figure without making it something else: "/5", "/100", "+", "%", "km".
 bool ends_figure(std::string_view rest) {
   if (rest.empty()) return true;
   if (rest[0] == '/') {
@@ -60,13 +60,13 @@ bool ends_figure(std::string_view rest) {
     return digits > 1 && digits <= 4 && (digits == rest.size() || (rest[digits] != '/' && !is_letter_or_digit(rest[digits])));
   }
   if (rest[0] == '-') {
-    // "30-60 days" is a span, "555-0199" a number of its own kind.
+    // "30-60 days" is a span; "555-0199" is a telephone number.
     const auto digits = std::min(rest.find_first_not_of("0123456789", 1), rest.size());
     return digits <= 4 && (digits == rest.size() || (rest[digits] != '-' && !is_letter_or_digit(rest[digits])));
   }
   if (rest[0] == ':' || rest[0] == '_' || rest[0] == '@' || rest[0] == '.') return rest.size() < 2 || !is_letter_or_digit(rest[1]);
   if (!is_letter_or_digit(rest[0])) return true;
-  // A unit of one or two letters, as in "30km", "12h"; more are the middle of an id.
+  // A unit has one or two letters, as in "30km" and "12h"; more letters mean the middle of an id.
   const auto letters = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_letter) - rest.begin());
   return letters <= 2 && (letters == rest.size() || !is_letter_or_digit(rest[letters]));
 }
@@ -87,7 +87,7 @@ std::string_view without_marks(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kMarks) - begin + 1);
 }
 
-/// A label is words: no digit, no end of a sentence.
+/// A label is words, without digits and sentence ends.
 bool is_label(std::string_view label) {
   if (label.empty() || label.size() > kLongestLabel) return false;
   return std::any_of(label.begin(), label.end(), is_letter) && std::none_of(label.begin(), label.end(), is_digit) &&

@@ -9,28 +9,28 @@ namespace runwarden::plugins {
 
 /// A figure that a text states.
 struct StatedValue {
-  std::string_view label;  // what it is the value of, where that precedes it: "Average rating"
-  std::string_view text;   // as it stands, with its sign: "$1,250.00", "4.9", "30%"
+  std::string_view label;  // the words before it that name it: "Average rating"
+  std::string_view text;   // as written, with its sign: "$1,250.00", "4.9", "30%"
   double number = 0;
   bool money = false;
   bool percent = false;
   bool rounded = false;      // "~30"
-  std::size_t decimals = 0;  // behind the decimal sign
+  std::size_t decimals = 0;  // digits after the decimal sign
 };
 
-/// Reads a figure that begins at `at`, a digit or a sign of money before one; false when there is none, or when it is part of a date, a
-/// time, an id or a version.
+/// Reads a figure that begins at `at` with a digit or with a currency sign before one; false when there is none, or when it is part of a
+/// date, a time, an id or a version.
 [[nodiscard]] bool read_figure(std::string_view text, std::size_t at, StatedValue& value);
 
-/// Collects what is stated as a label and its figure, one a line or member: "- Rating: 4.9/5", "| Stock | 12 |", "\"total\": 45".
-/// Replaces `out`; the views point into `text`. Linear.
+/// Collects pairs of a label and a figure, one per line or member: "- Rating: 4.9/5", "| Stock | 12 |", "\"total\": 45". Replaces `out`;
+/// the views point into `text`. Linear.
 void collect_labelled_values(std::string_view text, std::vector<StatedValue>& out);
 
-/// How a short text answers with one figure.
+/// How a short text states one figure as its answer.
 enum class PlainAnswer : std::uint8_t { kNone, kBare, kSentence };
 
-/// Tells whether a text is no more than an answer with a figure or two, bare ("98.75", "Final answer: $65") or as one sentence ("Shipping
-/// is $7.95."), and collects the figures; replaces `out`. Linear.
+/// Classifies a text that is only an answer with one or two figures: bare ("98.75", "Final answer: $65") or one sentence ("Shipping is
+/// $7.95."). Collects the figures; replaces `out`. Linear.
 [[nodiscard]] PlainAnswer read_plain_answer(std::string_view text, std::vector<StatedValue>& out);
 
 }  // namespace runwarden::plugins

@@ -10,7 +10,7 @@ namespace runwarden::plugins {
 namespace {
 
 constexpr std::size_t kWordsOfABareAnswer = 8;
-constexpr std::size_t kMostUnrelated = 1024;  // bytes of an output; a longer one may have held anything
+constexpr std::size_t kMostUnrelated = 1024;  // bytes; a longer output may contain anything
 
 bool telling(std::string_view word) {
   constexpr std::size_t kLongWord = 4;
@@ -65,7 +65,7 @@ bool Support::supports(const Fact& fact, bool given) {
 }
 
 void Support::add_thought(std::string_view text) {
-  constexpr std::size_t kMostThoughts = 256;  // figures of a run that are worked out; each costs much
+  constexpr std::size_t kMostThoughts = 256;  // figures per run; working one out is expensive
   if (text.empty() || thoughts_ >= kMostThoughts) return;
   std::string buffer;
   collect_facts(with_plain_signs(text, buffer), facts_);
@@ -78,7 +78,7 @@ void Support::add_thought(std::string_view text) {
   }
 }
 
-/// True when a sentence says something of how things are: no question, plan, offer, condition or example.
+/// True when a sentence makes a statement: it is not a question, plan, offer, condition or example.
 bool Support::states(std::string_view sentence) {
   read(sentence, *lexicon_, reading_);
   if (reading_.asks() || trim(sentence).ends_with('?')) return false;
@@ -105,7 +105,7 @@ Unsupported Support::read_answer(std::string_view message, bool given) {
         continue;
       }
       if (out.missing++ > 0) continue;
-      // Where the text was made plain the places differ: the values are looked for in the message itself.
+      // The plain text has other offsets, so the values are searched for in the message itself.
       const auto at = message.find(fact.text);
       out.value = at == std::string_view::npos ? std::string_view{} : message.substr(at, fact.text.size());
       const auto whole = message.find(sentence);
@@ -117,7 +117,7 @@ Unsupported Support::read_answer(std::string_view message, bool given) {
   return out;
 }
 
-/// Labels of figures that stand nowhere: "Rating: 4.9/5". What was looked up is told as it was found: no arithmetic.
+/// Collects the labels of figures that occur nowhere: "Rating: 4.9/5". A labeled figure must be stated as found, not worked out.
 void Support::read_labels(std::string_view text, Unsupported& out) {
   constexpr std::size_t kMost = 16;
   collect_labelled_values(text, values_);

@@ -9,7 +9,7 @@
 namespace runwarden::plugins {
 namespace {
 
-// Paths stand before the text that is written.
+// Paths come before the text to be written.
 constexpr std::size_t kBytesLookedAt = 512;
 constexpr std::size_t kMostNames = 16;
 constexpr std::size_t kLongestExtension = 5;
@@ -18,10 +18,10 @@ bool in_path(char c) {
   return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-' || c == '/' || c == '\\' || c == '~' || c == '@' || c == ':';
 }
 
-// Programs, and commands of editors, that only look.
+// Read-only programs and editor commands.
 constexpr std::string_view kLookers[] = {"cat",  "grep", "rg",   "ls",   "head", "tail", "wc",   "less",
                                          "more", "diff", "find", "stat", "file", "view", "open", "read"};
-constexpr std::size_t kFirstWords = 3;  // "{"command": "cat ...": the program is among the first
+constexpr std::size_t kFirstWords = 3;  // in "{"command": "cat ...", the program is one of the first words
 
 bool only_looks(std::string_view input) {
   std::size_t words = 0;

@@ -7,23 +7,22 @@
 
 namespace runwarden::plugins {
 
-/// Appends a hash of the name of each file that the beginning of a call's input names: the last part of a path that has an extension
-/// ("src/report.py", "C:\\data\\q3.xlsx", "notes.md"), without its folders, for calls name them differently. Web and e-mail addresses are
-/// none. At most 16.
+/// Appends a hash of the name of each file in the beginning of a call's input: the last part of a path with an extension ("src/report.py",
+/// "C:\\data\\q3.xlsx", "notes.md"). Folders are dropped, because calls name them differently. Skips web and e-mail addresses. At most 16.
 void name_files(std::string_view input, std::vector<std::uint64_t>& names);
 
-/// Which calls of a run may have changed a file: each call that names it with an input that no call before had, and does not begin with a
-/// program that only looks ("cat", "grep"). One run, one thread.
+/// Which calls of a run may have changed a file: those that name it with an input that no earlier call had, unless the input begins with a
+/// read-only program ("cat", "grep"). One run, one thread.
 class TouchedFiles {
  public:
   void clear();
 
-  /// A call that worked and does not only read, in the order of the run. `key` tells inputs apart.
+  /// Adds a call that succeeded and may write, in the order of the run. `key` identifies its input.
   void add(std::size_t call, std::uint64_t key, std::string_view input);
-  /// No call is added after this.
+  /// Ends the adding of calls.
   void finish();
 
-  /// True when a file that the input names was touched after the call `from` and before the call `to`.
+  /// True when a call after `from` and before `to` touched a file that the input names.
   [[nodiscard]] bool between(std::string_view input, std::size_t from, std::size_t to);
 
  private:

@@ -6,24 +6,25 @@
 
 namespace runwarden::plugins {
 
-/// One node of a decision tree. `measure` is the number of the measure that is asked; -1 for a leaf, whose value counts.
+/// One node of a decision tree. `measure` is the index of the measure to test; -1 marks a leaf, whose `value` counts.
 struct TreeNode {
   std::int16_t measure;
-  float split;              // up to this value the way goes to `low`, beyond it to `high`
-  std::uint16_t low, high;  // numbers of nodes
+  float split;              // up to this value, continue with `low`, beyond it with `high`
+  std::uint16_t low, high;  // node indexes
   float value;
 };
 
-/// A learned confidence: trees whose leaves sum up to the log odds of a verdict, and the odds from which each sensitivity fires. Made by
-/// tests/learn/train.py. Read only: any thread.
+/// A learned confidence: trees whose leaves add up to the log odds of a verdict, and the probabilities from which each sensitivity fires.
+/// Made by tests/learn/train.py. Read-only: any thread.
 struct Trees {
-  std::span<const std::string_view> measures;  // their names, in order
+  std::span<const std::string_view> measures;  // names, in order
   std::span<const TreeNode> nodes;
   std::span<const std::uint16_t> roots;
-  float base;                    // log odds to begin with
+  float base;                    // initial log odds
   float wide, balanced, strict;  // probabilities from which a verdict fires
 
-  /// The confidence, 0 to 1, on the scale of FiringLine: what fires at "balanced" is at its line there. `values` as named by `measures`.
+  /// The confidence, 0 to 1, on the scale of FiringLine: `balanced` maps to FiringLine::kBalanced, and so on. `values` are in the order of
+  /// `measures`.
   [[nodiscard]] double confidence(std::span<const float> values) const;
 };
 

@@ -8,10 +8,10 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kTellingName = 5;  // bytes of a file's name without its folder
+constexpr std::size_t kTellingName = 5;  // bytes of a file name without its folder
 constexpr std::uint64_t kTroubleCues = kCueTrouble | kCueNothingFound | kCueAdmission;
 
-/// "example.com": the name of a site is in any sentence about it.
+/// "example.com": any sentence about a site contains its name.
 bool is_site(std::string_view thing) {
   constexpr std::array<std::string_view, 5> kEndings = {".com", ".org", ".net", ".io", ".gov"};
   return thing.find('/') == std::string_view::npos &&
@@ -31,7 +31,7 @@ bool tells_trouble_with(std::string_view message, const std::vector<std::string_
   for_each_sentence(told_of(message, buffer), lexicon.abbreviations, [&](std::string_view sentence) {
     const auto named = [&](std::string_view thing) {
       if (is_site(thing)) return false;
-      const auto base = thing.substr(thing.find_last_of('/') + 1);  // all of it where there is none
+      const auto base = thing.substr(thing.find_last_of('/') + 1);  // the whole name when it has no folder
       return sentence.find(thing) != std::string_view::npos || (base.size() >= kTellingName && sentence.find(base) != std::string_view::npos);
     };
     if (told || std::none_of(things.begin(), things.end(), named)) return;

@@ -16,13 +16,13 @@ bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';
 }
 
-/// The bytes of a sign of a script without blanks (U+3000 and beyond, in three bytes) at a place; 0 for any other.
+/// The length in bytes (three) of a character of a script without blanks, U+3000 and beyond, at an offset; 0 for any other.
 std::size_t sign_at(std::string_view text, std::size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
   return lead >= 0xE3 && lead <= 0xEC && at + 3 <= text.size() ? 3 : 0;
 }
 
-/// Hands out the runs of ASCII letters and digits, and the pairs of neighbouring signs.
+/// Passes on the runs of ASCII letters and digits, and the pairs of adjacent characters of scripts without blanks.
 template <class Word, class Pair>
 void each_part(std::string_view text, Word word, Pair pair) {
   for (std::size_t i = 0; i < text.size();) {
@@ -45,7 +45,7 @@ bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
 }
 
-/// "## Results", "**Results so far:**": a line that is marked as a heading.
+/// "## Results", "**Results so far:**": a line marked as a heading.
 bool is_heading(std::string_view line) {
   constexpr std::string_view kBold = "**";
   line = trim(line);
@@ -53,7 +53,7 @@ bool is_heading(std::string_view line) {
   return line.starts_with('#') || (line.size() > 2 * kBold.size() && line.starts_with(kBold) && line.ends_with(kBold));
 }
 
-/// Tells which places are in headings. Asked from the beginning to the end, so that each line is looked at once.
+/// Tells which offsets are in headings. Call with rising offsets, so that each line is examined once.
 class Headings {
  public:
   explicit Headings(std::string_view text) : text_(text) {}
@@ -73,7 +73,7 @@ class Headings {
   bool heading_ = false;
 };
 
-/// True for a word that begins a sentence, a line, an item or a quotation: its capital says nothing.
+/// True for a word that begins a sentence, line, item or quotation: its capital means nothing.
 bool begins_anew(std::string_view text, std::size_t at) {
   if (at < 2) return true;
   return text[at - 1] != ' ' || std::string_view(".!?:*-#>|\n").find(text[at - 2]) != std::string_view::npos;

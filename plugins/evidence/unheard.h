@@ -8,27 +8,27 @@
 
 namespace runwarden::plugins {
 
-/// How much of a text was not heard before, each word once, by its form alone and so in any language.
+/// How much of a text is new, each word counted once. Judges words by their form alone, so it works in any language.
 struct News {
-  std::size_t figures = 0;  // words of two digits and more
-  std::size_t names = 0;    // words with a capital and a small letter that begin no sentence; none of headings
-  std::size_t signs = 0;    // pairs of signs of a script without blanks
+  std::size_t figures = 0;  // words with two or more digits
+  std::size_t names = 0;    // words with a capital and a lowercase letter, not at the start of a sentence and not in a heading
+  std::size_t signs = 0;    // pairs of characters in a script without blanks
 };
 
-/// Knows the words of the texts that it heard. One owner; clear() keeps the memory.
+/// Remembers the words of the texts that it was given. One owner; clear() keeps the memory.
 class Unheard {
  public:
   void clear() { heard_.clear(); }
 
-  /// Takes in the words of a text. Linear.
+  /// Adds the words of a text. Linear.
   void hear(std::string_view text);
 
-  /// What of a text was not heard; code says nothing. Of a message longer than anybody is told, its beginning and end. Linear.
+  /// What is new in a message, ignoring code. Reads only the beginning and end of a very long message. Linear.
   [[nodiscard]] News news(std::string_view message);
 
  private:
   HashSet heard_;
-  HashSet counted_;  // of the text that is looked at
+  HashSet counted_;  // in the message being counted
   std::string buffer_;
 };
 

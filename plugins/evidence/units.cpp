@@ -7,9 +7,9 @@
 namespace runwarden::plugins {
 namespace {
 
-/// The larger of two units in the smaller, as the units are defined: inches in centimetres, feet and yards in metres, feet and yards in
-/// centimetres, miles in kilometres and metres, pounds in kilograms and grams, ounces in grams, gallons (US, imperial) in litres, fluid
-/// ounces in millilitres, cups and pints (US) in litres, acres in hectares.
+/// The larger of two units expressed in the smaller, by definition: inches in centimeters, feet and yards in meters, feet and yards in
+/// centimeters, miles in kilometers and meters, pounds in kilograms and grams, ounces in grams, gallons (US, imperial) in liters, fluid
+/// ounces in milliliters, cups and pints (US) in liters, acres in hectares.
 constexpr double kFactors[] = {2.54,      0.3048,       0.9144,      30.48,   91.44,         1.609344,     1609.344,    0.45359237,
                                453.59237, 28.349523125, 3.785411784, 4.54609, 29.5735295625, 0.2365882365, 0.473176473, 0.40468564224};
 

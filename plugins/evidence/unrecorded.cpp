@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kPictures = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tiff"};
 
-// Programs of shells, by POSIX and PowerShell.
+// Shell commands of POSIX and PowerShell.
 constexpr std::array<std::string_view, 24> kQuiet = {"mkdir", "rm",  "rmdir",  "mv",     "cp",   "touch",       "chmod",    "chown",
                                                      "ln",    "cd",  "export", "set",    "kill", "sleep",       "unset",    "source",
                                                      "del",   "md",  "copy",   "move",   "ren",  "remove-item", "new-item", "set-content"};
@@ -26,7 +26,7 @@ bool ends_like_picture(std::string_view name) {
   });
 }
 
-/// One command of a line: its program only arranges things, or what it prints goes into a file.
+/// True when a command of the line only arranges things or redirects its output into a file.
 bool is_quiet(std::string_view command) {
   command = trim(command);
   if (command.empty()) return true;
@@ -37,7 +37,7 @@ bool is_quiet(std::string_view command) {
   return std::any_of(kQuiet.begin(), kQuiet.end(), [&](auto known) { return equal_ignoring_case(program, known); });
 }
 
-/// The command in the input: the text itself, or the member of JSON that holds it.
+/// The command in the input: the text itself, or the JSON member that holds it.
 std::string_view command_of(std::string_view input) {
   if (!looks_like_json(input)) return input;
   std::vector<CallValue> values;

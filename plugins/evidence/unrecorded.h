@@ -6,12 +6,12 @@
 
 namespace runwarden::plugins {
 
-/// True for a call that did not fail and showed the model a picture, of which the record keeps a short note at most ("Image read
-/// successfully"): what the model says of it has its source. Linear in the input.
+/// True for a call that did not fail and showed the model a picture, of which the record keeps at most a short note ("Image read
+/// successfully"). What the model says about the picture then has a source. Linear in the input.
 [[nodiscard]] bool shows_picture(const StepView& step);
 
-/// True for shell commands of which each only moves or makes files, sets something, or writes into a file: they print nothing by design.
-/// `input` as it was recorded, JSON or text. Linear.
+/// True when every command of a shell line only moves or makes files, sets something, or writes into a file: such commands print nothing by
+/// design. `input` is as recorded, JSON or text. Linear.
 [[nodiscard]] bool prints_nothing_by_design(std::string_view input);
 
 }  // namespace runwarden::plugins

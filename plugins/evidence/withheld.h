@@ -6,8 +6,8 @@
 
 namespace runwarden::plugins {
 
-/// True when an output is nothing but a note that its content was held back ("<rows omitted by policy>", "[redacted]"): a short text in one
-/// pair of brackets with one of the words for it. Linear; any thread.
+/// True when an output is only a note that its content was withheld ("<rows omitted by policy>", "[redacted]"): a short text in one pair of
+/// brackets that contains one of `words`. Linear; any thread.
 [[nodiscard]] bool is_withheld(std::string_view output, const std::vector<std::string>& words);
 
 }  // namespace runwarden::plugins

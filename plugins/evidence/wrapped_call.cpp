@@ -11,7 +11,7 @@ namespace {
 
 using Token = JsonCursor::Token;
 
-// A wrapper's name is made of these words alone.
+// The words that wrapper names consist of.
 constexpr std::array<std::string_view, 14> kWrapperWords = {"tool", "tools",  "execute", "call",  "invoke",   "dispatch", "use",
                                                             "mcp",  "action", "run",     "proxy", "function", "do",       "perform"};
 
@@ -37,7 +37,7 @@ struct Inner {
   std::string_view input;
 };
 
-/// The first level of an object: one member that names a tool, one that holds its arguments.
+/// Reads the first level of an object: one member names a tool, another holds its arguments.
 Inner inner_call(std::string_view input) {
   Inner inner;
   JsonCursor cursor(input);
@@ -63,7 +63,7 @@ Inner inner_call(std::string_view input) {
 }  // namespace
 
 void unwrap_calls(RunView& run) {
-  std::string_view known;  // runs call one wrapper many times
+  std::string_view known;  // runs often call one wrapper many times
   bool wraps = false;
   for (auto& step : run.steps) {
     if (step.kind != Kind::kTool || !looks_like_json(step.input)) continue;

@@ -10,7 +10,7 @@ namespace runwarden::plugins {
 namespace {
 
 constexpr std::size_t kLongestName = 64;
-constexpr std::size_t kHead = 400;  // bytes of a call in which its members' names stand
+constexpr std::size_t kHead = 400;  // bytes in which the names of a call's members must occur
 
 bool in_name(char c) {
   return is_digit(c) || c == '_' || c == '.' || static_cast<unsigned char>((c | 0x20) - 'a') < 26;

@@ -6,8 +6,9 @@
 
 namespace runwarden::plugins {
 
-/// The name of a tool whose call was written into a message as text instead of being made: `remember(fact="...")`, `{"name": ...,
-/// "arguments": ...}`, `<tool_call>`; empty where a call has none. Calls in fenced code are shown, not written. Linear.
+/// The name of a tool whose call the message contains as text instead of the agent making it: `remember(fact="...")`, `{"name": ...,
+/// "arguments": ...}`, `<tool_call>`. Empty when such a call has no name. Ignores messages with fenced code, where calls are only shown.
+/// Linear.
 [[nodiscard]] std::optional<std::string> written_call(std::string_view message);
 
 }  // namespace runwarden::plugins

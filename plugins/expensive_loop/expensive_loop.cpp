@@ -18,7 +18,7 @@ constexpr std::int64_t kMostScored = 6;
 constexpr std::size_t kLongestCycle = 4;
 constexpr std::size_t kMostEvidence = 10;
 constexpr std::size_t kFreshDigits = 5;
-constexpr double kMostCostUsd = 1e9;  // beyond it a figure is not a cost, and nothing is said of spend
+constexpr double kMostCostUsd = 1e9;  // a larger figure is not a cost, and the summary does not mention spend
 
 constexpr SettingSchema kProperties[] = {{"repeats", R"({"type":"integer","minimum":2,"maximum":1000})"}};
 
@@ -28,7 +28,7 @@ constexpr Rule kRules[] = {
 
 constexpr SettingsForm kForm{kProperties, kRules};
 
-/// Equal for outputs that differ only in words with digits: attempt numbers, times, ids of requests.
+/// A hash that is equal for outputs that differ only in words with digits: attempt numbers, times, request ids.
 std::uint64_t hash_without_numbers(std::string_view text) {
   std::uint64_t hash = 0x5C;
   std::uint64_t word = 0;
@@ -36,7 +36,7 @@ std::uint64_t hash_without_numbers(std::string_view text) {
   bool number = false;
   const auto letter_at = [&](std::size_t i) { return is_word_byte(static_cast<char>(text[i] | 0x20)) || text[i] == '-' || text[i] == '_'; };
   for (std::size_t i = 0; i < text.size(); ++i) {
-    // A point or colon between digits belongs to the number: "1.52", "10:15:02".
+    // A point, colon or comma between digits is part of the number: "1.52", "10:15:02".
     const bool joins =
         open && number && (text[i] == '.' || text[i] == ':' || text[i] == ',') && i + 1 < text.size() && is_digit(text[i + 1]);
     if (joins || letter_at(i)) {
@@ -58,8 +58,8 @@ bool has_arguments(std::string_view input) {
   return !text.empty() && text != "{}" && text != "null";
 }
 
-/// The output with 0 for each digit of a time of day ("18:12:38"), where it says more than that: `text` itself when it holds none, else a
-/// view of `buffer`.
+/// Replaces each digit of a time of day ("18:12:38") with 0, in an output that says more than the time. Returns `text` itself when it
+/// contains none, else a view of `buffer`.
 std::string_view without_clock(std::string_view text, std::string& buffer) {
   constexpr std::size_t kLongTextBytes = 100;
   if (text.size() < kLongTextBytes) return text;
@@ -78,7 +78,7 @@ std::string_view without_clock(std::string_view text, std::string& buffer) {
   return found ? std::string_view(buffer) : text;
 }
 
-/// Equal for outputs that differ only in fresh ids: words of letters and digits, and long numbers.
+/// A hash that is equal for outputs that differ only in fresh ids: words of letters and digits, and long numbers.
 std::uint64_t masked_hash(std::string_view text) {
   std::uint64_t hash = 0x3A;
   std::uint64_t word = 0;
@@ -148,7 +148,7 @@ void ExpensiveLoop::collect(const RunView& run) {
   key_calls(run);
 }
 
-/// True for a call that was given nothing but what to look for, of a tool of any name.
+/// True for a call of any tool whose only arguments are what to look for.
 bool ExpensiveLoop::only_looks_for(const StepView& step) {
   constexpr std::size_t kLongest = 1000;
   if (!present(step.input) || step.input.size() > kLongest || !looks_like_json(step.input)) return false;
@@ -156,12 +156,12 @@ bool ExpensiveLoop::only_looks_for(const StepView& step) {
   return only_asks(values_, content_.tools);
 }
 
-/// Of a look-up, what it asks for: how many answers are wanted, or why, makes no difference.
+/// Ignores, for a look-up, how many answers are wanted, and why.
 std::uint64_t ExpensiveLoop::input_hash(const Call& call, std::string_view input) const {
   return call.reads ? canonical_hash(input, cosmetic_members_) : canonical_hash(input);
 }
 
-/// Inputs are compared only where a tool was called often enough for a loop.
+/// Compares inputs only for tools with enough calls for a loop.
 void ExpensiveLoop::key_calls(const RunView& run) {
   tools_.clear();
   for (const auto& call : calls_) tools_.push_back(call.tool);
@@ -190,7 +190,7 @@ std::uint64_t ExpensiveLoop::output_of(const RunView& run, Call& call) {
   return call.output;
 }
 
-/// True when between two calls of one series, by their indexes, another call that worked touched a file that they name.
+/// True when, between two calls of one series (by index), another successful call touched a file that they name.
 bool ExpensiveLoop::changed_between(const RunView& run, std::size_t before, std::size_t after) {
   if (!touches_made_) {
     touches_made_ = true;
@@ -220,7 +220,7 @@ std::uint64_t ExpensiveLoop::refusal_of(const RunView& run, Call& call) {
   return call.refusal;
 }
 
-/// Calls before this one that did not fail, not even softly, and may have changed something.
+/// The number of earlier calls that did not fail, not even softly, and may have changed something.
 std::uint32_t ExpensiveLoop::changes_before(const RunView& run, const Call& call) {
   if (changes_.empty()) {
     std::uint32_t changes = 0;
@@ -235,8 +235,8 @@ std::uint32_t ExpensiveLoop::changes_before(const RunView& run, const Call& call
   return changes_[call.step];
 }
 
-/// True when both calls failed alike except for numbers that count attempts or tell the time, and nobody did anything in between that the
-/// numbers could tell of.
+/// True when both calls failed alike, except for numbers that count attempts or tell the time, and nothing was done in between that the
+/// numbers could reflect.
 bool ExpensiveLoop::same_refusal(const RunView& run, Call& before, Call& after) {
   if (!counters_ || before.user_turns != after.user_turns) return false;
   const auto refusal = refusal_of(run, before);
@@ -250,7 +250,7 @@ bool ExpensiveLoop::learned(const RunView& run, Call& before, Call& after, std::
     rule = "progress";
     return true;
   }
-  // Another failure after something was changed is the next step of a repair.
+  // A different failure after a change is the next step of a repair.
   const auto changed = [&] { return changes_before(run, before) != changes_before(run, after); };
   const auto other_refusal = [&] {
     return hash_without_numbers(trim(run.steps[before.step].output)) != hash_without_numbers(trim(run.steps[after.step].output));
@@ -259,11 +259,11 @@ bool ExpensiveLoop::learned(const RunView& run, Call& before, Call& after, std::
     rule = "progress";
     return true;
   }
-  // The same refusal again teaches nothing, whoever asked.
+  // The same refusal teaches nothing, even if the user asked again.
   if (before.failed && after.failed && same_output) return false;
-  // The earlier call itself counts among the writes before the later one when it writes.
+  // If the earlier call writes, it is itself one of the writes before the later one.
   const auto own = !before.reads && !before.failed ? 1u : 0u;
-  // What changes something is done again for who asks again.
+  // A change is repeated legitimately when the user asks again.
   if (user_turn_ && after.user_turns > before.user_turns && (own > 0 || after.writes > before.writes)) {
     rule = "user_turn";
     return true;
@@ -326,7 +326,7 @@ void ExpensiveLoop::find_cycles(const RunView& run, Verdict& verdict) {
   }
 }
 
-/// Counts, once and for all calls, those before each that did what none had done before, and those of its own tool among them.
+/// Counts, once for all calls, the earlier calls that did what no call had done before, and how many of those are of the same tool.
 void ExpensiveLoop::count_new_work(const RunView& run) {
   if (new_work_made_) return;
   new_work_made_ = true;
@@ -341,7 +341,7 @@ void ExpensiveLoop::count_new_work(const RunView& run) {
     const auto& step = run.steps[call.step];
     run.pace(step.output.size());
     if (failure_of(step, content_) != Failure::kNone || names_look_up(step.name, content_.tools)) continue;
-    // "No canvas generated" again is not work, whatever was asked for.
+    // Repeating "No canvas generated" is not work, whatever was requested.
     const auto answer = mix(call.tool, output_of(run, call));
     const bool fresh = !done_.contains(answer);
     done_.insert(call.key);
@@ -352,8 +352,8 @@ void ExpensiveLoop::count_new_work(const RunView& run) {
   }
 }
 
-/// True for a call that looks nothing up and went well, when another tool did something that no call had done before: "edit config; run
-/// train" again and again with other edits, "go east" with another thing in hand. What such a call works on is not all in its words.
+/// True for a successful call that is not a look-up, when another tool did something new in between: "edit config; run train" repeatedly
+/// with different edits, "go east" with another thing in hand. Such a call's arguments do not show all that it works on.
 bool ExpensiveLoop::runs_on_other_work(const RunView& run, const Call& before, const Call& after) {
   count_new_work(run);
   if (after.new_work - before.new_work == after.own_new_work - before.own_new_work) return false;
@@ -361,9 +361,9 @@ bool ExpensiveLoop::runs_on_other_work(const RunView& run, const Call& before, c
   return !after.failed && !names_look_up(step.name, content_.tools) && failure_of(step, content_) == Failure::kNone;
 }
 
-/// True when what came between two equal calls, by their indexes, makes the second another call: a file that they name was changed, a
-/// command may work on what another tool did, or a call that does something worked, and they say nothing of what they are for. Where they
-/// were recorded as without arguments, one of their own tool with arguments does not count.
+/// True when what happened between two equal calls (by index) makes the second a different call: a file that they name was changed, a
+/// command may work on what another tool did, or, for calls without arguments, a call that acts succeeded. When the record says explicitly
+/// that they had no arguments, calls of the same tool with arguments do not count.
 bool ExpensiveLoop::moved_on(const RunView& run, std::size_t before, std::size_t after) {
   if (!progress_ || after == before + 1) return false;
   if (has_arguments(run.steps[calls_[after].step].input)) {
@@ -378,8 +378,8 @@ bool ExpensiveLoop::moved_on(const RunView& run, std::size_t before, std::size_t
   return std::any_of(calls_.begin() + static_cast<std::ptrdiff_t>(before) + 1, calls_.begin() + static_cast<std::ptrdiff_t>(after), worked);
 }
 
-/// Of equal calls between two user turns, those with one and the same output, where there are enough for a loop: what came in between
-/// taught nothing that was still so later.
+/// The largest group of equal calls between two user turns that have the same output, if it is large enough for a loop: what happened in
+/// between taught nothing that lasted.
 std::vector<std::size_t> ExpensiveLoop::same_answers(const RunView& run, std::size_t begin, std::size_t end) {
   std::vector<std::size_t> members;
   std::uint32_t changes = 0;
@@ -474,7 +474,7 @@ void ExpensiveLoop::find_retries(const RunView& run, Verdict& verdict) {
     const auto same_tool = [&](const Finding& other) { return run.steps[other.primary_step].name == step.name && !step.name.empty(); };
     const auto other = std::find_if(verdict.findings.begin(), verdict.findings.end(), same_tool);
     if (other != verdict.findings.end()) {
-      // One failure a loop: the retries of a call that is reported already are more evidence of it.
+      // One failure per loop: retries of a call that is already reported add evidence to it.
       other->evidence.push_back({pointer_to(i, Field::kRetryCount), std::to_string(*step.retry_count)});
       continue;
     }
@@ -486,7 +486,7 @@ void ExpensiveLoop::find_retries(const RunView& run, Verdict& verdict) {
 
 std::string ExpensiveLoop::cannot_tell(const RunView& run) const {
   if (calls_.empty()) return "no tool steps: send each tool call as a step with stepKind \"tool\"";
-  std::int64_t same = 0;  // calls of one tool in a row of order_ of which nothing is recorded
+  std::int64_t same = 0;  // consecutive calls of one tool in order_ with nothing recorded
   std::uint64_t key = 0;
   for (const auto index : order_) {
     const auto& call = calls_[index];

@@ -13,8 +13,8 @@
 
 namespace runwarden::plugins {
 
-/// Finds calls that were made again and again with the same input while nothing new was learned, and cycles of such calls.
-/// One owner, one thread at a time: keeps scratch memory between runs.
+/// Finds calls that were repeated with the same input while the agent learned nothing new, and cycles of such calls. One owner, one thread
+/// at a time: keeps scratch memory between runs.
 class ExpensiveLoop {
  public:
   static constexpr std::string_view kKey = "expensive_loop";
@@ -31,22 +31,22 @@ class ExpensiveLoop {
   struct Call {
     std::size_t step = 0;
     std::uint64_t tool = 0;
-    std::uint64_t key = 0;      // tool and input; of a tool called too seldom for a loop, unique
-    std::uint64_t output = 0;   // 0 when none is recorded; made when first compared
-    std::uint64_t refusal = 0;  // of a failure's output without its counters, 0 where it must be compared as it is; likewise
+    std::uint64_t key = 0;      // hash of tool and input; unique when the tool has too few calls for a loop
+    std::uint64_t output = 0;   // hash; 0 when none is recorded; computed on first use
+    std::uint64_t refusal = 0;  // hash of a failure's output without counters; 0 when it must be compared unchanged; computed on first use
     bool output_made = false;
     bool refusal_made = false;
     bool known = false;  // tool and input are recorded
     bool failed = false;
     bool reads = false;
-    std::uint32_t user_turns = 0;  // user turns before it
-    std::uint32_t changes = 0;     // of its series: earlier calls after which a file that it names was changed
+    std::uint32_t user_turns = 0;  // before this call
+    std::uint32_t changes = 0;     // in its series: earlier calls after which a file that it names was changed
     std::uint32_t writes = 0;      // successful calls before it that may have changed something
-    std::uint32_t new_work = 0;    // those of them that did what no call had done before; made when first asked for
-    std::uint32_t own_new_work = 0;  // of the same tool
+    std::uint32_t new_work = 0;    // of those, calls that did what no earlier call had done; computed on first use
+    std::uint32_t own_new_work = 0;  // of those, calls of the same tool
   };
 
-  /// A run of equal calls: indexes into calls_ from the first to the last.
+  /// A run of equal calls, as indexes into order_.
   struct Series {
     std::size_t first = 0;
     std::size_t second = 0;
@@ -89,12 +89,12 @@ class ExpensiveLoop {
   std::vector<std::string> under_way_words_;
   std::vector<Call> calls_;
   std::vector<std::uint64_t> tools_;    // of all calls, sorted
-  std::vector<std::size_t> order_;      // indexes into calls_, equal keys together
-  std::vector<bool> taken_;             // by call: already part of a reported cycle
-  std::vector<std::uint32_t> changes_;  // by step: calls before it that changed something; made when first asked for
-  TouchedFiles touches_;                // made when first asked for
+  std::vector<std::size_t> order_;      // indexes into calls_, with equal keys adjacent
+  std::vector<bool> taken_;             // per call: part of a reported cycle
+  std::vector<std::uint32_t> changes_;  // per step: earlier calls that changed something; computed on first use
+  TouchedFiles touches_;                // filled on first use
   bool touches_made_ = false;
-  HashSet done_;  // keys of calls that worked and may have changed something
+  HashSet done_;  // keys of successful calls that may have changed something
   bool new_work_made_ = false;
   std::vector<CallValue> values_;
   std::string masked_;

@@ -1,5 +1,6 @@
-/// language_compiler OUT.cpp ACTIONS.yaml FIRST.yaml OTHER.yaml...: compiles the shipped language files to tables that need no work at
-/// start. Beyond what reading a file checks, each language must have all keys of the first, and all verbs must be verbs of the first.
+/// language_compiler OUT.cpp ACTIONS.yaml FIRST.yaml OTHER.yaml...: compiles the shipped language files into tables that need no work at
+/// startup. In addition to the checks of the reader, each language must have all keys of the first, and all its verbs must be verbs of the
+/// first.
 
 #include <algorithm>
 #include <fstream>

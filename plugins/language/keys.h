@@ -116,7 +116,7 @@ enum class Key : std::uint8_t {
   kActionVerbs,
   kClitics,
   kActionNouns,
-  // Of actions, by the lemmas that all languages share.
+  // Actions, identified by lemmas that all languages share.
   kVerbGroups,
   kActionGroups,
   kFinishingVerbs,
@@ -138,18 +138,18 @@ enum class Key : std::uint8_t {
   kCount
 };
 
-/// What is under a key.
+/// The form of the texts under a key.
 enum class KeyForm : std::uint8_t {
   kTexts,    // a list of words and phrases
-  kMonths,   // a list of twelve, each a name or several
-  kGrammar,  // a list of traits: kGrammarTraits
+  kMonths,   // a list of twelve, each with one or more names
+  kGrammar,  // a list of traits from kGrammarTraits
   kVerbs,    // a mapping: "lemma: base forms | done forms | doing forms"
   kNouns,    // a mapping: "lemma: nouns"
   kLemmas,   // a list of lemmas, or of lines of lemmas
   kDoneBy,   // a mapping: "lemma: lemmas"
 };
 
-/// What a text is to the lexicon: nothing, a cue that leaves a word as unknown as it was, or a cue of a word that it knows.
+/// How the lexicon uses a text: not at all, as a cue that leaves a word as unknown as it was, or as a cue of a known word.
 enum class KeyUse : std::uint8_t { kNone, kMark, kCue };
 
 struct KeyInfo {
@@ -304,12 +304,12 @@ static_assert([] {
   return kKeys[static_cast<std::size_t>(key)];
 }
 
-/// True for a key of actions.yaml, which is of no language.
+/// True for a key of actions.yaml, which belongs to no language.
 [[nodiscard]] constexpr bool is_of_actions(Key key) {
   return info(key).form == KeyForm::kLemmas || info(key).form == KeyForm::kDoneBy;
 }
 
-/// The key of that name, null when there is none.
+/// The key with that name; null when there is none.
 [[nodiscard]] constexpr const KeyInfo* key_named(std::string_view name) {
   for (const auto& known : kKeys) {
     if (known.name == name) return &known;
@@ -317,7 +317,7 @@ static_assert([] {
   return nullptr;
 }
 
-/// Traits of a language that are no words. verb_last: participle and infinitive may end a clause, far from their helping verb.
+/// Traits of a language that are not words. verb_last: a participle or infinitive may end a clause, far from its auxiliary.
 inline constexpr std::array<std::string_view, 1> kGrammarTraits = {"verb_last"};
 
 }  // namespace runwarden::plugins

@@ -84,7 +84,7 @@ class LanguageReader {
     return node.Scalar();
   }
 
-  /// Without blanks around it, folded, and not empty.
+  /// Returns the text trimmed and folded; refuses empty text.
   [[nodiscard]] std::string folded(const std::string& text, std::string_view key, int line) const {
     std::string out;
     fold(text, out);
@@ -154,7 +154,7 @@ class LanguageReader {
   Spelling spelling_;
 };
 
-/// How many letters must be changed to make one word of the other.
+/// The number of letters to change to turn one word into the other.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

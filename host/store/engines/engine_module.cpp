@@ -11,14 +11,14 @@ namespace {
 
 namespace dll = boost::dll;
 
-// Beside lib/runwarden/detectors, in the build folder as where it is installed.
+// Beside lib/runwarden/detectors, both in the build folder and as installed.
 constexpr const char* kFromProgram = "../lib/runwarden/engines/postgres.so";
 
 Error cannot_load(const std::filesystem::path& file, const std::string& why) {
   return {Code::unavailable, "store.driver: postgres: cannot load \"" + file.string() + "\": " + why, {}, {}};
 }
 
-// The library stays for the life of the process: what it makes lives as long.
+// The library stays loaded for the life of the process, because what it makes lives as long.
 Result<const EngineModule*> load(const std::filesystem::path& file, dll::shared_library& library) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {

@@ -1,4 +1,4 @@
-// An engine that is a library of its own, so that a program that does not use it needs none of what it needs. Loaded once, never unloaded.
+// An engine in a library of its own, so that programs that do not use it need none of its dependencies. Loaded once, never unloaded.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,11 @@ class EngineModule {
  public:
   virtual ~EngineModule() = default;
 
-  // Tries the place as open() would, and changes nothing: warnings, such as that nobody answers now, or the Error that names the key of the
-  // configuration or what the database refuses.
+  // Checks the place as open() would, and changes nothing. Returns warnings, such as that no server answers, or an Error that names the
+  // configuration key or what the database refuses.
   virtual Result<std::vector<std::string>> try_place(const PostgresPlace& place) const = 0;
   virtual Result<std::unique_ptr<Store>> open(const StoreSettings& settings, const Clock& clock, Role role) const = 0;
-  // With `raise`, does the steps that are missing.
+  // With `raise`, applies the missing steps.
   virtual Result<SchemaStatus> migrate(const PostgresPlace& place, const Clock& clock, bool raise) const = 0;
 
   virtual Result<Exported> export_tenant(const MaintenanceContext& maintenance, const ExportQuery& query, const LineSink& sink) const = 0;
@@ -29,13 +29,13 @@ class EngineModule {
   virtual Result<Verified> verify(const MaintenanceContext& maintenance) const = 0;
 };
 
-// What the library has to offer: the version of runwarden that it was built with, and the module.
+// What the library exports: the version of runwarden that it was built with, and the module.
 constexpr const char* kEngineVersionSymbol = "runwarden_engine_version";
 constexpr const char* kEngineSymbol = "runwarden_engine";
 using EngineVersionFunction = const char*();
 using EngineFunction = const EngineModule*();
 
-// The engine that stands behind `driver: postgres`. The Error names the package, or the file and what is wrong with it. Any thread.
+// The engine for `driver: postgres`. The Error names the package, or the file and what is wrong with it. Any thread.
 Result<const EngineModule*> postgres_engine();
 
 }  // namespace runwarden::store

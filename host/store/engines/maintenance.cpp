@@ -4,7 +4,7 @@
 namespace runwarden::store {
 namespace {
 
-// Has the engine of the place do it.
+// Calls the engine that has the records.
 template <class Done, class InDatabase, class InFolder>
 Result<Done> by_place(const MaintenanceContext& maintenance, InDatabase in_database, InFolder in_folder) {
   if (!maintenance.postgres) return in_folder();

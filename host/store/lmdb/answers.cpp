@@ -9,8 +9,8 @@ std::uint32_t day_of(std::int64_t ms) {
   return ms < 0 ? 0 : static_cast<std::uint32_t>(ms / kDayMs);
 }
 
-// Days first, so that new entries stand together and old ones go in one range; half the digest is enough to tell identities
-// apart in a key, and the value holds the whole.
+// Days come first, so that new entries are together and old ones form one range. Half the digest tells identities apart in a key; the value
+// holds the whole.
 KeyBytes answered_key(std::uint32_t day, model::TenantId tenant, const model::Digest& identity) {
   return KeyBytes().u32(day).u32(tenant).bytes({reinterpret_cast<const char*>(identity.data()), identity.size() / 2});
 }
@@ -48,7 +48,7 @@ std::uint32_t answers_kept_from_day(const IdempotencyTimes& times) {
 
 std::optional<Answered> find_answered(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Digest& identity,
                                       const IdempotencyTimes& times) {
-  // One day ahead: the machine's clock may have been set back since.
+  // Starts one day ahead, because the machine's clock may have been set back.
   const std::uint32_t oldest = answers_kept_from_day(times);
   for (std::uint32_t day = day_of(times.now_ms) + 1; day >= oldest; --day) {
     const KeyBytes key = answered_key(day, tenant, identity);

@@ -1,4 +1,4 @@
-// The answers kept for idempotency, in the tables. For the files of store/ only; the transaction says which thread.
+// Answers kept for idempotency, in the LMDB tables. Internal to store/; the transaction's thread.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ std::optional<Answered> find_answered(const Txn& txn, const Tables& tables, mode
 // Does nothing without an idempotency identity.
 void remember_answer(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency, Answered answered);
 
-// The key under which an answer stands.
+// The key of a stored answer.
 KeyBytes answered_key(const Answered& answered, model::TenantId tenant);
 
-// The first day from `day` on that has answers of the tenant; false: there is none.
+// Moves `day` to the first day, from `day` on, that has answers of the tenant. False: there is none.
 bool next_day_with_answers(const Txn& txn, const Tables& tables, model::TenantId tenant, std::uint32_t& day);
 
-// Whether an answer was given before then. One that cannot be read was.
+// Whether an answer was given before that time. True for one that cannot be read.
 bool is_answer_before(std::string_view key, std::string_view value, std::int64_t before_ms);
 
-// The first day whose answers are all too old.
+// The first day that is kept: all answers of earlier days are too old.
 std::uint32_t answers_kept_from_day(const IdempotencyTimes& times);
 
 }  // namespace runwarden::store

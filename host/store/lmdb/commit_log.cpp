@@ -8,7 +8,7 @@
 namespace runwarden::store {
 namespace {
 
-constexpr int kMostTrimmed = 4;  // rows, for each that is written
+constexpr int kMostTrimmed = 4;  // rows, for each row written
 
 KeyBytes row_key(model::TenantId tenant, std::uint64_t first) {
   return KeyBytes().u32(tenant).u64(first);
@@ -55,12 +55,12 @@ std::uint64_t last_item(const Txn& txn, const Tables& tables, model::TenantId te
 TailPage items_after(const Txn& txn, const Tables& tables, model::TenantId tenant, std::uint64_t after, std::size_t most) {
   TailPage page;
   page.next = after;
-  if (after > last_item(txn, tables, tenant)) {  // of a store that a backup has taken the place of
+  if (after > last_item(txn, tables, tenant)) {  // a backup has replaced the store
     page.too_old = true;
     return page;
   }
   Cursor cursor(txn, tables.commits.handle);
-  // The row that holds the item after it: the last one that begins at or before that.
+  // The row that holds the item after it: the last row that begins at or before that item.
   bool more = cursor.before(row_key(tenant, after + 2)) && tenant_of(cursor.key()) == tenant;
   if (!more) {
     page.too_old = cursor.at_or_after(row_key(tenant, 0)) && tenant_of(cursor.key()) == tenant;

@@ -1,8 +1,8 @@
-// What each transaction committed, tenant by tenant: what the tail reads, and by whose last number a tenant's answers are known to be
-// unchanged. For the files of store/ only.
+// What each transaction committed, by tenant. The tail reads it, and its last number shows whether a tenant's answers are unchanged.
+// Internal to store/.
 //
-// Items are numbered from 1. A row holds those of one transaction: tenant u32, number of its first item u64. At most kKeptItems of a
-// tenant are kept, and always the last row.
+// Items are numbered from 1. A row holds the items of one transaction; its key is tenant u32 and the number of its first item u64. At most
+// kKeptItems of a tenant are kept, and always the last row.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ void write_notes(WriteTxn& txn, const Tables& tables, CommitNotes& notes, std::i
 
 // The number of the tenant's last item; 0: none yet.
 std::uint64_t last_item(const Txn& txn, const Tables& tables, model::TenantId tenant);
-// At most that many items that follow the one of that number.
+// At most that many items after the one with that number.
 TailPage items_after(const Txn& txn, const Tables& tables, model::TenantId tenant, std::uint64_t after, std::size_t most);
 
 }  // namespace runwarden::store

@@ -1,4 +1,4 @@
-// Crash marks in the tables. For the files of store/ only; the transaction says which thread.
+// Crash marks in the LMDB tables. Internal to store/; the transaction's thread.
 #pragma once
 
 #include <string_view>

@@ -16,7 +16,7 @@ std::filesystem::path place(const std::filesystem::path& folder) {
   return folder / "damage.note";
 }
 
-// Nothing is written to the file after the note: one that is another, or was written since, has been restored.
+// Nothing is written to the file after the note. A file that differs, or was written since, has been restored.
 std::string identity(const std::filesystem::path& folder) {
   struct stat found {};
   if (::stat((folder / "data.mdb").c_str(), &found) != 0) return {};

@@ -102,7 +102,7 @@ DimensionChanges::Row& DimensionChanges::counting_row(const Txn& txn, const Tabl
 
 void DimensionChanges::enter(const Txn& txn, const Tables& tables, const RunPlace& place, const model::Dimension& dimension) {
   Row& row = counting_row(txn, tables, place, dimension, IfNew::makes_row);
-  if (static_cast<std::int64_t>(row.kept.runs) + row.runs <= 0) {  // what its times say is of runs that have gone
+  if (static_cast<std::int64_t>(row.kept.runs) + row.runs <= 0) {  // its times are those of runs that are gone
     row.kept.first = {std::numeric_limits<std::int64_t>::max(), 0};
     row.kept.last_ms = std::numeric_limits<std::int64_t>::min();
   }
@@ -168,7 +168,7 @@ std::vector<DimensionRow> read_dimensions(const Txn& txn, const Tables& tables, 
   const std::int64_t first = span ? stretch_of_time(span->from_ms) : -kLastStretch;
   const std::int64_t last = span ? stretch_of_time(span->before_ms - 1) : kLastStretch;
   std::vector<DimensionRow> rows;
-  std::map<std::string, DimensionRow, std::less<>> values;  // of the dimension that is being read
+  std::map<std::string, DimensionRow, std::less<>> values;  // of the dimension being read
   const auto end_dimension = [&] {
     std::vector<DimensionRow> of_one;
     of_one.reserve(values.size());
@@ -180,7 +180,7 @@ std::vector<DimensionRow> read_dimensions(const Txn& txn, const Tables& tables, 
   };
   const Table& table = tables.dimensions;
   std::string dimension;
-  std::string prefix;  // of the dimension that is being read
+  std::string prefix;  // of the dimension being read
   Cursor cursor(txn, table.handle);
   bool more = cursor.at_or_after(KeyBytes().u32(tenant));
   while (more && tenant_of(cursor.key()) == tenant) {

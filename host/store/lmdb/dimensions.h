@@ -1,9 +1,8 @@
-// Which values each dimension has, and the runs that bear them. For the files of store/ only.
+// The values of each dimension, and the runs that have them. Internal to store/.
 //
-// Kept for each stretch of 2^28 ms, which is the coarsest entry of a series: a row for each value, and a head. The first
-// kMostValues values of a stretch have rows of their own, further ones count as kOtherValue. A row stays until the last run of its
-// stretch has gone, so that a run leaves the same row that it entered. Keys: tenant u32, half digest of the dimension's name, stretch
-// i64; of a value's row then the value.
+// Kept for each stretch of 2^28 ms, the coarsest entry of a series: a head, and a row for each value. The first kMostValues values of a
+// stretch have rows of their own; further ones count as kOtherValue. A row stays until the last run of its stretch is gone, so that a run
+// leaves the row that it entered. Keys: tenant u32, half digest of the dimension's name, stretch i64; for a value's row, then the value.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +20,16 @@
 
 namespace runwarden::store {
 
-Half value_half(const model::Dimension& dimension);  // of its series
+Half value_half(const model::Dimension& dimension);  // identifies the value in its series
 
 struct ValueRow {
   std::uint64_t runs = 0;
-  model::RecordKey first;    // of the runs, as long as it is there; then the beginning of the entry of the series that is first
+  model::RecordKey first;    // the first run; once that is gone, the beginning of the first entry of the series
   std::int64_t last_ms = 0;  // likewise
 };
 struct StretchHead {
   std::string dimension;
-  std::uint64_t values = 0;  // rows but for that of kOtherValue
+  std::uint64_t values = 0;  // rows, without that of kOtherValue
   std::uint64_t runs = 0;
 };
 
@@ -38,13 +37,13 @@ KeyBytes stretch_key(model::TenantId tenant, std::string_view dimension, std::in
 StretchHead decode_stretch(std::string_view key, std::string_view value);
 ValueRow decode_value_row(std::string_view key, std::string_view value);
 
-// Gathers what one transaction changes: add_to() gives the series what they count, and flush() writes each row once, behind the series.
+// Gathers the changes of one transaction. add_to() passes the series their counts; flush(), called after the series', writes each row once.
 class DimensionChanges {
  public:
-  // Counts the run in, or out again. Neighbors in one transaction share what is looked up.
+  // Counts the run in, or out again. Runs in one transaction share lookups.
   void enter(const Txn& txn, const Tables& tables, const RunPlace& place, const model::Dimension& dimension);
   void leave(const Txn& txn, const Tables& tables, const RunPlace& place, const model::Dimension& dimension);
-  // As what a run that has been counted in is counted: its own value, or kOtherValue.
+  // The value that a counted run counts under: its own, or kOtherValue.
   Half counted_as(const Txn& txn, const Tables& tables, const RunPlace& place, const model::Dimension& dimension);
   void add_to(SeriesChanges& series);
   void flush(WriteTxn& txn, const Tables& tables);
@@ -55,12 +54,12 @@ class DimensionChanges {
     Half half{};
     bool is_there = false;
     bool removed = false;
-    std::int64_t runs = 0;  // by how many they change
-    std::map<std::int64_t, std::int64_t> entries;  // the same by the finest entries of the series
+    std::int64_t runs = 0;                         // change of their number
+    std::map<std::int64_t, std::int64_t> entries;  // the same by finest entry of the series
   };
   struct Stretch {
     StretchHead kept;
-    std::uint64_t fresh = 0;  // values that are new
+    std::uint64_t fresh = 0;  // new values
     std::map<std::string, Row, std::less<>> rows;
   };
 
@@ -80,7 +79,7 @@ class DimensionChanges {
   std::map<std::pair<model::TenantId, std::int64_t>, std::map<std::string, Stretch, std::less<>>> stretches_;
 };
 
-// Those with runs in the stretches that overlap the span, by dimension; of each at most that many, those of the most runs.
+// Values with runs in the stretches that overlap the span, by dimension; at most `most` of each, those with the most runs.
 std::vector<DimensionRow> read_dimensions(const Txn& txn, const Tables& tables, model::TenantId tenant, const std::optional<Span>& span,
                                           std::size_t most);
 std::optional<model::RecordKey> first_run_with(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Dimension& dimension);

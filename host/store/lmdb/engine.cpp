@@ -47,7 +47,7 @@ std::optional<model::RunRecord> record_of(std::optional<StoredRun> stored) {
   return std::move(stored->run);
 }
 
-// What was decided about groups has made its entry already; a policy's revision is not known before.
+// Decisions about groups have already made their entries. A policy's revision is not known before the write.
 void append_entry(WriteBatch& batch, const SealedWrite& write, const WriteResult& result) {
   if (!batch.ledger->takes_records()) return;
   const model::TenantId tenant = tenant_of(write.write);
@@ -124,7 +124,7 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock, std::op
                                          CommitQueue::Listener{listener.on_fatal, listener.on_fault, listener.on_commit});
 }
 
-// A damaged page of the records does not keep the rest from being served: then the time that was noted has to do.
+// A damaged page of records must not keep the others from being served. The noted time has to do then.
 void LmdbEngine::tell_last_use() {
   if (!settings_.listener.on_last_use) return;
   try {
@@ -163,9 +163,9 @@ std::vector<WriteResult> LmdbEngine::commit(std::span<const SealedWrite> batch) 
   return results;
 }
 
-// What does not fit in one transaction is tried in halves, in order, down to the single writes that do not fit alone; so are writes of
-// which one needs a count that cannot be read, or a damaged page. A write that itself meets something unreadable is left out, and what it
-// had begun goes with the transaction.
+// Retries a batch that does not fit in one transaction in halves, in order, down to single writes that do not fit. Does the same if a write
+// needs a count that cannot be read, or meets a damaged page. A write that itself meets an unreadable record is left out, and what it had
+// begun is dropped with the transaction.
 void LmdbEngine::commit_range(std::span<const SealedWrite> batch, std::span<WriteResult> results) {
   if (batch.empty()) return;
   std::size_t left_out = 0;
@@ -226,7 +226,7 @@ void LmdbEngine::commit_whole(std::span<const SealedWrite> writes, std::span<Wri
   }
   flush(batch);
   batch.ledger->flush();
-  // Numbers of this start are in the store from here on: the next start has to begin above them.
+  // From here on the store holds numbers of this start: the next start must begin above them.
   if (stored && !start_noted_) write_meta(txn, tables_, meta::kStart, start_);
   txn.commit();
   start_noted_ = start_noted_ || stored;
@@ -265,7 +265,7 @@ WriteResult LmdbEngine::apply_one(WriteBatch& batch, const EventsWrite& write) {
   return write_events(batch, write);
 }
 
-// A trace for which there is no room ends the transaction, and is tried again by itself: what of the request came before it goes with it.
+// Throws NoRoom if a trace does not fit. That ends the transaction, with the request's earlier traces, and the write is retried by itself.
 WriteResult LmdbEngine::apply_one(WriteBatch& batch, const TracesWrite& write) {
   WriteResult result;
   const std::span<const std::string> sealed = batch.sealed;
@@ -411,7 +411,7 @@ std::vector<Claim> LmdbEngine::claim(const BufferRules& rules, std::size_t most,
         claim->token = one.token;
         claims.push_back(std::move(*claim));
       } catch (const StoreError& bad) {
-        report_unreadable(bad);  // it stays open; the others end
+        report_unreadable(bad);  // the run stays open; the others end
       }
     }
     return Nothing{};
@@ -449,7 +449,7 @@ ClaimedRun LmdbEngine::fetch(const Claim& claim) {
       auto first = claim.revision > 1 ? record_of(read_former(txn, tables_, place, 1)) : std::nullopt;
       if (first && first->resolution == model::Resolution::whole) run.whole = std::move(first);
     } catch (const StoreError& bad) {
-      report_unreadable(bad);  // it is judged by what can be read
+      report_unreadable(bad);  // the run is judged by what can be read
     }
     run.events = read_events(events_of(txn, place, claim.upto), run.whole ? run.whole->events : 0);
     return run;
@@ -481,7 +481,7 @@ std::optional<Replay> LmdbEngine::find_replay(model::TenantId tenant, const mode
         replay.policy = read_policy(txn, tables_, tenant, answered->record);
         return replay.policy ? std::optional(std::move(replay)) : std::nullopt;
       case Answered::Kind::triage:
-      case Answered::Kind::review: return std::nullopt;  // the write itself finds it; the answer is what it is about, as it is then
+      case Answered::Kind::review: return std::nullopt;  // the write itself finds it; the answer is the subject as it is then
       case Answered::Kind::events: replay.buffered = answered->buffered; break;
       case Answered::Kind::run: break;
     }
@@ -533,7 +533,7 @@ std::vector<model::CrashMark> LmdbEngine::crash_marks() {
   return reading([&](const Txn& txn) { return read_crash_marks(txn, tables_); });
 }
 
-// As commit_whole() does, it notes that numbers of this start are in the store.
+// Like commit_whole(), notes that the store holds numbers of this start.
 void LmdbEngine::write_numbered(const std::function<void(WriteTxn&)>& work) {
   writing([&](WriteTxn& txn) {
     work(txn);
@@ -553,7 +553,7 @@ std::uint64_t LmdbEngine::clock_accepts() {
   return reading([&](const Txn& txn) { return read_meta(txn, tables_, meta::kClockAccepts); });
 }
 
-// With little room left even a deletion may need more pages than there are: then it is tried with fewer records.
+// With little room left, even a deletion may need more pages than there are. It is then retried with fewer records.
 Expired LmdbEngine::expire(const Retention& retention, std::size_t most) {
   refuse_after_fault();
   for (std::size_t some = std::max<std::size_t>(most, 1);; some /= 2) {
@@ -566,7 +566,7 @@ Expired LmdbEngine::expire(const Retention& retention, std::size_t most) {
       flush(batch);
       batch.ledger->write_receipts(ledger::Kind::expiry, latest_of(retention));
       batch.ledger->flush();
-      // Another process may be serving this store: it looks at this number to drop what it remembers of these runs.
+      // Another process may be serving this store: it watches this number, to drop what it remembers of these runs.
       if (!batch.open_runs.empty()) write_meta(txn, tables_, meta::kPurges, read_meta(txn, tables_, meta::kPurges) + 1);
       txn.commit();
       room_.note_stored();
@@ -592,8 +592,8 @@ bool LmdbEngine::build_some(std::size_t most) {
   });
 }
 
-// Open runs that another process purged. The writing thread alone adds to the index, so none of them can be one that is just
-// being opened.
+// Drops open runs that another process purged. Only the writing thread adds to the index, so none of them can be one that is just being
+// opened.
 void LmdbEngine::forget_purged() {
   reading([&](const Txn& txn) {
     const std::uint64_t purges = read_meta(txn, tables_, meta::kPurges);
@@ -606,7 +606,7 @@ void LmdbEngine::forget_purged() {
   });
 }
 
-// A page that cannot be read has been told of; it is looked at again.
+// An unreadable page has been reported; the next call tries again.
 void LmdbEngine::look_for_purges() {
   try {
     forget_purged();

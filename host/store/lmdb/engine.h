@@ -1,5 +1,5 @@
-// The store on LMDB: opens the transactions, in which the functions of the other files work on the tables. The interfaces
-// in store/ say who may call what; open_lmdb() makes one.
+// The store on LMDB. Opens the transactions in which the functions of the other files work on the tables. The interfaces in store/ say who
+// may call what; open_lmdb() creates it.
 #pragma once
 
 #include <atomic>
@@ -107,7 +107,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   void forget_purged();
   void look_for_purges();
   bool build_some(std::size_t most);
-  // Entries of what a transaction stores and deletes.
+  // Gives a batch the ledger for the entries of what it stores and deletes.
   void open_ledger(WriteBatch& batch) const;
   IdempotencyTimes times() const { return {clock_.wall_ms(), settings_.keep_idempotency_ms}; }
   std::int64_t monotonic_ms() const { return clock_.monotonic_ns() / 1'000'000; }
@@ -140,10 +140,10 @@ class LmdbEngine final : public Store, private BatchWriter {
   template <class Use>
   auto naming_damage(Use use) -> decltype(use());
   std::string note_damage(const std::string& what);
-  // Throws StoreError, and keeps what it says for damage().
+  // Throws StoreError, and keeps its text for damage().
   [[noreturn]] void fail_damaged(const LmdbFault& fault);
 
-  std::optional<ServiceLock> lock_;  // given back last
+  std::optional<ServiceLock> lock_;  // released last
   LmdbSettings settings_;
   const Clock& clock_;
   LmdbEnv env_;
@@ -164,7 +164,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   std::uint64_t purges_seen_ = 0;
   std::atomic<bool> failed_{false};
   Mutex damage_mutex_;
-  std::string damage_ RW_GUARDED_BY(damage_mutex_);  // the first that was met
+  std::string damage_ RW_GUARDED_BY(damage_mutex_);  // the first that was found
   std::unique_ptr<CommitQueue> queue_;  // its thread works on all of the above
 };
 

@@ -17,10 +17,10 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::size_t kTableBytes = 48;                            // what LMDB keeps of a table: its MDB_db
-constexpr std::uint64_t kFullDiskBytes = std::uint64_t{1} << 20;  // less than that left: a failed write is for want of room
+constexpr std::size_t kTableBytes = 48;                           // what LMDB stores for a table: its MDB_db
+constexpr std::uint64_t kFullDiskBytes = std::uint64_t{1} << 20;  // if less is left, a failed write means a lack of room
 
-// The folders that are open in this process: LMDB corrupts silently when one is opened twice.
+// The folders open in this process: LMDB silently corrupts a folder that is opened twice.
 Mutex open_folders_mutex;
 std::set<std::pair<dev_t, ino_t>>& open_folders() RW_REQUIRES(open_folders_mutex) {
   static auto* const folders = new std::set<std::pair<dev_t, ino_t>>;  // outlives every static store
@@ -57,7 +57,7 @@ void check(const char* what, int code) {
   if (code != MDB_SUCCESS) fail(what, code);
 }
 
-// Of mdb_env_open, which does not say which of its two files it could not open.
+// For mdb_env_open, which does not say which of its two files it could not open.
 void check_opened(const std::filesystem::path& folder, int code) {
   const bool of_system = code > 0 && code != ENOMEM && code != ENOSPC && code != EDQUOT;
   if (!of_system) return check("mdb_env_open", code);
@@ -120,8 +120,8 @@ LmdbEnv::~LmdbEnv() {
   leave_open_folder(options_.folder);
 }
 
-// The file may end before its last page: LMDB does not write pages that were free again before their transaction ended. Somebody else's
-// commit may take them into use while they are looked for: then it is looked once more.
+// The file may end before its last page: LMDB does not write pages that were freed again before their transaction ended. A commit of
+// another process may take such pages into use during the check; then the check is repeated.
 void LmdbEnv::check_length() const {
   std::uint64_t bytes = 0;
   std::uint64_t wanted = 0;
@@ -165,7 +165,7 @@ bool LmdbEnv::tail_is_free(std::uint64_t from_page, std::uint64_t last_page) con
   return read == MDB_NOTFOUND && !mapped_->torn() && std::find(is_free.begin(), is_free.end(), false) == is_free.end();
 }
 
-// LMDB goes through them by orders of its own, which compare_guarded() does not see.
+// LMDB walks these pages without compare_guarded().
 std::string LmdbEnv::fault_of_own_pages() const {
   constexpr MDB_dbi kFreePages = 0;
   std::size_t last_page = 0;
@@ -201,7 +201,7 @@ std::string LmdbEnv::fault_of_own_pages() const {
   const int code = guarded_call(env_, Doing::reading, [&] {
     MDB_dbi tables = 0;
     int done = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);
-    last_page = info().last_page;  // no less than what the transaction sees, though others commit meanwhile
+    last_page = info().last_page;  // at least what the transaction sees, though others commit meanwhile
     if (done == MDB_SUCCESS) done = mdb_dbi_open(txn, nullptr, 0, &tables);
     if (done == MDB_SUCCESS) done = each_entry(tables, fault_of_table);
     return done == MDB_SUCCESS ? each_entry(kFreePages, fault_of_list) : done;
@@ -253,7 +253,7 @@ void LmdbEnv::copy_to(int file, Copy how) {
 
 MDB_txn* LmdbEnv::borrow() {
   MutexLock lock(mutex_);
-  // A few slots stay for other processes: commands that run beside the service.
+  // Some slots are left for other processes: commands that run alongside the service.
   constexpr unsigned kMostLent = kMaxReaders / 2;
   returned_.wait(lock, [&]() RW_REQUIRES(mutex_) { return !idle_.empty() || made_ < kMostLent; });
   MDB_txn* txn = nullptr;
@@ -288,22 +288,22 @@ void LmdbEnv::give_back(MDB_txn* txn) {
 
 namespace {
 
-// Throws LmdbFault where a value cannot be right.
+// Throws LmdbFault if a value cannot be right.
 void check_value(const char* what, MDB_env* env, const MDB_val& found) {
   MappedFile* const file = mapped_file(env);
   const char* const fault = file == nullptr ? nullptr : file->fault_of_value(found);
   if (fault != nullptr) throw LmdbFault(std::string(what) + ": " + fault, kPageDamaged);
 }
 
-// Throws LmdbFault where the page of this key is damaged.
+// Throws LmdbFault if the page of this key is damaged.
 void check_page(const char* what, MDB_env* env, const MDB_val& key) {
   const MappedFile* const file = mapped_file(env);
   const char* const fault = file == nullptr ? nullptr : file->fault_of_page(key);
   if (fault != nullptr) throw LmdbFault(std::string(what) + ": " + fault, kPageDamaged);
 }
 
-// LMDB fills a page that a deletion leaves less than a quarter full from one beside it, and takes that one as it is. So the pages beside
-// the entry of this cursor are read first, by a call that can be given up. Those beside a branch page are not.
+// When a deletion leaves a page less than a quarter full, LMDB refills it from a neighbor, which it trusts. So the neighbors of this
+// cursor's page are read first, by a call that can be abandoned. Neighbors of branch pages are not.
 int read_beside(MDB_cursor* at) {
   MDB_env* const env = mdb_txn_env(mdb_cursor_txn(at));
   const MappedFile* const file = mapped_file(env);
@@ -372,13 +372,13 @@ WriteTxn::WriteTxn(LmdbEnv& env) : env_(env) {
   check("mdb_txn_begin", mdb_txn_begin(env.handle(), nullptr, 0, &txn_));
 }
 
-// A transaction that was left midway cannot be ended either: it goes with the process.
+// A transaction that stopped midway cannot be ended: it goes with the process.
 WriteTxn::~WriteTxn() {
   if (txn_ == nullptr) return;
   mapped_file(env())->write_broken() ? env_.note_broken_write(last_damage()) : mdb_txn_abort(txn_);
 }
 
-// The pages are looked at before anything is done with them, by a call that can be given up.
+// The pages are checked before anything is done with them, by a call that can be abandoned.
 int WriteTxn::find(MDB_cursor* cursor, MDB_val key) {
   MDB_val there{};
   const int code = guarded_call(env(), Doing::reading_before_change, [&] { return mdb_cursor_get(cursor, &key, &there, MDB_SET); });
@@ -413,7 +413,7 @@ MDB_dbi WriteTxn::open_database(const char* name) {
 }
 
 void WriteTxn::commit() {
-  // The handle is gone whatever mdb_txn_commit answers: it must not be aborted after it.
+  // The handle is gone whatever mdb_txn_commit returns, so it must not be aborted.
   MDB_txn* const ending = std::exchange(txn_, nullptr);
   if (const std::string why = env_.write_refusal(); !why.empty()) {
     mdb_txn_abort(ending);
@@ -425,7 +425,7 @@ void WriteTxn::commit() {
     fail("commit", fault);
   }
   const int code = guarded_call(env_.handle(), Doing::writing, [&] { return mdb_txn_commit(ending); });
-  // Some file systems tell of a full disk as an I/O error.
+  // Some file systems report a full disk as an I/O error.
   if (code == EIO && env_.machine().disk_free_bytes(env_.folder()) < kFullDiskBytes) fail("mdb_txn_commit", ENOSPC);
   if (code == kWriteBroken) env_.note_broken_write(last_damage());
   check("mdb_txn_commit", code);

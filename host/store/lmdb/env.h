@@ -1,7 +1,7 @@
-// A thin owner of LMDB's handles: environment, transactions, cursors. For the files of store/ only.
+// Thin owners of LMDB's handles: environment, transactions, cursors. Internal to store/.
 //
-// One WriteTxn at a time in all processes (LMDB waits); ReadTxns from any thread, at most kMaxReaders at once, each for
-// milliseconds: one that stays keeps every page freed since. Views handed out are good until their transaction ends or writes.
+// One WriteTxn at a time across all processes (LMDB waits). ReadTxns on any thread, at most kMaxReaders at once, each for milliseconds:
+// while one is open, no page freed since it began can be reused. Views are valid until their transaction ends or writes.
 #pragma once
 
 #include <lmdb.h>
@@ -22,7 +22,7 @@
 
 namespace runwarden::store {
 
-// No room in the map or on the disk; the transaction is gone, the store is as before.
+// No room in the map or on the disk. The transaction is gone; the store is unchanged.
 struct NoRoom : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -42,13 +42,13 @@ class LmdbEnv {
 
   struct Options {
     std::filesystem::path folder;
-    std::uint64_t map_size = 0;  // 0: as it was made
+    std::uint64_t map_size = 0;  // 0: as it was created
     unsigned databases = 0;
     StoreUse::Kind use = StoreUse::Kind::shared;
     MachineAnswers machine;
   };
 
-  // Throws LmdbFault; also when the file is shorter than its pages.
+  // Throws LmdbFault, also if the file is shorter than its pages.
   explicit LmdbEnv(Options options);
   ~LmdbEnv();
   LmdbEnv(const LmdbEnv&) = delete;
@@ -57,14 +57,14 @@ class LmdbEnv {
   ReadTxn read();
   WriteTxn write();
 
-  // On a read-only file system, opened for reading: there are no write transactions.
+  // The store is on a read-only file system and was opened for reading: there are no write transactions.
   bool read_only() const { return read_only_; }
 
   MDB_env* handle() const { return env_; }
-  void look_at_file();  // whether it is as long as it was
-  // Why nothing may be written to this file, which is damaged; empty: it may.
+  void look_at_file();  // notes whether it has become shorter
+  // Why nothing may be written to this file, which is damaged; empty: writes are allowed.
   std::string write_refusal() const;
-  // A write met damage midway: this process has to end, and the next one must not try again.
+  // A write met damage midway: this process must end, and the next one must not try again.
   void note_broken_write(const std::string& why);
   const MachineAnswers& machine() const { return options_.machine; }
   const std::filesystem::path& folder() const { return options_.folder; }
@@ -77,15 +77,15 @@ class LmdbEnv {
   };
   Info info() const;
 
-  // Why the list of tables or a list of free pages, as the last commit left them, cannot be right; empty: nothing was found. Others may
-  // commit meanwhile.
+  // Why the list of tables or a list of free pages, as of the last commit, cannot be right; empty: nothing was found. Others may commit
+  // meanwhile.
   std::string fault_of_own_pages() const;
 
-  // Gives back the slots of readers whose process died.
+  // Frees the reader slots of processes that died.
   void check_readers();
 
-  // Writes the whole store, as it stands when the call begins, to a file descriptor; compacted: without the pages that are
-  // free. Other writes go on meanwhile. Throws LmdbFault.
+  // Writes the whole store, as of the beginning of the call, to a file descriptor; compacted: without free pages. Other writes go on
+  // meanwhile. Throws LmdbFault.
   enum class Copy { as_it_is, compacted };
   void copy_to(int file, Copy how);
 
@@ -109,7 +109,7 @@ class LmdbEnv {
   unsigned made_ RW_GUARDED_BY(mutex_) = 0;           // idle or lent
 };
 
-// What a read or a write transaction lets one look up.
+// Lookups in a read or write transaction.
 class Txn {
  public:
   MDB_env* env() const { return mdb_txn_env(txn_); }
@@ -133,7 +133,7 @@ class ReadTxn : public Txn {
   LmdbEnv& env_;
 };
 
-// Undone unless committed.
+// Aborts unless committed.
 class WriteTxn : public Txn {
  public:
   explicit WriteTxn(LmdbEnv& env);
@@ -143,8 +143,8 @@ class WriteTxn : public Txn {
 
   void put(MDB_dbi database, std::string_view key, std::string_view value);
   bool erase(MDB_dbi database, std::string_view key);
-  MDB_dbi open_database(const char* name);  // made if it is not there
-  // On stable storage when it returns. Throws NoRoom or LmdbFault; either way the transaction has ended.
+  MDB_dbi open_database(const char* name);  // made if it does not exist
+  // The data is on stable storage on return. Throws NoRoom or LmdbFault; either way the transaction has ended.
   void commit();
 
  private:
@@ -160,14 +160,14 @@ class Cursor {
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
 
-  // Each moves, and says whether it stands on an entry.
+  // Each moves the cursor, and returns whether it is on an entry.
   bool first() { return move(MDB_FIRST); }
   bool last() { return move(MDB_LAST); }
   bool next() { return move(MDB_NEXT); }
   bool previous() { return move(MDB_PREV); }
   bool at_or_after(std::string_view key);
-  bool before(std::string_view key);  // on the greatest key less than that
-  void erase();                       // the entry it stands on; next() then goes to the one after it
+  bool before(std::string_view key);  // to the greatest key less than that
+  void erase();                       // the current entry; next() then goes to the one after it
 
   MDB_cursor* handle() const { return cursor_; }
   std::string_view key() const { return {static_cast<const char*>(key_.mv_data), key_.mv_size}; }

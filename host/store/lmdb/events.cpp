@@ -28,17 +28,17 @@ void put_open_run(WriteBatch& batch, const RunPlace& place, StoredRun& stored) {
   enter_open_run(batch, place, stored);
 }
 
-// The resolved revision makes room for an open one; lists go on showing its failures.
+// Moves the resolved revision aside for an open one; lists go on showing its failures.
 void step_back(WriteBatch& batch, const RunPlace& place, std::uint32_t revision, std::string_view resolved_value) {
   const KeyBytes from = place_key(place.tenant, place.key);
   const KeyBytes to = former_key(place, revision);
   batch.txn.put(batch.tables.former.handle, to, decoded(batch.tables.runs, from, [&] { return seal_again(from, resolved_value, to); }));
 }
 
-// The run a request speaks of, as it stands before it.
+// The run that a request is about, as stored before the request.
 struct Target {
   RunPlace place;
-  std::optional<StoredRun> stored;  // nothing: it is new
+  std::optional<StoredRun> stored;  // nothing: the run is new
 };
 
 Target find_target(WriteBatch& batch, const EventsWrite& write) {
@@ -63,7 +63,7 @@ WriteResult answer(WriteBatch& batch, const EventsWrite& write, Outcome outcome,
   return result;
 }
 
-// Nothing of the request is new, so nothing changes but what is remembered of it.
+// If nothing in the request is new, only its answer is remembered.
 std::optional<WriteResult> nothing_new(WriteBatch& batch, const EventsWrite& write, const Target& target, const NewEvents& fresh) {
   if (!target.stored || !fresh.json.empty()) return std::nullopt;
   Buffered buffered = how_it_stands(target.place.key, *target.stored);
@@ -77,7 +77,7 @@ std::optional<WriteResult> nothing_new(WriteBatch& batch, const EventsWrite& wri
   return result;
 }
 
-// Makes target.stored an open run, whatever it was. True: it was resolved.
+// Makes target.stored an open run, whatever its state. True: it was resolved.
 bool open_target(WriteBatch& batch, const EventsWrite& write, Target& target) {
   if (!target.stored) {
     target.stored = begun_run(write);
@@ -106,7 +106,7 @@ bool is_row_of(std::string_view key, const RunPlace& place, EventPart part) {
   return key.size() == bytes && key.starts_with(part_key(place, part).view());
 }
 
-// Where the events of a row end that does not say so itself: where the next row begins, or the run ends.
+// The end of a row that does not say so itself: where the next row begins, or the run ends.
 std::uint32_t end_of_row(const RunEvents& of, std::string_view key) {
   Cursor cursor(of.txn, of.tables.events.handle);
   if (!cursor.at_or_after(key) || !cursor.next() || !is_row_of(cursor.key(), of.place, EventPart::chunk)) return of.total;
@@ -117,10 +117,10 @@ void report(const RunEvents& of, const StoreError& bad) {
   if (of.on_unreadable) of.on_unreadable(bad.what());
 }
 
-// Takes the first events of what is buffered away, up to `upto`, and says what is left.
+// Erases the buffered events up to `upto`, and returns what is left.
 EventsBeyond erase_chunks(WriteBatch& batch, const RunEvents& of, std::uint32_t upto) {
   EventsBeyond rest;
-  std::vector<std::string> split;  // what of a chunk lies beyond the end
+  std::vector<std::string> split;  // the part of a chunk beyond the end
   std::int64_t split_ms = 0;
   std::vector<std::string> erased;
   walk_event_rows(of, [&](EventRow& row) {
@@ -150,7 +150,7 @@ EventsBeyond erase_chunks(WriteBatch& batch, const RunEvents& of, std::uint32_t 
   return rest;
 }
 
-// Events came after the claim: the revision that has just ended steps back at once.
+// Events came after the claim, so the revision that has just ended is moved aside at once.
 void begin_next(WriteBatch& batch, const RunWrite& write, const StoredRun& open, const EventsBeyond& rest) {
   const RunPlace place{write.tenant, write.run.key};
   step_back(batch, place, write.run.revision, batch.sealed.front());
@@ -268,7 +268,7 @@ std::vector<std::string> read_events(const RunEvents& of, std::uint32_t from) {
 std::string seal_claimed_events(const Txn& txn, const Tables& tables, const RunWrite& write) {
   const RunPlace place{write.tenant, write.claim->run};
   const std::uint32_t upto = write.claim->upto;
-  const std::function<void(const std::string&)> reported_before;  // when the claim was judged
+  const std::function<void(const std::string&)> reported_before;  // unreadable rows were reported when the claim was judged
   const RunEvents of{txn, tables, place, upto, reported_before};
   std::vector<std::string> events;
   events.reserve(upto);
@@ -334,7 +334,7 @@ OpenRunState read_open_run(std::string_view key, std::string_view value) {
   return {static_cast<std::uint32_t>(read_be(state, 8, 4)), read_time(state, 0), part, static_cast<OpenRunIndex::Awaits>(awaits)};
 }
 
-// The same from the run itself.
+// The same, from the run itself.
 std::optional<OpenRunState> state_of_run(const Txn& txn, const Tables& tables, const RunPlace& place) {
   const auto stored = read_run_head(txn, tables, place.tenant, place.key);
   if (!stored || !stored->buffering) return std::nullopt;

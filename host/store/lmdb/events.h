@@ -1,4 +1,4 @@
-// Buffered events and the runs they make, in the tables. For the files of store/ only; the transaction says which thread.
+// Buffered events and the runs they form, in the LMDB tables. Internal to store/; the transaction's thread.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace runwarden::store {
 // What an open run waits for before it is due.
 OpenRunIndex::Awaits awaited_by(const model::RunRecord& run);
 
-// An open run's entry among the open ones.
+// Adds a run to the table of open runs.
 void enter_open_run(WriteBatch& batch, const RunPlace& place, const StoredRun& stored);
 
-// Of each event the half digest of its id; empty: it has none.
+// For each event the half digest of its id; empty: it has none.
 std::vector<std::string> seal_events(const EventsWrite& write);
 WriteResult write_events(WriteBatch& batch, const EventsWrite& write);
 
-// The events of one run, and who is told of those that cannot be read.
+// The events of one run, and the callback for those that cannot be read.
 struct RunEvents {
   const Txn& txn;
   const Tables& tables;
@@ -32,7 +32,7 @@ struct RunEvents {
   const std::function<void(const std::string& text)>& on_unreadable;
 };
 
-// Events as they stand under one key.
+// Events stored under one key.
 struct EventRow {
   std::string_view key;
   std::string_view value;
@@ -41,32 +41,32 @@ struct EventRow {
   std::uint32_t count = 0;
   std::int64_t received_ms = 0;
   std::uint64_t bytes = 0;
-  bool readable = true;  // what stands above was read, not guessed
+  bool readable = true;  // the fields above were read, not guessed
 };
 
-// Gives each row of a run's events to `visit`, oldest first, until it returns false. A row that cannot be read is reported, and
-// counts as many events as the rows around it leave room for.
+// Passes each row of a run's events to `visit`, oldest first, until it returns false. A row that cannot be read is reported, and counts for
+// as many events as the rows around it leave room for.
 void walk_event_rows(const RunEvents& of, const std::function<bool(EventRow& row)>& visit);
 
-// The events of a row; nothing if they cannot be read, which is reported.
+// The events of a row; nothing: they cannot be read, which is reported.
 std::optional<std::vector<std::string>> events_in(const RunEvents& of, EventRow& row);
 
-// The events of the claim in one value, as they were when it was taken. An event that was lost to damage leaves an empty text, so that the
-// events behind it keep their index.
+// Packs the events of the claim, as of its time, into one value. An event lost to damage becomes an empty text, so that later events keep
+// their index.
 std::string seal_claimed_events(const Txn& txn, const Tables& tables, const RunWrite& write);
-// Ends the claimed run. batch.sealed: the run, its failures, the events of the claim.
+// Ends the claimed run. batch.sealed holds the run, its failures and the events of the claim.
 WriteResult write_claimed(WriteBatch& batch, const RunWrite& write);
 
-// The first of.total events of a run, without so many first ones and without those that were lost to damage.
+// The first of.total events of a run, without the first `from` and without those lost to damage.
 std::vector<std::string> read_events(const RunEvents& of, std::uint32_t from);
 
-// When it is, and who is told of entries that cannot be read.
+// The time of loading, and the callback for entries that cannot be read.
 struct LoadedAt {
   std::int64_t wall_ms = 0;
   std::int64_t monotonic_ms = 0;
   const std::function<void(const std::string& text)>& on_unreadable;
 };
-// Tells the index of all runs that are open.
+// Loads all open runs into the index.
 void load_open_runs(const Txn& txn, const Tables& tables, OpenRunIndex& index, const LoadedAt& at);
 
 }  // namespace runwarden::store

@@ -14,9 +14,9 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::size_t kMostPassedOver = 4096;  // entries looked at and kept, in one go
+constexpr std::size_t kMostPassedOver = 4096;  // entries examined but kept, per call
 
-// The places of one kind that are too old, tenant by tenant, at most that many. `keep` may pass one over.
+// The places of one kind that are too old, tenant by tenant, at most `most`. `keep` may spare one.
 template <class Keep>
 std::vector<RunPlace> oldest(const Txn& txn, const Table& table, std::int64_t before_ms, const Retention& retention, std::size_t most,
                              Keep keep) {
@@ -29,7 +29,7 @@ std::vector<RunPlace> oldest(const Txn& txn, const Table& table, std::int64_t be
     const RunPlace place{tenant_of(cursor.key()), record_key_of(cursor.key())};
     if (retention.tenant && place.tenant != *retention.tenant) break;
     if (place.key.time_ms >= before_ms) {
-      more = cursor.at_or_after(KeyBytes().u32(place.tenant + 1));  // the rest of this tenant's are younger
+      more = cursor.at_or_after(KeyBytes().u32(place.tenant + 1));  // the tenant's other entries are younger
       continue;
     }
     if (keep(place, cursor.value())) {
@@ -42,7 +42,7 @@ std::vector<RunPlace> oldest(const Txn& txn, const Table& table, std::int64_t be
   return found;
 }
 
-// Which answers are too old.
+// The answers that are too old.
 std::vector<std::string> old_answers(const WriteBatch& batch, std::size_t most) {
   std::vector<std::string> found;
   const std::uint32_t kept_from = answers_kept_from_day(batch.times);
@@ -54,7 +54,7 @@ std::vector<std::string> old_answers(const WriteBatch& batch, std::size_t most) 
   return found;
 }
 
-// A tenant's answers that were given before its runs are deleted. One that cannot be read goes, too.
+// A tenant's answers from before the time up to which its runs are deleted. Includes answers that cannot be read.
 std::vector<std::string> answers_of(const WriteBatch& batch, model::TenantId tenant, std::int64_t before_ms, std::size_t most) {
   std::vector<std::string> found;
   if (before_ms == kBeginningMs) return found;
@@ -113,13 +113,13 @@ bool is_in_force(const WriteBatch& batch, const RunPlace& place) {
     const auto in_force = policy ? policy_at(batch.txn, batch.tables, place.tenant, policy->policy, batch.times.now_ms) : std::nullopt;
     return in_force && in_force->key == place.key;
   } catch (const StoreError&) {
-    return false;  // it is too old, and of no use to anybody
+    return false;  // it is too old, and of no use
   }
 }
 
 std::uint64_t expire_policies(WriteBatch& batch, const Retention& retention, std::size_t most) {
   std::uint64_t gone = 0;
-  // A revision stays while it is the one in force, however old; unless the tenant itself goes.
+  // A revision stays while it is in force, however old, unless this is a purge of its tenant.
   const auto keep = [&](const RunPlace& place, std::string_view) {
     if (retention.tenant) return false;
     return is_in_force(batch, place);
@@ -139,8 +139,8 @@ std::uint64_t expire_crash_marks(WriteBatch& batch, const Retention& retention, 
   return gone;
 }
 
-// Deliveries that go, by key: of an endpoint that was removed all, else those that are too old. Those that wait for an active endpoint stay
-// until they are settled; a purge takes them, too.
+// Keys of the deliveries to delete: all of a removed endpoint, otherwise those that are too old. Deliveries that wait for an active
+// endpoint stay until they are settled; a purge deletes them, too.
 std::vector<std::string> old_deliveries(const WriteBatch& batch, const Retention& retention, std::size_t most) {
   std::vector<std::string> found;
   const Table& table = batch.tables.deliveries;
@@ -154,7 +154,7 @@ std::vector<std::string> old_deliveries(const WriteBatch& batch, const Retention
     const std::uint64_t endpoint_seq = read_be(key, 4, 8);
     const bool is_there = batch.txn.get(batch.tables.endpoints.handle, endpoint_key(tenant, endpoint_seq)).has_value();
     if (is_there && read_time(key, kEndpointKeyBytes) >= retention.deliveries_before_ms) {
-      more = cursor.at_or_after(endpoint_key(tenant, endpoint_seq + 1));  // the rest of this endpoint's are younger
+      more = cursor.at_or_after(endpoint_key(tenant, endpoint_seq + 1));  // this endpoint's other deliveries are younger
       continue;
     }
     bool waits = false;
@@ -162,7 +162,7 @@ std::vector<std::string> old_deliveries(const WriteBatch& batch, const Retention
       const auto endpoint = is_there ? read_endpoint(batch.txn, batch.tables, tenant, endpoint_seq) : std::nullopt;
       const bool active = endpoint && endpoint->disabled == model::Endpoint::Disabled::no;
       waits = active && decode_delivery_head(key, cursor.value()).state == model::DeliveryState::pending;
-    } catch (const std::runtime_error&) {  // it is of no use to anybody
+    } catch (const std::runtime_error&) {  // an unreadable delivery is of no use
     }
     if (waits && !retention.tenant) {
       ++passed_over;
@@ -174,7 +174,7 @@ std::vector<std::string> old_deliveries(const WriteBatch& batch, const Retention
   return found;
 }
 
-// One that cannot be read goes as well; what it left in the outbox leads nowhere, and is passed over there.
+// Also deletes unreadable deliveries. What they leave in the outbox leads nowhere, and is skipped there.
 std::uint64_t expire_deliveries(WriteBatch& batch, const Retention& retention, std::size_t most) {
   const MessageWriter::Rules none{[] { return std::uint64_t{0}; }};
   MessageWriter messages(batch.txn, batch.tables, none, batch.times.now_ms);
@@ -217,7 +217,7 @@ Expired expire_in(WriteBatch& batch, const Retention& retention, std::size_t mos
   }
   if (left() > 0) gone.crash_marks = expire_crash_marks(batch, retention, left());
   if (left() > 0) {
-    flush(batch);  // a group whose failures have all gone goes with the last entry of its history
+    flush(batch);  // a group without failures is deleted with the last entry of its history
     gone.triage = expire_triage(batch, retention, left());
   }
   if (left() > 0) gone.deliveries = expire_deliveries(batch, retention, left());

@@ -1,4 +1,4 @@
-// Deletes what is too old, oldest first, a few records a transaction. For the files of store/ only; the writing thread.
+// Deletes records that are too old, oldest first, a few per transaction. Internal to store/; the writing thread.
 #pragma once
 
 #include <cstddef>

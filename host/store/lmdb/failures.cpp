@@ -7,7 +7,7 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::string_view kFalseAlarm = "false_alarm";  // says so to a reader; that there is a value is what counts
+constexpr std::string_view kFalseAlarm = "false_alarm";  // for human readers; what counts is that there is a value
 
 KeyBytes fingerprint_key(model::TenantId tenant, const Half& half, const model::RecordKey& key) {
   return cluster_row_key(tenant, half).time(key.time_ms).u64(key.seq);
@@ -29,7 +29,7 @@ bool erase_failure(WriteBatch& batch, model::TenantId tenant, const model::Recor
   batch.groups.log.note(tenant);
   const auto value = batch.txn.get(batch.tables.failures.handle, place);
   if (!value) return batch.txn.erase(batch.tables.shadow_failures.handle, place);
-  // A failure that cannot be read goes all the same, without its fingerprint's entries.
+  // A failure that cannot be read is deleted, too, without its fingerprint's entries.
   try {
     const model::FailureRecord failure = decoded(batch.tables.failures, place, [&] { return decode_failure_head(place, *value); });
     const Half half = half_digest(failure.fingerprint);

@@ -1,5 +1,4 @@
-// Failures with their index by fingerprint and their counts, in the tables. For the files of store/ only; the transaction says
-// which thread.
+// Failures with their fingerprint index and their counts, in the LMDB tables. Internal to store/; the transaction's thread.
 #pragma once
 
 #include <optional>
@@ -18,7 +17,7 @@ void put_failure(WriteBatch& batch, model::TenantId tenant, const model::Failure
 // False if it is not there.
 bool erase_failure(WriteBatch& batch, model::TenantId tenant, const model::RecordKey& key, Gone gone);
 
-// The failure's last review is this one now: it is counted, or counted no longer, by what the review says.
+// Makes this the failure's last review. Its verdict decides whether the failure counts.
 void note_reviewed(WriteBatch& batch, model::TenantId tenant, const model::Review& review);
 
 // With its review.

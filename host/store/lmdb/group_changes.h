@@ -1,4 +1,4 @@
-// What one transaction changes of groups, of the runs they affect and of the tail. For the files of store/ only; the writing thread.
+// What one transaction changes in groups, in the runs they affect and in the tail. Internal to store/; the writing thread.
 #pragma once
 
 #include <map>

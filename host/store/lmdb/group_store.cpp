@@ -18,13 +18,13 @@ namespace {
 constexpr std::size_t kEntriesATransaction = 4096;
 constexpr std::size_t kRowKeyBytes = 4 + sizeof(Half);
 
-// Where a subject's failures are counted: a group's beside the fingerprints, others in series of their own.
+// Where a subject's failures are counted: a group's with the fingerprints, others in series of their own.
 SeriesRef failures_of(const Tables& tables, model::TenantId tenant, const Subject& subject) {
   if (subject.kind == Subject::Kind::cluster) return {tables.tally, tenant, subject.cluster, kFinestOfFailures};
   return {tables.series, tenant, failures_series(subject_half(subject)), kFinestOfFailures};
 }
 
-// The part of an older store that has been counted, about: failures are the first half of the work.
+// About how much of an older store has been counted: failures are the first half of the work.
 double built_part(const Txn& txn, const Tables& tables, const GroupBuild& build) {
   const bool failures = build.stage == GroupBuild::Stage::failures;
   Cursor cursor(txn, failures ? tables.failures.handle : tables.runs.handle);
@@ -74,7 +74,7 @@ void LmdbGroupStore::visit_clusters(model::TenantId tenant, const std::function<
           at = cursor.key();
           return true;
         }
-        if (cursor.key().size() != kRowKeyBytes) continue;  // the tenant's own
+        if (cursor.key().size() != kRowKeyBytes) continue;  // the tenant's own row
         try {
           visit(decoded(table, cursor.key(), [&] { return decode_cluster(cursor.key(), cursor.value()); }).cluster);
         } catch (const StoreError& bad) {

@@ -1,4 +1,4 @@
-// Groups, triage and the page's counts from the tables: group_store.h says what. For the files of store/ only.
+// Groups, triage and the page's counts: group_store.h on the LMDB tables. Internal to store/.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@ class LmdbGroupStore final : public GroupStore {
   struct Parts {
     LmdbEnv& env;
     const Tables& tables;
-    // Runs what reads, and names what it finds damaged.
+    // Runs a read; throws a StoreError that names any damage it meets.
     std::function<void(const std::function<void()>& work)> reading;
     std::function<bool(std::size_t most)> build;
-    // Told of each record that a list passes over because it cannot be read.
+    // Called for each record that a list skips because it cannot be read.
     const std::function<void(const std::string& text)>& on_unreadable;
   };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kTenantBytes = 4;
 constexpr std::size_t kRowKeyBytes = kTenantBytes + sizeof(Half);
-constexpr std::size_t kMostFalseAlarms = 1024;  // of a group, that are looked at for their summaries
+constexpr std::size_t kMostFalseAlarms = 1024;  // of a group, examined for their summaries
 
 KeyBytes triage_prefix(model::TenantId tenant, const Half& cluster) {
   return KeyBytes().u32(tenant).bytes(view(cluster));
@@ -39,7 +39,7 @@ bool has_entries(const Txn& txn, const Tables& tables, model::TenantId tenant, c
   return cursor.at_or_after(prefix) && cursor.key().starts_with(prefix.view());
 }
 
-// One that cannot be read is as good as none: it must not keep the others from being deleted.
+// A failure that cannot be read counts as missing: it must not keep the others from being deleted.
 std::optional<model::FailureRecord> read_failure_head(const Txn& txn, const Tables& tables, model::TenantId tenant,
                                                       const model::RecordKey& at) {
   const KeyBytes key = place_key(tenant, at);
@@ -52,7 +52,7 @@ std::optional<model::FailureRecord> read_failure_head(const Txn& txn, const Tabl
   }
 }
 
-// The marks of the summaries of a group's newest false alarms, each once.
+// The summary marks of a group's newest false alarms, each once.
 std::vector<std::uint64_t> false_alarm_marks(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster) {
   std::vector<std::uint64_t> marks;
   const KeyBytes prefix = cluster_row_key(tenant, cluster);
@@ -72,7 +72,7 @@ std::vector<std::uint64_t> false_alarm_marks(const Txn& txn, const Tables& table
         model::read_summary(failure);
       }
       add_mark(marks, failure);
-    } catch (const BadValue&) {  // whoever looks at that failure tells of it
+    } catch (const BadValue&) {  // reported where that failure is read
     }
   }
   return marks;
@@ -89,7 +89,7 @@ bool all_are_false_alarms(const Txn& txn, const Tables& tables, model::TenantId 
   return any;
 }
 
-// A run that is affected, with the values of its dimensions.
+// An affected run, with the values of its dimensions.
 struct AffectedRun {
   const RunPlace& place;
   std::span<const model::Dimension> dimensions;
@@ -109,7 +109,7 @@ void count_affected(WriteBatch& batch, const AffectedRun& run, const Affected& a
   if (any) add(subject_half(Subject::any()));
 }
 
-// The heads that a transaction changes, one tenant after the other.
+// Writes the heads that a transaction changes, one tenant after the other.
 class HeadWriter {
  public:
   explicit HeadWriter(WriteBatch& batch) : batch_(batch), txn_(batch.txn), tables_(batch.tables) {}
@@ -146,7 +146,8 @@ class HeadWriter {
     before_ = groups_;
   }
 
-  // A head for a group that has none. Nothing: it is left out, as the tenant has too many, or its earlier failures were.
+  // A head for a group that has none. Nothing: the group is left out, because the tenant has too many, or because its earlier failures were
+  // left out.
   std::optional<ClusterHead> make(const Half& cluster, const ClusterChange& change) {
     const std::int64_t net = change.net();
     const auto all = static_cast<std::int64_t>(count_all(txn_, tables_, tenant_, cluster));
@@ -160,7 +161,7 @@ class HeadWriter {
     return begin_cluster(cluster, change);
   }
 
-  // The first or the newest may have gone: the index of fingerprints says which it is now.
+  // The first or newest failure may be gone: the fingerprint index says which it is.
   void look_again(ClusterHead& head, const ClusterChange& change) {
     if (head.cluster.count == 0) return;
     const auto newest = newest_failure(txn_, tables_, tenant_, head.cluster.key);
@@ -187,13 +188,13 @@ class HeadWriter {
     tell(regressed ? model::MessageType::cluster_regressed : model::MessageType::cluster_triaged, head, failure, &entry);
   }
 
-  // What the failures that were added, and the time, make of what people decided.
+  // Applies the decision that follows from added failures and from the time.
   void triage(ClusterHead& head, const ClusterChange& change) {
     const auto entry = service_decision(head, change, batch_.times.now_ms, [&] { return last_hour(head); });
     if (entry) note(head, *entry, change.newest);
   }
 
-  // A group whose failures are all false alarms is ignored until one is not.
+  // A group is ignored while all of its failures are false alarms.
   void review(ClusterHead& head, const ClusterChange& change) {
     const Half& key = head.cluster.key;
     const auto entry = review_decision(head, change, batch_.times.now_ms, [&] { return all_are_false_alarms(txn_, tables_, tenant_, key); });
@@ -337,7 +338,7 @@ void enter_affected(WriteBatch& batch, const RunPlace& place) {
 
 namespace {
 
-// Counts what a failure's run is affected by through that failure alone, or takes it back.
+// Counts in or out what affects a failure's run through that failure alone.
 void count_affected_by(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, std::int64_t change) {
   const RunPlace place{tenant, failure.run};
   const auto stored = read_run_head(batch.txn, batch.tables, tenant, failure.run);
@@ -493,7 +494,7 @@ void build_run(WriteBatch& batch, std::string_view key, std::string_view value) 
   const StoredRun head = decoded(batch.tables.runs, key, [&] { return decode_run_head(key, value); });
   if (head.run.grouped || (head.buffering && head.failures.empty())) return;
   StoredRun stored = decoded(batch.tables.runs, key, [&] { return decode_run(key, value); });
-  model::RunOutline none;  // of a version that kept no outlines
+  model::RunOutline none;  // for a run from a version that kept no outlines
   none.left_out = 1;
   stored.run.dimensions = model::dimensions_of(stored.run.outline.value_or(none), stored.run.document, batch.dimension_names);
   stored.run.grouped = true;
@@ -529,7 +530,7 @@ bool build_groups(WriteBatch& batch, std::size_t most) {
     try {
       failures ? build_failure(batch, key, value) : build_run(batch, key, value);
     } catch (const StoreError&) {
-      // What cannot be read is in no count; reads and verify tell of it.
+      // Unreadable records are in no count; reads and verify report them.
     }
     at = key + '\0';
     build.at = {tenant_of(key), record_key_of(key)};

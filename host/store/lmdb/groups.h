@@ -1,4 +1,4 @@
-// Groups in the tables: heads, the runs they affect, triage. For the files of store/ only; the transaction says which thread.
+// Groups in the LMDB tables: heads, the runs they affect, triage. Internal to store/; the transaction's thread.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,24 @@ namespace runwarden::store {
 KeyBytes cluster_row_key(model::TenantId tenant, const Half& cluster);
 std::optional<ClusterHead> read_cluster(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster);
 
-// A failure that is put into its group, or goes from it.
+// Adds a failure to its group, or removes it.
 void enter_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, Comes comes = Comes::found);
 void leave_group(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure, Gone gone);
 
-// Counts the run for the values of its dimensions; before enter_affected(), and out again after leave_affected().
+// Counts the run in or out for the values of its dimensions: in before enter_affected(), out after leave_affected().
 void enter_dimensions(WriteBatch& batch, const RunPlace& place, std::span<const model::Dimension> dimensions);
 void leave_dimensions(WriteBatch& batch, const RunPlace& place, std::span<const model::Dimension> dimensions);
 
-// Counts the run once for each group and detector of its failures, and for each of these with each value of its dimensions. What is no
-// longer in its record is not counted.
+// Counts the run once for each group and detector of its failures, and for each of these with each value of its dimensions. Only what is
+// still in its record counts.
 void enter_affected(WriteBatch& batch, const RunPlace& place, const RunWrite& write);
-// The same of a run and its failures as they are in the tables.
+// The same for a run and its failures as stored.
 void enter_affected(WriteBatch& batch, const RunPlace& place);
-// A failure that still is in its table is about to go; its run's counts go with the last of their kind.
+// Called before a failure is removed from its table. Removes the run's counts for which it is the last failure.
 void leave_affected(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure);
-// A failure in its table was a false alarm until now: its run's counts come back with the first of their kind.
+// Called when a failure in its table begins to count. Restores the run's counts for which it is the first failure.
 void return_affected(WriteBatch& batch, model::TenantId tenant, const model::FailureRecord& failure);
-// The run is about to go, its failures may stay.
+// Called before the run is removed; its failures may stay.
 void leave_affected(WriteBatch& batch, const RunPlace& place, const StoredRun& stored);
 
 // The groups and detectors of a run's failures, each once.
@@ -45,20 +45,20 @@ struct Affected {
 
   void add(const model::FailureRecord& failure);
 };
-// The failures of a run that are still in their table, but for one; those of a detector on trial and false alarms are not.
+// The failures of a run that are still in their table, except `but`. Leaves out false alarms and failures of detectors on trial.
 Affected affected_by(const Txn& txn, const Tables& tables, model::TenantId tenant, const StoredRun& stored, const model::RecordKey* but = nullptr);
 
-// Writes all that the batch gathered: counts, groups and the log of what it committed. Before the commit.
+// Writes all that the batch gathered: counts, groups and the commit log. Call before the commit.
 void flush(WriteBatch& batch);
 
-// The group's oldest and newest failure that is kept and no false alarm.
+// The group's oldest and newest stored failure that is not a false alarm.
 std::optional<model::RecordKey> oldest_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster);
 std::optional<model::RecordKey> newest_failure(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& cluster);
 
-// What people decide. The cluster after it is in the result; without one there is no such group.
+// Stores what people decide. The result has the cluster after it; without one, there is no such group.
 WriteResult write_triage(WriteBatch& batch, const TriageWrite& write);
-// Deletes at most that many entries that are too old, and groups of which nothing else is left. The latest entry of a group stays as long
-// as the group has failures.
+// Deletes at most `most` entries that are too old, and groups that have nothing left. The latest entry of a group stays as long as the
+// group has failures.
 std::uint64_t expire_triage(WriteBatch& batch, const Retention& retention, std::size_t most);
 
 struct TenantGroups {
@@ -68,7 +68,7 @@ struct TenantGroups {
 TenantGroups read_tenant_groups(const Txn& txn, const Tables& tables, model::TenantId tenant);
 void write_tenant_groups(WriteTxn& txn, const Tables& tables, model::TenantId tenant, const TenantGroups& groups);
 
-// A store of before groups is counted in slices. Where the next one begins.
+// A store from before groups existed is counted in slices. This is where the next one begins.
 struct GroupBuild {
   enum class Stage : std::uint8_t { done, failures, runs };
   Stage stage = Stage::done;
@@ -77,7 +77,7 @@ struct GroupBuild {
 GroupBuild group_build_start();
 GroupBuild read_group_build(const Txn& txn, const Tables& tables);
 void write_group_build(WriteTxn& txn, const Tables& tables, const GroupBuild& build);
-// Counts at most that many records that were not counted yet. False: all are.
+// Counts at most `most` records that were not counted yet. False: all are counted.
 bool build_groups(WriteBatch& batch, std::size_t most);
 
 }  // namespace runwarden::store

@@ -1,4 +1,4 @@
-// API keys and their tenants in the tables. For the files of store/ only; the transaction says which thread.
+// API keys and their tenants in the LMDB tables. Internal to store/; the transaction's thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace runwarden::store {
 
-// A number in the table of meta; 0 if it is not there.
+// A number in the meta table; 0 if it is not there.
 std::uint64_t read_meta(const Txn& txn, const Tables& tables, std::string_view name);
 void write_meta(WriteTxn& txn, const Tables& tables, std::string_view name, std::uint64_t number);
 
@@ -20,19 +20,19 @@ namespace meta {
 constexpr std::string_view kFormatVersion = "format";
 constexpr std::string_view kStart = "start";                 // counts the starts that stored anything
 constexpr std::string_view kKeysVersion = "keys_version";    // grows with every change of a key
-constexpr std::string_view kLastTenant = "last_tenant";      // the greatest tenant number given
+constexpr std::string_view kLastTenant = "last_tenant";      // the greatest tenant number assigned
 constexpr std::string_view kPurges = "purges";               // grows with each transaction that deleted a tenant's open runs
-constexpr std::string_view kGroupStage = "group_stage";      // of counting an older store's groups, and the place of the next record
+constexpr std::string_view kGroupStage = "group_stage";      // stage of counting an older store's groups, and the next record's place
 constexpr std::string_view kGroupTenant = "group_tenant";
 constexpr std::string_view kGroupTime = "group_time";
 constexpr std::string_view kGroupSeq = "group_seq";
 constexpr std::string_view kLedger = "ledger";               // LedgerState
-constexpr std::string_view kLedgerSince = "ledger_since";    // the start from which on every record has its entry
+constexpr std::string_view kLedgerSince = "ledger_since";    // since this start, every record has its entry
 constexpr std::string_view kClockNoted = "clock_noted";      // when the store was last in use, by a guarded clock; ms, 0: not noted
 constexpr std::string_view kClockAccepts = "clock_accepts";  // grows each time an operator confirms the clock
 }  // namespace meta
 
-// The number of a tenant, which is made if the name is new.
+// The number of a tenant; assigned here if the name is new.
 model::TenantId enter_tenant(WriteTxn& txn, const Tables& tables, const std::string& name);
 model::KeyRecord write_key(WriteTxn& txn, const Tables& tables, model::KeyRecord record);
 std::vector<model::Tenant> read_tenants(const Txn& txn, const Tables& tables);

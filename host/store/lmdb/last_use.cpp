@@ -7,7 +7,7 @@
 namespace runwarden::store {
 namespace {
 
-// The last of each tenant's records, which stand in the order of their times.
+// Looks at the last record of each tenant; records are in order of time.
 void look_for_newest(const Txn& txn, const Table& table, std::optional<std::int64_t>& newest_ms) {
   Cursor cursor(txn, table.handle);
   for (bool more = cursor.last(); more; more = cursor.before(KeyBytes().u32(tenant_of(cursor.key())))) {
@@ -18,7 +18,7 @@ void look_for_newest(const Txn& txn, const Table& table, std::optional<std::int6
 
 }  // namespace
 
-// Changes and policies are dated by clients: they say nothing of the time.
+// Clients set the dates of changes and policies, so these say nothing about the time.
 ClockGuard::LastUse read_last_use(const Txn& txn, const Tables& tables) {
   ClockGuard::LastUse last_use;
   const auto noted = static_cast<std::int64_t>(read_meta(txn, tables, meta::kClockNoted));

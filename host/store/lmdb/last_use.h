@@ -1,4 +1,4 @@
-// When a store was last in use, as its records and its own note of the time say. For the files of store/ only.
+// When a store was last in use, by its records and its own note of the time. Internal to store/.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace runwarden::store {
 
-// Cheap: one look-up a tenant and kind of record.
+// Cheap: one lookup per tenant and kind of record.
 ClockGuard::LastUse read_last_use(const Txn& txn, const Tables& tables);
 
 void write_clock_note(WriteTxn& txn, const Tables& tables, std::int64_t wall_ms);

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;  // of ledger.last before it is written anew
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;  // of ledger.last before it is rewritten
 constexpr std::uint64_t kMostKeyBytes = 4096;
 
 class File {
@@ -68,7 +68,7 @@ std::string read_from(int file, std::uint64_t from, std::uint64_t most, const fs
   return bytes;
 }
 
-// A file that is there whole or not at all, for its owner alone.
+// Writes a file for its owner alone, which exists whole or not at all.
 void put_file(const fs::path& folder, const char* name, std::string_view bytes) {
   const fs::path path = folder / name;
   const fs::path partial = path.string() + ".partial";
@@ -143,7 +143,7 @@ void LedgerKeys::take_next() {
   const auto rename = [&](const char* from, const char* to) {
     if (::rename((folder_ / from).c_str(), (folder_ / to).c_str()) != 0 && errno != ENOENT) fail("rename", folder_ / from);
   };
-  // Interrupted in between, there is no current key and the next one is taken by whoever asks for it.
+  // If this is interrupted in between, there is no current key, and the next call of current() takes the next one.
   rename(kLedgerKey, kFormerLedgerKey);
   rename(kNextLedgerKey, kLedgerKey);
   sync_folder(folder_);
@@ -154,7 +154,7 @@ bool LedgerLast::is_there() const {
   return fs::exists(folder_ / kLedgerLast, fault);
 }
 
-// What a crash has cut short, or is no such line, is passed over.
+// Skips lines that a crash has cut short, and lines of another form.
 void LedgerLast::take_lines(std::string_view text) {
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
@@ -206,11 +206,11 @@ void LedgerLast::note(const std::map<std::string, Noted>& checkpoints) {
     const File file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
     struct stat found {};
     if (file.get() < 0 || ::flock(file.get(), LOCK_EX) != 0 || ::fstat(file.get(), &found) != 0) fail("open", path);
-    if (found.st_nlink == 0) return note(checkpoints);  // another process has written it anew
+    if (found.st_nlink == 0) return note(checkpoints);  // another process has rewritten it
     if (is_new) give_to_owner_of(folder_, file.get());
     size = static_cast<std::uint64_t>(found.st_size);
     std::string text;
-    if (size > 0 && read_from(file.get(), size - 1, 1, path) != "\n") text = "\n";  // a crash cut the line before it short
+    if (size > 0 && read_from(file.get(), size - 1, 1, path) != "\n") text = "\n";  // a crash has cut the last line short
     for (const auto& [origin, noted] : checkpoints) text += line_of(origin, noted);
     write_all(file.get(), text, path);
     if (::fsync(file.get()) != 0) fail("sync", path);
@@ -219,7 +219,7 @@ void LedgerLast::note(const std::map<std::string, Noted>& checkpoints) {
   if (is_new) sync_folder(folder_);
 }
 
-// While the file is locked.
+// Call while the file is locked.
 void LedgerLast::write_anew() {
   std::string text;
   for (const auto& [origin, noted] : read()) text += line_of(origin, noted);

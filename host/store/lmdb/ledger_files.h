@@ -1,5 +1,5 @@
-// What ledgers keep beside the store: the key that signs, and the sizes of the checkpoints that were given away. For the files of store/
-// only; one thread at a time, other processes beside. Throws StoreError, naming the file.
+// What ledgers keep in files next to the store: the signing keys, and the sizes of the checkpoints that were given out. Internal to store/;
+// one thread at a time, alongside other processes. Throws StoreError, which names the file.
 #pragma once
 
 #include <sys/types.h>
@@ -21,14 +21,14 @@ class LedgerKeys {
  public:
   explicit LedgerKeys(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // The key that signs; made where there is none. `noted`: the public key of the last rotation that was committed, or empty: one that was
-  // interrupted behind its commit is finished here.
+  // The signing key; made if there is none. `noted`: the public key of the last committed rotation, or empty. A rotation that was
+  // interrupted after its commit is finished here.
   ledger::SigningKey current(std::string_view noted);
-  // The key before it, if that is the one with this public key.
+  // The key before it, if it has this public key.
   std::optional<ledger::SigningKey> former(std::string_view public_key) const;
-  // Another key, which waits for its entries.
+  // Makes another key, which must not sign before its entries are committed.
   ledger::SigningKey make_next();
-  // It signs from now on.
+  // That key signs from here on.
   void take_next();
 
  private:
@@ -38,7 +38,7 @@ class LedgerKeys {
   std::filesystem::path folder_;
 };
 
-// A line a checkpoint, appended and flushed before the checkpoint is given away; the last one of an origin counts.
+// One line per checkpoint, appended and flushed before the checkpoint is given out. The last line of an origin counts.
 class LedgerLast {
  public:
   using Noted = NotedCheckpoint;
@@ -47,7 +47,7 @@ class LedgerLast {
 
   bool is_there() const;
   void make() { note({}); }
-  // What is noted now, by any process.
+  // All that is noted, by any process.
   const std::map<std::string, Noted>& read();
   void note(const std::map<std::string, Noted>& checkpoints);
 
@@ -57,8 +57,8 @@ class LedgerLast {
 
   std::filesystem::path folder_;
   std::map<std::string, Noted> noted_;
-  ino_t file_ = 0;          // that it was read from
-  std::uint64_t upto_ = 0;  // how far
+  ino_t file_ = 0;          // inode that the notes were read from
+  std::uint64_t upto_ = 0;  // offset read so far
 };
 
 }  // namespace runwarden::store

@@ -1,4 +1,4 @@
-// Ledgers in the tables: what ledger_codec.h packs, found by key. For the files of store/ only; the transaction says which thread.
+// Ledgers in the LMDB tables: the values of ledger_codec.h, found by key. Internal to store/; the transaction's thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace runwarden::store {
 std::map<model::TenantId, LedgerHead> read_ledger_heads(const Txn& txn, const Tables& tables);
 std::optional<LedgerHead> read_ledger_head(const Txn& txn, const Tables& tables, model::TenantId tenant);
 
-// The public key that signs, as of the last rotation that was committed; empty: not noted yet.
+// The signing public key, as of the last committed rotation; empty: not noted yet.
 std::string read_signing_key(const Txn& txn, const Tables& tables);
 void write_signing_key(WriteTxn& txn, const Tables& tables, std::string_view public_key);
 

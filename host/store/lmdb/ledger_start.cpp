@@ -37,7 +37,7 @@ bool is_empty(const Counts& counts) {
   return true;
 }
 
-// Tenants whose records have made no entries: each tells how many there are.
+// Adds an entry for each tenant whose records have made none: it says how many records there are.
 void begin_after_records(LedgerWriter& writer, const WriteTxn& txn, const Tables& tables) {
   for (const model::Tenant& tenant : read_tenants(txn, tables)) {
     const Counts counts = count_records(txn, tables, tenant.id);
@@ -49,7 +49,7 @@ void note_state(WriteTxn& txn, const Tables& tables, LedgerState state) {
   write_meta(txn, tables, meta::kLedger, static_cast<std::uint64_t>(state));
 }
 
-// Another key than the one that is noted signs from here on, as when its file was lost: each ledger tells of it.
+// Another key than the noted one signs from here on, for example because its file was lost. Each ledger gets an entry about it.
 void note_key(LedgerWriter& writer, WriteTxn& txn, const Tables& tables, const std::string& public_key,
               const std::map<model::TenantId, LedgerHead>& heads) {
   const std::string noted = read_signing_key(txn, tables);
@@ -75,7 +75,7 @@ LedgerState ledger_state(const Txn& txn, const Tables& tables) {
 LedgerState start_ledgers(LmdbEnv& env, const Tables& tables, const LedgerStart& start) {
   LedgerState state = LedgerState::never;
   std::map<model::TenantId, LedgerHead> heads;
-  std::set<model::TenantId> others;  // ledgers that are not those that were told of last
+  std::set<model::TenantId> others;  // ledgers that do not continue what was published last
   std::string noted_key;
   LedgerLast last(start.folder);
   {

@@ -1,5 +1,5 @@
-// Turns the ledger of a store on and off while it is opened, and sees to it that no name gets a second history. For the files of store/
-// only; the thread that opens the store.
+// Turns a store's ledger on or off while the store opens, and ensures that no ledger name gets a second history. Internal to store/; the
+// thread that opens the store.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ LedgerState ledger_state(const Txn& txn, const Tables& tables);
 struct LedgerStart {
   std::filesystem::path folder;
   StoreSettings::Ledger wanted = StoreSettings::Ledger::as_it_is;
-  std::uint64_t start = 0;  // of the store, that is being made
+  std::uint64_t start = 0;  // number of the start that is in progress
   std::int64_t now_ms = 0;
 };
-// What stood there before records made entries is counted in an entry `start`. A ledger that is not the one that was told of last, as of a
-// backup that was restored, goes on under another origin. Throws StoreError, LmdbFault or NoRoom.
+// Records from before the ledger was on are counted in an entry `start`. A ledger that does not continue the one last published, as in a
+// restored backup, goes on under another origin. Throws StoreError, LmdbFault or NoRoom.
 LedgerState start_ledgers(LmdbEnv& env, const Tables& tables, const LedgerStart& start);
 
 }  // namespace runwarden::store

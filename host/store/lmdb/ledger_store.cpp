@@ -30,7 +30,7 @@ std::optional<EntryName> find_record(const Txn& txn, const Tables& tables, model
     return EntryName{ledger::Kind::run, run_name(failure->run, model::revision_of(*failure))};
   }
   if (const auto change = model::parse_change_id(id); change && read_change(txn, tables, tenant, *change)) {
-    // A policy revision that is listed among the changes has one entry, that of the revision.
+    // A policy revision among the changes has one entry, that of the revision.
     const bool of_policy = is_of_policy(*read_change(txn, tables, tenant, *change));
     return EntryName{of_policy ? ledger::Kind::policy : ledger::Kind::change, place_name(*change)};
   }

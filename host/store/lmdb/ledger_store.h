@@ -1,4 +1,4 @@
-// Ledgers from the tables: ledger_store.h says what. For the files of store/ only.
+// Ledgers: ledger_store.h on the LMDB tables. Internal to store/.
 #pragma once
 
 #include <filesystem>
@@ -23,9 +23,9 @@ class LmdbLedgerStore final : public LedgerStore {
     const Tables& tables;
     const Clock& clock;
     std::filesystem::path folder;
-    // Runs what reads, and names what it finds damaged.
+    // Runs a read; throws a StoreError that names any damage it meets.
     std::function<void(const std::function<void()>& work)> reading;
-    // Runs what writes, and commits it.
+    // Runs a write in a transaction, and commits it.
     std::function<void(const std::function<void(WriteTxn& txn)>& work)> writing;
     const MessageWriter::Rules& rules;
   };
@@ -50,7 +50,7 @@ class LmdbLedgerStore final : public LedgerStore {
   auto reading(Use use) -> decltype(use(std::declval<const Txn&>()));
   Heads read_heads();
   LedgerHead head_of(model::TenantId tenant);
-  // Notes and signs what is not noted and signed yet.
+  // Notes and signs the heads that are not signed yet.
   std::vector<SignedCheckpoint> sign(const Heads& heads) RW_REQUIRES(mutex_);
 
   Parts parts_;
@@ -58,11 +58,11 @@ class LmdbLedgerStore final : public LedgerStore {
   LedgerKeys keys_ RW_GUARDED_BY(mutex_);
   LedgerLast last_ RW_GUARDED_BY(mutex_);
   std::map<model::TenantId, SignedCheckpoint> signed_ RW_GUARDED_BY(mutex_);  // the latest of each ledger
-  std::map<std::string, std::uint64_t> told_ RW_GUARDED_BY(mutex_);           // sizes, by origin, that checkpoint_grown() gave
+  std::map<std::string, std::uint64_t> told_ RW_GUARDED_BY(mutex_);           // sizes that checkpoint_grown() returned, by origin
   bool begun_ RW_GUARDED_BY(mutex_) = false;
 };
 
-// A ledger's last checkpoint, for who has the store open by itself. Notes it first.
+// A ledger's last checkpoint, for a command that opens the store itself. Notes it first.
 std::string sign_last_checkpoint(const std::filesystem::path& folder, const Txn& txn, const Tables& tables, model::TenantId tenant);
 
 }  // namespace runwarden::store

@@ -1,4 +1,4 @@
-// Entries of ledgers in one transaction: ledger_appender.h, on the tables. For the files of store/ only; the thread of the transaction.
+// Ledger entries of one transaction: ledger_appender.h on the LMDB tables. Internal to store/; the transaction's thread.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ class LedgerWriter final : public LedgerAppender {
   const Tables& tables_;
 };
 
-// A new origin for a tenant, by its name.
+// A new origin for a tenant, made from its name.
 std::string new_origin(const Txn& txn, const Tables& tables, model::TenantId tenant);
 
 }  // namespace runwarden::store

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kEntriesATransaction = 4096;
 
-// The places of the failures that the run's record names, newest first, within the range. None where the run is not there.
+// The places of the failures that the run's record names, newest first, within the range. None if the run does not exist.
 std::vector<model::RecordKey> failures_of_run(const Txn& txn, const Tables& tables, model::TenantId tenant, const FailureQuery& query) {
   const auto place = find_run_place(txn, tables, tenant, query.run_id);
   if (!place) return {};
@@ -33,8 +33,8 @@ std::vector<model::RecordKey> failures_of_run(const Txn& txn, const Tables& tabl
   return std::move(stored->failures);
 }
 
-// Entries of a table whose keys are a prefix, a time and a number, newest first, within the range. `visit` is given the
-// transaction, the RecordKey, the entry's key and value, and says whether to go on.
+// Walks the entries of a table whose keys are a prefix, a time and a number, newest first, within the range. `visit` gets the transaction,
+// the RecordKey, the entry's key and its value, and returns whether to go on.
 template <class Visit>
 void walk_back(const Listing& from, const Table& table, const KeyBytes& prefix, const Range& range, Visit visit) {
   const std::size_t time_at = prefix.view().size();
@@ -55,7 +55,7 @@ void walk_back(const Listing& from, const Table& table, const KeyBytes& prefix, 
       try {
         if (!visit(static_cast<const Txn&>(txn), key, cursor.key(), cursor.value())) return;
       } catch (const StoreError& bad) {
-        // One record that cannot be read does not hide the others.
+        // One unreadable record must not hide the others.
         if (from.on_unreadable) from.on_unreadable(bad.what());
       }
     }
@@ -63,7 +63,7 @@ void walk_back(const Listing& from, const Table& table, const KeyBytes& prefix, 
   }
 }
 
-// The failures that the run's record names, newest first, within the range. `visit` is given the transaction, each one's key and value.
+// Walks the failures that the run's record names, newest first, within the range. `visit` gets the transaction, each key and its value.
 template <class Visit>
 void visit_failures_of_run(const Listing& from, model::TenantId tenant, const FailureQuery& query, const Table& table, Visit visit) {
   const ReadTxn txn = from.env.read();
@@ -111,7 +111,7 @@ Page<model::RunRecord> list_cluster_runs(const Listing& from, const ClusterRef& 
   std::uint64_t bytes = 0;
   model::RecordKey last;  // failure of the run that was added last
   Range failures = query.range;
-  failures.since_ms = kBeginningMs;  // since and until are of the runs' receipt
+  failures.since_ms = kBeginningMs;  // the query's since and until mean the runs' receipt
   failures.before_ms = kEndMs;
   const auto belongs = [&](const Txn& txn, const model::RecordKey& at) {
     const KeyBytes key = place_key(of.tenant, at);

@@ -1,5 +1,5 @@
-// Lists, newest first, from the tables. Each reads in transactions of a few thousand entries, so that none stands in the way of
-// pages being used again. For the files of store/ only; any thread.
+// Lists from the LMDB tables, newest first. Each reads in transactions of a few thousand entries, so that none keeps freed pages from being
+// reused for long. Internal to store/; any thread.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace runwarden::store {
 
-// Where a list is read from, and who is told of a record that it passes over because it cannot be read.
+// Where a list reads from, and the callback for records that it skips because they cannot be read.
 struct Listing {
   LmdbEnv& env;
   const Tables& tables;
@@ -21,7 +21,7 @@ struct Listing {
 };
 
 Page<model::RunRecord> list_runs(const Listing& from, model::TenantId tenant, const RunQuery& query);
-// Runs with a failure of that group, each where its newest one is; the page's next is the place of a failure.
+// Runs with a failure of that group, each at the position of its newest one. The page's `next` is the key of a failure.
 struct ClusterRef {
   model::TenantId tenant = 0;
   model::ClusterKey cluster{};

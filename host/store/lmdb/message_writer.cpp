@@ -39,7 +39,7 @@ std::optional<model::Delivery> read_delivery(const Txn& txn, const Tables& table
                  [&] { return body == BodyToo::yes ? decode_delivery(key, *value) : decode_delivery_head(key, *value); });
 }
 
-// An endpoint that cannot be read gets nothing, and keeps nobody else from anything; verify names it.
+// Skips an endpoint that cannot be read, so that the others get their messages; verify names it.
 std::vector<model::Endpoint> MessageWriter::read_endpoints(model::TenantId tenant) {
   std::vector<model::Endpoint> endpoints;
   const KeyBytes prefix = KeyBytes().u32(tenant);

@@ -1,7 +1,7 @@
-// Webhooks in the tables: endpoints, deliveries, and the outbox, which has an entry for each delivery that waits, by when it is due. For the
-// files of store/ only; the transaction says which thread.
+// Webhooks in the LMDB tables: endpoints, deliveries, and the outbox, which has an entry for each waiting delivery, by its due time.
+// Internal to store/; the transaction's thread.
 //
-// Keys of the outbox begin with the endpoint, not with the time: what waits for one that does not answer is in nobody's way.
+// Outbox keys begin with the endpoint, not with the time, so that deliveries to an endpoint that does not answer hold up no others.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ constexpr std::size_t kOutboxKeyBytes = 28;     // endpoint, due time, seq
 KeyBytes endpoint_key(model::TenantId tenant, std::uint64_t endpoint_seq);
 KeyBytes delivery_key(model::TenantId tenant, std::uint64_t endpoint_seq, const model::RecordKey& delivery);
 KeyBytes outbox_key(model::TenantId tenant, std::uint64_t endpoint_seq, const model::Delivery& delivery);
-// The time of queueing that an entry of the outbox holds. Throws BadValue.
+// The value of an outbox entry: the time of queueing. Throws BadValue.
 std::string encode_queued(std::string_view key, std::int64_t queued_ms);
 std::int64_t decode_queued(std::string_view key, std::string_view value);
 
@@ -32,7 +32,7 @@ std::optional<model::Endpoint> read_endpoint(const Txn& txn, const Tables& table
 enum class BodyToo : std::uint8_t { no, yes };
 std::optional<model::Delivery> read_delivery(const Txn& txn, const Tables& tables, std::string_view key, BodyToo body);
 
-// The messages of one transaction.
+// Writes the messages of one transaction.
 class MessageWriter final : public MessageQueue {
  public:
   MessageWriter(WriteTxn& txn, const Tables& tables, const Rules& rules, std::int64_t now_ms) : MessageQueue(rules, now_ms), txn_(txn), tables_(tables) {}

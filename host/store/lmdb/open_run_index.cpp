@@ -5,7 +5,7 @@
 namespace runwarden::store {
 namespace {
 
-// The request that completes a run ends it; only when it has not done so for that long does somebody else.
+// The request that completes a run ends it. If it has not done so for this long, the run is due for others.
 constexpr std::int64_t kCompleterMs = 5'000;
 
 }  // namespace
@@ -28,7 +28,7 @@ void OpenRunIndex::await(Entry& entry, Awaits what, std::int64_t now_ms) {
   if (what == Awaits::spans && entry.root_ms == -1) entry.root_ms = now_ms;
 }
 
-// When a run is due that nothing more comes of.
+// When a run is due if nothing more arrives.
 std::int64_t OpenRunIndex::idle_due_ms(const Entry& entry) const {
   switch (entry.awaits) {
     case Awaits::events: return entry.last_ms + rules_.idle_ms;
@@ -81,7 +81,7 @@ void OpenRunIndex::heard(const RunPlace& place, const State& state, std::int64_t
   entry.last_ms = now_ms;
   await(entry, state.awaits, now_ms);
   if (state.part == Part::complete && entry.complete_at_ms < 0) entry.complete_at_ms = now_ms + kCompleterMs;
-  // A check that comes too early finds out and is put off; only one that comes too late has to be replaced.
+  // A check that comes too early is put off; only one that would come too late has to be replaced.
   if (is_new || due_ms(entry) < entry.next_check_ms) schedule(place, entry, due_ms(entry));
 }
 
@@ -144,7 +144,7 @@ bool OpenRunIndex::renew(const RunPlace& place, std::uint64_t token, std::int64_
   const MutexLock lock(mutex_);
   Entry* const entry = claimed(place, token);
   if (entry == nullptr) return false;
-  entry->leased_until_ms = leased_until_ms;  // a check that comes too early finds out and is put off
+  entry->leased_until_ms = leased_until_ms;  // a check that comes too early is put off
   return true;
 }
 
@@ -168,7 +168,7 @@ std::vector<RunPlace> OpenRunIndex::places() const {
 OpenRuns OpenRunIndex::count(std::int64_t now_ms) const {
   const MutexLock lock(mutex_);
   if (ages_.empty()) return {};
-  const std::int64_t oldest_ms = ages_.begin()->first << 10;  // the bucket's beginning
+  const std::int64_t oldest_ms = ages_.begin()->first << 10;  // the beginning of the bucket
   return {entries_.size(), std::max<std::int64_t>(now_ms - oldest_ms, 0)};
 }
 

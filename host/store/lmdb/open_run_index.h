@@ -1,7 +1,7 @@
-// Knows which runs are open and when each is due, about a hundred bytes a run; their events are in the store only.
+// Knows which runs are open and when each is due; takes about a hundred bytes per run. Their events are in the store only.
 //
-// Any thread. Times are monotonic milliseconds, so that setting the machine's clock ends no run and keeps none open. After a
-// start every run counts as heard of just now: clients that are retrying after an outage are not cut off.
+// Any thread. Times are monotonic milliseconds, so setting the machine's clock neither ends a run nor keeps one open. After a start, every
+// run counts as heard of just now, so that clients that retry after an outage are not cut off.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace runwarden::store {
 
 class OpenRunIndex {
  public:
-  enum class Part : std::uint8_t { more_to_come, complete };  // complete: to be ended whatever the time
+  enum class Part : std::uint8_t { more_to_come, complete };  // complete: due regardless of its times
 
-  // What a run waits for: more events, the root of its trace, or, where that has come, the rest of its spans.
+  // What a run waits for: more events, the root of its trace, or, after the root, the rest of its spans.
   enum class Awaits : std::uint8_t { events, root, spans };
 
   struct State {
@@ -33,7 +33,7 @@ class OpenRunIndex {
 
   // A run found open at the start.
   void load(const RunPlace& place, const State& state, std::int64_t age_ms, std::int64_t now_ms);
-  // Events came; a new revision begins its age anew.
+  // Events arrived. A new revision restarts the run's age.
   void heard(const RunPlace& place, const State& state, std::int64_t now_ms);
   void ended(const RunPlace& place);
 
@@ -46,7 +46,7 @@ class OpenRunIndex {
     std::size_t most = 0;
     std::int64_t lease_ms = 0;
   };
-  // Each claim of a run has a token of its own; the one before is good no longer.
+  // Each claim of a run has its own token, and invalidates the claim before it.
   std::vector<Due> claim(const BufferRules& rules, const Lease& lease, std::int64_t now_ms);
   std::optional<std::uint64_t> claim_one(const RunPlace& place, std::int64_t lease_ms, std::int64_t now_ms);
   void release(const RunPlace& place, std::uint64_t token, std::int64_t now_ms);
@@ -54,18 +54,18 @@ class OpenRunIndex {
   bool holds(const RunPlace& place, std::uint64_t token);
 
   std::vector<RunPlace> places() const;
-  // Cheap at any number of runs: every request that brings events asks. The age is exact to about a second.
+  // Cheap at any number of runs, because every request with events calls it. The age is exact to about a second.
   OpenRuns count(std::int64_t now_ms) const;
 
  private:
   struct Entry {
     std::int64_t first_ms = 0;
     std::int64_t last_ms = 0;
-    std::int64_t root_ms = -1;  // when the root of its trace came, or was found there; -1: it has not
+    std::int64_t root_ms = -1;  // when the root of its trace arrived or was loaded; -1: it has not arrived
     std::int64_t leased_until_ms = 0;
-    std::int64_t complete_at_ms = -1;  // when whoever completed it has had the time to end it; -1: not complete
-    std::int64_t next_check_ms = 0;    // the one queued check that counts
-    std::uint64_t token = 0;           // of the claim that is good; 0: none is
+    std::int64_t complete_at_ms = -1;  // when the completing request has had its time to end it; -1: not complete
+    std::int64_t next_check_ms = 0;    // the only queued check that counts
+    std::uint64_t token = 0;           // of the valid claim; 0: none
     std::uint32_t revision = 1;
     Awaits awaits = Awaits::events;
     bool counted = false;  // in ages_
@@ -73,7 +73,7 @@ class OpenRunIndex {
   struct Check {
     std::int64_t at_ms = 0;
     RunPlace place;
-    bool operator<(const Check& other) const { return at_ms > other.at_ms; }  // the queue gives the greatest first
+    bool operator<(const Check& other) const { return at_ms > other.at_ms; }  // the queue pops the greatest first
   };
   struct Hash {
     std::size_t operator()(const RunPlace& place) const {
@@ -97,7 +97,7 @@ class OpenRunIndex {
   std::uint64_t last_token_ RW_GUARDED_BY(mutex_) = 0;
   std::unordered_map<RunPlace, Entry, Hash> entries_ RW_GUARDED_BY(mutex_);
   std::priority_queue<Check> checks_ RW_GUARDED_BY(mutex_);
-  // Bucket of first_ms -> runs; at most a bucket for each second of buffer.max_age.
+  // Bucket of first_ms -> runs; at most one bucket for each second of buffer.max_age.
   std::map<std::int64_t, std::uint64_t> ages_ RW_GUARDED_BY(mutex_);
 };
 

@@ -10,7 +10,7 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::size_t kMostLookedAt = 1024;   // of the waiting, for the oldest of them
+constexpr std::size_t kMostLookedAt = 1024;     // waiting ones, to find the oldest
 constexpr std::uint64_t kMostCounted = 10'000;  // dead ones
 
 KeyBytes part(OpinionQueuePart which) {
@@ -45,7 +45,7 @@ std::vector<model::Opinion> LmdbOpinionStore::opinions_of_run(model::TenantId te
   return opinions;
 }
 
-// Most looks find nothing due, and write nothing.
+// Most calls find nothing due, and write nothing.
 std::vector<TenantOpinion> LmdbOpinionStore::claim_due(std::int64_t now_ms, std::int64_t until_ms, std::size_t most) {
   std::vector<TenantOpinion> claimed = due(now_ms, most);
   if (claimed.empty()) return claimed;
@@ -80,7 +80,7 @@ std::vector<TenantOpinion> LmdbOpinionStore::due(std::int64_t now_ms, std::size_
   return found;
 }
 
-// The oldest is looked for among those that are due first.
+// Looks for the oldest among those that are due first.
 OpinionQueue LmdbOpinionStore::opinion_queue() {
   OpinionQueue queue;
   parts_.reading([&] {

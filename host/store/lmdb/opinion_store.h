@@ -1,4 +1,4 @@
-// Second opinions from the tables: opinion_store.h says what. For the files of store/ only.
+// Second opinions: opinion_store.h on the LMDB tables. Internal to store/.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ class LmdbOpinionStore final : public OpinionStore {
   struct Parts {
     LmdbEnv& env;
     const Tables& tables;
-    // Runs what reads, and names what it finds damaged.
+    // Runs a read; throws a StoreError that names any damage it meets.
     std::function<void(const std::function<void()>& work)> reading;
-    // Runs what writes, and commits it; numbers that are given then are good after a restart.
+    // Runs a write in a transaction, and commits it. Also notes this start, so that its sequence numbers stay unique after a restart.
     std::function<void(const std::function<void(WriteTxn& txn)>& work)> writing;
     std::function<std::uint64_t()> next_seq;
-    // Told of each record that is passed over because it cannot be read.
+    // Called for each record that is skipped because it cannot be read.
     const std::function<void(const std::string& text)>& on_unreadable;
   };
 

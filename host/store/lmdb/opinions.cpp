@@ -23,7 +23,7 @@ void erase_opinion(WriteTxn& txn, const Tables& tables, model::TenantId tenant, 
   if (const auto queued = opinion_queue_key(tenant, opinion)) txn.erase(tables.opinion_queue.handle, *queued);
 }
 
-// The run that a claimed question is about, while it is as it was then.
+// The run that a claimed question is about, unless it has changed since.
 std::optional<StoredRun> run_asked_about(const WriteBatch& batch, model::TenantId tenant, const model::Opinion& opinion) {
   auto stored = read_run(batch.txn, batch.tables, tenant, opinion.run);
   if (!stored || stored->buffering || stored->run.revision != opinion.revision) return std::nullopt;
@@ -51,7 +51,7 @@ bool is_overruled(const WriteBatch& batch, const OpinionWrite& write) {
   return last && overrules(*last, write.opinion);
 }
 
-// With the review and what it makes of its failure.
+// Stores the review, and applies it to its failure.
 void put_models_review(WriteBatch& batch, model::TenantId tenant, const model::Review& review) {
   const KeyBytes key = place_key(tenant, review.key);
   put_review(batch, tenant, review, encode_review(key, review));
@@ -97,7 +97,7 @@ void put_opinion(WriteTxn& txn, const Tables& tables, model::TenantId tenant, co
   if (const auto queued = opinion_queue_key(tenant, opinion)) txn.put(tables.opinion_queue.handle, *queued, {});
 }
 
-// One that cannot be read goes all the same; what it left in the queue leads nowhere, and is passed over there.
+// An opinion that cannot be read is erased, too. What it leaves in the queue leads nowhere, and is skipped there.
 void erase_opinions(WriteBatch& batch, const RunPlace& run) {
   for (const model::RecordKey& at : opinions_of_run(batch.txn, batch.tables, run)) {
     model::Opinion opinion;

@@ -1,8 +1,8 @@
-// Second opinions in the tables. For the files of store/ only; the transaction says which thread.
+// Second opinions in the LMDB tables. Internal to store/; the transaction's thread.
 //
-// `opinions` has each of them at its place, `opinion_runs` leads to them by their run, and `opinion_queue` by when those that wait are due:
+// `opinions` holds each of them at its place. `opinion_runs` finds them by run, and `opinion_queue` finds those that wait by due time:
 //   tenant u32, run (time, seq), time, seq                      -> nothing
-//   OpinionQueuePart, due time (0 of the dead), tenant, time, seq -> nothing
+//   OpinionQueuePart, due time (dead: 0), tenant, time, seq      -> nothing
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@ constexpr std::size_t kOpinionRunKeyBytes = kPlaceBytes + 16;
 constexpr std::size_t kOpinionQueueKeyBytes = 1 + 8 + kPlaceBytes;
 
 KeyBytes opinion_run_key(model::TenantId tenant, const model::Opinion& opinion);
-// Where the opinion stands in the queue; nothing: it has been answered.
+// The opinion's key in the queue; nothing: it has been answered.
 std::optional<KeyBytes> opinion_queue_key(model::TenantId tenant, const model::Opinion& opinion);
 
 std::optional<model::Opinion> read_opinion(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& at);
 // Of every revision of the run, oldest first.
 std::vector<model::RecordKey> opinions_of_run(const Txn& txn, const Tables& tables, const RunPlace& run);
 
-// One that is new, or in place of what it was before.
+// Stores a new opinion, or replaces its former state.
 void put_opinion(WriteTxn& txn, const Tables& tables, model::TenantId tenant, const model::Opinion& opinion);
-// The run goes, or another revision of it begins.
+// Called when the run is deleted, or when another revision of it begins.
 void erase_opinions(WriteBatch& batch, const RunPlace& run);
-// Of what a run brings along.
+// The size of the opinions that a run brings along.
 std::size_t bytes_to_write(const std::vector<model::Opinion>& opinions);
 
 WriteResult write_opinion(WriteBatch& batch, const OpinionWrite& write);

@@ -22,9 +22,9 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::size_t kMostFiles = 16;  // open at once in a process; of more than that, SIGBUS ends the process
+constexpr std::size_t kMostFiles = 16;  // open at once in a process; with more, SIGBUS ends the process
 
-// LMDB's page header, as it stands in the file.
+// LMDB's page header, as in the file.
 struct PageHeader {
   std::uint64_t number;
   std::uint16_t pad;
@@ -49,15 +49,15 @@ struct EntryHeader {
   std::uint16_t flags;
   std::uint16_t key_bytes;
 };
-constexpr std::uint16_t kLarge = 0x01;  // the value has pages of its own, and the entry their number
+constexpr std::uint16_t kLarge = 0x01;  // the value has pages of its own, and the entry holds their number
 
-// A guarded call under way.
+// A guarded call in progress.
 struct Frame {
   jmp_buf back;
   const MappedFile* file = nullptr;
   Doing doing = Doing::reading;
-  const void* page_seen = nullptr;  // whose entries were looked at last
-  MappedFile::GoodPage good;        // looked at last, while reading
+  const void* page_seen = nullptr;  // the page whose entries were checked last
+  MappedFile::GoodPage good;        // the page checked last, while reading
 
   const char* fault_of(const MDB_val& node) {
     if (doing == Doing::reading) return file->fault_of_page(node, good);
@@ -72,7 +72,7 @@ thread_local Frame* frame = nullptr;
 thread_local std::array<char, 400> damage{};
 
 std::array<std::atomic<MappedFile*>, kMostFiles> files;
-std::atomic<int> in_handler{0};  // handlers that may use one of the files
+std::atomic<int> in_handler{0};  // handlers that may be using one of the files
 struct sigaction former_segv, former_bus;
 
 [[noreturn]] void give_up(const char* why) {
@@ -89,11 +89,11 @@ void on_assertion(MDB_env*, const char* text) {
 void pass_on(int number, siginfo_t* info, void* context) {
   const struct sigaction& former = number == SIGBUS ? former_bus : former_segv;
   if ((former.sa_flags & SA_SIGINFO) != 0) return former.sa_sigaction(number, info, context);
-  ::sigaction(number, &former, nullptr);  // the fault happens again when this returns
+  ::sigaction(number, &former, nullptr);  // the fault happens again on return
   if (info->si_code <= 0) ::raise(number);
 }
 
-// A handler that is left does not put back the signals that are blocked while it runs; there may be others around this one.
+// Leaving a handler by longjmp does not restore the signal mask, and handlers may be nested.
 void restore_blocked(const void* context) {
   pthread_sigmask(SIG_SETMASK, &static_cast<const ucontext_t*>(context)->uc_sigmask, nullptr);
 }
@@ -141,7 +141,7 @@ struct Mapping {
   std::uintptr_t to = 0;
 };
 
-// Allocates nothing while it reads: that might map more, and the list would never end.
+// Allocates nothing while it reads: that might add mappings, and the list would never end.
 Mapping find_mapping(const std::filesystem::path& path, std::size_t bytes) {
   std::error_code fault;
   const std::string wanted = std::filesystem::canonical(path, fault).string() + "\n";
@@ -174,7 +174,7 @@ bool is_damage(int code) {
     case MDB_PAGE_NOTFOUND:
     case MDB_CURSOR_FULL:
     case MDB_PAGE_FULL:
-    case MDB_BAD_TXN:  // what follows such a fault in its transaction
+    case MDB_BAD_TXN:  // follows such a fault in its transaction
     case MDB_INCOMPATIBLE: return true;
     default: return false;
   }
@@ -214,7 +214,7 @@ bool MappedFile::inside(const void* address) const {
 }
 
 void MappedFile::look_at_length() {
-  const std::size_t before = length_.load();  // ahead of the look, while which others may see it grow
+  const std::size_t before = length_.load();  // read before the file's size, which others may increase meanwhile
   struct stat now {};
   if (::fstat(file_, &now) != 0) return;
   const auto bytes = static_cast<std::size_t>(now.st_size);

@@ -14,7 +14,7 @@ namespace {
 
 using Outcome = WriteResult::Outcome;
 
-constexpr std::size_t kEntriesBytes = 1000;  // the index entries of a policy revision and its change
+constexpr std::size_t kEntriesBytes = 1000;  // of the index entries of a policy revision and its change
 
 KeyBytes part_key(model::TenantId tenant, PolicyPart part, std::string_view half) {
   return KeyBytes().u32(tenant).u8(static_cast<std::uint8_t>(part)).bytes(half);
@@ -44,7 +44,7 @@ model::ChangeRecord change_of(const model::PolicyRecord& policy) {
   return change;
 }
 
-// The kept answer of that kind to the write's identity.
+// The stored answer of that kind to the write's identity.
 template <class Record, class WriteOf>
 std::optional<WriteResult> replay(WriteBatch& batch, const WriteOf& write, std::optional<Record> WriteResult::*where,
                                   std::optional<Record> (*read)(const Txn&, const Tables&, model::TenantId, const model::RecordKey&)) {
@@ -148,7 +148,7 @@ bool erase_change(WriteBatch& batch, model::TenantId tenant, const model::Record
 }
 
 bool erase_policy(WriteBatch& batch, model::TenantId tenant, const model::RecordKey& key) {
-  // One that cannot be read goes all the same; what is left of it in the index leads nowhere.
+  // A revision that cannot be read is erased, too; its index entries then lead nowhere.
   try {
     const auto policy = read_policy(batch.txn, batch.tables, tenant, key);
     if (!policy) return false;
@@ -180,7 +180,7 @@ std::optional<model::PolicyRecord> read_policy(const Txn& txn, const Tables& tab
 
 namespace {
 
-// The last revision under that prefix to take effect up to then.
+// The last revision under that prefix that takes effect by that time.
 std::optional<model::PolicyRecord> in_force(const Txn& txn, const Tables& tables, const KeyBytes& prefix, std::int64_t at_ms) {
   Cursor cursor(txn, tables.policy_index.handle);
   const KeyBytes beyond = KeyBytes(prefix).time(at_ms).u64(~std::uint64_t{0});

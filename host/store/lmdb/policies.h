@@ -1,4 +1,4 @@
-// Changes and policy revisions in the tables. For the files of store/ only; the transaction says which thread.
+// Changes and policy revisions in the LMDB tables. Internal to store/; the transaction's thread.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace runwarden::store {
 
-// What follows the tenant in the keys of the policies' index; then comes half a digest of the policy's name.
+// The byte that follows the tenant in the keys of the policy index; then comes half a digest of the policy's name.
 enum class PolicyPart : std::uint8_t {
   head = 0,      // -> the policy's name, and the highest whole number among its revisions
   time = 1,      // time, seq of a revision: when it takes effect; no value
@@ -20,13 +20,13 @@ enum class PolicyPart : std::uint8_t {
 };
 KeyBytes policy_times_prefix(model::TenantId tenant, std::string_view policy);
 
-// A policy revision's entries in the index.
+// Adds a policy revision's entries to the index.
 void enter_policy(WriteBatch& batch, model::TenantId tenant, const model::PolicyRecord& policy);
-// Where the revision of that policy stands.
+// The place of that revision of the policy.
 std::optional<model::RecordKey> place_of_revision(const Txn& txn, const Tables& tables, model::TenantId tenant,
                                                   const model::PolicyRecord& policy);
 KeyBytes policy_name_key(model::TenantId tenant, std::string_view policy);
-// Notes a policy's name and that whole number among its revisions; false if that changes nothing.
+// Notes a policy's name, and its revision if that is the highest whole number so far; false if that changes nothing.
 bool raise_revision(WriteBatch& batch, model::TenantId tenant, const std::string& policy, const std::string& revision);
 
 WriteResult write_change(WriteBatch& batch, const ChangeWrite& write);

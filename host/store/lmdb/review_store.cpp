@@ -31,7 +31,7 @@ std::vector<model::Review> LmdbReviewStore::review_history(model::TenantId tenan
     model::Review subject;
     subject.run = run;
     subject.failure_id = failure_id;
-    // What was said of a run has a subject for each detector.
+    // The reviews of a run have a subject for each detector.
     const KeyBytes prefix = failure_id.empty() ? review_run_prefix(tenant, run) : review_subject_prefix(tenant, subject);
     std::vector<model::RecordKey> places;
     Cursor cursor(txn, parts_.tables.review_index.handle);

@@ -1,4 +1,4 @@
-// Reviews from the tables: review_store.h says what. For the files of store/ only.
+// Reviews: review_store.h on the LMDB tables. Internal to store/.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,9 @@ class LmdbReviewStore final : public ReviewStore {
   struct Parts {
     LmdbEnv& env;
     const Tables& tables;
-    // Runs what reads, and names what it finds damaged.
+    // Runs a read; throws a StoreError that names any damage it meets.
     std::function<void(const std::function<void()>& work)> reading;
-    // Told of each record that is passed over because it cannot be read.
+    // Called for each record that is skipped because it cannot be read.
     const std::function<void(const std::string& text)>& on_unreadable;
   };
 

@@ -13,8 +13,8 @@ namespace runwarden::store {
 namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
-constexpr std::size_t kMostPassedOver = 4096;  // reviews looked at and kept, in one go
-constexpr std::size_t kRowsBytes = 1024;       // what a review takes beside its own text
+constexpr std::size_t kMostPassedOver = 4096;  // reviews examined but kept, per call
+constexpr std::size_t kRowsBytes = 1024;       // of a review, besides its own text
 
 std::uint32_t day_of(std::int64_t ms) {
   return ms < 0 ? 0 : static_cast<std::uint32_t>(ms / kDayMs);
@@ -39,7 +39,7 @@ void count(WriteBatch& batch, model::TenantId tenant, const model::Review& revie
   batch.txn.put(batch.tables.review_index.handle, key, encode_review_counts(key, version));
 }
 
-// Runs what changes the reviews of a subject, and moves the count from the one that was the last before to the one that is then.
+// Runs `change` on the reviews of a subject, and moves the count from the last review before it to the last one after it.
 template <class Change>
 void recounting_last(WriteBatch& batch, model::TenantId tenant, const model::Review& review, Change change) {
   const KeyBytes subject = review_subject_prefix(tenant, review);
@@ -198,7 +198,7 @@ std::uint64_t expire_reviews(WriteBatch& batch, const Retention& retention, std:
       const model::TenantId tenant = tenant_of(cursor.key());
       if (retention.tenant && tenant != *retention.tenant) break;
       if (record_key_of(cursor.key()).time_ms >= retention.changes_before_ms) {
-        more = cursor.at_or_after(KeyBytes().u32(tenant + 1));  // the rest of this tenant's are younger
+        more = cursor.at_or_after(KeyBytes().u32(tenant + 1));  // the tenant's other reviews are younger
         continue;
       }
       try {
@@ -209,7 +209,7 @@ std::uint64_t expire_reviews(WriteBatch& batch, const Retention& retention, std:
           old.emplace_back(tenant, std::move(review));
         }
       } catch (const std::runtime_error&) {
-        unreadable.emplace_back(cursor.key());  // it is too old, and of no use to anybody
+        unreadable.emplace_back(cursor.key());  // it is too old, and of no use
       }
       more = cursor.next();
     }

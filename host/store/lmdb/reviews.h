@@ -1,7 +1,7 @@
-// Reviews in the tables. For the files of store/ only; the transaction says which thread.
+// Reviews in the LMDB tables. Internal to store/; the transaction's thread.
 //
-// `reviews` has each of them at its place. `review_index` leads to them by what they are about, and counts the last one of each subject by
-// the day it is of, the detector, its version and settings:
+// `reviews` holds each of them at its place. `review_index` finds them by subject, and counts the last review of each subject by its day,
+// its detector, and the detector's version and settings:
 //   tenant u32, ReviewPart::subject, run (time, seq), subject half digest, time, seq -> nothing
 //   tenant u32, ReviewPart::day, day u32, half digest of the three texts             -> ReviewedVersion
 #pragma once
@@ -32,28 +32,28 @@ constexpr std::size_t kReviewIndexKeyBytes = kReviewSubjectKeyBytes + 16;
 constexpr std::size_t kReviewDayKeyBytes = 4 + 1 + 4 + sizeof(Half);
 
 std::optional<model::Review> read_review_at(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& at);
-// The last one of the subject, which may be one that was taken back.
+// The last review of the subject, which may be one that was taken back.
 std::optional<model::Review> last_review(const Txn& txn, const Tables& tables, std::string_view subject_prefix);
 std::vector<model::Review> reviews_of_run(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& run);
 // Fills in the review of a failure that has a verdict.
 void read_review(const Txn& txn, const Tables& tables, model::TenantId tenant, model::FailureRecord& failure);
 
-// What a row of days should count.
+// What a row of the day counts should hold.
 model::ReviewCounts recount_reviews(const Txn& txn, const Tables& tables, std::string_view day_key);
 
-// Puts and takes a review, with its index and counts; what it means for its failure is the caller's.
+// Adds or removes a review, with its index entry and counts. The caller applies what it means for its failure.
 void put_review(WriteBatch& batch, model::TenantId tenant, const model::Review& review, std::string_view value);
 void erase_review(WriteBatch& batch, model::TenantId tenant, const model::Review& review);
-// Whether what a review is about is kept.
+// Whether the subject of a review is stored.
 bool is_there(const WriteBatch& batch, model::TenantId tenant, const model::Review& review);
-// Makes the failure of a review say what the last review of it says.
+// Makes the failure of a review say what its last review says.
 void settle_reviewed(WriteBatch& batch, model::TenantId tenant, const model::Review& review);
 
 WriteResult write_reviews(WriteBatch& batch, const ReviewWrite& write);
 
-// Deletes at most that many that are too old; the last one of a failure or run that is kept stays with it.
+// Deletes at most `most` reviews that are too old. The last review of a stored failure or run stays with it.
 std::uint64_t expire_reviews(WriteBatch& batch, const Retention& retention, std::size_t most);
-// Whether what it is about is still kept, and goes by the review.
+// Whether the subject of the review is still stored, and this review is the one that counts for it.
 bool is_in_use(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Review& review);
 
 }  // namespace runwarden::store

@@ -14,7 +14,7 @@ namespace {
 
 using Outcome = WriteResult::Outcome;
 
-constexpr std::size_t kSmallEntryBytes = 200;  // an idempotency record or an index entry with what surrounds it
+constexpr std::size_t kSmallEntryBytes = 200;  // an idempotency record or an index entry, with its overhead
 
 KeyBytes run_id_key(model::TenantId tenant, std::string_view run_id) {
   return KeyBytes().u32(tenant).bytes(run_id);
@@ -33,7 +33,7 @@ std::optional<WriteResult> same_run_id(WriteBatch& batch, const RunWrite& write)
   return WriteResult{same ? Outcome::replayed : Outcome::run_conflict, std::move(stored->run), {}};
 }
 
-// Tenants are numbered from 1.
+// Tenants are numbered from 1, so this is no tenant's key.
 KeyBytes canary_key() {
   return place_key(0, {});
 }
@@ -43,7 +43,7 @@ void erase_all_below(WriteBatch& batch, const Table& table, std::string_view pre
   for (bool more = cursor.at_or_after(prefix); more && cursor.key().starts_with(prefix); more = cursor.next()) cursor.erase();
 }
 
-// An open run is made from its events, those of former revisions too, and from the document of a first one that came whole.
+// An open run is built from its events, including those of former revisions, and from the document of a first revision that came whole.
 std::uint64_t open_run_bytes(const Txn& txn, const Tables& tables, const RunPlace& place, const Buffering& buffering) {
   std::uint64_t bytes = buffering.bytes + buffering.total * kStepBytes;
   const auto add_body = [&](const Table& table, const KeyBytes& key) {
@@ -51,7 +51,7 @@ std::uint64_t open_run_bytes(const Txn& txn, const Tables& tables, const RunPlac
     if (!value) return;
     try {
       bytes += body_bytes(key, *value);
-    } catch (const BadValue&) {  // it is left out of the run as well
+    } catch (const BadValue&) {  // it is left out of the run, too
     }
   };
   if (buffering.former > 0) add_body(tables.events, events_key(place, true, 0));
@@ -70,7 +70,7 @@ std::optional<model::RecordKey> find_run_place(const Txn& txn, const Tables& tab
   if (const auto value = txn.get(tables.run_ids.handle, key)) {
     return decoded(tables.run_ids, key, [&] { return decode_place(key, *value); });
   }
-  // A client may have made up an id that looks like one of ours: the record there has the last word.
+  // A client may have made up an id that looks like one of ours: the record there decides.
   const auto spelled = model::parse_run_id(run_id);
   if (!spelled) return std::nullopt;
   const auto stored = read_run_head(txn, tables, tenant, *spelled);
@@ -134,7 +134,7 @@ ErasedRun erase_run(WriteBatch& batch, const RunPlace& place) {
   erased.was_there = true;
   batch.groups.log.note(place.tenant);
   if (batch.ledger) batch.ledger->erase(place.tenant, ledger::Kind::run, place_name(place.key));
-  // A run that cannot be read goes all the same; what is left of it in the index of runIds points nowhere.
+  // A run that cannot be read is erased, too; its entry in the index of runIds then leads nowhere.
   try {
     StoredRun stored = *read_run_head(batch.txn, batch.tables, place.tenant, place.key);
     const std::string& run_id = stored.run.run_id;
@@ -166,7 +166,7 @@ std::optional<WriteResult> replay_run(WriteBatch& batch, model::TenantId tenant,
   if (!answered) return std::nullopt;
   if (answered->idempotency.content != idempotency->content) return WriteResult{Outcome::idempotency_conflict, {}, {}};
   auto stored = read_run(batch.txn, batch.tables, tenant, answered->record);
-  if (!stored) return std::nullopt;  // retention took the run: it is new again
+  if (!stored) return std::nullopt;  // retention deleted the run: it is new again
   WriteResult result{Outcome::replayed, std::move(stored->run), {}};
   result.buffered = answered->buffered;
   return result;

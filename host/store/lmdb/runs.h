@@ -1,4 +1,4 @@
-// Runs in the tables. For the files of store/ only; the transaction says which thread.
+// Runs in the LMDB tables. Internal to store/; the transaction's thread.
 #pragma once
 
 #include <optional>
@@ -15,37 +15,37 @@ std::optional<StoredRun> read_run(const Txn& txn, const Tables& tables, model::T
 // Without document and arrays.
 std::optional<StoredRun> read_run_head(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::RecordKey& place,
                                        OutlineToo outline = OutlineToo::no);
-// Without document and arrays, with outline and json_bytes. With a revision: one that another has followed.
+// Without document and arrays, with outline and json_bytes. With a revision: that one, if another has followed it.
 std::optional<model::RunRecord> read_sized_head(const Txn& txn, const Tables& tables, const RunPlace& place,
                                                 std::optional<std::uint32_t> revision);
 // Fills in json_bytes of a head.
 model::RunRecord sized_head(const Txn& txn, const Tables& tables, std::string_view key, std::string_view value, StoredRun head);
-// One that another revision has followed.
+// A revision that another has followed.
 std::optional<StoredRun> read_former(const Txn& txn, const Tables& tables, const RunPlace& place, std::uint32_t revision);
 KeyBytes former_key(const RunPlace& place, std::uint32_t revision);
 
-// A new run's place in the index of runIds and in the count.
+// Adds a new run to the index of runIds and to the count.
 void enter_run(WriteBatch& batch, const RunPlace& place, std::string_view run_id);
-// With its former revisions, its events and its index entries; not its failures, which go by their own time.
+// Erases a run with its former revisions, its events and its index entries; not its failures, which expire by their own time.
 struct ErasedRun {
   bool was_there = false;
   std::uint64_t events = 0;
-  std::vector<model::RecordKey> failures;  // that lists showed for it
+  std::vector<model::RecordKey> failures;  // that lists showed for the run
 };
 ErasedRun erase_run(WriteBatch& batch, const RunPlace& place);
 
-// Of what is to be written of a run and its failures.
+// The size of what is to be written of a run and its failures.
 std::size_t bytes_to_write(const WriteBatch& batch);
 
-// The kept answer to a request of that identity that wrote a run or events of one.
+// The stored answer to a request with that identity that wrote a run, or events of one.
 std::optional<WriteResult> replay_run(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency);
-// What stands in the way of the write, if something does: the same run, another one of that id, or a kept answer.
+// What stands in the way of the write, if anything: the same run, another run with that id, or a stored answer.
 std::optional<WriteResult> answered_before(WriteBatch& batch, const RunWrite& write);
 
-// Throws NoRoom when the transaction is lost; what is merely refused is in the result.
+// Throws NoRoom if the transaction is lost; a mere refusal is in the result.
 WriteResult write_run(WriteBatch& batch, const RunWrite& write);
 
-// The service's own run, beside all others.
+// The service's own run, apart from all others.
 WriteResult write_canary(WriteBatch& batch, const CanaryWrite& write);
 std::optional<model::RunRecord> read_canary(const Txn& txn, const Tables& tables);
 

@@ -1,4 +1,4 @@
-// 32 random bytes in a file of their own, made when they are first asked for. Any thread.
+// 32 random bytes in a file of their own, made on first use. Any thread.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace runwarden::store {
 
-// A file that a crash has cut short is made anew.
+// Makes the file anew if a crash has cut it short.
 Result<std::string> read_or_make_secret(const std::filesystem::path& path);
 
 }  // namespace runwarden::store

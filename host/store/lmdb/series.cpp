@@ -20,7 +20,7 @@ KeyBytes entry_key(model::TenantId tenant, const Half& series, int level, std::i
 constexpr std::size_t kCountBytes = 8;
 constexpr std::size_t kWithBytes = 16;
 
-// The bytes of a row, whose length is right.
+// The bytes of a row, with their length checked.
 std::string_view open_row(std::string_view key, std::string_view value) {
   const std::string_view bytes = open_head(key, value);
   if (bytes.size() < kCountBytes || (bytes.size() - kCountBytes) % kWithBytes != 0) {
@@ -40,12 +40,12 @@ std::uint64_t read_entry(const SeriesRef& ref, std::string_view key, std::string
   });
 }
 
-// The entries of one series, level by level.
+// Reads the entries of one series, level by level.
 class SeriesReader {
  public:
   SeriesReader(const Txn& txn, const SeriesRef& ref) : ref_(ref), cursor_(txn, ref.table.handle) {}
 
-  // Gives each entry of a level from `first` until before `end` to `use`: its bucket and count.
+  // Passes each entry of a level, from `first` to before `end`, to `use`: its bucket and count.
   template <class Use>
   void each(int level, std::int64_t first, std::int64_t end, Use use) {
     if (first >= end) return;
@@ -56,7 +56,7 @@ class SeriesReader {
     }
   }
 
-  // From the finest entries at both ends inwards to the coarsest in the middle.
+  // Sums from the finest entries at both ends inwards to the coarsest in the middle.
   std::uint64_t sum_between(std::size_t level, std::int64_t first, std::int64_t end) {
     if (level + 1 == kLevels.size()) return sum(level, first, end);
     const int step = kLevels[level + 1] - kLevels[level];
@@ -177,7 +177,7 @@ void SeriesChanges::write(WriteTxn& txn, const Table& table, const std::string& 
 }
 
 void SeriesChanges::flush(WriteTxn& txn, const Tables& tables) {
-  std::map<std::string, Change> all;  // in the order of keys: neighbors are written one after the other
+  std::map<std::string, Change> all;  // in order of keys: neighbors are written one after the other
   for (auto& [key, change] : changes_) {
     change.settle();
     if (change.changes_nothing()) continue;
@@ -211,7 +211,7 @@ std::vector<std::uint64_t> sums_of_coarsest(const Txn& txn, const SeriesRef& ref
   const std::int64_t from = std::clamp(span.from_ms, -kFar, kFar);
   const std::int64_t before = std::clamp(span.before_ms, -kFar, kFar);
   if (from >= before) return sums;
-  std::vector<std::size_t> order(series.size());  // as they stand in the table: neighbours share pages
+  std::vector<std::size_t> order(series.size());  // in the order of the table: neighbors share pages
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) { return view(series[left]) < view(series[right]); });
   Cursor cursor(txn, ref.table.handle);

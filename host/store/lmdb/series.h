@@ -1,9 +1,10 @@
-// Counts of the page by time: a detector's failures, runs that a subject's failures affect, runs with a dimension's value. For the
-// files of store/ only.
+// Counts of the page by time: a detector's failures, runs that a subject's failures affect, runs with a dimension's value. Internal to
+// store/.
 //
-// Keys are those of the tally: tenant, half digest of the series, level u8, bucket. A level is a shift: buckets of 2^level ms. Series
-// of failures begin at level 10, those of runs at 16. A row is the count u64; then, for affected runs, how many of them have a value of
-// a dimension: ValueKey u64 and count u64, in the order of keys. So a failure touches one page of its group, however many dimensions.
+// Keys are like those of the tally: tenant, half digest of the series, level u8, bucket. A level is a shift: its buckets are 2^level ms
+// long. Series of failures begin at level 10, those of runs at 16. A row is the count u64; for affected runs, then also how many of them
+// have a value of a dimension: ValueKey u64 and count u64, in order of keys. So a failure touches one page of its group, however many
+// dimensions there are.
 #pragma once
 
 #include <cstdint>
@@ -24,25 +25,25 @@ namespace runwarden::store {
 constexpr int kFinestOfFailures = 10;
 constexpr int kFinestOfRuns = 16;
 
-// Series, by half digest. A subject's own half, and what is counted of it, are mixed into the half of a series.
+// Series, by half digest. The half of a series mixes its subject's own half with what is counted.
 Half subject_half(const Subject& subject);
 Half failures_series(const Half& subject);  // of a detector or of all; a group's failures are in the tally
 Half affected_series(const Half& subject);
-Half runs_series(const Half& value);  // runs with a dimension's value; value_half() of dimensions.h
+Half runs_series(const Half& value);  // runs with a dimension's value; takes the value_half() of dimensions.h
 
-// What a row knows a dimension's value by: the beginning of its value_half(). A row has at most some 1,600 of them.
+// How a row identifies a dimension's value: by the beginning of its value_half(). A row has at most some 1,600 of them.
 using ValueKey = std::uint64_t;
 ValueKey value_key(const Half& value);
 
 struct SeriesRow {
   std::uint64_t count = 0;
-  std::vector<std::pair<ValueKey, std::uint64_t>> with;  // in the order of keys, none of them 0
+  std::vector<std::pair<ValueKey, std::uint64_t>> with;  // in order of keys; no count is 0
 
   bool operator==(const SeriesRow&) const = default;
 };
 SeriesRow decode_series_row(std::string_view key, std::string_view value);  // throws BadValue
 
-// Gathers what one transaction changes; flush() writes each row once.
+// Gathers the changes of one transaction; flush() writes each row once.
 class SeriesChanges {
  public:
   void add(model::TenantId tenant, const Half& series, int finest, std::int64_t time_ms, std::int64_t change);
@@ -53,7 +54,7 @@ class SeriesChanges {
  private:
   struct Change {
     std::int64_t count = 0;
-    std::vector<std::pair<ValueKey, std::int64_t>> with;  // in any order, a key any number of times
+    std::vector<std::pair<ValueKey, std::int64_t>> with;  // in any order; a key may repeat
 
     void operator+=(const Change& other);
     void settle();  // each key once, none without a change
@@ -64,7 +65,7 @@ class SeriesChanges {
   std::unordered_map<std::string, Change> changes_;  // by key of the finest level
 };
 
-// A table of counts by time, the series in it, and which of its counts: all, or those with a value.
+// A series in a table of counts by time, and which counts to read: all, or those with a value.
 struct SeriesRef {
   const Table& table;
   model::TenantId tenant = 0;
@@ -76,14 +77,14 @@ struct SeriesRef {
 // The sum over the entries that overlap the span.
 std::uint64_t sum_series(const Txn& txn, const SeriesRef& ref, const Span& span);
 
-// For each of the series the sum of the coarsest entries that overlap the span: at least as much as the span's own, for a few reads. Of
-// `ref` the table, the tenant and the value count.
+// For each series, the sum of the coarsest entries that overlap the span: at least the span's own sum, from a few reads. Uses the table,
+// the tenant and the value of `ref`.
 std::vector<std::uint64_t> sums_of_coarsest(const Txn& txn, const SeriesRef& ref, std::span<const Half> series, const Span& span);
 
-// From the beginning of the first of the finest entries within the span to the end of the last; nothing: there are none.
+// From the beginning of the first to the end of the last of the finest entries within the span; nothing: there are none.
 std::optional<Span> outermost_entries(const Txn& txn, const SeriesRef& ref, const Span& span);
 
-// One sum a bucket, from the finest level that has at most kMostEntries buckets in the span: an entry belongs to the bucket it begins in.
+// One sum per bucket, from the finest level with at most kMostEntries buckets in the span. An entry belongs to the bucket it begins in.
 constexpr std::int64_t kMostEntries = 25'000;
 std::vector<std::uint64_t> bucket_sums(const Txn& txn, const SeriesRef& ref, const Span& span, std::int64_t width_ms);
 

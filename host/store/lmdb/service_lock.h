@@ -1,5 +1,5 @@
-// Held by the one process that serves a store, and by commands that need the service stopped. Given back when the process
-// ends, however it ends. Any thread.
+// Held by the one process that serves a store, and by commands that need the service stopped. Released when the process ends, however it
+// ends. Any thread.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace runwarden::store {
 
 class ServiceLock {
  public:
-  // Refused while another process, or another lock of this one, holds it.
+  // Refused while another process, or another lock of this process, holds it.
   static Result<ServiceLock> take(const std::filesystem::path& folder);
 
   ServiceLock(ServiceLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}

@@ -6,12 +6,12 @@
 namespace runwarden::store {
 namespace {
 
-constexpr MDB_dbi kFreeList = 0;  // LMDB's own database of pages that are free to be used again
+constexpr MDB_dbi kFreeList = 0;  // LMDB's own database of pages that are free for reuse
 constexpr std::int64_t kCountAgainNs = 1'000'000'000;
 constexpr std::int64_t kRefusedForNs = 10'000'000'000;
-// What must be free for an ordinary run; less, and the store says beforehand that it refuses runs.
+// Must be free for an ordinary run. With less, the store says beforehand that it refuses runs.
 constexpr std::uint64_t kRunPages = 32;
-constexpr std::uint64_t kTellingBytes = std::uint64_t{256} << 10;  // a larger write that does not fit says nothing of an ordinary run
+constexpr std::uint64_t kTellingBytes = std::uint64_t{256} << 10;  // a larger write that does not fit says nothing about an ordinary run
 
 [[noreturn]] void refuse_list() {
   throw LmdbFault("the list of free pages is wrong", kPageDamaged);
@@ -36,7 +36,7 @@ std::uint64_t pages_in_free_list(const Txn& txn) {
   return pages;
 }
 
-// What LMDB would use again by a list that is wrong might hold records. The greatest number comes first.
+// With a wrong list, LMDB might reuse pages that hold records. The greatest number comes first.
 void check_free_list(const Txn& txn, std::uint64_t last_page) {
   constexpr std::size_t kFirstOfRecords = 2;
   Cursor cursor(txn, kFreeList);
@@ -80,7 +80,7 @@ void SpaceAccounting::begin() {
 }
 
 void SpaceAccounting::count_again() {
-  const ReadTxn committed(env_);  // LMDB shows the list of free pages to readers only
+  const ReadTxn committed(env_);  // LMDB shows the list of free pages only to readers
   const Pages pages = count(committed);
   if (!checked_) check_free_list(committed, pages.file - 1);
   checked_ = true;

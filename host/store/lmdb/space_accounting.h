@@ -1,4 +1,4 @@
-// Knows how much the store may still take, and keeps a reserve so that deleting works when nothing else does.
+// Knows how much more the store may take, and keeps a reserve so that deletion works when nothing else does.
 //
 // begin(), admit() and the notes belong to the writing thread; now() may be called from any thread.
 #pragma once
@@ -19,9 +19,9 @@ class SpaceAccounting {
 
   // A write transaction has begun.
   void begin();
-  // Whether values of that many bytes in all may be written; they count as written from then on.
+  // Whether values of that many bytes in total may be written; if so, they count as written from then on.
   bool admit(std::uint64_t bytes);
-  // A write that was admitted did not fit after all, or did.
+  // Report that an admitted write did not fit after all, or that it did.
   void note_refused(std::uint64_t bytes);
   void note_stored() { refused_ns_.store(0, std::memory_order_relaxed); }
 
@@ -29,12 +29,12 @@ class SpaceAccounting {
 
  private:
   struct Pages {
-    std::uint64_t unused = 0;  // in the file, free to be used again
-    std::uint64_t growth = 0;  // the file may still grow by
-    std::uint64_t all = 0;     // that the map has
-    std::uint64_t file = 0;    // that the file has
+    std::uint64_t unused = 0;  // in the file, free for reuse
+    std::uint64_t growth = 0;  // by which the file may still grow
+    std::uint64_t all = 0;     // in the map
+    std::uint64_t file = 0;    // in the file
     std::uint64_t page_bytes = 4096;
-    bool disk_is_short = false;  // it is the disk that ends the growth, not the map
+    bool disk_is_short = false;  // the disk limits the growth, not the map
     std::uint64_t left() const { return unused + growth; }
   };
   Pages count(const Txn& txn) const;
@@ -45,14 +45,14 @@ class SpaceAccounting {
   LmdbEnv& env_;
   const Clock& clock_;
   std::uint64_t page_bytes_ = 4096;
-  std::uint64_t left_bytes_ = 0;  // as counted last, less what was admitted since
+  std::uint64_t left_bytes_ = 0;  // as of the last count, less what was admitted since
   std::uint64_t reserve_bytes_ = 0;
   std::int64_t counted_ns_ = 0;
-  bool checked_ = false;  // the list of free pages, once: what this process and LMDB write to it is right
+  bool checked_ = false;  // the list of free pages was checked; once is enough, since later changes are by this process and LMDB
   bool counted_ = false;
   bool counted_in_this_txn_ = false;
-  std::uint64_t admitted_in_this_txn_ = 0;   // pages: a count sees only what was committed
-  std::atomic<std::int64_t> refused_ns_{0};  // when a write last did not fit though it was admitted; 0: it fits again
+  std::uint64_t admitted_in_this_txn_ = 0;   // bytes: a count sees only what is committed
+  std::atomic<std::int64_t> refused_ns_{0};  // when an admitted write last did not fit; 0: writes fit again
 };
 
 }  // namespace runwarden::store

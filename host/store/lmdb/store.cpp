@@ -19,7 +19,7 @@ namespace runwarden::store {
 namespace {
 
 constexpr std::uint64_t kSmallestMap = std::uint64_t{4} << 20;
-constexpr std::uint64_t kFirstMap = std::uint64_t{64} << 20;  // of a store that a command makes before the service has run
+constexpr std::uint64_t kFirstMap = std::uint64_t{64} << 20;  // for a store that a command makes before the service has run
 
 Error cannot_open(const std::filesystem::path& path, const std::string& why) {
   return {Code::unavailable, "store: cannot open \"" + path.string() + "\": " + why, {}, {}};
@@ -31,7 +31,7 @@ std::uint64_t statfs_type(const std::filesystem::path& folder) {
   return static_cast<std::uint32_t>(found.f_type);
 }
 
-// Locks and mapped files of these do not hold between machines, or not at all.
+// On these, locks and mapped files do not work between machines, or not at all.
 bool is_network(std::uint64_t file_system_type) {
   constexpr std::array<std::uint64_t, 4> kNetworks = {0x6969 /* NFS */, 0xFF534D42 /* CIFS */, 0xFE534D42 /* SMB2 */, 0x517B /* SMB */};
   for (const std::uint64_t network : kNetworks) {
@@ -40,10 +40,10 @@ bool is_network(std::uint64_t file_system_type) {
   return false;
 }
 
-// So that a file that was made or renamed in it is still there after a power cut.
+// Makes the files created or renamed in the folder survive a power cut.
 void sync_folder(const std::filesystem::path& folder) {
   const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return;  // it may be for writing only: then there is nothing to be done
+  if (file < 0) return;  // it may be write-only: then nothing can be done
   const int code = ::fsync(file) == 0 ? 0 : errno;
   ::close(file);
   if (code != 0 && code != EINVAL) throw LmdbFault("cannot sync \"" + folder.string() + "\"", code);
@@ -77,7 +77,7 @@ std::string open_fault_text(const LmdbFault& fault) {
   }
 }
 
-// A new store that could not be begun leaves nothing that would look like one that was lost.
+// Removes the files of a new store that could not be begun, so that it does not look like a lost one.
 class Unmaking {
  public:
   Unmaking(const std::filesystem::path& folder, bool is_new) : folder_(folder), is_new_(is_new) {}
@@ -89,7 +89,7 @@ class Unmaking {
       const StoreUse alone = StoreUse::take(folder_, StoreUse::Kind::alone);
       for (const char* name : {"data.mdb", "lock.mdb"}) std::filesystem::remove(folder_ / name, fault);
     } catch (const LmdbFault&) {
-      // Another process is at it.
+      // Another process is using it.
     }
   }
   Unmaking(const Unmaking&) = delete;
@@ -132,7 +132,7 @@ void set_aside_unusable(const LmdbSettings& settings, const Clock& clock) {
     settings.listener.on_begun_anew("the store at \"" + settings.path.string() + "\" begins anew: " + what);
 }
 
-// Runs it; what it throws becomes the Error that says why the folder cannot be opened.
+// Runs `work`; an exception becomes the Error that says why the folder cannot be opened.
 template <class Work>
 auto or_refusal(const std::filesystem::path& folder, Work work) -> decltype(work()) {
   try {

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr auto kLongestMaking = std::chrono::seconds(2);
 constexpr auto kLookAgain = std::chrono::milliseconds(5);
 
-// Of what the service and LMDB leave beside data.mdb, the first that is there.
+// The first file that exists of those that the service and LMDB leave next to data.mdb.
 std::optional<std::string> trace_of_store(const fs::path& folder) {
   std::error_code ignored;
   for (const char* name : {kCursorSecret, kSessionSecret, kEndedSessions, kPluginCopies, kCrashNote, "damage.note", "lock.mdb", "data.mdb"}) {

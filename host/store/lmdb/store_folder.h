@@ -1,5 +1,5 @@
-// What a folder says of the store that it holds or held, before anything is opened. For the files of store/ and the commands that name
-// a store; any thread.
+// What a folder shows of the store that it holds or held, before anything is opened. For store/ and the commands that name a store; any
+// thread.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,14 @@
 namespace runwarden::store {
 
 enum class FolderState {
-  no_store,  // nothing shows that one was ever there
+  no_store,  // no trace of one
   store,     // data.mdb is there and not empty
-  lost,      // data.mdb is missing or empty beside what a store leaves in its folder
+  lost,      // data.mdb is missing or empty, but other files of a store are there
 };
 
 FolderState look_at_folder(const std::filesystem::path& folder);
 
-// Refuses a folder whose store is lost, with the remedy. One that another process is just making is waited for.
+// Refuses a folder whose store is lost, with the remedy. Waits for a store that another process is just making.
 Status refuse_lost_store(const std::filesystem::path& folder);
 
 }  // namespace runwarden::store

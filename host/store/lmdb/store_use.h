@@ -1,6 +1,5 @@
-// A process's mark on the folder of a store that it has open. Work that puts another file in the store's place asks for it
-// alone, so that nothing is written meanwhile to the file that goes. Given back when the process ends, however it ends.
-// For the files of store/ only; any thread.
+// A process's mark on the folder of a store that it has open. Work that replaces the store's file takes the mark alone, so that nothing is
+// written meanwhile to the file being replaced. Released when the process ends, however it ends. Internal to store/; any thread.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +9,10 @@ namespace runwarden::store {
 
 class StoreUse {
  public:
-  // reading: shared, by who writes nothing, so that on a read-only file system no mark is needed.
+  // reading: shared, for use without writes, so that a read-only file system needs no mark.
   enum class Kind { shared, reading, alone };
 
-  // Throws LmdbFault with EBUSY, naming the remedy, when another process stands in the way.
+  // Throws LmdbFault with EBUSY, naming the remedy, if another process is in the way.
   static StoreUse take(const std::filesystem::path& folder, Kind kind);
 
   StoreUse() = default;
@@ -29,7 +28,7 @@ class StoreUse {
   int file_ = -1;
 };
 
-// Of what root has just made: the service, which is not root, has to open it later.
+// Gives what root has just made to the folder's owner: the service, which is not root, must be able to open it later.
 void give_to_owner_of(const std::filesystem::path& folder, int file);
 void give_files_to_owner_of(const std::filesystem::path& folder);
 

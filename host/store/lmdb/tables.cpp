@@ -41,7 +41,7 @@ bool open_those_there_are(LmdbEnv& env, Tables& tables) {
     complete = false;
     fault = MDB_SUCCESS;
   });
-  // Handles outlive the transaction that opened them only if it is committed.
+  // Handles outlive the transaction that opened them only if it commits.
   const int code = mdb_txn_commit(txn);
   if (fault != MDB_SUCCESS || code != MDB_SUCCESS) cannot_open(of, fault != MDB_SUCCESS ? fault : code);
   return complete;

@@ -1,4 +1,4 @@
-// The databases of the store, by name and handle, and the texts that name a place in them. For the files of store/ only.
+// The databases of the store, by name and handle, and the texts that name a place in them. Internal to store/.
 #pragma once
 
 #include <lmdb.h>
@@ -26,12 +26,12 @@ struct Tables {
   Table key_uses{"key_uses"};                // key id -> when it was last used
   Table runs{"runs"};                        // place -> run, its latest revision
   Table former{"former"};                    // place, revision u32 -> run, a revision that another has followed
-  Table run_ids{"run_ids"};                  // tenant, runId -> place; only where the runId does not spell it
+  Table run_ids{"run_ids"};                  // tenant, runId -> place; only if the runId does not spell the place
   Table open_runs{"open_runs"};              // place -> when the revision began, and whether it is complete
   Table events{"events"};                    // place, EventPart u8, ... -> events of a run
   Table failures{"failures"};                // place -> failure
   Table shadow_failures{"shadow_failures"};  // place -> failure of a detector on trial
-  Table fingerprints{"fingerprints"};        // tenant, half digest of the fingerprint, time, seq -> nothing; of a false alarm something
+  Table fingerprints{"fingerprints"};        // tenant, half digest of the fingerprint, time, seq -> nothing; for a false alarm, a value
   Table tally{"tally"};                      // tenant, series, level u8, bucket -> count
   Table clusters{"clusters"};                // tenant, half digest of the fingerprint -> ClusterHead; tenant -> GroupTotals
   Table triage{"triage"};                    // tenant, half digest of the fingerprint, time, seq -> TriageEntry
@@ -40,7 +40,7 @@ struct Tables {
   Table commits{"commits"};                  // tenant, number u64 -> TailItems; see commit_log.h
   Table changes{"changes"};                  // place -> change
   Table policies{"policies"};                // place -> policy revision
-  Table policy_index{"policy_index"};        // tenant, PolicyPart u8, half digest of the policy's name, ... -> see lmdb_policies.h
+  Table policy_index{"policy_index"};        // tenant, PolicyPart u8, half digest of the policy's name, ... -> see policies.h
   Table idempotency{"idempotency"};          // day u32, tenant, first half of the identity -> Answered
   Table crash_marks{"crash_marks"};          // place -> CrashMark
   Table endpoints{"endpoints"};              // tenant, seq -> Endpoint
@@ -51,12 +51,12 @@ struct Tables {
   Table opinions{"opinions"};                // place -> Opinion
   Table opinion_runs{"opinion_runs"};        // place of the run, time, seq -> nothing
   Table opinion_queue{"opinion_queue"};      // OpinionQueuePart u8, due time, place -> nothing; see opinions.h
-  Table ledgers{"ledgers"};                  // tenant -> LedgerHead; no tenant -> the key that signs; see ledger_rows.h
-  Table ledger_entries{"ledger_entries"};    // tenant, index u64 of the first -> entries, and whose they are
+  Table ledgers{"ledgers"};                  // tenant -> LedgerHead; no tenant -> the signing key; see ledger_rows.h
+  Table ledger_entries{"ledger_entries"};    // tenant, index u64 of the first -> entries and the names of their records
   Table ledger_subtrees{"ledger_subtrees"};  // tenant, height u8, number u64 -> root of a complete subtree
   Table ledger_records{"ledger_records"};    // tenant, kind u8, record -> salt and index of its entry
-  Table ledger_bodies{"ledger_bodies"};      // tenant, index u64 -> salt and body of an entry that is no record's
-  Table canary{"canary"};                    // place of no tenant, time 0, seq 0 -> run; one at most
+  Table ledger_bodies{"ledger_bodies"};      // tenant, index u64 -> salt and body of an entry without a record
+  Table canary{"canary"};                    // tenant 0, time 0, seq 0 -> run; at most one
 
   template <class Use>
   void each(Use use) {
@@ -71,15 +71,15 @@ struct Tables {
 
 constexpr unsigned kMostTables = 48;
 
-// Opens every table that is there; false: not all are. Throws LmdbFault.
+// Opens every table that exists; false: some are missing. Throws LmdbFault.
 bool open_those_there_are(LmdbEnv& env, Tables& tables);
-// Opens every table; makes those that are not there yet. Throws LmdbFault, NoRoom or StoreError.
+// Opens every table; makes the missing ones. Throws LmdbFault, NoRoom or StoreError.
 void open_tables(LmdbEnv& env, Tables& tables);
 
-// `runs` at 000000010000...: for a text that says which value is bad.
+// `runs` at 000000010000...: names a value in an error text.
 std::string place_text(const Table& table, std::string_view key);
 
-// Runs a decoder; a bad value becomes a StoreError that says which one it is and what can be done.
+// Runs a decoder. A BadValue becomes a StoreError that says which value it is and what can be done.
 template <class Decode>
 auto decoded(const Table& table, std::string_view key, Decode decode) {
   try {

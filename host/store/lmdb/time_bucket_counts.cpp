@@ -8,7 +8,7 @@ namespace runwarden::store {
 namespace {
 
 constexpr std::array<int, 4> kShifts = {10, 16, 22, 28};
-constexpr std::uint8_t kAllTime = 63;  // as a shift: one count for every time
+constexpr std::uint8_t kAllTime = 63;  // as a shift: one count for all time
 
 KeyBytes count_key(model::TenantId tenant, const Half& series, int shift, std::int64_t bucket) {
   return KeyBytes().u32(tenant).bytes(view(series)).u8(static_cast<std::uint8_t>(shift)).time(bucket);
@@ -35,7 +35,7 @@ std::uint64_t sum_buckets(const Txn& txn, const Tables& tables, const CountWindo
   return sum;
 }
 
-// Entry by entry, of the records themselves.
+// Counts the records themselves, one by one.
 std::uint64_t walk(const Txn& txn, const Tables& tables, const CountWindow& window, std::int64_t from_ms, std::int64_t before_ms) {
   if (from_ms >= before_ms) return 0;
   const bool runs = window.series == kRunSeries;
@@ -54,8 +54,8 @@ std::uint64_t walk(const Txn& txn, const Tables& tables, const CountWindow& wind
   return sum;
 }
 
-// From the smallest buckets at both ends inwards to the largest in the middle. `from` and `before` are in units of the
-// shift below this level's (milliseconds at the lowest).
+// Counts from the smallest buckets at both ends inwards to the largest in the middle. `from` and `before` are in units of the shift below
+// this level's (milliseconds at the lowest).
 std::uint64_t count_level(const Txn& txn, const Tables& tables, const CountWindow& window, std::size_t level, std::int64_t from,
                           std::int64_t before) {
   const int below = level == 0 ? 0 : kShifts[level - 1];
@@ -139,7 +139,7 @@ std::uint64_t count_all(const Txn& txn, const Tables& tables, model::TenantId te
 }
 
 std::uint64_t count_window(const Txn& txn, const Tables& tables, const CountWindow& window) {
-  // Far enough for every time there is, near enough not to overflow.
+  // Beyond any real time, but small enough not to overflow.
   constexpr std::int64_t kFar = std::int64_t{1} << 60;
   const std::int64_t from = std::clamp(window.from_ms, -kFar, kFar);
   const std::int64_t before = std::clamp(window.before_ms, -kFar, kFar);

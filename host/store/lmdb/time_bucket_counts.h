@@ -1,8 +1,8 @@
-// Counts of runs, and of failures by fingerprint, by the time they bear: a window of any length is counted from a few hundred
-// entries. For the files of store/ only.
+// Counts of runs, and of failures by fingerprint, by their time. A window of any length is counted from a few hundred entries. Internal to
+// store/.
 //
-// A series keeps a count for every 2^10, 2^16, 2^22 and 2^28 milliseconds that has any, and one for all time; the ends of a
-// window, each shorter than 2^10 ms, are walked. A TimeBucketCounts gathers what one transaction changes; flush() writes it, once a count.
+// A series keeps a count for every 2^10, 2^16, 2^22 and 2^28 milliseconds that have any, and one for all time. The ends of a window, each
+// shorter than 2^10 ms, are walked. A TimeBucketCounts gathers the changes of one transaction; flush() writes each count once.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline std::string_view view(const Half& half) {
   return {half.data(), half.size()};
 }
 
-// Whether a row of the index of fingerprints, which has a value then, leads to a false alarm: it is passed over where failures are counted.
+// Whether a row of the fingerprint index belongs to a false alarm, by its value. Counts of failures skip such rows.
 inline bool is_false_alarm_row(std::string_view value) {
   return !value.empty();
 }
@@ -41,7 +41,7 @@ class TimeBucketCounts {
 };
 
 std::uint64_t count_all(const Txn& txn, const Tables& tables, model::TenantId tenant, const Half& series);
-// Those from inclusive, before exclusive. The prefix is what stands before the time in the keys of `walked`.
+// From inclusive, before exclusive.
 struct CountWindow {
   model::TenantId tenant = 0;
   Half series{};
@@ -50,14 +50,14 @@ struct CountWindow {
 };
 std::uint64_t count_window(const Txn& txn, const Tables& tables, const CountWindow& window);
 
-// The key of the count of the lowest level that a record of that time is in.
+// The key of the lowest-level count that includes a record of that time.
 std::string lowest_count_key(model::TenantId tenant, const Half& series, std::int64_t time_ms);
 
-// A count against what it counts: the counts of the level below it, or the records.
+// A count compared with what it counts: the counts of the level below it, or the records.
 struct CountCheck {
   std::uint64_t says = 0;
   std::uint64_t is = 0;
-  bool above = false;  // the count that has it in its sum is there
+  bool above = false;  // the count whose sum includes this one exists
 };
 // Throws BadValue or StoreError.
 CountCheck check_count(const Txn& txn, const Tables& tables, std::string_view key, std::string_view value);

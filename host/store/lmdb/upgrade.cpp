@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kFlushEvery = 4096;
 constexpr std::size_t kHalfBytes = sizeof(Half);
 
-// Format 0 marked no format and kept no counts: they were walked.
-// Format 1 kept no groups of failures: they are counted in slices while the store is served.
+// Format 0 had no format mark and no counts: the records were walked.
+// Format 1 had no groups of failures: they are counted in slices while the store is served.
 constexpr std::array kSteps = {UpgradeStep{0, "counts its runs and failures", &count_anew},
                                UpgradeStep{1, "has its groups of failures counted while it is served", &begin_group_build}};
 

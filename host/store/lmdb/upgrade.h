@@ -1,5 +1,5 @@
-// Brings a store of an older format to this one, step by step, in the transaction that opens it: a store is of one format or
-// the other, however the process ends. For the files of store/ only; the thread of the transaction.
+// Upgrades a store of an older format step by step, in the transaction that opens it. However the process ends, the store has one format or
+// the other. Internal to store/; the transaction's thread.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 namespace runwarden::store {
 
 struct UpgradeStep {
-  std::uint64_t from = 0;  // makes format from + 1 of it
+  std::uint64_t from = 0;  // leads to format from + 1
   const char* does = "";
   void (*run)(WriteTxn& txn, const Tables& tables) = nullptr;
 };
 
-// Every step there is, oldest first.
+// All steps, oldest first.
 std::span<const UpgradeStep> upgrade_steps();
 
-// A new store is marked with the format; an older one is upgraded, or refused as asked for; a newer one is refused. The tables
-// are open. Throws StoreError with the remedy.
+// Marks a new store with the format, upgrades or refuses an older one as `if_older` says, and refuses a newer one. The tables are open.
+// Throws StoreError with the remedy.
 void settle_format(LmdbEnv& env, const Tables& tables, LmdbSettings::IfOlder if_older);
 
-// Refuses a newer format likewise, and changes nothing.
+// Also refuses a newer format, but changes nothing.
 void refuse_newer_format(LmdbEnv& env, const Tables& tables);
 
-// The counts of runs and failures, made anew from the records.
+// Recounts runs and failures from the records.
 void count_anew(WriteTxn& txn, const Tables& tables);
-// Has the groups of failures counted while the store is served.
+// Makes the service count the groups of failures while it serves the store.
 void begin_group_build(WriteTxn& txn, const Tables& tables);
 
 }  // namespace runwarden::store

@@ -10,8 +10,8 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::size_t kMostLooked = 4096;  // entries of a list in one transaction
-constexpr std::size_t kMostAged = 2048;    // entries of the outbox looked at for the oldest, from either end
+constexpr std::size_t kMostLooked = 4096;  // entries of a list per transaction
+constexpr std::size_t kMostAged = 2048;    // outbox entries examined for the oldest, from either end
 
 }  // namespace
 
@@ -63,7 +63,7 @@ Result<model::Endpoint> LmdbWebhookStore::add_endpoint(model::TenantId tenant, m
                    {},
                    {}};
     }
-    // A command that runs beside the service may have begun with the same numbers.
+    // A command that runs alongside the service may have started with the same numbers.
     do {
       endpoint.key = messages.new_key();
     } while (txn.get(parts_.tables.endpoints.handle, endpoint_key(tenant, endpoint.key.seq)));
@@ -240,7 +240,7 @@ std::vector<model::Delivery> LmdbWebhookStore::due(const TenantEndpoint& to, std
           found.push_back(std::move(*delivery));
         }
       } catch (const StoreError& bad) {
-        report(bad.what());  // the others go out
+        report(bad.what());  // the others are sent
       }
     }
     return found;
@@ -267,7 +267,7 @@ void LmdbWebhookStore::settle(std::span<const Attempt> attempts) {
   });
 }
 
-// What was removed, purged or settled meanwhile stays so.
+// What was removed, purged or settled meanwhile does not change.
 void LmdbWebhookStore::settle_one(WriteTxn& txn, MessageWriter& messages, const Attempt& attempt) {
   model::Endpoint* const endpoint = messages.endpoint(attempt.tenant, attempt.endpoint.seq);
   if (endpoint == nullptr) return;
@@ -275,7 +275,7 @@ void LmdbWebhookStore::settle_one(WriteTxn& txn, MessageWriter& messages, const 
   messages.settle(attempt, *endpoint, read_delivery(txn, parts_.tables, key, attempt.dropped ? BodyToo::no : BodyToo::yes));
 }
 
-// Retries are due last and queued first, so the oldest stands near either end.
+// Retries are due last and were queued first, so the oldest is near either end.
 std::optional<std::int64_t> LmdbWebhookStore::oldest_pending_ms(const TenantEndpoint& of) {
   return reading([&](const Txn& txn) {
     std::optional<std::int64_t> oldest;
@@ -284,7 +284,7 @@ std::optional<std::int64_t> LmdbWebhookStore::oldest_pending_ms(const TenantEndp
       try {
         const std::int64_t queued_ms = decode_queued(cursor.key(), cursor.value());
         oldest = std::min(oldest.value_or(queued_ms), queued_ms);
-      } catch (const BadValue&) {  // told where it is due
+      } catch (const BadValue&) {  // reported where it is due
       }
     };
     Cursor cursor(txn, parts_.tables.outbox.handle);

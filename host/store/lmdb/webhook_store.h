@@ -1,4 +1,4 @@
-// Webhooks from the tables: webhook_store.h says what. For the files of store/ only.
+// Webhooks: webhook_store.h on the LMDB tables. Internal to store/.
 #pragma once
 
 #include <functional>
@@ -17,16 +17,16 @@ class LmdbWebhookStore final : public WebhookStore {
     LmdbEnv& env;
     const Tables& tables;
     const Clock& clock;
-    // Runs what reads, and names what it finds damaged.
+    // Runs a read; throws a StoreError that names any damage it meets.
     std::function<void(const std::function<void()>& work)> reading;
-    // Runs what writes, and commits it.
+    // Runs a write in a transaction, and commits it.
     std::function<void(const std::function<void(WriteTxn& txn)>& work)> writing;
     const std::function<void(const std::string& text)>& on_unreadable;
   };
 
   LmdbWebhookStore(Parts parts, MessageWriter::Rules rules) : parts_(std::move(parts)), rules_(std::move(rules)) {}
 
-  // What messages of other writes go by.
+  // The rules for messages of other writes.
   const MessageWriter::Rules& rules() const { return rules_; }
 
   Result<model::Endpoint> add_endpoint(model::TenantId tenant, model::Endpoint endpoint) override;
@@ -49,7 +49,7 @@ class LmdbWebhookStore final : public WebhookStore {
  private:
   template <class Use>
   auto reading(Use use) -> decltype(use(std::declval<const Txn&>()));
-  // With the writer of the transaction; flushed and committed when `use` has returned.
+  // Passes the transaction and its writer to `use`; flushes and commits when `use` returns.
   template <class Use>
   auto writing(Use use) -> decltype(use(std::declval<WriteTxn&>(), std::declval<MessageWriter&>()));
   void settle_one(WriteTxn& txn, MessageWriter& messages, const Attempt& attempt);

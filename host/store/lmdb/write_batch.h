@@ -1,4 +1,4 @@
-// One write transaction and all that the writes in it share. For the files of store/ only; the writing thread.
+// One write transaction and all that its writes share. Internal to store/; the writing thread.
 #pragma once
 
 #include <cstdint>
@@ -33,21 +33,21 @@ struct WriteBatch {
   IdempotencyTimes times;
   TimeBucketCounts counts;
 
-  // What the index of open runs is to learn when the transaction is committed.
+  // What the index of open runs learns once the transaction is committed.
   struct OpenRunChange {
     RunPlace place;
     std::uint32_t revision = 1;
-    std::optional<OpenRunIndex::Part> part;  // nothing: it is open no longer
+    std::optional<OpenRunIndex::Part> part;  // nothing: it is not open
     OpenRunIndex::Awaits awaits = OpenRunIndex::Awaits::events;
   };
   std::vector<OpenRunChange> open_runs;
-  std::span<const std::string> sealed = {};  // of the write being applied: values that were made of it beforehand
-  OpenRunIndex* claims = nullptr;            // who holds which run; null: nobody claims any
+  std::span<const std::string> sealed = {};  // of the write being applied: the values encoded in advance
+  OpenRunIndex* claims = nullptr;            // who holds which run; null: no run is claimed
 
   GroupChanges groups = {};
-  std::optional<MessageWriter> messages = {};          // nothing: nobody is told of what the transaction does
-  std::optional<LedgerWriter> ledger = {};             // nothing: nothing that is done makes an entry, and nothing that has one is deleted
-  std::uint64_t max_clusters = kUsualMaxClusters;      // of a tenant
+  std::optional<MessageWriter> messages = {};         // nothing: the transaction sends no messages
+  std::optional<LedgerWriter> ledger = {};            // nothing: the transaction makes no entries, and deletes nothing that has one
+  std::uint64_t max_clusters = kUsualMaxClusters;     // per tenant
   std::span<const std::string> dimension_names = {};  // for runs of a store that kept no dimensions
 };
 

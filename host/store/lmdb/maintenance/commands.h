@@ -1,4 +1,5 @@
-// What store/maintenance_commands.h promises, for a store in a folder. Copying and the clock are of this engine alone and stand there.
+// Implements store/maintenance_commands.h for a store in a folder. Copying and the clock exist for this engine only, and are declared
+// there.
 #pragma once
 
 #include "store/maintenance_commands.h"

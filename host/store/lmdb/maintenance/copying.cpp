@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kData = "data.mdb";
 constexpr const char* kPartial = ".partial";
-// A copy holds the pages that stood when it began: what is written meanwhile takes others. It gives up before the map is full.
+// A copy keeps the pages from when it began, so writes take new ones. It is abandoned before the map is full.
 constexpr std::uint64_t kLeastFreePart = 16;
 
 class Descriptor {
@@ -70,15 +70,15 @@ std::uint64_t size_of(const fs::path& path) {
   return static_cast<std::uint64_t>(fs::file_size(path));
 }
 
-// Makes the file anew, for its owner alone.
+// Creates a file that does not exist yet, for its owner alone.
 int make_file(const fs::path& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) fail("cannot make", path);
   return file;
 }
 
-// LMDB writes into a pipe that is drained at once: it keeps other writers waiting while the first bytes go out, which must not
-// hang on a slow disk; and the copy can be followed, and given up.
+// LMDB writes into a pipe that is drained at once. Other writers wait while LMDB writes its first bytes, so these must not hang on a slow
+// disk. The pipe also allows the copy to report progress and to be abandoned.
 class Pump {
  public:
   Pump(const MaintenanceContext& maintenance, OpenStore& store, const char* doing) : context_(maintenance), store_(store), doing_(doing) {}
@@ -90,7 +90,7 @@ class Pump {
     Descriptor to(ends[1]);
     std::exception_ptr fault;
     std::thread copier([&] {
-      sigset_t broken_pipe;  // a copy that is given up is a failed write, told as such
+      sigset_t broken_pipe;  // an abandoned copy is a failed write, reported as such
       sigemptyset(&broken_pipe);
       sigaddset(&broken_pipe, SIGPIPE);
       pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
@@ -133,7 +133,7 @@ class Pump {
     if (::fsync(file.get()) != 0 || file.close() != 0) fail("cannot sync", target);
   }
 
-  // It is for what grew meanwhile: a store that was nearly full before is its operator's to decide about.
+  // Guards against growth during the copy. What to do about a store that was nearly full before is up to its operator.
   void watch_room(const LmdbEnv::Info& before) const {
     const LmdbEnv::Info now = store_.env.info();
     const std::uint64_t pages = now.map_bytes / now.page_bytes;
@@ -149,11 +149,11 @@ class Pump {
   std::uint64_t bytes_ = 0;
 };
 
-// Goes with everything in it unless it was kept.
+// Deletes the folder and everything in it, unless it was kept.
 class Staging {
  public:
   explicit Staging(fs::path path) : path_(std::move(path)) {
-    fs::remove_all(path_);  // of one that was interrupted
+    fs::remove_all(path_);  // left by an interrupted copy
     if (::mkdir(path_.c_str(), 0700) != 0) fail("cannot make the folder", path_);
   }
   ~Staging() {
@@ -170,7 +170,7 @@ class Staging {
   bool kept_ = false;
 };
 
-// How many records the copy has; throws if one of them is not good.
+// Returns how many records the copy has; throws if one of them is bad.
 std::uint64_t check_copy(const MaintenanceContext& maintenance, const fs::path& copy) {
   const MaintenanceContext of_copy{copy, maintenance.clock, maintenance.on_progress, 0};
   const auto verified = verify(of_copy);
@@ -199,11 +199,11 @@ void check_target(const MaintenanceContext& maintenance, const fs::path& target)
   }
   if (status.type() != fs::file_type::directory) throw StoreError("backup: " + name + " is there and is no folder; name a new one");
   if (fs::equivalent(target, maintenance.folder)) throw StoreError("backup: " + name + " is the store itself; name a new folder");
-  fs::remove_all(target / kPartial);  // of one that was interrupted
+  fs::remove_all(target / kPartial);  // left by an interrupted copy
   if (!fs::is_empty(target)) throw StoreError("backup: " + name + " is not empty, and is left alone; name a new folder");
 }
 
-// Not what was told of last: a copy that is restored must not go on under the name of a ledger that has gone on without it.
+// Without the published checkpoints: a restored copy must not continue under the name of a ledger that has continued without it.
 constexpr std::array<const char*, 4> kSecrets = {kCursorSecret, kLedgerKey, kFormerLedgerKey, kNextLedgerKey};
 
 void copy_secrets(const fs::path& from, const fs::path& to) {
@@ -219,7 +219,7 @@ void rename_to(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) fail("cannot put the finished copy at", to);
 }
 
-// The data comes last: with it the copy is whole.
+// The data comes last: once it is there, the copy is whole.
 void move_up(const fs::path& from, const fs::path& to) {
   for (const char* name : kSecrets) {
     if (fs::exists(from / name)) rename_to(from / name, to / name);
@@ -234,7 +234,7 @@ Result<Copied> back_up(const MaintenanceContext& maintenance, const fs::path& wh
     fs::path target = fs::absolute(where).lexically_normal();
     if (!target.has_filename()) target = target.parent_path();
     check_target(maintenance, target);
-    // A folder that is there may be where a disk is mounted: the copy has to be made inside of it.
+    // An existing folder may be the mount point of a disk, so the copy has to be made inside it.
     const bool inside = fs::exists(target);
     Staging staging(inside ? target / kPartial : fs::path(target.string() + kPartial));
     Copied copied;

@@ -1,4 +1,4 @@
-// Tells a tenant's rows as lines of JSON.
+// Exports a tenant's rows as lines of JSON.
 #include <functional>
 #include <map>
 #include <set>
@@ -26,7 +26,7 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::size_t kSliceBytes = std::size_t{4} << 20;  // of text that one transaction gathers, about
+constexpr std::size_t kSliceBytes = std::size_t{4} << 20;  // of text gathered in one transaction, approximately
 constexpr std::size_t kIdsALine = 1000;
 
 class Exporting {
@@ -70,7 +70,7 @@ class Exporting {
     throw StoreError("there is no tenant \"" + query_.tenant + "\"; `runwarden keys list` shows those that have keys");
   }
 
-  // Every entry of the tenant from the given time on, of a table whose keys begin with tenant and time.
+  // Visits every entry of the tenant from the given time on, in a table whose keys begin with tenant and time.
   template <class Visit>
   void walk(const Table& table, const KeyBytes& prefix, const KeyBytes& from, Visit visit) {
     std::string reached(from.view());
@@ -98,7 +98,7 @@ class Exporting {
         [this] { hand_over(); });
   }
 
-  // A row that cannot be read is named in the last line, and the others are exported.
+  // A row that cannot be read is named in the last line; the others are exported.
   template <class Read>
   void leave_out_unreadable(const Table& table, std::string_view key, Read read) {
     try {
@@ -108,7 +108,7 @@ class Exporting {
     }
   }
   void left_out(const Table& table, std::string_view key, std::string detail) {
-    if (!left_out_.emplace(table.name, key).second) return;  // failures are looked at twice
+    if (!left_out_.emplace(table.name, key).second) return;  // failures are visited twice
     ++exported_.unreadable;
     if (exported_.first_ones.size() < kMostTold) exported_.first_ones.push_back({table.name, bytes_to_hex(key), std::move(detail), ""});
   }
@@ -120,7 +120,7 @@ class Exporting {
     ++exported_.lines[kind];
   }
 
-  // Outside every transaction: the sink may be slow.
+  // Called outside of transactions, because the sink may be slow.
   void hand_over() {
     if (!text_.empty()) {
       digest_.add(text_);
@@ -190,7 +190,7 @@ class Exporting {
     }
   }
 
-  // Events that are lost stand as nulls in the line, so that the run still has as many as it says.
+  // Lost events become nulls in the line, so that the run still has as many as it says.
   void events(const Txn& txn, const RunPlace& place, std::uint32_t total) {
     const Table& table = store_.tables.events;
     std::string why;
@@ -222,11 +222,11 @@ class Exporting {
   void add_failure(const Table& table, std::string_view key, std::string_view value) {
     auto failure = decoded(table, key, [&] { return decode_failure(key, value); });
     failure.shadow = &table == &store_.tables.shadow_failures;
-    failure.reviewed = model::ReviewVerdict::none;  // its review says it again where it is imported
+    failure.reviewed = model::ReviewVerdict::none;  // its review sets this again during the import
     add(failure.shadow ? "shadow_failure" : "failure", line_of_row(key, with_verdict(key, value, failure.reviewed), failure));
   }
 
-  // Those that no run shows any more, because retention took it.
+  // Failures that no run shows, because retention deleted it.
   void other_failures() {
     for (const Table* table : {&store_.tables.failures, &store_.tables.shadow_failures}) {
       walk(*table, of_tenant(), since(), [&](const Txn& txn, std::string_view key, std::string_view value) {
@@ -238,7 +238,7 @@ class Exporting {
     }
   }
 
-  // What is counted of a group, the import counts again; since when it is known and what was decided about it goes with it.
+  // The import recounts what a group counts. The line says since when it is known and what was decided about it.
   void groups() {
     const Table& table = store_.tables.clusters;
     walk(table, of_tenant(), of_tenant(), [&](const Txn& txn, std::string_view key, std::string_view value) {
@@ -255,7 +255,7 @@ class Exporting {
     });
   }
 
-  // Oldest first; from the given time on, and always the latest, which the group's state comes from.
+  // Oldest first, from the given time on. Always includes the latest, which determines the group's state.
   std::vector<std::pair<std::string, std::string>> entries_of(const Txn& txn, std::string_view group) const {
     std::vector<std::pair<std::string, std::string>> entries;
     Cursor cursor(txn, store_.tables.triage.handle);
@@ -272,7 +272,7 @@ class Exporting {
     add("triage", line_of_row(key, value, line));
   }
 
-  // Also those whose failures and runs have gone. From the given time on, and those that what is exported goes by.
+  // Includes reviews whose failures and runs are gone. From the given time on, and those that apply to what is exported.
   void reviews() {
     const Table& table = store_.tables.reviews;
     walk(table, of_tenant(), of_tenant(), [&](const Txn& txn, std::string_view key, std::string_view value) {
@@ -282,7 +282,7 @@ class Exporting {
     });
   }
 
-  // Of runs that are exported. What waits is asked from where it is imported.
+  // Opinions of exported runs. The importing store asks the questions that wait.
   void opinions() {
     const Table& table = store_.tables.opinions;
     walk(table, of_tenant(), since(), [&](const Txn&, std::string_view key, std::string_view value) {
@@ -292,7 +292,7 @@ class Exporting {
     });
   }
 
-  // What waits for a webhook goes out from where it is imported, with the same ids.
+  // The importing store sends the deliveries that wait, with the same ids.
   void webhooks() {
     const Table& endpoints = store_.tables.endpoints;
     walk(endpoints, of_tenant(), of_tenant(), [&](const Txn&, std::string_view key, std::string_view value) {
@@ -311,7 +311,7 @@ class Exporting {
     }
   }
 
-  // Answers that lead to a record which is not there any more are as good as none.
+  // Leaves out answers whose record is gone.
   void answers() {
     const Table& table = store_.tables.idempotency;
     std::uint32_t day = 0;
@@ -334,7 +334,7 @@ class Exporting {
   }
 
   bool is_there(const Txn& txn, const Answered& answered) const {
-    // Answered with what was decided about as it is then.
+    // The answer is the subject, as it is then.
     if (answered.kind == Answered::Kind::triage || answered.kind == Answered::Kind::review) return true;
     const Table* table = &store_.tables.runs;
     if (answered.kind == Answered::Kind::change) table = &store_.tables.changes;
@@ -356,7 +356,7 @@ class Exporting {
   std::set<std::string> names_;
   std::map<std::uint64_t, model::RecordKey> webhooks_;  // by seq
   std::uint64_t runs_seen_ = 0;
-  std::uint64_t all_ = 0;  // runs of every tenant: there is no cheaper count
+  std::uint64_t all_ = 0;  // runs of all tenants: there is no cheaper count
 };
 
 }  // namespace

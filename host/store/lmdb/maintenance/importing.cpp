@@ -1,4 +1,4 @@
-// Takes the lines of an export in, in one transaction.
+// Imports the lines of an export in one transaction.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -28,7 +28,7 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::uint64_t kFlushEvery = 4096;  // lines: bounds what is remembered of the counts
+constexpr std::uint64_t kFlushEvery = 4096;  // lines: bounds the memory for counts
 constexpr std::uint64_t kTellEvery = 256;
 
 // A line that stops the import.
@@ -80,7 +80,7 @@ class Importing {
     batch_.ledger->flush();
   }
 
-  // Of a record that was put this moment.
+  // Adds the entry of a record that was just stored.
   void append_entry(ledger::Kind kind, const RecordName& name) {
     if (!batch_.ledger->takes_records()) return;
     constexpr auto kImported = ledger::CameBy::import;
@@ -92,17 +92,17 @@ class Importing {
     flush_all();
     count_affected_runs();
     batch_.ledger->flush();
-    // The numbers of records to come have to begin above those that came with these.
+    // Numbers of later records must begin above those of the imported records.
     write_meta(txn_, store_.tables, meta::kStart, std::max(read_meta(txn_, store_.tables, meta::kStart), highest_start_));
     tell(context_, {"import", "lines", "", line_, line_});
     txn_.commit();
   }
 
-  // Groups are made of what came; what an older version exported is counted as an older store is.
+  // Counts groups from the imported failures. What an older version exported is counted like an older store.
   void count_affected_runs() {
     for (const RunPlace& place : affecting_) enter_affected(batch_, place);
     flush(batch_);
-    // Each has been counted as a failure by now.
+    // All of these have been counted as failures by now.
     for (const auto& [of, review] : reviewed_) settle_reviewed(batch_, of.first, review);
     for (auto& [cluster, change] : batch_.groups.clusters) {
       if (const auto known = known_since_.find(cluster); known != known_since_.end()) change.known_since_ms = known->second;
@@ -149,7 +149,7 @@ class Importing {
     open_ = false;
   }
 
-  // Whether the row is to be put: nothing stands under its key. The same there counts as such, another is a conflict.
+  // Whether to store the row, because its key is free. Counts an equal row as already there, and any other as a conflict.
   bool is_free(const Table& table, std::string_view key, const std::string& value, const char* what) {
     const auto found = txn_.get(table.handle, key);
     if (!found) return true;
@@ -157,7 +157,7 @@ class Importing {
     try {
       same = same_value(key, *found, value);
     } catch (const BadValue&) {
-      // What stands there cannot be read: it is another.
+      // The row there cannot be read, so it differs.
     }
     if (same) {
       ++imported_.already_there;
@@ -250,14 +250,14 @@ class Importing {
     stored(failure.shadow ? "shadow_failure" : "failure", failure.key);
   }
 
-  // A line has a failure without its review: one that stands there already may have one.
+  // A line has a failure without its review. The stored failure may have one.
   std::string as_reviewed_there(const Table& table, std::string_view key, std::string value) const {
     const auto found = txn_.get(table.handle, key);
     if (!found) return value;
     try {
       const auto reviewed = decode_failure_head(key, *found).reviewed;
       return with_verdict(key, value, reviewed);
-    } catch (const BadValue&) {  // is_free() tells of it
+    } catch (const BadValue&) {  // is_free() reports it
       return value;
     }
   }
@@ -294,7 +294,7 @@ class Importing {
     raised || named_.contains(name.policy) ? stored("policy_name", {}) : static_cast<void>(++imported_.already_there);
   }
 
-  // Behind the failures, which have made the group where there are any.
+  // After the failures, which have made the group if there are any.
   void put(const ReadLine&, const GroupLine& line) {
     flush(batch_);
     const Half half = line.cluster.key;
@@ -341,7 +341,7 @@ class Importing {
     stored("opinion", of.key);
   }
 
-  // What it counts are the deliveries that follow.
+  // Its counts come from the deliveries that follow.
   void put(const ReadLine& line, const WebhookLine& webhook) {
     const KeyBytes key = endpoint_key(tenant_, webhook.key.seq);
     model::Endpoint endpoint = decode_endpoint(key, line.value(key));
@@ -362,7 +362,7 @@ class Importing {
     const model::Delivery sent = decode_delivery_head(key, value);
     if (sent.key != delivery.key) throw BadLine("the delivery's bytes are of another one");
     auto endpoint = read_endpoint(txn_, store_.tables, tenant_, delivery.webhook.seq);
-    if (!endpoint || endpoint->key != delivery.webhook) return;  // another stands there, which was told
+    if (!endpoint || endpoint->key != delivery.webhook) return;  // another one is there, which was reported
     if (!is_free(store_.tables.deliveries, key, value, ("the delivery " + sent.id).c_str())) return;
     txn_.put(store_.tables.deliveries.handle, key, value);
     if (sent.state == model::DeliveryState::pending) {
@@ -399,14 +399,14 @@ class Importing {
   std::uint64_t line_ = 0;
   std::uint64_t lines_ = 0;  // of this export
   std::uint64_t highest_start_ = 0;
-  std::set<model::RecordKey> refused_;  // runs another one stood in the way of: what belongs to them is left out
-  std::set<std::string> named_;         // policies that have their names from revisions of this import
-  std::set<Half> joined_;               // groups that have failures of this import
-  std::set<Half> left_out_;             // groups without a place here: there are too many
+  std::set<model::RecordKey> refused_;                                         // runs that met a conflict: what belongs to them is left out
+  std::set<std::string> named_;                                                // policies named by revisions of this import
+  std::set<Half> joined_;                                                      // groups with failures of this import
+  std::set<Half> left_out_;                                                    // groups that are left out because there are too many
   std::map<std::pair<model::TenantId, std::string>, model::Review> reviewed_;  // by tenant and failureId
-  std::map<std::pair<model::TenantId, Half>, std::int64_t> known_since_;       // groups of the exports
+  std::map<std::pair<model::TenantId, Half>, std::int64_t> known_since_;       // by group of the exports
   std::vector<RunPlace> affecting_;     // runs that came with failures
-  bool older_ = false;                  // a version that kept no groups wrote some of it
+  bool older_ = false;                  // a version without groups wrote some of it
   Imported imported_;
 };
 

@@ -1,4 +1,4 @@
-// A group of an export, joined with what a store has of it. For the files of store/ only; the writing thread.
+// Merges a group from an export into a store. Internal to store/; the writing thread.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace runwarden::store {
 enum class Merged : std::uint8_t {
   changed,
   unchanged,
-  left_out,  // nothing was decided about it and it has no failures here, or the tenant has too many groups for it
+  left_out,  // nothing was decided about it and it has no failures here, or the tenant has too many groups
 };
 
-// What the batch gathered has to be flushed before: the group's failures count, and the line adds what they do not say. It is as old as
-// the older of the two; of two decisions the later one holds.
+// Flush the batch first: the group's failures count by themselves, and the line adds what they do not say. Keeps the earlier first time and
+// the later decision.
 Merged merge_group(WriteBatch& batch, model::TenantId tenant, const GroupLine& line);
 
 }  // namespace runwarden::store

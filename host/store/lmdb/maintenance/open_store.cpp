@@ -14,7 +14,7 @@ namespace runwarden::store {
 
 namespace {
 
-// LMDB would make the file.
+// Checked first, because LMDB would create the file.
 const std::filesystem::path& holding_a_store(const std::filesystem::path& folder) {
   if (Status lost = refuse_lost_store(folder); !lost.ok()) throw StoreError(lost.error().detail);
   if (look_at_folder(folder) == FolderState::no_store) throw StoreError("there is no store");

@@ -1,5 +1,5 @@
-// A store's folder opened for maintenance: the environment and its tables, without the service's memory of open runs. For the files
-// of store/ only; one thread.
+// Opens a store's folder for maintenance: the environment and its tables, without the service's memory of open runs. Internal to store/;
+// one thread.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@
 
 namespace runwarden::store {
 
-// The caller's progress said to stop.
+// Thrown when the caller's progress callback says to stop.
 struct Stopped {};
 
 struct OpenStore {
-  // Throws LmdbFault, NoRoom or StoreError; also when there is no store there.
+  // Throws LmdbFault, NoRoom or StoreError, also if there is no store.
   OpenStore(const std::filesystem::path& folder, std::uint64_t map_size, StoreUse::Kind use, LmdbSettings::IfOlder if_older);
 
   LmdbEnv env;
   Tables tables;
 };
 
-// Tells the progress; throws Stopped.
+// Reports the progress; throws Stopped.
 void tell(const MaintenanceContext& maintenance, const Progress& progress);
 
 Error error_of_current_exception(const MaintenanceContext& maintenance);
 
-// Runs it; whatever it throws becomes an Error that names the folder.
+// Runs `work`; any exception becomes an Error that names the folder.
 template <class Work>
 auto guarded(const MaintenanceContext& maintenance, Work work) -> decltype(work()) {
   try {
@@ -38,8 +38,8 @@ auto guarded(const MaintenanceContext& maintenance, Work work) -> decltype(work(
   }
 }
 
-// Gives every entry of a table from a key on to `visit`, in read transactions of at most kSliceEntries entries, with the
-// transaction it may look other things up in; visit says how to go on. `pause` is called between the transactions.
+// Passes every entry of a table, from a key on, to `visit`, in read transactions of at most kSliceEntries entries. `visit` also gets the
+// transaction, for lookups, and returns how to go on. `pause` is called between the transactions.
 constexpr std::size_t kSliceEntries = 512;
 enum class Visited { go_on, end_slice, end };
 

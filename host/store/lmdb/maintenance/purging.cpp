@@ -1,4 +1,4 @@
-// Deletes what a store holds of a tenant.
+// Deletes the records of a tenant.
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -25,9 +25,9 @@
 namespace runwarden::store {
 namespace {
 
-constexpr std::size_t kRecordsAtOnce = 200;  // in a transaction: a few milliseconds
+constexpr std::size_t kRecordsAtOnce = 200;  // per transaction: a few milliseconds
 constexpr std::size_t kHalfBytes = sizeof(Half);
-constexpr std::size_t kSeriesAt = 4;  // in the keys of fingerprints and counts, behind the tenant
+constexpr std::size_t kSeriesAt = 4;  // in the keys of fingerprints and counts, after the tenant
 
 class Purging {
  public:
@@ -41,7 +41,7 @@ class Purging {
     Retention retention = find_tenant();
     delete_all(retention);
     sweep_fingerprints();
-    if (purged_.leftovers > 0) delete_all(retention);  // groups of which only unreadable failures were left
+    if (purged_.leftovers > 0) delete_all(retention);  // groups that had only unreadable failures left
     sweep();
     if (query_.on_last_checkpoint) remove_ledger();
     return purged_;
@@ -64,7 +64,7 @@ class Purging {
   }
 
  private:
-  // What a purge without a time takes ends with what stands when it begins: else it might never end beside a busy service.
+  // A purge without a time ends with what is stored when it begins; otherwise it might never end alongside a busy service.
   Retention find_tenant() {
     const ReadTxn txn = store_.env.read();
     for (const model::Tenant& one : read_tenants(txn, store_.tables)) {
@@ -96,7 +96,7 @@ class Purging {
     return record_key_of(cursor.key()).time_ms;
   }
 
-  // Each of the tenant's entries from before then, of a table whose keys begin with tenant and time.
+  // Visits the tenant's entries from before that time, in a table whose keys begin with tenant and time.
   template <class Visit>
   void walk_before(const Table& table, std::int64_t before_ms, Visit visit) {
     const KeyBytes prefix = KeyBytes().u32(tenant_);
@@ -114,7 +114,7 @@ class Purging {
     walk_before(table, before_ms, [&](const Txn&, std::string_view) { ++count; });
   }
 
-  // With the failures of these runs that are younger than they: a run takes them with it.
+  // Also counts failures of these runs that are younger: a run takes them with it.
   void count_runs(const Retention& retention) {
     walk_before(store_.tables.runs, retention.runs_before_ms, [&](const Txn& txn, std::string_view key) {
       ++counted_.runs;
@@ -127,7 +127,7 @@ class Purging {
           const bool is_there = txn.get(store_.tables.failures.handle, place) || txn.get(store_.tables.shadow_failures.handle, place);
           counted_.failures += is_there ? 1 : 0;
         }
-      } catch (const StoreError&) {  // what cannot be read goes without what it would lead to
+      } catch (const StoreError&) {  // an unreadable run is deleted without what it would lead to
       }
     });
   }
@@ -151,7 +151,7 @@ class Purging {
     }
   }
 
-  // The latest entry of a group stays as long as failures of it do.
+  // The latest entry of a group stays as long as the group has failures.
   void count_triage(const Retention& retention) {
     const KeyBytes prefix = KeyBytes().u32(tenant_);
     walk_slices(
@@ -178,14 +178,14 @@ class Purging {
         [this] { tell_counted(); });
   }
 
-  // The last one of a failure or run that stays stays with it.
+  // The last review of a remaining failure or run stays with it.
   void count_reviews(const Retention& retention) {
     walk_before(store_.tables.reviews, retention.changes_before_ms, [&](const Txn& txn, std::string_view key) {
       try {
         const auto review = read_review_at(txn, store_.tables, tenant_, record_key_of(key));
         const bool stays = review && review->run.time_ms >= retention.runs_before_ms && is_in_use(txn, store_.tables, tenant_, *review);
         counted_.reviews += stays ? 0 : 1;
-      } catch (const StoreError&) {  // it goes as well
+      } catch (const StoreError&) {  // an unreadable review is deleted, too
         ++counted_.reviews;
       }
     });
@@ -213,7 +213,7 @@ class Purging {
 
   void tell_counted() const { tell(context_, {"count", "records", "", counted_.total(), 0}); }
 
-  // One transaction, and then as long a pause: the service that may run beside has to come to its turn.
+  // One transaction, then a pause of the same length, so that a service alongside gets its turn.
   template <class Use>
   auto write(Use use) {
     const auto begun = std::chrono::steady_clock::now();
@@ -240,7 +240,7 @@ class Purging {
     }
   }
 
-  // With little room left even a deletion may need more pages than there are: then it is tried with fewer records.
+  // With little room left, even a deletion may need more pages than there are. It is then retried with fewer records.
   bool delete_some(const Retention& retention) {
     for (std::size_t some = kRecordsAtOnce;; some /= 2) {
       try {
@@ -259,7 +259,7 @@ class Purging {
     });
   }
 
-  // Entries that lead nowhere: found in slices, looked at again in the transaction that deletes them.
+  // Deletes entries that lead nowhere. Finds them in slices, and checks them again in the transaction that deletes them.
   void sweep() {
     const Tables& tables = store_.tables;
     const auto without_run = [&](const Txn& txn, std::string_view key, std::string_view) {
@@ -271,12 +271,12 @@ class Purging {
     sweep_table(tables.events, without_run);
     sweep_table(tables.open_runs, without_run);
     sweep_table(tables.opinion_runs, without_run);
-    // A policy's name stands before its times, and goes when they are gone.
+    // A policy's name comes before its times, and is deleted once they are gone.
     for (int round = 0; round < 2; ++round) {
       sweep_table(tables.policy_index,
                   [&](const Txn& txn, std::string_view key, std::string_view value) { return policy_is_gone(txn, key, value); });
     }
-    // The tenant's own row stands before its groups, and goes when they are gone.
+    // The tenant's own row comes before its groups, and is deleted once they are gone.
     for (int round = 0; round < 2; ++round) {
       sweep_table(tables.clusters, [&](const Txn& txn, std::string_view key, std::string_view) { return groups_nothing(txn, key); });
     }
@@ -298,7 +298,7 @@ class Purging {
     return cursor.at_or_after(prefix) && cursor.key().starts_with(prefix.view());
   }
 
-  // A group without failures and without anything that was decided about it; the tenant's own row where no group and no failure is left.
+  // Whether a group has no failures and no decisions. For the tenant's own row: whether no group and no failure is left.
   bool groups_nothing(const Txn& txn, std::string_view key) const {
     if (key.size() == kSeriesAt) {
       Cursor groups(txn, store_.tables.clusters.handle);
@@ -376,7 +376,7 @@ class Purging {
   std::uint64_t erase_leftovers(const Table& table, const std::vector<std::string>& keys, IsLeftover is_leftover) {
     return write([&](WriteBatch& batch) {
       std::uint64_t erased = 0;
-      std::set<Half> groups;  // that lost failures without being told
+      std::set<Half> groups;  // that lost failures, and have to be recounted
       for (const std::string& key : keys) {
         const auto value = batch.txn.get(table.handle, key);
         if (!value || !is_leftover(static_cast<const Txn&>(batch.txn), key, *value)) continue;
@@ -398,7 +398,7 @@ class Purging {
     });
   }
 
-  // After its last checkpoint was given away. What came while the purge went on begins the next ledger.
+  // Gives out the last checkpoint first. What arrived during the purge begins the next ledger.
   void remove_ledger() {
     {
       const ReadTxn txn = store_.env.read();

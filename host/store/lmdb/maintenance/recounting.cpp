@@ -20,17 +20,17 @@ constexpr std::size_t kGroupAt = 4;
 constexpr std::size_t kLevelAt = kGroupAt + sizeof(Half);
 constexpr std::size_t kBucketAt = kLevelAt + 1;
 constexpr std::size_t kEntryKeyBytes = kBucketAt + 8;
-constexpr std::size_t kRecordsAWindow = 8192;  // of a table: a window takes some tens of milliseconds
+constexpr std::size_t kRecordsAWindow = 8192;  // per table: a window takes some tens of milliseconds
 constexpr std::int64_t kFar = std::int64_t{1} << 56;
 constexpr std::array<int, 4> kLevels = {kFinestOfFailures, kFinestOfRuns, 22, 28};
 
-// A row of a series, as the records or the level below have it.
+// A row of a series, recounted from the records or the level below.
 struct Recounted {
   std::uint64_t count = 0;
   std::map<ValueKey, std::uint64_t> with;
 };
 
-// Nothing: the row says the same.
+// Nothing: the row agrees.
 std::optional<std::string> row_difference(const SeriesRow& row, const Recounted& is) {
   if (row.count != is.count) return counts_wrong(row.count, "", is.count);
   if (row.with == std::vector<std::pair<ValueKey, std::uint64_t>>(is.with.begin(), is.with.end())) return std::nullopt;
@@ -55,7 +55,7 @@ ClusterRecount count_failures(const Txn& txn, const Tables& tables, model::Tenan
   return counted;
 }
 
-// Whether an entry of the group's history decided what the head says.
+// Whether an entry of the group's history made the decision in the head.
 bool is_decided(const Txn& txn, const Tables& tables, model::TenantId tenant, const ClusterHead& head, bool& any) {
   const KeyBytes prefix = cluster_row_key(tenant, head.cluster.key);
   Cursor cursor(txn, tables.triage.handle);
@@ -65,13 +65,13 @@ bool is_decided(const Txn& txn, const Tables& tables, model::TenantId tenant, co
     try {
       decided = decided || is_decided_by(head, decode_triage(cursor.key(), cursor.value()));
     } catch (const BadValue&) {
-      return true;  // that table's own check tells of it
+      return true;  // the check of that table reports it
     }
   }
   return decided || (!any && is_undecided(head));
 }
 
-// Of one window, what the finest entries should be, by key.
+// What the finest entries of one window should be, by key.
 class Window {
  public:
   Window(const Txn& txn, const Tables& tables, model::TenantId tenant, std::int64_t from_ms)
@@ -92,13 +92,13 @@ class Window {
       if (!cursor.at_or_after(at) || !cursor.key().starts_with(tenant.view()) || cursor.key().size() != kEntryKeyBytes) break;
       const std::string series(cursor.key().substr(0, kLevelAt));
       compare_series(series, static_cast<std::uint8_t>(cursor.key()[kLevelAt]), recount);
-      at = series + std::string(kEntryKeyBytes - kLevelAt, '\xff') + '\xff';  // behind the last of this series
+      at = series + std::string(kEntryKeyBytes - kLevelAt, '\xff') + '\xff';  // after the last entry of this series
     }
     for (const auto& [key, row] : expected_) recount.differs(key, "it is missing: there are " + std::to_string(row.count) + " to count");
   }
 
  private:
-  // So that at most kRecordsAWindow records of the table are in it, and whole entries of every series.
+  // Shortens the window to at most kRecordsAWindow records of the table, and to whole entries of every series.
   void shorten(const Table& table) {
     Cursor cursor(txn_, table.handle);
     const KeyBytes from = KeyBytes().u32(tenant_).time(span_.from_ms);
@@ -175,7 +175,7 @@ class Window {
   }
 
   void compare_series(const std::string& series, int finest, const SeriesRecount& recount) {
-    if (finest != kFinestOfFailures && finest != kFinestOfRuns) return;  // what the level below lost, level_differences() tells
+    if (finest != kFinestOfFailures && finest != kFinestOfRuns) return;  // level_differences() reports what the level below lost
     const auto bound = [&](std::int64_t ms) { return KeyBytes().bytes(series).u8(static_cast<std::uint8_t>(finest)).time(ms >> finest); };
     const KeyBytes end = bound(span_.before_ms);
     Cursor cursor(txn_, tables_.series.handle);
@@ -187,7 +187,7 @@ class Window {
       try {
         if (auto difference = row_difference(decode_series_row(key, cursor.value()), is)) recount.differs(key, std::move(*difference));
       } catch (const BadValue&) {
-        // The table's own check tells of it.
+        // The check of the table reports it.
       }
     }
   }
@@ -196,7 +196,7 @@ class Window {
   const Tables& tables_;
   model::TenantId tenant_;
   Span span_;
-  DimensionChanges dimensions_;  // of which nothing is changed
+  DimensionChanges dimensions_;  // nothing is changed in it
   std::map<std::string, Recounted> expected_;
   bool readable_ = true;
 };
@@ -255,7 +255,7 @@ std::vector<std::string> level_differences(const Txn& txn, const Tables& tables,
   }
   Cursor cursor(txn, tables.series.handle);
   cursor.at_or_after(series);
-  if (static_cast<std::uint8_t>(cursor.key()[kLevelAt]) == level) return found;  // the finest of this series
+  if (static_cast<std::uint8_t>(cursor.key()[kLevelAt]) == level) return found;  // the finest level of this series
   const int below = *(at - 1);
   const KeyBytes end = entry(below, (bucket + 1) << (level - below));
   Recounted is;

@@ -1,6 +1,6 @@
-// Checks a store, entry by entry: that it reads, that its checksums hold, and that it agrees with every other entry it speaks of.
+// Checks a store, entry by entry: that it reads, that its checksums hold, and that it agrees with every other entry it refers to.
 //
-// An entry and all it is compared with are read in one transaction, so that what is written meanwhile cannot look like a fault.
+// An entry and all it is compared with are read in one transaction, so that concurrent writes cannot look like faults.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -40,11 +40,11 @@ constexpr const char* kOfFile = "restore a backup; `runwarden export` gets out w
 constexpr const char* kOfIndex = "restore a backup; or export the tenant and import that into a new store, which makes every index anew";
 constexpr const char* kOfLedger = "restore a backup; what the ledger still proves, `runwarden ledger verify` says of an export of it";
 constexpr std::size_t kHalfBytes = sizeof(Half);
-constexpr int kDeepestJson = 1001;  // of a value that came in within the largest limits.max_json_depth
+constexpr int kDeepestJson = 1001;  // for a value accepted within the largest limits.max_json_depth
 constexpr int kCounterBits = 40;    // of a seq, below the number of the start
 constexpr std::uint64_t kTellEvery = 64;
 
-// One entry, with the transaction in which what it speaks of is looked up.
+// One entry, with the transaction for lookups of what it refers to.
 struct Entry {
   const Txn& txn;
   std::string_view key;
@@ -107,7 +107,7 @@ class Verifying {
  private:
   using Check = void (Verifying::*)(const Entry& entry);
 
-  // For the progress alone.
+  // Only for the progress.
   void count_entries() {
     try {
       const ReadTxn txn = store_.env.read();
@@ -117,7 +117,7 @@ class Verifying {
     }
   }
 
-  // A page that is damaged ends the table, not the others.
+  // A damaged page ends the check of its table, not of the others.
   void check(const Table& table, Check check_entry, const char* remedy) {
     try {
       check_entries(table, check_entry, remedy);
@@ -177,11 +177,11 @@ class Verifying {
     try {
       for (const model::Tenant& one : read_tenants(txn, t_)) tenants_.push_back(one);
     } catch (const StoreError&) {
-      // That table's own check tells of it.
+      // The check of that table reports it.
     }
   }
 
-  // The place a key begins with: of a tenant there is, and with a number this store has given.
+  // The place that a key begins with. Its tenant must exist, and this store must have assigned its number.
   model::RecordKey place_of(const Entry& entry) {
     if (entry.key.size() < kPlaceBytes) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
     const model::RecordKey place = record_key_of(entry.key);
@@ -245,7 +245,7 @@ class Verifying {
     }
   }
 
-  // That as many events stand there as the run says.
+  // Checks that as many events are stored as the run says.
   void events_of(const Entry& entry, const RunPlace& place, const StoredRun& stored) {
     std::uint32_t packed = 0;
     std::uint32_t total = 0;
@@ -337,7 +337,7 @@ class Verifying {
     want((last ? last->verdict : model::ReviewVerdict::none) == failure.reviewed, entry, "its last review says something else than it");
   }
 
-  // Of a detector on trial: in no index and in no count.
+  // A failure of a detector on trial: in no index and in no count.
   void shadow_failure(const Entry& entry) {
     const model::RecordKey place = place_of(entry);
     const model::FailureRecord failure = decode_failure(entry.key, entry.value);
@@ -351,7 +351,7 @@ class Verifying {
     const model::TenantId tenant = tenant_of(entry.key);
     const KeyBytes run_key = place_key(tenant, failure.run);
     const auto run = entry.txn.get(t_.runs.handle, run_key);
-    if (!run) return;  // retention takes runs and failures each by their own time
+    if (!run) return;  // retention deletes runs and failures independently
     const auto shown = decode_run_head(run_key, *run).failures;
     want(std::find(shown.begin(), shown.end(), place) != shown.end(), entry, "its run does not know of it");
   }
@@ -368,7 +368,7 @@ class Verifying {
     want(view(half) == entry.key.substr(4, kHalfBytes), entry, "it leads to a failure of another fingerprint");
   }
 
-  // Every record is in a count of the lowest level; each count is checked against the level below it.
+  // Every record must be in a count of the lowest level. Each count is checked against the level below it.
   bool counted(const Txn& txn, model::TenantId tenant, const Half& series, std::int64_t time_ms) const {
     return has(txn, t_.tally, lowest_count_key(tenant, series, time_ms));
   }
@@ -382,7 +382,7 @@ class Verifying {
     want(checked.above, entry, "the count above it does not have it");
   }
 
-  // A store of before groups is not compared until all of it was counted.
+  // A store from before groups existed is not compared until all of it was counted.
   bool groups_are_built(const Txn& txn) const { return read_group_build(txn, t_).stage == GroupBuild::Stage::done; }
 
   void each_fault(const Entry& entry, const std::vector<std::string>& details) {
@@ -431,12 +431,12 @@ class Verifying {
                         [this] { tell(context_, {"verify", "entries", table_->name, std::min(looked_at_, all_), all_}); }});
       }
     } catch (const LmdbFault& fault) {
-      if (!is_damage(fault.code)) throw;  // else the table that has the page tells of it
+      if (!is_damage(fault.code)) throw;  // otherwise the check of the table with that page reports it
     } catch (const StoreError&) {
     }
   }
 
-  // Each value's row against its series, the head of a stretch against its rows.
+  // Checks each value's row against its series, and the head of a stretch against its rows.
   void dimension(const Entry& entry) {
     constexpr std::size_t kStretchAt = 4 + kHalfBytes;
     const model::TenantId tenant = tenant_of(entry.key);
@@ -506,7 +506,7 @@ class Verifying {
     want(view(half) == entry.key.substr(5, kHalfBytes), entry, "it leads to a revision of another policy");
   }
 
-  // What it was an answer to may be gone: retention takes each by its own time.
+  // The record it answered with may be gone: retention deletes each independently.
   void answer(const Entry& entry) {
     const Answered answered = decode_answered(entry.key, entry.value);
     const auto tenant = static_cast<model::TenantId>(read_be(entry.key, 4, 4));
@@ -561,7 +561,7 @@ class Verifying {
     want(has(entry.txn, t_.outbox, outbox_key(tenant, endpoint_seq, delivery)), entry, "it waits, and is not in the outbox");
   }
 
-  // What it is about may be gone: retention takes each by its own time.
+  // Its subject may be gone: retention deletes each independently.
   void review(const Entry& entry) {
     const model::RecordKey place = place_of(entry);
     const model::TenantId tenant = tenant_of(entry.key);
@@ -626,7 +626,7 @@ class Verifying {
     want(queued && queued->view() == entry.key, entry, "it leads to an opinion that is not due then");
   }
 
-  // Of a record that was stored since every one has its entry.
+  // Checks that a record has its entry, if it was stored since every record has one.
   void in_ledger(const Entry& entry, ledger::Kind kind, std::string_view name, std::uint64_t seq) {
     if (ledger_state(entry.txn, t_) != LedgerState::on || seq >> kCounterBits < read_meta(entry.txn, t_, meta::kLedgerSince)) return;
     want(has(entry.txn, t_.ledger_records, ledger_record_key(tenant_of(entry.key), kind, name)), entry, "it has no entry in the ledger");
@@ -690,7 +690,7 @@ class Verifying {
   const char* remedy_ = "";
   std::vector<model::Tenant> tenants_;  // as of this slice
   std::optional<LedgerCheck> ledger_check_;
-  std::optional<LedgerRow> row_;  // of the ledger, looked at last in this slice
+  std::optional<LedgerRow> row_;  // the ledger row that was read last in this slice
   model::TenantId row_tenant_ = 0;
   std::uint64_t looked_at_ = 0;
   std::uint64_t all_ = 0;
