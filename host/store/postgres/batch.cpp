@@ -30,7 +30,7 @@ namespace {
 
 using Outcome = WriteResult::Outcome;
 
-// Whoever stands still in the middle of a batch is ended, so that nobody waits for its locks for long.
+// The server ends a transaction that stalls in the middle of a batch, so that no one waits long for its locks.
 const std::string kSettings =
     std::string("SELECT set_config('synchronous_commit', 'on', true), set_config('idle_in_transaction_session_timeout', '5s', true), ") + kByKeys;
 constexpr std::string_view kFence =
@@ -38,22 +38,21 @@ constexpr std::string_view kFence =
 constexpr std::string_view kFenceHolds = "SELECT 1 / count(*) FROM runwarden.lane WHERE start = $1 AND lane = $2";
 constexpr std::string_view kCountOpen = "UPDATE runwarden.lane SET open_runs = open_runs + $3 WHERE start = $1 AND lane = $2";
 constexpr std::int64_t kBatchesBetweenTrims = 64;  // of the tail of commits
-constexpr std::size_t kFenceAt = 2;  // among the statements that begin a batch
+constexpr std::size_t kFenceAt = 2;                // index among the statements that begin a batch
 constexpr std::size_t kLedgerAt = 3;
 
-
-// What is known of a run: first what the database has, then what the batch made of it.
+// What is known of a run: first from the database, then as the batch changed it.
 struct KnownRun {
   RunName name;
   model::RecordKey place;
-  std::optional<model::RecordKey> head;  // where its head says that it stands
-  bool new_head = false;                 // which this batch inserted
+  std::optional<model::RecordKey> head;  // its place according to its head
+  bool new_head = false;                 // inserted by this batch
   std::string unreadable;                // why it cannot be read; empty: it can
   bool has_row = false;
   bool has_open_row = false;
 
-  std::string_view value;           // sealed, of one that is resolved
-  std::optional<StoredRun> stored;  // of one that is open; of a resolved one when it is asked for
+  std::string_view value;           // sealed, of a resolved run
+  std::optional<StoredRun> stored;  // of an open run; of a resolved one once it is asked for
   std::int64_t token = 0;
   std::int64_t due_ms = 0;
   HeardOf heard;
@@ -62,7 +61,7 @@ struct KnownRun {
 
   bool run_changed = false;
   bool open_changed = false;
-  const model::RunRecord* written = nullptr;  // what made it resolved
+  const model::RunRecord* written = nullptr;  // the record that resolved it
   std::string open_body;
 
   bool exists() const { return stored || !value.empty(); }
@@ -72,17 +71,17 @@ struct KnownRun {
 struct KnownAnswer {
   Answered answered;
   bool in_database = false;
-  std::optional<std::string> record;  // sealed, as the database has it
+  std::optional<std::string> record;  // sealed, as in the database
   std::optional<model::ChangeRecord> change;
   std::optional<model::PolicyRecord> policy;
 };
 
-// A failure that is reviewed: first as the database or the batch has it, then with what the reviews of the batch made of it.
+// A reviewed failure: first as in the database or the batch, then as the batch's reviews changed it.
 struct KnownFailure {
   bool shadow = false;
   std::string body;  // sealed
   bool changed = false;
-  model::ReviewVerdict verdict = model::ReviewVerdict::none;  // where it was changed
+  model::ReviewVerdict verdict = model::ReviewVerdict::none;  // if it was changed
 };
 
 bool spells(std::string_view run_id, const model::RecordKey& key) { return run_id == model::make_run_id(key); }
@@ -114,21 +113,21 @@ struct Batch::State {
   std::map<RunName, KnownRun> runs;
   std::map<PlaceOf, KnownRun*> by_place;
   std::map<Identity, KnownAnswer> answers;
-  std::set<Identity> remembered;  // that the batch writes
+  std::set<Identity> remembered;  // to be written by this batch
   std::map<PolicyName, std::string> highest;
   std::set<PolicyName> raised;
   std::map<RevisionName, model::PolicyRecord> revisions;  // of the batch
   std::set<model::TenantId> policies_changed;
-  std::map<PlaceOf, KnownFailure> failures;  // of those that are asked about, the ones that are there
-  std::deque<model::FailureRecord> confirmed;       // that second opinions found, as they are kept
-  std::deque<model::Opinion> overruled_opinions;    // as they are kept
-  std::deque<std::string> made;                     // values that rows have views of
+  std::map<PlaceOf, KnownFailure> failures;       // of the failures asked about, those that exist
+  std::deque<model::FailureRecord> confirmed;     // found by second opinions, as stored
+  std::deque<model::Opinion> overruled_opinions;  // as stored
+  std::deque<std::string> made;                   // values that rows view
   std::vector<std::pair<model::TenantId, const model::Review*>> models_reviews;
   BatchRows rows;
   BatchEffects effects;
   BatchLedger ledger;
-  const bool asks_for_ledger;  // whether another host has turned it on
-  std::map<Identity, const WriteResult*> decisions;  // to be remembered where there was such a group
+  const bool asks_for_ledger;                        // asks whether another host has turned it on
+  std::map<Identity, const WriteResult*> decisions;  // to be remembered if the group exists
   std::int64_t opened = 0;
 
   // What is asked.
@@ -159,7 +158,7 @@ struct Batch::State {
   KnownAnswer* answer_to(model::TenantId tenant, const std::optional<Idempotency>& idempotency);
   std::optional<model::RunRecord> answered_run(model::TenantId tenant, const KnownAnswer& answer);
 
-  // What is decided. Nothing has changed where one of these throws BadValue.
+  // What is decided. If one of these throws BadValue, nothing has changed.
   WriteResult decide(const RunWrite& write, std::span<const std::string> sealed, WriteResult&);
   WriteResult decide(const EventsWrite& write, std::span<const std::string> halves, WriteResult&);
   WriteResult decide(const TracesWrite& write, std::span<const std::string> halves, WriteResult&);
@@ -214,7 +213,7 @@ void Batch::State::ask_for(model::TenantId tenant, const std::optional<Idempoten
   if (idempotency) questions.identities.insert({tenant, idempotency->identity});
 }
 
-// An id that spells the run's own key was made for it just now: there cannot be another.
+// An id that spells the run's own key was just made for this run, so no other run can have it.
 void Batch::State::ask_for_run(model::TenantId tenant, const std::string& run_id, const model::RecordKey& key) {
   if (!spells(run_id, key)) questions.runs.try_emplace({tenant, run_id}, key);
 }
@@ -263,7 +262,7 @@ void Batch::State::ask_for(const ReviewWrite& write, std::span<const std::string
   }
 }
 
-// The lock of the run's head keeps it as it is until the batch ends.
+// The lock on the run's head keeps the run as it is until the batch ends.
 void Batch::State::ask_for(const OpinionWrite& write, std::span<const std::string>) {
   const model::Opinion& opinion = write.opinion;
   questions.opinions.insert({write.tenant, opinion.key});
@@ -361,7 +360,7 @@ KnownAnswer* Batch::State::answer_to(model::TenantId tenant, const std::optional
 std::optional<model::RunRecord> Batch::State::answered_run(model::TenantId tenant, const KnownAnswer& answer) {
   const auto known = by_place.find({tenant, answer.answered.record});
   if (known != by_place.end() && known->second->exists()) return record_of(*known->second);
-  if (!answer.record) return std::nullopt;  // retention took the run: it is new again
+  if (!answer.record) return std::nullopt;  // retention deleted the run: it is new again
   return decode_run(place_key(tenant, answer.answered.record), *answer.record).run;
 }
 
@@ -443,7 +442,7 @@ WriteResult Batch::State::lost_claim(const RunWrite& write, KnownRun* run) {
   return lost;
 }
 
-// One that cannot be read goes all the same, without what is counted of it.
+// Failures that cannot be read are deleted, too, but stay in the counts.
 void Batch::State::take_back_failures(model::TenantId tenant, const StoredRun& stored) {
   for (const model::RecordKey& key : stored.failures) {
     const PlaceOf place{tenant, key};
@@ -475,7 +474,7 @@ EventsBeyond Batch::State::beyond(const KnownRun& run, std::uint32_t upto) const
           const KeyBytes key = place_key(run.name.tenant, run.place).u8(1).u32(row.first);
           const std::vector<std::string> events = decode_events(key, row.body);
           for (std::size_t i = upto - row.first; i < events.size(); ++i) bytes += events[i].size();
-        } catch (const BadValue&) {  // they are left out of the run as well
+        } catch (const BadValue&) {  // the run leaves them out as well
         }
       }
       add(row, bytes);
@@ -520,7 +519,7 @@ WriteResult Batch::State::answered(const EventsWrite& write, Outcome outcome, co
   return result;
 }
 
-// Nothing of the request is new, so nothing changes but what is remembered of it.
+// If nothing of the request is new, only what is remembered of it changes.
 std::optional<WriteResult> Batch::State::nothing_new(const EventsWrite& write, KnownRun& run, const NewEvents& fresh) {
   if (!run.exists() || !fresh.json.empty()) return std::nullopt;
   Buffered buffered = how_it_stands(run.place, stored_of(run));
@@ -535,7 +534,7 @@ std::optional<WriteResult> Batch::State::nothing_new(const EventsWrite& write, K
   return result;
 }
 
-// Makes it an open run, whatever it was. True: it was resolved.
+// Makes it an open run, whatever it was. True: it was a resolved run.
 bool Batch::State::open(KnownRun& run, const EventsWrite& write) {
   if (run.is_open()) return false;
   const bool reopens = run.exists();
@@ -570,7 +569,7 @@ void Batch::State::add_events(KnownRun& run, const EventsWrite& write, const New
   add_to_run(*run.stored, write, fresh);
 }
 
-// While somebody holds a run, its due time is the end of the lease; else it may be too early, which is found out then.
+// While a run is held, its due time is the end of the lease. Otherwise the time may be too early, which is found out when it comes.
 void Batch::State::hear(KnownRun& run, Begins begins) {
   const Awaits awaits = awaited_by(run.stored->run);
   const bool complete = run.stored->buffering->ending.has_value();
@@ -611,7 +610,7 @@ WriteResult Batch::State::decide(const EventsWrite& write, std::span<const std::
   return answered(write, Outcome::stored, buffered);
 }
 
-// One that cannot be stored keeps out the others; so what would keep it out is looked for first.
+// If one trace cannot be stored, none is; so this first looks for anything that would prevent it.
 WriteResult Batch::State::decide(const TracesWrite& write, std::span<const std::string> halves, WriteResult& result) {
   for (const EventsWrite& trace : write.traces) {
     KnownRun& run = known({trace.tenant, trace.run_id});
@@ -727,7 +726,7 @@ void Batch::State::put_opinions(const RunWrite& write) {
   }
 }
 
-// The failure says what the last review of it says.
+// Stores the review, and gives the failure the verdict of its last review.
 void Batch::State::put_review(model::TenantId tenant, const model::Review& review) {
   std::string body = encode_review(place_key(tenant, review.key), review);
   const SubjectOf subject{{tenant, review.run}, subject_of(review)};
@@ -867,7 +866,7 @@ std::vector<Connection::Statement> Batch::State::write_effects_of(Connection& co
   return write_effects(connection, effects, with_ledger);
 }
 
-// What was decided about groups is told where it is written; a policy's revision is not known before.
+// Decisions about groups get their entries where they are written. A policy's revision is not known earlier than here.
 void Batch::State::gather_entries() {
   if (!ledger.is_on()) return;
   for (std::size_t i = 0; i < writes.size(); ++i) {

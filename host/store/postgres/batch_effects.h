@@ -1,4 +1,4 @@
-// What a batch did to runs and failures, for what is counted and told of them. Values; any thread.
+// What a batch did to runs and failures, for counts and messages. Values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace runwarden::store::postgres {
 
-// Each list is in the order of the batch. What goes goes before anything comes, so a run that is resolved again is in both lists. Of a failure that
-// goes, its head says whether it was in any count.
+// Each list is in the order of the batch. Removals come before additions, so a run that is resolved again is in both lists. The head of a
+// removed failure says whether it was counted.
 struct BatchEffects {
-  // A run that was stored with its dimensions: as a whole, or when it was resolved. Not while it is open for the first time.
+  // A run that was stored with its dimensions: as a whole, or when it was resolved. Not a run that is open for the first time.
   struct EnteredRun {
     model::TenantId tenant = 0;
     model::RecordKey run;
     std::vector<model::Dimension> dimensions;
   };
-  // A run whose dimensions go: it was deleted, or is resolved again.
+  // A run whose dimensions are removed: it was deleted, or is resolved again.
   struct LeftRun {
     model::TenantId tenant = 0;
     model::RecordKey run;
-    std::vector<model::Dimension> dimensions;  // as its record had them
+    std::vector<model::Dimension> dimensions;  // as in its record
   };
-  // A failure that was stored, as its body has it: executed_ms, title, waste and `grouped` are filled in. Those of detectors on trial may be left
-  // out. Lives as long as the effects.
+  // A failure that was stored, as in its body: executed_ms, title, waste and `grouped` are set. Failures of detectors on trial may be left
+  // out. The record must outlive the effects.
   struct AddedFailure {
     model::TenantId tenant = 0;
     const model::FailureRecord* failure = nullptr;
@@ -38,18 +38,18 @@ struct BatchEffects {
   struct RemovedFailure {
     model::TenantId tenant = 0;
     model::FailureRecord head;
-    bool expired = false;  // its retention was over, and what was known by it stays known; else it is taken back
+    bool expired = false;  // by retention, and what was known from it stays known; false: it is withdrawn
   };
-  // A failure whose verdict became another by a review, by its head with that verdict.
+  // A failure whose verdict was changed by a review: its head with the new verdict.
   struct ReviewedFailure {
     model::TenantId tenant = 0;
     model::FailureRecord head;
     bool was_false_alarm = false;
     model::RecordKey review;
-    std::optional<std::int64_t> known_since_ms = {};  // of an import: as of ClusterChange
+    std::optional<std::int64_t> known_since_ms = {};  // from an import; see ClusterChange
   };
-  // A decision that is to be made. `result` is stored, and write_effects() puts the group into it as it is then; without one there is no such
-  // group, and the answer is not to be remembered. Of a decision that was answered before, `replayed`, only the group is looked up.
+  // A decision to be made. `result` says that it is stored; write_effects() adds the group as it is then. If it adds none, the group does
+  // not exist, and the answer must not be remembered. `replayed`: it was answered before, and the group is only looked up.
   struct Decision {
     const TriageWrite* write = nullptr;
     WriteResult* result = nullptr;
@@ -60,9 +60,9 @@ struct BatchEffects {
   std::vector<EnteredRun> runs_entered;
   std::vector<RemovedFailure> failures_removed;
   std::vector<AddedFailure> failures_added;
-  std::vector<ReviewedFailure> failures_reviewed;  // after all that came
+  std::vector<ReviewedFailure> failures_reviewed;  // after all additions
   std::vector<Decision> decisions;
-  CommitNotes notes;  // of every write, and of deletions: note(tenant)
+  CommitNotes notes;  // of every write, and of deletions by note(tenant)
 
   bool empty() const {
     return runs_left.empty() && runs_entered.empty() && failures_removed.empty() && failures_added.empty() && failures_reviewed.empty() &&
@@ -72,10 +72,10 @@ struct BatchEffects {
 
 struct EffectRules {
   std::int64_t now_ms = 0;               // of the database
-  std::uint64_t max_clusters = 100'000;  // of a tenant
-  std::optional<std::uint64_t> max_pending_messages;  // of a webhook; nothing: nobody is told of anything
+  std::uint64_t max_clusters = 100'000;  // per tenant
+  std::optional<std::uint64_t> max_pending_messages;  // per webhook; nothing: no messages are sent
   std::function<std::uint64_t()> next_seq;
-  // Told of each entry of a group's history that is written.
+  // Called for each entry that is written to a group's history.
   std::function<void(model::TenantId, const model::ClusterKey&, const model::TriageEntry&)> on_entry = {};
 };
 

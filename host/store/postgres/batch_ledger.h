@@ -1,4 +1,4 @@
-// The entries that a batch makes in ledgers, in its transaction. For the files of store/postgres only. One thread, the lane's.
+// The entries that a batch makes in ledgers, in its transaction. Internal to store/postgres. One thread, the lane's.
 #pragma once
 
 #include <atomic>
@@ -14,25 +14,25 @@
 
 namespace runwarden::store::postgres {
 
-// Of a record whose entry can be made before it is stored: of a run or a change. Any thread.
+// The entry of a run or a change, which can be made before the record is stored. Any thread.
 std::optional<PreparedEntry> entry_of(const Write& write);
 
 class BatchLedger {
  public:
-  // `on`: whether this process takes it that records make entries; corrected where the database says otherwise. Null: they make none.
+  // `on`: whether this process believes that records make entries; corrected if the database disagrees. Null: they make none.
   BatchLedger(std::int64_t now_ms, std::atomic<bool>* on) : now_ms_(now_ms), on_(on) {}
 
   bool is_on() const { return on_ != nullptr && *on_; }
-  // What the database says; for a process that takes it that they make none.
+  // What the database says, for a process that believes that records make no entries.
   void know(const LedgerStanding& standing);
 
-  // In order; nothing happens where records make no entries.
+  // Entries keep the order of these calls. Nothing happens if records make no entries.
   void add(model::TenantId tenant, PreparedEntry entry);
   void add_decision(model::TenantId tenant, RecordName name, ledger::Decision decision);
   bool empty() const { return entries_.empty() && decisions_.empty(); }
 
-  // Locks the ledgers, when all other locks but those of the log are held. What is to be run before COMMIT.
-  // Throws PgFault; StoreError where a ledger cannot be read.
+  // Locks the ledgers. Call it when all other locks except those of the log are held. Returns what to run before COMMIT.
+  // Throws PgFault; StoreError if a ledger cannot be read.
   std::vector<Connection::Statement> write(Connection& connection);
 
  private:

@@ -9,18 +9,18 @@
 namespace runwarden::store::postgres {
 namespace {
 
-// Each takes its rows in the order of its key, so that no two batches wait for each other.
+// Each takes its rows in key order, so that no two batches wait for each other.
 constexpr std::string_view kInsertHeads =
     "INSERT INTO runwarden.head(tenant, run_id, time_ms, seq) SELECT * FROM unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[])"
     " ON CONFLICT DO NOTHING RETURNING tenant, run_id, time_ms, seq";
-// Of ids that spell a place: the run there, if it has that id, is the one.
+// For ids that spell a place: if the run at that place has the id, it is the one.
 constexpr std::string_view kInsertSpelledHeads =
     "INSERT INTO runwarden.head(tenant, run_id, time_ms, seq)"
     " SELECT u.tenant, u.run_id, coalesce(r.time_ms, u.time_ms), coalesce(r.seq, u.seq)"
     " FROM unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) u(tenant, run_id, time_ms, seq, at_ms, at_seq)"
     " LEFT JOIN runwarden.run r ON r.tenant = u.tenant AND r.time_ms = u.at_ms AND r.seq = u.at_seq AND r.run_id = u.run_id"
     " ORDER BY u.tenant, u.run_id COLLATE \"C\" ON CONFLICT DO NOTHING RETURNING tenant, run_id, time_ms, seq";
-// Those that were there before. The lock of a row that this transaction inserted is its own already.
+// Heads that existed before. This transaction already has the locks of the rows that it inserted.
 constexpr std::string_view kLockHeads =
     "SELECT h.tenant, h.run_id, h.time_ms, h.seq FROM unnest($1::int[], $2::text[]) u(tenant, run_id) JOIN runwarden.head h USING (tenant, run_id)"
     " WHERE h.xmin <> pg_current_xact_id()::xid ORDER BY h.tenant, h.run_id FOR UPDATE OF h";
@@ -297,7 +297,7 @@ Answers Asking::take(std::span<const Rows> answers) const {
       }
     }
   }
-  // Retention took one away between two statements.
+  // Retention deleted a row between two statements.
   if (found.heads.size() != questions_.runs.size() || found.highest.size() != questions_.policies.size()) {
     throw PgFault(PgFault::Kind::again, "40001", "a row was deleted meanwhile");
   }

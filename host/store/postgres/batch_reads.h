@@ -1,5 +1,5 @@
-// What a batch asks before it decides: rows by name, which are locked where two batches could decide about the same. For the files of
-// store/postgres only. One thread.
+// What a batch asks before it decides: rows by name, locked where two batches could decide about the same thing. Internal to
+// store/postgres. One thread.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ struct RevisionName {
   auto operator<=>(const RevisionName&) const = default;
 };
 
-// What a review of a run, or of one of its failures, is about: the run, and the subject as its column has it.
+// What a review of a run, or of one of its failures, is about: the run, and the subject as stored in its column.
 struct SubjectOf {
   PlaceOf run;
   std::string subject;
@@ -54,9 +54,9 @@ struct SubjectOf {
 };
 
 struct Questions {
-  // Runs by id. Whose head is not there gets one with that key, so that nobody else can begin the run meanwhile.
+  // Runs by id. An id without a head gets one with that key, so that no other batch can begin the run meanwhile.
   std::map<RunName, model::RecordKey> runs;
-  std::set<RunName> claimed;  // of these only the open run
+  std::set<RunName> claimed;  // of these, only the open run
   std::set<Identity> identities;
   std::vector<std::pair<RunName, std::string>> event_ids;  // half digests
   std::set<PolicyName> policies;
@@ -85,7 +85,7 @@ struct FoundRun {
 };
 struct FoundAnswer {
   Answered answered;
-  std::optional<std::string> record;  // the sealed run, change or policy; nothing: it is gone
+  std::optional<std::string> record;  // the sealed run, change or policy; nothing: it is deleted
 };
 struct FoundPolicy {
   model::RecordKey place;
@@ -111,29 +111,29 @@ struct FoundOpinion {
 };
 
 struct Answers {
-  std::map<RunName, model::RecordKey> heads;     // as they are now
-  std::set<RunName> new_heads;                   // of those, the ones that the batch inserted
+  std::map<RunName, model::RecordKey> heads;  // current
+  std::set<RunName> new_heads;                // of these, the ones that this batch inserted
   std::map<RunName, FoundOpenRun> open;
-  std::map<RunName, FoundRun> resolved;          // of those with a head
+  std::map<RunName, FoundRun> resolved;  // of runs with a head
   std::map<Identity, FoundAnswer> answers;
   std::set<std::pair<RunName, std::string>> seen;  // half digests
   std::map<PolicyName, std::string> highest;     // whole number; empty: none
   std::map<RevisionName, FoundPolicy> revisions;
-  std::map<PlaceOf, FoundFailure> failures;    // locked, so that nobody else makes their verdicts others
-  std::map<PlaceOf, LastReview> last_reviews;  // by the place of the failure
+  std::map<PlaceOf, FoundFailure> failures;    // locked, so that no other transaction changes their verdicts
+  std::map<PlaceOf, LastReview> last_reviews;  // by the failure's place
   std::set<PlaceOf> runs_there;
   std::map<PlaceOf, FoundOpinion> opinions;    // locked
   std::map<SubjectOf, ReviewInForce> reviewed;
 };
 
-// Statements and what takes their answers, for one round trip.
+// The statements of one round trip, and the decoding of their answers.
 class Asking {
  public:
-  // Their texts are constants.
+  // The texts of the statements are constants.
   explicit Asking(const Questions& questions);
   std::vector<Connection::Statement> statements() const { return statements_; }
-  // `rows`: the answers to the statements, in order. Throws PgFault, also where a row vanished in between: the batch is to be tried again;
-  // BadValue.
+  // `rows`: the answers to the statements, in order. Throws BadValue, and PgFault, also if a row was deleted in between: then try the batch
+  // again.
   Answers take(std::span<const Rows> rows) const;
 
  private:
@@ -145,11 +145,11 @@ class Asking {
   std::vector<Connection::Statement> statements_;
 };
 
-// What is asked about claims, once it is known which of them are good.
+// What is asked about claims once it is known which of them are valid.
 struct ClaimQuestions {
-  std::vector<std::pair<PlaceOf, std::uint32_t>> beyond;  // events behind the end of the claim
+  std::vector<std::pair<PlaceOf, std::uint32_t>> beyond;  // events after the end of the claim
   std::vector<PlaceOf> failures;
-  std::vector<PlaceOf> runs;  // of claims that were lost
+  std::vector<PlaceOf> runs;  // of lost claims
 
   bool empty() const { return beyond.empty() && failures.empty() && runs.empty(); }
 };
@@ -158,17 +158,17 @@ struct EventRowBeyond {
   std::uint32_t count = 0;
   std::int64_t received_ms = 0;
   std::uint64_t bytes = 0;
-  std::string body;  // of one that begins before the end of the claim
+  std::string body;  // of a row that begins before the end of the claim
 };
 struct ClaimAnswers {
   std::map<PlaceOf, std::vector<EventRowBeyond>> beyond;  // in order
   std::map<PlaceOf, std::string> failures;                // locked
-  std::map<PlaceOf, std::string> runs;  // also open ones
+  std::map<PlaceOf, std::string> runs;                    // including open ones
 };
 // Throws PgFault.
 ClaimAnswers ask_about_claims(Connection& connection, const ClaimQuestions& questions);
 
-// Columns of an array each, for unnest().
+// Each returns one column as an array, for unnest().
 std::vector<std::int32_t> tenants_of(const std::vector<PlaceOf>& places);
 std::vector<std::int64_t> times_of(const std::vector<PlaceOf>& places);
 std::vector<std::int64_t> seqs_of(const std::vector<PlaceOf>& places);

@@ -15,7 +15,7 @@ constexpr std::string_view kMoveHeads =
     " WHERE h.tenant = u.tenant AND h.run_id = u.run_id";
 constexpr std::string_view kDeleteHeads =
     "DELETE FROM runwarden.head h USING unnest($1::int[], $2::text[]) u(tenant, run_id) WHERE h.tenant = u.tenant AND h.run_id = u.run_id";
-// Texts of the detectors that fired come with a separator that no key of a detector has.
+// The detectors that fired come as one text, with a separator that no detector key contains.
 constexpr std::string_view kInsertRuns =
     "INSERT INTO runwarden.run(tenant, time_ms, seq, run_id, revision, state, source, max_score, fired, content, body)"
     " SELECT tenant, time_ms, seq, run_id, revision, state, source, max_score, string_to_array(fired, chr(31)), content, body"
@@ -112,7 +112,7 @@ static_assert(static_cast<int>(Answered::Kind::events) == 1, "kInsertAnswers nam
 
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
 
-// A column of what `get` says of each row.
+// The values that `get` returns for the rows.
 template <class Value, class Row, class Get>
 std::vector<Value> column(const std::vector<Row>& rows, Get get) {
   std::vector<Value> values;

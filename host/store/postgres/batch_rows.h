@@ -1,5 +1,5 @@
-// The rows that a batch writes and deletes, gathered by table and written with one statement each. For the files of store/postgres only.
-// One thread.
+// The rows that a batch writes and deletes, gathered by table and written with one statement per table. Internal to store/postgres. One
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace runwarden::store::postgres {
 
-// A run as its row says it. The body of one that is open is empty.
+// A row of a run. The body of an open run is empty.
 struct RunRow {
   PlaceOf place;
   std::string_view run_id;
@@ -88,14 +88,14 @@ struct PolicyRow {
 struct AnswerRow {
   Identity identity;
   Answered answered;
-  bool replaces = false;  // one that is too old, or whose record is gone
+  bool replaces = false;  // an answer that is too old, or whose record is gone
 };
 struct HeadRow {
   RunName name;
   model::RecordKey place;
 };
 
-// Views live until the statements were made.
+// Views must live until the statements are made.
 struct BatchRows {
   std::vector<HeadRow> moved_heads;
   std::vector<RunName> unused_heads;
@@ -109,11 +109,11 @@ struct BatchRows {
   std::vector<EventIdRow> event_ids;
   std::vector<PlaceOf> gone_failures;
   std::vector<FailureRow> failures;
-  std::vector<VerdictRow> verdicts;  // of failures, those of this batch too
+  std::vector<VerdictRow> verdicts;  // of failures, including those of this batch
   std::vector<ReviewRow> reviews;
-  std::vector<PlaceOf> without_opinions;  // runs whose opinions go
+  std::vector<PlaceOf> without_opinions;  // runs whose opinions are deleted
   std::vector<PlaceOf> gone_opinions;
-  std::vector<OpinionRow> opinions;          // that are new
+  std::vector<OpinionRow> opinions;  // new
   std::vector<OpinionRow> changed_opinions;
   std::vector<ChangeRow> changes;
   std::vector<PolicyRow> policies;
@@ -121,12 +121,13 @@ struct BatchRows {
   std::string canary;  // sealed; empty: none
 };
 
-// In the order in which they are to be run.
+// Adds the statements in the order in which they must run.
 void add_statements(std::vector<Connection::Statement>& to, const BatchRows& rows);
 void add_canary(std::vector<Connection::Statement>& to, std::string_view host, std::string_view body, std::int64_t now_ms);
-// Who raced another batch for an identity fails with 23505.
+// An answer that loses a race for its identity against another batch fails with 23505.
 void add_answers(std::vector<Connection::Statement>& to, std::vector<AnswerRow> rows);
-// That the policies of these tenants changed; answers the number of the note. Every other batch that does the same waits for this one.
+// Notes that the policies of these tenants changed; answers with the number of the note. Every other batch that does the same waits for
+// this one.
 Connection::Statement policies_note(const std::vector<model::TenantId>& tenants);
 
 }  // namespace runwarden::store::postgres

@@ -15,7 +15,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Object identifiers of types, as pg_type.dat of PostgreSQL fixes them.
+// Type OIDs, as fixed in PostgreSQL's pg_type.dat.
 constexpr std::uint32_t kBool = 16;
 constexpr std::uint32_t kBytea = 17;
 constexpr std::uint32_t kInt8 = 20;
@@ -30,7 +30,7 @@ constexpr std::uint32_t kInt8Array = 1016;
 
 constexpr int kBinary = 1;
 
-constexpr std::chrono::milliseconds kBetweenAsking{100};  // whether to give up
+constexpr std::chrono::milliseconds kBetweenAsking{100};  // between checks whether to give up
 
 template <class Number>
 void put_be(std::string& bytes, Number number) {
@@ -45,7 +45,7 @@ std::uint64_t get_be(std::string_view bytes) {
   return number;
 }
 
-// The head of an array of one dimension, as array_send() writes it: dimensions, whether there are nulls, type, length, first index.
+// The head of a one-dimensional array, as array_send() writes it: dimensions, whether there are nulls, type, length, first index.
 std::string array_head(std::uint32_t type, std::size_t length) {
   std::string bytes;
   put_be<std::int32_t>(bytes, length == 0 ? 0 : 1);
@@ -74,7 +74,7 @@ std::string first_line(const char* text) {
   return line;
 }
 
-// What can be done where the server's certificate is not believed.
+// What to do if the server's certificate is not trusted.
 std::string certificate_remedy(const std::string& text) {
   if (text.find("does not match host name") != std::string::npos) return "; write a name of the certificate as host= in store.dsn, and the address as hostaddr=";
   if (text.find("certificate verify failed") != std::string::npos) return "; name the file of its authority with sslrootcert= in store.dsn";
@@ -242,7 +242,7 @@ void Connection::flush() {
   }
 }
 
-// Which of the events came.
+// Returns which of the events occurred.
 short Connection::wait_for(short events, SteadyClock::time_point until) {
   while (true) {
     auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(until - SteadyClock::now());
@@ -302,7 +302,7 @@ std::vector<Rows> Connection::run(std::span<const Statement> statements) {
   if (lost_) lose("the connection was lost before");
   if (PQenterPipelineMode(connection_.get()) == 0) lose("the connection is in use");
   std::vector<std::string> prepared_now;
-  std::vector<bool> prepares;  // of each result that will come: whether it is of a PREPARE
+  std::vector<bool> prepares;  // for each result to come: whether it is from a PREPARE
   const auto send_all = [&](std::span<const Statement> all) {
     for (const Statement& statement : all) {
       const std::size_t known = prepared_now.size();

@@ -1,7 +1,7 @@
-// A connection to a PostgreSQL: statements with binary parameters and results, one at a time or many in one round trip.
+// A connection to a PostgreSQL server: statements with binary parameters and results, one at a time or many in one round trip.
 //
-// One thread at a time. Statements are prepared when they are first used, where that is allowed; no other state of a session is used, so that
-// a pooler in transaction mode may stand in between.
+// One thread at a time. Statements are prepared on first use, if that is allowed. No other session state is used, so a pooler in
+// transaction mode may be in between.
 #pragma once
 
 #include <chrono>
@@ -23,25 +23,25 @@ struct pg_result;
 
 namespace runwarden::store::postgres {
 
-// What the server, or the way to it, said.
+// An error from the server, or on the way to it.
 struct PgFault : std::runtime_error {
   enum class Kind : std::uint8_t {
-    lost,     // the connection: nobody knows what became of a COMMIT that was sent
-    away,     // the server takes no writes now: it starts, stops, is full or a standby
-    again,    // the transaction met another one: the same may succeed
+    lost,     // the connection is lost; the outcome of a COMMIT that was sent is unknown
+    away,     // the server takes no writes now: it is starting, stopping, full or a standby
+    again,    // a conflict with another transaction: a retry may succeed
     no_part,  // there is no partition for a row
-    data,     // of what the statement was given
+    data,     // the data given to the statement
     other,
   };
   PgFault(Kind of, std::string state, const std::string& text) : std::runtime_error(text), kind(of), sqlstate(std::move(state)) {}
   Kind kind;
-  std::string sqlstate;  // empty where the connection was lost
+  std::string sqlstate;  // empty if the connection was lost
 };
 
-// The kind of fault that a SQLSTATE (PostgreSQL's appendix A) tells of.
+// The kind of fault that a SQLSTATE (PostgreSQL's appendix A) means.
 PgFault::Kind kind_of(std::string_view sqlstate);
 
-// The parameters of a statement, $1 first. The texts are copied.
+// The parameters of a statement, $1 first. Texts are copied.
 class Params {
  public:
   Params& i16(std::int16_t number);
@@ -79,14 +79,14 @@ class Params {
   std::vector<Value> values_;
 };
 
-// What a statement answered. Views live as long as it does.
+// The result of a statement. Views live as long as it does.
 class Rows {
  public:
   explicit Rows(pg_result* result);
 
   std::size_t size() const { return rows_; }
   bool empty() const { return rows_ == 0; }
-  // Of int2, int4 or int8, whichever the column is. Throws PgFault for another width.
+  // An int2, int4 or int8, depending on the column. Throws PgFault for another width.
   std::int64_t number(std::size_t row, int column) const;
   bool boolean(std::size_t row, int column) const;
   std::string_view bytes(std::size_t row, int column) const;  // of text and bytea
@@ -103,11 +103,11 @@ class Rows {
 
 struct ConnectSettings {
   std::string dsn;          // libpq's; without a password
-  std::string password;     // empty: as libpq finds one
+  std::string password;     // empty: libpq looks for one
   std::chrono::milliseconds connect_timeout{3000};
-  std::chrono::milliseconds answer_timeout{15'000};  // of one round trip; then the connection counts as lost
+  std::chrono::milliseconds answer_timeout{15'000};  // per round trip; after that, the connection counts as lost
   bool prepared = true;
-  std::vector<std::pair<std::string, std::string>> words;  // libpq's, that go before those of the dsn
+  std::vector<std::pair<std::string, std::string>> words;  // libpq keywords, which take precedence over those of the dsn
 };
 
 class Connection {
@@ -122,21 +122,21 @@ class Connection {
     std::string_view sql;  // a literal, or a text that lives until the call returns
     Params params = {};
   };
-  // All in one round trip, in order; what follows one that fails is not done. Throws PgFault. A connection that was lost stays so.
+  // Runs all in one round trip, in order; skips the rest after a failure. Throws PgFault. A lost connection stays lost.
   std::vector<Rows> run(std::span<const Statement> statements);
-  // Ahead of whatever is run next, in its round trip; nobody is told their answers. The end of a transaction by rollback() forgets them.
+  // Runs these before the next statements, in the same round trip, and drops their answers. rollback() forgets them.
   void later(std::vector<Statement> statements);
   Rows query(std::string_view sql, Params params = {});
-  // Several statements without parameters, as a script. Throws PgFault.
+  // Runs several statements without parameters, as a script. Throws PgFault.
   void script(const std::string& sql);
-  // Ends a transaction that may have failed. Nothing happens outside of one. Throws PgFault where the connection is lost.
+  // Ends a transaction that may have failed. Does nothing outside a transaction. Throws PgFault if the connection is lost.
   void rollback();
-  // Asked now and then while an answer is waited for: once it says so, the connection counts as lost. Empty: the answer is waited for as
-  // long as the settings say.
+  // Called now and then while waiting for an answer: once it returns true, the connection counts as lost. Empty: wait as long as the
+  // settings say.
   void give_up_when(std::function<bool()> given_up) { given_up_ = std::move(given_up); }
   bool in_transaction() const;
   bool lost() const { return lost_; }
-  // A warning that came since the last call; empty: none.
+  // The warning received since the last call; empty: none.
   std::string take_warning() { return std::exchange(warning_, {}); }
 
  private:
@@ -154,7 +154,7 @@ class Connection {
 
   std::unique_ptr<pg_conn, Close> connection_;
   ConnectSettings settings_;
-  std::unordered_map<std::string, std::string> statements_;  // by SQL: the name it was prepared under
+  std::unordered_map<std::string, std::string> statements_;  // prepared names, by SQL
   std::uint64_t named_ = 0;
   std::vector<Statement> later_;
   std::string warning_;

@@ -1,4 +1,4 @@
-// The database's time, which all its hosts go by: this host's monotonic clock and how far it is from that of the database. Any thread.
+// The database's time, which all of its hosts use: this host's monotonic clock and its offset from the database's clock. Any thread.
 #pragma once
 
 #include <atomic>
@@ -12,18 +12,18 @@ namespace runwarden::store::postgres {
 
 class DatabaseClock final : public Clock {
  public:
-  // Whose time it is. `host`: that of the given clock when this one is made, which look() changes nothing of; for tests, which drive it.
+  // Whose time it is. `host`: that of the given clock at construction, unaffected by look(); for tests, which drive that clock.
   enum class Source : std::uint8_t { database, host };
   explicit DatabaseClock(const Clock& clock, Source source = Source::database)
       : clock_(clock), source_(source), offset_ms_(clock.wall_ms() - monotonic_ms()) {}
 
-  // UTC milliseconds. The host's time until look() was called.
+  // UTC milliseconds. The host's time until look() is called.
   std::int64_t now_ms() const { return monotonic_ms() + offset_ms_.load(std::memory_order_relaxed); }
   std::int64_t wall_ms() const override { return now_ms(); }
   std::int64_t monotonic_ns() const override { return clock_.monotonic_ns(); }
   std::int64_t elapsed_ns() const override { return clock_.elapsed_ns(); }
 
-  // Asks the database. The answer of the shortest round trip so far is kept, and one that is within the doubt of it changes nothing.
+  // Asks the database. Keeps the answer of the shortest round trip so far, unless a later one differs by more than its own margin of error.
   // Throws PgFault.
   void look(Connection& connection) {
     if (source_ == Source::host) return;
@@ -48,7 +48,7 @@ class DatabaseClock final : public Clock {
   const Clock& clock_;
   const Source source_;
   std::atomic<std::int64_t> offset_ms_;
-  std::int64_t best_ns_ = kNone;  // by whoever calls look(): one thread at a time
+  std::int64_t best_ns_ = kNone;  // used by look() only: one thread at a time
 };
 
 }  // namespace runwarden::store::postgres

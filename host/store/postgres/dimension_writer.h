@@ -1,4 +1,4 @@
-// Which runs bear which values of dimensions, in the transaction of a batch. One thread, the connection's.
+// Records which runs have which dimension values, in the transaction of a batch. One thread, the connection's.
 #pragma once
 
 #include <compare>
@@ -15,15 +15,15 @@
 
 namespace runwarden::store::postgres {
 
-// Used in the order of its functions.
+// Call its functions in their order.
 class DimensionWriter {
  public:
   DimensionWriter(Connection& connection, const BatchEffects& effects);
 
-  // Looks up the numbers of the values, where there are any.
+  // Looks up the numbers of the values, if there are any.
   void add_look_up(std::vector<Connection::Statement>& statements) const;
   void take_look_up(std::span<const Rows> answers);
-  // Gives values that are new a number, under a lock on their stretch.
+  // Gives new values a number, under a lock on their stretch.
   void number_values();
   std::vector<Connection::Statement> statements() const;
 
@@ -35,8 +35,8 @@ class DimensionWriter {
     auto operator<=>(const StretchPlace&) const = default;
   };
   struct Stretch {
-    std::uint64_t numbered = 0;                           // values that have a number, but for kOtherValue
-    std::map<std::string, std::optional<std::int64_t>, std::less<>> ids;  // by value; nothing: it has none
+    std::uint64_t numbered = 0;                                           // values that have a number, except kOtherValue
+    std::map<std::string, std::optional<std::int64_t>, std::less<>> ids;  // by value; nothing: it has no number
     std::set<std::string, std::less<>> entering;
     bool left = false;
 

@@ -41,7 +41,7 @@ std::vector<std::string> parts(const std::string& list) {
   return found;
 }
 
-// A name may begin like an address.
+// A host name may begin like an address.
 bool is_here(const std::string& host) {
   in_addr address{};
   const bool loopback = host.starts_with("127.") && ::inet_pton(AF_INET, host.c_str(), &address) == 1;
@@ -53,7 +53,7 @@ std::vector<std::string> parts_of(const Words& words, const char* key) {
   return found == words.end() ? std::vector<std::string>() : parts(found->second);
 }
 
-// The first host that is another machine; empty: none is. Beside an address, the host of the same place is only a name for the certificate.
+// The first host on another machine; empty: none. A host that comes with an address is only a name for the certificate.
 std::string host_elsewhere(const Words& words) {
   std::vector<std::string> hosts = parts_of(words, "host");
   const std::vector<std::string> addresses = parts_of(words, "hostaddr");
@@ -89,7 +89,7 @@ Result<ConnectSettings> connect_settings(const PostgresPlace& place) {
   Words words;
   add_words(options.get(), words);
   if (Status status = check_words(words, place); !status.ok()) return std::move(status.error());
-  const Options defaults(PQconndefaults());  // with what the environment says
+  const Options defaults(PQconndefaults());  // including those from the environment
   Words all = words;
   add_words(defaults.get(), all);
   ConnectSettings settings;

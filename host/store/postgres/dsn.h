@@ -1,4 +1,4 @@
-// How a database is reached, from what the configuration says of it. Reads files; any thread.
+// How to reach a database, from its configuration. Reads files; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -7,9 +7,9 @@
 
 namespace runwarden::store::postgres {
 
-// Certificates are verified wherever the connection leaves this machine, unless store.allow_plaintext says otherwise. The Error names the key of
-// the configuration: words that libpq does not know, a password among them, a connection that would not be verified, a password file that others
-// can read.
+// Requires verified certificates for every connection that leaves this machine, unless store.allow_plaintext says otherwise. The Error
+// names the key of the configuration: for keywords that libpq does not know, a password in the dsn, a connection that would not be
+// verified, or a password file that others can read.
 Result<ConnectSettings> connect_settings(const PostgresPlace& place);
 
 }  // namespace runwarden::store::postgres

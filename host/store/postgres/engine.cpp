@@ -22,13 +22,13 @@ namespace {
 constexpr int kCounterBits = 40;  // of a seq, below the number of the start
 constexpr std::int64_t kBetweenLooksNs = 5'000'000;
 constexpr std::chrono::seconds kLongestLook{1};
-// Commits of one tenant wait for one another: their numbers and its ledger have an order. So its writes are better together in one batch; only
-// where as many wait as a good batch has, a second lane makes the next while the first is flushed.
+// Commits of one tenant wait for one another, because their numbers and the ledger are ordered. So a tenant's writes go into one batch; a
+// second lane makes the next batch during the flush only if enough writes for a good batch are waiting.
 constexpr std::size_t kLanesOfATenant = 2;
 constexpr std::size_t kGoodBatch = 64;
-constexpr std::size_t kLookUps = 2;  // connections beside those of read_connections, for what ingest looks up
+constexpr std::size_t kLookUps = 2;  // connections beside read_connections, for lookups of ingest
 
-// The same again after a restart, as only one process may serve from a folder.
+// The same after a restart, as only one process may serve from a folder.
 std::string host_name(const std::filesystem::path& state_dir) {
   std::array<char, 256> name{};
   const bool known = ::gethostname(name.data(), name.size() - 1) == 0 && name.front() != '\0';
@@ -36,7 +36,7 @@ std::string host_name(const std::filesystem::path& state_dir) {
   return state_dir.empty() ? host : host + ":" + std::filesystem::absolute(state_dir).string();
 }
 
-// Numbers are this process's own once the counter is committed, also where two begin at once.
+// The numbers belong to this process alone once the counter is committed, even if two processes start at once.
 std::int64_t take_start(Pool& pool) {
   return pool.write([](Connection& connection) {
     const std::vector<Connection::Statement> statements{
@@ -45,7 +45,7 @@ std::int64_t take_start(Pool& pool) {
   });
 }
 
-// What meets in the same rows: the writes of one run, else of one idempotency identity, of a policy, of a group.
+// What writes to the same rows have in common: the run, otherwise the idempotency identity, the policy or the group.
 std::string order_of(const model::RunRecord& run, const std::optional<Idempotency>& idempotency) {
   const bool named = run.run_id != model::make_run_id(run.key);
   if (named || !idempotency) return run.run_id;
@@ -97,7 +97,7 @@ Engine::Engine(const PostgresSettings& settings, const Clock& clock, Role role)
   if (listener.on_last_use) listener.on_last_use(upkeep_.last_use());
   const bool serves = role == Role::service;
   if (serves) upkeep_.prepare_partitions();
-  if (serves && watch_.hosts() == 1) open_runs_.begin_anew();  // the first, or the only one
+  if (serves && watch_.hosts() == 1) open_runs_.begin_anew();  // the first host, or the only one
   if (serves) webhooks_.take_from_gone_hosts();
   if (serves) pool_.open_all();
   ledger_.begin(settings.store.ledger, static_cast<std::uint64_t>(start_));
@@ -122,7 +122,7 @@ Engine::~Engine() {
   drain();
 }
 
-// Asking takes a round trip, which the others who ask meanwhile share; whoever sends unknown keys by the thousand gets no more of them than that.
+// Takes a round trip, which callers that ask meanwhile share. Thousands of unknown keys cause no more round trips than that.
 bool Engine::look_for_keys() {
   const std::int64_t now_ns = clock_.monotonic_ns();
   std::int64_t before_ns = looked_ns_.load();
@@ -152,7 +152,7 @@ void Engine::run_between(Job job) {
 }
 
 std::optional<LookedUp> Engine::look_up(const LookUp& asked, std::function<void(LookedUp)> then) {
-  watch_.version(Watch::What::policies);  // throws where the database has not been heard of
+  watch_.version(Watch::What::policies);  // throws if the database was not heard from
   look_ups_.ask(asked, std::move(then));
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// The store on PostgreSQL: what every host of one database shares. Forwards to the parts, each of which has a file of its own.
+// The store on PostgreSQL, which all hosts of a database share. Forwards to its parts, each of which has its own file.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ namespace runwarden::store::postgres {
 
 class Engine final : public Store {
  public:
-  // Of a database that has the schema. Throws PgFault or StoreError.
+  // The database must have the schema. Throws PgFault or StoreError.
   Engine(const PostgresSettings& settings, const Clock& clock, Role role);
   ~Engine() override;
 
@@ -108,8 +108,8 @@ class Engine final : public Store {
   const Clock& clock_;
   const std::shared_ptr<DatabaseClock> time_;
   Pool pool_;
-  const std::int64_t start_;   // this process's number, taken from the database
-  const std::string canary_;   // the name of its own
+  const std::int64_t start_;  // this process's number, from the database
+  const std::string canary_;  // the name of this process's canary
   std::atomic<std::uint64_t> seq_;
   Watch watch_;
   Reads reads_;
@@ -122,13 +122,13 @@ class Engine final : public Store {
   PostgresReviewStore reviews_;
   PostgresOpinionStore opinions_;
   PostgresLedgerStore ledger_;
-  std::vector<std::unique_ptr<Lane>> lanes_;  // their threads work on all of the above; a command has one
+  std::vector<std::unique_ptr<Lane>> lanes_;  // their threads use all of the above; a command has one lane
   std::atomic<std::size_t> jobs_{0};
-  std::atomic<std::int64_t> looked_ns_{std::numeric_limits<std::int64_t>::min() / 2};  // for keys, last
+  std::atomic<std::int64_t> looked_ns_{std::numeric_limits<std::int64_t>::min() / 2};  // when keys were last looked for
 };
 
-// Makes the schema of an empty database. An Error names what is wrong and the remedy; so for a schema that is older, which only
-// `runwarden migrate` raises, or too new. The clock has to outlive the store.
+// Makes the schema of an empty database. Errors name what is wrong and the remedy, also for a schema that is too new, or older: only
+// `runwarden migrate` raises that. The clock must outlive the store.
 Result<std::unique_ptr<Store>> open_postgres(const PostgresSettings& settings, const Clock& clock, Role role);
 
 }  // namespace runwarden::store::postgres

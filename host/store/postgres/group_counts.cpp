@@ -1,5 +1,5 @@
-// What PostgresGroupStore counts: by time, by subject and by the values of dimensions. Made of the records themselves but for false alarms, in spans
-// that are widened as store/group_store.h says.
+// The counts of PostgresGroupStore: by time, by subject and by dimension values. They are made from the records themselves, without false
+// alarms, in spans that are widened as store/group_store.h says.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::int64_t kFar = std::int64_t{1} << 60;
 constexpr int kFinestShift = 10;                         // failures are counted in entries of 2^10 ms
-constexpr std::array<int, 4> kShifts = {10, 16, 22, 28};  // entries that buckets are made of
-constexpr std::int64_t kMostEntries = 25'000;            // of a span
+constexpr std::array<int, 4> kShifts = {10, 16, 22, 28};  // sizes of the entries that buckets are made of
+constexpr std::int64_t kMostEntries = 25'000;             // per span
 
-// The numbers of a value in the stretches from $6 to $7: $2 dimension, $3 value.
+// The numbers of a value in stretches $6 to $7: $2 dimension, $3 value.
 constexpr const char* kIds =
     "ARRAY(SELECT v.id FROM runwarden.dimension_value v WHERE v.tenant = $1 AND v.dimension = $2 AND v.value = $3 AND v.stretch BETWEEN $6 AND $7)";
 
-// Which failures are a subject's, by a parameter of that number.
+// SQL condition: the failure belongs to the subject, which is in that parameter.
 std::string of_subject(const Subject& subject, const char* parameter) {
   if (subject.kind == Subject::Kind::cluster) return std::string(" AND f.fingerprint = ") + parameter;
   if (subject.kind == Subject::Kind::detector) return std::string(" AND f.detector = ") + parameter;
@@ -31,7 +31,7 @@ void add_subject(Params& params, const Subject& subject) {
   if (subject.kind == Subject::Kind::cluster) params.bytes(view(subject.cluster));
   if (subject.kind == Subject::Kind::detector) params.text(subject.detector_key);
 }
-// One that the database cannot hold is nobody's.
+// No failure belongs to a detector key that the database cannot hold.
 bool may_be_there(const Subject& subject) { return subject.kind != Subject::Kind::detector || is_text(subject.detector_key); }
 
 Span clamped(const Span& span) { return {std::clamp(span.from_ms, -kFar, kFar), std::clamp(span.before_ms, -kFar, kFar)}; }
@@ -45,15 +45,15 @@ std::uint64_t count(Pool& pool, const std::string& sql, const Params& params) {
   return pool.read([&](Connection& connection) { return unsigned_at(connection.query(sql, params), 0, 0); });
 }
 
-// The shift of the finest entries of which a span does not have too many.
+// The shift of the finest entries that do not make the span too many entries.
 int shift_of(const Span& span) {
   std::size_t index = 0;
   while (index + 1 < kShifts.size() && (span.before_ms - span.from_ms) >> kShifts[index] > kMostEntries) ++index;
   return kShifts[index];
 }
 
-// `from_where` names a table whose row has a time_ms, and conditions; parameters beyond $6 are the subject's. An entry belongs to the bucket
-// that it begins in.
+// `from_where` names a table with a column time_ms, and conditions; parameters after $6 are the subject's. An entry belongs to the bucket
+// in which it begins.
 std::vector<std::uint64_t> buckets(Pool& pool, const std::string& from_where, model::TenantId tenant, const Subject& subject, const Span& span,
                                    std::int64_t width_ms) {
   std::vector<std::uint64_t> sums(static_cast<std::size_t>((span.before_ms - span.from_ms + width_ms - 1) / width_ms));

@@ -1,4 +1,4 @@
-// Retention of histories and deliveries: group_writer.h says what.
+// Retention of histories and deliveries; see group_writer.h.
 #include <algorithm>
 #include <set>
 
@@ -18,7 +18,7 @@ DELETE FROM runwarden.triage t USING (
       OR NOT EXISTS (SELECT FROM runwarden.cluster c WHERE c.tenant = o.tenant AND c.half = o.half AND c.failures > 0))
   ORDER BY o.time_ms LIMIT $2) k
 WHERE t.tenant = k.tenant AND t.half = k.half AND t.time_ms = k.time_ms AND t.seq = k.seq RETURNING t.tenant, t.half, t.time_ms, t.seq)sql";
-// Groups of which nothing is left.
+// Groups that have nothing left.
 constexpr const char* kForgetClusters = R"sql(
 WITH gone AS (DELETE FROM runwarden.cluster c USING (SELECT DISTINCT tenant, half FROM unnest($1, $2) AS u(tenant, half)) k
   WHERE c.tenant = k.tenant AND c.half = k.half AND c.failures = 0
@@ -26,8 +26,8 @@ WITH gone AS (DELETE FROM runwarden.cluster c USING (SELECT DISTINCT tenant, hal
   counted AS (SELECT tenant, count(*) AS n FROM gone GROUP BY tenant)
 UPDATE runwarden.cluster_total t SET clusters = greatest(t.clusters - g.n, 0) FROM counted g WHERE t.tenant = g.tenant)sql";
 
-// Of a webhook that was removed all, else those that are too old. Those that wait for an active one stay until they are settled; a purge takes
-// them, too.
+// All deliveries of a removed webhook; of other webhooks, those that are too old. Deliveries that wait for an active webhook stay until
+// they are settled, but a purge deletes them, too.
 constexpr const char* kOldDeliveries = R"sql(
 SELECT g.tenant, g.endpoint, g.time_ms, g.seq, g.state, e.removed FROM runwarden.endpoint e CROSS JOIN LATERAL (
   SELECT d.tenant, d.endpoint, d.time_ms, d.seq, d.state FROM runwarden.delivery d WHERE d.tenant = e.tenant AND d.endpoint = e.seq
@@ -76,7 +76,7 @@ std::uint64_t expire_deliveries(Connection& connection, const Retention& retenti
     const Connection::Statement lock = Messages::lock_statement(locked);
     for (const std::int32_t tenant : locked) messages.know(static_cast<model::TenantId>(tenant));
     messages.know(connection.run({&lock, 1}).front());
-    const Rows old = look();  // as they are now that nobody else changes them
+    const Rows old = look();  // again, under the locks: no one else can change them
     std::vector<std::int32_t> of;
     std::vector<std::int64_t> endpoints, times, seqs;
     for (std::size_t row = 0; row < old.size(); ++row) {

@@ -1,4 +1,4 @@
-// Rows of groups, histories and webhooks: the keys that their values are sealed with, and columns. For the files of store/postgres only.
+// Rows of groups, histories and webhooks: the keys that seal their values, and columns. Internal to store/postgres.
 #pragma once
 
 #include <algorithm>

@@ -30,13 +30,13 @@ LEFT JOIN runwarden.policy p ON c.kind = 'policy' AND p.tenant = c.tenant AND p.
 WHERE c.tenant = $1 AND c.time_ms >= $2 AND c.time_ms < $3 ORDER BY c.time_ms DESC, c.seq DESC LIMIT $4)sql";
 constexpr const char* kCountMarks = "SELECT count(*) FROM runwarden.change WHERE tenant = $1 AND time_ms >= $2 AND time_ms < $3";
 constexpr const char* kLast = "SELECT coalesce((SELECT last FROM runwarden.commit_last WHERE tenant = $1), 0)";
-// From the row that holds the item after $2 on: the last one that begins at or before that.
+// From the row that holds the item after $2: the last row that begins at or before that item.
 constexpr const char* kLogFrom = R"sql(
 SELECT first, body FROM runwarden.commit_log WHERE tenant = $1
   AND first >= coalesce((SELECT max(first) FROM runwarden.commit_log WHERE tenant = $1 AND first <= $2 + 1), $2 + 1) ORDER BY first LIMIT $3)sql";
 
-// Failures of a group that are the newest of it in their run: $1 tenant, $2 group, $3 and $4 from when on and until when the run was received, $5 and $6
-// where to go on, $7 how many.
+// A group's failures that are its newest in their run: $1 tenant, $2 group, $3 and $4 the range of the run's time of receipt, $5 and $6
+// where to continue, $7 how many.
 const std::string kClusterRuns = "SELECT f.time_ms, f.seq, " + head_columns() + R"sql(
 FROM runwarden.failure f JOIN runwarden.run r ON r.tenant = f.tenant AND r.time_ms = f.run_time_ms AND r.seq = f.run_seq
 WHERE f.tenant = $1 AND f.fingerprint = $2 AND NOT f.shadow AND f.run_time_ms >= $3 AND f.run_time_ms < $4 AND f.time_ms <= $5
@@ -194,7 +194,7 @@ std::uint64_t PostgresGroupStore::last_commit(model::TenantId tenant) {
 TailPage PostgresGroupStore::tail(model::TenantId tenant, std::uint64_t after, std::size_t most) {
   TailPage page;
   page.next = after;
-  // Of a store that a backup has taken the place of.
+  // `after` is from a store that a backup has replaced.
   if (after > last_commit(tenant)) {
     page.too_old = true;
     return page;

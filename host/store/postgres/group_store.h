@@ -1,4 +1,4 @@
-// Groups, triage and the page's counts from a PostgreSQL: store/group_store.h says what. Any thread.
+// Groups, triage and the page's counts on PostgreSQL; see store/group_store.h. Any thread.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace runwarden::store::postgres {
 
 class PostgresGroupStore final : public GroupStore {
  public:
-  using OnUnreadable = std::function<void(const std::string& text)>;  // told of each record that a list passes over
+  using OnUnreadable = std::function<void(const std::string& text)>;  // called for each record that a list skips
 
   PostgresGroupStore(Pool& pool, OnUnreadable on_unreadable) : pool_(pool), on_unreadable_(std::move(on_unreadable)) {}
 

@@ -19,7 +19,8 @@ namespace {
 
 using Statements = std::vector<Connection::Statement>;
 
-// A group that is not there gets an empty row, so that others wait for what becomes of it. It is filled or deleted before the commit.
+// A group that does not exist gets an empty row, so that other transactions wait for the outcome. The row is filled or deleted before the
+// commit.
 constexpr const char* kTouchClusters = R"sql(
 INSERT INTO runwarden.cluster(tenant, half, failures, body) SELECT k.tenant, k.half, 0, '' FROM unnest($1, $2) AS k(tenant, half) ORDER BY 1, 2
 ON CONFLICT (tenant, half) DO NOTHING)sql";
@@ -44,7 +45,7 @@ constexpr const char* kPutTotals = R"sql(
 UPDATE runwarden.cluster_total t SET clusters = k.clusters, left_out = k.left_out FROM unnest($1, $2, $3) AS k(tenant, clusters, left_out)
 WHERE t.tenant = k.tenant)sql";
 
-// Failures of each group, counted up to a number that tells whether there are others than those of the batch.
+// Counts the failures of each group, up to a limit that shows whether there are others than those of the batch.
 constexpr const char* kCountUpTo = R"sql(
 SELECT k.tenant, k.half, (SELECT count(*) FROM (SELECT FROM runwarden.failure f
   WHERE f.tenant = k.tenant AND f.fingerprint = k.half AND NOT f.shadow AND NOT f.false_alarm LIMIT $3) few)
@@ -58,7 +59,7 @@ CROSS JOIN LATERAL (SELECT f.time_ms, f.seq, f.body FROM runwarden.failure f WHE
 constexpr const char* kWithEntries = R"sql(
 SELECT k.tenant, k.half FROM unnest($1, $2) AS k(tenant, half)
 WHERE EXISTS (SELECT FROM runwarden.triage t WHERE t.tenant = k.tenant AND t.half = k.half))sql";
-// Groups that have false alarms, and whether they have nothing else; and the heads of the newest of them, at most $3.
+// Groups that have false alarms, and whether they have nothing else; and the heads of their newest false alarms, at most $3.
 constexpr const char* kFalseAlarms = R"sql(
 SELECT k.tenant, k.half, NOT EXISTS (SELECT FROM runwarden.failure f WHERE f.tenant = k.tenant AND f.fingerprint = k.half
   AND NOT f.shadow AND NOT f.false_alarm) FROM unnest($1, $2) AS k(tenant, half)
@@ -77,22 +78,22 @@ SELECT k.tenant, k.half,
 FROM unnest($1, $2) AS k(tenant, half))sql";
 constexpr const char* kEndpoints = "SELECT tenant, seq, body FROM runwarden.endpoint WHERE tenant = ANY($1) AND NOT removed";
 
-// The number follows that of the commit before; nobody else has one until this transaction has ended.
+// The number follows that of the previous commit; no other transaction gets one until this one has ended.
 constexpr const char* kLog = R"sql(
 WITH at AS (INSERT INTO runwarden.commit_last AS c (tenant, last) VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET last = c.last + $2 RETURNING last)
 INSERT INTO runwarden.commit_log(tenant, first, count, body) SELECT $1, at.last - $2 + 1, $3, $4 FROM at)sql";
 constexpr const char* kTrimLog = R"sql(
 DELETE FROM runwarden.commit_log c USING runwarden.commit_last l WHERE c.tenant = $1 AND l.tenant = $1 AND c.first + c.count + $2 <= l.last
   AND c.first IN (SELECT first FROM runwarden.commit_log WHERE tenant = $1 ORDER BY first LIMIT 256))sql";
-constexpr std::int64_t kKeptItems = 65'536;  // of a tenant
+constexpr std::int64_t kKeptItems = 65'536;  // per tenant
 
 using ClusterId = std::pair<model::TenantId, model::ClusterKey>;
 
-// Columns of groups, as statements take them.
+// Columns of groups, as parameters of statements.
 struct ClusterColumns {
   std::vector<std::int32_t> tenants;
   std::vector<std::string_view> halves;
-  void add(const ClusterId& id) {  // which lives as long as the columns
+  void add(const ClusterId& id) {  // `id` must outlive the columns
     tenants.push_back(column(id.first));
     halves.push_back(view(id.second));
   }
@@ -109,11 +110,11 @@ struct Group {
   ClusterChange change;
   bool is_changed = false;                 // by failures
   bool is_decided = false;
-  bool has_row = false;                    // also an empty one
+  bool has_row = false;                    // possibly an empty one
   std::optional<ClusterHead> head;         // nothing: there is no such group
   bool has_entries = false;
   std::optional<Outermost> outermost;
-  std::uint64_t counted = 0;               // failures there are, up to the number that is asked for
+  std::uint64_t counted = 0;               // existing failures, up to the limit that was asked for
   bool only_false_alarms = false;          // it has failures, and all of them are
   std::vector<std::uint64_t> false_alarm_marks;
   model::LastHour last_hour;
@@ -175,7 +176,7 @@ class EffectWriter {
     for (const auto& one : effects_.decisions) groups_[{one.write->tenant, one.write->cluster}].is_decided = true;
   }
 
-  // The first trip: locks the groups, and looks up webhooks and the numbers of values.
+  // The first round trip: locks the groups, and looks up webhooks and the numbers of values.
   void read_groups() {
     ClusterColumns grown, all;
     std::set<model::TenantId> tenants;
@@ -215,7 +216,7 @@ class EffectWriter {
     }
   }
 
-  // Whose webhooks may be told anything: those are locked. A tenant's failures are told one by one only where that is asked for.
+  // Finds the tenants whose webhooks may get messages: these are locked. Failures are reported one by one only if a webhook wants that.
   void take_wishes(const Rows& rows) {
     std::map<model::TenantId, std::vector<model::Endpoint>> endpoints;
     for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -241,7 +242,7 @@ class EffectWriter {
     }
   }
 
-  // The second trip, where anything more has to be known.
+  // The second round trip, if more must be known.
   void read_more() {
     std::set<model::TenantId> counted;
     ClusterColumns begun, looked_at, emptied, shared, marked;
@@ -312,7 +313,7 @@ class EffectWriter {
     for (std::size_t i = 0; i < rows.size(); ++i) takers[i](rows[i]);
   }
 
-  // Empty where it cannot be read.
+  // Empty if it cannot be read.
   static std::string title_of(const Rows& rows, std::size_t row) {
     try {
       return decode_failure_head(place_key(tenant_at(rows, row, 0), record_key(rows, row, 3)), rows.bytes(row, 5)).title;
@@ -325,7 +326,7 @@ class EffectWriter {
     if (group.false_alarm_marks.size() == kMostMarks) return;
     try {
       add_mark(group.false_alarm_marks, decode_failure_head(place_key(tenant_at(rows, row, 0), record_key(rows, row, 2)), rows.bytes(row, 4)));
-    } catch (const BadValue&) {  // whoever looks at that failure tells of it
+    } catch (const BadValue&) {  // whoever reads that failure reports it
     }
   }
 
@@ -371,7 +372,7 @@ class EffectWriter {
     if (group.erase) --totals_.at(id.first).clusters;
   }
 
-  // False: it is left out, as the tenant has too many, or its earlier failures were.
+  // False: the group is left out, because the tenant has too many, or because its earlier failures were left out.
   bool begin(const ClusterId& id, Group& group) {
     Totals& totals = totals_.at(id.first);
     const std::int64_t net = group.change.net();

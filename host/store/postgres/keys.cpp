@@ -43,7 +43,7 @@ constexpr const char* kWriteKey =
     " scopes = excluded.scopes, digest = excluded.digest, created_ms = excluded.created_ms, expires_ms = excluded.expires_ms,"
     " revoked_ms = excluded.revoked_ms, revoked_at_once = excluded.revoked_at_once";
 
-// Rows are locked in the order of their ids, whichever host writes them.
+// Rows are locked in the order of their ids, whichever host writes.
 constexpr const char* kWriteUses =
     "INSERT INTO runwarden.key_use SELECT u.id, u.used_ms FROM unnest($1, $2) AS u(id, used_ms) JOIN runwarden.api_key k ON k.id = u.id ORDER BY u.id"
     " ON CONFLICT (id) DO UPDATE SET used_ms = excluded.used_ms WHERE runwarden.key_use.used_ms < excluded.used_ms";
@@ -61,7 +61,7 @@ model::TenantId enter_tenant(Connection& connection, const std::string& name) {
       std::move(Params().text(name))));
 }
 
-// Done twice it says the same as done once: a lost connection does not leave it in doubt.
+// Repeating it changes nothing, so a lost connection leaves no doubt.
 model::KeyRecord Keys::put_key(model::KeyRecord key) {
   check_name("a key's id", key.id);
   check_name("a tenant's name", key.tenant_name);
@@ -99,7 +99,7 @@ std::vector<model::KeyRecord> Keys::keys() {
     key.may_ingest = (scopes & kIngest) != 0;
     key.may_read = (scopes & kRead) != 0;
     key.may_manage = (scopes & kManage) != 0;
-    const std::string_view digest = rows.bytes(row, 5);  // the table takes none of another length
+    const std::string_view digest = rows.bytes(row, 5);  // the table accepts no other length
     std::copy_n(reinterpret_cast<const std::uint8_t*>(digest.data()), std::min(digest.size(), key.digest.size()), key.digest.begin());
     key.created_ms = rows.number(row, 6);
     key.expires_ms = or_never(rows, row, 7);
@@ -131,7 +131,7 @@ std::vector<model::Tenant> Keys::tenants() {
   return tenants;
 }
 
-// Made by whoever asks first; who comes second at the same moment reads what the first one made.
+// The first caller makes it; another one at the same moment reads what the first one made.
 Result<std::string> Keys::secret(std::string_view name) {
   std::string fresh(kSecretBytes, '\0');
   if (::getrandom(fresh.data(), fresh.size(), 0) != static_cast<ssize_t>(fresh.size())) {

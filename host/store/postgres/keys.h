@@ -15,14 +15,14 @@
 
 namespace runwarden::store::postgres {
 
-// The number of the tenant of that name, made where it is new, in an open transaction; new names take turns until its end. Throws PgFault.
+// The number of the tenant of that name, made if it is new, in an open transaction; other new names wait until that ends. Throws PgFault.
 model::TenantId enter_tenant(Connection& connection, const std::string& name);
 
 class Keys {
  public:
   Keys(Pool& pool, Watch& watch) : pool_(pool), watch_(watch) {}
 
-  // Each as KeyStore says.
+  // See KeyStore.
   model::KeyRecord put_key(model::KeyRecord key);
   std::vector<model::KeyRecord> keys();
   void touch_keys(std::span<const std::pair<std::string, std::int64_t>> last_used);

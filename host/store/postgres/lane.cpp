@@ -22,10 +22,9 @@ constexpr std::int64_t kIdleMaintainMs = 1'000;
 constexpr const char* kNoStandby =
     "the database has no synchronous standby now, which store.require_sync_standby asks for; nothing of this was stored, send it again";
 constexpr const char* kNotNull = "23502";         // the fence found another epoch
-constexpr const char* kDivisionByZero = "22012";  // it found no row
+constexpr const char* kDivisionByZero = "22012";  // the fence found no row
 
-// Whatever has gone on under this lane before ends here: it waits for a transaction that holds the row, and one that has not begun finds
-// another epoch.
+// Ends whatever was going on under this lane: waits for a transaction that holds the row; one that has not begun will find another epoch.
 constexpr std::string_view kAttach =
     "INSERT INTO runwarden.lane(start, lane, epoch, batch, open_runs) VALUES ($1, $2, 1, 0, 0)"
     " ON CONFLICT (start, lane) DO UPDATE SET epoch = lane.epoch + 1 RETURNING epoch, batch";
@@ -88,14 +87,14 @@ std::vector<WriteResult> Lane::commit(std::span<const SealedWrite> batch) {
   return results;
 }
 
-// What a statement refuses because of the data of one write is tried in halves, in order, down to the write itself.
+// If the server refuses a statement because of one write's data, the batch is tried in halves, in order, down to that write.
 void Lane::commit_range(std::span<const SealedWrite> batch, std::span<WriteResult> results) {
   if (batch.empty()) return;
   std::string why;
   try {
     commit_whole(batch, results);
     return;
-  } catch (const std::exception& fault) {  // of PostgreSQL, of a value that cannot be read, or of memory: nothing was committed
+  } catch (const std::exception& fault) {  // PostgreSQL's, an unreadable value or lack of memory: nothing was committed
     why = fault.what();
   }
   if (batch.size() == 1) {
@@ -108,7 +107,7 @@ void Lane::commit_range(std::span<const SealedWrite> batch, std::span<WriteResul
   commit_range(batch.subspan(half), results.subspan(half));
 }
 
-// Throws what halves help against; anything else is in the results.
+// Throws if halves may help; any other outcome is in the results.
 void Lane::commit_whole(std::span<const SealedWrite> batch, std::span<WriteResult> results) {
   const auto all = [&](Outcome outcome, const std::string& text) {
     for (WriteResult& result : results) {
@@ -128,7 +127,7 @@ void Lane::commit_whole(std::span<const SealedWrite> batch, std::span<WriteResul
       case Tried::How::in_doubt: return all(Outcome::in_doubt, tried.why);
       case Tried::How::away: note_away(tried.why); return all(Outcome::away, away_text(tried.why));
       case Tried::How::lost:
-        // It may have been lost while nobody used it, which says nothing of the server.
+        // It may have been lost while idle, which says nothing about the server.
         if (reconnected) {
           note_away(tried.why);
           return all(Outcome::away, away_text(tried.why));
@@ -173,7 +172,7 @@ Lane::Tried Lane::try_once(std::span<const SealedWrite> batch, std::span<WriteRe
     connection_->take_warning();
     commit_sent = true;
     const std::vector<Rows> answers = connection_->run(last);
-    // Such as that the wait for a synchronous standby was canceled: it is committed, but who asks a standby may not find it.
+    // For example, the wait for a synchronous standby was canceled: the batch is committed, but a standby may not have it.
     if (const std::string warning = connection_->take_warning(); !warning.empty()) {
       connection_.reset();
       return settled(work, warning);
@@ -210,7 +209,7 @@ Lane::Tried Lane::try_once(std::span<const SealedWrite> batch, std::span<WriteRe
 void Lane::end_transaction() {
   try {
     connection_->rollback();
-  } catch (const PgFault&) {  // it is lost, and the transaction with it
+  } catch (const PgFault&) {  // the connection is lost, and the transaction with it
   }
   if (connection_->lost()) connection_.reset();
 }
@@ -254,7 +253,7 @@ std::int64_t Lane::connect() {
   return answers[2].number(0, 1);
 }
 
-// Whether the batch whose COMMIT was not answered was committed.
+// Finds out whether the batch was committed when its COMMIT got no answer.
 Lane::Tried Lane::settled(const Batch& batch, const std::string& why) {
   using How = Tried::How;
   const auto until = steady_clock::now() + setup_.settings.patience;
@@ -268,7 +267,7 @@ Lane::Tried Lane::settled(const Batch& batch, const std::string& why) {
         return {How::again, why};
       }
       ++doubts_committed_;
-      // The number of the note is not known; the watch comes upon it by itself.
+      // The number of the note is unknown; the watch finds the note by itself.
       note_committed(batch, 0);
       return {How::committed, {}};
     } catch (const PgFault& fault) {

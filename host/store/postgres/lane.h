@@ -1,7 +1,8 @@
-// A way into the database for writes: a thread with a connection of its own, which commits what waits in whole batches.
+// A path for writes into the database: a thread with its own connection, which commits all waiting writes in batches.
 //
-// A batch is one transaction. Where the answer to its COMMIT is missing, a new connection raises the lane's epoch: it waits for the old
-// transaction, lets none begin later, and reads whether it was committed. So whoever waits is told the truth, or nothing.
+// A batch is one transaction. If the answer to its COMMIT is missing, a new connection raises the lane's epoch: this waits for the old
+// transaction, lets none begin later under the old epoch, and reads whether the batch was committed. So callers get the truth, or no
+// answer.
 #pragma once
 
 #include <atomic>
@@ -30,11 +31,12 @@ struct LaneSetup {
   PostgresSettings settings;
   std::int64_t start = 0;  // of this process: unique in the database
   int number = 0;          // of the lane in the process, from 0
-  std::string host;        // whose canary it writes
-  std::function<bool()> lacks_standby;  // then nothing is written, as it would wait for one; may be empty
-  std::function<bool()> is_away;        // then nobody waits for what is not sent to be committed yet; may be empty
+  std::string host;        // names the canary that it writes
+  std::function<bool()> lacks_standby;  // if true, nothing is written, because it would wait for a standby; may be empty
+  std::function<bool()> is_away;        // if true, nothing waits except for a COMMIT that was sent; may be empty
   std::function<std::uint64_t()> next_seq;
-  // On the lane's thread, after a commit: how many runs it opened less those that it ended, and the number of the note that policies changed.
+  // Called on the lane's thread after a commit: with the runs it opened minus those it ended, and the number of the note that policies
+  // changed.
   std::function<void(std::int64_t change)> on_open_runs;
   std::function<void(std::uint64_t version)> on_policies;
   std::atomic<bool>* ledger = nullptr;  // whether records make entries; null: they make none
@@ -42,21 +44,21 @@ struct LaneSetup {
 
 // What happened to a lane's batches since it began.
 struct LaneCounts {
-  std::uint64_t batches = 0;           // that were committed
-  std::map<std::string, std::uint64_t> retries;  // because of other transactions, by SQLSTATE; empty: the lane's row was taken from it
-  std::uint64_t doubts_committed = 0;  // the answer was missing: it had been committed
-  std::uint64_t doubts_refused = 0;    // it had not
-  std::uint64_t doubts_left = 0;       // nobody could be asked in time
+  std::uint64_t batches = 0;                     // committed
+  std::map<std::string, std::uint64_t> retries;  // by SQLSTATE of the conflict; empty: the lane's row was taken from it
+  std::uint64_t doubts_committed = 0;            // the answer was missing; the batch had been committed
+  std::uint64_t doubts_refused = 0;              // the same, but it had not been committed
+  std::uint64_t doubts_left = 0;                 // the outcome could not be found out in time
   bool connected = false;
 };
 
 class Lane final : public WriteQueue, private BatchWriter {
  public:
-  // Connects, or does so when there is something to write. What it is given has to outlive it.
+  // Connects now or, if that fails, when there is something to write. The references must outlive it.
   Lane(LaneSetup setup, const Clock& clock, const DatabaseClock& time, const RulesInUse& rules);
   ~Lane() override;
 
-  // Any thread. False also while a commit has been in doubt for longer than somebody should wait.
+  // Any thread. Also returns false while a commit has been in doubt for longer than callers should wait.
   bool submit(Write write, Done done, Permit permit = nullptr) override;
   void run_between(Job job) override { queue_->run_between(std::move(job)); }
   void drain() override { queue_->drain(); }
@@ -67,11 +69,11 @@ class Lane final : public WriteQueue, private BatchWriter {
  private:
   using SteadyTime = std::chrono::steady_clock::time_point;
   struct Tried {
-    // away: the server takes no writes; lost: the connection, before COMMIT was sent; again: the same may succeed.
+    // away: the server takes no writes. lost: the connection was lost before COMMIT was sent. again: a retry may succeed.
     enum class How : std::uint8_t { committed, again, lost, away, in_doubt };
     How how = How::committed;
     std::string why;
-    std::string sqlstate = {};  // of `again`, where the server said one
+    std::string sqlstate = {};  // of `again`, if the server sent one
   };
 
   SealedWrite seal(Write write) override;
@@ -83,7 +85,7 @@ class Lane final : public WriteQueue, private BatchWriter {
   Tried try_once(std::span<const SealedWrite> batch, std::span<WriteResult> results);
   Tried settled(const Batch& batch, const std::string& why);
   Tried make_days(const Batch& batch, const PgFault& missing);
-  std::int64_t connect();  // and says which batch was the last to be committed
+  std::int64_t connect();  // returns the number of the last committed batch
   void end_transaction();
   void note_committed(const Batch& batch, std::int64_t policies_version);
   void note_away(const std::string& why);
@@ -94,10 +96,10 @@ class Lane final : public WriteQueue, private BatchWriter {
   const Clock& clock_;
   const DatabaseClock& time_;
   const RulesInUse& rules_;
-  // Of the lane's thread.
+  // Used by the lane's thread only:
   std::unique_ptr<Connection> connection_;
   std::int64_t epoch_ = 0;
-  std::int64_t batch_ = 0;  // number of the last that was tried
+  std::int64_t batch_ = 0;  // number of the last batch that was tried
   bool away_ = false;
   SteadyTime connect_again_;
   std::string away_why_;
@@ -110,7 +112,7 @@ class Lane final : public WriteQueue, private BatchWriter {
   std::atomic<std::uint64_t> doubts_committed_{0};
   std::atomic<std::uint64_t> doubts_refused_{0};
   std::atomic<std::uint64_t> doubts_left_{0};
-  std::unique_ptr<CommitQueue> queue_;  // its thread works on all of the above
+  std::unique_ptr<CommitQueue> queue_;  // its thread uses all of the above
 };
 
 }  // namespace runwarden::store::postgres

@@ -9,7 +9,7 @@ constexpr const char* kKey = "ledger.key";
 constexpr const char* kFormerKey = "ledger.key.former";
 
 constexpr const char* kTouch = "INSERT INTO runwarden.ledger_state VALUES (true, 0, 0, '', '') ON CONFLICT DO NOTHING";
-// The timeline is another one after a restore to some time and on a standby that took over: either may have lost what was committed last.
+// The timeline changes with a restore to an earlier time and when a standby takes over: either may have lost the last commits.
 #define RUNWARDEN_HERE \
   "(SELECT system_identifier::text FROM pg_control_system()) || '.' || 'runwarden.ledger'::regclass::oid::text || '.' || left(pg_walfile_name(pg_current_wal_lsn()), 8)"
 constexpr std::string_view kCommonsToSign =

@@ -1,5 +1,5 @@
-// What the ledgers of a database have in common: whether records make entries, the key that signs, and where the database is. For the files of
-// store/postgres only. One thread, the connection's; each in an open transaction. Throws PgFault; StoreError where a key cannot be read.
+// What the ledgers of a database share: whether records make entries, the signing key, and where the database is. Internal to
+// store/postgres. One thread, the connection's; call each in an open transaction. Throws PgFault; StoreError if a key cannot be read.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ namespace runwarden::store::postgres {
 
 struct LedgerCommons {
   LedgerStanding standing;
-  std::string public_key;  // that signs, as ledgers have been told; empty: none has been
-  std::string database;    // where ledgers were begun or went on last; empty: nowhere
-  std::string here;        // where this is: another one for a copy, after a restore and on a standby that took over
+  std::string public_key;  // of the signing key, as told to ledgers; empty: none yet
+  std::string database;    // where ledgers were last begun or continued; empty: nowhere yet
+  std::string here;        // where this database is; differs in a copy, after a restore and on a standby that took over
   bool is_moved() const { return !database.empty() && database != here; }
 };
 
-// Until the transaction ends nobody turns ledgers on or off, or changes the key; `change`: nor does anybody sign.
+// Until the transaction ends, no one can turn ledgers on or off, or change the key; with `to_change`, no one can sign, either.
 enum class LockCommons : std::uint8_t { to_sign, to_change };
 LedgerCommons lock_commons(Connection& connection, LockCommons lock);
-// Of a transaction that locked them to be changed.
+// Call it in a transaction that locked them to be changed.
 void put_commons(Connection& connection, const LedgerCommons& commons);
 
-// The head of a ledger as it is committed, the key that signs it and whether the database is another one, for who has not locked anything.
+// The committed head of a ledger, its signing key, and whether the database has moved; for callers that hold no lock.
 struct HeadNow {
   LedgerHead head;
   std::string public_key;
@@ -42,15 +42,15 @@ struct LedgerKeys {
   std::optional<ledger::SigningKey> former;
 };
 LedgerKeys read_keys(Connection& connection);
-// The current one is the former one from here on.
+// The current key becomes the former one.
 void put_next_key(Connection& connection, const ledger::SigningKey& next);
-// Makes the key where there is none; each ledger tells of it, where another one had signed. Of a transaction that locked to change, and of
-// ledgers that the writer has locked.
+// Makes the key if there is none. If another key has signed before, each ledger gets an entry about the new one. Call it in a transaction
+// that locked to change, with ledgers that the writer has locked.
 ledger::SigningKey ensure_key(Connection& connection, LedgerCommons& commons, LedgerWriter& writer);
 
-// Whose ledgers there are.
+// The tenants that have ledgers.
 std::set<model::TenantId> tenants_with_ledgers(Connection& connection);
-// How many records there are of each tenant, by kind, as entries `start` tell.
+// The number of records of each tenant, by kind, as `start` entries list them.
 std::map<model::TenantId, std::map<std::string, std::uint64_t>> count_records(Connection& connection);
 std::string tenant_name(Connection& connection, model::TenantId tenant);
 

@@ -12,7 +12,7 @@
 namespace runwarden::store::postgres {
 namespace {
 
-constexpr std::uint64_t kBlock = 256;          // entries, or roots of one height, that are read together
+constexpr std::uint64_t kBlock = 256;          // entries, or roots of one height, read together
 constexpr std::uint64_t kMostExpected = 512;   // entries
 constexpr std::size_t kRunsAtOnce = 16;
 
@@ -29,7 +29,7 @@ JOIN runwarden.ledger_record r ON r.tenant = $1 AND r.kind = k.kind AND r.name =
 constexpr const char* kLatest = R"sql(
 SELECT name FROM runwarden.ledger_record WHERE tenant = $1 AND kind = $2 AND name BETWEEN $3 AND $4 ORDER BY name DESC LIMIT 1)sql";
 constexpr const char* kTold = "SELECT body FROM runwarden.ledger_body WHERE tenant = $1 AND entry = $2";
-// A revision stands where its run does, or among those that another has followed.
+// A revision is stored with its run or, once another has followed, among the former revisions.
 constexpr const char* kRuns = R"sql(
 SELECT k.time_ms, k.seq, k.revision, coalesce(r.body, f.body) FROM unnest($2::bigint[], $3::bigint[], $4::int[]) AS k(time_ms, seq, revision)
 LEFT JOIN runwarden.run r ON r.tenant = $1 AND r.time_ms = k.time_ms AND r.seq = k.seq AND r.revision = k.revision AND r.state <> 0
@@ -140,7 +140,7 @@ void LedgerRows::expect(std::uint64_t from, std::uint64_t before) {
   }
 }
 
-// With the next of those that are expected.
+// Also reads the next expected runs.
 void LedgerRows::read_runs(std::string_view name) {
   std::vector<RecordName> names{RecordName(name)};
   while (!expected_.empty() && names.size() < kRunsAtOnce) {

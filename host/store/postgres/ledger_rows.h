@@ -1,6 +1,6 @@
-// One ledger in the database: ledger_reader.h, on its tables. For the files of store/postgres only. One thread, the connection's.
+// One ledger in the database: implements ledger_reader.h on its tables. Internal to store/postgres. One thread, the connection's.
 //
-// What agrees was read in one transaction, REPEATABLE READ. Rows are read some at a time, so that a proof takes a few round trips.
+// Results agree if they are read in one REPEATABLE READ transaction. Rows are read in blocks, so a proof takes only a few round trips.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ class LedgerRows final : public LedgerReader {
   std::optional<ledger::EntryLine::Told> told(std::uint64_t index) override;
   std::optional<EntryBody> body(ledger::Kind kind, std::string_view name, ledger::CameBy came) override;
 
-  // Entries from there on are going to be asked for, with their bodies, in order: what they need is read together.
+  // Call it before asking for these entries in order, with their bodies: what they need is then read together.
   void expect(std::uint64_t from, std::uint64_t before);
 
-  // The latest revision of a run that has an entry; 1 where none has.
+  // The latest revision of a run that has an entry; 1 if none has.
   std::uint32_t latest_revision(const model::RecordKey& run);
 
  private:
@@ -49,7 +49,7 @@ class LedgerRows final : public LedgerReader {
   std::map<std::pair<unsigned, std::uint64_t>, ledger::Hash> subtrees_;
   std::map<Name, LedgerRecord> records_;
   std::vector<RecordName> expected_;         // runs, the next one last
-  std::map<RecordName, std::string> runs_;   // sealed; read before they were asked for
+  std::map<RecordName, std::string> runs_;   // sealed, read ahead
 };
 
 }  // namespace runwarden::store::postgres

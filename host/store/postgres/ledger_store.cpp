@@ -36,7 +36,7 @@ constexpr const char* kChange = "SELECT body FROM runwarden.change WHERE tenant 
 constexpr const char* kPolicyThere = "SELECT FROM runwarden.policy WHERE tenant = $1 AND time_ms = $2 AND seq = $3";
 constexpr const char* kRecordsLeft = "SELECT kind, name FROM runwarden.ledger_record WHERE tenant = $1 ORDER BY kind, name";
 
-// A transaction that met another one is done again.
+// Repeats the transaction after a conflict with another one.
 template <class Use>
 auto in_transaction(Pool& pool, Use use) -> decltype(use(std::declval<Connection&>())) {
   return pool.write([&](Connection& connection) {
@@ -54,7 +54,7 @@ auto in_transaction(Pool& pool, Use use) -> decltype(use(std::declval<Connection
   });
 }
 
-// For what counts all records.
+// For queries that count all records.
 Pool patient_pool(ConnectSettings settings) {
   settings.answer_timeout = kLongestCount;
   return Pool(std::move(settings), 1);
@@ -101,11 +101,11 @@ std::map<model::TenantId, LedgerHead> read_heads(Connection& connection, const s
   return heads;
 }
 
-// What is noted in a transaction, to be signed when it was committed.
+// What a transaction notes, to be signed once it is committed.
 struct ToSign {
-  bool is_moved = false;               // nothing is: the database is another one
+  bool is_moved = false;               // this is another database: nothing is noted
   bool has_no_key = false;             // likewise
-  std::set<model::TenantId> behind;    // likewise, if any: what was noted of these is no beginning of their ledgers
+  std::set<model::TenantId> behind;    // likewise, if any: their noted checkpoints are not the beginning of their ledgers
   struct Noted {
     LedgerHead head;
     bool by_both_keys = false;
@@ -122,7 +122,7 @@ ToSign note_checkpoints(Connection& connection, const std::set<model::TenantId>&
   work.has_no_key = !work.keys.current || work.keys.current->public_key() != commons.public_key;
   if (work.is_moved || work.has_no_key) return work;
   const std::map<model::TenantId, CheckpointRow> before = lock_checkpoints(connection, tenants);
-  std::map<model::TenantId, LedgerHead> heads = read_heads(connection, tenants);  // no smaller than whoever had the locks saw
+  std::map<model::TenantId, LedgerHead> heads = read_heads(connection, tenants);  // at least as large as previous holders of the locks saw
   LedgerWriter writer = writer_for(connection, now_ms);
   Statements put;
   for (const model::TenantId tenant : tenants) {
@@ -154,7 +154,7 @@ ToSign note_checkpoints(Connection& connection, const std::set<model::TenantId>&
 
 SignedCheckpoint signed_with(const ToSign::Noted& one, const LedgerKeys& keys) {
   const bool is_former = one.by_both_keys && keys.former && keys.former->public_key() == one.head.former_key;
-  // A key is no value: what signs once more is read from its own PEM.
+  // A key cannot be copied, so the second signer is read from its own PEM.
   const std::optional<ledger::SigningKey> former = is_former ? std::optional(std::move(*ledger::SigningKey::from_pem(keys.former->pem()))) : std::nullopt;
   return sign_checkpoint(one.head, *keys.current, former);
 }
@@ -345,7 +345,7 @@ std::optional<EntryName> PostgresLedgerStore::find_record(model::TenantId tenant
     });
   };
   if (const auto key = model::parse_change_id(id)) {
-    // A policy revision that is listed among the changes has one entry, that of the revision.
+    // A policy revision that is listed among the changes has one entry, as a revision.
     const Rows rows = at(kChange, *key);
     if (!rows.empty()) {
       const KeyBytes place = place_key(tenant, *key);

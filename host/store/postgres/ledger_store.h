@@ -1,8 +1,8 @@
-// Ledgers in a PostgreSQL: store/ledger_store.h says what. Any thread.
+// Ledgers on PostgreSQL; see store/ledger_store.h. Any thread.
 //
-// All hosts sign with one key, which is a secret of the database, and each growth of a ledger is told by one of them. A checkpoint is noted in
-// the database before it is given away. A database that is a copy of another, or was put back to an earlier time, or was taken over by a standby,
-// may not know of the last ones: there each ledger goes on under another name.
+// All hosts sign with one key, a secret of the database, and each growth of a ledger is reported by one of them. A checkpoint is noted in
+// the database before it is given out. A database that is a copy, was restored to an earlier time or was taken over by a standby may not
+// know the last checkpoints: there, each ledger continues under another name.
 #pragma once
 
 #include <atomic>
@@ -30,21 +30,21 @@ class PostgresLedgerStore final : public LedgerStore {
  public:
   struct Parts {
     Pool& pool;
-    ConnectSettings connect;  // for what takes longer than an answer may
+    ConnectSettings connect;  // for queries that need more than answer_timeout
     Reads& reads;
     const DatabaseClock& clock;
     std::function<std::uint64_t()> next_seq;
-    std::uint64_t max_pending = 100'000;  // messages of a webhook
+    std::uint64_t max_pending = 100'000;  // messages per webhook
   };
 
-  // Whether a checkpoint goes out by itself, which each size of a ledger does once.
+  // Whether a checkpoint is sent out unasked, which happens once for each size of a ledger.
   enum class Told : std::uint8_t { no, yes };
 
   explicit PostgresLedgerStore(Parts parts) : parts_(std::move(parts)), rules_{parts_.next_seq, parts_.max_pending} {}
 
-  // Turns the ledger of the database on or off, or finds out whether it is. `start`: the number of this process. Throws StoreError.
+  // Turns the ledger of the database on or off, or finds out whether it is on. `start`: the number of this process. Throws StoreError.
   void begin(StoreSettings::Ledger wanted, std::uint64_t start);
-  // Whether records make entries, as batches go by it.
+  // Whether records make entries; batches follow it.
   std::atomic<bool>& on() { return on_; }
 
   bool is_on() override;
@@ -64,7 +64,7 @@ class PostgresLedgerStore final : public LedgerStore {
   std::optional<SignedCheckpoint> still_signed(model::TenantId tenant);
   std::vector<SignedCheckpoint> sign(const std::set<model::TenantId>& tenants, Told told);
   void make_key();
-  // Of these, or of all where the database is another one.
+  // For these ledgers, or for all if the database has moved.
   void begin_new_origins(const std::set<model::TenantId>& behind);
   std::optional<EntryName> find_record(model::TenantId tenant, std::string_view id, std::optional<std::uint32_t> revision);
 
@@ -72,13 +72,13 @@ class PostgresLedgerStore final : public LedgerStore {
   const MessageQueue::Rules rules_;
   std::atomic<bool> on_{false};
   Mutex mutex_;
-  std::map<model::TenantId, SignedCheckpoint> signed_ RW_GUARDED_BY(mutex_);  // the latest of each ledger, by this process
+  std::map<model::TenantId, SignedCheckpoint> signed_ RW_GUARDED_BY(mutex_);  // the latest of each ledger that this process signed
 };
 
-// In an open transaction of whoever removes a tenant's ledger (maintenance_commands.h): its last checkpoint, noted; empty: it has none.
+// For a transaction that removes a tenant's ledger (maintenance_commands.h): its last checkpoint, noted; empty: there is no ledger.
 // Throws PgFault and StoreError.
 std::string sign_last_checkpoint(Connection& connection, model::TenantId tenant);
-// Then: removes it. What is still kept of the tenant's records begins the next ledger. To be run before COMMIT.
+// The next step: removes the ledger. Records of the tenant that are still stored begin the next one. Returns what to run before COMMIT.
 std::vector<Connection::Statement> remove_ledger(Connection& connection, model::TenantId tenant, std::int64_t now_ms);
 
 }  // namespace runwarden::store::postgres

@@ -14,7 +14,7 @@ using Statements = std::vector<Connection::Statement>;
 constexpr const char* kStanding = "SELECT state, since FROM runwarden.ledger_state";
 constexpr const char* kLock = R"sql(
 SELECT tenant, body FROM runwarden.ledger WHERE tenant = ANY($1) ORDER BY tenant FOR UPDATE)sql";
-// One that is not there gets an empty row, so that others wait for what becomes of it. It is filled before the commit.
+// A ledger that does not exist gets an empty row, so that other transactions wait for the outcome. The row is filled before the commit.
 constexpr const char* kTouch = "INSERT INTO runwarden.ledger(tenant, origin, size, body) VALUES ($1, '', 0, '') ON CONFLICT (tenant) DO NOTHING";
 constexpr const char* kLockTouched = R"sql(
 SELECT l.body, coalesce((SELECT t.name FROM runwarden.tenant t WHERE t.tenant = l.tenant), '') FROM runwarden.ledger l WHERE l.tenant = $1 FOR UPDATE)sql";
@@ -102,7 +102,7 @@ std::optional<LedgerRow> LedgerWriter::row_of(model::TenantId tenant, std::uint6
   return readers_.try_emplace(tenant, connection_, tenant).first->second.row_of(index);
 }
 
-// Entries of this transaction stand in rows of their own.
+// Entries of this transaction get rows of their own.
 void LedgerWriter::put_row(model::TenantId tenant, const LedgerRow& row) {
   const auto put = rows_.find({tenant, row.first});
   if (put != rows_.end()) {
@@ -121,7 +121,7 @@ void LedgerWriter::put_subtree(model::TenantId tenant, unsigned height, std::uin
   subtrees_.bodies.push_back(encode_subtree(subtree_key(tenant, height, number), root));
 }
 
-// What was asked for is put now.
+// The caller puts a record that is missing, so a second question finds it.
 bool LedgerWriter::has_record(model::TenantId tenant, ledger::Kind kind, std::string_view name) {
   if (!asked_for_.emplace(tenant, kind, RecordName(name)).second) return true;
   return !connection_.query(kHasRecord, std::move(Params().i32(column(tenant)).i16(column(kind)).bytes(name))).empty();
@@ -141,7 +141,7 @@ void LedgerWriter::put_body(model::TenantId tenant, std::uint64_t index, const l
 }
 
 Rows LedgerWriter::delete_records(std::span<const ErasedRecord> records) {
-  RecordColumns columns;  // bodies: the last of the names that begin so
+  RecordColumns columns;  // bodies: the last name with that beginning
   for (const ErasedRecord& one : records) {
     columns.tenants.push_back(column(one.tenant));
     columns.kinds.push_back(column(one.kind));
@@ -178,7 +178,7 @@ void LedgerWriter::erase_all(std::span<const ErasedRecord> records) {
     const auto kind = static_cast<ledger::Kind>(rows.number(row, 1));
     try {
       note_erased(tenant, kind, decode_ledger_record(ledger_record_key(tenant, kind, rows.bytes(row, 2)), rows.bytes(row, 3)).index);
-    } catch (const BadValue&) {  // it goes all the same; verify tells of its entry
+    } catch (const BadValue&) {  // it is erased all the same; verify reports its entry
     }
   }
 }

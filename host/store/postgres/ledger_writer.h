@@ -1,8 +1,8 @@
-// Entries of ledgers in one transaction of the database: ledger_appender.h, on its tables. For the files of store/postgres only. One thread,
-// the connection's.
+// Entries of ledgers in one transaction of the database: implements ledger_appender.h on its tables. Internal to store/postgres. One
+// thread, the connection's.
 //
-// The head of a ledger is locked before anything of it is read that the transaction changes, behind all other locks but those of the log of
-// commits; of several tenants in their order.
+// Locks the head of a ledger before it reads anything of the ledger that the transaction changes, and after all other locks except those of
+// the commit log. Locks the heads of several tenants in their order.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@
 
 namespace runwarden::store::postgres {
 
-// Whether records make entries, as the database says.
+// Whether records make entries, according to the database.
 struct LedgerStanding {
   LedgerState state = LedgerState::never;
-  std::uint64_t since = 0;  // the start from which on every record has its entry
+  std::uint64_t since = 0;  // the start since which every record has an entry
 };
 Connection::Statement ledger_standing_statement();
 LedgerStanding ledger_standing_of(const Rows& rows);
 LedgerStanding read_ledger_standing(Connection& connection);
 LedgerAppender::Records records_of(const LedgerStanding& standing);
 
-// A record that is deleted, or all that begin so: of a run its place, which are all its revisions.
+// A deleted record, or all records whose names begin with `names`: for a run this is its place, which covers all of its revisions.
 struct ErasedRecord {
   model::TenantId tenant = 0;
   ledger::Kind kind = ledger::Kind::run;
@@ -42,15 +42,15 @@ class LedgerWriter final : public LedgerAppender {
  public:
   LedgerWriter(Connection& connection, std::int64_t now_ms, Records records) : LedgerAppender(now_ms, records), connection_(connection) {}
 
-  // Locks the heads of these tenants that are there. The statement does, in another round trip, and its answer is given to know().
+  // Locks the existing heads of these tenants. The statement does the same in another round trip; pass its answer to know().
   void lock(const std::set<model::TenantId>& tenants);
   static Connection::Statement lock_statement(const std::set<model::TenantId>& tenants);
   void know(const Rows& rows);
 
-  // As erase() of each, with one statement. Locks their ledgers.
+  // Like erase() for each record, with one statement. Locks their ledgers.
   void erase_all(std::span<const ErasedRecord> records);
 
-  // Flushes. To be run before COMMIT.
+  // Flushes. Returns what to run before COMMIT.
   std::vector<Connection::Statement> take_statements();
 
  private:
@@ -83,7 +83,7 @@ class LedgerWriter final : public LedgerAppender {
     std::vector<std::int64_t> numbers;
     std::vector<std::string> bodies;
   };
-  struct Columns {  // of rows with a tenant, a number and a value
+  struct Columns {  // for rows with a tenant, a number and a value
     std::vector<std::int32_t> tenants;
     std::vector<std::int64_t> numbers;
     std::vector<std::string> bodies;
@@ -100,8 +100,9 @@ class LedgerWriter final : public LedgerAppender {
   Columns bodies_;
 };
 
-// In an open transaction, behind all its locks but those of the log: the salts of the entries of records that it deletes go, and each ledger
-// that loses some tells of it in an entry. What is to be run before COMMIT. `before_ms`: the time before which they were deleted, or nothing.
+// In an open transaction that holds all its locks except those of the log: deletes the salts of the entries of deleted records, and adds an
+// entry to each ledger that loses some. Returns what to run before COMMIT. `before_ms`: the time before which records were deleted, or
+// nothing.
 struct Erasing {
   ledger::Kind kind = ledger::Kind::expiry;  // or purge
   std::optional<std::int64_t> before_ms;

@@ -7,7 +7,7 @@
 namespace runwarden::store::postgres {
 namespace {
 
-constexpr std::size_t kAtOnce = 64;  // in one round trip: each answer holds all policies of a tenant
+constexpr std::size_t kAtOnce = 64;  // per round trip: each answer holds all policies of a tenant
 
 LookedUp failed(std::exception_ptr why) {
   LookedUp known;

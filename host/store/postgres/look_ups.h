@@ -1,4 +1,4 @@
-// Asks the database what is to be known before runs are judged: what comes in while a round trip is under way shares the next.
+// Asks the database what must be known before runs are judged. Lookups that arrive during a round trip share the next one.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,16 @@ class LookUps {
  public:
   using Then = std::function<void(LookedUp)>;
 
-  // As many round trips may be under way at once as there are threads.
+  // There may be as many round trips at once as there are threads.
   LookUps(Reads& reads, std::size_t threads);
   ~LookUps();
   LookUps(const LookUps&) = delete;
   LookUps& operator=(const LookUps&) = delete;
 
-  // Any thread. `then` is called once, on a thread of this object; with a fault where the database cannot be asked. Whoever asks bounds how many wait.
+  // Any thread. Calls `then` once, on a thread of this object; with a fault if the database cannot be asked. The caller bounds how many
+  // wait.
   void ask(LookUp asked, Then then);
-  // Answers whoever waits, and ends the threads; who asks afterwards is told that the store is away.
+  // Answers all waiting lookups and ends the threads. Later lookups learn that the store is away.
   void stop();
 
  private:
@@ -33,7 +34,7 @@ class LookUps {
   Mutex mutex_;
   CondVar asked_;
   std::vector<LookUp> waiting_ RW_GUARDED_BY(mutex_);
-  std::vector<Then> then_ RW_GUARDED_BY(mutex_);  // of each that waits
+  std::vector<Then> then_ RW_GUARDED_BY(mutex_);  // one per waiting lookup
   bool stopping_ RW_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

@@ -15,7 +15,7 @@ constexpr const char* kPutEndpoints = R"sql(
 UPDATE runwarden.endpoint e SET disabled = k.disabled, body = k.body FROM unnest($1, $2, $3, $4) AS k(tenant, seq, disabled, body)
 WHERE e.tenant = k.tenant AND e.seq = k.seq)sql";
 
-// Whoever held it has settled it, or it is new.
+// The delivery is new, or its holder has settled it.
 constexpr const char* kPutDeliveries = R"sql(
 INSERT INTO runwarden.delivery(tenant, endpoint, time_ms, seq, state, due_ms, body)
 SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7) ORDER BY 1, 2, 3, 4
@@ -35,7 +35,7 @@ model::Endpoint endpoint_of(model::TenantId tenant, std::uint64_t seq, std::stri
 
 Connection::Statement Messages::lock_statement(std::span<const std::int32_t> tenants) { return {kLock, std::move(Params().i32s(tenants))}; }
 
-// A webhook that cannot be read gets nothing, and keeps nobody else from anything; verify names it.
+// A webhook that cannot be read gets nothing, and holds up no other; verify reports it.
 void Messages::know(const Rows& rows) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const model::TenantId tenant = tenant_at(rows, row, 0);

@@ -1,4 +1,4 @@
-// Messages to webhooks in one transaction on a PostgreSQL. One thread, the connection's.
+// Messages to webhooks in one transaction on PostgreSQL. One thread, the connection's.
 #pragma once
 
 #include <map>
@@ -15,13 +15,13 @@ class Messages final : public MessageQueue {
  public:
   Messages(Connection& connection, const Rules& rules, std::int64_t now_ms) : MessageQueue(rules, now_ms), connection_(connection) {}
 
-  // Reads and locks the webhooks of a tenant when it is first asked of them. Where several tenants are, they are given here beforehand, so
-  // that their rows are locked in one order; of those that are named without rows nothing is read.
+  // A tenant's webhooks are read and locked when they are first needed. With several tenants, pass their rows beforehand, so that they are
+  // locked in one order. Nothing is read for tenants that are passed without rows.
   static Connection::Statement lock_statement(std::span<const std::int32_t> tenants);
   void know(model::TenantId tenant) { locked_[tenant]; }
   void know(const Rows& rows);
 
-  // Writes all that was gathered; to be sent before COMMIT.
+  // Writes everything that was gathered. Run it before COMMIT.
   std::vector<Connection::Statement> take_statements();
 
  private:
@@ -39,12 +39,12 @@ class Messages final : public MessageQueue {
 
   Connection& connection_;
   std::map<model::TenantId, std::vector<model::Endpoint>> locked_;
-  std::map<std::pair<model::TenantId, std::uint64_t>, std::pair<model::Endpoint::Disabled, std::string>> endpoints_;  // that are written
+  std::map<std::pair<model::TenantId, std::uint64_t>, std::pair<model::Endpoint::Disabled, std::string>> endpoints_;  // to be written
   std::map<DeliveryPlace, DeliveryRow> deliveries_;
   std::vector<DeliveryPlace> erased_;
 };
 
-// A row of `tenant, seq, body` of a webhook. Throws StoreError.
+// The webhook in a row `tenant, seq, body`. Throws StoreError.
 model::Endpoint endpoint_of(model::TenantId tenant, std::uint64_t seq, std::string_view body);
 
 }  // namespace runwarden::store::postgres

@@ -9,10 +9,10 @@
 namespace runwarden::store::postgres {
 namespace {
 
-constexpr std::int64_t kAwayMs = 2'000;    // for so long a database may be away without a grace
+constexpr std::int64_t kAwayMs = 2'000;  // how long a database may be away without a grace period
 constexpr std::int64_t kGraceMs = 30'000;
 
-// When a run is due by the rules, which are the parameters from that number on: idle, otlp_idle, otlp_root_grace, max_age.
+// When a run is due by the rules, which are parameters from `first` on: idle, otlp_idle, otlp_root_grace, max_age.
 std::string due_by(int first) {
   const auto parameter = [&](int rule) { return "$" + std::to_string(first + rule); };
   return "least(CASE o.awaits WHEN 0 THEN o.last_ms + " + parameter(0) + " WHEN 1 THEN o.last_ms + " + parameter(1) +
@@ -93,7 +93,7 @@ model::Resolution ending_of(const HeardOf& heard, const BufferRules& rules) {
 OpenRunClaims::~OpenRunClaims() {
   try {
     release_all();
-  } catch (const StoreError&) {  // their leases end
+  } catch (const StoreError&) {  // the leases run out
   }
 }
 
@@ -134,7 +134,7 @@ void OpenRunClaims::note_held(const Claim& claim, std::int64_t until_ms) {
   look_through_at_ = std::max<std::size_t>(64, 2 * held_.size());
 }
 
-// Runs that would be looked at too late. One that is looked at too early is put off then.
+// Reschedules runs that would be looked at too late. A run that is looked at too early is put off then.
 void OpenRunClaims::reschedule(const BufferRules& rules) {
   Params params;
   add_rules(params, rules);
@@ -163,7 +163,7 @@ std::vector<Claim> OpenRunClaims::claim(const BufferRules& rules, std::size_t mo
     grant_grace(rules);
     if (to_reschedule_.exchange(false)) reschedule(rules);
     std::vector<Claim> claims = claim_due(rules, most, lease_ms);
-    const MutexLock lock(mutex_);  // it has answered: the next time that it is away is another
+    const MutexLock lock(mutex_);  // the database answered: the next outage is another one
     away_since_ms_.reset();
     return claims;
   } catch (const StoreAway&) {
@@ -194,9 +194,9 @@ Claim OpenRunClaims::claim_at(const Rows& rows, std::size_t row, const BufferRul
   return claim;
 }
 
-// Rows that were looked at too early are put off and make room for others, so it is asked until there are enough, or no more.
+// Rows that come too early are put off and make room for others, so this asks until there are enough runs or no more.
 std::vector<Claim> OpenRunClaims::claim_due(const BufferRules& rules, std::size_t most, std::int64_t lease_ms) {
-  std::vector<std::pair<std::int64_t, Claim>> claims;  // by when it was due
+  std::vector<std::pair<std::int64_t, Claim>> claims;  // by due time
   while (claims.size() < most) {
     const std::int64_t now_ms = time_.now_ms();
     const auto wanted = static_cast<std::int64_t>(most - claims.size());
@@ -209,7 +209,7 @@ std::vector<Claim> OpenRunClaims::claim_due(const BufferRules& rules, std::size_
       try {
         claims.emplace_back(rows.number(row, 10), claim_at(rows, row, rules));
         note_held(claims.back().second, now_ms + lease_ms);
-      } catch (const BadValue& bad) {  // it stays open; the others end
+      } catch (const BadValue& bad) {  // it stays open; the others are claimed
         if (on_unreadable_) on_unreadable_(unreadable_text(rows.bytes(row, 1), bad.what()));
       }
     }
@@ -251,7 +251,7 @@ void OpenRunClaims::release(const Claim& claim) {
     pool_.read([&](Connection& connection) {
       return connection.query(kRelease, std::move(Params().i64(now_ms).i32(static_cast<std::int32_t>(claim.tenant)).text(claim.run_id).i64(static_cast<std::int64_t>(claim.token))));
     });
-  } catch (const StoreError&) {  // its lease ends
+  } catch (const StoreError&) {  // the lease runs out
   }
 }
 
@@ -299,7 +299,7 @@ ClaimedRun OpenRunClaims::fetch(const Claim& claim) {
     try {
       model::RunRecord first = decode_run(place_key(claim.tenant, claim.run), *former).run;
       if (first.resolution == model::Resolution::whole) run.whole = std::move(first);
-    } catch (const BadValue& bad) {  // it is judged by what can be read
+    } catch (const BadValue& bad) {  // the run is judged by what can be read
       if (on_unreadable_) on_unreadable_(unreadable_text(claim.run_id, bad.what()));
     }
   }
@@ -309,7 +309,7 @@ ClaimedRun OpenRunClaims::fetch(const Claim& claim) {
     try {
       std::vector<std::string> in_row = decode_events(place_key(claim.tenant, claim.run).u8(1).u32(first), events.bytes(row, 1));
       if (in_row.size() > claim.upto - first) in_row.resize(claim.upto - first);
-      std::int64_t index = std::max<std::int64_t>(events.number(row, 0), 0);  // the row of former revisions is before all others
+      std::int64_t index = std::max<std::int64_t>(events.number(row, 0), 0);  // the row of former revisions comes before all others
       for (std::string& event : in_row) {
         if (index++ >= from && !event.empty()) run.events.push_back(std::move(event));
       }

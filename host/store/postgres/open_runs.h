@@ -1,7 +1,8 @@
-// Which runs are open and due, in the table they share: whoever ends a run holds a claim of it, with a lease and a token. Any thread.
+// Which runs are open and due, in a table that all hosts share. A host that ends a run holds a claim on it, with a lease and a token. Any
+// thread.
 //
-// A token that is odd is held, and `due_ms` is then the end of its lease; an even one is nobody's, and `due_ms` is when the run is to be looked at
-// next. Events leave both alone, so that a row that was due too early is found out when it is looked at. Times are those of the database.
+// An odd token means that the run is held, and `due_ms` is the end of the lease. An even token means that it is free, and `due_ms` is when
+// to look at it next. Events change neither, so a row may be looked at before the run is due. Times are those of the database.
 #pragma once
 
 #include <atomic>
@@ -25,11 +26,11 @@
 
 namespace runwarden::store::postgres {
 
-// What an open run waits for before it is due; numbers of the schema.
+// What an open run waits for before it is due; the numbers are part of the schema.
 enum class Awaits : std::int16_t { events = 0, root = 1, spans = 2 };
 Awaits awaited_by(const model::RunRecord& run);
 
-// Whoever completed a run ends it; only when it has not done so for that long does somebody else.
+// The host that completed a run ends it; other hosts do so only after this time.
 constexpr std::int64_t kCompleterMs = 5'000;
 
 constexpr bool is_held(std::int64_t token) { return token % 2 != 0; }
@@ -39,21 +40,21 @@ constexpr std::int64_t next_claim(std::int64_t token) { return token + (is_held(
 struct HeardOf {
   std::int64_t first_ms = 0;
   std::int64_t last_ms = 0;
-  std::optional<std::int64_t> root_ms;  // when the root of its trace came
+  std::optional<std::int64_t> root_ms;  // when the root of its trace arrived
   Awaits awaits = Awaits::events;
 };
-// When it is due, unless it is complete; and for what it then ends.
+// When the run is due, unless it is complete; and how it then ends.
 std::int64_t due_of(const HeardOf& heard, const BufferRules& rules);
 model::Resolution ending_of(const HeardOf& heard, const BufferRules& rules);
 
-// The rules that claim() was last asked by: a run that is opened is due by them. Any thread.
+// The rules of the last call of claim(): a newly opened run is due by them. Any thread.
 class RulesInUse {
  public:
   BufferRules now() const {
     const MutexLock lock(mutex_);
     return rules_;
   }
-  // True: they are others than before.
+  // True: they differ from the previous ones.
   bool use(const BufferRules& rules) {
     const MutexLock lock(mutex_);
     const bool changed = rules != rules_;
@@ -66,22 +67,23 @@ class RulesInUse {
   BufferRules rules_ RW_GUARDED_BY(mutex_);
 };
 
-// Throws StoreAway where the database cannot be reached, and StoreError where a record cannot be read; claim() reports such a run, and leaves it open.
+// Throws StoreAway if the database cannot be reached, and StoreError if a record cannot be read; claim() reports such a run and leaves it
+// open.
 class OpenRunClaims {
  public:
   using Text = std::function<void(const std::string& text)>;
   OpenRunClaims(Pool& pool, const DatabaseClock& time, Text on_unreadable) : pool_(pool), time_(time), on_unreadable_(std::move(on_unreadable)) {}
-  ~OpenRunClaims();  // gives back what it still holds
+  ~OpenRunClaims();  // releases the claims that it still holds
   OpenRunClaims(const OpenRunClaims&) = delete;
   OpenRunClaims& operator=(const OpenRunClaims&) = delete;
 
-  // For the first host to start: nobody holds a claim, every run counts as heard of just now, so that clients that are retrying are not cut off, and
-  // what is complete is due at once.
+  // For the first host to start: frees all claims and makes complete runs due at once. All other runs count as heard of just now, so that
+  // clients that are retrying are not cut off.
   void begin_anew(const BufferRules& rules = {});
-  // Gives back every claim that this process still holds.
+  // Releases every claim that this process still holds.
   void release_all();
 
-  // Each as EventBuffer says.
+  // See EventBuffer.
   std::vector<Claim> claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms);
   std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution, std::int64_t lease_ms);
   void release(const Claim& claim);
@@ -111,9 +113,9 @@ class OpenRunClaims {
   std::atomic<bool> to_reschedule_{false};
   std::atomic<std::uint64_t> lost_{0};
   mutable Mutex mutex_;
-  std::optional<std::int64_t> away_since_ms_ RW_GUARDED_BY(mutex_);  // when the database could not be reached first
-  std::map<RunId, Held> held_ RW_GUARDED_BY(mutex_);                 // claims that may still be good
-  std::size_t look_through_at_ RW_GUARDED_BY(mutex_) = 64;           // entries of it
+  std::optional<std::int64_t> away_since_ms_ RW_GUARDED_BY(mutex_);  // since when the database cannot be reached
+  std::map<RunId, Held> held_ RW_GUARDED_BY(mutex_);                 // claims that may still be valid
+  std::size_t look_through_at_ RW_GUARDED_BY(mutex_) = 64;           // size of held_ at which expired claims are dropped
 };
 
 }  // namespace runwarden::store::postgres

@@ -17,20 +17,20 @@ constexpr int kMostTries = 5;
 constexpr std::size_t kSlice = 256;
 constexpr model::RecordKey kBeyond{kEndMs, static_cast<std::uint64_t>(kEndMs)};
 
-// $2 and $3 the range, $4 and $5 where to go on, $6 the detector or nothing, $7 the state or -1, $8 how many.
+// $2 and $3 the range, $4 and $5 where to continue, $6 the detector or nothing, $7 the state or -1, $8 how many.
 constexpr const char* kCandidates = R"sql(
 SELECT time_ms, seq, body FROM runwarden.opinion WHERE tenant = $1 AND time_ms >= $2 AND time_ms < $3 AND (time_ms, seq) < ($4, $5) AND NOT of_alarm
   AND ($6 = '' OR detector = $6) AND ($7 < 0 OR state = $7) ORDER BY time_ms DESC, seq DESC LIMIT $8)sql";
 constexpr const char* kOfRun = R"sql(
 SELECT time_ms, seq, body FROM runwarden.opinion WHERE tenant = $1 AND run_time_ms = $2 AND run_seq = $3 ORDER BY time_ms, seq)sql";
-// What another host claims at the same time is left to it.
+// Skips what another host is claiming.
 constexpr const char* kLockDue = R"sql(
 SELECT tenant, time_ms, seq, body FROM runwarden.opinion WHERE state = 0 AND due_ms <= $1 ORDER BY due_ms LIMIT $2 FOR UPDATE SKIP LOCKED)sql";
 constexpr const char* kClaim = R"sql(
 UPDATE runwarden.opinion o SET due_ms = $4, token = u.token, body = u.body
 FROM unnest($1::int[], $2::bigint[], $3::bigint[], $5::bigint[], $6::bytea[]) u(tenant, time_ms, seq, token, body)
 WHERE o.tenant = u.tenant AND o.time_ms = u.time_ms AND o.seq = u.seq)sql";
-// The oldest is looked for among those that are due first.
+// Looks for the oldest among those that are due first.
 constexpr const char* kQueue = R"sql(
 SELECT (SELECT count(*) FROM runwarden.opinion WHERE state = 0), (SELECT count(*) FROM runwarden.opinion WHERE state = 4),
   (SELECT min(o.time_ms) FROM (SELECT time_ms FROM runwarden.opinion WHERE state = 0 ORDER BY due_ms LIMIT 1024) o))sql";

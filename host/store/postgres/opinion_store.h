@@ -1,4 +1,4 @@
-// Second opinions from a PostgreSQL: store/opinion_store.h says what. Any thread. Hosts share what is due: each is claimed by one of them.
+// Second opinions on PostgreSQL; see store/opinion_store.h. Any thread. Hosts share what is due: one of them claims each opinion.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class PostgresOpinionStore final : public OpinionStore {
   struct Parts {
     Pool& pool;
     std::function<std::uint64_t()> next_seq;
-    std::function<void(const std::string& text)> on_unreadable;  // told of each record that a list passes over
+    std::function<void(const std::string& text)> on_unreadable;  // called for each record that a list skips
   };
 
   explicit PostgresOpinionStore(Parts parts) : parts_(std::move(parts)) {}

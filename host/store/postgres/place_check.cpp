@@ -10,7 +10,7 @@
 namespace runwarden::store::postgres {
 namespace {
 
-// What libpq and the server say where there is none, or none that takes anybody in now.
+// What libpq and the server say if there is no server, or if it accepts no connections now.
 bool is_away(std::string_view text) {
   constexpr std::array<std::string_view, 8> kAway = {"Is the server running", "could not translate host name", "timeout expired", "the database system is",
                                                      "session is read-only", "server closed the connection", "too many clients", "connection slots are"};

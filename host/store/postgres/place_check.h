@@ -1,4 +1,4 @@
-// Tries a place as serve would, for whoever checks a configuration. Makes and changes nothing.
+// Tries a place as serve would, to check a configuration. Creates and changes nothing.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace runwarden::store::postgres {
 
-// The warnings: that no database answers now, or that no synchronous standby confirms commits. An Error: what serve would refuse to start with
-// whenever it does answer, such as its certificate, the password, or its schema.
+// Warnings: no database answers now, or no synchronous standby confirms commits. An Error: the reason why serve would refuse to start
+// whenever the database answers, such as its certificate, the password or its schema.
 Result<std::vector<std::string>> try_place(const ConnectSettings& settings);
 
 }  // namespace runwarden::store::postgres

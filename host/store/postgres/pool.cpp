@@ -17,7 +17,7 @@ void Pool::open_all() {
       auto connection = std::make_unique<Connection>(settings_);
       const MutexLock lock(mutex_);
       idle_.push_back(std::move(connection));
-    } catch (const PgFault&) {  // whoever needs it opens it
+    } catch (const PgFault&) {  // opened when it is needed
       return;
     }
   }
@@ -66,14 +66,14 @@ std::unique_ptr<Connection> Pool::take() {
   }
 }
 
-// Where one was lost, those that stand idle most likely are, too: what is tried again gets a fresh one.
+// If one connection was lost, the idle ones most likely are, too: a retry gets a fresh one.
 void Pool::give_back(std::unique_ptr<Connection> connection) {
   std::vector<std::unique_ptr<Connection>> stale;
   const bool was_open = connection != nullptr;
   if (connection) {
     try {
       connection->rollback();
-    } catch (const PgFault&) {  // it is lost
+    } catch (const PgFault&) {  // the connection is lost
     }
     if (connection->lost()) connection.reset();
   }

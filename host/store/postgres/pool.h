@@ -1,4 +1,4 @@
-// Connections that threads take turns with. Any thread.
+// Connections that threads share by turns. Any thread.
 #pragma once
 
 #include <chrono>
@@ -15,19 +15,18 @@ namespace runwarden::store::postgres {
 
 class Pool {
  public:
-  // Opens none of them yet.
+  // Opens no connection yet.
   Pool(ConnectSettings settings, std::size_t most);
 
-  // Once it says so, nobody waits for an answer or opens a connection any longer: that is StoreAway. It has to outlive the use of the pool.
+  // Once it returns true, no call waits for an answer or opens a connection: calls throw StoreAway. It must outlive the use of the pool.
   void give_up_when(std::function<bool()> given_up);
 
-  // Opens all of them, so that none has to be opened when descriptors have run out. Stops at the first that cannot be.
+  // Opens all connections, so that none has to be opened when file descriptors run out. Stops at the first failure.
   void open_all();
 
-  // Gives a connection to `use`, opened where none is free, and waits for one at most `patience`. What it throws goes on to the caller, after
-  // an open transaction was ended; a connection that was lost is not used again. A connection that was lost while it stood idle is not the
-  // caller's fault: what only reads is then tried once more on a fresh one. Throws StoreAway where the database cannot be reached, and StoreError
-  // for any other PgFault.
+  // Passes a connection to `use`: waits at most kPatience for a free one, and opens it if none is idle. Exceptions go on to the caller,
+  // after an open transaction was ended; a lost connection is not used again. A connection lost while idle is not the caller's fault, so a
+  // read is then tried once more on a fresh one. Throws StoreAway if the database cannot be reached, and StoreError for any other PgFault.
   template <class Use>
   auto read(Use use) -> decltype(use(std::declval<Connection&>())) {
     for (int tries = 0;; ++tries) {
@@ -41,7 +40,7 @@ class Pool {
       }
     }
   }
-  // Likewise for what writes: it is done once.
+  // The same for writes, which are tried only once.
   template <class Use>
   auto write(Use use) -> decltype(use(std::declval<Connection&>())) {
     Lease lease(*this);

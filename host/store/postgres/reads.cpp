@@ -17,10 +17,10 @@
 namespace runwarden::store::postgres {
 namespace {
 
-constexpr std::int64_t kFewRows = 64;  // of large records, that are read at once
+constexpr std::int64_t kFewRows = 64;  // large records that are read at once
 constexpr std::int64_t kManyRows = 256;
 
-// Where the run of an id stands: $1 tenant, $2 the id, $3 and $4 the place that it spells, or null.
+// The place of the run with an id: $1 tenant, $2 the id, $3 and $4 the place that it spells, or null.
 constexpr const char* kPlace =
     "WITH place AS (SELECT time_ms, seq FROM runwarden.head WHERE tenant = $1 AND run_id = $2"
     " UNION ALL SELECT time_ms, seq FROM runwarden.run WHERE tenant = $1 AND time_ms = $3 AND seq = $4 AND run_id = $2 LIMIT 1) ";
@@ -28,18 +28,18 @@ constexpr const char* kRunAtPlace = " FROM place p JOIN runwarden.run r ON r.ten
 constexpr const char* kRunAtKey = " FROM runwarden.run r WHERE r.tenant = $1 AND r.time_ms = $2 AND r.seq = $3";
 
 const std::string kBody = run_body();
-const std::string kSelectHead = "SELECT " + head_columns();  // where it is one more, the head of another revision
+const std::string kSelectHead = "SELECT " + head_columns();  // one more column, if any, is the head of another revision
 const std::string kFindHead = kPlace + kSelectHead + kRunAtPlace;
 const std::string kFindHeads = kPlace + kSelectHead + ", " + former_column(head_of("f.body"), "$5") + kRunAtPlace;
 // Columns: time, seq, body.
 const std::string kFindRun = kPlace + ("SELECT r.time_ms, r.seq, " + kBody) + kRunAtPlace;
 const std::string kRunAt = "SELECT r.time_ms, r.seq, " + kBody + kRunAtKey;
 const std::string kFindRevision = kPlace + ("SELECT r.time_ms, r.seq, CASE WHEN r.revision = $5 AND r.state <> 0 THEN r.body ELSE " + former_column("f.body", "$5") + " END") + kRunAtPlace;
-// What was answered with a run: as it is, or the revision of the answer where another one has followed.
+// The run of an answer: as it is or, if another revision has followed, the revision of the answer.
 const std::string kAnsweredRun = "SELECT r.time_ms, r.seq, CASE WHEN r.revision > $4 THEN " + former_column("f.body", "$4") + " ELSE " + kBody + " END" + kRunAtKey;
 
 const std::string kSettings = std::string("SELECT ") + kByKeys;
-// Which of those that are asked about are there: their places in the arrays, from 1.
+// Which of those asked about exist: their positions in the arrays, from 1.
 constexpr std::string_view kWhichHeads =
     "SELECT u.n FROM unnest($1::int[], $2::text[]) WITH ORDINALITY u(tenant, run_id, n)"
     " WHERE EXISTS (SELECT FROM runwarden.head h WHERE h.tenant = u.tenant AND h.run_id = u.run_id)";
@@ -71,14 +71,14 @@ Params by_key(model::TenantId tenant, const model::RecordKey& key) {
 
 std::string_view view(const model::ClusterKey& half) { return {half.data(), half.size()}; }
 
-// The run of the row's first three columns.
+// The run in the first row's first three columns.
 std::optional<model::RunRecord> run_of(const Rows& rows, model::TenantId tenant) {
   if (rows.empty() || rows.is_null(0, 2)) return std::nullopt;
   const KeyBytes key = place_key(tenant, record_key(rows, 0, 0));
   return decoded("run", key, [&] { return std::move(decode_run(key, rows.bytes(0, 2)).run); });
 }
 
-// What every list begins with: $1 tenant, $2 and $3 the range, $4 and $5 the place that it goes on behind, $6 how many rows.
+// The beginning of every list's condition: $1 tenant, $2 and $3 the range, $4 and $5 the place to continue after, $6 how many rows.
 std::string in_range(const std::string& alias) {
   return " WHERE " + alias + ".tenant = $1 AND " + alias + ".time_ms >= $2 AND " + alias + ".time_ms < $3 AND " + alias + ".time_ms <= $4 AND (" + alias +
          ".time_ms, " + alias + ".seq) < ($4, $5)";
@@ -87,7 +87,7 @@ std::string newest_first(const std::string& alias) {
   return " ORDER BY " + alias + ".time_ms DESC, " + alias + ".seq DESC LIMIT $6";
 }
 
-// Rows that begin with time and seq, newest first, some at a time. `visit` is given each, and says whether to go on.
+// Reads rows that begin with time and seq, newest first, some at a time. `visit` gets each row, and returns whether to go on.
 struct Walk {
   Pool& pool;
   const std::string& sql;
@@ -113,7 +113,7 @@ void walk_back(const Walk& walk, More more_params, Visit visit) {
       try {
         if (!visit(rows, row, behind)) return;
       } catch (const StoreError& bad) {
-        // One record that cannot be read does not hide the others.
+        // A record that cannot be read does not hide the others.
         if (walk.on_unreadable) walk.on_unreadable(bad.what());
       }
     }
@@ -203,7 +203,7 @@ std::optional<Replay> Reads::find_replay(model::TenantId tenant, const model::Di
     Replay replay;
     replay.content = decoded("idempotency", name, [&] { return digest_in(found.bytes(0, 5), "content"); });
     const auto kind = static_cast<Answered::Kind>(found.number(0, 2));
-    // The write itself finds it; the answer is what it is about, as it is then.
+    // The write itself finds it and answers with its subject's current state.
     if (kind == Answered::Kind::triage || kind == Answered::Kind::review) return std::nullopt;
     if (kind == Answered::Kind::change || kind == Answered::Kind::policy) {
       const Rows rows = connection.query(kind == Answered::Kind::change ? "SELECT body FROM runwarden.change WHERE tenant = $1 AND time_ms = $2 AND seq = $3"
@@ -351,13 +351,13 @@ std::vector<LookedUp> Reads::look_up(std::span<const LookUp> asked) {
   std::vector<std::int32_t> run_tenants, identity_tenants, tenants;
   std::vector<std::string_view> run_ids, identities;
   std::vector<std::int64_t> times;
-  std::vector<std::size_t> of_run, of_identity;  // who asked
+  std::vector<std::size_t> of_run, of_identity;  // index of the lookup
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const LookUp& one = asked[i];
     const auto tenant = static_cast<std::int32_t>(one.tenant);
     tenants.push_back(tenant);
     times.push_back(one.at_ms);
-    // One that spells a place may have no head; one that is no text would have the database refuse the question of all.
+    // The run of an id that spells a place may have no head. An id that is not valid text would make the database refuse the whole query.
     if (one.run_id && is_text(*one.run_id) && !model::parse_run_id(*one.run_id)) {
       of_run.push_back(i);
       run_tenants.push_back(tenant);

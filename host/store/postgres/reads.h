@@ -1,7 +1,7 @@
-// Runs, failures, changes and policies as they stand in the database: found by id, listed, counted. Any thread.
+// Runs, failures, changes and policies in the database: found by id, listed, counted. Any thread.
 //
-// What has to agree is read by one statement. Throws StoreAway where the database cannot be reached, and StoreError where a record cannot
-// be read; lists report such a record, leave it out and go on.
+// Data that must agree is read by one statement. Throws StoreAway if the database cannot be reached, and StoreError if a record cannot be
+// read; lists report such a record, skip it and go on.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Reads {
  public:
   Reads(Pool& pool, const DatabaseClock& clock, ReadRules rules) : pool_(pool), clock_(clock), rules_(std::move(rules)) {}
 
-  // Each as RunStore says.
+  // See RunStore.
   std::optional<model::RunRecord> run_head(model::TenantId tenant, std::string_view run_id, std::optional<std::uint32_t> revision);
   std::optional<model::RunRecord> find_run(model::TenantId tenant, std::string_view run_id);
   std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision);
@@ -36,7 +36,7 @@ class Reads {
   std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from);
   std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity);
 
-  // Of all that are asked, in their order, in one round trip.
+  // Answers all lookups, in order, in one round trip.
   std::vector<LookedUp> look_up(std::span<const LookUp> asked);
 
   Page<model::RunRecord> runs(model::TenantId tenant, const RunQuery& query);
@@ -51,7 +51,7 @@ class Reads {
   std::uint64_t count_failures(model::TenantId tenant, std::string_view fingerprint, std::int64_t from_ms, std::int64_t before_ms);
   std::uint64_t count_runs(model::TenantId tenant, std::int64_t from_ms, std::int64_t before_ms);
 
-  // The last one that the host of that name stored.
+  // The last canary stored by the host of that name.
   std::optional<model::RunRecord> canary(std::string_view host);
 
  private:

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kOfRun = R"sql(
 SELECT DISTINCT ON (subject) time_ms, seq, body FROM runwarden.review WHERE tenant = $1 AND run_time_ms = $2 AND run_seq = $3
 ORDER BY subject, time_ms DESC, seq DESC)sql";
-// $4 and $5 the range, $6 and $7 where to go on, $8 how many.
+// $4 and $5 the range, $6 and $7 where to continue, $8 how many.
 constexpr const char* kHistoryOfRun = R"sql(
 SELECT time_ms, seq, body FROM runwarden.review WHERE tenant = $1 AND run_time_ms = $2 AND run_seq = $3 AND failure_ms IS NULL
   AND time_ms >= $4 AND time_ms < $5 AND (time_ms, seq) < ($6, $7) ORDER BY time_ms DESC, seq DESC LIMIT $8)sql";
@@ -24,7 +24,7 @@ SELECT time_ms, seq, body FROM runwarden.review WHERE tenant = $1 AND run_time_m
 const std::string kCounts = "SELECT r.detector, r.version, r.settings, r.verdict, count(*) FROM runwarden.review r"
                             " WHERE r.tenant = $1 AND r.time_ms >= $2 AND r.verdict <> 0 AND " + is_last_review("r") +
                             " GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4";
-// The runs behind $2 and $3, at most $4, each with what was said last of each subject.
+// The runs after $2 and $3, at most $4, each with the last review of each subject.
 constexpr const char* kReviewedRuns = R"sql(
 SELECT k.run_time_ms, k.run_seq, v.time_ms, v.seq, v.body FROM (
   SELECT DISTINCT run_time_ms, run_seq FROM runwarden.review WHERE tenant = $1 AND (run_time_ms, run_seq) > ($2, $3)

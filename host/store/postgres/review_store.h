@@ -1,4 +1,4 @@
-// Reviews from a PostgreSQL: store/review_store.h says what. Any thread.
+// Reviews on PostgreSQL; see store/review_store.h. Any thread.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace runwarden::store::postgres {
 
 class PostgresReviewStore final : public ReviewStore {
  public:
-  using OnUnreadable = std::function<void(const std::string& text)>;  // told of each review that a list passes over
+  using OnUnreadable = std::function<void(const std::string& text)>;  // called for each review that a list skips
 
   PostgresReviewStore(Pool& pool, OnUnreadable on_unreadable) : pool_(pool), on_unreadable_(std::move(on_unreadable)) {}
 

@@ -8,8 +8,8 @@ bool is_text(std::string_view text) {
   return text.find('\0') == std::string_view::npos && utf8_fault(text) == text.size();
 }
 
-// The envelope says at its byte 8, in four bytes from the lowest, how long the head is that follows its 24 bytes; where its second byte
-// is 0 there is a head only. A slice of a value that is stored apart is read without the rest of it.
+// The envelope is 24 bytes. The four from byte 8 on, lowest first, give the length of the head that follows; if its second byte is 0, there
+// is only a head. A slice of a value that is stored apart is read without the rest of it.
 std::string head_of(const std::string& column) {
   const auto byte = [&](int at) { return "get_byte(substring(" + column + " from " + std::to_string(at + 1) + " for 1), 0)"; };
   return "(CASE WHEN length(" + column + ") < 24 OR " + byte(1) + " = 0 THEN " + column + " ELSE substring(" + column + " for 24 + " + byte(8) +

@@ -1,4 +1,4 @@
-// Rows of the database as records. For the files of store/postgres only. Any thread.
+// Converts rows of the database to records. Internal to store/postgres. Any thread.
 #pragma once
 
 #include <algorithm>
@@ -21,30 +21,30 @@ inline std::int64_t number_of(std::uint64_t seq) { return static_cast<std::int64
 inline std::string_view view(const model::Digest& digest) { return {reinterpret_cast<const char*>(digest.data()), digest.size()}; }
 
 constexpr std::int32_t kPackedFirst = -1;  // event.first of the row that holds the events of former revisions
-// What a row of events is sealed with.
+// The key that seals a row of events.
 inline KeyBytes events_place(const RunPlace& run, std::int64_t first) {
   return events_key(run, first == kPackedFirst, static_cast<std::uint32_t>(std::max<std::int64_t>(first, 0)));
 }
 
-// Whether the database can hold that text, so that one that it cannot is not to be found there.
+// Whether the database can hold that text. If it cannot, the text is not there to be found.
 bool is_text(std::string_view text);
 
-// The digest of a column, which an error calls `what`. Throws BadValue.
+// The digest in a column; errors call it `what`. Throws BadValue.
 model::Digest digest_in(std::string_view bytes, const char* what);
 
-// To be selected in a transaction: rows are looked up by their keys from then on, whatever the statistics say, and a statement is planned
-// once. A plan that was made while a table was empty is kept for long.
+// Select it in a transaction: from then on, rows are looked up by their keys, whatever the statistics say, and a statement is planned once.
+// Otherwise, a plan made while a table was empty is kept for long.
 inline constexpr const char* kByKeys =
     "set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),"
     " set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)";
 
-// A SQL expression: what is needed of a sealed value (envelope.h) to read its head and to tell how long its body is.
+// A SQL expression: the part of a sealed value (envelope.h) that is needed to read its head and the length of its body.
 std::string head_of(const std::string& column);
 
-// That a row cannot be read: which, why, and the remedy.
+// Says which row cannot be read, why, and the remedy.
 std::string unreadable_text(const char* table, std::string_view key, const char* why);
 
-// Runs a decoder; a bad value becomes a StoreError.
+// Runs a decoder; a BadValue becomes a StoreError.
 template <class Decode>
 auto decoded(const char* table, std::string_view key, Decode decode) {
   try {

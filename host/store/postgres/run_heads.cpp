@@ -13,7 +13,7 @@ namespace {
 
 const char* const kOpenBody = "(SELECT o.body FROM runwarden.open_run o WHERE o.tenant = r.tenant AND o.time_ms = r.time_ms AND o.seq = r.seq)";
 
-// What the part adds to an open run; one that cannot be read is left out of the run as well.
+// The bytes that this part adds to an open run; the run leaves out a part that cannot be read.
 std::uint64_t part_bytes(const Rows& rows, std::size_t row, int column, std::string_view key) {
   if (rows.is_null(row, column)) return 0;
   try {
@@ -31,7 +31,8 @@ std::string former_column(const std::string& value, const std::string& revision)
   return "(SELECT " + value + " FROM runwarden.former f WHERE f.tenant = r.tenant AND f.time_ms = r.time_ms AND f.seq = r.seq AND f.revision = " + revision + ")";
 }
 
-// Of an open run the heads of what it is made of beside its events: those of former revisions, and the first if that came whole.
+// For an open run, also the heads of its parts besides its own events: the events of former revisions, and the first revision if it came
+// whole.
 std::string head_columns() {
   return std::string("r.time_ms, r.seq, CASE WHEN r.state = 0 THEN ") + kOpenBody + " ELSE " + head_of("r.body") + " END, CASE WHEN r.state = 0 THEN (SELECT " +
          head_of("e.body") + " FROM runwarden.event e WHERE e.tenant = r.tenant AND e.time_ms = r.time_ms AND e.seq = r.seq AND e.first = -1) END, CASE WHEN r.state = 0 THEN " +

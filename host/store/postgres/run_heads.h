@@ -1,4 +1,4 @@
-// Heads of runs as lists show them, and how much JSON each makes. For the files of store/postgres only. Any thread.
+// Heads of runs as lists show them, with the size of each run's JSON. Internal to store/postgres. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace runwarden::store::postgres {
 
-// SQL expressions of a row `r` of runwarden.run. The value of a run, which of one that is open stands among the open runs; a column of another
-// revision of it, whose row is `f`; and the columns that sized_head() reads: time, seq, head and two more.
+// SQL expressions over a row `r` of runwarden.run: the value of a run, which is among the open runs while it is open; a column of another
+// revision of it, in row `f`; and the columns that sized_head() reads: time, seq, head and two more.
 std::string run_body();
 std::string former_column(const std::string& value, const std::string& revision);
 std::string head_columns();
@@ -20,7 +20,7 @@ struct HeadOf {
   model::TenantId tenant = 0;
   OutlineToo outline = OutlineToo::no;
 };
-// A head with json_bytes, of the row's five columns from that one on. Throws StoreError.
+// A head with json_bytes, from five columns of the row, starting at `column`. Throws StoreError.
 model::RunRecord sized_head(const Rows& rows, std::size_t row, int column, const HeadOf& of);
 
 }  // namespace runwarden::store::postgres

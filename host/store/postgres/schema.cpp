@@ -12,15 +12,15 @@ constexpr const char* kUniqueViolation = "23505";
 constexpr const char* kDuplicateSchema = "42P06";
 constexpr const char* kDuplicateTable = "42P07";
 
-// What the steps are noted in comes before the first of them: it is their lock, too. Poolers and databases of PostgreSQL's kind know no other
-// that outlives a statement.
+// The table that records the steps is made before the first of them, because it is their lock, too. Poolers and PostgreSQL-compatible
+// databases have no other lock that outlives a statement.
 constexpr const char* kMakeMigrations = R"sql(
 CREATE TABLE IF NOT EXISTS runwarden.migration(
   version int PRIMARY KEY, compatible int NOT NULL, name text NOT NULL, sha256 bytea NOT NULL, applied_ms bigint NOT NULL, applied_by text NOT NULL);
 )sql";
 constexpr const char* kBeginAlone = "BEGIN; SET LOCAL synchronous_commit = on; LOCK TABLE runwarden.migration IN SHARE ROW EXCLUSIVE MODE";
 
-// Every key of a record begins with its tenant; times are UTC milliseconds. `body` is a value as the codecs of store/ seal it.
+// The key of every record begins with its tenant; times are UTC milliseconds. `body` is a value sealed by the codecs of store/.
 constexpr const char* kFirst = R"sql(
 CREATE TABLE runwarden.counter(name text PRIMARY KEY, value bigint NOT NULL);
 INSERT INTO runwarden.counter VALUES ('start', 0), ('tenant', 0), ('note', 0), ('clock_accepts', 0);
@@ -86,9 +86,9 @@ CREATE TABLE runwarden.policy_head(tenant int NOT NULL, policy text COLLATE "C" 
 CREATE TABLE runwarden.crash_mark(tenant int NOT NULL, time_ms bigint NOT NULL, seq bigint NOT NULL, body bytea NOT NULL, PRIMARY KEY(tenant, time_ms, seq));
 )sql";
 
-// Groups of failures, the values of dimensions, the log of commits, webhooks. Of a group its head is kept; counts by time are made of failures
-// and runs. A value's number is good for one stretch of 2^28 ms: the first 200 of a stretch have one, the others are counted under that of
-// "(other)". A delivery is given to one host until lease_ms; a webhook that was removed stays until its deliveries are gone.
+// Groups of failures, dimension values, the log of commits, webhooks. Only the head of a group is stored; counts by time are made from
+// failures and runs. A value's number is valid for one stretch of 2^28 ms: the first 200 values of a stretch get one, the others are
+// counted under that of "(other)". A delivery is leased to one host until lease_ms; a removed webhook stays until its deliveries are gone.
 constexpr const char* kGroups = R"sql(
 CREATE TABLE runwarden.cluster(tenant int NOT NULL, half bytea NOT NULL, failures bigint NOT NULL, body bytea NOT NULL, PRIMARY KEY(tenant, half))
   WITH (fillfactor=50, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0.02);
@@ -121,8 +121,8 @@ CREATE INDEX delivery_due ON runwarden.delivery(tenant, endpoint, due_ms, seq) W
 CREATE INDEX delivery_dead ON runwarden.delivery(tenant, endpoint, time_ms, seq) WHERE state = 2;
 )sql";
 
-// Reviews of failures, and of runs: those have no place of a failure. Of those about one subject, the last one counts. `reviewed` of a failure is
-// the verdict of its last review, so that what is counted needs no look at these.
+// Reviews of failures, and of runs, which have no place of a failure. The last review of a subject counts. `reviewed` of a failure is the
+// verdict of its last review, so that counting does not have to read this table.
 constexpr const char* kReviews = R"sql(
 CREATE TABLE runwarden.review(tenant int NOT NULL, time_ms bigint NOT NULL, seq bigint NOT NULL, run_time_ms bigint NOT NULL, run_seq bigint NOT NULL,
   subject bytea NOT NULL, failure_ms bigint, failure_seq bigint, detector text COLLATE "C" NOT NULL, version text COLLATE "C" NOT NULL,
@@ -133,8 +133,8 @@ CREATE INDEX failure_reviewed ON runwarden.failure(tenant, reviewed, time_ms, se
 )sql";
 static_assert(static_cast<int>(model::ReviewVerdict::false_alarm) == 2, "a column of failures says so");
 
-// Ledgers: `size` is that of the head in `body`; the entries of a transaction are one row. `told`: the size of the latest checkpoint that went
-// out to webhooks. `since`: the start from which on every record has its entry; `database`: where this is, so that a copy of it is known to be one.
+// Ledgers. `size` is that of the head in `body`; the entries of a transaction are one row. `told`: the size of the latest checkpoint that
+// was sent to webhooks. `since`: the start since which every record has an entry. `database`: where this is, so that a copy is recognized.
 constexpr const char* kLedgers = R"sql(
 CREATE TABLE runwarden.ledger_state(one bool PRIMARY KEY CHECK(one), state smallint NOT NULL, since bigint NOT NULL, public_key bytea NOT NULL, database text NOT NULL);
 CREATE TABLE runwarden.ledger(tenant int PRIMARY KEY, origin text NOT NULL, size bigint NOT NULL, body bytea NOT NULL)
@@ -149,7 +149,7 @@ CREATE TABLE runwarden.ledger_checkpoint(tenant int PRIMARY KEY, origin text NOT
   told bigint NOT NULL);
 )sql";
 
-// What a model is asked about a run. `state` is model::OpinionState, `due_ms` when those that wait may be claimed, each under a token of its own.
+// Questions to a model about runs. `state` is model::OpinionState; `due_ms` is when a waiting one may be claimed, each under its own token.
 constexpr const char* kOpinions = R"sql(
 CREATE TABLE runwarden.opinion(tenant int NOT NULL, time_ms bigint NOT NULL, seq bigint NOT NULL, run_time_ms bigint NOT NULL, run_seq bigint NOT NULL,
   detector text COLLATE "C" NOT NULL, of_alarm bool NOT NULL, state smallint NOT NULL, due_ms bigint NOT NULL, token bigint NOT NULL, body bytea NOT NULL,
@@ -164,7 +164,7 @@ std::string partition_name(const char* table, std::int64_t day) {
   return std::string("runwarden.") + table + (day < 0 ? "_b" : "_d") + std::to_string(day < 0 ? -day : day);
 }
 
-// Attached, not made as a part: that would wait for every transaction that uses the table, and keep all later ones waiting behind it.
+// Attached, because creating it as a partition would wait for every transaction that uses the table, and block all later ones.
 std::string partition_sql(const char* table, std::int64_t day) {
   const std::string name = partition_name(table, day);
   return "CREATE TABLE " + name + " (LIKE runwarden." + table + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED INCLUDING STORAGE) WITH (toast_tuple_target=8160);\n" +
@@ -176,8 +176,8 @@ bool is_there(Connection& connection, const std::string& table) {
   return !connection.query("SELECT to_regclass($1) IS NULL", std::move(Params().text(table))).boolean(0, 0);
 }
 
-// Two at once may both find that it is missing; then the one that is late finds it the next time. A role may own the schema and yet not be
-// allowed to make any in this database.
+// Two processes may both find that it is missing; the slower one finds it on the next try. A role may own the schema and yet lack the right
+// to create one in this database.
 void make_migrations(Connection& connection) {
   for (int tries = 1;; ++tries) {
     try {
@@ -255,7 +255,7 @@ Result<std::vector<SchemaStep>> raise_schema(Connection& connection, std::int64_
   for (const SchemaStep& step : schema_steps()) {
     if (step.version <= schema_state(connection).version) continue;
     connection.script(kBeginAlone);
-    if (schema_state(connection).version < step.version) {  // else another process did it meanwhile
+    if (schema_state(connection).version < step.version) {  // otherwise another process did it meanwhile
       do_step(connection, step, now_ms);
       done.push_back(step);
     }

@@ -1,4 +1,4 @@
-// How the database is reached, and how a host uses it. Values; any thread.
+// How to reach the database, and how a host uses it. Values; any thread.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ struct PostgresSettings {
   std::chrono::milliseconds patience{20'000};  // for a commit in doubt
   bool require_sync_standby = false;
   DatabaseClock::Source time = DatabaseClock::Source::database;
-  StoreSettings store;  // what both engines go by
+  StoreSettings store;  // for both engines
 };
 
 }  // namespace runwarden::store::postgres

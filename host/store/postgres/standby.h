@@ -1,10 +1,9 @@
-// What tells whether commits are confirmed by a synchronous standby. For the files of store/postgres only.
+// Whether a synchronous standby confirms commits. Internal to store/postgres.
 #pragma once
 
 namespace runwarden::store::postgres {
 
-// An expression of SQL. A standby whose state is not shown is not ours to see (that takes pg_read_all_stats): then the server's word has to do
-// that it waits for one.
+// A SQL expression. Without pg_read_all_stats, the state of a standby is hidden; then it is enough that the server says it waits for one.
 constexpr const char* kHasSyncStandby =
     "(current_setting('synchronous_standby_names') <> ''"
     " AND EXISTS (SELECT FROM pg_stat_replication WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')))";

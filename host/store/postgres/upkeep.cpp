@@ -25,10 +25,10 @@ constexpr std::int64_t kLeaseMs = 15'000;
 constexpr int kMostTries = 5;
 constexpr int kDaysAhead = 3;
 constexpr std::int64_t kTidyIntervalMs = 60'000;
-constexpr std::int64_t kGoneMs = 3600 * std::int64_t{1000};      // a host that was not heard of for so long is taken to be gone
+constexpr std::int64_t kGoneMs = 3600 * std::int64_t{1000};      // a host that was not heard from for so long counts as gone
 constexpr std::int64_t kForgottenMs = 30 * kDayMs;               // and is forgotten
-constexpr std::int64_t kEmptyPartitionMs = 2 * kDayMs;           // how old one has to be to be dropped
-constexpr std::int16_t kDeletions = -1;                          // the lane's number under which deleted open runs are counted
+constexpr std::int64_t kEmptyPartitionMs = 2 * kDayMs;           // minimum age of an empty partition that is dropped
+constexpr std::int16_t kDeletions = -1;                          // the lane number under which deleted open runs are counted
 
 constexpr const char* kTakeDuty =
     "WITH mine AS (SELECT name FROM runwarden.duty WHERE name = 'retention' AND (until_ms < $1 OR start = $2) FOR UPDATE SKIP LOCKED)"
@@ -49,15 +49,15 @@ struct Places {
   Params params() const { return std::move(Params().i32s(tenants).i64s(times).i64s(seqs)); }
 };
 
-// A table whose rows have a place, and which of them may go.
+// A table whose rows have a place, and which of them may be deleted.
 struct Source {
   const char* table;
   const char* more = "";     // conditions on its row `o`; may name $3, the time of the database
-  const char* columns = "";  // beside the place
+  const char* columns = "";  // besides the place
 };
 
-// The oldest rows of a table from before $1, tenant by tenant, at most $2: found by the key, with one look at the index for each tenant.
-// Of one tenant, $4, if it is given.
+// The oldest rows of a table from before $1, tenant by tenant, at most $2, found by key with one index lookup per tenant. Only of tenant
+// $4, if it is given.
 std::string oldest_sql(const Source& source, bool of_one_tenant) {
   const std::string table = std::string("runwarden.") + source.table;
   const std::string tenants =
@@ -68,7 +68,7 @@ std::string oldest_sql(const Source& source, bool of_one_tenant) {
          " o WHERE o.tenant = t.tenant AND o.time_ms < $1 AND $3::bigint IS NOT NULL" + source.more + " ORDER BY o.time_ms, o.seq LIMIT $2) g LIMIT $2";
 }
 
-// A delete of places, which are $1 to $3.
+// Deletes the rows at places, which are $1 to $3.
 std::string delete_sql(const std::string& table, const std::string& more, const std::string& returning) {
   return "DELETE FROM runwarden." + table + " o USING unnest($1::int[], $2::bigint[], $3::bigint[]) AS p(tenant, time_ms, seq)"
          " WHERE o.tenant = p.tenant AND o.time_ms = p.time_ms AND o.seq = p.seq" + more +
@@ -95,8 +95,8 @@ class Expiry {
 
   Expired gone;
   BatchEffects effects;
-  std::vector<ErasedRecord> erased;  // what may have entries in ledgers
-  std::uint64_t open_runs = 0;  // of the runs that are gone
+  std::vector<ErasedRecord> erased;  // records that may have entries in ledgers
+  std::uint64_t open_runs = 0;       // among the deleted runs
 
  private:
   std::optional<Rows> oldest(const Source& source, std::int64_t before_ms);
@@ -122,7 +122,7 @@ class Expiry {
   const std::size_t most_;
 };
 
-// Nothing: there are none.
+// Nothing: there are no such rows.
 std::optional<Rows> Expiry::oldest(const Source& source, std::int64_t before_ms) {
   if (before_ms == kBeginningMs || left() == 0) return std::nullopt;
   Params params;
@@ -139,7 +139,7 @@ Places Expiry::places_of(const Rows& rows) {
   return places;
 }
 
-// A failure that cannot be read goes all the same; its group still counts it.
+// A failure that cannot be read is deleted, too; its group still counts it.
 std::uint64_t Expiry::take_failures(const Rows& rows, bool expired) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const auto tenant = static_cast<model::TenantId>(rows.number(row, 0));
@@ -173,7 +173,8 @@ void Expiry::take_run(const Rows& rows, std::size_t row) {
   }
 }
 
-// Who writes to a run holds its head's lock, or that of the run's own row: what is deleted is nobody's, and what became open meanwhile stays.
+// A writer to a run holds the lock of its head, or of the run's own row: a deleted run has no writer, and a run that was opened meanwhile
+// stays.
 void Expiry::runs() {
   const auto old = oldest({"run", retention_.open_runs_too ? "" : " AND o.state <> 0", ", o.run_id"}, retention_.runs_before_ms);
   if (!old) return;
@@ -225,7 +226,7 @@ void Expiry::changes() {
   note(places);
 }
 
-// A revision stays while it is the one in force, however old; unless the tenant itself goes.
+// A revision stays while it is in force, however old it is, unless the tenant itself is purged.
 void Expiry::policies() {
   constexpr const char* kNotInForce =
       " AND (o.time_ms > $3 OR EXISTS (SELECT 1 FROM runwarden.policy n WHERE n.tenant = o.tenant AND n.policy = o.policy AND n.time_ms <= $3"
@@ -239,7 +240,7 @@ void Expiry::policies() {
   note(places);
 }
 
-// Those whose time is over; of one tenant all that were given before its runs are deleted.
+// Answers whose time is over; in a purge, all from before the time before which runs are deleted.
 void Expiry::answers(std::int64_t keep_ms) {
   if (left() == 0) return;
   const std::string which = retention_.tenant ? " tenant = $3 AND created_ms < $1" : " created_ms < $1";
@@ -260,7 +261,7 @@ void Expiry::crash_marks() {
   if (old) gone.crash_marks += delete_places("crash_mark", places_of(*old));
 }
 
-// The last review of a failure or run that is kept stays with it.
+// The last review of a stored failure or run stays with it.
 void Expiry::reviews(CommitNotes& notes) {
   static const std::string kNotInUse = " AND NOT " + is_in_use("o");
   const auto old = oldest({"review", kNotInUse.c_str()}, retention_.changes_before_ms);
@@ -271,7 +272,7 @@ void Expiry::reviews(CommitNotes& notes) {
   for (const std::int32_t tenant : places.tenants) notes.note(static_cast<model::TenantId>(tenant));
 }
 
-// How ledgers tell of it: a purge says before which time it deletes, if it goes by one.
+// How ledgers report it: a purge says before which time it deletes, if it has one.
 Erasing erasing_of(const Retention& retention, std::int64_t now_ms) {
   if (!retention.tenant) return {ledger::Kind::expiry, latest_of(retention), now_ms};
   const bool of_all = retention.changes_before_ms == kEndMs;
@@ -294,7 +295,7 @@ Upkeep::~Upkeep() {
     pool_.write([&](Connection& connection) {
       return connection.query("UPDATE runwarden.duty SET until_ms = 0 WHERE start = $1", std::move(Params().i64(rules_.start)));
     });
-  } catch (const StoreError&) {  // its lease ends
+  } catch (const StoreError&) {  // the lease runs out
   }
 }
 
@@ -308,7 +309,7 @@ void Upkeep::prepare_partitions() {
   }
 }
 
-// A transaction that met another one is done again.
+// Repeats the transaction after a conflict with another one.
 Expired Upkeep::expire(const Retention& retention, std::size_t most) {
   most = std::max<std::size_t>(most, 1);
   std::optional<Expired> gone;
@@ -384,7 +385,7 @@ void Upkeep::tidy(const Retention& retention) {
   drop_empty_partitions(std::min({retention.runs_before_ms, retention.failures_before_ms, now_ms - kEmptyPartitionMs}));
 }
 
-// A host that is gone can no longer commit by its lanes; the runs that it opened stay counted, and may be ended by others.
+// The lanes of a host that is gone cannot commit after this. The runs that it opened stay counted, and other hosts may end them.
 void Upkeep::forget_hosts(std::int64_t now_ms) {
   pool_.write([&](Connection& connection) {
     connection.query(
@@ -404,7 +405,8 @@ void Upkeep::forget_hosts(std::int64_t now_ms) {
   });
 }
 
-// A table that is empty when nobody else can write to it. Who waits for its lock holds up every write to the table that it is a part of: not for long.
+// Drops a partition that is empty while no one else can write to it. The wait for its lock holds up every write to the whole table, so it
+// is short.
 void Upkeep::drop_empty_partitions(std::int64_t before_ms) {
   for (const Partition& partition : pool_.read([](Connection& connection) { return partitions(connection); })) {
     if (partition.end_ms > before_ms) continue;
@@ -415,14 +417,14 @@ void Upkeep::drop_empty_partitions(std::int64_t before_ms) {
         const bool empty = connection.query("SELECT NOT EXISTS (SELECT 1 FROM " + partition.name + ")").boolean(0, 0);
         connection.script(empty ? "DROP TABLE " + partition.name + "; COMMIT" : "ROLLBACK");
       } catch (const PgFault& fault) {
-        if (fault.kind != PgFault::Kind::again) throw;  // somebody is reading: another time
+        if (fault.kind != PgFault::Kind::again) throw;  // someone is reading it; try another time
       }
       return Nothing{};
     });
   }
 }
 
-// Any host's note is as good as another's. It goes back only where an operator has confirmed a clock that did.
+// The note of any host will do. It goes back only if an operator has confirmed a clock that went back.
 void Upkeep::note_clock(std::int64_t wall_ms, std::uint64_t accepts) {
   pool_.write([&](Connection& connection) {
     return connection.query(

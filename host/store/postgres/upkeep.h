@@ -1,4 +1,4 @@
-// What one host does for all: deletes what is too old, and keeps crash marks. Any thread. Throws StoreAway and StoreError.
+// What one host does for all: deletes what is too old, and stores crash marks. Any thread. Throws StoreAway and StoreError.
 #pragma once
 
 #include <atomic>
@@ -25,31 +25,32 @@ struct UpkeepRules {
   std::function<std::uint64_t()> next_seq;
 };
 
-// When the store was last in use, as its records and the hosts' own note of the time say. Throws PgFault.
+// When the store was last in use, according to its records and the hosts' note of the time. Throws PgFault.
 ClockGuard::LastUse read_last_use(Connection& connection);
 
 class Upkeep {
  public:
   Upkeep(Pool& pool, const DatabaseClock& clock, Watch& watch, UpkeepRules rules)
       : pool_(pool), clock_(clock), watch_(watch), rules_(std::move(rules)) {}
-  ~Upkeep();  // leaves its duty to others
+  ~Upkeep();  // gives up its duty
   Upkeep(const Upkeep&) = delete;
   Upkeep& operator=(const Upkeep&) = delete;
 
-  // As Maintenance says. Retention of all tenants is the duty of one host at a time: elsewhere nothing is deleted, and there is no more.
+  // See Maintenance. Retention of all tenants is the duty of one host at a time; other hosts delete nothing and report that there is no
+  // more.
   Expired expire(const Retention& retention, std::size_t most);
 
-  // Makes the partitions of today and of the next days, where they are missing.
+  // Makes the missing partitions of today and the next days.
   void prepare_partitions();
 
-  // Whether this host does what one does for all.
+  // Whether this host has that duty.
   bool has_duty() const { return duty_until_ms_ > clock_.now_ms(); }
-  Expired deleted() const;  // by this process, retention and purges
+  Expired deleted() const;  // by this process: retention and purges
 
   void note_clock(std::int64_t wall_ms, std::uint64_t accepts);
   ClockGuard::LastUse last_use();
 
-  void put_crash_mark(const model::CrashMark& mark);  // whose key is given
+  void put_crash_mark(const model::CrashMark& mark);  // with its key set
   std::vector<model::CrashMark> crash_marks();
 
  private:
@@ -62,11 +63,11 @@ class Upkeep {
   const DatabaseClock& clock_;
   Watch& watch_;
   const UpkeepRules rules_;
-  std::atomic<std::int64_t> duty_until_ms_{0};  // 0: never had
+  std::atomic<std::int64_t> duty_until_ms_{0};  // 0: it never had it
   mutable Mutex mutex_;
   Expired deleted_ RW_GUARDED_BY(mutex_);
   std::atomic<std::int64_t> tidied_ms_{0};
-  std::atomic<std::int64_t> partitions_to_ms_{0};  // they are made up to there
+  std::atomic<std::int64_t> partitions_to_ms_{0};  // partitions are made up to this time
 };
 
 }  // namespace runwarden::store::postgres

@@ -10,7 +10,7 @@ namespace runwarden::store::postgres {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval{200};
-constexpr std::chrono::milliseconds kStale{1000};  // after which what was heard is used no more
+constexpr std::chrono::milliseconds kStale{1000};  // after that, what was heard is not used
 constexpr std::chrono::milliseconds kAnswerTimeout{2000};
 constexpr std::chrono::milliseconds kServerInterval{1000};
 constexpr std::chrono::milliseconds kSizeInterval{10'000};
@@ -57,13 +57,13 @@ Watch::~Watch() {
   tell_that_it_goes();
 }
 
-// The process that served under this name before has ended: nobody needs to find that out by waiting.
+// The process that served under this name before has ended: this spares others the wait to find out.
 void Watch::tell_that_former_is_gone() {
   if (rules_.start == 0 || rules_.host.find('/') == std::string::npos) return;
   connection_->query("UPDATE runwarden.host SET seen_ms = 0 WHERE name = $1 AND start <> $2", std::move(Params().text(rules_.host).i64(rules_.start)));
 }
 
-// Its lanes have stopped, so that nothing more can come of it. Where this is not heard, it is found out in time.
+// Its lanes have stopped, so nothing more can come from it. If no one hears this, others find out in time.
 void Watch::tell_that_it_goes() {
   if (rules_.start == 0 || !connection_) return;
   try {
@@ -171,13 +171,13 @@ bool Watch::try_look() {
   }
 }
 
-// Whoever answers now may know less than who answered before, where a standby that was late took over: its numbers go back then. So all that
-// there is to know counts as changed, and before anybody hears of that, the number of this process is kept from being given to another one.
+// After a standby that lagged behind has taken over, the server may know less than the previous one, and its numbers go back. So everything
+// counts as changed; and before anyone hears of that, the number of this process is protected from being given to another.
 void Watch::connect_again() {
   connection_ = std::make_unique<Connection>(hasty(rules_.connect));
   try {
     if (rules_.start != 0) connection_->query(kKeepStart, std::move(Params().i64(rules_.start)));
-  } catch (const PgFault&) {  // it takes no writes, which look() says
+  } catch (const PgFault&) {  // it takes no writes, as look() reports
     if (connection_->lost()) throw;
   }
   ++connected_;
@@ -201,7 +201,7 @@ void Watch::look() {
   heard_ = now.time_since_epoch().count();
 }
 
-// Who writes a note holds the counter until its transaction ends: versions are seen in order, and none is passed over.
+// A transaction that writes a note holds the counter until it ends, so versions are seen in order and none is missed.
 void Watch::look_for_changes() {
   const std::vector<Connection::Statement> statements{{kNotes, std::move(Params().i64(seen_version_))},
                                                       {kOtherOpenRuns, std::move(Params().i64(rules_.start))}};
@@ -216,7 +216,7 @@ void Watch::look_for_changes() {
   other_open_runs_ = answers.back().number(0, 0);
 }
 
-// Not worth waiting for a disk or a standby.
+// Not worth the wait for a disk or a standby.
 void Watch::tell_that_it_lives() {
   const std::int64_t now_ms = clock_.now_ms();
   if (rules_.start != 0) {

@@ -1,5 +1,5 @@
-// Knows what other hosts changed, and how the database is: asks it five times a second, on a thread and a connection of its own, so that
-// everybody else is answered from memory. It also tells the others that this host is there.
+// Follows what other hosts change and how the database is. Asks the database five times a second, on its own thread and connection, so that
+// callers are answered from memory. Also tells the other hosts that this one is alive.
 //
 // Any thread.
 #pragma once
@@ -27,14 +27,14 @@ namespace runwarden::store::postgres {
 
 struct WatchRules {
   ConnectSettings connect;
-  std::int64_t start = 0;  // this process's number; 0: it is no service, and not shown among the hosts
-  std::string host;        // its name; one with a folder of its own (with a slash in it) is that of one process at a time
+  std::int64_t start = 0;  // this process's number; 0: it is not a service, and not shown among the hosts
+  std::string host;        // its name; a name with a folder (with a slash in it) belongs to one process at a time
   bool require_sync_standby = false;
 };
 
 class Watch {
  public:
-  // What a note tells of; numbers of the schema.
+  // What a note is about; the numbers are part of the schema.
   enum class What : std::int16_t { keys = 1, policies = 2, crash_marks = 3, purges = 4 };
 
   // Asks for the first time before it returns. Throws PgFault.
@@ -43,32 +43,33 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  // Grows with each change of that kind, on whichever host, and when the database was away. Throws StoreAway when the database was not heard of for a second.
+  // Grows with each change of that kind on any host, and when the database was away. Throws StoreAway if the database was not heard from
+  // for a second.
   std::uint64_t version(What what) const;
-  // Whether the database was not heard of for a second.
+  // Whether the database was not heard from for a second.
   bool is_stale() const;
-  // Of a change that this process has committed.
+  // Reports a change that this process has committed.
   void raise(What what, std::uint64_t version);
-  // Calls `then` with true once every change that was committed before this call is known, with false where the database cannot be asked;
-  // on the thread of the watch, which it must not hold up.
+  // Calls `then` with true once every change committed before this call is known, and with false if the database cannot be asked. Runs on
+  // the watch's thread, which `then` must not block.
   void when_current(std::function<void(bool current)> then);
 
-  // Runs that this process opened, less those that it ended.
+  // Runs that this process opened, minus those that it ended.
   void add_open_runs(std::int64_t change) { own_open_runs_ += change; }
   OpenRuns open_runs() const;
   std::size_t hosts() const { return hosts_; }  // that serve this database now; at least 1
-  // Of the server, for whoever looks after it.
+  // The state of the server, for its operator.
   struct Server {
     bool sync_standby = false;
     std::vector<std::pair<std::string, std::uint64_t>> dead_rows;  // of the small, hot tables
   };
   Server server() const;
   std::uint64_t clock_accepts() const { return clock_accepts_; }  // how often an operator confirmed the clock
-  std::int64_t age_ms() const;   // since it was heard of last
-  std::int64_t away_ms() const;  // for how long it could not be reached since the process began
+  std::int64_t age_ms() const;                                    // since it was last heard from
+  std::int64_t away_ms() const;                                   // for how long it was unreachable since the process began
   Room room() const;
   Status writable() const;
-  // Whether there is no synchronous standby, though store.require_sync_standby asks for one.
+  // Whether there is no synchronous standby, although store.require_sync_standby asks for one.
   bool lacks_standby() const { return lacks_standby_; }
 
  private:
@@ -89,16 +90,16 @@ class Watch {
 
   const WatchRules rules_;
   DatabaseClock& clock_;
-  // Of the thread:
+  // Used by the thread only:
   std::unique_ptr<Connection> connection_;
   std::int64_t seen_version_ = 0;  // of the notes
-  Steady::time_point tried_;  // when it was asked last
+  Steady::time_point tried_;       // when it was last asked
   Steady::time_point server_due_;
   Steady::time_point size_due_;
 
   static constexpr std::size_t kKinds = 5;
   std::array<std::atomic<std::uint64_t>, kKinds> versions_{};  // by What
-  std::atomic<std::uint64_t> connected_{0};                    // how often it had to connect again
+  std::atomic<std::uint64_t> connected_{0};                    // how often it reconnected
   std::atomic<Steady::rep> heard_{0};                          // when it last answered
   std::atomic<std::int64_t> own_open_runs_{0};
   std::atomic<std::int64_t> other_open_runs_{0};
@@ -111,7 +112,7 @@ class Watch {
   mutable Mutex mutex_;
   CondVar wake_;
   Server server_ RW_GUARDED_BY(mutex_);
-  std::string refusal_ RW_GUARDED_BY(mutex_);  // why nothing can be written now; empty: it can
+  std::string refusal_ RW_GUARDED_BY(mutex_);  // why nothing can be written now; empty: writes are possible
   Waiters waiters_ RW_GUARDED_BY(mutex_);
   bool stopping_ RW_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -16,10 +16,10 @@ namespace {
 
 constexpr int kMostTries = 5;
 constexpr std::int64_t kDeliveriesAtOnce = 512;
-constexpr std::size_t kMostLooked = 4096;  // deliveries that a replay of the dead looks at
+constexpr std::size_t kMostLooked = 4096;  // deliveries that a replay of dead ones examines
 
 constexpr const char* kBegin = "BEGIN; SET LOCAL synchronous_commit = on";
-// The webhooks of a tenant are counted by one at a time.
+// Only one transaction at a time counts a tenant's webhooks.
 constexpr const char* kTouchTenant = "INSERT INTO runwarden.cluster_total(tenant, clusters, left_out) VALUES ($1, 0, 0) ON CONFLICT (tenant) DO NOTHING";
 constexpr const char* kLockTenant = "SELECT tenant FROM runwarden.cluster_total WHERE tenant = $1 FOR UPDATE";
 constexpr const char* kAddEndpoint = "INSERT INTO runwarden.endpoint(tenant, seq, removed, disabled, body) VALUES ($1, $2, false, $3, $4)";
@@ -45,7 +45,8 @@ WHERE tenant = $1 AND endpoint = $2 AND (time_ms, seq) >= ($3, $4) AND state = 2
 constexpr const char* kOldestPending = R"sql(
 SELECT min(time_ms) FROM runwarden.delivery WHERE tenant = $1 AND endpoint = $2 AND state = 0)sql";
 
-// What waits and is nobody else's: it is this host's ($5) from now ($6) until $7, and what another one takes at the same time is left to it.
+// Takes due deliveries that no other host holds: this host ($5) holds them from now ($6) until $7. Skips what another host takes at the
+// same time.
 constexpr const char* kDue = R"sql(
 UPDATE runwarden.delivery d SET leased_by = $5, lease_ms = $7 FROM (
   SELECT tenant, endpoint, time_ms, seq FROM runwarden.delivery
@@ -54,12 +55,12 @@ UPDATE runwarden.delivery d SET leased_by = $5, lease_ms = $7 FROM (
 WHERE d.tenant = k.tenant AND d.endpoint = k.endpoint AND d.time_ms = k.time_ms AND d.seq = k.seq
 RETURNING d.tenant, d.endpoint, d.time_ms, d.seq, d.body)sql";
 
-// The number of the process is in the number that a delivery was leased by (see Engine::next_seq()).
+// The number that a delivery is leased by contains the number of the process (see Engine::next_seq()).
 constexpr const char* kFree = R"sql(
 UPDATE runwarden.delivery d SET lease_ms = 0 FROM runwarden.host h
 WHERE d.state = 0 AND d.lease_ms > 0 AND h.start = d.leased_by >> 40 AND h.seen_ms = 0)sql";
 
-// A delivery of the row's five columns from the first on.
+// The delivery in the first five columns of a row.
 model::Delivery delivery_of(const Rows& rows, std::size_t row) {
   const KeyBytes key = delivery_place(tenant_at(rows, row, 0), unsigned_at(rows, row, 1), record_key(rows, row, 2));
   return decoded("delivery", key, [&] { return decode_delivery(key, rows.bytes(row, 4)); });
@@ -84,7 +85,7 @@ DeliveryPlace place_of(const Rows& rows, std::size_t row) {
   return {tenant_at(rows, row, 0), unsigned_at(rows, row, 1), record_key(rows, row, 2)};
 }
 
-// So that webhooks of several tenants are locked in one order.
+// Locks the webhooks of several tenants in one order.
 template <class Items>
 void lock_endpoints(Connection& connection, Messages& messages, const Items& items) {
   std::set<std::int32_t> tenants;
@@ -224,7 +225,7 @@ bool PostgresWebhookStore::queue_rising(model::TenantId tenant, const model::Clu
 
 Page<model::Delivery> PostgresWebhookStore::deliveries(model::TenantId tenant, const model::RecordKey& endpoint, const DeliveryQuery& query) {
   Page<model::Delivery> page;
-  // Bodies are left where they are.
+  // Bodies are not read.
   std::string sql = "SELECT tenant, endpoint, time_ms, seq, " + head_of("body") +
                     " FROM runwarden.delivery WHERE tenant = $1 AND endpoint = $2 AND time_ms >= $3 AND time_ms < $4 AND time_ms <= $5 AND (time_ms, seq) < ($5, $6)";
   if (query.state) sql += " AND state = " + std::to_string(static_cast<int>(*query.state));
@@ -315,7 +316,7 @@ std::vector<model::Delivery> PostgresWebhookStore::due(const TenantEndpoint& to,
     try {
       found.push_back(delivery_of(rows, row));
     } catch (const StoreError& bad) {
-      report(bad.what());  // the others go out
+      report(bad.what());  // the others are sent
     }
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return std::pair(a.next_ms, a.key.seq) < std::pair(b.next_ms, b.key.seq); });
@@ -360,7 +361,7 @@ void PostgresWebhookStore::settle(std::span<const Attempt> attempts) {
       if (endpoint == nullptr) continue;
       const auto row = found.find(DeliveryPlace(one.tenant, one.endpoint.seq, one.delivery));
       messages.settle(one, *endpoint, row == found.end() ? std::nullopt : std::optional(delivery_of(rows, row->second)));
-      if (row != found.end()) found.erase(row);  // what is said of it again comes too late
+      if (row != found.end()) found.erase(row);  // a second report comes too late
     }
     return Nothing{};
   });

@@ -1,6 +1,6 @@
-// Webhooks in a PostgreSQL: store/webhook_store.h says what. Any thread.
+// Webhooks on PostgreSQL; see store/webhook_store.h. Any thread.
 //
-// Hosts share what is due: a delivery that one host was given is no other's for kLeaseMs, unless it is settled before.
+// Hosts share what is due: a delivery given to one host goes to no other for kLeaseMs, unless it is settled before.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ class PostgresWebhookStore final : public WebhookStore {
     Pool& pool;
     const DatabaseClock& clock;
     std::function<std::uint64_t()> next_seq;
-    std::function<void(const std::string& text)> on_unreadable;  // told of each record that a list passes over
-    std::uint64_t max_pending = 100'000;  // messages of a webhook; more failures are told as one
+    std::function<void(const std::string& text)> on_unreadable;  // called for each record that a list skips
+    std::uint64_t max_pending = 100'000;                         // messages per webhook; further failures are reported in one
   };
 
-  // What processes that have ended were given is free at once.
+  // Frees at once what was given to processes that have ended.
   void take_from_gone_hosts();
 
   explicit PostgresWebhookStore(Parts parts) : parts_(std::move(parts)), rules_{parts_.next_seq, parts_.max_pending}, host_(static_cast<std::int64_t>(parts_.next_seq())) {}
@@ -49,7 +49,7 @@ class PostgresWebhookStore final : public WebhookStore {
   std::optional<std::int64_t> oldest_pending_ms(const TenantEndpoint& of) override;
 
  private:
-  // With the messages of a transaction, which is committed when `use` has returned, and done again where another one was in the way.
+  // Passes the messages of a transaction to `use`, then commits. Repeats this after a conflict with another transaction.
   template <class Use>
   auto writing(Use use) -> decltype(use(std::declval<Connection&>(), std::declval<Messages&>()));
   void report(const std::string& text) const;
@@ -57,7 +57,7 @@ class PostgresWebhookStore final : public WebhookStore {
 
   const Parts parts_;
   const MessageQueue::Rules rules_;
-  const std::int64_t host_;  // by which deliveries are known to be this store's
+  const std::int64_t host_;  // marks the deliveries leased by this store
 };
 
 }  // namespace runwarden::store::postgres

@@ -1,4 +1,4 @@
-// A row of the answers kept for idempotency. For the files of this folder only. Pure; any thread.
+// A row of the answers kept for idempotency. Internal to this folder. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace runwarden::store::postgres {
 
-// What `answer` is sealed with; it is there where events were answered, and says how they left their run.
+// The key that seals `answer`, which exists if events were answered, and says how they left their run.
 inline KeyBytes answer_key(model::TenantId tenant, const Answered& answered) {
   return place_key(tenant, answered.record);
 }
 
 constexpr const char* kAnswerColumns = "identity, content, created_ms, kind, time_ms, seq, revision, answer";
 
-// The columns in that order, from `column` on. Throws BadValue.
+// Reads the columns in that order, from `column` on. Throws BadValue.
 inline Answered answered_in(model::TenantId tenant, const Rows& rows, std::size_t row, int column) {
   Answered answered;
   answered.record = record_key(rows, row, column + 4);

@@ -1,4 +1,4 @@
-// Tells a tenant's rows as lines of JSON.
+// Exports a tenant's rows as lines of JSON.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t kIdsALine = 1000;
 
-// Slices: at most so many rows, and of their bytes about 4 MB or one row.
+// Slices: at most `most` rows, and of these about 4 MB or one row.
 #define RW_SLICE_OF(columns, rows, most)                                                                                              \
   "SELECT * FROM (SELECT *, coalesce(sum(size) OVER (ORDER BY time_ms, seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS " \
   "before FROM ("                                                                                                                     \
@@ -38,7 +38,7 @@ constexpr const char* kPolicies = RW_SLICE_OF("time_ms, seq, body, octet_length(
                                               "runwarden.policy WHERE tenant = $1 AND (time_ms, seq) > ($2, $3)", "512");
 constexpr const char* kChanges = RW_SLICE_OF("time_ms, seq, body, octet_length(body) AS size",
                                              "runwarden.change WHERE tenant = $1 AND (time_ms, seq) > ($2, $3)", "512");
-// While a run is open, its record is the other table's. With it comes all that is its own.
+// While a run is open, its record is in open_run. All that belongs to the run comes with it.
 constexpr const char* kRuns = RW_SLICE_OF(
     "r.time_ms, r.seq, CASE WHEN r.state = 0 THEN o.body ELSE r.body END AS body, octet_length(r.body) + coalesce(octet_length(o.body), 0) "
     "+ coalesce((SELECT sum(octet_length(f.body)) FROM runwarden.former f WHERE f.tenant = r.tenant AND f.time_ms = r.time_ms AND f.seq = "
@@ -48,7 +48,8 @@ constexpr const char* kRuns = RW_SLICE_OF(
     "runwarden.run r LEFT JOIN runwarden.open_run o ON o.tenant = r.tenant AND o.time_ms = r.time_ms AND o.seq = r.seq AND r.state = 0 "
     "WHERE r.tenant = $1 AND r.time_ms >= $2 AND (r.time_ms, r.seq) > ($2, $3)",
     "128");
-// Those that no run tells of: $4 is whether they are of detectors on trial, $5 from when on runs were told, $6 and $7 those that were not.
+// Failures that no exported run lists: $4 whether they are of detectors on trial, $5 since when runs are exported, $6 and $7 runs that were
+// not.
 constexpr const char* kOtherFailures = RW_SLICE_OF(
     "f.time_ms, f.seq, CASE WHEN w.told THEN NULL ELSE f.body END AS body, CASE WHEN w.told THEN 0 ELSE octet_length(f.body) END AS size",
     "runwarden.failure f CROSS JOIN LATERAL (SELECT f.run_time_ms >= $5 "
@@ -58,7 +59,7 @@ constexpr const char* kOtherFailures = RW_SLICE_OF(
     "2048");
 constexpr const char* kOpinions = RW_SLICE_OF("time_ms, seq, body, octet_length(body) AS size",
                                               "runwarden.opinion WHERE tenant = $1 AND (time_ms, seq) > ($2, $3)", "512");
-// From $4 on, and those of runs from then on that what is exported goes by: the last one of a failure or run.
+// Reviews from $4 on, and earlier ones that are in force for runs from then on: the last one of a failure or run.
 const std::string kReviews =
     "SELECT * FROM (SELECT *, coalesce(sum(size) OVER (ORDER BY time_ms, seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS "
     "before FROM ("
@@ -68,7 +69,7 @@ const std::string kReviews =
     is_in_use("o") + ")) ORDER BY o.time_ms, o.seq LIMIT 512) t) u WHERE before < 4194304 ORDER BY time_ms, seq";
 #undef RW_SLICE_OF
 
-// Of the runs from one place to another.
+// For the runs from one place to another.
 constexpr const char* kFormer =
     "SELECT time_ms, seq, revision, body FROM runwarden.former WHERE tenant = $1 AND time_ms BETWEEN $2 AND $4 "
     "AND (time_ms, seq) >= ($2, $3) AND (time_ms, seq) <= ($4, $5) ORDER BY time_ms, seq, revision";
@@ -89,7 +90,7 @@ constexpr const char* kPolicyNames =
 constexpr const char* kFirstDayOfAnswers =
     "SELECT min(greatest(created_ms, 0) / 86400000) FROM runwarden.idempotency WHERE tenant = $1 AND created_ms >= $2";
 constexpr const char* kGroups = "SELECT half, body FROM runwarden.cluster WHERE tenant = $1 AND half > $2 ORDER BY half LIMIT 512";
-// From the given time on, and always the latest, which the group's state comes from.
+// Entries from the given time on, and always the latest one, which determines the group's state.
 constexpr const char* kHistory =
     "SELECT time_ms, seq, half, body FROM runwarden.triage t WHERE tenant = $1 AND half > $2 AND half <= $3 AND (time_ms >= $4 OR NOT "
     "EXISTS "
@@ -99,17 +100,17 @@ constexpr const char* kEndpoints = "SELECT seq, body FROM runwarden.endpoint WHE
 constexpr const char* kDeliveries =
     "SELECT time_ms, seq, body FROM runwarden.delivery WHERE tenant = $1 AND endpoint = $4 AND (time_ms, seq) > ($2, $3) ORDER BY time_ms, "
     "seq LIMIT 512";
-// Of a slice by identity, those between $3 and $4 that are no older than $5 and whose record is there.
+// From a slice by identity: answers between $3 and $4, no older than $5, whose record exists.
 constexpr const char* kAnswers =
     "SELECT identity, content, created_ms, kind, time_ms, seq, revision, answer, wanted AND CASE kind "
     "WHEN 2 THEN EXISTS (SELECT 1 FROM runwarden.change r WHERE r.tenant = $1 AND r.time_ms = t.time_ms AND r.seq = t.seq) "
     "WHEN 3 THEN EXISTS (SELECT 1 FROM runwarden.policy r WHERE r.tenant = $1 AND r.time_ms = t.time_ms AND r.seq = t.seq) "
-    "WHEN 4 THEN true WHEN 5 THEN true "  // answered with what was decided about as it is then
+    "WHEN 4 THEN true WHEN 5 THEN true "  // answered with the current state of what was decided about
     "ELSE EXISTS (SELECT 1 FROM runwarden.run r WHERE r.tenant = $1 AND r.time_ms = t.time_ms AND r.seq = t.seq) END AS told "
     "FROM (SELECT *, greatest(created_ms, 0) BETWEEN $3 AND $4 AND created_ms >= $5 AND time_ms >= $5 AS wanted FROM runwarden.idempotency "
     "WHERE tenant = $1 AND identity > $2 ORDER BY identity LIMIT 4096) t ORDER BY identity";
 
-// policy_head.highest as the text of lines: a policy of which no revision was a whole number has -1 there.
+// policy_head.highest as text for a line: it is -1 if no revision of the policy is a whole number.
 std::string highest_of(std::string_view number) {
   return number.starts_with('-') ? std::string() : std::string(number);
 }
@@ -118,12 +119,12 @@ model::RecordKey place_in(const Rows& rows, std::size_t row) {
   return record_key(rows, row, 0);
 }
 
-// Rows of several runs, in their order, that are taken run by run.
+// Rows of several runs, in order, to be taken run by run.
 class RowsByRun {
  public:
   explicit RowsByRun(Rows rows) : rows_(std::move(rows)) {}
   const Rows& rows() const { return rows_; }
-  // Calls `visit(row)` for those of that run; those of runs before it are passed over.
+  // Calls `visit(row)` for the rows of that run; skips those of earlier runs.
   template <class Visit>
   void of(const model::RecordKey& run, Visit visit) {
     while (at_ < rows_.size() && place_in(rows_, at_) < run) ++at_;
@@ -171,7 +172,7 @@ class Exporting {
     return params.i64(key.time_ms).i64(static_cast<std::int64_t>(key.seq));
   }
 
-  // Gives each slice of rows behind the one before to `take`, within one snapshot; `more` adds parameters behind tenant and place.
+  // Passes each slice of rows after the previous one to `take`, within one snapshot; `more` adds parameters after tenant and place.
   template <class More, class Take>
   void walk(std::string_view sql, More more, Take take) {
     walk_from(query_.since_ms, sql, more, take);
@@ -198,7 +199,7 @@ class Exporting {
   }
   static void nothing_more(Params&) {}
 
-  // A row that cannot be read is named in the last line, and the others are exported.
+  // A row that cannot be read is named in the last line; the others are exported.
   template <class Read>
   void leave_out_unreadable(const char* table, std::string_view key, Read read) {
     try {
@@ -218,7 +219,7 @@ class Exporting {
     ++exported_.lines[kind];
   }
 
-  // Outside every transaction: the sink may be slow.
+  // Outside any transaction, because the sink may be slow.
   void hand_over() {
     if (!text_.empty()) {
       digest_.add(text_);
@@ -309,7 +310,7 @@ class Exporting {
     }
   }
 
-  // Those that lists show for these runs: whether they are of a detector on trial, and the value.
+  // The failures that lists show for these runs: whether the detector is on trial, and the value.
   std::map<model::RecordKey, std::pair<bool, std::string>> failures_of(const std::map<model::RecordKey, RunLine>& lines) {
     std::vector<std::int64_t> times;
     std::vector<std::int64_t> seqs;
@@ -336,7 +337,7 @@ class Exporting {
     });
   }
 
-  // Events that are lost stand as nulls in the line, so that the run still has as many as it says.
+  // Lost events are nulls in the line, so that the run still has as many events as it says.
   void chunk(const Rows& rows, std::size_t row) {
     const model::RecordKey place = place_in(rows, row);
     const std::int64_t first = rows.number(row, 2);
@@ -362,12 +363,12 @@ class Exporting {
     leave_out_unreadable("failure", key, [&] {
       auto failure = decoded("failure", key, [&] { return decode_failure(key, value); });
       failure.shadow = shadow;
-      failure.reviewed = model::ReviewVerdict::none;  // its review says it again where it is imported
+      failure.reviewed = model::ReviewVerdict::none;  // its review sets it again on import
       add(shadow ? "shadow_failure" : "failure", line_of_row(key, with_verdict(key, value, failure.reviewed), failure));
     });
   }
 
-  // Those that no run shows any more, because retention took it.
+  // Failures that no run lists, because retention deleted the run.
   void other_failures(bool shadow) {
     std::vector<std::int64_t> times;
     std::vector<std::int64_t> seqs;
@@ -384,7 +385,7 @@ class Exporting {
         });
   }
 
-  // What is counted of a group, the import counts again; since when it is known and what was decided about it goes with it.
+  // The import recounts what is counted of a group; since when it is known and the decisions about it are exported.
   void groups() {
     for (std::string half;;) {
       {
@@ -425,7 +426,7 @@ class Exporting {
     });
   }
 
-  // Also those whose failures and runs have gone.
+  // Includes reviews whose failures and runs are gone.
   void reviews() {
     const auto since = [&](Params& params) { params.i64(query_.since_ms); };
     walk_from(kBeginningMs, kReviews, since, [&](const Rows& rows) {
@@ -439,7 +440,7 @@ class Exporting {
     });
   }
 
-  // Of runs that are exported. What waits is asked from where it is imported.
+  // Opinions of exported runs. Waiting questions are asked from where they are imported.
   void opinions() {
     walk_from(query_.since_ms, kOpinions, [](Params&) {}, [&](const Rows& rows) {
       for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -452,7 +453,7 @@ class Exporting {
     });
   }
 
-  // What waits for a webhook goes out from where it is imported, with the same ids.
+  // Pending messages are sent from where they are imported, with the same ids.
   void webhooks() {
     std::map<std::uint64_t, model::RecordKey> webhooks;  // by seq
     const Rows rows = connection_.query(kEndpoints, of_tenant());
@@ -480,7 +481,7 @@ class Exporting {
     });
   }
 
-  // Answers that lead to a record which is not there any more are as good as none.
+  // Leaves out answers whose record is gone: they are of no use.
   void answers() {
     for (std::int64_t from_ms = query_.since_ms;;) {
       const Rows rows = connection_.query(kFirstDayOfAnswers, std::move(of_tenant().i64(from_ms)));

@@ -1,4 +1,4 @@
-// Entries of ledgers for what an import stores. For the files of this folder only; one thread, in the import's open transaction.
+// Ledger entries for imported records. Internal to this folder; one thread, in the import's open transaction.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,15 @@ class ImportLedger {
         on_(records_of(read_ledger_standing(connection)) == LedgerAppender::Records::make_entries) {}
 
   bool is_on() const { return on_; }
-  // Of a record, as it can be read again from the database. They are held back: who else appends to these ledgers waits from when they are
-  // written until the import ends.
+  // Adds the entry of a record, with the body that the database would give for it. Entries are held back: once they are written, other
+  // transactions that append to these ledgers wait until the import ends.
   void add(model::TenantId tenant, ledger::Kind kind, RecordName name, const EntryBody& body,
            ledger::CameBy came = ledger::CameBy::import) {
     entries_.emplace_back(tenant, prepare_entry({kind, std::move(name), now_ms_, came}, body.body));
     if (entries_.size() >= kMostHeldBack) write();
   }
 
-  // When all else was written.
+  // Call it when everything else is written.
   void write() {
     if (entries_.empty()) return;
     std::set<model::TenantId> tenants;

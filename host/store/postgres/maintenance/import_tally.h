@@ -1,4 +1,4 @@
-// What has become of the lines of an import so far. For the files of this folder only; one thread.
+// What has become of the lines of an import so far. Internal to this folder; one thread.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 
 namespace runwarden::store::postgres {
 
-// A line that stops the import; without a number the one that was read last.
+// A line that stops the import; without a number, the line that was read last.
 struct BadLine : std::runtime_error {
   explicit BadLine(const std::string& text, std::optional<std::uint64_t> line = std::nullopt) : std::runtime_error(text), number(line) {}
   std::optional<std::uint64_t> number;
 };
 
-// A line with the record that was read from it.
+// A line, and the record read from it.
 template <class Record>
 struct TakenLine {
   std::uint64_t number = 0;
@@ -46,7 +46,7 @@ class ImportTally {
   }
   void tenant(std::string name) { imported_.tenants.push_back(std::move(name)); }
 
-  // Whether the row is to be put: nothing stands in its place, and from now on it does. The same there counts as such, another is a
+  // Whether to store the row: its place is free, and is taken from now on. The same value there counts as already there; another one is a
   // conflict.
   template <class Place, class Line>
   bool is_free(std::map<Place, std::string>& there, const Place& place, std::string_view key, const std::string& value, const Line& line,
@@ -56,7 +56,7 @@ class ImportTally {
     bool same = false;
     try {
       same = same_value(key, found->second, value);
-    } catch (const BadValue&) {  // what stands there cannot be read: it is another
+    } catch (const BadValue&) {  // the stored value cannot be read: it is another one
     }
     same ? already_there() : conflict(line.number, what + " is there already, and says something else; what is there stays");
     return false;
@@ -64,8 +64,8 @@ class ImportTally {
 
   std::uint64_t conflicts() const { return imported_.conflicts; }
   bool any_tenant() const { return !imported_.tenants.empty(); }
-  std::uint64_t highest_start() const { return highest_start_; }  // of all that came
-  // Conflicts in the order of their lines: lines are looked at kind by kind.
+  std::uint64_t highest_start() const { return highest_start_; }  // of all imported records
+  // Sorts conflicts by line, because lines are examined kind by kind.
   Imported take() {
     std::stable_sort(imported_.first_ones.begin(), imported_.first_ones.end(),
                      [](const auto& a, const auto& b) { return a.line < b.line; });

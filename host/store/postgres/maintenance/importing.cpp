@@ -1,6 +1,6 @@
-// Takes the lines of an export in, in one transaction.
+// Imports the lines of an export in one transaction.
 //
-// Lines are gathered and stored table by table: what stands under their keys is read, each is decided in its order, and what is new is
+// Lines are gathered and stored table by table: the rows under their keys are read, each line is decided in order, and what is new is
 // written.
 #include <algorithm>
 #include <limits>
@@ -42,7 +42,7 @@ constexpr std::size_t kBytesAtOnce = std::size_t{8} << 20;
 constexpr std::uint64_t kTellEvery = 256;
 constexpr std::size_t kHalfBytes = 16;
 
-// What stands at places: $1 tenant, $2 times, $3 numbers; between $4 and $5 by time.
+// The rows at places: $1 tenant, $2 times, $3 numbers; between $4 and $5 by time.
 #define RW_AT(columns, table)                                                                         \
   "SELECT t.time_ms, t.seq, " columns " FROM unnest($2, $3) AS w(time_ms, seq) JOIN runwarden." table \
   " t ON t.time_ms = w.time_ms AND t.seq = w.seq "                                                    \
@@ -55,7 +55,7 @@ constexpr const char* kFailuresAt = RW_AT("t.body", "failure");
 constexpr const char* kChangesAt = RW_AT("t.body", "change");
 constexpr const char* kPoliciesAt = RW_AT("t.body", "policy");
 #undef RW_AT
-// Likewise of parts of runs, $6 tells them apart.
+// The same for parts of runs; $6 tells them apart.
 #define RW_PART_AT(part, columns, table)                                                                                    \
   "SELECT t.time_ms, t.seq, t." part ", " columns " FROM unnest($2, $3, $6) AS w(time_ms, seq, part) JOIN runwarden." table \
   " t ON t.time_ms = w.time_ms AND t.seq = w.seq AND t." part " = w.part WHERE t.tenant = $1 AND t.time_ms BETWEEN $4 AND $5"
@@ -98,7 +98,7 @@ constexpr const char* kPutAnswers =
     "INSERT INTO runwarden.idempotency (tenant, identity, content, created_ms, kind, time_ms, seq, revision, answer) "
     "SELECT $1, u.identity, u.content, u.created_ms, u.kind, u.time_ms, u.seq, u.revision, nullif(u.answer, ''::bytea) "
     "FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) AS u(identity, content, created_ms, kind, time_ms, seq, revision, answer)";
-// Says whether it changed anything: the name is new, or its highest revision rose.
+// Returns a row if it changed anything: the name is new, or its highest revision rose.
 constexpr const char* kRaiseRevision =
     "INSERT INTO runwarden.policy_head AS h (tenant, policy, highest) VALUES ($1, $2, $3::text::numeric) ON CONFLICT (tenant, policy) "
     "DO UPDATE SET highest = excluded.highest WHERE h.highest < excluded.highest RETURNING 1";
@@ -107,7 +107,7 @@ bool is_whole(std::string_view revision) {
   return !revision.empty() && std::all_of(revision.begin(), revision.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// An array as text: rows of arrays cannot be unnested.
+// An array as text, because rows of arrays cannot be unnested.
 std::string array_text(const std::vector<std::string>& values) {
   std::string text = "{";
   for (const std::string& value : values) {
@@ -121,7 +121,7 @@ std::string array_text(const std::vector<std::string>& values) {
   return text + "}";
 }
 
-// What an older version wrote is counted in groups from now on, as a store of it would be when it is opened.
+// A record of an older version is counted in groups from here on, as it would be if a store of that version were opened.
 void bring_up(RunLine& line, const std::vector<std::string>& dimension_names) {
   model::RunRecord& run = line.stored.run;
   if (run.grouped || line.former || (line.stored.buffering && line.stored.failures.empty())) return;
@@ -139,7 +139,7 @@ bool bring_up(model::FailureRecord& failure) {
   return true;
 }
 
-// The places of rows as arrays, with what bounds them in time.
+// The places of rows as arrays, with their bounds in time.
 struct Places {
   std::vector<std::int64_t> times;
   std::vector<std::int64_t> seqs;
@@ -312,7 +312,7 @@ class Importing {
     gathered_ = {};
   }
 
-  // On a connection of its own, before anything is written for these days: partitions that stay empty when the import fails do no harm.
+  // Uses its own connection, before anything is written for these days. Partitions that stay empty because the import fails do no harm.
   void make_room_for(const Gathered& gathered) {
     std::set<std::int64_t> days;
     const auto need = [&](const model::RecordKey& key) {
@@ -336,7 +336,7 @@ class Importing {
     return std::move(of_tenant().i64s(places.times).i64s(places.seqs).i64(places.first_ms()).i64(places.last_ms()));
   }
 
-  // What stands at these places, by place.
+  // The values stored at these places, by place.
   std::map<model::RecordKey, std::string> bodies_at(const char* sql, const Places& places) {
     std::map<model::RecordKey, std::string> found;
     if (places.empty()) return found;
@@ -376,7 +376,7 @@ class Importing {
     }
   }
 
-  // Notes a policy's name and that whole number among its revisions; false if that changes nothing.
+  // Notes a policy's name and, if it is a whole number, its revision; false if that changes nothing.
   bool raise_revision(const std::string& policy, const std::string& revision) {
     return !connection_.query(kRaiseRevision, std::move(of_tenant().text(policy).text(is_whole(revision) ? revision : "-1"))).empty();
   }
@@ -420,7 +420,7 @@ class Importing {
       connection_.query(kPutChanges, std::move(of_tenant().i64s(put.times).i64s(put.seqs).texts(kinds).i64s(received).byteas(bodies)));
   }
 
-  // The runIds that are taken, of those that the gathered runs have.
+  // The runIds of the gathered runs that are taken.
   std::set<std::string> taken_ids() {
     std::vector<std::string> ids;
     Places spelled;
@@ -434,13 +434,13 @@ class Importing {
     const Rows heads = connection_.query(kHeads, std::move(of_tenant().texts(ids)));
     for (std::size_t row = 0; row < heads.size(); ++row) taken.emplace(heads.bytes(row, 0));
     if (spelled.empty()) return taken;
-    // A client may have made up an id that looks like one of ours: the record there has the last word.
+    // A client may have made up an id that looks like one of ours, so the record decides.
     const Rows runs = connection_.query(kRunsAt, at(spelled));
     for (std::size_t row = 0; row < runs.size(); ++row) taken.emplace(runs.bytes(row, 3));
     return taken;
   }
 
-  // A revision that is complete.
+  // For a complete revision.
   void append_run(const KeyBytes& key, const std::string& value) {
     const model::RunRecord run = decode_run(key, value).run;
     ledger_->add(tenant_, ledger::Kind::run, run_name(run.key, run.revision), body_of(run, ledger::CameBy::import));
@@ -455,8 +455,8 @@ class Importing {
     std::vector<std::int16_t> scores;
     std::vector<std::string> contents;
     std::vector<std::string> bodies;
-    std::vector<std::string> fired;  // of each run, as the database writes arrays
-    // Those whose id does not spell their place.
+    std::vector<std::string> fired;  // of each run, in the database's syntax for arrays
+    // Runs whose id does not spell their place.
     Places heads;
     std::vector<std::string> head_ids;
 
@@ -520,7 +520,7 @@ class Importing {
     store_open_runs();
   }
 
-  // They count as heard of just now, so that clients that go on with them are not cut off. Whoever looks at them next finds out when they
+  // Open runs count as heard of just now, so that clients that go on with them are not cut off. The next look at them finds out when they
   // are due.
   void store_open_runs() {
     const std::int64_t now_ms = time_.now_ms();
@@ -549,7 +549,7 @@ class Importing {
     open_runs_.clear();
   }
 
-  // A part of a run: its run's place and what tells it from the other parts.
+  // A part of a run: the run's place, and what tells the part from others.
   template <class Part>
   using PartPlace = std::pair<model::RecordKey, Part>;
 
@@ -664,7 +664,7 @@ class Importing {
     if (!put.empty()) connection_.query(kPutEventIds, std::move(of_tenant().i64s(put.times).i64s(put.seqs).byteas(put_halves)));
   }
 
-  // A line has a failure without its review: one that stands there already may have one.
+  // A line has a failure without its review, but the stored failure may have one.
   static std::string as_reviewed_there(const std::map<model::RecordKey, std::string>& there, const KeyBytes& key,
                                        const TakenLine<model::FailureRecord>& line) {
     std::string value = line.line.value(key);
@@ -672,7 +672,7 @@ class Importing {
     if (found == there.end()) return value;
     try {
       return with_verdict(key, value, decode_failure_head(key, found->second).reviewed);
-    } catch (const BadValue&) {  // is_free() tells of it
+    } catch (const BadValue&) {  // is_free() reports it
       return value;
     }
   }
@@ -716,7 +716,7 @@ class Importing {
     std::vector<std::string> identities;
     for (const auto& line : gathered_.answers) identities.emplace_back(view(line.record().idempotency.identity));
     if (identities.empty()) return;
-    // Answers by what they say: their rows have more than one form.
+    // Answers are compared by what they say, because their rows have more than one form.
     std::map<std::string, std::string> there;
     const Rows rows = connection_.query(kAnswersOf, std::move(of_tenant().byteas(identities)));
     for (std::size_t row = 0; row < rows.size(); ++row) there.emplace(rows.bytes(row, 0), said_by(rows, row));
@@ -759,7 +759,7 @@ class Importing {
     }
   }
 
-  // What every writing transaction takes turns for comes last.
+  // Does last what all writing transactions take turns for.
   void finish() {
     if (opened_ > 0) {
       connection_.query(
@@ -767,7 +767,7 @@ class Importing {
           "DO UPDATE SET open_runs = l.open_runs + excluded.open_runs",
           std::move(Params().i64(opened_)));
     }
-    // The numbers of records to come have to begin above those that came with these.
+    // Numbers of future records must begin above the imported ones.
     connection_.query("UPDATE runwarden.counter SET value = $1 WHERE name = 'start' AND value < $1",
                       std::move(Params().i64(number_of(tally_.highest_start()))));
     tell(context_, {"import", "lines", "", line_, line_});
@@ -782,7 +782,7 @@ class Importing {
     commit_import();
   }
 
-  // Messages are for what happens; this has happened before, elsewhere.
+  // Sends no messages: they are for new events, and these happened before, elsewhere.
   EffectRules effect_rules() {
     EffectRules rules;
     rules.now_ms = time_.now_ms();
@@ -819,7 +819,7 @@ class Importing {
   Connection& connection_;
   DatabaseClock time_;
   std::unique_ptr<Connection> partitions_;
-  std::set<std::int64_t> days_;  // whose partitions are there
+  std::set<std::int64_t> days_;  // days whose partitions exist
   model::TenantId tenant_ = 0;
   bool open_ = false;  // between a header and its end
   std::optional<Sha256> digest_;
@@ -828,8 +828,8 @@ class Importing {
   Gathered gathered_;
   std::vector<OpenRun> open_runs_;
   std::int64_t opened_ = 0;
-  std::set<model::RecordKey> refused_;  // runs another one stood in the way of: what belongs to them is left out
-  std::set<std::string> named_;         // policies that have their names from revisions of this import
+  std::set<model::RecordKey> refused_;  // runs that met a conflict: what belongs to them is left out
+  std::set<std::string> named_;         // policies named by revisions of this import
   std::set<model::TenantId> tenants_;   // of the exports
   std::set<model::TenantId> policies_of_;
   ImportTally tally_;

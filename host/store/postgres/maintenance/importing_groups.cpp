@@ -17,14 +17,15 @@ namespace {
 
 constexpr std::size_t kCountedAtOnce = 2000;
 
-// A group that is not there gets an empty row, so that others wait for what becomes of it. It is filled or deleted before the commit.
+// A group that does not exist gets an empty row, so that other transactions wait for the outcome. The row is filled or deleted before the
+// commit.
 constexpr const char* kTouch =
     "INSERT INTO runwarden.cluster (tenant, half, failures, body) SELECT $1, u.half, 0, '' FROM unnest($2) AS u(half) ORDER BY u.half "
     "ON CONFLICT (tenant, half) DO NOTHING";
 constexpr const char* kLock = "SELECT half, body FROM runwarden.cluster WHERE tenant = $1 AND half = ANY($2) ORDER BY half FOR UPDATE";
 constexpr const char* kLockEmpty =
     "SELECT half, body = '' FROM runwarden.cluster WHERE tenant = $1 AND half = ANY($2) ORDER BY half FOR UPDATE";
-// Those that have more failures than came.
+// Groups that have more failures than were imported.
 constexpr const char* kWithMore =
     "SELECT u.half FROM unnest($2, $3) AS u(half, came) WHERE u.came < (SELECT count(*) FROM (SELECT FROM runwarden.failure f "
     "WHERE f.tenant = $1 AND f.fingerprint = u.half AND NOT f.shadow LIMIT u.came + 1) few)";
@@ -89,7 +90,7 @@ void GroupImport::touch_groups(const std::vector<std::string_view>& halves) {
   connection_.query(kTouch, std::move(Params().i32(column(tenant_)).byteas(halves)));
 }
 
-// All groups are locked first, in the order in which batches lock theirs.
+// Locks all groups first, in the same order as batches.
 void GroupImport::count_noted() {
   std::vector<std::string_view> halves;
   for (const auto& [key, growth] : grown_) halves.push_back(view(key));
@@ -109,8 +110,8 @@ void GroupImport::count_noted() {
   grown_.clear();
 }
 
-// Those that are new, as long as there is room: who counts some of their failures sees all of them, and could not tell them from earlier
-// ones.
+// Begins the new groups, as long as there is room. This comes before counting: a count of some of a group's failures sees all of them, and
+// could not tell them from earlier ones.
 void GroupImport::begin_groups(const std::vector<std::string_view>& halves) {
   touch_groups(halves);
   std::vector<std::string_view> fresh;
@@ -184,7 +185,7 @@ void GroupImport::store_groups(const TakenLines<GroupLine>& lines) {
     auto& head = heads[cluster];
     if (!rows.bytes(row, 1).empty()) head = decoded("cluster", key, [&] { return decode_cluster(key, rows.bytes(row, 1)); });
   }
-  // Those whose failures were left out stay without a group.
+  // Groups whose failures were left out stay left out.
   std::set<model::ClusterKey> counted_without;
   const Rows with_failures = connection_.query(kWithFailures, of_halves());
   for (std::size_t row = 0; row < with_failures.size(); ++row) counted_without.insert(cluster_key_of(with_failures.bytes(row, 0)));

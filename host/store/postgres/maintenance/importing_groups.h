@@ -1,5 +1,5 @@
-// Groups and dimensions of an import: what runs and failures that came do to them, and the lines that tell of groups and their histories.
-// For the files of this folder only; one thread, in the import's open transaction.
+// Groups and dimensions of an import: what imported runs and failures do to them, and the lines about groups and their histories. Internal
+// to this folder; one thread, in the import's open transaction.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,20 @@ class GroupImport {
   GroupImport(Connection& connection, ImportTally& tally, ImportLedger& ledger, EffectRules rules)
       : connection_(connection), tally_(tally), ledger_(ledger), rules_(std::move(rules)) {}
 
-  // What follows is this tenant's.
+  // What follows belongs to this tenant.
   void begin(model::TenantId tenant);
 
-  // A run or a failure that was stored.
+  // A run or failure that was stored.
   void note_run(const model::RunRecord& run);
   void note_failure(const model::FailureRecord& failure);
-  // Counts them. Others who change these groups wait from here on, so it is done for all at once, late.
+  // Counts them. From here on, others who change these groups have to wait, so it is done late, for all at once.
   void count_noted();
 
-  // Of groups that count what was noted.
+  // Call it after the groups have counted what was noted.
   void store_groups(const TakenLines<GroupLine>& lines);
-  // Since when these groups were known, of this tenant.
+  // Since when this tenant's groups in the lines were known.
   const std::map<model::ClusterKey, std::int64_t>& known_since() const { return known_since_; }
-  // Of groups that are there.
+  // Their groups must exist.
   void store_entries(const TakenLines<TriageLine>& lines);
 
  private:
@@ -43,10 +43,10 @@ class GroupImport {
     std::vector<std::int64_t> seqs;
     void add(const model::RecordKey& key);
   };
-  // What came of a group that was not counted yet.
+  // What was added to a group and is not counted yet.
   struct Growth {
     std::uint64_t failures = 0;
-    ClusterChange first;  // of them
+    ClusterChange first;  // of these failures
   };
   void touch_groups(const std::vector<std::string_view>& halves);
   void begin_groups(const std::vector<std::string_view>& halves);
@@ -58,12 +58,12 @@ class GroupImport {
   ImportLedger& ledger_;
   const EffectRules rules_;
   model::TenantId tenant_ = 0;
-  Places runs_;      // with dimensions, that were not counted yet
-  Places failures_;  // likewise, of groups
+  Places runs_;      // with dimensions, not counted yet
+  Places failures_;  // of groups, not counted yet
   std::map<model::ClusterKey, Growth> grown_;
   std::map<model::ClusterKey, std::int64_t> known_since_;
-  std::set<model::ClusterKey> joined_;    // groups that have failures of this import
-  std::set<model::ClusterKey> left_out_;  // groups without a place here: there are too many
+  std::set<model::ClusterKey> joined_;    // groups with failures of this import
+  std::set<model::ClusterKey> left_out_;  // groups that are left out because there are too many
 };
 
 }  // namespace runwarden::store::postgres

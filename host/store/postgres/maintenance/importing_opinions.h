@@ -1,4 +1,4 @@
-// Second opinions of an import. For the files of this folder only; one thread, in the import's open transaction.
+// Imports second opinions. Internal to this folder; one thread, in the import's open transaction.
 #pragma once
 
 #include <set>
@@ -8,7 +8,7 @@
 
 namespace runwarden::store::postgres {
 
-// Those on runs in `refused` are left out. Throws BadLine where there is no such run.
+// Leaves out opinions on runs in `refused`. Throws BadLine if a run does not exist.
 void store_opinions(Connection& connection, ImportTally& tally, model::TenantId tenant, const TakenLines<OpinionLine>& lines,
                     const std::set<model::RecordKey>& refused);
 

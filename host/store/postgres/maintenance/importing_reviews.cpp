@@ -86,7 +86,7 @@ void ReviewImport::settle_some(model::TenantId tenant, const std::vector<model::
   BatchRows rows;
   BatchEffects effects;
   std::vector<std::string> bodies;
-  bodies.reserve(found.size());  // the rows have views of them
+  bodies.reserve(found.size());  // the rows view them
   for (std::size_t row = 0; row < found.size(); ++row) {
     const model::RecordKey place = record_key(found, row, 0);
     const KeyBytes key = place_key(tenant, place);

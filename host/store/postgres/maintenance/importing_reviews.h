@@ -1,4 +1,4 @@
-// Reviews of an import. For the files of this folder only; one thread, in the import's open transaction.
+// Imports reviews. Internal to this folder; one thread, in the import's open transaction.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ class ReviewImport {
       : connection_(connection), tally_(tally), ledger_(ledger), rules_(std::move(rules)) {}
 
   void store(model::TenantId tenant, const TakenLines<ReviewLine>& lines);
-  // Since when the groups of an export were known where they come from.
+  // Since when the exporting store knew its groups.
   using KnownSince = std::map<model::ClusterKey, std::int64_t>;
-  // Makes the failures of that tenant that came with reviews say what their last ones say. They have to be counted by then.
+  // Gives failures of that tenant that came with reviews the verdict of their last review. They must be counted by then.
   void settle(model::TenantId tenant, const KnownSince& known_since);
 
  private:

@@ -14,7 +14,7 @@
 namespace runwarden::store::postgres {
 namespace {
 
-// Of one that was removed, what is left waits to be deleted.
+// What is left of a removed webhook waits to be deleted.
 constexpr const char* kForgetRemovedDeliveries =
     "DELETE FROM runwarden.delivery d USING runwarden.endpoint e WHERE e.tenant = $1 AND e.seq = $2 AND e.removed AND d.tenant = e.tenant "
     "AND d.endpoint = e.seq";
@@ -61,7 +61,7 @@ void store_webhooks(Connection& connection, ImportTally& tally, model::TenantId 
            : tally.conflict(line.number, "another webhook stands in the place of " + endpoint.id + ", which is left out");
       continue;
     }
-    endpoint.pending = 0;  // what it counts are the deliveries that follow
+    endpoint.pending = 0;  // the deliveries that follow are counted again
     endpoint.dead = 0;
     Params row = place();
     connection.query(kPut, std::move(row.i16(static_cast<std::int16_t>(endpoint.disabled)).bytes(encode_endpoint(key, endpoint))));
@@ -94,7 +94,7 @@ void store_deliveries(Connection& connection, ImportTally& tally, model::TenantI
     const model::Delivery delivery = decode_delivery_head(key, value);
     if (delivery.key != place.second) throw BadLine("the delivery's bytes are of another one", line.number);
     const auto endpoint = endpoints.find(place.first);
-    if (endpoint == endpoints.end() || endpoint->second.key != line.record().webhook) continue;  // another stands there, which was told
+    if (endpoint == endpoints.end() || endpoint->second.key != line.record().webhook) continue;  // another one is in its place; reported
     if (!tally.is_free(there, place, key, value, line, "the delivery " + delivery.id)) continue;
     endpoint->second.pending += delivery.state == model::DeliveryState::pending ? 1 : 0;
     endpoint->second.dead += delivery.state == model::DeliveryState::dead ? 1 : 0;

@@ -16,7 +16,7 @@ SchemaStepStatus* find_step(SchemaStatus& status, int version) {
   return found == status.steps.end() ? nullptr : &*found;
 }
 
-// The steps that this program knows, and those that the database has had.
+// The steps that this program knows, and those that were applied to the database.
 SchemaStatus look(Connection& connection) {
   SchemaStatus status;
   status.wanted = kSchemaVersion;
@@ -45,7 +45,7 @@ SchemaStatus look(Connection& connection) {
 
 Result<SchemaStatus> migrate(const ConnectSettings& connect, const Clock& clock, bool raise) {
   return guarded([&]() -> Result<SchemaStatus> {
-    Connection connection(patient(connect));  // a step may make an index
+    Connection connection(patient(connect));  // a step may build an index
     std::vector<int> just_now;
     if (raise) {
       const auto done = raise_schema(connection, clock.wall_ms());

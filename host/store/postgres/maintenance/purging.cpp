@@ -1,4 +1,4 @@
-// Deletes what a database holds of a tenant.
+// Deletes a tenant's records from a database.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -24,7 +24,7 @@
 namespace runwarden::store::postgres {
 namespace {
 
-constexpr std::size_t kRecordsAtOnce = 500;  // in a transaction: some tens of milliseconds
+constexpr std::size_t kRecordsAtOnce = 500;  // per transaction, which takes some tens of milliseconds
 constexpr int kMostTries = 20;
 
 #define RW_NO_RUN "NOT EXISTS (SELECT FROM runwarden.run r WHERE r.tenant = t.tenant AND r.time_ms = t.time_ms AND r.seq = t.seq)"
@@ -38,7 +38,7 @@ struct Leftovers {
   const char* lead_nowhere;
   const char* returning = "";
 };
-// Cut into days; their rows are never changed.
+// Partitioned by day; their rows never change.
 constexpr std::array<Leftovers, 4> kOfDays = {
     {{"former", RW_NO_RUN, " RETURNING t.time_ms, t.seq"}, {"event", RW_NO_RUN}, {"event_id", RW_NO_RUN}, {"run_dimension", RW_NO_RUN}}};
 constexpr Leftovers kHeads{"head", RW_NO_RUN};
@@ -59,7 +59,7 @@ constexpr Leftovers kDeliveries{"delivery",
 constexpr Leftovers kOpinions{
     "opinion", "NOT EXISTS (SELECT FROM runwarden.run r WHERE r.tenant = t.tenant AND r.time_ms = t.run_time_ms AND r.seq = t.run_seq)"};
 
-// Groups whose heads count other failures than there are, after failures went that could not be read.
+// Groups whose heads count more failures than exist, after unreadable failures were deleted.
 constexpr const char* kMiscounted =
     "SELECT t.half FROM runwarden.cluster t WHERE t.tenant = $1 AND t.half > $2 AND t.body <> '' AND t.failures > (SELECT count(*) FROM "
     "runwarden.failure f "
@@ -79,7 +79,7 @@ class Purging {
     settings.store.max_clusters = context_.max_clusters;
     Engine engine(settings, context_.clock, Role::command);
     delete_all(engine, retention);
-    if (recount_groups()) delete_all(engine, retention);  // groups of which only unreadable failures were left
+    if (recount_groups()) delete_all(engine, retention);  // groups that only had unreadable failures left
     sweep();
     if (query_.on_last_checkpoint) remove_ledger();
     return purged_;
@@ -93,7 +93,7 @@ class Purging {
     const std::int64_t changes = retention.changes_before_ms;
     count(counted_.runs, "SELECT count(*) FROM runwarden.run WHERE tenant = $1 AND time_ms < $2", {runs});
     count(counted_.events, "SELECT coalesce(sum(count), 0)::bigint FROM runwarden.event WHERE tenant = $1 AND time_ms < $2", {runs});
-    // A run takes its failures with it.
+    // A run's failures are deleted with it.
     count(counted_.failures,
           "SELECT count(*) FROM runwarden.failure f WHERE f.tenant = $1 AND (f.time_ms < $3 OR (f.run_time_ms < $2 AND EXISTS (SELECT FROM "
           "runwarden.run r "
@@ -103,14 +103,14 @@ class Purging {
     count(counted_.policies, "SELECT count(*) FROM runwarden.policy WHERE tenant = $1 AND time_ms < $2", {retention.policies_before_ms});
     count(counted_.crash_marks, "SELECT count(*) FROM runwarden.crash_mark WHERE tenant = $1 AND time_ms < $2", {runs});
     count(counted_.idempotency_keys, "SELECT count(*) FROM runwarden.idempotency WHERE tenant = $1 AND created_ms < $2", {runs});
-    // The latest entry of a group stays as long as failures of it do.
+    // The latest entry of a group stays as long as the group has failures.
     count(counted_.triage,
           "SELECT count(*) FROM runwarden.triage t WHERE t.tenant = $1 AND t.time_ms < $4 AND (EXISTS (SELECT FROM runwarden.triage n "
           "WHERE n.tenant = t.tenant "
           "AND n.half = t.half AND (n.time_ms, n.seq) > (t.time_ms, t.seq)) OR " RW_NO_FAILURES(
               " AND NOT f.false_alarm AND f.run_time_ms >= $2 AND f.time_ms >= $3") ")",
           {runs, failures, changes});
-    // The last one of a failure or run that stays stays with it.
+    // The last review of a failure or run that stays is kept with it.
     count(counted_.reviews,
           "SELECT count(*) FROM runwarden.review o WHERE o.tenant = $1 AND o.time_ms < $3 AND NOT (o.run_time_ms >= $2 AND " +
               is_in_use("o") + ")",
@@ -123,7 +123,7 @@ class Purging {
  private:
   Params of_tenant() const { return std::move(Params().i32(column(tenant_))); }
 
-  // What a purge without a time takes ends with what stands when it begins: else it might never end beside busy hosts.
+  // A purge without a time ends at what is stored when it begins; otherwise it might never end beside busy hosts.
   Retention find_retention() {
     tenant_ = find_tenant(connection_, query_.tenant);
     Retention retention;
@@ -156,7 +156,7 @@ class Purging {
 
   void tell_purged() const { tell(context_, {"purge", "records", "", purged_.gone.total(), 0}); }
 
-  // And then as long a pause: the hosts beside have to come to their turn.
+  // Pauses as long as the work took, so that the hosts get their turn.
   template <class Use>
   static auto in_turn(Use use) {
     const auto begun = std::chrono::steady_clock::now();
@@ -174,7 +174,7 @@ class Purging {
     }
   }
 
-  // Whether a head was wrong.
+  // Returns whether a head was wrong.
   bool recount_groups() {
     bool any = false;
     for (std::string after;;) {
@@ -260,11 +260,12 @@ class Purging {
       const std::uint64_t erased = in_turn([&] { return erase(leftovers, where, places); });
       purged_.leftovers += erased;
       tell_purged();
-      if (erased == 0) return;  // others came in between
+      if (erased == 0) return;  // other transactions came in between
     }
   }
 
-  // Looked at again while nobody writes to the table. Who waits for that holds up all who do: not for long, and tried again then.
+  // Checks the rows again while no one else can write to the table. Waiting for that lock holds up all writers, so each wait is short and
+  // then repeated.
   std::uint64_t erase(const Leftovers& leftovers, const std::string& where, const std::vector<std::string>& places) {
     const std::string table = std::string("runwarden.") + leftovers.table;
     for (int tries = 1;; ++tries) {
@@ -287,7 +288,7 @@ class Purging {
     }
   }
 
-  // Their entries in the ledger lose what they were of.
+  // Erases what their ledger entries were about.
   void erase_entries(const Rows& gone) {
     std::vector<ErasedRecord> erased;
     for (std::size_t row = 0; row < gone.size(); ++row) {
@@ -297,7 +298,7 @@ class Purging {
   }
   Erasing erasing() { return {ledger::Kind::purge, query_.before_ms == kEndMs ? std::nullopt : std::optional(query_.before_ms), now_ms()}; }
 
-  // After its last checkpoint was given away. What came while the purge went on begins the next ledger.
+  // The last checkpoint is given out first. Records that came during the purge begin the next ledger.
   void remove_ledger() {
     connection_.script(std::string("BEGIN; ") + kDurable);
     const std::string note = sign_last_checkpoint(connection_, tenant_);
@@ -315,7 +316,7 @@ class Purging {
     return time.now_ms();
   }
 
-  // What is counted of them elsewhere.
+  // Corrects their counts in other tables.
   void note_erased(const Leftovers& leftovers, std::uint64_t erased) {
     if (erased == 0) return;
     if (leftovers.table == kClusters.table) {

@@ -1,4 +1,4 @@
-// Counts a group's failures again. For the files of this folder only; one thread, in an open transaction.
+// Recounts a group's failures. Internal to this folder; one thread, in an open transaction.
 #pragma once
 
 #include "model/cluster.h"

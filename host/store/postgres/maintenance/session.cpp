@@ -58,7 +58,7 @@ std::uint64_t about_how_many(Connection& connection, const std::string& tables) 
 Snapshot::~Snapshot() {
   try {
     connection_.rollback();
-  } catch (const PgFault&) {  // it is lost, as the next statement will say
+  } catch (const PgFault&) {  // it is lost, as the next statement will report
   }
 }
 

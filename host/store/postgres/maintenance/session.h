@@ -1,4 +1,4 @@
-// The connection of one maintenance command, and what becomes of what it throws. For the files of this folder only; one thread.
+// The connection of one maintenance command, and what its exceptions become. Internal to this folder; one thread.
 #pragma once
 
 #include <memory>
@@ -12,25 +12,25 @@
 
 namespace runwarden::store::postgres {
 
-// The caller's progress said to stop.
+// Thrown when the caller's progress callback says to stop.
 struct Stopped {};
 
-// Tells the progress; throws Stopped.
+// Reports the progress; throws Stopped.
 void tell(const MaintenanceContext& maintenance, const Progress& progress);
 
-// With the patience for statements that read much.
+// With a timeout for statements that read much.
 ConnectSettings patient(ConnectSettings connect);
 
-// A connection to a database whose schema is this program's. Throws PgFault or StoreError.
+// A connection to a database that has this program's schema. Throws PgFault or StoreError.
 std::unique_ptr<Connection> open_session(const ConnectSettings& connect);
 
-// Its number; throws StoreError where there is no tenant of that name.
+// The tenant's number; throws StoreError if there is no tenant of that name.
 model::TenantId find_tenant(Connection& connection, const std::string& name);
 
-// How many rows there are of tables, as the planner knows them; for the progress alone. A pattern of LIKE on names without their schema.
+// The planner's estimate of the rows in tables, for progress only. `tables` is a LIKE pattern for names without their schema.
 std::uint64_t about_how_many(Connection& connection, const std::string& tables);
 
-// What all statements read as of one moment. The transaction ends with it.
+// A transaction whose statements all read as of one moment. It ends with this object.
 class Snapshot {
  public:
   explicit Snapshot(Connection& connection) : connection_(connection) {
@@ -46,7 +46,7 @@ class Snapshot {
 
 Error error_of_current_exception();
 
-// Runs it; whatever it throws becomes an Error that names the database.
+// Runs `work`; any exception becomes an Error that names the database.
 template <class Work>
 auto guarded(Work work) -> decltype(work()) {
   try {

@@ -1,7 +1,7 @@
-// Checks a database, row by row: that it reads, that its checksums hold, and that it agrees with every other row it speaks of.
+// Checks a database row by row: that each row can be read, that its checksum holds, and that it agrees with all rows it refers to.
 //
-// A row and all it is compared with are read as of one moment, so that what is written meanwhile cannot look like a fault: of runs and all
-// that is cut into days a day at a time, of the other tables a slice.
+// A row and all that it is compared with are read as of one moment, so that concurrent writes cannot look like faults: runs and all other
+// tables that are partitioned by day, a day at a time; the other tables, a slice at a time.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -49,12 +49,12 @@ constexpr const char* kOfWebhook = "remove the webhook and add it again";
 constexpr const char* kOfLedger = "restore a backup; what the ledger still proves, `runwarden ledger verify` says of an export of it";
 constexpr const char* kNone = "none is needed: it is written anew while hosts serve";
 
-constexpr int kDeepestJson = 1001;  // of a value that came in within the largest limits.max_json_depth
+constexpr int kDeepestJson = 1001;  // for a value received under the largest limits.max_json_depth
 constexpr int kCounterBits = 40;    // of a seq, below the number of the start
 constexpr std::size_t kSecretBytes = 32;
 
-// SQL: a slice of the rows `t` of a table in the order of its key, behind the row whose key is $1 and on; at most so many, and about 4 MB
-// or one row. The answer's columns begin with the key; `size` says how large a row is; `where` may name parameters behind the key's.
+// SQL: a slice of the rows `t` of a table in key order, after the row whose key is $1 and on; at most 512 rows, and about 4 MB or one row.
+// The columns of the answer begin with the key. `size` says how large a row is; `where` may use parameters after those of the key.
 using Slices = std::string;
 Slices slices(const std::string& from, const std::vector<std::string>& key, const std::string& columns, const std::string& size,
               const std::string& where = "true") {
@@ -70,14 +70,14 @@ Slices slices(const std::string& from, const std::vector<std::string>& key, cons
          " LIMIT 512) s) w WHERE before < 4194304 ORDER BY " + names;
 }
 const std::string kBodySize = "octet_length(t.body)";
-// Of a table that is cut into days, whose key has that many columns: $n + 1 to $n + 2.
+// Limits a table that is partitioned by day, and whose key has that many columns, to the day from $n + 1 to $n + 2.
 std::string in_day(int keys) {
   return "t.time_ms >= $" + std::to_string(keys + 1) + " AND t.time_ms < $" + std::to_string(keys + 2);
 }
 const std::vector<std::string> kPlace = {"tenant", "time_ms", "seq"};
 const std::string kHasRun = "EXISTS (SELECT FROM runwarden.run r WHERE r.tenant = t.tenant AND r.time_ms = t.time_ms AND r.seq = t.seq)";
 
-// Whether a row has its entry in the ledger, by the name of its record.
+// Whether a row's record, by its name, has an entry in the ledger.
 std::string in_ledger(ledger::Kind kind, const std::string& name) {
   return "EXISTS (SELECT FROM runwarden.ledger_record l WHERE l.tenant = t.tenant AND l.kind = " + std::to_string(static_cast<int>(kind)) +
          " AND l.name = " + name + ") AS in_ledger";
@@ -86,7 +86,7 @@ const std::string kPlaceName = "int8send(t.time_ms # (-9223372036854775808)::big
 const std::string kRunName = kPlaceName + " || int4send(t.revision)";
 const std::string kEntryName = "t.half || " + kPlaceName;
 
-// A part of the key that a walk has come to: a number of four or eight bytes, a text, bytes.
+// A part of the key that a walk has reached: a number of four or eight bytes, a text, or bytes.
 struct Number {
   std::int64_t value = 0;
   int width = 8;
@@ -98,11 +98,11 @@ using KeyPart = std::variant<Number, std::string, Bytes>;
 const Number kFirstTenant{std::numeric_limits<std::int32_t>::min(), 4};
 const Number kFirst{std::numeric_limits<std::int64_t>::min(), 8};
 
-// A row that is looked at.
+// A row to be checked.
 struct Entry {
   const Rows& rows;
   std::size_t row = 0;
-  std::string key;  // as it is told
+  std::string key;  // as reported
 
   std::int64_t number(int column) const { return rows.number(row, column); }
   std::string_view bytes(int column) const { return rows.bytes(row, column); }
@@ -148,7 +148,7 @@ class Verifying {
  private:
   using Check = std::function<void(const Entry&)>;
 
-  // What is told of a table, with the remedy.
+  // Begins the check of a table, with the remedy for its faults.
   void begin(const char* table, const char* remedy) {
     table_ = table;
     remedy_ = remedy;
@@ -200,7 +200,7 @@ class Verifying {
     }
   }
 
-  // Gives the slices of a table to `take`, the first behind `from`.
+  // Passes the slices of a table to `take`, starting after `from`.
   enum class Moment { of_each_slice, of_the_caller };
   template <class More, class Take>
   void each_slice(Moment moment, const Slices& of, std::vector<KeyPart> from, More more, Take take) {
@@ -233,7 +233,7 @@ class Verifying {
         });
   }
 
-  // Of tables whose key is a place, its first three columns; told as records are.
+  // For tables whose key is a place in the first three columns; reported like the keys of records.
   static std::string place_text(const Rows& rows, std::size_t row) {
     return std::string(place_key(tenant_at(rows, row, 0), record_key(rows, row, 1)).view());
   }
@@ -244,7 +244,7 @@ class Verifying {
           for (std::size_t row = 0; row < rows.size(); ++row) look_at({rows, row, place_text(rows, row)}, check);
         });
   }
-  // Those of the day.
+  // All rows of the day.
   void walk_day(const Slices& of, const std::vector<KeyPart>& from, const Check& check) {
     each_slice(
         Moment::of_the_caller, of, from, [&](Params& params) { params.i64(from_ms_).i64(end_ms_); },
@@ -256,13 +256,13 @@ class Verifying {
   void known_tenant(const Entry& entry, model::TenantId tenant) {
     want(known_tenants_.contains(tenant) || is_tenant(tenant), entry, "there is no tenant of that number");
   }
-  // One may have come meanwhile.
+  // The tenant may have been added meanwhile.
   bool is_tenant(model::TenantId tenant) {
     const Rows rows = connection_.query("SELECT 1 FROM runwarden.tenant WHERE tenant = $1", std::move(Params().i32(column(tenant))));
     if (!rows.empty()) known_tenants_.insert(tenant);
     return !rows.empty();
   }
-  // The tenant there is, and the number one this database has given.
+  // The tenant must exist, and the number must come from this database.
   void check_place(const Entry& entry) {
     known_tenant(entry, entry.tenant());
     if (entry.place().seq >> kCounterBits > start_ && entry.place().seq >> kCounterBits > look_at_start()) {
@@ -320,7 +320,7 @@ class Verifying {
     walk(kUses, {std::string()}, [&](const Entry& entry) { want(entry.rows.boolean(entry.row, 1), entry, "there is no key of that id"); });
   }
 
-  // Of the sessions, the cursors and the ledgers.
+  // The secrets of sessions, cursors and ledgers.
   void secrets() {
     begin("secret", "restore a backup; without one, delete the row and start the hosts again: what was sealed or signed with it ends");
     const Rows rows = connection_.query("SELECT name, value FROM runwarden.secret");
@@ -332,7 +332,7 @@ class Verifying {
     }
   }
 
-  // The ends of those there are.
+  // The ends of the existing days.
   std::set<std::int64_t> days() {
     std::set<std::int64_t> ends;
     for (const Partition& partition : partitions(connection_)) ends.insert(partition.end_ms);
@@ -355,7 +355,7 @@ class Verifying {
   }
 
   enum RunColumn { run_id = 3, revision, state, source, max_score, fired, content, body, kept, open_id, head_ms, head_seq, open_part };
-  // Behind open_part: revision, total, former, bytes, ending, cut, tail_final, awaits, whether it is in the ledger.
+  // After open_part: revision, total, former, bytes, ending, cut, tail_final, awaits, whether it is in the ledger.
 
   void runs() {
     begin("run", kOfRecord);
@@ -394,7 +394,7 @@ class Verifying {
         });
   }
 
-  // Rows of events of one run, in order: the packed ones first.
+  // The event rows of one run, in order: the packed ones first.
   struct Chunks {
     std::int64_t total = 0;
     bool in_order = true;
@@ -531,13 +531,13 @@ class Verifying {
                         static_cast<int>(failure.reviewed) == entry.number(10);
       want(same, entry, "its columns say something else than it");
       want(entry.number(13) == static_cast<int>(failure.reviewed), entry, "its last review says something else than it");
-      if (entry.is_null(12)) return;  // retention takes runs and failures each by their own time
+      if (entry.is_null(12)) return;  // retention deletes runs and failures by separate times
       const auto shown = decode_run_head(place_key(entry.tenant(), failure.run), entry.bytes(12)).failures;
       want(std::find(shown.begin(), shown.end(), failure.key) != shown.end(), entry, "its run does not know of it");
     });
   }
 
-  // A value of a dimension in one stretch.
+  // A dimension value in one stretch.
   struct Value {
     model::TenantId tenant = 0;
     std::string dimension;
@@ -641,7 +641,7 @@ class Verifying {
 
   void head_differences(const Entry& entry, const ClusterHead& head) {
     const ClusterRecount is = recount_cluster(connection_, entry.tenant(), head.cluster.key);
-    if (!is.readable()) return;  // whoever looks at that failure tells of it
+    if (!is.readable()) return;  // the check of that failure reports it
     for (const std::string& detail : is.differences(head)) fault(entry.key, detail);
     const Rows entries = connection_.query("SELECT time_ms, seq, body FROM runwarden.triage WHERE tenant = $1 AND half = $2",
                                            std::move(Params().i32(column(entry.tenant())).bytes(view(head.cluster.key))));
@@ -651,7 +651,7 @@ class Verifying {
         const KeyBytes key = triage_place(entry.tenant(), head.cluster.key, record_key(entries, row, 0));
         decided = is_decided_by(head, decode_triage(key, entries.bytes(row, 2)));
       } catch (const BadValue&) {
-        decided = true;  // that table's own check tells of it
+        decided = true;  // the check of that table reports it
       }
     }
     want(decided, entry, "nothing in its history decided the state it is in");
@@ -717,7 +717,7 @@ class Verifying {
     });
   }
 
-  // Their numbers follow one another up to the last one that was given.
+  // Their numbers are consecutive up to the last one given out.
   void commits() {
     begin("commit_log", kOfIndex);
     static const Slices kLog = slices(
@@ -770,7 +770,7 @@ class Verifying {
     });
   }
 
-  // A name may be left of revisions that have gone.
+  // A name may outlive its revisions.
   void policy_names() {
     begin("policy_head", kOfIndex);
     static const Slices kNames =
@@ -784,7 +784,7 @@ class Verifying {
     });
   }
 
-  // What it was an answer to may be gone: retention takes each by its own time.
+  // What it answered may be gone: retention deletes each by its own time.
   void answers() {
     begin("idempotency", kOfRecord);
     static const Slices kAnswers =
@@ -818,7 +818,7 @@ class Verifying {
       const std::uint64_t seq = unsigned_at(entry.rows, entry.row, 1);
       const model::Endpoint endpoint = decode_endpoint(endpoint_place(entry.tenant(), seq), entry.bytes(4));
       want(endpoint.key.seq == seq, entry, "the webhook says that it stands elsewhere");
-      if (entry.rows.boolean(entry.row, 2)) return;  // what is left of it goes
+      if (entry.rows.boolean(entry.row, 2)) return;  // the rest of it is being deleted
       want(entry.number(3) == static_cast<int>(endpoint.disabled), entry, "its columns say something else than it");
       want(entry.number(5) == static_cast<std::int64_t>(endpoint.pending), entry, "it counts other waiting deliveries than there are");
       want(entry.number(6) == static_cast<std::int64_t>(endpoint.dead), entry, "it counts other dead deliveries than there are");
@@ -844,7 +844,7 @@ class Verifying {
     });
   }
 
-  // What it is about may be gone: retention takes each by its own time.
+  // What it reviews may be gone: retention deletes each by its own time.
   void reviews() {
     begin("review", kOfRecord);
     static const Slices kReviews =
@@ -888,7 +888,7 @@ class Verifying {
     });
   }
 
-  // Of a record that was stored since every one has its entry.
+  // For a record that was stored since all records have entries.
   void want_in_ledger(const Entry& entry, int column) { want_in_ledger(entry, column, entry.place()); }
   void want_in_ledger(const Entry& entry, int column, const model::RecordKey& record) {
     if (ledger_.state != LedgerState::on || record.seq >> kCounterBits < ledger_.since) return;
@@ -982,7 +982,7 @@ class Verifying {
     });
   }
 
-  // Runs that lanes opened, less those that they ended.
+  // Runs that lanes opened, minus those that they ended.
   void open_counts() {
     begin("lane", kOfIndex);
     const Rows rows = connection_.query(
@@ -1003,16 +1003,16 @@ class Verifying {
   const MaintenanceContext& context_;
   std::unique_ptr<Connection> session_;
   Connection& connection_;
-  const char* table_ = "";  // being checked
+  const char* table_ = "";  // under check
   const char* remedy_ = "";
   std::set<model::TenantId> known_tenants_;
   LedgerStanding ledger_;
-  std::uint64_t start_ = 0;  // the last one that was given
+  std::uint64_t start_ = 0;  // the last one given out
   // Of the day:
   std::int64_t from_ms_ = 0;
   std::int64_t end_ms_ = 0;
   std::set<Value> numbered_;
-  std::map<Value, std::uint64_t> borne_;  // how many runs are to be counted
+  std::map<Value, std::uint64_t> borne_;  // how many runs should be counted
   std::set<model::TenantId> unreadable_;  // tenants with a run that cannot be read
   std::uint64_t looked_at_ = 0;
   std::uint64_t all_ = 0;
