@@ -748,27 +748,25 @@ TEST(MissingToolCall, DeedThatTellsOfAnotherCall_IsACandidate) {
   EXPECT_TRUE(judged("I've recorded your booking at Heron island for four nights.").findings.empty());
 }
 
+/// Whether an answer fires where nothing but a look-up ran.
+bool fires_after_look_up(std::string_view request, std::string_view answer) {
+  RunBuilder run;
+  run.request(request).tool("find_berths", R"({"quay":"north"})", R"([{"berth":"C-4"}])");
+  return !judge(run.model(answer).outcome(answer)).findings.empty();
+}
+
 TEST(MissingToolCall, OrdersThatBeginWithWhatMayBeOtherThings) {
-  const auto fires = [](std::string_view request, std::string_view answer) {
-    RunBuilder run;
-    run.request(request).tool("find_berths", R"({"quay":"north"})", R"([{"berth":"C-4"}])");
-    return !judge(run.model(answer).outcome(answer)).findings.empty();
-  };
-  EXPECT_TRUE(fires("Archive all of the old berths.", "All of the old berths have been archived."));
-  EXPECT_TRUE(fires("Open a ticket for the broken lamp.", "I have opened a ticket for the lamp."));
-  EXPECT_FALSE(fires("Remind me of the berths at the quay.", "The old berths have been archived."));
-  EXPECT_FALSE(fires("Open the map of the quay.", "The berths are on the map."));
+  EXPECT_TRUE(fires_after_look_up("Archive all of the old berths.", "All of the old berths have been archived."));
+  EXPECT_TRUE(fires_after_look_up("Open a ticket for the broken lamp.", "I have opened a ticket for the lamp."));
+  EXPECT_FALSE(fires_after_look_up("Remind me of the berths at the quay.", "The old berths have been archived."));
+  EXPECT_FALSE(fires_after_look_up("Open the map of the quay.", "I have opened the map."));
 }
 
 TEST(MissingToolCall, SpanishOrdersWithAPronounAtTheEnd_AreHeard) {
-  const auto fires = [](std::string_view request, std::string_view answer) {
-    RunBuilder run;
-    run.request(request).tool("muelle_buscar", R"({"muelle":"norte"})", R"([{"amarre":"C-4"}])");
-    return !judge(run.model(answer).outcome(answer)).findings.empty();
-  };
-  EXPECT_TRUE(fires("Resérvame el amarre C-4 para el sábado y avísale a Leire.", "El amarre C-4 queda reservado para el sábado."));
-  EXPECT_TRUE(fires("Compártela con Leire, por favor.", "La lista ha sido compartida con Leire."));
-  EXPECT_FALSE(fires("Avísame cuando haya un amarre libre.", "De acuerdo, el amarre C-4 está ocupado."));
+  EXPECT_TRUE(fires_after_look_up("Resérvame el amarre C-4 para el sábado.", "El amarre C-4 queda reservado para el sábado."));
+  EXPECT_TRUE(fires_after_look_up("Compártela con Leire, por favor.", "La lista ha sido compartida con Leire."));
+  EXPECT_TRUE(fires_after_look_up("Avísale a Leire.", "Leire ha sido avisada."));
+  EXPECT_FALSE(fires_after_look_up("Avísame cuando haya un amarre libre.", "Leire ha sido avisada.")) << "asks to be told";
 }
 
 TEST(MissingToolCall, MessageThatAnyCallMayHaveCarried_IsACandidate) {
@@ -813,9 +811,9 @@ TEST(MissingToolCall, ExchangeWithACallThatMayHaveDoneIt_IsNotJudgedAlone) {
   constexpr std::string_view kAnswer = "I've set a reminder for Thursday.";
   EXPECT_EQ(judge(lights_dimmed().user(kTurn).model(kAnswer)).findings.size(), 1u) << "no call at all";
   auto done = lights_dimmed();
-  EXPECT_TRUE(judge(done.user(kTurn).tool("put_on_agenda", R"({"day":"Thursday"})", "ok").model(kAnswer)).findings.empty());
+  EXPECT_TRUE(judge(done.user(kTurn).tool("put_on_agenda", R"({"entry":7})", "ok").model(kAnswer)).findings.empty());
   auto written_before = lights_dimmed();
-  written_before.tool("put_on_agenda", R"({"day":"Thursday"})", "ok").user(kTurn).model(kAnswer);
+  written_before.tool("put_on_agenda", R"({"entry":7})", "ok").user(kTurn).model(kAnswer);
   EXPECT_TRUE(judge(written_before).findings.empty()) << "some recorders put calls before the turn that they answer";
 }
 
