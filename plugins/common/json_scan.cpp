@@ -89,9 +89,6 @@ bool hash_json(std::string_view text, std::span<const std::string> ignored, std:
   Open stack[JsonCursor::kMaxDepth + 1];
   std::size_t depth = 0;
   stack[0] = {7, 0, false};
-  const auto is_ignored = [&](std::string_view key) {
-    return std::any_of(ignored.begin(), ignored.end(), [&](const auto& name) { return equal_ignoring_case(name, key); });
-  };
   for (;;) {
     const auto token = cursor.next();
     switch (token) {
@@ -107,7 +104,7 @@ bool hash_json(std::string_view text, std::span<const std::string> ignored, std:
       }
       case Token::kKey:
         stack[depth].key = hash_string(cursor, scratch);
-        stack[depth].ignored = is_ignored(cursor.text());
+        stack[depth].ignored = among(cursor.text(), ignored);
         break;
       default: take(stack[depth], scalar_hash(token, cursor, scratch)); break;
     }

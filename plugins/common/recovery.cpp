@@ -123,13 +123,12 @@ bool changes_nothing(const std::vector<CallValue>& values) {
 bool only_asks(const std::vector<CallValue>& values, const ToolWords& words) {
   constexpr std::size_t kMostArguments = 6;
   constexpr std::string_view kStatements[] = {"insert ", "update ", "delete ", "drop ",     "alter ",   "create table", "create index",
-                                              "merge ",  "grant ",  "revoke ", "truncate ", "mutation", "call ",        "begin"};
+                                              "merge ",  "grant ",  "revoke ", "truncate ", "mutation", "call ",        "begin;"};
   if (values.size() > kMostArguments) return false;
   bool asks = false;
   for (const auto& value : values) {
     const bool number = std::all_of(value.text.begin(), value.text.end(), is_digit);
-    const bool query = std::any_of(words.query_members.begin(), words.query_members.end(),
-                                   [&](const auto& member) { return equal_ignoring_case(value.key, member); });
+    const bool query = among(value.key, words.query_members);
     if (!query && !number) return false;
     const auto text = trim(value.text);
     const auto begins = [&](std::string_view statement) { return equal_ignoring_case(text.substr(0, statement.size()), statement); };

@@ -88,11 +88,6 @@ class Beginning {
   std::string folded_;
 };
 
-/// True for the number of an HTTP error status.
-bool is_failed_status(std::string_view digits) {
-  return digits.size() == 3 && (digits[0] == '4' || digits[0] == '5') && is_digit(digits[1]) && is_digit(digits[2]);
-}
-
 std::size_t word_end(std::string_view folded, std::size_t at) {
   while (at < folded.size() && is_word_byte(folded[at])) ++at;
   return at;
@@ -185,6 +180,10 @@ void skip(JsonCursor& cursor, Token token) {
 }
 
 }  // namespace
+
+bool is_failed_status(std::string_view digits) {
+  return digits.size() == 3 && (digits[0] == '4' || digits[0] == '5') && is_digit(digits[1]) && is_digit(digits[2]);
+}
 
 void ShortSigns::set_words(const Vocabulary& vocabulary) {
   continuations_ = vocabulary.words(Key::kFailureContinuations);

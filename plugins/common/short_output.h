@@ -75,4 +75,7 @@ class ShortSigns {
   std::vector<std::string> failed_statuses_;  // {"status": "failed"}
 };
 
+/// True for the number of an HTTP error status, 400 to 599.
+[[nodiscard]] bool is_failed_status(std::string_view digits);
+
 }  // namespace runwarden::plugins

@@ -6,6 +6,7 @@
 
 #include "common/fold.h"
 #include "common/json_scan.h"
+#include "common/short_output.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
@@ -15,19 +16,6 @@ using Token = JsonCursor::Token;
 
 constexpr std::string_view kNot = "not_";
 constexpr std::string_view kDone = "ed";  // "upserted": the ending of member names that count what was done
-
-constexpr std::string_view kExplaining[] = {"title", "detail", "message", "code", "error"};  // members beside a status
-
-/// True for an HTTP status from 400 to 599.
-bool is_failing_status(std::string_view number) {
-  return number.size() == 3 && (number[0] == '4' || number[0] == '5');
-}
-
-/// "status" for "send_status".
-std::string_view last_part(std::string_view key) {
-  const auto sign = key.rfind('_');
-  return sign == std::string_view::npos ? key : key.substr(sign + 1);
-}
 
 class Answer {
  public:
@@ -46,8 +34,8 @@ class Answer {
     }
     denied_ |= denies(key, token, value);
     // {"status": 409, "title": "Conflict"}, as RFC 9457 has it: a number alone may count anything.
-    fails_by_number_ |= token == Token::kNumber && among(key, words_.members) && is_failing_status(value);
-    explained_ |= token == Token::kString && among(key, kExplaining) && !trim(value).empty();
+    fails_by_number_ |= token == Token::kNumber && among(key, words_.members) && is_failed_status(value);
+    explained_ |= token == Token::kString && among(key, words_.explaining) && !trim(value).empty();
     denied_ |= fails_by_number_ && explained_;
   }
 
@@ -58,14 +46,14 @@ class Answer {
   bool denies(std::string_view key, Token token, std::string_view value) {
     if (token == Token::kFalse) return among(key, words_.taken) || is_own_deed(key);
     if (token == Token::kNumber) {
-      if (among(key, words_.status_codes)) return is_failing_status(value);
+      if (among(key, words_.status_codes)) return is_failed_status(value);
       return value == "0" && (among(key, words_.counts) || is_own_deed(key));
     }
     if (token == Token::kString && (among(key, words_.error_members) || among(key, words_.errors))) return !trim(value).empty();
     if (token != Token::kString) return false;
     fold(value, value_);
     const std::string_view told = value_;
-    if (!among(last_part(key), words_.members)) return ends_in_refusal(told);
+    if (!among(last_word_of(key), words_.members)) return ends_in_refusal(told);
     if (told.starts_with(kNot)) return among(told.substr(kNot.size()), words_.counts) || is_own_deed(told.substr(kNot.size()));
     return among(told, words_.failures) && !is_own_deed(told) && !names_stem(told);
   }

@@ -19,10 +19,8 @@ constexpr std::size_t kMostOdd = 16;
 constexpr std::size_t kLongestOutcome = 40;
 
 bool has_word(const std::vector<std::string>& words, std::string_view key) {
-  const auto sign = key.rfind('_');
-  if (sign != std::string_view::npos) key.remove_prefix(sign + 1);
   std::string folded;
-  fold(key, folded);
+  fold(last_word_of(key), folded);
   return std::find(words.begin(), words.end(), folded) != words.end();
 }
 

@@ -12,6 +12,12 @@ OutcomeWords::OutcomeWords(const Vocabulary& vocabulary)
       taken(vocabulary.words(Key::kTakenMembers)),
       counts(vocabulary.words(Key::kCountMembers)),
       status_codes(vocabulary.words(Key::kStatusCodeMembers)),
+      explaining(vocabulary.words(Key::kExplainingMembers)),
       moving(vocabulary.words(Key::kMovingMembers)) {}
+
+std::string_view last_word_of(std::string_view key) {
+  const auto sign = key.rfind('_');
+  return sign == std::string_view::npos ? key : key.substr(sign + 1);
+}
 
 }  // namespace runwarden::plugins

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/vocabulary.h"
@@ -18,10 +19,14 @@ struct OutcomeWords {
   std::vector<std::string> taken;          // members that say whether any call was accepted: "accepted"
   std::vector<std::string> counts;         // members that count what a call did: "rows_affected"
   std::vector<std::string> status_codes;   // members with an HTTP status: "http_status"
+  std::vector<std::string> explaining;     // members whose text explains a status: "detail"
   std::vector<std::string> moving;         // members whose value changes by itself: "revision"
 
   OutcomeWords() = default;
   explicit OutcomeWords(const Vocabulary& vocabulary);
 };
+
+/// The last word of a member name whose words are separated by underscores: "status" for "send_status".
+[[nodiscard]] std::string_view last_word_of(std::string_view key);
 
 }  // namespace runwarden::plugins

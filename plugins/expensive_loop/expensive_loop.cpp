@@ -370,9 +370,9 @@ bool ExpensiveLoop::moved_on(const RunView& run, std::size_t before, std::size_t
     return changed_between(run, before, after) || runs_on_other_work(run, calls_[before], calls_[after]);
   }
   const auto& again = calls_[after];
-  const bool said_none = !trim(run.steps[again.step].input).empty();
+  const bool recorded = !trim(run.steps[again.step].input).empty();
   const auto worked = [&](const Call& call) {
-    const bool another = call.tool != again.tool || !said_none;
+    const bool another = call.tool != again.tool || !recorded;
     return another && !call.reads && failure_of(run.steps[call.step], content_) == Failure::kNone;
   };
   return std::any_of(calls_.begin() + static_cast<std::ptrdiff_t>(before) + 1, calls_.begin() + static_cast<std::ptrdiff_t>(after), worked);

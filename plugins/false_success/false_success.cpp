@@ -150,6 +150,7 @@ bool FalseSuccess::denies_in_words(std::string_view output) {
 void FalseSuccess::collect_failures(const RunView& run) {
   failed_.clear();
   failures_.clear();
+  told_waiting_.reset();
   const auto spoke = [](const StepView& step) { return step.kind == Kind::kModel && !trim(step.output).empty(); };
   const auto last = std::find_if(run.steps.rbegin(), run.steps.rend(), spoke);
   std::string buffer;
@@ -180,16 +181,24 @@ void FalseSuccess::collect_failures(const RunView& run) {
   }
 }
 
-/// True for a call whose answer says that its deed still waits, where no message says so after it.
-bool FalseSuccess::waits_untold(const RunView& run, std::size_t at) const {
-  if (!is_waiting(run.steps[at], outcome_words_)) return false;
+/// Where a message last says that something waits: the number of its step, that of all steps for the outcome; kNoStep for none.
+std::size_t FalseSuccess::last_told_waiting(const RunView& run) const {
   const auto tells = [&](std::string_view message) {
     std::string buffer;
+    run.pace(message.size());
     return tells_waiting(told_of(message, buffer), outcome_words_);
   };
-  const auto later = run.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1;
-  return !tells(run.outcome) &&
-         std::none_of(later, run.steps.end(), [&](const StepView& step) { return step.kind == Kind::kModel && tells(step.output); });
+  if (tells(run.outcome)) return run.steps.size();
+  const auto last = std::find_if(run.steps.rbegin(), run.steps.rend(),
+                                 [&](const StepView& step) { return step.kind == Kind::kModel && tells(step.output); });
+  return last == run.steps.rend() ? kNoStep : static_cast<std::size_t>(run.steps.rend() - last) - 1;
+}
+
+/// True for a call whose answer says that its action still waits, if no message after it says so. Reads the messages once a run.
+bool FalseSuccess::waits_untold(const RunView& run, std::size_t at) {
+  if (!is_waiting(run.steps[at], outcome_words_)) return false;
+  if (!told_waiting_) told_waiting_ = last_told_waiting(run);
+  return *told_waiting_ == kNoStep || *told_waiting_ < at;
 }
 
 /// Takes for failures the calls of a tool that changes something whose answer tells another outcome than the tool's other calls.

@@ -57,7 +57,8 @@ class FalseSuccess {
   [[nodiscard]] Finding finding(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool denies_in_words(std::string_view output);
   void collect_failures(const RunView& run);
-  [[nodiscard]] bool waits_untold(const RunView& run, std::size_t at) const;
+  [[nodiscard]] std::size_t last_told_waiting(const RunView& run) const;
+  [[nodiscard]] bool waits_untold(const RunView& run, std::size_t at);
   void find_odd_calls(const RunView& run);
   void explain(const RunView& run, std::size_t step, Failure failure);
   [[nodiscard]] bool gave_something(const RunView& run, std::size_t step) const;
@@ -193,6 +194,7 @@ class FalseSuccess {
   std::string folded_value_;
   std::vector<FailedStep> failed_;
   std::vector<Failure> failures_;  // by step, soft ones too
+  std::optional<std::size_t> told_waiting_;  // last_told_waiting(), once asked
   std::vector<CallValue> values_;
   std::vector<std::string_view> artifacts_;
   Measures measures_;

@@ -40,15 +40,14 @@ std::size_t begin_of(const RunView& run, std::size_t turn) {
 
 }  // namespace
 
-/// True for a call of a tool that only looks something up, by its name or by all that it gave back.
-bool MissingToolCall::only_looks_up(const RunView& run, const StepView& step) {
-  const auto& tool = tools_.meaning(step.name);
-  return tool.reads || (tool.unknown && !tool.meaningless && only_gives_records(run, tool, step.name));
+/// True for a tool that only looks something up, by its name or by all that it gave back in the run.
+bool MissingToolCall::only_looks_up(const RunView& run, const ToolMeaning& tool, std::string_view name) {
+  return tool.reads || (tool.unknown && !tool.meaningless && only_gives_records(run, tool, name));
 }
 
 /// True when an exchange leaves its order to the user, who is asked something at the end of a message, or tells as done what calls before it
 /// may have done: a deed of their kind, on what they were about.
-bool MissingToolCall::is_open_or_earlier(const RunView& run, const Exchange& exchange) {
+bool MissingToolCall::is_inconclusive(const RunView& run, const Exchange& exchange) {
   changes_read_ = outputs_read_ = false;
   const auto tells = [&](std::string_view message) {
     if (trim(message).empty()) return false;
@@ -73,13 +72,16 @@ void MissingToolCall::judge_exchanges(const RunView& run, Verdict& verdict) {
   std::size_t judged = 0;
   for (std::size_t i = run.steps.size(); i-- > 0 && judged < kMostExchanges && verdict.findings.empty();) {
     if (run.steps[i].kind != Kind::kUser) continue;
+    const auto said = run.steps[i].said();
     const Exchange exchange{begin_of(run, i), end};
     ++judged;
-    end = exchange.begin;
-    const auto changes = [&](const StepView& step) { return step.kind == Kind::kTool && !only_looks_up(run, step); };
+    end = i = exchange.begin;
+    const auto changes = [&](const StepView& step) {
+      return step.kind == Kind::kTool && !only_looks_up(run, tools_.meaning(step.name), step.name);
+    };
     const auto first = run.steps.begin() + static_cast<std::ptrdiff_t>(exchange.begin);
     if (std::any_of(first, run.steps.begin() + static_cast<std::ptrdiff_t>(exchange.end), changes)) continue;
-    if (!action_words_.finds(run.steps[i].said()) || is_open_or_earlier(run, exchange)) continue;
+    if (!action_words_.finds(said) || is_inconclusive(run, exchange)) continue;
     const auto part = alone(run, exchange.begin, exchange.end);
     Verdict of_part;
     collect_ran(part);

@@ -190,9 +190,8 @@ void MissingToolCall::collect_ran(const RunView& run) {
     ran_.any = true;
     if (step.outcome != Outcome::kFailed) add_told_deeds(step.output);
     auto& place = taken[reinterpret_cast<std::uintptr_t>(&tool) / sizeof(ToolMeaning) % taken.size()];
-    if (tool.reads || place == &tool) continue;
+    if (place == &tool || only_looks_up(run, tool, step.name)) continue;
     place = &tool;
-    if (tool.unknown && !tool.meaningless && only_gives_records(run, tool, step.name)) continue;
     ran_.any_write = true;
     ran_.any_purpose |= tool.any_purpose;
     for (const auto group : tool.groups) ran_.groups[group] = 1;
@@ -869,6 +868,7 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
 void MissingToolCall::judge(const RunView& run, Verdict& verdict) {
   text_work_.clear();
   told_beside_.reset();
+  last_text_.reset();
   last_read_ = false;
   agreed_ = {};
   collect_ran(run);

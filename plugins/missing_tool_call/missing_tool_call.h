@@ -69,8 +69,8 @@ class MissingToolCall {
 
   void judge(const RunView& run, Verdict& verdict);
   void judge_exchanges(const RunView& run, Verdict& verdict);
-  [[nodiscard]] bool only_looks_up(const RunView& run, const StepView& step);
-  [[nodiscard]] bool is_open_or_earlier(const RunView& run, const Exchange& exchange);
+  [[nodiscard]] bool only_looks_up(const RunView& run, const ToolMeaning& tool, std::string_view name);
+  [[nodiscard]] bool is_inconclusive(const RunView& run, const Exchange& exchange);
   void collect_ran(const RunView& run);
   void add_named_action(std::string_view tool);
   void add_told_deeds(std::string_view output);
@@ -133,7 +133,7 @@ class MissingToolCall {
   [[nodiscard]] bool asked_with_done(const Request& request) const;
   [[nodiscard]] bool goes_ahead(const Request& request);
   [[nodiscard]] bool is_notice_of_done(const RunView& run, const Claim& claim, const Request& request, std::size_t message);
-  [[nodiscard]] bool may_be_told(const RunView& run, const Claim& claim, const Request& request) const;
+  [[nodiscard]] bool may_be_told(const RunView& run, const Claim& claim, const Request& request);
   [[nodiscard]] bool answered_since(const RunView& run, const Request& request);
   [[nodiscard]] static std::vector<Said> told_messages(const RunView& run);
   [[nodiscard]] bool tells_no_deeds(const Said& said, bool last) const;
@@ -180,6 +180,7 @@ class MissingToolCall {
   } agreed_;  // whether the turn of that step goes ahead with something
   FinalMessage last_;
   bool last_read_ = false;  // reading_ holds last_
+  std::optional<std::size_t> last_text_;  // the last call that was given a text, kNoStep for none; not looked for yet when empty
   TextWork text_work_;
   Requests requests_;
   Recovery tools_;

@@ -269,12 +269,18 @@ bool MissingToolCall::is_notice_of_done(const RunView& run, const Claim& claim, 
   return asked_with_done(request) || goes_ahead(request);
 }
 
-/// True for a message to somebody that a call since the request may hold: whatever it is called, it was given a text.
-bool MissingToolCall::may_be_told(const RunView& run, const Claim& claim, const Request& request) const {
+/// True for a message to somebody that a call since the request may carry: whatever its name, it was given a text. Reads the calls once a
+/// run.
+bool MissingToolCall::may_be_told(const RunView& run, const Claim& claim, const Request& request) {
   if (lexicon_.verb(claim.verb).group != send_group_) return false;
-  const auto from = run.steps.begin() + static_cast<std::ptrdiff_t>(request.step == kNoStep ? 0 : request.step);
-  return std::any_of(from, run.steps.end(),
-                     [&](const StepView& step) { return step.kind == Kind::kTool && carries_text(step, tool_words_); });
+  if (!last_text_) {
+    const auto last = std::find_if(run.steps.rbegin(), run.steps.rend(), [&](const StepView& step) {
+      run.pace(step.input.size());
+      return step.kind == Kind::kTool && carries_text(step, tool_words_);
+    });
+    last_text_ = last == run.steps.rend() ? kNoStep : static_cast<std::size_t>(run.steps.rend() - last) - 1;
+  }
+  return *last_text_ != kNoStep && (request.step == kNoStep || *last_text_ >= request.step);
 }
 
 /// True when a call since the request may have been made for it: one that changes something, where its turn asks for nothing else that a
