@@ -3,17 +3,11 @@
 #include <algorithm>
 
 #include "api/otlp.h"
+#include "base/ascii.h"
 #include "base/digest.h"
 
 namespace runwarden::api {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c); });
-  return out;
-}
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
@@ -54,7 +48,8 @@ bool body_is_needed(Endpoint endpoint) {
 
 std::optional<Refusal> check_media(const http::RequestHead& head, Admission& admission) {
   const auto values = values_of(head, "content-type");
-  const std::string type = values.size() == 1 ? lower(trimmed(std::string_view(values[0]).substr(0, values[0].find(';')))) : std::string();
+  const std::string type =
+      values.size() == 1 ? ascii::to_lower(trimmed(std::string_view(values[0]).substr(0, values[0].find(';')))) : std::string();
   const bool lines_allowed = admission.route->endpoint == Endpoint::ingest_runs;
   const bool otlp = is_otlp(admission.route->endpoint);
   if (type == "application/json" || (values.empty() && !body_is_needed(admission.route->endpoint))) {
@@ -71,7 +66,9 @@ std::optional<Refusal> check_media(const http::RequestHead& head, Admission& adm
     return refuse(Code::unsupported_media_type, "the Content-Type is " + got + "; send " + wanted);
   }
   const auto codings = values_of(head, "content-encoding");
-  const std::string coding = codings.empty() ? "identity" : codings.size() == 1 ? lower(trimmed(codings[0])) : std::string("several");
+  const std::string coding = codings.empty()       ? "identity"
+                             : codings.size() == 1 ? ascii::to_lower(trimmed(codings[0]))
+                                                   : std::string("several");
   if (coding == "identity" || coding == "gzip" || coding == "x-gzip" || (coding == "deflate" && otlp)) return std::nullopt;
   Refusal refusal =
       refuse(Code::unsupported_media_type, "the Content-Encoding \"" + coding.substr(0, 80) + "\" is not known; send gzip, or none");
@@ -141,7 +138,7 @@ Result<auth::Principal> identify(const http::RequestHead& head, auth::Scope scop
 std::string authority_of(std::string_view text) {
   const auto scheme = text.find("://");
   if (scheme != std::string_view::npos) text.remove_prefix(scheme + 3);
-  std::string authority = lower(text);
+  std::string authority = ascii::to_lower(text);
   for (const std::string_view port : {":80", ":443"}) {
     if (authority.ends_with(port)) authority.resize(authority.size() - port.size());
   }

@@ -119,13 +119,14 @@ class OpenRequestHandler final : public RequestHandler {
     }
     const bool ready = readiness.reasons.empty();
     if (ready) out.key("status").string("ready");
-    out.key("reasons").begin_array();
-    for (const std::string& reason : readiness.reasons) out.string(reason);
-    out.end_array().key("quarantined").begin_array();
-    for (const std::string& key : readiness.quarantined) out.string(key);
-    out.end_array().key("notLoaded").begin_array();
-    for (const std::string& key : readiness.not_loaded) out.string(key);
-    out.end_array().key("warnings").begin_array();
+    out.key("reasons")
+        .strings(readiness.reasons)
+        .key("quarantined")
+        .strings(readiness.quarantined)
+        .key("notLoaded")
+        .strings(readiness.not_loaded)
+        .key("warnings")
+        .begin_array();
     for (const ops::OperatorWarning& warning : readiness.warnings) {
       out.begin_object().key("name").string(warning.name).key("detail").string(warning.detail).end_object();
     }

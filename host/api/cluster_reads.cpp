@@ -8,6 +8,7 @@
 
 #include "api/cluster_walk.h"
 #include "api/subject.h"
+#include "base/ascii.h"
 #include "base/json_members.h"
 #include "base/time_buckets.h"
 #include "base/time_text.h"
@@ -30,7 +31,6 @@ constexpr std::size_t kMostTailItems = 100;
 constexpr std::size_t kMostHistory = 1000;
 constexpr std::uint64_t kMostTailBytes = std::uint64_t{8} << 20;
 constexpr std::int64_t kMinuteMs = 60'000;
-constexpr std::string_view kUsualWindow = "24h";
 constexpr const char* kTailList = "/v1/tail";
 constexpr const char* kHistoryList = "/v1/clusters/{clusterId}/history";
 
@@ -48,12 +48,6 @@ struct ClusterQuery {
   std::optional<ClusterWalk> walk;  // that goes on; a place by rank is the sort value and the beginning of the group's key
   std::string meaning;              // of the cursors
 };
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
-  return out;
-}
 
 Result<ClusterQuery> read_cluster_query(const Admission& admission, const auth::CursorSeal& seal) {
   const Query& query = admission.query;
@@ -89,7 +83,7 @@ Result<ClusterQuery> read_cluster_query(const Admission& admission, const auth::
   if (!limit.ok()) return std::move(limit.error());
   asked.limit = *limit;
   if (const std::string* detector = find_member(query, "detector")) asked.detector = *detector;
-  if (const std::string* text = find_member(query, "q")) asked.text = lower(*text);
+  if (const std::string* text = find_member(query, "q")) asked.text = ascii::to_lower(*text);
   if (const std::string* cursor = find_member(query, "cursor")) {
     asked.walk = open_walk(seal, admission.principal->tenant, asked.meaning, *cursor);
     if (!asked.walk) return bad_member("cursor", *cursor, "the nextCursor of a page of this very query");
@@ -107,8 +101,8 @@ bool fits(const ClusterQuery& query, const model::Cluster& cluster, std::int64_t
   if (query.state && state != *query.state) return false;
   if (!query.detector.empty() && cluster.detector_key != query.detector) return false;
   if (query.severity && cluster.severity != *query.severity) return false;
-  return query.text.empty() || lower(cluster.title).find(query.text) != std::string::npos ||
-         lower(cluster.fingerprint).find(query.text) != std::string::npos;
+  return query.text.empty() || ascii::to_lower(cluster.title).find(query.text) != std::string::npos ||
+         ascii::to_lower(cluster.fingerprint).find(query.text) != std::string::npos;
 }
 
 std::uint64_t tie_of(const model::ClusterKey& key) {

@@ -16,7 +16,6 @@
 namespace runwarden::api {
 namespace {
 
-constexpr std::string_view kUsualWindow = "24h";
 constexpr std::size_t kMostValues = 200;         // of a dimension, in a list and to compare
 constexpr std::size_t kMostDifferences = 20;
 constexpr std::size_t kMostComparedGroups = 50;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/json_text.h"
 #include "base/protobuf.h"
@@ -46,7 +47,7 @@ Rpc rpc_code(Code code) {
 }
 
 bool begins_with(std::string_view text, std::string_view start) {
-  const auto same = [](char wanted, char got) { return wanted == (got >= 'A' && got <= 'Z' ? got + 32 : got); };
+  const auto same = [](char wanted, char got) { return wanted == ascii::to_lower(got); };
   return text.size() >= start.size() && std::equal(start.begin(), start.end(), text.begin(), same);
 }
 
@@ -109,8 +110,7 @@ http::Reply otlp_problem(Media media, Error error) {
 }
 
 Media otlp_media(std::string_view content_type) {
-  std::string type(content_type.substr(0, content_type.find(';')));
-  std::transform(type.begin(), type.end(), type.begin(), [](unsigned char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c); });
+  std::string type = ascii::to_lower(content_type.substr(0, content_type.find(';')));
   const auto first = type.find_first_not_of(" \t");
   if (first == std::string::npos) return Media::none;
   type = type.substr(first, type.find_last_not_of(" \t") - first + 1);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
+
 namespace runwarden::api {
 namespace {
 
 int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
+  if (ascii::is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;

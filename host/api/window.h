@@ -15,6 +15,7 @@ namespace runwarden::api {
 using Query = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::int64_t kLongestWindowMs = 400 * 86'400'000LL;
+constexpr std::string_view kUsualWindow = "24h";
 
 // `window` (1h, 24h, 7d, 30d, 90d) ending now, or `from` and `until`, each of which may be left out: a day before `until`, and now.
 // Without any of them `otherwise`, which is a window. bad_request names the member that is wrong.

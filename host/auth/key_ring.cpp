@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/ascii.h"
 #include "base/time_text.h"
 
 namespace runwarden::auth {
@@ -23,13 +24,13 @@ std::uint64_t prefix_of(const model::Digest& digest) {
 
 // b64token: the characters of a Bearer key.
 bool is_token_character(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || std::strchr("-._~+/=", c) != nullptr;
+  return ascii::is_alphanumeric(c) || std::strchr("-._~+/=", c) != nullptr;
 }
 
 bool equal_without_case(std::string_view text, std::string_view lower) {
   if (text.size() != lower.size()) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i] >= 'A' && text[i] <= 'Z' ? static_cast<char>(text[i] + ('a' - 'A')) : text[i];
+    const char c = ascii::to_lower(text[i]);
     if (c != lower[i]) return false;
   }
   return true;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/ascii.h"
+
 namespace runwarden {
 namespace {
 
@@ -21,9 +23,9 @@ std::string encode(std::string_view bytes, std::string_view digits) {
 }
 
 int digit_of(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (ascii::is_upper(c)) return c - 'A';
+  if (ascii::is_lower(c)) return c - 'a' + 26;
+  if (ascii::is_digit(c)) return c - '0' + 52;
   if (c == '+' || c == '-') return 62;
   return c == '/' || c == '_' ? 63 : -1;
 }

@@ -30,6 +30,14 @@ class JsonWriter {
   JsonWriter& null();
   JsonWriter& raw(std::string_view json);  // must be valid JSON
 
+  /// An array of texts.
+  template <class Texts>
+  JsonWriter& strings(const Texts& values) {
+    begin_array();
+    for (const auto& value : values) string(value);
+    return end_array();
+  }
+
  private:
   void separate();
   std::string* out_;

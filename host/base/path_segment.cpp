@@ -1,5 +1,7 @@
 #include "base/path_segment.h"
 
+#include "base/ascii.h"
+
 namespace runwarden {
 
 std::string path_segment(std::string_view text) {
@@ -8,8 +10,7 @@ std::string path_segment(std::string_view text) {
   std::string out;
   for (const char raw : text) {
     const auto c = static_cast<unsigned char>(raw);
-    const bool unreserved =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
+    const bool unreserved = ascii::is_alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~';
     if (unreserved) {
       out += raw;
     } else {

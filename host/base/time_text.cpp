@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace runwarden {
 namespace {
 
@@ -38,7 +40,7 @@ class Reader {
   std::optional<int> fraction() {
     int value = 0;
     int count = 0;
-    while (!done() && text_[at_] >= '0' && text_[at_] <= '9') {
+    while (!done() && ascii::is_digit(text_[at_])) {
       if (count < 3) value = value * 10 + (text_[at_] - '0');
       ++count;
       ++at_;

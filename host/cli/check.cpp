@@ -34,9 +34,7 @@ std::string as_json(const CheckResult& result) {
   out.key("errors").begin_array();
   std::istringstream lines(result.faults);
   for (std::string line; std::getline(lines, line);) out.string(line);
-  out.end_array().key("warnings").begin_array();
-  for (const std::string& warning : result.warnings) out.string(warning);
-  out.end_array().key("detectors").raw(detectors_as_json(result.detectors)).end_object();
+  out.end_array().key("warnings").strings(result.warnings).key("detectors").raw(detectors_as_json(result.detectors)).end_object();
   return text;
 }
 

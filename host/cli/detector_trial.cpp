@@ -1,7 +1,6 @@
 #include "cli/detector_trial.h"
 
 #include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -57,12 +56,6 @@ std::optional<config::Settings> settings_for(Context& context, const DetectorTes
   if (!settings.detectors.entries.empty()) return settings;
   context.refuse("the library has no detector \"" + test.key + "\"");
   return std::nullopt;
-}
-
-std::string two_decimals(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
 }
 
 void print_finding(std::ostream& out, const model::Finding& finding) {

@@ -55,12 +55,6 @@ void print_inspection(std::ostream& out, const detect::Inspection& found) {
   out << "  verdict   " << (found.loadable ? "this host takes it" : found.refusal) << "\n";
 }
 
-void append_names(JsonWriter& out, const char* name, const std::vector<std::string>& values) {
-  out.key(name).begin_array();
-  for (const std::string& value : values) out.string(value);
-  out.end_array();
-}
-
 std::string inspection_json(const detect::Inspection& found) {
   std::string text;
   JsonWriter out(text);
@@ -74,14 +68,14 @@ std::string inspection_json(const detect::Inspection& found) {
   for (const auto& detector : found.detectors) {
     out.begin_object().key("key").string(detector.key).key("version").string(detector.version).key("title").string(detector.title);
     out.key("minSchemaMinor").integer(detector.min_schema_minor);
-    append_names(out, "requiredCaps", detector.required_caps);
-    append_names(out, "optionalCaps", detector.optional_caps);
+    out.key("requiredCaps").strings(detector.required_caps);
+    out.key("optionalCaps").strings(detector.optional_caps);
     detector.schema_json.empty() ? out.key("schema").null() : out.key("schema").raw(detector.schema_json);
     out.end_object();
   }
   out.end_array().key("loadable").boolean(found.loadable);
   if (!found.refusal.empty()) out.key("refusal").string(found.refusal);
-  append_names(out, "notes", found.notes);
+  out.key("notes").strings(found.notes);
   out.end_object();
   return text;
 }

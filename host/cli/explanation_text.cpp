@@ -35,12 +35,6 @@ std::string number(std::int32_t step) {
   return step < 0 ? std::string() : "#" + std::to_string(step + 1);
 }
 
-std::string two_decimals(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
-}
-
 std::string sureness(std::optional<double> confidence) {
   return confidence ? "confidence " + two_decimals(*confidence) : std::string();
 }
@@ -142,6 +136,12 @@ void print_detector(std::ostream& out, const model::DetectorReport& report, cons
 }
 
 }  // namespace
+
+std::string two_decimals(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
 
 void print_explanation(std::ostream& out, const ingest::RunExplanation& explanation, const model::Verdict& verdict) {
   out << "Run" << (explanation.run_id.empty() ? "" : " " + explanation.run_id) << ": " << explanation.steps

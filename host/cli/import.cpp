@@ -20,9 +20,7 @@ struct ImportOptions {
 void print_json(std::ostream& out, const store::Imported& imported) {
   std::string text;
   JsonWriter json(text);
-  json.begin_object().key("tenants").begin_array();
-  for (const std::string& tenant : imported.tenants) json.string(tenant);
-  json.end_array().key("stored").begin_object();
+  json.begin_object().key("tenants").strings(imported.tenants).key("stored").begin_object();
   for (const auto& [kind, count] : imported.stored) json.key(kind).integer(static_cast<std::int64_t>(count));
   json.end_object().key("alreadyThere").integer(static_cast<std::int64_t>(imported.already_there));
   json.key("conflicts").integer(static_cast<std::int64_t>(imported.conflicts)).key("conflictLines").begin_array();

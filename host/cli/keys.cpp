@@ -95,9 +95,7 @@ void append_key(JsonWriter& out, const model::KeyRecord& key) {
     ms == model::kNever ? out.null() : out.string(format_time(ms));
   };
   out.begin_object().key("id").string(key.id).key("tenant").string(key.tenant_name).key("name").string(key.name);
-  out.key("scopes").begin_array();
-  for (const std::string& scope : scopes_of(key)) out.string(scope);
-  out.end_array();
+  out.key("scopes").strings(scopes_of(key));
   time("createdAt", key.created_ms);
   time("expiresAt", key.expires_ms);
   time("revokedAt", key.revoked_ms);

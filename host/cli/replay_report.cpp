@@ -79,9 +79,7 @@ class JsonReplay final : public ReplayReport {
     for (const Difference& one : run.differences) {
       differences_writer_.begin_object().key("runId").string(run.place.run_id).key("detectorKey").string(one.detector_key);
       differences_writer_.key("kind").string(name(one.kind)).key("was").raw(side_json(one.was)).key("now").raw(side_json(one.now));
-      differences_writer_.key("because").begin_array();
-      for (const std::string& reason : one.because) differences_writer_.string(reason);
-      differences_writer_.end_array().end_object();
+      differences_writer_.key("because").strings(one.because).end_object();
     }
     if (run.fault) faults_writer_.begin_object().key("file").string(run.place.file).key("detail").string(run.fault->detail).end_object();
     return true;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace runwarden::cli {
 namespace {
 
@@ -23,8 +25,7 @@ std::string uri_of(const std::string& file) {
   std::string uri = file.starts_with('/') ? "file://" : "";
   for (std::size_t i = file.starts_with("./") ? 2 : 0; i < file.size(); ++i) {
     const auto c = static_cast<unsigned char>(file[i]);
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-._~/").find(file[i]) != std::string_view::npos;
+    const bool plain = ascii::is_alphanumeric(c) || std::string_view("-._~/").find(file[i]) != std::string_view::npos;
     if (plain) {
       uri += file[i];
     } else {

@@ -86,9 +86,7 @@ std::string WebhookCommand::request() const {
   JsonWriter out(body);
   out.begin_object().key("url").string(options_.url);
   if (!options_.events.empty()) {
-    out.key("events").begin_array();
-    for (const std::string& event : options_.events) out.string(event);
-    out.end_array();
+    out.key("events").strings(options_.events);
   }
   out.key("filter").begin_object();
   if (!options_.detector.empty()) out.key("detector").string(options_.detector);

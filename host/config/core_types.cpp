@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/ascii.h"
+
 namespace runwarden::config {
 namespace {
 
@@ -130,10 +132,7 @@ std::optional<std::int64_t> size_bytes(std::string_view text) {
   const auto value = take_digits(text);
   if (!value || text.empty()) return value;
   if (text.front() == ' ') text.remove_prefix(1);
-  std::string unit(text);
-  std::transform(unit.begin(), unit.end(), unit.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return scaled(*value, unit, kSizes);
+  return scaled(*value, ascii::to_lower(text), kSizes);
 }
 
 std::optional<std::int64_t> duration_ms(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/nearest_names.h"
 #include "config/file_text.h"
 
@@ -61,8 +62,7 @@ std::string literal(const fs::path& path) {
 
 bool good_key(std::string_view key) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789_.-";
-  return !key.empty() && key.size() <= 64 && key.front() >= 'a' && key.front() <= 'z' &&
-         key.find_first_not_of(kAllowed) == std::string_view::npos;
+  return !key.empty() && key.size() <= 64 && ascii::is_lower(key.front()) && key.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
 class DetectorsReader {

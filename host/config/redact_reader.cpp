@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/ascii.h"
+
 namespace runwarden::config {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr std::size_t kLongestName = 64;
 
 bool good_name(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    return ascii::is_lower(c) || ascii::is_digit(c) || c == '_' || c == '-' || c == '.';
   });
 }
 
@@ -23,7 +25,7 @@ bool good_name(std::string_view name) {
 std::string name_of(std::string_view text) {
   std::string name;
   for (const char c : text.substr(0, kLongestName)) {
-    if (c != '*') name += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    if (c != '*') name += ascii::to_lower(c);
   }
   return name;
 }
@@ -33,7 +35,7 @@ bool is_wild(const std::string& part) {
 }
 
 bool is_index(const std::string& part) {
-  return part == "*" || (!part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; }));
+  return part == "*" || ascii::is_number(part);
 }
 
 bool good_escapes(std::string_view pointer) {

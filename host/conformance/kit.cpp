@@ -13,6 +13,7 @@
 
 #include "conformance/runs.h"
 #include "detect/abi_run_view.h"
+#include "detect/abi_text.h"
 #include "detect/call.h"
 #include "detect/entry_check.h"
 #include "detect/inspect.h"

@@ -5,17 +5,15 @@
 #include <limits>
 #include <new>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
+#include "detect/abi_text.h"
 #include "detect/fingerprint.h"
 
 namespace runwarden::detect {
 namespace {
 
 constexpr double kMaxWasteUsd = 1e12;
-
-std::string_view view(rw_str text) {
-  return {text.ptr, text.ptr == nullptr ? 0 : text.len};
-}
 
 bool is_text(rw_str text) {
   if (text.ptr == nullptr) return text.len == 0;
@@ -25,7 +23,7 @@ bool is_text(rw_str text) {
 
 // A label: lower-case letters and underscores, so it cannot carry client data.
 bool is_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return ascii::is_lower(c) || c == '_'; });
 }
 
 // A length larger than any object: the text must not be read.

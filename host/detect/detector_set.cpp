@@ -5,6 +5,7 @@
 #include <set>
 
 #include "detect/abi_run_view.h"
+#include "detect/abi_text.h"
 #include "detect/entry_check.h"
 #include "detect/evaluation.h"
 #include "detect/instance_pool.h"

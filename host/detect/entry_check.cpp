@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
+#include "detect/abi_text.h"
 #include "detect/elf_check.h"
 #include "detect/settings_check.h"
 
@@ -23,8 +25,8 @@ std::string version_text(std::uint32_t minor) {
 }
 
 bool is_key(std::string_view key) {
-  const auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
-  return !key.empty() && key.size() <= kMaxKeyBytes && key[0] >= 'a' && key[0] <= 'z' && std::all_of(key.begin(), key.end(), good);
+  const auto good = [](char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '_'; };
+  return !key.empty() && key.size() <= kMaxKeyBytes && ascii::is_lower(key[0]) && std::all_of(key.begin(), key.end(), good);
 }
 
 bool is_short_text(rw_str text) {

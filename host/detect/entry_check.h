@@ -35,8 +35,4 @@ std::string keys_of(const rw_entry& entry);
 // The ABI version that the library needs: "1.2".
 std::string abi_text(const rw_entry& entry);
 
-inline std::string_view view(rw_str text) {
-  return {text.ptr, text.ptr == nullptr ? 0 : text.len};
-}
-
 }  // namespace runwarden::detect

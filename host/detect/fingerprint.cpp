@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/ascii.h"
 #include "base/digest.h"
 #include "base/utf8.h"
 
@@ -15,11 +16,8 @@ constexpr std::size_t kHashLetters = 8;
 constexpr std::size_t kQuotedBytes = 256;  // a quotation mark without a closing one within this distance is an apostrophe or stray
 constexpr std::size_t kHexLetters = 8;     // "deadbeef"; no English word of that length is all a to f
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  return ascii::is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || static_cast<unsigned char>(c) >= 0x80;
@@ -51,7 +49,7 @@ bool names_a_date(std::string_view word) {
 }
 
 bool is_opaque(std::string_view word) {
-  if (std::any_of(word.begin(), word.end(), is_digit)) return true;
+  if (std::any_of(word.begin(), word.end(), ascii::is_digit)) return true;
   return word.size() >= kHexLetters && std::all_of(word.begin(), word.end(), is_hex);
 }
 
@@ -111,7 +109,7 @@ class Masker {
   void word(std::string_view raw) {
     if (is_opaque(raw)) return value();
     const std::size_t begin = out_.size();
-    for (const char c : raw) out_ += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    for (const char c : raw) out_ += ascii::to_lower(c);
     if (names_a_date(std::string_view(out_).substr(begin)) && follows_value(begin)) {
       out_.resize(begin);
       value();

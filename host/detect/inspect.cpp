@@ -1,5 +1,6 @@
 #include "detect/inspect.h"
 
+#include "detect/abi_text.h"
 #include "detect/elf_check.h"
 #include "detect/entry_check.h"
 #include "detect/libraries.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "detect/abandoned_calls.h"
+#include "detect/abi_text.h"
 #include "detect/crash_marks.h"
 #include "detect/entry_check.h"
 #include "detect/libraries.h"

@@ -312,16 +312,10 @@ class DraftReader {
   std::size_t conditions_ = 0;
 };
 
-void write_list(JsonWriter& out, const std::vector<std::string>& values) {
-  out.begin_array();
-  for (const std::string& value : values) out.string(value);
-  out.end_array();
-}
-
 void write_call(JsonWriter& out, const CallCondition& call) {
   out.begin_object();
   if (call.tools.size() == 1) out.key("tool").string(call.tools[0]);
-  if (call.tools.size() > 1) write_list(out.key("tool"), call.tools);
+  if (call.tools.size() > 1) out.key("tool").strings(call.tools);
   if (call.outcome != CallOutcome::any) out.key("outcome").string(name(call.outcome));
   if (call.same_input) out.key("sameInput").boolean(true);
   if (call.at_least > 1) out.key("atLeast").integer(call.at_least);
@@ -342,13 +336,13 @@ void write_condition(JsonWriter& out, const Condition& condition) {
     case Condition::Kind::call: write_call(out, condition.call); break;
     case Condition::Kind::no_call:
       out.begin_object();
-      write_list(out.key("nameHas"), condition.words);
+      out.key("nameHas").strings(condition.words);
       out.end_object();
       break;
     case Condition::Kind::request:
     case Condition::Kind::reply:
       out.begin_object();
-      if (!condition.words.empty()) write_list(out.key("anyWord"), condition.words);
+      if (!condition.words.empty()) out.key("anyWord").strings(condition.words);
       if (condition.digits > 0) out.key("digits").integer(condition.digits);
       out.end_object();
       break;

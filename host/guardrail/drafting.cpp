@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/json_members.h"
 #include "common/fold.h"
 #include "common/reading.h"
@@ -350,8 +351,8 @@ void add_admissions(Condition& all, const Facts& facts) {
 std::string slug(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, kLongestSlug)) {
-    const char low = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    const bool plain = (low >= 'a' && low <= 'z') || (low >= '0' && low <= '9');
+    const char low = ascii::to_lower(c);
+    const bool plain = ascii::is_lower(low) || ascii::is_digit(low);
     if (plain)
       out += low;
     else if (!out.empty() && out.back() != '-')

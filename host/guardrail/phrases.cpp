@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "common/fold.h"
 #include "common/tools.h"
 #include "common/words.h"
@@ -29,7 +30,7 @@ std::string words_of_name(std::string_view tool) {
 }
 
 std::int64_t digits_in(std::string_view text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return std::count_if(text.begin(), text.end(), ascii::is_digit);
 }
 
 Phrases::Phrases(const std::vector<std::string>& words) {

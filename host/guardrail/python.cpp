@@ -63,12 +63,6 @@ std::string draft_literal(const Draft& draft) {
   return literal_by_line(json);
 }
 
-void write_list(JsonWriter& out, const std::vector<std::string>& words) {
-  out.begin_array();
-  for (const std::string& word : words) out.string(word);
-  out.end_array();
-}
-
 // A phrase with which an output opens: the text, what it means, and whether any word may follow.
 void write_opening(JsonWriter& out, std::string_view text, std::string_view sign) {
   constexpr std::string_view kAnyWord = " ...";
@@ -92,7 +86,7 @@ std::string signs_literal() {
       {"stops", Key::kFailureStops},           {"failed_statuses", Key::kFailedStatuses}, {"read_prefixes", Key::kReadPrefixes},
       {"any_purpose", Key::kAnyPurposeWords},
   };
-  for (const auto& [name, key] : kLists) write_list(out.key(name), vocabulary.words(key));
+  for (const auto& [name, key] : kLists) out.key(name).strings(vocabulary.words(key));
   out.key("openings").begin_array();
   const std::pair<Key, const char*> kOpenings[] = {
       {Key::kFailureOpenings, "failed"}, {Key::kRefusalOpenings, "refused"}, {Key::kActionFailureOpenings, "action_failed"}};
@@ -108,7 +102,7 @@ std::string signs_literal() {
     plugins::fold(phrase, folded);
     plugins::WordCursor cursor(folded);
     for (plugins::RawWord word; cursor.next(word);) words.emplace_back(word.text);
-    write_list(out, words);
+    out.strings(words);
   }
   out.end_array().end_object();
   return literal_by_line(json);

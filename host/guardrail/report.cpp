@@ -21,9 +21,7 @@ std::string to_json(const Report& report) {
   write_draft(out, report.draft);
   out.key("source").begin_object().key("failureId").string(report.failure_id);
   if (!report.cluster_id.empty()) out.key("clusterId").string(report.cluster_id);
-  out.key("detectorKey").string(report.detector_key).key("runIds").begin_array();
-  for (const std::string& id : report.run_ids) out.string(id);
-  out.end_array().end_object();
+  out.key("detectorKey").string(report.detector_key).key("runIds").strings(report.run_ids).end_object();
   out.key("test").begin_object();
   write_runs(out.key("cluster"), report.trial.cluster);
   write_runs(out.key("others"), report.trial.others);

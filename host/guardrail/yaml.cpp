@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/json_members.h"
 #include "base/json_text.h"
 
@@ -11,12 +12,10 @@ namespace {
 
 bool is_plain(std::string_view text) {
   static constexpr std::array<std::string_view, 9> kRead{"true", "false", "null", "yes", "no", "on", "off", "y", "n"};
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  const auto part = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '/'; };
-  std::string low(text);
-  std::transform(low.begin(), low.end(), low.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
+  const auto letter = [](char c) { return ascii::is_letter(c) || c == '_'; };
+  const auto part = [&](char c) { return letter(c) || ascii::is_digit(c) || c == '-' || c == '/'; };
   return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), part) &&
-         std::find(kRead.begin(), kRead.end(), low) == kRead.end();
+         std::find(kRead.begin(), kRead.end(), ascii::to_lower(text)) == kRead.end();
 }
 
 // A JSON string is a double-quoted one of YAML 1.2.

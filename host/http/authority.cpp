@@ -7,18 +7,16 @@
 #include <cstdint>
 #include <string>
 
+#include "base/ascii.h"
+
 namespace runwarden::http {
 namespace {
 
 constexpr std::string_view kHexDigits = "0123456789abcdefABCDEF";
 
-bool is_alphanumeric(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 // unreserved / sub-delims (RFC 3986, section 2), without the comma.
 bool is_name_character(char c) {
-  return is_alphanumeric(c) || std::string_view("-._~!$&'()*+;=").find(c) != std::string_view::npos;
+  return ascii::is_alphanumeric(c) || std::string_view("-._~!$&'()*+;=").find(c) != std::string_view::npos;
 }
 
 bool all_hex(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/ascii.h"
 #include "http/authority.h"
 
 namespace runwarden::http {
@@ -21,18 +22,6 @@ Error bad_request(std::string detail) {
   return {Code::bad_request, std::move(detail), {}, {}};
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  }
-  return out;
-}
-
-bool digits_only(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 struct Target {
   std::string_view local;  // path and query
   std::optional<std::string_view> authority;
@@ -42,7 +31,7 @@ struct Target {
 Target split_target(std::string_view target) {
   const auto scheme = target.find("://");
   if (target.empty() || target.front() == '/' || scheme == std::string_view::npos) return {target, std::nullopt};
-  const std::string name = lower(target.substr(0, scheme));
+  const std::string name = ascii::to_lower(target.substr(0, scheme));
   if (name != "http" && name != "https") return {target, std::nullopt};
   const std::string_view rest = target.substr(scheme + 3);
   const auto path = std::min(rest.find_first_of("/?"), rest.size());
@@ -160,9 +149,9 @@ std::optional<Error> RequestParser::check_framing() {
   const auto lengths = head.count("content-length");
   const auto codings = head.count("transfer-encoding");
   if (lengths > 1) return bad_request("Content-Length is there " + std::to_string(lengths) + " times: send it once");
-  if (lengths == 1 && !digits_only(*head.header("content-length"))) return bad_request("Content-Length must be one decimal number");
+  if (lengths == 1 && !ascii::is_number(*head.header("content-length"))) return bad_request("Content-Length must be one decimal number");
   if (lengths == 1 && codings > 0) return bad_request("Content-Length and Transfer-Encoding are both there: send one");
-  if (codings > 1 || (codings == 1 && lower(*head.header("transfer-encoding")) != "chunked")) {
+  if (codings > 1 || (codings == 1 && ascii::to_lower(*head.header("transfer-encoding")) != "chunked")) {
     return bad_request("Transfer-Encoding must be \"chunked\" and nothing else");
   }
   if (codings == 1 && !framing_.http_1_1) return bad_request("Transfer-Encoding is not part of HTTP/1.0: send Content-Length");
@@ -176,11 +165,11 @@ std::optional<Error> RequestParser::check_framing() {
 
   if (head.count("expect") > 0 && framing_.http_1_1) {
     const std::string* expect = only(head, "expect");
-    if (!expect || lower(*expect) != "100-continue") return bad_request("Expect: only \"100-continue\" can be met");
+    if (!expect || ascii::to_lower(*expect) != "100-continue") return bad_request("Expect: only \"100-continue\" can be met");
     framing_.expect_continue = true;
   }
   if (const std::string* coding = only(head, "content-encoding")) {
-    const std::string name = lower(*coding);
+    const std::string name = ascii::to_lower(*coding);
     if (name == "gzip" || name == "x-gzip") framing_.coding = Coding::gzip;
     if (name == "deflate") framing_.coding = Coding::deflate;
   }
@@ -229,7 +218,7 @@ void RequestParser::on_field_impl(beast::http::field, view name, view value, err
     fault = beast::http::error::header_limit;
     return;
   }
-  head_->headers.push_back({lower({name.data(), name.size()}), std::string(value.data(), value.size())});
+  head_->headers.push_back({ascii::to_lower({name.data(), name.size()}), std::string(value.data(), value.size())});
 }
 
 std::size_t RequestParser::on_body_impl(view bytes, error_code&) {

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/ascii.h"
+
 namespace runwarden::http_client {
 namespace {
 
@@ -52,14 +54,14 @@ bool is_special_ipv4(const IpBytes& ip) {
   return std::any_of(std::begin(kSpecialIpv4), std::end(kSpecialIpv4), [&](const Range& range) { return in_block(ip, range); });
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+std::string folded(std::string_view name) {
+  std::string text = ascii::to_lower(name);
   if (text.ends_with('.')) text.pop_back();
   return text;
 }
 
 bool is_host_name(std::string_view text) {
-  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_'; };
+  const auto fits = [](char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '-' || c == '.' || c == '_'; };
   return !text.empty() && text.size() <= 253 && std::all_of(text.begin(), text.end(), fits);
 }
 
@@ -122,10 +124,10 @@ Result<AddressRules> AddressRules::make(const std::vector<std::string>& allow, b
     const auto slash = std::min(text.find('/'), text.size());
     const auto base = parse_ip(std::string_view(text).substr(0, slash));
     if (!base) {
-      if (!is_host_name(lower(text))) {
+      if (!is_host_name(folded(text))) {
         return Error{Code::validation_failed, "expected addresses, blocks such as 10.1.0.0/16, or host names, got \"" + text + "\"", {}, {}};
       }
-      rules.hosts_.push_back(lower(text));
+      rules.hosts_.push_back(folded(text));
       continue;
     }
     const unsigned offset = text.find(':') == std::string::npos ? kMappedBits : 0;
@@ -143,7 +145,7 @@ Result<AddressRules> AddressRules::make(const std::vector<std::string>& allow, b
 }
 
 bool AddressRules::allows(std::string_view host, const sockaddr& address) const {
-  if (std::find(hosts_.begin(), hosts_.end(), lower(std::string(host))) != hosts_.end()) return true;
+  if (std::find(hosts_.begin(), hosts_.end(), folded(std::string(host))) != hosts_.end()) return true;
   IpBytes ip{};
   if (address.sa_family == AF_INET) {
     ip = mapped(reinterpret_cast<const std::uint8_t*>(&reinterpret_cast<const sockaddr_in&>(address).sin_addr));
@@ -165,7 +167,7 @@ CheckedUrl check_url(const std::string& url, const AddressRules& rules) {
   if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) {
     return {{}, "must be a URL such as https://hooks.example.com/runwarden"};
   }
-  std::string host = lower(part(parsed.get(), CURLUPART_HOST));
+  std::string host = folded(part(parsed.get(), CURLUPART_HOST));
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host.empty()) return {{}, "must name a host"};
   return {std::move(host), fault_of(parsed.get(), url, rules)};

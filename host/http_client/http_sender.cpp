@@ -7,6 +7,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "base/ascii.h"
+
 namespace runwarden::http_client {
 namespace {
 
@@ -69,10 +71,8 @@ std::size_t take_header(char* text, std::size_t, std::size_t bytes, void* with) 
   auto& transfer = *static_cast<Transfer*>(with);
   transfer.read += bytes;
   if (transfer.read > transfer.most_bytes()) return 0;
-  std::string line(text, bytes);
-  std::transform(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(std::min(kName.size(), bytes)), line.begin(),
-                 [](unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
-  if (!line.starts_with(kName)) return bytes;
+  const std::string line(text, bytes);
+  if (ascii::to_lower(line.substr(0, kName.size())) != kName) return bytes;
   const auto begin = line.find_first_not_of(" \t", kName.size());
   const auto end = line.find_last_not_of(" \t\r\n");
   transfer.retry_after = begin == std::string::npos || end < begin ? "" : line.substr(begin, end - begin + 1);

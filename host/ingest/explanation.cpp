@@ -65,9 +65,7 @@ void write(JsonWriter& out, const ExplainedItem& one, const Names& names) {
   text("reason", one.item.reason);
   if (one.item.confidence) out.key("confidence").number(*one.item.confidence);
   if (!one.detectors.empty()) {
-    out.key("detectors").begin_array();
-    for (const std::string& key : one.detectors) out.string(key);
-    out.end_array();
+    out.key("detectors").strings(one.detectors);
   }
   out.end_object();
 }

@@ -119,11 +119,7 @@ class StepTextCutter final : public JsonEvents {
     const std::string here = pointer();
     return here.starts_with(kSteps) && std::none_of(whole_.begin(), whole_.end(), [&](const std::string& one) { return overlap(one, here); });
   }
-  void write_cut() {
-    out_.key(kCut).begin_array();
-    for (const std::string& one : cut_) out_.string(one);
-    out_.end_array();
-  }
+  void write_cut() { out_.key(kCut).strings(cut_); }
 
   const std::size_t most_bytes_;
   const std::vector<std::string> whole_;

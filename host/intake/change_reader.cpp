@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "intake/run_id.h"
 #include "intake/shape_reader.h"
 
@@ -41,10 +42,9 @@ constexpr Shape kPolicyShape{kPolicyFields, "a policy revision", kPolicyAliases}
 
 // [a-z][a-z0-9_.-]{0,63}
 bool is_kind(std::string_view text) {
-  const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
-  if (text.empty() || text.size() > 64 || !letter(text[0])) return false;
+  if (text.empty() || text.size() > 64 || !ascii::is_lower(text[0])) return false;
   return std::all_of(text.begin(), text.end(),
-                     [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-'; });
+                     [](char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '_' || c == '.' || c == '-'; });
 }
 
 class ChangeReader final : public ShapeReader {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/nearest_names.h"
 
 namespace runwarden::intake {
@@ -12,28 +13,24 @@ namespace {
 
 constexpr std::size_t kLongestName = 40;  // longest name that is compared
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 // In lower case without word separators: userRequestText, user_request_text and User-Request-Text become equal.
 std::string folded(std::string_view name) {
   std::string text;
   for (const char c : name) {
-    if (c != '_' && c != '-' && c != ' ' && c != '.') text += lower(c);
+    if (c != '_' && c != '-' && c != ' ' && c != '.') text += ascii::to_lower(c);
   }
   return text;
 }
 
 // Known names separate words by capitals only.
 bool folds_to(std::string_view known, std::string_view plain) {
-  return std::equal(known.begin(), known.end(), plain.begin(), plain.end(), [](char a, char b) { return lower(a) == b; });
+  return std::equal(known.begin(), known.end(), plain.begin(), plain.end(), [](char a, char b) { return ascii::to_lower(a) == b; });
 }
 
 // One bit for each letter it contains.
 std::uint32_t letters_of(std::string_view name) {
   std::uint32_t letters = 0;
-  for (const char c : name) letters |= std::uint32_t{1} << (static_cast<unsigned char>(lower(c)) & 31);
+  for (const char c : name) letters |= std::uint32_t{1} << (static_cast<unsigned char>(ascii::to_lower(c)) & 31);
   return letters;
 }
 

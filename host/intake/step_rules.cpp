@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace runwarden::intake {
 namespace {
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
 bool same(std::string_view text, std::string_view lower_word) {
-  return std::equal(text.begin(), text.end(), lower_word.begin(), lower_word.end(), [](char a, char b) { return lower(a) == b; });
+  return std::equal(text.begin(), text.end(), lower_word.begin(), lower_word.end(), [](char a, char b) { return ascii::to_lower(a) == b; });
 }
 
 std::string_view trimmed(std::string_view text) {

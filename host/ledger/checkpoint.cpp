@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/hex.h"
 
@@ -58,9 +59,7 @@ std::optional<Note::Signature> read_signature(std::string_view line) {
 
 std::string make_origin(std::string_view tenant, const LogId& log) {
   std::string name(tenant);
-  const auto is_kept = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-  };
+  const auto is_kept = [](char c) { return ascii::is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; };
   std::replace_if(
       name.begin(), name.end(), [&](char c) { return !is_kept(c); }, '_');
   return "runwarden/" + name + "/" + bytes_to_hex({reinterpret_cast<const char*>(log.data()), log.size()});

@@ -5,9 +5,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "base/digest.h"
-#include "base/json_members.h"
 #include "base/hex.h"
+#include "base/json_members.h"
 #include "base/utf8.h"
 
 namespace runwarden::model {
@@ -46,7 +47,7 @@ std::string cluster_id(const ClusterKey& key) {
 std::optional<std::string> parse_cluster_id(std::string_view id) {
   if (!id.starts_with(kIdPrefix) || id.size() != kIdPrefix.size() + kIdBytes * 2) return std::nullopt;
   id.remove_prefix(kIdPrefix.size());
-  const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
+  const auto digit = [](char c) { return ascii::is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
   std::string bytes;
   for (std::size_t i = 0; i < id.size(); i += 2) {
     const int high = digit(id[i]);

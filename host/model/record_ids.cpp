@@ -1,5 +1,7 @@
 #include "model/record_ids.h"
 
+#include "base/ascii.h"
+
 namespace runwarden::model {
 namespace {
 
@@ -27,7 +29,7 @@ void append_hex(std::string& text, std::uint64_t number) {
 std::optional<std::uint64_t> read_hex(std::string_view text) {
   std::uint64_t number = 0;
   for (const char c : text) {
-    if (c >= '0' && c <= '9') {
+    if (ascii::is_digit(c)) {
       number = number << 4 | static_cast<std::uint64_t>(c - '0');
     } else if (c >= 'a' && c <= 'f') {
       number = number << 4 | static_cast<std::uint64_t>(c - 'a' + 10);

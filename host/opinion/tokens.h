@@ -7,13 +7,15 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/ascii.h"
+
 namespace runwarden::opinion {
 
 constexpr std::size_t kSixthsOfToken = 6;
 
 // In sixths of a token, so that sums are exact.
 constexpr std::size_t sixths(unsigned char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == ' ' ? 2 : 3;
+  return ascii::is_letter(byte) || byte == ' ' ? 2 : 3;
 }
 std::size_t sixths(std::string_view text);
 

@@ -4,17 +4,16 @@
 #include <array>
 #include <cstdint>
 
+#include "base/ascii.h"
+
 namespace runwarden::redact {
 namespace {
 
 constexpr std::size_t kFewestDigits = 13;
 constexpr std::size_t kMostDigits = 19;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+bool is_name_letter(char c) {
+  return ascii::is_letter(c) || c == '_';
 }
 
 struct Issuer {
@@ -54,7 +53,7 @@ bool is_card(std::string_view digits) {
 }
 
 bool digit_at(std::string_view text, std::size_t at) {
-  return at < text.size() && is_digit(text[at]);
+  return at < text.size() && ascii::is_digit(text[at]);
 }
 
 std::size_t digits_end(std::string_view text, std::size_t at) {
@@ -65,7 +64,7 @@ std::size_t digits_end(std::string_view text, std::size_t at) {
 // True if the character at `at` does not continue a word or number.
 bool ends_there(std::string_view text, std::size_t at) {
   if (at >= text.size()) return true;
-  if (is_digit(text[at]) || is_letter(text[at])) return false;
+  if (ascii::is_digit(text[at]) || is_name_letter(text[at])) return false;
   return !((text[at] == '.' || text[at] == ',') && digit_at(text, at + 1));
 }
 
@@ -90,7 +89,7 @@ Integer integer_at(std::string_view text, std::size_t at) {
       seen_point = true;
       continue;
     }
-    if (!is_digit(text[i])) break;
+    if (!ascii::is_digit(text[i])) break;
     if (!seen_point) ++point;
     if (number.count < kMostDigits)
       number.digits[number.count++] = text[i];
@@ -158,9 +157,9 @@ bool is_in_a_list(std::string_view text, std::size_t at, char joint) {
   std::size_t before = at;
   if (joint == '\n') {
     while (before > 0 && at - before < 4 && std::string_view(" \t\r\n").find(text[before - 1]) != std::string_view::npos) --before;
-    return before < at && before > 0 && is_digit(text[before - 1]);
+    return before < at && before > 0 && ascii::is_digit(text[before - 1]);
   }
-  return before > 1 && text[before - 1] == joint && is_digit(text[before - 2]);
+  return before > 1 && text[before - 1] == joint && ascii::is_digit(text[before - 2]);
 }
 
 std::size_t grouped_end(std::string_view text, std::size_t at) {

@@ -2,22 +2,14 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace runwarden::redact {
 namespace {
 
-bool is_lower(char c) {
-  return c >= 'a' && c <= 'z';
-}
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
 bool is_joint(char c) {
   return c == '-' || c == '_' || c == ' ' || c == '.';
 }
-char lower(char c) {
-  return is_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
 // The forms of a name that are compared. On the stack unless the name is long.
 class Forms {
  public:
@@ -30,22 +22,23 @@ class Forms {
     char* const begin = out;
     bool one_word = true;
     for (const char c : name) {
-      one_word = one_word && !is_upper(c) && !is_joint(c);
-      *out++ = lower(c);
+      one_word = one_word && !ascii::is_upper(c) && !is_joint(c);
+      *out++ = ascii::to_lower(c);
     }
     lower_ = snake_ = joined_ = {begin, name.size()};
     if (one_word) return;
     char* const snake = out;
     for (std::size_t i = 0; i < name.size(); ++i) {
       const bool word_begins =
-          i > 0 && is_upper(name[i]) && (is_lower(name[i - 1]) || (i + 1 < name.size() && is_lower(name[i + 1]) && is_upper(name[i - 1])));
+          i > 0 && ascii::is_upper(name[i]) &&
+          (ascii::is_lower(name[i - 1]) || (i + 1 < name.size() && ascii::is_lower(name[i + 1]) && ascii::is_upper(name[i - 1])));
       if (word_begins) *out++ = '_';
-      *out++ = is_joint(name[i]) ? '_' : lower(name[i]);
+      *out++ = is_joint(name[i]) ? '_' : ascii::to_lower(name[i]);
     }
     snake_ = {snake, static_cast<std::size_t>(out - snake)};
     char* const joined = out;
     for (const char c : name) {
-      if (!is_joint(c)) *out++ = lower(c);
+      if (!is_joint(c)) *out++ = ascii::to_lower(c);
     }
     joined_ = {joined, static_cast<std::size_t>(out - joined)};
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/ascii.h"
 #include "redact/card.h"
 
 namespace runwarden::redact {
@@ -49,17 +50,13 @@ bool is(char c, std::uint16_t what) {
   return (kClasses[static_cast<unsigned char>(c)] & what) != 0;
 }
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
 char upper(char c) {
-  return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
+  return ascii::is_lower(c) ? static_cast<char>(c - ('a' - 'A')) : c;
 }
 
 bool begins(std::string_view text, std::string_view lower_word) {
   return text.size() >= lower_word.size() &&
-         std::equal(lower_word.begin(), lower_word.end(), text.begin(), [](char a, char b) { return a == lower(b); });
+         std::equal(lower_word.begin(), lower_word.end(), text.begin(), [](char a, char b) { return a == ascii::to_lower(b); });
 }
 
 std::size_t run_end(std::string_view text, std::size_t at, std::uint16_t of) {
@@ -188,13 +185,6 @@ std::size_t credential_end(std::string_view text, std::size_t begin) {
   return token.size() >= 32 || (token.size() >= 6 && mixed) ? end : begin;
 }
 
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-bool is_quote(char c) {
-  return c == '"' || c == '\'';
-}
-
 // The position after blanks and quotation marks on the same line and one of the signs; `at` if there is none.
 std::size_t value_begin(std::string_view text, std::size_t at, std::string_view signs) {
   constexpr std::size_t kMostBetween = 16;
@@ -203,7 +193,7 @@ std::size_t value_begin(std::string_view text, std::size_t at, std::string_view 
   for (std::size_t i = at; i < limit; ++i) {
     const bool sign = !assigned && signs.find(text[i]) != std::string_view::npos;
     assigned = assigned || sign;
-    if (!sign && text[i] != ' ' && text[i] != '\t' && !is_quote(text[i])) return i;
+    if (!sign && text[i] != ' ' && text[i] != '\t' && !ascii::is_quote(text[i])) return i;
   }
   return limit;
 }
@@ -238,7 +228,7 @@ std::optional<TextRange> named_token(std::string_view text, std::size_t at) {
   for (; end < text.size() && (is(text[end], kLetter) || text[end] == '_' || text[end] == '-'); ++end) {
     if (!is(text[end], kLetter)) continue;
     if (length == kLongestName) return std::nullopt;
-    name[length++] = lower(text[end]);
+    name[length++] = ascii::to_lower(text[end]);
   }
   if (std::find(std::begin(kTokenNames), std::end(kTokenNames), std::string_view(name.data(), length)) == std::end(kTokenNames))
     return std::nullopt;
@@ -327,7 +317,7 @@ constexpr IbanLength kIbans[] = {
 int remainder_97(std::string_view characters) {
   int rest = 0;
   for (const char c : characters) {
-    const int value = is(c, kDigit) ? c - '0' : lower(c) - 'a' + 10;
+    const int value = is(c, kDigit) ? c - '0' : ascii::to_lower(c) - 'a' + 10;
     rest = (value > 9 ? rest * 100 + value : rest * 10 + value) % 97;
   }
   return rest;
@@ -338,7 +328,7 @@ std::size_t gap_length(std::string_view text, std::size_t at) {
   constexpr std::size_t kMostIndent = 16;
   std::size_t end = at;
   bool line_end = false;
-  for (; end < text.size() && end - at < kMostIndent && is_blank(text[end]); ++end) line_end = line_end || text[end] == '\n';
+  for (; end < text.size() && end - at < kMostIndent && ascii::is_space(text[end]); ++end) line_end = line_end || text[end] == '\n';
   if (line_end) return end - at;
   return std::string_view(" -./_+").find(text[at]) != std::string_view::npos ? 1 : 0;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace runwarden::redact {
 namespace {
 
@@ -9,23 +11,8 @@ constexpr std::size_t kLongestName = 128;
 constexpr std::size_t kMostBlanks = 8;
 constexpr std::string_view kEndsBare = " \t\r\n,;&\"')}]<>";
 
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-bool is_quote(char c) {
-  return c == '"' || c == '\'';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_bare(char c) {
-  return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
+  return ascii::is_alphanumeric(c) || c == '_' || c == '-' || c == '.';
 }
 bool is_sign(char c) {
   return c == ':' || c == '=';
@@ -63,30 +50,30 @@ std::optional<LooseMembers::Member> LooseMembers::member_at(std::size_t sign) {
   const bool compared = behind < text_.size() && (text_[behind] == '=' || (!colon && text_[behind] == '>'));
   if (compared) at_ = ++behind;  // ==, :=, =>
   std::size_t end = sign;
-  while (end > 0 && sign - end < kMostBlanks && is_blank(text_[end - 1])) --end;
+  while (end > 0 && sign - end < kMostBlanks && ascii::is_space(text_[end - 1])) --end;
   if (end == 0) return std::nullopt;
-  const bool in_quotes = is_quote(text_[end - 1]);
+  const bool in_quotes = ascii::is_quote(text_[end - 1]);
   if (in_quotes ? !quoted_name(end - 1) : !bare_names(end)) return std::nullopt;
   const std::size_t value = skip_blanks(behind);
   if (value == text_.size()) return std::nullopt;
   const Sign kind = in_quotes ? Sign::quoted : colon && !compared ? Sign::colon : Sign::equals;
   if (kind == Sign::colon && text_.substr(behind, value - behind).find_first_of("\r\n") != std::string_view::npos) return std::nullopt;
-  if (kind != Sign::quoted && is_quote(text_[value]) && closes(value)) return std::nullopt;
+  if (kind != Sign::quoted && ascii::is_quote(text_[value]) && closes(value)) return std::nullopt;
   return Member{kind, value, normal_.percent_encoded(sign), std::span(names_).first(name_count_), with_escape(names_[0])};
 }
 
 // --password x, and in a list of arguments: "--password", "x".
 std::optional<LooseMembers::Member> LooseMembers::option_at(std::size_t dash) {
-  if (dash > 0 && !is_blank(text_[dash - 1]) && !is_quote(text_[dash - 1]) && text_[dash - 1] != '[') return std::nullopt;
+  if (dash > 0 && !ascii::is_space(text_[dash - 1]) && !ascii::is_quote(text_[dash - 1]) && text_[dash - 1] != '[') return std::nullopt;
   const std::size_t begin = dash + (dash + 1 < text_.size() && text_[dash + 1] == '-' ? 2 : 1);
   std::size_t end = begin;
   while (end < text_.size() && end - begin < kLongestName && is_bare(text_[end])) ++end;
-  if (end - begin < 2 || !is_letter(text_[begin])) return std::nullopt;
+  if (end - begin < 2 || !ascii::is_letter(text_[begin])) return std::nullopt;
   at_ = end;
   std::size_t value = end;
-  if (value < text_.size() && is_quote(text_[value])) ++value;
+  if (value < text_.size() && ascii::is_quote(text_[value])) ++value;
   const std::size_t gap = value;
-  while (value < text_.size() && value - gap < kMostBlanks && (is_blank(text_[value]) || text_[value] == ',')) ++value;
+  while (value < text_.size() && value - gap < kMostBlanks && (ascii::is_space(text_[value]) || text_[value] == ',')) ++value;
   if (value == gap || value == text_.size() || text_[value] == '-' || is_sign(text_[value])) return std::nullopt;
   names_[0] = text_.substr(begin, end - begin);
   name_count_ = 1;
@@ -95,7 +82,7 @@ std::optional<LooseMembers::Member> LooseMembers::option_at(std::size_t dash) {
 
 std::size_t LooseMembers::skip_blanks(std::size_t at) const {
   const std::size_t limit = std::min(text_.size(), at + kMostBlanks);
-  while (at < limit && is_blank(text_[at])) ++at;
+  while (at < limit && ascii::is_space(text_[at])) ++at;
   return at;
 }
 
@@ -140,13 +127,13 @@ std::string_view LooseMembers::with_escape(std::string_view name) const {
 bool LooseMembers::closes(std::size_t quote) const {
   const std::string_view behind = text_.substr(quote + 1, 2);
   if (behind.empty() || std::string_view(",:}])").find(behind[0]) != std::string_view::npos) return true;
-  return behind[0] == '.' && (behind.size() == 1 || is_blank(behind[1]));
+  return behind[0] == '.' && (behind.size() == 1 || ascii::is_space(behind[1]));
 }
 
 TextRange LooseMembers::take(const Member& member) {
   const std::size_t value = member.value;
   TextRange found{value, value};
-  if (is_quote(text_[value])) {
+  if (ascii::is_quote(text_[value])) {
     found = quoted(value);
   } else if (text_[value] == '{' || text_[value] == '[') {
     found.end = bracket_end(value);
@@ -183,15 +170,16 @@ TextRange LooseMembers::bare(std::size_t begin, bool encoded) const {
 
 bool LooseMembers::is_wording(std::string_view value) {
   for (std::size_t i = 0; i < value.size(); ++i) {
-    const bool inner_capital = i > 0 && is_upper(value[i]) && is_letter(value[i - 1]);
-    if (is_digit(value[i]) || inner_capital) return false;
+    const bool inner_capital = i > 0 && ascii::is_upper(value[i]) && ascii::is_letter(value[i - 1]);
+    if (ascii::is_digit(value[i]) || inner_capital) return false;
   }
   return true;
 }
 
 bool LooseMembers::is_plain_word(std::string_view value) {
   while (!value.empty() && std::string_view(".!?:").find(value.back()) != std::string_view::npos) value.remove_suffix(1);
-  return std::all_of(value.begin(), value.end(), is_letter) && std::none_of(value.begin() + (value.empty() ? 0 : 1), value.end(), is_upper);
+  return std::all_of(value.begin(), value.end(), ascii::is_letter) &&
+         std::none_of(value.begin() + (value.empty() ? 0 : 1), value.end(), ascii::is_upper);
 }
 
 // "Password: please enter it": a plain word that more words follow.
@@ -199,7 +187,7 @@ bool LooseMembers::is_prose(TextRange value) const {
   if (!is_plain_word(text_.substr(value.begin, value.end - value.begin))) return false;
   if (value.end == text_.size() || text_[value.end] != ' ') return value.begin == value.end;
   const std::size_t more = skip_blanks(value.end);
-  return more < text_.size() && (is_letter(text_[more]) || is_digit(text_[more]));
+  return more < text_.size() && (ascii::is_alphanumeric(text_[more]));
 }
 
 // The end of the container that begins there. Counts brackets in strings too. A truncated container ends with the text.

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "redact/unicode_fold.h"
 
@@ -11,7 +12,7 @@ namespace runwarden::redact {
 namespace {
 
 int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
+  if (ascii::is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }

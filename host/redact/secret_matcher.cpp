@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/ascii.h"
 #include "redact/normal_text.h"
 
 namespace runwarden::redact {
@@ -31,7 +32,7 @@ Folded folded(const NormalText& normal) {
     const char c = text[i];
     const bool gap = c == ' ' || c == '-' || c == '\t' || c == '\n' || c == '\r' || c == '\\';
     if (gap) continue;
-    out.text += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    out.text += ascii::to_lower(c);
     out.places.push_back(i);
   }
   return out;
@@ -50,7 +51,7 @@ std::size_t shared_length(std::string_view a, std::string_view b) {
 }
 
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+  return ascii::is_alphanumeric(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 
 // A truncated quotation ends with the text, a closing mark or an ellipsis.

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace runwarden::store {
 namespace {
-
-bool is_whole(std::string_view revision) {
-  return !revision.empty() && std::all_of(revision.begin(), revision.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
 
 std::string_view without_zeros(std::string_view number) {
   const std::size_t at = number.find_first_not_of('0');
@@ -36,7 +34,7 @@ std::string next_revision(std::string_view highest) {
 }
 
 std::string highest_with(std::string_view highest, std::string_view revision) {
-  const bool rises = is_whole(revision) && (highest.empty() || is_greater(revision, highest));
+  const bool rises = ascii::is_number(revision) && (highest.empty() || is_greater(revision, highest));
   return std::string(rises ? without_zeros(revision) : highest);
 }
 

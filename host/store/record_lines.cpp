@@ -200,9 +200,7 @@ void add(JsonWriter& out, const RunLine& line) {
   if (line.former) out.key("former").boolean(true);
   out.key("state").string(name_in(kStates, run.state)).key("resolution").string(name_in(kResolutions, run.resolution));
   out.key("resolvedMs").integer(run.resolved_ms).key("contentSha256").string(to_hex(run.content)).key("maxScore").integer(run.max_score);
-  out.key("fired").begin_array();
-  for (const std::string& key : run.fired) out.string(key);
-  out.end_array().key("failureKeys").begin_array();
+  out.key("fired").strings(run.fired).key("failureKeys").begin_array();
   for (const model::RecordKey& key : line.stored.failures) {
     out.begin_object();
     add_place(out, key);

@@ -215,11 +215,11 @@ bool opens_with(std::string_view text, std::string_view opening, const std::vect
   if (text.size() < opening.size() || !equal_ignoring_case(text.substr(0, opening.size()), opening)) return false;
   auto rest = text.substr(opening.size());
   if (rest.empty()) return true;
-  if (is_word_byte(rest[0] >= 'A' && rest[0] <= 'Z' ? 'a' : rest[0])) return false;
+  if (is_word_byte(is_upper(rest[0]) ? 'a' : rest[0])) return false;
   if (rest[0] != ' ' && rest[0] != '-') return true;
   rest = rest.substr(1);
   std::size_t length = 0;
-  while (length < rest.size() && rest[length] >= 'a' && rest[length] <= 'z') ++length;
+  while (length < rest.size() && is_lower(rest[length])) ++length;
   return !among(rest.substr(0, length), reports);
 }
 

@@ -24,8 +24,8 @@ enum CharClass : std::uint8_t { kLetter = 1, kDigit = 2, kConnects = 4 };
 constexpr auto kClasses = [] {
   std::array<std::uint8_t, 256> table{};
   for (std::size_t i = 0; i < 256; ++i) {
-    if ((i >= 'a' && i <= 'z') || (i >= 'A' && i <= 'Z') || i >= 0x80) table[i] = kLetter;
-    if (i >= '0' && i <= '9') table[i] = kDigit;
+    if (is_ascii_letter(static_cast<char>(i)) || i >= 0x80) table[i] = kLetter;
+    if (is_digit(static_cast<char>(i))) table[i] = kDigit;
   }
   for (const char c : std::string_view("-_./:,@'+")) table[static_cast<unsigned char>(c)] = kConnects;
   return table;
@@ -36,9 +36,6 @@ std::uint8_t class_of(char c) {
 }
 bool letter(char c) {
   return class_of(c) == kLetter;
-}
-bool upper(char c) {
-  return c >= 'A' && c <= 'Z';
 }
 bool part(char c) {
   return (class_of(c) & (kLetter | kDigit)) != 0;
@@ -67,7 +64,7 @@ Shape shape_of(std::string_view word) {
       ++shape.digits;
     } else if (letter(c)) {
       ++shape.letters;
-      shape.uppers += upper(c) ? 1 : 0;
+      shape.uppers += is_upper(c) ? 1 : 0;
     } else {
       shape.sign = shape.signs == 0 || shape.sign == c ? c : '\0';
       ++shape.signs;
@@ -349,7 +346,7 @@ class Collector {
     const auto end = number - 1;
     auto begin = end;
     while (begin > date_end_ && end - begin <= words_.longest_month() && letter(text_[begin - 1])) --begin;
-    if (begin == end || !upper(text_[begin])) return {};
+    if (begin == end || !is_upper(text_[begin])) return {};
     const bool joined =
         begin > 0 && (part(text_[begin - 1]) || (begin > 1 && connects(text_[begin - 1]) && part(text_[begin - 2]) && inner(begin - 1)));
     return joined ? Month{} : Month{words_.month(text_.substr(begin, end - begin)).number, begin};
@@ -406,14 +403,14 @@ constexpr std::size_t kMostNames = 64;
 constexpr std::size_t kLongestTitle = 160;
 
 bool capitalized(std::string_view word) {
-  return word.size() >= 2 && (upper(word[0]) || static_cast<unsigned char>(word[0]) >= 0xC3) && !upper(word[1]) && letter(word[1]);
+  return word.size() >= 2 && (is_upper(word[0]) || static_cast<unsigned char>(word[0]) >= 0xC3) && !is_upper(word[1]) && letter(word[1]);
 }
 
 void keep(std::string_view text, std::vector<std::string_view>& out) {
   if (out.size() < kMostNames && std::find(out.begin(), out.end(), text) == out.end()) out.push_back(text);
 }
 
-std::size_t count_words(std::string_view text) {
+std::size_t words_behind_blanks(std::string_view text) {
   std::size_t words = 0;
   for (std::size_t i = 0; i < text.size(); ++i) words += letter(text[i]) && (i == 0 || text[i - 1] == ' ') ? 1u : 0u;
   return words;
@@ -425,7 +422,7 @@ std::size_t read_title(std::string_view text, std::size_t at, std::vector<std::s
   if (end == std::string_view::npos || text[end] != '"' || end - at > kLongestTitle) return at;
   const auto title = text.substr(at + 1, end - at - 1);
   const bool sentence = !title.empty() && (title.back() == '.' || title.back() == '?' || title.back() == '!' || title.back() == ',');
-  if (!title.empty() && (upper(title[0]) || is_digit(title[0])) && !sentence && count_words(title) >= 3) keep(title, titles);
+  if (!title.empty() && (is_upper(title[0]) || is_digit(title[0])) && !sentence && words_behind_blanks(title) >= 3) keep(title, titles);
   return end;
 }
 
@@ -482,7 +479,7 @@ void collect_items(std::string_view text, std::vector<std::string_view>& names) 
     while (line.starts_with('*') || line.starts_with('"')) line.remove_prefix(1);
     line = trim(line.substr(0, line.find_first_of("*\":(\t,;")));
     if (line.size() > kLongestItem || line.find_first_of("0123456789.!?") != std::string_view::npos) continue;
-    const auto words = count_words(line);
+    const auto words = words_behind_blanks(line);
     const auto last = line.rfind(' ');
     if (words < 2 || words > 5 || last == std::string_view::npos) continue;
     if (capitalized(line.substr(0, line.find(' '))) && capitalized(line.substr(last + 1))) keep(line, names);

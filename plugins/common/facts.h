@@ -86,7 +86,7 @@ void collect_items(std::string_view text, std::vector<std::string_view>& names);
 class IdHash {
  public:
   void add(char letter_or_digit) {
-    const auto low = letter_or_digit >= 'A' && letter_or_digit <= 'Z' ? letter_or_digit + 32 : letter_or_digit;
+    const auto low = to_lower(letter_or_digit);
     hash_ = (hash_ ^ static_cast<unsigned char>(low)) * 0x100000001b3ull;
   }
   [[nodiscard]] std::uint64_t value() const { return mix(0x1D, hash_); }

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/ascii.h"
+
 namespace runwarden::plugins {
 
 /// Folds text for comparison: removes case and accents, and maps typographic quotes to ' and ", dashes to '-', unusual spaces, pictures and
@@ -25,9 +27,8 @@ void fold(std::string_view text, std::string& out);
 /// True when both are equal, ignoring the case of ASCII letters.
 [[nodiscard]] inline bool equal_ignoring_case(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (lower(a[i]) != lower(b[i])) return false;
+    if (to_lower(a[i]) != to_lower(b[i])) return false;
   }
   return true;
 }

@@ -40,7 +40,7 @@ std::string_view behind_prefix(std::string_view key, const std::array<std::strin
     if (key.size() < prefix.size() + 2 || !equal_ignoring_case(key.substr(0, prefix.size()), prefix)) continue;
     const auto rest = key.substr(prefix.size());
     if (rest[0] == '_' || rest[0] == '-') return rest.substr(1);
-    if (rest[0] >= 'A' && rest[0] <= 'Z') return rest;
+    if (is_upper(rest[0])) return rest;
   }
   return {};
 }
@@ -83,7 +83,7 @@ void collect_values(std::string_view input, std::vector<CallValue>& out) {
   out.clear();
   if (looks_like_json(input)) return collect_json(trim(input), out);
   for (std::size_t i = 0; i < input.size();) {
-    const auto inner = [&](char c) { return is_word_byte(c >= 'A' && c <= 'Z' ? 'a' : c) || c == '-' || c == '_'; };
+    const auto inner = [&](char c) { return is_word_byte(is_upper(c) ? 'a' : c) || c == '-' || c == '_'; };
     if (!inner(input[i])) {
       ++i;
       continue;

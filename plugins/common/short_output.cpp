@@ -72,7 +72,7 @@ class Beginning {
     for (std::size_t i = 0; i < text.size(); ++i) {
       const char c = text[i];
       all |= static_cast<unsigned char>(c);
-      const char low = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+      const char low = to_lower(c);
       plain_[i] = low == '_' ? ' ' : low;
     }
     if (all >= 0x80) {

@@ -5,13 +5,6 @@
 namespace runwarden::plugins {
 namespace {
 
-bool upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-bool lower(char c) {
-  return c >= 'a' && c <= 'z';
-}
-
 bool begins_with(std::string_view name, std::size_t at, std::string_view prefix, std::size_t& end) {
   for (std::size_t k = 0; k < prefix.size(); ++k, ++at) {
     if (prefix[k] == ' ') {
@@ -21,7 +14,7 @@ bool begins_with(std::string_view name, std::size_t at, std::string_view prefix,
       continue;
     }
     if (at >= name.size()) return false;
-    const char c = upper(name[at]) ? static_cast<char>(name[at] + 32) : name[at];
+    const char c = to_lower(name[at]);
     if (c != prefix[k]) return false;
   }
   end = at;
@@ -30,7 +23,7 @@ bool begins_with(std::string_view name, std::size_t at, std::string_view prefix,
 
 bool word_ends_at(std::string_view name, std::size_t end) {
   if (end >= name.size()) return true;
-  return !lower(name[end]) || (end > 0 && !lower(name[end - 1]));
+  return !is_lower(name[end]) || (end > 0 && !is_lower(name[end - 1]));
 }
 
 }  // namespace
@@ -58,7 +51,7 @@ std::string_view next_tool_word(std::string_view name, std::size_t& at) {
   while (at < name.size() && !is_letter_or_digit(name[at])) ++at;
   const auto begin = at;
   for (; at < name.size() && is_letter_or_digit(name[at]); ++at) {
-    const bool hump = upper(name[at]) && at > 0 && (!upper(name[at - 1]) || (at + 1 < name.size() && lower(name[at + 1])));
+    const bool hump = is_upper(name[at]) && at > 0 && (!is_upper(name[at - 1]) || (at + 1 < name.size() && is_lower(name[at + 1])));
     if (hump && at > begin) break;
   }
   return name.substr(begin, at - begin);
@@ -69,7 +62,7 @@ void split_tool_name(std::string_view name, std::vector<std::string>& words) {
   std::size_t at = 0;
   for (auto word = next_tool_word(name, at); !word.empty(); word = next_tool_word(name, at)) {
     auto& folded = words.emplace_back(word);
-    for (char& c : folded) c = upper(c) ? static_cast<char>(c + 32) : c;
+    for (char& c : folded) c = to_lower(c);
   }
 }
 

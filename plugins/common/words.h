@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/ascii.h"
+
 namespace runwarden::plugins {
 
 /// The languages of a vocabulary, one bit per number.
@@ -50,12 +52,9 @@ inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return h ^ (h >> 32);
 }
 
-inline bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 inline constexpr auto kWordBytes = [] {
   std::array<bool, 256> table{};
-  for (std::size_t i = 0; i < 256; ++i) table[i] = (i >= 'a' && i <= 'z') || (i >= '0' && i <= '9') || i >= 0x80;
+  for (std::size_t i = 0; i < 256; ++i) table[i] = is_lower(static_cast<char>(i)) || is_digit(static_cast<char>(i)) || i >= 0x80;
   return table;
 }();
 inline bool is_word_byte(char c) {
@@ -65,6 +64,11 @@ inline bool is_word_byte(char c) {
 /// A letter of either case, a digit, or a byte beyond ASCII.
 inline bool is_letter_or_digit(char c) {
   return is_word_byte(c) || (c >= 'A' && c <= 'Z');
+}
+
+/// A letter of either case, or a byte beyond ASCII.
+inline bool is_letter(char c) {
+  return is_letter_or_digit(c) && !is_digit(c);
 }
 
 /// Passes on the words of an unfolded text (runs of letters and digits) until `take` returns false; returns false if it did.
@@ -80,6 +84,13 @@ bool for_each_word(std::string_view text, Take take) {
     if (!take(text.substr(begin, i - begin))) return false;
   }
   return true;
+}
+
+/// How many words an unfolded text has.
+inline std::size_t count_words(std::string_view text) {
+  std::size_t words = 0;
+  for_each_word(text, [&](std::string_view) { return ++words != 0; });
+  return words;
 }
 
 inline bool blank(char c) {

@@ -7,7 +7,7 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kShortest = 5;
+constexpr std::size_t kShortestPlace = 5;
 
 bool inner(char c) {
   return is_letter_or_digit(c) || c == '/' || c == '.' || c == '_' || c == '-' || c == ':' || c == '~' || c == '%' || c == '#' || c == '?' ||
@@ -20,9 +20,9 @@ bool is_file_name(std::string_view token) {
   const auto dot = token.rfind('.');
   if (dot == std::string_view::npos || dot < 2) return false;
   const auto ending = token.substr(dot + 1);
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return ending.size() >= 2 && ending.size() <= kLongestEnding && letter(ending[0]) && std::all_of(ending.begin(), ending.end(), is_letter_or_digit) &&
-         std::any_of(token.begin(), token.begin() + static_cast<std::ptrdiff_t>(dot), letter);
+  return ending.size() >= 2 && ending.size() <= kLongestEnding && is_ascii_letter(ending[0]) &&
+         std::all_of(ending.begin(), ending.end(), is_letter_or_digit) &&
+         std::any_of(token.begin(), token.begin() + static_cast<std::ptrdiff_t>(dot), is_ascii_letter);
 }
 
 /// "/srv/reports", "https://...": a rooted path with at least two names, or a URL; not "and/or".
@@ -46,7 +46,7 @@ void collect_artifacts(std::string_view text, std::size_t most, std::vector<std:
     while (i < text.size() && inner(text[i])) ++i;
     auto token = text.substr(begin, i - begin);
     while (!token.empty() && !is_letter_or_digit(token.back()) && token.back() != '/') token.remove_suffix(1);
-    if (token.size() < kShortest || !(is_place(token) || is_file_name(token))) continue;
+    if (token.size() < kShortestPlace || !(is_place(token) || is_file_name(token))) continue;
     if (std::find(out.begin(), out.end(), token) == out.end()) out.push_back(token);
   }
 }

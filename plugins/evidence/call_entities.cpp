@@ -30,13 +30,6 @@ constexpr std::array<std::string_view, 3> kAmountNames = {"amount", "price", "co
 constexpr std::array<std::string_view, 9> kOwnIds = {"request", "idempotency", "session", "trace", "correlation",
                                                      "client",  "message",     "call",    "page"};
 
-bool is_letter(char c) {
-  return is_letter_or_digit(c) && !is_digit(c);
-}
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-
 std::size_t count_digits(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_digit));
 }
@@ -97,8 +90,8 @@ std::string_view opaque_code(std::string_view link) {
       before = kind;
     }
     const auto code = link.substr(begin, i - begin);
-    const bool mixed = std::any_of(code.begin(), code.end(), is_upper) && count_digits(code) > 0 &&
-                       std::any_of(code.begin(), code.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    const bool mixed =
+        std::any_of(code.begin(), code.end(), is_upper) && count_digits(code) > 0 && std::any_of(code.begin(), code.end(), is_lower);
     if (code.size() >= kShortestCode && mixed && changes * 2 >= code.size()) return code;
   }
   return {};
@@ -186,8 +179,8 @@ bool spells(std::string_view text, std::string_view value) {
 bool names_entity(std::string_view text, std::string_view value) {
   if (value.empty()) return true;
   const char first = value[0];
-  const char low = first >= 'A' && first <= 'Z' ? static_cast<char>(first + 32) : first;
-  const char high = first >= 'a' && first <= 'z' ? static_cast<char>(first - 32) : first;
+  const char low = to_lower(first);
+  const char high = is_lower(first) ? static_cast<char>(first - 32) : first;
   const char either[] = {low, high};
   const auto signs = std::string_view(either, 2);
   for (auto at = text.find_first_of(signs); at != std::string_view::npos && at + value.size() <= text.size();

@@ -12,6 +12,8 @@
 namespace runwarden::plugins {
 namespace {
 
+using Token = JsonCursor::Token;
+
 constexpr std::size_t kFewestMembers = 3;
 constexpr std::size_t kMostMembers = 256;  // of an answer, and of the arguments compared with it
 
@@ -36,7 +38,6 @@ bool is_participle(std::string_view word, const Lexicon& lexicon) {
 /// True when an outermost member's value ends in a word for "done": `"type": "action_done"`.
 bool says_done(std::string_view output, const Lexicon& lexicon) {
   constexpr std::size_t kLongest = 24;  // bytes of a value that names an outcome
-  using Token = JsonCursor::Token;
   JsonCursor cursor(output);
   if (cursor.next() != Token::kObject) return false;
   for (auto token = cursor.next(); token != Token::kObjectEnd && token != Token::kBad && token != Token::kEnd; token = cursor.next()) {
@@ -90,7 +91,6 @@ Told told_in(std::string_view output, std::span<const CallValue> asked, std::spa
   JsonCursor cursor(output);
   std::size_t read = 0;
   std::string key;
-  using Token = JsonCursor::Token;
   auto previous = Token::kEnd;
   for (auto token = cursor.next(); token != Token::kEnd && token != Token::kBad && read < kMostMembers; token = cursor.next(), ++read) {
     // An empty list of warnings tells nothing.

@@ -17,7 +17,7 @@ constexpr std::size_t kMostBytes = 64 * 1024;  // of one text
 
 std::uint64_t stem_of(std::string_view word) {
   std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
-  for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c >= 'A' && c <= 'Z' ? c + 32 : c)) * 0x100000001B3;
+  for (const char c : word) hash = (hash ^ static_cast<unsigned char>(to_lower(c))) * 0x100000001B3;
   return hash;
 }
 

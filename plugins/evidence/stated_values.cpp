@@ -16,10 +16,6 @@ constexpr std::size_t kMostFigures = 2;
 constexpr std::size_t kWordsOfABareAnswer = 3;
 constexpr std::string_view kMoneySigns[] = {"$", "\u20ac", "\u00a3", "\u00a5", "\u20b9"};
 
-bool is_letter(char c) {
-  return is_letter_or_digit(c) && !is_digit(c);
-}
-
 /// The length of the currency sign that the text begins with, in bytes; 0 without one.
 std::size_t money_sign(std::string_view text) {
   for (const auto sign : kMoneySigns) {
@@ -92,12 +88,6 @@ bool is_label(std::string_view label) {
   if (label.empty() || label.size() > kLongestLabel) return false;
   return std::any_of(label.begin(), label.end(), is_letter) && std::none_of(label.begin(), label.end(), is_digit) &&
          label.find_first_of("?!;,{}[]<>=") == std::string_view::npos;
-}
-
-std::size_t count_words(std::string_view text) {
-  std::size_t words = 0;
-  for_each_word(text, [&](std::string_view) { return ++words != 0; });
-  return words;
 }
 
 }  // namespace

@@ -9,18 +9,12 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kWordsOfABareAnswer = 8;
+constexpr std::size_t kWordsOfShortAnswer = 8;
 constexpr std::size_t kMostUnrelated = 1024;  // bytes; a longer output may contain anything
 
 bool telling(std::string_view word) {
   constexpr std::size_t kLongWord = 4;
   return word.size() >= kLongWord || std::any_of(word.begin(), word.end(), is_digit);
-}
-
-std::size_t count_words(std::string_view text) {
-  std::size_t count = 0;
-  for_each_word(text, [&](std::string_view) { return ++count < 100000; });
-  return count;
 }
 
 std::size_t decimals_of(std::string_view figure) {
@@ -92,7 +86,7 @@ Unsupported Support::read_answer(std::string_view message, bool given) {
   const auto text = with_plain_signs(prose_of(message, prose), buffer);
   out.words = count_words(text);
   constexpr std::size_t kMostStated = 64;
-  const bool bare = out.words <= kWordsOfABareAnswer;
+  const bool bare = out.words <= kWordsOfShortAnswer;
   std::vector<Fact> facts;
   for_each_sentence(text, lexicon_->abbreviations, [&](std::string_view sentence) {
     collect_facts(sentence, facts);

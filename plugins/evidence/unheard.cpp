@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::size_t kShortestName = 3;
 
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-
 /// The length in bytes (three) of a character of a script without blanks, U+3000 and beyond, at an offset; 0 for any other.
 std::size_t sign_at(std::string_view text, std::size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
@@ -39,10 +35,6 @@ void each_part(std::string_view text, Word word, Pair pair) {
       word(begin, text.substr(begin, i - begin));
     }
   }
-}
-
-bool is_lower(char c) {
-  return c >= 'a' && c <= 'z';
 }
 
 /// "## Results", "**Results so far:**": a line marked as a heading.

@@ -89,7 +89,7 @@ std::uint64_t masked_hash(std::string_view text) {
     word = digits = others = 0;
   };
   for (const char c : text) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+    const bool letter = is_ascii_letter(c) || c == '-' || c == '_';
     if (!letter && !is_digit(c)) {
       close();
       hash = mix(hash, static_cast<unsigned char>(c));

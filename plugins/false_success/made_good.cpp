@@ -324,7 +324,7 @@ bool FalseSuccess::quotes_given(const RunView& run, std::size_t failed) {
     const auto begin = i;
     while (i < folded_.size() && inner(folded_[i])) ++i;
     const auto id = std::string_view(folded_).substr(begin, i - begin);
-    const bool letters = std::any_of(id.begin(), id.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    const bool letters = std::any_of(id.begin(), id.end(), is_lower);
     if (id.size() < kShortest || !letters || !has_digit(id) || names_entity(step.input, id) || names_entity(run.user_request, id)) continue;
     if (reading_.folded.find(id) != std::string::npos) return true;
   }

@@ -241,7 +241,7 @@ void FalseSuccess::collect_aliases(const RunView& run, std::string_view id, std:
     collect_values(step.output.substr(open, close - open + 1), values);
     for (const auto& value : values) {
       const bool name = value.text.size() >= 3 && value.text.size() <= kLongestValue && !has_digit(value.text) && value.text != id;
-      if (name && names.size() < kMost && value.text[0] >= 'A' && value.text[0] <= 'Z') names.push_back(value.text);
+      if (name && names.size() < kMost && is_upper(value.text[0])) names.push_back(value.text);
     }
   }
 }

@@ -20,11 +20,11 @@ constexpr std::size_t kMonthsOfAYear = 12;
 constexpr std::size_t kLongestCode = 16;
 
 bool is_lemma(std::string_view word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  return !word.empty() && std::all_of(word.begin(), word.end(), is_lower);
 }
 
 bool is_code(std::string_view code) {
-  const auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  const auto good = [](char c) { return is_lower(c) || is_digit(c) || c == '-'; };
   return !code.empty() && code.size() <= kLongestCode && std::all_of(code.begin(), code.end(), good);
 }
 

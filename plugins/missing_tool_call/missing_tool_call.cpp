@@ -377,7 +377,7 @@ bool MissingToolCall::quotes_id(const Sentence& sentence) const {
                            : word.data();
     const std::string_view id(begin, static_cast<std::size_t>(end_of(word) - begin));
     const auto digit = std::any_of(id.begin(), id.end(), is_digit);
-    const auto letter = std::any_of(id.begin(), id.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    const auto letter = std::any_of(id.begin(), id.end(), is_lower);
     if (digit && letter && id.size() > 3 && written_.holds_word(id)) return true;
   }
   return false;

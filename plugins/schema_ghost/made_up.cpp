@@ -17,7 +17,7 @@ constexpr std::size_t kMostSearched = 8;   // entities of a run that the run is 
 constexpr std::size_t kLongInput = 200;    // bytes of an argument that is a text rather than a value
 constexpr std::size_t kMuchSince = 300;    // bytes of other tools' outputs that a report may be made of
 constexpr std::size_t kFewFigures = 32;    // of a run, so that few sums meet a made-up one by chance
-constexpr std::size_t kWordOfName = 3;
+constexpr std::size_t kShortestNameWord = 3;
 constexpr std::size_t kUntiedThatTell = 3;
 constexpr std::size_t kFewUntied = 2;  // enough where the run has next to no figures
 constexpr std::size_t kHardlyAnyFigures = 12;
@@ -210,7 +210,7 @@ bool MadeUpValues::asked_since(const RunView& run, std::size_t step) const {
 bool MadeUpValues::is_new(std::string_view name) const {
   std::size_t words = 0;
   const bool none = for_each_word(name, [&](std::string_view word) {
-    if (word.size() < kWordOfName) return true;
+    if (word.size() < kShortestNameWord) return true;
     ++words;
     return !words_.holds_word(word);
   });
@@ -364,7 +364,7 @@ bool MadeUpValues::is_made_of_told_words(const RunView& run, std::string_view va
     while (i < value.size() && letter(value[i])) ++i;
     const auto word = value.substr(begin, i - begin);
     while (i < value.size() && !letter(value[i])) ++i;
-    if (word.size() < kWordOfName) continue;
+    if (word.size() < kShortestNameWord) continue;
     ++words;
     const auto says = [&](const StepView& step) { return step.kind == Kind::kUser && names_entity(step.said(), word); };
     if (!names_entity(run.user_request, word) && std::none_of(run.steps.begin(), run.steps.end(), says)) return false;

@@ -78,7 +78,7 @@ bool in_another_script(std::string_view text) {
   std::size_t latin = 0;
   std::size_t other = 0;
   for (const char c : text) {
-    latin += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? 1u : 0u;
+    latin += is_ascii_letter(c) ? 1u : 0u;
     other += static_cast<unsigned char>(c) >= kFirst && static_cast<unsigned char>(c) != 0xE2 ? 1u : 0u;
   }
   return other * 2 > latin;
@@ -99,7 +99,7 @@ bool is_cut(std::string_view output) {
 std::string squeezed(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80) out += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    if (is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80) out += to_lower(c);
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/arena.h"
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/json_events.h"
 #include "base/utf8.h"
@@ -39,7 +40,7 @@ Key key_of(std::string_view name) {
 }
 
 int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
+  if (ascii::is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;

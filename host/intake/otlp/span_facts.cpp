@@ -6,6 +6,7 @@
 #include <list>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/digest.h"
 #include "base/json_text.h"
 #include "intake/otlp/json_tree.h"
@@ -100,11 +101,11 @@ std::string_view error_head(std::string_view text) {
   const std::string_view head = text.substr(0, colon);
   if (head == "Error" || head == "Exception") return {};
   const bool word = std::all_of(head.begin(), head.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
-  const auto capitals = std::count_if(head.begin(), head.end(), [](unsigned char c) { return c >= 'A' && c <= 'Z'; });
-  const bool lower = std::any_of(head.begin(), head.end(), [](unsigned char c) { return c >= 'a' && c <= 'z'; });
+  const auto capitals = std::count_if(head.begin(), head.end(), ascii::is_upper);
+  const bool lower = std::any_of(head.begin(), head.end(), ascii::is_lower);
   const auto dot = head.rfind('.');
   const char first = head[dot == std::string_view::npos ? 0 : std::min(dot + 1, head.size() - 1)];
-  const bool camel = first >= 'A' && first <= 'Z' && capitals >= 2 && lower;
+  const bool camel = ascii::is_upper(first) && capitals >= 2 && lower;
   return word && camel ? head : std::string_view();
 }
 

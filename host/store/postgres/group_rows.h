@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/cluster.h"
 #include "store/errors.h"
@@ -33,6 +35,9 @@ inline KeyBytes delivery_place(model::TenantId tenant, std::uint64_t endpoint_se
 inline KeyBytes tail_place(model::TenantId tenant) { return KeyBytes().u32(tenant); }
 
 inline std::int32_t column(model::TenantId tenant) { return static_cast<std::int32_t>(tenant); }
+inline std::vector<std::int32_t> columns_of(const std::set<model::TenantId>& tenants) {
+  return {tenants.begin(), tenants.end()};
+}
 inline std::int64_t column(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 inline model::TenantId tenant_at(const Rows& rows, std::size_t row, int column) { return static_cast<model::TenantId>(rows.number(row, column)); }
 inline std::uint64_t unsigned_at(const Rows& rows, std::size_t row, int column) { return static_cast<std::uint64_t>(rows.number(row, column)); }

@@ -60,13 +60,6 @@ Pool patient_pool(ConnectSettings settings) {
   return Pool(std::move(settings), 1);
 }
 
-std::vector<std::int32_t> columns_of(const std::set<model::TenantId>& tenants) {
-  std::vector<std::int32_t> all;
-  all.reserve(tenants.size());
-  for (const model::TenantId tenant : tenants) all.push_back(column(tenant));
-  return all;
-}
-
 LedgerWriter writer_for(Connection& connection, std::int64_t now_ms) {
   return {connection, now_ms, LedgerAppender::Records::make_entries};
 }

@@ -37,13 +37,6 @@ WHERE r.tenant = k.tenant AND r.kind = k.kind AND r.name >= k.first AND r.name <
 
 constexpr std::size_t kLongestEnd = 5;  // longer than what may follow the place in a name
 
-std::vector<std::int32_t> columns_of(const std::set<model::TenantId>& tenants) {
-  std::vector<std::int32_t> all;
-  all.reserve(tenants.size());
-  for (const model::TenantId tenant : tenants) all.push_back(column(tenant));
-  return all;
-}
-
 std::int16_t column(ledger::Kind kind) { return static_cast<std::int16_t>(kind); }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "store/event_codec.h"
 #include "store/layout.h"
 #include "store/page_filling.h"
+#include "store/postgres/group_rows.h"
 #include "store/postgres/reviews.h"
 #include "store/postgres/row.h"
 #include "store/postgres/run_heads.h"
@@ -68,8 +69,6 @@ Params by_run_id(model::TenantId tenant, std::string_view run_id) {
 Params by_key(model::TenantId tenant, const model::RecordKey& key) {
   return std::move(Params().i32(static_cast<std::int32_t>(tenant)).i64(key.time_ms).i64(number_of(key.seq)));
 }
-
-std::string_view view(const model::ClusterKey& half) { return {half.data(), half.size()}; }
 
 // The run in the first row's first three columns.
 std::optional<model::RunRecord> run_of(const Rows& rows, model::TenantId tenant) {

@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "store/lmdb/maintenance/commands.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/maintenance_commands.h"
 
@@ -173,7 +174,7 @@ class Staging {
 // Returns how many records the copy has; throws if one of them is bad.
 std::uint64_t check_copy(const MaintenanceContext& maintenance, const fs::path& copy) {
   const MaintenanceContext of_copy{copy, maintenance.clock, maintenance.on_progress, 0};
-  const auto verified = verify(of_copy);
+  const auto verified = lmdb::verify(of_copy);
   if (!verified.ok()) {
     if (maintenance.on_progress && !maintenance.on_progress({"verify", "records", "", 0, 0})) throw Stopped{};
     throw StoreError("the copy does not open: " + verified.error().detail);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/digest.h"
 #include "model/cluster.h"
 #include "model/dimensions.h"
@@ -102,10 +103,6 @@ constexpr const char* kPutAnswers =
 constexpr const char* kRaiseRevision =
     "INSERT INTO runwarden.policy_head AS h (tenant, policy, highest) VALUES ($1, $2, $3::text::numeric) ON CONFLICT (tenant, policy) "
     "DO UPDATE SET highest = excluded.highest WHERE h.highest < excluded.highest RETURNING 1";
-
-bool is_whole(std::string_view revision) {
-  return !revision.empty() && std::all_of(revision.begin(), revision.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
 
 // An array as text, because rows of arrays cannot be unnested.
 std::string array_text(const std::vector<std::string>& values) {
@@ -378,7 +375,8 @@ class Importing {
 
   // Notes a policy's name and, if it is a whole number, its revision; false if that changes nothing.
   bool raise_revision(const std::string& policy, const std::string& revision) {
-    return !connection_.query(kRaiseRevision, std::move(of_tenant().text(policy).text(is_whole(revision) ? revision : "-1"))).empty();
+    return !connection_.query(kRaiseRevision, std::move(of_tenant().text(policy).text(ascii::is_number(revision) ? revision : "-1")))
+                .empty();
   }
 
   void store_names() {

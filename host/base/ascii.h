@@ -1,0 +1,45 @@
+// Classes of ASCII characters, whatever the locale. Bytes beyond ASCII belong to none, and to_lower leaves them as they are.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace runwarden::ascii {
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+constexpr bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+constexpr bool is_letter(char c) {
+  return is_lower(c) || is_upper(c);
+}
+constexpr bool is_alphanumeric(char c) {
+  return is_letter(c) || is_digit(c);
+}
+constexpr bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+constexpr bool is_quote(char c) {
+  return c == '"' || c == '\'';
+}
+constexpr char to_lower(char c) {
+  return is_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+/// Whether the text is one digit or more.
+constexpr bool is_number(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+inline std::string to_lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = to_lower(c);
+  return out;
+}
+
+}  // namespace runwarden::ascii

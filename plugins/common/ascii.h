@@ -1,0 +1,22 @@
+// Classes of ASCII characters, whatever the locale. Bytes beyond ASCII belong to none, and to_lower leaves them as they are.
+#pragma once
+
+namespace runwarden::plugins {
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+constexpr bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+constexpr bool is_ascii_letter(char c) {
+  return is_lower(c) || is_upper(c);
+}
+constexpr char to_lower(char c) {
+  return is_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+}  // namespace runwarden::plugins
