@@ -318,8 +318,9 @@ bool MissingToolCall::asks_for_listed() const {
 /// "Create a poem", "update this paragraph: ...": what is asked for is the answer itself.
 bool MissingToolCall::is_text_work(const Request& request, const RunView& run, const Said& said) {
   if (!text_product_ || !text_work_.shapes(request.verb)) return false;
-  // Beside tools that write, and where an order is a purchase, text must be named.
-  if (ran_.any_write || (text_work_.sorts(request.verb) && !request.sorting)) return request.thing == Thing::kText;
+  // Beside tools that write, where an order is a purchase, and where the agent proposed after look-ups to do it, text must be named.
+  if (ran_.any_write || (request.accepted && ran_.any) || (text_work_.sorts(request.verb) && !request.sorting))
+    return request.thing == Thing::kText;
   const auto thing = request.sorting && request.thing != Thing::kText ? Thing::kEither : request.thing;
   return text_work_.holds(run, thing, effects_[lexicon_.verb(request.verb).group] != 0, said.text, said.step);
 }

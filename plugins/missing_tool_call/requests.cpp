@@ -326,6 +326,7 @@ void Requests::add(Request request, std::size_t at, const Reading& reading, cons
     const bool same = known.verb == request.verb && known.thing == request.thing;
     known.open |= same && request.open;
     known.listed |= same && request.listed;
+    known.accepted |= same && request.accepted;
     if (same) known.languages |= request.languages;
   }
 }
@@ -392,9 +393,14 @@ void Requests::collect_accepted(std::string_view offer, std::string_view turn, s
       const auto* entry = reading.words[i].entry;
       if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormBase) == 0 || !(listed_[entry->verb] || open_[entry->verb]))
         continue;
-      // "Would you like to book it", "shall I cancel it": but not "your order".
-      const bool meant = i > sentence.begin && has(reading.words[i - 1].cues, kCueInfinitive | kCueSelf | kCueAddressee | kCueOther);
-      if (meant) add({entry->verb, Thing::kUnknown, false, listed_[entry->verb], open_[entry->verb], step, turn}, i, reading, sentence);
+      // "Would you like to book it", "shall I cancel it", "soll ich das so einrichten", "¿desea cancelarla?": but not "your order".
+      const bool meant = i > sentence.begin &&
+                         (has(reading.words[i - 1].cues, kCueInfinitive | kCueSelf | kCueAddressee | kCueOther | kCueWish | kCueModal) ||
+                          ends_clause(reading, sentence, i));
+      if (!meant) continue;
+      Request request{entry->verb, Thing::kUnknown, false, listed_[entry->verb], open_[entry->verb], step, turn};
+      request.accepted = true;
+      add(request, i, reading, sentence);
     }
   }
 }

@@ -27,6 +27,7 @@ struct Request {
   std::string_view turn;                    // valid as long as the run
   LanguageSet languages = ~LanguageSet{0};  // that the turn may be in
   bool conditional = false;                 // "order one if it is low"
+  bool accepted = false;                    // the agent proposed it, and the user agreed
 };
 
 /// Adds the detector's own verbs and nouns to its lexicon: those under `action_verbs`, `action_nouns` and `action_groups`.

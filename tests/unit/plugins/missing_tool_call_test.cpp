@@ -597,6 +597,28 @@ TEST(MissingToolCall, GeneralWordAfterLookUpsOnly_ClaimsTheOpenRequest) {
   EXPECT_TRUE(judged("Your course has already been cancelled.").findings.empty()) << "it was so before";
 }
 
+TEST(MissingToolCall, ProposalThatTheUserAgreesTo_IsAnOrder) {
+  struct Agreement {
+    std::string_view question, proposal, consent, answer;
+  };
+  for (const auto& [question, proposal, consent, answer] :
+       {Agreement{"Kann ich meinen Liegeplatz in Raten zahlen?", "Ja, in bis zu sechs Raten. Soll ich das so einrichten?",
+                  "Ja gern, sechs.", "Die Ratenzahlung ist eingerichtet, die erste Rate wird im Mai f\u00e4llig."},
+        Agreement{"Ya vend\u00ed el velero de la plaza 12.", "\u00bfConfirma que desea cancelarla y desde qu\u00e9 fecha?",
+                  "S\u00ed, desde hoy.", "Su plaza 12 queda cancelada con fecha de hoy."},
+        Agreement{"Does berth 12 have shore power?", "It can have it. Would you like me to set it up?", "Yes, please.",
+                  "Shore power is set up at your berth."}}) {
+    const auto judged = [&](std::string_view turn, bool changed) {
+      RunBuilder run;
+      run.request(question).tool("lookup_berth", R"({"berth":12})", R"({"berth":12,"boat":"Alba","paid":true})").model(proposal).user(turn);
+      if (changed) run.tool("berth_desk_42", R"({"berth":12})", R"({"ok":true})");
+      return judge(run.model(answer)).findings.size();
+    };
+    EXPECT_EQ(judged(consent, false), 1u) << answer;
+    EXPECT_EQ(judged(consent, true), 0u) << answer;
+  }
+}
+
 TEST(MissingToolCall, VerbBehindTheNameOfASystem_TellsWhatTheToolDoes) {
   const auto judged = [](std::string_view tool) {
     RunBuilder run;
