@@ -23,7 +23,7 @@ std::vector<std::string> values_of(const http::RequestHead& head, std::string_vi
   return values;
 }
 
-// That a key needs; nothing: no key is asked for.
+// The scope that the key needs; empty if no key is required.
 std::optional<auth::Scope> scope_of(Access access) {
   switch (access) {
     case Access::ingest: return auth::Scope::ingest;
@@ -40,7 +40,7 @@ Refusal refuse(Code code, std::string detail) {
   return {Error{code, std::move(detail), {}, {}}, {}};
 }
 
-// What needs no body is often sent without one, and without a media type.
+// Requests that need no body often come without a media type, too.
 bool body_is_needed(Endpoint endpoint) {
   return endpoint != Endpoint::webhook_rotate && endpoint != Endpoint::webhook_test && endpoint != Endpoint::webhook_enable &&
          endpoint != Endpoint::webhook_disable;
@@ -77,7 +77,7 @@ std::optional<Refusal> check_media(const http::RequestHead& head, Admission& adm
 }
 
 std::optional<Refusal> check_idempotency(const http::RequestHead& head, Admission& admission) {
-  // Spans are known by their ids: a request of them may come twice as it is.
+  // Spans have ids, so repeating an OTLP request is safe without an Idempotency-Key.
   const bool taken = admission.route->access == Access::ingest || admission.route->access == Access::manage;
   if (!taken || is_otlp(admission.route->endpoint)) return std::nullopt;
   auto values = values_of(head, "idempotency-key");
@@ -93,8 +93,8 @@ std::optional<Refusal> check_idempotency(const http::RequestHead& head, Admissio
 
 constexpr std::string_view kCookie = "rw_session";
 
-// The session of a request: that of the first cookie of the name that was sealed here and still lasts. A neighbor on the same host may
-// have set another one.
+// The session of the request: the first session cookie that was sealed here and is still valid. Another service on the same host may have
+// set a cookie with the same name.
 std::optional<auth::Session> session_of(const http::RequestHead& head, const auth::Sessions& sessions) {
   for (const std::string& field : values_of(head, "cookie")) {
     for (std::string_view rest = field; !rest.empty();) {
@@ -113,7 +113,7 @@ bool changes_nothing(std::string_view method) {
   return method == "GET" || method == "HEAD";
 }
 
-// Another site can make a browser send the cookie, but cannot read the answer that told this value.
+// Another site can make a browser send the cookie, but cannot read the answer that contains the token.
 std::optional<Error> check_csrf(const http::RequestHead& head, const auth::Session& session) {
   const auto sent = values_of(head, "x-csrf-token");
   if (changes_nothing(head.method) || (sent.size() == 1 && sent[0] == session.csrf)) return std::nullopt;
@@ -121,7 +121,7 @@ std::optional<Error> check_csrf(const http::RequestHead& head, const auth::Sessi
       Code::forbidden, "by session, " + head.method.substr(0, 32) + " needs X-CSRF-Token with the csrf of GET /v1/session", {}, {}};
 }
 
-// By key, or where none is sent by session.
+// By key or, if none is sent, by session.
 Result<auth::Principal> identify(const http::RequestHead& head, auth::Scope scope, const Doorkeepers& ask, Admission& admission) {
   const auto authorization = is_otlp(admission.route->endpoint) ? otlp_credentials(head) : values_of(head, "authorization");
   const bool by_cookie = authorization.empty() && ask.sessions != nullptr && head.header("cookie") != nullptr;
@@ -134,7 +134,7 @@ Result<auth::Principal> identify(const http::RequestHead& head, auth::Scope scop
   return principal;
 }
 
-// "https://example.org:443" -> "example.org"; a port that the scheme does not imply stays.
+// "https://example.org:443" -> "example.org"; other ports are kept.
 std::string authority_of(std::string_view text) {
   const auto scheme = text.find("://");
   if (scheme != std::string_view::npos) text.remove_prefix(scheme + 3);
@@ -145,7 +145,7 @@ std::string authority_of(std::string_view text) {
   return authority;
 }
 
-// A form or a script of another site shall not log anybody in.
+// Prevents forms and scripts on other sites from logging a user in.
 std::optional<Error> check_origin(const http::RequestHead& head) {
   const std::string* site = head.header("sec-fetch-site");
   const bool other_site = site != nullptr && (*site == "cross-site" || *site == "same-site");
@@ -155,14 +155,14 @@ std::optional<Error> check_origin(const http::RequestHead& head) {
   if (origin != nullptr) {
     const std::string theirs = authority_of(*origin);
     const std::string ours = host == nullptr ? std::string() : authority_of(*host);
-    // A proxy may hand the host on without the port that clients see.
+    // A proxy may forward Host without the port that clients see.
     same = *origin != "null" && (theirs == ours || theirs.substr(0, theirs.rfind(':')) == ours);
   }
   if (same && !other_site) return std::nullopt;
   return Error{Code::forbidden, "a session is for the page of this service alone; this request comes from another site", {}, {}};
 }
 
-// GET and DELETE want a session, POST begins one.
+// GET and DELETE require a session; POST begins one.
 std::optional<Refusal> check_session(const http::RequestHead& head, const Doorkeepers& ask, Admission& admission) {
   if (!changes_nothing(head.method)) {
     if (auto fault = check_origin(head)) return Refusal{std::move(*fault), {}};

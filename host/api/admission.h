@@ -1,4 +1,4 @@
-// Whether a request may have its body read: route, method, key, scope, rate, media type and coding, in that order of refusal.
+// Decides from a request's head whether to read its body. Checks route, method, key, scope, rate, media type and coding, in that order.
 // Pure, except for the key ring and the rate limiter; any thread.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace runwarden::api {
 
 enum class Media : std::uint8_t { none, json, ndjson, protobuf };
 
-// Whether requests of that endpoint are OTLP's.
+// Whether the endpoint accepts OTLP requests.
 bool is_otlp(Endpoint endpoint);
 
 struct Admission {
@@ -26,7 +26,7 @@ struct Admission {
   std::vector<std::string> parameters;
   std::vector<std::pair<std::string, std::string>> query;
   std::optional<auth::Principal> principal;  // none on open routes
-  std::optional<auth::Session> session;      // where a cookie stood for the key
+  std::optional<auth::Session> session;      // if a session cookie was sent instead of a key
   Media media = Media::none;
   std::optional<std::string> idempotency_key;
   std::string if_none_match;  // all fields of that name, joined by commas
@@ -34,22 +34,22 @@ struct Admission {
 
 struct Refusal {
   Error error;
-  std::vector<http::Header> headers;  // Allow with 405, Accept-Encoding where a content coding is refused
+  std::vector<http::Header> headers;  // Allow with 405, Accept-Encoding with a refused content coding
 };
 
-// What admit() asks.
+// What admit() consults.
 struct Doorkeepers {
   auth::KeyRing& keys;
   auth::RateLimiter& rates;
-  const auth::Sessions* sessions;  // null: no page is served, and no cookie counts
+  const auth::Sessions* sessions;  // null: no page is served, and cookies are ignored
 };
 
 std::variant<Admission, Refusal> admit(const http::RequestHead& head, const Doorkeepers& ask);
 
-// For as long as the key counts. Keys that cannot be read now withdraw nothing: the store's own faults are told of elsewhere.
+// A permit that lasts as long as the key is valid. A failure to read the keys does not withdraw it; store faults are reported elsewhere.
 Permit permit_of(auth::KeyRing& keys, const auth::Principal& principal);
 
-// The identity of an Idempotency-Key: per path, and per line of a batch (0: the whole body). Tenants are kept apart by the store.
+// The identity of an Idempotency-Key: per path, and per line of a batch (0: the whole body). The store keeps tenants apart.
 model::Digest idempotency_identity(std::string_view path_pattern, std::string_view key, std::uint64_t line);
 
 }  // namespace runwarden::api

@@ -31,7 +31,7 @@ Reply json_reply(int status, std::string body) {
   return reply;
 }
 
-// What an answer to a read may quote.
+// The parts of the query that an answer to a read may quote.
 std::string query_text(const Admission& admission) {
   std::string text;
   for (const auto& [name, value] : admission.query) text.append(name).append("=").append(value).append("\n");
@@ -46,7 +46,7 @@ int status_of(ingest::IngestAnswer::Kind kind) {
   }
 }
 
-// `lease`: what was set aside for an answer of the usual size.
+// `lease` was reserved for an answer of the usual size.
 Reply ingest_reply(const ApiParts& parts, ingest::IngestAnswer answer, const std::string& request_id, FairBudget::Lease lease) {
   if (answer.kind == ingest::IngestAnswer::Kind::refused) {
     return http::problem(parts.redaction.error(std::move(answer.error), {}), request_id);
@@ -58,7 +58,7 @@ Reply ingest_reply(const ApiParts& parts, ingest::IngestAnswer answer, const std
   return reply;
 }
 
-// An exporter of OpenTelemetry reads errors in the encoding of its request.
+// OpenTelemetry exporters expect errors in the encoding of their request.
 Reply refusal_reply(const http::RequestHead& head, const Error& error) {
   const auto found = match(head.method, head.path);
   const std::string* const type = head.header("content-type");
@@ -67,7 +67,7 @@ Reply refusal_reply(const http::RequestHead& head, const Error& error) {
   return media == Media::none ? http::problem(error, head.request_id) : otlp_problem(media, error);
 }
 
-// OPTIONS *: what the server as a whole takes (RFC 9110, section 9.3.7). Clients send it to see whether anybody answers.
+// OPTIONS *: the methods of the server as a whole (RFC 9110, section 9.3.7). Clients use it as a ping.
 Reply server_options() {
   Reply reply;
   reply.status = 204;
@@ -79,8 +79,8 @@ Error overloaded() {
   return {Code::unavailable, "too many requests are in flight; nothing was stored, send it again in a moment", {}, {}};
 }
 
-// Requests answered from what is in memory, on the worker itself: a slow plugin or disk holds up none of them. Readiness may wait for
-// a canary run, and does not wait here.
+// Answers from memory on the worker itself, so a slow plugin or disk does not delay these requests. Readiness may depend on a canary run,
+// but does not block the worker.
 class OpenRequestHandler final : public RequestHandler {
  public:
   using RequestHandler::RequestHandler;
@@ -140,7 +140,7 @@ class OpenRequestHandler final : public RequestHandler {
   }
 };
 
-// POST /v1/ingest/*, except for batches: one task on the pool, answered after the commit.
+// POST /v1/ingest/*, except batches: one task on the pool, answered after the commit.
 class IngestRequestHandler final : public RequestHandler {
  public:
   using RequestHandler::RequestHandler;
@@ -181,7 +181,7 @@ class IngestRequestHandler final : public RequestHandler {
   }
 };
 
-// POST /v1/ingest/otlp/*: one task on the pool, answered after the commit, all in the encoding of the request.
+// POST /v1/ingest/otlp/*: one task on the pool, answered after the commit in the encoding of the request.
 class OtlpRequestHandler final : public RequestHandler {
  public:
   using RequestHandler::RequestHandler;
@@ -224,7 +224,7 @@ class OtlpRequestHandler final : public RequestHandler {
   }
 };
 
-// POST /v1/clusters/{clusterId}/triage: one task on the pool, answered after the commit with the group as it is then.
+// POST /v1/clusters/{clusterId}/triage: one task on the pool, answered after the commit with the group's new state.
 class TriageRequestHandler final : public RequestHandler {
  public:
   using RequestHandler::RequestHandler;
@@ -269,7 +269,7 @@ class TriageRequestHandler final : public RequestHandler {
 
   static void tell(const std::shared_ptr<Waiting>& waiting, model::TenantId tenant, Result<model::Cluster> cluster) {
     if (!cluster.ok()) return waiting->responder.send(http::problem(cluster.error(), waiting->request_id));
-    // What is counted of it is read on the pool: this may be the writer's thread.
+    // The group's counts are read on the pool, because this may be the writer's thread.
     waiting->parts.pool.post(
         [waiting, tenant, found = std::move(*cluster)](std::size_t) {
           try {
@@ -285,7 +285,7 @@ class TriageRequestHandler final : public RequestHandler {
   }
 };
 
-// POST /v1/ingest/runs with a run a line.
+// POST /v1/ingest/runs with one run per line.
 class IngestLinesHandler final : public RequestHandler {
  public:
   IngestLinesHandler(ApiParts& parts, Admission admission, std::string request_id)
@@ -419,7 +419,7 @@ bool Api::here(const Route& route) const {
   return (route.access == Access::open) == (serves_ == Serves::open);
 }
 
-// Keys stand in the store.
+// Keys are in the store, which may fail.
 std::variant<Admission, Refusal> Api::admit_or_refuse(const http::RequestHead& head) {
   try {
     return admit(head, {parts_.keys, parts_.rates, parts_.page == nullptr ? nullptr : parts_.page->sessions.get()});
@@ -444,7 +444,8 @@ std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) 
   }
   http::Accepted accepted;
   const bool otlp = is_otlp(admission.route->endpoint);
-  accepted.max_body_bytes = otlp ? parts_.limits.otlp_max_body_bytes : parts_.limits.max_body_bytes;  // of a GET it is read over: RFC 9110, section 9.3.1, gives it no meaning
+  // The body of a GET is read and ignored: RFC 9110, section 9.3.1, gives it no meaning.
+  accepted.max_body_bytes = otlp ? parts_.limits.otlp_max_body_bytes : parts_.limits.max_body_bytes;
   if (admission.media == Media::ndjson) {
     accepted.form = http::BodyForm::lines;
     accepted.max_batch_bytes = parts_.limits.max_batch_bytes;

@@ -1,6 +1,6 @@
-// The HTTP API: decides on each request's head who may do what, and hands the body to the step that answers it.
+// The HTTP API: authorizes each request by its head and passes the body to the step that answers it.
 //
-// Called by the server's workers; nothing here blocks. What reads the store, judges a run or waits for the disk goes to the pool.
+// Called by the server's workers; never blocks. Work that reads the store, judges a run or waits for the disk runs on the pool.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@
 
 namespace runwarden::api {
 
-// A reload changes them while requests come in: each request has those of its beginning, or later ones.
+// A reload may change them while a request is in progress; the request then uses the old or the new values.
 struct ApiLimits {
   std::atomic<std::uint64_t> max_body_bytes{0};
   std::atomic<std::uint64_t> max_batch_bytes{0};
@@ -35,7 +35,7 @@ struct ApiLimits {
   std::atomic<int> max_json_depth{64};
 };
 
-// What the web page needs beyond the requests that everybody may send.
+// What the web page needs in addition to the API.
 struct PageParts {
   std::unique_ptr<auth::Sessions> sessions;
   auth::FailedTries failed_logins;
@@ -72,7 +72,7 @@ struct ApiParts {
 
 class Api final : public http::Handler {
  public:
-  // Which endpoints it answers: a second listener (server.ops_address) can take those without a key.
+  // Which endpoints it answers. A second listener (server.ops_address) can serve those that need no key.
   enum class Serves : std::uint8_t { all, keyed, open };
 
   Api(ApiParts& parts, Serves serves) : parts_(parts), serves_(serves) {}

@@ -1,7 +1,7 @@
-// The HTTP API of a service: what requests need beside the steps that they go to, and the servers that hand them in. There is one for all
-// endpoints or, where those without a key have an address of their own, two.
+// The HTTP API of a service: its HTTP servers, and what requests need besides the steps that process them. One server serves all
+// endpoints, or a second one serves those without a key at an address of their own.
 //
-// One thread makes, starts, changes and drains it; the rest is for any.
+// One thread makes, starts, changes and drains it; the other functions may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@
 
 namespace runwarden::api {
 
-// What can be changed while it serves.
+// Limits that can change while it serves.
 struct RequestLimits {
   std::uint64_t max_body_bytes = 0;
   std::uint64_t max_batch_bytes = 0;
@@ -30,14 +30,14 @@ struct RequestLimits {
   std::uint64_t otlp_max_body_bytes = 0;
   std::uint64_t max_reply_bytes = 0;  // of answers to reads
   int max_json_depth = 64;
-  auth::Rate rate;  // of a tenant
+  auth::Rate rate;  // per tenant
 };
 
 struct ApiSettings {
   RequestLimits limits;
   http::ServerSettings server;
-  std::optional<http::ServerSettings> ops_server;    // of the endpoints without a key; nothing: `server` has them
-  std::optional<std::filesystem::path> page_folder;  // where the web page's sessions are kept; nothing: there is no page
+  std::optional<http::ServerSettings> ops_server;    // for the endpoints without a key; empty: `server` serves them
+  std::optional<std::filesystem::path> page_folder;  // for the web page's sessions; empty: there is no page
 };
 
 class ApiServer {
@@ -61,22 +61,22 @@ class ApiServer {
     ops::Canary& canary;
     const ops::Housekeeping& housekeeping;
     const detect::CrashMarks& crash_marks;
-    const opinion::Worker* second_opinion;  // null: no model is asked
+    const opinion::Worker* second_opinion;  // null: no model is used
   };
 
   static Result<std::unique_ptr<ApiServer>> make(const Parts& parts, ApiSettings settings);
 
-  // After an error some may be answered already: drain it all the same.
+  // After an error, call drain() too: some requests may already have been answered.
   Status listen();
   void drain();
 
   void change(const RequestLimits& limits);
   Readiness readiness() const { return readiness_.now(); }
-  // After listen(); of the server that takes runs.
+  // The counts of the server that accepts runs. Call after listen().
   http::ServerCounts counts() const { return server_->counts(); }
-  // After listen().
+  // Call after listen().
   bool workers_alive(std::int64_t within_ms) const;
-  // Has the writer store when keys were last used.
+  // Makes the writer store the times when keys were last used.
   void save_key_use();
 
  private:
@@ -97,7 +97,7 @@ class ApiServer {
   Api ops_api_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> ops_server_;
-  // The same for requests, which begin to come before listen() has returned.
+  // The same servers for use by requests, which may arrive before listen() returns.
   std::atomic<const http::Server*> counted_server_{nullptr};
   std::atomic<const http::Server*> counted_ops_server_{nullptr};
 };

@@ -1,4 +1,4 @@
-// The JSON of groups of failures, their rates and their history (http-api). Pure; any thread.
+// Writes the JSON of groups of failures, their rates and their history (http-api). Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace runwarden::api {
 
-// What is counted of a group within the window that was asked for.
+// The counts of a group in the requested window.
 struct ClusterWindow {
   store::Span span;
   std::uint64_t failures = 0;
-  Proportion runs;  // affected, of all
+  Proportion runs;  // affected runs and all runs
   Trend trend = Trend::too_few;
   std::vector<std::uint64_t> buckets;
 };
@@ -25,7 +25,7 @@ void write_interval(JsonWriter& out, const Interval& interval);
 void write_rate(JsonWriter& out, const Proportion& runs);
 // The members of a Cluster, without the braces around them.
 void write_cluster(JsonWriter& out, const model::Cluster& cluster, const ClusterWindow& window, std::int64_t now_ms);
-// What the service does by itself when the time of an ignore has passed, whether or not it has been written down.
+// Prepends the service's own ignore_ended entry if an ignore has expired but the stored triage still says ignored.
 void add_passed_ignore(const model::Cluster& cluster, std::int64_t now_ms, std::vector<model::TriageEntry>& newest_first);
 
 }  // namespace runwarden::api

@@ -36,7 +36,7 @@ constexpr const char* kHistoryList = "/v1/clusters/{clusterId}/history";
 
 enum class Sort : std::uint8_t { recent, count, share, first };
 
-// What the list is asked for beside its window.
+// The query of the list, except for its window.
 struct ClusterQuery {
   std::optional<model::ClusterState> state;
   bool only_open = true;  // new, ongoing or regressed
@@ -45,8 +45,8 @@ struct ClusterQuery {
   std::optional<model::Severity> severity;
   Sort sort = Sort::recent;
   std::size_t limit = kUsualItems;
-  std::optional<ClusterWalk> walk;  // that goes on; a place by rank is the sort value and the beginning of the group's key
-  std::string meaning;              // of the cursors
+  std::optional<ClusterWalk> walk;  // to continue; a place by rank is the sort value and the start of the group's key
+  std::string meaning;              // identifies the list in cursors
 };
 
 Result<ClusterQuery> read_cluster_query(const Admission& admission, const auth::CursorSeal& seal) {
@@ -132,7 +132,7 @@ class Best {
     model::RecordKey place;
     model::Cluster cluster;
   };
-  // At most `limit`; `more` says whether there are others.
+  // Returns at most `limit`. Sets `more` if there are others.
   std::vector<Placed> take(bool& more) {
     std::sort(heap_.begin(), heap_.end(), [](const Placed& left, const Placed& right) { return left.place > right.place; });
     more = heap_.size() > limit_;
@@ -173,7 +173,7 @@ bool matches_tag(std::string_view if_none_match, std::string_view tag) {
   return false;
 }
 
-// Bound to the tenant: a browser that one tenant used may send its tag with the session of another.
+// Includes the tenant, because a browser may send one tenant's tag with another tenant's session.
 std::string ClusterReads::tag(model::TenantId tenant) {
   return "W/\"" + std::to_string(tenant) + "-" + std::to_string(groups_.last_commit(tenant)) + "-" +
          std::to_string(clock_.wall_ms() / kMinuteMs) + "\"";
@@ -212,7 +212,7 @@ Result<std::string> ClusterReads::clusters(const Admission& admission) {
   const auto span = read_window(admission.query, now_ms, kUsualWindow);
   if (!span.ok()) return span.error();
 
-  // A group is of the window if it failed in it. Where the window ends now, its last failure says so.
+  // A group belongs to the window if it failed in it. If the window ends now, its last failure decides.
   const auto in_window = [&](const model::Cluster& cluster) {
     if (cluster.last_ms < span->from_ms || cluster.first_ms >= span->before_ms) return false;
     if (cluster.last_ms < span->before_ms) return true;
@@ -223,7 +223,7 @@ Result<std::string> ClusterReads::clusters(const Admission& admission) {
       case Sort::recent: return cluster.last_ms;
       case Sort::first: return cluster.first_ms;
       case Sort::count: return static_cast<std::int64_t>(cluster.count);
-      case Sort::share: break;  // of equal numbers of runs
+      case Sort::share: break;  // all shares have the same number of runs, so the count decides
     }
     return static_cast<std::int64_t>(groups_.count_affected(tenant, store::Subject::of_cluster(cluster.key), *span));
   };
@@ -425,7 +425,7 @@ Result<std::string> ClusterReads::tail(const Admission& admission) {
   return tail_after(tenant, place->seq, runs, failures);
 }
 
-// Without its steps. It is the first of a list that begins behind it.
+// Returns the run without its steps: the first item of a list that starts next to it.
 std::optional<model::RunRecord> ClusterReads::outlined_run(model::TenantId tenant, const model::RecordKey& key) {
   store::RunQuery query;
   query.outlines = store::OutlineToo::yes;

@@ -1,4 +1,4 @@
-// Answers the requests about groups of failures: the list, one of them, its history, the timeline and the tail. Any pool thread.
+// Answers the requests about groups of failures: the list, one group, its history, the timeline and the tail. Any pool thread.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ class ClusterReads {
   Result<std::string> timeline(const Admission& admission);
   Result<std::string> tail(const Admission& admission);
 
-  // The Cluster as a list shows it, over the last day.
+  // The Cluster as in a list, with the counts of the last day.
   std::string cluster_json(model::TenantId tenant, const model::Cluster& cluster);
 
-  // A weak entity tag (RFC 9110, section 8.8.3): of the tenant's last commit and the minute.
+  // A weak entity tag (RFC 9110, section 8.8.3) made of the tenant's last commit and the minute.
   std::string tag(model::TenantId tenant);
 
  private:
@@ -46,7 +46,7 @@ class ClusterReads {
   const Clock& clock_;
 };
 
-// Whether one of the tags of If-None-Match, or *, is that tag; weak comparison (RFC 9110, section 8.8.3.2).
+// Whether If-None-Match is * or lists the tag; weak comparison (RFC 9110, section 8.8.3.2).
 bool matches_tag(std::string_view if_none_match, std::string_view tag);
 
 }  // namespace runwarden::api

@@ -5,8 +5,8 @@
 namespace runwarden::api {
 namespace {
 
-constexpr std::int64_t kLongestCommitMs = 60'000;  // from a failure's detection until it can be read
-constexpr char kBetween = '.';                     // none of a sealed place
+constexpr std::int64_t kLongestCommitMs = 60'000;  // from a failure's detection until readers can see it
+constexpr char kBetween = '.';                     // does not occur in a sealed place
 
 std::string meaning_of(const std::string& meaning, const char* what) {
   return meaning + "\n" + what;
@@ -56,7 +56,7 @@ std::optional<ClusterWalk> open_walk(const auth::CursorSeal& seal, model::Tenant
     if (walk.after) return walk;
   }
   if (!seal.open(tenant, meaning_of(meaning, kBeginning), place)) return std::nullopt;
-  return walk;  // of its second part: no cursor leads to the beginning of the first
+  return walk;  // always the second part: no cursor points to the start of the first
 }
 
 }  // namespace runwarden::api

@@ -16,15 +16,15 @@
 namespace runwarden::api {
 namespace {
 
-constexpr std::size_t kMostValues = 200;         // of a dimension, in a list and to compare
+constexpr std::size_t kMostValues = 200;  // of a dimension, listed or compared
 constexpr std::size_t kMostDifferences = 20;
 constexpr std::size_t kMostComparedGroups = 50;
-constexpr std::size_t kMostUnaffected = 1000;    // groups looked at that affect no run of this side
-constexpr std::size_t kGroupsAtOnce = 1024;      // looked up in one go
-constexpr std::size_t kMostJustBefore = 1000;    // runs looked at one by one
+constexpr std::size_t kMostUnaffected = 1000;  // examined groups that affect no run on this side
+constexpr std::size_t kGroupsAtOnce = 1024;    // per lookup
+constexpr std::size_t kMostJustBefore = 1000;  // runs examined one by one
 constexpr const char* kBefore = "before";
 
-// Failures are deleted apart from their runs, and counts are read one after the other while runs come in.
+// Clamps `affected`: failures are deleted separately from their runs, and the counts are read one after the other while runs arrive.
 Proportion proportion(std::uint64_t affected, std::uint64_t runs) {
   return {std::min(affected, runs), runs};
 }
@@ -45,7 +45,7 @@ void write_runs_of(JsonWriter& out, std::string_view name, const Proportion& run
   out.key("of").integer(static_cast<std::int64_t>(runs.runs)).end_object();
 }
 
-// One side of a baseline: which runs it is made of.
+// One side of a baseline: a set of runs.
 class Side {
  public:
   virtual ~Side() = default;
@@ -56,7 +56,7 @@ class SideOfValue final : public Side {
  public:
   SideOfValue(store::GroupStore& groups, model::TenantId tenant, model::Dimension value, const store::Span& span)
       : groups_(groups), tenant_(tenant), value_(std::move(value)), span_(span) {
-    // Nothing is to be read from before there was any: a version is mostly young.
+    // Skips the time before the first run with the value, because most versions are recent.
     if (const auto first = groups.first_run_with(tenant, value_)) span_.from_ms = std::clamp(first->time_ms, span.from_ms, span.before_ms);
     runs_ = groups.count_runs_with(tenant, value_, span_);
   }
@@ -65,7 +65,7 @@ class SideOfValue final : public Side {
     return proportion(runs_ == 0 ? 0 : groups_.count_affected_with(tenant_, subject, value_, span_), runs_);
   }
   std::uint64_t runs() const { return runs_; }
-  // Of each group at least as many runs as rate() says are affected.
+  // For each group, an upper bound of the affected runs in rate().
   std::vector<std::uint64_t> most_affected(std::span<const model::ClusterKey> clusters) const {
     return groups_.most_affected_with(tenant_, clusters, value_, span_);
   }
@@ -78,8 +78,8 @@ class SideOfValue final : public Side {
   std::uint64_t runs_ = 0;
 };
 
-// Runs of the span that came before the first with a value: those of whole entries, and those of that run's own entry, which are looked
-// at one by one. Where these are too many, the ones without the value stand for them.
+// The runs of the span before the first run with a value: those of whole entries, and those of that run's own entry, which are examined
+// one by one. If the latter are too many, the entry's runs without the value are used instead.
 class SideBefore final : public Side {
  public:
   SideBefore(store::GroupStore& groups, model::TenantId tenant, model::Dimension value, const store::Span& span)
@@ -116,7 +116,7 @@ class SideBefore final : public Side {
   model::TenantId tenant_;
   model::Dimension value_;
   store::Span entries_;
-  std::optional<store::Span> own_entry_;  // of the first run with the value
+  std::optional<store::Span> own_entry_;  // the entry of the first run with the value
   std::optional<store::AffectedRuns> just_before_;
   std::uint64_t runs_ = 0;
 };
@@ -145,7 +145,7 @@ struct Candidate {
   model::ClusterKey cluster;
 };
 
-// The groups that may be compared, those with the most failures first.
+// The groups to compare, those with the most failures first.
 std::vector<Candidate> candidates(store::GroupStore& groups, model::TenantId tenant, const store::Subject& subject, const store::Span& span) {
   std::vector<Candidate> found;
   groups.visit_clusters(tenant, [&](const model::Cluster& cluster) {
@@ -160,7 +160,7 @@ std::vector<Candidate> candidates(store::GroupStore& groups, model::TenantId ten
   return found;
 }
 
-// Those whose rate rises most. Most groups need not be compared: a rate rises by no more than what it is.
+// The groups whose rate rises most. Skips most groups, because a rate cannot rise by more than its own value.
 std::vector<Compared> compare_groups(const std::vector<Candidate>& found, const SideOfValue& here, const Side& against) {
   std::vector<Compared> compared;
   std::size_t unaffected = 0;
@@ -183,7 +183,7 @@ std::vector<Compared> compare_groups(const std::vector<Candidate>& found, const 
     std::vector<model::ClusterKey> clusters;
     for (std::size_t i = 0; i < size; ++i) clusters.push_back(found[begin + i].cluster);
     const std::vector<std::uint64_t> most_affected = here.most_affected(clusters);
-    std::vector<std::size_t> order(size);  // what can rise most comes first: the sooner the rest can be passed over
+    std::vector<std::size_t> order(size);  // largest possible rise first, so that the loop can stop early
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return most_affected[a] > most_affected[b]; });
     for (const std::size_t i : order) {
@@ -296,7 +296,7 @@ Result<std::string> ComparisonReads::baseline(const Admission& admission) {
     for (const Compared& one : compare_groups(candidates(groups_, tenant, *subject, *span), here, *against)) {
       const std::string id = model::cluster_id(one.cluster);
       const auto cluster = groups_.find_cluster(tenant, id);
-      if (!cluster) continue;  // its last failure has gone since
+      if (!cluster) continue;  // its last failure has been deleted since
       out.begin_object().key("clusterId").string(id).key("title").string(cluster->title);
       write_comparison(out, one.here, one.against);
       out.end_object();

@@ -1,5 +1,4 @@
-// Answers the requests that compare runs by the values of their dimensions: the dimensions, a group's differences, the baseline. Any
-// pool thread.
+// Answers the requests that compare runs by dimension: the dimensions, a group's differences, the baseline. Any pool thread.
 #pragma once
 
 #include <optional>

@@ -27,11 +27,11 @@ struct GaugeSources {
   const detect::CrashMarks& crash_marks;
   const ClockGuard& clock;
   const webhooks::Dispatcher& dispatcher;
-  const opinion::Worker* second_opinion;  // null: no model is asked
+  const opinion::Worker* second_opinion;  // null: no model is used
 };
 
 ops::Gauges read_gauges(const GaugeSources& from);
-// Those of an HTTP server, on top of what is there.
+// Adds the counts of an HTTP server.
 void add_counts(ops::Gauges& gauges, const http::ServerCounts& counts);
 
 }  // namespace runwarden::api

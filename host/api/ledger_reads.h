@@ -1,4 +1,4 @@
-// Answers the requests about the ledger. Any pool thread; a checkpoint may take a flush.
+// Answers the requests about the ledger. Any pool thread; a checkpoint may wait for a flush.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class LedgerReads {
  public:
   LedgerReads(store::LedgerStore& ledger, store::RunStore& store) : ledger_(ledger), store_(store) {}
 
-  // The JSON of a 200. The lease holds as much as the record that is proven makes.
+  // The JSON of a 200. The lease is resized to the size of the proven record.
   Result<std::string> json(const Admission& admission, FairBudget::Lease& lease);
 
  private:

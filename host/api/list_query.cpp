@@ -71,7 +71,7 @@ Result<std::int64_t> ListQuery::time(std::string_view name, std::int64_t otherwi
   const std::string* value = find(name);
   if (value == nullptr) return otherwise;
   std::string text = *value;
-  std::replace(text.begin(), text.end(), ' ', '+');  // an offset whose plus was not escaped
+  std::replace(text.begin(), text.end(), ' ', '+');  // the unescaped plus of an offset
   const auto time = parse_time(text);
   if (!time) return bad(name, *value, "a time such as 2026-11-20T15:00:00Z (RFC 3339; write + as %2B)");
   return *time;

@@ -1,4 +1,4 @@
-// The query members of a list, read and checked: limit, cursor, since, until and the list's own filters. Pure; any thread.
+// Reads and checks the query members of a list: limit, cursor, since, until and the list's own filters. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace runwarden::api {
 
 class ListQuery {
  public:
-  // bad_request for a name that the list does not know, and for whatever is wrong with a value, once it is asked for.
-  // `list` names the list in its cursors: its path.
+  // bad_request for an unknown name. An invalid value is an error only when it is read. `list` is the list's path, which identifies it in
+  // its cursors.
   static Result<ListQuery> read(const std::vector<std::pair<std::string, std::string>>& query,
                                 std::initializer_list<std::string_view> filters, std::string list);
-  // Of a list that knows limit and cursor only.
+  // For a list that has only limit and cursor.
   static Result<ListQuery> read_page(const std::vector<std::pair<std::string, std::string>>& query, std::string list);
 
   // limit, cursor, since and until.
@@ -31,7 +31,7 @@ class ListQuery {
 
   const std::string* find(std::string_view name) const;
   std::string text(std::string_view name) const;
-  Result<int> score(std::string_view name) const;  // 0 to 100; 0 where it is not given
+  Result<int> score(std::string_view name) const;  // 0 to 100; 0 if not given
 
  private:
   static Result<ListQuery> read_known(const std::vector<std::pair<std::string, std::string>>& query,

@@ -12,14 +12,14 @@ namespace {
 
 using http::LineBatch;
 
-// Lines are given to the pool in chunks of this many: enough to make the hand-over cheap, few enough to use every core.
+// Lines per pool task: enough to make posting cheap, few enough to use every core.
 constexpr std::size_t kLinesPerChunk = 4;
-// At most this many lines of a request are in work: two full commits. More would fill the queue to the store, and put the requests of
-// others behind all of them.
+// The most lines of a request in work at a time: two full commits. More would fill the queue to the store and delay the requests of other
+// clients.
 constexpr std::size_t kLinesInWork = 1024;
-// What is set aside for the result of a line before it is known: most are smaller.
+// Reserved for the result of each line before it is known; most results are smaller.
 constexpr std::size_t kResultBytes = 256;
-// The first so many lines with warnings tell them: a mistake is mostly the same in every line.
+// Only the first lines with warnings report them, because a mistake is usually the same in every line.
 constexpr std::size_t kLinesWithWarnings = 100;
 
 std::string fault_json(std::uint64_t line, const Error& error) {
@@ -42,7 +42,7 @@ std::string stored_json(std::uint64_t line, const ingest::IngestAnswer& answer) 
 
 enum class Stored : std::uint8_t { nothing, lines };
 
-// Why the last batch of lines is not the end of the body, and what to send again: where nothing was stored, all of it.
+// Explains why the body broke off and what to send again: all of it if nothing was stored.
 Error end_error(LineBatch& lines, const ApiLimits& limits, Stored stored) {
   const auto error = [stored](Code code, const std::string& detail, const char* whole, const char* rest) {
     return Error{
@@ -101,7 +101,7 @@ void NdjsonIngest::take(LineBatch lines, http::Responder responder) {
     responder_ = std::move(responder);
     last_ = lines.last;
     if (lines.end != LineBatch::End::complete) break_off(lines.end_line, end_error(lines, parts_.limits, Stored::lines));
-    outstanding_ = lines.lines.size() + 1;  // one for this hand-over itself, so that the batch cannot end below it
+    outstanding_ = lines.lines.size() + 1;  // one for this call itself, so that the batch cannot end during it
     if (lease) {
       lease_ = std::move(*lease);
       lines_ = std::move(lines.lines);
@@ -120,7 +120,7 @@ void NdjsonIngest::take(LineBatch lines, http::Responder responder) {
   end_of_batch();
 }
 
-// Why not even the first of these lines is taken, or nothing. Room for their results is set aside.
+// Reserves memory for the lines' results. Returns an error if none of these lines can be taken.
 std::optional<Error> NdjsonIngest::refusal_of(LineBatch& lines) {
   const bool whole = lines.end == LineBatch::End::complete;
   if (!whole && nothing_stored()) return end_error(lines, parts_.limits, Stored::nothing);  // the whole request can still be refused
@@ -130,7 +130,7 @@ std::optional<Error> NdjsonIngest::refusal_of(LineBatch& lines) {
       Code::unavailable, "too many results of batches wait to be sent; nothing from here on was stored, send it again in a moment", {}, {}};
 }
 
-// False when the results of all batches would take too much memory.
+// False if the results of all batches would take too much memory.
 bool NdjsonIngest::reserve_results(std::size_t lines) {
   const MutexLock lock(mutex_);
   if (!results_lease_) {
@@ -142,7 +142,7 @@ bool NdjsonIngest::reserve_results(std::size_t lines) {
   return results_lease_.try_resize(results_lease_.bytes() + lines * kResultBytes);
 }
 
-// Answers for the lines before this one, and ends the request.
+// Ends the request: answers with the results of the lines before this one.
 void NdjsonIngest::cut_short(std::uint64_t line, Error why, http::Responder responder) {
   {
     const MutexLock lock(mutex_);
@@ -151,7 +151,7 @@ void NdjsonIngest::cut_short(std::uint64_t line, Error why, http::Responder resp
   responder.send(reply());
 }
 
-// Of several faults the one that comes first in the body counts.
+// Of several faults, keeps the first one in the body.
 void NdjsonIngest::break_off(std::uint64_t line, Error why) {
   if (broken_off_ && first_not_taken_ <= line) return;
   broken_off_ = std::move(why);
@@ -169,7 +169,7 @@ void NdjsonIngest::dispatch() {
   }
 }
 
-// Null when all lines are dispatched, or enough are in work: then the next result asks again.
+// Null if all lines are dispatched or enough are in work; the next result calls this again.
 std::shared_ptr<NdjsonIngest::Chunk> NdjsonIngest::next_chunk() {
   auto refusal = (*permit_)();
   const MutexLock lock(mutex_);
@@ -197,7 +197,7 @@ void NdjsonIngest::read_chunk(std::size_t worker, Chunk& chunk) {
   resume(worker, std::make_shared<Ready>(Ready{enqueue(chunk.number, std::move(read_lines)), 0}));
 }
 
-// A detector that does not return keeps its thread: another thread resumes with the lines after it.
+// A detector that does not return keeps its thread; another thread then continues with the remaining lines.
 void NdjsonIngest::resume(std::size_t worker, const std::shared_ptr<Ready>& ready) {
   parts_.pool.on_abandoned(worker, [self = shared_from_this(), ready](std::size_t other) { self->resume(other, ready); });
   while (ready->next < ready->lines.size()) {
@@ -224,7 +224,7 @@ std::optional<NdjsonIngest::ReadLine> NdjsonIngest::read(LineBatch::Line& line) 
   return std::nullopt;
 }
 
-// Those that can resume now: of this chunk, and of later ones that waited for it.
+// Returns the lines that can resume: those of this chunk, and those of later chunks that waited for it.
 std::vector<NdjsonIngest::ReadLine> NdjsonIngest::enqueue(std::uint64_t chunk, std::vector<ReadLine> read) {
   std::vector<ReadLine> ready;
   const MutexLock lock(order_mutex_);
@@ -266,7 +266,7 @@ void NdjsonIngest::note(std::uint64_t line, const ingest::IngestAnswer& answer) 
     return;
   }
   const bool accepted = answer.kind != ingest::IngestAnswer::Kind::refused;
-  if (!accepted && answer.error.code == Code::unauthorized) {  // the key ended before the commit: the line was not taken
+  if (!accepted && answer.error.code == Code::unauthorized) {  // the key became invalid before the commit: the line was not taken
     const MutexLock lock(mutex_);
     return break_off(line, answer.error);
   }
@@ -281,7 +281,7 @@ void NdjsonIngest::note(LineResult result) {
   results_.push_back(std::move(result));
 }
 
-// By line, not by time: the same batch again is answered the same.
+// Keeps warnings by line, not by time, so that a repeated batch gets the same answer.
 void NdjsonIngest::note_warnings(std::uint64_t line, const std::vector<Warning>& warnings) {
   std::string text;
   JsonWriter out(text);
@@ -320,7 +320,7 @@ void NdjsonIngest::end_of_batch() {
   responder.send(reply());
 }
 
-// When no line is in work any more.
+// Called when no line is in work.
 http::Reply NdjsonIngest::reply() {
   const MutexLock lock(mutex_);
   if (broken_off_ && accepted_ == 0) return http::problem(*broken_off_, request_id_);
@@ -337,7 +337,7 @@ http::Reply NdjsonIngest::reply() {
       one.json.append(",\"warnings\":").append(warned->second).append("}");
     }
     out.raw(one.json);
-    one.json = {};  // not all of it twice
+    one.json = {};  // to hold only one copy in memory
   }
   out.end_array();
   if (broken_off_) out.key("brokenOff").raw(fault_json(first_not_taken_, *broken_off_));

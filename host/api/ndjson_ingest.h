@@ -1,8 +1,8 @@
-// One NDJSON request of runs: each line is ingested by itself, and the answer holds the result of each.
+// One NDJSON request of runs. Each line is ingested separately, and the answer holds the result of each.
 //
-// take() is called by the HTTP worker with each batch of lines; results come from any thread. The answer is sent when the last line of the
-// last batch has its result. If the body breaks off, the answer has the results of the lines that were taken, and `brokenOff` for the first
-// one that was not; if nothing was stored, it is the plain error.
+// The HTTP worker calls take() with each batch of lines; results arrive on any thread. The answer is sent when the last line of the last
+// batch has its result. If the body breaks off, the answer has the results of the accepted lines, and `brokenOff` for the first line that
+// was not taken; if nothing was stored, it is the plain error.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +33,12 @@ class NdjsonIngest : public std::enable_shared_from_this<NdjsonIngest> {
     std::string json;
   };
 
-  // Some lines that go to the pool together, numbered as they are dispatched.
+  // Lines that go to the pool together. Chunks are numbered in the order of dispatch.
   struct Chunk {
     std::uint64_t number = 0;
     std::vector<http::LineBatch::Line> lines;
   };
-  // A line that was read: what is left of it when it is refused later is its number.
+  // A line that was read. If it is refused later, only its number is needed.
   struct ReadLine {
     std::uint64_t number = 0;
     ingest::RunIngest::PendingRun pending;
@@ -46,7 +46,7 @@ class NdjsonIngest : public std::enable_shared_from_this<NdjsonIngest> {
 
   void dispatch();
   std::shared_ptr<Chunk> next_chunk();
-  // Lines that were read and may resume, one after the other.
+  // Lines that were read and can resume, one after the other.
   struct Ready {
     std::vector<ReadLine> lines;
     std::size_t next = 0;
@@ -78,25 +78,25 @@ class NdjsonIngest : public std::enable_shared_from_this<NdjsonIngest> {
   std::optional<std::string> idempotency_key_;
   std::string_view route_;
 
-  // Chunks are read in parallel, but their runs are enqueued in the order of the lines: of two with one runId the first stays first.
+  // Chunks are read in parallel, but their runs are enqueued in line order, so that of two runs with one runId the first stays first.
   Mutex order_mutex_;
   std::uint64_t next_chunk_ RW_GUARDED_BY(order_mutex_) = 0;
   std::map<std::uint64_t, std::vector<ReadLine>> early_chunks_ RW_GUARDED_BY(order_mutex_);  // read before an earlier one
 
   Mutex mutex_;
   std::vector<LineResult> results_ RW_GUARDED_BY(mutex_);
-  std::map<std::uint64_t, std::string> warnings_ RW_GUARDED_BY(mutex_);  // of the first lines that have any, as JSON
+  std::map<std::uint64_t, std::string> warnings_ RW_GUARDED_BY(mutex_);  // of the first lines with warnings, as JSON
   std::int64_t warned_lines_ RW_GUARDED_BY(mutex_) = 0;
-  std::vector<http::LineBatch::Line> lines_ RW_GUARDED_BY(mutex_);  // of this batch; those before dispatched_ have been moved out
+  std::vector<http::LineBatch::Line> lines_ RW_GUARDED_BY(mutex_);  // of this batch; those before dispatched_ are moved from
   std::size_t dispatched_ RW_GUARDED_BY(mutex_) = 0;
   std::uint64_t chunks_ RW_GUARDED_BY(mutex_) = 0;     // dispatched so far
   std::size_t in_work_ RW_GUARDED_BY(mutex_) = 0;      // dispatched lines without a result
-  std::size_t outstanding_ RW_GUARDED_BY(mutex_) = 0;  // lines of this batch without a result, and the hand-over of the batch itself
+  std::size_t outstanding_ RW_GUARDED_BY(mutex_) = 0;  // lines of this batch without a result, plus 1 while take() runs
   bool last_ RW_GUARDED_BY(mutex_) = false;
   std::size_t accepted_ RW_GUARDED_BY(mutex_) = 0;
   std::optional<Error> broken_off_ RW_GUARDED_BY(mutex_);    // why not all lines were taken
-  bool in_doubt_ RW_GUARDED_BY(mutex_) = false;              // the outcome of a line is unknown: there is no answer to give
-  std::uint64_t first_not_taken_ RW_GUARDED_BY(mutex_) = 0;  // with it
+  bool in_doubt_ RW_GUARDED_BY(mutex_) = false;              // the outcome of a line is unknown: close without an answer
+  std::uint64_t first_not_taken_ RW_GUARDED_BY(mutex_) = 0;  // set with broken_off_
   http::Responder responder_ RW_GUARDED_BY(mutex_);
   FairBudget::Lease lease_ RW_GUARDED_BY(mutex_);
   FairBudget::Lease results_lease_ RW_GUARDED_BY(mutex_);

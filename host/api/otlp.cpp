@@ -12,9 +12,9 @@
 namespace runwarden::api {
 namespace {
 
-constexpr int kLongestRetryS = 3;  // exporters give up a batch rather than wait beyond their timeout of 10 s
+constexpr int kLongestRetryS = 3;  // exporters drop a batch rather than wait beyond their timeout of 10 s
 
-// OTEL_EXPORTER_OTLP_HEADERS holds percent-encoded values, which LangSmith's exporter sends as they are.
+// OTEL_EXPORTER_OTLP_HEADERS holds percent-encoded values, which LangSmith's exporter sends without decoding.
 constexpr std::string_view kEncodedBearer = "bearer%20";
 
 enum Rpc : std::int32_t {  // google/rpc/code.proto
@@ -73,7 +73,7 @@ http::Reply otlp_reply(Media media, const ingest::TraceAnswer& answer) {
   if (media == Media::protobuf) {
     reply.content_type = "application/x-protobuf";
     if (answer.message.empty() && answer.rejected == 0) {
-      reply.headers.push_back({"Content-Type", reply.content_type});  // the server leaves it out of an answer without a body
+      reply.headers.push_back({"Content-Type", reply.content_type});  // the server omits it from an answer without a body
       return reply;
     }
     protozero::pbf_writer out(reply.body);

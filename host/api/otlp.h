@@ -1,5 +1,5 @@
-// What OTLP asks of an HTTP server beyond the rest of the API: its encodings, its answers, its ways of sending a key
-// (opentelemetry-proto, "OTLP/HTTP"). Pure; any thread.
+// The parts of the HTTP API specific to OTLP (opentelemetry-proto, "OTLP/HTTP"): encodings, answers, and ways to send a key. Pure; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace runwarden::api {
 
-// An ExportTraceServiceResponse, or that of metrics or logs, in that encoding (json or protobuf).
+// An ExportTraceServiceResponse, or the one for metrics or logs, in that encoding (json or protobuf).
 http::Reply otlp_reply(Media media, const ingest::TraceAnswer& answer);
 
-// A google.rpc.Status in that encoding, with the HTTP status of the error. Nothing tells an exporter to wait longer than it does.
+// A google.rpc.Status in that encoding, with the HTTP status of the error. Limits the retry delay to one that exporters accept.
 http::Reply otlp_problem(Media media, Error error);
 
-// The encoding that a Content-Type names; Media::none: neither.
+// The encoding that a Content-Type names; Media::none if it is neither.
 Media otlp_media(std::string_view content_type);
 
-// What the request says of its key, as Authorization would: its Authorization where that is Bearer, also with its blank as %20; else the
-// password of a Basic one, else x-api-key.
+// The request's key as values of Authorization: from a Bearer field (also with its space as %20), from the password of a Basic field, or
+// from x-api-key.
 std::vector<std::string> otlp_credentials(const http::RequestHead& head);
 
 }  // namespace runwarden::api

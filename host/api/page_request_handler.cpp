@@ -19,7 +19,7 @@ void add_safety(http::Reply& reply) {
   reply.headers.push_back({"Cross-Origin-Resource-Policy", "same-origin"});
 }
 
-// Of the budget for requests without a key, the page has a share of its own: it takes nothing from probes.
+// The page is a separate party in the budget for requests without a key, so it takes nothing from probes.
 constexpr std::uint32_t kPageShare = 1;
 
 // RFC 9110, section 13.1.2: a list of entity tags, weak or not, or `*`.

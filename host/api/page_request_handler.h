@@ -1,4 +1,4 @@
-// Answers requests for the web page: its files, from memory. Called on the worker that owns the connection.
+// Serves the web page's files from memory. Called on the worker that owns the connection.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class PageRequestHandler final : public RequestHandler {
  private:
   http::Reply answer();
 
-  std::string known_etags_;  // If-None-Match, empty: none
+  std::string known_etags_;  // If-None-Match; empty if there is none
 };
 
 }  // namespace runwarden::api

@@ -1,6 +1,6 @@
-// What /readyz says: known faults at once, otherwise the outcome of a canary run.
+// The answer of /readyz: known faults at once, otherwise the outcome of a canary run.
 //
-// Any thread; nothing blocks.
+// Any thread; never blocks.
 #pragma once
 
 #include <functional>
@@ -29,12 +29,12 @@ class ReadinessCheck {
  public:
   using Detectors = std::function<std::shared_ptr<detect::DetectorSet>()>;
 
-  // Everything outlives it. `second_opinion` may be null: no model is asked.
+  // Everything outlives it. `second_opinion` is null if no model is used.
   ReadinessCheck(store::Capacity& store, Detectors detectors, const ops::ClockMonitor& clock, ops::Canary& canary,
                  const opinion::Worker* second_opinion)
       : store_(store), detectors_(std::move(detectors)), clock_(clock), canary_(canary), second_opinion_(second_opinion) {}
 
-  // Without a canary run.
+  // Reports known faults only, without a canary run.
   Readiness now() const;
   // `done` is called once, on this thread or the one that completes the canary.
   void check(const std::function<void(const Readiness&)>& done);

@@ -31,16 +31,16 @@ Error bad_query(std::string detail) {
   return {Code::bad_request, std::move(detail), {}, {}};
 }
 
-// What the query of one run asks for.
+// The query for a single run.
 struct RunQuery {
   std::optional<std::uint32_t> revision;
   bool head = false;
-  std::optional<std::size_t> max_text;  // bytes of a step's text
+  std::optional<std::size_t> max_text;  // bytes per text of a step
 };
 constexpr std::size_t kFewestTextBytes = 100;
 constexpr std::size_t kMostTextBytes = 65'536;
 
-// Whether the query's view is the head of runs.
+// Whether the query's `view` is "head".
 Result<bool> is_head(const std::string* view) {
   if (view == nullptr) return false;
   if (*view != "head") return bad_query("the query's view must be head, got \"" + view->substr(0, 80) + "\"");
@@ -90,7 +90,7 @@ std::optional<model::Severity> severity_of(std::string_view name) {
   return std::nullopt;
 }
 
-// A page that polls asks for these again and again.
+// The web page polls these.
 bool bears_tag(Endpoint endpoint) {
   switch (endpoint) {
     case Endpoint::clusters:
@@ -107,9 +107,9 @@ bool bears_tag(Endpoint endpoint) {
   }
 }
 
-constexpr std::uint64_t kCursorBytes = 1024;  // and what else surrounds a list's items
+constexpr std::uint64_t kCursorBytes = 1024;  // the cursor and everything else around a list's items
 
-// The items of a list one after the other, and how it goes on.
+// Builds the JSON of a list: its items and the next cursor.
 class ListText {
  public:
   ListText() { out_.begin_object().key("items").begin_array(); }
@@ -135,9 +135,9 @@ std::string list_json(const store::Page<Record>& page, const std::string& next_c
 
 }  // namespace
 
-// What is set aside first turns requests away before any work; each answer takes the rest as soon as it knows its size.
+// The first lease refuses requests before any work; each answer resizes it as soon as its size is known.
 Result<Reads::Answer> Reads::answer(const Admission& admission) {
-  // Read before the work: what is committed meanwhile makes another one.
+  // Read before the work, so that a commit in between leads to another tag.
   const std::string tag = bears_tag(admission.route->endpoint) ? clusters_.tag(admission.principal->tenant) : std::string();
   if (!tag.empty() && matches_tag(admission.if_none_match, tag)) return Answer{{}, {}, tag, true};
   auto lease = replies_.take(admission.principal->tenant, kReadReplyBytes);
@@ -150,7 +150,7 @@ Result<Reads::Answer> Reads::answer(const Admission& admission) {
   return Answer{std::move(*text), std::move(*lease), tag};
 }
 
-// The lease holds as much as the run that is looked at makes, and the answer in the end.
+// The lease is resized to the size of the run and, at the end, of the answer.
 Result<Reads::Answer> Reads::guardrail(const Admission& admission, Lease lease) {
   auto format = guardrail::Format::json;
   for (const auto& [name, value] : admission.query) {
@@ -239,7 +239,7 @@ Result<std::string> Reads::run(const Admission& admission, Lease& lease) {
   return query->max_text ? ingest::with_cut_step_texts(text, *query->max_text, *run) : std::move(text);
 }
 
-// Of the run as it is now, with the spans that have come since it was resolved.
+// The mapping of the current run, including spans that arrived after it resolved.
 Result<std::string> Reads::run_mapping(const Admission& admission, Lease& lease) {
   if (!admission.query.empty()) return bad_query("the query of a mapping has no members, got \"" + admission.query[0].first.substr(0, 80) + "\"");
   auto found = asked(admission, std::nullopt);
@@ -255,7 +255,7 @@ Result<std::string> Reads::run_mapping(const Admission& admission, Lease& lease)
   return own.append(text, 1);
 }
 
-// The run in the revision that the query names, which may name nothing else. `what` is asked for: "an explanation".
+// The run in the query's revision; the query may have no other member. `what` names the requested thing, such as "an explanation".
 Result<model::RunRecord> Reads::run_of_revision(const Admission& admission, std::string_view what, Lease& lease) {
   auto query = run_query(admission.query);
   if (!query.ok()) return std::move(query.error());
@@ -284,7 +284,7 @@ Result<std::string> Reads::bundle(const Admission& admission, Lease& lease) {
                               clock_.wall_ms(), std::move(proof)});
 }
 
-// One run of a page as it is now; nothing where it has gone since, or fits the query no longer.
+// The current state of a run of the page; empty if it has been deleted since or does not match the query any more.
 std::optional<std::string> Reads::listed_run(model::TenantId tenant, const model::RunRecord& head, const store::RunQuery& query) {
   try {
     if (query.outlines == store::OutlineToo::yes) {
@@ -340,7 +340,7 @@ Result<std::string> Reads::runs(const Admission& admission, Lease& lease) {
   for (std::size_t i = 0; i < page.items.size(); ++i) {
     const auto run = listed_run(tenant, page.items[i], runs);
     if (!run) continue;
-    // Its size was known before, except for events that have come since.
+    // Its size was known except for events that arrived since.
     if (i > 0 && query->find("cluster") == nullptr && list.bytes() + run->size() + kCursorBytes > runs.range.max_bytes) {
       page.next = page.items[i - 1].key;
       break;
@@ -375,7 +375,7 @@ Result<std::string> Reads::failure(const Admission& admission) {
   return failure_json(admission.principal->tenant, admission.parameters.at(0));
 }
 
-// Newest first, what was taken back included.
+// Newest first, including withdrawn reviews.
 Result<std::string> Reads::review_history(const Admission& admission) {
   const model::TenantId tenant = admission.principal->tenant;
   const std::string& id = admission.parameters.at(0);

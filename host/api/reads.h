@@ -1,4 +1,4 @@
-// Answers the reading requests: looks things up, lists them, investigates. Any pool thread.
+// Answers read requests: lookups, lists and investigations. Any pool thread.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ class Reads {
  public:
   using Detectors = std::function<std::shared_ptr<detect::DetectorSet>()>;
 
-  // Told of each record that a list leaves out because a part of it cannot be read. Any pool thread.
+  // Called for each record that a list omits because part of it cannot be read. Any pool thread.
   using OnUnreadable = std::function<void(const std::string& text)>;
 
   struct Stores {
@@ -53,24 +53,24 @@ class Reads {
         mapping_(mapping),
         on_unreadable_(std::move(on_unreadable)) {}
 
-  // The JSON of a 200 with its share of the replies' budget, or why not: `unavailable` before the work is done where there is no room.
+  // The JSON of a 200 with its lease on the reply budget, or an error: `unavailable`, before any work, if the budget has no room.
   struct Answer {
     std::string json;
     FairBudget::Lease lease;
-    std::string tag = {};       // entity tag of an answer that bears one
-    bool not_modified = false;  // the client has it already: there is not JSON
+    std::string tag = {};       // entity tag; empty if the answer has none
+    bool not_modified = false;  // the client has it already; `json` is empty
     std::string content_type = "application/json";
   };
   Result<Answer> answer(const Admission& admission);
 
-  // Groups of failures, for other handlers that answer with one.
+  // For other handlers that answer with a group of failures.
   ClusterReads& clusters() { return clusters_; }
 
-  // A failure, or a run without its steps, in its current form, for other handlers that answer with it.
+  // The current state of a failure, or of a run without its steps, for other handlers that answer with it.
   Result<std::string> failure_json(model::TenantId tenant, const std::string& id);
   Result<std::string> run_head_json(model::TenantId tenant, const std::string& id);
 
-  // The run whose explanation is asked for, with its document. The lease holds as much as the run makes.
+  // The run to explain, with its document. The lease is resized to the run's size.
   Result<model::RunRecord> run_to_explain(const Admission& admission, FairBudget::Lease& lease);
 
  private:
@@ -78,7 +78,7 @@ class Reads {
 
   Result<std::string> json(const Admission& admission, Lease& lease);
   Result<Answer> guardrail(const Admission& admission, Lease lease);
-  // The head of one run, in the revision that was asked for.
+  // The head of a run in the requested revision.
   struct Asked {
     model::RunRecord head;
     bool former = false;  // not the current revision

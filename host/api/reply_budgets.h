@@ -1,7 +1,7 @@
-// What replies may hold in memory until the kernel has taken them, however slowly their clients read. Any thread.
+// Limits the memory of replies that the kernel has not yet taken, however slowly clients read. Any thread.
 //
-// Each kind of answer has a share of its own, so that reads that nobody takes starve neither ingest nor probes; within a share no
-// tenant starves another (FairBudget).
+// Each kind of reply has its own budget, so reads with slow clients starve neither ingest nor probes. Within a budget, no tenant starves
+// another (FairBudget).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace runwarden::api {
 
-// What is set aside for an answer before its work begins, when its size is not known yet.
+// Reserved for a reply before its work begins and its size is known.
 constexpr std::uint64_t kReadReplyBytes = 64 * 1024;
 constexpr std::uint64_t kIngestReplyBytes = 2 * 1024;
 

@@ -1,5 +1,6 @@
-// What requests may hold between their bodies and their answers: enough for every connection of a busy service, since more would only wait
-// longer. A tenant may hold at most as much as it leaves free. Any thread; outlives the pool and the writer, whose tasks hold shares.
+// Limits what requests hold in memory between their bodies and their answers. Enough for every connection of a busy service; more requests
+// would only wait longer. A tenant may hold at most as much as it leaves free. Any thread; outlives the pool and the writer, whose tasks
+// hold leases.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the API keeps of one request between its head and its answer. Called on the worker that owns the connection.
+// The state of one request between its head and its answer. Called on the worker that owns the connection.
 #pragma once
 
 #include <string>
@@ -19,10 +19,10 @@ class RequestHandler : public http::RequestHandler {
 
   const Admission& admission() const { return admission_; }
 
-  // A key that ends while the body comes in ends the request.
+  // Ends the request if its key becomes invalid while the body arrives.
   std::optional<Error> recheck() override { return permit_ ? (*permit_)() : std::nullopt; }
 
-  // A request handler takes its body whole or as lines; the server calls the one its form asks for.
+  // A subclass overrides the function for its form of body: whole or lines.
   void on_body(std::string, http::Responder) override {}
   void on_lines(http::LineBatch, http::Responder) override {}
 

@@ -1,7 +1,7 @@
-// Keeps the metrics of reviews: each review as it is stored, and by detector what those of the last 90 days say of it. Counts again when
-// there are new ones and each hour, as old ones leave the window.
+// Maintains the metrics of reviews: a counter of stored reviews, and for each detector the counts of the last 90 days. Recounts after new
+// reviews and every hour, because old reviews leave the window.
 //
-// stored() from any thread; tick() from one, as often as a change should show.
+// Call stored() from any thread; call tick() from one thread, as often as changes should show.
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,7 @@
 namespace runwarden::api {
 namespace {
 
-// One request between its body and its answer.
+// A request between its body and its answer.
 struct Asked {
   ApiParts& parts;
   Admission admission;
@@ -28,7 +28,7 @@ void refuse(Asked& asked, Error error) {
   asked.responder.send(http::problem(error, asked.request_id));
 }
 
-// What is answered is read on the pool: the writer's thread may have called.
+// Reads the answer on the pool, because this may be the writer's thread.
 void answer(const std::shared_ptr<Asked>& asked) {
   asked->parts.pool.post(
       [asked](std::size_t) {
@@ -52,7 +52,7 @@ void answer(const std::shared_ptr<Asked>& asked) {
       asked->admission.principal->tenant);
 }
 
-// The detector of a DELETE's query; empty: all of them.
+// The detector in a DELETE's query; empty for all detectors.
 Result<std::string> detector_of(const Asked& asked) {
   for (const auto& [name, value] : asked.admission.query) {
     if (!asked.takes_back || asked.of_failure() || name != "detector") {

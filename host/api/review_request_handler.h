@@ -1,5 +1,5 @@
-// POST and DELETE of /v1/failures/{failureId}/review and /v1/runs/{runId}/review: one task on the pool, answered after the commit with what
-// was reviewed as it is then. Called on the worker that owns the connection.
+// POST and DELETE of /v1/failures/{failureId}/review and /v1/runs/{runId}/review: one task on the pool, answered after the commit with the
+// new state of the failure or run. Called on the worker that owns the connection.
 #pragma once
 
 #include <string>

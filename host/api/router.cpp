@@ -17,7 +17,7 @@ int hex_value(char c) {
 
 enum class Plus : std::uint8_t { literal, space };
 
-// Percent-decoded text (RFC 3986, section 2.1), or nothing for a bad escape or an encoded NUL.
+// Percent-decodes the text (RFC 3986, section 2.1). Empty for a bad escape or an encoded NUL.
 std::optional<std::string> decode(std::string_view raw, Plus plus) {
   std::string text;
   text.reserve(raw.size());
@@ -40,7 +40,7 @@ Error bad_escape(std::string_view where) {
   return {Code::bad_request, "the " + std::string(where) + " has a broken percent escape, or an escaped NUL; write % as %25", {}, {}};
 }
 
-// Cuts the first segment off "/a/b"; the rest keeps its slash.
+// Removes the first segment of "/a/b" and returns it; the rest keeps its slash.
 std::string_view next_segment(std::string_view& path) {
   path.remove_prefix(1);
   const auto end = std::min(path.find('/'), path.size());
@@ -49,7 +49,7 @@ std::string_view next_segment(std::string_view& path) {
   return segment;
 }
 
-// The raw segments that stand for each `{...}`, or nothing where the path is another one.
+// The raw segment of each `{...}`; empty if the path does not match.
 std::optional<std::vector<std::string_view>> fit(std::string_view pattern, std::string_view path) {
   std::vector<std::string_view> parameters;
   while (!pattern.empty() && !path.empty()) {

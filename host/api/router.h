@@ -1,4 +1,4 @@
-// Which endpoint a path names. A table and a comparison of segments: no pattern ever runs on a path. Pure; any thread.
+// Finds the endpoint of a path. Compares segments with a table; uses no regular expressions. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class Endpoint : std::uint8_t {
   ingest_changes,
   ingest_policies,
   otlp_traces,
-  otlp_unused,  // metrics and logs: taken, and not looked at
+  otlp_unused,  // metrics and logs: accepted and ignored
   analyze,
   runs,
   run,
@@ -67,28 +67,28 @@ enum class Endpoint : std::uint8_t {
   page,
 };
 
-// No key, or a key with that scope. `page`: files that hold no data. `session`: how a browser comes to a session, and ends it.
+// What a request needs: no key, or a key with that scope. `page`: files without data. `session`: begins and ends browser sessions.
 enum class Access : std::uint8_t { open, ingest, read, manage, page, session };
 
 struct Route {
   Endpoint endpoint;
-  std::string_view pattern;  // as documented: "/v1/runs/{runId}"; `{...}` stands for one segment, `*` at the end for any more
+  std::string_view pattern;  // as documented: "/v1/runs/{runId}"; `{...}` matches one segment, a final `*` any number
   std::string_view method;   // GET also serves HEAD
   Access access;
-  bool slash_too = false;  // with a slash at its end, too
+  bool slash_too = false;  // also matches with a slash at the end
 };
 
 struct Match {
   const Route* route = nullptr;  // null: no such path
   bool method_allowed = false;
   std::string allow;                    // for the Allow field (RFC 9110, section 10.2.1)
-  std::vector<std::string> parameters;  // what stood for each `{...}`, percent-decoded once
+  std::vector<std::string> parameters;  // the segment of each `{...}`, percent-decoded once
 };
 
 // The documented routes.
 const std::vector<Route>& routes();
 
-// The web page's, which are for browsers. Of several that fit a path the first one counts.
+// The routes of the web page, for browsers. If several match a path, the first one counts.
 const std::vector<Route>& page_routes();
 
 // Splits at `/` first, then decodes each segment once. bad_request for a bad escape or an encoded NUL.

@@ -47,7 +47,7 @@ void SessionRequestHandler::on_body(std::string body, http::Responder responder)
   responder.send(tell(*admission().principal, *admission().session));
 }
 
-// What is wrong with the body is the client's program's fault, and no try of a key.
+// A malformed body does not count as a failed login.
 Result<auth::Principal> SessionRequestHandler::owner_of(const std::string& body) {
   auto key = key_of(body);
   if (!key.ok()) return std::move(key.error());
@@ -75,12 +75,12 @@ http::Reply SessionRequestHandler::log_in(const std::string& body) {
     http::Reply reply = tell(*principal, *session);
     reply.headers.push_back(cookie(sessions.seal(*session), auth::kSessionMs / 1000));
     return reply;
-  } catch (const store::StoreError& fault) {  // keys stand in the store
+  } catch (const store::StoreError& fault) {  // keys are in the store
     return http::problem(store_problem(fault, Code::unavailable), request_id());
   }
 }
 
-// Remembered on disk before the answer, and so from the pool.
+// Runs on the pool, because the end is written to disk before the answer.
 void SessionRequestHandler::log_out(http::Responder responder) {
   http::Reply done;
   done.status = 204;
@@ -111,7 +111,7 @@ http::Reply SessionRequestHandler::tell(const auth::Principal& principal, const 
   return reply;
 }
 
-// RFC 6265bis: out of reach for scripts, and never sent by another site's doing.
+// RFC 6265bis: hidden from scripts, and not sent with requests from other sites.
 http::Header SessionRequestHandler::cookie(const std::string& value, std::int64_t max_age_s) const {
   return {"Set-Cookie",
           "rw_session=" + value + "; HttpOnly; SameSite=Strict; Path=/; Max-Age=" + std::to_string(max_age_s) + (https_ ? "; Secure" : "")};

@@ -1,4 +1,4 @@
-// Answers /v1/session: begins, tells and ends the session of a browser. Called on the worker that owns the connection.
+// Answers /v1/session: begins, describes and ends a browser's session. Called on the worker that owns the connection.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The problem that a client gets when the store failed. Any thread.
+// The error that a client gets when the store fails. Any thread.
 #pragma once
 
 #include "base/result.h"
@@ -8,7 +8,7 @@ namespace runwarden::api {
 
 constexpr int kStoreAwayRetryS = 1;
 
-// 503 with Retry-After for a store that cannot be reached, `otherwise` for a record that cannot be read or written.
+// 503 with Retry-After if the store cannot be reached; `otherwise` if a record cannot be read or written.
 inline Error store_problem(const store::StoreError& fault, Code otherwise) {
   if (dynamic_cast<const store::StoreAway*>(&fault) != nullptr) return {Code::unavailable, fault.what(), {}, {}, kStoreAwayRetryS};
   return {otherwise, fault.what(), {}, {}};

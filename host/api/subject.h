@@ -1,4 +1,4 @@
-// Whose failures a query asks for: a group's, a detector's, or all. Any pool thread.
+// Reads whose failures a query selects: a group's, a detector's, or all. Any pool thread.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace runwarden::api {
 
-// By the members `cluster` and `detector`, of which there may be one. not_found for a group that the tenant does not have.
+// Reads the member `cluster` or `detector`; a query may have at most one of them. not_found if the tenant has no such group.
 Result<store::Subject> read_subject(store::GroupStore& groups, const Admission& admission);
 
 Error no_such_cluster(std::string_view id);

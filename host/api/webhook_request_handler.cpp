@@ -15,7 +15,7 @@ namespace runwarden::api {
 namespace {
 
 constexpr std::uint64_t kReplyBytes = 64 * 1024;
-constexpr std::size_t kReplayedAtOnce = 200;  // in a transaction: a few milliseconds
+constexpr std::size_t kReplayedAtOnce = 200;  // per transaction, which takes a few milliseconds
 
 http::Reply reply_of(int status, std::string body) {
   http::Reply reply;
@@ -28,7 +28,7 @@ Error overloaded() {
   return {Code::unavailable, "too many requests are in flight; nothing was changed, send it again in a moment", {}, {}};
 }
 
-// One request between its body and its answer.
+// A request between its body and its answer.
 struct Asked : std::enable_shared_from_this<Asked> {
   using Answer = Result<http::Reply>;
 
@@ -57,7 +57,7 @@ struct Asked : std::enable_shared_from_this<Asked> {
     responder.send(std::move(reply));
   }
 
-  // Between the writer's batches, unless the key has ended meanwhile.
+  // Runs `work` between the writer's batches, unless the key has become invalid.
   void write(std::function<std::optional<Answer>(Asked&)> work) {
     parts.webhooks.queue.run_between([asked = shared_from_this(), work = std::move(work)] {
       std::optional<Answer> answer;
@@ -65,7 +65,7 @@ struct Asked : std::enable_shared_from_this<Asked> {
         const auto refusal = asked->permit ? (*asked->permit)() : std::nullopt;
         answer = refusal ? Answer(*refusal) : work(*asked);
       } catch (const store::StoreError& fault) {
-        answer = Answer(store_problem(fault, Code::unavailable));  // the transaction is gone
+        answer = Answer(store_problem(fault, Code::unavailable));  // the transaction was rolled back
       }
       if (answer) asked->answer(std::move(*answer));
     });
@@ -143,7 +143,7 @@ Asked::Answer Asked::deliveries() const {
   return reply_of(200, std::move(text));
 }
 
-// The addresses are looked up on the thread that sends, which never waits for them.
+// The sending thread resolves the addresses without blocking.
 void Asked::add() {
   auto read = webhooks::read_endpoint_request(body, parts.webhooks.dispatcher.rules());
   if (!read.ok()) return answer(std::move(read.error()));
@@ -199,7 +199,7 @@ void Asked::replay() {
   });
 }
 
-// In slices, each between batches of the writer.
+// Works in slices, each between the writer's batches.
 std::optional<Asked::Answer> Asked::replay_dead(const model::RecordKey& endpoint, const model::RecordKey& from, std::uint64_t before) {
   const auto replayed = webhooks().replay_dead(tenant(), endpoint, from, kReplayedAtOnce);
   const std::uint64_t count = before + replayed.queued;

@@ -1,4 +1,4 @@
-// Requests under /v1/webhooks: endpoints are made, changed and removed, deliveries listed and sent again.
+// Answers requests under /v1/webhooks: creates, changes and removes endpoints, lists deliveries and sends them again.
 #pragma once
 
 #include <functional>

@@ -26,7 +26,7 @@ Result<std::int64_t> read_time(const Query& query, std::string_view name, std::i
   const std::string* value = find_member(query, name);
   if (value == nullptr) return otherwise;
   std::string text = *value;
-  std::replace(text.begin(), text.end(), ' ', '+');  // an offset whose plus was not escaped
+  std::replace(text.begin(), text.end(), ' ', '+');  // the unescaped plus of an offset
   if (const auto time = parse_time(text)) return *time;
   return bad_member(name, *value, "a time such as 2026-11-20T15:00:00Z (RFC 3339; write + as %2B)");
 }

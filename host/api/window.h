@@ -1,4 +1,4 @@
-// The span of time that a query asks for: window, or from and until. Pure; any thread.
+// Reads the span of time in a query: window, or from and until. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ using Query = std::vector<std::pair<std::string, std::string>>;
 constexpr std::int64_t kLongestWindowMs = 400 * 86'400'000LL;
 constexpr std::string_view kUsualWindow = "24h";
 
-// `window` (1h, 24h, 7d, 30d, 90d) ending now, or `from` and `until`, each of which may be left out: a day before `until`, and now.
-// Without any of them `otherwise`, which is a window. bad_request names the member that is wrong.
+// `window` (1h, 24h, 7d, 30d, 90d) ends now. Otherwise `from` and `until`, which default to a day before `until` and to now. If none is
+// given, the window `otherwise`. bad_request names the wrong member.
 Result<store::Span> read_window(const Query& query, std::int64_t now_ms, std::string_view otherwise);
 
-// bad_request for a member that is none of `known`. `what` names the request: "the query of ...".
+// bad_request for a member that is not in `known`. `what` names the request: "the query of ...".
 Status check_members(const Query& query, std::string_view what, std::initializer_list<std::string_view> known);
 const std::string* find_member(const Query& query, std::string_view name);
 Error bad_member(std::string_view name, std::string_view value, std::string_view wanted);
-// A whole number within bounds; `otherwise` where it is not given.
+// A whole number up to `most`; `otherwise` if it is not given.
 Result<std::size_t> read_count(const Query& query, std::string_view name, std::size_t most, std::size_t otherwise);
 
 }  // namespace runwarden::api

@@ -1,5 +1,4 @@
-// Counts what went wrong at the login, by address: so many failures in a window, then none is tried any more until it has passed.
-// Any thread.
+// Counts failed logins by address. After kMaxTries failures in a window, refuses further tries until the window has passed. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +16,11 @@ class FailedTries {
  public:
   static constexpr int kMaxTries = 10;
   static constexpr std::int64_t kWindowNs = 60'000'000'000;
-  static constexpr std::size_t kMaxAddresses = 10'000;  // beyond it the address whose window began first is forgotten
+  static constexpr std::size_t kMaxAddresses = 10'000;  // beyond it, the address whose window began first is dropped
 
   explicit FailedTries(const Clock& clock) : clock_(clock) {}  // the clock outlives it
 
-  // The seconds (at least 1) for which that address is not let in, or nothing.
+  // The seconds (at least 1) until that address may try again; empty if it may try.
   std::optional<int> wait_s(const std::string& address);
   void failed(const std::string& address);
 
@@ -31,7 +30,7 @@ class FailedTries {
     int tries = 0;
   };
 
-  // An IPv6 client owns all of its /64 network.
+  // An IPv6 client owns its whole /64 network.
   static std::string network_of(const std::string& address);
 
   const Clock& clock_;

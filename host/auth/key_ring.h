@@ -33,25 +33,25 @@ struct Principal {
   bool may_manage = false;
 };
 
-// The source of the keys. They are called concurrently from any thread.
+// The source of the keys. Called concurrently from any thread.
 struct KeySource {
   std::function<std::vector<model::KeyRecord>()> load;
   std::function<std::uint64_t()> version;  // cheap: called for every request
-  std::function<bool()> look = {};         // whether `version` may tell of more now; called for keys that are not known
+  std::function<bool()> look = {};         // whether `version` may have changed; called for unknown keys
 };
 
 class KeyRing {
  public:
   KeyRing(KeySource source, const Clock& clock);  // the clock outlives the ring
 
-  // The values of all Authorization fields of a request, and what it wants to do. Answers `unauthorized` where there is not
-  // exactly one good Bearer key, `forbidden` where the key lacks the scope.
+  // Takes the values of all Authorization fields of a request and the scope that it needs. `unauthorized` unless there is exactly one valid
+  // Bearer key; `forbidden` if the key lacks the scope.
   Result<Principal> admit(const std::vector<std::string>& authorization, Scope scope);
 
-  // The same for a key that is known by its id: that of a session.
+  // The same for the key id of a session.
   Result<Principal> admit_id(const std::string& key_id, Scope scope);
 
-  // Whether the admitted key is still valid. The error says that it has been revoked or has expired. Does not count as a use of the key.
+  // Whether the admitted key is still valid. The error says that the key was revoked or has expired. Does not count as a use of the key.
   std::optional<Error> recheck(const Principal& principal);
 
   // The times of use since the last call, by key id, to be stored.

@@ -22,7 +22,7 @@ struct Rate {
 
 class RateLimiter {
  public:
-  // Says how many hosts share the rate, 1 or more: each takes an equal part of rate and burst. Asked at each take, on its thread.
+  // Returns how many hosts share the rate, 1 or more: each gets an equal part of rate and burst. Called by take(), on the caller's thread.
   using Hosts = std::function<std::size_t()>;
 
   RateLimiter(
@@ -45,8 +45,8 @@ class RateLimiter {
   const Clock& clock_;
   const Hosts count_hosts_;
   Mutex mutex_;
-  Rate rate_ RW_GUARDED_BY(mutex_);  // of all hosts together
-  std::size_t hosts_ RW_GUARDED_BY(mutex_) = 1;  // that per_second_ and burst_ are for
+  Rate rate_ RW_GUARDED_BY(mutex_);              // for all hosts together
+  std::size_t hosts_ RW_GUARDED_BY(mutex_) = 1;  // on which per_second_ and burst_ are based
   double per_second_ RW_GUARDED_BY(mutex_) = 0;
   double burst_ RW_GUARDED_BY(mutex_) = 0;
   std::unordered_map<model::TenantId, Bucket> buckets_ RW_GUARDED_BY(mutex_);

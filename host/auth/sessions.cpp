@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kNumberBytes = 16;
 constexpr std::size_t kMaxSealedBytes = 512;
-constexpr std::int64_t kClockStepMs = 300'000;  // how far the wall clock may have been set back since a session began
+constexpr std::int64_t kClockStepMs = 300'000;  // the wall clock may be set back this far after a session begins
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t value = 0;
@@ -30,7 +30,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return value;
 }
 
-// Cuts the part before the next '.' off; the rest goes on behind it.
+// Removes and returns the part before the next '.'; the rest begins after it.
 std::string_view next_part(std::string_view& text) {
   const auto end = std::min(text.find('.'), text.size());
   const auto part = text.substr(0, end);
@@ -61,7 +61,8 @@ Result<std::unique_ptr<Sessions>> Sessions::open(std::string secret, std::filesy
   return sessions;
 }
 
-// A line that a crash cut short belongs to a session whose end was never acknowledged. Without room for a shorter file the old one serves on.
+// Skips a line that a crash truncated: the end of that session was never acknowledged. Keeps the old file if a shorter one cannot be
+// written.
 Status Sessions::read_ended() {
   const MutexLock lock(mutex_);
   const std::int64_t now_ms = clock_.wall_ms();

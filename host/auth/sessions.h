@@ -1,7 +1,7 @@
-// Sessions of the page: each stands for an API key, for twelve hours, until it is ended or its key is. Any thread.
+// Sessions of the web page. Each represents an API key for twelve hours, or until the session or its key ends. Any thread.
 //
-// A session is a sealed text that the browser keeps in a cookie; nothing is kept here but the sessions that were ended before their
-// time. The seal says who made it, never whether the key still counts: whoever takes a session looks its key up.
+// A session is a sealed text that the browser keeps in a cookie; this class stores only the sessions that were ended early. The seal proves
+// who made it, not that the key is still valid: callers must look up the key.
 #pragma once
 
 #include <cstddef>
@@ -26,29 +26,29 @@ struct Session {
   std::string key_id;
   std::int64_t issued_ms = 0;
   std::string number;  // 32 lower-case hexadecimal digits, unique
-  std::string csrf;    // what a request that changes something must repeat; follows from the rest
+  std::string csrf;    // token that changing requests must send; derived from the rest
 };
 
 class Sessions {
  public:
-  // Ended sessions beyond this many make every session refused that is older than the youngest one forgotten.
+  // Beyond this number, the oldest ended sessions are dropped, and all sessions issued up to then are refused.
   static constexpr std::size_t kMaxEnded = 100'000;
 
-  // `secret`: 32 bytes that only this service knows. `ended_file`: where ended sessions are written down; it is read, and shortened to
-  // those that would still last. The clock outlives it.
+  // `secret`: 32 bytes that only this service knows. `ended_file` stores ended sessions; open() reads it and removes those that have
+  // expired. The clock outlives the object.
   static Result<std::unique_ptr<Sessions>> open(std::string secret, std::filesystem::path ended_file, const Clock& clock);
   ~Sessions();
   Sessions(const Sessions&) = delete;
   Sessions& operator=(const Sessions&) = delete;
 
-  // A new session of that key.
+  // Creates a session for that key.
   Result<Session> begin(std::string key_id) const;
-  // What the cookie holds: visible ASCII without quotes, commas, semicolons or spaces.
+  // The value of the cookie: visible ASCII without quotes, commas, semicolons or spaces.
   std::string seal(const Session& session) const;
-  // Nothing for a text that seal() did not make, and for a session that is over or was ended.
+  // Empty for a text that seal() did not make, and for a session that has expired or was ended.
   std::optional<Session> find(std::string_view sealed) const;
 
-  // Refuses that session from now on. Blocks until that is on disk; `unavailable` where it cannot be: then it holds until the next start.
+  // Refuses that session from now on. Blocks until this is on disk; `unavailable` if it cannot be written: then it lasts until a restart.
   Status end(const Session& session);
 
  private:
@@ -64,7 +64,7 @@ class Sessions {
   mutable Mutex mutex_;
   int file_ RW_GUARDED_BY(mutex_) = -1;
   std::set<std::pair<std::int64_t, std::string>> ended_ RW_GUARDED_BY(mutex_);  // issued, number
-  std::int64_t all_until_ms_ RW_GUARDED_BY(mutex_) = -1;                        // sessions issued up to then are refused
+  std::int64_t all_until_ms_ RW_GUARDED_BY(mutex_) = -1;                        // sessions issued up to this time are refused
 };
 
 }  // namespace runwarden::auth

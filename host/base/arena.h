@@ -1,4 +1,4 @@
-// Memory that is freed all at once, and texts and lists in it. One owner, one thread.
+// Memory that is freed all at once, with texts and lists in it. One owner, one thread.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ inline std::string_view keep_text(Arena& arena, std::string_view text) {
   return {at, text.size()};
 }
 
-// A list whose elements live in an arena and stay where they are. A copy shows the same elements: append to one of them only.
+// A list whose elements live in an arena and stay where they are. A copy shares the elements: append to only one of them.
 template <class T>
 class ArenaList {
   struct Node {

@@ -1,4 +1,4 @@
-// Classes of ASCII characters, whatever the locale. Bytes beyond ASCII belong to none, and to_lower leaves them as they are.
+// Classes of ASCII characters, independent of the locale. Other bytes belong to no class, and to_lower does not change them.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ constexpr char to_lower(char c) {
   return is_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
-/// Whether the text is one digit or more.
+/// Whether the text consists of one or more digits.
 constexpr bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }

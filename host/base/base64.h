@@ -15,7 +15,7 @@ std::string bytes_to_base64url(std::string_view bytes);
 
 struct FromBase64 {
   std::string bytes;
-  std::size_t read = 0;  // characters, up to the first that is not a digit; padding is none
+  std::size_t read = 0;  // characters before the first that is not a digit; padding is not a digit
 };
 
 // Digits of either section.

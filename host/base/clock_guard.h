@@ -43,8 +43,8 @@ class ClockGuard final : public Clock {
   std::int64_t monotonic_ns() const override { return machine_.monotonic_ns(); }
   std::int64_t elapsed_ns() const override { return machine_.elapsed_ns(); }
 
-  // Call once before the first reading; the machine's clock may have been exchanged for another one until then. In doubt if the machine's time is more than max_ahead_ms after the last use (kNoLimit: no bound)
-  // or more than kMaxJumpMs before the saved time.
+  // Call once before the first reading; until then the machine's clock may be replaced. In doubt if the machine's time is more than
+  // max_ahead_ms after the last use (kNoLimit: no bound) or more than kMaxJumpMs before the saved time.
   void start(const LastUse& last_use, std::int64_t max_ahead_ms);
 
   // Reads the time. True: the machine's time must not be trusted.

@@ -1,4 +1,4 @@
-// The machine's clocks, until it gets another wall clock to follow, which several hosts share.
+// The machine's clocks, until follow() replaces the wall clock by one that several hosts share.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,9 @@ namespace runwarden {
 
 class FollowedClock final : public Clock {
  public:
-  explicit FollowedClock(const Clock& machine) : machine_(machine) {}  // which outlives it
+  explicit FollowedClock(const Clock& machine) : machine_(machine) {}  // the machine's clock outlives it
 
-  // Once. Keeps it.
+  // Call at most once. Keeps `shared` alive.
   void follow(std::shared_ptr<const Clock> shared) {
     kept_ = std::move(shared);
     shared_.store(kept_.get(), std::memory_order_release);

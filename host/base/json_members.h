@@ -13,31 +13,30 @@ struct JsonMember {
   std::string json;  // compact text of the value
 };
 
-// The members of an object, in order; empty for text that is not an object. The text must have been validated: depth is limited only to
-// 1000.
+// The members of an object, in order; empty for text that is not an object. The text must be validated: only a depth above 1000 is checked.
 std::vector<JsonMember> json_members(std::string_view object);
 
-// The elements of an array, in order, as compact text; empty for text that is not an array. The same limit.
+// The elements of an array, in order, as compact text; empty for text that is not an array. The same rules apply.
 std::vector<std::string> json_elements(std::string_view array);
 
-// The same of text that a JsonWriter wrote, as everything that records keep: cut out exactly as written, without parsing it.
+// The same for text that a JsonWriter wrote, such as all JSON in records: copies the parts exactly as written, without parsing.
 std::vector<JsonMember> cut_json_members(std::string_view object);
 std::vector<std::string> cut_json_elements(std::string_view array);
 
-// The compact text of the first member of that name; null: there is none.
+// The compact text of the first member of that name; null if there is none.
 const std::string* find_json_member(const std::vector<JsonMember>& members, std::string_view name);
-// Its text exactly as written in an object that was validated, however deep; nothing: there is none, or the text is not an object.
+// The same for a validated object of any depth, exactly as written; empty if there is none or the text is not an object.
 std::optional<std::string_view> json_member_view(std::string_view object, std::string_view name);
-// The compact text of the first member of that name; empty: there is none.
+// The compact text of the first member of that name; empty if there is none.
 std::string json_member(const std::vector<JsonMember>& members, std::string_view name);
-// Its decoded text; empty also where it is not a string.
+// Its decoded text; also empty if it is not a string.
 std::string json_member_text(const std::vector<JsonMember>& members, std::string_view name);
-// Of an object that was validated.
+// The same for a validated object.
 std::string json_member_text(std::string_view object, std::string_view name);
 
 // The decoded text of a JSON string; empty for text that is not a string.
 std::string json_string_value(std::string_view json);
-// The same of the text between its quotes, as JsonCursor cuts it out.
+// The same for the text between the quotes, as JsonCursor::name() returns it.
 std::string json_name(std::string_view between_quotes);
 
 }  // namespace runwarden

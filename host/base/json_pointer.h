@@ -6,10 +6,10 @@
 
 namespace runwarden {
 
-// A member's name as a token: "~0" for "~", "~1" for "/".
+// The token for a member's name, with "~0" for "~" and "~1" for "/".
 std::string pointer_token(std::string_view name);
 
-// The name that a token spells. A "~" before anything else stands for itself.
+// The name for a token. A "~" before any other character is literal.
 std::string pointer_name(std::string_view token);
 
 }  // namespace runwarden

@@ -1,4 +1,4 @@
-// A value of a metric that only some builds or engines have. Values; any thread.
+// A value of a metric that exists only in some builds or with some engines. Values; any thread.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct MetricSample {
   std::string help;
   Kind kind = Kind::gauge;
   std::vector<std::pair<std::string, std::string>> labels = {};
-  double value = 0;  // of a counter: since the process began
+  double value = 0;  // for a counter, since the process began
 };
 
 }  // namespace runwarden

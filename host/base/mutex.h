@@ -19,10 +19,10 @@
 #define RW_THREAD_ANNOTATION(attribute)
 #endif
 
-// Of a data member: only with the mutex held. PT: what the pointer points to.
+// For a data member: use it only with the mutex held. PT: the same for what the pointer points to.
 #define RW_GUARDED_BY(mutex) RW_THREAD_ANNOTATION(guarded_by(mutex))
 #define RW_PT_GUARDED_BY(mutex) RW_THREAD_ANNOTATION(pt_guarded_by(mutex))
-// Of a function: the caller holds the mutex, or does not hold it.
+// For a function: the caller holds the mutex, or does not hold it.
 #define RW_REQUIRES(...) RW_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
 #define RW_EXCLUDES(...) RW_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
 

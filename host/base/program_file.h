@@ -1,4 +1,4 @@
-// Where this program's file is. Any thread.
+// The path of this program's file. Any thread.
 #pragma once
 
 #include <filesystem>

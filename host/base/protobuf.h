@@ -1,12 +1,12 @@
-// protozero (Protocol Buffers wire format) as this program uses it. Include this, never protozero's headers: its functions are inline,
-// and every file has to see them with the same check of wire types.
+// protozero (Protocol Buffers wire format) with a check of wire types. Include this, never protozero's headers: its functions are inline,
+// so every file must compile them with the same check.
 #pragma once
 
 #include <protozero/exception.hpp>
 
 namespace runwarden {
 
-// A field has another wire type than its reader asked for: a fault of the message, in every build.
+// Thrown in every build if a field of the message has another wire type than its reader expects.
 struct WireTypeFault : protozero::exception {
   const char* what() const noexcept override { return "a field has another wire type"; }
 };

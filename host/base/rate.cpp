@@ -17,7 +17,7 @@ Interval share_of(const Proportion& proportion) {
   const double centre = p + kZ * kZ / (2 * n);
   const double spread = kZ * std::sqrt(p * (1 - p) / n + kZ * kZ / (4 * n * n));
   const double scale = 1 + kZ * kZ / n;
-  // At both ends the formula gives the bound itself, except for rounding.
+  // At both ends the exact result is the bound itself; avoid rounding errors.
   const double low = p == 0 ? 0 : std::max((centre - spread) / scale, 0.0);
   const double high = p == 1 ? 1 : std::min((centre + spread) / scale, 1.0);
   return {p, low, high};

@@ -1,4 +1,4 @@
-// Whether more than one flow (tenant) sent something lately. Not synchronized.
+// Tracks whether more than one flow (tenant) sent something recently. Not synchronized.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ class RecentFlows {
     last_ns_ = now_ns;
   }
 
-  // Whether, within this time, a flow sent something that is not the one that sent last.
+  // Whether a flow other than the last sender sent something within this time.
   bool shared(std::int64_t now_ns, std::int64_t within_ns) const { return other_ns_ && now_ns - *other_ns_ <= within_ns; }
 
  private:
   std::uint64_t last_ = 0;
-  std::optional<std::int64_t> last_ns_;   // when the last one last sent something
-  std::optional<std::int64_t> other_ns_;  // when the one before it did
+  std::optional<std::int64_t> last_ns_;   // when the last sender last sent something
+  std::optional<std::int64_t> other_ns_;  // when the sender before it did
 };
 
 }  // namespace runwarden

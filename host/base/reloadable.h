@@ -1,5 +1,5 @@
-// A value that a reload replaces as a whole, such as the detectors. Who works with it keeps the pointer: a replaced value lives as long as
-// somebody does. Any thread.
+// A value that a reload replaces as a whole, such as the detectors. Users hold the pointer: a replaced value lives until the
+// last of them releases it. Any thread.
 #pragma once
 
 #include <memory>

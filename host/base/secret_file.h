@@ -1,4 +1,4 @@
-// Reads a secret that an operator keeps in a file of its own: a password, a key. Any thread.
+// Reads a secret, such as a password or a key, from a file of its own. Any thread.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace runwarden {
 
-// What the file holds, without line ends at its end. The Error names the file, and is validation_failed: it cannot be read, is not a file,
-// can be read by others (any bit of group or others is set), is empty, or is longer than a secret is (4096 bytes).
+// The contents of the file without trailing line ends. Returns validation_failed, naming the file, if it cannot be read, is not a file, has
+// any permission bit of group or others set, is empty, or is longer than 4096 bytes.
 Result<std::string> read_secret_file(const std::string& path);
 
 }  // namespace runwarden

@@ -8,8 +8,8 @@
 
 namespace runwarden {
 
-// Milliseconds since 1970-01-01T00:00:00Z of an ISO 8601 / RFC 3339 date-time with `Z` or an offset, years 0000 to 9999
-// there and in UTC; fractions beyond milliseconds are truncated. Empty if the text is not a date-time or names a nonexistent day or hour.
+// Milliseconds since 1970-01-01T00:00:00Z of an ISO 8601 / RFC 3339 date-time with `Z` or an offset. Years are 0000 to 9999, both as
+// written and in UTC; fractions beyond milliseconds are truncated. Empty if the text is not a date-time or names a nonexistent day or hour.
 // A leap second (:60) counts as the first second of the next minute.
 std::optional<std::int64_t> parse_time(std::string_view text);
 

@@ -37,7 +37,7 @@ inline std::size_t utf8_fault(std::string_view text) {
   return i;
 }
 
-// The text's beginning of at most that many bytes, which ends where a character does.
+// The longest prefix of at most `most` bytes that does not split a character.
 inline std::string_view utf8_prefix(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;

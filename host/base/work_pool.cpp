@@ -41,7 +41,7 @@ struct WorkPool::State {
     std::size_t number = kNoNumber;                             // guarded by mutex; a spare thread has none
     std::thread thread;                                         // guarded by mutex
     bool abandoned = false, ended = false;                      // guarded by mutex
-    bool of_a_backlog = false;                                  // its task is of a flow that has more waiting, while others post too
+    bool of_a_backlog = false;                                  // its flow has more tasks waiting while other flows post too
     std::int64_t reported_ns = kNoDeadline;                     // guarded by mutex: the due_ns already reported to on_fault
     alignas(64) std::atomic<std::int64_t> due_ns{kNoDeadline};  // the thread that replaces a time in it owns the two members below
     DeadlineTask* deadline_task = nullptr;

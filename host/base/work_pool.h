@@ -2,7 +2,7 @@
 // of its own: callers bound what they post (FairBudget).
 //
 // While several flows post, a worker offers its processor to others after each task of a flow that has more waiting (sched_yield): some
-// schedulers let a thread that wakes, such as the one that commits, or the kernel's own that ends a write, wait for the next tick.
+// schedulers make a waking thread, such as the one that commits or a kernel thread that completes a write, wait for the next tick.
 //
 // post() may be called from any thread. After finish() it drops the task. If a task throws, on_fault receives the text and the other
 // tasks are not affected.
@@ -26,7 +26,7 @@ class WorkPool {
   using Task = std::function<void(std::size_t worker)>;  // worker: 0 to threads() - 1
   static constexpr std::size_t kMaxAbandoned = 256;
   static constexpr std::int64_t kNoTimeoutMs = -1;
-  static constexpr std::int64_t kSharedNs = 1'000'000'000;  // how long after another flow's task the pool is still shared
+  static constexpr std::int64_t kSharedNs = 1'000'000'000;  // the pool counts as shared for this long after another flow's task
 
   // `offer_processor` is called by workers, without a lock.
   WorkPool(std::size_t threads, std::function<void(const std::string&)> on_fault, void (*offer_processor)() = &yield_processor);

@@ -11,14 +11,14 @@
 namespace runwarden::cli {
 namespace {
 
-// "detail", and each fault of a field on a line of its own.
+// The detail, then one line for each field fault.
 std::string fault_text(const Error& error) {
   std::string text = error.detail;
   for (const FieldFault& fault : error.faults) text += "\n" + fault.pointer + ": " + fault.detail;
   return text;
 }
 
-// A JSON answer a run and line.
+// One line of JSON per run.
 class JsonLines final : public AnalysisReport {
  public:
   using AnalysisReport::AnalysisReport;

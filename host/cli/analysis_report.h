@@ -1,4 +1,4 @@
-// What `analyze` writes of the runs it judged, in each of its forms. One thread at a time.
+// Reports of `analyze` on the runs that it judged, in each output format. One thread at a time.
 #pragma once
 
 #include <memory>
@@ -23,11 +23,11 @@ class AnalysisReport {
   explicit AnalysisReport(ResultOutput& output) : output_(output) {}
   virtual ~AnalysisReport() = default;
 
-  // In the order of the runs. `more`: the next one follows at once. False: the reader is gone.
+  // Called in the order of the runs. `more`: the next answer is already available. False: the reader is gone.
   virtual bool add(const AnalyzedRun& run, bool more) = 0;
-  // The end of it; an exit code, faults of writing told.
+  // Ends the report, prints any write fault, and returns an exit code.
   int finish();
-  // Whether nothing of it is on the terminal while it goes on.
+  // False if answers appear on the terminal one by one, so that no other progress is shown.
   virtual bool is_apart() const { return true; }
 
  protected:
@@ -39,7 +39,7 @@ class AnalysisReport {
 };
 
 struct AnalysisReportSettings {
-  std::vector<detect::DetectorInfo> detectors;  // that judge
+  std::vector<detect::DetectorInfo> detectors;  // the ones that judge
   int fail_from = 0;                            // the score from which a JUnit case fails
 };
 

@@ -24,11 +24,11 @@ struct AnalyzeOptions {
   std::string tenant;
   ReportOptions report;
   bool ndjson = false;
-  int fail_on = -1;  // -1: not asked for
+  int fail_on = -1;  // -1: not given
   int threads = 1;
 };
 
-// Sends runs through the detectors and reports on each, in the order of the runs. [main], its tasks on their threads.
+// Judges runs and reports on each, in the order of the runs. [main]; tasks run on worker threads.
 class Analyzer {
  public:
   Analyzer(Context& context, const config::Settings& settings, detect::DetectorSet& detectors, const AnalyzeOptions& options,
@@ -60,21 +60,21 @@ class Analyzer {
  private:
   // False: the reader is gone.
   bool judge(InputRun run) {
-    // Answers on a terminal tell how far it is.
+    // Other reports show progress by their answers.
     if (report_.is_apart()) progress_.show({"analyzing", "runs", "", runs_++, 0});
     if (!run.text.ok()) return refuse(std::move(run));
     const std::size_t bytes = run.text->size();
     return work_.submit([this, run = std::move(run)](std::size_t worker) { return answer(run, worker); }, bytes);
   }
 
-  // A run that could not even be read has its place among the answers too.
+  // A run that could not be read is also reported in its order.
   bool refuse(InputRun run) {
     bad_ = true;
     AnalyzedRun refused{{{}, std::move(run.file), run.line}, std::move(run.text.error())};
     return work_.submit([refused = std::move(refused)](std::size_t) { return refused; }, 0);
   }
 
-  // The wall of a worker thread: nothing is thrown beyond it.
+  // Runs on a worker thread. Throws nothing.
   AnalyzedRun answer(const InputRun& run, std::size_t worker) {
     AnalyzedRun analyzed{{{}, run.file, run.line}, judged(*run.text, worker)};
     if (!analyzed.analysis.ok()) {

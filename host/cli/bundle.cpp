@@ -1,4 +1,4 @@
-// One stored run with all that judging it again takes, as a file.
+// bundle: writes a stored run to a file, with everything needed to judge it again.
 #include <CLI/CLI.hpp>
 #include <memory>
 

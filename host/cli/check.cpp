@@ -21,7 +21,7 @@ namespace {
 // Printed as text or as one JSON object.
 struct CheckResult {
   std::string source;
-  std::string faults;  // a line each
+  std::string faults;  // one per line
   std::vector<std::string> warnings;
   std::vector<detect::DetectorInfo> detectors;
 };
@@ -42,13 +42,13 @@ int errno_of_access(const std::filesystem::path& folder) {
   return ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-// Why serve could not have its store there; empty: it could. Makes no store.
+// Why serve could not use this store; empty: it could. Creates no store.
 std::string store_fault(const config::StoreSection& section) {
   const std::filesystem::path folder = section.path;
   const std::string where = section.path_location.empty() ? "" : " (" + section.path_location + ")";
   std::error_code ignored;
   const bool is_there = std::filesystem::exists(folder, ignored);
-  const std::filesystem::path place = is_there ? folder : folder.parent_path();  // serve makes the last folder of the path
+  const std::filesystem::path place = is_there ? folder : folder.parent_path();  // serve creates the last folder of the path
   const int code =
       std::filesystem::is_directory(place, ignored) || !std::filesystem::exists(place, ignored) ? errno_of_access(place) : ENOTDIR;
   if (code == 0 && is_there && section.driver == "lmdb") {
@@ -60,7 +60,7 @@ std::string store_fault(const config::StoreSection& section) {
   return "config: store.path" + where + ": serve could not open \"" + folder.string() + "\": " + open_fault(wanted, code, OpenFor::writing);
 }
 
-// What is wrong with the words for the database, with the engine for it, or with the database itself, which may be away; empty: nothing.
+// The fault of the connection settings, the database engine, or the database itself, which may be down; empty: none.
 std::string database_fault(const store::PostgresPlace& place, std::vector<std::string>& warnings) {
   const auto engine = store::postgres_engine();
   if (!engine.ok()) return "config: " + engine.error().detail;

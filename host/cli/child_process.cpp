@@ -15,7 +15,7 @@
 namespace runwarden::cli {
 namespace {
 
-constexpr int kReturned = 0;  // exit status after `body`; a library that calls exit(0) looks the same, except that it sent nothing
+constexpr int kReturned = 0;  // exit status after `body`; a library that calls exit(0) looks the same, but has sent nothing
 
 Error cannot_start() {
   return Error{Code::internal, std::string("no child process can be started: ") + std::strerror(errno), {}, {}};
@@ -31,7 +31,7 @@ Result<ChildProcess> ChildProcess::start(const std::function<void(int socket)>& 
   if (child == 0) {
     ::close(ends[0]);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const auto run = [&]() noexcept { body(ends[1]); };  // what it throws ends the child here, not somewhere up the stack
+    const auto run = [&]() noexcept { body(ends[1]); };  // an exception ends the child here instead of unwinding the stack
     if (::getppid() == parent) run();
     ::_exit(kReturned);
   }

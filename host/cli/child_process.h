@@ -1,4 +1,4 @@
-// A child of this process, forked to do what may end it, with a socket between the two. [main] only, before any thread was started: a
+// A forked child that runs code that may crash, connected to this process by a socket. [main] only, before any other thread starts: a
 // fork copies one thread.
 #pragma once
 
@@ -17,25 +17,25 @@ class ChildProcess {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Runs `body` in a child with the child's end of the socket; the child ends when it returns, with nothing flushed or destroyed. The child
-  // does not outlive this process.
+  // Runs `body` in a child with the child's end of the socket. The child exits when `body` returns, without flushing or destroying
+  // anything. It does not outlive this process.
   static Result<ChildProcess> start(const std::function<void(int socket)>& body);
-  // Kills the child if it is still there.
+  // Kills the child if it is still running.
   ~ChildProcess();
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
 
   // False: the child is gone.
   bool send(std::string_view bytes);
-  // The child reads to the end of what was sent, and no further.
+  // The child reads the end of its input after what was sent.
   void end_input();
   enum class Read { more, closed, late };
-  // Waits until then for bytes from the child, and appends them.
+  // Waits until `end` for bytes from the child and appends them.
   Read read(std::string& bytes, Clock::time_point end);
 
   void kill();
-  // Waits for the child's end: empty when it ended by returning, else "crashed: signal 11 (Segmentation fault)" or "ended the process with
-  // exit status 3". Once.
+  // Waits for the child to end. Call it once. Empty if `body` returned, else "crashed: signal 11 (Segmentation fault)" or "ended the
+  // process with exit status 3".
   std::string wait();
 
  private:
@@ -45,7 +45,7 @@ class ChildProcess {
   int socket_;
 };
 
-// In the child: sends all of it to the other end. False: the other end is closed.
+// In the child: sends all bytes to the parent. False: the other end is closed.
 bool send_all(int socket, std::string_view bytes);
 
 }  // namespace runwarden::cli

@@ -1,11 +1,11 @@
-// The command line: reads the arguments and does what they ask for. Once a process; [main] only.
+// The command line: parses the arguments and runs the command. Once per process; [main] only.
 #pragma once
 
 #include <ostream>
 
 namespace runwarden::cli {
 
-// 0 fine, 1 refused or found wanting, 2 wrong usage.
+// 0 success, 1 refused or a check failed, 2 wrong usage.
 enum ExitCode : int { kFine = 0, kWanting = 1, kUsage = 2 };
 
 // Results go to `out`, everything else to `err`; standard input is file descriptor 0.

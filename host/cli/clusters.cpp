@@ -1,4 +1,4 @@
-// Groups of failures: shown, resolved, ignored, opened again.
+// clusters: shows, resolves, ignores and reopens groups of failures.
 #include <pwd.h>
 #include <unistd.h>
 
@@ -155,14 +155,14 @@ int show(Context& context, const ClusterOptions& options) {
   return context.finish();
 }
 
-// Who decides: the user who is logged in, behind sudo too.
+// The author of a decision: the logged-in user, even under sudo.
 std::string author() {
   if (const char* const user = std::getenv("SUDO_USER"); user != nullptr && *user != '\0') return user;
   const passwd* const entry = ::getpwuid(::getuid());
   return entry != nullptr ? entry->pw_name : "uid " + std::to_string(::getuid());
 }
 
-// "failures=100", "share=0.05", a time, or how long from now, as the member `until` of the request. Nothing: it is none of these.
+// Converts "failures=100", "share=0.05", a time, or a duration from now into the request's member `until`. Nothing if it is none of these.
 std::optional<std::string> until_json(const std::string& text, std::int64_t now_ms) {
   std::string json;
   JsonWriter out(json);

@@ -29,7 +29,7 @@ std::unique_ptr<store::Store> open_command_store(Context& context, const config:
   opening.max_bytes = exists ? 0 : static_cast<std::uint64_t>(settings.store.map_size_bytes);
   opening.max_pending_messages = static_cast<std::uint64_t>(settings.webhooks.max_pending);
   opening.listener.on_shared_clock = [&clock](std::shared_ptr<const Clock> shared) { clock.follow(std::move(shared)); };
-  // The write under way is in doubt, and its caller will not get an answer.
+  // The outcome of the current write is unknown, and its caller never gets an answer.
   opening.listener.on_fatal = [](const std::string& text) {
     std::fprintf(stderr, "runwarden: %s\n", text.c_str());
     std::_Exit(kWanting);

@@ -1,5 +1,4 @@
-// The store of the configuration for a command that reads or writes some of its records, beside a serving process or without one.
-// [main] only.
+// Opens the configured store for a command that reads or writes some of its records. A service may be using the store. [main] only.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@
 
 namespace runwarden::cli {
 
-// The machine's clock, until a store is opened whose hosts go by another one.
+// The machine's clock, until a store is opened whose hosts share another clock.
 class CommandClock final : public Clock {
  public:
   void follow(std::shared_ptr<const Clock> shared) { followed_.follow(std::move(shared)); }
@@ -28,16 +27,16 @@ class CommandClock final : public Clock {
 
 enum class IfMissing : std::uint8_t { make, refuse };
 
-// Null: the faults are told. The clock has to outlive the store.
+// Null if the store cannot be opened; the faults have been reported. The clock must outlive the store.
 std::unique_ptr<store::Store> open_command_store(Context& context, const config::Settings& settings, CommandClock& clock, IfMissing if_missing);
 
-// The store, and a tenant's number in it.
+// A store and a tenant's number in it.
 struct TenantStore {
   std::unique_ptr<store::Store> store;
   model::TenantId tenant = 0;
 };
 
-// Nothing: the faults are told; there may be no such tenant.
+// Nothing if the store cannot be opened or has no such tenant; the faults have been reported.
 std::optional<TenantStore> open_tenant_store(Context& context, const config::Settings& settings, CommandClock& clock, const std::string& tenant);
 
 }  // namespace runwarden::cli

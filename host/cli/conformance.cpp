@@ -36,7 +36,7 @@ const char* name(Kind kind) {
   return "failed";
 }
 
-// Runs it in a child process; whatever that does to itself is the outcome. The child sends the kind as a byte, then the text.
+// Runs `body` in a child process; a crash or timeout is an outcome too. The child sends the kind as a byte, then the text.
 conformance::CaseOutcome in_child(const std::function<conformance::CaseOutcome()>& body, int timeout_s) {
   auto child = ChildProcess::start([&body](int socket) {
     const rlimit none{0, 0};
@@ -62,7 +62,7 @@ class Checker {
       : wanted_(wanted), library_(std::filesystem::absolute(wanted.library).lexically_normal()), settings_json_(std::move(settings_json)) {}
 
   std::vector<CaseResult> run() {
-    // A child looks into the library, so that its constructors, too, cannot end the kit.
+    // The library is loaded in a child too, because its constructors may crash.
     const auto load = [this]() -> conformance::CaseOutcome {
       const auto keys = conformance::detector_keys(library_);
       if (!keys.ok()) return {Kind::failed, keys.error().detail};
@@ -88,7 +88,7 @@ class Checker {
   void check(const std::string& key) {
     if (!wanted_.key.empty() && key != wanted_.key) return;
     const conformance::Target subject{library_, key, settings_json_};
-    bool created = true;  // where create fails, the other cases could only repeat why
+    bool created = true;  // if create fails, the other cases could only repeat why
     for (const std::string& name : wanted_.cases.empty() ? conformance::case_names() : wanted_.cases) {
       if (!created) {
         results_.push_back({key, name, {Kind::skipped, "create failed"}, 0});

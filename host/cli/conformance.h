@@ -1,4 +1,4 @@
-// `detectors conformance`: a library through every case of the kit, each in a child process. [main] only.
+// `detectors conformance`: runs every case of the kit on a library, each in a child process. [main] only.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace runwarden::cli {
 
 struct Conformance {
   std::string library;
-  std::string key;                 // of the one detector to look at; empty: all of the library
+  std::string key;                 // of the one detector to check; empty: all of the library
   std::vector<std::string> cases;  // the only ones to run; empty: all
   std::string settings;            // JSON text, or a file's name; empty: none
   int timeout_s = 60;              // for one case; a child that takes longer is killed

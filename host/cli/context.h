@@ -1,4 +1,4 @@
-// What every command has at hand: the common options and where its words go. Lives as long as the command line; [main] only.
+// What every command shares: the common options and the output streams. Lives as long as the command line; [main] only.
 #pragma once
 
 #include <optional>
@@ -22,18 +22,18 @@ struct Context {
   std::string data_dir;  // --data-dir; empty: not given
   int exit_code = kFine;
 
-  // The settings, warnings told; or nothing, the faults told.
+  // Loads the settings and reports warnings. Nothing on failure, after reporting the faults.
   std::optional<config::Settings> settings();
-  // Tells why and answers kWanting.
+  // Reports the reason and returns kWanting.
   int refuse(std::string_view why);
-  // kFine if everything given to `out` was taken, else told and kWanting.
+  // Flushes `out`. Returns kFine if everything was written, or else reports it and returns kWanting.
   int finish();
 };
 
-// At most one subcommand, and none is wrong usage: told after arguments that are not known, so that a misspelt one is named.
+// Requires exactly one subcommand. Unknown arguments are reported first, so that the error names a misspelled subcommand.
 void need_subcommand(CLI::App& app);
 
-// Each adds its command with its options, its help and its example, and sets context.exit_code when it was run.
+// Each adds a command with its options, help and example. The command sets context.exit_code when it runs.
 void add_serve(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_keys(CLI::App& app, Context& context);

@@ -1,4 +1,4 @@
-// Runs that people reviewed, with what they said of them: labels that detectors are scored against.
+// corpus: exports reviewed runs with labels for scoring detectors.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -23,14 +23,14 @@ struct CorpusOptions {
   std::string output = ".";
 };
 
-// What was said of one detector and one run.
+// The reviews of one detector on one run.
 struct Said {
   std::uint64_t failures = 0;  // of the detector in the run
   model::ReviewCounts reviews;
   std::string why;
 };
 
-// Present where a failure was right or one was missed; absent where all of its failures are false alarms, or where the run is clean.
+// `present` if a failure was right or one was missed; `absent` if all failures are false alarms or the run is clean; else `unclear`.
 const char* label_of(const Said& said) {
   const model::ReviewCounts& of = said.reviews;
   if (of.right > 0 || of.missed > 0) return name(Label::present);
@@ -105,7 +105,7 @@ class CorpusExport {
  private:
   const std::string& fault() const { return runs_.fault().empty() ? labels_.fault() : runs_.fault(); }
 
-  // A run that retention took, or that has been opened again, has nothing to be judged by.
+  // Leaves out a run that was deleted, reopened or judged again since its reviews.
   bool add(const store::ReviewedRun& reviewed) {
     if (reviewed.reviews.empty()) return true;
     const auto run = store_.run_at(tenant_, reviewed.run);

@@ -8,14 +8,14 @@
 
 namespace runwarden::cli {
 
-// For a detector that could not be created without settings.
+// Shown when a detector could not be created without settings.
 constexpr const char* kSettingsHint = "no settings were given; if it needs some, give them with --settings FILE";
 
-// `wanted`: JSON or YAML text of a mapping, or the name of a file; a drop-in file provides its settings. Null, after a message, if they
-// are none.
+// `wanted`: the text of a mapping in JSON or YAML, or the name of a file; in a drop-in file, its settings. Null, after a message, if they
+// are invalid.
 config::NodePtr read_detector_settings(Context& context, const std::string& wanted);
 
-// The same as the JSON text that a detector is given; nothing, told, if they are none.
+// The same settings as the JSON text that a detector gets. Nothing, after a message, if they are invalid.
 std::optional<std::string> detector_settings_json(Context& context, const std::string& wanted);
 
 }  // namespace runwarden::cli

@@ -23,8 +23,8 @@
 namespace runwarden::cli {
 namespace {
 
-// Between parent and child: numbers as they lie in memory, texts with their length before them. To the child go runs (file, line, text);
-// back come messages of a kind (a TrialPart, or kDone with the exit code as a digit when a run, or the loading, is done) and a text.
+// The protocol between parent and child: numbers in host byte order, texts after their length. The parent sends runs (file, line, text).
+// The child sends messages of a kind and a text: a TrialPart, or kDone with the exit code as a digit once loading or a run is done.
 constexpr char kDone = 'D';
 constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
 
@@ -54,7 +54,7 @@ class MessageWriter {
     std::string message(1, kind);
     append_text(message, text);
     const MutexLock lock(mutex_);
-    if (!send_all(socket_, message)) ::_exit(kWanting);  // the parent has gone
+    if (!send_all(socket_, message)) ::_exit(kWanting);  // the parent is gone
   }
 
  private:
@@ -100,14 +100,14 @@ std::string_view digit(int exit_code) {
   return exit_code == kFine ? "0" : "1";
 }
 
-// What a detector printed, by whichever way: the child ends without flushing.
+// Flushes what a detector printed through either library: the child ends without flushing.
 void flush_printed() {
   std::cout.flush();
   std::fflush(nullptr);
 }
 
 void serve_trial(int socket, const DetectorTest& test) {
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // lines that it printed are there, though it crashes after them
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // keeps printed lines if it crashes later
   MessageWriter writer(socket);
   const auto trial =
       DetectorTrial::load(test, [&writer](TrialPart part, std::string_view text) { writer.write(static_cast<char>(part), text); });
@@ -122,7 +122,7 @@ void serve_trial(int socket, const DetectorTest& test) {
 
 // ---- The parent ------------------------------------------------------------------------------------------------------
 
-// Shows what a trial says, under a line with the location of the run that is being judged.
+// Prints a trial's output under a line with the location of the current run.
 class Report {
  public:
   Report(Context& context, bool json) : context_(context), json_(json) {}
@@ -145,13 +145,13 @@ class Report {
     }
   }
 
-  // Of a run that could not be read.
+  // For a run that could not be read.
   void show_fault(const InputRun& run, const Error& error) {
     if (json_) context_.out << problem_line(error, run.file, run.line) << "\n" << std::flush;
     context_.err << fault_text(run, error) << std::flush;
   }
 
-  // In the location of an answer.
+  // Takes the place of the answer.
   void show_crash(const std::string& how) {
     if (!json_) {
       show_place();
@@ -185,8 +185,8 @@ class Report {
   Context& context_;
   const bool json_;
   const InputRun* run_ = nullptr;
-  bool shown_ = false;              // its location
-  std::vector<std::string> lines_;  // that it logged, in case it crashes
+  bool shown_ = false;              // the location
+  std::vector<std::string> lines_;  // logged by the run so far, in case it crashes
 };
 
 class Tester {
@@ -245,7 +245,7 @@ class Tester {
       return trial_ != nullptr || (note(kWanting), false);
     }
     context_.out.flush();
-    flush_printed();  // or the child would print it again
+    flush_printed();  // or else the child would print it again
     auto child = ChildProcess::start([this](int socket) { serve_trial(socket, test_); });
     if (!child.ok()) return note(context_.refuse(child.error().detail)), false;
     child_.emplace(std::move(*child));
@@ -266,7 +266,7 @@ class Tester {
     note(kWanting);
   }
 
-  // Shows what the child says until it is done. Nothing: it has ended, or takes too long.
+  // Shows the child's output until it is done, and returns its exit code. Nothing if it has ended or takes too long.
   std::optional<int> answer_of_child() {
     const auto end = ChildProcess::Clock::now() + std::chrono::seconds(test_.timeout_s);
     for (;;) {
@@ -290,7 +290,7 @@ class Tester {
     return message;
   }
 
-  // Of a child that does not answer any more.
+  // For a child that has stopped answering.
   std::string how_it_ended() {
     crashed_ = true;
     if (late_) child_->kill();
@@ -301,7 +301,7 @@ class Tester {
     return how.empty() ? "ended the process with exit status 0" : how;
   }
 
-  // Lets the detectors be destroyed, which they may not survive either.
+  // Lets the child destroy its detectors, which may crash too.
   void end_child() {
     if (!child_) return;
     child_->end_input();
@@ -317,9 +317,9 @@ class Tester {
   const DetectorTest& test_;
   Report report_;
   RunInput input_;
-  std::unique_ptr<DetectorTrial> trial_;  // in process
+  std::unique_ptr<DetectorTrial> trial_;  // if in_process
   std::optional<ChildProcess> child_;
-  std::string received_;  // from it, not yet looked at
+  std::string received_;  // from the child, not yet parsed
   bool late_ = false;
   bool crashed_ = false;
   int worst_ = kFine;

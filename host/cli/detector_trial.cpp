@@ -29,7 +29,7 @@ const char* level_of(std::string_view line) {
   return kLevels[static_cast<std::size_t>(line[0] - '0')];
 }
 
-// A configuration with the wanted detectors of the library and nothing else.
+// A configuration with only the wanted detectors of the library.
 std::optional<config::Settings> settings_for(Context& context, const DetectorTest& test) {
   const std::filesystem::path library = std::filesystem::absolute(test.library).lexically_normal();
   const auto found = detect::inspect(library, {});
@@ -41,7 +41,7 @@ std::optional<config::Settings> settings_for(Context& context, const DetectorTes
   if (!wanted) return std::nullopt;
   config::Settings settings;
   settings.detectors.search_path = {library.parent_path().string()};
-  settings.detectors.quarantine_failures = INT_MAX;  // every run is to be looked at
+  settings.detectors.quarantine_failures = INT_MAX;  // judge every run
   if (test.in_process) settings.detectors.deadline_ms = kDebuggedDeadlineMs;
   std::vector<config::Fault> faults;
   std::string json;
@@ -92,7 +92,7 @@ bool detector_failed(const model::Verdict& verdict) {
   return false;
 }
 
-// The answer of analyze with the run's place before it, and each detector's time and lines after it.
+// The answer of analyze, between the run's place and the detectors' times and log lines.
 std::string answer_json(const InputRun& run, const ingest::Analysis& analysis, const std::vector<std::string>& lines) {
   std::string elapsed;
   JsonWriter times(elapsed);
@@ -108,8 +108,8 @@ std::string answer_json(const InputRun& run, const ingest::Analysis& analysis, c
 
 }  // namespace
 
-// A debugger reads a library from a file of its own name, not from the memory that commands load copies into. The copy in this folder is
-// the one that all later loading finds.
+// A copy of the library in a file, for a debugger: it cannot read libraries from the memory that commands load copies into. All later
+// loads find this copy.
 class DetectorTrial::DebuggerCopy {
  public:
   explicit DebuggerCopy(const std::string& library) {
@@ -117,7 +117,7 @@ class DetectorTrial::DebuggerCopy {
     if (::mkdtemp(name.data()) == nullptr) return;
     folder_ = name;
     if (const auto file = detect::read_library(library); file.ok() && detect::elf_fault(file->bytes).empty())
-      static_cast<void>(detect::load_library(*file, folder_ / "copy"));  // what is wrong, inspect says
+      static_cast<void>(detect::load_library(*file, folder_ / "copy"));  // inspect reports the faults
   }
   ~DebuggerCopy() {
     std::error_code ignored;

@@ -1,5 +1,5 @@
-// The detectors of one library, loaded to be tried on runs: the part of `detectors test` that a detector can end. One thread, except for
-// what detectors log.
+// The detectors of one library, loaded to try them on runs: the part of `detectors test` that a detector can crash. One thread, except
+// for what detectors log.
 #pragma once
 
 #include <functional>
@@ -16,22 +16,22 @@
 
 namespace runwarden::cli {
 
-// What a trial says, as it happens: `out` and `err` are for those streams, `log` is a line that a detector logged, a digit for its level
-// (LogLevel) before it.
+// The kinds of a trial's output. `out` and `err` go to those streams. `log` is a line that a detector logged, with the digit of its
+// LogLevel before it.
 enum class TrialPart : char { log = 'L', out = 'O', err = 'E' };
-// Any thread, never two at once.
+// Called on any thread, never on two at once.
 using TrialSink = std::function<void(TrialPart part, std::string_view text)>;
 
 class DetectorTrial {
  public:
-  // Null if the library or its settings are refused, which is said. `test` outlives it.
+  // Null, after a message, if the library or its settings are refused. `test` must outlive the trial.
   static std::unique_ptr<DetectorTrial> load(const DetectorTest& test, TrialSink sink);
 
   ~DetectorTrial();
   DetectorTrial(const DetectorTrial&) = delete;
   DetectorTrial& operator=(const DetectorTrial&) = delete;
 
-  // Prints the answer to a run whose text was read, or that it is not a run. Returns kWanting then, and when a detector fails.
+  // Prints the verdict on the run, or why the text is not a run. Returns kWanting in that case and when a detector fails.
   int judge(const InputRun& run);
 
  private:
@@ -42,7 +42,7 @@ class DetectorTrial {
   const SystemClock clock_;
   std::optional<config::Settings> settings_;
   class DebuggerCopy;
-  std::unique_ptr<DebuggerCopy> debugger_copy_;  // in process
+  std::unique_ptr<DebuggerCopy> debugger_copy_;  // if in_process
   struct Log;
   std::shared_ptr<Log> log_;  // shared with detectors that log after their call
   std::shared_ptr<detect::DetectorSet> detectors_;
@@ -52,11 +52,11 @@ class DetectorTrial {
 std::string place_text(const InputRun& run);
 // Why a run could not be read, for people.
 std::string fault_text(const InputRun& run, const Error& error);
-// The members of an object that say the same as place_text: "file", and "line" where it is one.
+// Writes the place as members of an object: "file", and "line" if there is one.
 void write_place(std::string& json, const InputRun& run);
-// Of what TrialPart::log said: a JSON array of objects with level and text.
+// The lines of TrialPart::log as a JSON array of objects with level and text.
 std::string log_json(const std::vector<std::string>& lines);
-// Likewise: "log info: text".
+// One such line as "log info: text".
 std::string log_text(std::string_view line);
 
 }  // namespace runwarden::cli

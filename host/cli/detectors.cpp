@@ -80,7 +80,7 @@ std::string inspection_json(const detect::Inspection& found) {
   return text;
 }
 
-// Where libraries may lie: of the configuration that was named, else of none.
+// The search path for libraries: of the configuration given by --config, or else the built-in one.
 std::optional<std::vector<std::string>> search_path(Context& context) {
   config::LoadOptions built_in;
   built_in.binary_dir = config::process_options({}, {}).binary_dir;

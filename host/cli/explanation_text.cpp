@@ -16,7 +16,7 @@ namespace {
 using ingest::ExplainedItem;
 using Row = std::vector<std::string>;
 
-constexpr std::size_t kWidest = 72;  // of a column that others are lined up behind
+constexpr std::size_t kWidest = 72;  // of a column that later columns align to
 
 std::size_t characters(const std::string& text) {
   std::size_t count = 0;
@@ -39,7 +39,7 @@ std::string sureness(std::optional<double> confidence) {
   return confidence ? "confidence " + two_decimals(*confidence) : std::string();
 }
 
-// Where the words stand: a step, else the run's member.
+// Where the words are: a step, or else a member of the run.
 std::string place(const model::Explanation& item) {
   if (item.step >= 0) return number(item.step);
   return item.pointer.empty() ? std::string("run") : item.pointer.substr(1);
@@ -71,7 +71,7 @@ void print_rows(std::ostream& out, const std::vector<Row>& rows) {
   }
 }
 
-// How many detectors told something of it.
+// How many detectors contributed to the items.
 std::size_t tellers(const std::vector<ExplainedItem>& items) {
   std::set<std::string_view> keys;
   for (const ExplainedItem& one : items) keys.insert(one.detectors.begin(), one.detectors.end());

@@ -1,4 +1,4 @@
-// An explanation as a person reads it. Pure; one thread.
+// Prints an explanation for people. Pure; one thread.
 #pragma once
 
 #include <ostream>
@@ -9,8 +9,8 @@
 
 namespace runwarden::cli {
 
-// What was understood of the run, then each detector's answer with its rules. Of the verdict that the explanation belongs to. Steps are
-// numbered from 1.
+// Prints what was understood of the run, then each detector's answer with its rules. The explanation must belong to the verdict. Steps
+// are numbered from 1.
 void print_explanation(std::ostream& out, const ingest::RunExplanation& explanation, const model::Verdict& verdict);
 
 // "0.75".

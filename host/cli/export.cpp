@@ -16,7 +16,7 @@ struct ExportOptions {
   bool json = false;
 };
 
-// Prints what was left out and exits with 1: the export is good, but not complete.
+// Prints what was left out and returns 1: the export is valid but incomplete.
 int finish_export(Context& context, const store::Exported& exported) {
   for (const store::StoreFault& row : exported.first_ones) context.err << "left out: " << row.detail << "\n";
   const int finished = context.finish();

@@ -53,7 +53,7 @@ int draft(Context& context, const DraftOptions& options) {
   return context.finish();
 }
 
-// What is wrong with an argument, which is usage: 1 says that a run was caught.
+// Reports a bad argument as wrong usage, because exit code 1 means that a run was caught.
 int refuse(Context& context, const std::string& where, const Error& error) {
   context.err << where << ": " << error.detail << "\n";
   for (const FieldFault& fault : error.faults)
@@ -61,7 +61,7 @@ int refuse(Context& context, const std::string& where, const Error& error) {
   return kUsage;
 }
 
-// The draft's JSON; of YAML, as `--as yaml` writes it, the JSON of the same values.
+// The draft as JSON. Converts YAML, which `--as yaml` writes.
 Result<std::string> draft_json(const std::string& file, const std::string& text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') return text;

@@ -49,7 +49,7 @@ int tell(Context& context, const ImportOptions& options, const store::Imported& 
 int run_import(Context& context, const ImportOptions& options) {
   auto input = InputFile::open(options.file);
   if (!input.ok()) return context.refuse(input.error().detail);
-  MaintenanceCommand command(context, MaintenanceCommand::Signals::end_process);  // what is not committed is as if it had never been
+  MaintenanceCommand command(context, MaintenanceCommand::Signals::end_process);  // uncommitted records leave no trace
   if (!command.find_stopped_store(IfNoStore::make)) return kWanting;
   LineReader lines(input->descriptor(), kLongestLine);
   const auto imported = store::import_lines(command.maintenance(), [&]() -> Result<std::optional<std::string>> {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-// A character that XML 1.0 (section 2.2) has no place for, however it is written.
+// Whether XML 1.0 (section 2.2) forbids the character, even as a reference.
 bool is_no_xml(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
   if (first < 0x20) return first != '\t' && first != '\n' && first != '\r';

@@ -1,5 +1,5 @@
-// Collects test cases and writes them as JUnit's XML, which build servers read: a suite a detector, a case a run. Holds every case as text
-// until the end, because a suite begins with its counts. One thread.
+// Writes test cases as JUnit XML, which build servers read: one suite per detector, one case per run. Holds every case as text until the
+// end, because a suite begins with its counts. One thread.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ class JunitReport {
   enum class Outcome : std::uint8_t { passed, failed, error, skipped };
   struct Case {
     Outcome outcome = Outcome::passed;
-    std::string message;  // one line; why it did not pass
-    std::string text;     // the rest of it; where it passed, what there is to say all the same
+    std::string message;  // one line: why it did not pass
+    std::string text;     // details; a passed case may have some too
   };
 
-  // `name` of the whole: the command.
+  // `name` is the name of the report: the command.
   explicit JunitReport(std::string_view name) : name_(name) {}
 
   void add(const std::string& suite, const RunPlace& place, const Case& one);
@@ -37,7 +37,7 @@ class JunitReport {
   std::map<std::string, Suite> suites_;
 };
 
-// The suite of runs that could not be judged at all.
+// The suite for runs that could not be judged.
 constexpr const char* kInputSuite = "runwarden";
 
 }  // namespace runwarden::cli

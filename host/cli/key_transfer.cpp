@@ -23,7 +23,7 @@ using nlohmann::json;
 
 constexpr const char* kFormat = "runwarden-keys";
 constexpr int kVersion = 1;
-constexpr std::size_t kLongestLine = std::size_t{64} << 10;  // of a key: its names have 256 bytes at most
+constexpr std::size_t kLongestLine = std::size_t{64} << 10;  // of a key: its names have at most 256 bytes
 constexpr std::size_t kMostKeys = 1'000'000;
 
 std::string line_of(const model::KeyRecord& key) {
@@ -106,7 +106,7 @@ model::KeyRecord key_of(const json& line) {
   return key;
 }
 
-// Reads all of an export before anything of it is kept.
+// Reads a whole export before any key is stored.
 class KeyReading {
  public:
   Result<std::vector<model::KeyRecord>> run(LineReader& lines) {

@@ -1,4 +1,4 @@
-// keys export and keys import: API keys with the digests that they are known by, from one store to another. [main] only.
+// keys export and keys import: copy API keys, as digests, from one store to another. [main] only.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 256;
 
-// The store of the configuration, which may be served by another process at the same time.
+// Opens the configured store. A service may be using it.
 std::unique_ptr<store::Store> open_store(Context& context, CommandClock& clock, IfMissing if_missing) {
   const auto settings = context.settings();
   return settings ? open_command_store(context, *settings, clock, if_missing) : nullptr;
@@ -43,7 +43,7 @@ std::string time_or_nothing(std::int64_t ms) {
   return ms == model::kNever ? std::string() : format_time(ms);
 }
 
-// The key alone on standard output, everything else on standard error.
+// Prints only the key on standard output; everything else goes to standard error.
 int hand_over(Context& context, const std::string& key, const model::KeyRecord& record) {
   context.out << key << "\n";
   if (context.finish() != kFine) return context.refuse("nobody has seen the key; revoke it: runwarden keys revoke " + record.id);
@@ -60,7 +60,7 @@ struct CreateOptions {
   std::string expires;
 };
 
-// A misspelled name would make a tenant by mistake.
+// Reports a new tenant, because a misspelled name creates one by mistake.
 void tell_if_new(Context& context, const std::vector<model::Tenant>& before, const std::string& tenant) {
   std::vector<std::string> names;
   for (const model::Tenant& one : before) {
@@ -130,7 +130,7 @@ int list(Context& context, const std::string& tenant, bool json) {
   return context.finish();
 }
 
-// The key of that id, or nothing, told.
+// The key with that id; nothing, after a message, if there is none.
 std::optional<model::KeyRecord> find(Context& context, store::Store& store, const std::string& id) {
   for (model::KeyRecord& key : store.keys()) {
     if (key.id == id) return std::move(key);
@@ -149,7 +149,7 @@ int revoke(Context& context, const std::string& id) {
   const bool by_time = key->revoked_ms != model::kNever && key->revoked_ms <= now_ms;
   if (key->revoked_at_once || by_time) context.err << id << " was revoked already, at " << format_time(key->revoked_ms) << "\n";
   if (key->revoked_at_once) return kFine;
-  key->revoked_at_once = true;  // the service's clock may say something else than the one here
+  key->revoked_at_once = true;  // the service's clock may differ from the one here
   if (!by_time) key->revoked_ms = now_ms;
   store->put_key(*key);
   if (by_time) return kFine;

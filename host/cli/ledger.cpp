@@ -22,7 +22,7 @@ constexpr std::size_t kLongestLine = std::size_t{1} << 30;  // no record in a st
 constexpr std::size_t kLargestNote = std::size_t{64} << 10;
 constexpr int kExportTries = 3;
 
-// Works on the store of the configuration, its faults told.
+// Runs `work` with the configuration and reports its store faults.
 int with_store(Context& context, const std::function<int(const config::Settings&, CommandClock&)>& work) {
   CommandClock clock;
   const auto settings = context.settings();
@@ -53,7 +53,7 @@ struct ExportOptions {
 
 enum class Exported : std::uint8_t { whole, no_reader, overtaken };
 
-// All that the checkpoint covers. `overtaken`: meanwhile a deletion emptied entries, and its receipt is beyond the checkpoint.
+// Writes all entries that the checkpoint covers. `overtaken`: a deletion meanwhile emptied entries; its receipt is beyond the checkpoint.
 Exported export_entries(store::LedgerStore& ledger, const store::SignedCheckpoint& checkpoint, const ExportOptions& options,
                         ResultOutput& output, TerminalProgress& progress) {
   const std::uint64_t size = checkpoint.checkpoint.tree.size;
@@ -137,7 +137,7 @@ Result<ledger::FileVerifier::Summary> verify_file(const std::string& file, const
     auto line = lines.next();
     if (!line.ok()) return std::move(line.error());
     if (!*line) return verifier.finish();
-    // The reader passes over empty lines, which an export has none of.
+    // The reader skips empty lines, but an export has none.
     if ((*line)->too_long || (*line)->number != expected++)
       return Error{Code::validation_failed, "line " + std::to_string(expected - 1) + " is empty or too long", {}, {}};
     if (Status taken = verifier.take((*line)->text); !taken.ok()) return std::move(taken.error());

@@ -1,4 +1,4 @@
-// Counts of an export's or import's lines, for reading or as JSON. Pure; any thread.
+// Prints the line counts of an export or import as text or JSON. Pure; any thread.
 #pragma once
 
 #include <ostream>

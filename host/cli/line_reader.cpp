@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kChunkBytes = 64 * 1024;
 
-// read(2) until it says something; appends to `out`. False at the end of the file.
+// Appends the result of one read(2) to `out`. False at the end of the file.
 Result<bool> read_some(int file, std::string& out) {
   const std::size_t before = out.size();
   out.resize(before + kChunkBytes);
@@ -90,7 +90,7 @@ Result<std::optional<Line>> LineReader::next() {
     looked_at = seen;
     if (*more) continue;
     if (buffer_.empty() && !line.too_long) return std::optional<Line>();
-    buffer_ += '\n';  // the last line has no end of its own
+    buffer_ += '\n';  // the last line lacks a line end
   }
 }
 

@@ -1,4 +1,4 @@
-// Reads a file descriptor line by line, or whole, never more than a bound into memory. One thread.
+// Reads a file descriptor line by line, or whole. Holds a bounded number of bytes in memory. One thread.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,24 @@
 namespace runwarden::cli {
 
 struct Line {
-  std::uint64_t number = 0;  // from 1, empty lines counted
-  std::string text;          // without its line end; empty when too long
+  std::uint64_t number = 0;  // from 1; empty lines count
+  std::string text;          // without its line end; empty if too long
   bool too_long = false;
 };
 
 class LineReader {
  public:
-  // Reads from a descriptor that the caller closes.
+  // The caller closes the descriptor.
   LineReader(int file, std::size_t max_line_bytes);
 
-  // Whether what comes next begins so; nothing of it is taken yet.
+  // Whether the unread input begins with `text`. Consumes nothing.
   Result<bool> begins_with(std::string_view text);
-  // From the next line on.
+  // Takes effect with the next line.
   void set_max_line_bytes(std::size_t bytes) { max_line_bytes_ = bytes; }
 
-  // Everything that is left; nothing if it is more than the bound of a line.
+  // All remaining input; nothing if it exceeds the line limit.
   Result<std::optional<std::string>> rest();
-  // The next line that is not empty, or nothing at the end. Never waits for more than that line.
+  // The next line that is not blank, or nothing at the end. Never waits for input beyond that line.
   Result<std::optional<Line>> next();
 
  private:
@@ -41,10 +41,10 @@ class LineReader {
   std::uint64_t number_ = 0;
 };
 
-// Everything there is to read; nothing if it is more than the bound.
+// All input; nothing if it exceeds `max_bytes`.
 Result<std::optional<std::string>> read_whole(int file, std::size_t max_bytes);
 
-// A file opened for reading, or standard input for "-", closed when it goes.
+// A file opened for reading, or standard input for "-". The destructor closes the file.
 class InputFile {
  public:
   static Result<InputFile> open(const std::string& name);

@@ -10,22 +10,22 @@
 
 namespace runwarden::cli {
 
-// Libraries are copied into memory: a command leaves nothing behind. What detectors log from warnings up goes to `err`.
+// Libraries are copied into memory, so that a command leaves no files behind. Detectors' log lines from level warn up go to `err`.
 detect::LoadContext load_context(Context& context, const config::Settings& settings, std::size_t workers, const Clock& clock);
 
-// The set, or null, every fault told. Context, settings and clock outlive it.
+// Null on failure, after reporting every fault. Context, settings and clock must outlive the set.
 std::shared_ptr<detect::DetectorSet> load_detectors(Context& context, const config::Settings& settings, std::size_t workers,
                                                     const Clock& clock);
 
-// A configuration with its detectors, which are asked about every run, whatever came of the ones before it.
+// A configuration with its detectors. They judge every run: none is quarantined after failures.
 struct ConfiguredDetectors {
   config::Settings settings;
   std::shared_ptr<detect::DetectorSet> detectors;
 };
-// Null, every fault told. The clock and the context's streams outlive it.
+// Null on failure, after reporting every fault. The clock and the context's streams must outlive the result.
 std::unique_ptr<ConfiguredDetectors> load_to_compare(Context& context, config::Settings settings, std::size_t workers, const Clock& clock);
 
-// The table, or the array with `json`, of detectors as they stand.
+// Prints detectors with their states as a table.
 void print_detectors(std::ostream& out, const std::vector<detect::DetectorInfo>& detectors);
 std::string detectors_as_json(const std::vector<detect::DetectorInfo>& detectors);
 

@@ -59,7 +59,7 @@ int compact(Context& context, bool json) {
   return context.finish();
 }
 
-// How far a verification in a process of its own has come: seen by the one that waits for it.
+// The progress of a verification in a child process, in memory shared with the parent.
 struct Followed {
   char table[32];
 };
@@ -114,7 +114,7 @@ void say_damaged(Context& context, const Followed& followed, bool json) {
   context.finish();
 }
 
-// The file is mapped into memory: damaged pages can end the process that reads them. So another one reads.
+// Verifies in a child process: the file is mapped into memory, and damaged pages can crash the process that reads them.
 int verify(Context& context, bool json) {
   MaintenanceCommand command(context);
   if (!command.find_store(IfNoStore::refuse)) return kWanting;
@@ -127,7 +127,7 @@ int verify(Context& context, bool json) {
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     for (const int number : {SIGSEGV, SIGBUS, SIGABRT})
-      ::signal(number, SIG_DFL);  // so that the exit status shows the signal, whatever handled it before
+      ::signal(number, SIG_DFL);  // the exit status must show the signal, whatever handled it before
     ::_exit(verify_here(context, command, json, followed));
   }
   int status = 0;
@@ -159,7 +159,7 @@ struct Receipt {
   bool dry_run = false;
   bool in_database = false;
   Counts counts;
-  std::string last_checkpoint;                // of the ledger that went; empty: it stays
+  std::string last_checkpoint;                // of the deleted ledger; empty: it was not deleted
   std::optional<store::Compacted> compacted;  // nothing: the deleted bytes are still in free pages
 };
 
@@ -221,7 +221,7 @@ void print_receipt(Context& context, const Receipt& receipt, bool json) {
   context.out << text << "\n";
 }
 
-// A purge of everything is asked about, where there is somebody to ask.
+// A purge of all records needs consent, from --yes or from a person at a terminal.
 enum class Consent { given, ask, nobody_to_ask };
 
 Consent consent_to(const PurgeOptions& options) {
@@ -229,7 +229,7 @@ Consent consent_to(const PurgeOptions& options) {
   return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1 ? Consent::ask : Consent::nobody_to_ask;
 }
 
-// Whether the line that is typed next says yes; the end of input and an interruption do not.
+// Reads a line and returns whether it says yes. The end of input and an interruption count as no.
 bool says_yes() {
   std::string line;
   char typed = '\0';
@@ -239,7 +239,7 @@ bool says_yes() {
   return !MaintenanceCommand::interrupted() && (line == "y" || line == "yes");
 }
 
-// A file that is being served cannot be replaced: say so before deleting anything.
+// --compact cannot replace a file that a service uses: report that before deleting anything.
 bool find_store_to_purge(Context& context, MaintenanceCommand& command, const PurgeOptions& options) {
   if (!options.compact) return command.find_store(IfNoStore::refuse);
   if (!command.find_folder("purge without --compact, then VACUUM or pg_repack")) return false;
@@ -268,7 +268,7 @@ int purge(Context& context, const PurgeOptions& options) {
   }
   receipt.dry_run = options.dry_run;
   if (options.ledger) {
-    // Printed before the ledger goes; as JSON it is in the receipt, so that goes elsewhere.
+    // Printed before the ledger is deleted; on standard error with --json, because standard output gets the JSON receipt.
     query.on_last_checkpoint = [&](const std::string& note) {
       command.clear_progress();
       receipt.last_checkpoint = note;

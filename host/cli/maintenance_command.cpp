@@ -83,7 +83,7 @@ bool MaintenanceCommand::find_folder(const char* instead) {
 bool MaintenanceCommand::find_stopped_store(IfNoStore if_none) {
   if (!settings_) settings_ = context_.settings();
   if (!settings_) return false;
-  if (in_database()) return true;  // it takes writes of many at once
+  if (in_database()) return true;  // a database accepts concurrent writers
   if (if_none == IfNoStore::refuse && !find_store(if_none)) return false;
   auto lock = store::ServiceLock::take(settings_->store.path);
   if (!lock.ok()) {
@@ -95,7 +95,7 @@ bool MaintenanceCommand::find_stopped_store(IfNoStore if_none) {
 }
 
 store::MaintenanceContext MaintenanceCommand::maintenance() {
-  // Beside a serving process the map is as that one made it; alone, as large as the service will make it.
+  // Beside a serving process, the map keeps the size that process gave it; alone, it gets the size that the service will use.
   const std::uint64_t map_size = lock_ ? static_cast<std::uint64_t>(settings_->store.map_size_bytes) : 0;
   return {settings_->store.path, clock_,
           [this](const store::Progress& progress) {

@@ -1,4 +1,4 @@
-// What the commands that work on a whole store share: where it is, progress on a terminal, being interrupted. [main] only.
+// What the commands on a whole store share: finding the store, progress on a terminal, interruption. [main] only.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace runwarden::cli {
 
 enum class IfNoStore { make, refuse };
 
-// One such command while it runs. SIGINT, SIGTERM and SIGHUP stop it in good order as long as this lives; or end the process,
-// as ever, for a command that has nothing to put in order.
+// One such command while it runs. With stop_in_order, SIGINT, SIGTERM and SIGHUP only set interrupted() as long as this object lives.
+// With end_process they end the process as usual, for commands that need no cleanup.
 class MaintenanceCommand {
  public:
   enum class Signals { stop_in_order, end_process };
@@ -26,23 +26,23 @@ class MaintenanceCommand {
   MaintenanceCommand(const MaintenanceCommand&) = delete;
   MaintenanceCommand& operator=(const MaintenanceCommand&) = delete;
 
-  // False: the faults are told. With IfNoStore::make a missing store is made.
+  // False, after reporting the faults, if there is no usable store. IfNoStore::make creates a missing one.
   bool find_store(IfNoStore if_none);
-  // Likewise, while the service is stopped; it stays so until the command ends.
+  // The same, but requires that no service uses the store, and keeps it from starting until the command ends. A database needs neither.
   bool find_stopped_store(IfNoStore if_none);
 
-  // For a command that only a store in a folder has: false, with what to use instead, where the records are in a database.
+  // For commands that need a store in a folder. False if the records are in a database, after reporting what to use instead.
   bool find_folder(const char* instead);
 
-  // Whether hosts share the records; once the store was found.
+  // Whether the records are in a database. Call it after the store was found.
   bool in_database() const;
 
   store::MaintenanceContext maintenance();
   const SystemClock& clock() const { return clock_; }
-  // Whether a signal has asked to stop.
+  // Whether a signal has requested a stop.
   static bool interrupted();
   void show(const store::Progress& progress) { progress_.show(progress); }
-  // Before anything is written to standard error.
+  // Call it before writing to standard error.
   void clear_progress() { progress_.clear(); }
   int refuse(const Error& error);
 
@@ -54,9 +54,9 @@ class MaintenanceCommand {
   TerminalProgress progress_;
 };
 
-// A point in time given as RFC 3339 ("2026-11-01T00:00:00Z") or as how long ago it was ("30d").
+// Parses a time in RFC 3339 format ("2026-11-01T00:00:00Z") or as an age ("30d").
 std::optional<std::int64_t> point_in_time(std::string_view text, std::int64_t now_ms);
-// For CLI11: empty, or what is wrong with it.
+// For CLI11: empty if valid, or else the fault.
 std::string check_point_in_time(const std::string& text);
 
 }  // namespace runwarden::cli

@@ -1,7 +1,7 @@
-// Turns tasks into answers on several threads and hands the answers on in the order of the tasks, each as soon as it and all
-// before it are there. Holds a bounded number of tasks and bytes: submit() waits for room.
+// Runs tasks on several threads and delivers the answers in the order of the tasks, each as soon as it and all before it are done.
+// Holds a bounded number of tasks and bytes: submit() waits for room.
 //
-// submit and finish: one thread. task: any of its threads, with that thread's number. deliver: one thread at a time.
+// submit and finish: one thread. task: a worker thread, with that thread's number. deliver: one worker thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ template <class Answer>
 class OrderedWork {
  public:
   using Task = std::function<Answer(std::size_t worker)>;
-  using Deliver = std::function<bool(Answer& answer, bool more_at_hand)>;  // false: the reader is gone, stop
+  using Deliver = std::function<bool(Answer& answer, bool more_at_hand)>;  // false: the reader is gone; stop
 
   OrderedWork(std::size_t threads, Deliver deliver) : deliver_(std::move(deliver)), max_jobs_(threads * kJobsPerThread) {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this, i] { work(i); });
@@ -30,7 +30,7 @@ class OrderedWork {
   OrderedWork(const OrderedWork&) = delete;
   OrderedWork& operator=(const OrderedWork&) = delete;
 
-  // False once the reader of the answers is gone. `bytes`: what the task holds in memory.
+  // False once the reader of the answers is gone. `bytes`: the memory that the task holds.
   bool submit(Task task, std::size_t bytes) {
     auto job = std::make_shared<Job>();
     job->task = std::move(task);
@@ -47,7 +47,7 @@ class OrderedWork {
     return true;
   }
 
-  // Waits for every answer.
+  // Waits until every answer is delivered or the reader is gone.
   void finish() {
     {
       const MutexLock lock(mutex_);
@@ -60,7 +60,7 @@ class OrderedWork {
 
  private:
   static constexpr std::size_t kJobsPerThread = 16;
-  static constexpr std::size_t kMaxBytes = 64 << 20;  // of tasks held; one larger task is let in alone
+  static constexpr std::size_t kMaxBytes = 64 << 20;  // of tasks held; a larger task is accepted only alone
 
   struct Job {
     Task task;
@@ -94,7 +94,7 @@ class OrderedWork {
     }
   }
 
-  // Empty while another thread delivers, which then asks for the next one itself.
+  // Empty while another thread delivers: that thread fetches the next one itself.
   std::optional<Delivery> next_delivery() RW_REQUIRES(mutex_) {
     if (delivering_ || stopped_ || in_order_.empty() || !in_order_.front()->answer) return std::nullopt;
     delivering_ = true;

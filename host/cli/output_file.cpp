@@ -12,7 +12,7 @@ namespace runwarden::cli {
 
 OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)), partial_(path_.string() + ".partial") {
   std::error_code ignored;
-  std::filesystem::remove(partial_, ignored);  // of a command that was interrupted
+  std::filesystem::remove(partial_, ignored);  // left by an interrupted command
   file_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file_ < 0) note_fault("cannot be written");
 }

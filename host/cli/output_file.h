@@ -1,4 +1,4 @@
-// A file that a command writes its results to: there under its name once it is whole and on disk, not before. One thread.
+// A file for a command's results. It appears under its name only once it is complete and on disk. One thread.
 #pragma once
 
 #include <filesystem>
@@ -11,15 +11,15 @@ namespace runwarden::cli {
 
 class OutputFile {
  public:
-  // Opens PATH.partial, readable by its owner alone; fault() says whether that worked.
+  // Opens PATH.partial, readable only by its owner; fault() is set if that fails.
   explicit OutputFile(std::filesystem::path path);
-  ~OutputFile();  // without finish() nothing is left behind
+  ~OutputFile();  // without finish(), deletes the file
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   bool write(std::string_view bytes);
   bool finish();
-  // For the operator; empty: nothing went wrong.
+  // A text for the operator; empty: no fault.
   const std::string& fault() const { return fault_; }
 
  private:
@@ -32,19 +32,19 @@ class OutputFile {
   bool done_ = false;
 };
 
-// Where the results of a command go: the file of --output, or standard output without one.
+// The destination of a command's results: the file of --output, or else standard output.
 class ResultOutput {
  public:
   ResultOutput(Context& context, const std::string& path);
 
-  // False, told: the file cannot be written at all.
+  // False, after a message, if the file cannot be created.
   bool open();
   // False: the rest cannot be written; finish() says why.
   bool write(std::string_view bytes);
-  // Flushes what was written so far to standard output.
+  // Flushes standard output.
   void flush();
   bool is_file() const { return !path_.empty(); }
-  // kFine if everything was taken, else told and kWanting.
+  // Returns kFine if everything was written, or else reports the fault and returns kWanting.
   int finish();
 
  private:

@@ -1,4 +1,4 @@
-// A fault of one run as a JSON object (RFC 9457's members), where its answer would stand. Pure; any thread.
+// Formats a fault of one run as a JSON object with RFC 9457 members, in place of the answer. Pure; any thread.
 #pragma once
 
 #include <cstdint>

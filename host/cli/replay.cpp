@@ -1,4 +1,4 @@
-// Judges runs again that were judged before, and says what is different.
+// replay: judges runs again and reports the differences.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
@@ -41,7 +41,7 @@ struct ReplayOptions {
   }
 };
 
-// Judges runs again. [main], replayed() on the threads of the work.
+// Judges runs again. [main]; replayed() runs on worker threads.
 class Replayer {
  public:
   Replayer(Context& context, const ConfiguredDetectors& candidate, const ReplayOptions& options, ReplayReport& report)
@@ -77,7 +77,7 @@ class Replayer {
   }
 
  private:
-  // The wall of a worker thread: nothing is thrown beyond it.
+  // Runs on a worker thread. Throws nothing.
   ReplayedRun replayed(const JudgedRun& was, std::size_t worker) {
     ReplayedRun replayed{was.place, was.redacted, {}, {}, std::nullopt};
     try {
@@ -93,7 +93,7 @@ class Replayer {
     return replayed;
   }
 
-  // Also one that only the judgement before knows.
+  // Adds the key if it is missing: only the previous judgement may have the detector.
   static void note_detector(std::vector<std::string>& keys, const std::string& key) {
     const auto place = std::lower_bound(keys.begin(), keys.end(), key);
     if (place == keys.end() || *place != key) keys.insert(place, key);
@@ -106,18 +106,18 @@ class Replayer {
   TerminalProgress progress_;
   std::uint64_t expected_ = 0;
   std::uint64_t taken_ = 0;
-  ReplaySums sums_;                // on the thread that delivers, afterwards [main]
+  ReplaySums sums_;                // on the delivering thread, then [main]
   OrderedWork<ReplayedRun> work_;  // last: its threads use the members above
 };
 
-// A fault that is ours, not the candidate's: with --fail-open it is only a warning.
+// Ends after a fault that is not the candidate's; with --fail-open, it is only a warning.
 int end_with_fault(Context& context, const ReplayOptions& options) {
   if (!options.fail_open) return kWanting;
   context.err << "runwarden: warning: the runs were not judged again; --fail-open makes that no failure\n";
   return kFine;
 }
 
-// The settings of --candidate, else those of --config; nothing, told, if they cannot be read.
+// The settings of --candidate, or else of --config; nothing, after a message, if they cannot be read.
 std::optional<config::Settings> settings_to_judge_by(Context& context, const config::Settings& service, const ReplayOptions& options) {
   if (options.candidate.empty()) return service;
   Context candidate{context.out, context.err, options.candidate, context.data_dir};
@@ -138,7 +138,7 @@ std::unique_ptr<ConfiguredDetectors> load_candidate(Context& context, const conf
   return nullptr;
 }
 
-// The store's runs are read through here. False: that could not begin.
+// Replays runs from the store. open() returns false, after a message, if the store cannot be opened.
 class StoredRunsToReplay {
  public:
   bool open(Context& context, const config::Settings& service, const ReplayOptions& options) {
@@ -150,7 +150,7 @@ class StoredRunsToReplay {
     if (!options.until.empty()) query_.until_ms = *point_in_time(options.until, clock_.wall_ms());
     query_.limit = options.limit;
     query_.see = service.redact.detectors_see;
-    // Of the configuration itself, nothing says that it judged them.
+    // Without --candidate, nothing shows that this configuration judged the runs before.
     if (!options.candidate.empty()) query_.in_force = detectors_in_force(context, service, options.tenant);
     return true;
   }
@@ -223,7 +223,7 @@ void add_inputs(CLI::App& command, ReplayOptions& options) {
       ->needs(tenant);
 }
 
-// What CLI11 cannot say of single options.
+// Checks what CLI11 cannot check on single options.
 void check_usage(const ReplayOptions& options) {
   if (options.bundles.empty() && options.tenant.empty()) throw CLI::RequiredError("A bundle, or --tenant,");
   const bool has_none = std::find(options.fail_on.begin(), options.fail_on.end(), "none") != options.fail_on.end();

@@ -47,8 +47,8 @@ Finding finding_of(const json& failure) {
 
 constexpr std::string_view kRedacted = "[redacted:";
 
-// Whether the fingerprints are of one kind of failure. Where a value was taken out of the former one, the latter may have anything: values
-// that are kept elsewhere in a run are taken out of the words about it as long as they are known to be secrets, which is not kept.
+// Whether the fingerprints name the same kind of failure. A redaction marker in `was` matches any text: values known to be secrets are
+// redacted in failure texts even if the run still contains them elsewhere, and that knowledge is not stored.
 bool same_fingerprint(std::string_view was, std::string_view now) {
   auto open = was.find(kRedacted);
   if (open == std::string_view::npos) return was == now;
@@ -56,7 +56,7 @@ bool same_fingerprint(std::string_view was, std::string_view now) {
   now.remove_prefix(open);
   for (;;) {
     const auto close = was.find(']', open);
-    if (close == std::string_view::npos) return true;  // cut off within the marker
+    if (close == std::string_view::npos) return true;  // truncated within the marker
     was.remove_prefix(close + 1);
     open = was.find(kRedacted);
     const std::string_view piece = was.substr(0, open);
@@ -67,13 +67,13 @@ bool same_fingerprint(std::string_view was, std::string_view now) {
   }
 }
 
-// Whether a failure is the same one, found again.
+// Whether `now` is the same failure as `was`, unchanged.
 bool same_failure(const Finding& was, const Finding& now) {
   return same_fingerprint(was.fingerprint, now.fingerprint) && was.primary_step_id == now.primary_step_id &&
          was.suspicion_score == now.suspicion_score && was.severity == now.severity;
 }
 
-// Removes from both what both have.
+// Removes the failures that are in both lists and returns them in pairs.
 template <class Same>
 std::vector<std::pair<Finding, Finding>> take_pairs(std::vector<Finding>& was, std::vector<Finding>& now, const Same& same) {
   std::vector<std::pair<Finding, Finding>> pairs;
@@ -103,7 +103,7 @@ std::vector<Difference> differences_of_detector(const std::string& key, const De
   std::vector<Finding> before = was.failures;
   std::vector<Finding> after = now.failures;
   take_pairs(before, after, same_failure);
-  // A fingerprint that stays names the same failure, whatever else of it has changed; what is left is matched in its order.
+  // The same fingerprint means the same failure, whatever else has changed. The rest is matched in order.
   auto changed =
       take_pairs(before, after, [](const Finding& a, const Finding& b) { return same_fingerprint(a.fingerprint, b.fingerprint); });
   for (auto& pair : take_pairs(before, after, [](const Finding&, const Finding&) { return true; })) changed.push_back(std::move(pair));
@@ -128,7 +128,7 @@ std::vector<std::string> reasons_of(const Difference& difference, const JudgedRu
   auto then = known_of(difference.was);
   if (!then && was.library_of) then = was.library_of(difference.detector_key);
   if (difference.was.status == "not_run" || difference.now.status == "not_run") {
-    because.emplace_back("settings");  // which name the detectors that judge
+    because.emplace_back("settings");  // they name the detectors that judge
   } else if (then && info != detectors.end()) {
     if (then->settings_hash != info->settings_hash) because.emplace_back("settings");
     if (then->library_sha256 != info->sha256) because.emplace_back("library");
@@ -152,7 +152,7 @@ Result<Judgement> read_judgement(std::string_view failures_json, std::string_vie
       judgement[report.at("key").get<std::string>()] = {report.at("status").get<std::string>(), report.value("reason", ""), {}};
     }
     for (const json& failure : json::parse(failures_json)) {
-      if (failure.contains("confirmedBy")) continue;  // a model found it, where the detector was not sure
+      if (failure.contains("confirmedBy")) continue;  // found by a model when the detector was not sure
       Finding finding = finding_of(failure);
       judgement[finding.detector_key].failures.push_back(std::move(finding));
     }

@@ -1,4 +1,4 @@
-// Compares two judgements of one run: the former and the present one. Pure, except for JudgedRun::library_of. Any thread.
+// Compares the previous and the new judgement of a run. Pure, except for JudgedRun::library_of. Any thread.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@
 
 namespace runwarden::cli {
 
-// What one detector said of a run, whichever judgement it is of. Its failures bear no ids: they may never have been stored.
+// One detector's answer about a run, in either judgement. Its failures have no ids: they may never have been stored.
 struct DetectorAnswer {
-  std::string status = "not_run";  // as in an answer of the service; not_run: it did not judge that run at all
+  std::string status = "not_run";  // as in the service's responses; not_run: it did not judge the run
   std::string reason;
   std::vector<model::Finding> failures;
 
@@ -29,21 +29,21 @@ struct DetectorAnswer {
 };
 using Judgement = std::map<std::string, DetectorAnswer>;  // by detector key
 
-// A run as it was judged.
+// A run and its previous judgement.
 struct JudgedRun {
   RunPlace place;
   ingest::KeptRun kept;
   Judgement judgement;
-  bool redacted = false;  // its detectors may have seen text that was taken out of the document afterwards: not to be judged as it was
-  // By which library and settings a detector judged it, where its failures do not say: as far as that is known. May be empty.
+  bool redacted = false;  // detectors may have seen text that was redacted afterwards: the same input is gone
+  // The library and settings that a detector used, for when its failures do not name them. Nothing: not known. May be empty.
   std::function<std::optional<model::Provenance>(const std::string& key)> library_of;
 };
 
-// The `failures` and `detectors` of a run's answer. Both come from files too: anything may stand in them.
+// Reads the `failures` and `detectors` of a response. They may come from a file and contain anything.
 Result<Judgement> read_judgement(std::string_view failures_json, std::string_view detectors_json);
 Judgement judgement_of(const model::Verdict& verdict);
 
-// Whether something was taken out of a run's document, as far as it shows. What was said of such a run may lack words that it still has.
+// Whether the document has redaction markers. Failure texts about such a run may lack words that the document still contains.
 bool bears_redactions(std::string_view document);
 
 enum class DifferenceKind : std::uint8_t { fires_now, lost, changed, status };
@@ -54,7 +54,7 @@ const char* name(DifferenceKind kind);  // "new", "lost", "changed", "status"
 struct Difference {
   DifferenceKind kind = DifferenceKind::changed;
   std::string detector_key;
-  // What was said of the run then and now; a failure where there is one.
+  // One judgement's part of the difference: the failure if there is one, else the status.
   struct Side {
     std::string status;
     std::string reason;
@@ -64,11 +64,11 @@ struct Difference {
   std::vector<std::string> because;  // settings, library, redaction
 };
 
-// `detectors` are those that judged it now, with the tenant's settings. `only`: one detector's key; empty: all.
+// `detectors`: the ones of the new judgement, with the tenant's settings. `only`: one detector's key; empty: all.
 std::vector<Difference> differences_of(const JudgedRun& was, const Judgement& now, const std::vector<detect::DetectorInfo>& detectors,
                                        std::string_view only);
 
-// {"status", "reason"}, or what matters of the failure.
+// {"status", "reason"}, with the main members of the failure if there is one.
 std::string side_json(const Difference::Side& side);
 // "95 critical", or the status.
 std::string side_text(const Difference::Side& side);

@@ -19,7 +19,7 @@ namespace {
 using DetectorsSee = model::RedactSettings::DetectorsSee;
 
 constexpr std::size_t kMostBundleBytes = std::size_t{256} << 20;
-constexpr int kMaxDepth = 1000;  // of what was bounded when it came in
+constexpr int kMaxDepth = 1000;  // of JSON whose depth was limited on receipt
 constexpr std::size_t kPageRuns = 50;
 
 Error no_bundle(std::string why) {
@@ -60,7 +60,7 @@ class BundleReader {
     return json == nullptr ? std::string_view("null") : std::string_view(*json);
   }
 
-  // Not streamed: of events, only what was redacted is ever kept and judged.
+  // False for a streamed run: its events are stored and judged only after redaction.
   bool came_whole() const {
     return json_member_text(member("run"), "resolution") == "whole";
   }
@@ -105,7 +105,7 @@ std::optional<model::Provenance> provenance_of(std::string_view failure_json) {
   return from ? std::optional<model::Provenance>(*from) : std::nullopt;
 }
 
-// The last failure that the detector found before the run was judged, or while it was, says which library and settings were in force.
+// The library and settings in force when the run was judged, from the detector's last failure until then.
 std::optional<model::Provenance> library_before(store::RunStore& store, model::TenantId tenant, const std::string& key,
                                                 std::int64_t judged_ms) {
   store::FailureQuery query;
@@ -134,7 +134,7 @@ Result<JudgedRun> judged_run_of(const TenantStore& opened, const StoredRunsQuery
   return run;
 }
 
-// The run of a head; nothing where it has gone or is open again since the head was read.
+// The run of a head; nothing if it was deleted or reopened since the head was read.
 std::optional<ReplayInput> stored_input(const TenantStore& opened, const StoredRunsQuery& query, const model::RunRecord& head) {
   ReplayInput input{{head.run_id, "v1/runs/" + head.run_id, 0}, Error{}};
   try {

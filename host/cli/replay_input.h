@@ -1,4 +1,4 @@
-// Runs as they were judged, to be judged again: out of bundles, or out of a store. [main] only, but what a JudgedRun calls: any thread.
+// Reads judged runs from bundles or a store, to judge them again. [main] only; what a JudgedRun calls may run on any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace runwarden::cli {
 
-// A run, or why there is none in its place.
+// A run, or why it could not be read.
 struct ReplayInput {
   RunPlace place;
   Result<JudgedRun> run;
 };
 
-// What the file holds. `see`: what detectors of the service that judged it see of a run with secrets, which a bundle does not say.
+// Reads a bundle. `see`: whether the service's detectors see runs before or after redaction, which a bundle does not record.
 ReplayInput read_bundle(const std::string& file, model::RedactSettings::DetectorsSee see);
 
 struct StoredRunsQuery {
@@ -29,12 +29,12 @@ struct StoredRunsQuery {
   std::int64_t until_ms = store::kEndMs;        // exclusive
   std::size_t limit = 0;                        // 0: no limit
   model::RedactSettings::DetectorsSee see = model::RedactSettings::DetectorsSee::before;
-  // What is in force in the service, as far as its configuration says; for detectors of which no failure is stored.
+  // The detectors of the service's configuration; used for detectors that have no stored failure.
   std::vector<detect::DetectorInfo> in_force;
 };
 
-// Hands every resolved run of the query to `take`, newest first, by its latest revision; read page by page, so that a serving process is
-// not held up. `opened` outlives the runs. Ends where `take` answers false.
+// Passes every resolved run that matches the query to `take`, newest first, in its latest revision. Stops when `take` returns false.
+// Reads page by page, so as not to hold up a serving process. `opened` must outlive the runs.
 void read_stored_runs(const TenantStore& opened, const StoredRunsQuery& query, const std::function<bool(ReplayInput input)>& take);
 
 }  // namespace runwarden::cli

@@ -18,7 +18,7 @@ std::string because_text(const Difference& difference) {
   return text;
 }
 
-// The failure that the difference is about; null: it is about a status.
+// The failure that the difference is about; null if it is about a status.
 const model::Finding* failure_of(const Difference& difference) {
   if (difference.now.failure) return &*difference.now.failure;
   return difference.was.failure ? &*difference.was.failure : nullptr;

@@ -1,4 +1,4 @@
-// What `replay` writes of the runs that it judged again, in each of its forms. One thread at a time.
+// Reports of `replay` on the runs that it judged again, in each output format. One thread at a time.
 #pragma once
 
 #include <array>
@@ -20,18 +20,18 @@ namespace runwarden::cli {
 struct ReplayedRun {
   RunPlace place;
   bool redacted = false;
-  std::vector<std::string> detectors;  // that were compared
+  std::vector<std::string> detectors;  // the ones compared
   std::vector<Difference> differences;
   std::optional<Error> fault;
 };
 
-// What came of all of them.
+// Totals over all runs.
 struct ReplaySums {
   std::uint64_t runs = 0;
   std::uint64_t same = 0;  // runs without a difference
   std::array<std::uint64_t, kDifferenceKinds.size()> by_kind{};
   std::uint64_t redacted = 0;
-  std::uint64_t faults = 0;  // not among the runs
+  std::uint64_t faults = 0;  // not counted in `runs`
 
   void add(const ReplayedRun& run);
 };
@@ -40,16 +40,16 @@ class ReplayReport {
  public:
   virtual ~ReplayReport() = default;
 
-  // In the order of the runs. False: the reader is gone.
+  // Called in the order of the runs. False: the reader is gone.
   virtual bool add(const ReplayedRun& run) = 0;
-  // The end of it.
+  // Ends the report.
   virtual void finish(const ReplaySums& sums) = 0;
 };
 
 struct ReplayReportSettings {
-  std::vector<detect::DetectorInfo> detectors;  // that judge
+  std::vector<detect::DetectorInfo> detectors;  // the ones that judge
   std::vector<DifferenceKind> fail_on;          // the kinds that fail a JUnit case
-  bool faults_fail = true;                      // whether a run that cannot be judged does
+  bool faults_fail = true;                      // whether a run that cannot be judged fails its case
 };
 
 // `output` outlives the report.

@@ -1,4 +1,4 @@
-// In which form a command reports on runs, and what the forms share. Values and pure functions; any thread.
+// The formats of a command's report on runs, and what they share. Values and pure functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,27 @@ struct ReportOptions {
   std::string output;  // a file; empty: standard output
 };
 
-// Adds --format and --output to a command. `usual` is in force where --format is not given.
+// Adds --format and --output to a command. `usual` is the default format.
 void add_report_options(CLI::App& command, ReportOptions& options, ReportFormat usual);
 
-// Where a run stands.
+// Where a run comes from.
 struct RunPlace {
-  std::string run_id;      // empty: it has none
-  std::string file;        // as it was named; "-" is standard input
+  std::string run_id;      // empty: none
+  std::string file;        // as given by the user; "-": standard input
   std::uint64_t line = 0;  // from 1; 0: the file as a whole
 };
 
-// What a run is called where there is room for one name: its id, else its place.
+// A run's name in reports: its id, or else its file and line.
 std::string name_of(const RunPlace& place);
 
-// Something about one run that a report lists: a failure, or a difference between two judgements.
+// An entry of a report: a failure, or a difference between two judgements of a run.
 struct ReportItem {
   std::string detector_key;
   model::Severity severity = model::Severity::medium;
   int score = 0;
   std::string title;
   std::string text;
-  std::vector<std::string> pointers;  // JSON Pointers (RFC 6901) into the run, each once
+  std::vector<std::string> pointers;  // JSON Pointers (RFC 6901) into the run, without duplicates
   std::string fingerprint;
 };
 

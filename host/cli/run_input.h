@@ -1,4 +1,4 @@
-// Reads runs out of files: one run, lines of runs (NDJSON), or an export. One thread.
+// Reads runs from files: one run, lines of runs (NDJSON), or an export. One thread.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace runwarden::cli {
 
-// A run's JSON text, or why there is none in its place.
+// A run's JSON text, or why it could not be read.
 struct InputRun {
   std::string file;
   std::uint64_t line = 0;  // from 1; 0: the file as a whole
@@ -25,12 +25,12 @@ class RunInput {
   // A run of more than `max_run_bytes` (limits.max_body_bytes) is refused, never held in memory.
   RunInput(std::size_t max_run_bytes, Lines lines) : max_run_bytes_(max_run_bytes), lines_(lines) {}
 
-  // Gives every run of the file to `take`, in order. Of an export, the latest revisions of runs that have ended. "-" is standard input.
-  // False: `take` answered false, which ends the reading.
+  // Passes every run of the file to `take`, in order. Reads only the latest revisions of ended runs from an export. "-" is standard input.
+  // Stops and returns false when `take` returns false.
   using Take = std::function<bool(InputRun run)>;
   bool read(const std::string& file, const Take& take);
 
-  // Runs in exports so far that had not ended, and were passed over.
+  // The number of runs in exports so far that were skipped because they had not ended.
   std::uint64_t open_runs() const { return open_runs_; }
 
  private:
@@ -40,7 +40,7 @@ class RunInput {
 
   const std::size_t max_run_bytes_;
   const Lines lines_;
-  bool in_export_ = false;  // between the first and the last line of one
+  bool in_export_ = false;  // between the first and the last line of an export
   std::uint64_t open_runs_ = 0;
 };
 

@@ -18,7 +18,7 @@ const char* level_of(model::Severity severity) {
   }
 }
 
-// A file's path as a URI reference (RFC 3986); relative where the path is, which a code host reads from the root of its clone.
+// A file's path as a URI reference (RFC 3986). A relative path stays relative; code hosts resolve it from the root of the clone.
 std::string uri_of(const std::string& file) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   if (file == "-") return "stdin";

@@ -1,5 +1,5 @@
-// Writes SARIF 2.1.0 (OASIS), which code hosts show as annotations: a rule a detector, a result a failure. Result by result, so that
-// nothing but the rules is held. One thread.
+// Writes SARIF 2.1.0 (OASIS), which code hosts show as annotations: one rule per detector, one result per failure. Writes each result at
+// once and holds only the notifications. One thread.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ namespace runwarden::cli {
 
 class SarifWriter {
  public:
-  // `detectors` are the rules: those that are enabled and live. `output` outlives this.
+  // The rules are the enabled and live ones of `detectors`. `output` must outlive this object.
   SarifWriter(ResultOutput& output, const std::vector<detect::DetectorInfo>& detectors);
 
   // False: the rest cannot be written.
   bool add(const RunPlace& place, const ReportItem& item);
-  // A run that could not be judged: told at the end, as a notification of the tool.
+  // Adds a run that could not be judged. It becomes a tool notification at the end.
   void add_fault(const RunPlace& place, std::string_view text);
   bool finish();
 

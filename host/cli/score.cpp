@@ -1,4 +1,4 @@
-// How right the detectors are on labelled runs: a gate for a detector's own repository.
+// score: measures detectors on labeled runs, as a gate for a detector's own repository.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
@@ -22,7 +22,7 @@ namespace runwarden::cli {
 namespace {
 
 constexpr int kMaxThreads = 256;
-constexpr std::size_t kBesideTheRun = 64 << 10;  // bytes of a line
+constexpr std::size_t kBesideTheRun = 64 << 10;  // bytes of a line besides the run
 
 struct ScoreOptions {
   std::string runs;
@@ -33,7 +33,7 @@ struct ScoreOptions {
   bool json = false;
 };
 
-// One configuration's detectors, with what they are shown of a run.
+// One configuration's detectors and the redaction of what they see.
 class ScoredConfiguration {
  public:
   explicit ScoredConfiguration(std::unique_ptr<ConfiguredDetectors> loaded)
@@ -53,9 +53,9 @@ class ScoredConfiguration {
   std::unique_ptr<ConfiguredDetectors> loaded_;
   ingest::Redaction redaction_;
 };
-using Configurations = std::vector<std::unique_ptr<ScoredConfiguration>>;  // --config, and --candidate where it is given
+using Configurations = std::vector<std::unique_ptr<ScoredConfiguration>>;  // --config, and --candidate if given
 
-// Empty, told, if one cannot be loaded.
+// Empty, after a message, if one cannot be loaded.
 Configurations load_configurations(Context& context, const ScoreOptions& options, std::size_t workers, const Clock& clock) {
   Configurations all;
   Context candidate{context.out, context.err, options.candidate, context.data_dir};
@@ -85,14 +85,14 @@ DetectorKeys keys_of(const Configurations& configurations) {
   return keys;
 }
 
-// What both configurations said of a run, or why they could not.
+// The configurations' answers about a run, or why there are none.
 struct JudgedLine {
   std::uint64_t line = 0;
   std::string id;
   Result<std::vector<Answers>> answers;  // by configuration
 };
 
-// A detector that answers otherwise by the candidate.
+// A detector whose answer differs with the candidate.
 struct Change {
   std::string id;
   std::string detector_key;
@@ -108,7 +108,7 @@ struct Outcome {
   std::vector<Change> changes;
 };
 
-// Judges the lines of a file. [main], its tasks on their threads.
+// Judges the lines of a file. [main]; tasks run on worker threads.
 class Scorer {
  public:
   Scorer(Context& context, const ScoreOptions& options, const Labels& labels, const Configurations& configurations, std::size_t threads)
@@ -141,7 +141,7 @@ class Scorer {
   }
 
  private:
-  // The wall of a worker thread: nothing is thrown beyond it.
+  // Runs on a worker thread. Throws nothing.
   JudgedLine judged(const Line& line, std::size_t worker) const {
     JudgedLine judged{line.number, {}, std::vector<Answers>()};
     if (line.too_long) {
@@ -203,7 +203,7 @@ class Scorer {
   const Labels& labels_;
   const Configurations& configurations_;
   TerminalProgress progress_;
-  Outcome outcome_;                                            // on the thread that delivers, afterwards [main]
+  Outcome outcome_;                                            // on the delivering thread, then [main]
   std::vector<std::pair<std::uint64_t, std::string>> faults_;  // likewise; by line
   OrderedWork<JudgedLine> work_;                               // last: its threads use the members above
 };
@@ -220,7 +220,7 @@ void write_interval(JsonWriter& out, const std::optional<Interval>& interval) {
   out.begin_object().key("value").number(interval->value).key("low").number(interval->low).key("high").number(interval->high).end_object();
 }
 
-// The members of an object.
+// Writes the members of an object.
 void write_scores(JsonWriter& out, const Scores& scores) {
   out.key("detectors").begin_array();
   for (const auto& [key, score] : scores.detectors) {
@@ -316,7 +316,7 @@ void print_scores(std::ostream& out, const Outcome& outcome) {
   out << "\n";
 }
 
-// Whether the candidate, or else the configuration, reaches the required figures; prints those that it misses.
+// Whether the candidate, or else the configuration, reaches the required figures. Prints those that it misses.
 bool reaches_floors(Context& context, const Scores& scores, const std::string& floors) {
   if (floors.empty()) return true;
   const auto shortfalls = shortfalls_of(scores, *floors_of(floors));

@@ -1,4 +1,4 @@
-// Labelled runs: what a person says of runs, and the runs. Values; read by one thread.
+// Reads labeled runs: runs, and people's labels for them. Values; read by one thread.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@ namespace runwarden::cli {
 enum class Label : std::uint8_t { present, absent, unclear };
 const char* name(Label label);
 
-// What was said of one run.
+// The labels of one run.
 struct RunLabels {
   std::map<std::string, Label> labels;     // by detector key
-  std::map<std::string, std::string> why;  // likewise; under "" what was said of the run as a whole
+  std::map<std::string, std::string> why;  // likewise; "": the reason for the whole run
 
-  // Empty: nothing was said.
+  // The reason for the detector's label; empty: none was given.
   std::string why_of(const std::string& detector_key) const;
 };
 using Labels = std::map<std::string, RunLabels>;  // by the id of a run
 
-// A file of {"id", "labels": {KEY: "present|absent|unclear"}, "why": TEXT or {KEY: TEXT}}, one a line. The error names the line. A label
-// for a detector that is not among `detectors` is one.
+// Reads a file with one {"id", "labels": {KEY: "present|absent|unclear"}, "why": TEXT or {KEY: TEXT}} per line. Errors name the line. A
+// label for a detector that is not in `detectors` is an error.
 Result<Labels> read_labels(const std::string& file, const std::set<std::string>& detectors);
 
 // A line of {"id", "run"}: the run's JSON text.

@@ -1,4 +1,4 @@
-// How right detectors are on labelled runs. Values and pure functions; any thread.
+// The accuracy of detectors on labeled runs. Values and pure functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace runwarden::cli {
 
-// Of one detector, over the runs whose label is present or absent.
+// One detector's counts over the runs with the label present or absent.
 struct DetectorScore {
   std::uint64_t right = 0;  // it fired, and the failure is there
   std::uint64_t false_alarms = 0;
   std::uint64_t missed = 0;
-  std::uint64_t errors = 0;  // it could not answer; where the failure is there, it is missed as well
+  std::uint64_t errors = 0;  // it could not answer; if the failure is there, it also counts as missed
 
-  std::optional<Interval> precision() const;  // nothing where it never fired
-  std::optional<Interval> recall() const;     // nothing where no failure is there
+  std::optional<Interval> precision() const;  // nothing if it never fired
+  std::optional<Interval> recall() const;     // nothing if no failure is there
 };
 
 struct Disagreement {
@@ -32,7 +32,7 @@ struct Disagreement {
   std::string why;              // the label's reason
 };
 
-// What one configuration's detectors said of a run.
+// The answers of one configuration's detectors about a run.
 struct Answers {
   std::set<std::string> asked;  // keys
   std::set<std::string> fired;
@@ -47,12 +47,12 @@ struct Scores {
   void add(const std::string& id, const RunLabels& labels, const Answers& answers);
 };
 
-// What a detector is to reach at least; nothing: anything will do.
+// The minimum figures of a detector; nothing: no minimum.
 struct Floors {
   std::optional<double> precision;
   std::optional<double> recall;
 };
-// "precision=0.9,recall=0.8"; nothing for another text.
+// Parses "precision=0.9,recall=0.8"; nothing if the text is invalid.
 std::optional<Floors> floors_of(const std::string& text);
 // A sentence for each detector and figure that is too low.
 std::vector<std::string> shortfalls_of(const Scores& scores, const Floors& floors);

@@ -1,4 +1,4 @@
-// second-opinion try: what a model would be asked about a run, and what its answer would make.
+// second-opinion try: shows what a model would be asked about a run, and the effect of its answer.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -31,11 +31,11 @@ constexpr std::int64_t kMostTurnMs = 1000;
 struct TryOptions {
   std::string run;
   std::string tenant;
-  std::string detector;  // empty: all that second_opinion.detectors names
+  std::string detector;  // empty: all of second_opinion.detectors
   bool dry_run = false;
 };
 
-// Without what could steer a terminal: the run's words and the model's are printed.
+// Escapes characters that could control a terminal: the texts come from the run and the model.
 std::string printable(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -54,10 +54,10 @@ std::string printable(std::string_view text) {
 
 struct TriedQuestion {
   model::Opinion opinion;
-  std::string failure_json;  // of an alarm
+  std::string failure_json;  // for an alarm
 };
 
-// What the service would ask about, with `ask: all`; where that is nothing, a question about the whole run.
+// What the service would ask with `ask: all`, or else a question about the whole run.
 TriedQuestion question_about(const model::Verdict& verdict, const std::string& detector_key, std::string_view run_id, std::int64_t now_ms) {
   std::vector<model::FailureRecord> failures(verdict.findings.size());
   for (std::size_t i = 0; i < failures.size(); ++i) failures[i].id = model::make_failure_id({now_ms, i + 1});
@@ -108,7 +108,7 @@ class Trial {
   std::optional<part_settings::SecondOpinion> with_;  // nothing: a dry run
 };
 
-// Nothing, told, where one of them cannot be asked about.
+// The detectors to ask about; nothing, after a message, if one has no prompt.
 std::optional<std::vector<std::string>> Trial::detectors() const {
   if (options_.detector.empty()) return settings_.second_opinion.detectors;
   if (prompts_.find(options_.detector) != nullptr) return std::vector<std::string>{options_.detector};

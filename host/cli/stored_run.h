@@ -1,4 +1,4 @@
-// Runs out of the store of the configuration, for commands that judge them again. [main] only.
+// Reads runs from the configured store, for commands that judge them again. [main] only.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace runwarden::cli {
 
-// The latest revisions of a tenant's runs, in that order, or in a run's place why it is not to be had; each as the file "TENANT/RUN".
-// Beside a serving process; the store is closed again before this returns. Nothing, after a message, if there is no such store or tenant.
+// The latest revisions of a tenant's runs in the order of `run_ids`, each under the file name "TENANT/RUN"; for a run that cannot be
+// read, the reason. Works beside a serving process and closes the store before it returns. Nothing, after a message, if there is no such
+// store or tenant.
 std::optional<std::vector<InputRun>> stored_runs(Context& context, const std::string& tenant, const std::vector<std::string>& run_ids);
 
 }  // namespace runwarden::cli

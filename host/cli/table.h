@@ -11,7 +11,7 @@ class Table {
  public:
   explicit Table(std::vector<std::string> titles) { rows_.push_back(std::move(titles)); }
 
-  // As many texts as there are titles; control characters are shown as '?'.
+  // Takes as many texts as there are titles. Shows control characters as '?'.
   void add(std::vector<std::string> texts);
   void print(std::ostream& out) const;
 

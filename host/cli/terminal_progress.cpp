@@ -12,7 +12,7 @@ namespace runwarden::cli {
 namespace {
 
 constexpr std::int64_t kShowEveryNs = 200'000'000;
-constexpr std::int64_t kShowFromNs = 500'000'000;  // what is shorter needs no progress
+constexpr std::int64_t kShowFromNs = 500'000'000;  // shorter commands show none
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// How far a command has come, on standard error where that is a terminal. [main] only.
+// Shows a command's progress on standard error if that is a terminal. [main] only.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace runwarden::cli {
 
 class TerminalProgress {
  public:
-  // `err` is standard error and outlives this.
+  // `err` is standard error and must outlive this object.
   explicit TerminalProgress(std::ostream& err);
   ~TerminalProgress();
   TerminalProgress(const TerminalProgress&) = delete;
   TerminalProgress& operator=(const TerminalProgress&) = delete;
 
-  // Drawn a few times a second, from half a second on.
+  // Draws a few times a second, beginning after half a second.
   void show(const store::Progress& progress);
-  // Before anything else is written to standard error.
+  // Call it before writing anything else to standard error.
   void clear();
 
  private:

@@ -1,4 +1,4 @@
-// Webhooks: added, shown, changed and removed, and what was sent to them.
+// webhooks: adds, shows, changes and removes webhooks, and shows their deliveries.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kUsualDeliveries = 50;
 constexpr std::size_t kMostDeliveries = 100'000;
-constexpr std::size_t kReplayedAtOnce = 200;  // in a transaction: a few milliseconds
+constexpr std::size_t kReplayedAtOnce = 200;  // per transaction, which takes a few milliseconds
 
 struct WebhookOptions {
   std::string tenant;
@@ -37,7 +37,7 @@ struct WebhookOptions {
   bool json = false;
 };
 
-// The store and the tenant's number in it, for one command.
+// One command on a tenant's webhooks in the store.
 class WebhookCommand {
  public:
   WebhookCommand(Context& context, const WebhookOptions& options) : context_(context), options_(options) {}
@@ -80,7 +80,7 @@ bool WebhookCommand::open() {
   return tenant_ != 0;
 }
 
-// The body of POST /v1/webhooks, so that errors have the same wording.
+// The body of POST /v1/webhooks: parsing it gives the same error texts.
 std::string WebhookCommand::request() const {
   std::string body;
   JsonWriter out(body);
@@ -243,7 +243,7 @@ void add_tenant(CLI::App& command, WebhookOptions& options) {
 
 using Run = int (WebhookCommand::*)();
 
-// A command about one webhook.
+// Adds a command about one webhook.
 CLI::App* add_about(CLI::App& webhooks, const char* name, const char* about, const std::shared_ptr<WebhookOptions>& options) {
   CLI::App* command = webhooks.add_subcommand(name, about);
   command->add_option("webhook", options->endpoint, "The webhook's id, as webhooks list shows it")->required()->type_name("WEBHOOK");

@@ -17,10 +17,10 @@ bool listen_alike(std::string_view one, std::string_view other);
 // "10.0.0.7", "10.0.0.0/8", "fd00::/8".
 bool is_address_block(std::string_view text);
 
-// The same, or the name of a host.
+// The same, or a host name.
 bool is_peer(std::string_view text);
 
-// Begins as http:// or https:// and holds neither spaces nor control characters.
+// Begins with http:// or https:// and contains no spaces or control characters.
 bool is_http_url(std::string_view text);
 
 }  // namespace runwarden::config

@@ -14,8 +14,8 @@ namespace runwarden::config {
 // (so `yes`, octal `0777` and 1:30 have no special meaning).
 void type_plain(Node& node);
 
-// The decimal digits of a core integer of any length: "+007" is "7", "0x1F" is "31" (a hexadecimal or octal one beyond 64 bits
-// is not taken for an integer in the first place).
+// The decimal digits of a core integer of any length: "+007" is "7", "0x1F" is "31" (a hexadecimal or octal number beyond 64 bits
+// is not typed as an integer).
 std::string integer_digits(std::string_view text);
 
 // A core integer that fits the result.

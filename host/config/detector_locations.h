@@ -1,5 +1,5 @@
-// Locations of the detectors' settings, so that a fault that a detector reports by JSON Pointer (RFC 6901) into its settings can be shown
-// with file, line and column. A value; any thread.
+// Locations of the detectors' settings. A detector reports a fault by a JSON Pointer (RFC 6901) into its settings; this class adds file,
+// line and column. A value; any thread.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ class DetectorLocations {
   // Records the default settings (empty tenant), or the settings of a tenant merged over the defaults.
   void note(const std::string& tenant, const std::string& detector, std::shared_ptr<const Node> settings);
 
-  // "runwarden.yaml:41:12", the location of the value at the pointer or else of its innermost ancestor that exists. Empty for an unknown
+  // "runwarden.yaml:41:12": the location of the value at the pointer, or else of its innermost existing ancestor. Empty for an unknown
   // detector. Empty tenant: the default settings.
   std::string where(const std::string& tenant, const std::string& detector, std::string_view pointer) const;
 

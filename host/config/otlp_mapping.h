@@ -1,4 +1,4 @@
-// Reads the table of how spans become runs. Pure; any thread.
+// Reads the table that maps spans to runs. Pure; any thread.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace runwarden::config {
 
-// The table in `yaml`, or every fault found in it. Each row has to name a source that is listed under `sources`.
+// The table in `yaml`, or every fault found in it. Each row must name a source listed under `sources`.
 Result<model::SpanMapping> read_otlp_mapping(std::string_view yaml);
 
 // config/otlp-mapping.yaml, built in.

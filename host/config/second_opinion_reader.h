@@ -1,4 +1,4 @@
-// Reads the section second_opinion. Pure; any thread.
+// Reads the `second_opinion` section. Pure; any thread.
 #pragma once
 
 #include "config/section.h"
@@ -8,7 +8,7 @@ namespace runwarden::config {
 
 void read_second_opinion(const Node* node, Reading& reading, SecondOpinionSection& out);
 
-// What can be said of it only when the detectors are known; leaves of `detectors` those that are enabled, where the file does not name them.
+// Makes the checks that need the detectors. If the file does not set second_opinion.detectors, removes those that are not enabled.
 void check_second_opinion(const Node* node, const model::DetectorSettings& detectors, Reading& reading, SecondOpinionSection& out);
 
 }  // namespace runwarden::config

@@ -47,7 +47,7 @@ class Section {
   void duration_or_forever(std::string_view key, Range range, std::int64_t& ms);
   // A list of non-empty texts, which replaces the value.
   void texts(std::string_view key, std::vector<std::string>& value);
-  // Such a list of what may be connected to: addresses, blocks and hosts.
+  // Such a list of addresses, CIDR blocks and hosts.
   void peers(std::string_view key, std::vector<std::string>& value);
 
   std::string path_of(std::string_view key) const;

@@ -261,7 +261,7 @@ std::string absolute_from(const fs::path& folder, const std::string& path) {
   return fs::absolute(folder / path).lexically_normal().string();
 }
 
-// Of a path that may be empty; a relative one starts at the folder where the file says it.
+// Makes a path absolute unless it is empty. A relative path in the file starts at the file's folder.
 void make_absolute(const Node* said, const fs::path& folder, std::string& path) {
   if (path.empty()) return;
   const bool of_file = said && !said->from_environment;

@@ -45,7 +45,7 @@ struct LimitsSection {
   std::int64_t max_connections = 10'000;
   std::int64_t max_reply_bytes = 256LL << 20;  // of answers to reads
   std::int64_t otlp_max_body_bytes = 64LL << 20;
-  std::int64_t max_clusters = 100'000;  // groups of a tenant; failures beyond them are kept without one
+  std::int64_t max_clusters = 100'000;  // groups per tenant; failures beyond them are stored without a group
 };
 
 struct BufferSection {
@@ -60,7 +60,7 @@ struct BufferSection {
 struct StoreSection {
   std::string driver = "lmdb";
   std::string path = "/var/lib/runwarden";  // absolute once loaded; a relative path starts at the file's folder
-  std::string path_location;                // where the path is written: "runwarden.yaml:3:9"; empty: nowhere, it is the default
+  std::string path_location;                // where the path is written: "runwarden.yaml:3:9"; empty: it is the default
   std::int64_t map_size_bytes = 64LL << 30;
   std::int64_t commit_interval_ms = 0;
   std::int64_t max_commit_records = 512;
@@ -89,28 +89,28 @@ struct RetentionSection {
 
 struct WebhooksSection {
   std::vector<std::int64_t> retry_ms = {5'000,      300'000,    1'800'000,  7'200'000, 18'000'000,
-                                        36'000'000, 50'400'000, 72'000'000, 86'400'000};  // after each attempt that failed
-  std::int64_t timeout_ms = 15'000;       // of an attempt
-  std::int64_t keep_ms = 30 * kDayMs;     // of deliveries that are settled
-  std::int64_t max_pending = 100'000;     // messages of an endpoint
-  std::vector<std::string> allow;         // addresses, CIDR blocks and hosts that are open though they are not on the internet
+                                        36'000'000, 50'400'000, 72'000'000, 86'400'000};  // after each failed attempt
+  std::int64_t timeout_ms = 15'000;                                                       // per attempt
+  std::int64_t keep_ms = 30 * kDayMs;                                                     // for settled deliveries
+  std::int64_t max_pending = 100'000;                                                     // messages per endpoint
+  std::vector<std::string> allow;  // addresses, CIDR blocks and hosts that are allowed though not on the internet
   bool allow_http = false;
 };
 
-// A model that is asked about what detectors found, or nearly found.
+// A model that gives a second opinion on what detectors found, or nearly found.
 struct SecondOpinionSection {
   bool enabled = false;
   std::string url;           // of an OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1/chat/completions
-  std::string model;         // as the endpoint calls it
+  std::string model;         // its name at the endpoint
   std::string api_key_file;  // absolute once loaded; empty: no key is sent
-  std::vector<std::string> detectors = {"false_success", "missing_tool_call", "schema_ghost"};  // once loaded: those of them that are enabled
+  std::vector<std::string> detectors = {"false_success", "missing_tool_call", "schema_ghost"};  // once loaded: only enabled ones
   std::string ask = "candidates";  // candidates, alarms, all
   bool may_confirm = true;
   bool may_silence = false;
   std::int64_t timeout_ms = 30'000;
   std::int64_t max_in_flight = 4;
   std::int64_t max_input_tokens = 8'000;
-  std::vector<std::string> allow;  // addresses, CIDR blocks and hosts that are open though they are not on the internet; empty: the host of `url`
+  std::vector<std::string> allow;  // addresses, CIDR blocks and hosts that are allowed though not on the internet; empty: the host of `url`
   std::int64_t requests_per_hour = 1'000;   // budget.requests_per_hour
   std::int64_t tokens_per_day = 5'000'000;  // budget.tokens_per_day
 };
@@ -121,8 +121,8 @@ struct LedgerSection {
 };
 
 struct PageSection {
-  std::string public_url;  // where people open the page, without a slash at its end; empty: messages bear no links
-  std::vector<std::string> dimensions = model::usual_dimensions();  // members of metadata that runs are compared by
+  std::string public_url;  // where people open the page, without a trailing slash; empty: messages have no links
+  std::vector<std::string> dimensions = model::usual_dimensions();  // metadata members by which runs are compared
 };
 
 struct LogSection {

@@ -1,4 +1,4 @@
-// The conformance cases for a detector library: each exercises something that a host may do. One thread; the case `concurrent` starts more.
+// The conformance cases for a detector library. Each exercises something that a host may do. One thread; the case `concurrent` starts more.
 //
 // A case runs the library's code in this process and may crash it: run each case in a child process (conformance.cpp).
 #pragma once

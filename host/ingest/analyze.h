@@ -1,4 +1,4 @@
-// Judges a run without keeping it. Pure, except for the detectors; any thread that owns its worker number.
+// Judges a run without storing it. Pure except for the detectors; any thread that owns its worker number.
 #pragma once
 
 #include <functional>
@@ -16,21 +16,20 @@
 namespace runwarden::ingest {
 
 struct Analysis {
-  std::string json;   // {"failures": [...], "detectors": [...]}, and "warnings" and "explanation" where there are any
-  int max_score = 0;  // of its failures, 0 if there is none
-  std::string run_id;  // empty: it has none
+  std::string json;    // {"failures": [...], "detectors": [...]}, plus "warnings" and "explanation" if there are any
+  int max_score = 0;   // the highest score of its failures; 0 if there are none
+  std::string run_id;  // empty if the run has none
   model::Verdict verdict;
-  std::optional<RunExplanation> explanation;  // where one was asked for
+  std::optional<RunExplanation> explanation;  // only if requested
 };
 
-// However long the detectors take: for a command.
+// For commands. Waits for the detectors however long they take.
 Result<Analysis> analyze(std::string_view run_json, const intake::RunLimits& limits, detect::DetectorSet& detectors,
                          const Redaction& redaction, std::string_view tenant, std::size_t worker,
                          detect::Explain explain = detect::Explain::no);
 
-// For the service: `done` is called once, on this thread or another of the pool, also when a detector does not return, and with an
-// error where something failed on the other thread. False: this thread has been abandoned and must return from its task
-// (WorkPool::run_with_deadline).
+// For the service. Calls `done` once, on this thread or another pool thread, even if a detector never returns; passes an error if something
+// failed on the other thread. Returns false if this thread has been abandoned and must return from its task (WorkPool::run_with_deadline).
 struct Wanted {
   std::string_view run_json;
   intake::RunLimits limits;

@@ -11,7 +11,7 @@
 namespace runwarden::ingest {
 namespace {
 
-// Two objects as one: the members of the first, then those of the second.
+// Joins two objects: the members of the first, then those of the second.
 std::string joined(std::string first, std::string_view second) {
   first.pop_back();
   if (first.size() > 1 && second.size() > 2) first += ',';
@@ -160,7 +160,7 @@ std::string run_outline_json(const model::RunRecord& run) {
   if (!outline.last_output.empty() && !json_member_view(members, "outcomeSummary")) last.key("outcomeSummary").raw(outline.last_output);
   last.end_object();
   members = joined(std::move(members), more);
-  if (is_open) {  // events name some members otherwise
+  if (is_open) {  // events name some members differently
     if (auto read = intake::read_run(members, intake::RunLimits{}, {}); read.ok()) members = std::move(read->document);
   }
   std::string own;

@@ -1,4 +1,4 @@
-// What was buffered of an open run, as the JSON of a run: events, or the spans of a trace. Pure; any thread.
+// Assembles the buffered events or trace spans of an open run into the JSON of a run. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace runwarden::ingest {
 
-// `whole`: the document of a run that came whole, which its events continue; empty: none.
+// `whole`: the document of a run that was sent whole and that the events continue; empty: none.
 intake::AssembledRun assemble(model::RunSource source, std::string_view run_id, const std::vector<std::string>& buffered,
                               std::string_view whole = {});
 
-// What read_run is to make of the marks in it: no event of a client's writes them.
+// What read_run does with server marks in the assembled JSON. Events from clients never write them.
 intake::ServerMarks marks_of(model::RunSource source);
 
 }  // namespace runwarden::ingest

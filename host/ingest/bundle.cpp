@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostChanges = 20;
 
-// What a failure that the detector found says of where it came from.
+// The provenance recorded in a failure that the detector found.
 std::optional<model::Provenance> provenance_in(const std::vector<std::string>& failures, std::string_view key) {
   for (const std::string& failure : failures) {
     const auto members = json_members(failure);
@@ -48,7 +48,7 @@ void write_libraries(JsonWriter& out, const BundleRequest& request) {
   out.end_array();
 }
 
-// When the run ran: its startedAt, else its receipt. The policies of that moment are those it was stamped with.
+// When the run executed: its startedAt, otherwise its receipt. The policies stamped on it are those of that moment.
 std::int64_t executed_ms(const model::RunRecord& run) {
   const auto started = parse_time(json_member_text(run.document, "startedAt"));
   return started.value_or(run.key.time_ms);

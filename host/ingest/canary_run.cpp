@@ -13,7 +13,7 @@
 namespace runwarden::ingest {
 namespace {
 
-// Something in it for every detector to look at.
+// Contains something for every detector to evaluate.
 constexpr std::string_view kRun =
     R"({"userRequestText":"Refund order 8842","success":true,"outcomeSummary":"Your refund has been processed.",)"
     R"("metadata":{"model":"gpt-4o","inputTokens":1200,"costUsd":0.01},"steps":[)"
@@ -26,7 +26,7 @@ constexpr std::string_view kRun =
 struct CanaryRun::Flight {
   explicit Flight(Done told) : done(std::move(told)) {}
 
-  // The first caller counts: a failed part may be noticed twice.
+  // Only the first call counts: a failed part may be reported twice.
   void land(std::string fault) {
     if (!landed.exchange(true)) done(std::move(fault));
   }
@@ -59,7 +59,7 @@ void CanaryRun::judge(std::size_t worker, const std::shared_ptr<Flight>& flight)
   steps_.detectors()->evaluate({flight->run, {}, sha256(kRun)}, worker, steps_.pool, {judged, failed});
 }
 
-// A detector that may be missing may fail, too.
+// Optional detectors may fail.
 std::string CanaryRun::fault_of(const model::Verdict& verdict) const {
   const auto detectors = steps_.detectors()->list();
   std::string text;

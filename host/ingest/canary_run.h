@@ -1,5 +1,5 @@
-// Sends a run of the service's own the way of a client's: normalized, judged by every detector, committed, and read back. It belongs
-// to a tenant that nobody can have a key of, and stands where no list or count looks; each takes the place of the one before.
+// Sends one of the service's own runs along the path of a client's run: normalized, judged by every detector, committed, and read back. It
+// belongs to a tenant that no key can have, appears in no list or count, and replaces the previous canary run.
 //
 // send() from any thread; nothing blocks.
 #pragma once
@@ -26,7 +26,7 @@ class CanaryRun {
     const Clock& clock;
     Detectors detectors;
   };
-  // Which part failed, and why; empty: none. Once, on a thread of the pool or the writer's; never when the service ends meanwhile.
+  // Receives the part that failed and why; empty: success. Called once, on a pool thread or the writer's; never if the service ends first.
   using Done = std::function<void(std::string fault)>;
 
   explicit CanaryRun(Steps steps) : steps_(std::move(steps)) {}

@@ -1,6 +1,6 @@
-// Takes change records and policy revisions into the store.
+// Stores change records and policy revisions.
 //
-// take_*() are called from a pool thread; the answer comes once, from a pool thread or from the writer's.
+// take_*() are called from a pool thread; the answer comes once, on a pool thread or the writer's.
 #pragma once
 
 #include <memory>

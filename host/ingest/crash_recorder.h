@@ -1,6 +1,7 @@
-// Keeps in the store which runs crashed the process inside a detector, so that no later process gives such a run to that detector again.
+// Records in the store which runs crashed the process inside a detector, so that later processes never give such a run to that detector
+// again.
 //
-// record_previous() before anything else judges runs; refresh() from one thread.
+// Call record_previous() before any run is judged; refresh() from one thread.
 #pragma once
 
 #include <filesystem>
@@ -15,12 +16,12 @@ namespace runwarden::ingest {
 
 class CrashRecorder {
  public:
-  // The store and the marks outlive it.
+  // The store and the marks must outlive this object.
   CrashRecorder(store::Store& store, detect::CrashMarks& marks, LogFunction log) : store_(store), marks_(marks), log_(std::move(log)) {}
 
-  // Stores the crash note of the previous process, if `note_file` holds one, and has this process write its own there.
+  // Stores the previous process's crash note, if `note_file` holds one, and makes this process write its own there.
   void record_previous(const std::filesystem::path& note_file);
-  // Reads the marks again: a purge or retention may have deleted some.
+  // Reads the marks again, because a purge or retention may have deleted some.
   void refresh();
 
  private:
@@ -29,7 +30,7 @@ class CrashRecorder {
   store::Store& store_;
   detect::CrashMarks& marks_;
   LogFunction log_;
-  bool all_stored_ = true;  // false: the store was full, and a mark is only in marks_
+  bool all_stored_ = true;  // false: the store was full, so a mark exists only in marks_
 };
 
 }  // namespace runwarden::ingest

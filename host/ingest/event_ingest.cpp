@@ -16,9 +16,9 @@ namespace runwarden::ingest {
 namespace {
 
 constexpr std::uint64_t kSmallAnswerBytes = 64 * 1024;  // larger ones count as reads
-constexpr int kOpenRunsRetryS = 5;                      // runs end all the time: by their clients, or by buffer.idle_timeout
+constexpr int kOpenRunsRetryS = 5;                      // clients or buffer.idle_timeout end runs all the time
 
-// Without an eventId, and without an Idempotency-Key for the request, a retry cannot be told from more events.
+// Without an eventId or an Idempotency-Key, a retry cannot be distinguished from new events.
 void warn_of_missing_ids(const intake::EventsRequest& request, std::vector<Warning>& warnings) {
   const auto has_none = [](const intake::Event& event) { return event.event_id.empty(); };
   const auto first = std::find_if(request.events.begin(), request.events.end(), has_none);
@@ -29,7 +29,7 @@ void warn_of_missing_ids(const intake::EventsRequest& request, std::vector<Warni
                           " events: sent again, these would count again; give each event an eventId, or the request an Idempotency-Key"});
 }
 
-// What a run_finished is known by beside its eventId: its other members, in whichever order.
+// Identifies a run_finished besides its eventId: its other members, in any order.
 std::string content_id(std::string_view event_json) {
   auto members = cut_json_members(event_json);
   std::erase_if(members, [](const JsonMember& member) { return member.name == "eventId"; });
@@ -60,10 +60,10 @@ struct EventIngest::Job {
   IngestDone done;
   intake::EventsRequest events;
   model::Digest content{};
-  IngestAnswer::Kind kind = IngestAnswer::Kind::created;  // of the answer; replayed when the request was answered before
+  IngestAnswer::Kind kind = IngestAnswer::Kind::created;  // of the answer; replayed if the request was answered before
   std::vector<Warning> warnings;
 
-  // Called once. Then others that wait for its names may go on, even if the job is still referenced.
+  // Called once. Releases the keys so that waiting requests continue even if the job is still referenced.
   void tell(IngestAnswer what_came_of_it) {
     if (what_came_of_it.kind != IngestAnswer::Kind::refused) what_came_of_it.warnings = std::move(warnings);
     done(std::move(what_came_of_it));
@@ -104,8 +104,8 @@ void EventIngest::enter(std::size_t worker, std::shared_ptr<Job> job) {
   if (job->kind == IngestAnswer::Kind::created) buffer(job);
 }
 
-// The answer of a request that was answered before. A replay whose run has still to be ended (the process died in between) is
-// ended now, and answers from there: then the job's kind says so.
+// The answer to a request that was answered before. If the replayed run has not been ended yet (the process died in between), it is ended
+// here and answered from there; the job's kind then says so.
 std::optional<IngestAnswer> EventIngest::answered_before(const std::shared_ptr<Job>& job, std::size_t worker) {
   if (job->request.idempotency) {
     const auto before = steps_.store.find_replay(job->request.tenant, *job->request.idempotency);
@@ -136,7 +136,7 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
   write.final = job->events.final;
   for (intake::Event& event : job->events.events) {
     write.final = write.final || event.finishes;
-    model::EventOutline outline = intake::outline_of(event);  // of what is left after redaction
+    model::EventOutline outline = intake::outline_of(event);  // of the event after redaction
     std::string content = event.finishes ? content_id(event.json) : std::string();
     const std::uint64_t end_mark = event.finishes ? mark_of(content) : 0;
     const bool known_by_content = event.finishes && event.event_id.empty();
@@ -160,7 +160,7 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
   if (!queued) job->tell(refused(queue_full()));
 }
 
-// [writer] Reads of the store and judging belong to the pool.
+// [writer] Posts to the pool, where the store is read and runs are judged.
 void EventIngest::answer(const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
   if (!buffered.ends && !buffered.unchanged) return job->tell(open_answer(*job, buffered));
   steps_.pool.post([this, job, buffered](std::size_t worker) {
@@ -169,14 +169,14 @@ void EventIngest::answer(const std::shared_ptr<Job>& job, const store::Buffered&
     IngestAnswer answer;
     try {
       answer = as_it_stands(*job);
-    } catch (const store::StoreAway& away) {  // nothing of the request was new
+    } catch (const store::StoreAway& away) {  // nothing in the request was new
       answer = refused(store_away(away.what()));
     }
     job->tell(std::move(answer));
   });
 }
 
-// Ends the revision that is complete. The events are stored: where the store has gone away since, the revision is ended later.
+// Ends the complete revision. The events are stored, so if the store has gone away since, the revision is ended later.
 void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
   std::optional<store::Claim> claim;
   std::optional<IngestAnswer> at_once;
@@ -188,7 +188,7 @@ void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const
   }
   if (at_once) return job->tell(std::move(*at_once));
   steps_.resolver.resolve(worker, *claim, [this, job, buffered](const Result<model::RunRecord>& run) {
-    if (!run.ok()) return job->tell(open_answer(*job, buffered));  // they are on disk; the run is ended later
+    if (!run.ok()) return job->tell(open_answer(*job, buffered));  // the events are on disk; the run is ended later
     IngestAnswer answer;
     answer.kind = job->kind;
     answer.run_id = run->run_id;
@@ -213,7 +213,7 @@ IngestAnswer EventIngest::open_answer(const Job& job, const store::Buffered& buf
   return answer;
 }
 
-// The answer that was given when the revision ended.
+// The answer given when the revision ended.
 IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffered) const {
   const auto run = steps_.store.find_revision(job.request.tenant, job.events.run_id, buffered.revision);
   if (!run) return as_it_stands(job);
@@ -225,7 +225,7 @@ IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffer
   return answer;
 }
 
-// Another host holds the claim, perhaps one that does not cover these events: what it found is the answer once they are in it.
+// Another host holds the claim, perhaps one that does not cover these events. Its result is the answer once it includes them.
 IngestAnswer EventIngest::as_ended_by_another(const Job& job, const store::Buffered& buffered) const {
   const auto head = steps_.store.run_head(job.request.tenant, job.events.run_id, std::nullopt);
   store::Buffered ended = buffered;

@@ -1,7 +1,7 @@
-// Takes streamed events into the buffer of their run, durably, and ends the run when the request says so.
+// Stores streamed events durably in the buffer of their run, and ends the run when the request says so.
 //
-// take() is called from a pool thread; the answer comes once, from a pool thread or from the writer's. Requests for one run
-// keep the order in which they came.
+// take() is called from a pool thread; the answer comes once, on a pool thread or the writer's. Requests for one run keep their order of
+// arrival.
 #pragma once
 
 #include <memory>
@@ -32,9 +32,9 @@ class EventIngest {
     KeyedQueue& keyed_queue;
     RunResolver& resolver;
     const Redaction& redaction;
-    FairBudget& reads;  // what answers that show a whole run may hold until clients have read them
+    FairBudget& reads;  // budget for answers that show a whole run, held until clients have read them
     intake::EventLimits limits;
-    std::uint32_t max_events = 10'000;  // of a revision
+    std::uint32_t max_events = 10'000;  // per revision
     std::uint64_t max_open_runs = 1'000'000;
   };
 

@@ -13,7 +13,7 @@
 namespace runwarden::ingest {
 namespace {
 
-constexpr int kMaxDepth = 1000;  // of what was bounded when it came in
+constexpr int kMaxDepth = 1000;  // the input was bounded when it was ingested
 
 Result<RedactedRun> read(const ExplainRequest& request) {
   const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
@@ -33,7 +33,7 @@ std::string answer(const model::RunRecord& record, const model::Run& run, const 
   return text;
 }
 
-// Of a run that cannot be read: every detector in the state `error`.
+// For a run that cannot be read: every detector has the status `error`.
 std::string unread(const model::RunRecord& record, const std::string& why, const std::string& tenant,
                    const detect::DetectorSet& detectors) {
   return answer(record, {}, unread_verdict(detectors, tenant, why));

@@ -31,7 +31,7 @@ std::vector<ExplainedItem>& section(RunExplanation& of, model::ExplanationKind k
   }
 }
 
-// Equal for items that say the same.
+// Equal for items with the same content.
 std::string identity(const model::Explanation& item) {
   std::string text = std::to_string(static_cast<int>(item.kind)) + ":" + std::to_string(item.step);
   if (item.confidence) text += ":" + std::to_string(*item.confidence);
@@ -46,7 +46,7 @@ void sort_by_step(std::vector<ExplainedItem>& items) {
   std::stable_sort(items.begin(), items.end(), [&](const ExplainedItem& a, const ExplainedItem& b) { return place(a) < place(b); });
 }
 
-// What the members of an item are called.
+// The JSON names of an item's members.
 struct Names {
   const char* subject;
   const char* label;

@@ -1,5 +1,4 @@
-// How the detectors came to their answers, put side by side: what they understood of the run, each thing once, and how each rule
-// answered. Pure; any thread.
+// Explains the detectors' answers: what they understood of the run, each item once, and how each rule answered. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -12,30 +11,30 @@
 
 namespace runwarden::ingest {
 
-// One thing understood, and the keys of the detectors that understood it so.
+// One item, and the keys of the detectors that understood it.
 struct ExplainedItem {
   model::Explanation item;
   std::string step_id;  // empty: none
   std::vector<std::string> detectors;
 };
 
-// How one detector's rules answered, in their order.
+// How one detector's rules answered, in rule order.
 struct ExplainedDetector {
   std::string key;
   bool explained = false;  // false: the detector gives no explanation
-  bool cut = false;        // there was more than the limits of an explanation allow
+  bool cut = false;        // the full explanation exceeded the limits
   std::vector<ExplainedItem> rules;
 };
 
 struct RunExplanation {
   std::string run_id;  // empty: none
   std::size_t steps = 0;
-  std::string user_request;                                                     // cut
+  std::string user_request;                                                     // truncated
   std::vector<ExplainedItem> actions, statements, obligations, matches, facts;  // in the order of the run
   std::vector<ExplainedDetector> detectors;                                     // by key
 };
 
-// Of a verdict that was asked for with explanations; it and the run are without secrets already.
+// For a verdict requested with explanations. Secrets must already be removed from both arguments.
 RunExplanation explanation_of(const model::Run& run, const model::Verdict& verdict);
 
 // {"stepCount", "userRequestText", "actions", "statements", "obligations", "matches", "facts", "detectors"}

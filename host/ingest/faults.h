@@ -1,4 +1,4 @@
-// The refusals that several kinds of ingest word alike. Pure; any thread.
+// Errors that several kinds of ingest share. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace runwarden::ingest {
 
-// The answer to a write that was not stored, or is in doubt; except for what is in a run's way, which the caller words.
+// The answer to a write that failed or is in doubt. The caller words conflicts with a stored run.
 IngestAnswer not_stored(store::WriteResult result);
 Error run_conflict(std::string_view run_id);
 Error idempotency_conflict();
-// The store cannot take it now: something has to be freed or deleted first.
+// The store is full: something must be freed or deleted first.
 Error no_room(std::string why);
-// The store cannot be reached now.
+// The store cannot be reached right now.
 Error store_away(std::string why);
-// For a moment.
+// The write queue is full for the moment.
 Error queue_full();
-// To a request whose answer has no room in its share of limits.max_reply_bytes.
+// The answer does not fit into its share of limits.max_reply_bytes.
 Error no_room_for_reply(std::uint64_t bytes);
 
 }  // namespace runwarden::ingest

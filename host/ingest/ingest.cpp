@@ -5,7 +5,7 @@
 namespace runwarden::ingest {
 namespace {
 
-// Of an open run: its events were bounded when they came.
+// For open runs, whose events were bounded on arrival.
 intake::RunLimits any_length(int max_json_depth) {
   intake::RunLimits limits;
   limits.max_json_depth = max_json_depth;

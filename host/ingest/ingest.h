@@ -1,6 +1,6 @@
-// All ways in over one store: runs, events, traces, changes, triage, reviews, and the service's own canary run.
+// All ways into one store: runs, events, traces, changes, triage, reviews, and the service's own canary run.
 //
-// Its members say which thread may call them. Everything in Parts outlives it; the pool and the queue are at rest before it goes.
+// Each member states its thread rule. Everything in Parts outlives this object; the pool and the queue are idle before it is destroyed.
 #pragma once
 
 #include <cstdint>
@@ -34,18 +34,18 @@ struct Ingest {
     Detectors detectors;
     const Redaction& redaction;
     const model::SpanMapping& mapping;
-    FairBudget& reads;  // what answers that show a whole run may hold until clients have read them
+    FairBudget& reads;  // budget for answers that show a whole run, held until clients have read them
     OnVerdict on_verdict;
     LogFunction log;
     ReviewIngest::OnReview on_review = {};
   };
   struct Limits {
     int max_json_depth = 64;
-    std::uint32_t max_events = 10'000;  // of a revision of an open run
+    std::uint32_t max_events = 10'000;  // per revision of an open run
     std::uint64_t max_open_runs = 1'000'000;
-    std::vector<std::string> dimensions = {};  // members of metadata that runs are compared by
+    std::vector<std::string> dimensions = {};  // the metadata members by which runs are compared
     store::BufferRules buffer;
-    OpinionRules opinions = {};  // what a model is asked about runs
+    OpinionRules opinions = {};  // which verdicts a model is asked about
   };
 
   Ingest(const Parts& parts, const Limits& limits);

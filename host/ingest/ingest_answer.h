@@ -1,4 +1,4 @@
-// What goes into an ingest step and what comes out. Values; any thread.
+// The input and output of an ingest step. Values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@
 
 namespace runwarden::ingest {
 
-// How long a run that is being ended is kept from others that would end it.
+// How long a claim on a run that is being ended keeps others from ending it.
 constexpr std::int64_t kLeaseMs = 10'000;
 
 struct IngestRequest {
   model::TenantId tenant = 0;
   std::string tenant_name;
-  std::string key_name;                      // who sent it
+  std::string key_name;                      // of the API key that sent it
   std::string body;                          // decoded
-  std::optional<model::Digest> idempotency;  // identity of the Idempotency-Key
+  std::optional<model::Digest> idempotency;  // identifies the Idempotency-Key
   int max_json_depth = 64;
-  Permit permit;  // of whoever sent it; asked again before the commit
+  Permit permit;  // of the sender; checked again before the commit
 };
 
 struct IngestAnswer {
-  // in_doubt: there is no answer to give; the client's connection ends without one.
+  // in_doubt: there is no answer; the client's connection is closed without one.
   enum class Kind : std::uint8_t { created, replayed, buffered, refused, in_doubt };
   Kind kind = Kind::refused;
-  std::string run_id;             // created, replayed: of a run
+  std::string run_id;             // created, replayed: if the request was a run
   std::string body;               // unless refused: the JSON answer
-  std::string failures_json;      // created, replayed: of a run
+  std::string failures_json;      // created, replayed: if the request was a run
   Error error;                    // refused
-  std::vector<Warning> warnings;  // unless refused: of the request; not in the body yet
-  FairBudget::Lease lease;        // of a body that is as large as a read's
+  std::vector<Warning> warnings;  // unless refused: about the request; not yet in the body
+  FairBudget::Lease lease;        // for a body as large as a read's
 };
 
 using IngestDone = std::function<void(IngestAnswer)>;

@@ -42,7 +42,7 @@ class Suspects {
 
   std::optional<SuspectChange> worst() const {
     Suspect worst;
-    for (const model::ChangeRecord& change : changes_) {  // newest first: a tie goes to the latest
+    for (const model::ChangeRecord& change : changes_) {  // newest first, so the latest wins a tie
       const Suspect one = weighed(change);
       if (worst.change == nullptr || one.rise() > worst.rise()) worst = one;
     }
@@ -54,7 +54,7 @@ class Suspects {
     counts.key("runs").integer(static_cast<std::int64_t>(worst.before.runs)).end_object();
     counts.key("after").begin_object().key("failures").integer(static_cast<std::int64_t>(worst.after.failures));
     counts.key("runs").integer(static_cast<std::int64_t>(worst.after.runs)).end_object();
-    // Without a run before the change, its rise is no more than the share of failures after it.
+    // Without runs before the change, the rise is at most the share of failures after it.
     counts.key("baseline").string(worst.before.runs == 0 ? "none" : "runs");
     return SuspectChange{worst.change->id, text += '}'};
   }
@@ -64,7 +64,7 @@ class Suspects {
     return {store_.count_failures(tenant_, failure_.fingerprint, from_ms, before_ms), store_.count_runs(tenant_, from_ms, before_ms)};
   }
 
-  // Equal windows on both sides of the change; the later one reaches to the failure and holds it, at most 7 days.
+  // Compares equal windows before and after the change, at most 7 days each; the later one ends with the failure and includes it.
   Suspect weighed(const model::ChangeRecord& change) const {
     const std::int64_t at = change.key.time_ms;
     const std::int64_t window = std::min(failure_.key.time_ms + 1 - at, kMaxWindowMs);
@@ -114,7 +114,7 @@ class Investigation {
     out.end_object();
   }
 
-  // When the run executed: its startedAt, else its receipt.
+  // When the run executed: its startedAt, otherwise its receipt.
   std::int64_t executed_ms() const {
     if (const std::string* started = member("startedAt")) {
       if (const auto time = parse_time(json_string_value(*started))) return *time;

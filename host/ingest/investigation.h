@@ -1,4 +1,4 @@
-// Lines a failure up with what changed before it. Reads the store; any thread.
+// Compares a failure with the changes before it. Reads the store; any thread.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace runwarden::ingest {
 
-// The change before a failure with the largest rise of its fingerprint's failures per run.
+// The change before a failure after which its fingerprint's failures per run rose most.
 struct SuspectChange {
   std::string change_id;
   std::string json;  // as in an investigation

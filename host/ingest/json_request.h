@@ -1,4 +1,4 @@
-// What small requests ask for, read member by member with every fault noted. Pure; one thread an object.
+// Reads the members of small JSON requests and collects every fault. Pure; each object belongs to one thread.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace runwarden::ingest {
 
-constexpr std::size_t kMostNoteBytes = 4096;  // of what somebody adds to a decision
+constexpr std::size_t kMostNoteBytes = 4096;  // of the note on a decision
 
 // The faults of one request.
 class RequestFaults {
@@ -20,32 +20,32 @@ class RequestFaults {
   void add(std::string pointer, std::string code, std::string detail) {
     faults_.push_back({std::move(pointer), std::move(code), std::move(detail)});
   }
-  // A member whose value is not known, since there are two.
+  // A member whose value is ambiguous because it appears twice.
   void add_twice(const std::string& pointer) {
     if (twice_.empty()) twice_ = pointer;
   }
   bool none() const { return faults_.empty() && twice_.empty(); }
-  // malformed_json for a member that is there twice, else validation_failed with all of them.
+  // malformed_json if a member appears twice, otherwise validation_failed with all faults.
   Error error();
 
  private:
   std::vector<FieldFault> faults_;
-  std::string twice_;  // pointer to the first such member; empty: there is none
+  std::string twice_;  // pointer to the first duplicate member; empty: none
 };
 
-// malformed_json, or validation_failed for what is not an object.
+// malformed_json, or validation_failed if it is not an object.
 Status check_object(std::string_view body, int max_depth);
 
 inline bool is_json_string(std::string_view json) {
   return json.starts_with('"');
 }
 
-// The members of an object, those that are null left out. Names that are not known, and known ones that come twice, are faults, at their
+// Returns the members of an object except those that are null. Unknown names, and known names that appear twice, are faults, with their
 // pointers below `at`.
 std::vector<JsonMember> known_members(std::string_view object, const std::string& at, const std::vector<std::string_view>& known,
                                       RequestFaults& faults);
 
-// The text of a member. Nothing: it is not a string, or longer than that, which is a fault.
+// The text of a member. Returns nothing, and adds a fault, if it is not a string or is longer than `most_bytes`.
 std::optional<std::string> text_of(const JsonMember& member, const std::string& at, std::size_t most_bytes, RequestFaults& faults);
 
 }  // namespace runwarden::ingest

@@ -28,7 +28,7 @@ bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t work
     shared->clean(evaluated.verdict);
     model::Run& kept = shared->kept;
     const std::int64_t time_ms = executed_ms(kept, metadata);
-    std::string run_id(kept.id);  // a view into what is moved next
+    std::string run_id(kept.id);  // copied: kept.id is a view into data that is moved next
     model::RunOutline outline = model::outline_of(kept, metadata.outcome);
     auto dimensions = model::dimensions_of(outline, kept.document, dimensions_);
     const bool in_use = evaluated.run_in_use && !shared->sent;
@@ -119,7 +119,7 @@ void Judge::add_opinions(store::RunWrite& write, const model::Verdict& verdict, 
   }
 }
 
-// With those that were in force when it ran.
+// Adds the policies that were in force when the run executed.
 void Judge::stamp_policies(model::RunRecord& run, const RunMetadata& metadata) {
   auto policies = metadata.policies;
   if (!policies) policies = std::make_shared<const std::vector<model::PolicyInForce>>(store_.in_force_at(metadata.tenant, run.executed_ms));

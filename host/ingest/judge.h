@@ -1,4 +1,4 @@
-// Has a run judged and makes the records to store: with ids, policies in force and encoded JSON. Any pool thread with its own worker number.
+// Judges a run and builds the records to store, with ids, policies in force and encoded JSON. Any pool thread with its own worker number.
 #pragma once
 
 #include <cstddef>
@@ -18,44 +18,44 @@
 
 namespace runwarden::ingest {
 
-using Detectors = std::function<std::shared_ptr<detect::DetectorSet>()>;  // those in force now
+using Detectors = std::function<std::shared_ptr<detect::DetectorSet>()>;  // the set in force now
 using OnVerdict = std::function<void(const model::Verdict&)>;             // for the metrics; any pool thread
 
-// What the records of a run say beside its document and verdict.
+// What the records of a run contain besides its document and verdict.
 struct RunMetadata {
   model::TenantId tenant = 0;
   std::string tenant_name;
-  model::RecordKey key;  // of the run: its receipt
+  model::RecordKey key;  // of the run: its time of receipt
   std::uint32_t revision = 1;
   model::Resolution resolution = model::Resolution::whole;
   model::RunSource source = model::RunSource::client;
-  bool root_arrived = false;  // as of RunRecord
-  std::int64_t now_ms = 0;  // of detection
-  model::Digest content{};  // of the bytes of a run that came whole
+  bool root_arrived = false;  // see RunRecord
+  std::int64_t now_ms = 0;    // time of detection
+  model::Digest content{};    // digest of the bytes of a run that was sent whole
   model::OutcomeFrom outcome = model::OutcomeFrom::last_output;
-  std::shared_ptr<const std::vector<model::PolicyInForce>> policies = nullptr;  // when it executed; null: the store is asked
+  std::shared_ptr<const std::vector<model::PolicyInForce>> policies = nullptr;  // when it executed; null: read from the store
 };
 
-// When the run executed: when it says that it began, else when it was received.
+// When the run executed: its start time if it has one, otherwise its time of receipt.
 inline std::int64_t executed_ms(const model::Run& run, const RunMetadata& metadata) {
   return run.started_ms == model::kNoTime ? metadata.key.time_ms : run.started_ms;
 }
 
 class Judge {
  public:
-  // `dimensions`: names of the members of metadata that runs are compared by. `opinions`: what a model is asked about runs.
+  // `dimensions`: the metadata members by which runs are compared. `opinions`: which verdicts a model is asked about.
   Judge(store::RunStore& store, WorkPool& pool, Detectors detectors, OnVerdict on_verdict, std::vector<std::string> dimensions,
         OpinionRules opinions = {});
 
-  // Calls `callbacks.done` once, on this thread or another of the pool. False: this thread has been abandoned and must return from its
-  // task (WorkPool::run_with_deadline).
+  // Calls `callbacks.done` once, on this thread or another pool thread. Returns false if this thread has been abandoned and must return
+  // from its task (WorkPool::run_with_deadline).
   struct Callbacks {
     std::function<void(std::size_t worker, store::RunWrite)> done;
-    std::function<void()> failed;  // judging threw on another thread than it began on, or `done` did
+    std::function<void()> failed;  // judging threw after moving to another thread, or `done` threw
   };
   bool judge(RedactedRun run, const RunMetadata& metadata, std::size_t worker, Callbacks callbacks);
 
-  // For a document that cannot be read as a run: stored as it is, every detector with the status `error`.
+  // For a document that cannot be read as a run: stores it unchanged, with the status `error` for every detector.
   store::RunWrite write_unread(std::string run_id, std::string document, const std::string& why, const RunMetadata& metadata);
 
  private:

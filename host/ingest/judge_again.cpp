@@ -8,7 +8,7 @@
 namespace runwarden::ingest {
 namespace {
 
-// What was bounded when it came in.
+// The input was bounded when it was ingested.
 constexpr intake::RunLimits kKept{
     .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
 

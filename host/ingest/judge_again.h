@@ -1,4 +1,4 @@
-// Judges a run again from what is kept of it. Pure, except for the detectors; any thread that owns its worker number.
+// Judges a stored run again. Pure except for the detectors; any thread that owns its worker number.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@
 
 namespace runwarden::ingest {
 
-// What is kept of a run that was judged.
+// What the store keeps of a judged run.
 struct KeptRun {
   std::string run_id;
   std::string tenant;    // its name
   std::string document;  // Run::document
 };
 
-// However long the detectors take: for a command. Of a document that cannot be read it is unread_verdict().
+// For commands: waits for the detectors however long they take. If the document cannot be read, returns unread_verdict().
 model::Verdict judge_again(const KeptRun& run, detect::DetectorSet& detectors, const Redaction& redaction, std::size_t worker);
 
-// On a document that cannot be read as a run: every live detector of the tenant has the status `error`, for that reason.
+// For a document that cannot be read as a run: every live detector of the tenant has the status `error` with that reason.
 model::Verdict unread_verdict(const detect::DetectorSet& detectors, std::string_view tenant, const std::string& why);
 
-// The kept text of a run as clients read it (run_json()): the same bytes, however the JSON was written in between. validation_failed: it is
-// no run.
+// Extracts the stored text of a run from what clients read (run_json()): the same bytes, even if the JSON was reformatted in between.
+// validation_failed if it is not a run.
 struct KeptText {
   std::string run_id;
   std::string document;

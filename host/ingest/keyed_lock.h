@@ -1,4 +1,4 @@
-// Keys of a KeyedQueue, released when this is destroyed. One owner.
+// Holds keys of a KeyedQueue and releases them on destruction. One owner.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ class KeyedLock {
   KeyedLock& operator=(const KeyedLock&) = delete;
 
   void add(std::string key) { keys_.push_back(std::move(key)); }
-  // As KeyedQueue::enqueue, except that `resume` calls this again, which then returns true. Without keys it always does. `resume` must
-  // keep this object alive.
+  // Like KeyedQueue::enqueue, except that `resume` calls this again, which then returns true. Without keys it always returns true. `resume`
+  // must keep this object alive.
   bool acquire(std::function<void()> resume) {
     if (queued_ || keys_.empty()) return true;
     const bool held = queue_.enqueue(keys_, std::move(resume));
     queued_ = true;
     return held;
   }
-  // Early: a detector that does not return may keep this object for long.
+  // Releases early, because a detector that does not return may keep this object alive for long.
   void release() {
     if (std::exchange(queued_, false)) queue_.release(keys_);
   }

@@ -1,4 +1,4 @@
-// What the ledger says, as JSON. Reads the store; any thread.
+// Ledger checkpoints and proofs as JSON. Reads the store; any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct SizeRange {
 };
 std::string consistency_json(const SizeRange& range, const std::vector<ledger::Hash>& path);
 
-// The proof of a run's entry for its bundle; empty: it has none.
+// The proof of a run's entry, for its bundle; empty: it has none.
 std::string bundled_proof(store::LedgerStore& ledger, model::TenantId tenant, const model::RunRecord& run);
 
 }  // namespace runwarden::ingest

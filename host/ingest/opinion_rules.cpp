@@ -6,7 +6,7 @@
 namespace runwarden::ingest {
 namespace {
 
-// Findings stand with the highest score first.
+// Findings are sorted by score, highest first.
 std::optional<model::Opinion> of_alarm(const model::Verdict& verdict, std::span<const model::FailureRecord> failures, const std::string& detector) {
   for (std::size_t i = 0; i < verdict.findings.size(); ++i) {
     const model::Finding& finding = verdict.findings[i];

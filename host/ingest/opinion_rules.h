@@ -1,4 +1,4 @@
-// Which verdicts a model is to be asked about. Pure; any thread.
+// Selects the verdicts that a model is asked about. Pure; any thread.
 #pragma once
 
 #include <set>
@@ -12,15 +12,15 @@
 namespace runwarden::ingest {
 
 struct OpinionRules {
-  bool candidates = false;          // alarms that stayed below the firing line
-  bool alarms = false;              // those that fired
-  std::set<std::string> detectors;  // of these only
+  bool candidates = false;          // ask about alarms that stayed below the firing line
+  bool alarms = false;              // ask about alarms that fired
+  std::set<std::string> detectors;  // only for these
 
   bool any() const { return (candidates || alarms) && !detectors.empty(); }
 };
 
-// One question at most for each detector: the alarm of the highest score where it fired, else the candidate of the highest confidence.
-// `failures`: of verdict.findings, in their order; none: alarms bear no failureId. Keys, place and run are the caller's to fill in.
+// At most one question per detector: its alarm with the highest score if it fired, otherwise its candidate with the highest confidence.
+// `failures` correspond to verdict.findings, in the same order; if empty, alarms get no failureId. The caller fills in keys, place and run.
 std::vector<model::Opinion> questions_of(const model::Verdict& verdict, std::span<const model::FailureRecord> failures, const OpinionRules& rules);
 
 }  // namespace runwarden::ingest

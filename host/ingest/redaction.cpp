@@ -12,7 +12,7 @@
 namespace runwarden::ingest {
 namespace {
 
-constexpr int kMaxDepth = 1000;  // of what was bounded when it came in
+constexpr int kMaxDepth = 1000;  // the input was bounded when it was ingested
 
 Error unreadable(std::string_view what, const Error& why) {
   return {Code::internal,

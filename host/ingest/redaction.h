@@ -1,6 +1,6 @@
-// What becomes of each record's secrets on its way: taken out of what is kept, and of what the detectors say of it.
+// Removes secrets from what is stored of each record, and from what the detectors say about it.
 //
-// Any thread. Each record goes by the rules that are in force when it comes in.
+// Any thread. The rules in force when a record arrives apply to it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace runwarden::ingest {
 
 using RedactorRef = std::shared_ptr<const redact::Redactor>;
 
-// A run as it is kept, and where detectors may see more, as it was sent.
+// A run as stored, and also as sent if detectors may see more.
 struct RedactedRun {
   model::Run kept;
   std::optional<model::Run> sent;
@@ -30,11 +30,11 @@ struct RedactedRun {
   RedactorRef redactor;  // null: nothing is redacted
 
   const model::Run& seen() const { return sent ? *sent : kept; }
-  // Takes out of the detectors' words what was taken out of the run.
+  // Removes from the detectors' texts what was removed from the run.
   void clean(model::Verdict& verdict) const;
 };
 
-// Null where the settings have no rules.
+// Null if the settings have no rules.
 RedactorRef make_redactor(const model::RedactSettings& settings);
 
 class Redaction {
@@ -44,18 +44,18 @@ class Redaction {
 
   Redaction(InForce in_force, OnRedacted on_redacted) : in_force_(std::move(in_force)), on_redacted_(std::move(on_redacted)) {}
 
-  // `internal` where what is left cannot be read any more, which no rule should bring about: nothing of it may be kept then.
+  // `internal` if the redacted run can no longer be read, which no rule should cause: then nothing of it may be stored.
   Result<RedactedRun> run(model::Run run) const;
   Status change(intake::ChangeText& change) const;
   Status policy(intake::PolicyText& policy) const;
-  // A text that somebody adds to a decision: as the summary of a change is.
+  // A note on a decision. Redacted like the summary of a change.
   Status note(std::string& note) const;
   void events(intake::EventsRequest& request) const;
   // The facts of spans (intake/otlp/span_facts.h), in place.
   void spans(std::span<std::string* const> jsons) const;
-  // The error without what it may quote of the request that it answers.
+  // Returns the error without secrets that it may quote from its request.
   Error error(Error error, std::string_view request) const;
-  // Any text that may quote a client's words, for the log.
+  // Redacts any text that may quote a client, for the log.
   std::string text(std::string_view text) const;
 
  private:

@@ -24,7 +24,7 @@ Error gone() {
   return {Code::not_found, "what this is about was deleted a moment ago; nothing was stored", {}, {}};
 }
 
-// What the run's answer says of a detector; empty: it did not look at the run.
+// The status of a detector in the run's answer; empty: it did not look at the run.
 std::string status_of(const model::RunRecord& run, std::string_view detector) {
   for (const std::string& element : json_elements(run.detectors_json)) {
     const auto members = json_members(element);
@@ -33,7 +33,7 @@ std::string status_of(const model::RunRecord& run, std::string_view detector) {
   return {};
 }
 
-// {"runId", "revision"} and the provenance are what the failure's own JSON says.
+// {"runId", "revision"} and the provenance come from the failure's own JSON.
 void describe(model::Review& review, const model::FailureRecord& failure) {
   const auto members = json_members(failure.json);
   const auto provenance = json_members(json_member(members, "provenance"));

@@ -1,6 +1,6 @@
-// Takes what people say of failures, and of what was not found in runs, into the store.
+// Stores people's reviews of failures, and of runs in which nothing was found.
 //
-// Called from a pool thread; the answer comes once, from that thread or from the writer's.
+// Called from a pool thread; the answer comes once, on that thread or the writer's.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,8 @@
 
 namespace runwarden::ingest {
 
-// What a body asks for: {"verdict", "note"} of a failure, {"detector", "verdict", "note"} of a run. validation_failed lists every fault.
+// The contents of a body: {"verdict", "note"} for a failure, {"detector", "verdict", "note"} for a run. validation_failed lists every
+// fault.
 struct ReviewRequest {
   std::string detector;
   model::ReviewVerdict verdict = model::ReviewVerdict::none;
@@ -30,7 +31,7 @@ Result<ReviewRequest> read_review(std::string_view body, Reviewed of, int max_js
 
 class ReviewIngest {
  public:
-  using OnReview = std::function<void(const model::Review&)>;  // of each that was stored; the writer's thread
+  using OnReview = std::function<void(const model::Review&)>;  // once per stored review; on the writer's thread
 
   struct Steps {
     store::RunStore& store;
@@ -41,16 +42,16 @@ class ReviewIngest {
     Detectors detectors;
     OnReview on_review;
   };
-  // ok: it is stored. Nothing: the outcome is in doubt, so there is no answer to give; the client's connection ends without one.
+  // ok: stored. Nothing: the outcome is in doubt, so there is no answer; the client's connection is closed without one.
   using Done = std::function<void(std::optional<Status> stored)>;
 
   explicit ReviewIngest(Steps steps) : steps_(std::move(steps)) {}
 
   void review_failure(IngestRequest request, const std::string& failure_id, Done done);
   void review_run(IngestRequest request, const std::string& run_id, Done done);
-  // Takes back what was said; ok also where nothing was.
+  // Takes back the review; also ok if there was none.
   void take_back_failure(IngestRequest request, const std::string& failure_id, Done done);
-  // Of that detector; empty: of all.
+  // Takes back the review of that detector; empty: of all detectors.
   void take_back_run(IngestRequest request, const std::string& run_id, const std::string& detector, Done done);
 
  private:

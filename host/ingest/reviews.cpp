@@ -10,14 +10,14 @@
 namespace runwarden::ingest {
 namespace {
 
-// An object with one member more.
+// Adds a `review` member to an object.
 std::string with_review(std::string object, std::string_view document) {
   object.pop_back();
   if (object.size() > 1) object += ',';
   return object.append("\"review\":").append(document) += '}';
 }
 
-// The array with the documents of reviews in those of its elements that they are of.
+// The array with each review's document added to the element that it is about.
 std::string reviewed_elements(const std::string& array, std::string_view id_member,
                               const std::function<const model::Review*(const std::string& id)>& find) {
   std::string text;

@@ -1,5 +1,5 @@
-// Reviews in the JSON that is answered: beside the failures and detectors they are about, and as histories and counts. Pure, except for
-// one; any thread.
+// Reviews as JSON in answers: next to the failures and detectors that they are about, and as histories and counts. Pure, except for
+// show_later_words(); any thread.
 #pragma once
 
 #include <optional>
@@ -18,24 +18,24 @@
 namespace runwarden::ingest {
 
 constexpr int kReviewWindowDays = 90;
-constexpr std::uint64_t kFewestReviews = 5;  // right or false alarm; below it there is no precision
+constexpr std::uint64_t kFewestReviews = 5;  // right or false alarm; with fewer, no precision is reported
 
 // A failure with its review, if it has one.
 std::string shown_failure(const model::FailureRecord& failure);
 
-// Puts failures that second opinions found among those of a run, by their scores.
+// Inserts failures confirmed by second opinions among those of a run, by score.
 void show_confirmed(model::RunRecord& run, std::span<const model::FailureRecord> failures);
 
-// Puts the reviews of a run beside what they are about: into its failures, and into what its detectors say of this revision.
+// Adds the reviews of a run to its failures, and to its detectors' reports on this revision.
 void show_reviews(model::RunRecord& run, std::span<const model::Review> reviews);
 
-// Shows what was said of the run since it was judged: both of the above. Reads the stores, and throws StoreError.
+// Does both of the above for everything since the run was judged. Reads the stores; throws StoreError.
 void show_later_words(model::RunRecord& run, model::TenantId tenant, store::RunStore& runs, store::ReviewStore& reviews);
 
-// The share of the reviewed failures that were right (Wilson, 95 %). Nothing: there are too few.
+// The share of reviewed failures that were right (Wilson interval, 95%). Nothing if there are too few reviews.
 std::optional<Interval> precision_of(const model::ReviewCounts& counts);
 
-// {"window", "right", "falseAlarm", "missed", "precision", "byVersion": [...]} of a detector.
+// {"window", "right", "falseAlarm", "missed", "precision", "byVersion": [...]} for one detector.
 void write_review_counts(JsonWriter& out, std::string_view detector, const std::vector<store::ReviewedVersion>& versions);
 
 }  // namespace runwarden::ingest

@@ -29,13 +29,13 @@ bool same_or_absent(model::Text known, model::Text text) {
   return !model::present(known) || known == text;
 }
 
-// Whether the step of the whole run is the one that the events told of.
+// Whether the step of the whole run matches the step from events.
 bool is_step(const model::Step& told, const model::Step& whole) {
   return told.kind == whole.kind && same_or_absent(told.name, whole.name) && same_or_absent(told.input, whole.input) &&
          same_or_absent(told.output, whole.output) && same_or_absent(told.error_message, whole.error_message);
 }
 
-// How many of the steps that were told by events are missing in the whole run, whose steps have to come in the same order.
+// How many steps from events are missing in the whole run. The steps must come in the same order.
 std::size_t steps_missing(const model::Run& told, const model::Run& whole) {
   std::size_t found = 0;
   for (const model::Step& step : whole.steps) {
@@ -46,7 +46,7 @@ std::size_t steps_missing(const model::Run& told, const model::Run& whole) {
 
 }  // namespace
 
-// One request on its way. While it is inside, its names are taken; they are given back when the job goes, however it ends.
+// One request in progress. Holds the keys of its runId and Idempotency-Key until it answers or is destroyed.
 struct RunIngest::Job {
   explicit Job(KeyedQueue& queue) : lock(queue) {}
 
@@ -56,13 +56,13 @@ struct RunIngest::Job {
   RunMetadata metadata;
   RedactedRun run;
   model::Digest content{};
-  std::optional<model::Digest> document_digest;  // where the document is kept as it was sent: that of the content
+  std::optional<model::Digest> document_digest;  // set if the document is stored exactly as sent: then it equals the content's digest
   bool named_by_client = false;
   std::optional<store::Claim> claim;  // the open run that this one ends
-  IngestAnswer answer;                // made before the commit, given after it
+  IngestAnswer answer;                // built before the commit, sent after it
   std::vector<Warning> warnings;
 
-  // Called once. Then others that wait for its names may go on, even if the job is still referenced.
+  // Called once. Releases the keys so that waiting requests continue even if the job is still referenced.
   void tell(IngestAnswer outcome) {
     if (outcome.kind != IngestAnswer::Kind::refused) outcome.warnings = std::move(warnings);
     done(std::move(outcome));
@@ -95,7 +95,7 @@ RunIngest::PendingRun RunIngest::read(IngestRequest request, IngestDone done) {
     done(refused(std::move(redacted.error())));
     return nullptr;
   }
-  job->content = sha256(request.body);  // as it was sent: the same sent again is known though its secrets are not kept
+  job->content = sha256(request.body);  // as sent, so that a retry is recognized although its secrets are not stored
   job->metadata.content = job->content;
   if (redacted->kept.document == request.body) job->document_digest = job->content;
   job->run = std::move(*redacted);
@@ -115,7 +115,7 @@ bool RunIngest::enqueue(const PendingRun& job) {
   return job->lock.acquire([this, wake] { steps_.pool.post(wake); });
 }
 
-// Runs a task of its own. No caller is left to tell the client what it throws.
+// Runs a task that has no caller: reports exceptions to the client itself.
 void RunIngest::in_own_task(const PendingRun& job, const std::function<void()>& work) {
   try {
     work();
@@ -164,7 +164,7 @@ std::optional<IngestAnswer> RunIngest::answered_before(Job& job, const store::Lo
   return std::nullopt;
 }
 
-// The revision that came whole, with this very content: events may have opened later ones.
+// The revision that was sent whole with exactly this content; events may have opened later ones.
 std::optional<model::RunRecord> RunIngest::revision_of(const Job& job, const model::RunRecord& current) const {
   const auto same = [&](const model::RunRecord& run) {
     return run.state == model::RunState::resolved && run.resolution == model::Resolution::whole && run.content == job.content;
@@ -177,7 +177,7 @@ std::optional<model::RunRecord> RunIngest::revision_of(const Job& job, const mod
   return std::nullopt;
 }
 
-// A whole run for a runId that is open from events wins if it has every step that the events told; then it ends the open run.
+// A whole run for a runId that is open from events wins if it has every step from the events; then it ends the open run.
 std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRecord& open) {
   const auto events = steps_.store.events(job.request.tenant, open.key);
   const auto told = intake::read_run(intake::run_of_events(open.run_id, events), {.max_json_depth = job.request.max_json_depth}, {});
@@ -196,7 +196,7 @@ std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRe
         {Code::conflict, "runId \"" + open.run_id + "\" is being resolved from its events just now; read it and try again", {}, {}});
   job.metadata.key = job.claim->run;
   job.metadata.revision = job.claim->revision;
-  job.metadata.policies = nullptr;  // its receipt is that of the first event
+  job.metadata.policies = nullptr;  // the receipt changes to that of the first event
   return std::nullopt;
 }
 

@@ -1,6 +1,6 @@
-// Takes one run from its bytes to its answer: read, judged by the detectors, stored, answered after the commit that holds it.
+// Takes one run from its bytes to its answer: reads it, has it judged, stores it, and answers after the commit that contains it.
 //
-// take() is called from a pool thread; the answer comes once, from a pool thread or from the writer's.
+// take() is called from a pool thread; the answer comes once, on a pool thread or the writer's.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ class RunIngest {
     store::WriteQueue& queue;
     WorkPool& pool;
     const Clock& clock;
-    KeyedQueue& keyed_queue;  // shared by all that writes runs
+    KeyedQueue& keyed_queue;  // shared by everything that writes runs
     Judge& judge;
     const Redaction& redaction;
   };
@@ -38,15 +38,16 @@ class RunIngest {
 
   void take(std::size_t worker, IngestRequest request, IngestDone done);
 
-  // The steps of take(), for a caller with several runs to whom the order of two with the same runId matters:
+  // The steps of take(), for a caller with several runs that must keep the order of runs with the same runId:
   struct Job;
   using PendingRun = std::shared_ptr<Job>;
   // Reads the run. Null: it was refused, and `done` has been called.
   PendingRun read(IngestRequest request, IngestDone done);
-  // Queues behind earlier runs with the same runId or Idempotency-Key. True: call resume() now. False: the queue does, on a pool thread.
+  // Queues behind earlier runs with the same runId or Idempotency-Key. True: call resume(). False: the queue calls it later, on a pool
+  // thread.
   bool enqueue(const PendingRun& pending);
-  // False: this thread has been abandoned and must return from its task (WorkPool::run_with_deadline). Where the store has to be waited for,
-  // another thread of the pool goes on.
+  // Returns false if this thread has been abandoned and must return from its task (WorkPool::run_with_deadline). If the store is not ready
+  // to answer, another pool thread continues later.
   bool resume(std::size_t worker, const PendingRun& pending);
 
  private:

@@ -18,7 +18,7 @@ constexpr std::int64_t kRenewEveryNs = kLeaseMs / 3 * 1'000'000;
 
 RunResolver::RunResolver(Steps steps, store::BufferRules rules) : steps_(std::move(steps)), rules_(rules) {}
 
-// Holds its claim until the outcome is known, or can no longer be known.
+// Holds its claim until the outcome is known or can no longer be known.
 struct RunResolver::Ending {
   Ending(RunResolver& by, store::Claim of, Done then) : resolver(by), claim(std::move(of)), done(std::move(then)) { resolver.hold(claim); }
   ~Ending() { resolver.let_go(claim); }
@@ -41,7 +41,7 @@ void RunResolver::let_go(const store::Claim& claim) {
   held_.erase(claim.token);
 }
 
-// One that is lost is found out when its run is to be stored.
+// A lost claim is detected when its run is stored.
 void RunResolver::renew_held() {
   std::vector<store::Claim> held;
   {
@@ -58,7 +58,7 @@ void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done do
   const auto ending = std::make_shared<Ending>(*this, claim, std::move(done));
   try {
     judge(worker, ending);
-  } catch (const store::StoreAway& away) {  // its lease ends: to give it back would be to wait for the store once more
+  } catch (const store::StoreAway& away) {  // releasing the claim would wait for the store again, so let its lease expire
     let_go(claim);
     ending->done(store_away(away.what()));
   }
@@ -82,7 +82,7 @@ void RunResolver::judge(std::size_t worker, const std::shared_ptr<Ending>& endin
   intake::RunLimits limits = steps_.limits;
   limits.marks = marks_of(claim.source);
   auto run = intake::read_run(text, limits, {});
-  // Its events were redacted as they came; the rules may have become more since.
+  // The events were redacted on arrival, but rules may have been added since.
   auto redacted = run.ok() ? steps_.redaction.run(std::move(*run)) : Result<RedactedRun>(std::move(run.error()));
   if (!redacted.ok()) {
     steps_.on_fault("run \"" + claim.run_id + "\" is kept unjudged: " + redacted.error().detail);
@@ -118,7 +118,7 @@ void RunResolver::poke() {
   try {
     renew_held();
     start_due();
-  } catch (const store::StoreAway&) {  // the next poke tries again; who watches the store tells of it
+  } catch (const store::StoreAway&) {  // the next poke tries again; the store's monitor logs it
   }
 }
 

@@ -1,7 +1,7 @@
-// Ends open runs: puts the run together from its events, has it judged, and stores it with what was found in the transaction
-// that deletes its buffer.
+// Ends open runs: assembles a run from its events, has it judged, and stores it with its failures in the transaction that deletes its
+// buffer.
 //
-// resolve() is called from a pool thread; `done` comes once, from a pool thread or from the writer's. poke() from any thread.
+// resolve() is called from a pool thread; `done` is called once, on a pool thread or the writer's. poke() from any thread.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ namespace runwarden::ingest {
 class RunResolver {
  public:
   using TenantName = std::function<std::string(model::TenantId)>;
-  // The run as stored, or what kept it from being stored (then it stays open, and is tried again when the lease has ended).
+  // The run as stored, or the error that prevented it. After an error the run stays open and is tried again when the lease has ended.
   using Done = std::function<void(Result<model::RunRecord>)>;
 
   struct Steps {
@@ -44,13 +44,13 @@ class RunResolver {
 
   void resolve(std::size_t worker, const store::Claim& claim, Done done);
 
-  // Ends the runs that are due, some at a time, on the pool; goes on until none is. Keeps the claims of runs that take their time.
+  // Ends due runs on the pool, a few at a time, until none is due. Also renews the claims of runs that take long.
   void poke();
 
   store::BufferRules rules() const { return rules_; }
 
  private:
-  struct Ending;  // a claim, and who waits for what becomes of it
+  struct Ending;  // a claim, and the callback that waits for its outcome
   void judge(std::size_t worker, const std::shared_ptr<Ending>& ending);
   void commit(const std::shared_ptr<Ending>& ending, store::RunWrite write);
   void give_up(const Ending& ending, Error why);
@@ -63,9 +63,9 @@ class RunResolver {
   Steps steps_;
   store::BufferRules rules_;
   std::atomic<std::size_t> claims_in_work_{0};  // taken by poke()
-  std::atomic<bool> more_due_{false};           // perhaps: the last poke() got as many as it asked for
+  std::atomic<bool> more_due_{false};           // the last poll returned as many claims as it asked for, so there may be more
   Mutex mutex_;
-  std::map<std::uint64_t, store::Claim> held_ RW_GUARDED_BY(mutex_);  // of runs that are being ended, by token
+  std::map<std::uint64_t, store::Claim> held_ RW_GUARDED_BY(mutex_);  // claims of runs that are being ended, by token
   std::int64_t renewed_ns_ RW_GUARDED_BY(mutex_) = 0;
 };
 

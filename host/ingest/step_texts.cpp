@@ -12,11 +12,11 @@
 namespace runwarden::ingest {
 namespace {
 
-constexpr int kMaxDepth = 1010;  // of what was bounded when it came in, with the members around it
+constexpr int kMaxDepth = 1010;  // the input was bounded when it was ingested; includes the members around it
 constexpr std::string_view kSteps = "/steps/";
 constexpr std::string_view kCut = "cut";
 
-// What evidence points at, as JSON Pointers (RFC 6901).
+// The targets of evidence, as JSON Pointers (RFC 6901).
 std::vector<std::string> pointers_of(std::string_view failures_json) {
   std::vector<std::string> pointers;
   for (const std::string& failure : json_elements(failures_json)) {
@@ -32,13 +32,13 @@ std::vector<std::string> pointers_of(std::string_view failures_json) {
   return pointers;
 }
 
-// Whether one of them is the other, or leads into it.
+// Whether the pointers are equal or one leads into the other.
 bool overlap(std::string_view one, std::string_view other) {
   if (one.size() > other.size()) std::swap(one, other);
   return other.starts_with(one) && (other.size() == one.size() || other[one.size()] == '/');
 }
 
-// Writes the run anew, value by value.
+// Rewrites the run value by value.
 class StepTextCutter final : public JsonEvents {
  public:
   StepTextCutter(std::size_t most_bytes, std::vector<std::string> whole) : most_bytes_(most_bytes), whole_(std::move(whole)) {}
@@ -83,7 +83,7 @@ class StepTextCutter final : public JsonEvents {
  private:
   struct Level {
     bool is_array = false;
-    std::string name;  // of the member, or the number of the element, that is being read
+    std::string name;  // of the member being read, or the number of the element
     std::size_t index = 0;
   };
 
@@ -92,7 +92,7 @@ class StepTextCutter final : public JsonEvents {
     open_.push_back(std::move(level));
     return true;
   }
-  // A value has been read.
+  // Called after each value.
   bool next() {
     if (open_.empty()) return true;
     if (open_.back().is_array) ++open_.back().index;

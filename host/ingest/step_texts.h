@@ -1,4 +1,4 @@
-// Cuts the texts of a run's steps, for a reader that shows the beginning of each. Pure; any thread.
+// Truncates the texts of a run's steps, for readers that show the beginning of each. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace runwarden::ingest {
 
-// The run's JSON with every text of its steps at most that many bytes long, cut between two characters, and with `cut`: the JSON
-// Pointers of those that were longer. A field that evidence of the run's failures points at stays whole, and so does a stepId. A member
-// `cut` of the client's own is left out. `run_json` is what clients read of the run.
+// Returns the run's JSON with every step text limited to `most_bytes` bytes, cut between two characters. Adds `cut`: the JSON Pointers of
+// the truncated texts. stepIds, and fields that evidence of the run's failures points at, stay whole. Drops a client's own member named
+// `cut`. `run_json` is what clients read of the run.
 std::string with_cut_step_texts(std::string_view run_json, std::size_t most_bytes, const model::RunRecord& run);
 
 }  // namespace runwarden::ingest

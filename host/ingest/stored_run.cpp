@@ -9,10 +9,10 @@
 namespace runwarden::ingest {
 namespace {
 
-// What an open run is made of.
+// The parts of an open run.
 struct OpenParts {
   std::string whole;                // the document that its events continue; empty: none
-  std::vector<std::string> events;  // that came after it
+  std::vector<std::string> events;  // received after it
 };
 
 OpenParts parts_of_open(store::RunStore& store, model::TenantId tenant, const model::RunRecord& run) {

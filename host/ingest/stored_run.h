@@ -1,4 +1,4 @@
-// A stored run as clients read it: resolved, or with what its events have told so far. Any thread.
+// A stored run as clients read it: resolved, or open with the events received so far. Any thread.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace runwarden::ingest {
 
 std::string stored_run_json(store::RunStore& store, model::TenantId tenant, const model::RunRecord& run);
 
-// What detectors look at of it: the run alone, as JSON; of an open one, as its events have told it so far.
+// What detectors see: the run alone, as JSON. For an open run, as assembled from the events received so far.
 std::string stored_document(store::RunStore& store, model::TenantId tenant, model::RunRecord run);
 
-// Without its steps, from its head alone; a run written by a version that kept no outline is read whole to make one.
+// The run without its steps, from its head alone. If an older version wrote the run without an outline, reads the whole run to make one.
 std::string stored_outline_json(store::RunStore& store, model::TenantId tenant, model::RunRecord head);
 
 }  // namespace runwarden::ingest

@@ -1,4 +1,4 @@
-// The names of tenants by their ids, read from the store once: a name never changes. Any thread.
+// Maps tenant ids to names. Each name is read from the store once, because names never change. Any thread.
 #pragma once
 
 #include <map>
@@ -14,9 +14,9 @@ namespace runwarden::ingest {
 
 class TenantNames {
  public:
-  explicit TenantNames(store::KeyStore& store) : store_(store) {}  // the store outlives it
+  explicit TenantNames(store::KeyStore& store) : store_(store) {}  // the store must outlive it
 
-  // Empty for an id that no tenant has yet.
+  // Empty if no tenant has that id yet.
   std::string of(model::TenantId tenant) {
     if (const auto name = known(tenant)) return *name;
     keep(store_.tenants());

@@ -11,11 +11,11 @@ namespace {
 using intake::otlp::SpanFacts;
 using Traces = std::map<std::string, std::vector<SpanFacts>>;
 
-constexpr int kRetryS = 2;              // exporters wait no longer than their own timeout, 10 s
-constexpr std::size_t kMostReasons = 5;  // that an answer gives
-constexpr std::size_t kShownName = 80;   // characters of a span's name
+constexpr int kRetryS = 2;               // exporters wait at most for their own timeout, 10 s
+constexpr std::size_t kMostReasons = 5;  // per answer
+constexpr std::size_t kShownName = 80;   // characters of a span's name in a message
 
-// Sorts the spans of a request by trace; counts those that cannot be taken.
+// Groups the spans of a request by trace and counts those that cannot be accepted.
 class Collector final : public intake::otlp::SpanSink {
  public:
   Collector(const model::SpanMapping& mapping, std::size_t max_spans) : mapping_(mapping), max_spans_(max_spans) {}
@@ -74,7 +74,7 @@ struct TraceIngest::Job {
   Done done;
   TraceAnswer answer;
   model::TenantId tenant = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> traces;  // ids and number of spans, as in the write
+  std::vector<std::pair<std::string, std::uint64_t>> traces;  // ids and span counts, in the order of the write
 };
 
 void TraceIngest::take(IngestRequest request, intake::otlp::Encoding encoding, const Done& done) {
@@ -118,7 +118,7 @@ void TraceIngest::take(IngestRequest request, intake::otlp::Encoding encoding, c
   if (!queued) done(refused_with(queue_full()));
 }
 
-// Runs that are open already go on; others are too many.
+// Runs that are already open may continue; only new ones count against the limit.
 std::optional<Error> TraceIngest::refuse_over_limit(const IngestRequest& request, const Traces& traces) {
   if (steps_.buffer.open_runs().count + traces.size() <= steps_.max_open_runs) return std::nullopt;
   const auto is_new = [&](const auto& trace) { return !steps_.store.run_head(request.tenant, trace.first, std::nullopt); };
@@ -152,7 +152,7 @@ void TraceIngest::stored(const std::shared_ptr<Job>& job, const store::WriteResu
   job->done(std::move(answer));
 }
 
-// Ends a revision that has as many spans as it may. Whoever fails at it leaves it to RunResolver::poke().
+// Ends a revision that has reached its span limit. If this fails, RunResolver::poke() ends it later.
 void TraceIngest::end(model::TenantId tenant, const store::Buffered& buffered) {
   steps_.pool.post([this, tenant, buffered](std::size_t worker) {
     const auto claim = steps_.buffer.claim_run(tenant, buffered.run, *buffered.ends, kLeaseMs);

@@ -1,7 +1,7 @@
-// Takes OTLP requests: keeps the spans of each trace, durably, as what their run is put together from when it is due.
+// Takes OTLP requests: durably stores the spans of each trace, from which its run is assembled when due.
 //
-// take() is called from a pool thread; the answer comes once, from a pool thread or from the writer's. A span that comes again changes
-// nothing, a later version of it takes its place, so requests may come twice and in any order.
+// take() is called from a pool thread; the answer comes once, on a pool thread or the writer's. A repeated span changes nothing, and a
+// later version of a span replaces it, so requests may arrive twice and in any order.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@
 namespace runwarden::ingest {
 
 struct TraceAnswer {
-  std::optional<Error> error;  // the request was refused: nothing of it is stored
-  bool in_doubt = false;       // there is no answer to give; the client's connection ends without one
+  std::optional<Error> error;  // the request was refused; nothing of it is stored
+  bool in_doubt = false;       // there is no answer; the client's connection is closed without one
   std::uint64_t accepted = 0;  // spans
   std::uint64_t rejected = 0;
-  std::string message;  // why spans were rejected; empty: none was
+  std::string message;  // why spans were rejected; empty: none were
 };
 
 class TraceIngest {
@@ -44,9 +44,9 @@ class TraceIngest {
     RunResolver& resolver;
     const Redaction& redaction;
     const model::SpanMapping& mapping;
-    std::uint32_t max_events = 10'000;  // spans of a revision
+    std::uint32_t max_events = 10'000;  // spans per revision
     std::uint64_t max_open_runs = 1'000'000;
-    std::size_t max_spans = 100'000;  // of a request
+    std::size_t max_spans = 100'000;  // per request
   };
   using Done = std::function<void(TraceAnswer)>;
 

@@ -21,7 +21,7 @@ std::optional<double> number_of(std::string_view json) {
   return number;
 }
 
-// Reads the members one by one; every fault is noted.
+// Reads the members one by one and records every fault.
 class TriageReader {
  public:
   explicit TriageReader(std::int64_t now_ms) : now_ms_(now_ms) {}

@@ -1,6 +1,6 @@
-// Takes what people decide about groups of failures into the store.
+// Stores people's triage decisions about groups of failures.
 //
-// take() is called from a pool thread; the answer comes once, from that thread or from the writer's.
+// take() is called from a pool thread; the answer comes once, on that thread or the writer's.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace runwarden::ingest {
 
-// What a body asks for: {"action", "note", "fixedBy", "until"}. validation_failed lists every fault.
+// The contents of a body: {"action", "note", "fixedBy", "until"}. validation_failed lists every fault.
 Result<model::TriageEntry> read_triage(std::string_view body, int max_json_depth, std::int64_t now_ms);
 
 class TriageIngest {
@@ -29,7 +29,7 @@ class TriageIngest {
     const Clock& clock;
     const Redaction& redaction;
   };
-  // Nothing: the outcome is in doubt, so there is no answer to give; the client's connection ends without one.
+  // Nothing: the outcome is in doubt, so there is no answer; the client's connection is closed without one.
   using Done = std::function<void(std::optional<Result<model::Cluster>> cluster)>;
 
   explicit TriageIngest(Steps steps) : steps_(steps) {}
@@ -37,7 +37,7 @@ class TriageIngest {
   void take(IngestRequest request, const std::string& cluster_id, Done done);
 
  private:
-  // When the change that fixed it was; nothing where there is no such change.
+  // The time of the change that fixed the group; nothing if there is no such change.
   std::optional<std::int64_t> time_of_change(model::TenantId tenant, const std::string& change_id);
 
   Steps steps_;

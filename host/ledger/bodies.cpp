@@ -18,7 +18,7 @@ std::string sha256_text(std::string_view text) {
   return runwarden::to_hex(sha256(text));
 }
 
-// SHA-256 of texts that mostly are the same as the one before: what detectors say of runs in which they find nothing. One thread.
+// Hashes texts that mostly equal the previous one, such as detector results for runs in which nothing was found. One thread.
 class RepeatedText {
  public:
   std::string sha256_of(std::string_view text) {
@@ -43,7 +43,7 @@ std::string end(JsonWriter& out, std::string& text, CameBy came) {
   return std::move(text);
 }
 
-// With the content of each, where the record says it.
+// Adds the content hash of each policy if the record has it.
 void add_policies(JsonWriter& out, const model::RunRecord& run) {
   out.key("policies");
   if (run.policies_json.empty() || run.policies_json == "[]") return static_cast<void>(out.raw("[]"));

@@ -22,7 +22,7 @@ Error no_note(const char* why) {
   return {Code::validation_failed, std::string("not a checkpoint: ") + why, {}, {}};
 }
 
-// The next line without its newline; nothing if the rest is not a whole line.
+// The next line without its newline; nothing if the rest is not a complete line.
 std::optional<std::string_view> take_line(std::string_view& text) {
   const auto end = text.find('\n');
   if (end == std::string_view::npos) return std::nullopt;
@@ -31,7 +31,7 @@ std::optional<std::string_view> take_line(std::string_view& text) {
   return line;
 }
 
-// Decoded, if it is what encoding it again gives.
+// Decodes the text; nothing unless encoding the result gives the same text.
 std::optional<std::string> exact_base64(std::string_view text, std::size_t bytes) {
   std::string decoded = bytes_from_base64(text).bytes;
   if (decoded.size() != bytes || bytes_to_base64(decoded) != text) return std::nullopt;

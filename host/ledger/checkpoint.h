@@ -1,4 +1,4 @@
-// Checkpoints: what a tree was at some size, as a signed note of C2SP (tlog-checkpoint, signed-note). Pure; any thread.
+// Checkpoints: the root of a tree at some size, as a signed note (C2SP tlog-checkpoint, signed-note). Pure; any thread.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace runwarden::ledger {
 
 using LogId = std::array<std::uint8_t, 8>;
 
-// runwarden/<tenant>/<16 hexadecimal digits>; characters of the tenant outside [A-Za-z0-9._-] as _.
+// runwarden/<tenant>/<16 hexadecimal digits>; tenant characters outside [A-Za-z0-9._-] become _.
 std::string make_origin(std::string_view tenant, const LogId& log);
 
 struct Checkpoint {
@@ -28,13 +28,13 @@ struct Checkpoint {
 std::string checkpoint_text(const Checkpoint& checkpoint);
 // The first 4 bytes of SHA-256 of origin, line end, 0x01, public key.
 std::string key_id(std::string_view origin, std::string_view public_key);
-// With a signature of each key, in their order.
+// With one signature per key, in their order.
 std::string signed_note(const Checkpoint& checkpoint, std::span<const SigningKey* const> keys);
 
 // A parsed note. Signatures are not checked.
 struct Note {
   Checkpoint checkpoint;
-  std::string text;  // that is signed
+  std::string text;  // the signed text
   struct Signature {
     std::string name;
     std::string key_id;  // 4 bytes

@@ -11,7 +11,7 @@
 namespace runwarden::ledger {
 namespace {
 
-// The machine is asked for many salts at once.
+// Fetches random bytes for many salts at once.
 class SaltSource {
  public:
   Salt next() {
@@ -31,7 +31,7 @@ class SaltSource {
     at_ = 0;
   }
 
-  std::array<std::uint8_t, 16 * kSaltBytes> bytes_{};  // as many as one call gives whole, whatever signal comes
+  std::array<std::uint8_t, 16 * kSaltBytes> bytes_{};  // small enough that getrandom() is never interrupted by a signal
   std::size_t at_ = bytes_.size();
 };
 

@@ -13,7 +13,7 @@ namespace runwarden::ledger {
 
 using Hash = Digest256;
 
-// The numbers are stored: they stay.
+// Stored values: do not change them.
 enum class Kind : std::uint8_t { start, run, change, policy, triage, purge, expiry, key };
 constexpr Kind kLastKind = Kind::key;
 const char* name(Kind kind);
@@ -22,11 +22,11 @@ std::optional<Kind> kind_named(std::string_view name);
 constexpr std::size_t kSaltBytes = 16;
 using Salt = std::array<std::uint8_t, kSaltBytes>;
 
-// Random bytes of the machine. Throws std::runtime_error where it has none.
+// Random bytes from the system. Throws std::runtime_error if it has none.
 Salt make_salt();
 std::string to_hex(const Salt& salt);
 
-// What is kept of an entry for ever; it says nothing of its content to those without the salt.
+// The part of an entry that is kept forever. Without the salt it reveals nothing about the content.
 struct Entry {
   std::int64_t at_ms = 0;
   Kind kind = Kind::run;

@@ -45,7 +45,7 @@ std::optional<std::uint64_t> Ranges::first_not_in(const Ranges& other) const {
     if (after == other.ends_.begin()) return first;
     const std::uint64_t covered = std::prev(after)->second;
     if (covered < first) return first;
-    if (covered < last) return covered + 1;  // ranges of the other do not touch one another
+    if (covered < last) return covered + 1;  // the other set's ranges do not touch
   }
   return std::nullopt;
 }

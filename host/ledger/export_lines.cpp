@@ -20,7 +20,7 @@ Error bad(std::string why) {
   return {Code::validation_failed, std::move(why), {}, {}};
 }
 
-// The members of a line by name; a text where there is none of that name is empty.
+// The members of a line by name; the text of a missing member is empty.
 class Members {
  public:
   explicit Members(std::string_view object) : members_(json_members(object)) {}
@@ -56,7 +56,7 @@ Parts read_parts(const std::string& object) {
   return {in.text("document"), in.text("failures"), in.text("detectors")};
 }
 
-// What reads has to be what is written: nothing in a file is without meaning.
+// A line must equal what would be written, so that no byte of a file is without meaning.
 template <class Line>
 Result<Line> exact(Line line, std::string_view text) {
   if (line_of(line) != text) return bad("it is not written as an export writes it");

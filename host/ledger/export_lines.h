@@ -1,4 +1,4 @@
-// The lines of an exported ledger: a header, one an entry, the checkpoint. Pure; any thread.
+// The lines of an exported ledger: a header, one line per entry, and the checkpoint. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct HeaderLine {
   std::uint64_t size = 0;
 };
 
-// The JSON texts that a body names by their SHA-256.
+// The JSON texts that a body identifies by their SHA-256.
 struct Parts {
   std::string document;
-  std::string failures;   // of a run only; empty: there is none
+  std::string failures;   // runs only; empty: none
   std::string detectors;  // likewise
 };
 
@@ -34,7 +34,7 @@ struct EntryLine {
     std::string body;
   };
   std::optional<Told> told;    // nothing: erased
-  std::optional<Parts> parts;  // of records, where they were asked for
+  std::optional<Parts> parts;  // of records, if requested
 };
 
 // Without line ends.
@@ -42,7 +42,7 @@ std::string line_of(const HeaderLine& header);
 std::string line_of(const EntryLine& entry);
 std::string checkpoint_line(std::string_view note);
 
-// validation_failed for anything but, to the byte, what the functions above write.
+// validation_failed for anything that is not byte for byte what the functions above write.
 Result<HeaderLine> read_header_line(std::string_view line);
 Result<EntryLine> read_entry_line(std::string_view line);
 Result<std::string> read_checkpoint_line(std::string_view line);  // the note

@@ -19,12 +19,12 @@ Error wrong_entry(std::uint64_t index, const std::string& why) {
   return wrong("entry " + std::to_string(index) + " " + why);
 }
 
-// Those stay for ever, so that what was erased can be told from what was taken away.
+// These bodies are never erased, so that erased entries can be distinguished from removed ones.
 bool keeps_its_body(Kind kind) {
   return kind == Kind::start || kind == Kind::purge || kind == Kind::expiry || kind == Kind::key;
 }
 
-// The first part that is another than the body says; empty: all are those.
+// The first part that does not match the body's hash; empty: all match.
 std::string changed_part(const EntryLine& line) {
   const auto differs = [&](const char* name, const std::string& text) {
     return json_member_text(line.told->body, name) != runwarden::to_hex(sha256(text));

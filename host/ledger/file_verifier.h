@@ -1,5 +1,5 @@
-// Checks an exported ledger line by line: needs neither store nor configuration, and holds at most 64 hashes and the ranges of what was
-// erased. One thread.
+// Checks an exported ledger line by line. Needs neither store nor configuration; holds at most 64 hashes and the ranges of erased entries.
+// One thread.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace runwarden::ledger {
 class FileVerifier {
  public:
   struct Trust {
-    std::optional<std::string> public_key;  // that has to have signed; nothing: the one that the file names
-    std::optional<Note> after;              // of an older tree, that has to be the beginning of this one
+    std::optional<std::string> public_key;  // must have signed; nothing: the key that the file names
+    std::optional<Note> after;              // of an older tree, which must be the beginning of this one
   };
   struct Summary {
     Checkpoint checkpoint;
@@ -33,7 +33,7 @@ class FileVerifier {
 
   explicit FileVerifier(Trust trust) : trust_(std::move(trust)) {}
 
-  // Each line in order, without its end. After a fault the file is wrong, whatever follows; the text names the entry.
+  // Takes each line in order, without its line end. After a fault the file is invalid, whatever follows; the text names the entry.
   Status take(std::string_view line);
   Result<Summary> finish();
 
@@ -48,7 +48,7 @@ class FileVerifier {
   std::optional<HeaderLine> header_;
   std::optional<Note> note_;
   RightEdge tree_;
-  std::optional<Hash> root_then_;  // when the tree was as large as the older one
+  std::optional<Hash> root_then_;  // the root when the tree was as large as the older one
   ErasedRanges erased_;
   std::set<std::string> former_keys_;
   Summary summary_;

@@ -1,4 +1,4 @@
-// Ed25519 keys (RFC 8032), by OpenSSL: what checkpoints are signed with. Any thread, one at a time for each key.
+// Ed25519 keys (RFC 8032) that sign checkpoints, implemented with OpenSSL. Any thread, one at a time for each key.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ constexpr std::size_t kSignatureBytes = 64;
 class SigningKey {
  public:
   static SigningKey make();
-  // From PEM, as pem() gives it and `openssl genpkey -algorithm ed25519` writes it.
+  // From PEM, as written by pem() and `openssl genpkey -algorithm ed25519`.
   static Result<SigningKey> from_pem(std::string_view pem);
   SigningKey(SigningKey&&) noexcept;
   SigningKey& operator=(SigningKey&&) noexcept;
@@ -33,7 +33,7 @@ class SigningKey {
   std::string public_key_;
 };
 
-// False for keys and signatures of any other length, too.
+// Also false for keys and signatures of the wrong length.
 bool is_signed(std::string_view text, std::string_view public_key, std::string_view signature);
 
 }  // namespace runwarden::ledger

@@ -8,12 +8,12 @@
 namespace runwarden::ledger {
 namespace {
 
-// The largest power of two below n, which is at least 2.
+// The largest power of two below n; n >= 2.
 std::uint64_t split_of(std::uint64_t n) {
   return std::bit_floor(n - 1);
 }
 
-// The root of the leaves from `first` on; `first` is a multiple of the largest power of two that is at most their count.
+// The root of `count` leaves starting at `first`, a multiple of the largest power of two that is at most `count`.
 Hash root_of_range(std::uint64_t first, std::uint64_t count, const Subtrees& subtrees) {
   if (std::has_single_bit(count)) {
     const auto height = static_cast<unsigned>(std::countr_zero(count));
@@ -39,7 +39,7 @@ void add_inclusion(std::uint64_t index, const Range& range, const Subtrees& subt
   path.push_back(root_of_range(other.first, other.count, subtrees));
 }
 
-// RFC 9162's SUBPROOF; `whole`: the smaller tree's root is known, as it is that of this range.
+// RFC 9162's SUBPROOF. `whole`: whether the root of the smaller tree, which equals the root of this range, is known.
 enum class Known : std::uint8_t { no, yes };
 void add_consistency(std::uint64_t from, const Range& range, Known whole, const Subtrees& subtrees, std::vector<Hash>& path) {
   if (from == range.count) {

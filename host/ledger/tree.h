@@ -1,4 +1,4 @@
-// The Merkle tree of RFC 9162, section 2.1: its root, what proves that a leaf is in it, and that a smaller tree is its beginning. Pure; any
+// The Merkle tree of RFC 9162, section 2.1: its root, and proofs that a leaf is in it or that a smaller tree is its beginning. Pure; any
 // thread.
 #pragma once
 
@@ -13,15 +13,15 @@ namespace runwarden::ledger {
 Hash node_of(const Hash& left, const Hash& right);
 Hash root_of_nothing();
 
-// A tree that only grows, by its right edge: the roots of its complete subtrees, largest first; at most 64 hashes.
+// A tree that only grows. Holds its right edge: the roots of its complete subtrees, largest first; at most 64 hashes.
 class RightEdge {
  public:
   RightEdge() = default;
-  // Throws std::invalid_argument where a tree of that size has another number of complete subtrees.
+  // Throws std::invalid_argument if a tree of that size has a different number of complete subtrees.
   RightEdge(std::uint64_t size, std::vector<Hash> peaks);
 
-  // `on_complete` is told of each subtree of more than one leaf that the leaf completes: its height, its number among those of that
-  // height, its root.
+  // Calls `on_complete` for each subtree of more than one leaf that the new leaf completes, with its height, its number among subtrees of
+  // that height, and its root.
   using OnComplete = std::function<void(unsigned height, std::uint64_t number, const Hash& root)>;
   void append(const Hash& leaf, const OnComplete& on_complete = nullptr);
 
@@ -39,9 +39,9 @@ using Subtrees = std::function<Hash(unsigned height, std::uint64_t number)>;
 
 // The root of the first `size` leaves.
 Hash root_at(std::uint64_t size, const Subtrees& subtrees);
-// The path from that leaf to the root of the first `size` leaves, from below; index < size.
+// The path from that leaf up to the root of the first `size` leaves; index < size.
 std::vector<Hash> inclusion_proof(std::uint64_t index, std::uint64_t size, const Subtrees& subtrees);
-// That the first `from` leaves are the beginning of the first `to`; from <= to. Empty for equal sizes, and from nothing.
+// Proves that the first `from` leaves are the beginning of the first `to`; from <= to. Empty if the sizes are equal or `from` is 0.
 std::vector<Hash> consistency_proof(std::uint64_t from, std::uint64_t to, const Subtrees& subtrees);
 
 // RFC 9162, sections 2.1.3.2 and 2.1.4.2.

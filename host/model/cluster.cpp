@@ -149,7 +149,7 @@ std::uint64_t summary_mark(std::string_view summary) {
 }
 
 std::int64_t micro_usd(double usd) {
-  constexpr double kMostUsd = 1e9;  // far from the end of what a sum of many holds
+  constexpr double kMostUsd = 1e9;  // small enough that sums of many do not overflow
   return static_cast<std::int64_t>(std::llround(std::clamp(usd, 0.0, kMostUsd) * 1e6));
 }
 

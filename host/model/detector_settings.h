@@ -8,7 +8,7 @@
 
 namespace runwarden::model {
 
-// A detector in shadow runs on every run, but what it says is kept apart and never in an answer.
+// A shadow detector evaluates every run, but its results are stored separately and never appear in an answer.
 enum class DetectorMode : std::uint8_t { live, shadow };
 
 inline const char* name(DetectorMode mode) {
@@ -19,14 +19,14 @@ struct DetectorEntry {
   std::string key;
   std::string library;        // a file name on the search path, or an absolute path
   std::string settings_json;  // one JSON object
-  bool optional = false;      // a fault of it does not keep the service from starting
+  bool optional = false;      // a fault of this detector does not prevent startup
   std::string location;       // "runwarden.yaml:41:5"
   DetectorMode mode = DetectorMode::live;
 };
 
 struct TenantChange {
   std::vector<std::string> disabled;                 // detector keys
-  std::map<std::string, std::string> settings_json;  // by detector key: the tenant's whole settings, the common ones under its own
+  std::map<std::string, std::string> settings_json;  // by detector key: the tenant's complete settings, its own merged over the common ones
   std::map<std::string, DetectorMode> modes = {};    // by detector key
 };
 

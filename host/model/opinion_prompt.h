@@ -1,4 +1,5 @@
-// What a model is asked for a detector, and what the failure says that its answer makes: config/prompts. Values; any thread once read.
+// The prompts for asking a model about a detector's results, and the texts of the failures that its answers create: config/prompts. Values;
+// any thread once read.
 #pragma once
 
 #include <string>
@@ -9,11 +10,11 @@
 
 namespace runwarden::model {
 
-// The same for every detector: how the model is to read and to answer.
+// Shared by all detectors: how the model is to read and answer.
 struct OpinionFrame {
   std::string version;
-  std::string role;    // who it is and what it gets; the system message begins with it
-  std::string data;    // that the run is a stranger's data; {fence} in it is the fence of the request
+  std::string role;    // the model's role and its input; begins the system message
+  std::string data;    // says that the run is untrusted data; {fence} is replaced by the request's fence
   std::string answer;  // how to answer
 };
 
@@ -25,10 +26,10 @@ struct OpinionPrompt {
   std::vector<std::string> absent;
   std::vector<std::string> unclear;
 
-  // Of the failure that a confirmed candidate becomes. {step} in the title is the name of the step that it is about.
+  // For the failure that a confirmed candidate becomes. {step} in the title is replaced by the name of its step.
   struct FailureText {
     std::string title;
-    std::string title_of_run;  // where it is about no step
+    std::string title_of_run;  // if it is about no step
     Severity severity = Severity::high;
     Source source = Source::tool;
     int score = 0;
@@ -43,7 +44,7 @@ struct OpinionPrompts {
   const OpinionPrompt* find(std::string_view detector_key) const;  // null: no prompt for that detector
 };
 
-// "false_success/1 frame/1": which question an answer was given to.
+// "false_success/1 frame/1": identifies the question that an answer belongs to.
 std::string prompt_version(const OpinionFrame& frame, const OpinionPrompt& prompt);
 
 }  // namespace runwarden::model

@@ -1,4 +1,4 @@
-// How spans become runs, as a table: config/otlp-mapping.yaml, read once. Values; any thread once read.
+// How spans become runs: a table read once from config/otlp-mapping.yaml. Values; any thread once read.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace runwarden::model {
 enum class SpanKind : std::uint8_t { none, model, tool, agent, structure, ignored, dropped };
 constexpr std::array<std::string_view, 7> kSpanKinds{"none", "model", "tool", "agent", "structure", "ignored", "dropped"};
 
-// What a run or step gets from a span.
+// The run and step fields that spans fill.
 enum class SpanField : std::uint8_t {
   user_request,
   outcome,
@@ -44,10 +44,10 @@ constexpr std::array<std::string_view, 12> kSpanReads{"text",    "number",     "
                                                       "message", "error_head", "stack_head", "http_error", "json",      "word"};
 
 struct SpanMapping {
-  // Which value of an attribute makes a span what.
+  // Maps the values of an attribute to span kinds.
   struct KindRow {
     struct Value {
-      std::string text;     // without its star
+      std::string text;     // without its trailing star
       bool prefix = false;  // any value that begins with it
       SpanKind kind = SpanKind::none;
       bool weak = false;
@@ -55,7 +55,7 @@ struct SpanMapping {
     std::string attribute;
     SpanRead read = SpanRead::text;
     std::string scope;   // empty: any
-    std::string except;  // no value that contains it; empty: any
+    std::string except;  // excludes values that contain it; empty: none
     std::vector<std::string> with;
     std::vector<Value> values;
   };
@@ -65,7 +65,7 @@ struct SpanMapping {
     bool numbered = false;
     bool of_resource = false;
     std::string event;                // empty: of the span itself
-    std::vector<std::string> member;  // the way into the value
+    std::vector<std::string> member;  // the path into the value
     std::string plus;
     std::vector<std::string> except;
     SpanRead read = SpanRead::text;
@@ -75,7 +75,7 @@ struct SpanMapping {
     std::string label() const;  // "gen_ai.prompt.*", "gen_ai.choice/message", "mlflow.llm.cost#total_cost"
   };
 
-  // All that is said of it has to hold.
+  // All its parts must hold.
   struct Condition {
     enum class Test : std::uint8_t { none, present, absent, equals, member };
     std::string scope;

@@ -18,7 +18,7 @@ constexpr std::uint64_t kTimeMask = (std::uint64_t{1} << 48) - 1;
 constexpr std::uint64_t kVersion = 0x7000;
 constexpr std::uint64_t kBefore1970 = 4;
 constexpr std::uint64_t kVariant = std::uint64_t{1} << 63;
-constexpr int kLowSeqBits = 62;  // what the variant leaves of the second half; the two bits above stand beside the version
+constexpr int kLowSeqBits = 62;  // what the variant leaves of the second half; the two higher bits are next to the version
 constexpr std::uint64_t kLowSeqMask = (std::uint64_t{1} << kLowSeqBits) - 1;
 
 void append_hex(std::string& text, std::uint64_t number) {

@@ -1,9 +1,9 @@
-// The ids the service gives: each spells the RecordKey of its record, so that finding one by id takes no index.
+// The ids that the service assigns. Each encodes the RecordKey of its record, so a lookup by id needs no index.
 // Pure; any thread.
 //
-// A prefix, then 32 hexadecimal digits laid out like a UUID of version 7 (RFC 9562): 48 bits of milliseconds, the version,
-// and the store's sequence number in the rest. They sort by time from 1970 on. A client may use a text of the same look as its own id:
-// whoever looks one up has to check that the record found bears that id.
+// A prefix, then 32 hexadecimal digits laid out like a UUID of version 7 (RFC 9562): 48 bits of milliseconds, the version, and the store's
+// sequence number in the rest. They sort by time from 1970 on. A client may use a text of the same form as its own id, so after a lookup
+// the caller must check that the record found has that id.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ std::string make_delivery_id(const RecordKey& key);         // wd_0199...
 std::string make_message_id(const RecordKey& key);          // msg_0199...
 std::string make_candidate_id(const RecordKey& key);        // cand_0199...
 
-// The key an id spells; nothing if it is none of that kind.
+// The key that an id encodes; nothing if it is not an id of that kind.
 std::optional<RecordKey> parse_run_id(std::string_view id);
 std::optional<RecordKey> parse_failure_id(std::string_view id);
 std::optional<RecordKey> parse_change_id(std::string_view id);

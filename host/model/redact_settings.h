@@ -1,4 +1,4 @@
-// What is to be taken out of clients' texts before they are kept. Values and tables; any thread.
+// What to remove from clients' texts before they are stored. Values and tables; any thread.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 
 namespace runwarden::model {
 
-// What is redacted as a whole or in part: one document a request, or one event or span of it.
+// The kinds of documents that are redacted: one per request, or one event or span of it.
 enum class DocumentKind : std::uint8_t { run, event, change, policy, span };
 
-// Shapes of secrets that are known without being told where they stand.
+// Secrets that are recognized by their form, wherever they appear.
 enum class SecretKind : std::uint8_t { card, email, token, iban, phone };
 constexpr std::array<std::string_view, 5> kSecretKinds{"card", "email", "token", "iban", "phone"};  // their names, in that order
 
@@ -29,17 +29,17 @@ struct RedactSettings {
   std::vector<RedactRule> rules;
 };
 
-// The kinds of places in a document. `other` is everything below a member that the service does not read itself.
+// The kinds of places in a document. `other`: everything below a member that the service does not read itself.
 enum class DocumentPlace : std::uint8_t { root, steps, step, metadata, other };
 
-// Where the member of that name, or the element of an array, stands.
+// The place of the member of that name, or of an array element.
 DocumentPlace place_below(DocumentKind kind, DocumentPlace place, std::string_view name);
 
-// Whether the value is one that the service itself goes by: an id, a flag, a number, a time, a kind, or the container of such.
-// Rules leave these alone, for a run could not be found, ordered or counted without them.
+// Whether the service itself needs the value: an id, a flag, a number, a time, a kind, or a container of these. Rules leave such values
+// alone, because without them a run could not be found, ordered or counted.
 bool is_kept(DocumentKind kind, DocumentPlace place, std::string_view name);
 
-// The parts of an RFC 6901 pointer, ~0 and ~1 undone; of "" none.
+// The parts of an RFC 6901 pointer, with ~0 and ~1 unescaped; none for "".
 std::vector<std::string> pointer_parts(std::string_view pointer);
 
 }  // namespace runwarden::model

@@ -1,8 +1,8 @@
 // One normalized run: what every step of the service after intake reads. Built once by intake, then read only;
 // a finished Run may be read from any thread.
 //
-// Every text is a view: into the run's own arena, or into `document`. A view whose data() is null is *absent*,
-// which is not the same as empty (present()). Moving a Run keeps its views good; copying is not possible.
+// Every text is a view into the run's own arena or into `document`. A view whose data() is null is *absent*, which is not the same as empty
+// (present()). Moving a Run keeps its views valid; copying is not possible.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ inline bool present(Text text) {
 }
 
 enum class StepKind : std::uint8_t { tool, model, user, other };
-// What the step says of itself: failed set, error code or message, HTTP status >= 400; or a status of success.
+// What the step says about itself: failed if it sets failed, an error code or message, or an HTTP status >= 400; ok if its status is a
+// success.
 enum class Outcome : std::uint8_t { unknown, ok, failed };
 enum class Flag : std::uint8_t { unknown, no, yes };
 

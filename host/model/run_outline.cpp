@@ -17,11 +17,11 @@ namespace {
 constexpr std::size_t kMembersBytes = 8 * 1024;
 constexpr std::size_t kFailuresBytes = 32 * 1024;
 constexpr std::size_t kReportsBytes = 12 * 1024;
-constexpr int kMaxDepth = 1000;  // of what was bounded when it came in
+constexpr int kMaxDepth = 1000;  // the input was bounded when it was ingested
 
 constexpr std::array<std::string_view, 8> kIdNames = {"runId",       "failureId",   "stepId",  "primaryStepId",
                                                       "fingerprint", "detectorKey", "pointer", "policy"};
-// Small whatever they hold, once they are cut: these are in every outline.
+// In every outline, because once cut they are small whatever they hold.
 constexpr std::array<std::string_view, 6> kAlwaysShown = {"runId", "userRequestText", "success", "outcomeSummary", "startedAt", "endedAt"};
 
 template <std::size_t N>
@@ -29,7 +29,7 @@ bool is_in(const std::array<std::string_view, N>& names, std::string_view name) 
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The beginning of a text of UTF-8, ending between two characters.
+// The beginning of a UTF-8 text, ending between two characters.
 std::string_view first_characters(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
   std::size_t at = 0;
@@ -37,11 +37,11 @@ std::string_view first_characters(std::string_view text, std::size_t most) {
   return text.substr(0, at);
 }
 
-// Whether a string of compact JSON may be longer than an outline shows, by its bytes: then it has to be looked at.
+// Whether a string in compact JSON may exceed what an outline shows, judging by bytes. If so, it must be parsed.
 bool has_long_string(std::string_view json) {
   if (json.size() <= kOutlineCharacters) return false;
   if (json.find('\\') == std::string_view::npos) {
-    // Every quote is a bound, so it takes one in each stretch of that length.
+    // Every quote bounds a string, so a stretch of that length without one is too long.
     while (json.size() > kOutlineCharacters) {
       const std::size_t quote = json.substr(0, kOutlineCharacters + 1).rfind('"');
       if (quote == std::string_view::npos) return true;
@@ -50,7 +50,7 @@ bool has_long_string(std::string_view json) {
     return false;
   }
   const char* const end = json.data() + json.size();
-  const char* begin = nullptr;  // of the string that is open
+  const char* begin = nullptr;  // of the open string
   for (const char* at = json.data();
        (at = static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)))) != nullptr;) {
     if (begin == nullptr) {
@@ -69,7 +69,7 @@ bool has_long_string(std::string_view json) {
   return false;
 }
 
-// Writes a value anew with its texts cut.
+// Rewrites a value with its texts cut.
 class TextCutter final : public JsonEvents {
  public:
   std::string text;
@@ -122,7 +122,7 @@ std::string cut_value(std::string_view name, std::string_view json) {
   return cut_texts(json);
 }
 
-// Members that fit together into a number of bytes.
+// Collects members up to a number of bytes.
 class Members {
  public:
   explicit Members(std::size_t most_bytes) : most_bytes_(most_bytes) { out_.begin_object(); }
@@ -153,7 +153,7 @@ class Members {
   JsonWriter out_{text_};
 };
 
-// Members of a run; of metadata that does not fit, as many as do.
+// Adds a member of a run; of metadata that does not fit, as many members as fit.
 void add_member(Members& members, std::string_view name, std::string_view cut) {
   if (is_in(kAlwaysShown, name)) return members.add_anyway(name, cut.size() <= 6 * kOutlineIdCharacters ? cut : "null");
   if (name != "metadata" || cut.size() + name.size() + 4 <= members.room()) return members.add(name, cut);
@@ -163,7 +163,7 @@ void add_member(Members& members, std::string_view name, std::string_view cut) {
   members.add(name, inner.end());
 }
 
-// A member as compact JSON writes it, with the comma that separates it from its neighbor.
+// Erases a member of compact JSON, with the comma that separates it from its neighbor.
 void erase_member(std::string& object, std::size_t at, std::size_t size) {
   if (at > 1 && object[at - 1] == ',') {
     --at;
@@ -176,7 +176,7 @@ void erase_member(std::string& object, std::size_t at, std::size_t size) {
 
 constexpr std::string_view kEmptySteps = "\"steps\":[]";
 
-// The document as its reader wrote it, but with `"steps":[]` at `steps_at`; empty where it has no steps, or was written otherwise.
+// The document as written by its reader, but with `"steps":[]` at `steps_at`. Empty if it has no steps or was written differently.
 std::string without_steps(const Run& run, std::size_t& steps_at) {
   if (run.steps.empty()) return {};
   const std::string_view document = run.document;
@@ -190,7 +190,7 @@ std::string without_steps(const Run& run, std::size_t& steps_at) {
   return rest.append(document.substr(0, from)).append(document.substr(end));
 }
 
-// Ordinary runs, whose texts are short, without parsing them again. False: that will not do.
+// Handles ordinary runs, whose texts are short, without parsing them again. False: the run must be parsed.
 bool outline_by_text(std::string rest, std::size_t steps_at, OutcomeFrom outcome, RunOutline& outline) {
   constexpr std::string_view kOutcome = "\"outcomeSummary\":\"";
   const bool plain = rest.find(kStepCount) == std::string::npos && rest.find(kLeftOut) == std::string::npos;
@@ -202,7 +202,7 @@ bool outline_by_text(std::string rest, std::size_t steps_at, OutcomeFrom outcome
     std::size_t end = value_at + 1;
     while (rest[end] != '"') end += rest[end] == '\\' ? 2 : 1;
     outline.last_output = rest.substr(value_at, end + 1 - value_at);
-    if (rest.find(kOutcome, end) != std::string::npos) return false;  // one of them is not the run's own
+    if (rest.find(kOutcome, end) != std::string::npos) return false;  // one of them is not a member of the run itself
     erase_member(rest, at, end + 1 - at);
   }
   outline.members = std::move(rest);
@@ -275,7 +275,7 @@ RunOutline outline_of(const Run& run, OutcomeFrom outcome) {
   RunOutline outline;
   std::size_t steps_at = 0;
   const std::string rest = without_steps(run, steps_at);
-  if (!present(run.outcome)) outcome = OutcomeFrom::told;  // what looks like one is not the run's own
+  if (!present(run.outcome)) outcome = OutcomeFrom::told;  // any outcome in the text is not the run's own
   if (rest.empty() || !outline_by_text(rest, steps_at, outcome, outline)) {
     outline = outline_of(rest.empty() ? std::string_view(run.document) : std::string_view(rest), outcome);
   }

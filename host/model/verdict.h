@@ -1,4 +1,4 @@
-// What the detectors said of one run. Values; any thread.
+// What the detectors reported about one run. Values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct Evidence {
   std::string value;
 };
 
-// Which build of a detector said it, and with which settings: with the run, enough to get the same answer again.
+// The detector build and settings behind a result. Together with the run, enough to reproduce the answer.
 struct Provenance {
-  std::string detector_version;  // for people
+  std::string detector_version;  // human-readable
   std::string library_sha256;    // of the library's file; lower-case hexadecimal
   std::string settings_hash;     // SHA-256 of the settings in force, as canonical JSON; lower-case hexadecimal
 };
@@ -37,28 +37,28 @@ struct Finding {
   Source source = Source::tool;
   std::string title;
   std::string summary;
-  std::string primary_step_id;  // empty: the failure is of the whole run
+  std::string primary_step_id;  // empty: the failure is about the whole run
   std::vector<Evidence> evidence;
   std::optional<double> waste_usd;
   std::string fingerprint;  // equal for failures of the same kind; made from the two below
   std::string fingerprint_step;
   std::vector<std::string> fingerprint_parts;
   std::shared_ptr<const Provenance> provenance;  // null: not known
-  bool shadow = false;                           // found by a detector on trial
-  std::optional<double> confidence = {};         // 0 to 1; nothing: the detector told none
-  std::string confirmed_by = {};                 // who made a failure of what was a candidate; empty: the detector found it
+  bool shadow = false;                           // found by a shadow detector
+  std::optional<double> confidence = {};         // 0 to 1; nothing: the detector reported none
+  std::string confirmed_by = {};                 // who confirmed the candidate that became this failure; empty: the detector found it
 };
 
 struct Suppression {
   std::string rule;
   std::string step_id;  // empty: none
   std::string reason;
-  std::optional<double> confidence = {};  // 0 to 1: it is a candidate, which stayed below the firing line
+  std::optional<double> confidence = {};  // 0 to 1: a candidate that stayed below the firing line
 };
 
 enum class ExplanationKind : std::uint8_t { action, statement, obligation, match, fact, rule };
 
-// One thing that a detector understood of a run, or one rule's answer; see rw_explanation (runwarden/detector.h). Bounded texts.
+// One thing that a detector understood of a run, or one rule's answer; see rw_explanation (runwarden/detector.h). Texts are bounded.
 struct Explanation {
   ExplanationKind kind = ExplanationKind::rule;
   std::int32_t step = -1;  // an index; -1: none
@@ -77,14 +77,14 @@ struct DetectorReport {
   std::string reason;  // why not evaluable, or the text of the error; may be empty
   std::vector<Suppression> suppressed;
   std::int64_t elapsed_ns = 0;
-  std::vector<Explanation> explanation = {};  // where one was asked for and the detector gives one
-  bool explanation_cut = false;               // items of it were beyond a limit
+  std::vector<Explanation> explanation = {};  // if requested and the detector gives one
+  bool explanation_cut = false;               // some items exceeded a limit
 };
 
 struct Verdict {
   std::vector<Finding> findings;        // highest score first, ties by detector key
   std::vector<DetectorReport> reports;  // every live detector, by key
-  // The same of detectors on trial. Kept and counted apart: no answer shows them.
+  // The same for shadow detectors. Stored and counted separately; no answer shows them.
   std::vector<Finding> shadow_findings;
   std::vector<DetectorReport> shadow_reports;
 };

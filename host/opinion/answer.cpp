@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kMostBodyDepth = 64;
 constexpr int kMostAnswerDepth = 8;
-constexpr std::size_t kMostShownBytes = 80;  // of the model's words in a fault
+constexpr std::size_t kMostShownBytes = 80;  // of the model's text in an error
 constexpr std::string_view kThinkingEnd = "</think>";
 constexpr std::array kAllSaid{Said::present, Said::absent, Said::unclear};
 
@@ -38,7 +38,7 @@ bool is_string(std::string_view json) {
   return json.starts_with('"');
 }
 
-// What the model wrote, or why there is nothing.
+// The model's text, or why there is none.
 Result<std::string> content_of(const std::vector<JsonMember>& body) {
   const auto choices = json_elements(json_member(body, "choices"));
   if (choices.empty()) return fault("the answer has no choices[0].message.content: the endpoint does not speak the chat completions API");
@@ -52,7 +52,7 @@ Result<std::string> content_of(const std::vector<JsonMember>& body) {
   return fault("the model answered nothing" + (reason.empty() ? std::string() : " (finish_reason " + cut(reason, kMostShownBytes) + ")"));
 }
 
-// Models that think aloud do so before they answer.
+// Models that print their reasoning do so before the answer.
 std::string_view without_thoughts(std::string_view content) {
   const std::size_t end = content.starts_with('{') ? std::string_view::npos : content.find(kThinkingEnd);
   return end == std::string_view::npos ? content : content.substr(end + kThinkingEnd.size());
@@ -125,7 +125,7 @@ std::size_t space_at(std::string_view text, std::size_t at) {
   return 0;
 }
 
-// Every stretch of white space as one space, none at the ends.
+// Replaces every stretch of white space with one space; none at the ends.
 std::string with_equal_spaces(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -142,7 +142,7 @@ std::string with_equal_spaces(std::string_view text) {
   return out;
 }
 
-// A quote of several lines may have been copied with the marks that begin them.
+// The model may have copied line marks with a quote of several lines.
 std::string without_line_marks(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -154,7 +154,7 @@ std::string without_line_marks(std::string_view text) {
   return out;
 }
 
-// The length of a mark of what was cut out at `at`, or 0: ours, or dots as people write them.
+// The length of the omission mark at `at`, or 0: our own mark, or dots as people write them.
 std::size_t cut_mark_at(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   if (rest.starts_with(kCutBegin)) {
@@ -182,7 +182,7 @@ std::vector<std::string> parts_of(std::string_view quote) {
   return parts;
 }
 
-// Where the part ends in the text; linear in it, whatever both are.
+// The end of the part's first occurrence in the text. Linear in the text for any input.
 std::size_t end_of(std::string_view part, std::string_view text, std::size_t from) {
   const void* found = memmem(text.data() + from, text.size() - from, part.data(), part.size());
   if (found == nullptr) return std::string_view::npos;

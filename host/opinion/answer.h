@@ -1,4 +1,4 @@
-// Reads what a model answered. Pure; any thread. Bounded against any answer.
+// Reads a model's answer. Pure; any thread. Bounded for any input.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace runwarden::opinion {
 
-constexpr std::size_t kMostAnswerBytes = 256 * 1024;  // of the whole body; more need not be read
+constexpr std::size_t kMostAnswerBytes = 256 * 1024;  // of the whole body; no more needs to be read
 constexpr std::size_t kMostReasonBytes = 2000;        // a longer one is cut
 constexpr std::size_t kMostQuotes = 16;               // more of them are a fault
 constexpr std::size_t kMostQuoteBytes = 4000;         // likewise
@@ -32,19 +32,19 @@ struct Answer {
   Said said = Said::unclear;
   std::string reason;
   std::vector<Quote> evidence;
-  std::uint64_t tokens = 0;  // of prompt and answer, as the server counts them; 0: it did not say
+  std::uint64_t tokens = 0;  // prompt plus answer, as counted by the server; 0: not reported
 };
 
-// The answer in the body of a chat completion. A fault's detail is a short text for Opinion::last_error; the attempt has failed then. The
-// content may stand in a fence of ```json or have text around it. Where it breaks off nothing may be missing but the last bracket: the
-// quotes that would show a verdict to be made up may be what was cut off.
+// Reads the answer from the body of a chat completion. The detail of an error is a short text for Opinion::last_error; the attempt has
+// failed. The content may be in a ```json fence or have text around it. If it is truncated, only the last bracket may be missing: otherwise
+// quotes that would expose a made-up verdict may have been cut off.
 Result<Answer> read_answer(std::string_view body);
 
-// The answer, `unclear` with another reason where one of its quotes is not in the run at its pointer. White space is equal to any other,
-// and a mark of what was cut out parts a quote.
+// Returns the answer, or `unclear` with another reason if one of its quotes is not in the run at its pointer. All white space compares
+// equal, and an omission mark splits a quote into parts.
 Answer with_checked_quotes(Answer answer, const model::Run& run);
 
-// For model::write_document(): what is kept of it.
+// The stored part of an answer, for model::write_document().
 model::ModelAnswer to_model_answer(const Answer& answer, std::string prompt_version, std::int64_t elapsed_ms);
 
 }  // namespace runwarden::opinion

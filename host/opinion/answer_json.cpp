@@ -7,7 +7,7 @@
 namespace runwarden::opinion {
 namespace {
 
-// Walks one object, whatever its text may be.
+// Walks one object in any text.
 class Walk {
  public:
   Walk(std::string_view text, std::size_t begin) : text_(text), begin_(begin), at_(begin) {
@@ -18,7 +18,7 @@ class Walk {
   }
 
   bool closed() const { return depth_ == 0; }
-  // Only the object's own bracket is missing.
+  // Only the object's closing bracket is missing.
   bool lacks_its_end() const { return depth_ == 1 && !in_string_; }
   std::size_t end() const { return at_; }
   std::string_view object() const { return text_.substr(begin_, at_ - begin_); }
@@ -43,7 +43,7 @@ class Walk {
   std::string_view text_;
   std::size_t begin_;
   std::size_t at_;
-  std::size_t depth_ = 0;  // of brackets that are open
+  std::size_t depth_ = 0;  // of open brackets
   bool in_string_ = false;
   bool escaped_ = false;
 };

@@ -1,4 +1,4 @@
-// Finds the JSON object in what a model wrote. Pure; any thread; linear.
+// Finds the JSON object in a model's text. Pure; any thread; linear.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace runwarden::opinion {
 
-// The first object of the text that is valid JSON, of at most `max_depth` levels. One whose members are whole, where the text ends before
-// the object's own bracket, is closed. One that breaks off earlier is none: what it would have said is not known.
+// The first object in the text that is valid JSON with at most `max_depth` levels. If the text ends with all members complete and only the
+// object's closing bracket missing, adds the bracket. An object that breaks off earlier is not returned, because the rest is unknown.
 std::optional<std::string> find_object(std::string_view text, int max_depth);
 
 }  // namespace runwarden::opinion

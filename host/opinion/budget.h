@@ -1,4 +1,4 @@
-// How much a model may be asked: requests of the last hour, tokens of the last 24 hours. One thread.
+// Limits the use of a model: requests in the last hour, tokens in the last 24 hours. One thread.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ struct BudgetLimits {
   std::uint64_t tokens_per_day = 5'000'000;
 };
 
-// The sum of what was added within a sliding window. It is kept in slices, and one counts until all of it has left the window: too much
-// rather than too little. Never holds more than kSlices + 1 of them.
+// The sum of the amounts added within a sliding window. Kept in slices; a slice counts until all of it has left the window, so the sum may
+// be too high but never too low. Holds at most kSlices + 1 slices.
 class SlidingSum {
  public:
   explicit SlidingSum(std::int64_t window_ms) : window_ms_(window_ms), slice_ms_(window_ms / kSlices) {}
@@ -34,11 +34,11 @@ class SlidingSum {
   std::uint64_t sum_ = 0;
 };
 
-// Times are of a clock that never goes back. A request counts when it is made; its tokens by their estimate while it is on its way, then as
-// the answer has them.
+// Times are from a monotonic clock. A request counts when it is made. Its tokens count as estimated while it is in flight, then as the
+// answer reports them.
 class Budget {
  public:
-  // How many requests may be made now: none while the tokens are used up.
+  // How many more requests may be made; 0 while the tokens are used up.
   std::size_t requests_left(const BudgetLimits& limits, std::int64_t now_ms);
   void asked(std::uint64_t estimated_tokens, std::int64_t now_ms);
   void ended(std::uint64_t estimated_tokens, std::uint64_t used_tokens, std::int64_t now_ms);

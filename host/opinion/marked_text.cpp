@@ -7,7 +7,7 @@
 namespace runwarden::opinion {
 namespace {
 
-constexpr std::size_t kFewestSixths = 240;  // of what is kept of a text that is cut
+constexpr std::size_t kFewestSixths = 240;  // minimum to keep of a text that is cut
 
 bool is_inside_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
@@ -18,7 +18,7 @@ std::size_t line_break_sixths() {
   return one;
 }
 
-// What the character or line break at `at` adds; `length` gets its bytes.
+// The size of the character or line break at `at`; sets `length` to its bytes.
 std::size_t sixths_at(std::string_view text, std::size_t at, std::size_t& length) {
   length = line_break_at(text, at);
   if (length > 0) return line_break_sixths();
@@ -27,7 +27,7 @@ std::size_t sixths_at(std::string_view text, std::size_t at, std::size_t& length
   return sixths(text.substr(at, length));
 }
 
-// The longest beginning that is at most so much.
+// The length of the longest beginning of at most that size.
 std::size_t beginning_of(std::string_view text, std::size_t most_sixths) {
   std::size_t at = 0;
   std::size_t length = 0;
@@ -38,7 +38,7 @@ std::size_t beginning_of(std::string_view text, std::size_t most_sixths) {
   return at;
 }
 
-// Where the longest end begins that is at most so much.
+// The start of the longest end of at most that size.
 std::size_t end_of(std::string_view text, std::size_t from, std::size_t most_sixths) {
   std::size_t begin = text.size();
   std::size_t sum = 0;

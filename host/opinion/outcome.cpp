@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kStepPlace = "{step}";
 
-// What a person calls the step that it is about: its name, else its id; empty: it is about none.
+// The step's name for people: its name, otherwise its id; empty: no step.
 std::string step_name(const model::Run& run, const std::string& step_id) {
   const auto found = std::find_if(run.steps.begin(), run.steps.end(), [&](const model::Step& one) { return one.id == step_id; });
   if (step_id.empty() || found == run.steps.end()) return {};
@@ -83,7 +83,7 @@ bool may_be_silenced(const model::Opinion& alarm, const OutcomeSettings& setting
   return settings.may_silence && alarm.confidence && *alarm.confidence <= kMostSilencedConfidence;
 }
 
-// What the answer says of the alarm, or of the candidate.
+// The verdict that the answer gives on the alarm or candidate.
 model::ReviewVerdict verdict_of(const model::Opinion& opinion, Said said, const OutcomeSettings& settings) {
   using model::ReviewVerdict;
   if (said == Said::unclear) return ReviewVerdict::unsure;

@@ -1,4 +1,4 @@
-// What becomes of a question that a model has answered: what is to be stored of it. Pure; any thread.
+// The outcome of an answered question: what to store. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,27 @@ struct OutcomeSettings {
   bool may_silence = false;  // an alarm may be marked false_alarm
 };
 
-// An alarm of a higher confidence, or of one that its detector did not tell, is never marked as false.
+// Alarms with a higher confidence, or whose detector reported none, are never marked as false.
 constexpr double kMostSilencedConfidence = 0.9;
 
 struct Answered {
   model::TenantId tenant = 0;
-  model::Opinion opinion;  // as it was claimed, with the token
+  model::Opinion opinion;  // as claimed, with the token
   const model::OpinionPrompt& prompt;
   std::string prompt_version;                      // model::prompt_version()
   Answer answer;                                   // with checked quotes
   std::int64_t elapsed_ms = 0;                     // of the request
   std::int64_t executed_ms = model::kNotExecuted;  // of the run's record
-  std::string cluster_id;  // of an alarm's failure: model::cluster_id() of its fingerprint; empty where it is a shadow's
+  std::string cluster_id;  // of an alarm's failure: model::cluster_id() of its fingerprint; empty for a shadow detector
 };
 
-// Keys of what is stored with it: a failure's seq and a review's key are new ones.
+// Keys for what is stored with it: a new seq for the failure and a new key for the review.
 struct OutcomeKeys {
   model::RecordKey review;  // time: now
   std::uint64_t failure_seq = 0;
 };
 
-// The candidate or alarm as it is kept from now on, with its review, and the failure of a confirmed candidate.
+// The updated candidate or alarm, with its review, and the failure of a confirmed candidate.
 store::OpinionWrite outcome_of(Answered answered, const model::Run& run, const OutcomeSettings& settings, const OutcomeKeys& keys);
 
 }  // namespace runwarden::opinion

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kFencePlace = "{fence}";
 constexpr std::size_t kFenceDigits = 24;
-constexpr std::size_t kServerTokens = 150;      // for what the server puts around messages, and for the schema where it counts that
-constexpr std::size_t kSuspicionSixths = 1800;  // of the detector's reason at most
+constexpr std::size_t kServerTokens = 150;      // for what the server adds around messages, and for the schema if it counts that
+constexpr std::size_t kSuspicionSixths = 1800;  // maximum of the detector's reason
 constexpr std::string_view kSchema =
     R"({"type":"object","properties":{"verdict":{"type":"string","enum":["present","absent","unclear"]},"reason":{"type":"string"},)"
     R"("evidence":{"type":"array","items":{"type":"object","properties":{"pointer":{"type":"string"},"quote":{"type":"string"}},)"
@@ -47,7 +47,7 @@ std::string system_text(const model::OpinionFrame& frame, const model::OpinionPr
   return out.append("\n\n").append(frame.answer);
 }
 
-// What the detector said, which quotes the run; in the fence as well.
+// The detector's reason. It quotes the run, so it goes inside the fence as well.
 std::string suspicion_of(const Question& question) {
   std::string out = "The program's suspicion: ";
   append_marked(out, question.opinion.reason, kSuspicionSixths);
@@ -67,7 +67,7 @@ std::string closing(const model::OpinionPrompt& prompt, const std::string& fence
   return fence + "\n\nThat was the run. " + prompt.question + " Answer with the JSON object.";
 }
 
-// Without the run, and with the fence that counts most.
+// Without the run; assumes the fence with the most tokens.
 std::size_t prompt_tokens(const model::OpinionFrame& frame, const model::OpinionPrompt& prompt) {
   const std::string fence = fence_with(std::string(kFenceDigits, '0'));
   return estimated_tokens(system_text(frame, prompt, fence)) + estimated_tokens(opening(fence)) + estimated_tokens(closing(prompt, fence)) +

@@ -1,4 +1,4 @@
-// The request to a model for its opinion: a chat-completions body as OpenAI-compatible servers take it. Pure; any thread.
+// The request for a model's opinion: a chat completions body for OpenAI-compatible servers. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct RequestSettings {
 struct Question {
   const model::OpinionFrame& frame;
   const model::OpinionPrompt& prompt;
-  const model::Opinion& opinion;  // its reason is told, its primary step is looked at
+  const model::Opinion& opinion;  // its reason is included, its primary step is the focus
   const model::Run& run;
   Focus focus;
 };
@@ -33,17 +33,17 @@ struct Question {
 struct Request {
   std::string system;
   std::string user;
-  std::string body;              // with both as its messages
+  std::string body;              // contains both as messages
   std::size_t input_tokens = 0;  // estimated
   bool whole_run = true;         // nothing of the run was left out
 };
 
-// `nonce`: random bytes of this request, at least 16; the fence around the run is made of them, and never is in the run.
-// `validation_failed` where max_input_tokens has no room for the prompt and kFewestRunTokens of the run.
+// `nonce`: at least 16 random bytes for this request. The fence around the run is made from them and never occurs in the run.
+// `validation_failed` if max_input_tokens has no room for the prompt and kFewestRunTokens of the run.
 Result<Request> make_request(const Question& question, const RequestSettings& settings, std::string_view nonce);
 
 constexpr std::size_t kFewestRunTokens = 1000;
-// The least max_input_tokens that every one of the prompts can be asked with.
+// The smallest max_input_tokens that works for every prompt.
 std::size_t fewest_input_tokens(const model::OpinionPrompts& prompts);
 
 }  // namespace runwarden::opinion

@@ -18,7 +18,7 @@
 namespace runwarden::opinion {
 namespace {
 
-// The limits that a stored run was read with do not apply here.
+// The limits at ingest do not apply to a stored run.
 constexpr intake::RunLimits kAnyLength{
     .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
 
@@ -27,28 +27,28 @@ constexpr std::string_view kOutcome = "/outcomeSummary";
 constexpr std::string_view kSteps = "/steps/";
 constexpr std::size_t kMostNameBytes = 80;
 constexpr std::size_t kMostToolNames = 40;
-constexpr std::size_t kFinalMessages = 3;  // a claim may stand before a good-bye
-constexpr std::size_t kGapSixths = 120;    // "(steps 1200 to 1300 left out)" and its line break, at most
+constexpr std::size_t kFinalMessages = 3;  // the claim may come before a good-bye
+constexpr std::size_t kGapSixths = 120;    // maximum for "(steps 1200 to 1300 left out)" and its line break
 constexpr std::size_t kFewestTextSixths = kCutMarkSixths + 300;
 constexpr std::size_t kNoStep = std::numeric_limits<std::size_t>::max();
 
-// Of how much there is, a text may have at most one part in so many at first; what is left then goes to them in turn.
+// Initially a text gets at most 1/N of the room. What is left over then goes to the cut texts in turn.
 constexpr std::size_t kRunTextShare = 6;
 constexpr std::size_t kFocusShare = 8;
 constexpr std::size_t kUserShare = 16;
 constexpr std::size_t kRelatedShare = 16;
 constexpr std::size_t kNeighborShare = 16;
-constexpr std::size_t kTierShare = 4;  // of user turns together, and of related steps
+constexpr std::size_t kTierShare = 4;  // for all user turns together, and for all related steps
 
 constexpr std::size_t kFields = 4;
 constexpr std::array<std::string_view, kFields> kFieldNames{"inputSummary", "errorCode", "errorMessage", "outputSummary"};
 constexpr std::size_t kOutputField = 3;
-constexpr std::size_t kLeastRepeatedBytes = 60;  // of an output that is not shown again
+constexpr std::size_t kLeastRepeatedBytes = 60;  // an output of this size or less is repeated even if it equals the error message
 std::array<model::Text, kFields> fields_of(const model::Step& step) {
   return {step.input, step.error_code, step.error_message, step.output};
 }
 
-// As a JSON string on one line, so that no name can end where it stands.
+// Appends the name as a JSON string on one line, so that no name can end its own quotes.
 void append_name(std::string& out, std::string_view name) {
   const std::string_view shown = utf8_prefix(name, kMostNameBytes);
   std::string line;
@@ -99,7 +99,7 @@ std::string error_again(std::size_t step) {
   return "(the same as " + step_pointer(step) + "/errorMessage)";
 }
 
-// The number of the step that the pointer leads to or into, with what follows it.
+// The number of the step that contains the pointer, and the rest of the pointer.
 std::optional<std::pair<std::size_t, std::string_view>> step_of(std::string_view pointer) {
   if (!pointer.starts_with(kSteps)) return std::nullopt;
   pointer.remove_prefix(kSteps.size());
@@ -110,7 +110,7 @@ std::optional<std::pair<std::size_t, std::string_view>> step_of(std::string_view
   return std::pair(step, pointer);
 }
 
-// Calls `use` with every step, nearest to `from` first, until it says false.
+// Calls `use` for every step, nearest to `from` first, until it returns false.
 template <class Use>
 void outward(std::size_t from, std::size_t steps, Use use) {
   if (from < steps && !use(from)) return;
@@ -120,7 +120,7 @@ void outward(std::size_t from, std::size_t steps, Use use) {
   }
 }
 
-// Chooses what is shown within the room there is, then writes it in the run's order.
+// Chooses what to show within the available room, then writes it in the run's order.
 class RunWriter {
  public:
   RunWriter(const model::Run& run, const Focus& focus, std::size_t most_tokens)
@@ -136,12 +136,12 @@ class RunWriter {
  private:
   static constexpr std::uint32_t kNotTaken = std::numeric_limits<std::uint32_t>::max();
 
-  // A text that is shown, and how much of it.
+  // A text to show, and how much of it.
   struct Shown {
     model::Text text;
     std::size_t whole = 0;  // sixths
     std::size_t given = 0;
-    bool is_error_again = false;  // an output that only repeats the error message: not shown twice
+    bool is_error_again = false;  // the output repeats the error message and is not shown again
   };
   struct ShownStep {
     std::array<Shown, kFields> fields;
@@ -222,7 +222,7 @@ class RunWriter {
     return {text, again ? sixths(error_again(step)) : marked_sixths(text), 0, again};
   }
 
-  // Adds the step with at most so much of each text; false: it does not fit.
+  // Adds the step with at most `most` sixths of each text. False: it does not fit.
   bool take(std::size_t step, std::size_t most, std::size_t& room) {
     if (taken_[step] != kNotTaken) return true;
     ShownStep shown;
@@ -242,7 +242,7 @@ class RunWriter {
     return true;
   }
 
-  // Everything, each text whole.
+  // Tries to show every text whole.
   bool fits_whole() {
     const std::size_t any = std::numeric_limits<std::size_t>::max();
     show_run_texts(any);
@@ -289,7 +289,7 @@ class RunWriter {
     room_ -= given - room;
   }
 
-  // What is left over goes to the texts that were cut, those first that were chosen first.
+  // Gives the remaining room to texts that were cut, in the order in which they were chosen.
   void grow() {
     const auto extend = [&](Shown& shown) {
       const std::size_t more = std::min(room_, shown.whole - shown.given);
@@ -303,7 +303,7 @@ class RunWriter {
     }
   }
 
-  // Which tools ran, also where their steps are left out.
+  // Lists the tools that ran, including those of steps that are left out.
   void write_tools() {
     struct Calls {
       std::string_view name;
@@ -373,9 +373,9 @@ class RunWriter {
   }
 
   const model::Run& run_;
-  std::size_t room_;  // sixths of a token that are left
+  std::size_t room_;  // remaining, in sixths of a token
   const std::size_t all_room_;
-  std::size_t gap_ = 0;  // what a step may cost beside its texts, as steps before it are left out
+  std::size_t gap_ = 0;  // extra cost per step for the note about steps left out before it
   std::vector<std::size_t> focus_;
   std::size_t anchor_ = 0;
   std::size_t last_said_ = kNoStep;
@@ -384,7 +384,7 @@ class RunWriter {
   std::string facts_;
   std::string same_as_;
   std::string tools_;
-  std::vector<std::uint32_t> taken_;  // of each step its place among shown_
+  std::vector<std::uint32_t> taken_;  // for each step, its index in shown_
   std::vector<ShownStep> shown_;      // in the order in which they were chosen
   RunText result_;
 };

@@ -1,6 +1,7 @@
-// How many tokens a text makes, about, for any model: an estimate that is meant to be too high. Pure; any thread.
+// Estimates how many tokens a text makes with any model, deliberately too high. Pure; any thread.
 //
-// ASCII letters and spaces count a third of a token each, every other byte half of one. Common tokenizers need about a quarter for English
+// ASCII letters and spaces count a third of a token each, every other byte half. Common tokenizers need about a quarter of a token per
+// character for English prose, two fifths for JSON with ids and digits, and one to one and a half for Chinese and Japanese (three bytes).
 // prose, two fifths for JSON with ids and digits, and one to one and a half a character (three bytes) for Chinese and Japanese.
 #pragma once
 

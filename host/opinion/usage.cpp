@@ -27,7 +27,7 @@ Usage read_usage(std::string_view body) {
   const auto usage = json_members(json_member(json_members(body), "usage"));
   Usage used{count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")};
   const std::uint64_t total = count_of(usage, "total_tokens");
-  if (total > used.all()) used.completion = total - used.prompt;  // a server that does not tell them apart
+  if (total > used.all()) used.completion = total - used.prompt;  // the server does not report them separately
   return used;
 }
 

@@ -1,4 +1,4 @@
-// How many tokens an endpoint says that it used. Pure; any thread.
+// The token usage that an endpoint reports. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct Usage {
   std::uint64_t all() const { return prompt + completion; }
 };
 
-// Of the body of a chat completion, whatever else it holds; zeros where it does not say.
+// Reads the body of a chat completion, whatever else it contains; zeros if usage is not reported.
 Usage read_usage(std::string_view body);
 
 }  // namespace runwarden::opinion

@@ -23,15 +23,15 @@
 namespace runwarden::opinion {
 namespace {
 
-constexpr std::int64_t kLookMs = 100;         // between looks for questions that are due
+constexpr std::int64_t kLookMs = 100;         // between polls for due questions
 constexpr std::int64_t kStateMs = 5000;       // between counts for the metrics
-constexpr std::int64_t kAfterFaultMs = 1000;  // before the store is asked again
+constexpr std::int64_t kAfterFaultMs = 1000;  // until the store is tried again
 constexpr std::int64_t kFirstPauseMs = 1000;
 constexpr std::int64_t kLongestPauseMs = 300'000;
-constexpr std::uint32_t kTellingFailures = 5;  // in a row: then the endpoint is said to fail, whatever the reason
+constexpr std::uint32_t kTellingFailures = 5;  // in a row: then the endpoint is reported as failing, whatever the reason
 const std::vector<std::int64_t> kRetryMs{1'000, 5'000, 30'000, 300'000};
 
-// What of a run it takes to make sense of an answer.
+// The data needed to process an answer.
 struct Asked {
   model::TenantId tenant = 0;
   model::Opinion opinion;
@@ -68,7 +68,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     if (thread_.joinable()) thread_.join();
     const MutexLock lock(mutex_);
     closed_ = true;
-    answers_.clear();  // they hold this object
+    answers_.clear();  // they own this object
   }
 
   void change(WorkerSettings settings) {
@@ -82,7 +82,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
 
  private:
   struct Pause {
-    std::int64_t length_ms = 0;  // 0: there is none
+    std::int64_t length_ms = 0;  // 0: no pause
     std::int64_t until_ns = 0;
   };
 
@@ -119,7 +119,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     return settings_;
   }
 
-  // How many questions may be asked now beside those that are.
+  // How many more questions may be asked.
   std::size_t places(const WorkerSettings& now) {
     const std::size_t busy = sending_.size() + writes_.size() + writing_;
     std::size_t most = now.max_in_flight;
@@ -162,7 +162,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
       try {
         ask(one.tenant, std::move(one.opinion));
       } catch (const store::StoreError& bad) {
-        wait_a_moment(std::string("a run cannot be read for the second opinion on it: ") + bad.what());  // its lease ends
+        wait_a_moment(std::string("a run cannot be read for the second opinion on it: ") + bad.what());  // retried after its lease
       }
     }
   }
@@ -197,7 +197,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     request_settings.max_input_tokens = now.max_input_tokens;
     request_settings.format = asked.format;
     const auto nonce = make_nonce();
-    if (!nonce.ok()) throw std::runtime_error(nonce.error().detail);  // its lease ends
+    if (!nonce.ok()) throw std::runtime_error(nonce.error().detail);  // retried after its lease
     auto request = make_request({parts_.prompts.frame, *asked.prompt, asked.opinion, *asked.run, focus_of(asked.opinion, asked.failure_json)},
                                 request_settings, *nonce);
     if (!request.ok()) return settle_unasked(asked, "no_room_for_prompt");
@@ -214,21 +214,21 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     const auto found = sending_.find(result.id);
     Asked asked = std::move(found->second);
     sending_.erase(found);
-    looked_ns_ = 0;  // its place is free
+    looked_ns_ = 0;  // a slot is free
     const Usage used = result.status / 100 == 2 ? read_usage(result.body) : Usage{};
-    // An answer that does not say how many tokens it took has taken as many as were estimated; one that was refused took none.
+    // An answer without token usage counts as estimated; a refused request counts as none.
     const std::uint64_t unsaid = result.status == 0 || result.status / 100 == 2 ? asked.estimated_tokens : 0;
     budget_.ended(asked.estimated_tokens, used.all() > 0 ? used.all() : unsaid, now_ms());
     if (used.all() > 0) parts_.on_tokens(used.prompt, used.completion);
     if (asked.format == AnswerFormat::json_schema && refuses_format(result)) {
       asked.format = AnswerFormat::none;
       if (now_ns() - asked.sent_ns < kLeaseBeyondTimeoutMs / 2 * 1'000'000) return send(std::move(asked));
-      format_ = AnswerFormat::none;  // the lease may end before another answer: from the next question on
+      format_ = AnswerFormat::none;  // the lease may end before another answer, so this applies from the next question on
     }
     if (!result.error.empty()) return failed(std::move(asked), fault_of(result), result.retry_after);
     auto answer = read_answer(result.body);
     if (!answer.ok()) return failed(std::move(asked), {"unreadable_answer", false}, {});
-    format_ = asked.format;  // as this endpoint takes it
+    format_ = asked.format;  // the format that this endpoint accepts
     recovered();
     answered(std::move(asked), std::move(*answer));
   }
@@ -260,7 +260,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     writes_.push_back({{asked.tenant, std::move(opinion), std::nullopt, {}}, {}});
   }
 
-  // The model was not asked, and will not be.
+  // The model was not asked and will not be.
   void settle_unasked(Asked& asked, const char* why) {
     asked.opinion.last_error = why;
     asked.opinion.due_ms = 0;
@@ -290,7 +290,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     }
   }
 
-  // What was on its way when the pause began does not lengthen it.
+  // Requests that were in flight when the pause began do not lengthen it.
   void lengthen_pause(std::int64_t retry_after_ms) {
     const std::int64_t now = now_ns();
     if (pause_.length_ms == 0 || now >= pause_.until_ns) {
@@ -316,7 +316,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     std::string verdict;  // empty: no answer
   };
 
-  // Where there is no room for a write it waits; once its lease is over, another answer may be there before it.
+  // Writes wait if there is no room for them. After the lease ends, another answer may be stored first.
   void submit_writes() {
     if (writes_.empty() || now_ns() < quiet_until_ns_) return;
     const auto self = shared_from_this();
@@ -345,7 +345,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     for (const model::Review& review : settled.write.reviews) parts_.on_review(review);
   }
 
-  // From the writer's thread: the worker does it in its next turn.
+  // Called on the writer's thread; the worker runs `done` in its next turn.
   void answer(std::function<void()> done) {
     {
       const MutexLock lock(mutex_);
@@ -378,10 +378,10 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
   std::mt19937_64 random_;
   std::atomic<bool> stopping_{false};
 
-  // Of the worker's thread.
-  std::map<std::uint64_t, Asked> sending_;  // by number of the request
+  // Used on the worker's thread only:
+  std::map<std::uint64_t, Asked> sending_;  // by request number
   std::vector<Settled> writes_;             // to be submitted
-  std::size_t writing_ = 0;                 // submitted, and not settled
+  std::size_t writing_ = 0;                 // submitted and not yet settled
   AnswerFormat format_ = AnswerFormat::json_schema;
   Budget budget_;
   Pause pause_;

@@ -1,7 +1,8 @@
-// Asks a model what waits for its second opinion: one thread of its own that claims questions in the store, makes requests, reads the
-// answers, and has the writer store what they make.
+// Asks a model for second opinions. Its own thread claims questions in the store, sends requests, reads the answers, and has the writer
+// store the results.
 //
-// Nobody waits for it. A question stays in the store until an answer to it is stored there: a process that dies before asks again once the
+// Nothing waits for it. A question stays in the store until its answer is stored. If the process dies, the question is asked again when the
+// claim's lease has ended. While the endpoint fails, all questions wait except one at a time that tries it.
 // claim's lease is over. While the endpoint fails all questions wait, and one at a time tries it.
 #pragma once
 
@@ -26,7 +27,7 @@ namespace runwarden::opinion {
 
 constexpr std::int64_t kLeaseBeyondTimeoutMs = 5'000;
 
-// What can be changed while it works.
+// Settings that can change while it runs.
 struct WorkerSettings {
   std::string api_key;  // empty: none is sent
   std::size_t max_in_flight = 4;
@@ -38,8 +39,8 @@ struct WorkerSettings {
 
 struct WorkerState {
   store::OpinionQueue queue;
-  std::int64_t oldest_ms = 0;  // age of the oldest question that waits
-  std::string failing;         // why the endpoint fails, a short code; empty: it does not, as far as is known
+  std::int64_t oldest_ms = 0;  // age of the oldest waiting question
+  std::string failing;         // why the endpoint fails, a short code; empty: no known failure
 };
 
 class Worker {
@@ -50,7 +51,7 @@ class Worker {
     store::WriteQueue& queue;
     const Clock& clock;
     const model::OpinionPrompts& prompts;
-    // All on threads that they must not hold up.
+    // Called on threads that they must not block.
     std::function<void()> on_asked;
     std::function<void(std::string_view verdict)> on_answer;  // present, absent or unclear, once it is stored
     std::function<void(std::string_view reason)> on_failure;  // of an attempt: a short code, one of few
@@ -59,16 +60,16 @@ class Worker {
     LogFunction log;
   };
 
-  // Begins to ask. Throws std::runtime_error where libcurl cannot be set up. What is in `parts` has to outlive the writer's drain.
+  // Starts asking. Throws std::runtime_error if libcurl cannot be set up. Everything in `parts` must outlive the writer's drain.
   Worker(Parts parts, Endpoint endpoint, WorkerSettings settings);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Ends the thread; what is on its way is asked again after its lease. Before the queue is drained.
+  // Ends the thread; requests in flight are asked again after their lease. Call before the queue is drained.
   void stop();
 
-  // Any thread. Questions from then on are asked by these.
+  // Any thread. Applies to later questions.
   void change(WorkerSettings settings);
   WorkerState state() const;
 

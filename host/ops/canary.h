@@ -21,7 +21,7 @@ class Canary : public std::enable_shared_from_this<Canary> {
   struct Limits {
     std::int64_t interval_ms = 30'000;  // between canaries while they succeed
     std::int64_t retry_ms = 1'000;      // after one that failed
-    std::int64_t timeout_ms = 5'000;    // the longest that a caller waits
+    std::int64_t timeout_ms = 5'000;    // maximum wait of a caller
   };
   using Callback = std::function<void(const std::string& fault)>;      // empty: success
   using Send = std::function<void(std::function<void(std::string)>)>;  // starts a canary; calls back once with its fault, or never

@@ -65,7 +65,7 @@ void ClockMonitor::tick() {
   note();
 }
 
-// Saves it also while in doubt: it is the expected time then, from which a restart continues.
+// Also saves it while in doubt: it is then the expected time, from which a restart continues.
 void ClockMonitor::note() {
   parts_.write([&clock = parts_.clock, &store = parts_.store, accepts = accepts_] {
     try {

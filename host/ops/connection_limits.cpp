@@ -8,7 +8,7 @@
 namespace runwarden::ops {
 namespace {
 
-constexpr std::uint64_t kBesideConnections = 48;         // the store, the log, reloaded libraries, the pollers of threads
+constexpr std::uint64_t kBesideConnections = 48;         // store, log, reloaded libraries, the threads' pollers
 constexpr std::int64_t kLogIntervalNs = 10'000'000'000;  // pauses can happen thousands of times a second
 
 }  // namespace

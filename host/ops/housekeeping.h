@@ -1,7 +1,6 @@
-// What a serving store needs beside requests: its clock and its room are watched, what has expired is deleted, and checkpoints are made of
-// its ledgers.
+// Maintains a serving store: monitors its clock and its space, deletes expired records, and makes checkpoints of its ledgers.
 //
-// tick() and maintain() from one thread. The pool and the writer are at rest before it goes.
+// tick() and maintain() from one thread. The pool and the writer must be idle before it is destroyed.
 #pragma once
 
 #include <cstdint>

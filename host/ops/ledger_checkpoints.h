@@ -1,4 +1,4 @@
-// Has checkpoints made of the ledgers that have grown, and sees to it that they leave the house: a log line and a message to webhooks each.
+// Makes checkpoints of ledgers that have grown, and publishes each as a log line and a webhook message.
 #pragma once
 
 #include <atomic>
@@ -26,12 +26,12 @@ class LedgerCheckpoints {
 
   LedgerCheckpoints(Parts parts, std::int64_t interval_ms);
 
-  // Starts a round where the interval is over and the last one has ended. One thread.
+  // Starts a round if the interval has passed and the last round has ended. One thread.
   void start_due();
 
   struct State {
     std::uint64_t entries = 0;  // of all ledgers
-    std::int64_t age_ms = 0;    // since a round last covered all there was
+    std::int64_t age_ms = 0;    // since a round last covered everything
   };
   // As of the latest rounds. Any thread.
   State state() const;
@@ -45,7 +45,7 @@ class LedgerCheckpoints {
   std::int64_t begun_ns_;
   std::atomic<bool> making_{false};
   std::atomic<std::uint64_t> entries_{0};
-  std::atomic<std::int64_t> covered_ns_;  // when a round last covered all there was
+  std::atomic<std::int64_t> covered_ns_;  // when a round last covered everything
 };
 
 }  // namespace runwarden::ops

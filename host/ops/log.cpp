@@ -31,7 +31,7 @@ using Redact = std::function<std::string(std::string_view)>;
 
 void append_value(JsonWriter& out, const LogField& field, const Redact& redact) {
   if (const auto* text = std::get_if<std::string_view>(&field.value)) {
-    const bool verbatim = !redact || field.name == "requestId" || field.name == "checkpoint";  // bytes that redaction must not take for a secret
+    const bool verbatim = !redact || field.name == "requestId" || field.name == "checkpoint";  // never redacted
     verbatim ? out.string(*text) : out.string(redact(*text));
   }
   if (const auto* number = std::get_if<std::int64_t>(&field.value)) out.integer(*number);

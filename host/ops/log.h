@@ -19,7 +19,7 @@ namespace runwarden::ops {
 
 class LineWriter;
 
-// Of a configuration's "debug", "info", "warn" or "error".
+// Parses the configuration values "debug", "info", "warn" and "error".
 LogLevel log_level(std::string_view name);
 enum class LogFormat : std::uint8_t { json, text };
 
@@ -28,7 +28,7 @@ struct LogField {
   std::variant<std::string_view, std::int64_t, bool> value;
 };
 
-// Log::write() of a log. Called from any thread.
+// Log::write() as a function. Called from any thread.
 using LogFields = std::initializer_list<LogField>;
 using LineFunction = std::function<void(LogLevel level, std::string_view event, LogFields fields)>;
 

@@ -51,8 +51,8 @@ struct Gauges {
   std::int64_t opinions_oldest_ms = 0;
   std::uint64_t ledger_entries = 0;
   std::int64_t ledger_checkpoint_age_ms = 0;
-  std::int64_t retention_lag_ms = 0;  // since the last time that nothing was left to delete; 0 if nothing is
-  std::vector<MetricSample> engine;   // what only the store's engine has to tell
+  std::int64_t retention_lag_ms = 0;  // since nothing was left to delete; 0 if nothing is
+  std::vector<MetricSample> engine;   // what only the store's engine reports
 };
 
 class Metrics {
@@ -69,22 +69,22 @@ class Metrics {
   void reload(Reload result);
   void redacted(std::string_view rule, std::uint64_t values);
 
-  // Of OTLP requests.
+  // For OTLP requests.
   void spans(std::uint64_t accepted, std::uint64_t rejected);
 
-  // Of an attempt to deliver a message, by what it leaves the delivery in.
+  // For an attempt to deliver a message, by the state in which it leaves the delivery.
   void webhook_attempt(model::DeliveryState after);
 
-  // Of the second opinion: a request to the model; an answer (present, absent, unclear) that was stored; an attempt that failed, by a short
-  // code; what the endpoint says that an answer took.
+  // For second opinions: a request to the model; an answer (present, absent, unclear) that was stored; a failed attempt, by a short code;
+  // the token usage that the endpoint reports for an answer.
   void opinion_asked();
   void opinion_answer(std::string_view verdict);
   void opinion_failure(std::string_view reason);
   void opinion_tokens(std::uint64_t prompt, std::uint64_t completion);
 
-  // Of a review that was stored.
+  // For a review that was stored.
   void review(const std::string& detector, model::ReviewVerdict verdict);
-  // Of a detector: the reviews of the last 90 days, and the share of them that found it right, where there are enough to tell.
+  // For a detector: its reviews of the last 90 days, and the share of them that found it right, if there are enough.
   void detector_reviews(const std::string& detector, const model::ReviewCounts& counts, const std::optional<Interval>& precision);
 
   // A list skipped a record that could not be read.

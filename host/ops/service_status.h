@@ -1,7 +1,7 @@
-// Tells the service manager and the log what the service as a whole is doing: whether it is ready, what became of a reload, that it stops,
-// and that it is alive.
+// Reports the state of the whole service to the service manager and the log: readiness, the outcome of a reload, shutdown, and that it is
+// alive.
 //
-// [main]; the watchdog checks on a thread of its own.
+// [main]; the watchdog checks on its own thread.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@ class ServiceStatus {
   void starting(const std::vector<std::string>& warnings) const;
   void started() { started_ = true; }
 
-  // Notifies the manager once that the service is ready, and before that of each new reason why it is not. `serving` says what it serves.
+  // Notifies the manager once that the service is ready, and until then of each new reason why it is not. `serving` says what it serves.
   bool is_ready() const { return ready_; }
   void ready(const std::string& serving);
   void not_ready(const std::string& why);
 
   void reloading() const { manager_.reloading(); }
-  // `left`: what changed and takes effect at a restart; empty: nothing did.
+  // `left`: changes that take effect at a restart; empty: none.
   void reloaded(const std::string& serving, const std::string& left) const;
   void reload_refused(const std::string& serving, const Error& why) const;
 
@@ -40,7 +40,7 @@ class ServiceStatus {
   void stopping(std::int64_t within_ms) const;
   void stopped() const;
 
-  // Where the manager has a watchdog: tells it that the process is alive as long as `check` names no thread.
+  // If the manager has a watchdog, reports that the process is alive as long as `check` names no thread.
   void watch(Watchdog::StallCheck check);
   void change_watch(Watchdog::StallCheck check);
   void end_watch() { watchdog_.reset(); }

@@ -1,4 +1,4 @@
-// Logs once when the store becomes full or goes away, and once when that is over.
+// Logs once when the store becomes full or unreachable, and once when that is over.
 //
 // tick() from one thread, at any rate; it checks at most once a second.
 #pragma once

@@ -30,7 +30,7 @@ void StoreMaintenance::delete_expired() {
     try {
       more = delete_some();
     } catch (...) {
-      deleting_ = false;  // tried again later
+      deleting_ = false;  // retried later
       throw;
     }
     if (more) return delete_expired();
@@ -38,7 +38,7 @@ void StoreMaintenance::delete_expired() {
   });
 }
 
-// Whether there is more to delete.
+// Returns whether there is more to delete.
 bool StoreMaintenance::delete_some() {
   const std::int64_t now_ms = clock_.wall_ms();
   if (clock_.in_doubt()) return false;

@@ -1,7 +1,7 @@
-// What a serving store needs beside requests: expired records deleted, and the groups of failures of an older store counted. Done in small
-// transactions between commits, each of a few milliseconds, until nothing is left.
+// Maintains a serving store: deletes expired records, and counts the failure groups of an older store. Works in small transactions between
+// commits, a few milliseconds each, until nothing is left.
 //
-// start_due() from one thread; lag_ms() from any. The queue is drained before this goes.
+// start_due() from one thread; lag_ms() from any. The queue must be drained before this is destroyed.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace runwarden::ops {
 
 class StoreMaintenance {
  public:
-  // How long records are kept; empty: until they are purged.
+  // How long records are kept; empty: until purged.
   struct Periods {
     std::optional<std::int64_t> runs_ms;
     std::optional<std::int64_t> failures_ms;
@@ -28,9 +28,9 @@ class StoreMaintenance {
 
   StoreMaintenance(store::Store& store, store::WriteQueue& queue, const ClockGuard& clock, Periods periods, LogFunction log);
 
-  // Starts what is due and not under way. Nothing is deleted while the clock is in doubt.
+  // Starts work that is due and not already running. Deletes nothing while the clock is in doubt.
   void start_due();
-  // Since the last time that nothing was left to delete; 0 if nothing is being deleted.
+  // Time since nothing was left to delete; 0 if nothing is being deleted.
   std::int64_t lag_ms() const;
 
  private:

@@ -15,7 +15,7 @@ store::StoreListener StoreReports::listener() {
   listener.on_fatal = [this](const std::string& why) {
     log_.write(LogLevel::error, "store_failed", why);
     log_.flush();
-    std::_Exit(EXIT_FAILURE);  // what was asked for is in doubt: nothing more may be acknowledged
+    std::_Exit(EXIT_FAILURE);  // the outcome of the write is in doubt, so nothing more may be acknowledged
   };
   listener.on_fault = [this](const std::string& why) { log_.write(LogLevel::error, "store_fault", why); };
   listener.on_commit = [this](const store::CommitReport& commit) {

@@ -1,4 +1,4 @@
-// Passes on what the store tells beside its answers: to the log and to the metrics. Any thread.
+// Forwards the store's reports to the log and the metrics. Any thread.
 #pragma once
 
 #include <string>
@@ -14,11 +14,10 @@ class StoreReports {
   // Both outlive it.
   StoreReports(Log& log, Metrics& metrics) : log_(log), metrics_(metrics) {}
 
-  // For the store to open, which this outlives; without what concerns the clock. Where what is being written is in doubt it ends the
-  // process.
+  // For opening the store, which this must outlive; leaves out the clock. Ends the process if the outcome of a write is in doubt.
   store::StoreListener listener();
 
-  // Of a record that is left out of an answer because it cannot be read: which, why, and the remedy.
+  // For a record left out of an answer because it cannot be read: which, why, and the remedy.
   void unreadable(const std::string& text);
 
  private:

@@ -1,4 +1,4 @@
-// The web page: its files, built into the program. Values that live as long as the process; any thread.
+// The files of the web page, built into the program. Values that live as long as the process; any thread.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ struct File {
 // Every file but index_file().
 const std::vector<File>& files();
 
-// The file of that name, null if there is none.
+// The file of that name; null if there is none.
 const File* find_file(std::string_view name);
 
-// The document that every address of the page gets: it looks at the address itself.
+// The document for every address of the page; its scripts interpret the address.
 const File& index_file();
 
 }  // namespace runwarden::page

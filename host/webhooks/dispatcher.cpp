@@ -23,14 +23,14 @@
 namespace runwarden::webhooks {
 namespace {
 
-constexpr std::int64_t kLookMs = 50;          // between looks into the outbox
-constexpr std::int64_t kRisingMs = 5000;      // between looks for groups that rise
+constexpr std::int64_t kLookMs = 50;          // between scans of the outbox
+constexpr std::int64_t kRisingMs = 5000;      // between searches for rising groups
 constexpr std::int64_t kStateMs = 5000;       // between counts for the metrics
-constexpr std::size_t kMostChecks = 16;       // of addresses at once: each may hold a thread of the resolver
-constexpr std::int64_t kAfterFaultMs = 1000;  // before the store is asked again
-constexpr std::int64_t kMostFailingMs = 5 * 86'400'000LL;  // of failures only, and the endpoint is disabled
+constexpr std::size_t kMostChecks = 16;       // of addresses at once: each may occupy a resolver thread
+constexpr std::int64_t kAfterFaultMs = 1000;  // before the store is used again
+constexpr std::int64_t kMostFailingMs = 5 * 86'400'000LL;  // an endpoint that fails for so long is disabled
 constexpr int kGone = 410;
-constexpr const char* kRecordDeleted = "record_deleted";  // the failure to be told of is gone: nothing was sent
+constexpr const char* kRecordDeleted = "record_deleted";  // the failure was deleted, so nothing was sent
 
 }  // namespace
 
@@ -55,7 +55,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     if (thread_.joinable()) thread_.join();
     const MutexLock lock(mutex_);
     closed_ = true;
-    answers_.clear();  // they hold this object
+    answers_.clear();  // they hold references to this object
     asked_.clear();
   }
 
@@ -75,7 +75,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
 
  private:
   using DeliveryId = std::tuple<model::TenantId, std::uint64_t, model::RecordKey>;  // tenant, endpoint's seq, delivery
-  // A delivery between a look into the outbox and the note of what became of its attempt.
+  // A delivery from the scan that found it until the outcome of its attempt is recorded.
   struct OnItsWay {
     model::TenantId tenant = 0;
     model::Endpoint endpoint;
@@ -113,7 +113,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     return true;
   }
 
-  // Each endpoint in turn, so that none is always the one for which there was no place.
+  // Starts with another endpoint each time, so that the limit does not always leave out the same one.
   void look() {
     endpoints_ = parts_.webhooks.all_endpoints();
     if (endpoints_.empty()) return;
@@ -124,7 +124,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
         look_at(endpoints_[(first + i) % endpoints_.size()], without_body);
       }
     } catch (...) {
-      for (const OnItsWay& one : without_body) release(one);  // for the next look to find
+      for (const OnItsWay& one : without_body) release(one);  // the next scan finds them again
       throw;
     }
     if (!without_body.empty()) make_bodies(std::move(without_body));
@@ -151,7 +151,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     }
   }
 
-  // An unreadable one is reported unchanged.
+  // A message whose failure cannot be read is not dropped.
   bool is_void(const OnItsWay& one) const {
     try {
       return tells_of_false_alarm(parts_.records, one.tenant, one.delivery.message);
@@ -171,7 +171,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
 
   void release(const OnItsWay& one) { on_their_way_.erase(id_of(one)); }
 
-  // A body is kept before it is sent for the first time, so that every attempt has the same.
+  // Stores each body before its first attempt, so that every attempt sends the same one.
   void make_bodies(std::vector<OnItsWay> deliveries) {
     std::vector<store::MadeBody> bodies;
     std::vector<OnItsWay> made;
@@ -226,7 +226,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
                        "webhook-signature: " + signatures(one.endpoint, id, now_ms, one.delivery.body),
                        "expect:"};
     request.body = std::move(one.delivery.body);
-    request.new_connection = one.delivery.attempts > 0;  // the name may lead elsewhere by now
+    request.new_connection = one.delivery.attempts > 0;  // the host name may resolve differently by now
     const std::uint64_t number = ++numbers_;
     sending_.emplace(number, std::move(one));
     sender_.post(number, std::move(request));
@@ -271,7 +271,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     attempts_.push_back(std::move(attempt));
   }
 
-  // For texts: without the name where the store is away, as an attempt has to be noted all the same.
+  // For log texts. Empty if the store is unavailable, because the attempt must be recorded anyway.
   std::string of_tenant(model::TenantId tenant) const {
     try {
       return " of the tenant " + parts_.tenant_name(tenant);
@@ -286,7 +286,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     return long_ago ? std::optional(model::Endpoint::Disabled::failing) : std::nullopt;
   }
 
-  // One write at a time; what ends meanwhile goes into the next.
+  // One write at a time. Attempts that end meanwhile go into the next one.
   void note_attempts() {
     if (noting_ || attempts_.empty() || now_ns() < quiet_until_ns_) return;
     noting_ = true;
@@ -308,7 +308,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
   void attempts_noted(std::vector<store::Attempt>& noted, const std::string& fault) {
     noting_ = false;
     if (fault.empty()) {
-      looked_ns_ = 0;  // what waited for these places goes out now
+      looked_ns_ = 0;  // scan at once: deliveries may be waiting for these places
       for (const store::Attempt& one : noted) on_their_way_.erase({one.tenant, one.endpoint.seq, one.delivery});
       return;
     }
@@ -317,7 +317,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     quiet_until_ns_ = now_ns() + kAfterFaultMs * 1'000'000;
   }
 
-  // From the writer's thread: the dispatcher does it in its next turn.
+  // Called on the writer's thread. The dispatcher's thread calls `done` in its next turn.
   void answer(std::function<void()> done) {
     {
       const MutexLock lock(mutex_);
@@ -368,7 +368,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     });
   }
 
-  // A later look finds the group again.
+  // Makes a later search find the group again.
   void rising_not_queued(model::TenantId tenant, const model::ClusterKey& cluster, const std::string& fault) {
     parts_.log(LogLevel::warn, "webhooks_wait", "a message about a rising group is queued later: " + fault);
     risen_.erase({tenant, cluster});
@@ -395,13 +395,13 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
   std::mt19937_64 random_;
   std::atomic<bool> stopping_{false};
 
-  // Of the dispatcher's thread.
+  // Used only on the dispatcher's thread.
   std::vector<store::TenantEndpoint> endpoints_;
   std::map<DeliveryId, int> on_their_way_;
-  std::map<std::uint64_t, OnItsWay> sending_;                              // by number of the transfer
+  std::map<std::uint64_t, OnItsWay> sending_;                              // by transfer number
   std::map<std::uint64_t, std::function<void(std::string)>> checking_;     // likewise
-  std::vector<store::Attempt> attempts_;                                   // to be noted
-  std::map<std::pair<model::TenantId, model::ClusterKey>, std::int64_t> risen_;  // groups told, and when
+  std::vector<store::Attempt> attempts_;                                   // to be recorded
+  std::map<std::pair<model::TenantId, model::ClusterKey>, std::int64_t> risen_;  // groups already reported, and when
   bool noting_ = false;
   std::uint64_t numbers_ = 0;
   std::size_t turn_ = 0;

@@ -1,8 +1,9 @@
-// Sends what is in the outbox: one thread of its own that looks for what is due, makes bodies, sends, and has the writer note what became of
-// each attempt.
+// Sends the messages in the outbox. Its own thread finds due deliveries, makes bodies, sends them, and has the writer record the outcome
+// of each attempt.
 //
-// At most kMostOfEndpoint attempts at once to an endpoint and kMostAttempts in all; one that does not answer delays nobody else. A message
-// leaves the outbox only when its 2xx has been noted: a process that dies before sends it again, with the same id and body.
+// Makes at most kMostOfEndpoint attempts at once per endpoint and kMostAttempts in all: an endpoint that does not answer delays no other.
+// A message leaves the outbox only after its 2xx is recorded. If the process dies before that, the message is sent again with the same id
+// and body.
 #pragma once
 
 #include <cstddef>
@@ -52,16 +53,17 @@ class Dispatcher {
     LogFunction log;
   };
 
-  // Begins to send. Throws std::runtime_error where libcurl cannot be set up. What is in `parts` has to outlive the writer's drain.
+  // Starts the thread. Throws std::runtime_error if libcurl cannot be set up. The objects in `parts` must outlive the writer's drain.
   Dispatcher(Parts parts, DispatchSettings settings);
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  // Ends the thread; what is on its way is sent again after the next start. Before the queue is drained.
+  // Ends the thread. Messages in flight are sent again after the next start. Call it before draining the queue.
   void stop();
 
-  // Any thread. `done` is told, on the dispatcher's thread, why an address of the URL's host is not allowed, or nothing; never after stop().
+  // Any thread. Calls `done` on the dispatcher's thread, but never after stop(), with the reason why an address of the URL's host is not
+  // allowed; empty: all are allowed.
   void check_addresses(std::string url, std::function<void(std::string fault)> done);
   DispatchState state() const;
   const http_client::AddressRules& rules() const;

@@ -18,11 +18,11 @@ namespace {
 
 using model::MessageType;
 
-constexpr std::size_t kMostTextBytes = 2000;  // of any other text of a failure, where the body would be too long
+constexpr std::size_t kMostTextBytes = 2000;  // of any other text of a failure, if the body would be too long
 constexpr std::size_t kMostSlackTitle = 300;
 constexpr std::size_t kMostSlackSummary = 1200;
 
-// At most so many characters of UTF-8, between two of them.
+// At most that many UTF-8 characters. Never splits one.
 std::string_view cut(std::string_view text, std::size_t most_characters) {
   std::size_t characters = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -45,7 +45,7 @@ std::string cut_string(const std::string& json, std::size_t most_characters) {
   return out;
 }
 
-// One element of a failure's evidence: texts of at most so many characters.
+// One element of a failure's evidence, with long members cut to kMostEvidenceCharacters.
 std::string cut_evidence(const std::string& json) {
   const auto members = json_members(json);
   if (members.empty()) return json;
@@ -68,7 +68,7 @@ std::string cut_evidence(const std::string& json) {
   return text;
 }
 
-// A Failure of at most that length: the ends of long values go first, then the last of the evidence, then the ends of all texts.
+// A Failure of at most `most_bytes`. Shortens long evidence, then drops the last elements of it, then shortens all other texts.
 std::string cut_failure(const std::string& json, std::size_t most_bytes) {
   const auto members = json_members(json);
   std::vector<std::string> evidence;
@@ -107,7 +107,7 @@ std::string cut_failure(const std::string& json, std::size_t most_bytes) {
   return write(most_text);
 }
 
-// What a message says, whatever its form.
+// The content of a message, in either form.
 struct Facts {
   std::string failure;  // JSON; empty: none
   std::string title;
@@ -225,7 +225,7 @@ std::string slack_escaped(std::string_view text) {
   return out;
 }
 
-// Not within an escape.
+// Never cuts within an escape.
 std::string slack_cut(const std::string& escaped, std::size_t most) {
   std::string_view text = cut(escaped, most);
   if (text.size() == escaped.size()) return escaped;
@@ -296,7 +296,7 @@ std::optional<std::string> make_body(const BodySources& sources, const Addressee
   const auto failure_of = [&](std::size_t most_bytes) { return facts.failure.empty() ? "" : cut_failure(facts.failure, most_bytes); };
   std::string body = standard(to, message, facts, failure_of(kMostBodyBytes - std::min(around.size(), kMostBodyBytes)));
   if (body.size() <= kMostBodyBytes) return body;
-  Facts shorter = facts;  // the note of an entry, or the summary of a change, is as long as all the rest
+  Facts shorter = facts;  // an entry's note or a change's summary may be longer than all the rest
   shorter.entry.clear();
   shorter.suspect.clear();
   return standard(to, message, shorter, failure_of(kMostBodyBytes / 2));

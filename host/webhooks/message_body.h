@@ -1,4 +1,4 @@
-// The bodies of messages, made from what is stored. Reads the store; any thread.
+// Makes the bodies of messages from stored records. Reads the store; any thread.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ constexpr std::size_t kMostSlackCharacters = 3000;
 struct BodySources {
   store::RunStore& records;
   store::GroupStore& groups;
-  std::string public_url;  // page.public_url, without a slash at its end; empty: no links
+  std::string public_url;  // page.public_url, without a trailing slash; empty: no links
 };
 
 struct Addressee {
@@ -27,10 +27,10 @@ struct Addressee {
   const model::Endpoint& endpoint;
 };
 
-// Whether its failure was found to be a false alarm: it is not to be told any more. What was decided about a group is.
+// Whether the message reports a failure that was reviewed as a false alarm, so that it must not be sent. False for decisions about a group.
 bool tells_of_false_alarm(store::RunStore& records, model::TenantId tenant, const model::Message& message);
 
-// Nothing: the failure that it tells of has been deleted.
+// Nothing if the failure that the message reports has been deleted.
 std::optional<std::string> make_body(const BodySources& sources, const Addressee& to, const model::Message& message);
 
 }  // namespace runwarden::webhooks

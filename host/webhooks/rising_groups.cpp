@@ -5,7 +5,7 @@
 namespace runwarden::webhooks {
 namespace {
 
-// A failure may be committed a moment after its time of detection.
+// A failure may be committed a moment after it was detected.
 constexpr std::int64_t kSlackMs = 60'000;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Finds groups whose failures rise: those of the second half of the last day against those of the first. Reads the store; one thread.
+// Finds groups with rising failures: compares the second half of the last day with the first. Reads the store; one thread.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ class RisingGroups {
  public:
   explicit RisingGroups(store::GroupStore& groups) : groups_(groups) {}
 
-  // Of those that have had failures since the last look at this tenant.
+  // The rising groups among those with failures since the last look at this tenant.
   std::vector<model::ClusterKey> look(model::TenantId tenant, std::int64_t now_ms);
-  // The next look at this tenant takes in the last day, even without a commit.
+  // The next look at this tenant covers the whole last day, even without a new commit.
   void forget(model::TenantId tenant) { looked_.erase(tenant); }
 
  private:

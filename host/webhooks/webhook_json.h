@@ -1,4 +1,4 @@
-// The JSON that clients read of webhooks. Pure; any thread.
+// Writes the JSON of webhooks for clients. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace runwarden::webhooks {
 
-const char* name(model::Endpoint::Disabled why);  // "request", "gone", "failing"; empty: it is active
+const char* name(model::Endpoint::Disabled why);  // "request", "gone", "failing"; empty: the endpoint is active
 
 enum class SecretToo : std::uint8_t { no, yes };
 std::string endpoint_json(const model::Endpoint& endpoint, SecretToo secret);
