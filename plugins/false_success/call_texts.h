@@ -20,19 +20,19 @@ inline constexpr double kNoTrouble = 0.5;
   return std::any_of(text.begin(), text.end(), is_digit);
 }
 
-/// "category": "category" is not a value but the place for one.
+/// "category": "category" is a placeholder, not a value.
 [[nodiscard]] inline bool is_placeholder(const CallValue& value) {
   return value.normal == normal_id(value.key);
 }
 
-/// True for arguments that name what is looked up, {"port": "Whitby", "day": 3}: no program, and nothing to calculate.
+/// True when the arguments only name what to look up, {"port": "Whitby", "day": 3}: they hold no program and nothing to calculate.
 [[nodiscard]] inline bool asks_by_names(std::string_view input) {
   constexpr std::size_t kLongest = 300;
   return input.size() <= kLongest && looks_like_json(input) && input.find_first_of("*+^=()") == std::string_view::npos &&
          input.find("expr") == std::string_view::npos;
 }
 
-/// True when a word of denial is shortly before a word, with no claim between: "... and no boats of that size".
+/// True when a negation comes shortly before a word with no claim in between: "... and no boats of that size".
 [[nodiscard]] inline bool negated_before(const Reading& reading, const Sentence& sentence, std::uint32_t at) {
   constexpr std::uint32_t kReach = 4;
   for (auto i = at; i > sentence.begin && at - i < kReach; --i) {

@@ -18,7 +18,7 @@
 
 namespace runwarden::plugins {
 
-/// Finds runs where a step failed and the agent told the user that the thing was done.
+/// Finds runs where a step failed but the agent told the user that it had succeeded.
 /// One owner, one thread at a time: keeps scratch memory between runs.
 class FalseSuccess {
  public:
@@ -31,10 +31,10 @@ class FalseSuccess {
 
   [[nodiscard]] Verdict evaluate(const RunView& run);
 
-  /// What the weights were asked with in the last evaluation, if they were.
+  /// The inputs to the weights in the last evaluation; valid only if weighed().
   [[nodiscard]] const Measures& measures() const { return measures_; }
   [[nodiscard]] bool weighed() const { return weighed_; }
-  /// The names of the measures that the weights were learned over, in order.
+  /// The names of the measures that the weights were trained on, in order.
   [[nodiscard]] static std::span<const std::string_view> weights_of();
 
  private:
@@ -46,7 +46,7 @@ class FalseSuccess {
     bool recovered;
   };
 
-  /// A rule that silences a failure, and why in words.
+  /// A rule that suppresses a failure, and the reason in words.
   struct Silence {
     std::string_view rule;
     std::string_view reason;
@@ -75,7 +75,7 @@ class FalseSuccess {
   [[nodiscard]] double confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   void judge_failures(const RunView& run, const FinalMessage& message, Verdict& verdict);
 
-  // What made a failure good, or owns up to it: made_good.cpp
+  // Whether a failure was made good or admitted: made_good.cpp
   [[nodiscard]] bool is_no_op_retry(const RunView& run, std::size_t step);
   [[nodiscard]] const StepView* last_failed_call(const RunView& run, std::size_t step) const;
   [[nodiscard]] bool is_one_of_many(const RunView& run, std::size_t at);
@@ -98,8 +98,8 @@ class FalseSuccess {
   [[nodiscard]] std::optional<Silence> silence(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool repeated_in(const RunView& run, const FailedStep& failed, const std::vector<std::size_t>& settled);
 
-  // What the final message, or another in reading_, tells: told.cpp
-  /// How a claim must name what a call was for: "all done" will do, any word of a deed will do, only its own verb will do.
+  // What the message in reading_, usually the final one, says: told.cpp
+  /// How precisely a claim must name the action of a call: "all done" is enough, any verb is enough, or only its own verb.
   enum class Claimed : std::uint8_t { in_general, any_state, by_name };
   void index_message();
   [[nodiscard]] bool mentioned(std::string_view value, bool in_claims);
@@ -123,7 +123,7 @@ class FalseSuccess {
   [[nodiscard]] bool tells_of_itself(const Claim& claim) const;
   [[nodiscard]] bool leaves_it_to_user(const ToolMeaning& tool) const;
 
-  // What is told without a source: unsupported_answer.cpp
+  // What is stated without a source: unsupported_answer.cpp
   [[nodiscard]] bool is_source(std::string_view tool);
   [[nodiscard]] const FailedStep* open_source(const RunView& run, std::size_t end);
   [[nodiscard]] bool collect_support(const RunView& run, const FinalMessage& message, std::size_t end);
@@ -136,7 +136,7 @@ class FalseSuccess {
   [[nodiscard]] bool given_by_others(const RunView& run, const FinalMessage& message);
   [[nodiscard]] bool gives_data(const RunView& run, std::size_t step);
 
-  // What is passed over: passed_over.cpp
+  // What the message does not mention: passed_over.cpp
   [[nodiscard]] bool tells_of_undone(const StepView& step);
   [[nodiscard]] bool names_any_of(std::string_view input, const std::vector<CallValue>& values);
   [[nodiscard]] bool names_undone(const StepView& step);
@@ -157,7 +157,7 @@ class FalseSuccess {
   [[nodiscard]] std::size_t last_trouble(const RunView& run);
   void find_untold_trouble(const RunView& run, const FinalMessage& message, Verdict& verdict);
 
-  // What is weighed where no rule is sure: weighed.cpp
+  // Learned weights, for cases where no rule is sure: weighed.cpp
   [[nodiscard]] std::optional<FailedStep> doubtful(const Verdict& verdict) const;
   void measure_failure(const RunView& run, const FailedStep& failed);
   void measure_telling(const RunView& run, const FailedStep& failed, const FinalMessage& message);
@@ -184,27 +184,27 @@ class FalseSuccess {
   Recovery recovery_;
   Unheard unheard_;
   Support support_{lexicon_};
-  Support later_{lexicon_};           // what calls gave from later_from_ on
-  WordOrigins origins_;               // likewise, by words
-  std::size_t later_from_ = kNoStep;  // kNoStep: not asked yet
+  Support later_{lexicon_};           // outputs of calls from later_from_ on
+  WordOrigins origins_;               // the same outputs, by words
+  std::size_t later_from_ = kNoStep;  // kNoStep: not collected yet
   std::size_t later_bytes_ = 0;
-  Reading reading_;  // of the final message, or of the one that is judged instead
+  Reading reading_;  // of the final message, or of the message judged in its place
   Reading scratch_;
   std::string folded_;
   std::string folded_value_;
   std::vector<FailedStep> failed_;
-  std::vector<Failure> failures_;  // by step, soft ones too
-  std::optional<std::size_t> told_waiting_;  // last_told_waiting(), once asked
+  std::vector<Failure> failures_;            // by step, including soft failures
+  std::optional<std::size_t> told_waiting_;  // last_told_waiting(), computed on first use
   std::vector<CallValue> values_;
   std::vector<std::string_view> artifacts_;
   Measures measures_;
   bool weighed_ = false;
-  bool flag_only_ = false;  // nothing but success: true claims
+  bool flag_only_ = false;  // only `success: true` claims success
   bool indexed_ = false;
   HashSet said_;                     // words of the final message
-  HashSet claimed_;                  // words of its sentences with a claim
-  HashSet told_;                     // words of its sentences that tell how things are
-  HashSet done_values_;              // of calls that wrote and succeeded
+  HashSet claimed_;                  // words of its sentences that contain a claim
+  HashSet told_;                     // words of its sentences that state facts
+  HashSet done_values_;              // values in successful calls that write
   HashSet done_words_;               // the words of those values
   HashSet done_groups_;              // verb groups of those calls
   std::size_t last_done_ = kNoStep;  // the last of those calls

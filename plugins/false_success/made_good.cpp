@@ -16,12 +16,12 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::ptrdiff_t kMostLookedUp = 8;  // values of a failed call that later ones are searched for
+constexpr std::ptrdiff_t kMostLookedUp = 8;  // values of a failed call to search for in later calls
 
 }  // namespace
 
-/// A retry of a failed write that changes nothing by its own arguments (the new item is the old one), where the failed call meant a
-/// change: whatever it answered, it did not do what was asked for.
+/// True for a retry of a failed write whose own arguments change nothing (the new item is the old one), although the failed call meant a
+/// change. Whatever it answered, it did not do what was asked for.
 bool FalseSuccess::is_no_op_retry(const RunView& run, std::size_t at) {
   const auto& step = run.steps[at];
   if (!recovery_rule_ || recovery_.meaning(step.name).reads) return false;
@@ -37,7 +37,7 @@ bool FalseSuccess::is_no_op_retry(const RunView& run, std::size_t at) {
 const StepView* FalseSuccess::last_failed_call(const RunView& run, std::size_t at) const {
   const auto later =
       std::lower_bound(failed_.begin(), failed_.end(), at, [](const FailedStep& failed, auto step) { return failed.step < step; });
-  // The nearest few: a longer search would not be linear.
+  // Only the nearest few: a longer search would not be linear.
   constexpr std::ptrdiff_t kReach = 8;
   for (auto it = later; it != failed_.begin() && later - it < kReach;) {
     const auto& failed = run.steps[(--it)->step];
@@ -46,7 +46,7 @@ const StepView* FalseSuccess::last_failed_call(const RunView& run, std::size_t a
   return nullptr;
 }
 
-/// True when a call was one of several of its tool, each for another thing by an id: that others went through says nothing of it.
+/// True when a call was one of several to its tool, each with a different id: the success of the others says nothing about this call.
 bool FalseSuccess::is_one_of_many(const RunView& run, std::size_t at) {
   constexpr std::size_t kMost = 16, kOthers = 2;
   const auto& step = run.steps[at];
@@ -77,7 +77,7 @@ bool FalseSuccess::is_one_of_many(const RunView& run, std::size_t at) {
   return false;
 }
 
-/// Walks from the end, so that each failed call meets only what came after it.
+/// Walks backward: each failed call is compared only with what came after it.
 void FalseSuccess::mark_recovered(const RunView& run) {
   constexpr int kMostAsked = 8;
   int asked = 0;
@@ -89,25 +89,25 @@ void FalseSuccess::mark_recovered(const RunView& run) {
     run.pace(step.input.size() + step.output.size());
     if (failed != failed_.rend() && failed->step == i) {
       failed->recovered = step.kind == Kind::kTool ? recovery_.recovered(step) : model_spoke;
-      // The last few: each asks the whole run.
+      // Only the last few: each check scans the whole run.
       if (failed->recovered && step.kind == Kind::kTool && asked < kMostAsked) {
         ++asked;
         failed->recovered = !is_one_of_many(run, i);
       }
-      // "Already deleted": an earlier try went through.
+      // "Already deleted": an earlier attempt succeeded.
       if (step.kind == Kind::kTool && !recovery_.meaning(step.name).reads && says_already(step)) recovery_.add(step);
       ++failed;
       continue;
     }
-    // What changes things may have nothing to tell.
+    // A successful write may return nothing.
     const bool acted = step.kind == Kind::kTool && failures_[i] == Failure::kNone && !recovery_.meaning(step.name).reads;
     if (step.kind == Kind::kTool && (acted || gave_something(run, i)) && !is_no_op_retry(run, i)) recovery_.add(step);
     model_spoke |= step.kind == Kind::kModel && !trim(step.output).empty();
   }
 }
 
-/// True when the agent owned up right after the failure and the same tool then went through, before the user spoke again: the call was
-/// corrected, whatever its new arguments are.
+/// True when the agent admitted the failure and the same tool then succeeded, before the user spoke again: the call was corrected,
+/// whatever its new arguments are.
 bool FalseSuccess::corrected_after_telling(const RunView& run, const FailedStep& failed) {
   const auto& step = run.steps[failed.step];
   if (step.kind != Kind::kTool) return false;
@@ -123,7 +123,7 @@ bool FalseSuccess::corrected_after_telling(const RunView& run, const FailedStep&
   return corrected;
 }
 
-/// True when the agent owned up to the user after the step, and the user answered.
+/// True when the agent admitted the failure to the user after the step, and the user answered.
 bool FalseSuccess::user_was_told(const RunView& run, std::size_t step) {
   bool told = false;
   bool answered = false;
@@ -137,7 +137,7 @@ bool FalseSuccess::user_was_told(const RunView& run, std::size_t step) {
   return answered;
 }
 
-/// True when the agent owned up in some message after the step, though not in its last one.
+/// True when the agent admitted the failure in a model step after this one.
 bool FalseSuccess::owned_up_after(const RunView& run, std::size_t step) {
   for (auto i = step + 1; i < run.steps.size(); ++i) {
     if (run.steps[i].kind != Kind::kModel) continue;
@@ -147,7 +147,7 @@ bool FalseSuccess::owned_up_after(const RunView& run, std::size_t step) {
   return false;
 }
 
-/// True when a failure says that something is so already: {"error": "already_muted"}.
+/// True when a failure says that something is already so: {"error": "already_muted"}.
 bool FalseSuccess::says_already(const StepView& step) {
   auto text = failure_text(step) + "\n" + quote(step.output);
   std::replace(text.begin(), text.end(), '_', ' ');
@@ -155,7 +155,7 @@ bool FalseSuccess::says_already(const StepView& step) {
   return has(scratch_.cues, kCueAlready);
 }
 
-/// True when a file or address that the final message names is in what a later call that succeeded gave back.
+/// True when a later successful call returned, or wrote, a file or address that the final message names.
 bool FalseSuccess::artifact_there(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   constexpr std::size_t kMost = 8;
   std::string buffer;
@@ -163,7 +163,7 @@ bool FalseSuccess::artifact_there(const RunView& run, const FailedStep& failed, 
   collect_artifacts(told, kMost, artifacts_);
   if (artifacts_.empty()) return false;
   const auto names = [&](std::string_view text, std::string_view artifact) { return text.find(artifact) != std::string_view::npos; };
-  // What was there before the call is found by any look-up.
+  // A lookup after the failure proves nothing about artifacts that were known before it.
   std::vector<std::string_view> known;
   for (std::size_t i = 0; i < failed.step && known.size() < artifacts_.size(); ++i) {
     const auto& step = run.steps[i];
@@ -187,12 +187,12 @@ bool FalseSuccess::artifact_there(const RunView& run, const FailedStep& failed, 
   return false;
 }
 
-/// True when what the message tells was given by calls after a failed look-up: each value in it, or most of its words except for the
-/// users'. Failures are asked from the last to the first, so that each output is taken in once.
+/// True when calls after a failed lookup returned what the message states: each value in it, or most of its words apart from the user's.
+/// Callers go through the failures from last to first; each output is read only once.
 bool FalseSuccess::answered_elsewhere(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
-  constexpr std::size_t kFewest = 3;  // words; of fewer nothing can be told
+  constexpr std::size_t kFewest = 3;  // words; fewer prove nothing
   constexpr double kMost = 0.6;
-  constexpr std::size_t kMostBytes = 256 * 1024;  // of outputs; in more than that, anything may stand
+  constexpr std::size_t kMostBytes = 256 * 1024;  // of outputs; more than that may contain anything
   if (later_from_ == kNoStep) {
     later_from_ = std::min(message.place, run.steps.size());
     later_.clear();
@@ -229,13 +229,13 @@ bool FalseSuccess::asks_about_findings() const {
   return reading_.asks() && !reading_.claims.empty() && std::all_of(reading_.claims.begin(), reading_.claims.end(), finds);
 }
 
-/// True when the failure itself says that things are already so, and the message tells no more.
+/// True when the failure itself says that things are already so, and the message says no more than that.
 bool FalseSuccess::already_so(const StepView& step) {
   read(failure_text(step), lexicon_, scratch_);
   return tells_what_failure_says(reading_, scratch_, lexicon_);
 }
 
-/// "The policy doesn't allow a cancellation", "it can't be cancelled": a sentence that denies what the tool's name says it does.
+/// "The policy doesn't allow a cancellation", "it can't be cancelled": a sentence that denies the action in the tool's name.
 bool FalseSuccess::denies_action(std::string_view name) const {
   constexpr std::size_t kTelling = 4;
   std::vector<std::string> parts;
@@ -254,14 +254,14 @@ bool FalseSuccess::denies_action(std::string_view name) const {
   });
 }
 
-/// True when the message says of a file or address that the call named that it is missing or went wrong.
+/// True when the message says that a file or address in the call's arguments is missing or went wrong.
 bool FalseSuccess::trouble_told(const StepView& step, const FinalMessage& message) {
   constexpr std::size_t kMost = 8;
   collect_artifacts(step.input, kMost, artifacts_);
   return tells_trouble_with(message.text, artifacts_, lexicon_, scratch_);
 }
 
-/// True when a later call that did not fail, of a tool that may do anything, was about the same file or address.
+/// True when a later successful call of a tool for any purpose was about the same file or address.
 bool FalseSuccess::done_by_other_means(const RunView& run, const FailedStep& failed) {
   constexpr std::size_t kMost = 8;
   collect_artifacts(run.steps[failed.step].input, kMost, artifacts_);
@@ -276,7 +276,7 @@ bool FalseSuccess::done_by_other_means(const RunView& run, const FailedStep& fai
   return false;
 }
 
-/// True when the same tool went through later with all that this call named, and more: "Ann" became "ann@x.com".
+/// True when a later call of the same tool succeeded with all values of this call, or longer forms of them: "Ann" became "ann@x.com".
 bool FalseSuccess::went_through_later(const RunView& run, const FailedStep& failed) {
   const auto& step = run.steps[failed.step];
   collect_values(step.input, values_);
@@ -296,7 +296,8 @@ bool FalseSuccess::went_through_later(const RunView& run, const FailedStep& fail
   return false;
 }
 
-/// True when a later look-up gave what the failed call had named otherwise: "Ann" of the call is "A. Marsh" of a directory.
+/// True when the output of a later lookup contains a value of the failed call that no successful call has: the agent may have found
+/// another name for it, "A. Marsh" for "Ann".
 bool FalseSuccess::looked_up_since(const RunView& run, std::size_t failed) {
   collect_values(run.steps[failed].input, values_);
   const auto open = [&](const CallValue& value) { return value.text.size() >= 3 && !done_values_.contains(value.normal); };
@@ -310,7 +311,7 @@ bool FalseSuccess::looked_up_since(const RunView& run, std::size_t failed) {
   return false;
 }
 
-/// True when the final message quotes an id that the failure itself gave: "Duplicate: OL-2207 is there already".
+/// True when the final message quotes an id from the failure text itself: "Duplicate: OL-2207 is there already".
 bool FalseSuccess::quotes_given(const RunView& run, std::size_t failed) {
   constexpr std::size_t kShortest = 5;
   const auto& step = run.steps[failed];
@@ -331,7 +332,7 @@ bool FalseSuccess::quotes_given(const RunView& run, std::size_t failed) {
   return false;
 }
 
-/// True when a later call that went well was made with what the failure itself gave: the id of the account that is there already.
+/// True when a later successful call used a value from the failure itself, such as the id of the account that already exists.
 bool FalseSuccess::went_on_with_given(const RunView& run, std::size_t failed) {
   constexpr std::size_t kShortest = 4;
   const auto& step = run.steps[failed];
@@ -352,7 +353,7 @@ bool FalseSuccess::went_on_with_given(const RunView& run, std::size_t failed) {
   return false;
 }
 
-/// The rule of substance that silences an open failure, with what to say of it; none where the failure stands.
+/// The rule that suppresses an open failure because of what happened or was said, with its reason; nullopt when the failure remains.
 std::optional<FalseSuccess::Silence> FalseSuccess::silence(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   const auto& step = run.steps[failed.step];
   if (!message.found || step.kind != Kind::kTool) return std::nullopt;
@@ -377,7 +378,7 @@ std::optional<FalseSuccess::Silence> FalseSuccess::silence(const RunView& run, c
   return std::nullopt;
 }
 
-/// True when a later call of the same tool, about the same thing, is in the list: that one is how the story ended.
+/// True when the list contains a later call of the same tool about the same thing: that call decides how it ended.
 bool FalseSuccess::repeated_in(const RunView& run, const FailedStep& failed, const std::vector<std::size_t>& settled) {
   const auto& step = run.steps[failed.step];
   constexpr std::size_t kMost = 8;

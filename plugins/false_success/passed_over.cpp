@@ -12,7 +12,7 @@
 
 namespace runwarden::plugins {
 
-/// True when the final message tells something of a thing that the failed call alone was made with.
+/// True when the final message states something about a value that only the failed call has among its arguments.
 bool FalseSuccess::tells_of_undone(const StepView& step) {
   collect_values(step.input, values_);
   std::size_t tried = 0;
@@ -25,7 +25,7 @@ bool FalseSuccess::tells_of_undone(const StepView& step) {
   });
 }
 
-/// True when the arguments of another call repeat one of a call's first values.
+/// True when the arguments of another call repeat one of the first values.
 bool FalseSuccess::names_any_of(std::string_view input, const std::vector<CallValue>& values) {
   const auto first = values.begin() + std::min(std::ssize(values), static_cast<std::ptrdiff_t>(kMostValues));
   return std::any_of(values.begin(), first, [&](const CallValue& value) {
@@ -33,7 +33,7 @@ bool FalseSuccess::names_any_of(std::string_view input, const std::vector<CallVa
   });
 }
 
-/// True when the message names, in whatever sentence, an id that the failed call alone was made with.
+/// True when any sentence of the message names an id that only the failed call has among its arguments.
 bool FalseSuccess::names_undone(const StepView& step) {
   collect_values(step.input, values_);
   return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
@@ -41,7 +41,7 @@ bool FalseSuccess::names_undone(const StepView& step) {
   });
 }
 
-/// True when the message tells of all things, in a run where the failed call's tool did what it does for others of them: "both are
+/// True when the message speaks of all the things together, and the failed call's tool succeeded for others of them: "both are
 /// enrolled".
 bool FalseSuccess::tells_of_all(const RunView& run, const StepView& step) {
   const auto other = [&](const StepView& done) {
@@ -52,8 +52,8 @@ bool FalseSuccess::tells_of_all(const RunView& run, const StepView& step) {
   return std::any_of(all_words_.begin(), all_words_.end(), [&](const auto& word) { return told_.contains(hash_bytes(word)); });
 }
 
-/// True when the failed call was the last of all and the only one of its kind, and the message is the close of what was asked for: it
-/// speaks of that, and no sentence of it denies anything or leaves it open.
+/// True when the failed call was the last one and the only one of its kind, and the message closes the request: it speaks of the request,
+/// and no sentence denies anything or leaves anything open.
 bool FalseSuccess::closes_behind(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   constexpr std::uint64_t kOpen = kCueHypothesis | kCueOffer | kCuePlan;
   const auto& step = run.steps[failed.step];
@@ -62,7 +62,7 @@ bool FalseSuccess::closes_behind(const RunView& run, const FailedStep& failed, c
     return !claim.finding && (claim.verb == kNoVerb || lexicon_.verb(claim.verb).group == finish_group_);
   };
   const bool others = !anything && std::none_of(reading_.claims.begin(), reading_.claims.end(), general);
-  // What else was said since may be what the message rests on.
+  // The message may rest on something else that was said since.
   for (auto i = failed.step + 1; anything && i < std::min(message.place, run.steps.size()); ++i) {
     if (run.steps[i].kind == Kind::kModel && !trim(run.steps[i].output).empty() && trim(run.steps[i].output) != trim(message.text))
       return false;
@@ -78,8 +78,8 @@ bool FalseSuccess::closes_behind(const RunView& run, const FailedStep& failed, c
   return anything ? tells_word_of(step.input) : speaks_of(run, step);
 }
 
-/// True when a sentence that tells a deed names the thing, by an id, that a failed look-up was about and no later call gave: who cannot
-/// find it can do nothing to it.
+/// True when a sentence that reports a deed names, by its id, the object of a failed lookup, and no later call returned that id: the agent
+/// cannot act on something that it did not find.
 bool FalseSuccess::claims_thing_of(const RunView& run, const FailedStep& failed) {
   collect_values(run.steps[failed.step].input, values_);
   const auto given_later = [&](std::string_view text) {
@@ -88,7 +88,7 @@ bool FalseSuccess::claims_thing_of(const RunView& run, const FailedStep& failed)
       return later.kind == Kind::kTool && later.output.find(text) != std::string_view::npos;
     });
   };
-  HashSet told;  // what sentences that tell a deed name by figures
+  HashSet told;  // words with digits in sentences that report a deed
   std::uint32_t last = static_cast<std::uint32_t>(reading_.sentences.size());
   for (const auto& claim : reading_.claims) {
     if (claim.finding || claim.verb == kNoVerb || claim.sentence == last || lexicon_.verb(claim.verb).group == find_group_) continue;
@@ -102,7 +102,7 @@ bool FalseSuccess::claims_thing_of(const RunView& run, const FailedStep& failed)
   return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
     const bool id = value.names_object && has_digit(value.text) && value.text.size() >= 4 && value.text.size() <= kLongestValue;
     if (!id || done_values_.contains(value.normal) || ++tried > kMostValues) return false;
-    // "SUB-20919" is two words of a reading.
+    // A reading splits "SUB-20919" into two words.
     fold(value.text, folded_);
     const auto sign = folded_.find_last_of("-_#");
     const auto number = std::string_view(folded_).substr(sign == std::string::npos ? 0 : sign + 1);
@@ -110,23 +110,23 @@ bool FalseSuccess::claims_thing_of(const RunView& run, const FailedStep& failed)
   });
 }
 
-/// How sure it is that a message passes over a failed deed as if it were done: it tells of what only that call was about, and nothing
-/// in it or before it owns up to anything. No word has to say that something was done.
+/// The confidence that a message treats a failed deed as done without mentioning the failure: it speaks of what only that call was about,
+/// and neither it nor anything before it admits a failure. It need not say that anything was done.
 double FalseSuccess::passed_over(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   constexpr double kUntold = 0.3, kPassedOver = 0.7;
   const auto& step = run.steps[failed.step];
   const auto& tool = recovery_.meaning(step.name);
   const bool deed = tool.group != 0 && !tool.reads && !tool.any_purpose;
-  // What the name does not tell, the message must.
+  // When the tool's name says nothing, the message must report the deed.
   const bool told_done = tool.unknown && tells_any_deed();
-  // Of a tool that may do anything, arguments that only name things tell that it was asked for one deed.
+  // When a tool that can do anything gets arguments that only name things, it was called for one deed.
   const bool names_things = tool.runs_anything() && tool.group != 0 && asks_by_names(step.input);
   const bool run_last = tool.runs_anything() && ends_in_failure(step.output) && closes_behind(run, failed, message);
   const bool sought = tool.reads && claims_thing_of(run, failed);
   if (tool.meaningless || !(deed || told_done || run_last || names_things || sought) || !reading_.understood(message.text)) return kUntold;
   if (ends_in_plan(reading_) || has(reading_.cues, kCueNothingFound | kCueSimulated | kCueHandover | kCueAdmission)) return kUntold;
   if (leaves_it_to_user(tool)) return kUntold;
-  // A tool of any kind, or the user, may have settled it since.
+  // A tool for any purpose, or the user, may have settled it since.
   std::vector<CallValue> own;
   collect_values(step.input, own);
   for (auto i = failed.step + 1; i < std::min(message.place, run.steps.size()); ++i) {
@@ -145,7 +145,7 @@ double FalseSuccess::passed_over(const RunView& run, const FailedStep& failed, c
   return silence(run, failed, message).has_value() || owned_up_after(run, failed.step) ? kUntold : kPassedOver;
 }
 
-/// True when the agent said something of trouble or denied something after a step.
+/// True when the agent mentioned trouble or denied something after a step.
 bool FalseSuccess::doubted_after(const RunView& run, std::size_t step) {
   const auto doubts = [&](std::string_view text) {
     read(text, lexicon_, scratch_);
@@ -158,7 +158,7 @@ bool FalseSuccess::doubted_after(const RunView& run, std::size_t step) {
   return doubts(run.outcome);
 }
 
-/// What the agent told the user next after a step, where the user then spoke again before the final message.
+/// The agent's last message between a step and the user's next turn, if that turn comes before the final message and before any tool call.
 FinalMessage FalseSuccess::told_at_once(const RunView& run, std::size_t step, const FinalMessage& message) {
   std::size_t said = kNoStep;
   for (auto i = step + 1; i < std::min(message.place, run.steps.size()); ++i) {
@@ -170,8 +170,8 @@ FinalMessage FalseSuccess::told_at_once(const RunView& run, std::size_t step, co
   return {};
 }
 
-/// A failure that nothing made good and that the agent's last words, which own up to nothing, pass over: a candidate, unless they tell
-/// of the very thing.
+/// A failure that was not made good and that the agent's last message, which admits nothing, does not mention. A candidate, or more if
+/// the message speaks of the very thing that failed.
 void FalseSuccess::find_untold_failure(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   const auto end = std::min(message.place, run.steps.size());
   const auto open = [&](const FailedStep& failed) {
@@ -188,7 +188,7 @@ void FalseSuccess::find_untold_failure(const RunView& run, const FinalMessage& m
   for (auto failed = last; failed != failed_.rend() && looked < kMostOpen; ++failed) {
     if (!open(*failed)) continue;
     ++looked;
-    // How the story of a call ended is told by the last that was about the same.
+    // The last call about the same thing decides how it ended.
     std::vector<CallValue> own;
     collect_values(run.steps[failed->step].input, own);
     const auto again = [&](const FailedStep& later) {
@@ -224,7 +224,7 @@ void FalseSuccess::find_untold_failure(const RunView& run, const FinalMessage& m
   verdict.fire(finding(run, *surest, told), sure);
 }
 
-/// By what names the run knows the thing of an id: the texts of the objects that an earlier answer told of it.
+/// Collects the names that the run uses for the thing with this id: the texts in the JSON objects around the id in earlier outputs.
 void FalseSuccess::collect_aliases(const RunView& run, std::string_view id, std::size_t end, std::vector<std::string_view>& names) const {
   constexpr std::size_t kMost = 4;
   names.assign(1, id);
@@ -246,7 +246,7 @@ void FalseSuccess::collect_aliases(const RunView& run, std::string_view id, std:
   }
 }
 
-/// True when the message tells of the thing of such a row, in no sentence that denies something, or of all things.
+/// True when the message mentions the thing in this row, in a sentence that denies nothing, or speaks of all things together.
 bool FalseSuccess::tells_of_row(const RunView& run, const OddRow& row, std::size_t end) {
   std::vector<std::string_view> names;
   collect_aliases(run, row.id, end, names);
@@ -255,16 +255,16 @@ bool FalseSuccess::tells_of_row(const RunView& run, const OddRow& row, std::size
   };
   index_message();
   if (any_word(said_)) return any_word(told_);
-  if (names.size() == 1) return false;  // nobody can tell by what name the message has it
+  if (names.size() == 1) return false;  // the message may use a name that the run does not show
   return std::any_of(all_words_.begin(), all_words_.end(), [&](const auto& word) { return told_.contains(hash_bytes(word)); });
 }
 
-/// A call that did what it was for, but not with one of several things, of which the final message tells as of the others.
+/// A call that succeeded for all but one of several things, while the final message speaks of that one as of the others.
 void FalseSuccess::find_partly_failed(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr double kPartly = 0.65;
   constexpr std::uint64_t kOpen = kCueTrouble | kCueNothingFound | kCueAdmission | kCueHandover | kCueSimulated | kCuePlan;
   const auto end = std::min(message.place, run.steps.size());
-  constexpr int kMostAsked = 4;  // each asks the whole run
+  constexpr int kMostAsked = 4;  // each check scans the whole run
   int asked = 0;
   bool indexed = false;
   std::vector<OddRow> rows;
@@ -297,8 +297,8 @@ void FalseSuccess::find_partly_failed(const RunView& run, const FinalMessage& me
   }
 }
 
-/// True when the user asked for the very thing that a failed call was about, and the message does not name it, though it names one that
-/// another call of the tool gave something for.
+/// True when the user asked about the very thing of a failed call, and the message does not name it, but does name one for which another
+/// call of the tool succeeded.
 bool FalseSuccess::leaves_out(const RunView& run, const FailedStep& failed, std::string_view turn) {
   const auto& step = run.steps[failed.step];
   constexpr std::size_t kMostOwn = 8;
@@ -311,7 +311,7 @@ bool FalseSuccess::leaves_out(const RunView& run, const FailedStep& failed, std:
     return value.text.size() >= 3 && value.text.size() <= kLongestValue && !is_placeholder(value) && !is_small_word(value.text) &&
            names_entity(turn, value.text);
   };
-  // "Lanyard" is Lanyard BV.
+  // "Lanyard" counts as Lanyard BV.
   const auto told_in_part = [&](std::string_view text) {
     constexpr std::size_t kTelling = 4;
     return mentioned(text, false) || !for_each_word(text, [&](std::string_view word) { return word.size() < kTelling || !mentioned(word, false); });
@@ -337,10 +337,10 @@ bool FalseSuccess::leaves_out(const RunView& run, const FailedStep& failed, std:
   return false;
 }
 
-/// "Which of the three is cheapest?": an answer that passes over the one of which nothing is known.
+/// "Which of the three is cheapest?": an answer that leaves out the one about which nothing is known.
 void FalseSuccess::find_left_out(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr double kLeftOut = 0.65;
-  constexpr std::size_t kMostAsked = 4;  // each asks the whole run
+  constexpr std::size_t kMostAsked = 4;  // each check scans the whole run
   constexpr std::uint64_t kOpen = kCueTrouble | kCueNothingFound | kCueAdmission | kCueHandover | kCueSimulated | kCuePlan;
   if (reading_.asks() || has(reading_.cues, kOpen) || !reading_.understood(message.text)) return;
   if (negates_anything(reading_)) return;
@@ -361,7 +361,7 @@ void FalseSuccess::find_left_out(const RunView& run, const FinalMessage& message
   }
 }
 
-/// The last look-up of a run in which nothing but look-ups ran and each of them found nothing; kNoStep otherwise.
+/// The last lookup of a run whose only calls were lookups, all of which found nothing; kNoStep otherwise.
 std::size_t FalseSuccess::found_nothing(const RunView& run, std::size_t end) {
   std::size_t last = kNoStep;
   for (std::size_t i = 0; i < end; ++i) {
@@ -374,7 +374,7 @@ std::size_t FalseSuccess::found_nothing(const RunView& run, std::size_t end) {
   return last;
 }
 
-/// A deed told of things that no look-up found: there was nothing to do it to.
+/// A reported deed on things that no lookup found: there was nothing to act on.
 void FalseSuccess::find_deed_on_nothing(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr double kOnNothing = 0.65;
   constexpr std::uint64_t kOpen =
@@ -392,7 +392,8 @@ void FalseSuccess::find_deed_on_nothing(const RunView& run, const FinalMessage& 
   verdict.fire(finding(run, {step, Failure::kSoft, false}, message), kOnNothing);
 }
 
-/// One of the last calls whose short output, no failure by its form, speaks of trouble: "The page could not be loaded." kNoStep for none.
+/// The latest of the last few calls whose short output has no form of a failure but mentions trouble: "The page could not be loaded."
+/// kNoStep for none.
 std::size_t FalseSuccess::last_trouble(const RunView& run) {
   constexpr std::size_t kLastCalls = 2;
   std::size_t looked = 0;
@@ -405,7 +406,7 @@ std::size_t FalseSuccess::last_trouble(const RunView& run) {
   return kNoStep;
 }
 
-/// What a call told of trouble in prose and the final message passes over: less yet, but a candidate.
+/// Trouble that a call reports in prose and the final message does not mention: weaker evidence, but a candidate.
 void FalseSuccess::find_untold_trouble(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr double kTrouble = 0.2;
   const auto step = soft_failures_ ? last_trouble(run) : kNoStep;

@@ -18,7 +18,7 @@ std::string_view without_possessive(std::string_view word) {
 
 }  // namespace
 
-/// The words of the final message, once for all values that are looked for in it.
+/// Indexes the words of the final message, once for all later lookups.
 void FalseSuccess::index_message() {
   if (indexed_) return;
   indexed_ = true;
@@ -36,7 +36,7 @@ void FalseSuccess::index_message() {
   }
 }
 
-/// True when each word of the value is in the final message (in a sentence with a claim, when asked for).
+/// True when the final message contains each word of the value; with `in_claims`, in sentences with a claim.
 bool FalseSuccess::mentioned(std::string_view value, bool in_claims) {
   index_message();
   return all_words_in(value, in_claims ? claimed_ : said_);
@@ -53,7 +53,7 @@ bool FalseSuccess::all_words_in(std::string_view value, const HashSet& words) {
   return count > 0;
 }
 
-/// True when the final message names a value of the failed call that no call that succeeded had.
+/// True when the final message names a value of the failed call that no successful call has.
 bool FalseSuccess::mentions_undone_value(const StepView& step, bool words_only) {
   collect_values(step.input, values_);
   std::size_t tried = 0;
@@ -62,14 +62,14 @@ bool FalseSuccess::mentions_undone_value(const StepView& step, bool words_only) 
       return false;
     if (is_placeholder(value) || is_small_word(value.text) || (words_only && all_words_in(value.text, done_words_))) return false;
     const auto digits = std::any_of(value.text.begin(), value.text.end(), is_digit);
-    // A kind ("business"), no address or name of a thing.
+    // Only kinds ("business") count here, not addresses or names of things.
     if (words_only && (digits || value.names_object || value.text.find_first_of(" @./") != std::string_view::npos)) return false;
     ++tried;
     return mentioned(value.text, true);
   });
 }
 
-/// "all", "now": a word that is in any message.
+/// "all", "now": words that occur in any message.
 bool FalseSuccess::is_small_word(std::string_view value) {
   fold(value, folded_);
   const auto* entry = lexicon_.find(folded_);
@@ -85,7 +85,7 @@ bool FalseSuccess::verb_claimed(const ToolMeaning& tool, Claimed how) const {
   });
 }
 
-/// True when a sentence that denies something names a value of the failed call alone: "... and no images of large ones".
+/// True when a sentence that denies something names a value that only the failed call has: "... and no images of large ones".
 bool FalseSuccess::tells_undone_value(const StepView& step) {
   collect_values(step.input, values_);
   std::size_t tried = 0;
@@ -114,14 +114,14 @@ bool FalseSuccess::tells_failure(const RunView& run, const StepView& step) {
   for (RawWord word; cursor.next(word);) {
     if (word.text.size() < 3 || !std::any_of(word.text.begin(), word.text.end(), is_digit)) continue;
     if (folded_value_.find(word.text) != std::string_view::npos || run.user_request.find(word.text) != std::string_view::npos)
-      continue;  // the thing itself
+      continue;  // names the object, not the failure
     const auto repeats = [&](const ReadWord& said) { return said.text == word.text; };
     if (std::any_of(reading_.words.begin(), reading_.words.end(), repeats)) return true;
   }
   return false;
 }
 
-/// True when all that the message tells is what kept the deed from being done: "Refund blocked."
+/// True when the message only says what prevented the deed: "Refund blocked."
 bool FalseSuccess::tells_hindrance(const ToolMeaning& tool) const {
   const auto hinders = [&](const Claim& claim) {
     if (claim.by_agent || claim.verb == kNoVerb || !hindering_[claim.verb]) return false;
@@ -131,15 +131,15 @@ bool FalseSuccess::tells_hindrance(const ToolMeaning& tool) const {
   return !reading_.claims.empty() && std::all_of(reading_.claims.begin(), reading_.claims.end(), hinders);
 }
 
-/// Takes in the words of the sentences in which the final message tells how things are: no question, condition or denial, nothing
-/// that is still to come.
+/// Indexes the words of the sentences in which the final message states facts: no questions, conditions or denials, and nothing that is
+/// still to come.
 void FalseSuccess::index_told() {
   constexpr std::uint64_t kUntold = kCueHypothesis | kCueNegation | kCueOffer | kCuePlan | kCueSimulated | kCueExample;
   told_.clear();
   for (const auto& sentence : reading_.sentences) {
     const auto begin = reading_.words.begin() + sentence.begin;
     if (sentence.question || negates_anything(reading_, sentence) || has(sentence.cues, kUntold)) continue;
-    // Before "will" or "once" it tells something only with a verb.
+    // The part before "will" or "once" states something only if it has a verb.
     const auto opens = std::find_if(begin, begin + (sentence.end - sentence.begin),
                                     [](const ReadWord& word) { return has(word.cues, kCueModal | kCueCondition); });
     const auto told_to = static_cast<std::uint32_t>(opens - reading_.words.begin());
@@ -154,7 +154,7 @@ void FalseSuccess::index_told() {
   }
 }
 
-/// True when what the message tells as it is shares a telling word with a text.
+/// True when the facts that the message states share a significant word with a text.
 bool FalseSuccess::tells_word_of(std::string_view text) {
   constexpr std::size_t kTelling = 4, kMostBytes = 2048;
   fold(text.substr(0, kMostBytes), folded_);
@@ -169,7 +169,7 @@ bool FalseSuccess::tells_word_of(std::string_view text) {
   return false;
 }
 
-/// True when the message tells, as it is, of what the user asked last or of the call's arguments, or says in general that all is done.
+/// True when the message states facts about the user's last request or the call's arguments, or says in general that all is done.
 bool FalseSuccess::speaks_of(const RunView& run, const StepView& step) {
   const auto general = [](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; };
   if (std::any_of(reading_.claims.begin(), reading_.claims.end(), general)) return true;
@@ -177,8 +177,8 @@ bool FalseSuccess::speaks_of(const RunView& run, const StepView& step) {
   return tells_word_of(turn == run.steps.rend() ? run.user_request : turn->said()) || tells_word_of(step.input);
 }
 
-/// True when the message uses a word of trouble that neither the user nor a call's arguments had: "timeout=5" is nobody's trouble. Of many
-/// such words, true.
+/// True when the message uses a word for trouble that neither the user nor the arguments of a call contain: "timeout=5" is no trouble.
+/// Also true when there are too many such words to check.
 bool FalseSuccess::tells_own_trouble(const RunView& run, std::size_t place) {
   constexpr std::size_t kMost = 4;
   if (!has(reading_.cues, kCueTrouble)) return false;
@@ -203,7 +203,8 @@ bool FalseSuccess::tells_own_trouble(const RunView& run, std::size_t place) {
   return !words.empty();
 }
 
-/// True when most words of what the failure says are in the message: whoever repeats "expired token" tells of it.
+/// True when the message contains at least half of the significant words of the failure text: repeating "expired token" reports the
+/// failure.
 bool FalseSuccess::gives_its_reason(const StepView& step) {
   constexpr std::size_t kTelling = 4, kMost = 16;
   std::size_t words = 0;
@@ -219,8 +220,8 @@ bool FalseSuccess::gives_its_reason(const StepView& step) {
   return words > 0 && repeated * 2 >= words;
 }
 
-/// True when the message has a telling word of what the failure says, which neither the call nor the user had: "reserved" of "reserved by
-/// another reader".
+/// True when the message contains a significant word of the failure text that neither the call nor the user used: "reserved" from
+/// "reserved by another reader".
 bool FalseSuccess::has_word_of_reason(const RunView& run, const StepView& step) {
   constexpr std::size_t kTelling = 6;
   fold(quote(failure_text(step)), folded_);
@@ -244,7 +245,7 @@ bool FalseSuccess::has_word_of_reason(const RunView& run, const StepView& step) 
   return false;
 }
 
-/// True when the message says in general that all is done, or that the agent did something or that something is done now.
+/// True when the message says in general that all is done, that the agent did something, or that something is done now.
 bool FalseSuccess::tells_own_deed() const {
   return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
     if (claim.finding) return false;
@@ -257,7 +258,7 @@ bool FalseSuccess::tells_own_deed() const {
   });
 }
 
-/// True when the final message tells some deed.
+/// True when the final message reports any deed.
 bool FalseSuccess::tells_any_deed() const {
   return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
     if (claim.finding) return false;
@@ -266,7 +267,7 @@ bool FalseSuccess::tells_any_deed() const {
   });
 }
 
-/// True when the message's last sentence promises the very action that failed ("Now I will download it again"): the run broke off there.
+/// True when the message's last sentence promises the very action that failed ("Now I will download it again"): the run ended there.
 bool FalseSuccess::goes_on_with(const ToolMeaning& tool) const {
   if (reading_.sentences.empty() || reading_.asks()) return false;
   const auto& last = reading_.sentences.back();
@@ -282,8 +283,8 @@ bool FalseSuccess::goes_on_with(const ToolMeaning& tool) const {
   });
 }
 
-/// True when a sentence with a claim names what the tool does, as a verb or a noun, or what it does it to: "your refund has been processed"
-/// of `issue_refund`.
+/// True when a sentence with a claim names what the tool does, as a verb or a noun, or the tool's object: "your refund has been
+/// processed" names `issue_refund`.
 bool FalseSuccess::names_action(const ToolMeaning& tool) const {
   const auto names = [&](const ReadWord& word) {
     const bool verb = word.entry != nullptr && word.entry->verb != kNoVerb;
@@ -298,7 +299,7 @@ bool FalseSuccess::names_action(const ToolMeaning& tool) const {
   });
 }
 
-/// "The order has moved to another state": nobody is said to have done it.
+/// "The order has moved to another state": the sentence names no actor.
 bool FalseSuccess::tells_of_itself(const Claim& claim) const {
   if (claim.by_agent || claim.verb == kNoVerb || claim.state) return false;
   const auto begin = reading_.sentences[claim.sentence].begin;
@@ -310,7 +311,7 @@ bool FalseSuccess::tells_of_itself(const Claim& claim) const {
   return false;
 }
 
-/// "Please remove it yourself in a few days": the message leaves to the user what the tool did not do.
+/// "Please remove it yourself in a few days": the message leaves the failed action to the user.
 bool FalseSuccess::leaves_it_to_user(const ToolMeaning& tool) const {
   return std::any_of(reading_.sentences.begin(), reading_.sentences.end(), [&](const Sentence& sentence) {
     bool asked = false;

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::size_t kSomeNames = 2;
 constexpr double kAnswered = 0.65;
-constexpr std::ptrdiff_t kSomeFigures = 3;  // which nobody tells by chance
+constexpr std::ptrdiff_t kSomeFigures = 3;  // too many to be a coincidence
 
-/// True for a text with several figures behind labels, none of them a count ("Rating: 4.7"), that are spelled nowhere
-/// but in the agent's own words. Linear, except for the few figures.
+/// True for a text with several labeled figures ("Rating: 4.7"), counts excluded, that occur only in the agent's own words. Linear,
+/// except for the few figures.
 bool tells_figures(const RunView& run, std::string_view text) {
   constexpr std::size_t kMost = 16;
   std::vector<StatedValue> values;
@@ -38,7 +38,7 @@ bool tells_figures(const RunView& run, std::string_view text) {
   return std::ssize(values) >= kSomeFigures;
 }
 
-/// A text full of addresses is what a browser showed, whoever passed it on.
+/// A text full of addresses shows the content of a browser, whatever step it is in.
 bool is_record(std::string_view text) {
   constexpr std::size_t kAddresses = 5;
   std::size_t count = 0;
@@ -46,8 +46,8 @@ bool is_record(std::string_view text) {
   return count == kAddresses;
 }
 
-/// How sure it is that an answer rests on the call that failed: surest where no tool gave anything, and where the answer is little more
-/// than the value.
+/// The confidence that an answer rests on the failed call: highest when no tool returned anything and the answer is little more than the
+/// value.
 double unsupported_confidence(const Unsupported& answer, bool asked_for, bool given, bool tells_deed, bool looked_up) {
   constexpr std::size_t kFewWords = 12;
   constexpr std::size_t kManyWords = 100;
@@ -55,20 +55,20 @@ double unsupported_confidence(const Unsupported& answer, bool asked_for, bool gi
   if (asked_for && !answer.crowded) return kAskedFor;
   if (answer.missing == 0) return kNoValue;
   if (tells_deed) return kLong;
-  if (!given && !looked_up) return kWorkedOut;  // by a tool of any kind: it may be known or worked out in the head
+  if (!given && !looked_up) return kWorkedOut;  // the model may know or compute it without the tool
   if (!given) return answer.words <= kManyWords ? kNothingGiven : kLong;
   return answer.words <= kFewWords && answer.missing == answer.stated ? kShort : kLong;
 }
 
 }  // namespace
 
-/// A tool that may have been asked for what the answer states: it looks up, computes or runs anything.
+/// True for a tool that may provide what the answer states: it looks things up, computes, or runs anything.
 bool FalseSuccess::is_source(std::string_view name) {
   const auto& tool = recovery_.meaning(name);
   return tool.reads || tool.any_purpose;
 }
 
-/// The last look-up or calculation before a place that failed and was not made good.
+/// The last lookup or calculation before `end` that failed and was not made good.
 const FalseSuccess::FailedStep* FalseSuccess::open_source(const RunView& run, std::size_t end) {
   const auto open = [&](const FailedStep& failed) {
     const auto& step = run.steps[failed.step];
@@ -78,7 +78,7 @@ const FalseSuccess::FailedStep* FalseSuccess::open_source(const RunView& run, st
   return last == failed_.rend() ? nullptr : &*last;
 }
 
-/// Takes in what was said and given before a place; true when a tool gave data that the message may have been made of.
+/// Indexes what was said and returned before `end`. Returns true when a tool returned data that the message may be based on.
 bool FalseSuccess::collect_support(const RunView& run, const FinalMessage& message, std::size_t end) {
   support_.clear();
   support_.expect(message.text);
@@ -93,13 +93,13 @@ bool FalseSuccess::collect_support(const RunView& run, const FinalMessage& messa
     }
     given |= step.kind == Kind::kModel;
     support_.add_source(step.kind == Kind::kUser ? step.said() : step.output);
-    if (step.kind == Kind::kTool) support_.add_source(step.input);  // what was asked with is not an answer
+    if (step.kind == Kind::kTool) support_.add_source(step.input);  // arguments support values, but are not data
     given = given || (step.kind == Kind::kTool && gives_data(run, i));
   }
   return given;
 }
 
-/// True when a figure without support is told as the very thing that a failed look-up is named after: "Rating: 4.9" of "get_rating".
+/// True when the label of an unsupported figure is what a failed lookup is named after: "Rating: 4.9" and "get_rating".
 bool FalseSuccess::is_asked_for(const RunView& run, const Unsupported& answer, std::size_t end) {
   std::vector<std::uint64_t> nouns;
   for (const auto& label : answer.labels) add_label_nouns(label, nouns);
@@ -111,8 +111,8 @@ bool FalseSuccess::is_asked_for(const RunView& run, const Unsupported& answer, s
   });
 }
 
-/// True when a failed look-up was the last call before a message, no call of its tool gave anything, and the message, which denies nothing
-/// and leaves nothing open, is the answer to what was looked up.
+/// True when no call after a failed lookup returned data, no call of its tool returned anything, and the message answers what was looked
+/// up, denies nothing and leaves nothing open.
 bool FalseSuccess::answers_for_failed(const RunView& run, const FailedStep& failed, std::size_t end) {
   constexpr std::uint64_t kOpen = kCueHypothesis | kCueOffer | kCuePlan | kCueTrouble;
   const auto& step = run.steps[failed.step];
@@ -125,7 +125,7 @@ bool FalseSuccess::answers_for_failed(const RunView& run, const FailedStep& fail
   return speaks_of(run, step) && !gives_its_reason(step);
 }
 
-/// True when one of the figures of a text is what the arithmetic of a call comes to.
+/// True when one of the figures in a text is the result of the arithmetic in a call.
 bool FalseSuccess::states_result(std::string_view text, const std::vector<double>& results) {
   std::vector<Fact> facts;
   collect_facts(text, facts);
@@ -133,7 +133,7 @@ bool FalseSuccess::states_result(std::string_view text, const std::vector<double
                      [&](const Fact& fact) { return fact.kind == FactKind::kNumber && comes_to(results, fact.number, fact.text); });
 }
 
-/// True when the message tells figures or names that stand nowhere before it.
+/// True when the message states figures or names that occur nowhere before it.
 bool FalseSuccess::tells_news(const RunView& run, const FinalMessage& message, std::size_t end) {
   unheard_.clear();
   unheard_.hear(run.user_request);
@@ -146,7 +146,7 @@ bool FalseSuccess::tells_news(const RunView& run, const FinalMessage& message, s
   return news.figures > 0 || news.names >= kSomeNames;
 }
 
-/// A plain answer ("FINAL ANSWER: 41.20") whose values stand nowhere in the run, though the look-up or calculation for them failed.
+/// A plain answer ("FINAL ANSWER: 41.20") whose values occur nowhere in the run, after the lookup or calculation for them failed.
 void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   const auto end = std::min(message.place, run.steps.size());
   const auto* gap = open_source(run, end);
@@ -165,9 +165,9 @@ void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessag
   const bool looked_up = tool.reads || (tool.any_purpose && tool.group == 0 && asks_by_names(run.steps[gap->step].input));
   double sure = unsupported_confidence(answer, asked_for, given, tells_deed && last_done_ != kNoStep, looked_up);
   std::vector<double> results;
-  // A share or a power is not arithmetic that is worked out here.
+  // Percentages and powers are not worked out here.
   if (run.steps[gap->step].input.find_first_of("%^") == std::string_view::npos) work_out(run.steps[gap->step].input, results);
-  if (results.size() > 1) results.erase(results.begin(), results.end() - 1);  // the steps on the way
+  if (results.size() > 1) results.erase(results.begin(), results.end() - 1);  // keep the final result only
   const bool worked_out = !results.empty() && states_result(message.text, results);
   const bool program = broke(run.steps[gap->step], tool) && answer.missing > 0;
   if ((program || (!results.empty() && answer.stated > 0 && !worked_out)) && closes_behind(run, *gap, message))
@@ -183,7 +183,7 @@ void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessag
   verdict.fire(std::move(found), sure);
 }
 
-/// Several figures that stand nowhere, told beside the admission that the source for them failed: little, but a candidate.
+/// Several unsupported figures in a message that admits that their source failed: weak evidence, but a candidate.
 void FalseSuccess::find_told_anyway(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr double kToldAnyway = 0.3;
   const auto end = std::min(message.place, run.steps.size());
@@ -193,7 +193,7 @@ void FalseSuccess::find_told_anyway(const RunView& run, const FinalMessage& mess
                     verdict);
 }
 
-/// True when a call brought data that the message may have been made of.
+/// True when a call returned data that the message may be based on.
 bool FalseSuccess::given_by_others(const RunView& run, const FinalMessage& message) {
   support_.clear();
   support_.expect(message.text);
@@ -204,7 +204,7 @@ bool FalseSuccess::given_by_others(const RunView& run, const FinalMessage& messa
   return false;
 }
 
-/// True when a source brought something that the expected message may have been made of.
+/// True when a source returned something that the expected message may be based on.
 bool FalseSuccess::gives_data(const RunView& run, std::size_t at) {
   const auto& step = run.steps[at];
   return is_source(step.name) && gave_something(run, at) && !only_acknowledges(step.output, step.name) && support_.relates(step.output);

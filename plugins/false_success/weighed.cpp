@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 5> kSilences = {"recovery", "admission", 
 
 }  // namespace
 
-/// The failure that the weights are asked about: the surest candidate's. Where the rules left none, there is none to be found.
+/// The failure to evaluate with the weights: that of the surest candidate, or nullopt when the rules left no candidate.
 std::optional<FalseSuccess::FailedStep> FalseSuccess::doubtful(const Verdict& verdict) const {
   const auto* surest = verdict.surest_candidate();
   if (surest == nullptr) return std::nullopt;
@@ -23,7 +23,7 @@ std::optional<FalseSuccess::FailedStep> FalseSuccess::doubtful(const Verdict& ve
   return known != failed_.end() ? *known : FailedStep{surest->step, Failure::kSoft, false};
 }
 
-/// What failed, and what came after it.
+/// Measures the failure and what came after it.
 void FalseSuccess::measure_failure(const RunView& run, const FailedStep& failed) {
   const auto& step = run.steps[failed.step];
   const bool tool = step.kind == Kind::kTool;
@@ -71,7 +71,7 @@ void FalseSuccess::measure_failure(const RunView& run, const FailedStep& failed)
   measures_.add_flag("went_through_later", tool && went_through_later(run, failed));
 }
 
-/// What the message in reading_ says of the failure.
+/// Measures what the message in reading_ says about the failure.
 void FalseSuccess::measure_telling(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   const auto& step = run.steps[failed.step];
   const auto& tool = recovery_.meaning(step.name);
@@ -104,7 +104,7 @@ void FalseSuccess::measure_telling(const RunView& run, const FailedStep& failed,
   measure_shared_words(run, message.text, undone, changes, measures_);
   measure_user(run, measures_);
   measures_.add_flag("flagged", run.success.value_or(false));
-  // What the agent said before it.
+  // The agent's message before it.
   const auto before = message_before(run, message);
   read(before == kNoStep ? std::string_view{} : run.steps[before].output, lexicon_, scratch_);
   measure_message(scratch_, "before_", measures_);
@@ -115,8 +115,8 @@ std::span<const std::string_view> FalseSuccess::weights_of() {
   return kWeights.measures;
 }
 
-/// Where no rule was sure, but one left a candidate: asks weights that were learned on labelled runs how sure it is, all that is known of
-/// the failure taken together.
+/// When no rule was sure but one left a candidate: computes the confidence from everything known about the failure, with weights learned
+/// on labeled runs.
 void FalseSuccess::weigh(const RunView& run, Verdict& verdict) {
   const auto failed = doubtful(verdict);
   if (!failed) return;

@@ -20,7 +20,7 @@ constexpr double kBesideWrites = 0.7;
 constexpr double kUnasked = 0.65;
 constexpr double kPromised = 0.65;
 constexpr double kTakenBack = 0.4;
-constexpr double kDescribes = 0.3;  // less for a claim that may describe a thing rather than tell a deed
+constexpr double kDescribes = 0.3;  // subtracted when a claim may describe a thing rather than report a deed
 
 constexpr SettingSchema kProperties[] = {FiringLine::kProperty};
 
@@ -42,7 +42,8 @@ Lexicon make_actions_lexicon(const Settings& settings) {
   return lexicon;
 }
 
-/// True when the last word of the agent, or the word before it, holds a call: most runs need not be read for one.
+/// True when the outcome or one of the agent's last two messages contains a written call. A cheap check that spares most runs a full
+/// reading.
 bool may_end_in_call(const RunView& run) {
   constexpr int kLastWords = 2;
   if (written_call(run.outcome)) return true;
@@ -65,14 +66,15 @@ std::size_t last_words(const RunView& run) {
   return 0;
 }
 
-constexpr std::size_t kFewWords = 12;  // of a message that only says that it is done
+constexpr std::size_t kFewWords = 12;  // most words of a message that only says that it is done
 
 std::string pointer_of(const RunView& run, const Request& request) {
   if (request.step == kNoStep) return "/userRequestText";
   return pointer_to(request.step, run.steps[request.step].output.empty() ? Field::kInput : Field::kOutput);
 }
 
-/// The member of a JSON text, cut or whole, in whose value a place is: `content` of {"content":"... a.pdf ..."}; empty for none.
+/// The member of a JSON text, complete or truncated, whose value contains position `at`: `content` of {"content":"... a.pdf ..."};
+/// empty for none.
 std::string_view member_before(std::string_view json, std::size_t at) {
   auto end = json.rfind("\":", at);
   while (end != std::string_view::npos && end > 0 && json[end - 1] == '\\') end = json.rfind("\":", end - 1);
@@ -81,7 +83,7 @@ std::string_view member_before(std::string_view json, std::size_t at) {
   return begin == std::string_view::npos ? std::string_view{} : json.substr(begin + 1, end - begin - 1);
 }
 
-/// The last that the agent said, be it a goodbye.
+/// The agent's very last message, even if it is a goodbye.
 std::string_view last_said(const RunView& run) {
   const auto speaks = [](const StepView& step) { return step.kind == Kind::kModel && !trim(step.output).empty(); };
   const auto last = std::find_if(run.steps.rbegin(), run.steps.rend(), speaks);
@@ -122,7 +124,7 @@ MissingToolCall::MissingToolCall(const Settings& settings)
   send_group_ = group_of(vocabulary, Key::kSendingVerbs, lexicon_);
 }
 
-/// The verbs that do what a request verb, or one that needs a tool of its own, does; and those of any action.
+/// Collects the relevant verbs (request verbs, verbs that need a tool of their own, and their synonyms) and the verbs of any action.
 void MissingToolCall::collect_relevant() {
   std::unordered_set<std::uint16_t> groups;
   std::unordered_set<std::uint16_t> open_groups;
@@ -183,7 +185,7 @@ void MissingToolCall::collect_ran(const RunView& run) {
   done_by_user_.clear();
   user_read_ = false;
   tools_.clear();
-  std::array<const ToolMeaning*, 64> taken{};  // most runs call few tools many times
+  std::array<const ToolMeaning*, 64> taken{};  // a small cache: most runs call few tools many times
   for (const auto& step : run.steps) {
     if (step.kind != Kind::kTool) continue;
     const auto& tool = tools_.meaning(step.name);
@@ -206,7 +208,7 @@ void MissingToolCall::collect_ran(const RunView& run) {
   for (const auto group : done) ran_.groups[group] = 1;
 }
 
-/// "The invoice has been sent to your inbox.": what a tool says in a sentence that it did, it did, whatever its name.
+/// "The invoice has been sent to your inbox.": a tool that says in a sentence that it did something did it, whatever its name.
 void MissingToolCall::add_told_deeds(std::string_view output) {
   constexpr std::size_t kLongest = 200;
   output = trim(output);
@@ -234,7 +236,7 @@ void MissingToolCall::add_named_action(std::string_view tool) {
   }
 }
 
-/// The request that a claim answers, if any, text work or not.
+/// The request that a claim answers, including text work; nullptr for none.
 const Request* MissingToolCall::request_for(const Claim& claim) const {
   if (claim.verb == kNoVerb) return nullptr;
   const auto group = lexicon_.verb(claim.verb).group;
@@ -247,12 +249,12 @@ const Request* MissingToolCall::request_for(const Claim& claim) const {
   return first;
 }
 
-/// True when such a claim answers the request: one of an open verb must tell a deed, not how things stand.
+/// True when such a claim answers the request: for an open verb, the claim must report a deed, not a state.
 bool MissingToolCall::counts(const Request& request, const Claim& claim) const {
   return request.listed || (request.open && !claim.state && is_deed(reading_, claim));
 }
 
-/// The first of the requests that the claim answers which is neither text work nor make-believe; what silenced the others in `rule`.
+/// The first request that the claim answers and that is neither text work nor make-believe. Sets `rule` to what suppressed the others.
 const Request* MissingToolCall::real_request_for(const Claim& claim, const RunView& run, const Said& said, std::string_view& rule) {
   const auto group = lexicon_.verb(claim.verb).group;
   for (const auto& request : requests_.found()) {
@@ -262,7 +264,7 @@ const Request* MissingToolCall::real_request_for(const Claim& claim, const RunVi
   return nullptr;
 }
 
-/// The first real request, of whatever action; with `open` those of open verbs, too.
+/// The first real request for any action; with `open`, requests with open verbs count, too.
 const Request* MissingToolCall::any_request(bool open, const RunView& run, const Said& said, std::string_view& rule) {
   for (const auto& request : requests_.found()) {
     if ((request.listed || (open && request.open)) && is_real(request, run, said, rule)) return &request;
@@ -286,7 +288,7 @@ bool MissingToolCall::asks_for_any() const {
                      [](const Request& request) { return request.listed || request.open; });
 }
 
-/// "I've initiated the process for your refund" and "your refund request has been submitted" claim the refund, where one was asked for.
+/// "I've initiated the process for your refund" and "your refund request has been submitted" claim the refund if the user asked for one.
 void MissingToolCall::resolve_light_verbs() {
   constexpr std::uint32_t kReach = 10;
   for (auto& claim : reading_.claims) {
@@ -315,18 +317,18 @@ bool MissingToolCall::asks_for_listed() const {
   return std::any_of(requests_.found().begin(), requests_.found().end(), [](const Request& request) { return request.listed; });
 }
 
-/// "Create a poem", "update this paragraph: ...": what is asked for is the answer itself.
+/// "Create a poem", "update this paragraph: ...": the answer itself is what the user asks for.
 bool MissingToolCall::is_text_work(const Request& request, const RunView& run, const Said& said) {
   if (!text_product_ || !text_work_.shapes(request.verb)) return false;
-  // Beside tools that write, where an order is a purchase, and where the agent proposed after look-ups to do it, text must be named.
+  // When tools that write ran, when the agent proposed it after look-ups, or when "order" means a purchase, the request must name a text.
   if (ran_.any_write || (request.accepted && ran_.any) || (text_work_.sorts(request.verb) && !request.sorting))
     return request.thing == Thing::kText;
   const auto thing = request.sorting && request.thing != Thing::kText ? Thing::kEither : request.thing;
   return text_work_.holds(run, thing, effects_[lexicon_.verb(request.verb).group] != 0, said.text, said.step);
 }
 
-/// True when a tool that ran may have done what is claimed: by its verb, or by the thing it works on ("your return has been submitted" by
-/// "return_items"). What was sent is told apart from what it is about, so there only what follows the verb counts.
+/// True when a tool that ran may have done what is claimed: by its verb, or by the thing it works on ("your return has been submitted" and
+/// "return_items"). For sending verbs only the words after the verb count: the thing sent differs from the thing that it is about.
 bool MissingToolCall::could_have(const Claim& claim) const {
   const auto group = lexicon_.verb(claim.verb).group;
   if (ran_.groups[group]) return true;
@@ -336,7 +338,7 @@ bool MissingToolCall::could_have(const Claim& claim) const {
   for (auto i = claim.word + 1; i < end; ++i) {
     if (reading_.words[i].before >= Break::kClause) break;
     if (!ran_.nouns.contains(hash_noun(reading_.words[i].text))) continue;
-    // "Sent the order confirmation": of what was sent, only the last noun names it.
+    // "Sent the order confirmation": only the last noun names the thing sent.
     const auto next = i + 1;
     const bool modifies = group == send_group_ && next < sentence.end && reading_.words[next].before == Break::kNone &&
                           !has(reading_.words[next].cues, kCuePreposition | kCueConjunction | kCueAdverb | kCueAuxiliary);
@@ -351,8 +353,8 @@ bool MissingToolCall::could_have(const Claim& claim) const {
   return false;
 }
 
-/// True when a tool reported this very state (the agent tells what it read), or the claim quotes an id that a tool which writes gave
-/// back. Outputs are read only once a claim is in doubt.
+/// True when a tool reported this very state (the agent repeats what it read), or the claim quotes an id that a tool that writes
+/// returned. Reads outputs only once a claim is in doubt.
 bool MissingToolCall::reported_state(const RunView& run, const Claim& claim) {
   if (!outputs_read_) {
     outputs_.clear();
@@ -368,10 +370,10 @@ bool MissingToolCall::reported_state(const RunView& run, const Claim& claim) {
   return outputs_.holds_word(reading_.words[claim.word].text) || quotes_id(reading_.sentences[claim.sentence]);
 }
 
-/// Letters and digits together: numbers alone are in too many outputs.
+/// True when the sentence quotes an id from written_. An id has letters and digits: plain numbers occur in too many outputs.
 bool MissingToolCall::quotes_id(const Sentence& sentence) const {
   for (auto i = sentence.begin; i < sentence.end; ++i) {
-    // "r-19" is two words of a reading.
+    // A reading splits "r-19" into two words.
     const auto& word = reading_.words[i].text;
     const auto begin = i > sentence.begin && word.data() == end_of(reading_.words[i - 1].text) + 1 && word.data()[-1] == '-'
                            ? reading_.words[i - 1].text.data()
@@ -444,7 +446,7 @@ void MissingToolCall::suppress(std::string_view rule, std::size_t step, Verdict&
   verdict.suppress(rule, step, std::string(reason));
 }
 
-/// True when a user turn names text or code: a call that is written out then may be what was asked for.
+/// True when a user turn mentions text or code: the user may have asked for a written-out call.
 bool MissingToolCall::asks_for_text(const RunView& run) {
   const auto names_text = [&](std::string_view turn) {
     run.pace(turn.size());
@@ -482,7 +484,8 @@ void MissingToolCall::judge_written_call(const RunView& run, Verdict& verdict) {
   }
 }
 
-/// Marks the groups of verbs whose claim is worth a look: those that were asked for or need a tool of their own, and no tool that ran does.
+/// Marks the groups of verbs whose claims must be checked: the user asked for them or they need a tool of their own, and no tool that ran
+/// performs them.
 void MissingToolCall::collect_in_doubt() {
   in_doubt_.resize(effects_.size());
   std::transform(effects_.begin(), effects_.end(), ran_.groups.begin(), in_doubt_.begin(),
@@ -496,8 +499,8 @@ void MissingToolCall::collect_in_doubt() {
   }
 }
 
-/// Reads the parts of a message in which a word could make a finding, were it claimed: each claim is one of the message's own verbs, and
-/// a base form claims only beside "able to".
+/// Reads only the parts of a message with a word whose claim could be a finding: the verb of a claim is always a word of the message.
+/// A base form is a claim only if the message says "able to" or the like.
 void MissingToolCall::judge_message(const RunView& run, const Said& said, Verdict& verdict) {
   if (holds_letter(said.text)) return;
   std::string buffer;
@@ -527,7 +530,7 @@ void MissingToolCall::judge_message(const RunView& run, const Said& said, Verdic
   });
 }
 
-/// True for a claim that, whatever was asked for, no tool backs.
+/// True for a claim that no tool supports, whatever the user asked for.
 bool MissingToolCall::is_doubtful(const Claim& claim) const {
   if (claim.verb == kNoVerb || claim.finding || needs_no_tool(claim)) return false;
   const auto group = lexicon_.verb(claim.verb).group;
@@ -535,7 +538,7 @@ bool MissingToolCall::is_doubtful(const Claim& claim) const {
   return !tells_of_before(reading_, claim) && !could_have(claim);
 }
 
-/// True when the passage claims more than how things stand: "Done", "all set", "I've ...".
+/// True when the passage claims more than a state: "Done", "all set", "I've ...".
 bool MissingToolCall::says_done() const {
   return std::any_of(reading_.claims.begin(), reading_.claims.end(),
                      [](const Claim& claim) { return !claim.state && !claim.finding && (claim.verb == kNoVerb || claim.by_agent); });
@@ -562,8 +565,8 @@ bool MissingToolCall::nothing_ran_between(const RunView& run, std::size_t turn, 
                       [](const StepView& step) { return step.kind == Kind::kTool; });
 }
 
-/// True for "I've sent it", "it has been sent" and the notes "Receipt sent.", "Timer set for ten". "Timing: credited back in 5 days" and "the
-/// airline canceled a segment" may tell of anybody's deed, or of none.
+/// True for "I've sent it", "it has been sent" and the notes "Receipt sent.", "Timer set for ten". "Timing: credited back in 5 days" and
+/// "the airline canceled a segment" may report a deed of others, or none.
 bool MissingToolCall::plainly_done(const Claim& claim) const {
   constexpr std::uint32_t kNoteWords = 3;
   if (claim.by_agent) return true;
@@ -576,19 +579,19 @@ bool MissingToolCall::plainly_done(const Claim& claim) const {
                      [](const ReadWord& word) { return word.before == Break::kNone; });
 }
 
-/// True when the rest of the message is still to be judged.
+/// Judges the claims of one passage. Returns true when the rest of the message must still be judged.
 bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdict& verdict) {
   for (const auto& claim : reading_.claims) {
     if (!is_doubtful(claim)) continue;
     const auto* request = request_for(claim);
     const bool own_tool = effects_[lexicon_.verb(claim.verb).group];
     const bool asked = request != nullptr && counts(*request, claim);
-    // Other tools send notices of their own: unless the agent says that it did it, somebody must have asked for it since.
+    // Other tools send notices of their own: unless the agent says that it sent one, the user must have asked for it since.
     const bool notice = ran_.any_write && lexicon_.verb(claim.verb).group == send_group_ && !claim.by_agent;
     if (notice && !(asked && nothing_ran_between(run, request->step, said.step))) continue;
-    // In the middle of a talk "is booked" tells how things stand, unless the agent also says that something is done.
+    // In the middle of a conversation "is booked" describes a state, unless the agent also says that something is done.
     if (claim.state && said.step < last_words_ && !says_done()) continue;
-    // Where no tool ran it may be nothing but talk: what nobody asked for is no sign.
+    // When no tool that writes ran, the claim may be mere talk: it does not count unless the user asked for it.
     if (!ran_.any_write && !asked && !(ran_.any && own_tool && claim.by_agent)) continue;
     if (request == nullptr && (!claim.by_agent || only_asked_[claim.verb])) continue;
     if (reported_state(run, claim)) {
@@ -607,15 +610,15 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     }
     const Request unasked{claim.verb, Thing::kUnknown, false, false, false, kNoStep, {}};
     const auto found = finding(run, request != nullptr ? *request : unasked, said, ran_.any ? kNoWriteScore : kNoToolScore);
-    // At the end, after look-ups only, "is booked" answers the request.
+    // At the end, after lookups only, "is booked" answers the request.
     const bool answers = claim.state && asked && !ran_.any_write;
     double stated = answers || plainly_done(claim) ? 0 : kDescribes;
-    // What writes may send a notice by itself, whoever is said to have sent it.
+    // A tool that writes may send a notice itself, even if the agent says that it sent one.
     const bool notice_of_done =
         request != nullptr && asked &&
         (is_notice_of_done(run, claim, *request, said.step) || (ran_.any_write && may_be_told(run, claim, *request)));
     if (notice_of_done || (ran_.any_write && !asked && lexicon_.verb(claim.verb).group == send_group_)) stated = kDescribes;
-    // "I've recorded the booking", beside the call that booked: told of what that did.
+    // "I've recorded the booking", next to the call that booked, describes what that call did.
     if (ran_.any_write && request == nullptr && concerns(run, claim)) stated = kDescribes;
     const bool plain = claim.by_agent && own_tool && !has(reading_.sentences[claim.sentence].cues, kCueAdmission);
     read(said.text, lexicon_, reading_);
@@ -638,14 +641,14 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
   return true;
 }
 
-/// "All set!" after look-ups only: the last word claims whatever was asked for.
+/// "All set!" after lookups only: the final message claims whatever the user asked for.
 void MissingToolCall::judge_general_claim(const RunView& run, Verdict& verdict) {
   if (!asks_for_any()) return;
   const auto message = find_final_message(run, lexicon_, reading_);
   if (!message.found || (admission_ && reading_.admits()) || (reading_.cues & (kCueNothingFound | kCueHandover)) != 0) return;
   const auto claim =
       std::find_if(reading_.claims.begin(), reading_.claims.end(), [](const Claim& said) { return said.verb == kNoVerb && !said.finding; });
-  // Behind other words it may be about them: "the check went through".
+  // After other words it may be about those: "the check went through".
   if (claim == reading_.claims.end() || claim->word != 0) return;
   const Said said{message.text, message.pointer(), message.step};
   std::string_view rule;
@@ -680,14 +683,14 @@ const Request* MissingToolCall::promised(const RunView& run, std::size_t message
   return nullptr;
 }
 
-/// The final message, whose reading is in reading_ after it. Read once where nothing else was read since.
+/// The final message; leaves its reading in reading_. Reads it again only after last_read_ was reset.
 FinalMessage MissingToolCall::last_message(const RunView& run) {
   if (!last_read_) last_ = find_final_message(run, lexicon_, reading_);
   last_read_ = true;
   return last_;
 }
 
-/// "I'll have the summary emailed. You're all set.": a promise on which the talk closes, and nothing ran since it was asked for.
+/// "I'll have the summary emailed. You're all set.": the conversation ends on a promise, and nothing ran since the request.
 void MissingToolCall::judge_promise(const RunView& run, Verdict& verdict) {
   const auto message = last_message(run);
   if (!message.found || reading_.asks() || reading_.admits() || reading_.hands_over()) return;
@@ -717,8 +720,8 @@ void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
   if (verdict.findings.empty()) judge_promise(run, verdict);
 }
 
-/// True when the claim of the last message may be one that no call is named after. Where a call changed something, "processed" and "all
-/// set" say no more than that it ran, and "refunded to your card" what came of it; how things stand is nobody's deed.
+/// True when no call is named after what the last message claims. When a call changed something, "processed" and "all set" only say that
+/// it ran, and "refunded to your card" what it led to; a state is not a deed.
 bool MissingToolCall::tells_unmatched(const Claim& claim, bool acted) const {
   if (claim.finding) return false;
   if (claim.verb == kNoVerb) return !acted;
@@ -730,8 +733,8 @@ bool MissingToolCall::tells_unmatched(const Claim& claim, bool acted) const {
   return !(acted && general) && !could_have(claim);
 }
 
-/// The first sentence of the last message that tells what the agent is going to do, though nothing changed anything; where a tool looked
-/// something up, an action that none of them does.
+/// True when the last message announces what the agent is going to do although nothing changed anything; if any tool ran, the announced
+/// action must be one that none of them performs.
 bool MissingToolCall::closes_on_promise(const RunView& run, std::string_view read_already) {
   constexpr std::uint64_t kNoPromise = kCueCondition | kCueHypothesis | kCueNegation | kCueOffer;
   if (const auto last = last_said(run); last != read_already) read(last, lexicon_, reading_);
@@ -753,8 +756,8 @@ bool MissingToolCall::closes_on_promise(const RunView& run, std::string_view rea
   });
 }
 
-/// True when a message says of a file that the user asked for that it is there, and no call was about it or gave it back: neither an
-/// argument, longer texts left out except for what runs them, nor an output names it.
+/// True when a message names a file that the user asked for, but no output and no argument names it. Longer arguments count only when the
+/// tool may run them.
 bool MissingToolCall::names_unmade_file(const RunView& run, std::string_view text) {
   constexpr std::size_t kMost = 4;
   constexpr std::size_t kLongestArgument = 300;
@@ -787,8 +790,8 @@ bool MissingToolCall::names_unmade_file(const RunView& run, std::string_view tex
   return std::any_of(files.begin(), files.end(), [&](std::string_view file) { return asked_for(file) && !made(file); });
 }
 
-/// The verb by which the message in reading_ says that something was made, where it names files whose content it does not show: text work
-/// leaves no file. kNoVerb for none.
+/// The verb with which the message in reading_ says that something was made, if it names files and shows no code: text work leaves no
+/// file. kNoVerb for none.
 std::uint16_t MissingToolCall::made_file(std::string_view text) const {
   constexpr std::size_t kMost = 4;
   if (reading_.has_code || has(reading_.cues, kCueSimulated)) return kNoVerb;
@@ -804,7 +807,7 @@ std::uint16_t MissingToolCall::made_file(std::string_view text) const {
   return any ? made->verb : kNoVerb;
 }
 
-/// What the agent's last words tell that no call is known to have done: little, but a candidate.
+/// A deed, promise or file in the agent's last message that no known call accounts for: weak evidence, but a candidate.
 void MissingToolCall::find_unmatched(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr double kOwnsUpToOther = 0.35, kUnmatched = 0.3, kUnmade = 0.3, kOnlyPromised = 0.3, kUnread = 0.2, kFileOfNoTool = 0.65;
   if (told_beside_ && verdict.findings.empty()) {
@@ -838,7 +841,7 @@ void MissingToolCall::find_unmatched(const RunView& run, const FinalMessage& mes
   }
 }
 
-/// What the agent says at the end that no call is known to have done. Reads it once.
+/// Judges what the agent says at the end and no known call accounts for. Reads the message once.
 void MissingToolCall::judge_last_words(const RunView& run, Verdict& verdict) {
   const auto message = last_message(run);
   if (ran_.any_write) judge_beside(run, message, verdict);
@@ -873,7 +876,7 @@ void MissingToolCall::judge(const RunView& run, Verdict& verdict) {
   last_read_ = false;
   agreed_ = {};
   collect_ran(run);
-  // With a tool of any purpose, or the rule off, nothing that was said could matter.
+  // If a tool for any purpose ran, or the rule is off, only the last message is judged, if anything.
   if (ran_.any && (ran_.any_purpose || !other_tools_)) {
     verdict.passed(ran_.any_purpose ? "any_purpose"
                    : ran_.any_write ? "other_writes"
@@ -882,14 +885,14 @@ void MissingToolCall::judge(const RunView& run, Verdict& verdict) {
     if (ran_.any_purpose) judge_last_words(run, verdict);
     return;
   }
-  // Beside tools that write, what was asked for counts only once a claim is in doubt.
+  // When tools that write ran, the requests are needed only once a claim is in doubt.
   requests_pending_ = ran_.any_write;
   if (!requests_pending_) requests_.collect(run, !ran_.any_write, reading_);
   if (ran_.any) {
     judge_with_tools(run, verdict);
   } else {
     judge_without_tools(run, verdict);
-    // A claim further up stands as well, unless the last word took it back.
+    // An earlier claim counts, too, unless the final message takes it back.
     const bool open = verdict.findings.empty() && verdict.suppressed.empty();
     if (other_tools_ && open && !requests_.found().empty()) judge_with_tools(run, verdict);
   }
@@ -901,7 +904,7 @@ void MissingToolCall::judge(const RunView& run, Verdict& verdict) {
   if (verdict.findings.empty()) judge_last_words(run, verdict);
 }
 
-/// Puts down the calls, what was asked for, and the last message with what it claims. At the end: what was read is read anew.
+/// Records the calls, the requests, and the final message with its claims. Call it last: it overwrites what was read before.
 void MissingToolCall::explain(const RunView& run) {
   collect_ran(run);
   for (std::size_t i = 0; i < run.steps.size(); ++i) {

@@ -20,7 +20,7 @@
 
 namespace runwarden::plugins {
 
-/// Finds runs where the user asked for an action, the agent said that it is done, and no tool that could have done it ran.
+/// Finds runs where the user asked for an action, the agent said that it was done, and no tool that could have done it ran.
 /// One owner, one thread at a time: keeps scratch memory between runs.
 class MissingToolCall {
  public:
@@ -39,7 +39,7 @@ class MissingToolCall {
 
   explicit MissingToolCall(const Settings& settings);
 
-  /// A message of the agent that says something was done.
+  /// A message in which the agent says that something was done.
   struct Said {
     std::string_view text;
     std::string pointer;
@@ -51,7 +51,7 @@ class MissingToolCall {
     bool any = false;
     bool any_write = false;
     bool any_purpose = false;
-    std::vector<std::uint8_t> groups;  // by group, 1 or 0: a tool that writes does it
+    std::vector<std::uint8_t> groups;  // by group: 1 when a tool that writes performs it
     HashSet nouns;
 
     void clear(std::size_t last_group) {
@@ -61,7 +61,7 @@ class MissingToolCall {
     }
   };
 
-  /// A turn of the user with what came of it, up to the next one.
+  /// A user turn and the steps up to the next one.
   struct Exchange {
     std::size_t begin = 0;  // steps
     std::size_t end = 0;
@@ -108,13 +108,13 @@ class MissingToolCall {
   [[nodiscard]] bool tells_unmatched(const Claim& claim, bool acted) const;
   [[nodiscard]] bool closes_on_promise(const RunView& run, std::string_view read_already);
   [[nodiscard]] bool names_unmade_file(const RunView& run, std::string_view text);
-  /// What the user asked for before a message tells a deed.
+  /// What the user had asked for before a message that reports a deed.
   struct Order {
-    /// Nothing, something if, something else, or the deed itself.
+    /// Nothing, something on a condition, something else, or the deed itself.
     enum How : std::uint8_t { kNone, kConditional, kOther, kSame };
     How how = kNone;
     const Request* request = nullptr;
-    std::string_view silenced;  // the rule by which such a request is none; empty for none
+    std::string_view silenced;  // the rule that discarded such a request; empty for none
   };
 
   [[nodiscard]] bool only_gives_records(const RunView& run, const ToolMeaning& tool, std::string_view name);
@@ -147,16 +147,16 @@ class MissingToolCall {
   Lexicon lexicon_;
   FiringLine line_;
   ToolWords tool_words_;
-  std::vector<bool> relevant_;    // by verb: beside tools that write, a request or claim of it can make a finding
-  std::vector<bool> actions_;     // by verb: without them it can
-  std::vector<bool> only_asked_;  // by verb: small talk unless asked for
-  std::vector<bool> settling_;    // by verb: what follows by itself from another deed
-  std::optional<std::size_t> told_beside_;  // a message that owns up to something, but not where it tells a deed
+  std::vector<bool> relevant_;              // by verb: can cause a finding when tools that write ran
+  std::vector<bool> actions_;               // by verb: can cause a finding when none did
+  std::vector<bool> only_asked_;            // by verb: small talk unless the user asked for it
+  std::vector<bool> settling_;              // by verb: follows automatically from another deed
+  std::optional<std::size_t> told_beside_;  // a message that admits something, but not in the sentence that reports a deed
   WordFilter relevant_words_;
   WordFilter action_words_;
-  WordFilter able_words_;                                // "able", "managed": a base form may claim beside one
-  std::unordered_set<std::string_view> finished_words_;  // of the phrases that claim by themselves
-  /// A group of verbs, and those of tools that may do the same under a plainer name.
+  WordFilter able_words_;                                // "able", "managed": next to these a base form may be a claim
+  std::unordered_set<std::string_view> finished_words_;  // words of the phrases that are claims by themselves
+  /// A group of verbs, and the groups of tools that may do the same under a plainer name.
   struct DoneBy {
     std::uint16_t group = 0;
     std::vector<std::uint16_t> tools;
@@ -165,7 +165,7 @@ class MissingToolCall {
   void read_done_by(const Vocabulary& vocabulary);
 
   std::vector<DoneBy> done_by_;
-  std::vector<std::uint8_t> effects_;  // by group: verbs with a side effect of their own, worth a look when other tools ran
+  std::vector<std::uint8_t> effects_;  // by group: 1 for verbs with a side effect of their own, checked even when other tools ran
   std::uint16_t finish_group_ = 0;
   std::uint16_t send_group_ = 0;
   bool about_action_;
@@ -177,10 +177,10 @@ class MissingToolCall {
     bool asked = false;
     std::size_t step = kNoStep;
     bool answer = false;
-  } agreed_;  // whether the turn of that step goes ahead with something
+  } agreed_;  // cached result of goes_ahead() for the turn at that step
   FinalMessage last_;
   bool last_read_ = false;  // reading_ holds last_
-  std::optional<std::size_t> last_text_;  // the last call that was given a text, kNoStep for none; not looked for yet when empty
+  std::optional<std::size_t> last_text_;  // the last call that carries a text, kNoStep for none; empty until first use
   TextWork text_work_;
   Requests requests_;
   Recovery tools_;
@@ -193,15 +193,15 @@ class MissingToolCall {
   EvidenceIndex calls_;  // words of all calls
   bool calls_read_ = false;
   std::vector<ToldDeed> deeds_;
-  std::vector<std::string> answer_members_;                     // that tell how a call went
-  std::unordered_map<const ToolMeaning*, bool> gives_records_;  // of tools of unknown name
-  HashSet done_by_user_;                                        // groups of the verbs that a user's turn has as done
+  std::vector<std::string> answer_members_;                     // names of members that report the outcome of a call
+  std::unordered_map<const ToolMeaning*, bool> gives_records_;  // for tools whose name says nothing
+  HashSet done_by_user_;                                        // groups of the verbs that a user turn mentions as done
   bool user_read_ = false;
   bool requests_pending_ = false;
   std::size_t last_words_ = 0;  // the step where the agent's last messages begin
-  bool wide_ = false;           // an open verb or a noun was asked for: claims of any action are looked for
+  bool wide_ = false;           // the request has an open verb or a noun: any action counts as a claim
   Ran ran_;
-  std::vector<std::uint8_t> in_doubt_;  // by group: its claim would be worth a look
+  std::vector<std::uint8_t> in_doubt_;  // by group: 1 when a claim of it must be checked
 };
 
 }  // namespace runwarden::plugins

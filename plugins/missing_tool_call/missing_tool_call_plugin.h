@@ -5,7 +5,7 @@
 
 namespace runwarden::plugins {
 
-/// Abstains where a call that is missing from the record says nothing.
+/// Abstains when the record would not show a tool call even if there was one.
 class MissingToolCallPlugin final : public Plugin<MissingToolCall> {
  public:
   void evaluate(const rw::Run& run, rw::Call& call) override {
@@ -14,8 +14,8 @@ class MissingToolCallPlugin final : public Plugin<MissingToolCall> {
   }
 
  private:
-  /// True where metadata.onlyModelSpan, which the host alone writes, says that the record was made from one call of a model: it would
-  /// show no tool.
+  /// True when metadata.onlyModelSpan, which only the host writes, says that the record was made from a single model call. Such a record
+  /// cannot show a tool.
   static bool is_one_model_span(const rw::Run& run) {
     return run.size() == 1 && run.find("/metadata/onlyModelSpan").boolean().value_or(false);
   }

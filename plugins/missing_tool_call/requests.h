@@ -21,11 +21,11 @@ struct Request {
   std::uint16_t verb = kNoVerb;
   Thing thing = Thing::kUnknown;
   bool sorting = false;                     // "order these"
-  bool listed = false;                      // its verb is one of `request_verbs` or does the same
-  bool open = false;                        // of another verb, but in an imperative or a wish: a deed of the agent answers it
-  std::size_t step = kNoStep;               // the turn it is in; kNoStep for `userRequestText`
+  bool listed = false;                      // its verb is one of `request_verbs` or a synonym
+  bool open = false;                        // another verb, but an imperative or a wish: a deed of the agent answers it
+  std::size_t step = kNoStep;               // the user turn; kNoStep for `userRequestText`
   std::string_view turn;                    // valid as long as the run
-  LanguageSet languages = ~LanguageSet{0};  // that the turn may be in
+  LanguageSet languages = ~LanguageSet{0};  // the turn may be in any of these
   bool conditional = false;                 // "order one if it is low"
   bool accepted = false;                    // the agent proposed it, and the user agreed
 };
@@ -38,19 +38,19 @@ class Requests {
  public:
   Requests(const Settings& settings, const Lexicon& lexicon, const TextWork& text_work);
 
-  /// True for a verb of `request_verbs`, or one that does the same.
+  /// True for a verb of `request_verbs` or a synonym.
   [[nodiscard]] bool listed(std::uint16_t verb) const { return listed_[verb]; }
 
   /// True for any other verb that can ask for an action.
   [[nodiscard]] bool open(std::uint16_t verb) const { return open_[verb]; }
 
-  /// True for a verb that does whatever the noun behind it says: "initiated your refund".
+  /// True for a verb whose action is named by the noun after it: "initiated your refund".
   [[nodiscard]] bool light(std::uint16_t verb) const { return light_[verb]; }
 
   /// True for a verb that only says something to somebody: "tell".
   [[nodiscard]] bool telling(std::uint16_t verb) const { return telling_[verb]; }
 
-  /// True for a verb that is always a deed: neither text work nor one that needs a particle.
+  /// True for a verb that always means a deed: it is not text work and needs no particle.
   [[nodiscard]] bool acts_alone(std::uint16_t verb) const { return !text_work_.shapes(verb) && !with_particle_[verb]; }
 
   /// True for a request whose action has a noun in its language.
@@ -59,23 +59,23 @@ class Requests {
   /// True for a word that names an action as a noun: "cancellation", "refund".
   [[nodiscard]] bool is_action_noun(const WordEntry& word) const;
 
-  /// The verbs for which a turn is read, in a run with tools that write and in any other, and filters of their words.
+  /// Sets the verbs to look for, and filters of their words: `relevant` for runs with tools that write, `actions` for all other runs.
   void set_relevant(const std::vector<bool>& relevant, const WordFilter& words, const std::vector<bool>& actions,
                     const WordFilter& action_words);
 
-  /// Finds the requests of a run, with `any_action` those of open verbs, too; the reading is overwritten.
+  /// Finds the requests of a run; with `any_action`, also those with open verbs. Overwrites the reading.
   void collect(const RunView& run, bool any_action, Reading& reading);
 
-  /// The first of each verb and kind of thing, in the order of the run.
+  /// The first request for each verb and kind of thing, in the order of the run.
   [[nodiscard]] const std::vector<Request>& found() const { return found_; }
 
-  /// True when a user turn asks to play a part or to make something up: what is done then is done in words. Reads the turns once a run.
+  /// True when a user turn asks the agent to play a role or make something up: its deeds are then only words. Reads the turns once per run.
   [[nodiscard]] bool make_believe(const RunView& run);
 
  private:
-  /// What holds where a word of a sentence stands.
+  /// The context of a word in its sentence.
   struct Place {
-    bool told = false;   // what is here tells what others do
+    bool told = false;   // the text reports what others do
     bool asked = false;  // something was asked for in the sentence
   };
 
@@ -102,7 +102,7 @@ class Requests {
   std::vector<bool> with_particle_;    // by verb
   std::vector<bool> telling_;          // by verb
   std::vector<std::string> asker_;     // "me"
-  std::vector<LanguageSet> nouns_of_;  // by verb: in these its base form is also a noun of the action
+  std::vector<LanguageSet> nouns_of_;  // by verb: in these languages its base form is also the noun of the action
   std::vector<bool> relevant_;         // by verb
   std::vector<bool> actions_;          // by verb
   std::uint16_t make_group_ = 0;
@@ -113,9 +113,9 @@ class Requests {
   std::vector<std::string> make_believe_;
   bool grammar_;
   bool any_action_rule_;
-  bool any_action_ = false;          // of the run at hand
-  int believed_ = -1;                // 1 when make-believe was found, 0 when not, -1 when not looked for
-  std::vector<std::uint8_t> asked_;  // by verb, a bit a kind of thing
+  bool any_action_ = false;          // for the current run
+  int believed_ = -1;                // make_believe(): 1 true, 0 false, -1 not computed yet
+  std::vector<std::uint8_t> asked_;  // by verb, one bit per kind of thing
   std::vector<Request> found_;
 };
 

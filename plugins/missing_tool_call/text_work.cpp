@@ -10,41 +10,41 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kObjectReach = 6;  // words of an object, and again of where it belongs
+constexpr std::size_t kObjectReach = 6;  // words of the object, and again of the place after it
 
-/// Signs of code that was pasted as it is.
+/// True when a text contains signs of pasted code.
 bool looks_like_code(std::string_view text) {
   constexpr std::string_view kSigns[] = {"();",           "){",        ") {",      "=>",    "</",          "/>",    "==", "def ", "SELECT ",
                                          "select * from", "function(", "#include", "<?php", "console.log", "print("};
   return std::any_of(std::begin(kSigns), std::end(kSigns), [&](auto sign) { return text.find(sign) != std::string_view::npos; });
 }
 
-/// A preposition behind the object; "a" may be one or an article: "a la lista".
+/// True at a preposition after the object; "a" can be a preposition or an article: "a la lista".
 bool parts_object(const Reading& reading, const Sentence& sentence, std::size_t at) {
   const auto& word = reading.words[at];
   if ((word.cues & kCuePreposition) == 0) return false;
   return !is_article(word) || (at + 1 < sentence.end && (reading.words[at + 1].cues & kCueDeterminer) != 0);
 }
 
-/// "x", "5": what sums are about.
+/// "x", "5": a term of a calculation.
 bool is_term(const ReadWord& word) {
   const auto text = word.text;
   return is_digit(text[0]) ? std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '.'; })
                            : text.size() == 1 && !has(word.cues, kCueDeterminer | kCueSelf | kCuePreposition | kCueConjunction);
 }
 
-/// What the lines and words of a message amount to.
+/// Counts of the lines and words of a message.
 struct Shape {
   std::size_t words = 0;
   std::size_t lines = 0;
   std::size_t items = 0;          // lines of a list, a table or a citation
   std::size_t longest_quote = 0;  // in words
-  std::size_t after_colon = 0;    // words behind the first colon that words of its sentence stand before
+  std::size_t after_colon = 0;    // words after the first colon that follows words of its own sentence
 };
 
 class ShapeReader {
  public:
-  /// Ends where there are so many words.
+  /// Stops after `most_words` words.
   Shape read(std::string_view text, std::size_t most_words) {
     bool new_line = true;
     for (std::size_t i = 0; i < text.size() && shape_.words < most_words; ++i) {
@@ -146,7 +146,7 @@ bool TextWork::sorts_at(const Reading& reading, const Sentence& sentence, std::s
   return false;
 }
 
-/// The object of a verb that ends its clause: a record before it, else a text.
+/// The kind of object of a verb that ends its clause: the nearest record before it, else the nearest other noun.
 Thing TextWork::thing_before(const Reading& reading, const Sentence& sentence, std::size_t verb) const {
   constexpr std::size_t kReach = 2 * kObjectReach;
   Thing found = Thing::kUnknown;
@@ -160,9 +160,9 @@ Thing TextWork::thing_before(const Reading& reading, const Sentence& sentence, s
 
 Thing TextWork::thing_at(const Reading& reading, const Sentence& sentence, std::size_t verb, bool making) const {
   if (ends_clause(reading, sentence, verb)) return thing_before(reading, sentence, verb);
-  Thing object = Thing::kUnknown;  // of what is made, the last noun says it: "ticket template"
+  Thing object = Thing::kUnknown;  // when something is created, the last noun names it: "ticket template"
   Thing place = Thing::kUnknown;
-  bool behind = false;  // a preposition
+  bool behind = false;  // after a preposition
   bool in_place = false;
   std::size_t from = verb;
   for (auto i = verb + 1; i < sentence.end && i - from <= kObjectReach && reading.words[i].before == Break::kNone; ++i) {

@@ -13,7 +13,7 @@
 
 namespace runwarden::plugins {
 
-/// What a request is about: text, a thing kept outside the conversation, what may be either ("list"), or nobody knows.
+/// What a request is about: text, something stored outside the conversation, something that may be either ("list"), or unknown.
 enum class Thing : std::uint8_t { kUnknown, kText, kRecord, kEither };
 
 /// Tells work on text in the conversation ("update this paragraph: ...") from an action that needs a tool. One owner, one thread at a time.
@@ -24,37 +24,37 @@ class TextWork {
   /// True for a verb whose effect may be the text of the answer ("update", not "refund").
   [[nodiscard]] bool shapes(std::uint16_t verb) const { return shapes_[verb]; }
 
-  /// True for a verb that may ask for an order of things, rather than to order or arrange one.
+  /// True for a verb that may mean sorting things rather than buying or arranging one.
   [[nodiscard]] bool sorts(std::uint16_t verb) const { return sorts_[verb]; }
 
-  /// True for a word that is a noun of either list, in a text of that language.
+  /// True for a noun for a text or a record in that language.
   [[nodiscard]] bool is_noun(std::string_view word, std::uint8_t language) const;
 
-  /// True for a noun of text alone.
+  /// True for a noun that can only mean a text.
   [[nodiscard]] bool is_text(std::string_view word, std::uint8_t language) const { return thing_of(word, language) == Thing::kText; }
 
-  /// What the verb at a word of the reading is to be done to. `making`: the verb makes it.
+  /// The kind of object of the verb at word `verb`. `making`: the verb creates its object.
   [[nodiscard]] Thing thing_at(const Reading& reading, const Sentence& sentence, std::size_t verb, bool making) const;
 
-  /// True for "order these planets": a verb of sorting, and what it sorts is pointed at.
+  /// True for "order these planets": a sorting verb followed by a pointing word.
   [[nodiscard]] bool sorts_at(const Reading& reading, const Sentence& sentence, std::size_t verb) const;
 
-  /// Begins with another run.
+  /// Call before each run.
   void clear();
 
-  /// True when such a request is work on text, given what was said up to the message at `step` (kNoStep: all) and the message itself.
-  /// Linear in the run once, and in each message once. `named`: an unknown thing is one of the world, unless a list is in its place.
+  /// True when a request about `thing` is work on text, given everything said up to `step` (kNoStep: all) and the message itself.
+  /// Linear in the run once, and in each message once. `named`: an unknown thing is not text, unless the message holds a list.
   [[nodiscard]] bool holds(const RunView& run, Thing thing, bool named, std::string_view message, std::size_t step);
 
  private:
-  /// Which texts a message holds to work on.
+  /// The kinds of text that a message contains.
   struct Held {
     bool code = false;
     bool list = false;
     bool text = false;
   };
 
-  /// Nouns of things by their hashes.
+  /// Hashes of the nouns.
   struct Nouns {
     HashSet texts;
     HashSet records;
@@ -71,9 +71,9 @@ class TextWork {
   Nouns of_any_;
   std::vector<Nouns> of_language_;
   bool looked_ = false;
-  std::size_t first_code_ = 0;  // step by which code was shown
+  std::size_t first_code_ = 0;  // code was shown by this step
   std::size_t first_text_ = 0;
-  const char* message_ = nullptr;  // the one that `message_holds_` is of
+  const char* message_ = nullptr;  // the message that `message_holds_` describes
   Held message_holds_;
 };
 

@@ -16,7 +16,7 @@ bool tells_what_comes(const Reading& reading, const Claim& claim) {
                      [](const ReadWord& word) { return has(word.cues, kCueInfinitive); });
 }
 
-/// True when the part of the sentence in which the claim stands denies something, or says it of what may come.
+/// True when the part of the sentence with the claim is negated, conditional or about the future.
 bool is_denied(const Reading& reading, const Claim& claim) {
   constexpr std::uint32_t kReach = 25;
   const auto& sentence = reading.sentences[claim.sentence];
@@ -84,7 +84,7 @@ void collect_deeds(const Reading& reading, const std::function<bool(std::uint16_
     if (claim.finding || reading.sentences[claim.sentence].question) continue;
     const bool general = claim.verb == kNoVerb || finishes(claim.verb);
     if (!general && !acts(claim.verb)) continue;
-    // "To complete your booking": is still to be done.
+    // "To complete your booking" is still to be done.
     const bool infinitive = claim.word > reading.sentences[claim.sentence].begin && has(reading.words[claim.word - 1].cues, kCueInfinitive);
     if (infinitive) continue;
     if (tells_of_before(reading, claim) ||

@@ -10,7 +10,7 @@
 
 namespace runwarden::plugins {
 
-/// True for a tool of which nobody knows by its name what it does, and each of whose calls gave back records. Asked once a tool and run.
+/// True when every call of a tool, whose name says nothing about what it does, returned records. Computed once per tool and run.
 bool MissingToolCall::only_gives_records(const RunView& run, const ToolMeaning& tool, std::string_view name) {
   const auto [known, fresh] = gives_records_.try_emplace(&tool, true);
   if (!fresh) return known->second;
@@ -22,7 +22,7 @@ bool MissingToolCall::only_gives_records(const RunView& run, const ToolMeaning& 
   return known->second;
 }
 
-/// The plainest order that precedes a message, kNone where there is none.
+/// The order before a message that fits the claim best; kNone when there is none.
 MissingToolCall::Order MissingToolCall::order_before(const RunView& run, const Said& said, const Claim& claim) {
   Order best;
   std::string_view rule;
@@ -41,12 +41,12 @@ MissingToolCall::Order MissingToolCall::order_before(const RunView& run, const S
   return best;
 }
 
-/// The request that a deed was to answer; the deed by itself where nobody asked.
+/// The request that a deed answers; a request made from the deed itself when nobody asked for it.
 Request MissingToolCall::meant(const Order& order, const Claim& claim) {
   return order.request != nullptr ? *order.request : Request{claim.verb, Thing::kUnknown, false, false, false, kNoStep, {}};
 }
 
-/// True when a turn of the user names the deed itself as done: "just tell me you've escalated this". Reads the turns once a run.
+/// True when a user turn names the deed itself as done: "just tell me you've escalated this". Reads the turns once per run.
 bool MissingToolCall::user_names(const RunView& run, const Claim& claim) {
   if (claim.verb == kNoVerb || !requests_.acts_alone(claim.verb)) return false;
   if (!user_read_) {
@@ -69,13 +69,13 @@ bool MissingToolCall::user_names(const RunView& run, const Claim& claim) {
   return done_by_user_.contains(lexicon_.verb(claim.verb).group);
 }
 
-/// True for a claim in the middle of a message so long that it is a document: what that tells is nobody's report.
+/// True for a claim in the middle of a message that is long enough to be a document: a document does not report the agent's deeds.
 bool MissingToolCall::within_document(const Claim& claim) const {
   constexpr std::size_t kWords = 200, kEnd = 3;
   return reading_.words.size() > kWords && claim.sentence >= kEnd && claim.sentence + kEnd < reading_.sentences.size();
 }
 
-/// "I've initiated a search", "I've told you": nothing that a tool would have to do.
+/// "I've initiated a search", "I've told you": deeds that need no tool.
 bool MissingToolCall::needs_no_tool(const Claim& claim) const {
   constexpr std::uint32_t kReach = 4;
   if (claim.verb == kNoVerb) return false;
@@ -93,7 +93,7 @@ bool MissingToolCall::did_it(const Claim& claim) const {
   return claim.verb != kNoVerb && ran_.groups[lexicon_.verb(claim.verb).group] != 0;
 }
 
-/// How sure it is that a told deed was not done, where nothing that ran changed anything.
+/// The confidence that a reported deed was not done, given that nothing that ran changed anything.
 double MissingToolCall::confidence(const RunView& run, const ToldDeed& deed, const Order& order, bool reported) {
   constexpr double kPlain = 0.65, kOrdered = 0.5, kTold = 0.35, kNothing = 0.25;
   if (reported || !order.silenced.empty()) return kNothing;
@@ -116,7 +116,7 @@ bool MissingToolCall::closes_clean() const {
   return !reading_.asks() && !has(reading_.cues, kOpen) && !denies_of_self(reading_);
 }
 
-/// True when the words around the claim name something that a call was made with or gave back.
+/// True when the words around the claim name something in the arguments or output of a call.
 bool MissingToolCall::about_calls(const RunView& run, const Claim& claim) {
   constexpr std::size_t kTelling = 4;
   if (!calls_read_) {
@@ -141,7 +141,7 @@ bool MissingToolCall::about_calls(const RunView& run, const Claim& claim) {
   return false;
 }
 
-/// What the agent told the user and the user could answer, the last first: no thought before a call.
+/// The messages that the user could answer, the last first: thoughts before a call are left out.
 std::vector<MissingToolCall::Said> MissingToolCall::told_messages(const RunView& run) {
   std::vector<Said> out;
   if (!trim(run.outcome).empty()) out.push_back({run.outcome, "/outcomeSummary", kNoStep});
@@ -157,13 +157,13 @@ std::vector<MissingToolCall::Said> MissingToolCall::told_messages(const RunView&
   return out;
 }
 
-/// True for a message in reading_ that tells no deeds of the agent: it owns up or plays, asks, or is a letter or code.
+/// True for a message in reading_ that reports no deeds of the agent: it admits, simulates, asks or hands over, or is a letter or code.
 bool MissingToolCall::tells_no_deeds(const Said& said, bool last) const {
   if ((reading_.admits() && admission_) || has(reading_.cues, kCueSimulated) || (last && reading_.asks())) return true;
   return (reading_.hands_over() && ran_.any) || holds_letter(said.text) || (!ran_.any && reading_.has_code);
 }
 
-/// Where nothing that ran changed anything: what the agent told the user as done, at its plainest.
+/// For runs in which nothing changed anything: judges the plainest deed that the agent reported to the user.
 void MissingToolCall::judge_unchanged(const RunView& run, Verdict& verdict) {
   const auto acts = [&](std::uint16_t verb) { return actions_[verb]; };
   const auto finishes = [&](std::uint16_t verb) { return lexicon_.verb(verb).group == finish_group_; };
@@ -203,14 +203,14 @@ void MissingToolCall::judge_unchanged(const RunView& run, Verdict& verdict) {
   verdict.fire(finding(run, wanted, told, ran_.any ? kNoWriteScore : kNoToolScore), surest);
 }
 
-/// True when a call that may have changed something was about what the deed was done to, or names the deed.
+/// True when a call that may have changed something was about the object of the deed, or names the deed.
 bool MissingToolCall::concerns(const RunView& run, const Claim& claim) {
   if (is_about_changed(run, claim)) return true;
   return changes_.holds_word(lexicon_.verb(claim.verb).lemma) || changes_.holds_word(reading_.words[claim.word].text);
 }
 
-/// True when a call that may have changed something was about what the deed was done to: by a word of the clause it is told in. True as
-/// well for a clause that tells nothing of it.
+/// True when a call that may have changed something shares a word with the clause that reports the deed: it was about the same object.
+/// Also true for a clause that names no object.
 bool MissingToolCall::is_about_changed(const RunView& run, const Claim& claim) {
   constexpr std::uint32_t kReach = 8;
   constexpr std::size_t kTelling = 4;
@@ -244,14 +244,14 @@ bool MissingToolCall::is_about_changed(const RunView& run, const Claim& claim) {
   return !told;
 }
 
-/// True when the turn of the request asks for something else that a call did.
+/// True when the user turn of the request also asks for something that a call did.
 bool MissingToolCall::asked_with_done(const Request& request) const {
   return std::any_of(requests_.found().begin(), requests_.found().end(), [&](const Request& beside) {
     return beside.step == request.step && ran_.groups[lexicon_.verb(beside.verb).group] != 0;
   });
 }
 
-/// True when the turn of the request goes ahead with something that was proposed before: "yes, proceed with the exchange".
+/// True when the user turn of the request agrees to something that was proposed before: "yes, proceed with the exchange".
 bool MissingToolCall::goes_ahead(const Request& request) {
   if (agreed_.step == request.step && agreed_.asked) return agreed_.answer;
   Reading turn;
@@ -261,16 +261,16 @@ bool MissingToolCall::goes_ahead(const Request& request) {
   return agreed_.answer;
 }
 
-/// True for a message that the user asks for while agreeing to what a call did already, and that may come with it: "yes, exchange it and
-/// mail me the label".
+/// True for a message to be sent that the user asks for while agreeing to what a call has already done, and that may come with it: "yes,
+/// exchange it and mail me the label".
 bool MissingToolCall::is_notice_of_done(const RunView& run, const Claim& claim, const Request& request, std::size_t message) {
   if (!ran_.any_write || lexicon_.verb(claim.verb).group != send_group_) return false;
   if (!nothing_ran_between(run, request.step, std::min(message, run.steps.size()))) return false;
   return asked_with_done(request) || goes_ahead(request);
 }
 
-/// True for a message to somebody that a call since the request may carry: whatever its name, it was given a text. Reads the calls once a
-/// run.
+/// True for a message to be sent that a call since the request may carry: whatever its name, the call has a text. Reads the calls once
+/// per run.
 bool MissingToolCall::may_be_told(const RunView& run, const Claim& claim, const Request& request) {
   if (lexicon_.verb(claim.verb).group != send_group_) return false;
   if (!last_text_) {
@@ -283,8 +283,8 @@ bool MissingToolCall::may_be_told(const RunView& run, const Claim& claim, const 
   return *last_text_ != kNoStep && (request.step == kNoStep || *last_text_ >= request.step);
 }
 
-/// True when a call since the request may have been made for it: one that changes something, where its turn asks for nothing else that a
-/// call did.
+/// True when a call since the request may have been made for it: the call changes something, and the user turn asks for nothing else that
+/// a call did.
 bool MissingToolCall::answered_since(const RunView& run, const Request& request) {
   if (asked_with_done(request)) return false;
   const auto from = run.steps.begin() + static_cast<std::ptrdiff_t>(request.step == kNoStep ? 0 : request.step);
@@ -292,7 +292,7 @@ bool MissingToolCall::answered_since(const RunView& run, const Request& request)
                      [&](const StepView& step) { return step.kind == Kind::kTool && !tools_.meaning(step.name).reads; });
 }
 
-/// Where other things were changed: a deed of the last message that the user asked for, and that no call was about.
+/// For runs in which other things were changed: judges a deed in the final message that the user asked for and no call was about.
 void MissingToolCall::judge_beside(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr double kAskedBeside = 0.65, kBeside = 0.3;
   const auto runs_anything = [&](const StepView& step) { return step.kind == Kind::kTool && tools_.meaning(step.name).runs_anything(); };

@@ -27,16 +27,16 @@ bool is_heading(std::string_view line) {
   return line.starts_with('#') || (line.starts_with("**") && line.ends_with("**") && line.size() > 4);
 }
 
-/// True when the text ends with a colon, marks of bold type aside.
+/// True when the text ends with a colon, ignoring emphasis marks.
 bool introduces(std::string_view text) {
   const auto last = text.find_last_not_of(" \t\r\n*_");
   return last != std::string_view::npos && text[last] == ':';
 }
 
-/// Where the list or paragraph behind a line that introduces it ends.
+/// The end of the list or paragraph after the line that introduces it.
 std::size_t end_of_list(std::string_view text, std::size_t at) {
   bool any = false;
-  bool parted = false;  // follows a blank line
+  bool parted = false;  // the previous line was blank
   while (at < text.size()) {
     const auto begin = at + 1;
     const auto end = line_end(text, begin);
@@ -75,7 +75,7 @@ std::vector<Examples::Piece> Examples::split(std::string_view text, const Abbrev
   return pieces;
 }
 
-/// True when every sign is in brackets: "on the first day (e.g. Monday)".
+/// True when every word that marks an example is in parentheses: "on the first day (e.g. Monday)".
 bool Examples::aside() const {
   int open = 0;
   std::size_t at = 0;
@@ -92,7 +92,7 @@ bool Examples::states(const Piece& piece) const {
   return first != stated_.end() && *first < piece.end;
 }
 
-/// Where that ends which a sentence with a sign makes an example.
+/// The end of the text that a sentence with such a word marks as an example.
 std::size_t Examples::reach(const Piece& piece, std::string_view text) const {
   const bool invented = (reading_.cues & kCueSimulated) != 0;
   const auto line = text.substr(piece.line_begin, piece.line_end - piece.line_begin);

@@ -9,19 +9,18 @@
 
 namespace runwarden::plugins {
 
-/// The parts of an answer that are given as an example and not as a fact: what is in a sentence with such a word, and what that
+/// Finds the parts of an answer that are examples rather than facts: the sentences with a word that says so, and whatever such a
 /// sentence introduces. One owner; keeps scratch memory between answers.
 class Examples {
  public:
-  /// Reads an answer. `specifics` are what it states, views into `text` in any order: a remark that states nothing itself ("these
-  /// figures are made up") speaks of the whole answer. Linear, except for the order of the specifics.
+  /// Reads an answer. `specifics` are the values it states: views into `text`, in any order. A remark that states no value itself
+  /// ("these figures are made up") covers the whole answer. Linear, except for sorting the specifics.
   void read(std::string_view text, const Lexicon& lexicon, const std::vector<std::string_view>& specifics);
 
-  /// Reads of an answer the sentences that ask or offer instead, and the lists that such a sentence introduces: what is there is
-  /// proposed.
+  /// Like read, but for offers: finds the sentences that ask or offer something, and the lists that they introduce.
   void read_offers(std::string_view text, const Lexicon& lexicon);
 
-  /// True when this part of the text that was read is an example, or offered.
+  /// True when this part of the text last read is an example or an offer.
   [[nodiscard]] bool hold(std::string_view part) const;
 
  private:
@@ -44,7 +43,7 @@ class Examples {
 
   const char* begin_ = nullptr;
   std::vector<std::size_t> stated_;  // where specifics begin, sorted
-  std::vector<Span> spans_;          // in reading order, none overlaps another
+  std::vector<Span> spans_;          // in reading order, without overlaps
   Reading reading_;
 };
 

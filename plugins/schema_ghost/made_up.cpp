@@ -12,18 +12,18 @@ namespace runwarden::plugins {
 namespace {
 
 constexpr std::size_t kMostOpen = 16;
-constexpr std::size_t kMostDerived = 128;  // figures of a run that are worked out
-constexpr std::size_t kMostSearched = 8;   // entities of a run that the run is searched for
+constexpr std::size_t kMostDerived = 128;  // figures of a run to derive
+constexpr std::size_t kMostSearched = 8;   // entities per run to search the run for
 constexpr std::size_t kLongInput = 200;    // bytes of an argument that is a text rather than a value
-constexpr std::size_t kMuchSince = 300;    // bytes of other tools' outputs that a report may be made of
-constexpr std::size_t kFewFigures = 32;    // of a run, so that few sums meet a made-up one by chance
+constexpr std::size_t kMuchSince = 300;    // bytes of other tools' outputs; a report may be based on more
+constexpr std::size_t kFewFigures = 32;    // of a run; with few, hardly any sum equals a made-up figure by chance
 constexpr std::size_t kShortestNameWord = 3;
 constexpr std::size_t kUntiedThatTell = 3;
-constexpr std::size_t kFewUntied = 2;  // enough where the run has next to no figures
+constexpr std::size_t kFewUntied = 2;  // enough when the run has hardly any figures
 constexpr std::size_t kHardlyAnyFigures = 12;
-constexpr double kSmallCount = 10;        // below it a whole figure may be counted in what was given
-constexpr std::size_t kMostFigures = 16;  // of a message that are looked at
-constexpr double kNothingGiven = 0.65;    // confidence in a figure of a run whose sources gave nothing at all
+constexpr double kSmallCount = 10;        // below it a whole number may be a count of returned items
+constexpr std::size_t kMostFigures = 16;  // figures of a message to check
+constexpr double kNothingGiven = 0.65;    // confidence in a figure when the sources of the run returned nothing at all
 
 bool is_year(const StatedValue& value) {
   return value.decimals == 0 && !value.money && !value.percent && value.number >= 1900 && value.number <= 2100;
@@ -68,7 +68,7 @@ void MadeUpValues::keep(MadeUp found) {
   if (best_.rule.empty() || found.confidence > best_.confidence) best_ = std::move(found);
 }
 
-/// What may be asked for data: a look-up, a calculator, a script; not a tool that does something.
+/// True for tools that may be called for data: a lookup, a calculator, a script; not a tool that acts.
 bool MadeUpValues::is_source(std::string_view tool) {
   const auto& meaning = tools_->meaning(tool);
   return meaning.reads || meaning.any_purpose || meaning.group == 0;
@@ -96,8 +96,8 @@ void MadeUpValues::take_tool(const RunView& run, std::size_t step) {
   any_given_ |= is_source(tool.name);
 }
 
-/// Takes in what supports a value: what the user said anywhere, what tools gave, and of the agent's words those from before anything was
-/// missing, and those that the user has heard and not objected to.
+/// Adds what supports a value: everything the user says anywhere in the run, what tools returned, and what the agent said before anything
+/// was missing or what the user has heard without objecting.
 template <class Add>
 void MadeUpValues::catch_up(const RunView& run, std::size_t step, Taken& taken, Add add) {
   const auto hear = [&](std::size_t end) {
@@ -125,7 +125,7 @@ void MadeUpValues::catch_up(const RunView& run, std::size_t step, Taken& taken, 
       if (before.kind == Kind::kModel) add(before.output);
     }
   }
-  // An outcome of its own may leave out the doubts with which the agent told something before.
+  // A separate outcome may omit the doubts that the agent expressed before.
   if (step == run.steps.size() || !own_words_) hear(step);
 }
 
@@ -136,10 +136,10 @@ void MadeUpValues::know_figures(const RunView& run, std::size_t step) {
   catch_up(run, step, figures_taken_, [&](std::string_view text) { derivation_.add(text); });
 }
 
-/// True when the value stands as it is in what supports values.
+/// True when the supporting texts contain the value itself.
 bool MadeUpValues::stands(const RunView& run, std::size_t step, const StatedValue& value) {
   Fact fact;
-  fact.kind = FactKind::kTime;  // compared as it is: what follows from other figures is derivation_'s
+  fact.kind = FactKind::kTime;  // compared literally: derivation_ handles what follows from other figures
   fact.normal = normal_number(value.number);
   fact.text = value.text;
   catch_up(run, step, spelled_taken_, [&](std::string_view text) { evidence_.add_spelled(text); });
@@ -163,7 +163,7 @@ void MadeUpValues::judge_message(const RunView& run, std::string_view text, std:
   if (best_.confidence < kNothingGiven) judge_figures(run, text, step);
 }
 
-/// True when the message in reading_ tells what it tells as a fact: it neither owns up nor guesses, offers or plays.
+/// True when the message in reading_ states facts: it does not admit, guess, offer or simulate anything.
 bool MadeUpValues::tells_as_fact(std::string_view text) const {
   constexpr std::uint64_t kNoFact = kCueAdmission | kCueTrouble | kCueNothingFound | kCueSimulated | kCueExample | kCueOffer | kCuePlan |
                                     kCueHypothesis | kCueCondition | kCueModal | kCueHandover;
@@ -171,8 +171,8 @@ bool MadeUpValues::tells_as_fact(std::string_view text) const {
          !opens_with_denial(reading_);
 }
 
-/// Any figure or name in what is told while a source is missing: little by itself; where no source gave anything in the run, and the answer
-/// comes right behind, a figure of it is made up.
+/// Judges any figure or name that is stated while a source is missing: weak evidence by itself. When no source in the run returned
+/// anything and the user has not spoken since, a figure is made up.
 void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std::size_t step) {
   values_.clear();
   for (std::size_t i = find_digit(text, 0); i < text.size() && values_.size() < kMostFigures;) {
@@ -199,14 +199,14 @@ void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std:
   keep(std::move(found));
 }
 
-/// True when the user has spoken since the source that gave nothing.
+/// True when the user has spoken since the source that returned nothing.
 bool MadeUpValues::asked_since(const RunView& run, std::size_t step) const {
   const auto first = run.steps.begin() + static_cast<std::ptrdiff_t>(open_.back());
   const auto last = run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, run.steps.size()));
   return std::any_of(first, last, [](const StepView& other) { return other.kind == Kind::kUser; });
 }
 
-/// True when no longer word of a name is in what supports values.
+/// True when none of the longer words of a name occurs in the supporting texts.
 bool MadeUpValues::is_new(std::string_view name) const {
   std::size_t words = 0;
   const bool none = for_each_word(name, [&](std::string_view word) {
@@ -232,12 +232,12 @@ void MadeUpValues::judge_plain_answer(const RunView& run, std::string_view text,
   know_figures(run, step);
   const auto& value = values_.front();
   double confidence = bare ? 0.8 : is_count(value) ? 0.5 : 0.7;
-  if (is_count(value) && any_given_) confidence -= 0.3;  // may be counted in what was given
+  if (is_count(value) && any_given_) confidence -= 0.3;  // may be a count of returned items
   if (value.rounded || derivation_.crowded()) confidence -= 0.3;
   keep({"plain_answer", open_.back(), step, false, confidence, {std::string(value.text)}});
 }
 
-/// True when a look-up whose name speaks of what the label says gave nothing.
+/// True when a lookup that is named after the label returned nothing.
 bool MadeUpValues::asked_for(const RunView& run, std::string_view label) {
   std::vector<std::uint64_t> nouns;
   add_label_nouns(label, nouns);
@@ -249,7 +249,7 @@ void MadeUpValues::judge_report(const RunView& run, std::string_view text, std::
   collect_labelled_values(text, values_);
   std::erase_if(values_, is_year);
   if (values_.empty()) return;
-  // Nobody works out a rating in the head.
+  // A rating cannot be computed from other figures.
   const auto looked_up = [&](const StatedValue& value) {
     return value.decimals > 0 && !value.money && !value.percent && value.number < kSmallCount && asked_for(run, value.label);
   };
@@ -291,8 +291,8 @@ void MadeUpValues::judge_texts(const RunView& run, std::size_t step) {
   }
 }
 
-/// True when somebody but the agent, or the agent itself before anything was missing, named the value; users are heard wherever they speak:
-/// records may hold a turn later than the call that it was for.
+/// True when a user or a tool named the value, or the agent did so before anything was missing. User turns count wherever they are: a
+/// record may hold a turn after the call that it led to.
 bool MadeUpValues::told(const RunView& run, std::size_t step, std::string_view value) const {
   if (names_entity(run.user_request, value)) return true;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
@@ -304,14 +304,14 @@ bool MadeUpValues::told(const RunView& run, std::size_t step, std::string_view v
     }
     if (i >= step) continue;
     const bool asked = names_entity(other.input, value);
-    // What the first look-up that gave nothing was asked with was known before anything was missing.
+    // The arguments of the first lookup that returned nothing were known before anything was missing.
     const bool known = i < first_ ? !(*nothing_)[i] : i == first_ && tools_->meaning(other.name).reads;
     if (asked ? known : names_entity(other.output, value) && (other.kind == Kind::kTool || i < first_)) return true;
   }
   return false;
 }
 
-/// True when a later look-up for the value gave something: it is not an invention.
+/// True when a later lookup for the value returned something: the value is not invented.
 bool MadeUpValues::answered_later(const RunView& run, std::size_t step, std::string_view value) const {
   for (auto i = step + 1; i < run.steps.size(); ++i) {
     const auto& later = run.steps[i];
@@ -325,7 +325,7 @@ bool MadeUpValues::answered_later(const RunView& run, std::size_t step, std::str
 void MadeUpValues::judge_call(const RunView& run, std::size_t step) {
   if (!open_.empty()) judge_texts(run, step);
   const auto& meaning = tools_->meaning(run.steps[step].name);
-  if (meaning.reads && !(*nothing_)[step]) return;  // it knows the value
+  if (meaning.reads && !(*nothing_)[step]) return;  // the lookup confirms the value
   collect_call_entities(run.steps[step].input, entities_);
   const bool reads = std::any_of(open_.begin(), open_.end(), [&](auto source) { return tools_->meaning(run.steps[source].name).reads; });
   for (const auto& entity : entities_) {
@@ -347,14 +347,14 @@ void MadeUpValues::judge_call(const RunView& run, std::size_t step) {
   }
 }
 
-/// True when a figure that a call is made with is in the run or follows from what does.
+/// True when a figure in the arguments of a call occurs in the run or follows from figures that do.
 bool MadeUpValues::follows(const RunView& run, std::size_t step, std::string_view digits) {
   StatedValue value;
   if (!read_figure(digits, digits.starts_with('-') ? 1 : 0, value)) return true;
   return supported(run, step, value);
 }
 
-/// "ann.lee@example.org" where the user spoke of Ann Lee: a guess at how something is called.
+/// "ann.lee@example.org" when the user mentioned Ann Lee: a guess at a name.
 bool MadeUpValues::is_made_of_told_words(const RunView& run, std::string_view value) const {
   value = value.substr(0, value.find('@'));
   std::size_t words = 0;

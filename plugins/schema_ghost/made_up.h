@@ -16,24 +16,25 @@
 
 namespace runwarden::plugins {
 
-/// A value that nothing in a run supports, after a source that should have given it gave nothing.
+/// A value that nothing in a run supports, stated after the source that should have given it returned nothing.
 struct MadeUp {
-  std::string_view rule;         // empty: none was found
-  std::size_t source = kNoStep;  // the step that gave nothing
-  std::size_t step = kNoStep;    // where the value is stated; the number of steps for outcomeSummary
-  bool in_input = false;         // of that step, rather than its output
+  std::string_view rule;         // empty when none was found
+  std::size_t source = kNoStep;  // the step that returned nothing
+  std::size_t step = kNoStep;    // the step that states the value; the number of steps for outcomeSummary
+  bool in_input = false;         // stated in that step's input rather than its output
   double confidence = 0;
   std::vector<std::string> values;
 };
 
-/// Finds single values that an agent made up: the answer that is one figure, the address or id that a call is made for, the figures of a
-/// report. One owner; keeps scratch memory.
+/// Finds single values that an agent made up: an answer that is one figure, an address or id in the arguments of a call, the figures of
+/// a report. One owner; keeps scratch memory.
 class MadeUpValues {
  public:
   MadeUpValues(const Lexicon& lexicon, Recovery& tools) : lexicon_(&lexicon), tools_(&tools) {}
 
-  /// The surest of them in a run. `gave_nothing` tells it of each step, tools that are silent by design left out; with `own_words`, what
-  /// the agent said after that supports nothing until the user has heard it. Linear.
+  /// Returns the made-up value of a run with the highest confidence. `gave_nothing` marks the steps that returned nothing, except tools
+  /// that are silent by design. With `own_words`, what the agent says after such a step supports nothing until the user has heard it.
+  /// Linear.
   [[nodiscard]] const MadeUp& find(const RunView& run, const std::vector<bool>& gave_nothing, bool own_words);
 
  private:
@@ -48,10 +49,10 @@ class MadeUpValues {
   void judge_texts(const RunView& run, std::size_t step);
   void take_tool(const RunView& run, std::size_t step);
 
-  /// How much of a run an index has taken in. Each takes in no more than it is asked for: most values stand somewhere as they are spelled.
+  /// How much of a run an index covers. Each index covers only what a lookup needs: most values occur somewhere exactly as spelled.
   struct Taken {
     std::size_t upto = 0;   // steps
-    std::size_t heard = 0;  // of the agent's messages, those before it support what comes
+    std::size_t heard = 0;  // the agent's messages before this step count as support
   };
   template <class Add>
   void catch_up(const RunView& run, std::size_t step, Taken& taken, Add add);
@@ -78,15 +79,15 @@ class MadeUpValues {
   Taken figures_taken_;
   Taken words_taken_;
   bool own_words_ = true;
-  std::size_t first_ = kNoStep;    // the first source that gave nothing
-  std::size_t missing_ = kNoStep;  // the last call of any kind that gave nothing or failed
-  std::vector<std::size_t> open_;  // sources that gave nothing and were not made good, each tool once
-  bool given_since_ = false;       // a tool has given something new since the last of them
+  std::size_t first_ = kNoStep;    // the first source that returned nothing
+  std::size_t missing_ = kNoStep;  // the last call of any kind that returned nothing or failed
+  std::vector<std::size_t> open_;  // sources that returned nothing and were not made good, each tool once
+  bool given_since_ = false;       // a tool has returned something new since the last of them
   std::size_t bytes_since_ = 0;
-  bool any_given_ = false;    // a source has given something in this run
-  std::size_t searched_ = 0;  // entities that the run was searched for
-  std::size_t derived_ = 0;   // figures that were worked out
-  std::size_t mails_ = 0;     // invented mail addresses
+  bool any_given_ = false;    // a source has returned something in this run
+  std::size_t searched_ = 0;  // number of entities that the run was searched for
+  std::size_t derived_ = 0;   // number of figures that were derived
+  std::size_t mails_ = 0;     // number of invented mail addresses
   HashSet outputs_;
   std::vector<StatedValue> values_;
   std::vector<CallEntity> entities_;

@@ -25,20 +25,20 @@ constexpr std::size_t kCallsThatTeach = 2;
 constexpr std::size_t kNamesThatTell = 3;  // one or two unknown names are common knowledge more often than not
 constexpr std::size_t kNewWordsOfATitle = 5;
 constexpr std::size_t kWordOfName = 3;
-constexpr std::size_t kTellingWord = 4;       // bytes; shorter ones are in all texts
-constexpr std::size_t kMostUnrelated = 1024;  // bytes of other tools' outputs; in more than that, something may always have stood
+constexpr std::size_t kTellingWord = 4;       // bytes; shorter words occur in every text
+constexpr std::size_t kMostUnrelated = 1024;  // bytes of other tools' outputs; more than that may contain anything
 constexpr std::size_t kMostWithheld = 16;
 constexpr std::size_t kMostStepsBetween = 64;
 constexpr std::size_t kAddressesOfARecord = 5;
-constexpr std::size_t kPrinted = 1000;  // bytes of output beyond what an error alone takes
+constexpr std::size_t kPrinted = 1000;  // bytes of output, more than an error alone takes
 constexpr std::ptrdiff_t kMostWorkedOut = 64;
 constexpr std::size_t kFewSpecifics = 4;
-constexpr double kUnread = 0.45;        // confidence in what is told in a language that is not read
-constexpr double kDoubtful = 0.5;       // confidence in what held less than nine times of ten on real runs
-constexpr double kLikely = 0.6;         // in what held nine times of ten
+constexpr double kUnread = 0.45;   // confidence in an answer in a language that no vocabulary covers
+constexpr double kDoubtful = 0.5;  // confidence in signs that were right less than nine times out of ten on real runs
+constexpr double kLikely = 0.6;    // in signs that were right nine times out of ten
 constexpr double kSure = 0.9;
-constexpr double kOfItsObject = 0.8;    // a value told of the very thing that gave nothing
-constexpr std::size_t kCutTail = 2000;  // bytes of a value that the cut may have gone through
+constexpr double kOfItsObject = 0.8;    // a value stated about the very thing for which the tool returned nothing
+constexpr std::size_t kCutTail = 2000;  // bytes of a value that may have been cut
 
 constexpr SettingSchema kProperties[] = {FiringLine::kProperty};
 
@@ -72,9 +72,9 @@ bool has_list(std::string_view text) {
   return false;
 }
 
-/// True when a third of the letters and more are of other scripts than the Latin one.
+/// True when more than a third of the letters belong to a script other than Latin.
 bool in_another_script(std::string_view text) {
-  constexpr unsigned char kFirst = 0xCD;  // of the bytes that begin a letter behind Latin ones and their marks
+  constexpr unsigned char kFirst = 0xCD;  // first lead byte beyond Latin letters and their marks
   std::size_t latin = 0;
   std::size_t other = 0;
   for (const char c : text) {
@@ -84,7 +84,7 @@ bool in_another_script(std::string_view text) {
   return other * 2 > latin;
 }
 
-/// True when a recorded output ends in the middle: JSON without its end, or dots where more stood.
+/// True when a recorded output is truncated: JSON without its end, or trailing dots.
 bool is_cut(std::string_view output) {
   output = trim(output);
   if (output.ends_with("...") || output.ends_with("\u2026") || output.ends_with("[truncated]")) return true;
@@ -95,7 +95,7 @@ bool is_cut(std::string_view output) {
   return token == JsonCursor::Token::kBad && cursor.offset() + kCutTail >= output.size();
 }
 
-/// Letters and digits alone, in lower case: "BA 712" is "BA712".
+/// Keeps only letters and digits, in lower case: "BA 712" becomes "ba712".
 std::string squeezed(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -104,7 +104,7 @@ std::string squeezed(std::string_view text) {
   return out;
 }
 
-/// The line, or the sentence of it, that a place is in; of a long one what is near.
+/// The line, or the sentence within it, around position `at`, cut to what is near.
 std::string_view line_around(std::string_view text, std::size_t at) {
   constexpr std::size_t kReach = 200;
   const auto from = at - std::min(at, kReach);
@@ -142,7 +142,7 @@ SchemaGhost::SchemaGhost(const Settings& settings)
   reason_words_.add_all(lexicon_, kCueReason);
 }
 
-/// Of each phrase the word that most of them share, as "manually": texts without any are not read.
+/// Collects from each phrase the word that most phrases share, such as "manually": texts without any of these words are not read.
 void SchemaGhost::collect_by_hand_words() {
   std::unordered_map<std::string_view, std::size_t> uses;
   const auto each = [&](auto take) {
@@ -203,7 +203,7 @@ Finding SchemaGhost::finding(const RunView& run, std::size_t hollow, const std::
   return out;
 }
 
-/// Facts, names and titles of what is told, outside code blocks: code is not an answer.
+/// Collects the facts, names and titles of an answer, outside code blocks: code is not an answer.
 void SchemaGhost::read_answer(std::string_view text, Hollow hollow, bool by_hand) {
   constexpr std::string_view kFence = "```";
   text = with_plain_signs(told_of(text, told_), plain_);
@@ -227,7 +227,7 @@ void SchemaGhost::read_answer(std::string_view text, Hollow hollow, bool by_hand
   if (by_hand) collect_items(text, names_);
 }
 
-/// Takes in everything said before a step, as far as it was not taken in yet.
+/// Adds everything said before a step that was not added yet.
 template <class Add>
 void SchemaGhost::catch_up(const RunView& run, std::size_t step, std::size_t& upto, Add add) {
   if (upto == 0) add(run.user_request);
@@ -240,7 +240,7 @@ void SchemaGhost::catch_up(const RunView& run, std::size_t step, std::size_t& up
   }
 }
 
-/// What was withheld is evidence from now on: the user has heard it and not objected, or the tool has given it after all.
+/// Turns withheld answers into evidence: the user has heard them and not objected, or the tool has returned the data after all.
 void SchemaGhost::release(const RunView& run) {
   for (const auto step : withheld_) {
     const auto& said = run.steps[step].output;
@@ -251,19 +251,19 @@ void SchemaGhost::release(const RunView& run) {
   withheld_.clear();
 }
 
-/// True when a tool's output before a step ends in the middle. Asked only once a specific is nowhere else.
+/// True when a tool's output before a step is truncated. Called only when a specific is found nowhere else.
 bool SchemaGhost::record_is_cut(const RunView& run, std::size_t step) {
   for (; cut_upto_ < step && !record_cut_; ++cut_upto_) {
     run.pace(run.steps[cut_upto_].output.size());
     const auto& tool = run.steps[cut_upto_];
-    // "[error: no such berth]" is not a list without its end.
+    // "[error: no such berth]" is not a truncated list.
     const bool nothing = hollow_[cut_upto_] && tool.output.size() < kPrinted;
     record_cut_ = tool.kind == Kind::kTool && !nothing && is_cut(tool.output);
   }
   return record_cut_;
 }
 
-/// True when a tool showed the model a picture before a step. Asked only once a specific is nowhere else.
+/// True when a tool showed the model a picture before a step. Called only when a specific is found nowhere else.
 bool SchemaGhost::picture_shown(const RunView& run, std::size_t step) {
   for (; pictures_upto_ < std::min(step, run.steps.size()) && !picture_shown_; ++pictures_upto_) {
     const auto& tool = run.steps[pictures_upto_];
@@ -273,13 +273,13 @@ bool SchemaGhost::picture_shown(const RunView& run, std::size_t step) {
   return picture_shown_;
 }
 
-/// True for a call whose silence says nothing: of a tool that never returns anything, or of a command that only arranges files.
+/// True for a call whose silence means nothing: the tool never returns anything, or the command only arranges files.
 bool SchemaGhost::silent_by_design(const StepView& step) {
   const auto nothing = [&] { return trim(step.output).empty() || is_empty_output(step.output, lexicon_, content_, step.input); };
   return by_design_ && (silent_[step.name] || (nothing() && prints_nothing_by_design(step.input)));
 }
 
-/// A name is grounded by any of its words, a title unless most of its words, and several, are new.
+/// A name is ungrounded when all its words are new, a title when several of its words, and most of them, are new.
 bool SchemaGhost::is_ungrounded(std::string_view name, std::size_t least_unknown) const {
   std::size_t unknown = 0;
   std::size_t known = 0;
@@ -294,7 +294,7 @@ bool SchemaGhost::is_ungrounded(std::string_view name, std::size_t least_unknown
 
 namespace {
 
-/// "Until the 1st" of "1 December": the day alone was told, and the month follows from it.
+/// "Until the 1st" of "1 December": the request gives only the day, and the month follows from it.
 bool names_day(std::string_view request, std::string_view date) {
   const auto begin = std::find_if(date.begin(), date.end(), is_digit);
   const std::string day(begin, std::find_if_not(begin, date.end(), is_digit));
@@ -309,8 +309,8 @@ bool names_day(std::string_view request, std::string_view date) {
 
 }  // namespace
 
-/// Facts that stand in the run as they are spelled are struck off first; only what is left has the run read for its facts, and for what a
-/// calculation comes to that a call was asked with.
+/// First drops the facts that occur in the run exactly as spelled. Only if some are left does it read the run for facts, and for the
+/// results of calculations in the arguments of calls.
 void SchemaGhost::find_ungrounded_facts(const RunView& run, bool ids_only, std::size_t step) {
   const auto dismiss = [&](auto holds) { std::erase_if(facts_, holds); };
   dismiss([&](const Fact& fact) { return !fact.strong || (ids_only && fact.kind != FactKind::kId); });
@@ -338,7 +338,7 @@ void SchemaGhost::find_ungrounded_facts(const RunView& run, bool ids_only, std::
   }
 }
 
-/// The first figures of the request, once a run.
+/// Collects the first figures of the request, once per run.
 void SchemaGhost::read_request(const RunView& run) {
   constexpr std::size_t kMostFigures = 32;
   if (request_read_) return;
@@ -348,7 +348,7 @@ void SchemaGhost::read_request(const RunView& run) {
   if (asked_.size() > kMostFigures) asked_.resize(kMostFigures);
 }
 
-/// "10 pounds is 4.54 kilograms": a figure of the request in another unit, or the factor itself.
+/// "10 pounds is 4.54 kilograms": a figure of the request in another unit, or the conversion factor itself.
 bool SchemaGhost::asked_in_another_unit(const Fact& fact) const {
   const auto point = fact.text.rfind('.');
   const auto decimals = point == std::string_view::npos ? 0 : fact.text.size() - point - 1;
@@ -374,7 +374,7 @@ void SchemaGhost::list_ungrounded() {
   ungrounded_.insert(ungrounded_.end(), titles_.begin(), titles_.end());
 }
 
-/// Leaves of what is ungrounded that which is not given as an example.
+/// Drops the ungrounded specifics that are given as examples.
 void SchemaGhost::strike_examples() {
   examples_.read(answer_, lexicon_, ungrounded_);
   std::erase_if(facts_, [&](const Fact& fact) { return examples_.hold(fact.text); });
@@ -383,7 +383,7 @@ void SchemaGhost::strike_examples() {
   list_ungrounded();
 }
 
-/// "Shall I look on August 13 or 15?", "If you prefer to do it yourself: open Settings": times and names that are only proposed.
+/// "Shall I look on August 13 or 15?", "If you prefer to do it yourself: open Settings": drops times and names that are only proposed.
 void SchemaGhost::strike_proposed() {
   const auto is_time = [](const Fact& fact) { return fact.kind == FactKind::kDate || fact.kind == FactKind::kTime; };
   if (names_.empty() && std::none_of(facts_.begin(), facts_.end(), is_time)) return;
@@ -393,7 +393,7 @@ void SchemaGhost::strike_proposed() {
   list_ungrounded();
 }
 
-/// True when the answer in reading_ says that nothing was found, or that what it states is made up.
+/// True when the answer in reading_ says that nothing was found, or that its specifics are made up.
 bool SchemaGhost::admits(std::string_view text) {
   if ((reading_.cues & kCueNothingFound) != 0) return true;
   if (ungrounded_.size() < kFewSpecifics && (denies_of_self(reading_) || opens_with_denial(reading_))) return true;
@@ -405,14 +405,14 @@ bool SchemaGhost::admits(std::string_view text) {
 
 void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_view text, std::size_t step, Verdict& verdict) {
   hollow.ids_only |= hollow.later && takes_from_later(run, hollow, text, step);
-  // Where only ids count, or nothing is listed, it matters except for an admission.
+  // Where only ids count, or nothing is listed, looking by hand matters only for an admission, which is checked below.
   bool by_hand = !hollow.ids_only && (hollow.printed || has_list(text)) && looked_by_hand(text);
   hollow.ids_only |= hollow.printed && !by_hand;
   read_answer(text, hollow, by_hand);
   const bool named = names_.size() >= kNamesThatTell || !titles_.empty();
   const bool specific = is_specific(text, facts_);
   if (!specific && !named) return;
-  // A text full of addresses is a record of what a browser showed.
+  // A text full of addresses shows the content of a browser.
   if (count_addresses(text) >= kAddressesOfARecord) return;
   std::vector<Stated> stated;
   if (run.explanation != nullptr) stated = stated_specifics();
@@ -449,9 +449,9 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
   verdict.passed("admission", hollow.step);
   const FiringLine::Doubt doubt{"few_specifics", hollow.step,
                                 "little of the answer is unsupported, or it stands far from the step that gave nothing"};
-  // In a language that is not read, the answer may have owned up.
+  // In a language that no vocabulary covers, the answer may admit that nothing was found.
   double sure = in_another_script(text) && !reading_.understood(text) ? kUnread : 1.0;
-  // A message to another request may speak of other things.
+  // After another user turn, the answer may be about other things.
   if (ungrounded_.size() < kFewSpecifics && user_replied(run, hollow.step, step)) sure = kUnread;
   sure = std::min(sure, confidence(run, hollow, step));
   if (hollow.printed && !by_hand) sure = std::min(sure, kDoubtful);
@@ -461,7 +461,7 @@ void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_vi
   verdict.fire(finding(run, hollow.step, step < run.steps.size() ? pointer_to(step, Field::kOutput) : "/outcomeSummary"), sure);
 }
 
-/// What the answer states that would have to stand somewhere, each with its type.
+/// The specifics of the answer that need a source, each with its type.
 std::vector<SchemaGhost::Stated> SchemaGhost::stated_specifics() const {
   constexpr std::string_view kTypes[] = {"number", "date", "time", "id", "name"};
   std::vector<Stated> stated;
@@ -483,7 +483,8 @@ void SchemaGhost::explain_grounding(const std::vector<Stated>& stated, std::size
   }
 }
 
-/// How sure it is that what is ungrounded was made up: the more of it, the more special, and the nearer to the step that gave nothing.
+/// The confidence that the ungrounded specifics were made up: it grows with their number and specificity, and when the user has not
+/// spoken since the step that returned nothing.
 double SchemaGhost::confidence(const RunView& run, Hollow hollow, std::size_t step) const {
   constexpr double kNear = 0.35, kMoney = 0.5, kId = 0.6, kPoorId = 0.2, kOther = 0.35, kNewTitle = 0.6;
   constexpr std::size_t kDigitsOfAnId = 2;
@@ -508,7 +509,7 @@ double SchemaGhost::confidence(const RunView& run, Hollow hollow, std::size_t st
   return std::min(1.0, sum + kNewTitle * static_cast<double>(titles_.size()));
 }
 
-/// True when a source before a step gave something that the answer shares a telling word with, or much.
+/// True when a source before a step returned a lot, or something that shares a significant word with the answer.
 bool SchemaGhost::others_gave(const RunView& run, std::size_t step) {
   others_.clear();
   others_.expect(answer_);
@@ -521,8 +522,8 @@ bool SchemaGhost::others_gave(const RunView& run, std::size_t step) {
   return false;
 }
 
-/// How sure it can be at most of what real runs sometimes told truly: a few specifics after a program, which may be known or worked out in
-/// the head, and beside other sources, of which they may have been taken; least where the user has asked for something else since.
+/// An upper limit on the confidence for cases that were sometimes true on real runs: a few specifics after a program, which the model may
+/// know or compute itself, or next to other sources that may have given them. Lowest when the user has asked for something else since.
 double SchemaGhost::unless_from_elsewhere(const RunView& run, Hollow hollow, std::size_t step, double sure) {
   const auto& tool = tools_.meaning(run.steps[hollow.step].name);
   const auto first = run.steps.begin() + static_cast<std::ptrdiff_t>(hollow.step);
@@ -536,8 +537,8 @@ double SchemaGhost::unless_from_elsewhere(const RunView& run, Hollow hollow, std
   return (tool.reads || ungrounded_.size() < kFewSpecifics) && others_gave(run, step) ? kLikely : 1.0;
 }
 
-/// True when a value without support is beside the very thing that the call was asked about, which gave nothing, while the same tool
-/// told of other things: one row of a table, one of two flights. Looks at the nearest calls, and at few values and facts: linear.
+/// True when an unsupported value is next to the very thing that the call asked about without result, while the same tool returned
+/// something for other things: one row of a table, one of two flights. Checks only the nearest calls and a few values and facts: linear.
 bool SchemaGhost::tells_of_hollow(const RunView& run, Hollow hollow, std::size_t step) {
   constexpr std::size_t kShortest = 4, kMostCalls = 64, kMostValues = 8;
   constexpr std::ptrdiff_t kMostFacts = 32;
@@ -565,7 +566,7 @@ bool SchemaGhost::tells_of_hollow(const RunView& run, Hollow hollow, std::size_t
   return std::any_of(facts_.begin(), facts_.begin() + std::min(kMostFacts, std::ssize(facts_)), beside);
 }
 
-/// The bytes that tools gave before a step.
+/// The number of bytes that tools returned before a step.
 std::size_t SchemaGhost::given_before(const RunView& run, std::size_t step) const {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < std::min(step, run.steps.size()); ++i) {
@@ -574,7 +575,7 @@ std::size_t SchemaGhost::given_before(const RunView& run, std::size_t step) cons
   return bytes;
 }
 
-/// Why a specific answer after a step that gave nothing is not a finding.
+/// Records why a specific answer after a step that returned nothing is not a finding.
 void SchemaGhost::tell_why_not(Hollow hollow, Verdict& verdict) {
   if (hollow.wrote) {
     verdict.suppress("writes", hollow.step, "the step was to change something, not to give data, and no id is invented");
@@ -585,29 +586,29 @@ void SchemaGhost::tell_why_not(Hollow hollow, Verdict& verdict) {
   }
 }
 
-/// A specific answer after nothing but a tool that is silent by design.
+/// Records a specific answer that follows only a tool that is silent by design.
 void SchemaGhost::tell_of_design(std::string_view answer, Verdict& verdict) {
   read_answer(answer, {}, false);
   if (is_specific(answer, facts_)) verdict.suppress("empty_by_design", designed_, "the tool never returns anything in this run");
 }
 
-/// "think", "sequential_thinking": keeps what the agent tells itself.
+/// "think", "sequential_thinking": tools that only store the agent's thoughts.
 bool SchemaGhost::only_thinks(std::string_view tool) const {
   std::vector<std::string> words;
   split_tool_name(base_name(tool), words);
   return std::any_of(words.begin(), words.end(), [&](const auto& word) { return among(word, content_.tools.thinking_words); });
 }
 
-/// A tool that was called several times and never returned anything returns nothing by design; so does one that only keeps a thought.
+/// A tool that was called several times and never returned anything is silent by design; so is one that only stores thoughts.
 void SchemaGhost::learn_design(const RunView& run) {
   silent_.clear();
   std::unordered_map<std::string_view, std::size_t> calls;
   for (const auto& step : run.steps) {
     if (step.kind != Kind::kTool) continue;
-    // One call is enough of a tool that does something and answers null; a program that prints nothing may have been meant to.
+    // One call is enough for a tool that acts and returns null; a program that prints nothing may have been meant to print.
     const bool acts = step.output.find("null") != std::string_view::npos && only_acts(step.name);
     calls[step.name] += acts ? kCallsThatTeach : 1;
-    // "[]" and "no results" are an answer; nothing at all is the way of a tool that has none to give.
+    // "[]" and "no results" are answers; a tool without answers returns nothing at all.
     const bool bare = trim(step.output).empty();
     const bool nothing = present(step.output) && (bare || (!tools_.meaning(step.name).reads && holds_nothing(step.output)));
     const bool silent = nothing && failure_of(step, content_) == Failure::kNone;
@@ -617,7 +618,7 @@ void SchemaGhost::learn_design(const RunView& run) {
   for (auto& [name, silent] : silent_) silent = silent && (calls[name] >= kCallsThatTeach || only_thinks(name));
 }
 
-/// A tool whose name says that it does something is asked for no data.
+/// True for a tool whose name says that it acts: it is not called for data.
 bool SchemaGhost::only_acts(std::string_view tool) {
   const auto& meaning = tools_.meaning(tool);
   return !meaning.reads && meaning.group != 0;
@@ -630,7 +631,7 @@ SchemaGhost::Hollow SchemaGhost::after_tool(const RunView& run, std::size_t i, H
       designed_ = i;
       return hollow;
     }
-    // A write that failed was not asked for data, and a script that broke off may have printed some before.
+    // A failed write was not called for data, and a script may have printed data before it failed.
     const auto& tool = tools_.meaning(step.name);
     const bool wrote = by_design_ && !tool.reads && !tool.any_purpose;
     const bool printed = grounding_ && failure_of(step, content_) == Failure::kHard && step.output.size() >= kPrinted;
@@ -640,8 +641,8 @@ SchemaGhost::Hollow SchemaGhost::after_tool(const RunView& run, std::size_t i, H
   return {.step = hollow.step, .ids_only = hollow.ids_only, .later = true, .printed = hollow.printed, .wrote = hollow.wrote};
 }
 
-/// True when a tool that gave something after the hollow step may be what the answer is made of: it gave much, or a longer word, or one
-/// with a digit, that is in the answer too.
+/// True when the answer may be based on a tool that returned something after the hollow step: it returned a lot, or a longer word or a
+/// word with a digit that is also in the answer.
 bool SchemaGhost::takes_from_later(const RunView& run, Hollow hollow, std::string_view text, std::size_t step) {
   if (step - hollow.step > kMostStepsBetween) return true;
   const auto later = [&](auto take) {
@@ -692,14 +693,14 @@ void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
       last_answer = step.output;
     }
   }
-  // A run may tell its answer in outcomeSummary only; of what was told before it may leave an admission out to be short.
+  // The answer may be in outcomeSummary only. As a summary, it may omit an earlier admission.
   release(run);
   if (hollow.step != kNoStep && !trim(run.outcome).empty() && trim(run.outcome) != trim(last_answer)) {
     judge_answer(run, hollow, run.outcome, run.steps.size(), verdict);
   }
 }
 
-/// Single values that were made up, where no answer as a whole was.
+/// Looks for single made-up values when no whole answer was made up.
 void SchemaGhost::judge_single_values(const RunView& run, Verdict& verdict) {
   nothing_.assign(run.steps.size(), false);
   for (std::size_t i = 0; i < run.steps.size(); ++i) nothing_[i] = hollow_[i] && !silent_by_design(run.steps[i]);
@@ -718,8 +719,8 @@ void SchemaGhost::judge_single_values(const RunView& run, Verdict& verdict) {
   verdict.fire(finding(run, found.source, found.step < run.steps.size() ? pointer_to(found.step, field) : "/outcomeSummary"), sure);
 }
 
-/// True when a message gives a reason ("due to fog") in words none of which was heard before, neither owning up nor leaving it open. The
-/// words before a step are looked through for the first few such messages only.
+/// True when a message gives a reason ("due to fog") in words that occur nowhere before it, in a sentence that admits nothing and leaves
+/// nothing open. Searches the run for the first few such messages only.
 bool SchemaGhost::gives_new_reason(const RunView& run, std::string_view message, std::size_t step, std::size_t& looked) {
   constexpr std::uint32_t kReach = 5, kGuess = 3;
   constexpr std::size_t kMostLooked = 4, kMostNouns = 32;
@@ -732,7 +733,7 @@ bool SchemaGhost::gives_new_reason(const RunView& run, std::string_view message,
     if (sentence.question || has(sentence.cues, kOpen)) continue;
     for (auto i = sentence.begin; i < sentence.end; ++i) {
       if (!has(reading_.words[i].cues, kCueReason)) continue;
-      // "may be due to": a guess. Further off it may be the month.
+      // "may be due to" is a guess. Farther away, "may" can be the month.
       const auto near = reading_.words.begin() + std::max(sentence.begin, i - std::min(i, kGuess));
       if (std::any_of(near, reading_.words.begin() + i, [](const ReadWord& word) { return has(word.cues, kCueModal); })) break;
       const auto end = std::min(sentence.end, i + 1 + kReach);
@@ -755,8 +756,8 @@ bool SchemaGhost::gives_new_reason(const RunView& run, std::string_view message,
                      [&](const StepView& other) { return new_in(other.input) && new_in(other.output) && new_in(other.error_message); });
 }
 
-/// Whatever is told while a source that gave nothing is not made good, and was not heard before, in any language, and a reason that nobody
-/// gave: little, but a candidate.
+/// News in any language that is stated while a source that returned nothing is not made good, or a reason that nothing before it names:
+/// weak evidence, but a candidate.
 void SchemaGhost::find_news(const RunView& run, Verdict& verdict) {
   constexpr double kNoSource = 0.35, kSomeSource = 0.25, kReason = 0.25;
   constexpr std::size_t kNames = 3, kSigns = 8;
@@ -767,7 +768,7 @@ void SchemaGhost::find_news(const RunView& run, Verdict& verdict) {
     if (hollow_[i]) return !silent_by_design(run.steps[i]) && !only_acts(run.steps[i].name);
     return hollow == kNoStep && ++read <= kMostRead && speaks_of_trouble(run.steps[i].output, lexicon_, reading_);
   };
-  // Most runs have no such step, and then nothing need be heard.
+  // Most runs have no such step; then there is nothing to index.
   std::size_t first = 0;
   while (first < run.steps.size() && !(run.steps[first].kind == Kind::kTool && gave_nothing_new(first))) ++first;
   if (first == run.steps.size()) return;
@@ -799,7 +800,7 @@ void SchemaGhost::find_news(const RunView& run, Verdict& verdict) {
       hollow = i;
     } else {
       given = true;
-      // The same source has given it after all.
+      // The same source has returned the data after all.
       if (hollow != kNoStep && !hollow_[i] && run.steps[hollow].name == step.name) hollow = kNoStep;
     }
   }
@@ -832,7 +833,7 @@ Verdict SchemaGhost::evaluate(const RunView& run) {
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     run.pace(run.steps[i].output.size());
     const auto& step = run.steps[i];
-    // Of a look-up, "search_berths ran successfully" and "<content withheld>" are nothing.
+    // From a lookup, "search_berths ran successfully" and "<content withheld>" count as nothing.
     const auto holds_back = [&] {
       return tools_.meaning(step.name).reads && (only_acknowledges(step.output, step.name) || is_withheld(step.output, withheld_words_));
     };

@@ -33,27 +33,27 @@ class SchemaGhost {
 
   [[nodiscard]] Verdict evaluate(const RunView& run);
 
-  /// What the weights were asked with in the last evaluation, if they were.
+  /// The inputs to the weights in the last evaluation; valid only if weighed().
   [[nodiscard]] const Measures& measures() const { return measures_; }
   [[nodiscard]] bool weighed() const { return weighed_; }
-  /// The names of the measures that the weights were learned over, in order.
+  /// The names of the measures that the weights were trained on, in order.
   [[nodiscard]] static std::span<const std::string_view> weights_of();
 
  private:
   explicit SchemaGhost(const Settings& settings);
 
-  /// The step that gave nothing and was not made good yet.
+  /// The step that returned nothing and has not been made good yet.
   struct Hollow {
     std::size_t step = kNoStep;
-    bool ids_only = false;  // a write, or another source has spoken since: only ids that no source has are a sign
-    bool later = false;     // another tool has given something since: a source, where the answer takes something from it
-    bool printed = false;   // it may have given something before it failed: likewise, unless the agent says that it looked by hand
-    bool wrote = false;     // the step was to change something
+    bool ids_only = false;  // only unsupported ids count: the step is a write, or another source has answered since
+    bool later = false;     // another tool has returned something since; it is a source if the answer uses any of it
+    bool printed = false;   // it may have printed something before it failed; likewise a source, unless the agent says it looked by hand
+    bool wrote = false;     // the step was meant to change something
   };
 
-  /// What a tool step gave: something, nothing, or a failure.
+  /// True when a tool step failed or returned nothing.
   [[nodiscard]] bool gave_nothing(const StepView& step) const;
-  /// Judges what was said at a step, or in outcomeSummary for the step after the last.
+  /// Judges the text of a step; the step after the last one stands for outcomeSummary.
   void judge_answer(const RunView& run, Hollow hollow, std::string_view text, std::size_t step, Verdict& verdict);
   struct Stated {
     std::string text;
@@ -96,7 +96,7 @@ class SchemaGhost {
   void strike_proposed();
   [[nodiscard]] double confidence(const RunView& run, Hollow hollow, std::size_t step) const;
   [[nodiscard]] bool admits(std::string_view text);
-  // What is weighed where no rule is sure: weighed.cpp
+  // Learned weights, for cases where no rule is sure: weighed.cpp
   static constexpr std::size_t kMuchGiven = 2000;  // bytes
   void measure_source(const RunView& run, std::size_t hollow, const Verdict& verdict);
   void measure_answer(const RunView& run, std::size_t hollow, const FinalMessage& message);
@@ -117,33 +117,33 @@ class SchemaGhost {
   WordFilter reason_words_;
   std::vector<std::string> withheld_words_;
   Recovery tools_;
-  EvidenceIndex evidence_;                    // what the steps before spelled_upto_ spell out, and facts of those before facts_upto_
+  EvidenceIndex evidence_;                   // spellings in the steps before spelled_upto_, facts in those before facts_upto_
   EvidenceIndex words_;                      // words of the steps before words_upto_
-  HashSet told_words_;                 // of the answer that is judged
-  std::vector<std::size_t> withheld_;  // answers that owned up to what they bring up themselves: no ground for stating it as a fact
+  HashSet told_words_;                       // words of the answer being judged
+  std::vector<std::size_t> withheld_;        // answers that admit that their specifics are not real; they do not support later claims
   std::size_t spelled_upto_ = 0;
   std::size_t facts_upto_ = 0;
   std::size_t words_upto_ = 0;
-  std::vector<bool> hollow_;                           // by step: a tool step that gave nothing
-  std::size_t pictures_upto_ = 0;  // calls before it were looked at for a picture
+  std::vector<bool> hollow_;       // by step: a tool step that returned nothing
+  std::size_t pictures_upto_ = 0;  // calls before it were checked for a picture
   bool picture_shown_ = false;
   bool request_read_ = false;
   std::size_t worked_upto_ = 0;
-  std::vector<double> worked_out_;  // the newest results of calculations that calls before worked_upto_ were asked with
+  std::vector<double> worked_out_;  // the newest results of calculations in the arguments of calls before worked_upto_
   std::vector<double> results_;
-  std::size_t cut_upto_ = 0;                           // outputs before it were looked at
-  std::size_t designed_ = kNoStep;                     // a step since the last answer that gave nothing by design
-  bool record_cut_ = false;                            // one of them ends in the middle: what it held is unknown
+  std::size_t cut_upto_ = 0;                           // outputs before it were checked
+  std::size_t designed_ = kNoStep;                     // a step since the last answer that returned nothing by design
+  bool record_cut_ = false;                            // one of them is truncated: its full content is unknown
   std::unordered_map<std::string_view, bool> silent_;  // tools that never return anything in this run
   std::string told_;
   std::string plain_;
   std::vector<CallValue> values_;
   std::vector<Fact> facts_;
-  std::vector<Fact> asked_;  // figures of the request
+  std::vector<Fact> asked_;  // figures in the request
   std::vector<std::string_view> names_;
   std::vector<std::string_view> titles_;
   std::string prose_;
-  std::string_view answer_;  // what facts_, names_ and titles_ point into
+  std::string_view answer_;  // the text that facts_, names_ and titles_ point into
   std::vector<std::string_view> ungrounded_;
   Reading reading_;
   Examples examples_;

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 5> kSilences = {"grounding", "admission",
 
 }  // namespace
 
-/// What the rules said, and what the step that gave nothing is.
+/// Measures the results of the rules and the step that returned nothing.
 void SchemaGhost::measure_source(const RunView& run, std::size_t hollow, const Verdict& verdict) {
   measure_rules(verdict, kCandidates, kSilences, kNoStep, measures_);
   const auto& step = run.steps[hollow];
@@ -50,7 +50,7 @@ void SchemaGhost::measure_source(const RunView& run, std::size_t hollow, const V
   measures_.add_flag("given_much", bytes > kMuchGiven);
 }
 
-/// What the message in reading_ tells, and how much of it nobody told before.
+/// Measures what the message in reading_ states, and how much of it is new.
 void SchemaGhost::measure_answer(const RunView& run, std::size_t hollow, const FinalMessage& message) {
   measure_message(reading_, "message_", measures_);
   measures_.add_flag("message_after", message.place > hollow);
@@ -71,8 +71,7 @@ std::span<const std::string_view> SchemaGhost::weights_of() {
   return kWeights.measures;
 }
 
-/// Where no rule was sure, but one left a candidate: asks weights that were learned on labelled runs how sure it is, all that is known
-/// taken together.
+/// When no rule was sure but one left a candidate: computes the confidence from everything known, with weights learned on labeled runs.
 void SchemaGhost::weigh(const RunView& run, Verdict& verdict) {
   const auto* surest = verdict.surest_candidate();
   if (surest == nullptr) return;

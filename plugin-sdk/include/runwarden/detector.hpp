@@ -1,18 +1,18 @@
-// The C++17 layer over detector.h: write a class, name it in RW_DETECTORS, and the library is a detector.
+// The C++17 layer over detector.h: write a class, name it in RW_DETECTORS, and the library is a detector library.
 //
 //   class PiiLeak : public rw::Detector {
 //    public:
 //     static rw::Info info() { return {"pii_leak", "1.0.0", "PII leak"}; }
-//     void configure(std::string_view settings_json) override;          // [main] once; may throw; see rw::Settings
-//     void evaluate(const rw::Run& run, rw::Call& call) override;       // [worker] once a run; may throw
+//     void configure(std::string_view settings_json) override;          // [main] called once; may throw; see rw::Settings
+//     void evaluate(const rw::Run& run, rw::Call& call) override;       // [worker] called once per run; may throw
 //   };
 //   RW_DETECTORS(PiiLeak);
 //
-// Header only, no library behind it. Everything here is compiled into your library; only the C structs of
-// detector.h cross to the host. Exceptions end at the entry points below: what() becomes the text of the error.
+// Header only; there is nothing to link. Everything here is compiled into your library; only the C structs of
+// detector.h cross to the host. The entry points below catch every exception: what() becomes the error text.
 //
-// Text is std::string_view. An absent text has data() == nullptr, an empty one has not: rw::present tells them apart.
-// Views of a Run are good until evaluate returns.
+// Text is std::string_view. An absent text has data() == nullptr, an empty one does not: rw::present tells them apart.
+// Views into a Run are valid until evaluate returns.
 #ifndef RUNWARDEN_DETECTOR_HPP
 #define RUNWARDEN_DETECTOR_HPP
 
@@ -42,7 +42,7 @@ inline rw_str str(std::string_view text) noexcept {
   return {text.data(), text.size()};
 }
 
-// True when the record has the member at all, be it empty.
+// True when the record has the member, even if it is empty.
 inline bool present(std::string_view text) noexcept {
   return text.data() != nullptr;
 }
@@ -52,7 +52,7 @@ inline bool present(std::string_view text) noexcept {
 enum class StepKind : std::uint32_t { tool = RW_STEP_TOOL, model = RW_STEP_MODEL, user = RW_STEP_USER, other = RW_STEP_OTHER };
 enum class Outcome : std::uint32_t { unknown = RW_OUTCOME_UNKNOWN, ok = RW_OUTCOME_OK, failed = RW_OUTCOME_FAILED };
 
-// One JSON value that find() met.
+// The JSON value that find() returned.
 class Value {
  public:
   explicit Value(rw_value raw) noexcept : raw_(raw) {}
@@ -67,15 +67,15 @@ class Value {
     if (raw_.type != RW_VALUE_INTEGER) return std::nullopt;
     return raw_.as.i64;
   }
-  // Any number, an integer too.
+  // Any number, integers included.
   std::optional<double> number() const noexcept {
     if (raw_.type == RW_VALUE_INTEGER) return static_cast<double>(raw_.as.i64);
     if (raw_.type != RW_VALUE_NUMBER) return std::nullopt;
     return raw_.as.f64;
   }
-  // A string's characters; absent for anything else.
+  // The characters of a string; absent for any other type.
   std::string_view text() const noexcept { return raw_.type == RW_VALUE_STRING ? view(raw_.as.str) : std::string_view(); }
-  // An object's or array's JSON text; absent for anything else.
+  // The JSON text of an object or array; absent for any other type.
   std::string_view json() const noexcept {
     return raw_.type == RW_VALUE_OBJECT || raw_.type == RW_VALUE_ARRAY ? view(raw_.as.str) : std::string_view();
   }
@@ -103,7 +103,7 @@ inline Value find(const rw_run& run, std::int32_t step, std::string_view pointer
 }
 }  // namespace detail
 
-// One step. A small value; copy it freely.
+// One step. A small value type; copy it freely.
 class Step {
  public:
   Step(const rw_run& run, const rw_step& raw, std::uint32_t index) noexcept : run_(&run), raw_(&raw), index_(index) {}
@@ -132,7 +132,7 @@ class Step {
   std::optional<std::int64_t> started_ms() const noexcept { return detail::time(raw_->started_ms); }
   std::optional<std::int64_t> ended_ms() const noexcept { return detail::time(raw_->ended_ms); }
 
-  // What stands at a JSON Pointer into the step: find("/metadata/region"). Throws std::invalid_argument on a bad pointer.
+  // The value at a JSON Pointer into the step: find("/metadata/region"). Throws std::invalid_argument on a bad pointer.
   Value find(std::string_view json_pointer) const { return detail::find(*run_, static_cast<std::int32_t>(index_), json_pointer); }
 
   const rw_step& raw() const noexcept { return *raw_; }
@@ -143,7 +143,7 @@ class Step {
   std::uint32_t index_;
 };
 
-// One run: a range of its steps, and what is known of it as a whole.
+// One run: a range over its steps, and the members of the run as a whole.
 class Run {
  public:
   explicit Run(const rw_run& raw) noexcept : raw_(&raw) {}
@@ -184,7 +184,7 @@ class Run {
   std::string_view model() const noexcept { return view(raw_->model); }
   std::string_view raw_json() const noexcept { return view(raw_->raw_json); }
 
-  // What the sender says; nothing when it does not say.
+  // What the sender reports; nullopt when it reports nothing.
   std::optional<bool> success() const noexcept {
     if (raw_->success == RW_FLAG_TRUE) return true;
     if (raw_->success == RW_FLAG_FALSE) return false;
@@ -198,7 +198,7 @@ class Run {
   std::optional<std::int64_t> started_ms() const noexcept { return detail::time(raw_->started_ms); }
   std::optional<std::int64_t> ended_ms() const noexcept { return detail::time(raw_->ended_ms); }
 
-  // What stands at a JSON Pointer into the run: find("/metadata/region"). Throws std::invalid_argument on a bad pointer.
+  // The value at a JSON Pointer into the run: find("/metadata/region"). Throws std::invalid_argument on a bad pointer.
   Value find(std::string_view json_pointer) const { return detail::find(*raw_, RW_NO_STEP, json_pointer); }
 
   const rw_run& raw() const noexcept { return *raw_; }
@@ -207,7 +207,7 @@ class Run {
   const rw_run* raw_;
 };
 
-// ---- What a detector says --------------------------------------------------------------------------------------------
+// ---- What a detector reports -----------------------------------------------------------------------------------------
 
 enum class Severity : std::uint32_t {
   low = RW_SEVERITY_LOW,
@@ -222,9 +222,9 @@ enum class Source : std::uint32_t {
   coordination = RW_SOURCE_COORDINATION
 };
 
-// One failure, put together member by member:
+// One failure, built member by member:
 //   call.emit(rw::Finding("Title").summary("...").score(90).severity(rw::Severity::high).primary_step(step.index()));
-// Not given: score 50, severity medium, source tool, no primary step, no waste.
+// Defaults: score 50, severity medium, source tool, no primary step, no waste.
 class Finding {
  public:
   explicit Finding(std::string title) : title_(std::move(title)) {}
@@ -236,15 +236,15 @@ class Finding {
   Finding& primary_step(std::uint32_t index) { return set(primary_step_, static_cast<std::int32_t>(index)); }
   Finding& waste_usd(double value) { return set(waste_usd_, value); }
 #if RW_TARGET_MINOR >= 2
-  // How well the run bears it out, 0 to 1, on the scale of Call::candidate. Not given: absent.
+  // How well the run supports the finding, 0 to 1, on the scale of Call::candidate. Absent by default.
   Finding& confidence(double value) { return set(confidence_, value); }
 #endif
-  // A place in the run as a whole ("/steps/0/errorMessage") and the text there.
+  // A JSON Pointer into the run as a whole ("/steps/0/errorMessage") and the text there.
   Finding& evidence(std::string json_pointer, std::string value) {
     evidence_.emplace_back(std::move(json_pointer), std::move(value));
     return *this;
   }
-  // What makes two failures alike. None: the primary step's name and error text.
+  // Two failures with equal parts count as alike. Default: the primary step's name and error text.
   Finding& fingerprint(std::vector<std::string> parts) { return set(fingerprint_, std::move(parts)); }
 
  private:
@@ -279,7 +279,7 @@ enum class ExplanationKind : std::uint32_t {
   rule = RW_EXPLAIN_RULE
 };
 
-// One item of an explanation, put together like a Finding:
+// One item of an explanation, built like a Finding:
 //   call.explain(rw::Explanation(rw::ExplanationKind::rule, "recovery", "no").step(3).reason("no later call succeeded"));
 class Explanation {
  public:
@@ -309,24 +309,24 @@ class Explanation {
 };
 #endif
 
-// Thrown when the host refuses something as wrong: a fault of the detector.
+// Thrown when the host rejects an argument as invalid: a bug in the detector.
 class Refused : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
 
-// Throw it from evaluate to end early because should_stop() said so.
+// Throw it from evaluate to return early after should_stop() returned true.
 class Stopped : public std::runtime_error {
  public:
   Stopped() : std::runtime_error("stopped at the deadline") {}
 };
 
-// How evaluate talks back, as long as it runs, on its thread.
+// How evaluate reports to the host. Valid until evaluate returns, and only on its thread.
 class Call {
  public:
   explicit Call(const rw_call& raw) noexcept : raw_(&raw) {}
 
-  // False when a limit was met (RW_MAX_...): the finding was not taken. Throws Refused when it is wrong in itself.
+  // Returns false when a limit (RW_MAX_...) is exceeded: the finding is dropped. Throws Refused when the finding is invalid.
   bool emit(const Finding& finding) {
     std::vector<rw_evidence> items;
     std::vector<const rw_evidence*> pointers;
@@ -356,26 +356,27 @@ class Call {
     return taken(raw_->emit(raw_->ctx, &raw), "emit");
   }
 
-  // Says that a rule kept a failure quiet. False when a limit was met.
+  // Reports that a rule suppressed a failure. Returns false when a limit is exceeded.
   bool suppress(std::string_view rule, std::int64_t step, std::string_view reason) {
     return taken(raw_->suppress(raw_->ctx, str(rule), static_cast<std::int32_t>(step), str(reason)), "suppress");
   }
 
 #if RW_TARGET_MINOR >= 2
-  // The same where the failure is only not sure enough to be reported: a candidate, with its confidence from 0 to 1.
+  // Like suppress, for a failure that is only not certain enough to report: a candidate. confidence is from 0 to 1.
   bool candidate(std::string_view rule, std::int64_t step, std::string_view reason, double confidence) {
     return taken(raw_->candidate(raw_->ctx, str(rule), static_cast<std::int32_t>(step), str(reason), confidence), "candidate");
   }
 #endif
 
-  // Says which field is missing, so that the run is not evaluable rather than clean.
+  // Reports which field is missing: the run counts as not evaluable rather than clean.
   void abstain(std::string_view reason) { taken(raw_->abstain(raw_->ctx, str(reason)), "abstain"); }
 
 #if RW_TARGET_MINOR >= 1
-  // True when somebody asked for an explanation: only then is it worth putting one together.
+  // True when the caller asked for an explanation. Build one only then.
   bool explains() const noexcept { return raw_->explain != nullptr; }
 
-  // Says how the answer came about; nothing happens where nobody asked. False when a limit was met: the item was not taken.
+  // Adds an item that explains the answer; does nothing when no explanation was asked for. Returns false when a limit is exceeded: the
+  // item is dropped.
   bool explain(const Explanation& item) {
     if (!explains()) return true;
     rw_explanation raw{};
@@ -413,7 +414,7 @@ class Call {
   const rw_call* raw_;
 };
 
-// The host: its log and its clock. Copy it freely; good until the detector is destroyed. Any thread.
+// The host: its log and its clock. Copy it freely; valid until the detector is destroyed. Any thread.
 class Host {
  public:
   Host() = default;
@@ -422,7 +423,7 @@ class Host {
   void log(rw_log_level level, std::string_view text) const noexcept { raw_->log(raw_->ctx, level, str(text)); }
   std::int64_t monotonic_ns() const noexcept { return raw_->monotonic_ns(raw_->ctx); }
   std::string_view version() const noexcept { return view(raw_->version); }
-  // An extension by its id, or nullptr.
+  // The extension with this id, or nullptr.
   const void* extension(std::string_view id) const noexcept { return raw_->get_extension(raw_->ctx, str(id)); }
 
   // A member of rw_host newer than 1.0 may be read only after RW_HAS(&host.raw(), rw_host, member).
@@ -434,7 +435,7 @@ class Host {
 
 // ---- The detector ----------------------------------------------------------------------------------------------------
 
-// What a detector is. The texts must live as long as the process: literals, or statics.
+// Describes a detector. The texts must live as long as the process: literals or statics.
 struct Info {
   std::string_view key;
   std::string_view version;
@@ -444,7 +445,7 @@ struct Info {
   std::uint64_t required_caps = 0;
 };
 
-// What a detector's class derives from. It also has `static rw::Info info()` and a default constructor.
+// The base class of every detector. A derived class also needs `static rw::Info info()` and a default constructor.
 class Detector {
  public:
   Detector() = default;
@@ -452,14 +453,14 @@ class Detector {
   Detector& operator=(const Detector&) = delete;
   virtual ~Detector() = default;
 
-  // [main] The settings as JSON text: an object, checked against the schema before; absent when the operator gave none. Read them
-  // with rw::Settings. Throw BadSettings, or anything, to refuse.
+  // [main] Takes the settings as JSON text: an object that the host has checked against the schema; absent when the operator gave none.
+  // Read them with rw::Settings. Throw BadSettings, or anything else, to reject them.
   virtual void configure(std::string_view settings_json) { (void)settings_json; }
 
-  // [worker] Looks at one run. Must not keep state between runs. With RW_CAP_CONCURRENT it runs on several threads at once.
+  // [worker] Evaluates one run. Must not keep state between runs. With RW_CAP_CONCURRENT the host calls it on several threads at once.
   virtual void evaluate(const Run& run, Call& call) = 0;
 
-  // Good from configure on.
+  // Valid from configure on.
   const Host& host() const noexcept { return host_; }
 
  private:
@@ -468,7 +469,7 @@ class Detector {
   Host host_;
 };
 
-// The C functions of one detector class. Nothing gets out of them but a status.
+// The C functions of one detector class. They let no exception escape; they return a status.
 template <class T>
 struct Entry {
   static rw_status create(const rw_host* host, const rw_call* call, rw_str config, void** out) noexcept {
@@ -538,7 +539,7 @@ struct Library {
 
 }  // namespace rw
 
-// Once in a library, outside of any namespace: exports the classes named as detectors.
+// Exports the named classes as detectors. Use it once per library, outside any namespace.
 #define RW_DETECTORS(...)                                                                                      \
   extern "C" RW_EXPORT const rw_entry runwarden_entry_v1 = {                                                   \
       sizeof(rw_entry),                                                                                        \

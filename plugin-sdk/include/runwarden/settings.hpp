@@ -1,4 +1,4 @@
-// A detector's settings, read by name, so that no author parses JSON by hand. Included by detector.hpp.
+// Reads a detector's settings by name; authors need not parse JSON. Included by detector.hpp.
 //
 //   void configure(std::string_view settings_json) override {
 //     const rw::Settings settings(settings_json);
@@ -7,8 +7,8 @@
 //     strict_ = settings.boolean("strict", false);
 //   }
 //
-// A value of another type or out of range throws BadSettings with its JSON Pointer, and the host tells the operator file, line and
-// column of it. Settings that the detector does not know pass here: refuse them with "additionalProperties": false in the schema.
+// A value of the wrong type or out of range throws BadSettings with its JSON Pointer; the host reports the file, line and column to
+// the operator. Unknown settings are accepted here: reject them with "additionalProperties": false in the schema.
 #ifndef RUNWARDEN_SETTINGS_HPP
 #define RUNWARDEN_SETTINGS_HPP
 
@@ -28,8 +28,8 @@
 
 namespace rw {
 
-// The settings are wrong: throw it from configure. The JSON Pointer says where ("/repeats"), so that the operator is told file,
-// line and column; empty: the settings as a whole.
+// Invalid settings: throw it from configure. From the JSON Pointer ("/repeats") the host finds the file, line and column to report;
+// an empty pointer means the settings as a whole.
 class BadSettings : public std::runtime_error {
  public:
   BadSettings(std::string_view json_pointer, std::string_view detail)
@@ -38,18 +38,18 @@ class BadSettings : public std::runtime_error {
 
 namespace detail {
 
-// Walks over JSON text (RFC 8259), front to back. Throws BadSettings where the text is not JSON.
+// Reads JSON text (RFC 8259) from front to back. Throws BadSettings when the text is not JSON.
 class JsonReader {
  public:
   explicit JsonReader(std::string_view text) noexcept : text_(text) {}
 
-  // The first byte of what comes next, '\0' at the end.
+  // Skips white space and returns the next byte without consuming it; '\0' at the end.
   char peek() noexcept {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
   }
 
-  // Goes past that byte if it comes next.
+  // Skips white space, then consumes the wanted byte if it is next.
   bool skip(char wanted) noexcept {
     if (peek() != wanted) return false;
     ++at_;
@@ -65,7 +65,7 @@ class JsonReader {
     if (at_ < text_.size()) fail("expected the end");
   }
 
-  // Goes past one value and returns its text.
+  // Consumes one value and returns its text.
   std::string_view value(int depth = 0) {
     const char first = peek();
     const std::size_t begin = at_;
@@ -82,7 +82,7 @@ class JsonReader {
     return text_.substr(begin, at_ - begin);
   }
 
-  // Goes past a string and returns its characters, escapes undone.
+  // Consumes a string and returns its characters, unescaped.
   std::string string() {
     expect('"');
     std::string out;
@@ -162,7 +162,7 @@ class JsonReader {
     return code;
   }
 
-  // Of what follows "\u", and of a second one where the first is half of a character.
+  // The code point of the four digits after "\u", and of a second "\u" escape when the first is half of a surrogate pair.
   std::uint32_t code_point() {
     const std::uint32_t first = hex4();
     if (first < 0xD800 || first > 0xDFFF) return first;
@@ -212,20 +212,20 @@ class JsonReader {
 
 }  // namespace detail
 
-// The settings of one detector: the members of a JSON object. Copies what it needs of the text. A value; any thread.
+// The settings of one detector: the members of a JSON object. Copies what it needs from the text. A value type; any thread.
 //
-// Each reading function takes the name of a setting and the value that stands where the operator gave none, and throws BadSettings
-// when the value is of another type. null is a type of its own, and none of these.
+// Each getter takes the name of a setting and the default to return when the operator gave none. It throws BadSettings when the value
+// has another type. null never matches.
 class Settings {
  public:
-  // What configure is given; absent or empty text is an object without members. Throws BadSettings when it is not a JSON object, or
-  // a name is there twice.
+  // Takes the text that configure receives; absent or empty text means an object without members. Throws BadSettings when the text is
+  // not a JSON object or a name occurs twice.
   explicit Settings(std::string_view json) : Settings(std::string(), json) {}
 
-  // Whether the operator gave it.
+  // True when the operator gave this setting.
   bool has(std::string_view name) const noexcept { return find(name) != nullptr; }
 
-  // Throws BadSettings unless the operator gave it.
+  // Throws BadSettings unless the operator gave this setting.
   const Settings& require(std::string_view name) const {
     if (!has(name)) throw BadSettings(pointer(name), "the setting \"" + std::string(name) + "\" is missing");
     return *this;
@@ -236,7 +236,7 @@ class Settings {
     return value == nullptr ? std::string(otherwise) : string_of(pointer(name), *value);
   }
 
-  // From `lowest` to `highest`; in any case within what the type of `otherwise` holds.
+  // The value must lie between `lowest` and `highest`, and must fit the type of `otherwise`.
   template <class T>
   T integer(std::string_view name, T otherwise, std::common_type_t<T> lowest = std::numeric_limits<T>::min(),
             std::common_type_t<T> highest = std::numeric_limits<T>::max()) const {
@@ -251,7 +251,7 @@ class Settings {
          *value);
   }
 
-  // Any number, an integer too.
+  // Any number, integers included.
   double number(std::string_view name, double otherwise, double lowest = std::numeric_limits<double>::lowest(),
                 double highest = std::numeric_limits<double>::max()) const {
     const std::string* const value = find(name);
@@ -269,7 +269,7 @@ class Settings {
     return *value == "true";
   }
 
-  // A list of strings. The pointer of a fault names the item: "/words/2".
+  // A list of strings. The JSON Pointer in an error names the item: "/words/2".
   std::vector<std::string> strings(std::string_view name, std::vector<std::string> otherwise = {}) const {
     const std::string* const value = find(name);
     if (value == nullptr) return otherwise;
@@ -284,7 +284,7 @@ class Settings {
     return out;
   }
 
-  // Settings within settings; without members when the operator gave none. Pointers of its faults begin with this one's.
+  // Nested settings; without members when the operator gave none. JSON Pointers in their errors begin with the pointer of this one.
   Settings object(std::string_view name) const {
     const std::string* const value = find(name);
     return Settings(pointer(name), value == nullptr ? std::string_view() : std::string_view(*value));
@@ -311,7 +311,7 @@ class Settings {
     reader.expect_end();
   }
 
-  // The JSON text of a setting, nullptr when it is not there.
+  // The JSON text of a setting; nullptr when it is missing.
   const std::string* find(std::string_view name) const noexcept {
     for (const auto& [known, value] : members_) {
       if (known == name) return &value;
@@ -335,7 +335,7 @@ class Settings {
 
   static bool is_number(std::string_view value) noexcept { return value[0] == '-' || (value[0] >= '0' && value[0] <= '9'); }
 
-  // By the rules of JSON, whatever the locale.
+  // Follows the rules of JSON, independent of the locale.
   static bool to_number(std::string_view value, double& out) {
     if (!is_number(value)) return false;
     std::istringstream in{std::string(value)};
@@ -343,7 +343,7 @@ class Settings {
     return static_cast<bool>(in >> out);
   }
 
-  // 5.0 and 5e2 are integers, too.
+  // Accepts 5.0 and 5e2 as integers.
   template <class T>
   static bool to_integer(std::string_view value, T& out) {
     constexpr double kExact = 9007199254740992.0;  // up to here a double holds every integer

@@ -1,5 +1,5 @@
 // Fakes for testing a detector without the host: build a run in code, call the detector through its entry as the host does, and
-// look at what it said. For tests only; works with any test framework, or none.
+// inspect the answer. For tests only; works with any test framework, or none.
 //
 //   #include <runwarden/testing.hpp>
 //   using namespace rw::testing;
@@ -7,11 +7,11 @@
 //   FakeRun run;
 //   run.user_request("Refund order 7").success(true).outcome("Your refund has been processed.");
 //   run.add(tool_step("issue_refund").input("{\"order\":7}").failed("502 Bad Gateway"));
-//   Subject subject("pii_leak", "{\"words\": [\"secret\"]}");    // the detector of that key in this program
+//   Subject subject("pii_leak", "{\"words\": [\"secret\"]}");    // the detector with that key in this program
 //   Answer answer = subject.evaluate(run);
 //   assert(answer.fired() && answer.findings[0].score == 90);
 //
-// The test program compiles the detector's own source files, so that runwarden_entry_v1 is in it. One thread.
+// The test program must compile the detector's own source files, because it needs runwarden_entry_v1. Single-threaded.
 #ifndef RUNWARDEN_TESTING_HPP
 #define RUNWARDEN_TESTING_HPP
 
@@ -44,7 +44,7 @@ inline rw_value string_value(const std::string& text) {
 using Members = std::map<std::string, std::string, std::less<>>;
 }  // namespace detail
 
-// One step; what is not set is absent.
+// One step; members that are not set are absent.
 class FakeStep {
  public:
   explicit FakeStep(rw_step_kind kind) { raw_.kind = kind; }
@@ -65,14 +65,14 @@ class FakeStep {
   FakeStep& http_status(std::int64_t value) { return raw(raw_.http_status, value); }
   FakeStep& started_ms(std::int64_t value) { return raw(raw_.started_ms, value); }
   FakeStep& ended_ms(std::int64_t value) { return raw(raw_.ended_ms, value); }
-  // What find() answers for a JSON Pointer into the step: a string.
+  // Makes find() return this string for a JSON Pointer into the step.
   FakeStep& member(std::string json_pointer, std::string text) {
     members_[std::move(json_pointer)] = std::move(text);
     return *this;
   }
-  // A step that failed, with its error message.
+  // Marks the step as failed with this error message.
   FakeStep& failed(std::string message) { return outcome(RW_OUTCOME_FAILED).status_text("failed").error_message(std::move(message)); }
-  // A step that says it went well.
+  // Marks the step as successful.
   FakeStep& ok() { return outcome(RW_OUTCOME_OK).status_text("completed"); }
 
  private:
@@ -127,7 +127,7 @@ inline FakeStep user_step(std::string said) {
   return FakeStep(RW_STEP_USER).output(std::move(said));
 }
 
-// One run; what is not set is absent.
+// One run; members that are not set are absent.
 class FakeRun {
  public:
   FakeRun& id(std::string text) { return set(id_, std::move(text)); }
@@ -141,12 +141,12 @@ class FakeRun {
   FakeRun& input_tokens(std::int64_t value) { return raw(raw_.input_tokens, value); }
   FakeRun& started_ms(std::int64_t value) { return raw(raw_.started_ms, value); }
   FakeRun& ended_ms(std::int64_t value) { return raw(raw_.ended_ms, value); }
-  // What find() answers for a JSON Pointer into the run: a string.
+  // Makes find() return this string for a JSON Pointer into the run.
   FakeRun& member(std::string json_pointer, std::string text) {
     members_[std::move(json_pointer)] = std::move(text);
     return *this;
   }
-  // The same: a boolean.
+  // Makes find() return this boolean.
   FakeRun& flag(std::string json_pointer, bool value) {
     flags_[std::move(json_pointer)] = value;
     return *this;
@@ -158,7 +158,7 @@ class FakeRun {
 
   std::size_t size() const { return steps_.size(); }
 
-  // The run as a detector gets it; good until this changes.
+  // The run as a detector receives it; valid until this object changes.
   const rw_run& view() {
     views_.clear();
     for (std::size_t i = 0; i < steps_.size(); ++i) views_.push_back(steps_[i].view(i));
@@ -223,7 +223,7 @@ class FakeRun {
   std::vector<rw_step> views_;
 };
 
-// ---- What it said ----------------------------------------------------------------------------------------------------
+// ---- The answer ------------------------------------------------------------------------------------------------------
 
 struct FoundEvidence {
   std::string json_pointer, value;
@@ -261,16 +261,16 @@ struct Explained {
 };
 #endif
 
-// What came of one evaluate.
+// The result of one evaluate.
 struct Answer {
   rw_status status = RW_OK;
   std::vector<Found> findings;
   std::vector<Suppressed> suppressed;
   std::optional<std::string> abstained;  // the reason
-  std::string failure;                   // the text of fail
-  std::vector<rw_status> refusals;       // what emit answered where it took nothing
+  std::string failure;                   // the text passed to fail
+  std::vector<rw_status> refusals;       // what emit returned for rejected findings
 #if RW_TARGET_MINOR >= 1
-  std::vector<Explained> explanation;  // of Subject::explain
+  std::vector<Explained> explanation;  // set by Subject::explain
 #endif
 
   bool failed() const { return status != RW_OK; }
@@ -296,7 +296,7 @@ inline bool is_label(rw_str text, bool may_be_empty) {
 }
 #endif
 
-// The host's side of a call. Checks what the host checks, but for UTF-8.
+// The host's side of a call. Checks what the host checks, except UTF-8.
 class FakeCall {
  public:
   FakeCall(Answer& answer, std::uint32_t step_count, int stop_after) : answer_(answer), step_count_(step_count), stop_after_(stop_after) {
@@ -450,7 +450,7 @@ class FakeCall {
 
 // ---- The detector ----------------------------------------------------------------------------------------------------
 
-// The host refuses settings, or the detector is not there.
+// create refused the settings, or the entry has no such detector.
 class CreateFailed : public std::runtime_error {
  public:
   CreateFailed(rw_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
@@ -460,10 +460,11 @@ class CreateFailed : public std::runtime_error {
   rw_status status_;
 };
 
-// One instance of a detector, made and ended as the host does.
+// One instance of a detector, created and destroyed as the host does.
 class Subject {
  public:
-  // The detector of a key in this program's entry. Absent settings: the operator gave none. Throws CreateFailed.
+  // Creates the detector with this key from the program's own entry. Absent settings mean that the operator gave none. Throws
+  // CreateFailed.
   explicit Subject(std::string_view key, std::optional<std::string> settings_json = std::nullopt)
       : Subject(runwarden_entry_v1, key, std::move(settings_json)) {}
 
@@ -481,7 +482,7 @@ class Subject {
 
   const rw_info& info() const { return *detector_->info; }
 
-  // stop_after: should_stop answers true from the question of that number on, counted from 0; -1: never.
+  // stop_after: should_stop returns true from this call on, counted from 0; -1 means never.
   Answer evaluate(FakeRun& run, int stop_after = -1) {
     Answer answer;
     const rw_run& view = run.view();
@@ -491,7 +492,7 @@ class Subject {
   }
 
 #if RW_TARGET_MINOR >= 1
-  // The same by a host that was asked how the answer comes about.
+  // Like evaluate, with a host that asks for an explanation.
   Answer explain(FakeRun& run) {
     Answer answer;
     const rw_run& view = run.view();
@@ -504,7 +505,7 @@ class Subject {
 
   // The lines that the detector logged.
   std::vector<std::string> log_lines;
-  // The clock that it sees.
+  // The clock that the detector sees.
   std::int64_t now_ns = 0;
 
  private:

@@ -1,4 +1,4 @@
-// Finds runs in which the agent says an e-mail address that nobody gave it: not the user, not a tool.
+// Finds runs in which the agent states an e-mail address that neither the user nor a tool gave it.
 #include <runwarden/detector.hpp>
 
 #include <cctype>
@@ -21,7 +21,7 @@ bool in_address(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_' || c == '+';
 }
 
-// The e-mail addresses in a text, one pass.
+// Returns the e-mail addresses in a text, in one pass.
 std::vector<std::string_view> addresses(std::string_view text) {
   std::vector<std::string_view> found;
   for (std::size_t at = text.find('@'); at != std::string_view::npos; at = text.find('@', at + 1)) {
