@@ -223,7 +223,7 @@ Result<std::string> ClusterReads::clusters(const Admission& admission) {
       case Sort::recent: return cluster.last_ms;
       case Sort::first: return cluster.first_ms;
       case Sort::count: return static_cast<std::int64_t>(cluster.count);
-      case Sort::share: break;  // all shares have the same number of runs, so the count decides
+      case Sort::share: break;  // the number of runs is the same for all, so affected runs decide
     }
     return static_cast<std::int64_t>(groups_.count_affected(tenant, store::Subject::of_cluster(cluster.key), *span));
   };

@@ -72,7 +72,7 @@ enum class Access : std::uint8_t { open, ingest, read, manage, page, session };
 
 struct Route {
   Endpoint endpoint;
-  std::string_view pattern;  // as documented: "/v1/runs/{runId}"; `{...}` matches one segment, a final `*` any number
+  std::string_view pattern;  // as documented: "/v1/runs/{runId}"; `{...}` matches one segment, a final `*` the rest
   std::string_view method;   // GET also serves HEAD
   Access access;
   bool slash_too = false;  // also matches with a slash at the end

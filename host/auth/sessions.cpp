@@ -61,7 +61,7 @@ Result<std::unique_ptr<Sessions>> Sessions::open(std::string secret, std::filesy
   return sessions;
 }
 
-// Skips a line that a crash truncated: the end of that session was never acknowledged. Keeps the old file if a shorter one cannot be
+// Skips a line that a crash truncated: the end of that session was never acknowledged. Keeps the old file if the new one cannot be
 // written.
 Status Sessions::read_ended() {
   const MutexLock lock(mutex_);

@@ -13,7 +13,8 @@ struct JsonMember {
   std::string json;  // compact text of the value
 };
 
-// The members of an object, in order; empty for text that is not an object. The text must be validated: only a depth above 1000 is checked.
+// The members of an object, in order; empty for text that is not an object. The text must be validated; depth is limited
+// only to 1000.
 std::vector<JsonMember> json_members(std::string_view object);
 
 // The elements of an array, in order, as compact text; empty for text that is not an array. The same rules apply.

@@ -1,5 +1,5 @@
-// A value that a reload replaces as a whole, such as the detectors. Users hold the pointer: a replaced value lives until the
-// last of them releases it. Any thread.
+// A value that a reload replaces as a whole, such as the detectors. Users hold the pointer: a replaced value lives until the last of
+// them releases it. Any thread.
 #pragma once
 
 #include <memory>

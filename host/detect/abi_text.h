@@ -7,7 +7,7 @@
 
 namespace runwarden::detect {
 
-/// The bytes of a text that a plugin gave, empty for a null pointer. The plugin owns them.
+/// The bytes of a plugin's text; empty for a null pointer. The plugin owns them.
 inline std::string_view view(rw_str text) {
   return {text.ptr, text.ptr == nullptr ? 0 : text.len};
 }

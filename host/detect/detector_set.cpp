@@ -68,7 +68,7 @@ void DetectorSet::State::load_all(Loading& loading) {
   }
 }
 
-// The default pools without those that the tenant disables. Where the tenant has its own settings or mode, a pool of its own.
+// The default pools, except those that the tenant disables. A detector for which the tenant has its own settings or mode gets its own pool.
 DetectorList DetectorSet::State::tenant_detectors(Loading& loading, const std::string& tenant, const model::TenantChange& change) const {
   DetectorList detectors;
   for (const std::shared_ptr<InstancePool>& common : defaults) {

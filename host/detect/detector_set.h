@@ -33,7 +33,7 @@ using LogSink = std::function<void(LogLevel level, std::string_view text)>;
 using SettingsFault =
     std::function<std::string(const std::string& tenant, const std::string& key, std::string_view pointer, std::string_view detail)>;
 
-// Of the lines that a detector logs in a second: the first 20, as a service with a bounded log needs it, or all.
+// How many of a detector's log lines are kept: the first 20 of each second, for a service with a bounded log, or all.
 enum class LogRate : std::uint8_t { bounded, unbounded };
 
 class AbandonedCalls;

@@ -45,7 +45,7 @@ class Evaluation : public std::enable_shared_from_this<Evaluation> {
   EvaluationResult result_;
 };
 
-// Where the results of a detector go: a shadow detector's are kept apart.
+// Where a detector's results go: those of shadow detectors are separate.
 std::vector<model::DetectorReport>& reports_of(model::Verdict& verdict, const InstancePool& instances);
 std::vector<model::Finding>& findings_of(model::Verdict& verdict, const InstancePool& instances);
 

@@ -37,7 +37,7 @@ struct EvidenceItem {
   std::string value;
 };
 
-// A Failure as its detector told it.
+// What a detector reported in a Failure.
 struct Told {
   std::string detector_key;
   std::string title;
@@ -63,7 +63,7 @@ Told read_told(std::string_view failure) {
   return told;
 }
 
-// The step that a pointer leads into; null: none.
+// The step that a JSON Pointer leads into; null if there is none.
 const model::Step* step_at(const model::Run& run, std::string_view pointer) {
   constexpr std::string_view kSteps = "/steps/";
   if (!pointer.starts_with(kSteps)) return nullptr;
@@ -73,7 +73,7 @@ const model::Step* step_at(const model::Run& run, std::string_view pointer) {
   return end.ec == std::errc() && index < run.steps.size() ? &run.steps[index] : nullptr;
 }
 
-// The whole text that a pointer names; what the evidence quotes where it names none.
+// The whole text that the evidence points to; the quoted part if it points to none.
 std::string_view text_at(const model::Run& run, const EvidenceItem& item) {
   if (item.pointer == "/outcomeSummary" && model::present(run.outcome)) return run.outcome;
   if (item.pointer == "/userRequestText" && model::present(run.user_request)) return run.user_request;
@@ -88,7 +88,7 @@ const model::Step* primary_step(const model::Run& run, const Told& told) {
   return found == run.steps.end() ? nullptr : &*found;
 }
 
-// On one line, cut.
+// The text on one line, truncated.
 std::string in_short(std::string_view text) {
   std::string line(plugins::trim(plugins::cut(plugins::trim(text), kMostReported)));
   std::replace_if(
@@ -102,7 +102,7 @@ void add_word(std::vector<std::string>& words, std::string_view word, std::size_
   words.emplace_back(word);
 }
 
-// Each word of a text with what the lexicon knows of it.
+// Passes on each word of a text with its entry in the lexicon, which may be null.
 template <class Take>
 void each_entry(std::string_view text, const Take& take) {
   std::string folded;
@@ -124,7 +124,7 @@ bool tells_done(const plugins::WordEntry* entry) {
   return entry != nullptr && entry->verb != plugins::kNoVerb && (entry->forms & kDone) != 0 && (entry->cues & ~kOfClaims) == 0;
 }
 
-// Words of the reply that tell the deed: finished forms, and words that stand in the tool's name, too.
+// Words of the reply that claim the deed: finished forms, and words that match the tool's name.
 std::vector<std::string> claim_words(std::string_view reply, std::string_view tool) {
   std::vector<std::string> words;
   std::size_t forms = 0;
@@ -152,7 +152,7 @@ std::vector<std::string> claim_words(std::string_view reply, std::string_view to
   return words;
 }
 
-// Words of a language by which a reply owns up, of all languages in doubt; none that stand in the reply itself.
+// Words with which a reply in that language admits the failure (any language if unclear), except those that the reply contains.
 std::vector<std::string> admission_words(plugins::Key key, std::string_view reply) {
   const Signs& signs = shipped_signs();
   const std::uint8_t language = plugins::language_of(reply, signs.lexicon);
@@ -165,7 +165,7 @@ std::vector<std::string> admission_words(plugins::Key key, std::string_view repl
   return words;
 }
 
-// Words that no list of the detectors has: names of things, mostly.
+// Words that are in none of the detectors' lists: mostly names of things.
 std::vector<std::string> content_words(std::string_view text) {
   std::vector<std::string> words;
   each_entry(text, [&](std::string_view word, const plugins::WordEntry* entry) {
@@ -193,7 +193,7 @@ Result<Facts> false_success(const Told& told, const model::Run& run) {
   if (!told.evidence.empty()) facts.reported = in_short(told.evidence[0].value);
   if (told.evidence.size() < 2) return facts;
   const std::string_view reply = text_at(run, told.evidence[1]);
-  if (told.evidence[1].pointer == "/success") {  // nothing but the flag said so: each reply that does not own up is caught
+  if (told.evidence[1].pointer == "/success") {  // only the flag claims success: catch every reply that does not admit it
     facts.admissions = admission_words(plugins::Key::kDraftAdmissions, run.outcome);
     return facts;
   }
@@ -216,7 +216,7 @@ Result<Facts> schema_ghost(const Told& told, const model::Run& run) {
   return facts;
 }
 
-// The number right before or after a mark in the title, as the detectors write it.
+// The positive number at that position of a detector's title.
 std::optional<std::int64_t> number_at(std::string_view title, std::size_t at) {
   std::int64_t number = 0;
   const auto end = std::from_chars(title.data() + std::min(at, title.size()), title.data() + title.size(), number);
@@ -243,14 +243,14 @@ Result<Facts> expensive_loop(const Told& told, const model::Run& run) {
   return facts;
 }
 
-// The verb in quotes of `agent claimed to "cancel" but called no tool`.
+// The quoted verb in `agent claimed to "cancel" but called no tool`.
 std::string verb_of(std::string_view title) {
   const auto begin = std::min(title.find('"'), title.size());
   const auto end = std::min(title.find('"', begin + 1), title.size());
   return std::string(begin < end ? title.substr(begin + 1, end - begin - 1) : std::string_view());
 }
 
-// The verb and those of its group, by which tools that do it are named.
+// The verb and the verbs of its group: tools that do it have one of them in their names.
 std::vector<std::string> names_of_deed(std::string_view verb, std::uint16_t group, const model::Run& run) {
   std::vector<std::string> words;
   add_word(words, verb);
@@ -259,7 +259,7 @@ std::vector<std::string> names_of_deed(std::string_view verb, std::uint16_t grou
     const plugins::Verb& one = lexicon.verb(static_cast<std::uint16_t>(i));
     if (one.group == group) add_word(words, one.lemma);
   }
-  // A tool that ran and could not do it may bear the word all the same.
+  // A tool that was called without doing it may also have such a word in its name.
   std::erase_if(words, [&](const std::string& word) {
     const Phrases phrase({word});
     return std::any_of(run.steps.begin(), run.steps.end(),
@@ -308,7 +308,7 @@ Result<Facts> context_overflow(const Told& told, const model::Run& run) {
   Facts facts;
   Facts::Window window{told.title.substr(begin + kExceed.size(), middle - begin - kExceed.size()),
                        number_at(told.title, middle + kOf.size()).value_or(0)};
-  // The known name may stand inside a word of the model's: then the model itself is named.
+  // If the known name is only a part of a word of the model's name, use the full name.
   const model::Step* const step = primary_step(run, told);
   const std::string_view sent = step != nullptr && !step->model.empty() ? step->model : run.model;
   if (!sent.empty() && !Phrases({window.model}).stand_in(words_of(sent))) window.model = std::string(sent);
@@ -317,8 +317,6 @@ Result<Facts> context_overflow(const Told& told, const model::Run& run) {
   facts.windows.push_back(std::move(window));
   return facts;
 }
-
-// ---- From facts to a draft.
 
 Condition of_kind(Condition::Kind kind) {
   Condition condition;
@@ -474,7 +472,7 @@ Draft draft_of(const Facts& facts) {
 Result<Facts> facts_that_catch(std::string_view failure, const model::Run& run) {
   auto facts = read_facts(failure, run);
   if (!facts.ok() || catches(*facts, run)) return facts;
-  // Each condition that the run's own reply does not meet is left out, the narrowest last.
+  // Drop conditions until the run meets the rest, the narrowest last.
   Facts wider = *facts;
   wider.last = false;
   if (catches(wider, run)) return wider;
@@ -488,7 +486,7 @@ Result<Facts> facts_that_catch(std::string_view failure, const model::Run& run) 
 
 void widen(Facts& facts, const Facts& other) {
   const auto join = [](std::vector<std::string>& words, const std::vector<std::string>& more, std::size_t most) {
-    if (words.empty()) return;  // nothing is asked already
+    if (words.empty()) return;  // already matches anything
     if (more.empty()) return words.clear();
     for (const std::string& word : more) add_word(words, word, most);
   };

@@ -1,4 +1,4 @@
-// Makes a draft from what a detector said of a run and from the run. Any thread.
+// Makes a draft from a detector's failure and the run it was found in. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,39 +12,39 @@
 
 namespace runwarden::guardrail {
 
-// What a draft is made of: read from one failure, widened by others of its group.
+// The input for a draft: read from one failure, widened by others of its group.
 struct Facts {
   std::string detector_key;
-  std::vector<std::string> tools;  // of the call that failed, gave nothing or was repeated; empty: any
+  std::vector<std::string> tools;  // that failed, returned nothing or were repeated; empty: any
   CallOutcome outcome = CallOutcome::any;
-  bool last = true;      // the latest call of these tools has that outcome
-  std::string step;      // what the call is named in texts
-  std::string reported;  // what it gave, in short
+  bool last = true;      // the latest call of these tools must have that outcome
+  std::string step;      // how texts name the call
+  std::string reported;  // what the call returned, shortened
   std::vector<std::string> request_words;
   std::vector<std::string> reply_words;
-  std::vector<std::string> admissions;  // words with which a reply owns up to it
+  std::vector<std::string> admissions;  // words with which a reply admits it
   std::int64_t digits = 0;
-  std::string verb;                     // what was to be done
-  std::vector<std::string> tool_words;  // by which a tool's name tells that it does it
+  std::string verb;                     // what the agent should have done
+  std::vector<std::string> tool_words;  // words in the names of tools that do it
   std::int64_t repeats = 0;
   struct Window {
     std::string model;
     std::int64_t tokens = 0;
     bool operator==(const Window&) const = default;
   };
-  std::vector<Window> windows;  // that were exceeded
+  std::vector<Window> windows;  // those that were exceeded
 };
 
-// `failure`: the Failure as answered; `run`: the run that it was found in. conflict: there is no draft for that detector, or the failure
-// does not tell enough for one.
+// `failure`: the Failure as the API returns it; `run`: the run it was found in. conflict: that detector has no drafts, or the failure lacks
+// the details for one.
 Result<Facts> read_facts(std::string_view failure, const model::Run& run);
 
 Draft draft_of(const Facts& facts);
 
-// The draft of a failure, made wide enough to catch its run where that can be.
+// The facts of a failure, widened as needed for the draft to catch its run. Unchanged if widening does not help.
 Result<Facts> facts_that_catch(std::string_view failure, const model::Run& run);
 
-// Adds what another failure of the group tells. Words and tools to a bound, the smaller numbers.
+// Merges the facts of another failure of the group: adds its words and tools up to a limit, and takes the smaller numbers.
 void widen(Facts& facts, const Facts& other);
 
 }  // namespace runwarden::guardrail

@@ -83,7 +83,7 @@ void Evaluator::note_call(Node& node, const model::Step& step) {
   calls.count += count;
   calls.in_row += count;
   if (!wanted.same_input) return;
-  // An input that is not recorded may be any: such calls are equal only while each of them failed.
+  // Inputs that were not recorded may differ, so such calls count as equal only if they failed.
   if (!model::present(step.input) && !call_failed(step)) {
     calls.same_in_row = 0;
     return;
@@ -119,7 +119,7 @@ bool Evaluator::holds_call(const Node& node) const {
   if (point_ == Point::before_tool) {
     if (pending_ == nullptr || (!node.tools.empty() && !node.tools.contains(pending_->name))) return false;
     input = input_of(*pending_);
-    count = calls_of(*pending_) - 1;  // a step's retries came before its last call
+    count = calls_of(*pending_) - 1;  // the step's earlier tries precede its last call
   }
   const auto same = calls.by_input.find(input);
   if (wanted.last) return count + (calls.latest == input ? calls.same_in_row : 0) >= wanted.at_least;
@@ -195,7 +195,7 @@ bool Evaluator::at_end(const model::Run& run) {
   const auto is_model = [](const model::Step& step) { return step.kind == model::StepKind::model; };
   const bool counted =
       std::any_of(run.steps.begin(), run.steps.end(), [](const model::Step& step) { return step.input_tokens.has_value(); });
-  // With several calls the run's count may be a sum.
+  // With several model calls, the run's count may be a sum.
   if (counted || std::count_if(run.steps.begin(), run.steps.end(), is_model) > 1) return false;
   const auto named =
       std::find_if(run.steps.rbegin(), run.steps.rend(), [&](const auto& step) { return is_model(step) && !step.model.empty(); });

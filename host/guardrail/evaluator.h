@@ -1,9 +1,9 @@
-// Looks whether a draft catches a run: at each moment of the run that is of the draft's point, whether the condition holds for what the run
-// had told until then. One run at a time; one thread.
+// Tests whether a draft catches a run: replays the run and checks the condition at every moment that matches the draft's point, using only
+// what the run has shown by then. One run at a time; one thread.
 //
-// before_tool and after_tool: each call. before_model: each step of the model or with a token count, and the end of a run that has its
-// count in its own metadata. before_reply: each output of the model, and the end, where the reply is the outcome, or else what was said
-// since the last call.
+// before_tool and after_tool: each call. before_model: each step that is the model's or has a token count, and the end of a run whose own
+// metadata has the count. before_reply: each output of the model, and the end of the run, where the reply is the outcome or, without one,
+// what the model said after the last call.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,15 @@ class Evaluator {
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  // Nothing: `expired` said true before it was known; it is asked every few steps. Linear in the run for a draft.
+  // Empty if `expired`, which is called every few steps, returned true first. Linear in the run for a given draft.
   std::optional<bool> catches(const model::Run& run, const std::function<bool()>& expired = {});
 
  private:
   struct SeenCalls {
     std::int64_t count = 0;
-    std::int64_t in_row = 0;       // of the latest
-    std::uint64_t latest = 0;      // input of the latest that counted
-    std::int64_t same_in_row = 0;  // of the latest with that input
+    std::int64_t in_row = 0;       // without interruption, up to the latest
+    std::uint64_t latest = 0;      // hash of the latest counted input
+    std::int64_t same_in_row = 0;  // the same, with that input
     std::unordered_map<std::uint64_t, std::int64_t> by_input;
   };
   struct Node {
@@ -44,7 +44,7 @@ class Evaluator {
     std::unordered_set<std::string_view> tools;
     std::optional<Phrases> phrases;
     SeenCalls calls;
-    bool seen = false;  // no_call: such a call; request: such a word
+    bool seen = false;  // no_call: a matching call; request: a matching word
   };
 
   std::size_t add(const Condition& condition);

@@ -18,7 +18,7 @@ std::string_view guardrail_check();
 namespace runwarden::guardrail {
 namespace {
 
-// JSON as a Python literal: both write strings and numbers alike.
+// JSON as a Python literal. Both write strings and numbers the same way.
 void append_literal(std::string& out, std::string_view json) {
   if (json == "true" || json == "false" || json == "null") {
     out += json == "true" ? "True" : json == "false" ? "False" : "None";
@@ -42,7 +42,7 @@ void append_literal(std::string& out, std::string_view json) {
   }
 }
 
-// An object with a line for each member, as a person would write it.
+// An object with one member per line.
 std::string literal_by_line(std::string_view object) {
   std::string text = "{";
   for (const JsonMember& member : json_members(object)) {
@@ -63,7 +63,7 @@ std::string draft_literal(const Draft& draft) {
   return literal_by_line(json);
 }
 
-// A phrase with which an output opens: the text, what it means, and whether any word may follow.
+// Writes a phrase that begins outputs: the text, what it means, and whether any word may follow.
 void write_opening(JsonWriter& out, std::string_view text, std::string_view sign) {
   constexpr std::string_view kAnyWord = " ...";
   const bool any_word = text.ends_with(kAnyWord);
@@ -119,7 +119,7 @@ const char* hook_of(Point point) {
   return "";
 }
 
-// Of a docstring: no quotes in threes, no escapes, and none of the template's marks.
+// Makes the text safe in a docstring: no triple quotes, no escapes, and none of the template's marks.
 std::string in_docstring(std::string text) {
   std::replace(text.begin(), text.end(), '@', ' ');
   std::replace(text.begin(), text.end(), '\\', '/');
@@ -136,7 +136,7 @@ bool has_call(const Condition& condition, bool only_with_outcome) {
                      [&](const Condition& inner) { return has_call(inner, only_with_outcome); });
 }
 
-// The template's lines without the sections, from "#: NAME" to "#: end", that the draft does not need.
+// The template without the sections ("#: NAME" to "#: end") that the draft does not need.
 std::string needed_lines(const Draft& draft) {
   std::set<std::string_view> wanted;
   if (has_call(draft.condition, false)) wanted.insert("calls");
@@ -168,7 +168,7 @@ std::string python_of(const Draft& draft) {
   put(text, "@@HOOK@@", hook_of(draft.point));
   put(text, "@@ABOUT@@", in_docstring(draft.title.empty() ? draft.name : draft.title) + ".");
   if (text.find("@@SIGNS@@") != std::string::npos) put(text, "@@SIGNS@@", signs_literal());
-  // What a client sent comes last: marks in it stay as they are.
+  // The draft contains client text. Insert it last, so that marks in it are not replaced.
   if (const auto at = text.find("@@DRAFT@@"); at != std::string::npos)
     text.replace(at, std::string_view("@@DRAFT@@").size(), draft_literal(draft));
   return text;

@@ -1,4 +1,4 @@
-// A draft as a Python function of the standard library alone. Pure; any thread.
+// Writes a draft as a Python function that needs only the standard library. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace runwarden::guardrail {
 
-// check(run) -> [{"name", "action", "say"}], which answers as the Evaluator does.
+// The source of check(run) -> [{"name", "action", "say"}], which gives the same answers as Evaluator.
 std::string python_of(const Draft& draft);
 
 }  // namespace runwarden::guardrail

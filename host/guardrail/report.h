@@ -1,4 +1,4 @@
-// A draft with where it comes from and how it did on stored runs, as text. Values; any thread.
+// A draft with its source and its results on stored runs, as text. Values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace runwarden::guardrail {
 
-// Runs that were looked at, and how many of them the draft catches.
+// The runs that were checked, and how many of them the draft catches.
 struct Trial {
   struct Runs {
     std::int64_t runs = 0;
@@ -19,7 +19,7 @@ struct Trial {
   };
   Runs cluster;
   Runs others;
-  bool complete = true;  // false: time or memory ended before all runs that were meant to be were looked at
+  bool complete = true;  // false: time or memory ran out before all intended runs were checked
 };
 
 struct Report {
@@ -27,7 +27,7 @@ struct Report {
   std::string failure_id;
   std::string cluster_id;  // empty: the failure is in no group
   std::string detector_key;
-  std::vector<std::string> run_ids;  // that the draft was made from
+  std::vector<std::string> run_ids;  // the runs that the draft was made from
   Trial trial;
 };
 

@@ -1,4 +1,4 @@
-// How calls are told to have failed or to have given nothing: the detectors' own functions with the words they ship with. Any thread.
+// Decides whether calls failed or returned nothing, with the detectors' own functions and the words they ship with. Any thread.
 #pragma once
 
 #include "common/content.h"
@@ -18,7 +18,7 @@ struct Signs {
   plugins::ContentRules content;
 };
 
-// Made once, when it is first asked for.
+// Created on first use.
 const Signs& shipped_signs();
 
 // A step as the detectors see it; views into the run.

@@ -15,7 +15,7 @@
 namespace runwarden::guardrail {
 namespace {
 
-// The limits that a stored run was read with do not apply here.
+// Stored runs have passed the limits of intake; none apply here.
 constexpr intake::RunLimits kAnyLength{
     .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
 constexpr std::size_t kPage = 100;
@@ -52,7 +52,7 @@ class Reporting {
     return room;
   }
 
-  // Nothing: it has gone, is open, does not fit into memory now, or cannot be read.
+  // Empty if the run has been deleted, is open, does not fit into memory at the moment, or cannot be read.
   std::optional<model::Run> run_of(const model::RecordKey& key, std::string* failures = nullptr) {
     try {
       auto record = stored_.store.run_at(stored_.tenant, key);
@@ -65,7 +65,7 @@ class Reporting {
     }
   }
 
-  // The newest failures of the group whose runs the draft does not catch yet.
+  // Widens the facts by the newest failures of the group whose runs the draft does not catch yet.
   void widen_by_group(const model::FailureRecord& own, Facts& facts) {
     store::FailureQuery query;
     query.fingerprint = fingerprint_;
@@ -153,7 +153,7 @@ Result<Report> report_of_failure(const Stored& stored, std::string_view failure_
   const auto failure = stored.store.find_failure(stored.tenant, failure_id);
   if (!failure) return not_there("failure", failure_id);
   std::optional<model::ClusterKey> key;
-  // A failure of a detector on trial is in no group, nor is one beyond limits.max_clusters.
+  // Failures of shadow detectors, and those beyond limits.max_clusters, are in no group.
   if (!failure->shadow && stored.groups.find_cluster(stored.tenant, model::cluster_id(model::cluster_key(failure->fingerprint)))) {
     key = model::cluster_key(failure->fingerprint);
   }

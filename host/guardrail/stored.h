@@ -1,4 +1,4 @@
-// Drafts of stored failures and groups, tried on stored runs. Any thread.
+// Makes drafts from stored failures and groups, and tries them on stored runs. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace runwarden::guardrail {
 
 constexpr std::size_t kClusterRuns = 200;
 constexpr std::size_t kOtherRuns = 400;
-constexpr std::size_t kSourceRuns = 20;  // that a draft is made from, at most
+constexpr std::size_t kSourceRuns = 20;  // the most runs that a draft is made from
 constexpr std::int64_t kTrialNs = 2'000'000'000;
 constexpr std::int64_t kClusterTrialNs = kTrialNs / 2;
 
@@ -24,10 +24,10 @@ struct Stored {
   store::GroupStore& groups;
   const Clock& clock;
   model::TenantId tenant = 0;
-  std::function<bool(std::uint64_t)> room = {};  // whether a run of so many bytes of JSON may be held; empty: any
+  std::function<bool(std::uint64_t)> room = {};  // whether a run of this many bytes of JSON may be loaded; empty: always
 };
 
-// not_found: no such record of the tenant; conflict: there is no draft for it, or its run has been deleted. Throws StoreError.
+// not_found: the tenant has no such record; conflict: no draft can be made for it, or its run has been deleted. Throws StoreError.
 Result<Report> report_of_failure(const Stored& stored, std::string_view failure_id);
 Result<Report> report_of_cluster(const Stored& stored, std::string_view cluster_id);
 

@@ -18,7 +18,7 @@ bool is_plain(std::string_view text) {
          std::find(kRead.begin(), kRead.end(), ascii::to_lower(text)) == kRead.end();
 }
 
-// A JSON string is a double-quoted one of YAML 1.2.
+// A JSON string is also a double-quoted string of YAML 1.2.
 std::string scalar(std::string_view json) {
   const std::string text = json_string_value(json);
   return json.starts_with('"') && is_plain(text) ? text : std::string(json);

@@ -1,4 +1,4 @@
-// JSON as YAML for people. Pure; any thread.
+// Writes JSON as readable YAML. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace runwarden::guardrail {
 
-// A valid JSON object in block style; lists of plain values stand on one line.
+// Expects a valid JSON object. Block style, with lists of plain values on one line.
 std::string yaml_of(std::string_view json);
 
 }  // namespace runwarden::guardrail

@@ -137,7 +137,7 @@ std::size_t BodyReader::deliver_lines(std::string_view decoded) {
 
 bool BodyReader::take_piece(std::string_view piece) {
   line_open_ = true;
-  // One byte more than the limit: it may be the carriage return that goes with the line feed.
+  // Allow one byte over the limit: it may be the carriage return before the line feed.
   if (piece.size() > plan_.max_body_bytes + 1 - line_.size()) {
     last_batch(LineBatch::End::line_too_long);
     return false;

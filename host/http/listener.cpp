@@ -30,8 +30,8 @@ bool set_option(int fd, int level, int name) {
   return setsockopt(fd, level, name, &on, sizeof on) == 0;
 }
 
-// The first socket binds and listens without SO_REUSEPORT, so that the kernel refuses it if another process listens. Only then it enables
-// the option for its siblings. Of two services that start at the same moment only one gets past listen().
+// The first socket binds and listens without SO_REUSEPORT, so that the kernel refuses it if another process listens. Only then does it
+// enable the option for its siblings. Of two services that start at the same moment, only one gets past listen().
 bool open_one(const ListenAddress& address, bool first, UniqueFd& out) {
   UniqueFd fd(socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd || !set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR)) return false;

@@ -59,7 +59,7 @@ class Responder {
   Responder& operator=(Responder&&) noexcept = default;
 
   void send(Reply reply);  // at most once, and last
-  void hang_up();          // instead of an answer: ends the connection, so that the client takes nothing for an answer
+  void hang_up();          // closes the connection without an answer, so that the client cannot mistake anything for one
   void read_more();        // BodyForm::lines only: asks for the next batch instead of answering
 
  private:
@@ -90,7 +90,7 @@ class RequestHandler {
   virtual void on_body(std::string body, Responder responder) = 0;  // the decoded body; empty if there is none
   // The next lines. The server continues reading after responder.read_more(). responder.send() answers the last batch.
   virtual void on_lines(LineBatch batch, Responder responder) = 0;
-  // What the client reads where the server itself refuses its body, or the application lost the request.
+  // The answer that the client gets if the server itself refuses its body, or if the application lost the request.
   virtual Reply refusal(const Error& error, const std::string& request_id);
   // Called at least once a second while the body is received; an error ends it.
   virtual std::optional<Error> recheck() { return std::nullopt; }

@@ -28,7 +28,7 @@ constexpr Range kSpecialIpv4[] = {{"0.0.0.0", 8},       {"10.0.0.0", 8},     {"1
                                   {"172.16.0.0", 12},   {"192.0.0.0", 24},   {"192.0.2.0", 24},   {"192.88.99.0", 24}, {"192.168.0.0", 16},
                                   {"198.18.0.0", 15},   {"198.51.100.0", 24}, {"203.0.113.0", 24}, {"224.0.0.0", 4},    {"240.0.0.0", 4}};
 
-// Within 2000::/3, the addresses that are not of a host on the internet. Teredo and 6to4 are judged by the IPv4 addresses in them.
+// The blocks of 2000::/3 that hold no hosts on the internet. For Teredo and 6to4, the IPv4 addresses inside decide.
 constexpr Range kSpecialIpv6[] = {{"2001::", 23}, {"2001:db8::", 32}, {"3fff::", 20}};
 
 bool in_block(const IpBytes& ip, const IpBytes& base, unsigned bits) {
@@ -107,7 +107,7 @@ bool is_special(const IpBytes& ip) {
   if (in_block(ip, {"::ffff:0:0", kMappedBits})) return is_special_ipv4(ip);
   if (in_block(ip, {"64:ff9b::", kMappedBits})) return is_special_ipv4(mapped(&ip[12]));
   if (in_block(ip, {"2002::", 16})) return is_special_ipv4(mapped(&ip[2]));
-  if (in_block(ip, {"2001::", 32})) {  // Teredo (RFC 4380): the server, and the client with its bits turned
+  if (in_block(ip, {"2001::", 32})) {  // Teredo (RFC 4380): the server, and the client with its bits inverted
     const std::uint8_t client[4] = {static_cast<std::uint8_t>(~ip[12]), static_cast<std::uint8_t>(~ip[13]), static_cast<std::uint8_t>(~ip[14]),
                                     static_cast<std::uint8_t>(~ip[15])};
     return is_special_ipv4(mapped(&ip[4])) || is_special_ipv4(mapped(client));

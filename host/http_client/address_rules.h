@@ -1,5 +1,5 @@
-// Which URLs may be asked for, and which addresses connected to: a webhook must not reach what only this host can. Immutable; any
-// thread.
+// Decides which URLs may be requested and which addresses may be connected to: a webhook must not reach what only this host can reach.
+// Immutable; any thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -19,19 +19,21 @@ namespace runwarden::http_client {
 using IpBytes = std::array<std::uint8_t, 16>;
 std::optional<IpBytes> parse_ip(std::string_view text);
 
-// Loopback, private, link-local, shared, multicast, documentation, reserved and the like, and IPv4 addresses of these inside IPv6 ones.
+// True for loopback, private, link-local, shared, multicast, documentation, reserved and similar addresses, also for IPv6 addresses that
+// contain such an IPv4 address.
 bool is_special(const IpBytes& ip);
 
 class AddressRules {
  public:
-  // Which ports a URL may name: those above 1023, 443 and, with http, 80; or any, where who names the URL is trusted.
+  // The ports that a URL may name: those above 1023, 443 and, with http, 80; or any, if the source of the URL is trusted.
   enum class Ports : std::uint8_t { usual, any };
-  // `allow`: addresses, CIDR blocks or host names that are open all the same. The Error names the one that is none of these.
+  // `allow`: addresses, CIDR blocks or host names that are allowed although they are special. The Error quotes an entry that is none of
+  // these.
   static Result<AddressRules> make(const std::vector<std::string>& allow, bool allow_http, Ports ports = Ports::usual);
 
   bool allows_http() const { return allow_http_; }
   bool allows_any_port() const { return ports_ == Ports::any; }
-  // Whether a connection for that host may be made to that address.
+  // True if a connection for that host may be made to that address.
   bool allows(std::string_view host, const sockaddr& address) const;
 
  private:
@@ -48,9 +50,9 @@ class AddressRules {
 
 struct CheckedUrl {
   std::string host;  // lower case, without brackets
-  std::optional<std::string> fault;  // why it is refused; nothing: it is taken
+  std::optional<std::string> fault;  // why it is refused; empty: it is accepted
 };
-// The URL by itself; its addresses are judged when they are connected to.
+// Checks the URL alone. Its addresses are checked when they are connected to.
 CheckedUrl check_url(const std::string& url, const AddressRules& rules);
 
 }  // namespace runwarden::http_client

@@ -16,7 +16,7 @@ constexpr long kCheckMs = 5000;
 constexpr long kMostConnections = 64;  // kept open for the next request
 constexpr const char* kAnswerTooLong = "answer_too_long";
 
-// For the life of the process, before any thread uses libcurl.
+// Must run before any thread uses libcurl. Lasts for the life of the process.
 void set_up_libcurl() {
   static const CURLcode done = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (done != CURLE_OK) throw std::runtime_error(std::string("libcurl: ") + curl_easy_strerror(done));
@@ -91,7 +91,7 @@ const char* code_of(CURLcode fault) {
   }
 }
 
-// What a finished transfer says. An answer that is longer than what is read of it has its status all the same.
+// The result of a finished transfer. An answer longer than the read limit still has its status.
 SendResult result_of(Transfer& transfer, CURLcode code) {
   SendResult result{transfer.id, 0, {}, transfer.retry_after};
   if (transfer.kind == Transfer::Kind::check) {
@@ -155,7 +155,7 @@ void HttpSender::State::start(std::unique_ptr<Transfer> transfer) {
   with.host = url.host;
   with.rules = &rules;
   for (std::string& field : with.request.headers) {
-    // A line break in a value would begin another field.
+    // A line break in a value would start another field.
     std::replace_if(field.begin(), field.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
     with.headers = curl_slist_append(with.headers, field.c_str());
   }

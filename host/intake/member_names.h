@@ -7,11 +7,11 @@
 
 namespace runwarden::intake {
 
-// Of the metadata of runs, steps and events.
+// Shape::own_words of the metadata of runs, steps and events.
 inline constexpr std::string_view kMetadataWords[] = {"mode", "models"};
 
 // Recognizes another spelling (user_request_text), an alias (Shape::aliases) or a typo of one or two letters (userRequstText). Null if none
-// matches. Shape::own_words are no typos.
+// matches. Shape::own_words are not typos.
 const Field* meant_field(const Shape& shape, std::string_view name);
 
 }  // namespace runwarden::intake

@@ -11,10 +11,10 @@
 
 namespace runwarden::intake {
 
-// What becomes of the members that only this service writes into a run's metadata (onlyModelSpan).
+// How to treat the members of a run's metadata that only this service writes (onlyModelSpan).
 enum class ServerMarks : std::uint8_t {
-  dropped,  // from a client's document
-  kept,     // of a document that the service put together from spans, or has read before
+  dropped,  // for a document from a client
+  kept,     // for a document that the service assembled from spans or has read before
 };
 
 struct RunLimits {

@@ -83,7 +83,7 @@ class ShapeReader : private JsonEvents {
   // Returns malformed_json, or validation_failed with all faults, or success.
   Status read(std::string_view json, int max_depth);
 
-  virtual bool knows(const Field&) const { return true; }  // false: such a member is kept as one that the shape does not have
+  virtual bool knows(const Field&) const { return true; }  // false: treat the member as unknown
   virtual void begin() {}  // a document starts or restarts: discard everything so far
   virtual void enter(const Shape&) {}
   virtual void enter_array(const Field&) {}
@@ -93,7 +93,7 @@ class ShapeReader : private JsonEvents {
 
   // Records a fault of that member of the current object; an empty name means the object itself.
   void fault(std::string_view name, std::string code, std::string detail);
-  // The same for a member that is needed and missing, unless it is there with a fault of its own.
+  // Records that a required member is missing, unless that member already has a fault.
   void missing(std::string_view name, std::string detail);
 
   JsonWriter& document() { return document_writer_; }

@@ -159,7 +159,7 @@ class RedactingWriter final : public JsonEvents {
     if (worded && out_ != nullptr) found_.add_secret(value.text, rule_.value_or(0), Redactions::Secret::By::place);
   }
 
-  // False: the caller only asks whether there is a secret.
+  // False if the caller only checks for a secret.
   bool replaced(std::size_t rule) {
     hit_ = true;
     if (out_ == nullptr) return false;
@@ -173,7 +173,7 @@ class RedactingWriter final : public JsonEvents {
       hit_ = has_secret(rules_, value_, text);
       return !hit_;
     }
-    // Most strings of a document with a secret have none, and need not be written twice.
+    // Even in a document with a secret, most strings have none and are written only once.
     const bool clean = value_.level == 0 && !has_secret(rules_, value_, text);
     const auto changed = clean ? std::nullopt : text_without_secrets(rules_, value_, text, found_);
     hit_ = hit_ || changed.has_value();
@@ -181,7 +181,7 @@ class RedactingWriter final : public JsonEvents {
     return true;
   }
 
-  // Names of members are data where clients use them as such: {"bob@example.com": 5}.
+  // Clients may use member names as data: {"bob@example.com": 5}.
   bool write_key(std::string_view name) {
     const ValuePosition& parent = frames_.back().where;
     const bool of_client = parent.place == model::DocumentPlace::other || (!kept_ && value_.place == model::DocumentPlace::other);

@@ -16,15 +16,15 @@
 namespace runwarden::intake::otlp {
 namespace {
 
-constexpr int kMostDepth = 1000;       // that parse_json is asked for
-constexpr int kEnvelopeDepth = 16;     // of the request around its attributes
-constexpr int kDepthOfAValue = 5;      // {"kvlistValue":{"values":[{"value":{ for each level of an attribute
-constexpr std::size_t kMostOrigins = 100'000;  // values of all resources of a request whose spans stand before them
-constexpr std::size_t kUsualSpanBytes = 16'384;  // of its attributes and their texts
+constexpr int kMostDepth = 1000;                 // the limit given to parse_json
+constexpr int kEnvelopeDepth = 16;               // levels of the request around its attributes
+constexpr int kDepthOfAValue = 5;                // {"kvlistValue":{"values":[{"value":{ per level of an attribute
+constexpr std::size_t kMostOrigins = 100'000;    // resource values and scopes in a request that has spans before them
+constexpr std::size_t kUsualSpanBytes = 16'384;  // attributes and their texts
 constexpr std::size_t kUsualResourceBytes = 2048;
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-// The names that mean something somewhere in a request, the most frequent first.
+// The names that have a meaning somewhere in a request, the most frequent first.
 enum class Key : std::uint8_t {
   key, value, string_value, int_value, spans, scope, name, attributes, trace_id, span_id, parent_span_id, start_time_unix_nano,
   end_time_unix_nano, status, code, message, flags, events, bool_value, double_value, bytes_value, array_value, kvlist_value,
@@ -46,7 +46,7 @@ int hex_digit(char c) {
   return -1;
 }
 
-// The id in lower case; empty where it is none of that many digits, or all zeros.
+// The id in lower case; empty if it does not have exactly that many hexadecimal digits, or is all zeros.
 std::string_view id_of(std::string_view text, std::size_t digits, Arena& arena) {
   if (text.size() != digits || text.find_first_not_of('0') == std::string_view::npos) return {};
   std::string id;
@@ -71,7 +71,7 @@ std::optional<Integer> integer_of(const JsonScalar& value) {
   return static_cast<Integer>(value.number);
 }
 
-// A double as protobuf's JSON mapping writes it: a number, or a string of one, "NaN" or "Infinity".
+// A double as protobuf's JSON mapping writes it: a number, or a string that holds one, "NaN" or "Infinity".
 double number_of(const JsonScalar& value) {
   if (value.type == JsonScalar::Type::number) return value.number;
   if (value.text == "Infinity") return std::numeric_limits<double>::infinity();
@@ -200,18 +200,18 @@ class RequestReader final : public JsonEvents {
     status,
     events,
     event,
-    attributes,  // a list of key and value, into `pairs`
+    attributes,  // a list of key-value pairs, into `pairs`
     pair,        // one of them, the last of `pairs`
     value,       // an AnyValue, into `value`
     list,        // {"values": [...]} of a list
     items,
-    map,  // and of a map
+    map,  // {"values": [...]} of a map
   };
   struct Frame {
     In in = In::request;
     Attributes* pairs = nullptr;
     AnyValue* value = nullptr;
-    int depth = 0;  // of values
+    int depth = 0;  // nesting of values
   };
 
   bool push(Frame frame) {
@@ -262,7 +262,7 @@ class RequestReader final : public JsonEvents {
     return push({In::scope_spans});
   }
 
-  // The resource or scope of spans: where they stood before it, the request is read in two passes.
+  // The resource or scope of spans. If it comes after its spans, the request is read in two passes.
   bool begin_origin(In in, bool late) {
     if (known_ != nullptr) return skip();
     if (late && pass_ == Pass::spans) {
@@ -414,15 +414,15 @@ class RequestReader final : public JsonEvents {
   const Pass pass_;
   const std::vector<KnownOrigin>* known_;
   std::vector<Frame> frames_;
-  Key key_ = Key::other;  // of the value that comes next, in the object opened last
+  Key key_ = Key::other;  // of the next value, in the innermost open object
   int skipping_ = 0;
   int depth_ = 0;
   Attributes resource_;
   std::string scope_;
   Span span_;
-  LocalArena<kUsualResourceBytes> resource_arena_;  // in the pass for origins of all resources, else of one
+  LocalArena<kUsualResourceBytes> resource_arena_;  // Pass::origins: of all resources; otherwise of one
   LocalArena<kUsualSpanBytes> span_arena_;
-  Arena* arena_ = nullptr;  // that takes the values: one of these two
+  Arena* arena_ = nullptr;  // receives the values: one of these two
   std::size_t budget_ = 0;
   std::string value_fault_;
   bool saw_scopes_ = false;
@@ -455,8 +455,8 @@ bool is_lone_surrogate(std::string_view text, std::size_t at, std::size_t& lengt
   return false;
 }
 
-// The text as JSON where only this kept it from being any: halves of surrogate pairs, bytes that are not UTF-8, and the words that some
-// encoders write for numbers that JSON has no text for.
+// Repairs what some encoders write although it is not JSON: replaces lone surrogates and invalid UTF-8, and writes null for the numbers
+// that JSON cannot express.
 std::string mended(std::string_view text) {
   constexpr std::string_view kNoNumbers[] = {"-Infinity", "Infinity", "NaN"};
   std::string out;

@@ -12,11 +12,10 @@ using protozero::pbf_wire_type;
 constexpr std::size_t kTraceIdBytes = 16;
 constexpr std::size_t kSpanIdBytes = 8;
 
-constexpr std::size_t kUsualSpanBytes = 4096;  // of its attributes, without their texts
+constexpr std::size_t kUsualSpanBytes = 4096;  // attributes without their texts
 constexpr std::size_t kUsualResourceBytes = 2048;
 
-// Field numbers of opentelemetry-proto v1. Their wire type is checked together with the number: a known number with another wire type
-// is an unknown field.
+// Field numbers of opentelemetry-proto v1, together with the wire type: a known number with another wire type is an unknown field.
 constexpr std::uint32_t tag(std::uint32_t field, pbf_wire_type type) {
   return protozero::tag_and_type(field, type);
 }
@@ -42,10 +41,10 @@ struct Budget {
   }
 };
 
-// What is read goes into the arena, except for texts: they stay in the body.
+// Reads into the arena. Texts are views into the body.
 void read_key_value(Reader in, int depth, Budget& budget, Arena& arena, KeyValue& pair);
 
-// The last of several values that one AnyValue has counts.
+// If one AnyValue has several values, the last one wins.
 void become(AnyValue& value, AnyValue::Kind kind) {
   if (value.kind != AnyValue::Kind::null) value = {};
   value.kind = kind;
@@ -154,7 +153,7 @@ void read_status(Reader in, Span& span) {
   }
 }
 
-// The id as hexadecimal digits; empty where it has another length, or is all zeros.
+// The id as hexadecimal digits; empty if it has another length or is all zeros.
 std::string_view id_of(std::string_view bytes, std::size_t wanted, Arena& arena) {
   if (bytes.size() != wanted || bytes.find_first_not_of('\0') == std::string_view::npos) return {};
   return keep_text(arena, bytes_to_hex(bytes));

@@ -96,16 +96,16 @@ std::optional<AnyValue> read_whole(std::string_view text, Arena& arena) {
   return reader.root();
 }
 
-// Where a text of JSON was cut off: what is open there.
+// A JSON text that was cut off.
 struct CutOff {
-  std::string text;     // without what is incomplete
-  std::string closers;  // of what is open
+  std::string text;     // without the incomplete end
+  std::string closers;  // the brackets that close what is open
 };
 
 std::optional<CutOff> cut_off(std::string_view text) {
   std::string closers;
   bool in_string = false;
-  std::size_t escape = std::string_view::npos;  // where one begins that is not complete
+  std::size_t escape = std::string_view::npos;  // where an incomplete one begins
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (in_string) {
@@ -130,7 +130,7 @@ std::optional<CutOff> cut_off(std::string_view text) {
   if (closers.empty() && !in_string) return std::nullopt;
   std::string kept(text.substr(0, escape));
   if (in_string) return CutOff{kept + "\"", closers};
-  // Back to the end of the last complete value: a number, a word or a name before it may lack its rest.
+  // Cut after the last structural character: a number, word or name after it may be incomplete.
   const auto end = kept.find_last_of("{[}]\",:");
   kept.erase(end + 1);
   if (!kept.empty() && kept.back() == ',') kept.pop_back();

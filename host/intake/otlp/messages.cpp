@@ -14,12 +14,12 @@ namespace {
 
 using Kind = AnyValue::Kind;
 
-constexpr int kMaxLevels = 10;              // of objects around messages, and of text in text
+constexpr int kMaxLevels = 10;  // nesting of objects around messages and of JSON text in text
 constexpr std::size_t kMostMessages = 10'000;
 constexpr std::size_t kMostNumbered = 1'000;   // elements of a numbered list
-constexpr std::size_t kMostParts = 8;          // of a name after the number
-constexpr std::size_t kUsualTreeBytes = 4096;  // of a message in JSON
-constexpr std::size_t kUsualMessages = 16;     // of a conversation
+constexpr std::size_t kMostParts = 8;          // of a name, from the number on
+constexpr std::size_t kUsualTreeBytes = 4096;  // a message in JSON
+constexpr std::size_t kUsualMessages = 16;     // in a conversation
 
 using TreeArena = LocalArena<kUsualTreeBytes>;
 
@@ -44,7 +44,7 @@ std::string_view role_of(std::string_view word) {
   return word;
 }
 
-// What a message says of its role: `role`, or the class of a serialized LangChain message.
+// The role that a message states: `role`, or the class of a serialized LangChain message.
 std::string_view said_role(const AnyValue& map) {
   if (const auto role = text_member(map, "role"); !role.empty()) return role_of(role);
   const AnyValue* const id = map.member("id");
@@ -74,7 +74,7 @@ class CallList {
     out.end_object();
   }
 
-  // A call in any of the shapes that they have, or something else: then false.
+  // Adds a call, in any of its known shapes. False if the object is not a call.
   bool add_if_call(const AnyValue& map) {
     if (const AnyValue* const wrapped = map.member("tool_call"); wrapped != nullptr && wrapped->kind == Kind::map) return add_if_call(*wrapped);
     for (const std::string_view wrapper : {"function", "functionCall", "function_call"}) {
@@ -101,7 +101,7 @@ class CallList {
     }
   }
 
-  // Once: it is empty then.
+  // Leaves the list empty.
   std::string take_json() {
     if (!json_.empty()) json_ += ']';
     return std::exchange(json_, {});
@@ -119,7 +119,7 @@ class CallList {
   std::string json_;
 };
 
-// Texts and calls of a message's content.
+// The texts and calls in a message's content.
 class Content {
  public:
   void add(const AnyValue& value, int level) {
@@ -137,7 +137,7 @@ class Content {
   std::string tool_answer;
 
  private:
-  // Some instrumentations write the parts of a message as a text of JSON.
+  // Some instrumentations write the parts of a message as JSON text.
   void add_text(std::string_view said, int level) {
     if (said.starts_with("[{") && said.find("\"type\"") != std::string_view::npos) {
       TreeArena arena;
@@ -158,7 +158,7 @@ class Content {
     if (const AnyValue* const inner = first_of(part, {"text", "content"})) add(*inner, level + 1);
   }
 
-  // What a tool answered: {"type":"error-text","value":"..."} of the AI SDK, or any value.
+  // A tool's answer: {"type":"error-text","value":"..."} of the AI SDK, or any value.
   void add_answer(const AnyValue& answer) {
     const AnyValue* const value = answer.kind == Kind::map ? answer.member("value") : nullptr;
     const AnyValue& said = value != nullptr && answer.member("type") != nullptr ? *value : answer;
@@ -197,7 +197,7 @@ class Reader {
   }
 
   void add_list(const AnyValue& list, int level) {
-    Content parts;  // that belong to no message
+    Content parts;  // outside any message
     for (const AnyValue& item : list.items) {
       const bool is_part = item.kind == Kind::map && said_role(item).empty() && is_content_part(item);
       if (is_part) {
@@ -261,7 +261,7 @@ class Reader {
   std::vector<Message> messages_;
 };
 
-// The elements of a list in JSON text, as they stand there.
+// Iterates over the objects of a list in JSON text, without parsing them.
 class JsonElements {
  public:
   explicit JsonElements(std::string_view list) : list_(list) {
@@ -282,7 +282,7 @@ class JsonElements {
     return element;
   }
 
-  // The list was whole, and there is nothing after it.
+  // True if the list was complete and nothing follows it.
   bool at_end() const { return ended_; }
 
  private:
@@ -309,7 +309,7 @@ class JsonElements {
     return false;
   }
 
-  // To the quote that ends the string.
+  // Moves to the quote that ends the string.
   bool skip_string() {
     for (++at_; at_ < list_.size(); ++at_) {
       at_ = quote_after(at_);
@@ -320,7 +320,7 @@ class JsonElements {
     return false;
   }
 
-  // The position of the next quote; the list's size: none. Most are near: eight bytes are looked at before the library is asked.
+  // The position of the next quote; the list's size if there is none. Most are near, so check eight bytes before calling the library.
   std::size_t quote_after(std::size_t at) const {
     const std::size_t near = std::min(at + 8, list_.size());
     for (; at < near; ++at) {
@@ -335,7 +335,7 @@ class JsonElements {
   bool ended_ = false;
 };
 
-// "user" of {"role": "user", ...}; nothing where something else is first.
+// "user" of {"role": "user", ...}; empty if another member is first.
 std::optional<std::string_view> leading_role(std::string_view object) {
   constexpr std::string_view kUsually = "{\"role\":\"";
   std::size_t at = 1;
@@ -353,7 +353,7 @@ std::optional<std::string_view> leading_role(std::string_view object) {
   return plain ? std::optional(object.substr(at, end - at)) : std::nullopt;
 }
 
-// The next part of "0.message.role"; nothing: that was all.
+// The next part of "0.message.role"; empty at the end.
 std::optional<std::string_view> next_part(std::string_view& name) {
   if (name.empty()) return std::nullopt;
   const auto end = std::min(name.find('.'), name.size());
@@ -364,14 +364,14 @@ std::optional<std::string_view> next_part(std::string_view& name) {
 
 AnyValue& below(AnyValue& parent, std::string_view part, Arena& arena) {
   if (parent.kind == Kind::null) parent.kind = Kind::map;
-  // Attributes of one message follow one another.
+  // Attributes of one message are usually adjacent.
   if (!parent.members.empty() && parent.members.back().key == part) return parent.members.back().value;
   const auto found = std::find_if(parent.members.begin(), parent.members.end(), [&](const KeyValue& one) { return one.key == part; });
   if (found != parent.members.end()) return found->value;
   return parent.members.append(arena, {part, {}}).value;
 }
 
-// With items and members of its own.
+// A deep copy.
 AnyValue copy_of(const AnyValue& value, Arena& arena) {
   AnyValue copy = value;
   copy.items = {};
@@ -388,7 +388,7 @@ std::optional<std::size_t> number_of(std::string_view text) {
   return good ? std::optional(number) : std::nullopt;
 }
 
-// Objects whose names are all numbers become lists.
+// Turns objects whose names are all numbers into lists.
 void make_lists(AnyValue& value, Arena& arena) {
   for (KeyValue& member : value.members) make_lists(member.value, arena);
   if (value.kind != Kind::map || value.members.empty()) return;
@@ -423,7 +423,7 @@ void MessageList::read_all() {
   for (std::size_t i = 0; i < messages_.size(); ++i) entries_.push_back({{}, {}, i});
 }
 
-// Tells the objects of a list apart by their brackets. False: it is not such a list.
+// Splits a list into its objects by their brackets. False if it is not a list of objects that begin with their role.
 bool MessageList::split(std::string_view list) {
   JsonElements elements(list);
   entries_.reserve(kUsualMessages);

@@ -1,4 +1,4 @@
-// Lists of messages, in the shapes that instrumentations write them. Pure; any thread.
+// Reads lists of messages in the shapes that instrumentations write. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -11,24 +11,24 @@
 namespace runwarden::intake::otlp {
 
 struct Message {
-  std::string role;         // user, assistant, system, tool; another word is kept
+  std::string role;         // user, assistant, system, tool, or another word as sent
   std::string text;         // of all its text parts
-  std::string tool_answer;  // what tools answered, in parts of their own
+  std::string tool_answer;  // the answers of tools, from separate parts
   std::string tool_calls;   // JSON: [{"name", "arguments"}]; empty: none
 };
 
-// The messages of a value: a text, a list of messages or parts, or an object that holds either, as values or as JSON text. What says no
-// role has `role`. Empty where the value is an object that holds no message.
+// The messages in a value: a text, a list of messages or parts, or an object that holds either, as values or as JSON text. A message
+// without a role gets `role`. Empty if the value is an object that holds no message.
 std::vector<Message> read_messages(const AnyValue& value, std::string_view role);
 
-// The same messages, looked at from the last on. Of a text of JSON that is a list of objects which all begin with their role, as a
-// conversation is mostly written, only the messages that are asked for are read. The value and the role must outlive it.
+// The same messages, searched from the last one back. If the value is a JSON list of objects that each begin with their role, as most
+// conversations are, only the messages that a search needs are parsed. The value and the role must outlive the list.
 class MessageList {
  public:
   MessageList(const AnyValue& value, std::string_view role);
 
   bool empty() const { return entries_.empty(); }
-  // The last message that `is_wanted` accepts, of those whose role `is_role` accepts; null: none. Good until the next call.
+  // The last message that `is_wanted` accepts among those whose role `is_role` accepts; null if there is none. Valid until the next call.
   template <class IsRole, class IsWanted>
   const Message* last(const IsRole& is_role, const IsWanted& is_wanted) {
     for (std::size_t at = entries_.size(); at-- > 0;) {
@@ -44,13 +44,13 @@ class MessageList {
  private:
   static constexpr std::size_t kUnread = std::string_view::npos;
   struct Entry {
-    std::string_view role;          // of one that is unread
-    std::string_view json;          // of one that is unread
-    std::size_t message = kUnread;  // which of messages_ it is
+    std::string_view role;          // if unread
+    std::string_view json;          // if unread
+    std::size_t message = kUnread;  // index into messages_
   };
 
   bool split(std::string_view list);
-  bool read(std::size_t at);  // false: the entries are other ones now
+  bool read(std::size_t at);  // false: it has replaced all entries
   void read_all();
 
   const AnyValue& value_;
@@ -59,7 +59,7 @@ class MessageList {
   std::vector<Message> messages_;
 };
 
-// A numbered list of attributes ("llm.input_messages.0.message.role") as a list, in the arena. `prefix` ends before the number.
+// Builds a list, in the arena, from numbered attributes ("llm.input_messages.0.message.role"). `prefix` ends before the number.
 AnyValue numbered_list(const Attributes& attributes, std::string_view prefix, Arena& arena);
 
 }  // namespace runwarden::intake::otlp

@@ -1,6 +1,6 @@
-// Spans as OTLP sends them, the same from either encoding. Values; any thread.
+// Spans as sent over OTLP, the same for both encodings. Values; any thread.
 //
-// Texts, items and members are not the values' own: they live in the body of the request or in an arena.
+// Values do not own their texts, items and members: these live in the body of the request or in an arena.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace runwarden::intake::otlp {
 
 struct KeyValue;
 
-// AnyValue of opentelemetry/proto/common/v1/common.proto. Also what a text of JSON is read into.
+// AnyValue of opentelemetry/proto/common/v1/common.proto. Also a node of parsed JSON.
 struct AnyValue {
   enum class Kind : std::uint8_t { null, text, boolean, integer, number, bytes, list, map };
   Kind kind = Kind::null;
   bool boolean = false;
   std::int64_t integer = 0;
   double number = 0;
-  std::string_view text;  // of text; of bytes: as they are
+  std::string_view text;  // of text; of bytes: the raw bytes
   ArenaList<AnyValue> items;
-  ArenaList<KeyValue> members;  // in the order sent; a key that comes twice is there twice
+  ArenaList<KeyValue> members;  // in the order sent, including duplicate keys
 
   bool is_text() const { return kind == Kind::text; }
-  const AnyValue* member(std::string_view key) const;  // the first of that key; null: none
+  const AnyValue* member(std::string_view key) const;  // the first with that key; null if there is none
 };
 
 struct KeyValue {
@@ -45,8 +45,8 @@ struct SpanEvent {
 enum class StatusCode : std::uint8_t { unset, ok, error };
 
 struct Span {
-  std::string_view trace_id;        // lower-case hexadecimal, 32 digits; empty: bad
-  std::string_view span_id;         // 16 digits; empty: bad
+  std::string_view trace_id;        // 32 lower-case hexadecimal digits; empty: invalid
+  std::string_view span_id;         // 16 digits; empty: invalid
   std::string_view parent_span_id;  // empty: none
   std::uint32_t flags = 0;
   std::string_view name;
@@ -56,10 +56,10 @@ struct Span {
   std::string_view status_message;
   Attributes attributes;
   ArenaList<SpanEvent> events;
-  std::string fault;  // why the span cannot be taken; empty: it can
+  std::string fault;  // why the span is refused; empty: it is valid
 };
 
-// What sent a span: its resource and its instrumentation scope.
+// The sender of a span: its resource and its instrumentation scope.
 struct Origin {
   const Attributes& resource;
   std::string_view scope;  // its name

@@ -27,9 +27,9 @@ constexpr int kMostWrappers = 4;
 constexpr std::size_t kUsualArenaBytes = 4096;
 constexpr std::size_t kUsualFactsBytes = 1024;
 
-using Scratch = LocalArena<kUsualArenaBytes>;  // freed with each row that is read: a tree is many times as large as its text
+using Scratch = LocalArena<kUsualArenaBytes>;  // released for each row, because a tree is many times the size of its text
 
-// Attributes by name: tables ask for many that are not there, and most of those have a length that no attribute has.
+// Attributes by length and name. Tables look up many absent names, and most of those have a length that no attribute has.
 class AttributeIndex {
  public:
   AttributeIndex(const Attributes& attributes, Arena& arena) : entries_(&arena) {
@@ -40,7 +40,7 @@ class AttributeIndex {
     });
   }
 
-  // The first of that key; null: none, or one without a value.
+  // The first with that key; null if there is none or it has no value.
   const AnyValue* find(std::string_view key) const {
     const auto found =
         std::lower_bound(entries_.begin(), entries_.end(), key, [](const Entry& a, std::string_view b) { return is_before(a.key, b); });
@@ -64,14 +64,14 @@ class AttributeIndex {
   std::pmr::vector<Entry> entries_;
 };
 
-// What these return lives where the value does, or in the arena.
+// The texts that these functions return point into the value or the arena.
 std::string_view unquoted(std::string_view text, Arena& arena) {
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
   const auto tree = read_json_tree(text, arena);
   return tree && tree->is_text() ? tree->text : text;
 }
 
-// The value a tool returned, out of what wraps it: LangChain's {"output":{"lc":1,"kwargs":{"content":...}}}, a lone {"outputs":...}.
+// The value that a tool returned, without its wrappers: LangChain's {"output":{"lc":1,"kwargs":{"content":...}}}, a lone {"outputs":...}.
 std::string_view result_of(const AnyValue& value, Arena& arena) {
   const bool plain = value.is_text() && !value.text.starts_with('"') && value.text.find("\"lc\"") == std::string_view::npos &&
                      value.text.find("\"output") == std::string_view::npos;
@@ -90,11 +90,11 @@ std::string_view result_of(const AnyValue& value, Arena& arena) {
     if (inner == nullptr) break;
     at = inner;
   }
-  if (at == whole && value.is_text() && !at->is_text()) return value.text;  // as it was written
+  if (at == whole && value.is_text() && !at->is_text()) return value.text;  // no wrapper: the text as written
   return at->kind == AnyValue::Kind::null ? "null" : text_of(*at, arena);
 }
 
-// "GatewayTimeout" of "GatewayTimeout: payment gateway timed out": the name of a class, but not one that says nothing.
+// "GatewayTimeout" of "GatewayTimeout: payment gateway timed out": the name of a class, except "Error" and "Exception".
 std::string_view error_head(std::string_view text) {
   const auto colon = text.find(": ");
   if (colon == std::string_view::npos || colon > 100) return {};
@@ -113,7 +113,7 @@ std::string_view first_paragraph(std::string_view text) {
   return text.substr(0, std::min(text.find("\n\n"), text.size()));
 }
 
-// The message in a JSON object of an error, or in what precedes one: "Error running tool: {"error":"..."}".
+// The message in the JSON object of an error, which may follow other text: "Error running tool: {"error":"..."}".
 std::string_view error_message(const AnyValue& value, Arena& arena) {
   if (value.kind == AnyValue::Kind::map) {
     for (const std::string_view name : {"error", "message"}) {
@@ -167,7 +167,7 @@ class Extraction {
   }
 
  private:
-  // A value with the attribute that it came from.
+  // A text and the row that it came from.
   struct Found {
     std::string_view text;
     const FieldRow* from = nullptr;
@@ -210,7 +210,7 @@ class Extraction {
     return last;
   }
 
-  // The value that a row names, which may be made for it: then it is `held`, in the arena.
+  // The value that a row names; null if there is none. A value made for the row is `held`, in the arena.
   const AnyValue* value_of(const FieldRow& row, AnyValue& held, Arena& arena) const {
     const AnyValue* value = nullptr;
     if (row.of_resource) {
@@ -243,7 +243,7 @@ class Extraction {
     return value;
   }
 
-  // The text lives where the value does, or in the arena.
+  // The text points into the value or the arena.
   std::string_view read(const FieldRow& row, const AnyValue& value, Arena& arena) const {
     switch (row.read) {
       case SpanRead::json: return unquoted(text_of(value, arena), arena);
@@ -313,7 +313,7 @@ class Extraction {
 
   enum class Which : std::uint8_t { last_of_user, last, last_of_assistant, calls };
 
-  // What of a list of messages a field wants; null: it has none.
+  // The text that a field takes from a list of messages; null if there is none.
   static const std::string* choose(MessageList& messages, Which which) {
     const std::string* chosen = nullptr;
     const auto is_role = [&](std::string_view role) {
@@ -327,7 +327,7 @@ class Extraction {
     return messages.last(is_role, is_wanted) != nullptr ? chosen : nullptr;
   }
 
-  // A value that is a list of messages: of one row, and again of the same row of another field.
+  // The list of messages that a row names. Kept for other fields that have the same row.
   struct ReadValue {
     const FieldRow* row = nullptr;
     Arena arena;
@@ -367,7 +367,7 @@ class Extraction {
       ReadValue* const read = value_of_messages(row, role);
       if (read == nullptr) continue;
       if (const std::string* const text = choose(*read->messages, which)) return Found{keep_text(arena_.get(), *text), read->row};
-      // An answer that is an object without any text of its own is told as it is.
+      // Report an answer without any message, such as a plain object, in full.
       if (which != Which::last_of_assistant || !read->messages->empty()) continue;
       const std::string_view whole = text_of(*read->value, arena_.get());
       if (!whole.empty() && whole != "null") return Found{whole, read->row};
@@ -412,7 +412,7 @@ class Extraction {
   }
 
   static bool member_says(const AnyValue& value, const SpanMapping::Condition& condition) {
-    if (value.is_text() && value.text.find(condition.member.front()) == std::string_view::npos) return false;  // most, and they need no reading
+    if (value.is_text() && value.text.find(condition.member.front()) == std::string_view::npos) return false;  // usual; avoids parsing
     Scratch scratch;
     std::optional<AnyValue> tree;
     if (value.is_text() && looks_like_json(value.text)) tree = read_json_tree(value.text, scratch.get());
@@ -523,7 +523,7 @@ class Extraction {
   const Span& span_;
   const Origin& origin_;
   const SpanMapping& mapping_;
-  LocalArena<kUsualArenaBytes> arena_;  // the texts that were found
+  LocalArena<kUsualArenaBytes> arena_;  // the texts found
   AttributeIndex attributes_;
   AnyValue name_;
   AnyValue message_;

@@ -1,4 +1,4 @@
-// What a run needs to know of one span, read through the table of the mapping. Pure; any thread.
+// Extracts what a run needs from one span, as the mapping's tables specify. Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -10,25 +10,25 @@
 
 namespace runwarden::intake::otlp {
 
-// The facts are what is kept of a span: an object of JSON, model::DocumentKind::span. Members without a value are left out:
+// What is stored of a span: a JSON object, model::DocumentKind::span. Members without a value are omitted:
 //
 //   type "otlp_span", spanId, parentSpanId, root (bool), spanName, scope, spanKind, startNs, endNs (decimal texts), status
 //   ("succeeded", "failed"), ok (bool: the status says so)
 //   stepName, inputSummary, outputSummary, errorCode, errorMessage     of a step
-//   userRequestText, outcomeSummary                                    of what may speak for the run
-//   metadata                                                           of either
-//   from                                                               "stepName=gen_ai.tool.name inputSummary=...": where each came from
+//   userRequestText, outcomeSummary                                    of spans that may speak for the run
+//   metadata                                                           of both
+//   from                                                               "stepName=gen_ai.tool.name inputSummary=...": the source of each
 struct SpanFacts {
   std::string trace_id;
-  std::string version;   // tells this version of the span from others: the same facts, the same text
-  bool is_root = false;  // no parent, or one in another process
+  std::string version;   // identifies this version of the span: equal facts have equal texts
+  bool is_root = false;  // no parent, or a parent in another process
   std::string json;
 };
 
-// Nothing for a span that the table says to drop. The span is one without a fault.
+// Empty for a span that the mapping drops. The span must not have a fault.
 std::optional<SpanFacts> facts_of(const Span& span, const Origin& origin, const model::SpanMapping& mapping);
 
-// Whether the span's parent is not in the process that sent it (SpanFlags of opentelemetry/proto/trace/v1/trace.proto), or it has none.
+// True if the span has no parent, or a parent in another process (SpanFlags in opentelemetry/proto/trace/v1/trace.proto).
 bool is_root(const Span& span);
 
 }  // namespace runwarden::intake::otlp

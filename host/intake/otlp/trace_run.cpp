@@ -17,9 +17,9 @@ using model::SpanField;
 using model::SpanKind;
 
 constexpr std::size_t kNone = ~std::size_t{0};
-constexpr std::size_t kMostAncestors = 1'000;  // that are looked at from one span: parents may form a circle
-constexpr std::size_t kMostTied = 100;         // steps of the same start that are looked at from one of them
-constexpr std::size_t kMostIgnored = 200;      // spans that a mapping names
+constexpr std::size_t kMostAncestors = 1'000;  // examined for one span, because parents may form a cycle
+constexpr std::size_t kMostTied = 100;         // steps with the same start that are examined for one of them
+constexpr std::size_t kMostIgnored = 200;      // spans that a mapping lists
 
 struct SpanInTrace {
   std::string id;
@@ -31,12 +31,12 @@ struct SpanInTrace {
   bool is_root = false;
   bool failed = false;
   bool ok = false;
-  bool spoke = false;  // its output is what the model said, not what it called
+  bool spoke = false;  // its output is what the model said, not its tool calls
   std::uint64_t start_ns = 0;
   std::uint64_t end_ns = 0;
   std::vector<JsonMember> members;   // of its step, and of the run
   std::vector<JsonMember> metadata;  // the same
-  std::size_t parent = kNone;        // in the trace
+  std::size_t parent = kNone;        // index in the trace; kNone: not there
 
   const std::string* json(std::string_view member) const { return find_json_member(members, member); }
   const std::string* meta(std::string_view member) const { return find_json_member(metadata, member); }
@@ -117,7 +117,7 @@ class Trace {
   std::size_t root() const { return root_; }
   std::size_t agent() const { return agent_; }
 
-  // One call of a model and nothing around it that would show tools: what the agent did besides is not in the trace.
+  // True for a single model call without any span that could show tools: whatever else the agent did is not in the trace.
   bool has_only_model_span() const {
     const auto shows_more = [](const SpanInTrace& span) {
       return span.kind == SpanKind::tool || span.kind == SpanKind::agent || span.kind == SpanKind::structure;
@@ -125,7 +125,7 @@ class Trace {
     return steps_.size() == 1 && std::none_of(spans_.begin(), spans_.end(), shows_more);
   }
 
-  // The spans that may speak for the run, in that order.
+  // The spans that may speak for the run: the agent, then the root.
   std::vector<std::size_t> speakers() const {
     std::vector<std::size_t> speakers;
     for (const std::size_t one : {agent_, root_}) {
@@ -140,7 +140,7 @@ class Trace {
   }
 
  private:
-  // The nearest ancestor that is a step, an agent or a structure.
+  // The nearest ancestor that is a step or an agent.
   std::size_t nearest_of_agent(std::size_t at) const {
     std::size_t looked = 0;
     for (at = spans_[at].parent; at != kNone && ++looked < kMostAncestors; at = spans_[at].parent) {
@@ -150,7 +150,7 @@ class Trace {
     return kNone;
   }
 
-  // Instrumentations that lie over one another tell the same call twice: a model span in a model span, a tool span in one of the same name.
+  // Nested instrumentations report the same call twice: a model span in a model span, or a tool span in one of the same name.
   bool is_told_before(std::size_t at) const {
     const std::size_t outer = nearest_of_agent(at);
     if (outer == kNone || spans_[outer].kind != spans_[at].kind) return false;
@@ -168,9 +168,9 @@ class Trace {
     return false;
   }
 
-  // Start times of JavaScript are whole milliseconds, so what began in one after the other may share one. An exporter sends spans in the
-  // order in which they ended: of what shares a start, that is the order of steps, except for those that lie around others. End times say
-  // less: they are the shared start and how long it took.
+  // JavaScript's start times are whole milliseconds, so consecutive steps may share one. An exporter sends spans in the order in which they
+  // end. For steps with the same start, that is their order, except that an outer step must come before those inside it. End times do not
+  // help: each is the shared start plus the step's duration.
   void put_outer_first() {
     for (std::size_t at = 1; at < steps_.size(); ++at) {
       std::size_t to = at;
@@ -191,7 +191,7 @@ class Trace {
     put_outer_first();
   }
 
-  // The one without a parent; of several the first to begin. Without one: the top span that is not a step and covers all others.
+  // The span without a parent; of several, the one that starts first. If none, a top span that covers all others and is not a step.
   void find_root() {
     for (std::size_t i = 0; i < spans_.size(); ++i) {
       if (spans_[i].is_root && (root_ == kNone || spans_[i].start_ns < spans_[root_].start_ns)) root_ = i;
@@ -213,7 +213,7 @@ class Trace {
     }
   }
 
-  // The root if it is of an agent; else the first agent, else the first structure.
+  // The root if it is an agent or a structure; otherwise the first agent, otherwise the first structure.
   void find_agent() {
     const auto is = [&](std::size_t at, SpanKind kind) { return spans_[at].kind == kind; };
     if (root_ != kNone && (is(root_, SpanKind::agent) || is(root_, SpanKind::structure))) {
@@ -235,10 +235,10 @@ class Trace {
   std::size_t agent_ = kNone;
 };
 
-// Where a field of a run comes from.
+// The source of a field of a run.
 struct Source {
   std::size_t span = kNone;
-  std::string_view member;  // of its facts; empty: the span's name
+  std::string_view member;  // of the span's facts; empty: the span's name
 };
 
 std::optional<Source> source_in(const Trace& trace, const std::vector<std::size_t>& spans, std::string_view member) {
@@ -256,7 +256,7 @@ std::optional<Source> request_source(const Trace& trace) {
   return std::nullopt;
 }
 
-// The span whose failure is the run's: its agent's, else its root's, else that of a model which was to have the last word.
+// The span whose failure fails the run: the agent, otherwise the root, otherwise the last step if it is a model's.
 std::size_t failed_speaker(const Trace& trace) {
   for (const std::size_t span : trace.speakers()) {
     if (trace.spans()[span].failed) return span;
@@ -266,7 +266,7 @@ std::size_t failed_speaker(const Trace& trace) {
   return last.failed && last.kind == SpanKind::model ? trace.steps().back() : kNone;
 }
 
-// What the agent told the user last. Of a run that failed, what a model said before more was to come is none.
+// What the agent last told the user. In a failed run, what a model said before further steps does not count.
 std::optional<Source> answer_source(const Trace& trace, bool run_failed) {
   if (auto source = source_in(trace, trace.speakers(), "outcomeSummary")) return source;
   for (auto step = trace.steps().rbegin(); step != trace.steps().rend(); ++step) {
@@ -277,7 +277,7 @@ std::optional<Source> answer_source(const Trace& trace, bool run_failed) {
   return std::nullopt;
 }
 
-// An answer counts before an error: the user has read it, whatever became of the run. The error is in the run's metadata as well.
+// An answer takes precedence over an error, because the user has read it even if the run failed. The run's metadata has the error too.
 std::optional<Source> outcome_source(const Trace& trace) {
   const std::size_t failed = failed_speaker(trace);
   if (auto answer = answer_source(trace, failed != kNone)) return answer;
@@ -289,13 +289,13 @@ const std::string* value_of(const Trace& trace, const Source& source) {
   return trace.spans()[source.span].json(source.member);
 }
 
-// What a member of the run's metadata is, over the spans that may give it.
+// The sum of a metadata member, and the spans that it was taken from.
 struct Sum {
   double value = 0;
   std::vector<std::size_t> spans;
 };
 
-// Steps count; what the spans around them say repeats their sum, and is taken where no step says anything.
+// Sums the model steps. The spans around them repeat that sum, so they count only if no step has the member.
 Sum sum_of(const Trace& trace, std::string_view member) {
   Sum sum;
   const auto add = [&](std::size_t at) {
@@ -315,7 +315,7 @@ Sum sum_of(const Trace& trace, std::string_view member) {
   return sum;
 }
 
-// The first span that says it: those that speak for the run, then the steps, then the rest.
+// The first span that has the member: those that speak for the run, then the steps.
 std::optional<std::size_t> metadata_source(const Trace& trace, std::string_view member) {
   std::vector<std::size_t> spans = trace.speakers();
   spans.insert(spans.end(), trace.steps().begin(), trace.steps().end());
@@ -327,7 +327,7 @@ std::optional<std::size_t> metadata_source(const Trace& trace, std::string_view 
 
 constexpr std::string_view kTextsOfRun[] = {"sessionId", "name", "service", "serviceVersion", "environment", "project"};
 constexpr std::string_view kModelTexts[] = {"model", "responseModel"};
-constexpr std::string_view kErrorTexts[] = {"errorCode", "errorMessage"};  // of the span whose failure is the run's
+constexpr std::string_view kErrorTexts[] = {"errorCode", "errorMessage"};  // of the span whose failure fails the run
 
 std::optional<std::size_t> model_source(const Trace& trace, std::string_view member) {
   for (const std::size_t step : trace.steps()) {
@@ -383,7 +383,7 @@ class RunWriter {
   }
 
  private:
-  // True or false only where the trace says so.
+  // Writes true or false only if the trace says so.
   void write_success(JsonWriter& out) {
     if (failed_speaker(trace_) != kNone) {
       out.key("success").boolean(false);
@@ -558,7 +558,7 @@ class MappingWriter {
     if (span.meta("inputTokens") == nullptr) missing(step + "/metadata/inputTokens", at, SpanField::input_tokens);
   }
 
-  // Spans that gave no step and speak for nothing.
+  // Spans that contribute nothing to the run.
   void write_ignored(JsonWriter& out) {
     out.key("ignoredSpans").begin_array();
     std::size_t named = 0;
