@@ -1,7 +1,8 @@
-# The presets that test compile eight files of a library at a time, which takes half as long: most of the time goes into headers. The release
-# and clang presets compile each file for itself, so that a header that a file lacks is found.
+# With RUNWARDEN_JOIN_SOURCES, the sources of a library are compiled in groups of eight (CMake's unity builds). Most of the time of a build
+# goes into headers, so this takes about half as long. The release and clang presets compile each file by itself and so detect missing
+# includes.
 #
-# APART names the files that cannot share a translation unit with others, since they use a name for something else.
+# APART: sources that use a name for something else than other sources of the library do. They are compiled by themselves.
 function(runwarden_join_sources target)
   cmake_parse_arguments(PARSE_ARGV 1 JOIN "" "" "APART")
   if(NOT RUNWARDEN_JOIN_SOURCES)
@@ -9,6 +10,6 @@ function(runwarden_join_sources target)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   set_source_files_properties(${JOIN_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  # A class of one file may well hold what is that file's own.
+  # GCC treats the sources of a group as headers, where it warns of a class that has a member of a type from an unnamed namespace.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()

@@ -1,4 +1,4 @@
-// Classes of ASCII characters, independent of the locale. Other bytes belong to no class, and to_lower does not change them.
+// Classes of ASCII characters, independent of the locale. Other bytes belong to no class, and the conversions do not change them.
 #pragma once
 
 #include <algorithm>
@@ -31,11 +31,16 @@ constexpr bool is_quote(char c) {
 constexpr char to_lower(char c) {
   return is_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
 }
+constexpr char to_upper(char c) {
+  return is_lower(c) ? static_cast<char>(c - ('a' - 'A')) : c;
+}
 
 /// Whether the text consists of one or more digits.
 constexpr bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
+
+/// The text with its capitals in lower case.
 inline std::string to_lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = to_lower(c);

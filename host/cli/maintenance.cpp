@@ -5,16 +5,16 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <memory>
 
+#include "base/ascii.h"
 #include "base/json_text.h"
 #include "base/time_text.h"
-#include "cli/table.h"
 #include "cli/maintenance_command.h"
+#include "cli/table.h"
 
 namespace runwarden::cli {
 namespace {
@@ -234,7 +234,7 @@ bool says_yes() {
   std::string line;
   char typed = '\0';
   while (line.size() < 16 && ::read(STDIN_FILENO, &typed, 1) == 1 && typed != '\n') {
-    line += static_cast<char>(std::tolower(static_cast<unsigned char>(typed)));
+    line += ascii::to_lower(typed);
   }
   return !MaintenanceCommand::interrupted() && (line == "y" || line == "yes");
 }

@@ -3,10 +3,11 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <string>
+
+#include "base/ascii.h"
 
 namespace runwarden::config {
 namespace {
@@ -66,7 +67,7 @@ bool is_address_block(std::string_view text) {
 }
 
 bool is_peer(std::string_view text) {
-  const auto of_name = [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; };
+  const auto of_name = [](char c) { return ascii::is_alphanumeric(c) || c == '.' || c == '-' || c == '_'; };
   return is_address_block(text) || (!text.empty() && std::all_of(text.begin(), text.end(), of_name));
 }
 

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <set>
 
+#include "base/ascii.h"
 #include "base/nearest_names.h"
 #include "base/program_file.h"
 #include "config/addresses.h"
@@ -216,7 +216,7 @@ NodePtr with_value(const NodePtr& node, const std::vector<std::string>& path, st
 std::string variable_of(std::string_view key) {
   std::string name(kPrefix);
   for (const char c : key) {
-    name += c == '.' ? std::string("__") : std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(c))));
+    name += c == '.' ? std::string("__") : std::string(1, ascii::to_upper(c));
   }
   return name;
 }
@@ -224,8 +224,7 @@ std::string variable_of(std::string_view key) {
 // LIMITS__BURST: limits, burst.
 std::vector<std::string> path_of_variable(std::string_view name) {
   std::vector<std::string> path;
-  std::string text(name);
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string text = ascii::to_lower(name);
   for (std::size_t at = 0; at <= text.size();) {
     const auto end = std::min(text.find("__", at), text.size());
     path.push_back(text.substr(at, end - at));

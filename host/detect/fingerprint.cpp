@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "base/ascii.h"
 #include "base/digest.h"
@@ -20,7 +19,7 @@ bool is_hex(char c) {
   return ascii::is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+  return ascii::is_alphanumeric(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 bool joins_numbers(char c) {
   return c == '.' || c == ',' || c == ':' || c == '-' || c == '/' || c == '+' || c == ' ' || c == '@';
@@ -98,7 +97,7 @@ class Masker {
   }
 
   void gap(char c) {
-    const bool space = std::isspace(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) < 0x20;
+    const bool space = static_cast<unsigned char>(c) <= ' ';  // control characters, too
     if (!space) {
       out_ += c;
     } else if (!out_.empty() && out_.back() != ' ') {

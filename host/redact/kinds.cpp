@@ -50,10 +50,6 @@ bool is(char c, std::uint16_t what) {
   return (kClasses[static_cast<unsigned char>(c)] & what) != 0;
 }
 
-char upper(char c) {
-  return ascii::is_lower(c) ? static_cast<char>(c - ('a' - 'A')) : c;
-}
-
 bool begins(std::string_view text, std::string_view lower_word) {
   return text.size() >= lower_word.size() &&
          std::equal(lower_word.begin(), lower_word.end(), text.begin(), [](char a, char b) { return a == ascii::to_lower(b); });
@@ -336,7 +332,7 @@ std::size_t gap_length(std::string_view text, std::size_t at) {
 std::size_t iban(std::string_view text, std::size_t at) {
   if (!word_begins(text, at) || text.size() - at < 15) return 0;
   if (!is(text[at], kLetter) || !is(text[at + 1], kLetter) || !is(text[at + 2], kDigit) || !is(text[at + 3], kDigit)) return 0;
-  const char country[] = {upper(text[at]), upper(text[at + 1])};
+  const char country[] = {ascii::to_upper(text[at]), ascii::to_upper(text[at + 1])};
   const auto known = std::find_if(std::begin(kIbans), std::end(kIbans),
                                   [&](const IbanLength& one) { return std::string_view(country, 2) == one.country; });
   if (known == std::end(kIbans)) return 0;

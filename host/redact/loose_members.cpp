@@ -187,7 +187,7 @@ bool LooseMembers::is_prose(TextRange value) const {
   if (!is_plain_word(text_.substr(value.begin, value.end - value.begin))) return false;
   if (value.end == text_.size() || text_[value.end] != ' ') return value.begin == value.end;
   const std::size_t more = skip_blanks(value.end);
-  return more < text_.size() && (ascii::is_alphanumeric(text_[more]));
+  return more < text_.size() && ascii::is_alphanumeric(text_[more]);
 }
 
 // The end of the container that begins there. Counts brackets in strings too. A truncated container ends with the text.

@@ -1,7 +1,5 @@
 #include "store/policy_revisions.h"
 
-#include <algorithm>
-
 #include "base/ascii.h"
 
 namespace runwarden::store {

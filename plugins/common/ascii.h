@@ -1,4 +1,5 @@
-// Classes of ASCII characters, whatever the locale. Bytes beyond ASCII belong to none, and to_lower leaves them as they are.
+// Classes of ASCII characters, independent of the locale. Other bytes belong to no class, and to_lower does not change them. The host has
+// its own (host/base/ascii.h): a detector builds without the host's headers.
 #pragma once
 
 namespace runwarden::plugins {

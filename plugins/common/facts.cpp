@@ -410,7 +410,7 @@ void keep(std::string_view text, std::vector<std::string_view>& out) {
   if (out.size() < kMostNames && std::find(out.begin(), out.end(), text) == out.end()) out.push_back(text);
 }
 
-std::size_t words_behind_blanks(std::string_view text) {
+std::size_t count_space_separated_words(std::string_view text) {
   std::size_t words = 0;
   for (std::size_t i = 0; i < text.size(); ++i) words += letter(text[i]) && (i == 0 || text[i - 1] == ' ') ? 1u : 0u;
   return words;
@@ -422,7 +422,8 @@ std::size_t read_title(std::string_view text, std::size_t at, std::vector<std::s
   if (end == std::string_view::npos || text[end] != '"' || end - at > kLongestTitle) return at;
   const auto title = text.substr(at + 1, end - at - 1);
   const bool sentence = !title.empty() && (title.back() == '.' || title.back() == '?' || title.back() == '!' || title.back() == ',');
-  if (!title.empty() && (is_upper(title[0]) || is_digit(title[0])) && !sentence && words_behind_blanks(title) >= 3) keep(title, titles);
+  if (!title.empty() && (is_upper(title[0]) || is_digit(title[0])) && !sentence && count_space_separated_words(title) >= 3)
+    keep(title, titles);
   return end;
 }
 
@@ -479,7 +480,7 @@ void collect_items(std::string_view text, std::vector<std::string_view>& names) 
     while (line.starts_with('*') || line.starts_with('"')) line.remove_prefix(1);
     line = trim(line.substr(0, line.find_first_of("*\":(\t,;")));
     if (line.size() > kLongestItem || line.find_first_of("0123456789.!?") != std::string_view::npos) continue;
-    const auto words = words_behind_blanks(line);
+    const auto words = count_space_separated_words(line);
     const auto last = line.rfind(' ');
     if (words < 2 || words > 5 || last == std::string_view::npos) continue;
     if (capitalized(line.substr(0, line.find(' '))) && capitalized(line.substr(last + 1))) keep(line, names);

@@ -8,10 +8,6 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr char lower(char c) {
-  return static_cast<char>(c + (static_cast<unsigned char>(c - 'A') < 26 ? 32 : 0));
-}
-
 /// The offset of the first byte beyond ASCII from `at` on, else the text's length; reads eight bytes at a time.
 std::size_t ascii_until(std::string_view text, std::size_t at) {
   for (; at + 8 <= text.size(); at += 8) {
@@ -34,7 +30,7 @@ void lower_ascii(const char* from, std::size_t count, char* to) {
     block += upper >> 2;  // 0x20 for each capital letter
     std::memcpy(to + k, &block, 8);
   }
-  for (; k < count; ++k) to[k] = lower(from[k]);
+  for (; k < count; ++k) to[k] = to_lower(from[k]);
 }
 
 // The fixed ASCII replacement of a character; 0 without one.

@@ -100,7 +100,7 @@ std::string_view error_head(std::string_view text) {
   if (colon == std::string_view::npos || colon > 100) return {};
   const std::string_view head = text.substr(0, colon);
   if (head == "Error" || head == "Exception") return {};
-  const bool word = std::all_of(head.begin(), head.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  const bool word = std::all_of(head.begin(), head.end(), [](char c) { return ascii::is_alphanumeric(c) || c == '_' || c == '.'; });
   const auto capitals = std::count_if(head.begin(), head.end(), ascii::is_upper);
   const bool lower = std::any_of(head.begin(), head.end(), ascii::is_lower);
   const auto dot = head.rfind('.');

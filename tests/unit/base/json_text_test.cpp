@@ -30,6 +30,18 @@ TEST(JsonText, ANumber_IsItsShortestText) {
   EXPECT_EQ(text(std::numeric_limits<double>::infinity()), "null");
 }
 
+TEST(JsonWriter, Strings_AreAnArrayOfEscapedTexts) {
+  std::string out;
+  JsonWriter(out)
+      .begin_object()
+      .key("a")
+      .strings(std::vector<std::string>{"x", "\"y\""})
+      .key("b")
+      .strings(std::vector<std::string>())
+      .end_object();
+  EXPECT_EQ(out, R"({"a":["x","\"y\""],"b":[]})");
+}
+
 TEST(JsonWriter, WritesCommasWhereTheyBelong) {
   std::string out;
   JsonWriter(out)
