@@ -602,8 +602,10 @@ TEST(MissingToolCall, ProposalThatTheUserAgreesTo_IsAnOrder) {
     std::string_view question, proposal, consent, answer;
   };
   for (const auto& [question, proposal, consent, answer] :
-       {Agreement{"Kann ich meinen Liegeplatz in Raten zahlen?", "Ja, in bis zu sechs Raten. Soll ich das so einrichten?",
-                  "Ja gern, sechs.", "Die Ratenzahlung ist eingerichtet, die erste Rate wird im Mai f\u00e4llig."},
+       {Agreement{"Wie hoch ist die Rechnung f\u00fcr Liegeplatz 12?",
+                  "412 Euro. Raten w\u00e4ren m\u00f6glich. Soll ich das so einrichten?", "Ja gern.",
+                  "Der Ratenplan ist eingerichtet: sechs Raten zu je 68,80 \u20ac, die erste wird im Mai f\u00e4llig. Sie bekommen noch "
+                  "Post dazu."},
         Agreement{"Ya vend\u00ed el velero de la plaza 12.", "\u00bfConfirma que desea cancelarla y desde qu\u00e9 fecha?",
                   "S\u00ed, desde hoy.", "Su plaza 12 queda cancelada con fecha de hoy."},
         Agreement{"Does berth 12 have shore power?", "It can have it. Would you like me to set it up?", "Yes, please.",
