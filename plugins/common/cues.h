@@ -60,6 +60,7 @@ enum Cue : std::uint64_t {
   kCueReason = 1ull << 51,            // "due to": before the reason for a statement
   kCuePromise = 1ull << 52,           // "voy a": the speaker is going to do something
   kCueForeign = 1ull << 53,           // "votre", "het": of an unsupported language
+  kCueConsent = 1ull << 54,           // "yes", "go ahead": agrees to what was proposed
 };
 
 /// True when `cues` contains any of the wanted cues.

@@ -231,7 +231,11 @@ Before look_back(const Reading& out, const Sentence& sentence, std::uint32_t at)
 bool attribute(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   if (at + 1 >= sentence.end) return false;
   const auto& next = out.words[at + 1];
-  if (next.before != Break::kNone) return false;
+  // "A complete, signed form": further attributes follow a comma. "All set, enjoy": only after an article.
+  constexpr std::size_t kLongestArticle = 2;
+  const bool listed = next.before == Break::kComma && at > sentence.begin && out.words[at].before == Break::kNone &&
+                      has(out.words[at - 1].cues, kCueDeterminer) && out.words[at - 1].text.size() <= kLongestArticle;
+  if (next.before != Break::kNone && !listed) return false;
   if (has(next.cues, kCueAuxiliary | kCuePreposition | kCueAdverb | kCueConjunction | kCueDeterminer)) return false;
   for (auto i = at; i > sentence.begin && at - i < kClauseReach && out.words[i].before == Break::kNone;) {
     --i;
@@ -473,17 +477,40 @@ bool leave_code_out(std::string_view text, std::string& prose) {
   return true;
 }
 
-/// Copies the message without its quoted lines ("> Dear Ms Ray, ..."); false when there are none.
+constexpr std::string_view kQuotes[] = {"\"", "\u201C", "\u201D", "\u201E", "\u00AB", "\u00BB"};
+
+bool opens_quotation(std::string_view line) {
+  return std::any_of(std::begin(kQuotes), std::end(kQuotes), [&](auto mark) { return line.starts_with(mark); });
+}
+
+bool closes_quotation(std::string_view line) {
+  return std::any_of(std::begin(kQuotes), std::end(kQuotes), [&](auto mark) { return line.ends_with(mark); });
+}
+
+/// Copies the message without its quoted lines, "> Dear Ms Ray, ...", and without the quoted words that a line with a colon offers: "You
+/// could write:", then lines from one quotation mark to another. False when there are none.
 bool leave_quotations_out(std::string_view text, std::string& prose) {
-  if (text.find('>') == std::string_view::npos) return false;
+  if (text.find('>') == std::string_view::npos && text.find(":\n") == std::string_view::npos) return false;
+  constexpr std::size_t kLongest = 4096;  // bytes of a quotation
   bool any = false;
+  bool offered = false;      // the last line that is not empty ends in a colon
+  std::size_t searched = 0;  // no quotation closes before it
   for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    const auto line = text.substr(at, end - at);
-    const bool quoted = trim(line).starts_with('>');
+    auto end = std::min(text.find('\n', at), text.size());
+    const auto line = trim(text.substr(at, end - at));
+    bool quoted = line.starts_with('>');
+    if (offered && at >= searched && opens_quotation(line)) {
+      auto last = end;
+      while (last < text.size() && last - at < kLongest && !closes_quotation(trim(text.substr(at, last - at))))
+        last = std::min(text.find('\n', last + 1), text.size());
+      quoted |= closes_quotation(trim(text.substr(at, last - at)));
+      if (quoted) end = last;
+      searched = last;
+    }
     any |= quoted;
-    if (!quoted) prose.append(line);
+    if (!quoted) prose.append(text.substr(at, end - at));
     prose.append("\n");
+    if (!line.empty()) offered = line.ends_with(':');
     at = end + 1;
   }
   return any;

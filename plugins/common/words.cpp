@@ -49,6 +49,12 @@ LanguageSet Abbreviations::of(std::string_view word) const {
   return known == words.end() ? 0 : known->languages;
 }
 
+/// "has been **cancelled**": the stars stand right before a word.
+bool WordCursor::opens_emphasis() const {
+  const auto next = text_.find_first_not_of('*', at_);
+  return next != std::string_view::npos && next != at_ && is_word_byte(text_[next]);
+}
+
 void WordCursor::read_break(RawWord& word) {
   word.before = Break::kNone;
   word.sentence_end = 0;
@@ -84,7 +90,7 @@ void WordCursor::read_break(RawWord& word) {
       case '|':
         if (line_start) {
           raise(word, Break::kSentence, '\n');
-        } else if (at_ > 0 && blank(text_[at_ - 1])) {
+        } else if (at_ > 0 && blank(text_[at_ - 1]) && !opens_emphasis()) {
           raise(word, Break::kClause);
         }
         break;

@@ -127,6 +127,7 @@ class WordCursor {
   bool next(RawWord& word);
 
  private:
+  [[nodiscard]] bool opens_emphasis() const;
   void read_break(RawWord& word);
   void read_point(RawWord& word);
 

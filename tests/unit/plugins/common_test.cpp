@@ -91,6 +91,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Saying{"Our team plans to have it cancelled.", 0, false}, Saying{"You need it cancelled.", 0, false},
                     Saying{"The plan to have it cancelled is new.", 0, false}, Saying{"This needs to be cancelled.", 0, false}));
 
+INSTANTIATE_TEST_SUITE_P(Attributes, Sentences,
+                         testing::Values(Saying{"Below is a complete, signed form.", 0, false},
+                                         Saying{"Below is a **complete, signed form** for you.", 0, false},
+                                         Saying{"All set, enjoy the trip.", 2, false},
+                                         Saying{"Your order has been **cancelled**.", 1, false}));
+
 INSTANTIATE_TEST_SUITE_P(
     UnderWay, Sentences,
     testing::Values(Saying{"Cancelling order 12 now.", 1, false}, Saying{"Sure, cancelling order 12.", 1, false},
@@ -127,6 +133,19 @@ TEST(Reading, CodeBlocks_AreLeftOut) {
   read("Run this:\n```\nprint('order cancelled')\n```\nLet's see what it prints.", lexicon(), reading);
   EXPECT_TRUE(reading.claims.empty());
   EXPECT_TRUE(ends_in_plan(reading));
+}
+
+TEST(Reading, QuotedWordsThatALineWithAColonOffers_AreLeftOut) {
+  const auto claims = [](std::string_view text) {
+    Reading reading;
+    read(text, lexicon(), reading);
+    return reading.claims.size();
+  };
+  EXPECT_EQ(claims("You could write:\n\n\u201CI have cancelled the order.\nIt was too late.\u201D\n\nAnything else?"), 0u);
+  EXPECT_EQ(claims("You could write:\n\"I have cancelled the order.\"\nI have sent the form."), 1u);
+  EXPECT_EQ(claims("Hello.\n\"I have cancelled the order.\""), 1u) << "no colon";
+  EXPECT_EQ(claims("You could write:\n\"I have cancelled the order."), 1u) << "no closing mark";
+  EXPECT_EQ(claims("You could write:\nI have cancelled the order."), 1u) << "no quotation marks";
 }
 
 TEST(Reading, Goodbyes) {
