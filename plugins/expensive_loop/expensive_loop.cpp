@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include "common/fold.h"
 #include "common/json_scan.h"
@@ -115,6 +116,7 @@ ExpensiveLoop::ExpensiveLoop(std::string_view settings_json) {
   counters_ = settings.rule("counters");
   content_ = make_content_rules(settings);
   under_way_words_ = settings.vocabulary().words(Key::kUnderWayWords);
+  pausing_words_ = settings.vocabulary().words(Key::kPausingWords);
   cosmetic_members_ = settings.vocabulary().words(Key::kCosmeticMembers);
 }
 
@@ -122,15 +124,31 @@ std::string ExpensiveLoop::schema() {
   return kForm.schema();
 }
 
+/// True for "sleep" and "wait" between other calls: whether those got anywhere decides.
+bool ExpensiveLoop::pauses_between(const StepView& step) const {
+  if (step.outcome == Outcome::kFailed) return false;
+  std::string folded;
+  std::size_t at = 0;
+  for (auto word = next_tool_word(step.name, at); !word.empty(); word = next_tool_word(step.name, at)) {
+    folded.assign(word);
+    for (char& c : folded) c = to_lower(c);
+    if (among(folded, pausing_words_)) return true;
+  }
+  return false;
+}
+
 void ExpensiveLoop::collect(const RunView& run) {
   calls_.clear();
   changes_.clear();
   std::uint32_t user_turns = 0;
   std::uint32_t writes = 0;
+  std::string_view last;  // tool
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
     if (step.kind == Kind::kUser) ++user_turns;
     if (step.kind != Kind::kTool) continue;
+    const bool again = std::exchange(last, step.name) == step.name;
+    if (progress_ && !again && pauses_between(step)) continue;
     Call call;
     call.step = i;
     call.known = !step.name.empty() && present(step.input);

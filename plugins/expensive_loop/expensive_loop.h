@@ -55,6 +55,7 @@ class ExpensiveLoop {
 
   void collect(const RunView& run);
   [[nodiscard]] bool only_looks_for(const StepView& step);
+  [[nodiscard]] bool pauses_between(const StepView& step) const;
   [[nodiscard]] std::uint64_t input_hash(const Call& call, std::string_view input) const;
   void key_calls(const RunView& run);
   [[nodiscard]] std::uint64_t output_of(const RunView& run, Call& call);
@@ -87,6 +88,7 @@ class ExpensiveLoop {
   ContentRules content_;
   std::vector<std::string> cosmetic_members_;
   std::vector<std::string> under_way_words_;
+  std::vector<std::string> pausing_words_;
   std::vector<Call> calls_;
   std::vector<std::uint64_t> tools_;    // of all calls, sorted
   std::vector<std::size_t> order_;      // indexes into calls_, with equal keys adjacent

@@ -427,6 +427,25 @@ TEST(ExpensiveLoop, ManyCommandsAgain_CostLinearTime) {
   EXPECT_LT(time(800), small * 8 * 4 + 0.05);
 }
 
+TEST(ExpensiveLoop, PausesBetweenOtherCalls_AreNoLoop) {
+  const auto judged = [](std::string_view tool, const std::vector<std::string>& answers) {
+    RunBuilder run;
+    for (const auto& answer : answers) run.tool("get_tide", R"({"gauge":4})", answer).tool(tool, R"({"seconds":60})", "");
+    return judge(run).findings.size();
+  };
+  const std::vector<std::string> rising{"0.8 m", "1.1 m", "1.4 m", "1.6 m"};
+  EXPECT_EQ(judged("sleep", rising), 0u);
+  EXPECT_EQ(judged("wait_for_seconds", rising), 0u);
+  EXPECT_EQ(judged("ring_bell", rising), 1u);
+  EXPECT_EQ(judged("sleep", {"0.8 m", "0.8 m", "0.8 m", "0.8 m"}), 1u) << "what stands between decides";
+  RunBuilder alone;
+  for (int i = 0; i < 4; ++i) alone.tool("sleep", R"({"seconds":60})", "");
+  EXPECT_EQ(judge(alone).findings.size(), 1u);
+  RunBuilder failing;
+  for (int i = 0; i < 4; ++i) failing.tool("get_tide", R"({"gauge":4})", std::to_string(i)).failed("sleep", R"({"seconds":60})", "denied");
+  EXPECT_EQ(judge(failing).findings.size(), 1u);
+}
+
 TEST(ExpensiveLoop, WriteAskedForAgain_IsNoLoop) {
   const auto judged = [](std::string_view tool, bool asked) {
     RunBuilder run;
