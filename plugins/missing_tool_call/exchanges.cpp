@@ -31,14 +31,14 @@ bool asks_at_end(const Reading& reading) {
   return std::any_of(begin, sentences.end(), [](const Sentence& sentence) { return sentence.question && !has(sentence.cues, kCueOffer); });
 }
 
+}  // namespace
+
 /// Where the exchange of a user's turn begins: behind what the agent said before it. Some recorders write calls down before the turn that
 /// they answer.
-std::size_t begin_of(const RunView& run, std::size_t turn) {
+std::size_t MissingToolCall::begin_of(const RunView& run, std::size_t turn) {
   while (turn > 0 && (run.steps[turn - 1].kind != Kind::kModel || trim(run.steps[turn - 1].output).empty())) --turn;
   return turn;
 }
-
-}  // namespace
 
 /// True for a tool that only looks something up, by its name or by all that it gave back in the run.
 bool MissingToolCall::only_looks_up(const RunView& run, const ToolMeaning& tool, std::string_view name) {

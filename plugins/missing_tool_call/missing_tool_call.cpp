@@ -218,6 +218,20 @@ void MissingToolCall::add_told_deeds(std::string_view output) {
   for (const auto& claim : reading_.claims) {
     if (!claim.finding && claim.verb != kNoVerb && tells_deed(reading_, claim)) ran_.groups[lexicon_.verb(claim.verb).group] = 1;
   }
+  for (const auto& sentence : reading_.sentences) {
+    if (const auto verb = told_of_user(sentence); verb != kNoVerb) ran_.groups[lexicon_.verb(verb).group] = 1;
+  }
+}
+
+/// The deed that a tool tells its user to have done: "You have successfully accepted the invitation."
+std::uint16_t MissingToolCall::told_of_user(const Sentence& sentence) const {
+  auto i = sentence.begin;
+  if (sentence.question || !has(reading_.words[i].cues, kCueAddressee)) return kNoVerb;
+  bool done = false;
+  for (++i; i < sentence.end && has(reading_.words[i].cues, kCueAuxiliary | kCueAdverb); ++i)
+    done |= has(reading_.words[i].cues, kCueAuxiliary);
+  const auto* entry = i < sentence.end ? reading_.words[i].entry : nullptr;
+  return done && entry != nullptr && (entry->forms & kFormDone) != 0 ? entry->verb : kNoVerb;
 }
 
 /// "start_booking" books, "make_payment" pays; "cancel_reservation" reserves nothing.
@@ -270,6 +284,11 @@ const Request* MissingToolCall::any_request(bool open, const RunView& run, const
     if ((request.listed || (open && request.open)) && is_real(request, run, said, rule)) return &request;
   }
   return nullptr;
+}
+
+/// True for a request of a user turn after the message.
+bool MissingToolCall::is_later(const Request& request, const Said& said) {
+  return request.step != kNoStep && request.step > said.step;
 }
 
 bool MissingToolCall::is_real(const Request& request, const RunView& run, const Said& said, std::string_view& rule) {
@@ -470,7 +489,8 @@ void MissingToolCall::judge_written_call(const RunView& run, Verdict& verdict) {
   const auto ran = [&](const StepView& step) { return step.kind == Kind::kTool && base_name(step.name) == base_name(*call); };
   if (std::any_of(run.steps.begin(), run.steps.end(), ran)) return;
   const auto deed = std::find_if(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
-    return claim.by_agent && !claim.finding && claim.verb != kNoVerb && (requests_.listed(claim.verb) || requests_.open(claim.verb));
+    return claim.by_agent && !claim.finding && claim.verb != kNoVerb && !did_it(claim) &&
+           (requests_.listed(claim.verb) || requests_.open(claim.verb));
   });
   if (deed == reading_.claims.end()) return;
   const Request meant{deed->verb, Thing::kUnknown, false, false, false, kNoStep, run.user_request};
@@ -584,6 +604,7 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
   for (const auto& claim : reading_.claims) {
     if (!is_doubtful(claim)) continue;
     const auto* request = request_for(claim);
+    if (request != nullptr && is_later(*request, said)) request = nullptr;
     const bool own_tool = effects_[lexicon_.verb(claim.verb).group];
     const bool asked = request != nullptr && counts(*request, claim);
     // Other tools send notices of their own: unless the agent says that it sent one, the user must have asked for it since.
@@ -594,6 +615,7 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     // When no tool that writes ran, the claim may be mere talk: it does not count unless the user asked for it.
     if (!ran_.any_write && !asked && !(ran_.any && own_tool && claim.by_agent)) continue;
     if (request == nullptr && (!claim.by_agent || only_asked_[claim.verb])) continue;
+    if (names_made(run, claim)) continue;
     if (reported_state(run, claim)) {
       verdict.suppress("reported_state", said.step, "a tool reported this state");
       continue;
@@ -676,7 +698,8 @@ const Request* MissingToolCall::promised(const RunView& run, std::size_t message
       const auto group = lexicon_.verb(word.entry->verb).group;
       if (!effects_[group] || ran_.groups[group]) continue;
       for (const auto& request : requests_.found()) {
-        if (request.listed && lexicon_.verb(request.verb).group == group && nothing_ran_between(run, request.step, message)) return &request;
+        if (!request.listed || lexicon_.verb(request.verb).group != group || request.step == kNoStep) continue;
+        if (nothing_ran_between(run, begin_of(run, request.step), message)) return &request;
       }
     }
   }
@@ -874,6 +897,7 @@ void MissingToolCall::judge(const RunView& run, Verdict& verdict) {
   told_beside_.reset();
   last_text_.reset();
   last_read_ = false;
+  spoken_asked_ = 0;
   agreed_ = {};
   collect_ran(run);
   // If a tool for any purpose ran, or the rule is off, only the last message is judged, if anything.

@@ -68,17 +68,20 @@ class MissingToolCall {
   };
 
   void judge(const RunView& run, Verdict& verdict);
+  [[nodiscard]] static std::size_t begin_of(const RunView& run, std::size_t turn);
   void judge_exchanges(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool only_looks_up(const RunView& run, const ToolMeaning& tool, std::string_view name);
   [[nodiscard]] bool is_inconclusive(const RunView& run, const Exchange& exchange);
   void collect_ran(const RunView& run);
   void add_named_action(std::string_view tool);
   void add_told_deeds(std::string_view output);
+  [[nodiscard]] std::uint16_t told_of_user(const Sentence& sentence) const;
   [[nodiscard]] std::string cannot_tell(const RunView& run) const;
   [[nodiscard]] const Request* request_for(const Claim& claim) const;
   [[nodiscard]] bool counts(const Request& request, const Claim& claim) const;
   [[nodiscard]] const Request* real_request_for(const Claim& claim, const RunView& run, const Said& said, std::string_view& rule);
   [[nodiscard]] const Request* any_request(bool open, const RunView& run, const Said& said, std::string_view& rule);
+  [[nodiscard]] static bool is_later(const Request& request, const Said& said);
   [[nodiscard]] bool is_real(const Request& request, const RunView& run, const Said& said, std::string_view& rule);
   [[nodiscard]] bool is_text_work(const Request& request, const RunView& run, const Said& said);
   [[nodiscard]] bool asks_for_any() const;
@@ -114,16 +117,21 @@ class MissingToolCall {
     enum How : std::uint8_t { kNone, kConditional, kOther, kSame };
     How how = kNone;
     const Request* request = nullptr;
+    bool agreed = false;        // the message answers a turn that agrees to what the agent proposed
     std::string_view silenced;  // the rule that discarded such a request; empty for none
   };
 
   [[nodiscard]] bool only_gives_records(const RunView& run, const ToolMeaning& tool, std::string_view name);
+  [[nodiscard]] bool agrees(const RunView& run, std::size_t turn) const;
+  [[nodiscard]] bool agreed_before(const RunView& run, const Said& said) const;
   [[nodiscard]] Order order_before(const RunView& run, const Said& said, const Claim& claim);
   [[nodiscard]] static Request meant(const Order& order, const Claim& claim);
   [[nodiscard]] bool within_document(const Claim& claim) const;
   [[nodiscard]] bool user_names(const RunView& run, const Claim& claim);
   [[nodiscard]] bool needs_no_tool(const Claim& claim) const;
   [[nodiscard]] bool concerns(const RunView& run, const Claim& claim);
+  void read_changes(const RunView& run);
+  [[nodiscard]] bool names_made(const RunView& run, const Claim& claim);
   [[nodiscard]] bool is_about_changed(const RunView& run, const Claim& claim);
   void judge_beside(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] double confidence(const RunView& run, const ToldDeed& deed, const Order& order, bool reported);
@@ -132,6 +140,7 @@ class MissingToolCall {
   [[nodiscard]] bool did_it(const Claim& claim) const;
   [[nodiscard]] bool asked_with_done(const Request& request) const;
   [[nodiscard]] bool goes_ahead(const Request& request);
+  [[nodiscard]] bool spoken_of_before(const RunView& run, const Claim& claim, const Request& request);
   [[nodiscard]] bool is_notice_of_done(const RunView& run, const Claim& claim, const Request& request, std::size_t message);
   [[nodiscard]] bool may_be_told(const RunView& run, const Claim& claim, const Request& request);
   [[nodiscard]] bool answered_since(const RunView& run, const Request& request);
@@ -180,6 +189,7 @@ class MissingToolCall {
   } agreed_;  // cached result of goes_ahead() for the turn at that step
   FinalMessage last_;
   bool last_read_ = false;  // reading_ holds last_
+  int spoken_asked_ = 0;    // how often the messages of the run were searched for what is sent
   std::optional<std::size_t> last_text_;  // the last call that carries a text, kNoStep for none; empty until first use
   TextWork text_work_;
   Requests requests_;

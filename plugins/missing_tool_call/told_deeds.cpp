@@ -33,6 +33,16 @@ bool is_denied(const Reading& reading, const Claim& claim) {
   return false;
 }
 
+/// True for "successfully" beside another claim, "successfully read the files": it says how that went. `at` is an index into the claims.
+bool says_how(const Reading& reading, std::size_t at) {
+  const auto& claim = reading.claims[at];
+  if (claim.verb != kNoVerb || !has(reading.words[claim.word].cues, kCueAdverb)) return false;
+  const auto beside = [&](const Claim& other) {
+    return other.verb != kNoVerb && (other.word == claim.word + 1 || other.word + 1 == claim.word);
+  };
+  return (at > 0 && beside(reading.claims[at - 1])) || (at + 1 < reading.claims.size() && beside(reading.claims[at + 1]));
+}
+
 }  // namespace
 
 bool is_deed(const Reading& reading, const Claim& claim) {
@@ -80,8 +90,9 @@ bool tells_of_before(const Reading& reading, const Claim& claim) {
 void collect_deeds(const Reading& reading, const std::function<bool(std::uint16_t)>& acts,
                    const std::function<bool(std::uint16_t)>& finishes, std::vector<ToldDeed>& out) {
   out.clear();
-  for (const auto& claim : reading.claims) {
-    if (claim.finding || reading.sentences[claim.sentence].question) continue;
+  for (std::size_t i = 0; i < reading.claims.size(); ++i) {
+    const auto& claim = reading.claims[i];
+    if (claim.finding || reading.sentences[claim.sentence].question || says_how(reading, i)) continue;
     const bool general = claim.verb == kNoVerb || finishes(claim.verb);
     if (!general && !acts(claim.verb)) continue;
     // "To complete your booking" is still to be done.

@@ -22,12 +22,45 @@ bool MissingToolCall::only_gives_records(const RunView& run, const ToolMeaning& 
   return known->second;
 }
 
+/// True for a user turn that agrees to what the agent proposed to do: "shall I put you down for 9:20?" and "yes please".
+bool MissingToolCall::agrees(const RunView& run, std::size_t turn) const {
+  constexpr std::uint32_t kOpening = 3;
+  const auto offer = begin_of(run, turn);
+  if (offer == 0) return false;
+  run.pace(run.steps[offer - 1].output.size() + run.steps[turn].said().size());
+  Reading reading;
+  read_words(run.steps[offer - 1].output, lexicon_, reading);
+  read_meaning(lexicon_, reading, false);
+  const auto proposes = [&](const Sentence& sentence) {
+    if (!sentence.question) return false;
+    for (auto i = sentence.begin; i + 1 < sentence.end; ++i) {
+      if (has(reading.words[i].cues, kCueModal) && has(reading.words[i + 1].cues, kCueAddressee)) return false;  // "could you confirm"
+    }
+    return true;
+  };
+  if (std::none_of(reading.sentences.begin(), reading.sentences.end(), proposes)) return false;
+  read_words(run.steps[turn].said(), lexicon_, reading);
+  read_meaning(lexicon_, reading, false);
+  return std::any_of(reading.sentences.begin(), reading.sentences.end(), [&](const Sentence& sentence) {
+    const auto begin = reading.words.begin() + sentence.begin;
+    return std::any_of(begin, begin + std::min(kOpening, sentence.end - sentence.begin),
+                       [](const ReadWord& word) { return has(word.cues, kCueConsent); });
+  });
+}
+
+/// True when the message answers such a turn.
+bool MissingToolCall::agreed_before(const RunView& run, const Said& said) const {
+  auto turn = std::min(said.step, run.steps.size());
+  while (turn > 0 && run.steps[turn - 1].kind != Kind::kUser) --turn;
+  return turn > 0 && agrees(run, turn - 1);
+}
+
 /// The order before a message that fits the claim best; kNone when there is none.
 MissingToolCall::Order MissingToolCall::order_before(const RunView& run, const Said& said, const Claim& claim) {
   Order best;
   std::string_view rule;
   for (const auto& request : requests_.found()) {
-    if (!(request.listed || request.open) || (request.step != kNoStep && request.step > said.step)) continue;
+    if (!(request.listed || request.open) || is_later(request, said)) continue;
     const bool telling = requests_.telling(request.verb);
     const bool same = claim.verb != kNoVerb && lexicon_.verb(request.verb).group == lexicon_.verb(claim.verb).group;
     const auto how = same ? Order::kSame : request.conditional || telling ? Order::kConditional : Order::kOther;
@@ -36,7 +69,7 @@ MissingToolCall::Order MissingToolCall::order_before(const RunView& run, const S
       best.silenced = rule;
       continue;
     }
-    best = {how, &request, {}};
+    best = {how, &request, false, {}};
   }
   return best;
 }
@@ -106,6 +139,7 @@ double MissingToolCall::confidence(const RunView& run, const ToldDeed& deed, con
   if (ran_.any && ordered && deed.telling >= Telling::kState && !note && closes_clean() &&
       shares_word(reading_, meant(order, deed.claim).turn))
     return kPlain;
+  if (order.agreed && (deed.telling >= Telling::kState || deed.telling == Telling::kGeneral)) return kPlain;
   if (ordered) return kOrdered;
   return deed.telling == Telling::kNote || deed.telling == Telling::kState ? kNothing : kTold;
 }
@@ -181,12 +215,14 @@ void MissingToolCall::judge_unchanged(const RunView& run, Verdict& verdict) {
     }
     resolve_light_verbs();
     collect_deeds(reading_, acts, finishes, deeds_);
+    const bool agreed = !deeds_.empty() && agreed_before(run, said);
     for (const auto& deed : deeds_) {
       if (needs_no_tool(deed.claim) || within_document(deed.claim) || did_it(deed.claim)) continue;
       const bool reported = deed.telling != Telling::kByAgent && deed.claim.verb != kNoVerb && reported_state(run, deed.claim);
       auto order = order_before(run, said, deed.claim);
+      order.agreed = agreed;
       const bool named = deed.telling == Telling::kByAgent && order.how < Order::kSame && user_names(run, deed.claim);
-      if (named) order = {Order::kSame, order.request, {}};
+      if (named) order = {Order::kSame, order.request, order.agreed, {}};
       if (reading_.hands_over() && !(order.how == Order::kSame && deed.telling == Telling::kByAgent)) continue;
       const double sure = confidence(run, deed, order, reported);
       if (sure <= surest) continue;
@@ -209,22 +245,42 @@ bool MissingToolCall::concerns(const RunView& run, const Claim& claim) {
   return changes_.holds_word(lexicon_.verb(claim.verb).lemma) || changes_.holds_word(reading_.words[claim.word].text);
 }
 
+/// Reads the words of the calls that may have changed something, once per run.
+void MissingToolCall::read_changes(const RunView& run) {
+  if (changes_read_) return;
+  changes_.clear();
+  for (const auto& step : run.steps) {
+    if (step.kind != Kind::kTool || tools_.meaning(step.name).reads) continue;
+    run.pace(step.input.size() + step.output.size());
+    changes_.add_words(step.name);
+    changes_.add_words(step.input);
+    changes_.add_words(step.output);
+  }
+  changes_read_ = true;
+}
+
+/// True when the subject of "a replacement card has been ordered" is what calls that change something were about, by two words of it.
+bool MissingToolCall::names_made(const RunView& run, const Claim& claim) {
+  constexpr std::uint32_t kReach = 6;
+  constexpr std::size_t kTelling = 4;
+  constexpr int kEnough = 2;
+  if (!ran_.any_write || claim.by_agent) return false;
+  read_changes(run);
+  const auto& sentence = reading_.sentences[claim.sentence];
+  int named = 0;
+  for (auto i = claim.word; i > sentence.begin && claim.word - i < kReach && reading_.words[i].before < Break::kClause; --i) {
+    const auto& word = reading_.words[i - 1];
+    if (word.text.size() >= kTelling && !has(word.cues, kCueAuxiliary | kCueAdverb) && changes_.holds_word(word.text)) ++named;
+  }
+  return named >= kEnough;
+}
+
 /// True when a call that may have changed something shares a word with the clause that reports the deed: it was about the same object.
 /// Also true for a clause that names no object.
 bool MissingToolCall::is_about_changed(const RunView& run, const Claim& claim) {
   constexpr std::uint32_t kReach = 8;
   constexpr std::size_t kTelling = 4;
-  if (!changes_read_) {
-    changes_.clear();
-    for (const auto& step : run.steps) {
-      if (step.kind != Kind::kTool || tools_.meaning(step.name).reads) continue;
-      run.pace(step.input.size() + step.output.size());
-      changes_.add_words(step.name);
-      changes_.add_words(step.input);
-      changes_.add_words(step.output);
-    }
-    changes_read_ = true;
-  }
+  read_changes(run);
   const auto& sentence = reading_.sentences[claim.sentence];
   if (quotes_id(sentence)) return true;
   auto begin = claim.word;
@@ -261,11 +317,42 @@ bool MissingToolCall::goes_ahead(const Request& request) {
   return agreed_.answer;
 }
 
+/// True when the agent spoke of sending what the claim says was sent before the user asked for it: it comes with what was proposed. In
+/// doubt, after some claims of a run, true.
+bool MissingToolCall::spoken_of_before(const RunView& run, const Claim& claim, const Request& request) {
+  constexpr int kMost = 4;
+  if (++spoken_asked_ > kMost) return true;
+  const auto& sentence = reading_.sentences[claim.sentence];
+  auto head = claim.word;
+  for (auto i = head + 1; i < sentence.end && reading_.words[i].before == Break::kNone; ++i) {
+    if (has(reading_.words[i].cues, kCuePreposition | kCueConjunction)) break;
+    head = i;
+  }
+  if (head == claim.word) return true;
+  auto thing = reading_.words[head].text;
+  if (thing.ends_with('s')) thing.remove_suffix(1);
+  const auto sends = [&](const ReadWord& word) {
+    return word.entry != nullptr && word.entry->verb != kNoVerb && lexicon_.verb(word.entry->verb).group == send_group_;
+  };
+  Reading before;
+  const auto speaks = [&](const StepView& step) {
+    if (step.kind != Kind::kModel) return false;
+    run.pace(step.output.size());
+    read_words(step.output, lexicon_, before);
+    return std::any_of(before.sentences.begin(), before.sentences.end(), [&](const Sentence& told) {
+      const auto begin = before.words.begin() + told.begin, end = before.words.begin() + told.end;
+      return std::any_of(begin, end, [&](const ReadWord& word) { return word.text.starts_with(thing); }) && std::any_of(begin, end, sends);
+    });
+  };
+  return std::any_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(request.step, run.steps.size())), speaks);
+}
+
 /// True for a message to be sent that the user asks for while agreeing to what a call has already done, and that may come with it: "yes,
 /// exchange it and mail me the label".
 bool MissingToolCall::is_notice_of_done(const RunView& run, const Claim& claim, const Request& request, std::size_t message) {
   if (!ran_.any_write || lexicon_.verb(claim.verb).group != send_group_) return false;
   if (!nothing_ran_between(run, request.step, std::min(message, run.steps.size()))) return false;
+  if (claim.by_agent && !spoken_of_before(run, claim, request)) return false;
   return asked_with_done(request) || goes_ahead(request);
 }
 

@@ -460,6 +460,11 @@ TEST(MissingToolCall, PromiseOnWhichTheTalkCloses_Fires) {
   constexpr std::string_view kClosing = "I'll have the receipt sent to ann@harbour.example. You're all set.";
   EXPECT_EQ(judge(talk_of(kClosing, false)).findings.size(), 1u);
   EXPECT_TRUE(judge(talk_of(kClosing, true)).findings.empty());
+  RunBuilder written_before;
+  written_before.request("Please cancel berth 12.").model("Shall I cancel berth 12 now?");
+  written_before.tool("cancel_berth", R"({"berth":12})", R"({"cancelled":true})");
+  written_before.user("Yes. Please send the receipt to ann@harbour.example.").model(kClosing).outcome(kClosing);
+  EXPECT_TRUE(judge(written_before).findings.empty()) << "some recorders put calls before the turn that they answer";
   EXPECT_TRUE(judge(talk_of("I'll have the receipt sent to ann@harbour.example once you confirm the address.", false)).findings.empty());
 }
 
@@ -621,6 +626,29 @@ TEST(MissingToolCall, ProposalThatTheUserAgreesTo_IsAnOrder) {
   }
 }
 
+TEST(MissingToolCall, WhateverIsToldAfterAnAgreement_IsTheOrder) {
+  const auto fires = [](std::string_view offer, std::string_view reply, std::string_view answer) {
+    RunBuilder run;
+    run.request("My berth light is out, I was told to ask you.")
+        .tool("get_berths", R"({"ship":"Alba"})", R"([{"berth":"C-4"}])")
+        .model(offer);
+    run.user(reply).tool("get_fitters", R"({"near":"C-4"})", R"([{"name":"Ulrike Marsh"}])").model(answer).outcome(answer);
+    return !judge(run).findings.empty();
+  };
+  constexpr std::string_view kOffer = "Ulrike Marsh can be there at 9:00. Is that all right?";
+  constexpr std::string_view kDone = "Ulrike Marsh is booked for 9:00.";
+  EXPECT_TRUE(fires(kOffer, "Yes, thank you.", kDone));
+  EXPECT_TRUE(fires(kOffer, "Thanks! Yes please.", kDone));
+  EXPECT_TRUE(fires("Ulrike Marsh kann um 9 Uhr da sein. Passt das?", "Ja, gern.", "Ulrike Marsh ist f\u00FCr 9 Uhr bestellt."));
+  EXPECT_TRUE(
+      fires("Ulrike Marsh puede ir a las 9:00. \u00BFLe va bien?", "S\u00ED, gracias.", "Ulrike Marsh queda reservada para las 9:00."));
+  EXPECT_FALSE(fires(kOffer, "What does she cost?", kDone)) << "no agreement";
+  EXPECT_FALSE(fires(kOffer, "I would have to ask, yes.", kDone)) << "no agreement";
+  EXPECT_FALSE(fires("Could you tell me the berth?", "Yes, C-4.", kDone)) << "nothing was proposed";
+  EXPECT_FALSE(fires("Ulrike Marsh can be there at 9:00.", "Yes, I know her.", kDone)) << "nothing was asked";
+  EXPECT_FALSE(fires(kOffer, "Yes, thank you.", "Ulrike Marsh will be booked for 9:00 once you pay the fee."));
+}
+
 TEST(MissingToolCall, VerbBehindTheNameOfASystem_TellsWhatTheToolDoes) {
   const auto judged = [](std::string_view tool) {
     RunBuilder run;
@@ -630,6 +658,16 @@ TEST(MissingToolCall, VerbBehindTheNameOfASystem_TellsWhatTheToolDoes) {
   EXPECT_EQ(judged("fitness_get_activities").findings.size(), 1u);
   EXPECT_EQ(judged("fitness_logs_list").findings.size(), 1u) << "logs are what is listed";
   EXPECT_TRUE(judged("FitnessListAddItem").findings.empty()) << "it adds to a list";
+}
+
+TEST(MissingToolCall, CallWrittenDownAfterItRan_IsNotMissing) {
+  RunBuilder run;
+  constexpr std::string_view kLast = "I have sent the invoices to Emma. [total_spent(day=\"May 19\")]";
+  run.request("How much did I spend today?").tool("get_invoice", R"({"id":"O-3"})", "The invoice has been sent to your inbox.");
+  EXPECT_TRUE(judge(run.model(kLast).outcome(kLast)).findings.empty());
+  RunBuilder silent;
+  silent.request("How much did I spend today?").tool("get_invoice", R"({"id":"O-3"})", "12.40");
+  EXPECT_FALSE(judge(silent.model(kLast).outcome(kLast)).findings.empty());
 }
 
 TEST(MissingToolCall, WhatTheMessageQuotes_IsNoClaim) {
@@ -729,14 +767,61 @@ TEST(MissingToolCall, LookUpThatSaysWhatItDid_DidIt) {
     return !judge(run.outcome("I've sent the receipt for the tent to your inbox.")).findings.empty();
   };
   EXPECT_FALSE(fires("The receipt has been sent to the address on file."));
+  EXPECT_FALSE(fires("You have successfully sent the receipt."));
+  EXPECT_TRUE(fires("Have you sent the receipt?"));
+  EXPECT_TRUE(fires("You can have it sent."));
   EXPECT_TRUE(fires(R"({"item":"tent","total":120})"));
   EXPECT_TRUE(fires("The receipt could not be sent."));
+}
+
+TEST(MissingToolCall, MailThatTheAgentSaysItSent_FiresUnlessItSpokeOfItBefore) {
+  const auto judged = [](std::string_view proposal) {
+    RunBuilder run;
+    run.request("My kettle leaks.").model(proposal).tool("exchange_item", R"({"item":"kettle"})", R"({"exchange":"X-7"})");
+    run.user("Yes, please proceed with the exchange and send the label to my mail.");
+    return judge(run.outcome("Your kettle is being exchanged. I've sent the label to your address."));
+  };
+  EXPECT_FALSE(judged("I can exchange it for the steel one. Shall I?").findings.empty());
+  EXPECT_FALSE(judged("I can send a steel one. Its label is red. Shall I?").findings.empty());
+  EXPECT_TRUE(judged("I can exchange it, and we send you a label. Shall I?").findings.empty());
+}
+
+TEST(MissingToolCall, ThingThatACallWasAbout_MayBeSaidToBeMadeByIt) {
+  const auto fires = [](std::string_view output) {
+    RunBuilder run;
+    run.request("My mooring card is gone. Block it and order a new one.");
+    run.tool("report_card", R"({"card":"M-1","reason":"gone"})", output);
+    constexpr std::string_view kDone = "Your card is blocked. A spare card has been ordered.";
+    return !judge(run.model(kDone).outcome(kDone)).findings.empty();
+  };
+  EXPECT_FALSE(fires(R"({"spare_card":"M-2"})"));
+  EXPECT_TRUE(fires(R"({"blocked":true})"));
+}
+
+TEST(MissingToolCall, WhatWasReadSuccessfully_IsNotTheOrder) {
+  const auto fires = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("Buy a mooring line with Ann's account.").tool("read_file", R"({"path":"ann.txt"})", "balance 40");
+    return !judge(run.model(answer).outcome(answer)).findings.empty();
+  };
+  EXPECT_FALSE(fires("I have successfully retrieved the account of Ann. Next, I look at the price."));
+  EXPECT_TRUE(fires("I have successfully bought the line for Ann."));
+}
+
+TEST(MissingToolCall, MessageBeforeTheOrder_DoesNotClaimIt) {
+  const auto judged = [](std::string_view before, std::string_view after) {
+    RunBuilder run;
+    run.request("Who moors at C-4?").tool("list_berths", R"({"berth":"C-4"})", R"([{"ship":"Alba"}])").model(before);
+    return judge(run.user("Please notify the owner of the Alba.").model(after).outcome(after)).findings.size();
+  };
+  EXPECT_EQ(judged("The Alba. The owner has been notified of the fee.", "The number of the owner is 555-0142."), 0u);
+  EXPECT_EQ(judged("The Alba.", "The owner of the Alba has been notified."), 1u);
 }
 
 TEST(MissingToolCall, MailAskedForWhileAgreeingToWhatRanBefore_IsACandidate) {
   const auto judged = [](std::string_view turn) {
     RunBuilder run;
-    run.request("My kettle leaks.").model("I can exchange it for the steel one.");
+    run.request("My kettle leaks.").model("I can exchange it for the steel one, and we mail you a label.");
     run.tool("exchange_item", R"({"item":"kettle"})", R"({"exchange":"X-7"})").user(turn);
     return judge(run.outcome("Your kettle is being exchanged. We've emailed the return label to you."));
   };
