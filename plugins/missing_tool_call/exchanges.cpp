@@ -4,6 +4,7 @@
 #include "common/tools.h"
 #include "common/words.h"
 #include "missing_tool_call/missing_tool_call.h"
+#include "missing_tool_call/told_deeds.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -23,12 +24,12 @@ RunView alone(const RunView& run, std::size_t begin, std::size_t end) {
   return out;
 }
 
-/// True where one of the last sentences asks something: "Shall I put it on your card? Once you confirm, I go ahead."
-bool asks_at_end(const Reading& reading) {
-  constexpr std::size_t kEnd = 3;
-  const auto& sentences = reading.sentences;
-  const auto begin = sentences.end() - static_cast<std::ptrdiff_t>(std::min(kEnd, sentences.size()));
-  return std::any_of(begin, sentences.end(), [](const Sentence& sentence) { return sentence.question && !has(sentence.cues, kCueOffer); });
+/// True when the user said the same in an earlier turn: a call then may have done it.
+bool asked_before(const RunView& run, std::size_t turn) {
+  const auto said = trim(run.steps[turn].said());
+  return said == trim(run.user_request) ||
+         std::any_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(turn),
+                     [&](const StepView& step) { return step.kind == Kind::kUser && trim(step.said()) == said; });
 }
 
 }  // namespace
@@ -72,8 +73,9 @@ void MissingToolCall::judge_exchanges(const RunView& run, Verdict& verdict) {
   std::size_t judged = 0;
   for (std::size_t i = run.steps.size(); i-- > 0 && judged < kMostExchanges && verdict.findings.empty();) {
     if (run.steps[i].kind != Kind::kUser) continue;
-    const auto said = run.steps[i].said();
-    const Exchange exchange{begin_of(run, i), end};
+    const auto turn = i;
+    const auto said = run.steps[turn].said();
+    const Exchange exchange{begin_of(run, turn), end};
     ++judged;
     end = i = exchange.begin;
     const auto changes = [&](const StepView& step) {
@@ -81,7 +83,7 @@ void MissingToolCall::judge_exchanges(const RunView& run, Verdict& verdict) {
     };
     const auto first = run.steps.begin() + static_cast<std::ptrdiff_t>(exchange.begin);
     if (std::any_of(first, run.steps.begin() + static_cast<std::ptrdiff_t>(exchange.end), changes)) continue;
-    if (!action_words_.finds(said) || is_inconclusive(run, exchange)) continue;
+    if (!action_words_.finds(said) || is_inconclusive(run, exchange) || asked_before(run, turn)) continue;
     const auto part = alone(run, exchange.begin, exchange.end);
     Verdict of_part;
     collect_ran(part);

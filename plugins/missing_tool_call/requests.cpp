@@ -76,6 +76,15 @@ bool tells_of_others(const Reading& reading, const Sentence& sentence, std::size
   return !has(subject.cues, kCueAddressee | kCueOpener | kCueSelf | kCueConjunction | kCueAdverb | kCueModal | kCueNegation);
 }
 
+/// "Could you please double-check the number?": asks the user for something, unlike "would you like me to book it?".
+bool asks_user(const Reading& reading, const Sentence& sentence) {
+  for (auto i = sentence.begin; i + 2 < sentence.end; ++i) {
+    const bool you = has(reading.words[i].cues, kCueModal) && has(reading.words[i + 1].cues, kCueAddressee);
+    if (you && !has(reading.words[i + 2].cues, kCueWish)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void add_actions(const Vocabulary& vocabulary, Lexicon& lexicon) {
@@ -166,6 +175,9 @@ bool Requests::is_wished(const Reading& reading, const Sentence& sentence, std::
     if (has(word.cues, kCueGoAhead)) return !is_negated(reading, sentence, i);
     if (has(word.cues, kCueInfinitive) && has(before, kCueWish)) continue;
     if (has(word.cues, kCuePreposition | kCueConjunction) && !is_article(word)) return false;
+    // "I'd like to cancel my reservation": another verb's object.
+    const auto verb = word.entry != nullptr && (word.entry->forms & kFormBase) != 0 ? word.entry->verb : kNoVerb;
+    if (verb != kNoVerb && (listed_[verb] || open_[verb]) && !light_[verb] && lexicon_.verb(verb).group != make_group_) return false;
     if (has(word.cues, kCueWish)) return i > sentence.begin + 1 && has(reading.words[i - 2].cues, kCueSelf | kCueModal);
   }
   return false;
@@ -388,7 +400,7 @@ void Requests::collect_accepted(std::string_view offer, std::string_view turn, s
   if (prose.find('?') == std::string_view::npos || !action_words_.finds(prose) || !accepts(turn, reading)) return;
   read_words(prose, lexicon_, reading);
   for (const auto& sentence : reading.sentences) {
-    if (!sentence.question) continue;
+    if (!sentence.question || asks_user(reading, sentence)) continue;
     for (auto i = sentence.begin; i < sentence.end; ++i) {
       const auto* entry = reading.words[i].entry;
       if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormBase) == 0 || !(listed_[entry->verb] || open_[entry->verb]))

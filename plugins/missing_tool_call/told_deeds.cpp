@@ -87,6 +87,13 @@ bool tells_of_before(const Reading& reading, const Claim& claim) {
                      [](const ReadWord& word) { return is_digit(word.text[0]); });
 }
 
+bool asks_at_end(const Reading& reading) {
+  constexpr std::size_t kEnd = 3;
+  const auto& sentences = reading.sentences;
+  const auto begin = sentences.end() - static_cast<std::ptrdiff_t>(std::min(kEnd, sentences.size()));
+  return std::any_of(begin, sentences.end(), [](const Sentence& sentence) { return sentence.question && !has(sentence.cues, kCueOffer); });
+}
+
 void collect_deeds(const Reading& reading, const std::function<bool(std::uint16_t)>& acts,
                    const std::function<bool(std::uint16_t)>& finishes, std::vector<ToldDeed>& out) {
   out.clear();

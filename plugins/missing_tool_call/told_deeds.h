@@ -34,6 +34,9 @@ struct ToldDeed {
 /// "Invoice 77 has already been paid", "it was booked on May 13": an earlier state, unless the agent says that it did it.
 [[nodiscard]] bool tells_of_before(const Reading& reading, const Claim& claim);
 
+/// True when one of the last sentences asks something: "Shall I put it on your card? Once you confirm, I go ahead."
+[[nodiscard]] bool asks_at_end(const Reading& reading);
+
 /// Collects the deeds of a reading, in order. `acts` is true for verbs whose deed takes more than an answer; `finishes` is true for verbs
 /// that only say that something is done. Replaces `out`. Linear.
 void collect_deeds(const Reading& reading, const std::function<bool(std::uint16_t)>& acts,

@@ -136,7 +136,7 @@ double MissingToolCall::confidence(const RunView& run, const ToldDeed& deed, con
   if (ran_.any && deed.telling == Telling::kByAgent && (ordered || requests_.acts_alone(deed.claim.verb) || about_calls(run, deed.claim)))
     return kPlain;
   if (ordered && deed.telling == Telling::kGeneral) return kPlain;
-  if (ran_.any && ordered && deed.telling >= Telling::kState && !note && closes_clean() &&
+  if (ran_.any && ordered && deed.telling > Telling::kState && !note && closes_clean() &&
       shares_word(reading_, meant(order, deed.claim).turn))
     return kPlain;
   if (order.agreed && (deed.telling >= Telling::kState || deed.telling == Telling::kGeneral)) return kPlain;
@@ -147,7 +147,7 @@ double MissingToolCall::confidence(const RunView& run, const ToldDeed& deed, con
 /// True when the message in reading_ leaves nothing open.
 bool MissingToolCall::closes_clean() const {
   constexpr std::uint64_t kOpen = kCueNothingFound | kCueAdmission | kCueTrouble | kCueHandover | kCueOffer | kCuePlan | kCueHypothesis;
-  return !reading_.asks() && !has(reading_.cues, kOpen) && !denies_of_self(reading_);
+  return !reading_.asks() && !asks_at_end(reading_) && !has(reading_.cues, kOpen) && !denies_of_self(reading_);
 }
 
 /// True when the words around the claim name something in the arguments or output of a call.

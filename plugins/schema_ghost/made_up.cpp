@@ -68,6 +68,20 @@ void MadeUpValues::keep(MadeUp found) {
   if (best_.rule.empty() || found.confidence > best_.confidence) best_ = std::move(found);
 }
 
+/// "find_user_by_email" and "find_user_by_name": two ways to look up the same thing.
+bool MadeUpValues::look_up_alike(std::string_view one, std::string_view other) {
+  constexpr std::size_t kFewest = 2;  // words before the preposition: a verb and a thing
+  if (!tools_->meaning(one).reads || !tools_->meaning(other).reads) return false;
+  std::vector<std::string> words, others;
+  split_tool_name(base_name(one), words);
+  split_tool_name(base_name(other), others);
+  for (std::size_t i = 0; i < std::min(words.size(), others.size()) && words[i] == others[i]; ++i) {
+    const auto* entry = lexicon_->find(words[i]);
+    if (i >= kFewest && entry != nullptr && has(entry->cues, kCuePreposition)) return true;
+  }
+  return false;
+}
+
 /// True for tools that may be called for data: a lookup, a calculator, a script; not a tool that acts.
 bool MadeUpValues::is_source(std::string_view tool) {
   const auto& meaning = tools_->meaning(tool);
@@ -88,6 +102,7 @@ void MadeUpValues::take_tool(const RunView& run, std::size_t step) {
     return;
   }
   if (same != open_.end()) open_.erase(same);
+  std::erase_if(open_, [&](std::size_t other) { return look_up_alike(run.steps[other].name, tool.name); });
   const auto hash = hash_text(tool.output);
   if (trim(tool.output).empty() || outputs_.contains(hash)) return;
   outputs_.insert(hash);
@@ -311,6 +326,21 @@ bool MadeUpValues::told(const RunView& run, std::size_t step, std::string_view v
   return false;
 }
 
+/// "TEMP_99999999A" for the user's own 99999999A: true when each part with digits was told.
+bool MadeUpValues::names_told_id(const RunView& run, std::size_t step, std::string_view value) const {
+  constexpr std::size_t kShortest = 5;
+  bool any = false;
+  for (std::size_t begin = 0; begin < value.size();) {
+    const auto end = std::min(value.find_first_of("_-:/", begin), value.size());
+    const auto part = value.substr(begin, end - begin);
+    begin = end + 1;
+    if (std::none_of(part.begin(), part.end(), is_digit)) continue;
+    if (part.size() < kShortest || part.size() == value.size() || !told(run, step, part)) return false;
+    any = true;
+  }
+  return any;
+}
+
 /// True when a later lookup for the value returned something: the value is not invented.
 bool MadeUpValues::answered_later(const RunView& run, std::size_t step, std::string_view value) const {
   for (auto i = step + 1; i < run.steps.size(); ++i) {
@@ -332,7 +362,9 @@ void MadeUpValues::judge_call(const RunView& run, std::size_t step) {
     if (searched_ >= kMostSearched) return;
     ++searched_;
     const bool figure = entity.kind == EntityKind::kPlace || entity.kind == EntityKind::kAmount;
-    if (figure ? follows(run, step, entity.text) : told(run, step, entity.code) || answered_later(run, step, entity.code)) continue;
+    if (figure ? follows(run, step, entity.text)
+               : told(run, step, entity.code) || names_told_id(run, step, entity.code) || answered_later(run, step, entity.code))
+      continue;
     const bool guessed = entity.kind != EntityKind::kAddress && !figure && is_made_of_told_words(run, entity.text);
     double confidence = reads ? 0.65 : 0.45;
     if (entity.kind == EntityKind::kMail) {

@@ -58,10 +58,12 @@ class MadeUpValues {
   void catch_up(const RunView& run, std::size_t step, Taken& taken, Add add);
   void know_figures(const RunView& run, std::size_t step);
   [[nodiscard]] bool is_source(std::string_view tool);
+  [[nodiscard]] bool look_up_alike(std::string_view one, std::string_view other);
   [[nodiscard]] bool stands(const RunView& run, std::size_t step, const StatedValue& value);
   [[nodiscard]] bool supported(const RunView& run, std::size_t step, const StatedValue& value);
   [[nodiscard]] bool follows(const RunView& run, std::size_t step, std::string_view digits);
   [[nodiscard]] bool told(const RunView& run, std::size_t step, std::string_view value) const;
+  [[nodiscard]] bool names_told_id(const RunView& run, std::size_t step, std::string_view value) const;
   [[nodiscard]] bool answered_later(const RunView& run, std::size_t step, std::string_view value) const;
   [[nodiscard]] bool asked_for(const RunView& run, std::string_view label);
   [[nodiscard]] bool is_made_of_told_words(const RunView& run, std::string_view value) const;

@@ -798,6 +798,30 @@ TEST(MissingToolCall, ThingThatACallWasAbout_MayBeSaidToBeMadeByIt) {
   EXPECT_TRUE(fires(R"({"blocked":true})"));
 }
 
+TEST(MissingToolCall, HowThingsStandBesideAQuestion_IsNotTheOrder) {
+  const auto fires = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("I'd like to cancel my reservation C-4.").tool("get_reservation", R"({"id":"C-4"})", R"({"berth":"C-4","class":"basic"})");
+    return !judge(run.model(answer).outcome(answer)).findings.empty();
+  };
+  EXPECT_FALSE(fires("Your reservation C-4 is booked in the basic class. May I know the reason? (change of plan, or another)"));
+  EXPECT_FALSE(fires("Your reservation C-4 is booked in the basic class."));
+  EXPECT_FALSE(fires("Your reservation C-4 has been paid. May I know the reason? (change of plan, or another)"));
+  EXPECT_TRUE(fires("Your reservation C-4 is cancelled."));
+}
+
+TEST(MissingToolCall, WhatTheAgentAsksOfTheUser_IsNoOrder) {
+  const auto fires = [](std::string_view question) {
+    RunBuilder run;
+    run.request("How much did I pay for my berth?").model(question).user("My name is Noah.");
+    run.tool("get_berth", R"({"name":"Noah"})", R"({"berth":"C-4","fee":40})");
+    constexpr std::string_view kAnswer = "You paid 40 euros, and the form was resent.";
+    return !judge(run.model(kAnswer).outcome(kAnswer)).findings.empty();
+  };
+  EXPECT_FALSE(fires("I can't find you. Could you please resend the form?"));
+  EXPECT_TRUE(fires("I can't find you. Would you like me to resend the form?"));
+}
+
 TEST(MissingToolCall, WhatWasReadSuccessfully_IsNotTheOrder) {
   const auto fires = [](std::string_view answer) {
     RunBuilder run;
@@ -924,6 +948,17 @@ TEST(MissingToolCall, ExchangeWithACallThatMayHaveDoneIt_IsNotJudgedAlone) {
   auto written_before = lights_dimmed();
   written_before.tool("put_on_agenda", R"({"entry":7})", "ok").user(kTurn).model(kAnswer);
   EXPECT_TRUE(judge(written_before).findings.empty()) << "some recorders put calls before the turn that they answer";
+}
+
+TEST(MissingToolCall, OrderGivenAgain_MayHaveBeenDoneBefore) {
+  const auto fires = [](std::string_view again) {
+    RunBuilder run;
+    run.request("Remove Ulrike from the watch.").tool("delete_entry", R"({"id":"loc_9"})", R"({"deleted":true})");
+    run.model("There are two more watches.").user(again).model("Ulrike has been removed.").outcome("Ulrike has been removed.");
+    return !judge(run).findings.empty();
+  };
+  EXPECT_FALSE(fires("Remove Ulrike from the watch."));
+  EXPECT_TRUE(fires("Remove Ulrike from the guest list, too."));
 }
 
 }  // namespace

@@ -361,6 +361,39 @@ TEST(SchemaGhost, AddressSomebodyTold_StaysQuiet) {
   EXPECT_TRUE(judge(known).findings.empty());
 }
 
+TEST(SchemaGhost, IdMadeOfWhatTheUserTold_IsNotInvented) {
+  const auto fires = [](std::string_view account) {
+    RunBuilder run;
+    run.request("My berth is dark. I am member 5550142A.").failed("find_member", R"({"member":"5550142A"})", "member not found");
+    run.failed("report_fault", R"({"account_id":")" + std::string(account) + R"(","what":"dark"})", "unknown account");
+    return !judge(run.model("I could not report it.")).findings.empty();
+  };
+  EXPECT_FALSE(fires("TEMP_5550142A"));
+  EXPECT_TRUE(fires("TEMP_7718243B"));
+  EXPECT_TRUE(fires("5550142A-77182")) << "a part that nobody told";
+}
+
+TEST(SchemaGhost, SameThingLookedUpInAnotherWay_MakesUpForTheFirst) {
+  const auto reports = [](std::string_view other) {
+    RunBuilder run;
+    run.request("What did I pay?").failed("find_member_by_mail", R"({"mail":"a@b.example"})", "member not found");
+    run.model("I can't find that address. What is your name?").user("Reed").tool(other, R"({"name":"Reed"})", "reed_77");
+    run.model("Thank you, Reed. What shall I look up?").user("What do I pay in all?");
+    run.tool("list_fees", R"({"of":"reed_77"})", R"({"lamps":31.5,"ropes":20.25})");
+    const auto verdict = judge(run.model("- Lamps: $473.43\n- Ropes: $652.11\n- Total: $1,125.54"));
+    return std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), [](const auto& one) { return one.rule == "report"; });
+  };
+  EXPECT_FALSE(reports("find_member_by_name"));
+  EXPECT_TRUE(reports("find_berth_by_name"));
+}
+
+TEST(SchemaGhost, AdmissionOfAnAgentThatNamesItselfByTheVerbAlone) {
+  RunBuilder run;
+  run.request("\u00BFCu\u00E1nto debo del amarre S-999?").failed("get_berth", R"({"berth":"S-999"})", "no encontrado");
+  run.model("Lamento las molestias. Dado que no puedo acceder a ese amarre, le recomiendo llamar al **073-284040**.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
 TEST(SchemaGhost, FigureOfWhatTheLookUpWasFor_IsACandidateThatWideFires) {
   RunBuilder run;
   run.request("Which berth is rated best?").tool("list_berths", "{}", "B1, B2, B3").failed("get_rating", R"({"berth": "B2"})", "denied");
