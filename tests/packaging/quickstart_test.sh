@@ -22,9 +22,9 @@ cat >"$place/bin/cmake" <<CMAKE
 #!/bin/sh
 [ "\$1" = --install ] || exit 0
 mkdir -p "\$2/prefix/bin" "\$2/prefix/lib/runwarden" "\$2/prefix/share/runwarden"
-ln -s '$runwarden' "\$2/prefix/bin/runwarden"
-ln -s '$plugins' "\$2/prefix/lib/runwarden/detectors"
-ln -s '$source/config' "\$2/prefix/share/runwarden/config"
+ln -sfn '$runwarden' "\$2/prefix/bin/runwarden"
+ln -sfn '$plugins' "\$2/prefix/lib/runwarden/detectors"
+ln -sfn '$source/config' "\$2/prefix/share/runwarden/config"
 CMAKE
 chmod +x "$place/clone/packaging/install-deps" "$place/bin/cmake"
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
@@ -35,11 +35,11 @@ begin() {
   quickstart=$!
 }
 
-# The first block of shell commands after this heading, or the one after as many more.
+# The first block of shell commands, or of another kind, after this heading, or the one after as many more.
 block() {
-  awk -v heading="$1" -v skip="${2:-0}" '
+  awk -v heading="$1" -v skip="${2:-0}" -v kind="${3:-sh}" '
     $0 == heading { on = 1; next }
-    on && /^```sh$/ { if (skip-- == 0) inside = 1; next }
+    on && $0 == "```" kind { if (skip-- == 0) inside = 1; next }
     inside && /^```$/ { exit }
     inside' "$source/README.md"
 }
@@ -53,7 +53,7 @@ done
 grep '^export ' "$place/err" >"$place/exports" || fail "quickstart exports nothing"
 [ "$(sed 's/=.*//' "$place/exports" | tr '\n' ' ')" = "export URL export KEY " ] || fail "expected one line each that exports URL and KEY"
 # The README shows the lines that quickstart prints.
-sed -E "s|:$RUNWARDEN_PORT\$|:8080|; s/=rw_.*/=rw_.../" "$place/exports" | diff - <(block '## Two commands' 1) || fail "the README shows other lines"
+sed -E "s|:$RUNWARDEN_PORT\$|:8080|; s/=rw_.*/=rw_.../" "$place/exports" | diff - <(block '## Two commands' 0 text) || fail "the README shows other lines"
 # Both post the same run.
 run_in() { sed -n "/-d '{\$/,/}'/p" | sed "1s/.*/{/; s/}'.*/}/" | jq -cS .; }
 [ -n "$(run_in <"$source/packaging/quickstart")" ] || fail "quickstart posts no run that this test finds"
@@ -83,3 +83,24 @@ begin --once
 wait "$quickstart" || fail "quickstart --once"
 quickstart=
 ! grep -q '^export ' "$place/err" || fail "quickstart --once says where a service is that has stopped"
+
+# What is edited stays, and what is wrong is said before anything is built.
+refused() {
+  ! PATH=$place/bin:$PATH RUNWARDEN_PORT=$1 "$place/clone/packaging/quickstart" --once >"$place/out" 2>"$place/err" || fail "port $1 was accepted"
+  grep -q "$2" "$place/err" || fail "port $1: no word of \"$2\""
+}
+echo "# edited" >>"$place/clone/build/quickstart/home/runwarden.yaml"
+refused 99999 'from 1 to 65535, got "99999"'
+refused x 'from 1 to 65535, got "x"'
+python3 -c 'import socket, time
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+time.sleep(60)' >"$place/port" &
+stranger=$!
+for _ in $(seq 200); do [ ! -s "$place/port" ] || break; sleep 0.05; done
+refused "$(cat "$place/port")" 'another port: RUNWARDEN_PORT='
+kill "$stranger"; wait "$stranger" 2>/dev/null || true
+begin --once
+wait "$quickstart" || fail "quickstart --once after the edit"
+quickstart=
+tail -n 1 "$place/clone/build/quickstart/home/runwarden.yaml" | grep -q '^# edited$' || fail "the configuration was written anew"
