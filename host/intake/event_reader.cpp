@@ -11,11 +11,12 @@
 #include "intake/member_names.h"
 #include "intake/run_id.h"
 #include "intake/shape_reader.h"
+#include "intake/step_rules.h"
 
 namespace runwarden::intake {
 namespace {
 
-enum Slot : std::uint8_t { kRunId, kEvents, kFinal, kType, kEventId, kOther };
+enum Slot : std::uint8_t { kRunId, kEvents, kFinal, kType, kEventId, kStatus, kOther };
 
 constexpr Field kMetadataFields[] = {
     {"model", Want::text, kOther},
@@ -29,7 +30,7 @@ constexpr Field kEventFields[] = {
     {"type", Want::text, kType},
     {"eventId", Want::text, kEventId},
     {"name", Want::text, kOther},
-    {"status", Want::text, kOther},
+    {"status", Want::text, kStatus},
     {"error", Want::text, kOther},
     {"errorCode", Want::code, kOther},
     {"input", Want::text_or_json, kOther},
@@ -80,6 +81,24 @@ constexpr Shape kRequestShape{kRequestFields, "an events request", kRequestAlias
 constexpr std::size_t kMaxEventIdBytes = 256;
 constexpr std::string_view kTypes[] = {"tool_call", "model_output", "user_request", "run_started", "run_finished"};
 
+// Members that an event of this type does not read, and where it looks instead.
+struct Misplaced {
+  std::string_view type;
+  std::string_view member;
+  std::string_view read_from;
+};
+constexpr Misplaced kMisplaced[] = {
+    {"model_output", "output", "text"},         {"model_output", "outputSummary", "text"},    {"user_request", "userRequestText", "text"},
+    {"user_request", "input", "text"},          {"run_started", "text", "userRequestText"},   {"run_started", "input", "userRequestText"},
+    {"run_finished", "text", "outcomeSummary"}, {"run_finished", "output", "outcomeSummary"},
+};
+constexpr std::uint64_t bit_of(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kEventFields); ++i) {
+    if (kEventFields[i].name == name) return std::uint64_t{1} << i;
+  }
+  return 0;
+}
+
 class EventsReader final : public ShapeReader {
  public:
   EventsReader(TextArena& arena, const EventLimits& limits, std::vector<Warning>* warnings)
@@ -108,6 +127,7 @@ class EventsReader final : public ShapeReader {
     request_.events.emplace_back();
     start_ = document_text().size() - 1;
     own_type_ = false;
+    given_ = 0;
   }
 
   void enter_array(const Field&) override { has_events_ = true; }
@@ -120,14 +140,26 @@ class EventsReader final : public ShapeReader {
     }
     if (&shape == &kRequestShape && field.slot == kFinal) request_.final = value.boolean;
     if (&shape != &kEventShape || too_many_) return;
+    given_ |= std::uint64_t{1} << (&field - kEventFields);
     if (field.slot == kType) take_type(value.text);
     if (field.slot == kEventId) take_event_id(field, value.text);
+    if (field.slot == kStatus && status_outcome(value.text) == model::Outcome::unknown)
+      warn_of_value(field.name, value.text, status_words());
   }
 
   void take_type(std::string_view type) {
     request_.events.back().type = type;
     request_.events.back().finishes = type == "run_finished";
     own_type_ = std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes);
+    if (own_type_) warn_of_value("type", type, kTypes);
+  }
+
+  void warn_of_misplaced(std::string_view type) {
+    for (const Misplaced& one : kMisplaced) {
+      if (one.type != type || (given_ & bit_of(one.member)) == 0 || (given_ & bit_of(one.read_from)) != 0) continue;
+      warn(one.member, std::string(type) + "/" + std::string(one.member),
+           "is kept as an unknown member: a " + std::string(type) + " is read from \"" + std::string(one.read_from) + "\"");
+    }
   }
 
   // An event of a custom type may have any members.
@@ -142,6 +174,7 @@ class EventsReader final : public ShapeReader {
 
   void leave(const Shape& shape) override {
     if (&shape == &kEventShape && !too_many_) {
+      if (warns()) warn_of_misplaced(request_.events.back().type);
       request_.events.back().json = document_text().substr(start_) + "}";
     }
     if (&shape != &kRequestShape) return;
@@ -155,7 +188,8 @@ class EventsReader final : public ShapeReader {
   bool has_run_id_ = false;
   bool has_events_ = false;
   bool too_many_ = false;
-  bool own_type_ = false;  // of the event being read
+  bool own_type_ = false;    // of the event being read
+  std::uint64_t given_ = 0;  // its known members, by index in kEventFields
 };
 
 // Run members that only the service sets.

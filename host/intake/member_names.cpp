@@ -11,7 +11,8 @@
 namespace runwarden::intake {
 namespace {
 
-constexpr std::size_t kLongestName = 40;  // longest name that is compared
+constexpr std::size_t kLongestName = 40;   // longest name that is compared
+constexpr std::size_t kShortestValue = 8;  // "paused" is not "passed"
 
 // In lower case without word separators: userRequestText, user_request_text and User-Request-Text become equal.
 std::string folded(std::string_view name) {
@@ -59,8 +60,9 @@ std::size_t most_edits(std::size_t length) {
 }
 
 // One letter can turn a short word into another word. For short words, only an extra, missing or swapped letter counts as a typo.
-bool is_other_word(std::string_view known, std::string_view name) {
-  return known.size() < 6 && known.size() == name.size() && !std::is_permutation(known.begin(), known.end(), name.begin(), name.end());
+bool is_other_word(std::string_view known, std::string_view name, std::size_t shortest = 6) {
+  return known.size() < shortest && known.size() == name.size() &&
+         !std::is_permutation(known.begin(), known.end(), name.begin(), name.end());
 }
 
 const Field* near_by_letters(const Shape& shape, std::string_view name) {
@@ -84,6 +86,21 @@ const Field* near_by_letters(const Shape& shape, std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view meant_word(std::span<const std::string_view> words, std::string_view value) {
+  if (value.size() > kLongestName) return {};
+  const std::string plain = folded(value);
+  std::string_view nearest;
+  std::size_t fewest = kLongestName;
+  for (const std::string_view word : words) {
+    const std::string known = folded(word);
+    const std::size_t edits = edits_between(known, plain);
+    if (edits > most_edits(known.size()) || edits >= fewest || (edits > 0 && is_other_word(known, plain, kShortestValue))) continue;
+    fewest = edits;
+    nearest = word;
+  }
+  return nearest;
+}
 
 const Field* meant_field(const Shape& shape, std::string_view name) {
   if (name.size() > kLongestName) return nullptr;

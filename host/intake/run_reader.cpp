@@ -153,7 +153,12 @@ constexpr Alias kRunAliases[] = {
     {"succeeded", "success"},
     {"events", "steps"},
 };
-constexpr Shape kRunShape{kRunFields, "a run", kRunAliases};
+constexpr Elsewhere kRunElsewhere[] = {
+    {"model", "/metadata/model"},
+    {"costUsd", "/metadata/costUsd"},
+    {"inputTokens", "/metadata/inputTokens"},
+};
+constexpr Shape kRunShape{kRunFields, "a run", kRunAliases, {}, kRunElsewhere};
 
 // The value from the best-ranked of several names; rank 0 is the primary name.
 template <class T>
@@ -281,10 +286,16 @@ class RunReader final : public ShapeReader {
     }
     step.kind = step_kind(step.kind_text);
     step.outcome = status_outcome(step.status);
+    if (warns()) warn_of_words(step);
     const bool http_failed = step.http_status && *step.http_status >= 400;
     if (model::present(step.error_code) || model::present(step.error_message) || http_failed) step.outcome = model::Outcome::failed;
     auto& [start, length] = spans_.back();
     length = document_text().size() + 1 - start;
+  }
+
+  void warn_of_words(const Step& step) {
+    if (step.kind == model::StepKind::other && !step.kind_text.empty()) warn_of_value("stepKind", step.kind_text, step_kind_words());
+    if (step.outcome == model::Outcome::unknown && !step.status.empty()) warn_of_value("status", step.status, status_words());
   }
 
   void begin_metadata() {

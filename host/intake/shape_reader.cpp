@@ -13,6 +13,7 @@ namespace {
 // Limits on unknown names compared with known ones, and on recorded typos in open objects, because a document may have very many.
 constexpr std::size_t kMostNamesJudged = 64;
 constexpr std::size_t kMostSlips = 64;
+constexpr std::size_t kLongestValue = 64;  // bytes of a value that tell it from others
 
 constexpr double kMaxCount = 9007199254740992.0;  // 2^53: the largest range in which doubles hold every integer (RFC 8259, section 6)
 
@@ -148,7 +149,14 @@ bool ShapeReader::key(std::string_view name) {
 
 void ShapeReader::note_unknown(std::string_view name) {
   if (slips_.size() == kMostSlips) return;
-  if (const Field* meant = meant_by(*frames_.back().shape, name)) slips_.push_back({std::string(name), meant});
+  const Shape& shape = *frames_.back().shape;
+  if (const Field* meant = meant_by(shape, name)) {
+    slips_.push_back({std::string(name), meant});
+    return;
+  }
+  for (const Elsewhere& one : shape.elsewhere) {
+    if (one.name == name) slips_.push_back({std::string(name), nullptr, one.pointer});
+  }
 }
 
 // Steps mostly repeat the same unknown names, so cache the results.
@@ -163,25 +171,46 @@ const Field* ShapeReader::meant_by(const Shape& shape, std::string_view name) {
 
 void ShapeReader::end_slips(const Frame& frame) {
   for (std::size_t i = warns_of(*frame.shape) ? frame.slips : slips_.size(); i < slips_.size(); ++i) {
-    Slip& slip = slips_[i];
-    if ((frame.seen & std::uint64_t{1} << (slip.meant - frame.shape->fields.data())) != 0) continue;
-    const auto same = std::find_if(found_slips_.begin(), found_slips_.end(),
-                                   [&](const FoundSlip& one) { return one.shape == frame.shape && one.slip.name == slip.name; });
-    if (same != found_slips_.end()) {
-      ++same->count;
-    } else if (found_slips_.size() < kMaxWarnings) {
-      std::string pointer = pointer_to("") + "/" + pointer_token(slip.name);
-      found_slips_.push_back({std::move(slip), frame.shape, std::move(pointer), 1});
+    const Slip& slip = slips_[i];
+    if (slip.meant == nullptr) {
+      warn(slip.name, slip.name, "is kept as an unknown member; it is read from " + std::string(slip.pointer));
+    } else if ((frame.seen & std::uint64_t{1} << (slip.meant - frame.shape->fields.data())) == 0) {
+      warn(slip.name, slip.name,
+           "is kept as an unknown member; if \"" + std::string(slip.meant->name) + "\" is meant, send it by that name");
     }
   }
   slips_.resize(frame.slips);
 }
 
+void ShapeReader::warn(std::string_view member, std::string_view key, std::string detail) {
+  if (warnings_ == nullptr) return;
+  const Shape* shape = frames_.back().shape;
+  const auto same =
+      std::find_if(found_slips_.begin(), found_slips_.end(), [&](const FoundSlip& one) { return one.shape == shape && one.key == key; });
+  if (same != found_slips_.end()) {
+    ++same->count;
+  } else if (found_slips_.size() < kMaxWarnings) {
+    found_slips_.push_back({shape, std::string(key), pointer_to("") + "/" + pointer_token(member), std::move(detail), 1});
+  }
+}
+
+void ShapeReader::warn_of_value(std::string_view member, std::string_view value, std::span<const std::string_view> words) {
+  if (warnings_ == nullptr) return;
+  const std::string key = std::string(member) + "=" + std::string(value.substr(0, kLongestValue));
+  auto judged = std::find_if(judged_values_.begin(), judged_values_.end(), [&](const auto& one) { return one.first == key; });
+  if (judged == judged_values_.end()) {
+    if (judged_values_.size() == kMostNamesJudged) return;
+    judged = judged_values_.insert(judged, {key, meant_word(words, value)});
+  }
+  const std::string_view meant = judged->second;
+  if (!meant.empty())
+    warn(member, key, "\"" + std::string(value) + "\" is kept as it is; if \"" + std::string(meant) + "\" is meant, send that");
+}
+
 void ShapeReader::add_warnings() {
   for (FoundSlip& one : found_slips_) {
-    std::string detail = "is kept as an unknown member; if \"" + std::string(one.slip.meant->name) + "\" is meant, send it by that name";
-    if (one.count > 1) detail += " (" + std::to_string(one.count) + " times in this document)";
-    warnings_->push_back({std::move(one.pointer), std::move(detail)});
+    if (one.count > 1) one.detail += " (" + std::to_string(one.count) + " times in this document)";
+    warnings_->push_back({std::move(one.pointer), std::move(one.detail)});
   }
 }
 

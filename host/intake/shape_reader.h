@@ -53,11 +53,18 @@ struct Alias {
   std::string_view field;
 };
 
+// A member that has its place in another object. It has no effect except a warning that names the place.
+struct Elsewhere {
+  std::string_view name;
+  std::string_view pointer;  // "/metadata/costUsd"
+};
+
 struct Shape {
   std::span<const Field> fields;  // at most 64
   std::string_view noun;          // for error texts: "a step"
   std::span<const Alias> aliases = {};
   std::span<const std::string_view> own_words = {};  // close to a known name, but used for something else; in lower case
+  std::span<const Elsewhere> elsewhere = {};
 };
 
 struct FieldValue {
@@ -93,6 +100,12 @@ class ShapeReader : private JsonEvents {
 
   // Records a fault of that member of the current object; an empty name means the object itself.
   void fault(std::string_view name, std::string code, std::string detail);
+  // Warns that a member of the current object probably says something else than was meant. The same `key` in many objects of a kind is one
+  // warning.
+  void warn(std::string_view member, std::string_view key, std::string detail);
+  // Warns if a member's value is probably a slip for one of the words.
+  void warn_of_value(std::string_view member, std::string_view value, std::span<const std::string_view> words);
+  bool warns() const { return warnings_ != nullptr; }
   // Records that a required member is missing, unless that member already has a fault.
   void missing(std::string_view name, std::string detail);
 
@@ -115,12 +128,14 @@ class ShapeReader : private JsonEvents {
   // An unknown member that resembles a known one. Kept until the object ends, because it may also have the known one.
   struct Slip {
     std::string name;
-    const Field* meant;
+    const Field* meant;             // null: it has its place elsewhere
+    std::string_view pointer = {};  // that place
   };
   struct FoundSlip {
-    Slip slip;
     const Shape* shape;
+    std::string key;
     std::string pointer;  // of the first
+    std::string detail;
     std::size_t count;
   };
   struct JudgedName {
@@ -175,6 +190,7 @@ class ShapeReader : private JsonEvents {
   std::vector<Slip> slips_;             // of open objects
   std::vector<FoundSlip> found_slips_;  // of closed objects
   std::vector<JudgedName> judged_names_;
+  std::vector<std::pair<std::string, std::string_view>> judged_values_;  // a value, and the word that was meant
 };
 
 }  // namespace runwarden::intake

@@ -18,33 +18,44 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-template <std::size_t N>
-bool any_of(std::string_view text, const std::array<std::string_view, N>& words) {
+// Those of tools, models and users, in this order.
+constexpr std::array<std::string_view, 14> kKinds{"tool", "function",   "action",     "tool_call",    "model", "llm",          "assistant",
+                                                  "chat", "completion", "generation", "model_output", "user",  "user_request", "human"};
+constexpr std::size_t kToolKinds = 4, kModelKinds = 7;
+// Those of failure, then those of success.
+constexpr std::array<std::string_view, 20> kStatuses{"failed",    "failure",    "error",    "errored", "timed_out", "timeout",  "blocked",
+                                                     "cancelled", "canceled",   "rejected", "denied",  "completed", "complete", "success",
+                                                     "succeeded", "successful", "ok",       "done",    "finished",  "passed"};
+constexpr std::size_t kFailed = 11;
+
+bool any_of(std::string_view text, std::span<const std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return same(text, word); });
 }
-
-constexpr std::array<std::string_view, 4> kToolKinds{"tool", "function", "action", "tool_call"};
-constexpr std::array<std::string_view, 7> kModelKinds{"model", "llm", "assistant", "chat", "completion", "generation", "model_output"};
-constexpr std::array<std::string_view, 3> kUserKinds{"user", "user_request", "human"};
-constexpr std::array<std::string_view, 11> kFailed{"failed",  "failure",   "error",    "errored",  "timed_out", "timeout",
-                                                   "blocked", "cancelled", "canceled", "rejected", "denied"};
-constexpr std::array<std::string_view, 9> kFine{"completed", "complete", "success",  "succeeded", "successful",
-                                                "ok",        "done",     "finished", "passed"};
 
 }  // namespace
 
 model::StepKind step_kind(std::string_view text) {
   text = trimmed(text);
-  if (any_of(text, kToolKinds)) return model::StepKind::tool;
-  if (any_of(text, kModelKinds)) return model::StepKind::model;
-  if (any_of(text, kUserKinds)) return model::StepKind::user;
+  const std::span<const std::string_view> words = kKinds;
+  if (any_of(text, words.first(kToolKinds))) return model::StepKind::tool;
+  if (any_of(text, words.subspan(kToolKinds, kModelKinds))) return model::StepKind::model;
+  if (any_of(text, words.subspan(kToolKinds + kModelKinds))) return model::StepKind::user;
   return model::StepKind::other;
+}
+
+std::span<const std::string_view> step_kind_words() {
+  return kKinds;
+}
+
+std::span<const std::string_view> status_words() {
+  return kStatuses;
 }
 
 model::Outcome status_outcome(std::string_view status) {
   status = trimmed(status);
-  if (any_of(status, kFailed)) return model::Outcome::failed;
-  return any_of(status, kFine) ? model::Outcome::ok : model::Outcome::unknown;
+  const std::span<const std::string_view> words = kStatuses;
+  if (any_of(status, words.first(kFailed))) return model::Outcome::failed;
+  return any_of(status, words.subspan(kFailed)) ? model::Outcome::ok : model::Outcome::unknown;
 }
 
 bool is_no_error(std::string_view error_code) {

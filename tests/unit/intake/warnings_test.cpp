@@ -86,6 +86,66 @@ TEST(Warnings, TheSameSlipInManySteps_IsOneWarningThatCounts) {
   EXPECT_EQ(warnings[0].detail, "is kept as an unknown member; if \"stepName\" is meant, send it by that name (3 times in this document)");
 }
 
+// "pointer detail" of each warning, one a line.
+std::string lines(const std::vector<Warning>& warnings) {
+  std::string text;
+  for (const Warning& one : warnings) text += one.pointer + " " + one.detail + "\n";
+  return text;
+}
+
+std::string lines_of_run(std::string_view json) {
+  std::vector<Warning> warnings;
+  return read_run(json, RunLimits{}, "r", &warnings).ok() ? lines(warnings) : "fault";
+}
+
+std::string lines_of_events(const std::string& events) {
+  std::vector<Warning> warnings;
+  return read_events(R"({"runId":"r","events":[)" + events + "]}", EventLimits{}, &warnings).ok() ? lines(warnings) : "fault";
+}
+
+TEST(Warnings, ValuesThatAreNearlyAKnownWord) {
+  EXPECT_EQ(lines_of_events(R"({"type":"toolcall"},{"type":"model_ouput"},{"type":"run_finish"},{"type":"tool_call","status":"faild"})"),
+            "/events/0/type \"toolcall\" is kept as it is; if \"tool_call\" is meant, send that\n"
+            "/events/1/type \"model_ouput\" is kept as it is; if \"model_output\" is meant, send that\n"
+            "/events/2/type \"run_finish\" is kept as it is; if \"run_finished\" is meant, send that\n"
+            "/events/3/status \"faild\" is kept as it is; if \"failed\" is meant, send that\n");
+  EXPECT_EQ(lines_of_run(R"({"steps":[{"stepKind":"tol","status":"Faild"},{"stepKind":"tol","status":"eror"}]})"),
+            "/steps/0/stepKind \"tol\" is kept as it is; if \"tool\" is meant, send that (2 times in this document)\n"
+            "/steps/0/status \"Faild\" is kept as it is; if \"failed\" is meant, send that\n"
+            "/steps/1/status \"eror\" is kept as it is; if \"error\" is meant, send that\n");
+}
+
+TEST(Warnings, ValuesOfTheClientsOwn_BringNone) {
+  EXPECT_EQ(lines_of_events(R"({"type":"retrieval"},{"type":"plan"},{"type":""},{"type":"tool_call","status":"running"})"), "");
+  EXPECT_EQ(
+      lines_of_run(R"({"steps":[{"stepKind":"Tool","status":"OK"},{"stepKind":"chain","status":"paused"},{"stepKind":"","status":""}]})"),
+      "");
+}
+
+TEST(Warnings, MembersOfAnotherTypeOfEvent) {
+  EXPECT_EQ(
+      lines_of_events(
+          R"({"type":"model_output","output":"Done."},{"output":"Hi","type":"model_output"},{"type":"run_started","text":"Refund it"})"),
+      "/events/0/output is kept as an unknown member: a model_output is read from \"text\" (2 times in this document)\n"
+      "/events/2/text is kept as an unknown member: a run_started is read from \"userRequestText\"\n");
+  EXPECT_EQ(lines_of_events(R"({"type":"model_output","output":"Done.","text":"Done."},{"type":"tool_call","output":"x"})"), "");
+}
+
+TEST(Warnings, MembersThatBelongIntoMetadata) {
+  EXPECT_EQ(lines_of_run(R"({"costUsd":-5,"model":"m","inputTokens":1})"),
+            "/costUsd is kept as an unknown member; it is read from /metadata/costUsd\n"
+            "/model is kept as an unknown member; it is read from /metadata/model\n"
+            "/inputTokens is kept as an unknown member; it is read from /metadata/inputTokens\n");
+}
+
+TEST(Warnings, ManyValues_CostABoundedTime) {
+  std::string steps;
+  for (int i = 0; i < 2000; ++i) steps += (i == 0 ? "" : ",") + std::string(R"({"stepKind":"tol)") + std::to_string(i) + "\"}";
+  std::vector<Warning> warnings;
+  ASSERT_TRUE(read_run(R"({"steps":[)" + steps + "]}", RunLimits{}, "r", &warnings).ok());
+  EXPECT_LE(warnings.size(), 10u);
+}
+
 TEST(Warnings, AreBoundedInNumber_HoweverManySlipsThereAre) {
   std::string json = "{";
   for (int i = 0; i < 2000; ++i) json += "\"User_" + std::string(i % 37, '_') + "Request" + std::string(i / 37, '-') + "\":1,";
