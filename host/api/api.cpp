@@ -446,12 +446,17 @@ std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) 
   const bool otlp = is_otlp(admission.route->endpoint);
   // The body of a GET is read and ignored: RFC 9110, section 9.3.1, gives it no meaning.
   accepted.max_body_bytes = otlp ? parts_.limits.otlp_max_body_bytes : parts_.limits.max_body_bytes;
+  accepted.limit_name = otlp ? "limits.otlp_max_body_bytes" : "limits.max_body_bytes";
   if (admission.media == Media::ndjson) {
     accepted.form = http::BodyForm::lines;
     accepted.max_batch_bytes = parts_.limits.max_batch_bytes;
+    accepted.limit_name = "limits.max_batch_bytes";
     accepted.max_lines = parts_.limits.max_batch_runs;
   }
-  if (admission.route->endpoint == Endpoint::session) accepted.max_body_bytes = kMaxLoginBytes;
+  if (admission.route->endpoint == Endpoint::session) {
+    accepted.max_body_bytes = kMaxLoginBytes;
+    accepted.limit_name = {};
+  }
   accepted.request_handler = request_handler_for(parts_, std::move(admission), head);
   return accepted;
 }

@@ -240,6 +240,7 @@ Status parse_json(std::string_view text, int max_depth, JsonEvents& events) {
   const auto nul = text.find('\0');
   if (nul != std::string_view::npos)
     return malformed("a NUL byte at " + place(text, nul) + "; JSON text has none (write \\u0000 inside a string)");
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return malformed("not JSON at byte 0: it is empty; send a JSON value");
   if (walk_fast(text, max_depth, events) != FastWalk::End::gave_up) return Nothing{};
   events.restart();
   Bridge bridge(text, max_depth, events);

@@ -60,7 +60,8 @@ class TextReport final : public AnalysisReport {
   bool end() override {
     std::ostringstream text;
     if (failures_ > 0) table_.print(text);
-    text << faults_ << runs_ << " runs, " << failed_ << " with failures, " << failures_ << " failures";
+    text << faults_ << runs_ << (runs_ == 1 ? " run, " : " runs, ") << failed_ << " with failures, " << failures_
+         << (failures_ == 1 ? " failure" : " failures");
     if (unread_ > 0) text << "; " << unread_ << " could not be read";
     text << "\n";
     return output().write(text.str());

@@ -14,6 +14,17 @@
 namespace runwarden::cli {
 namespace {
 
+// "2s" is 2, as in the durations of the configuration.
+CLI::Validator without_unit() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const auto digits = text.find_first_not_of("0123456789");
+        if (digits != 0 && digits != std::string::npos && text.substr(digits) == "s") text.pop_back();
+        return std::string();
+      },
+      "");
+}
+
 int list(Context& context, const std::string& tenant, bool json) {
   const auto settings = context.settings();
   if (!settings) return kWanting;
@@ -147,6 +158,7 @@ void add_test(CLI::App& detectors, Context& context) {
   command->add_flag("--ndjson", options->ndjson, "Each line of the files is a run");
   command->add_flag("--explain", options->explain, "Show what each detector understood of the run, and how each of its rules answered");
   command->add_option("--timeout", options->timeout_s, "Seconds after which a run counts as never ending")
+      ->transform(without_unit())
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   command->add_flag("--in-process", options->in_process, "For a debugger: no child process, no deadline, and a crash ends this process");
@@ -178,6 +190,7 @@ void add_conformance(CLI::App& detectors, Context& context) {
       ->check(CLI::IsMember(conformance::case_names()))
       ->type_name("CASE");
   command->add_option("--timeout", options->timeout_s, "Seconds after which a case counts as never ending")
+      ->transform(without_unit())
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   command->add_flag("--json", options->json, "One object: file, conformant, cases");

@@ -30,7 +30,7 @@ void add_serve(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("serve", "Run the service");
   command->footer(
       "SIGTERM stops it: what is in flight is answered and committed first. SIGHUP puts changed detectors, redaction"
-      " rules and limits of requests in force.\n\n"
+      " rules, limits of requests and settings of the second opinion in force.\n\n"
       "Example:\n  runwarden serve --config /etc/runwarden/runwarden.yaml --data-dir /srv/runwarden");
   auto new_store = std::make_shared<bool>(false);
   command->add_flag("--new-store", *new_store,

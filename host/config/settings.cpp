@@ -40,7 +40,7 @@ const Node* written(const Node* node, std::string_view key) {
 void check_address(Section& section, std::string_view key, const Node* node, const std::string& address, bool allow_plaintext) {
   if (!node || !is_text(*node)) return;
   if (!is_listen_address(address)) {
-    section.fault(key, *node, "a numeric address and a port, such as 127.0.0.1:8080 or [::1]:8080");
+    section.fault(key, *node, "a numeric address or localhost, and a port from 0 to 65535, such as 127.0.0.1:8080 or [::1]:8080");
   } else if (!allow_plaintext && !is_loopback(address)) {
     section.fault(key, *node,
                   "a loopback address, because keys would cross the network in the clear (put a TLS proxy before it, or set "

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/digest.h"
+#include "base/nearest_names.h"
 
 namespace runwarden::detect {
 namespace {
@@ -88,6 +89,19 @@ std::optional<SearchPathEntry> entry_of_absolute(const fs::path& file, const std
   return std::nullopt;
 }
 
+// The libraries right inside the folders, for a hint.
+std::vector<std::string> libraries_in(const std::vector<std::string>& search_path) {
+  constexpr std::size_t kMost = 256;
+  std::vector<std::string> names;
+  for (const std::string& configured : search_path) {
+    std::error_code fault;
+    for (fs::directory_iterator file(configured, fault), end; !fault && file != end && names.size() < kMost; file.increment(fault)) {
+      if (file->path().extension() == ".so") names.push_back(file->path().filename().string());
+    }
+  }
+  return names;
+}
+
 std::optional<SearchPathEntry> entry_of_name(const fs::path& name, const std::vector<std::string>& search_path) {
   for (const std::string& configured : search_path) {
     std::error_code fault;
@@ -157,7 +171,9 @@ Result<SearchPathEntry> entry_of(const fs::path& library, const std::vector<std:
     return refusal(library, "\"" + library.string() + "\" leaves detectors.search_path. Give a file name, or an absolute path inside it.");
   }
   if (auto entry = entry_of_name(library, search_path)) return *std::move(entry);
-  return refusal(library, "not found in " + joined(search_path) + ". Install it there, or add its folder to detectors.search_path.");
+  const std::string likely = likely_name(library.string(), libraries_in(search_path));
+  return refusal(library, "not found in " + joined(search_path) + (likely.empty() ? "" : ", where there is " + likely) +
+                              ". Install it there, or add its folder to detectors.search_path.");
 }
 
 }  // namespace
@@ -177,7 +193,11 @@ Result<LibraryFile> find_library(const std::string& library, const std::vector<s
 
 Result<LibraryFile> read_library(const fs::path& file) {
   const Descriptor opened(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (!opened.good()) return refusal(file, "cannot be opened: " + why_not() + ".");
+  if (!opened.good()) {
+    const std::string why = why_not();
+    const bool only_a_key = errno == ENOENT && file.extension() != ".so";
+    return refusal(file, "cannot be opened: " + why + "." + (only_a_key ? " `runwarden detectors list` shows where libraries are." : ""));
+  }
   return read_bytes(file, opened);
 }
 

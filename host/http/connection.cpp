@@ -28,9 +28,11 @@ bool visible_ascii(const std::string& text) {
   return !text.empty() && text.size() <= 128 && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
-Error too_large(std::uint64_t limit) {
+Error too_large(std::uint64_t limit, std::string_view name) {
+  const std::string bytes = std::to_string(limit) + " bytes";
+  const std::string over = name.empty() ? "the limit of " + bytes + " (decoded)" : std::string(name) + " (" + bytes + ", decoded)";
   return {Code::payload_too_large,
-          "the body is over the limit of " + std::to_string(limit) + " bytes (decoded): send it in smaller parts",
+          "the body is over " + over + "; send less at once" + (name.empty() ? "" : ", a long run as events, or raise the limit"),
           {},
           {}};
 }
@@ -205,7 +207,8 @@ void Connection::accept(Accepted accepted, bool more_follows) {
     return hand_lines(std::move(none));
   }
   const std::uint64_t limit = lines ? accepted.max_batch_bytes : accepted.max_body_bytes;
-  if (framing.coding == Coding::identity && framing.content_length > limit) return fail(too_large(limit));
+  if (framing.coding == Coding::identity && framing.content_length > limit) return fail(too_large(limit, accepted.limit_name));
+  request_->limit_name = accepted.limit_name;
   request_->reader.emplace(
       BodyPlan{accepted.form, framing.coding, accepted.max_body_bytes, accepted.max_batch_bytes, accepted.max_lines, framing.content_length});
   phase_ = Phase::body;
@@ -245,7 +248,7 @@ void Connection::react_to_body() {
     case BodyReader::State::reading: return;
     case BodyReader::State::batch_ready: return hand_lines(reader.take_batch());
     case BodyReader::State::whole_ready: return hand_body(reader.take_body());
-    case BodyReader::State::too_large: return fail(too_large(reader.limit()));
+    case BodyReader::State::too_large: return fail(too_large(reader.limit(), request_->limit_name));
     case BodyReader::State::bad_encoding: {
       const std::string name = request_->parser.framing().coding == Coding::gzip ? "gzip" : "deflate";
       return fail({Code::bad_request, "Content-Encoding is " + name + ", but the body is no whole " + name + " stream", {}, {}});

@@ -43,6 +43,7 @@ struct Request {
   RequestParser parser;
   std::unique_ptr<RequestHandler> request_handler;
   std::optional<BodyReader> reader;
+  std::string_view limit_name;   // of Accepted
   Charge charge;                 // for the bytes that reader buffers
   std::optional<Reply> refusal;  // sent once the rest of the body has been dropped
   std::uint64_t body_wire_bytes = 0;

@@ -104,6 +104,7 @@ struct Accepted {
   std::uint64_t max_body_bytes = 0;   // decoded: the whole body, or one line
   std::uint64_t max_batch_bytes = 0;  // lines: decoded, all of them
   std::uint64_t max_lines = 0;        // lines: non-empty ones
+  std::string_view limit_name = {};   // the setting that limits the body, for the error; static storage
 };
 
 // Describes each answer that was sent or dropped, for the log and the metrics.

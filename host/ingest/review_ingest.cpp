@@ -112,8 +112,7 @@ void ReviewIngest::review_run(IngestRequest request, const std::string& run_id, 
   const std::string status = status_of(*run, wanted->detector);
   if (known == detectors.end() && status.empty()) {
     RequestFaults faults;
-    faults.add("/detector", "unknown_detector",
-               "names no detector that looked at this run, or that there is; GET /v1/detectors lists them");
+    faults.add("/detector", "unknown_detector", "names no detector that judged this run or is configured; GET /v1/detectors lists them");
     return done(Status(steps_.redaction.error(faults.error(), request.body)));
   }
   if (run->state == model::RunState::open) {

@@ -183,12 +183,12 @@ std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRe
   const auto told = intake::read_run(intake::run_of_events(open.run_id, events), {.max_json_depth = job.request.max_json_depth}, {});
   const std::size_t missing = told.ok() ? steps_missing(*told, job.run.kept) : 1;
   if (missing > 0) {
-    return refused(
-        {Code::conflict,
-         "runId \"" + open.run_id + "\" is open from events, and " + std::to_string(missing) +
-             " of its steps are not in this run; send the missing steps, or end the run with \"final\": true on /v1/ingest/events",
-         {},
-         {}});
+    return refused({Code::conflict,
+                    "runId \"" + open.run_id + "\" is open from events, and " + std::to_string(missing) +
+                        (missing == 1 ? " of its steps is" : " of its steps are") +
+                        " not in this run; send the missing steps, or end the run with \"final\": true on /v1/ingest/events",
+                    {},
+                    {}});
   }
   job.claim = steps_.buffer.claim_run(job.request.tenant, open.key, model::Resolution::whole, kLeaseMs);
   if (!job.claim)

@@ -70,12 +70,16 @@ function filterBar(wanted, detectors, {set, signal}) {
 
 export const detectorOptions = (detectors) => [["", "Any detector"], ...detectors.map((one) => [one.key, one.title || detector(one.key)])];
 
+// What tells groups of one title apart: the fingerprint without the detector.
+const ownPart = ({fingerprint, detectorKey}) => fingerprint.startsWith(`${detectorKey}:`) ? fingerprint.slice(detectorKey.length + 1) : fingerprint;
+
 function row(group, {window, sort}) {
   const {failures, share, runs} = group.window;
   return h("li.group@group", {"data-row": group.clusterId, "data-id": group.clusterId, "data-fingerprint": group.fingerprint,
     "data-detector": group.detectorKey, "data-severity": group.severity, "data-state": group.state, "data-trend": group.trend},
   h("div.what", h("a.title", {href: groupPath(group.clusterId, window), id: `g-${group.clusterId}`, "data-test": "group-title"}, group.title),
-    h("p.quiet", severity(group.severity), stateBadge(group.state, {"data-test": "group-state"}), h("span", detector(group.detectorKey)))),
+    h("p.quiet", severity(group.severity), stateBadge(group.state, {"data-test": "group-state"}), h("span", detector(group.detectorKey)),
+      h("code", {title: "Fingerprint"}, ownPart(group)))),
   spark(group.buckets, `Failures over the ${windowWords(window)}, ${trend(group.trend)}: ${group.buckets.join(", ")}`),
   h("div.figures", h("strong@group-count", count(failures, "failure")),
     sort === "count" ? h("span", `${number(group.count)} in all`) : null, h("span.quiet", trend(group.trend))),

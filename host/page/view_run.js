@@ -293,7 +293,7 @@ function review({failureId, review: last}, {frame, act}) {
   const note = h("input@review-note", {type: "text", id: `note-${failureId}`, maxlength: "1000", autocomplete: "off", value: said?.note});
   const say = (verdict, name) => button(REVIEW_WORDS[verdict], () => act(post(path, {verdict, note: note.value || null}), "Reviewed"),
     {"data-test": name, "aria-pressed": String(said?.verdict === verdict)});
-  return [words, h("div.actions", h("label.field.wide", h("span", "Is it one? Note"), note), say("right", "review-right"), say("false_alarm", "review-false-alarm"),
+  return [words, h("div.actions", h("label.field.wide", h("span", "Is this a failure? Note (optional)"), note), say("right", "review-right"), say("false_alarm", "review-false-alarm"),
     said ? button("Take back", () => act(remove(path), "Taken back")) : null)];
 }
 
@@ -412,7 +412,7 @@ function verdictLine(report, run) {
   return h("li@verdict", {"data-detector": report.key, "data-status": report.status},
     h("strong", `${STATUS_SIGNS[report.status] ?? ""} ${detector(report.key)}`), ` ${STATUS_WORDS[report.status] ?? report.status}`,
     missing ? h("p.quiet@verdict-reason", missing) : null,
-    hint || asked ? h("p.quiet@verdict-hint", hint, asked ? [" JSON member: ", h("code", asked)] : null) : null,
+    hint || asked ? h("p.quiet@verdict-hint", hint, asked && !hint?.includes(asked) ? [" JSON member: ", h("code", asked)] : null) : null,
     (report.suppressed ?? []).map((one) => h("p.quiet@suppressed", {"data-rule": one.rule}, letPass(one, steps))),
     report.review?.opinion ? opinion(report.review, run) : null);
 }

@@ -254,6 +254,9 @@ TEST_F(Refusal, WhenThereIsNoSuchFile_SaysWhereItWasLookedFor) {
   settings.entries.push_back({"zoo", "gone.so", {}, false, "runwarden.yaml:3:1"});
   EXPECT_EQ(refusal(), "config: detector \"zoo\" (runwarden.yaml:3:1): gone.so: refused: not found in " + detectors.string() +
                            ". Install it there, or add its folder to detectors.search_path.");
+  std::ofstream(detectors / "false_success.so", std::ios::binary) << bytes_of("good");
+  settings.entries[0].library = "false_succes.so";
+  EXPECT_THAT(refusal(), HasSubstr("not found in " + detectors.string() + ", where there is false_success.so. Install"));
   settings.entries[0].library = (detectors / "gone.so").string();
   EXPECT_THAT(refusal(), HasSubstr("gone.so: refused: cannot be opened: No such file or directory."));
 }

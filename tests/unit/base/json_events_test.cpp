@@ -63,10 +63,11 @@ TEST_P(JsonEventsRefuses, WithPlaceAndReason) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, JsonEventsRefuses,
-                         testing::Values(Bad{"", "not JSON at byte 0"}, Bad{"{\"a\":1", "not JSON at byte 6"}, Bad{"{}x", "byte 2"},
-                                         Bad{"{}\0x"s, "a NUL byte at byte 2"}, Bad{"{\"a\":\"\0\"}"s, "a NUL byte at byte 6"},
-                                         Bad{"[1e999]", "outside the range of a double"}, Bad{"[-1e999]", "outside the range of a double"},
-                                         Bad{"[\"\xff\"]", "UTF-8"}, Bad{"[\"\xc0\xaf\"]", "UTF-8"}, Bad{"[\"\xed\xa0\x80\"]", "UTF-8"},
+                         testing::Values(Bad{"", "not JSON at byte 0: it is empty"}, Bad{" \n", "not JSON at byte 0: it is empty"},
+                                         Bad{"{\"a\":1", "not JSON at byte 6"}, Bad{"{}x", "byte 2"}, Bad{"{}\0x"s, "a NUL byte at byte 2"},
+                                         Bad{"{\"a\":\"\0\"}"s, "a NUL byte at byte 6"}, Bad{"[1e999]", "outside the range of a double"},
+                                         Bad{"[-1e999]", "outside the range of a double"}, Bad{"[\"\xff\"]", "UTF-8"},
+                                         Bad{"[\"\xc0\xaf\"]", "UTF-8"}, Bad{"[\"\xed\xa0\x80\"]", "UTF-8"},
                                          Bad{"[\"\\ud800\"]", "surrogate"}, Bad{"[01]", "byte 2"}, Bad{"[1,]", "byte 3"},
                                          Bad{"{'a':1}", "byte 1"}, Bad{"[NaN]", "byte 1"}, Bad{"\n\n  nope", "line 3, column"},
                                          Bad{"[[[[[]]]]]", "limits.max_json_depth (4)"},

@@ -168,7 +168,7 @@ TEST_F(AnalyzeFormats, Text_IsATableAndALineOfSums) {
   EXPECT_THAT(ended.out, testing::StartsWith("RUN  DETECTOR       SCORE  SEVERITY"));
   EXPECT_THAT(ended.out, testing::ContainsRegex("\nr    false_success  95 "));
   EXPECT_THAT(ended.out, HasSubstr("\nstdin:3: not JSON at byte 1"));
-  EXPECT_THAT(ended.out, HasSubstr("\n2 runs, 1 with failures, 1 failures; 1 could not be read\n"));
+  EXPECT_THAT(ended.out, HasSubstr("\n2 runs, 1 with failures, 1 failure; 1 could not be read\n"));
 }
 
 TEST_F(AnalyzeFormats, Json_IsWhatIsWrittenWithoutAFormat) {

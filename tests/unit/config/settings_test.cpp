@@ -113,7 +113,8 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{"limits: {max_clusters: 0}\n",
                   "config: limits.max_clusters (runwarden.yaml:1:24): expected an integer from 1 to 10000000, got 0"},
         FaultCase{"page: {dimensions: version}\n", "config: page.dimensions (runwarden.yaml:1:20): expected a list, got \"version\""},
-        FaultCase{"page: {dimensions: [a, b, a]}\n", "config: page.dimensions (runwarden.yaml:1:20): expected each name once, got \"a\" twice"},
+        FaultCase{"page: {dimensions: [a, b, a]}\n",
+                  "config: page.dimensions (runwarden.yaml:1:20): expected each name once, got \"a\" twice"},
         FaultCase{"page: {dimensions: [a, b, c, d, e, f, g, h, i]}\n",
                   "config: page.dimensions (runwarden.yaml:1:20): expected at most 8 names, got 9"},
         FaultCase{"page: {dimension: [a]}\n",
@@ -135,10 +136,12 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{"- a\n", "config: runwarden.yaml:1:1: expected a mapping, got a list"},
         FaultCase{"log: {level: loud}\n",
                   "config: log.level (runwarden.yaml:1:14): expected one of debug, info, warn, error, got \"loud\""},
-        FaultCase{"store: {driver: sqlite}\n", "config: store.driver (runwarden.yaml:1:17): expected one of lmdb, postgres, got \"sqlite\""},
-        FaultCase{"store: {driver: postgres}\n",
-                  "config: store.driver (runwarden.yaml:1:17): expected lmdb, or with postgres also store.dsn: where the database is, such as "
-                  "\"host=db.internal user=runwarden dbname=runwarden\", got \"postgres\""},
+        FaultCase{"store: {driver: sqlite}\n",
+                  "config: store.driver (runwarden.yaml:1:17): expected one of lmdb, postgres, got \"sqlite\""},
+        FaultCase{
+            "store: {driver: postgres}\n",
+            "config: store.driver (runwarden.yaml:1:17): expected lmdb, or with postgres also store.dsn: where the database is, such as "
+            "\"host=db.internal user=runwarden dbname=runwarden\", got \"postgres\""},
         FaultCase{"store: {driver: postgres, dsn: host=db, read_connections: 0}\n",
                   "config: store.read_connections (runwarden.yaml:1:59): expected an integer from 1 to 256, got 0"},
         FaultCase{"store: {path: ''}\n", "config: store.path (runwarden.yaml:1:15): expected a folder, got \"\""},
@@ -162,7 +165,8 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{"server: {address: 8080}\n",
                   "config: server.address (runwarden.yaml:1:19): expected text (in quotes where it looks like a number), got 8080"},
         FaultCase{"server: {address: \"example.org:80\"}\n",
-                  "config: server.address (runwarden.yaml:1:19): expected a numeric address and a port, such as 127.0.0.1:8080 or "
+                  "config: server.address (runwarden.yaml:1:19): expected a numeric address or localhost, and a port from 0 to 65535, such "
+                  "as 127.0.0.1:8080 or "
                   "[::1]:8080, got \"example.org:80\""},
         FaultCase{"server: {address: \"0.0.0.0:80\"}\n",
                   "config: server.address (runwarden.yaml:1:19): expected a loopback address, because keys would cross the network in the "
