@@ -20,7 +20,7 @@ constexpr std::size_t kMostValues = 200;  // of a dimension, listed or compared
 constexpr std::size_t kMostDifferences = 20;
 constexpr std::size_t kMostComparedGroups = 50;
 constexpr std::size_t kMostUnaffected = 1000;  // examined groups that affect no run on this side
-constexpr std::size_t kGroupsAtOnce = 1024;    // per lookup
+constexpr std::size_t kGroupsAtOnce = 1024;    // per look-up
 constexpr std::size_t kMostJustBefore = 1000;  // runs examined one by one
 constexpr const char* kBefore = "before";
 

@@ -1,4 +1,4 @@
-// Answers read requests: lookups, lists and investigations. Any pool thread.
+// Answers read requests: look-ups, lists and investigations. Any pool thread.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
-// The ids that the service assigns. Each encodes the RecordKey of its record, so a lookup by id needs no index.
+// The ids that the service assigns. Each encodes the RecordKey of its record, so a look-up by id needs no index.
 // Pure; any thread.
 //
 // A prefix, then 32 hexadecimal digits laid out like a UUID of version 7 (RFC 9562): 48 bits of milliseconds, the version, and the store's
-// sequence number in the rest. They sort by time from 1970 on. A client may use a text of the same form as its own id, so after a lookup
+// sequence number in the rest. They sort by time from 1970 on. A client may use a text of the same form as its own id, so after a look-up
 // the caller must check that the record found has that id.
 #pragma once
 

@@ -39,7 +39,7 @@ struct LookedUp {
   bool has_run = true;       // false: there is certainly no run with that id
   bool has_identity = true;  // likewise
   std::vector<model::PolicyInForce> policies;  // by name
-  std::exception_ptr fault = nullptr;          // why the lookup failed; a StoreError
+  std::exception_ptr fault = nullptr;          // why the look-up failed; a StoreError
 };
 
 class RunStore {

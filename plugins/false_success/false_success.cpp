@@ -175,7 +175,7 @@ void FalseSuccess::collect_failures(const RunView& run) {
     if (failure == Failure::kNone || (failure == Failure::kSoft && !soft_failures_)) continue;
     // A program that was stopped on request did not fail.
     if (recovery_rule_ && broken_off(run.steps[i].output)) continue;
-    // An error flag next to a full payload does not make a lookup a failure.
+    // An error flag next to a full payload does not make a look-up a failure.
     if (recovery_rule_ && run.steps[i].kind == Kind::kTool && has_payload(run.steps[i].output)) continue;
     failed_.push_back({i, failure, false});
   }
@@ -231,7 +231,7 @@ void FalseSuccess::explain(const RunView& run, std::size_t at, Failure failure) 
   run.explanation->action(run, at, effect_of(recovery_.meaning(step.name)), outcome);
 }
 
-/// True for a call that succeeded and returned something; a lookup that found nothing did not.
+/// True for a call that succeeded and returned something; a look-up that found nothing did not.
 bool FalseSuccess::gave_something(const RunView& run, std::size_t at) const {
   const auto& step = run.steps[at];
   if (failures_[at] != Failure::kNone) return false;
@@ -268,10 +268,10 @@ bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   const auto& step = run.steps[failed.step];
   if (step.kind != Kind::kTool) return true;
   const auto& tool = recovery_.meaning(step.name);
-  // The flag alone refers to the purpose of the run, which is seldom a lookup.
+  // The flag alone refers to the purpose of the run, which is seldom a look-up.
   if (flag_only_) return !tool.reads && last_done_ == kNoStep;
   const bool done_later = last_done_ != kNoStep && last_done_ > failed.step;
-  // A lookup that returned an error was not needed when the action was done after it.
+  // A look-up that returned an error was not needed when the action was done after it.
   if (tool.reads && failed.failure == Failure::kSoft && done_later) return false;
   if (tells_undone_value(step)) return false;
   if (mentions_undone_value(step, false)) return true;
@@ -473,7 +473,7 @@ bool FalseSuccess::tells_trouble_beside(const RunView& run) const {
 double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   const auto& step = run.steps[failed.step];
   if (step.kind == Kind::kTool && recovery_.meaning(step.name).meaningless) return kMeaningless;
-  // Without a message, only a failed deed counts: a lookup or a program may not have been needed.
+  // Without a message, only a failed deed counts: a look-up or a program may not have been needed.
   if (!message.found) {
     const auto* tool = step.kind == Kind::kTool ? &recovery_.meaning(step.name) : nullptr;
     return tool != nullptr && (tool->reads || tool->any_purpose) ? kDoubtful : kByFlag;

@@ -163,7 +163,7 @@ bool FalseSuccess::artifact_there(const RunView& run, const FailedStep& failed, 
   collect_artifacts(told, kMost, artifacts_);
   if (artifacts_.empty()) return false;
   const auto names = [&](std::string_view text, std::string_view artifact) { return text.find(artifact) != std::string_view::npos; };
-  // A lookup after the failure proves nothing about artifacts that were known before it.
+  // A look-up after the failure proves nothing about artifacts that were known before it.
   std::vector<std::string_view> known;
   for (std::size_t i = 0; i < failed.step && known.size() < artifacts_.size(); ++i) {
     const auto& step = run.steps[i];
@@ -187,7 +187,7 @@ bool FalseSuccess::artifact_there(const RunView& run, const FailedStep& failed, 
   return false;
 }
 
-/// True when calls after a failed lookup returned what the message states: each value in it, or most of its words apart from the user's.
+/// True when calls after a failed look-up returned what the message states: each value in it, or most of its words apart from the user's.
 /// Callers go through the failures from last to first; each output is read only once.
 bool FalseSuccess::answered_elsewhere(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   constexpr std::size_t kFewest = 3;  // words; fewer prove nothing
@@ -296,7 +296,7 @@ bool FalseSuccess::went_through_later(const RunView& run, const FailedStep& fail
   return false;
 }
 
-/// True when the output of a later lookup contains a value of the failed call that no successful call has: the agent may have found
+/// True when the output of a later look-up contains a value of the failed call that no successful call has: the agent may have found
 /// another name for it, "A. Marsh" for "Ann".
 bool FalseSuccess::looked_up_since(const RunView& run, std::size_t failed) {
   collect_values(run.steps[failed].input, values_);

@@ -78,7 +78,7 @@ bool FalseSuccess::closes_behind(const RunView& run, const FailedStep& failed, c
   return anything ? tells_word_of(step.input) : speaks_of(run, step);
 }
 
-/// True when a sentence that reports a deed names, by its id, the object of a failed lookup, and no later call returned that id: the agent
+/// True when a sentence that reports a deed names, by its id, the object of a failed look-up, and no later call returned that id: the agent
 /// cannot act on something that it did not find.
 bool FalseSuccess::claims_thing_of(const RunView& run, const FailedStep& failed) {
   collect_values(run.steps[failed.step].input, values_);
@@ -361,7 +361,7 @@ void FalseSuccess::find_left_out(const RunView& run, const FinalMessage& message
   }
 }
 
-/// The last lookup of a run whose only calls were lookups, all of which found nothing; kNoStep otherwise.
+/// The last look-up of a run whose only calls were look-ups, all of which found nothing; kNoStep otherwise.
 std::size_t FalseSuccess::found_nothing(const RunView& run, std::size_t end) {
   std::size_t last = kNoStep;
   for (std::size_t i = 0; i < end; ++i) {
@@ -374,7 +374,7 @@ std::size_t FalseSuccess::found_nothing(const RunView& run, std::size_t end) {
   return last;
 }
 
-/// A reported deed on things that no lookup found: there was nothing to act on.
+/// A reported deed on things that no look-up found: there was nothing to act on.
 void FalseSuccess::find_deed_on_nothing(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr double kOnNothing = 0.65;
   constexpr std::uint64_t kOpen =

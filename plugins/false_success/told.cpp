@@ -18,7 +18,7 @@ std::string_view without_possessive(std::string_view word) {
 
 }  // namespace
 
-/// Indexes the words of the final message, once for all later lookups.
+/// Indexes the words of the final message, once for all later look-ups.
 void FalseSuccess::index_message() {
   if (indexed_) return;
   indexed_ = true;

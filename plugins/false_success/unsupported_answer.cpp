@@ -68,7 +68,7 @@ bool FalseSuccess::is_source(std::string_view name) {
   return tool.reads || tool.any_purpose;
 }
 
-/// The last lookup or calculation before `end` that failed and was not made good.
+/// The last look-up or calculation before `end` that failed and was not made good.
 const FalseSuccess::FailedStep* FalseSuccess::open_source(const RunView& run, std::size_t end) {
   const auto open = [&](const FailedStep& failed) {
     const auto& step = run.steps[failed.step];
@@ -99,7 +99,7 @@ bool FalseSuccess::collect_support(const RunView& run, const FinalMessage& messa
   return given;
 }
 
-/// True when the label of an unsupported figure is what a failed lookup is named after: "Rating: 4.9" and "get_rating".
+/// True when the label of an unsupported figure is what a failed look-up is named after: "Rating: 4.9" and "get_rating".
 bool FalseSuccess::is_asked_for(const RunView& run, const Unsupported& answer, std::size_t end) {
   std::vector<std::uint64_t> nouns;
   for (const auto& label : answer.labels) add_label_nouns(label, nouns);
@@ -111,7 +111,7 @@ bool FalseSuccess::is_asked_for(const RunView& run, const Unsupported& answer, s
   });
 }
 
-/// True when no call after a failed lookup returned data, no call of its tool returned anything, and the message answers what was looked
+/// True when no call after a failed look-up returned data, no call of its tool returned anything, and the message answers what was looked
 /// up, denies nothing and leaves nothing open.
 bool FalseSuccess::answers_for_failed(const RunView& run, const FailedStep& failed, std::size_t end) {
   constexpr std::uint64_t kOpen = kCueHypothesis | kCueOffer | kCuePlan | kCueTrouble;
@@ -146,7 +146,7 @@ bool FalseSuccess::tells_news(const RunView& run, const FinalMessage& message, s
   return news.figures > 0 || news.names >= kSomeNames;
 }
 
-/// A plain answer ("FINAL ANSWER: 41.20") whose values occur nowhere in the run, after the lookup or calculation for them failed.
+/// A plain answer ("FINAL ANSWER: 41.20") whose values occur nowhere in the run, after the look-up or calculation for them failed.
 void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   const auto end = std::min(message.place, run.steps.size());
   const auto* gap = open_source(run, end);

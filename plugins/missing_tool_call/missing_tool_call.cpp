@@ -632,7 +632,7 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
     }
     const Request unasked{claim.verb, Thing::kUnknown, false, false, false, kNoStep, {}};
     const auto found = finding(run, request != nullptr ? *request : unasked, said, ran_.any ? kNoWriteScore : kNoToolScore);
-    // At the end, after lookups only, "is booked" answers the request.
+    // At the end, after look-ups only, "is booked" answers the request.
     const bool answers = claim.state && asked && !ran_.any_write;
     double stated = answers || plainly_done(claim) ? 0 : kDescribes;
     // A tool that writes may send a notice itself, even if the agent says that it sent one.
@@ -663,7 +663,7 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
   return true;
 }
 
-/// "All set!" after lookups only: the final message claims whatever the user asked for.
+/// "All set!" after look-ups only: the final message claims whatever the user asked for.
 void MissingToolCall::judge_general_claim(const RunView& run, Verdict& verdict) {
   if (!asks_for_any()) return;
   const auto message = find_final_message(run, lexicon_, reading_);

@@ -82,7 +82,7 @@ bool MadeUpValues::look_up_alike(std::string_view one, std::string_view other) {
   return false;
 }
 
-/// True for tools that may be called for data: a lookup, a calculator, a script; not a tool that acts.
+/// True for tools that may be called for data: a look-up, a calculator, a script; not a tool that acts.
 bool MadeUpValues::is_source(std::string_view tool) {
   const auto& meaning = tools_->meaning(tool);
   return meaning.reads || meaning.any_purpose || meaning.group == 0;
@@ -252,7 +252,7 @@ void MadeUpValues::judge_plain_answer(const RunView& run, std::string_view text,
   keep({"plain_answer", open_.back(), step, false, confidence, {std::string(value.text)}});
 }
 
-/// True when a lookup that is named after the label returned nothing.
+/// True when a look-up that is named after the label returned nothing.
 bool MadeUpValues::asked_for(const RunView& run, std::string_view label) {
   std::vector<std::uint64_t> nouns;
   add_label_nouns(label, nouns);
@@ -319,7 +319,7 @@ bool MadeUpValues::told(const RunView& run, std::size_t step, std::string_view v
     }
     if (i >= step) continue;
     const bool asked = names_entity(other.input, value);
-    // The arguments of the first lookup that returned nothing were known before anything was missing.
+    // The arguments of the first look-up that returned nothing were known before anything was missing.
     const bool known = i < first_ ? !(*nothing_)[i] : i == first_ && tools_->meaning(other.name).reads;
     if (asked ? known : names_entity(other.output, value) && (other.kind == Kind::kTool || i < first_)) return true;
   }
@@ -341,7 +341,7 @@ bool MadeUpValues::names_told_id(const RunView& run, std::size_t step, std::stri
   return any;
 }
 
-/// True when a later lookup for the value returned something: the value is not invented.
+/// True when a later look-up for the value returned something: the value is not invented.
 bool MadeUpValues::answered_later(const RunView& run, std::size_t step, std::string_view value) const {
   for (auto i = step + 1; i < run.steps.size(); ++i) {
     const auto& later = run.steps[i];
@@ -355,7 +355,7 @@ bool MadeUpValues::answered_later(const RunView& run, std::size_t step, std::str
 void MadeUpValues::judge_call(const RunView& run, std::size_t step) {
   if (!open_.empty()) judge_texts(run, step);
   const auto& meaning = tools_->meaning(run.steps[step].name);
-  if (meaning.reads && !(*nothing_)[step]) return;  // the lookup confirms the value
+  if (meaning.reads && !(*nothing_)[step]) return;  // the look-up confirms the value
   collect_call_entities(run.steps[step].input, entities_);
   const bool reads = std::any_of(open_.begin(), open_.end(), [&](auto source) { return tools_->meaning(run.steps[source].name).reads; });
   for (const auto& entity : entities_) {

@@ -49,7 +49,7 @@ class MadeUpValues {
   void judge_texts(const RunView& run, std::size_t step);
   void take_tool(const RunView& run, std::size_t step);
 
-  /// How much of a run an index covers. Each index covers only what a lookup needs: most values occur somewhere exactly as spelled.
+  /// How much of a run an index covers. Each index covers only what a look-up needs: most values occur somewhere exactly as spelled.
   struct Taken {
     std::size_t upto = 0;   // steps
     std::size_t heard = 0;  // the agent's messages before this step count as support

@@ -833,7 +833,7 @@ Verdict SchemaGhost::evaluate(const RunView& run) {
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     run.pace(run.steps[i].output.size());
     const auto& step = run.steps[i];
-    // From a lookup, "search_berths ran successfully" and "<content withheld>" count as nothing.
+    // From a look-up, "search_berths ran successfully" and "<content withheld>" count as nothing.
     const auto holds_back = [&] {
       return tools_.meaning(step.name).reads && (only_acknowledges(step.output, step.name) || is_withheld(step.output, withheld_words_));
     };

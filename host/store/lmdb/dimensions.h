@@ -40,7 +40,7 @@ ValueRow decode_value_row(std::string_view key, std::string_view value);
 // Gathers the changes of one transaction. add_to() passes the series their counts; flush(), called after the series', writes each row once.
 class DimensionChanges {
  public:
-  // Counts the run in, or out again. Runs in one transaction share lookups.
+  // Counts the run in, or out again. Runs in one transaction share look-ups.
   void enter(const Txn& txn, const Tables& tables, const RunPlace& place, const model::Dimension& dimension);
   void leave(const Txn& txn, const Tables& tables, const RunPlace& place, const model::Dimension& dimension);
   // The value that a counted run counts under: its own, or kOtherValue.

@@ -9,7 +9,7 @@
 
 namespace runwarden::store {
 
-// Cheap: one lookup per tenant and kind of record.
+// Cheap: one look-up per tenant and kind of record.
 ClockGuard::LastUse read_last_use(const Txn& txn, const Tables& tables);
 
 void write_clock_note(WriteTxn& txn, const Tables& tables, std::int64_t wall_ms);

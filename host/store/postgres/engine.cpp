@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kLongestLook{1};
 // second lane makes the next batch during the flush only if enough writes for a good batch are waiting.
 constexpr std::size_t kLanesOfATenant = 2;
 constexpr std::size_t kGoodBatch = 64;
-constexpr std::size_t kLookUps = 2;  // connections beside read_connections, for lookups of ingest
+constexpr std::size_t kLookUps = 2;  // connections beside read_connections, for look-ups of ingest
 
 // The same after a restart, as only one process may serve from a folder.
 std::string host_name(const std::filesystem::path& state_dir) {

@@ -24,7 +24,7 @@ class LookUps {
   // Any thread. Calls `then` once, on a thread of this object; with a fault if the database cannot be asked. The caller bounds how many
   // wait.
   void ask(LookUp asked, Then then);
-  // Answers all waiting lookups and ends the threads. Later lookups learn that the store is away.
+  // Answers all waiting look-ups and ends the threads. Later look-ups learn that the store is away.
   void stop();
 
  private:
@@ -34,7 +34,7 @@ class LookUps {
   Mutex mutex_;
   CondVar asked_;
   std::vector<LookUp> waiting_ RW_GUARDED_BY(mutex_);
-  std::vector<Then> then_ RW_GUARDED_BY(mutex_);  // one per waiting lookup
+  std::vector<Then> then_ RW_GUARDED_BY(mutex_);  // one per waiting look-up
   bool stopping_ RW_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

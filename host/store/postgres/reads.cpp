@@ -350,7 +350,7 @@ std::vector<LookedUp> Reads::look_up(std::span<const LookUp> asked) {
   std::vector<std::int32_t> run_tenants, identity_tenants, tenants;
   std::vector<std::string_view> run_ids, identities;
   std::vector<std::int64_t> times;
-  std::vector<std::size_t> of_run, of_identity;  // index of the lookup
+  std::vector<std::size_t> of_run, of_identity;  // index of the look-up
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const LookUp& one = asked[i];
     const auto tenant = static_cast<std::int32_t>(one.tenant);

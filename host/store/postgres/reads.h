@@ -36,7 +36,7 @@ class Reads {
   std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from);
   std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity);
 
-  // Answers all lookups, in order, in one round trip.
+  // Answers all look-ups, in order, in one round trip.
   std::vector<LookedUp> look_up(std::span<const LookUp> asked);
 
   Page<model::RunRecord> runs(model::TenantId tenant, const RunQuery& query);

@@ -56,7 +56,7 @@ struct Source {
   const char* columns = "";  // besides the place
 };
 
-// The oldest rows of a table from before $1, tenant by tenant, at most $2, found by key with one index lookup per tenant. Only of tenant
+// The oldest rows of a table from before $1, tenant by tenant, at most $2, found by key with one index look-up per tenant. Only of tenant
 // $4, if it is given.
 std::string oldest_sql(const Source& source, bool of_one_tenant) {
   const std::string table = std::string("runwarden.") + source.table;

@@ -39,7 +39,7 @@ auto guarded(const MaintenanceContext& maintenance, Work work) -> decltype(work(
 }
 
 // Passes every entry of a table, from a key on, to `visit`, in read transactions of at most kSliceEntries entries. `visit` also gets the
-// transaction, for lookups, and returns how to go on. `pause` is called between the transactions.
+// transaction, for look-ups, and returns how to go on. `pause` is called between the transactions.
 constexpr std::size_t kSliceEntries = 512;
 enum class Visited { go_on, end_slice, end };
 

@@ -44,7 +44,7 @@ constexpr int kDeepestJson = 1001;  // for a value accepted within the largest l
 constexpr int kCounterBits = 40;    // of a seq, below the number of the start
 constexpr std::uint64_t kTellEvery = 64;
 
-// One entry, with the transaction for lookups of what it refers to.
+// One entry, with the transaction for look-ups of what it refers to.
 struct Entry {
   const Txn& txn;
   std::string_view key;
