@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 
+#include "base/nearest_names.h"
 #include "cli/context.h"
 
 namespace runwarden::cli {
@@ -18,6 +19,18 @@ void add_common(CLI::App& app, Context& context) {
       "Any single value of the configuration can be given in the environment: RUNWARDEN_LIMITS__BURST=20.\n"
       "Exit: 0 fine, 1 refused or found wanting, 2 wrong usage.\n\n"
       "Example:\n  runwarden serve --config /etc/runwarden/runwarden.yaml");
+}
+
+// CLI11 joins them from the last to the first.
+std::string of_extras(const CLI::App& app) {
+  const std::vector<std::string> extras = app.remaining(true);
+  std::string text = extras.size() == 1 ? "The following argument was not expected:" : "The following arguments were not expected:";
+  for (const std::string& one : extras) text += " " + one;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  const bool any = !app.get_subcommands().empty();
+  const std::string likely = any || extras.empty() ? std::string() : likely_name(extras.front(), names);
+  return text + (likely.empty() ? "" : "; the nearest command is " + likely) + "\nRun with --help for more information.\n";
 }
 
 }  // namespace
@@ -58,6 +71,9 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
     add_store(app, context);
     try {
       app.parse(argc, argv);
+    } catch (const CLI::ExtrasError&) {
+      err << of_extras(app);
+      return kUsage;
     } catch (const CLI::ParseError& fault) {
       return app.exit(fault, out, err) == 0 ? kFine : kUsage;
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
-#include <utility>
 
 #include "common/fold.h"
 #include "common/json_scan.h"
@@ -125,11 +124,12 @@ std::string ExpensiveLoop::schema() {
 }
 
 /// True for "sleep" and "wait" between other calls: whether those got anywhere decides.
-bool ExpensiveLoop::pauses_between(const StepView& step) const {
-  if (step.outcome == Outcome::kFailed) return false;
+bool ExpensiveLoop::pauses_between(const RunView& run, std::size_t at) const {
+  const auto& step = run.steps[calls_[at].step];
+  if (calls_[at].failed || (at > 0 && calls_[at - 1].tool == calls_[at].tool)) return false;
   std::string folded;
-  std::size_t at = 0;
-  for (auto word = next_tool_word(step.name, at); !word.empty(); word = next_tool_word(step.name, at)) {
+  std::size_t end = 0;
+  for (auto word = next_tool_word(step.name, end); !word.empty(); word = next_tool_word(step.name, end)) {
     folded.assign(word);
     for (char& c : folded) c = to_lower(c);
     if (among(folded, pausing_words_)) return true;
@@ -142,13 +142,10 @@ void ExpensiveLoop::collect(const RunView& run) {
   changes_.clear();
   std::uint32_t user_turns = 0;
   std::uint32_t writes = 0;
-  std::string_view last;  // tool
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
     if (step.kind == Kind::kUser) ++user_turns;
     if (step.kind != Kind::kTool) continue;
-    const bool again = std::exchange(last, step.name) == step.name;
-    if (progress_ && !again && pauses_between(step)) continue;
     Call call;
     call.step = i;
     call.known = !step.name.empty() && present(step.input);
@@ -188,7 +185,7 @@ void ExpensiveLoop::key_calls(const RunView& run) {
     auto& call = calls_[i];
     run.pace(run.steps[call.step].input.size());
     const auto [first, last] = std::equal_range(tools_.begin(), tools_.end(), call.tool);
-    if (last - first < threshold_) {
+    if (last - first < threshold_ || (progress_ && pauses_between(run, i))) {
       call.key = mix(call.tool, i);
       continue;
     }

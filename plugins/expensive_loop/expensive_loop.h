@@ -55,7 +55,7 @@ class ExpensiveLoop {
 
   void collect(const RunView& run);
   [[nodiscard]] bool only_looks_for(const StepView& step);
-  [[nodiscard]] bool pauses_between(const StepView& step) const;
+  [[nodiscard]] bool pauses_between(const RunView& run, std::size_t at) const;
   [[nodiscard]] std::uint64_t input_hash(const Call& call, std::string_view input) const;
   void key_calls(const RunView& run);
   [[nodiscard]] std::uint64_t output_of(const RunView& run, Call& call);

@@ -27,7 +27,9 @@ TEST_P(Usage, WhenItIsWrong_ExitsWith2AndSaysWhyOnStandardError) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, Usage,
     testing::Values(
-        UsageCase{"nothing", {}, "subcommand is required"}, UsageCase{"unknown_command", {"frobnicate"}, "not expected: frobnicate"},
+        UsageCase{"nothing", {}, "subcommand is required"}, UsageCase{"unknown_command", {"frobnicate"}, "not expected: frobnicate\n"},
+        UsageCase{"misspelt_command", {"sreve"}, "not expected: sreve; the nearest command is serve\n"},
+        UsageCase{"two_too_many", {"verify", "runs", "get"}, "not expected: runs get\n"},
         UsageCase{"unknown_keys_command", {"keys", "mint"}, "not expected: mint"},
         UsageCase{"unknown_option", {"serve", "--frob"}, "--frob"}, UsageCase{"keys_alone", {"keys"}, "subcommand is required"},
         UsageCase{"no_tenant", {"keys", "create"}, "--tenant is required"},
@@ -38,7 +40,8 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"no_expiry", {"keys", "create", "--tenant", "a", "--expires", "0s"}, "expected a duration"},
         UsageCase{"bad_overlap", {"keys", "rotate", "key_1", "--overlap", "-1h"}, "expected a duration"},
         UsageCase{"clusters_alone", {"clusters"}, "subcommand is required"},
-        UsageCase{"bad_until", {"clusters", "ignore", "cl_1", "--tenant", "a", "--until", "soon"}, "expected a time, a duration such as 7d"},
+        UsageCase{
+            "bad_until", {"clusters", "ignore", "cl_1", "--tenant", "a", "--until", "soon"}, "expected a time, a duration such as 7d"},
         UsageCase{"until_goes_with_ignore", {"clusters", "resolve", "cl_1", "--tenant", "a", "--until", "7d"}, "--until"},
         UsageCase{"bad_state", {"clusters", "list", "--tenant", "a", "--state", "closed"}, "closed"},
         UsageCase{"no_id", {"keys", "revoke"}, "id is required"}, UsageCase{"bad_score", {"analyze", "--fail-on", "101"}, "--fail-on"},
