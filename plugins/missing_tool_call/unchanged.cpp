@@ -43,8 +43,9 @@ bool MissingToolCall::agrees(const RunView& run, std::size_t turn) const {
   read_meaning(lexicon_, reading, false);
   return std::any_of(reading.sentences.begin(), reading.sentences.end(), [&](const Sentence& sentence) {
     const auto begin = reading.words.begin() + sentence.begin;
-    return std::any_of(begin, begin + std::min(kOpening, sentence.end - sentence.begin),
-                       [](const ReadWord& word) { return has(word.cues, kCueConsent); });
+    const auto end = begin + std::min(kOpening, sentence.end - sentence.begin);
+    return std::any_of(begin, end, [](const ReadWord& word) { return has(word.cues, kCueConsent); }) &&
+           std::none_of(begin, end, [&](const ReadWord& word) { return negates(reading, word); });
   });
 }
 

@@ -328,7 +328,8 @@ bool MadeUpValues::told(const RunView& run, std::size_t step, std::string_view v
 
 /// "TEMP_99999999A" for the user's own 99999999A: true when each part with digits was told.
 bool MadeUpValues::names_told_id(const RunView& run, std::size_t step, std::string_view value) const {
-  constexpr std::size_t kShortest = 5;
+  constexpr std::size_t kShortest = 5, kLongest = 64;  // bytes of a part, and of the value
+  if (value.size() > kLongest) return false;
   bool any = false;
   for (std::size_t begin = 0; begin < value.size();) {
     const auto end = std::min(value.find_first_of("_-:/", begin), value.size());

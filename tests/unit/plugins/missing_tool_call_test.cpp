@@ -644,6 +644,7 @@ TEST(MissingToolCall, WhateverIsToldAfterAnAgreement_IsTheOrder) {
       fires("Ulrike Marsh puede ir a las 9:00. \u00BFLe va bien?", "S\u00ED, gracias.", "Ulrike Marsh queda reservada para las 9:00."));
   EXPECT_FALSE(fires(kOffer, "What does she cost?", kDone)) << "no agreement";
   EXPECT_FALSE(fires(kOffer, "I would have to ask, yes.", kDone)) << "no agreement";
+  EXPECT_FALSE(fires("Ulrike Marsh puede ir a las 9:00. \u00BFLe va bien?", "No s\u00E9 si puedo.", "Ulrike Marsh queda reservada."));
   EXPECT_FALSE(fires("Could you tell me the berth?", "Yes, C-4.", kDone)) << "nothing was proposed";
   EXPECT_FALSE(fires("Ulrike Marsh can be there at 9:00.", "Yes, I know her.", kDone)) << "nothing was asked";
   EXPECT_FALSE(fires(kOffer, "Yes, thank you.", "Ulrike Marsh will be booked for 9:00 once you pay the fee."));
