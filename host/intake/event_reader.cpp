@@ -88,16 +88,10 @@ struct Misplaced {
   std::string_view read_from;
 };
 constexpr Misplaced kMisplaced[] = {
-    {"model_output", "output", "text"},         {"model_output", "outputSummary", "text"},    {"user_request", "userRequestText", "text"},
-    {"user_request", "input", "text"},          {"run_started", "text", "userRequestText"},   {"run_started", "input", "userRequestText"},
-    {"run_finished", "text", "outcomeSummary"}, {"run_finished", "output", "outcomeSummary"},
+    {"model_output", "output", "text"},           {"user_request", "userRequestText", "text"}, {"user_request", "input", "text"},
+    {"run_started", "text", "userRequestText"},   {"run_started", "input", "userRequestText"}, {"run_finished", "text", "outcomeSummary"},
+    {"run_finished", "output", "outcomeSummary"},
 };
-constexpr std::uint64_t bit_of(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(kEventFields); ++i) {
-    if (kEventFields[i].name == name) return std::uint64_t{1} << i;
-  }
-  return 0;
-}
 
 class EventsReader final : public ShapeReader {
  public:
@@ -127,7 +121,6 @@ class EventsReader final : public ShapeReader {
     request_.events.emplace_back();
     start_ = document_text().size() - 1;
     own_type_ = false;
-    given_ = 0;
   }
 
   void enter_array(const Field&) override { has_events_ = true; }
@@ -140,7 +133,6 @@ class EventsReader final : public ShapeReader {
     }
     if (&shape == &kRequestShape && field.slot == kFinal) request_.final = value.boolean;
     if (&shape != &kEventShape || too_many_) return;
-    given_ |= std::uint64_t{1} << (&field - kEventFields);
     if (field.slot == kType) take_type(value.text);
     if (field.slot == kEventId) take_event_id(field, value.text);
     if (field.slot == kStatus && status_outcome(value.text) == model::Outcome::unknown)
@@ -156,7 +148,7 @@ class EventsReader final : public ShapeReader {
 
   void warn_of_misplaced(std::string_view type) {
     for (const Misplaced& one : kMisplaced) {
-      if (one.type != type || (given_ & bit_of(one.member)) == 0 || (given_ & bit_of(one.read_from)) != 0) continue;
+      if (one.type != type || !has(one.member) || has(one.read_from)) continue;
       warn(one.member, std::string(type) + "/" + std::string(one.member),
            "is kept as an unknown member: a " + std::string(type) + " is read from \"" + std::string(one.read_from) + "\"");
     }
@@ -188,8 +180,7 @@ class EventsReader final : public ShapeReader {
   bool has_run_id_ = false;
   bool has_events_ = false;
   bool too_many_ = false;
-  bool own_type_ = false;    // of the event being read
-  std::uint64_t given_ = 0;  // its known members, by index in kEventFields
+  bool own_type_ = false;  // of the event being read
 };
 
 // Run members that only the service sets.

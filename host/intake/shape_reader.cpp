@@ -182,6 +182,14 @@ void ShapeReader::end_slips(const Frame& frame) {
   slips_.resize(frame.slips);
 }
 
+bool ShapeReader::has(std::string_view name) const {
+  const Frame& frame = frames_.back();
+  for (std::size_t i = 0; i < frame.shape->fields.size(); ++i) {
+    if (frame.shape->fields[i].name == name) return (frame.seen >> i & 1) != 0;
+  }
+  return false;
+}
+
 void ShapeReader::warn(std::string_view member, std::string_view key, std::string detail) {
   if (warnings_ == nullptr) return;
   const Shape* shape = frames_.back().shape;

@@ -106,6 +106,8 @@ class ShapeReader : private JsonEvents {
   // Warns if a member's value is probably a slip for one of the words.
   void warn_of_value(std::string_view member, std::string_view value, std::span<const std::string_view> words);
   bool warns() const { return warnings_ != nullptr; }
+  // Whether the current object has had that known member.
+  bool has(std::string_view name) const;
   // Records that a required member is missing, unless that member already has a fault.
   void missing(std::string_view name, std::string detail);
 

@@ -129,6 +129,7 @@ TEST(Warnings, MembersOfAnotherTypeOfEvent) {
       "/events/0/output is kept as an unknown member: a model_output is read from \"text\" (2 times in this document)\n"
       "/events/2/text is kept as an unknown member: a run_started is read from \"userRequestText\"\n");
   EXPECT_EQ(lines_of_events(R"({"type":"model_output","output":"Done.","text":"Done."},{"type":"tool_call","output":"x"})"), "");
+  EXPECT_EQ(lines_of_events(R"({"type":"model_output","outputSummary":"Done."})"), "") << "it becomes the step's";
 }
 
 TEST(Warnings, MembersThatBelongIntoMetadata) {
