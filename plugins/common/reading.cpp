@@ -232,9 +232,8 @@ bool attribute(const Reading& out, const Sentence& sentence, std::uint32_t at) {
   if (at + 1 >= sentence.end) return false;
   const auto& next = out.words[at + 1];
   // "A complete, signed form": further attributes follow a comma. "All set, enjoy": only after an article.
-  constexpr std::size_t kLongestArticle = 2;
-  const bool listed = next.before == Break::kComma && at > sentence.begin && out.words[at].before == Break::kNone &&
-                      has(out.words[at - 1].cues, kCueDeterminer) && out.words[at - 1].text.size() <= kLongestArticle;
+  const bool listed =
+      next.before == Break::kComma && at > sentence.begin && out.words[at].before == Break::kNone && is_article(out.words[at - 1]);
   if (next.before != Break::kNone && !listed) return false;
   if (has(next.cues, kCueAuxiliary | kCuePreposition | kCueAdverb | kCueConjunction | kCueDeterminer)) return false;
   for (auto i = at; i > sentence.begin && at - i < kClauseReach && out.words[i].before == Break::kNone;) {
@@ -491,7 +490,8 @@ bool closes_quotation(std::string_view line) {
 /// could write:", then lines from one quotation mark to another. False when there are none.
 bool leave_quotations_out(std::string_view text, std::string& prose) {
   if (text.find('>') == std::string_view::npos && text.find(":\n") == std::string_view::npos) return false;
-  constexpr std::size_t kLongest = 4096;  // bytes of a quotation
+  constexpr std::size_t kShortest = 80;  // bytes of a quotation; a shorter one may be an error that the agent tells
+  constexpr std::size_t kLongest = 4096;
   bool any = false;
   bool offered = false;      // the last line that is not empty ends in a colon
   std::size_t searched = 0;  // no quotation closes before it
@@ -503,7 +503,7 @@ bool leave_quotations_out(std::string_view text, std::string& prose) {
       auto last = end;
       while (last < text.size() && last - at < kLongest && !closes_quotation(trim(text.substr(at, last - at))))
         last = std::min(text.find('\n', last + 1), text.size());
-      quoted |= closes_quotation(trim(text.substr(at, last - at)));
+      quoted |= last - at >= kShortest && closes_quotation(trim(text.substr(at, last - at)));
       if (quoted) end = last;
       searched = last;
     }

@@ -1,5 +1,8 @@
 #include "common/tools.h"
 
+#include <algorithm>
+
+#include "common/fold.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
@@ -64,6 +67,12 @@ void split_tool_name(std::string_view name, std::vector<std::string>& words) {
     auto& folded = words.emplace_back(word);
     for (char& c : folded) c = to_lower(c);
   }
+}
+
+bool names_any(std::string_view tool, const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  split_tool_name(base_name(tool), names);
+  return std::any_of(names.begin(), names.end(), [&](const auto& name) { return among(name, words); });
 }
 
 bool is_read_tool(std::string_view name, const ToolWords& words) {

@@ -32,6 +32,9 @@ struct ToolWords {
 /// The words of a tool's name in lower case: splits "get_order", "getOrder" and "orders.get-one" alike.
 void split_tool_name(std::string_view name, std::vector<std::string>& words);
 
+/// True when one of the words, in lower case, is a word of a tool's name.
+[[nodiscard]] bool names_any(std::string_view tool, const std::vector<std::string>& words);
+
 /// True when a tool's name begins with a read-only word ("get", "search", "look up").
 [[nodiscard]] bool is_read_tool(std::string_view name, const ToolWords& words);
 

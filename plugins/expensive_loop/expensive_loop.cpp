@@ -125,16 +125,9 @@ std::string ExpensiveLoop::schema() {
 
 /// True for "sleep" and "wait" between other calls: whether those got anywhere decides.
 bool ExpensiveLoop::pauses_between(const RunView& run, std::size_t at) const {
-  const auto& step = run.steps[calls_[at].step];
-  if (calls_[at].failed || (at > 0 && calls_[at - 1].tool == calls_[at].tool)) return false;
-  std::string folded;
-  std::size_t end = 0;
-  for (auto word = next_tool_word(step.name, end); !word.empty(); word = next_tool_word(step.name, end)) {
-    folded.assign(word);
-    for (char& c : folded) c = to_lower(c);
-    if (among(folded, pausing_words_)) return true;
-  }
-  return false;
+  const auto& call = calls_[at];
+  const bool again = at > 0 && calls_[at - 1].tool == call.tool;
+  return !call.failed && !again && names_any(run.steps[call.step].name, pausing_words_);
 }
 
 void ExpensiveLoop::collect(const RunView& run) {

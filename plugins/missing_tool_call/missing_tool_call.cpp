@@ -897,7 +897,7 @@ void MissingToolCall::judge(const RunView& run, Verdict& verdict) {
   told_beside_.reset();
   last_text_.reset();
   last_read_ = false;
-  spoken_asked_ = 0;
+  searches_ = 0;
   agreed_ = {};
   collect_ran(run);
   // If a tool for any purpose ran, or the rule is off, only the last message is judged, if anything.

@@ -189,7 +189,7 @@ class MissingToolCall {
   } agreed_;  // cached result of goes_ahead() for the turn at that step
   FinalMessage last_;
   bool last_read_ = false;  // reading_ holds last_
-  int spoken_asked_ = 0;    // how often the messages of the run were searched for what is sent
+  int searches_ = 0;        // by spoken_of_before() in this run
   std::optional<std::size_t> last_text_;  // the last call that carries a text, kNoStep for none; empty until first use
   TextWork text_work_;
   Requests requests_;

@@ -78,14 +78,18 @@ bool tells_of_others(const Reading& reading, const Sentence& sentence, std::size
 
 /// "Could you please double-check the number?": asks the user for something, unlike "would you like me to book it?".
 bool asks_user(const Reading& reading, const Sentence& sentence) {
-  for (auto i = sentence.begin; i + 2 < sentence.end; ++i) {
-    const bool you = has(reading.words[i].cues, kCueModal) && has(reading.words[i + 1].cues, kCueAddressee);
-    if (you && !has(reading.words[i + 2].cues, kCueWish)) return true;
-  }
-  return false;
+  const auto next = behind_would_you(reading, sentence);
+  return next < sentence.end && !has(reading.words[next].cues, kCueWish);
 }
 
 }  // namespace
+
+std::uint32_t behind_would_you(const Reading& reading, const Sentence& sentence) {
+  for (auto i = sentence.begin; i + 2 < sentence.end; ++i) {
+    if (has(reading.words[i].cues, kCueModal) && has(reading.words[i + 1].cues, kCueAddressee)) return i + 2;
+  }
+  return sentence.end;
+}
 
 void add_actions(const Vocabulary& vocabulary, Lexicon& lexicon) {
   vocabulary.each(Key::kActionVerbs, [&](auto line, auto language) { (void)lexicon.add_verb(line, language); });

@@ -30,6 +30,9 @@ struct Request {
   bool accepted = false;                    // the agent proposed it, and the user agreed
 };
 
+/// The word behind "could you" or "would you" in a sentence of the agent; the sentence's end for none.
+[[nodiscard]] std::uint32_t behind_would_you(const Reading& reading, const Sentence& sentence);
+
 /// Adds the detector's own verbs and nouns to its lexicon: those under `action_verbs`, `action_nouns` and `action_groups`.
 void add_actions(const Vocabulary& vocabulary, Lexicon& lexicon);
 

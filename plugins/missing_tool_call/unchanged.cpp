@@ -31,13 +31,8 @@ bool MissingToolCall::agrees(const RunView& run, std::size_t turn) const {
   Reading reading;
   read_words(run.steps[offer - 1].output, lexicon_, reading);
   read_meaning(lexicon_, reading, false);
-  const auto proposes = [&](const Sentence& sentence) {
-    if (!sentence.question) return false;
-    for (auto i = sentence.begin; i + 1 < sentence.end; ++i) {
-      if (has(reading.words[i].cues, kCueModal) && has(reading.words[i + 1].cues, kCueAddressee)) return false;  // "could you confirm"
-    }
-    return true;
-  };
+  // "Could you confirm" proposes nothing, and what "would you like me to book it" proposes is a request.
+  const auto proposes = [&](const Sentence& sentence) { return sentence.question && behind_would_you(reading, sentence) == sentence.end; };
   if (std::none_of(reading.sentences.begin(), reading.sentences.end(), proposes)) return false;
   read_words(run.steps[turn].said(), lexicon_, reading);
   read_meaning(lexicon_, reading, false);
@@ -322,7 +317,7 @@ bool MissingToolCall::goes_ahead(const Request& request) {
 /// doubt, after some claims of a run, true.
 bool MissingToolCall::spoken_of_before(const RunView& run, const Claim& claim, const Request& request) {
   constexpr int kMost = 4;
-  if (++spoken_asked_ > kMost) return true;
+  if (++searches_ > kMost) return true;
   const auto& sentence = reading_.sentences[claim.sentence];
   auto head = claim.word;
   for (auto i = head + 1; i < sentence.end && reading_.words[i].before == Break::kNone; ++i) {

@@ -70,16 +70,20 @@ void MadeUpValues::keep(MadeUp found) {
 
 /// "find_user_by_email" and "find_user_by_name": two ways to look up the same thing.
 bool MadeUpValues::look_up_alike(std::string_view one, std::string_view other) {
-  constexpr std::size_t kFewest = 2;  // words before the preposition: a verb and a thing
+  constexpr int kFewest = 2;  // words before the preposition: a verb and a thing
   if (!tools_->meaning(one).reads || !tools_->meaning(other).reads) return false;
-  std::vector<std::string> words, others;
-  split_tool_name(base_name(one), words);
-  split_tool_name(base_name(other), others);
-  for (std::size_t i = 0; i < std::min(words.size(), others.size()) && words[i] == others[i]; ++i) {
-    const auto* entry = lexicon_->find(words[i]);
-    if (i >= kFewest && entry != nullptr && has(entry->cues, kCuePreposition)) return true;
+  one = base_name(one);
+  other = base_name(other);
+  std::string folded;
+  std::size_t at = 0, other_at = 0;
+  for (int same = 0;; ++same) {
+    const auto word = next_tool_word(one, at);
+    if (word.empty() || !equal_ignoring_case(word, next_tool_word(other, other_at))) return false;
+    if (same < kFewest) continue;
+    fold(word, folded);
+    const auto* entry = lexicon_->find(folded);
+    if (entry != nullptr && has(entry->cues, kCuePreposition)) return true;
   }
-  return false;
 }
 
 /// True for tools that may be called for data: a look-up, a calculator, a script; not a tool that acts.

@@ -594,9 +594,7 @@ void SchemaGhost::tell_of_design(std::string_view answer, Verdict& verdict) {
 
 /// "think", "sequential_thinking": tools that only store the agent's thoughts.
 bool SchemaGhost::only_thinks(std::string_view tool) const {
-  std::vector<std::string> words;
-  split_tool_name(base_name(tool), words);
-  return std::any_of(words.begin(), words.end(), [&](const auto& word) { return among(word, content_.tools.thinking_words); });
+  return names_any(tool, content_.tools.thinking_words);
 }
 
 /// A tool that was called several times and never returned anything is silent by design; so is one that only stores thoughts.
