@@ -142,7 +142,7 @@ Status Service::start() {
   crash_recorder_ = std::make_unique<ingest::CrashRecorder>(*store_, crash_marks_, log_.text_writer());
   crash_recorder_->record_previous(state_dir() / store::kCrashNote);
   if (const std::size_t old = detect::prune_copies(plugins_folder()); old > 0) {
-    log_.write(LogLevel::info, "pruned", "unused copies of detector libraries removed: " + std::to_string(old));
+    log_.write(LogLevel::info, "pruned", "removed unused copies of detector libraries: " + std::to_string(old));
   }
   auto detectors = load_detectors(settings_);
   if (!detectors.ok()) return std::move(detectors.error());

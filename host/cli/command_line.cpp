@@ -21,8 +21,8 @@ void add_common(CLI::App& app, Context& context) {
       "Example:\n  runwarden serve --config /etc/runwarden/runwarden.yaml");
 }
 
-// CLI11 joins them from the last to the first.
-std::string of_extras(const CLI::App& app) {
+// The error for arguments that no command takes, in their order: CLI11's own has them from the last to the first.
+std::string unexpected_arguments(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining(true);
   std::string text = extras.size() == 1 ? "The following argument was not expected:" : "The following arguments were not expected:";
   for (const std::string& one : extras) text += " " + one;
@@ -72,7 +72,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
     try {
       app.parse(argc, argv);
     } catch (const CLI::ExtrasError&) {
-      err << of_extras(app);
+      err << unexpected_arguments(app);
       return kUsage;
     } catch (const CLI::ParseError& fault) {
       return app.exit(fault, out, err) == 0 ? kFine : kUsage;

@@ -42,15 +42,19 @@ std::unique_ptr<store::Store> open_command_store(Context& context, const config:
   return std::move(*opened);
 }
 
+model::TenantId find_tenant(Context& context, store::Store& store, const std::string& tenant) {
+  for (const model::Tenant& one : store.tenants()) {
+    if (one.name == tenant) return one.id;
+  }
+  context.refuse("there is no tenant \"" + tenant + "\"; `runwarden keys list` shows those that have keys");
+  return 0;
+}
+
 std::optional<TenantStore> open_tenant_store(Context& context, const config::Settings& settings, CommandClock& clock, const std::string& tenant) {
   TenantStore opened{open_command_store(context, settings, clock, IfMissing::refuse), 0};
   if (!opened.store) return std::nullopt;
-  for (const model::Tenant& one : opened.store->tenants()) {
-    if (one.name == tenant) opened.tenant = one.id;
-  }
-  if (opened.tenant != 0) return opened;
-  context.refuse("there is no tenant \"" + tenant + "\"; `runwarden keys list` shows those that have keys");
-  return std::nullopt;
+  opened.tenant = find_tenant(context, *opened.store, tenant);
+  return opened.tenant != 0 ? std::optional<TenantStore>(std::move(opened)) : std::nullopt;
 }
 
 }  // namespace runwarden::cli

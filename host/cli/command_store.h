@@ -30,6 +30,9 @@ enum class IfMissing : std::uint8_t { make, refuse };
 // Null if the store cannot be opened; the faults have been reported. The clock must outlive the store.
 std::unique_ptr<store::Store> open_command_store(Context& context, const config::Settings& settings, CommandClock& clock, IfMissing if_missing);
 
+// The tenant's number; 0 if the store has no such tenant, which has then been reported.
+model::TenantId find_tenant(Context& context, store::Store& store, const std::string& tenant);
+
 // A store and a tenant's number in it.
 struct TenantStore {
   std::unique_ptr<store::Store> store;

@@ -8,18 +8,18 @@
 #include "cli/detector_test.h"
 #include "cli/loaded_detectors.h"
 #include "cli/table.h"
+#include "config/core_types.h"
 #include "conformance/kit.h"
 #include "detect/inspect.h"
 
 namespace runwarden::cli {
 namespace {
 
-// "2s" is 2, as in the durations of the configuration.
-CLI::Validator without_unit() {
+// Takes a duration, "2s", where seconds are wanted.
+CLI::Validator seconds() {
   return CLI::Validator(
       [](std::string& text) {
-        const auto digits = text.find_first_not_of("0123456789");
-        if (digits != 0 && digits != std::string::npos && text.substr(digits) == "s") text.pop_back();
+        if (const auto ms = config::duration_ms(text); ms && *ms % 1000 == 0) text = std::to_string(*ms / 1000);
         return std::string();
       },
       "");
@@ -157,8 +157,8 @@ void add_test(CLI::App& detectors, Context& context) {
       ->needs("--tenant");
   command->add_flag("--ndjson", options->ndjson, "Each line of the files is a run");
   command->add_flag("--explain", options->explain, "Show what each detector understood of the run, and how each of its rules answered");
-  command->add_option("--timeout", options->timeout_s, "Seconds after which a run counts as never ending")
-      ->transform(without_unit())
+  command->add_option("--timeout", options->timeout_s, "Seconds, or a duration such as 2m, after which a run counts as never ending")
+      ->transform(seconds())
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   command->add_flag("--in-process", options->in_process, "For a debugger: no child process, no deadline, and a crash ends this process");
@@ -189,8 +189,8 @@ void add_conformance(CLI::App& detectors, Context& context) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember(conformance::case_names()))
       ->type_name("CASE");
-  command->add_option("--timeout", options->timeout_s, "Seconds after which a case counts as never ending")
-      ->transform(without_unit())
+  command->add_option("--timeout", options->timeout_s, "Seconds, or a duration such as 2m, after which a case counts as never ending")
+      ->transform(seconds())
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   command->add_flag("--json", options->json, "One object: file, conformant, cases");

@@ -39,11 +39,8 @@ int draft(Context& context, const DraftOptions& options) {
   if (!settings) return kWanting;
   const auto store = open_command_store(context, *settings, clock, IfMissing::refuse);
   if (!store) return kWanting;
-  model::TenantId tenant = 0;
-  for (const model::Tenant& one : store->tenants()) {
-    if (one.name == options.tenant) tenant = one.id;
-  }
-  if (tenant == 0) return context.refuse("there is no tenant \"" + options.tenant + "\"; `runwarden keys list` shows those that have keys");
+  const model::TenantId tenant = find_tenant(context, *store, options.tenant);
+  if (tenant == 0) return kWanting;
   const guardrail::Stored stored{*store, store->groups(), clock, tenant};
   const auto report =
       is_cluster(options.id) ? guardrail::report_of_cluster(stored, options.id) : guardrail::report_of_failure(stored, options.id);

@@ -107,10 +107,7 @@ int list(Context& context, const std::string& tenant, bool json) {
   CommandClock clock;
   const auto store = open_store(context, clock, IfMissing::refuse);
   if (!store) return kWanting;
-  const auto tenants = store->tenants();
-  const bool known = std::any_of(tenants.begin(), tenants.end(), [&](const auto& one) { return one.name == tenant; });
-  if (!tenant.empty() && !known)
-    return context.refuse("there is no tenant \"" + tenant + "\"; `runwarden keys list` shows those that have keys");
+  if (!tenant.empty() && find_tenant(context, *store, tenant) == 0) return kWanting;
   auto keys = store->keys();
   if (!tenant.empty()) std::erase_if(keys, [&](const auto& key) { return key.tenant_name != tenant; });
   std::stable_sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) {

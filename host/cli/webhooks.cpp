@@ -73,10 +73,7 @@ bool WebhookCommand::open() {
   if (!settings_) return false;
   store_ = open_command_store(context_, *settings_, clock_, IfMissing::refuse);
   if (!store_) return false;
-  for (const model::Tenant& one : store_->tenants()) {
-    if (one.name == options_.tenant) tenant_ = one.id;
-  }
-  if (tenant_ == 0) context_.refuse("there is no tenant \"" + options_.tenant + "\"; `runwarden keys list` shows those that have keys");
+  tenant_ = find_tenant(context_, *store_, options_.tenant);
   return tenant_ != 0;
 }
 

@@ -194,9 +194,8 @@ Result<LibraryFile> find_library(const std::string& library, const std::vector<s
 Result<LibraryFile> read_library(const fs::path& file) {
   const Descriptor opened(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!opened.good()) {
-    const std::string why = why_not();
-    const bool only_a_key = errno == ENOENT && file.extension() != ".so";
-    return refusal(file, "cannot be opened: " + why + "." + (only_a_key ? " `runwarden detectors list` shows where libraries are." : ""));
+    const bool is_key = errno == ENOENT && file.extension() != ".so";
+    return refusal(file, "cannot be opened: " + why_not() + "." + (is_key ? " `runwarden detectors list` shows where libraries are." : ""));
   }
   return read_bytes(file, opened);
 }

@@ -32,7 +32,8 @@ Error too_large(std::uint64_t limit, std::string_view name) {
   const std::string bytes = std::to_string(limit) + " bytes";
   const std::string over = name.empty() ? "the limit of " + bytes + " (decoded)" : std::string(name) + " (" + bytes + ", decoded)";
   return {Code::payload_too_large,
-          "the body is over " + over + "; send less at once" + (name.empty() ? "" : ", a long run as events, or raise the limit"),
+          "the body is over " + over + "; send less in one request" +
+              (name.empty() ? "" : " (a long run can be streamed as events), or raise the limit"),
           {},
           {}};
 }
