@@ -88,6 +88,7 @@ quickstart=
 refused() {
   ! PATH=$place/bin:$PATH RUNWARDEN_PORT=$1 "$place/clone/packaging/quickstart" --once >"$place/out" 2>"$place/err" || fail "port $1 was accepted"
   grep -q "$2" "$place/err" || fail "port $1: no word of \"$2\""
+  ! grep -q 'quickstart: building' "$place/err" || fail "port $1: it began to build"
 }
 echo "# edited" >>"$place/clone/build/quickstart/home/runwarden.yaml"
 refused 99999 'from 1 to 65535, got "99999"'

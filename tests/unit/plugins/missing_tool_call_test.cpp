@@ -807,7 +807,7 @@ TEST(MissingToolCall, HowThingsStandBesideAQuestion_IsNotTheOrder) {
   };
   EXPECT_FALSE(fires("Your reservation C-4 is booked in the basic class. May I know the reason? (change of plan, or another)"));
   EXPECT_FALSE(fires("Your reservation C-4 is booked in the basic class."));
-  EXPECT_FALSE(fires("Your reservation C-4 has been paid. May I know the reason? (change of plan, or another)"));
+  EXPECT_FALSE(fires("Your reservation C-4 has been paid. What is the reason? (change of plan, or another)"));
   EXPECT_TRUE(fires("Your reservation C-4 is cancelled."));
 }
 
