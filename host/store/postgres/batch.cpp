@@ -106,9 +106,12 @@ SubjectOf run_subject_of(const OpinionWrite& write) {
 struct Batch::State {
   State(std::span<const SealedWrite> all, std::span<WriteResult> into, BatchRules by) : writes(all), results(into), rules(std::move(by)), ledger(rules.now_ms, rules.ledger), asks_for_ledger(rules.ledger != nullptr && !ledger.is_on()) {}
 
+  enum class Guess : std::uint8_t { no, yes };
+
   std::span<const SealedWrite> writes;
   std::span<WriteResult> results;
   BatchRules rules;
+  Guess guesses = Guess::yes;  // where runs are open
   WantedState wanted;
   LoadedState found;
   LoadedClaims of_claims;
@@ -134,6 +137,7 @@ struct Batch::State {
   std::int64_t opened = 0;
 
   // What is asked.
+  void want_all();
   void want(const RunWrite& write, std::span<const std::string> sealed);
   void want(const EventsWrite& write, std::span<const std::string> halves);
   void want(const TracesWrite& write, std::span<const std::string> halves);
@@ -147,6 +151,9 @@ struct Batch::State {
   void want_run(model::TenantId tenant, const std::string& run_id, const model::RecordKey& key);
 
   // What is known.
+  void ask(Connection& connection);
+  bool ask_guessing(Connection& connection);
+  void ask_once(Connection& connection);
   void load();
   void load_open(KnownRun& run, const FoundOpenRun& open);
   bool holds(const Claim& claim, const KnownRun& run) const;
@@ -232,10 +239,16 @@ void Batch::State::want(const RunWrite& write, std::span<const std::string>) {
 
 void Batch::State::want(const EventsWrite& write, std::span<const std::string> halves) {
   want(write.tenant, write.idempotency);
-  want_run(write.tenant, write.run_id, write.key);
+  const RunName name{write.tenant, write.run_id};
+  const auto guess = guesses == Guess::yes ? rules.hints->place_of(name) : std::nullopt;
+  if (guess) {
+    wanted.open_at.emplace(name, *guess);
+  } else {
+    want_run(write.tenant, write.run_id, write.key);
+  }
   if (spells(write.run_id, write.key)) return;
   for (const std::string& half : halves) {
-    if (!half.empty()) wanted.event_ids.push_back({{write.tenant, write.run_id}, half});
+    if (!half.empty()) wanted.event_ids.push_back({name, half});
   }
 }
 
@@ -278,7 +291,51 @@ void Batch::State::want(const OpinionWrite& write, std::span<const std::string>)
   }
 }
 
+void Batch::State::want_all() {
+  for (const SealedWrite& write : writes) {
+    std::visit([&](const auto& one) { want(one, write.sealed); }, write.write);
+  }
+}
+
 // ---- what is known ----
+
+void Batch::State::ask_once(Connection& connection) {
+  std::vector<Connection::Statement> statements = begin();
+  const std::size_t before = statements.size();
+  const StateQuery asking(wanted);
+  std::ranges::move(asking.statements(), std::back_inserter(statements));
+  const std::vector<Rows> answers_to = connection.run(statements);
+  if (answers_to[kFenceAt].affected() == 0) throw LostLane("the row of this lane no longer exists");
+  if (asks_for_ledger) ledger.know(ledger_standing_of(answers_to[kLedgerAt]));
+  found = asking.take(std::span(answers_to).subspan(before));
+}
+
+// False: a guess was wrong. A run that has been gone for long may be guessed on a day without partitions.
+bool Batch::State::ask_guessing(Connection& connection) {
+  std::vector<RunName> wrong;
+  try {
+    ask_once(connection);
+    return true;
+  } catch (const WrongGuess& guess) {
+    wrong = guess.runs;
+  } catch (const PgFault& fault) {
+    if (fault.kind != PgFault::Kind::no_part) throw;
+    for (const auto& [run, place] : wanted.open_at) wrong.push_back(run);
+  }
+  for (const RunName& run : wrong) rules.hints->forget(run);
+  return false;
+}
+
+void Batch::State::ask(Connection& connection) {
+  if (!wanted.open_at.empty()) {
+    if (ask_guessing(connection)) return;
+    connection.rollback();
+    guesses = Guess::no;
+    wanted = {};
+    want_all();
+  }
+  ask_once(connection);
+}
 
 void Batch::State::load_open(KnownRun& run, const FoundOpenRun& open) {
   run.place = open.place;
@@ -565,7 +622,7 @@ void Batch::State::add_events(KnownRun& run, const EventsWrite& write, const New
     rows.events.push_back({place, first, count, write.key.time_ms, fresh.bytes, encode_events(key, write.key.time_ms, fresh.json)});
     run.added.push_back({first, count, write.key.time_ms, fresh.bytes, {}});
     for (const std::string_view id : fresh.ids) {
-      rows.event_ids.push_back({place, std::string(id)});
+      if (!wanted.open_at.contains(run.name)) rows.event_ids.push_back({place, std::string(id)});
       run.added_ids.emplace(id);
     }
   }
@@ -598,8 +655,10 @@ WriteResult Batch::State::decide(const EventsWrite& write, std::span<const std::
   if (!run.unreadable.empty()) return unavailable(run.unreadable);
   const StoredRun* const stored = run.exists() ? &stored_of(run) : nullptr;
   if (stored != nullptr && stored->run.source != write.source) return {Outcome::run_conflict, {}, {}};
+  const bool is_guessed = wanted.open_at.contains(name);
   const auto is_seen = [&](std::string_view half) {
-    return run.added_ids.contains(std::string(half)) || found.seen.contains({name, std::string(half)});
+    const std::pair<RunName, std::string> id{name, std::string(half)};
+    return run.added_ids.contains(id.second) || (is_guessed ? !found.stored.contains(id) : found.seen.contains(id));
   };
   const NewEvents fresh = new_events(write, halves, stored, is_seen);
   if (auto same = nothing_new(write, run, fresh)) return std::move(*same);
@@ -855,6 +914,10 @@ void Batch::State::gather() {
   for (auto& [name, run] : runs) {
     if (run.unreadable.empty()) gather(run);
   }
+  for (const auto& [name, half] : found.stored) {
+    const KnownRun& run = runs.at(name);
+    if (!run.added_ids.contains(half)) rows.unused_event_ids.push_back({{name.tenant, run.place}, half});
+  }
   for (const PolicyName& name : raised) rows.highest.emplace_back(name, highest[name]);
   for (const auto& [place, failure] : failures) {
     if (failure.changed) rows.verdicts.push_back({place, failure.verdict, failure.body});
@@ -911,6 +974,16 @@ Batch::Batch(std::span<const SealedWrite> writes, std::span<WriteResult> results
 
 Batch::~Batch() = default;
 
+void Batch::note_hints() const {
+  for (const auto& [name, run] : state_->runs) {
+    if (run.is_open()) {
+      state_->rules.hints->note_open(name, run.place);
+    } else {
+      state_->rules.hints->forget(name);
+    }
+  }
+}
+
 std::int64_t Batch::opened() const { return state_->opened; }
 bool Batch::changes_policies() const { return !state_->policies_changed.empty(); }
 
@@ -928,21 +1001,13 @@ std::vector<std::int64_t> Batch::days() const {
 
 std::vector<Connection::Statement> Batch::write(Connection& connection) {
   State& state = *state_;
-  for (const SealedWrite& write : state.writes) {
-    std::visit([&](const auto& one) { state.want(one, write.sealed); }, write.write);
-  }
-  std::vector<Connection::Statement> statements = state.begin();
+  state.want_all();
+  std::vector<Connection::Statement> statements;
   if (state.wanted.empty()) {
+    statements = state.begin();
     statements.push_back({kFenceHolds, std::move(Params().i64(state.rules.start).i32(state.rules.lane))});
   } else {
-    const std::size_t before = statements.size();
-    const StateQuery asking(state.wanted);
-    std::ranges::move(asking.statements(), std::back_inserter(statements));
-    const std::vector<Rows> rows = connection.run(statements);
-    statements.clear();
-    if (rows[kFenceAt].affected() == 0) throw LostLane("the row of this lane no longer exists");
-    if (state.asks_for_ledger) state.ledger.know(ledger_standing_of(rows[kLedgerAt]));
-    state.found = asking.take(std::span(rows).subspan(before));
+    state.ask(connection);
     state.load();
     if (const WantedClaims asked = state.wanted_claims(); !asked.empty()) state.of_claims = load_claims(connection, asked);
   }

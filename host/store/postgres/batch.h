@@ -16,6 +16,7 @@
 #include "store/ledger_appender.h"
 #include "store/postgres/batch_effects.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/open_run_hints.h"
 #include "store/queries.h"
 
 namespace runwarden::store::postgres {
@@ -31,6 +32,7 @@ struct BatchRules {
   BufferRules buffer;
   EffectRules effects;
   std::atomic<bool>* ledger = nullptr;  // whether records make entries; see BatchLedger
+  OpenRunHints* hints = nullptr;        // of the lane
 };
 
 // The lane's row has another epoch or is gone: nothing of the batch may be written.
@@ -50,6 +52,7 @@ class Batch {
   // the last round trip, which end with COMMIT. Throws PgFault and LostLane; BadValue if a value that all writes share cannot be read.
   std::vector<Connection::Statement> write(Connection& connection);
 
+  void note_hints() const;      // for the batches after this one, once it is committed
   std::int64_t opened() const;  // runs opened, minus runs ended
   // If true, the last statement but one from write() answers with the number of the note.
   bool changes_policies() const;

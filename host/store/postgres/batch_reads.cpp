@@ -10,8 +10,8 @@ namespace {
 // Each takes its rows in key order, so that no two batches wait for each other.
 //
 // The setting known_runs is "0" for the rest of the transaction if the first statement made the heads of all $5 runs that the batch asks
-// about. The statements that look for what is known of them are then answered without a look at any table, as most batches of whole runs
-// hold new runs only.
+// about by name. The statements that look for what is known of them are then answered without a look at any table, as most batches name
+// new runs only.
 constexpr std::string_view kInsertHeads =
     "WITH made AS (INSERT INTO runwarden.head(tenant, run_id, time_ms, seq) SELECT * FROM unnest($1::int[], $2::text[], $3::bigint[], "
     "$4::bigint[])"
@@ -31,10 +31,11 @@ constexpr std::string_view kLockHeads =
     "run_id)"
     " WHERE current_setting('runwarden.known_runs') <> '0' AND h.xmin <> pg_current_xact_id()::xid ORDER BY h.tenant, h.run_id FOR UPDATE "
     "OF h";
+// $3: whether some of them are not among the runs that the batch asks about by name.
 constexpr std::string_view kLockOpenRuns =
     "SELECT o.tenant, o.run_id, o.time_ms, o.seq, o.token, o.due_ms, o.first_ms, o.last_ms, o.root_ms, o.awaits, o.body"
     " FROM unnest($1::int[], $2::text[]) u(tenant, run_id) JOIN runwarden.open_run o USING (tenant, run_id)"
-    " WHERE current_setting('runwarden.known_runs') <> '0' ORDER BY o.tenant, o.run_id FOR UPDATE OF o";
+    " WHERE ($3 OR current_setting('runwarden.known_runs') <> '0') ORDER BY o.tenant, o.run_id FOR UPDATE OF o";
 constexpr std::string_view kReadResolved =
     "SELECT h.tenant, h.run_id, r.time_ms, r.seq, r.body FROM unnest($1::int[], $2::text[]) u(tenant, run_id)"
     " JOIN runwarden.head h USING (tenant, run_id)"
@@ -53,6 +54,10 @@ constexpr std::string_view kReadSeen =
     " JOIN runwarden.head h USING (tenant, run_id)"
     " JOIN runwarden.event_id e ON e.tenant = h.tenant AND e.time_ms = h.time_ms AND e.seq = h.seq AND e.half = u.half"
     " WHERE current_setting('runwarden.known_runs') <> '0'";
+// Comes after the locks of these open runs, which no other batch holds now: nobody else stores ids of theirs.
+constexpr std::string_view kStoreNew =
+    "INSERT INTO runwarden.event_id(tenant, time_ms, seq, half) SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bytea[])"
+    " ON CONFLICT DO NOTHING RETURNING tenant, time_ms, seq, half";
 constexpr std::string_view kInsertPolicyHeads =
     "INSERT INTO runwarden.policy_head(tenant, policy, highest) SELECT u.tenant, u.policy, -1 FROM unnest($1::int[], $2::text[]) u(tenant, policy)"
     " ON CONFLICT DO NOTHING";
@@ -206,14 +211,18 @@ StateQuery::StateQuery(const WantedState& wanted) : wanted_(wanted) {
       heads.add(run, key);
     }
     runs.add(run.tenant, run.run_id);
-    if (!wanted.claimed.contains(run)) open.add(run.tenant, run.run_id);
+    open.add(run.tenant, run.run_id);
   }
-  for (const RunName& run : wanted.claimed) open.add(run.tenant, run.run_id);
-  const auto asked = static_cast<std::int64_t>(wanted.runs.size() + wanted.claimed.size());
+  std::set<RunName> only_open = wanted.claimed;
+  for (const auto& [run, place] : wanted.open_at) only_open.insert(run);
+  for (const RunName& run : only_open) {
+    if (!wanted.runs.contains(run)) open.add(run.tenant, run.run_id);
+  }
+  const auto asked = static_cast<std::int64_t>(wanted.runs.size());
   if (!heads.times.empty()) ask(Of::new_heads, kInsertHeads, std::move(heads.params().i64(asked)));
   if (!spelled_heads.times.empty()) ask(Of::new_heads, kInsertSpelledHeads, spelled_heads.spelled_params());
   if (!runs.names.empty()) ask(Of::heads, kLockHeads, runs.params());
-  if (!open.names.empty()) ask(Of::open, kLockOpenRuns, open.params());
+  if (!open.names.empty()) ask(Of::open, kLockOpenRuns, std::move(open.params().boolean(!only_open.empty())));
   if (!runs.names.empty()) ask(Of::resolved, kReadResolved, runs.params());
   if (!wanted.policies.empty()) {
     NameColumns policies;
@@ -230,15 +239,7 @@ StateQuery::StateQuery(const WantedState& wanted) : wanted_(wanted) {
     }
     ask(Of::revisions, kReadRevisions, std::move(policies.params().texts(revisions)));
   }
-  if (!wanted.event_ids.empty()) {
-    NameColumns names;
-    std::vector<std::string_view> halves;
-    for (const auto& [run, half] : wanted.event_ids) {
-      names.add(run.tenant, run.run_id);
-      halves.push_back(half);
-    }
-    ask(Of::seen, kReadSeen, std::move(names.params().byteas(halves)));
-  }
+  ask_for_event_ids();
   if (!wanted.identities.empty()) {
     std::vector<std::int32_t> tenants;
     std::vector<std::string_view> identities;
@@ -266,8 +267,36 @@ StateQuery::StateQuery(const WantedState& wanted) : wanted_(wanted) {
   if (!wanted.reviewed_runs.empty()) ask(Of::runs_there, kFindRuns, by_place({wanted.reviewed_runs.begin(), wanted.reviewed_runs.end()}));
 }
 
+void StateQuery::ask_for_event_ids() {
+  NameColumns names;
+  std::vector<std::string_view> halves, new_halves;
+  std::vector<TenantKey> places;
+  for (const auto& [run, half] : wanted_.event_ids) {
+    if (const auto guess = wanted_.open_at.find(run); guess != wanted_.open_at.end()) {
+      places.push_back({run.tenant, guess->second});
+      new_halves.push_back(half);
+    } else {
+      names.add(run.tenant, run.run_id);
+      halves.push_back(half);
+    }
+  }
+  if (!halves.empty()) ask(Of::seen, kReadSeen, std::move(names.params().byteas(halves)));
+  if (!places.empty()) ask(Of::stored, kStoreNew, std::move(by_place(places).byteas(new_halves)));
+}
+
+void StateQuery::check_guesses(const LoadedState& found) const {
+  WrongGuess wrong;
+  for (const auto& [run, place] : wanted_.open_at) {
+    const auto open = found.open.find(run);
+    if (open == found.open.end() || open->second.place != place) wrong.runs.push_back(run);
+  }
+  if (!wrong.runs.empty()) throw wrong;
+}
+
 LoadedState StateQuery::take(std::span<const Rows> answers) const {
   LoadedState found;
+  std::map<TenantKey, const RunName*> guessed;
+  for (const auto& [run, place] : wanted_.open_at) guessed[{run.tenant, place}] = &run;
   for (std::size_t i = 0; i < of_.size(); ++i) {
     const Rows& rows = answers[i];
     for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -285,6 +314,7 @@ LoadedState StateQuery::take(std::span<const Rows> answers) const {
           break;
         }
         case Of::seen: found.seen.emplace(name_at(rows, row), std::string(rows.bytes(row, 2))); break;
+        case Of::stored: found.stored.emplace(*guessed.at(place_at(rows, row)), std::string(rows.bytes(row, 3))); break;
         case Of::new_policies: break;
         case Of::policies: {
           const std::string_view highest = rows.bytes(row, 2);
@@ -309,6 +339,7 @@ LoadedState StateQuery::take(std::span<const Rows> answers) const {
       }
     }
   }
+  check_guesses(found);
   // Retention deleted a row between two statements.
   if (found.heads.size() != wanted_.runs.size() || found.highest.size() != wanted_.policies.size()) {
     throw PgFault(PgFault::Kind::again, "40001", "a row was deleted concurrently");

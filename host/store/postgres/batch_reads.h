@@ -57,8 +57,9 @@ struct WantedState {
   // Runs by id. An id without a head gets one with that key, so that no other batch can begin the run meanwhile.
   std::map<RunName, model::RecordKey> runs;
   std::set<RunName> claimed;  // of these, only the open run
+  std::map<RunName, model::RecordKey> open_at;  // guesses of where runs are open; of these, too, only the open run
   std::set<Identity> identities;
-  std::vector<std::pair<RunName, std::string>> event_ids;  // half digests
+  std::vector<std::pair<RunName, std::string>> event_ids;  // half digests; those of `open_at` are stored if they are new
   std::set<PolicyName> policies;
   std::set<RevisionName> revisions;
   std::set<TenantKey> reviewed_failures;
@@ -67,8 +68,8 @@ struct WantedState {
   std::set<SubjectOf> subjects;
 
   bool empty() const {
-    return runs.empty() && claimed.empty() && identities.empty() && event_ids.empty() && policies.empty() && revisions.empty() &&
-           reviewed_failures.empty() && reviewed_runs.empty() && opinions.empty() && subjects.empty();
+    return runs.empty() && claimed.empty() && open_at.empty() && identities.empty() && event_ids.empty() && policies.empty() &&
+           revisions.empty() && reviewed_failures.empty() && reviewed_runs.empty() && opinions.empty() && subjects.empty();
   }
 };
 
@@ -116,7 +117,8 @@ struct LoadedState {
   std::map<RunName, FoundOpenRun> open;
   std::map<RunName, FoundRun> resolved;  // of runs with a head
   std::map<Identity, FoundAnswer> answers;
-  std::set<std::pair<RunName, std::string>> seen;  // half digests
+  std::set<std::pair<RunName, std::string>> seen;    // half digests
+  std::set<std::pair<RunName, std::string>> stored;  // half digests that were new, of runs in `open_at`
   std::map<PolicyName, std::string> highest;     // whole number; empty: none
   std::map<RevisionName, FoundPolicy> revisions;
   std::map<TenantKey, FoundFailure> failures;    // locked, so that no other transaction changes their verdicts
@@ -126,19 +128,42 @@ struct LoadedState {
   std::map<SubjectOf, ReviewInForce> reviewed;
 };
 
+// A run is not open where it was guessed to be. What was asked must be asked again without guesses, in a new transaction.
+struct WrongGuess {
+  std::vector<RunName> runs;
+};
+
 // The statements of one round trip, and the decoding of their answers.
 class StateQuery {
  public:
   // The texts of the statements are constants.
   explicit StateQuery(const WantedState& wanted);
   std::vector<Connection::Statement> statements() const { return statements_; }
-  // `rows`: the answers to the statements, in order. Throws BadValue, and PgFault, also if a row was deleted in between: then try the batch
-  // again.
+  // `rows`: the answers to the statements, in order. Throws BadValue, WrongGuess, and PgFault, also if a row was deleted in between: then
+  // try the batch again.
   LoadedState take(std::span<const Rows> rows) const;
 
  private:
-  enum class Of : std::uint8_t { new_heads, heads, open, resolved, answers, seen, new_policies, policies, revisions, failures, last_reviews, runs_there, opinions, subjects };
+  enum class Of : std::uint8_t {
+    new_heads,
+    heads,
+    open,
+    resolved,
+    answers,
+    seen,
+    stored,
+    new_policies,
+    policies,
+    revisions,
+    failures,
+    last_reviews,
+    runs_there,
+    opinions,
+    subjects
+  };
   void ask(Of of, std::string_view sql, Params params);
+  void ask_for_event_ids();
+  void check_guesses(const LoadedState& found) const;
 
   const WantedState& wanted_;
   std::vector<Of> of_;

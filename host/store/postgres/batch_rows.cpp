@@ -52,6 +52,9 @@ constexpr std::string_view kInsertEvents =
     " SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[], $5::int[], $6::bigint[], $7::bigint[], $8::bytea[])";
 constexpr std::string_view kInsertEventIds =
     "INSERT INTO runwarden.event_id(tenant, time_ms, seq, half) SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bytea[])";
+constexpr std::string_view kDeleteEventIds =
+    "DELETE FROM runwarden.event_id e USING unnest($1::int[], $2::bigint[], $3::bigint[], $4::bytea[]) u(tenant, time_ms, seq, half)"
+    " WHERE e.tenant = u.tenant AND e.time_ms = u.time_ms AND e.seq = u.seq AND e.half = u.half";
 constexpr std::string_view kDeleteFailures =
     "DELETE FROM runwarden.failure f USING unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
     " WHERE f.tenant = u.tenant AND f.time_ms = u.time_ms AND f.seq = u.seq";
@@ -327,6 +330,7 @@ void add_statements(std::vector<Connection::Statement>& to, const BatchRows& row
   add(kInsertPrevious, rows.previous);
   add(kInsertEvents, rows.events);
   add(kInsertEventIds, rows.event_ids);
+  add(kDeleteEventIds, rows.unused_event_ids);
   add(kDeleteFailures, rows.gone_failures);
   add(kInsertFailures, rows.failures);
   add(kSetVerdicts, rows.verdicts);

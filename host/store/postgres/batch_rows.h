@@ -107,6 +107,7 @@ struct BatchRows {
   std::vector<PreviousRow> previous;
   std::vector<EventRow> events;
   std::vector<EventIdRow> event_ids;
+  std::vector<EventIdRow> unused_event_ids;  // stored before it was known that their events are not
   std::vector<TenantKey> gone_failures;
   std::vector<FailureRow> failures;
   std::vector<VerdictRow> verdicts;  // of failures, including those of this batch

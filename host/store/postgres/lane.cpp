@@ -163,6 +163,7 @@ Lane::Attempt Lane::try_once(std::span<const SealedWrite> batch, std::span<Write
   rules.buffer = rules_.now();
   rules.effects = {rules.now_ms, setup_.settings.store.max_clusters, setup_.settings.store.max_pending_messages, setup_.next_seq};
   rules.ledger = setup_.ledger;
+  rules.hints = &hints_;
   Batch work(batch, results, std::move(rules));
   bool commit_sent = false;
   try {
@@ -229,6 +230,7 @@ Lane::Attempt Lane::make_days(const Batch& batch, const PgFault& missing) {
 void Lane::note_committed(const Batch& batch, std::int64_t policies_version) {
   ++batches_;
   away_ = false;
+  batch.note_hints();
   if (batch.opened() != 0 && setup_.on_open_runs) setup_.on_open_runs(batch.opened());
   if (policies_version != 0 && setup_.on_policies) setup_.on_policies(static_cast<std::uint64_t>(policies_version));
 }

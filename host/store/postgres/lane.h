@@ -103,6 +103,7 @@ class Lane final : public WriteQueue, private BatchWriter {
   bool away_ = false;
   SteadyTime connect_again_;
   std::string away_why_;
+  OpenRunHints hints_;
 
   std::atomic<bool> in_doubt_{false};
   std::atomic<std::uint64_t> batches_{0};

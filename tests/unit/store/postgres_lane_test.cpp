@@ -253,6 +253,103 @@ TEST_F(PostgresLaneTest, EventsAndTheirEnd_GoFromHostToHost) {
   EXPECT_EQ(number("SELECT sum(open_runs)::bigint FROM runwarden.lane"), 0);
 }
 
+// A lock leaves its transaction in xmax.
+TEST_F(PostgresLaneTest, RunThatTheLaneLeftOpen_IsKnownWithoutItsHead) {
+  const auto one = host();
+  const auto other = host();
+  const auto run = one->commit(events(*one, "r", {"a", "b"})).buffered->run;
+  const auto results = one->commit_together({events(*one, "r", {"b", "c"}), events(*one, "new", {"a"}), events(*one, "r", {"c", "d"})});
+  EXPECT_EQ(results[0].buffered->accepted, 1u);
+  EXPECT_EQ(results[0].buffered->run, run);
+  EXPECT_EQ(results[1].buffered->accepted, 1u);
+  EXPECT_EQ(results[2].buffered->accepted, 1u);
+  EXPECT_EQ(number("SELECT xmax::text::bigint FROM runwarden.head WHERE run_id = 'r'"), 0);
+  EXPECT_EQ(number("SELECT count(*) FROM runwarden.event_id"), 5);
+  EXPECT_EQ(other->commit(events(*other, "r", {"d", "e"})).buffered->accepted, 1u);
+  EXPECT_NE(number("SELECT xmax::text::bigint FROM runwarden.head WHERE run_id = 'r'"), 0) << "another host has to look for it";
+}
+
+TEST_F(PostgresLaneTest, RunThatIsNoLongerOpen_IsLookedForAgain) {
+  const auto one = host();
+  const auto other = host();
+  const auto run = one->commit_together({events(*one, "r", {"a"}), events(*one, "s", {"a"})})[0].buffered->run;
+  const auto claim = other->claims().claim_run(kTenant, run, Resolution::idle, kLeaseMs);
+  ASSERT_TRUE(claim);
+  ASSERT_EQ(other->commit(ending(*claim, *other, "f")).outcome, Outcome::stored);
+  const auto retries_before = one->lane().counts().retries;
+  const auto results = one->commit_together({events(*one, "s", {"a", "b"}), events(*one, "r", {"a", "late"}), events(*one, "new", {"a"})});
+  EXPECT_EQ(results[0].buffered->accepted, 1u);
+  EXPECT_EQ(results[1].buffered->accepted, 1u);
+  EXPECT_TRUE(results[1].buffered->reopened);
+  EXPECT_EQ(results[1].buffered->run, run);
+  EXPECT_EQ(results[2].buffered->accepted, 1u);
+  EXPECT_EQ(number("SELECT count(*) FROM runwarden.event_id"), 5);
+  EXPECT_EQ(number("SELECT sum(open_runs)::bigint FROM runwarden.lane"), 3);
+  EXPECT_EQ(one->commit(events(*one, "r", {"late", "later"})).buffered->accepted, 1u);
+  EXPECT_EQ(one->lane().counts().retries, retries_before);
+}
+
+TEST_F(PostgresLaneTest, RunThatBeganAnewElsewhere_IsNotTakenForTheOldOne) {
+  const auto one = host();
+  const auto other = host();
+  const auto old = one->commit(events(*one, "r", {"a", "b"})).buffered->run;
+  {
+    Connection connection(direct_);
+    connection.script(
+        "DELETE FROM runwarden.open_run; DELETE FROM runwarden.head; DELETE FROM runwarden.run; DELETE FROM runwarden.event; DELETE FROM "
+        "runwarden.event_id");
+  }
+  const auto begun = other->commit(events(*other, "r", {"a"})).buffered->run;
+  const auto buffered = one->commit(events(*one, "r", {"a", "b"})).buffered;
+  EXPECT_NE(begun, old);
+  EXPECT_EQ(buffered->run, begun);
+  EXPECT_EQ(buffered->accepted, 1u);
+  EXPECT_EQ(number("SELECT count(*) FROM runwarden.event_id"), 2);
+}
+
+TEST_F(PostgresLaneTest, RunWhoseDayIsGone_BeginsAnew) {
+  const auto one = host();
+  const auto old = one->commit(events(*one, "r", {"a"})).buffered->run;
+  {
+    Connection connection(direct_);
+    connection.script("DELETE FROM runwarden.open_run; DELETE FROM runwarden.head");
+    const std::string day = std::to_string(old.time_ms / 86'400'000);
+    for (const std::string table : {"run", "event", "event_id"}) connection.script("DROP TABLE runwarden." + table + "_d" + day);
+  }
+  const auto buffered = one->commit_together({events(*one, "s", {"a"}), events(*one, "r", {"a"})})[1].buffered;
+  ASSERT_TRUE(buffered);
+  EXPECT_NE(buffered->run, old);
+  EXPECT_EQ(buffered->accepted, 1u);
+}
+
+TEST_F(PostgresLaneTest, EventsThatAreRefused_LeaveTheirIdsToOthers) {
+  const auto one = host();
+  EventsWrite first = events(*one, "r", {"a"});
+  first.idempotency = idempotency("k", "body");
+  one->commit(first);
+  EventsWrite other_body = events(*one, "r", {"b"});
+  other_body.idempotency = idempotency("k", "other body");
+  EventsWrite other_source = events(*one, "r", {"c"});
+  other_source.source = model::RunSource::otlp;
+  const auto results = one->commit_together({other_body, other_source, events(*one, "r", {"d"}), sample_run(kTenant, one->new_key(), "s")});
+  EXPECT_EQ(results[0].outcome, Outcome::idempotency_conflict);
+  EXPECT_EQ(results[1].outcome, Outcome::run_conflict);
+  EXPECT_EQ(results[2].buffered->accepted, 1u);
+  EXPECT_EQ(number("SELECT count(*) FROM runwarden.event_id"), 2);
+  EXPECT_EQ(one->commit(events(*one, "r", {"a", "b", "c", "d"})).buffered->accepted, 2u);
+}
+
+TEST_F(PostgresLaneTest, WholeRunBesideEventsOfTheSameRun_IsAConflict) {
+  const auto one = host();
+  one->commit(events(*one, "r", {"a"}));
+  const auto results =
+      one->commit_together({events(*one, "r", {"a", "b"}), sample_run(kTenant, one->new_key(), "r"), events(*one, "r", {"b", "c"})});
+  EXPECT_EQ(results[0].buffered->accepted, 1u);
+  EXPECT_EQ(results[1].outcome, Outcome::run_conflict);
+  EXPECT_EQ(results[2].buffered->accepted, 1u);
+  EXPECT_EQ(number("SELECT count(*) FROM runwarden.event_id"), 3);
+}
+
 TEST_F(PostgresLaneTest, HostFrozenPastItsLease_EndsNothingAndNothingOfItsJudgementStays) {
   const auto frozen = host();
   const auto other = host();
