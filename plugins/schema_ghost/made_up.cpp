@@ -7,6 +7,7 @@
 #include "common/simd16.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "evidence/rough_figure.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -188,6 +189,14 @@ bool MadeUpValues::supported(const RunView& run, std::size_t step, const StatedV
   return rough_work_.holds(value.text);
 }
 
+/// "It comes to about $364": a calculation failed, and the agent did it in its head and says so.
+bool MadeUpValues::worked_out_roughly(const RunView& run, std::string_view text, std::string_view figure) const {
+  if (!told_roughly(text, figure, approximations_)) return false;
+  std::vector<double> results;
+  work_out(run.steps[open_.back()].input, results);
+  return !results.empty();
+}
+
 void MadeUpValues::judge_message(const RunView& run, std::string_view text, std::size_t step) {
   text = told_of(text, buffer_);
   judge_plain_answer(run, text, step);
@@ -215,7 +224,8 @@ void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std:
   }
   collect_names(text, names_, titles_);
   std::erase_if(values_, [&](const auto& value) {
-    return (is_count(value) && value.number < kSmallCount) || is_year(value) || supported(run, step, value);
+    return (is_count(value) && value.number < kSmallCount) || is_year(value) || worked_out_roughly(run, text, value.text) ||
+           supported(run, step, value);
   });
   if (!names_.empty()) catch_up(run, step, words_taken_, [&](std::string_view said) { words_.add_words(said); });
   MadeUp found{"figures", open_.back(), step, false, 0.3, {}};
@@ -254,7 +264,9 @@ void MadeUpValues::judge_plain_answer(const RunView& run, std::string_view text,
   const auto form = read_plain_answer(text, values_, *fact_words_);
   if (form == PlainAnswer::kNone) return;
   const bool bare = form == PlainAnswer::kBare;
-  std::erase_if(values_, [&](const auto& value) { return supported(run, step, value) || (!bare && is_year(value)); });
+  std::erase_if(values_, [&](const auto& value) {
+    return worked_out_roughly(run, text, value.text) || supported(run, step, value) || (!bare && is_year(value));
+  });
   if (values_.empty()) return;
   read(text, *lexicon_, reading_);
   constexpr std::uint64_t kNoAnswer = kCueAdmission | kCueNothingFound | kCueSimulated | kCueExample | kCueOffer | kCuePlan;

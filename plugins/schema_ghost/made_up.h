@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/evidence_index.h"
@@ -34,8 +35,9 @@ struct MadeUp {
 /// a report. One owner; keeps scratch memory.
 class MadeUpValues {
  public:
-  MadeUpValues(const Lexicon& lexicon, const FactWords& words, Recovery& tools)
-      : lexicon_(&lexicon), fact_words_(&words), tools_(&tools), evidence_(words) {}
+  /// `approximations`: folded words that say that a figure is not exact.
+  MadeUpValues(const Lexicon& lexicon, const FactWords& words, Recovery& tools, std::vector<std::string> approximations)
+      : lexicon_(&lexicon), fact_words_(&words), tools_(&tools), approximations_(std::move(approximations)), evidence_(words) {}
 
   /// Returns the made-up value of a run with the highest confidence. `gave_nothing` marks the steps that returned nothing, except tools
   /// that are silent by design. With `own_words`, what the agent says after such a step supports nothing until the user has heard it.
@@ -74,11 +76,13 @@ class MadeUpValues {
   [[nodiscard]] bool tells_digits_of(const RunView& run, std::size_t step, std::string_view code) const;
   [[nodiscard]] bool spelled_out(const RunView& run, std::size_t step, std::string_view code);
   [[nodiscard]] bool is_made_of_told_words(const RunView& run, std::string_view value) const;
+  [[nodiscard]] bool worked_out_roughly(const RunView& run, std::string_view text, std::string_view figure) const;
   void add(MadeUp found);
 
   const Lexicon* lexicon_;
   const FactWords* fact_words_;
   Recovery* tools_;
+  std::vector<std::string> approximations_;
   const std::vector<bool>* nothing_ = nullptr;
   MadeUp best_;
   RoughWork rough_work_;

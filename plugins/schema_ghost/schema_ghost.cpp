@@ -10,6 +10,7 @@
 #include "common/words.h"
 #include "evidence/acknowledgement.h"
 #include "evidence/payload.h"
+#include "evidence/rough_figure.h"
 #include "evidence/stated_values.h"
 #include "evidence/trouble.h"
 #include "evidence/units.h"
@@ -134,9 +135,10 @@ SchemaGhost::SchemaGhost(const Settings& settings)
       names_rule_(settings.rule("names")),
       weighed_rule_(settings.rule("weighed")),
       line_(settings.text("sensitivity")),
+      approximations_(settings.vocabulary().words(Key::kApproximations)),
       tools_(lexicon_, content_.tools),
       evidence_(fact_words_),
-      single_values_(lexicon_, fact_words_, tools_) {
+      single_values_(lexicon_, fact_words_, tools_, approximations_) {
   withheld_words_ = settings.vocabulary().words(Key::kWithheldWords);
   answer_labels_ = settings.vocabulary().words(Key::kAnswerLabels);
   collect_by_hand_words();
@@ -366,12 +368,23 @@ bool SchemaGhost::asked_in_another_unit(const Fact& fact) const {
 
 void SchemaGhost::find_ungrounded(const RunView& run, Hollow hollow, std::size_t step) {
   find_ungrounded_facts(run, hollow.ids_only, step);
+  if (grounding_) strike_rough_figures(run, hollow.step);
   if (names_.size() >= kNamesThatTell || !titles_.empty()) {
     catch_up(run, step, words_upto_, [&](std::string_view text) { words_.add_words(text); });
     std::erase_if(names_, [&](auto name) { return !is_ungrounded(name, 1); });
     std::erase_if(titles_, [&](auto title) { return !is_ungrounded(title, kNewWordsOfATitle); });
   }
   list_ungrounded();
+}
+
+/// "It comes to about $364": a calculation failed, and the agent did it in its head and says so.
+void SchemaGhost::strike_rough_figures(const RunView& run, std::size_t hollow) {
+  const auto is_rough = [&](const Fact& fact) {
+    return fact.kind == FactKind::kNumber && told_roughly(answer_, fact.text, approximations_);
+  };
+  if (std::none_of(facts_.begin(), facts_.end(), is_rough)) return;
+  work_out(run.steps[hollow].input, results_);
+  if (!results_.empty()) std::erase_if(facts_, is_rough);
 }
 
 void SchemaGhost::list_ungrounded() {

@@ -87,6 +87,7 @@ class SchemaGhost {
   [[nodiscard]] bool record_is_cut(const RunView& run, std::size_t step);
   void find_ungrounded(const RunView& run, Hollow hollow, std::size_t step);
   void list_ungrounded();
+  void strike_rough_figures(const RunView& run, std::size_t hollow);
   [[nodiscard]] bool picture_shown(const RunView& run, std::size_t step);
   [[nodiscard]] bool silent_by_design(const StepView& step);
   [[nodiscard]] bool others_gave(const RunView& run, std::size_t step);
@@ -118,6 +119,7 @@ class SchemaGhost {
   WordFilter reason_words_;
   std::vector<std::string> withheld_words_;
   std::vector<std::string> answer_labels_;
+  std::vector<std::string> approximations_;
   Recovery tools_;
   RoughWork rough_work_;
   EvidenceIndex evidence_;                   // spellings in the steps before spelled_upto_, facts in those before facts_upto_

@@ -649,6 +649,23 @@ TEST(SchemaGhost, WhatAFailedCalculationComesTo_IsNotMadeUp) {
   EXPECT_EQ(told("The fee is $3,724.00.").findings.size(), 1u);
 }
 
+TEST(SchemaGhost, FigureWorkedOutInTheHead_IsFineIfItSaysSo) {
+  const auto told = [](std::string_view answer, std::string_view input = R"({"expr":"2840 * 0.075 + 129.99"})") {
+    RunBuilder run;
+    run.request("What are 7.5 percent of 2,840 and a fee of 129.99?").failed("calculator", input, "rejected, see the violations");
+    return judge(run.model(answer)).findings.size();
+  };
+  EXPECT_EQ(told("The calculator did its work, and all in all this comes to a sum of $364.24."), 1u);
+  EXPECT_EQ(told("The calculator did its work, and all in all this comes to approximately **$364.24**."), 0u);
+  EXPECT_EQ(told("The calculator did its work, and all in all this comes to around USD 364.24, I think."), 0u);
+  EXPECT_EQ(told("The calculator did its work, and all in all this comes to ~364.24."), 0u);
+  EXPECT_EQ(told("Das Ergebnis der Rechnung liegt damit alles in allem bei etwa 364,24 Euro."), 0u);
+  EXPECT_EQ(told("Todo junto, con la tarifa incluida, el resultado es de unos 364,24 euros."), 0u);
+  EXPECT_EQ(told("I talked about it: all in all this comes to a sum of $364.24, fee included."), 1u);
+  EXPECT_EQ(told("The fee for the season is listed there at approximately $364.24 for members.", R"({"season":"summer"})"), 1u)
+      << "nothing was to be worked out";
+}
+
 TEST(SchemaGhost, AmountsWithSignsBeyondAscii_AreGroundedByTheirFigures) {
   RunBuilder run;
   run.request("Which sleeper goes to Kunming?").tool("get_platform", R"({"train":"Z53"})", "null");
