@@ -49,35 +49,54 @@ struct ClusterQuery {
   std::string meaning;              // identifies the list in cursors
 };
 
+std::string meaning_of_list(Query query) {
+  std::sort(query.begin(), query.end());
+  std::string meaning = "/v1/clusters";
+  for (const auto& [name, value] : query) {
+    if (name != "limit" && name != "cursor") meaning.append("\n").append(name).append("=").append(value);
+  }
+  return meaning;
+}
+
+Status read_cluster_state(const Query& query, ClusterQuery& asked) {
+  const std::string* const state = find_member(query, "state");
+  if (state == nullptr || *state == "open") return Nothing{};
+  asked.only_open = false;
+  asked.state = model::cluster_state(*state);
+  if (!asked.state && *state != "all") return bad_member("state", *state, "open, all, new, ongoing, resolved, ignored or regressed");
+  return Nothing{};
+}
+
+Status read_cluster_severity(const Query& query, ClusterQuery& asked) {
+  const std::string* const severity = find_member(query, "severity");
+  if (severity == nullptr) return Nothing{};
+  for (const auto one : {model::Severity::low, model::Severity::medium, model::Severity::high, model::Severity::critical}) {
+    if (*severity == model::name(one)) asked.severity = one;
+  }
+  if (!asked.severity) return bad_member("severity", *severity, "low, medium, high or critical");
+  return Nothing{};
+}
+
+Status read_cluster_sort(const Query& query, ClusterQuery& asked) {
+  static const std::map<std::string_view, Sort> kSorts = {
+      {"recent", Sort::recent}, {"count", Sort::count}, {"share", Sort::share}, {"first", Sort::first}};
+  const std::string* const sort = find_member(query, "sort");
+  if (sort == nullptr) return Nothing{};
+  const auto found = kSorts.find(*sort);
+  if (found == kSorts.end()) return bad_member("sort", *sort, "recent, count, share or first");
+  asked.sort = found->second;
+  return Nothing{};
+}
+
 Result<ClusterQuery> read_cluster_query(const Admission& admission, const auth::CursorSeal& seal) {
   const Query& query = admission.query;
   const Status known = check_members(query, "/v1/clusters",
                                      {"window", "from", "until", "state", "detector", "severity", "q", "sort", "limit", "cursor"});
   if (!known.ok()) return known.error();
   ClusterQuery asked;
-  Query sorted = query;
-  std::sort(sorted.begin(), sorted.end());
-  asked.meaning = "/v1/clusters";
-  for (const auto& [name, value] : sorted) {
-    if (name != "limit" && name != "cursor") asked.meaning.append("\n").append(name).append("=").append(value);
-  }
-  if (const std::string* state = find_member(query, "state"); state != nullptr && *state != "open") {
-    asked.only_open = false;
-    asked.state = model::cluster_state(*state);
-    if (!asked.state && *state != "all") return bad_member("state", *state, "open, all, new, ongoing, resolved, ignored or regressed");
-  }
-  if (const std::string* severity = find_member(query, "severity")) {
-    for (const auto one : {model::Severity::low, model::Severity::medium, model::Severity::high, model::Severity::critical}) {
-      if (*severity == model::name(one)) asked.severity = one;
-    }
-    if (!asked.severity) return bad_member("severity", *severity, "low, medium, high or critical");
-  }
-  if (const std::string* sort = find_member(query, "sort")) {
-    static const std::map<std::string_view, Sort> kSorts = {
-        {"recent", Sort::recent}, {"count", Sort::count}, {"share", Sort::share}, {"first", Sort::first}};
-    const auto found = kSorts.find(*sort);
-    if (found == kSorts.end()) return bad_member("sort", *sort, "recent, count, share or first");
-    asked.sort = found->second;
+  asked.meaning = meaning_of_list(query);
+  for (const auto read : {read_cluster_state, read_cluster_severity, read_cluster_sort}) {
+    if (Status fine = read(query, asked); !fine.ok()) return std::move(fine.error());
   }
   auto limit = read_count(query, "limit", kMostItems, kUsualItems);
   if (!limit.ok()) return std::move(limit.error());
@@ -146,6 +165,112 @@ class Best {
   std::vector<Placed> heap_;
 };
 
+// A page of the list, and how many groups of each detector belong to the window, whatever else the query asks for.
+struct ClusterPage {
+  std::vector<Best::Placed> items;
+  std::optional<ClusterWalk> next;  // nothing: this is the last page
+  std::map<std::string, std::uint64_t> groups_by_detector;
+};
+
+// The tenant's groups in a window, as a request for the list selects and sorts them.
+struct ClusterListing {
+  store::GroupStore& groups;
+  model::TenantId tenant;
+  const ClusterQuery& query;
+  const store::Span& span;
+  std::int64_t now_ms;
+
+  bool in_window(const model::Cluster& cluster) const;
+  std::int64_t sort_value(const model::Cluster& cluster) const;
+  ClusterPage find_page() const;
+  void write_totals(JsonWriter& out, const std::map<std::string, std::uint64_t>& groups_by_detector) const;
+};
+
+// A group belongs to the window if it failed in it. If the window ends now, its last failure decides.
+bool ClusterListing::in_window(const model::Cluster& cluster) const {
+  if (cluster.last_ms < span.from_ms || cluster.first_ms >= span.before_ms) return false;
+  if (cluster.last_ms < span.before_ms) return true;
+  return groups.count_failures_of(tenant, store::Subject::of_cluster(cluster.key), span) > 0;
+}
+
+std::int64_t ClusterListing::sort_value(const model::Cluster& cluster) const {
+  switch (query.sort) {
+    case Sort::recent: return cluster.last_ms;
+    case Sort::first: return cluster.first_ms;
+    case Sort::count: return static_cast<std::int64_t>(cluster.count);
+    case Sort::share: break;  // the number of runs is the same for all, so affected runs decide
+  }
+  return static_cast<std::int64_t>(groups.count_affected(tenant, store::Subject::of_cluster(cluster.key), span));
+}
+
+ClusterPage ClusterListing::find_page() const {
+  ClusterWalk walk = query.walk ? *query.walk : ClusterWalk{{}, {}, now_ms, groups.last_commit(tenant)};
+  const bool ranked = walk.part == ClusterWalk::Part::ranked;
+  ClusterPage page;
+  bool any_failed_anew = false;
+  Best best(query.limit, walk.after);
+  groups.visit_clusters(tenant, [&](const model::Cluster& cluster) {
+    if (!in_window(cluster)) return;
+    ++page.groups_by_detector[cluster.detector_key];
+    if (!fits(query, cluster, now_ms)) return;
+    const bool failed_anew = walk.failed_anew(cluster.last_ms);
+    any_failed_anew = any_failed_anew || failed_anew;
+    if (ranked) return best.offer({sort_value(cluster), tie_of(cluster.key)}, cluster);
+    if (failed_anew) best.offer(place_of(cluster.key), cluster);
+  });
+  bool more = false;
+  page.items = best.take(more);
+  if (more) {
+    walk.after = page.items.back().place;
+    page.next = walk;
+  } else if (query.walk && ranked && any_failed_anew && groups.last_commit(tenant) != walk.began_commit) {
+    walk.part = ClusterWalk::Part::failed_anew;
+    walk.after.reset();
+    page.next = walk;
+  }
+  return page;
+}
+
+void ClusterListing::write_totals(JsonWriter& out, const std::map<std::string, std::uint64_t>& groups_by_detector) const {
+  out.begin_object().key("runs").integer(static_cast<std::int64_t>(groups.count_all_runs(tenant, span)));
+  out.key("failures").integer(static_cast<std::int64_t>(groups.count_failures_of(tenant, store::Subject::any(), span)));
+  out.key("byDetector").begin_object();
+  for (const auto& [detector, count] : groups_by_detector) {
+    const std::uint64_t failures = groups.count_failures_of(tenant, store::Subject::of_detector(detector), span);
+    out.key(detector).begin_object().key("failures").integer(static_cast<std::int64_t>(failures));
+    out.key("groups").integer(static_cast<std::int64_t>(count)).end_object();
+  }
+  out.end_object().end_object();
+}
+
+struct TimelineCounts {
+  std::vector<std::uint64_t> runs;  // by bucket
+  std::vector<std::uint64_t> failures;
+};
+
+void write_timeline(JsonWriter& out, const TimeBuckets& buckets, const TimelineCounts& counts) {
+  out.key("bucketSeconds").integer(buckets.width_ms / 1000).key("buckets").begin_array();
+  for (std::size_t i = 0; i < buckets.count; ++i) {
+    out.begin_object().key("at").string(format_time(buckets.from_ms + buckets.width_ms * static_cast<std::int64_t>(i)));
+    out.key("runs").integer(static_cast<std::int64_t>(counts.runs[i]));
+    out.key("failures").integer(static_cast<std::int64_t>(counts.failures[i])).end_object();
+  }
+  out.end_array();
+}
+
+void write_marks(JsonWriter& out, const store::ChangeMarks& marks, const std::string& suspect_id) {
+  out.key("marks").begin_array();
+  for (const model::ChangeRecord& change : marks.changes) {
+    const auto members = json_members(ingest::change_json(change));
+    out.begin_object().key("changeId").string(change.id).key("kind").string(change.kind);
+    for (const char* name : {"ref", "summary"}) {
+      if (const std::string value = json_member_text(members, name); !value.empty()) out.key(name).string(value);
+    }
+    out.key("at").string(format_time(change.key.time_ms)).key("suspect").boolean(change.id == suspect_id).end_object();
+  }
+  out.end_array().key("marksLeftOut").integer(static_cast<std::int64_t>(marks.left_out));
+}
+
 void write_example(JsonWriter& out, const model::FailureRecord& failure, const std::string& run_id) {
   out.begin_object().key("failureId").string(failure.id).key("runId").string(run_id);
   out.key("detectedAt").string(format_time(failure.key.time_ms)).key("title").string(failure.title).end_object();
@@ -211,66 +336,19 @@ Result<std::string> ClusterReads::clusters(const Admission& admission) {
   if (!query.ok()) return std::move(query.error());
   const auto span = read_window(admission.query, now_ms, kUsualWindow);
   if (!span.ok()) return span.error();
-
-  // A group belongs to the window if it failed in it. If the window ends now, its last failure decides.
-  const auto in_window = [&](const model::Cluster& cluster) {
-    if (cluster.last_ms < span->from_ms || cluster.first_ms >= span->before_ms) return false;
-    if (cluster.last_ms < span->before_ms) return true;
-    return groups_.count_failures_of(tenant, store::Subject::of_cluster(cluster.key), *span) > 0;
-  };
-  const auto sort_value = [&](const model::Cluster& cluster) -> std::int64_t {
-    switch (query->sort) {
-      case Sort::recent: return cluster.last_ms;
-      case Sort::first: return cluster.first_ms;
-      case Sort::count: return static_cast<std::int64_t>(cluster.count);
-      case Sort::share: break;  // the number of runs is the same for all, so affected runs decide
-    }
-    return static_cast<std::int64_t>(groups_.count_affected(tenant, store::Subject::of_cluster(cluster.key), *span));
-  };
-  const bool goes_on = query->walk.has_value();
-  ClusterWalk walk = goes_on ? *query->walk : ClusterWalk{{}, {}, now_ms, groups_.last_commit(tenant)};
-  const bool ranked = walk.part == ClusterWalk::Part::ranked;
-  std::map<std::string, std::uint64_t> groups_by_detector;
-  bool any_failed_anew = false;
-  Best best(query->limit, walk.after);
-  groups_.visit_clusters(tenant, [&](const model::Cluster& cluster) {
-    if (!in_window(cluster)) return;
-    ++groups_by_detector[cluster.detector_key];
-    if (!fits(*query, cluster, now_ms)) return;
-    const bool failed_anew = walk.failed_anew(cluster.last_ms);
-    any_failed_anew = any_failed_anew || failed_anew;
-    if (ranked) return best.offer({sort_value(cluster), tie_of(cluster.key)}, cluster);
-    if (failed_anew) best.offer(place_of(cluster.key), cluster);
-  });
-  bool more = false;
-  const auto items = best.take(more);
-  if (more) {
-    walk.after = items.back().place;
-  } else if (goes_on && ranked && any_failed_anew && groups_.last_commit(tenant) != walk.began_commit) {
-    more = true;
-    walk.part = ClusterWalk::Part::failed_anew;
-    walk.after.reset();
-  }
-
+  const ClusterListing listing{groups_, tenant, *query, *span, now_ms};
+  const ClusterPage page = listing.find_page();
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("items").begin_array();
-  for (const auto& item : items) {
+  for (const auto& item : page.items) {
     out.begin_object();
     write_cluster(out, item.cluster, window_of(tenant, item.cluster, *span), now_ms);
     out.end_object();
   }
   out.end_array().key("nextCursor");
-  more ? out.string(seal_walk(seal_, tenant, query->meaning, walk)) : out.null();
-  out.key("totals").begin_object().key("runs").integer(static_cast<std::int64_t>(groups_.count_all_runs(tenant, *span)));
-  out.key("failures").integer(static_cast<std::int64_t>(groups_.count_failures_of(tenant, store::Subject::any(), *span)));
-  out.key("byDetector").begin_object();
-  for (const auto& [detector, count] : groups_by_detector) {
-    const std::uint64_t failures = groups_.count_failures_of(tenant, store::Subject::of_detector(detector), *span);
-    out.key(detector).begin_object().key("failures").integer(static_cast<std::int64_t>(failures));
-    out.key("groups").integer(static_cast<std::int64_t>(count)).end_object();
-  }
-  out.end_object().end_object();
+  page.next ? out.string(seal_walk(seal_, tenant, query->meaning, *page.next)) : out.null();
+  listing.write_totals(out.key("totals"), page.groups_by_detector);
   const store::GroupTotals totals = groups_.group_totals(tenant);
   out.key("leftOut").integer(static_cast<std::int64_t>(totals.left_out));
   if (totals.building) out.key("building").number(*totals.building);
@@ -352,6 +430,15 @@ Result<std::string> ClusterReads::history(const Admission& admission) {
   return text;
 }
 
+// Empty: no change is suspected, or the subject is not one group.
+std::string ClusterReads::suspect_id(model::TenantId tenant, const store::Subject& subject, const store::Span& span) {
+  if (subject.kind != store::Subject::Kind::cluster) return {};
+  const auto cluster = groups_.find_cluster(tenant, model::cluster_id(subject.cluster));
+  const auto failure = cluster ? latest(tenant, *cluster, span) : std::nullopt;
+  const auto suspect = failure ? ingest::suspect_change(store_, tenant, *failure) : std::nullopt;
+  return suspect ? suspect->change_id : std::string();
+}
+
 Result<std::string> ClusterReads::timeline(const Admission& admission) {
   const model::TenantId tenant = admission.principal->tenant;
   const Status known =
@@ -365,34 +452,15 @@ Result<std::string> ClusterReads::timeline(const Admission& admission) {
   if (!subject.ok()) return subject.error();
   const TimeBuckets buckets = time_buckets(span->from_ms, span->before_ms, *wanted);
   const store::Span whole{buckets.from_ms, buckets.end_ms()};
-  const auto runs = groups_.run_buckets(tenant, whole, buckets.width_ms);
-  const auto failures = groups_.failure_buckets(tenant, *subject, whole, buckets.width_ms);
-  std::string suspect_id;
-  if (subject->kind == store::Subject::Kind::cluster) {
-    const auto cluster = groups_.find_cluster(tenant, model::cluster_id(subject->cluster));
-    const auto failure = cluster ? latest(tenant, *cluster, *span) : std::nullopt;
-    const auto suspect = failure ? ingest::suspect_change(store_, tenant, *failure) : std::nullopt;
-    if (suspect) suspect_id = suspect->change_id;
-  }
+  const TimelineCounts counts{groups_.run_buckets(tenant, whole, buckets.width_ms),
+                              groups_.failure_buckets(tenant, *subject, whole, buckets.width_ms)};
+  const std::string suspect = suspect_id(tenant, *subject, *span);
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("from").string(format_time(span->from_ms)).key("until").string(format_time(span->before_ms));
-  out.key("bucketSeconds").integer(buckets.width_ms / 1000).key("buckets").begin_array();
-  for (std::size_t i = 0; i < buckets.count; ++i) {
-    out.begin_object().key("at").string(format_time(buckets.from_ms + buckets.width_ms * static_cast<std::int64_t>(i)));
-    out.key("runs").integer(static_cast<std::int64_t>(runs[i])).key("failures").integer(static_cast<std::int64_t>(failures[i])).end_object();
-  }
-  out.end_array().key("marks").begin_array();
-  const store::ChangeMarks marks = groups_.change_marks(tenant, *span, kMostMarks);
-  for (const model::ChangeRecord& change : marks.changes) {
-    const auto members = json_members(ingest::change_json(change));
-    out.begin_object().key("changeId").string(change.id).key("kind").string(change.kind);
-    for (const char* name : {"ref", "summary"}) {
-      if (const std::string value = json_member_text(members, name); !value.empty()) out.key(name).string(value);
-    }
-    out.key("at").string(format_time(change.key.time_ms)).key("suspect").boolean(change.id == suspect_id).end_object();
-  }
-  out.end_array().key("marksLeftOut").integer(static_cast<std::int64_t>(marks.left_out)).end_object();
+  write_timeline(out, buckets, counts);
+  write_marks(out, groups_.change_marks(tenant, *span, kMostMarks), suspect);
+  out.end_object();
   return text;
 }
 

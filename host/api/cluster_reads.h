@@ -37,6 +37,7 @@ class ClusterReads {
   ClusterWindow window_of(model::TenantId tenant, const model::Cluster& cluster, const store::Span& span);
   // The latest failure of a group within the span.
   std::optional<model::FailureRecord> latest(model::TenantId tenant, const model::Cluster& cluster, const store::Span& span);
+  std::string suspect_id(model::TenantId tenant, const store::Subject& subject, const store::Span& span);
   std::optional<model::RunRecord> outlined_run(model::TenantId tenant, const model::RecordKey& key);
   Result<std::string> tail_after(model::TenantId tenant, std::uint64_t after, bool runs, bool failures);
 
