@@ -198,6 +198,15 @@ Error wanted_member(const char* name, const char* what) {
   return {Code::bad_request, std::string("the query of /v1/baseline needs a member \"") + name + "\": " + what, {}, {}};
 }
 
+// The value whose runs are compared.
+Result<model::Dimension> read_compared(const Query& query) {
+  const std::string* dimension = find_member(query, "dimension");
+  if (dimension == nullptr || dimension->empty()) return wanted_member("dimension", "one of those that /v1/dimensions lists");
+  const std::string* value = find_member(query, "value");
+  if (value == nullptr || value->empty()) return wanted_member("value", "the value of the runs to compare");
+  return model::Dimension{*dimension, *value};
+}
+
 }  // namespace
 
 Result<std::string> ComparisonReads::dimensions(const Admission& admission) {
@@ -270,21 +279,19 @@ Result<std::string> ComparisonReads::baseline(const Admission& admission) {
   const Status known =
       check_members(query, "/v1/baseline", {"dimension", "value", "against", "window", "from", "until", "cluster", "detector"});
   if (!known.ok()) return known.error();
-  const std::string* dimension = find_member(query, "dimension");
-  if (dimension == nullptr || dimension->empty()) return wanted_member("dimension", "one of those that /v1/dimensions lists");
-  const std::string* value = find_member(query, "value");
-  if (value == nullptr || value->empty()) return wanted_member("value", "the value of the runs to compare");
+  const auto compared = read_compared(query);
+  if (!compared.ok()) return compared.error();
   const auto span = read_window(query, clock_.wall_ms(), kUsualWindow);
   if (!span.ok()) return span.error();
   const auto subject = read_subject(groups_, admission);
   if (!subject.ok()) return subject.error();
   const std::string* asked = find_member(query, "against");
-  const SideOfValue here(groups_, tenant, {*dimension, *value}, *span);
+  const SideOfValue here(groups_, tenant, *compared, *span);
   std::unique_ptr<Side> against;
   if (asked == nullptr || *asked == kBefore) {
-    against = std::make_unique<SideBefore>(groups_, tenant, model::Dimension{*dimension, *value}, *span);
+    against = std::make_unique<SideBefore>(groups_, tenant, *compared, *span);
   } else {
-    against = std::make_unique<SideOfValue>(groups_, tenant, model::Dimension{*dimension, *asked}, *span);
+    against = std::make_unique<SideOfValue>(groups_, tenant, model::Dimension{compared->name, *asked}, *span);
   }
   const Proportion rate = here.rate(*subject);
   std::string text;

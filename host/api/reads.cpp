@@ -83,6 +83,31 @@ Result<RunQuery> run_query(const std::vector<std::pair<std::string, std::string>
   return asked;
 }
 
+Result<store::RunQuery> read_runs_query(const ListQuery& query, model::TenantId tenant, const auth::CursorSeal& seal) {
+  auto range = query.range(tenant, seal);
+  if (!range.ok()) return std::move(range.error());
+  auto score = query.score("minScore");
+  if (!score.ok()) return std::move(score.error());
+  auto heads_only = is_head(query.find("view"));
+  if (!heads_only.ok()) return std::move(heads_only.error());
+  store::RunQuery runs;
+  runs.outlines = *heads_only ? store::OutlineToo::yes : store::OutlineToo::no;
+  runs.range = *range;
+  runs.detector = query.text("detector");
+  runs.min_score = *score;
+  if (const std::string* state = query.find("state")) {
+    if (*state != "open" && *state != "resolved")
+      return bad_query("the query's state must be open or resolved, got \"" + state->substr(0, 80) + "\"");
+    runs.state = *state == "open" ? model::RunState::open : model::RunState::resolved;
+  }
+  if (const std::string* source = query.find("source")) {
+    if (*source != "otlp" && *source != "client")
+      return bad_query("the query's source must be otlp or client, got \"" + source->substr(0, 80) + "\"");
+    runs.source = *source == "otlp" ? model::RunSource::otlp : model::RunSource::client;
+  }
+  return runs;
+}
+
 std::optional<model::Severity> severity_of(std::string_view name) {
   for (const auto severity : {model::Severity::low, model::Severity::medium, model::Severity::high, model::Severity::critical}) {
     if (name == model::name(severity)) return severity;
@@ -309,28 +334,9 @@ Result<std::string> Reads::runs(const Admission& admission, Lease& lease) {
   auto query = ListQuery::read(admission.query, {"state", "detector", "minScore", "view", "source", "cluster"}, "/v1/runs");
   if (!query.ok()) return std::move(query.error());
   const model::TenantId tenant = admission.principal->tenant;
-  auto range = query->range(tenant, seal_);
-  if (!range.ok()) return std::move(range.error());
-  auto score = query->score("minScore");
-  if (!score.ok()) return std::move(score.error());
-  auto heads_only = is_head(query->find("view"));
-  if (!heads_only.ok()) return std::move(heads_only.error());
-  store::RunQuery runs;
-  runs.outlines = *heads_only ? store::OutlineToo::yes : store::OutlineToo::no;
-  runs.range = *range;
-  runs.detector = query->text("detector");
-  runs.min_score = *score;
-  if (const std::string* state = query->find("state")) {
-    if (*state != "open" && *state != "resolved")
-      return bad_query("the query's state must be open or resolved, got \"" + state->substr(0, 80) + "\"");
-    runs.state = *state == "open" ? model::RunState::open : model::RunState::resolved;
-  }
-  if (const std::string* source = query->find("source")) {
-    if (*source != "otlp" && *source != "client")
-      return bad_query("the query's source must be otlp or client, got \"" + source->substr(0, 80) + "\"");
-    runs.source = *source == "otlp" ? model::RunSource::otlp : model::RunSource::client;
-  }
-  auto listed = listed_runs(tenant, query->find("cluster"), runs);
+  auto runs = read_runs_query(*query, tenant, seal_);
+  if (!runs.ok()) return std::move(runs.error());
+  auto listed = listed_runs(tenant, query->find("cluster"), *runs);
   if (!listed.ok()) return std::move(listed.error());
   store::Page<model::RunRecord>& page = *listed;
   std::uint64_t bytes = kCursorBytes;
@@ -339,10 +345,10 @@ Result<std::string> Reads::runs(const Admission& admission, Lease& lease) {
   ListText list;
   list.reserve(bytes);
   for (std::size_t i = 0; i < page.items.size(); ++i) {
-    const auto run = listed_run(tenant, page.items[i], runs);
+    const auto run = listed_run(tenant, page.items[i], *runs);
     if (!run) continue;
     // Its size was known except for events that arrived since.
-    if (i > 0 && query->find("cluster") == nullptr && list.bytes() + run->size() + kCursorBytes > runs.range.max_bytes) {
+    if (i > 0 && query->find("cluster") == nullptr && list.bytes() + run->size() + kCursorBytes > runs->range.max_bytes) {
       page.next = page.items[i - 1].key;
       break;
     }
