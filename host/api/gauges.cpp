@@ -1,15 +1,17 @@
 #include "api/gauges.h"
 
 namespace runwarden::api {
+namespace {
 
-ops::Gauges read_gauges(const GaugeSources& from) {
-  ops::Gauges gauges;
-  gauges.log_lines_dropped = from.log.dropped_lines();
+void read_request_gauges(const GaugeSources& from, ops::Gauges& gauges) {
   const FairBudget::State in_flight = from.requests.in_flight.state();
   gauges.requests_in_flight = in_flight.leases;
   gauges.request_bytes_in_flight = in_flight.bytes;
   gauges.replies = {{"reads", from.replies.reads.state()}, {"ingest", from.replies.ingest.state()}, {"open", from.replies.open.state()}};
   gauges.batch_result_bytes = from.requests.results.state().bytes;
+}
+
+void read_store_gauges(const GaugeSources& from, ops::Gauges& gauges) {
   const auto queue = from.queue.waiting();
   gauges.queue_depth = queue.items;
   gauges.queue_bytes = queue.bytes;
@@ -22,25 +24,45 @@ ops::Gauges read_gauges(const GaugeSources& from) {
   const store::OpenRuns open = from.store.open_runs();
   gauges.open_runs = open.count;
   gauges.oldest_open_run_ms = open.oldest_age_ms;
-  gauges.abandoned_calls = from.pool.abandoned();
-  gauges.crash_marks = from.crash_marks.count();
-  gauges.clock_in_doubt = from.clock.in_doubt();
-  gauges.retention_lag_ms = from.housekeeping.maintenance().lag_ms();
+}
+
+void read_webhook_gauges(const GaugeSources& from, ops::Gauges& gauges) {
   const webhooks::DispatchState webhooks = from.dispatcher.state();
   gauges.webhooks_pending = webhooks.pending;
   gauges.webhooks_dead = webhooks.dead;
   gauges.webhooks_oldest_pending_ms = webhooks.oldest_pending_ms;
-  if (from.second_opinion != nullptr) {
-    const opinion::WorkerState opinions = from.second_opinion->state();
-    gauges.opinions_waiting = opinions.queue.waiting;
-    gauges.opinions_dead = opinions.queue.dead;
-    gauges.opinions_oldest_ms = opinions.oldest_ms;
-  }
-  if (const ops::LedgerCheckpoints* const checkpoints = from.housekeeping.checkpoints()) {
-    const ops::LedgerCheckpoints::State ledger = checkpoints->state();
-    gauges.ledger_entries = ledger.entries;
-    gauges.ledger_checkpoint_age_ms = ledger.age_ms;
-  }
+}
+
+void read_opinion_gauges(const GaugeSources& from, ops::Gauges& gauges) {
+  if (from.second_opinion == nullptr) return;
+  const opinion::WorkerState opinions = from.second_opinion->state();
+  gauges.opinions_waiting = opinions.queue.waiting;
+  gauges.opinions_dead = opinions.queue.dead;
+  gauges.opinions_oldest_ms = opinions.oldest_ms;
+}
+
+void read_ledger_gauges(const GaugeSources& from, ops::Gauges& gauges) {
+  const ops::LedgerCheckpoints* const checkpoints = from.housekeeping.checkpoints();
+  if (checkpoints == nullptr) return;
+  const ops::LedgerCheckpoints::State ledger = checkpoints->state();
+  gauges.ledger_entries = ledger.entries;
+  gauges.ledger_checkpoint_age_ms = ledger.age_ms;
+}
+
+}  // namespace
+
+ops::Gauges read_gauges(const GaugeSources& from) {
+  ops::Gauges gauges;
+  gauges.log_lines_dropped = from.log.dropped_lines();
+  read_request_gauges(from, gauges);
+  read_store_gauges(from, gauges);
+  gauges.abandoned_calls = from.pool.abandoned();
+  gauges.crash_marks = from.crash_marks.count();
+  gauges.clock_in_doubt = from.clock.in_doubt();
+  gauges.retention_lag_ms = from.housekeeping.maintenance().lag_ms();
+  read_webhook_gauges(from, gauges);
+  read_opinion_gauges(from, gauges);
+  read_ledger_gauges(from, gauges);
   return gauges;
 }
 
