@@ -153,6 +153,16 @@ FoundOpenRun open_run_at(const Rows& rows, std::size_t row) {
   return open;
 }
 
+PolicyName policy_name_at(const Rows& rows, std::size_t row) {
+  return {tenant_at(rows, row), std::string(rows.bytes(row, 1))};
+}
+
+// A policy without revisions has -1.
+std::string_view highest_at(const Rows& rows, std::size_t row) {
+  const std::string_view highest = rows.bytes(row, 2);
+  return highest == "-1" ? std::string_view() : highest;
+}
+
 FoundAnswer answer_at(const Rows& rows, std::size_t row) {
   FoundAnswer found;
   const model::RecordKey record = key_at(rows, row, 5);
@@ -201,9 +211,18 @@ void StateQuery::ask(Of of, std::string_view sql, Params params) {
 }
 
 StateQuery::StateQuery(const WantedState& wanted) : wanted_(wanted) {
+  for (const auto& [run, place] : wanted.open_at) guessed_[{run.tenant, place}] = &run;
+  ask_for_runs();
+  ask_for_policies();
+  ask_for_event_ids();
+  ask_for_answers();
+  ask_for_reviews();
+}
+
+void StateQuery::ask_for_runs() {
   HeadColumns heads, spelled_heads;
   NameColumns runs, open;
-  for (const auto& [run, key] : wanted.runs) {
+  for (const auto& [run, key] : wanted_.runs) {
     const auto spelled = model::parse_run_id(run.run_id);
     if (spelled) {
       spelled_heads.add_spelled(run, key, *spelled);
@@ -213,58 +232,34 @@ StateQuery::StateQuery(const WantedState& wanted) : wanted_(wanted) {
     runs.add(run.tenant, run.run_id);
     open.add(run.tenant, run.run_id);
   }
-  std::set<RunName> only_open = wanted.claimed;
-  for (const auto& [run, place] : wanted.open_at) only_open.insert(run);
+  std::set<RunName> only_open = wanted_.claimed;
+  for (const auto& [run, place] : wanted_.open_at) only_open.insert(run);
   for (const RunName& run : only_open) {
-    if (!wanted.runs.contains(run)) open.add(run.tenant, run.run_id);
+    if (!wanted_.runs.contains(run)) open.add(run.tenant, run.run_id);
   }
-  const auto asked = static_cast<std::int64_t>(wanted.runs.size());
+  const auto asked = static_cast<std::int64_t>(wanted_.runs.size());
   if (!heads.times.empty()) ask(Of::new_heads, kInsertHeads, std::move(heads.params().i64(asked)));
   if (!spelled_heads.times.empty()) ask(Of::new_heads, kInsertSpelledHeads, spelled_heads.spelled_params());
   if (!runs.names.empty()) ask(Of::heads, kLockHeads, runs.params());
   if (!open.names.empty()) ask(Of::open, kLockOpenRuns, std::move(open.params().boolean(!only_open.empty())));
   if (!runs.names.empty()) ask(Of::resolved, kReadResolved, runs.params());
-  if (!wanted.policies.empty()) {
+}
+
+void StateQuery::ask_for_policies() {
+  if (!wanted_.policies.empty()) {
     NameColumns policies;
-    for (const PolicyName& policy : wanted.policies) policies.add(policy.tenant, policy.policy);
+    for (const PolicyName& policy : wanted_.policies) policies.add(policy.tenant, policy.policy);
     ask(Of::new_policies, kInsertPolicyHeads, policies.params());
     ask(Of::policies, kLockPolicyHeads, policies.params());
   }
-  if (!wanted.revisions.empty()) {
-    NameColumns policies;
-    std::vector<std::string_view> revisions;
-    for (const RevisionName& one : wanted.revisions) {
-      policies.add(one.policy.tenant, one.policy.policy);
-      revisions.push_back(one.revision);
-    }
-    ask(Of::revisions, kReadRevisions, std::move(policies.params().texts(revisions)));
+  if (wanted_.revisions.empty()) return;
+  NameColumns policies;
+  std::vector<std::string_view> revisions;
+  for (const RevisionName& one : wanted_.revisions) {
+    policies.add(one.policy.tenant, one.policy.policy);
+    revisions.push_back(one.revision);
   }
-  ask_for_event_ids();
-  if (!wanted.identities.empty()) {
-    std::vector<std::int32_t> tenants;
-    std::vector<std::string_view> identities;
-    for (const Identity& identity : wanted.identities) {
-      tenants.push_back(tenant_number(identity.tenant));
-      identities.push_back(view(identity.digest));
-    }
-    ask(Of::answers, kReadAnswers, std::move(Params().i32s(tenants).byteas(identities)));
-  }
-  if (!wanted.reviewed_failures.empty()) {
-    const std::vector<TenantKey> failures(wanted.reviewed_failures.begin(), wanted.reviewed_failures.end());
-    ask(Of::failures, kLockFailures, by_place(failures));
-    ask(Of::last_reviews, kReadLastReviews, by_place(failures));
-  }
-  if (!wanted.opinions.empty()) ask(Of::opinions, kLockOpinions, by_place({wanted.opinions.begin(), wanted.opinions.end()}));
-  if (!wanted.subjects.empty()) {
-    std::vector<TenantKey> runs_of;
-    std::vector<std::string_view> subjects;
-    for (const SubjectOf& one : wanted.subjects) {
-      runs_of.push_back(one.run);
-      subjects.push_back(one.subject);
-    }
-    ask(Of::subjects, kReadSubjects, std::move(by_place(runs_of).byteas(subjects)));
-  }
-  if (!wanted.reviewed_runs.empty()) ask(Of::runs_there, kFindRuns, by_place({wanted.reviewed_runs.begin(), wanted.reviewed_runs.end()}));
+  ask(Of::revisions, kReadRevisions, std::move(policies.params().texts(revisions)));
 }
 
 void StateQuery::ask_for_event_ids() {
@@ -284,6 +279,38 @@ void StateQuery::ask_for_event_ids() {
   if (!places.empty()) ask(Of::stored, kStoreNew, std::move(by_place(places).byteas(new_halves)));
 }
 
+void StateQuery::ask_for_answers() {
+  if (wanted_.identities.empty()) return;
+  std::vector<std::int32_t> tenants;
+  std::vector<std::string_view> identities;
+  for (const Identity& identity : wanted_.identities) {
+    tenants.push_back(tenant_number(identity.tenant));
+    identities.push_back(view(identity.digest));
+  }
+  ask(Of::answers, kReadAnswers, std::move(Params().i32s(tenants).byteas(identities)));
+}
+
+void StateQuery::ask_for_reviews() {
+  if (!wanted_.reviewed_failures.empty()) {
+    const std::vector<TenantKey> failures(wanted_.reviewed_failures.begin(), wanted_.reviewed_failures.end());
+    ask(Of::failures, kLockFailures, by_place(failures));
+    ask(Of::last_reviews, kReadLastReviews, by_place(failures));
+  }
+  if (!wanted_.opinions.empty()) ask(Of::opinions, kLockOpinions, by_place({wanted_.opinions.begin(), wanted_.opinions.end()}));
+  if (!wanted_.subjects.empty()) {
+    std::vector<TenantKey> runs_of;
+    std::vector<std::string_view> subjects;
+    for (const SubjectOf& one : wanted_.subjects) {
+      runs_of.push_back(one.run);
+      subjects.push_back(one.subject);
+    }
+    ask(Of::subjects, kReadSubjects, std::move(by_place(runs_of).byteas(subjects)));
+  }
+  if (!wanted_.reviewed_runs.empty()) {
+    ask(Of::runs_there, kFindRuns, by_place({wanted_.reviewed_runs.begin(), wanted_.reviewed_runs.end()}));
+  }
+}
+
 void StateQuery::check_guesses(const LoadedState& found) const {
   WrongGuess wrong;
   for (const auto& [run, place] : wanted_.open_at) {
@@ -293,51 +320,47 @@ void StateQuery::check_guesses(const LoadedState& found) const {
   if (!wrong.runs.empty()) throw wrong;
 }
 
+void StateQuery::take_row(Of of, const Rows& rows, std::size_t row, LoadedState& found) const {
+  switch (of) {
+    case Of::new_heads:
+      found.new_heads.insert(name_at(rows, row));
+      found.heads[name_at(rows, row)] = key_at(rows, row, 2);
+      break;
+    case Of::heads: found.heads[name_at(rows, row)] = key_at(rows, row, 2); break;
+    case Of::open: found.open[name_at(rows, row)] = open_run_at(rows, row); break;
+    case Of::resolved: found.resolved[name_at(rows, row)] = {key_at(rows, row, 2), std::string(rows.bytes(row, 4))}; break;
+    case Of::answers: {
+      FoundAnswer answer = answer_at(rows, row);
+      found.answers[{tenant_at(rows, row), answer.answered.idempotency.identity}] = std::move(answer);
+      break;
+    }
+    case Of::seen: found.seen.emplace(name_at(rows, row), std::string(rows.bytes(row, 2))); break;
+    case Of::stored: found.stored.emplace(*guessed_.at(place_at(rows, row)), std::string(rows.bytes(row, 3))); break;
+    case Of::new_policies: break;
+    case Of::policies: found.highest[policy_name_at(rows, row)] = highest_at(rows, row); break;
+    case Of::revisions:
+      found.revisions[{policy_name_at(rows, row), std::string(rows.bytes(row, 2))}] = {key_at(rows, row, 3),
+                                                                                       std::string(rows.bytes(row, 5))};
+      break;
+    case Of::failures: found.failures[place_at(rows, row)] = {rows.boolean(row, 3), std::string(rows.bytes(row, 4))}; break;
+    case Of::last_reviews:
+      found.last_reviews[place_at(rows, row)] = {key_at(rows, row, 3), static_cast<model::ReviewVerdict>(rows.number(row, 5))};
+      break;
+    case Of::opinions:
+      found.opinions[place_at(rows, row)] = {static_cast<model::OpinionState>(rows.number(row, 3)),
+                                             static_cast<std::uint64_t>(rows.number(row, 4))};
+      break;
+    case Of::subjects:
+      found.reviewed[{place_at(rows, row), std::string(rows.bytes(row, 3))}] = {key_at(rows, row, 4), std::string(rows.bytes(row, 6))};
+      break;
+    case Of::runs_there: found.runs_there.insert(place_at(rows, row)); break;
+  }
+}
+
 LoadedState StateQuery::take(std::span<const Rows> answers) const {
   LoadedState found;
-  std::map<TenantKey, const RunName*> guessed;
-  for (const auto& [run, place] : wanted_.open_at) guessed[{run.tenant, place}] = &run;
   for (std::size_t i = 0; i < of_.size(); ++i) {
-    const Rows& rows = answers[i];
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      switch (of_[i]) {
-        case Of::new_heads:
-          found.new_heads.insert(name_at(rows, row));
-          found.heads[name_at(rows, row)] = key_at(rows, row, 2);
-          break;
-        case Of::heads: found.heads[name_at(rows, row)] = key_at(rows, row, 2); break;
-        case Of::open: found.open[name_at(rows, row)] = open_run_at(rows, row); break;
-        case Of::resolved: found.resolved[name_at(rows, row)] = {key_at(rows, row, 2), std::string(rows.bytes(row, 4))}; break;
-        case Of::answers: {
-          FoundAnswer answer = answer_at(rows, row);
-          found.answers[{tenant_at(rows, row), answer.answered.idempotency.identity}] = std::move(answer);
-          break;
-        }
-        case Of::seen: found.seen.emplace(name_at(rows, row), std::string(rows.bytes(row, 2))); break;
-        case Of::stored: found.stored.emplace(*guessed.at(place_at(rows, row)), std::string(rows.bytes(row, 3))); break;
-        case Of::new_policies: break;
-        case Of::policies: {
-          const std::string_view highest = rows.bytes(row, 2);
-          found.highest[{tenant_at(rows, row), std::string(rows.bytes(row, 1))}] = highest == "-1" ? std::string_view() : highest;
-          break;
-        }
-        case Of::revisions:
-          found.revisions[{{tenant_at(rows, row), std::string(rows.bytes(row, 1))}, std::string(rows.bytes(row, 2))}] = {key_at(rows, row, 3),
-                                                                                                                std::string(rows.bytes(row, 5))};
-          break;
-        case Of::failures: found.failures[place_at(rows, row)] = {rows.boolean(row, 3), std::string(rows.bytes(row, 4))}; break;
-        case Of::last_reviews:
-          found.last_reviews[place_at(rows, row)] = {key_at(rows, row, 3), static_cast<model::ReviewVerdict>(rows.number(row, 5))};
-          break;
-        case Of::opinions:
-          found.opinions[place_at(rows, row)] = {static_cast<model::OpinionState>(rows.number(row, 3)), static_cast<std::uint64_t>(rows.number(row, 4))};
-          break;
-        case Of::subjects:
-          found.reviewed[{place_at(rows, row), std::string(rows.bytes(row, 3))}] = {key_at(rows, row, 4), std::string(rows.bytes(row, 6))};
-          break;
-        case Of::runs_there: found.runs_there.insert(place_at(rows, row)); break;
-      }
-    }
+    for (std::size_t row = 0; row < answers[i].size(); ++row) take_row(of_[i], answers[i], row, found);
   }
   check_guesses(found);
   // Retention deleted a row between two statements.
