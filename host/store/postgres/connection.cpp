@@ -263,7 +263,18 @@ pg_result* Connection::next_result(SteadyClock::time_point until) {
   return PQgetResult(connection_.get());
 }
 
-void Connection::send(const Statement& statement, std::vector<std::string>& prepared_now) {
+// What was sent: the texts that were prepared on the way and, for each result to come, whether it is from a PREPARE.
+struct Connection::Sent {
+  std::vector<std::string> prepared_now;
+  std::vector<bool> prepares;
+};
+
+struct Connection::Answers {
+  std::vector<Rows> rows;             // without those of PREPARE
+  std::optional<PgFault> fault = {};  // the first one
+};
+
+void Connection::send(const Statement& statement, Sent& sent) {
   const auto& values = statement.params.values_;
   std::vector<Oid> types;
   std::vector<const char*> texts;
@@ -279,6 +290,7 @@ void Connection::send(const Statement& statement, std::vector<std::string>& prep
   if (!settings_.prepared) {
     if (PQsendQueryParams(connection_.get(), sql.c_str(), count, types.data(), texts.data(), lengths.data(), formats.data(), kBinary) == 0)
       lose("cannot send a statement");
+    sent.prepares.push_back(false);
     return;
   }
   auto found = statements_.find(sql);
@@ -286,35 +298,18 @@ void Connection::send(const Statement& statement, std::vector<std::string>& prep
     const std::string name = "rw" + std::to_string(++named_);
     if (PQsendPrepare(connection_.get(), name.c_str(), sql.c_str(), count, types.data()) == 0) lose("cannot send a statement");
     found = statements_.emplace(sql, name).first;
-    prepared_now.push_back(sql);
+    sent.prepared_now.push_back(sql);
+    sent.prepares.push_back(true);
   }
   if (PQsendQueryPrepared(connection_.get(), found->second.c_str(), count, texts.data(), lengths.data(), formats.data(), kBinary) == 0)
     lose("cannot send a statement");
+  sent.prepares.push_back(false);
 }
 
-std::vector<Rows> Connection::run(std::span<const Statement> statements) {
-  std::vector<Rows> answers;
-  if (statements.empty()) return answers;
-  const std::vector<Statement> before = std::exchange(later_, {});
-  if (lost_) lose("the connection was lost earlier");
-  if (PQenterPipelineMode(connection_.get()) == 0) lose("the connection is in use");
-  std::vector<std::string> prepared_now;
-  std::vector<bool> prepares;  // for each result to come: whether it is from a PREPARE
-  const auto send_all = [&](std::span<const Statement> all) {
-    for (const Statement& statement : all) {
-      const std::size_t known = prepared_now.size();
-      send(statement, prepared_now);
-      if (prepared_now.size() != known) prepares.push_back(true);
-      prepares.push_back(false);
-    }
-  };
-  send_all(before);
-  send_all(statements);
-  if (PQpipelineSync(connection_.get()) == 0) lose("cannot send the statements");
-  flush();
-  const auto until = deadline();
-  std::optional<PgFault> fault;
-  for (const bool is_prepare : prepares) {
+// Ends early if the connection breaks.
+Connection::Answers Connection::take_answers(const Sent& sent, SteadyClock::time_point until) {
+  Answers answers;
+  for (const bool is_prepare : sent.prepares) {
     PGresult* const result = next_result(until);
     if (result == nullptr) lose("an answer is missing");
     const ExecStatusType status = PQresultStatus(result);
@@ -322,15 +317,31 @@ std::vector<Rows> Connection::run(std::span<const Statement> statements) {
       if (is_prepare) {
         PQclear(result);
       } else {
-        answers.emplace_back(result);
+        answers.rows.emplace_back(result);
       }
     } else {
-      if (status != PGRES_PIPELINE_ABORTED && !fault) fault = fault_of(result);
+      if (status != PGRES_PIPELINE_ABORTED && !answers.fault) answers.fault = fault_of(result);
       PQclear(result);
       if (PQstatus(connection_.get()) == CONNECTION_BAD) break;
     }
     if (PGresult* const end = next_result(until)) PQclear(end);  // null: the end of that statement's results
   }
+  return answers;
+}
+
+std::vector<Rows> Connection::run(std::span<const Statement> statements) {
+  if (statements.empty()) return {};
+  const std::vector<Statement> before = std::exchange(later_, {});
+  if (lost_) lose("the connection was lost earlier");
+  if (PQenterPipelineMode(connection_.get()) == 0) lose("the connection is in use");
+  Sent sent;
+  for (const Statement& statement : before) send(statement, sent);
+  for (const Statement& statement : statements) send(statement, sent);
+  if (PQpipelineSync(connection_.get()) == 0) lose("cannot send the statements");
+  flush();
+  const auto until = deadline();
+  Answers answers = take_answers(sent, until);
+  const std::optional<PgFault>& fault = answers.fault;
   if (PQstatus(connection_.get()) == CONNECTION_BAD) {
     lost_ = true;
     throw PgFault(PgFault::Kind::lost, fault ? fault->sqlstate : std::string(), fault ? fault->what() : first_line(PQerrorMessage(connection_.get())));
@@ -338,12 +349,12 @@ std::vector<Rows> Connection::run(std::span<const Statement> statements) {
   if (PGresult* const sync = next_result(until)) PQclear(sync);
   if (PQexitPipelineMode(connection_.get()) == 0) lose("the connection is still in use");
   if (fault) {
-    for (const std::string& sql : prepared_now) statements_.erase(sql);
+    for (const std::string& sql : sent.prepared_now) statements_.erase(sql);
     if (fault->kind == PgFault::Kind::lost) lost_ = true;
     throw *fault;
   }
-  answers.erase(answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(before.size()));
-  return answers;
+  answers.rows.erase(answers.rows.begin(), answers.rows.begin() + static_cast<std::ptrdiff_t>(before.size()));
+  return std::move(answers.rows);
 }
 
 void Connection::later(std::vector<Statement> statements) {

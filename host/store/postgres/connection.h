@@ -143,8 +143,11 @@ class Connection {
   struct Close {
     void operator()(pg_conn* connection) const;
   };
+  struct Sent;
+  struct Answers;
   [[noreturn]] void lose(const std::string& what);
-  void send(const Statement& statement, std::vector<std::string>& prepared_now);
+  void send(const Statement& statement, Sent& sent);
+  Answers take_answers(const Sent& sent, std::chrono::steady_clock::time_point until);
   void flush();
   short wait_for(short events, std::chrono::steady_clock::time_point until);
   void wait_for_input(std::chrono::steady_clock::time_point until);

@@ -152,6 +152,35 @@ Lane::Attempt Lane::try_once(std::span<const SealedWrite> batch, std::span<Write
     connection_.reset();
     return {How::away, fault.what()};
   }
+  Batch work(batch, results, next_rules());
+  bool commit_sent = false;
+  try {
+    connection_->give_up_when(setup_.is_away);
+    const std::vector<Connection::Statement> last = work.write(*connection_);
+    connection_->give_up_when({});
+    connection_->take_warning();
+    commit_sent = true;
+    return send_commit(work, last);
+  } catch (const LostLane& lost) {
+    connection_.reset();
+    return {How::again, lost.what()};
+  } catch (const PgFault& fault) {
+    if (fault.kind == PgFault::Kind::lost) {
+      connection_.reset();
+      return commit_sent ? settled(work, fault.what()) : Attempt{How::lost, fault.what()};
+    }
+    return refused(work, fault);
+  } catch (const std::exception& fault) {
+    if (!commit_sent) {
+      end_transaction();
+      throw;
+    }
+    connection_.reset();
+    return settled(work, fault.what());
+  }
+}
+
+BatchRules Lane::next_rules() {
   BatchRules rules;
   rules.start = setup_.start;
   rules.lane = setup_.number;
@@ -164,47 +193,32 @@ Lane::Attempt Lane::try_once(std::span<const SealedWrite> batch, std::span<Write
   rules.effects = {rules.now_ms, setup_.settings.store.max_clusters, setup_.settings.store.max_pending_messages, setup_.next_seq};
   rules.ledger = setup_.ledger;
   rules.hints = &hints_;
-  Batch work(batch, results, std::move(rules));
-  bool commit_sent = false;
-  try {
-    connection_->give_up_when(setup_.is_away);
-    const std::vector<Connection::Statement> last = work.write(*connection_);
-    connection_->give_up_when({});
-    connection_->take_warning();
-    commit_sent = true;
-    const std::vector<Rows> answers = connection_->run(last);
-    // For example, the wait for a synchronous standby was canceled: the batch is committed, but a standby may not have it.
-    if (const std::string warning = connection_->take_warning(); !warning.empty()) {
-      connection_.reset();
-      return settled(work, warning);
-    }
-    note_committed(work, work.changes_policies() ? answers[answers.size() - 2].number(0, 0) : 0);
-    return {How::committed, {}};
-  } catch (const LostLane& lost) {
+  return rules;
+}
+
+Lane::Attempt Lane::send_commit(const Batch& batch, std::span<const Connection::Statement> last) {
+  const std::vector<Rows> answers = connection_->run(last);
+  // For example, the wait for a synchronous standby was canceled: the batch is committed, but a standby may not have it.
+  if (const std::string warning = connection_->take_warning(); !warning.empty()) {
     connection_.reset();
-    return {How::again, lost.what()};
-  } catch (const PgFault& fault) {
-    if (fault.kind == PgFault::Kind::lost) {
-      connection_.reset();
-      return commit_sent ? settled(work, fault.what()) : Attempt{How::lost, fault.what()};
-    }
-    end_transaction();
-    if (fence_failed(fault)) connection_.reset();
-    if (fence_failed(fault) || fault.kind == PgFault::Kind::again) return {How::again, fault.what(), fault.sqlstate};
-    if (fault.kind == PgFault::Kind::away) {
-      connection_.reset();
-      return {How::away, fault.what()};
-    }
-    if (fault.kind == PgFault::Kind::no_part) return make_days(work, fault);
-    throw;
-  } catch (const std::exception& fault) {
-    if (!commit_sent) {
-      end_transaction();
-      throw;
-    }
-    connection_.reset();
-    return settled(work, fault.what());
+    return settled(batch, warning);
   }
+  note_committed(batch, batch.changes_policies() ? answers[answers.size() - 2].number(0, 0) : 0);
+  return {Attempt::How::committed, {}};
+}
+
+// Throws the fault again if a retry cannot help.
+Lane::Attempt Lane::refused(const Batch& batch, const PgFault& fault) {
+  using How = Attempt::How;
+  end_transaction();
+  if (fence_failed(fault)) connection_.reset();
+  if (fence_failed(fault) || fault.kind == PgFault::Kind::again) return {How::again, fault.what(), fault.sqlstate};
+  if (fault.kind == PgFault::Kind::away) {
+    connection_.reset();
+    return {How::away, fault.what()};
+  }
+  if (fault.kind == PgFault::Kind::no_part) return make_days(batch, fault);
+  throw fault;
 }
 
 void Lane::end_transaction() {

@@ -83,6 +83,9 @@ class Lane final : public WriteQueue, private BatchWriter {
   void commit_range(std::span<const SealedWrite> batch, std::span<WriteResult> results);
   void commit_whole(std::span<const SealedWrite> batch, std::span<WriteResult> results);
   Attempt try_once(std::span<const SealedWrite> batch, std::span<WriteResult> results);
+  BatchRules next_rules();
+  Attempt send_commit(const Batch& batch, std::span<const Connection::Statement> last);
+  Attempt refused(const Batch& batch, const PgFault& fault);
   Attempt settled(const Batch& batch, const std::string& why);
   Attempt make_days(const Batch& batch, const PgFault& missing);
   std::int64_t connect();  // returns the number of the last committed batch
