@@ -71,6 +71,91 @@ std::string order_of(const Write& write) {
       write);
 }
 
+// The samples gathered so far.
+class SampleList {
+ public:
+  using Labels = std::vector<std::pair<std::string, std::string>>;
+
+  template <class Value>
+  void gauge(const char* name, const char* help, Labels labels, Value value) {
+    samples_.push_back({name, help, MetricSample::Kind::gauge, std::move(labels), static_cast<double>(value)});
+  }
+  template <class Value>
+  void counter(const char* name, const char* help, Labels labels, Value value) {
+    samples_.push_back({name, help, MetricSample::Kind::counter, std::move(labels), static_cast<double>(value)});
+  }
+  std::vector<MetricSample> take() { return std::move(samples_); }
+
+ private:
+  std::vector<MetricSample> samples_;
+};
+
+// The lanes' counts, added up.
+struct LaneTotals {
+  std::size_t connected = 0;
+  std::map<std::string, std::uint64_t> doubts{{"committed", 0}, {"refused", 0}, {"unknown", 0}};
+  std::map<std::string, std::uint64_t> retries{{"23505", 0}, {"40001", 0}, {"40P01", 0}, {"55P03", 0}};
+
+  void add(const LaneCounts& counts) {
+    connected += counts.connected ? 1 : 0;
+    doubts["committed"] += counts.doubts_committed;
+    doubts["refused"] += counts.doubts_refused;
+    doubts["unknown"] += counts.doubts_left;
+    for (const auto& [state, count] : counts.retries) retries[state.empty() ? "fence" : state] += count;
+  }
+};
+
+void add_connections(SampleList& samples, std::size_t writing, const Pool::Counts& reading) {
+  constexpr const char* kConnections = "runwarden_store_connections";
+  constexpr const char* kConnectionsHelp = "Connections to the database, by purpose";
+  samples.gauge(kConnections, kConnectionsHelp, {{"pool", "write"}, {"state", "open"}}, writing);
+  samples.gauge(kConnections, kConnectionsHelp, {{"pool", "read"}, {"state", "open"}}, reading.open);
+  samples.gauge(kConnections, kConnectionsHelp, {{"pool", "read"}, {"state", "in_use"}}, reading.in_use);
+}
+
+void add_commits(SampleList& samples, const LaneTotals& lanes) {
+  for (const auto& [settled, count] : lanes.doubts) {
+    samples.counter("runwarden_store_in_doubt_total", "Commits whose answer was lost, by outcome", {{"settled", settled}}, count);
+  }
+  for (const auto& [state, count] : lanes.retries) {
+    samples.counter("runwarden_store_retries_total", "Commits retried because of concurrent transactions, by SQLSTATE",
+                    {{"sqlstate", state}}, count);
+  }
+}
+
+void add_look_ups(SampleList& samples, const LookUps::Counts& look_ups) {
+  samples.counter("runwarden_store_lookups_total", "Runs looked up before they were judged", {}, look_ups.asked);
+  samples.counter("runwarden_store_lookup_round_trips_total", "Round trips to the database for these lookups", {}, look_ups.round_trips);
+}
+
+void add_server(SampleList& samples, const Watch& watch) {
+  const Watch::Server server = watch.server();
+  samples.counter("runwarden_store_away_seconds_total", "Total time during which the database could not be reached", {},
+                  static_cast<double>(watch.away_ms()) / 1e3);
+  samples.gauge("runwarden_store_watch_age_seconds", "Time since the last answer from the database", {},
+                static_cast<double>(watch.age_ms()) / 1e3);
+  samples.gauge("runwarden_store_sync_standby", "1 if a synchronous standby confirms commits", {}, server.sync_standby ? 1 : 0);
+  for (const auto& [table, rows] : server.dead_rows) {
+    samples.gauge("runwarden_store_dead_rows", "Rows of a small, hot table waiting for VACUUM", {{"table", table}}, rows);
+  }
+}
+
+void add_deleted(SampleList& samples, const Expired& deleted) {
+  const std::pair<const char*, std::uint64_t> kinds[] = {{"run", deleted.runs},
+                                                         {"failure", deleted.failures},
+                                                         {"change", deleted.changes},
+                                                         {"policy", deleted.policies},
+                                                         {"idempotency_key", deleted.idempotency_keys},
+                                                         {"crash_mark", deleted.crash_marks},
+                                                         {"triage", deleted.triage},
+                                                         {"delivery", deleted.deliveries},
+                                                         {"review", deleted.reviews}};
+  for (const auto& [kind, count] : kinds) {
+    samples.counter("runwarden_retention_deleted_total", "Records deleted by this host's retention and purges, by kind", {{"kind", kind}},
+                    count);
+  }
+}
+
 }  // namespace
 
 Engine::Engine(const PostgresSettings& settings, const Clock& clock, Role role)
@@ -182,69 +267,21 @@ bool Engine::is_progressing(std::int64_t within_ms) const {
 }
 
 std::vector<MetricSample> Engine::samples() {
-  using Kind = MetricSample::Kind;
-  using Labels = std::vector<std::pair<std::string, std::string>>;
-  std::vector<MetricSample> samples;
-  const auto add = [&](const char* name, const char* help, Kind kind, Labels labels, double value) {
-    samples.push_back({name, help, kind, std::move(labels), value});
-  };
-  const auto gauge = [&](const char* name, const char* help, Labels labels, auto value) {
-    add(name, help, Kind::gauge, std::move(labels), static_cast<double>(value));
-  };
-  const auto counter = [&](const char* name, const char* help, Labels labels, auto value) {
-    add(name, help, Kind::counter, std::move(labels), static_cast<double>(value));
-  };
-  std::size_t connected = 0;
-  std::map<std::string, std::uint64_t> retries, doubts{{"committed", 0}, {"refused", 0}, {"unknown", 0}};
-  for (const char* state : {"23505", "40001", "40P01", "55P03"}) retries[state] = 0;
-  for (const auto& lane : lanes_) {
-    const LaneCounts counts = lane->counts();
-    connected += counts.connected ? 1 : 0;
-    doubts["committed"] += counts.doubts_committed;
-    doubts["refused"] += counts.doubts_refused;
-    doubts["unknown"] += counts.doubts_left;
-    for (const auto& [state, count] : counts.retries) retries[state.empty() ? "fence" : state] += count;
-  }
-  constexpr const char* kConnections = "runwarden_store_connections";
-  constexpr const char* kConnectionsHelp = "Connections to the database, by purpose";
-  const Pool::Counts pool = pool_.counts();
-  gauge(kConnections, kConnectionsHelp, {{"pool", "write"}, {"state", "open"}}, connected);
-  gauge(kConnections, kConnectionsHelp, {{"pool", "read"}, {"state", "open"}}, pool.open);
-  gauge(kConnections, kConnectionsHelp, {{"pool", "read"}, {"state", "in_use"}}, pool.in_use);
-  for (const auto& [settled, count] : doubts) {
-    counter("runwarden_store_in_doubt_total", "Commits whose answer was lost, by outcome", {{"settled", settled}}, count);
-  }
-  for (const auto& [state, count] : retries) {
-    counter("runwarden_store_retries_total", "Commits retried because of concurrent transactions, by SQLSTATE", {{"sqlstate", state}},
-            count);
-  }
-  const LookUps::Counts look_ups = look_ups_.counts();
-  counter("runwarden_store_lookups_total", "Runs looked up before they were judged", {}, look_ups.asked);
-  counter("runwarden_store_lookup_round_trips_total", "Round trips to the database for these lookups", {}, look_ups.round_trips);
-  const Watch::Server server = watch_.server();
-  counter("runwarden_store_away_seconds_total", "Total time during which the database could not be reached", {},
-          static_cast<double>(watch_.away_ms()) / 1e3);
-  gauge("runwarden_store_watch_age_seconds", "Time since the last answer from the database", {},
-        static_cast<double>(watch_.age_ms()) / 1e3);
-  gauge("runwarden_store_sync_standby", "1 if a synchronous standby confirms commits", {}, server.sync_standby ? 1 : 0);
-  for (const auto& [table, rows] : server.dead_rows) {
-    gauge("runwarden_store_dead_rows", "Rows of a small, hot table waiting for VACUUM", {{"table", table}}, rows);
-  }
-  gauge("runwarden_duty_held", "1 while this host performs the task that one host performs for all", {{"duty", "retention"}},
-        duties_.has_duty() ? 1 : 0);
-  gauge("runwarden_hosts", "Hosts that use this database", {}, watch_.hosts());
-  counter("runwarden_claims_lost_total", "Claims of open runs that another host took over", {}, open_runs_.lost());
-  gauge("runwarden_clock_offset_seconds", "How far this host's clock is ahead of the database's, which hosts follow", {},
-        static_cast<double>(time_->machine_offset_ms()) / 1e3);
-  const Expired deleted = duties_.deleted();
-  const std::pair<const char*, std::uint64_t> kinds[] = {
-      {"run", deleted.runs},          {"failure", deleted.failures},       {"change", deleted.changes}, {"policy", deleted.policies},
-      {"idempotency_key", deleted.idempotency_keys}, {"crash_mark", deleted.crash_marks}, {"triage", deleted.triage}, {"delivery", deleted.deliveries},
-      {"review", deleted.reviews}};
-  for (const auto& [kind, count] : kinds) {
-    counter("runwarden_retention_deleted_total", "Records deleted by this host's retention and purges, by kind", {{"kind", kind}}, count);
-  }
-  return samples;
+  LaneTotals lanes;
+  for (const auto& lane : lanes_) lanes.add(lane->counts());
+  SampleList samples;
+  add_connections(samples, lanes.connected, pool_.counts());
+  add_commits(samples, lanes);
+  add_look_ups(samples, look_ups_.counts());
+  add_server(samples, watch_);
+  samples.gauge("runwarden_duty_held", "1 while this host performs the task that one host performs for all", {{"duty", "retention"}},
+                duties_.has_duty() ? 1 : 0);
+  samples.gauge("runwarden_hosts", "Hosts that use this database", {}, watch_.hosts());
+  samples.counter("runwarden_claims_lost_total", "Claims of open runs that another host took over", {}, open_runs_.lost());
+  samples.gauge("runwarden_clock_offset_seconds", "How far this host's clock is ahead of the database's, which hosts follow", {},
+                static_cast<double>(time_->machine_offset_ms()) / 1e3);
+  add_deleted(samples, duties_.deleted());
+  return samples.take();
 }
 
 Result<std::unique_ptr<Store>> open_postgres(const PostgresSettings& settings, const Clock& clock, Role role) {
