@@ -90,6 +90,94 @@ std::string newest_first(const std::string& alias) {
   return " ORDER BY " + alias + ".time_ms DESC, " + alias + ".seq DESC LIMIT $6";
 }
 
+std::string list_of_failures(const FailureQuery& query, const std::optional<model::RecordKey>& run) {
+  std::string sql = "SELECT f.time_ms, f.seq, f.body, v.time_ms, v.seq, v.body FROM runwarden.failure f" + last_review_of_failure() +
+                    in_range("f") + (query.shadow ? " AND f.shadow" : " AND NOT f.shadow");
+  int last = 6;
+  const auto next = [&last] { return "$" + std::to_string(++last); };
+  if (run) {
+    sql += " AND f.run_time_ms = " + next();
+    sql += " AND f.run_seq = " + next();
+  }
+  if (!query.fingerprint.empty()) sql += " AND f.fingerprint = " + next();
+  if (!query.detector.empty()) sql += " AND f.detector = " + next();
+  if (query.severity) sql += " AND f.severity = " + next();
+  if (query.min_score > 0) sql += " AND f.score >= " + next();
+  if (query.reviewed) {
+    sql += (*query.reviewed == model::ReviewVerdict::none ? " AND f.reviewed = " : " AND f.reviewed <> 0 AND f.reviewed = ") + next();
+  }
+  return sql + newest_first("f");
+}
+
+// Its parameters from $7 on.
+void add_failure_params(Params& params, const FailureQuery& query, const std::optional<model::RecordKey>& run) {
+  if (run) params.i64(run->time_ms).i64(number_of(run->seq));
+  if (!query.fingerprint.empty()) params.bytes(view(model::cluster_key(query.fingerprint)));
+  if (!query.detector.empty()) params.text(query.detector);
+  if (query.severity) params.i16(static_cast<std::int16_t>(*query.severity));
+  if (query.min_score > 0) params.i16(static_cast<std::int16_t>(std::min(query.min_score, 1000)));
+  if (query.reviewed) params.i16(static_cast<std::int16_t>(*query.reviewed));
+}
+
+// What some of the look-ups ask for, as arrays.
+template <class Value>
+struct AskedColumns {
+  std::vector<std::size_t> of;  // index of the look-up
+  std::vector<std::int32_t> tenants;
+  std::vector<Value> values;
+
+  void add(std::size_t index, model::TenantId tenant, Value value) {
+    of.push_back(index);
+    tenants.push_back(static_cast<std::int32_t>(tenant));
+    values.push_back(value);
+  }
+};
+
+struct LookUpColumns {
+  AskedColumns<std::int64_t> times;  // of all
+  AskedColumns<std::string_view> run_ids;
+  AskedColumns<std::string_view> identities;
+
+  explicit LookUpColumns(std::span<const LookUp> asked);
+  static constexpr std::size_t kPoliciesAt = 2;  // the answer about policies; answers about runs and identities follow
+  std::vector<Connection::Statement> statements() const;
+};
+
+LookUpColumns::LookUpColumns(std::span<const LookUp> asked) {
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const LookUp& one = asked[i];
+    times.add(i, one.tenant, one.at_ms);
+    // The run of an id that spells a place may have no head. An id that is not valid text would make the database refuse the whole query.
+    if (one.run_id && is_text(*one.run_id) && !model::parse_run_id(*one.run_id)) run_ids.add(i, one.tenant, *one.run_id);
+    if (one.identity) identities.add(i, one.tenant, {reinterpret_cast<const char*>(one.identity->data()), one.identity->size()});
+  }
+}
+
+std::vector<Connection::Statement> LookUpColumns::statements() const {
+  std::vector<Connection::Statement> statements{{"BEGIN READ ONLY"}, {kSettings}};
+  statements.push_back({kWhichPolicies, std::move(Params().i32s(times.tenants).i64s(times.values))});
+  if (!run_ids.of.empty()) statements.push_back({kWhichHeads, std::move(Params().i32s(run_ids.tenants).texts(run_ids.values))});
+  if (!identities.of.empty()) {
+    statements.push_back({kWhichIdentities, std::move(Params().i32s(identities.tenants).byteas(identities.values))});
+  }
+  statements.push_back({"COMMIT"});
+  return statements;
+}
+
+void take_policies(const Rows& policies, std::vector<LookedUp>& known) {
+  for (std::size_t row = 0; row < policies.size(); ++row) {
+    LookedUp& one = known[static_cast<std::size_t>(policies.number(row, 0)) - 1];
+    if (one.fault) continue;
+    const std::string_view policy = policies.bytes(row, 1);
+    try {
+      const model::Digest content = decoded("policy", policy, [&] { return digest_in(policies.bytes(row, 3), "content"); });
+      one.policies.push_back({std::string(policy), std::string(policies.bytes(row, 2)), content});
+    } catch (const StoreError&) {
+      one.fault = std::current_exception();
+    }
+  }
+}
+
 // Reads rows that begin with time and seq, newest first, some at a time. `visit` gets each row, and returns whether to go on.
 struct Walk {
   Pool& pool;
@@ -269,28 +357,8 @@ Page<model::FailureRecord> Reads::failures(model::TenantId tenant, const Failure
     if (place.empty()) return {};
     run = record_key(place, 0, 0);
   }
-  std::string sql = "SELECT f.time_ms, f.seq, f.body, v.time_ms, v.seq, v.body FROM runwarden.failure f" + last_review_of_failure() + in_range("f") +
-                    (query.shadow ? " AND f.shadow" : " AND NOT f.shadow");
-  int last = 6;
-  const auto next = [&last] { return "$" + std::to_string(++last); };
-  if (run) {
-    sql += " AND f.run_time_ms = " + next();
-    sql += " AND f.run_seq = " + next();
-  }
-  if (!query.fingerprint.empty()) sql += " AND f.fingerprint = " + next();
-  if (!query.detector.empty()) sql += " AND f.detector = " + next();
-  if (query.severity) sql += " AND f.severity = " + next();
-  if (query.min_score > 0) sql += " AND f.score >= " + next();
-  if (query.reviewed) sql += (*query.reviewed == model::ReviewVerdict::none ? " AND f.reviewed = " : " AND f.reviewed <> 0 AND f.reviewed = ") + next();
-  sql += newest_first("f");
-  const auto more_params = [&](Params& params) {
-    if (run) params.i64(run->time_ms).i64(number_of(run->seq));
-    if (!query.fingerprint.empty()) params.bytes(view(model::cluster_key(query.fingerprint)));
-    if (!query.detector.empty()) params.text(query.detector);
-    if (query.severity) params.i16(static_cast<std::int16_t>(*query.severity));
-    if (query.min_score > 0) params.i16(static_cast<std::int16_t>(std::min(query.min_score, 1000)));
-    if (query.reviewed) params.i16(static_cast<std::int16_t>(*query.reviewed));
-  };
+  const std::string sql = list_of_failures(query, run);
+  const auto more_params = [&](Params& params) { add_failure_params(params, query, run); };
   PageFilling<model::FailureRecord> page(query.range);
   walk_back({pool_, sql, tenant, query.range, kFewRows, rules_.on_unreadable}, more_params, [&](const Rows& rows, std::size_t row, const model::RecordKey& at) {
     const KeyBytes key = place_key(tenant, at);
@@ -351,57 +419,20 @@ Page<model::PolicyRecord> Reads::policies(model::TenantId tenant, const PolicyQu
 }
 
 std::vector<LookedUp> Reads::look_up(std::span<const LookUp> asked) {
-  std::vector<std::int32_t> run_tenants, identity_tenants, tenants;
-  std::vector<std::string_view> run_ids, identities;
-  std::vector<std::int64_t> times;
-  std::vector<std::size_t> of_run, of_identity;  // index of the look-up
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const LookUp& one = asked[i];
-    const auto tenant = static_cast<std::int32_t>(one.tenant);
-    tenants.push_back(tenant);
-    times.push_back(one.at_ms);
-    // The run of an id that spells a place may have no head. An id that is not valid text would make the database refuse the whole query.
-    if (one.run_id && is_text(*one.run_id) && !model::parse_run_id(*one.run_id)) {
-      of_run.push_back(i);
-      run_tenants.push_back(tenant);
-      run_ids.push_back(*one.run_id);
-    }
-    if (one.identity) {
-      of_identity.push_back(i);
-      identity_tenants.push_back(tenant);
-      identities.emplace_back(reinterpret_cast<const char*>(one.identity->data()), one.identity->size());
-    }
-  }
-  std::vector<Connection::Statement> statements{{"BEGIN READ ONLY"}, {kSettings}};
-  const std::size_t of_policies = statements.size();
-  statements.push_back({kWhichPolicies, std::move(Params().i32s(tenants).i64s(times))});
-  if (!of_run.empty()) statements.push_back({kWhichHeads, std::move(Params().i32s(run_tenants).texts(run_ids))});
-  if (!of_identity.empty()) statements.push_back({kWhichIdentities, std::move(Params().i32s(identity_tenants).byteas(identities))});
-  statements.push_back({"COMMIT"});
+  const LookUpColumns columns(asked);
+  const std::vector<Connection::Statement> statements = columns.statements();
   const std::vector<Rows> answers = pool_.read([&](Connection& connection) { return connection.run(statements); });
-
   std::vector<LookedUp> known(asked.size());
-  for (const std::size_t i : of_run) known[i].has_run = false;
-  for (const std::size_t i : of_identity) known[i].has_identity = false;
-  std::size_t next = of_policies + 1;
+  std::size_t next = LookUpColumns::kPoliciesAt + 1;
   const auto note = [&](const std::vector<std::size_t>& of, bool LookedUp::*found) {
     if (of.empty()) return;
+    for (const std::size_t i : of) known[i].*found = false;
     const Rows& rows = answers[next++];
     for (std::size_t row = 0; row < rows.size(); ++row) known[of[static_cast<std::size_t>(rows.number(row, 0)) - 1]].*found = true;
   };
-  note(of_run, &LookedUp::has_run);
-  note(of_identity, &LookedUp::has_identity);
-  const Rows& policies = answers[of_policies];
-  for (std::size_t row = 0; row < policies.size(); ++row) {
-    const auto i = static_cast<std::size_t>(policies.number(row, 0)) - 1;
-    if (known[i].fault) continue;
-    const std::string_view policy = policies.bytes(row, 1);
-    try {
-      known[i].policies.push_back({std::string(policy), std::string(policies.bytes(row, 2)), decoded("policy", policy, [&] { return digest_in(policies.bytes(row, 3), "content"); })});
-    } catch (const StoreError&) {
-      known[i].fault = std::current_exception();
-    }
-  }
+  note(columns.run_ids.of, &LookedUp::has_run);
+  note(columns.identities.of, &LookedUp::has_identity);
+  take_policies(answers[LookUpColumns::kPoliciesAt], known);
   return known;
 }
 
