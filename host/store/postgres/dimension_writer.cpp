@@ -111,6 +111,26 @@ bool DimensionWriter::Stretch::is_settled(const std::string& value) const {
   return value != model::kOtherValue && numbered >= kMostValues && ids.at(model::kOtherValue);
 }
 
+bool DimensionWriter::Stretch::lacks_numbers() const {
+  return std::any_of(entering.begin(), entering.end(), [this](const std::string& value) { return !is_settled(value); });
+}
+
+std::vector<std::string_view> DimensionWriter::Stretch::number_entering() {
+  std::vector<std::string_view> fresh;
+  bool other = entering.contains(model::kOtherValue);
+  for (const std::string& value : entering) {
+    if (ids.at(value) || value == model::kOtherValue) continue;
+    if (numbered >= kMostValues) {
+      other = true;
+      continue;
+    }
+    ++numbered;
+    fresh.push_back(value);
+  }
+  if (other && !ids.at(model::kOtherValue)) fresh.push_back(model::kOtherValue);
+  return fresh;
+}
+
 DimensionWriter::StretchPlace DimensionWriter::place_of(model::TenantId tenant, const model::RecordKey& run, const std::string& dimension) {
   return {tenant, dimension, run.time_ms >> kStretchShift};
 }
@@ -166,8 +186,7 @@ void DimensionWriter::number_values() {
   ValueColumns looked_up;
   std::vector<std::pair<const StretchPlace*, Stretch*>> short_of;
   for (auto& [place, stretch] : stretches_) {
-    const auto is_new = [&stretch = stretch](const std::string& value) { return !stretch.is_settled(value); };
-    if (std::none_of(stretch.entering.begin(), stretch.entering.end(), is_new)) continue;
+    if (!stretch.lacks_numbers()) continue;
     locked.add(place);
     for (const auto& [value, id] : stretch.ids) looked_up.add(place, value);
     short_of.emplace_back(&place, &stretch);
@@ -182,17 +201,7 @@ void DimensionWriter::number_values() {
   std::vector<std::int32_t> numbered;
   for (const auto& [place, stretch] : short_of) {
     const std::uint64_t before = stretch->numbered;
-    bool other = stretch->entering.contains(model::kOtherValue);
-    for (const std::string& value : stretch->entering) {
-      if (stretch->ids.at(value) || value == model::kOtherValue) continue;
-      if (stretch->numbered >= kMostValues) {
-        other = true;
-        continue;
-      }
-      ++stretch->numbered;
-      fresh.add(*place, value);
-    }
-    if (other && !stretch->ids.at(model::kOtherValue)) fresh.add(*place, model::kOtherValue);
+    for (const std::string_view value : stretch->number_entering()) fresh.add(*place, value);
     if (stretch->numbered == before) continue;
     raised.add(*place);
     numbered.push_back(static_cast<std::int32_t>(stretch->numbered));

@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/postgres/batch_effects.h"
@@ -41,6 +42,9 @@ class DimensionWriter {
     bool left = false;
 
     bool is_settled(const std::string& value) const;
+    bool lacks_numbers() const;
+    // Counts the entering values that get a number, as long as there are any. Returns the values that need a row.
+    std::vector<std::string_view> number_entering();
   };
 
   static StretchPlace place_of(model::TenantId tenant, const model::RecordKey& run, const std::string& dimension);

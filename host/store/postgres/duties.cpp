@@ -104,6 +104,11 @@ class Expiry {
   std::optional<Rows> oldest(const Source& source, std::int64_t before_ms);
   static Places places_of(const Rows& rows);
   std::uint64_t take_failures(const Rows& rows, bool expired);
+  void lock_heads(const Rows& rows, const Places& places);
+  void delete_open_runs(const Places& places);
+  void delete_opinions(const Places& runs);
+  void delete_heads(const Rows& runs, const Places& places);
+  void delete_failures_of(const Places& runs);
   void take_run(const Rows& rows, std::size_t row);
   std::uint64_t delete_places(const char* table, const Places& places) {
     return connection_.query(delete_sql(table, "", ""), places.params()).affected();
@@ -177,50 +182,67 @@ void Expiry::take_run(const Rows& rows, std::size_t row) {
   }
 }
 
-// A writer to a run holds the lock of its head, or of the run's own row: a deleted run has no writer, and a run that was opened meanwhile
-// stays.
-void Expiry::runs() {
-  const auto old = oldest({"run", retention_.open_runs_too ? "" : " AND o.state <> 0", ", o.run_id"}, retention_.runs_before_ms);
-  if (!old) return;
-  const Places candidates = places_of(*old);
+void Expiry::lock_heads(const Rows& rows, const Places& places) {
   std::vector<std::string_view> run_ids;
-  for (std::size_t row = 0; row < old->size(); ++row) run_ids.push_back(old->bytes(row, 3));
+  for (std::size_t row = 0; row < rows.size(); ++row) run_ids.push_back(rows.bytes(row, 3));
   connection_.query(
       "SELECT 1 FROM runwarden.head h JOIN unnest($1::int[], $2::text[]) AS p(tenant, run_id) USING (tenant, run_id) ORDER BY h.tenant, "
       "h.run_id FOR UPDATE OF h",
-      std::move(Params().i32s(candidates.tenants).texts(run_ids)));
-  const Rows runs = connection_.query(delete_sql("run", retention_.open_runs_too ? "" : " AND o.state <> 0",
-                                                 "o.tenant, o.time_ms, o.seq, " + head_of("o.body") + ", o.state, o.run_id"),
-                                      candidates.params());
-  const Places places = places_of(runs);
-  erase(ledger::Kind::run, places);
-  std::vector<std::string_view> gone_ids;
-  for (std::size_t row = 0; row < runs.size(); ++row) {
-    gone_ids.push_back(runs.bytes(row, 5));
-    if (runs.number(row, 4) != 0) take_run(runs, row);
-  }
-  if (retention_.open_runs_too) {
-    const Rows open = connection_.query(delete_sql("open_run", "", "o.tenant, o.time_ms, o.seq, o.body"), places.params());
-    for (std::size_t row = 0; row < open.size(); ++row) take_run(open, row);
-    open_runs += open.size();
-  }
-  for (const char* table : {"former", "event", "event_id"}) delete_places(table, places);
+      std::move(Params().i32s(places.tenants).texts(run_ids)));
+}
+
+void Expiry::delete_open_runs(const Places& places) {
+  const Rows open = connection_.query(delete_sql("open_run", "", "o.tenant, o.time_ms, o.seq, o.body"), places.params());
+  for (std::size_t row = 0; row < open.size(); ++row) take_run(open, row);
+  open_runs += open.size();
+}
+
+void Expiry::delete_opinions(const Places& runs) {
   connection_.query(
       "DELETE FROM runwarden.opinion o USING unnest($1::int[], $2::bigint[], $3::bigint[]) AS p(tenant, time_ms, seq)"
       " WHERE o.tenant = p.tenant AND o.run_time_ms = p.time_ms AND o.run_seq = p.seq",
-      places.params());
+      runs.params());
+}
+
+void Expiry::delete_heads(const Rows& runs, const Places& places) {
+  std::vector<std::string_view> run_ids;
+  for (std::size_t row = 0; row < runs.size(); ++row) run_ids.push_back(runs.bytes(row, 5));
   connection_.query(
       "DELETE FROM runwarden.head h USING unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[]) AS p(tenant, time_ms, seq, run_id)"
       " WHERE h.tenant = p.tenant AND h.run_id = p.run_id AND h.time_ms = p.time_ms AND h.seq = p.seq",
-      std::move(places.params().texts(gone_ids)));
-  gone.runs += runs.size();
-  if (!retention_.tenant) return;
+      std::move(places.params().texts(run_ids)));
+}
+
+void Expiry::delete_failures_of(const Places& runs) {
   const Rows failures = connection_.query(
       "DELETE FROM runwarden.failure o USING unnest($1::int[], $2::bigint[], $3::bigint[]) AS p(tenant, time_ms, seq)"
       " WHERE o.tenant = p.tenant AND o.run_time_ms = p.time_ms AND o.run_seq = p.seq RETURNING " +
           kFailureColumns,
-      places.params());
+      runs.params());
   gone.failures += take_failures(failures, false);
+}
+
+// A writer to a run holds the lock of its head, or of the run's own row: a deleted run has no writer, and a run that was opened meanwhile
+// stays.
+void Expiry::runs() {
+  const char* const unless_open = retention_.open_runs_too ? "" : " AND o.state <> 0";
+  const auto old = oldest({"run", unless_open, ", o.run_id"}, retention_.runs_before_ms);
+  if (!old) return;
+  const Places candidates = places_of(*old);
+  lock_heads(*old, candidates);
+  const Rows runs = connection_.query(
+      delete_sql("run", unless_open, "o.tenant, o.time_ms, o.seq, " + head_of("o.body") + ", o.state, o.run_id"), candidates.params());
+  const Places places = places_of(runs);
+  erase(ledger::Kind::run, places);
+  for (std::size_t row = 0; row < runs.size(); ++row) {
+    if (runs.number(row, 4) != 0) take_run(runs, row);
+  }
+  if (retention_.open_runs_too) delete_open_runs(places);
+  for (const char* table : {"former", "event", "event_id"}) delete_places(table, places);
+  delete_opinions(places);
+  delete_heads(runs, places);
+  gone.runs += runs.size();
+  if (retention_.tenant) delete_failures_of(places);
 }
 
 void Expiry::changes() {
@@ -278,6 +300,18 @@ void Expiry::reviews(CommitNotes& notes) {
   gone.reviews += delete_places("review", places);
   erase(ledger::Kind::triage, places);
   for (const std::int32_t tenant : places.tenants) notes.note(static_cast<model::TenantId>(tenant));
+}
+
+Connection::Statement fewer_open_runs(std::int64_t start, std::uint64_t fewer) {
+  return {
+      "INSERT INTO runwarden.lane VALUES ($1, $2, 0, 0, $3) ON CONFLICT (start, lane) DO UPDATE SET open_runs = "
+      "runwarden.lane.open_runs + excluded.open_runs",
+      std::move(Params().i64(start).i32(kDeletions).i64(-static_cast<std::int64_t>(fewer)))};
+}
+
+Connection::Statement note_of(Watch::What what, const Retention& retention) {
+  return {kWriteNote,
+          std::move(Params().i16(static_cast<std::int16_t>(what)).i32(static_cast<std::int32_t>(retention.tenant.value_or(0))))};
 }
 
 // How ledgers report it: a purge says before which time it deletes, if it has one.
@@ -338,17 +372,21 @@ Expired Duties::expire(const Retention& retention, std::size_t most) {
   return *gone;
 }
 
+// Whether this host has the duty, from now on for the time of a lease.
+bool Duties::take_duty(Connection& connection, std::int64_t now_ms) {
+  connection.query("INSERT INTO runwarden.duty (name, start, token, until_ms) VALUES ('retention', 0, 0, 0) ON CONFLICT DO NOTHING");
+  const Rows taken = connection.query(kTakeDuty, std::move(Params().i64(now_ms).i64(rules_.start).i64(now_ms + kLeaseMs)));
+  if (taken.affected() == 0) return false;
+  duty_until_ms_ = now_ms + kLeaseMs;
+  return true;
+}
+
 Expired Duties::expire_some(Connection& connection, const Retention& retention, std::size_t most) {
   const std::int64_t now_ms = clock_.now_ms();
   connection.script(std::string("BEGIN; ") + kDurable);
-  if (!retention.tenant) {
-    connection.query("INSERT INTO runwarden.duty (name, start, token, until_ms) VALUES ('retention', 0, 0, 0) ON CONFLICT DO NOTHING");
-    const Rows taken = connection.query(kTakeDuty, std::move(Params().i64(now_ms).i64(rules_.start).i64(now_ms + kLeaseMs)));
-    if (taken.affected() == 0) {
-      connection.rollback();
-      return {};
-    }
-    duty_until_ms_ = now_ms + kLeaseMs;
+  if (!retention.tenant && !take_duty(connection, now_ms)) {
+    connection.rollback();
+    return {};
   }
   Expiry expiry(connection, retention, now_ms, most);
   expiry.failures();
@@ -366,19 +404,9 @@ Expired Duties::expire_some(Connection& connection, const Retention& retention, 
   expiry.reviews(notes);
   std::vector<Connection::Statement> last = erase_from_ledgers(connection, expiry.erased, erasing_of(retention, now_ms));
   std::ranges::move(log_statements(notes, now_ms), std::back_inserter(last));
-  if (expiry.open_runs > 0) {
-    const auto fewer = -static_cast<std::int64_t>(expiry.open_runs);
-    last.push_back(
-        {"INSERT INTO runwarden.lane VALUES ($1, $2, 0, 0, $3) ON CONFLICT (start, lane) DO UPDATE SET open_runs = "
-         "runwarden.lane.open_runs + excluded.open_runs",
-         std::move(Params().i64(rules_.start).i32(kDeletions).i64(fewer))});
-  }
-  const auto tell = [&](Watch::What what) {
-    last.push_back({kWriteNote,
-                    std::move(Params().i16(static_cast<std::int16_t>(what)).i32(static_cast<std::int32_t>(retention.tenant.value_or(0))))});
-  };
-  if (gone.policies > 0) tell(Watch::What::policies);
-  if (gone.crash_marks > 0) tell(Watch::What::crash_marks);
+  if (expiry.open_runs > 0) last.push_back(fewer_open_runs(rules_.start, expiry.open_runs));
+  if (gone.policies > 0) last.push_back(note_of(Watch::What::policies, retention));
+  if (gone.crash_marks > 0) last.push_back(note_of(Watch::What::crash_marks, retention));
   last.push_back({"COMMIT"});
   connection.run(last);
   watch_.add_open_runs(-static_cast<std::int64_t>(expiry.open_runs));

@@ -54,6 +54,7 @@ class Duties {
   std::vector<model::CrashMark> crash_marks();
 
  private:
+  bool take_duty(Connection& connection, std::int64_t now_ms);
   Expired expire_some(Connection& connection, const Retention& retention, std::size_t most);
   void tidy(const Retention& retention);
   void forget_hosts(std::int64_t now_ms);

@@ -43,6 +43,40 @@ Params limits(std::int64_t before_ms, std::size_t most, const std::optional<mode
   return std::move(Params().i64(before_ms).i64(static_cast<std::int64_t>(most)).i64_or_null(of));
 }
 
+// Deliveries whose webhook is not among the messages' webhooks.
+struct OrphanColumns {
+  std::vector<std::int32_t> tenants;
+  std::vector<std::int64_t> endpoints, times, seqs;
+
+  void add(model::TenantId tenant, std::int64_t endpoint, const model::RecordKey& delivery) {
+    tenants.push_back(static_cast<std::int32_t>(tenant));
+    endpoints.push_back(endpoint);
+    times.push_back(delivery.time_ms);
+    seqs.push_back(number_of(delivery.seq));
+  }
+  Params params() const { return std::move(Params().i32s(tenants).i64s(endpoints).i64s(times).i64s(seqs)); }
+};
+
+std::set<std::int32_t> tenants_in(const Rows& deliveries) {
+  std::set<std::int32_t> tenants;
+  for (std::size_t row = 0; row < deliveries.size(); ++row) tenants.insert(static_cast<std::int32_t>(deliveries.number(row, 0)));
+  return tenants;
+}
+
+void lock_webhooks_of(const std::set<std::int32_t>& tenants, Connection& connection, Messages& messages) {
+  const std::vector<std::int32_t> locked(tenants.begin(), tenants.end());
+  const Connection::Statement lock = Messages::lock_statement(locked);
+  for (const std::int32_t tenant : locked) messages.know(static_cast<model::TenantId>(tenant));
+  messages.know(connection.run({&lock, 1}).front());
+}
+
+model::Delivery old_delivery_at(const Rows& rows, std::size_t row) {
+  model::Delivery delivery;
+  delivery.key = record_key(rows, row, 2);
+  delivery.state = static_cast<model::DeliveryState>(rows.number(row, 4));
+  return delivery;
+}
+
 }  // namespace
 
 std::uint64_t expire_triage(Connection& connection, const Retention& retention, std::size_t most, const ExpiryNotes& notes) {
@@ -62,41 +96,27 @@ std::uint64_t expire_triage(Connection& connection, const Retention& retention, 
 
 std::uint64_t expire_deliveries(Connection& connection, const Retention& retention, std::size_t most) {
   const auto look = [&] { return connection.query(kOldDeliveries, limits(retention.deliveries_before_ms, most, retention.tenant)); };
-  std::set<std::int32_t> tenants;
-  {
-    const Rows found = look();
-    for (std::size_t row = 0; row < found.size(); ++row) tenants.insert(static_cast<std::int32_t>(found.number(row, 0)));
-  }
+  const std::set<std::int32_t> tenants = tenants_in(look());
   std::uint64_t gone = 0;
   if (!tenants.empty()) {
     const MessageQueue::Rules none{[] { return std::uint64_t{0}; }};
     Messages messages(connection, none, 0);
-    const std::vector<std::int32_t> locked(tenants.begin(), tenants.end());
-    const Connection::Statement lock = Messages::lock_statement(locked);
-    for (const std::int32_t tenant : locked) messages.know(static_cast<model::TenantId>(tenant));
-    messages.know(connection.run({&lock, 1}).front());
+    lock_webhooks_of(tenants, connection, messages);
     const Rows old = look();  // again, under the locks: no one else can change them
-    std::vector<std::int32_t> of;
-    std::vector<std::int64_t> endpoints, times, seqs;
+    OrphanColumns orphans;
     for (std::size_t row = 0; row < old.size(); ++row) {
       const model::TenantId tenant = tenant_at(old, row, 0);
       if (!tenants.contains(column(tenant))) continue;
       ++gone;
-      model::Delivery delivery;
-      delivery.key = record_key(old, row, 2);
-      delivery.state = static_cast<model::DeliveryState>(old.number(row, 4));
-      model::Endpoint* const endpoint = messages.endpoint(tenant, unsigned_at(old, row, 1));
-      if (endpoint != nullptr) {
+      const model::Delivery delivery = old_delivery_at(old, row);
+      if (model::Endpoint* const endpoint = messages.endpoint(tenant, unsigned_at(old, row, 1))) {
         messages.erase(tenant, *endpoint, delivery);
-        continue;
+      } else {
+        orphans.add(tenant, old.number(row, 1), delivery.key);
       }
-      of.push_back(column(tenant));
-      endpoints.push_back(old.number(row, 1));
-      times.push_back(delivery.key.time_ms);
-      seqs.push_back(column(delivery.key.seq));
     }
     std::vector<Connection::Statement> statements = messages.take_statements();
-    if (!of.empty()) statements.push_back({kDeleteDeliveries, std::move(Params().i32s(of).i64s(endpoints).i64s(times).i64s(seqs))});
+    if (!orphans.tenants.empty()) statements.push_back({kDeleteDeliveries, orphans.params()});
     connection.run(statements);
   }
   connection.query(kForgetEndpoints);

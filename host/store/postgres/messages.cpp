@@ -26,6 +26,21 @@ constexpr const char* kEraseDeliveries = R"sql(
 DELETE FROM runwarden.delivery d USING unnest($1, $2, $3, $4) AS k(tenant, endpoint, time_ms, seq)
 WHERE d.tenant = k.tenant AND d.endpoint = k.endpoint AND d.time_ms = k.time_ms AND d.seq = k.seq)sql";
 
+// Places of deliveries: tenant, webhook and key.
+struct PlaceColumns {
+  std::vector<std::int32_t> tenants;
+  std::vector<std::int64_t> endpoints, times, seqs;
+
+  void add(const std::tuple<model::TenantId, std::uint64_t, model::RecordKey>& place) {
+    const auto& [tenant, endpoint, key] = place;
+    tenants.push_back(static_cast<std::int32_t>(tenant));
+    endpoints.push_back(number_of(endpoint));
+    times.push_back(key.time_ms);
+    seqs.push_back(number_of(key.seq));
+  }
+  Params params() const { return std::move(Params().i32s(tenants).i64s(endpoints).i64s(times).i64s(seqs)); }
+};
+
 }  // namespace
 
 model::Endpoint endpoint_of(model::TenantId tenant, std::uint64_t seq, std::string_view body) {
@@ -69,43 +84,43 @@ void Messages::erase_delivery(model::TenantId tenant, const model::Endpoint& end
   erased_.emplace_back(tenant, endpoint.key.seq, delivery.key);
 }
 
+Connection::Statement Messages::endpoint_rows() {
+  std::vector<std::int32_t> tenants;
+  std::vector<std::int64_t> seqs;
+  std::vector<std::int16_t> states;
+  std::vector<std::string> bodies;
+  for (auto& [place, row] : endpoints_) {
+    tenants.push_back(column(place.first));
+    seqs.push_back(column(place.second));
+    states.push_back(static_cast<std::int16_t>(row.first));
+    bodies.push_back(std::move(row.second));
+  }
+  return {kPutEndpoints, std::move(Params().i32s(tenants).i64s(seqs).i16s(states).byteas(bodies))};
+}
+
+Connection::Statement Messages::delivery_rows() {
+  PlaceColumns places;
+  std::vector<std::int16_t> states;
+  std::vector<std::int64_t> dues;
+  std::vector<std::string> bodies;
+  for (auto& [place, row] : deliveries_) {
+    places.add(place);
+    states.push_back(static_cast<std::int16_t>(row.state));
+    dues.push_back(row.due_ms);
+    bodies.push_back(std::move(row.body));
+  }
+  return {kPutDeliveries, std::move(places.params().i16s(states).i64s(dues).byteas(bodies))};
+}
+
 std::vector<Connection::Statement> Messages::take_statements() {
   flush();
   std::vector<Connection::Statement> statements;
-  std::vector<std::int32_t> tenants;
-  std::vector<std::int64_t> endpoints, times, seqs, dues;
-  std::vector<std::int16_t> states;
-  std::vector<std::string> bodies;
-  const auto add_place = [&](const DeliveryPlace& place) {
-    const auto& [tenant, endpoint, key] = place;
-    tenants.push_back(column(tenant));
-    endpoints.push_back(column(endpoint));
-    times.push_back(key.time_ms);
-    seqs.push_back(column(key.seq));
-  };
-  if (!endpoints_.empty()) {
-    for (auto& [place, row] : endpoints_) {
-      tenants.push_back(column(place.first));
-      seqs.push_back(column(place.second));
-      states.push_back(static_cast<std::int16_t>(row.first));
-      bodies.push_back(std::move(row.second));
-    }
-    statements.push_back({kPutEndpoints, std::move(Params().i32s(tenants).i64s(seqs).i16s(states).byteas(bodies))});
-    tenants.clear(), seqs.clear(), states.clear(), bodies.clear();
-  }
-  if (!deliveries_.empty()) {
-    for (auto& [place, row] : deliveries_) {
-      add_place(place);
-      states.push_back(static_cast<std::int16_t>(row.state));
-      dues.push_back(row.due_ms);
-      bodies.push_back(std::move(row.body));
-    }
-    statements.push_back({kPutDeliveries, std::move(Params().i32s(tenants).i64s(endpoints).i64s(times).i64s(seqs).i16s(states).i64s(dues).byteas(bodies))});
-    tenants.clear(), endpoints.clear(), times.clear(), seqs.clear();
-  }
+  if (!endpoints_.empty()) statements.push_back(endpoint_rows());
+  if (!deliveries_.empty()) statements.push_back(delivery_rows());
   if (!erased_.empty()) {
-    for (const DeliveryPlace& place : erased_) add_place(place);
-    statements.push_back({kEraseDeliveries, std::move(Params().i32s(tenants).i64s(endpoints).i64s(times).i64s(seqs))});
+    PlaceColumns places;
+    for (const DeliveryPlace& place : erased_) places.add(place);
+    statements.push_back({kEraseDeliveries, places.params()});
   }
   endpoints_.clear(), deliveries_.clear(), erased_.clear();
   return statements;

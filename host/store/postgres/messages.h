@@ -37,6 +37,9 @@ class Messages final : public MessageQueue {
     std::string body;
   };
 
+  Connection::Statement endpoint_rows();
+  Connection::Statement delivery_rows();
+
   Connection& connection_;
   std::map<model::TenantId, std::vector<model::Endpoint>> locked_;
   std::map<std::pair<model::TenantId, std::uint64_t>, std::pair<model::Endpoint::Disabled, std::string>> endpoints_;  // to be written
