@@ -59,6 +59,20 @@ constexpr const char* kEntriesAt =
 constexpr const char* kPutEntries =
     "INSERT INTO runwarden.triage (tenant, half, time_ms, seq, body) SELECT $1, * FROM unnest($2, $3, $4, $5)";
 
+using EntryPlace = std::pair<model::ClusterKey, model::RecordKey>;
+
+struct EntryColumns {
+  std::vector<std::string> halves;
+  std::vector<std::int64_t> times, seqs;
+
+  void add(const EntryPlace& entry) {
+    halves.emplace_back(view(entry.first));
+    times.push_back(entry.second.time_ms);
+    seqs.push_back(number_of(entry.second.seq));
+  }
+  Params params(model::TenantId tenant) const { return std::move(Params().i32(column(tenant)).byteas(halves).i64s(times).i64s(seqs)); }
+};
+
 }  // namespace
 
 void GroupImport::Places::add(const model::RecordKey& key) {
@@ -127,8 +141,7 @@ void GroupImport::begin_groups(const std::vector<std::string_view>& halves) {
   std::set<model::ClusterKey> with_earlier;
   const Rows earlier = connection_.query(kWithMore, std::move(Params().i32(column(tenant_)).byteas(fresh).i64s(failures)));
   for (std::size_t row = 0; row < earlier.size(); ++row) with_earlier.insert(cluster_key_of(earlier.bytes(row, 0)));
-  connection_.query(kTouchTotal, std::move(Params().i32(column(tenant_))));
-  auto clusters = unsigned_at(connection_.query(kLockTotal, std::move(Params().i32(column(tenant_)))), 0, 0);
+  auto clusters = lock_total();
   std::vector<std::string_view> begun;
   std::vector<std::string> bodies;
   for (const std::string_view half : fresh) {
@@ -164,71 +177,87 @@ void GroupImport::count_some(const Places& runs, const Places& failures) {
   connection_.run(write_effects(connection_, effects, rules_));
 }
 
-void GroupImport::store_groups(const TakenLines<GroupLine>& lines) {
-  if (lines.empty()) return;
+std::set<model::ClusterKey> GroupImport::note_known(const TakenLines<GroupLine>& lines) {
   std::set<model::ClusterKey> keys;
   for (const auto& line : lines) {
     const model::Cluster& told = line.record().cluster;
     keys.insert(told.key);
     known_since_.insert_or_assign(told.key, told.first_ms);
   }
-  std::vector<std::string_view> halves;
-  halves.reserve(keys.size());
-  for (const model::ClusterKey& key : keys) halves.push_back(view(key));
-  const auto of_halves = [&] { return std::move(Params().i32(column(tenant_)).byteas(halves)); };
-  touch_groups(halves);
-  std::map<model::ClusterKey, std::optional<ClusterHead>> heads;
-  const Rows rows = connection_.query(kLock, of_halves());
+  return keys;
+}
+
+std::uint64_t GroupImport::lock_total() {
+  connection_.query(kTouchTotal, std::move(Params().i32(column(tenant_))));
+  return unsigned_at(connection_.query(kLockTotal, std::move(Params().i32(column(tenant_)))), 0, 0);
+}
+
+GroupImport::LockedGroups GroupImport::lock_groups(const std::vector<std::string_view>& halves) {
+  LockedGroups groups;
+  const Rows rows = connection_.query(kLock, std::move(Params().i32(column(tenant_)).byteas(halves)));
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const model::ClusterKey cluster = cluster_key_of(rows.bytes(row, 0));
     const KeyBytes key = cluster_place(tenant_, cluster);
-    auto& head = heads[cluster];
+    auto& head = groups.heads[cluster];
     if (!rows.bytes(row, 1).empty()) head = decoded("cluster", key, [&] { return decode_cluster(key, rows.bytes(row, 1)); });
   }
-  // Groups whose failures were left out stay left out.
-  std::set<model::ClusterKey> counted_without;
-  const Rows with_failures = connection_.query(kWithFailures, of_halves());
-  for (std::size_t row = 0; row < with_failures.size(); ++row) counted_without.insert(cluster_key_of(with_failures.bytes(row, 0)));
-  connection_.query(kTouchTotal, std::move(Params().i32(column(tenant_))));
-  auto clusters = unsigned_at(connection_.query(kLockTotal, std::move(Params().i32(column(tenant_)))), 0, 0);
-  const auto clusters_before = clusters;
+  const Rows with_failures = connection_.query(kWithFailures, std::move(Params().i32(column(tenant_)).byteas(halves)));
+  for (std::size_t row = 0; row < with_failures.size(); ++row) groups.with_failures.insert(cluster_key_of(with_failures.bytes(row, 0)));
+  groups.total = lock_total();
+  return groups;
+}
 
-  std::map<model::ClusterKey, std::pair<std::int64_t, std::string>> put;
-  for (const auto& line : lines) {
-    const model::Cluster& told = line.record().cluster;
-    const KeyBytes key = cluster_place(tenant_, told.key);
-    auto& head = heads[told.key];
-    const bool is_new = !head;
-    if (is_new) {
-      if (!line.record().decided || counted_without.contains(told.key) || clusters >= rules_.max_clusters) {
-        left_out_.insert(told.key);
-        continue;
-      }
-      ++clusters;
-      head = head_without_failures(told);
+void GroupImport::merge_group(const GroupLine& line, LockedGroups& groups) {
+  const model::Cluster& told = line.cluster;
+  const KeyBytes key = cluster_place(tenant_, told.key);
+  auto& head = groups.heads[told.key];
+  const bool is_new = !head;
+  if (is_new) {
+    // Groups whose failures were left out stay left out.
+    if (!line.decided || groups.with_failures.contains(told.key) || groups.total >= rules_.max_clusters) {
+      left_out_.insert(told.key);
+      return;
     }
-    const std::string before = encode_cluster(key, *head);
-    merge_cluster(*head, told);
-    std::string after = encode_cluster(key, *head);
-    if (!is_new && before == after) {
-      joined_.contains(told.key) ? tally_.stored("group", {}) : tally_.already_there();
-      continue;
-    }
-    put.insert_or_assign(told.key, std::pair(static_cast<std::int64_t>(head->cluster.count), std::move(after)));
-    tally_.stored("group", {});
+    ++groups.total;
+    head = head_without_failures(told);
   }
+  const std::string before = encode_cluster(key, *head);
+  merge_cluster(*head, told);
+  std::string after = encode_cluster(key, *head);
+  if (!is_new && before == after) {
+    joined_.contains(told.key) ? tally_.stored("group", {}) : tally_.already_there();
+    return;
+  }
+  groups.changed.insert_or_assign(told.key, std::pair(static_cast<std::int64_t>(head->cluster.count), std::move(after)));
+  tally_.stored("group", {});
+}
 
-  std::vector<std::string_view> changed;
+void GroupImport::put_changed(LockedGroups& groups) {
+  std::vector<std::string_view> halves;
   std::vector<std::int64_t> failures;
   std::vector<std::string> bodies;
-  for (auto& [cluster, row] : put) {
-    changed.push_back(view(cluster));
+  for (auto& [cluster, row] : groups.changed) {
+    halves.push_back(view(cluster));
     failures.push_back(row.first);
     bodies.push_back(std::move(row.second));
   }
-  if (!changed.empty()) connection_.query(kPut, std::move(Params().i32(column(tenant_)).byteas(changed).i64s(failures).byteas(bodies)));
-  connection_.query(kForget, of_halves());
-  if (clusters != clusters_before) connection_.query(kPutTotal, std::move(Params().i32(column(tenant_)).i64(column(clusters))));
+  if (!halves.empty()) connection_.query(kPut, std::move(Params().i32(column(tenant_)).byteas(halves).i64s(failures).byteas(bodies)));
+}
+
+void GroupImport::store_groups(const TakenLines<GroupLine>& lines) {
+  if (lines.empty()) return;
+  const std::set<model::ClusterKey> keys = note_known(lines);
+  std::vector<std::string_view> halves;
+  halves.reserve(keys.size());
+  for (const model::ClusterKey& key : keys) halves.push_back(view(key));
+  touch_groups(halves);
+  LockedGroups groups = lock_groups(halves);
+  const std::uint64_t total_before = groups.total;
+  for (const auto& line : lines) merge_group(line.record(), groups);
+  put_changed(groups);
+  connection_.query(kForget, std::move(Params().i32(column(tenant_)).byteas(halves)));
+  if (groups.total == total_before) return;
+  connection_.query(kPutTotal, std::move(Params().i32(column(tenant_)).i64(column(groups.total))));
 }
 
 std::set<model::ClusterKey> GroupImport::groups_there(const TakenLines<TriageLine>& lines) {
@@ -243,25 +272,13 @@ std::set<model::ClusterKey> GroupImport::groups_there(const TakenLines<TriageLin
 void GroupImport::store_entries(const TakenLines<TriageLine>& lines) {
   if (lines.empty()) return;
   const auto groups = groups_there(lines);
-  using EntryPlace = std::pair<model::ClusterKey, model::RecordKey>;
-  struct Columns {
-    std::vector<std::string> halves;
-    Places places;
-    void add(const EntryPlace& entry) {
-      halves.emplace_back(view(entry.first));
-      places.add(entry.second);
-    }
-    Params params(model::TenantId tenant) const {
-      return std::move(Params().i32(column(tenant)).byteas(halves).i64s(places.times).i64s(places.seqs));
-    }
-  };
-  Columns all;
+  EntryColumns all;
   for (const auto& line : lines) all.add({model::cluster_key(line.record().fingerprint), line.record().entry.key});
   std::map<EntryPlace, std::string> there;
   const Rows rows = connection_.query(kEntriesAt, all.params(tenant_));
   for (std::size_t row = 0; row < rows.size(); ++row)
     there.emplace(EntryPlace(cluster_key_of(rows.bytes(row, 0)), record_key(rows, row, 1)), rows.bytes(row, 3));
-  Columns put;
+  EntryColumns put;
   std::vector<std::string> bodies;
   for (const auto& line : lines) {
     const EntryPlace place(model::cluster_key(line.record().fingerprint), line.record().entry.key);

@@ -4,7 +4,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/cluster.h"
@@ -48,9 +52,21 @@ class GroupImport {
     std::uint64_t failures = 0;
     ClusterChange first;  // of these failures
   };
+  // The groups of some lines, locked until the commit.
+  struct LockedGroups {
+    std::map<model::ClusterKey, std::optional<ClusterHead>> heads;  // nothing: its row is empty
+    std::set<model::ClusterKey> with_failures;
+    std::uint64_t total = 0;                                                    // of the tenant's groups
+    std::map<model::ClusterKey, std::pair<std::int64_t, std::string>> changed;  // number of failures, body
+  };
   void touch_groups(const std::vector<std::string_view>& halves);
   void begin_groups(const std::vector<std::string_view>& halves);
   void count_some(const Places& runs, const Places& failures);
+  std::uint64_t lock_total();
+  std::set<model::ClusterKey> note_known(const TakenLines<GroupLine>& lines);
+  LockedGroups lock_groups(const std::vector<std::string_view>& halves);
+  void merge_group(const GroupLine& line, LockedGroups& groups);
+  void put_changed(LockedGroups& groups);
   std::set<model::ClusterKey> groups_there(const TakenLines<TriageLine>& lines);
 
   Connection& connection_;

@@ -43,6 +43,24 @@ struct Columns {
   Params params(model::TenantId tenant) const { return std::move(Params().i32(column(tenant)).i64s(endpoints).i64s(times).i64s(seqs)); }
 };
 
+std::map<std::uint64_t, model::Endpoint> lock_webhooks(Connection& connection, model::TenantId tenant, const Columns& deliveries) {
+  std::map<std::uint64_t, model::Endpoint> endpoints;
+  const Rows locked = connection.query(kLock, std::move(Params().i32(column(tenant)).i64s(deliveries.endpoints)));
+  for (std::size_t row = 0; row < locked.size(); ++row) {
+    const std::uint64_t seq = unsigned_at(locked, row, 0);
+    endpoints.emplace(seq, endpoint_of(tenant, seq, locked.bytes(row, 1)));
+  }
+  return endpoints;
+}
+
+std::map<DeliveryPlace, std::string> deliveries_at(Connection& connection, model::TenantId tenant, const Columns& deliveries) {
+  std::map<DeliveryPlace, std::string> there;
+  const Rows rows = connection.query(kDeliveriesAt, deliveries.params(tenant));
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    there.emplace(DeliveryPlace(unsigned_at(rows, row, 0), record_key(rows, row, 1)), rows.bytes(row, 3));
+  return there;
+}
+
 }  // namespace
 
 void store_webhooks(Connection& connection, ImportTally& tally, model::TenantId tenant, const TakenLines<WebhookLine>& lines) {
@@ -73,16 +91,8 @@ void store_deliveries(Connection& connection, ImportTally& tally, model::TenantI
   if (lines.empty()) return;
   Columns all;
   for (const auto& line : lines) all.add({line.record().webhook.seq, line.record().key});
-  std::map<std::uint64_t, model::Endpoint> endpoints;
-  const Rows locked = connection.query(kLock, std::move(Params().i32(column(tenant)).i64s(all.endpoints)));
-  for (std::size_t row = 0; row < locked.size(); ++row) {
-    const std::uint64_t seq = unsigned_at(locked, row, 0);
-    endpoints.emplace(seq, endpoint_of(tenant, seq, locked.bytes(row, 1)));
-  }
-  std::map<DeliveryPlace, std::string> there;
-  const Rows rows = connection.query(kDeliveriesAt, all.params(tenant));
-  for (std::size_t row = 0; row < rows.size(); ++row)
-    there.emplace(DeliveryPlace(unsigned_at(rows, row, 0), record_key(rows, row, 1)), rows.bytes(row, 3));
+  auto endpoints = lock_webhooks(connection, tenant, all);
+  auto there = deliveries_at(connection, tenant, all);
   Columns put;
   std::vector<std::int16_t> states;
   std::vector<std::int64_t> dues;
