@@ -36,6 +36,37 @@ void erase_stretch(WriteTxn& txn, const Tables& tables, const KeyBytes& head) {
   for (bool more = cursor.at_or_after(head); more && cursor.key().starts_with(head.view()); more = cursor.next()) cursor.erase();
 }
 
+// The values read so far: of the finished dimensions, the most frequent ones.
+class DimensionRows {
+ public:
+  explicit DimensionRows(std::size_t most) : most_(most) {}
+
+  void add(const model::Dimension& of, const ValueRow& row) {
+    const auto [found, is_new] = values_.try_emplace(of.value, DimensionRow{of.name, of.value, 0, row.first.time_ms, row.last_ms});
+    found->second.runs += row.runs;
+    found->second.first_ms = std::min(found->second.first_ms, row.first.time_ms);
+    found->second.last_ms = std::max(found->second.last_ms, row.last_ms);
+  }
+  void end_dimension() {
+    std::vector<DimensionRow> of_one;
+    of_one.reserve(values_.size());
+    for (auto& [value, row] : values_) of_one.push_back(std::move(row));
+    values_.clear();
+    std::stable_sort(of_one.begin(), of_one.end(), [](const DimensionRow& a, const DimensionRow& b) { return a.runs > b.runs; });
+    if (of_one.size() > most_) of_one.resize(most_);
+    std::move(of_one.begin(), of_one.end(), std::back_inserter(rows_));
+  }
+  std::vector<DimensionRow> take() {
+    end_dimension();
+    return std::move(rows_);
+  }
+
+ private:
+  std::size_t most_;
+  std::vector<DimensionRow> rows_;
+  std::map<std::string, DimensionRow, std::less<>> values_;  // of the dimension being read
+};
+
 }  // namespace
 
 Half value_half(const model::Dimension& dimension) {
@@ -167,18 +198,8 @@ std::vector<DimensionRow> read_dimensions(const Txn& txn, const Tables& tables, 
                                           std::size_t most) {
   const std::int64_t first = span ? stretch_of_time(span->from_ms) : -kLastStretch;
   const std::int64_t last = span ? stretch_of_time(span->before_ms - 1) : kLastStretch;
-  std::vector<DimensionRow> rows;
-  std::map<std::string, DimensionRow, std::less<>> values;  // of the dimension being read
-  const auto end_dimension = [&] {
-    std::vector<DimensionRow> of_one;
-    of_one.reserve(values.size());
-    for (auto& [value, row] : values) of_one.push_back(std::move(row));
-    values.clear();
-    std::stable_sort(of_one.begin(), of_one.end(), [](const DimensionRow& a, const DimensionRow& b) { return a.runs > b.runs; });
-    if (of_one.size() > most) of_one.resize(most);
-    std::move(of_one.begin(), of_one.end(), std::back_inserter(rows));
-  };
   const Table& table = tables.dimensions;
+  DimensionRows rows(most);
   std::string dimension;
   std::string prefix;  // of the dimension being read
   Cursor cursor(txn, table.handle);
@@ -186,7 +207,7 @@ std::vector<DimensionRow> read_dimensions(const Txn& txn, const Tables& tables, 
   while (more && tenant_of(cursor.key()) == tenant) {
     const std::string_view key = cursor.key();
     if (!key.starts_with(prefix) || prefix.empty()) {
-      end_dimension();
+      rows.end_dimension();
       prefix = key.substr(0, kStretchAt);
     }
     const std::int64_t stretch = read_time(key, kStretchAt);
@@ -201,16 +222,11 @@ std::vector<DimensionRow> read_dimensions(const Txn& txn, const Tables& tables, 
     if (key.size() == kHeadKeyBytes) {
       dimension = decoded(table, key, [&] { return decode_stretch(key, cursor.value()); }).dimension;
     } else if (const ValueRow row = decoded(table, key, [&] { return decode_value_row(key, cursor.value()); }); row.runs > 0) {
-      const std::string value(key.substr(kHeadKeyBytes));
-      const auto [found, is_new] = values.try_emplace(value, DimensionRow{dimension, value, 0, row.first.time_ms, row.last_ms});
-      found->second.runs += row.runs;
-      found->second.first_ms = std::min(found->second.first_ms, row.first.time_ms);
-      found->second.last_ms = std::max(found->second.last_ms, row.last_ms);
+      rows.add({dimension, std::string(key.substr(kHeadKeyBytes))}, row);
     }
     more = cursor.next();
   }
-  end_dimension();
-  return rows;
+  return rows.take();
 }
 
 std::optional<model::RecordKey> first_run_with(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Dimension& dimension) {

@@ -77,6 +77,22 @@ std::uint64_t statvfs_free(const std::filesystem::path& folder) {
   return std::uint64_t{found.f_bavail} * found.f_frsize;
 }
 
+const char* fault_of_free_list(const MDB_val& value, std::size_t last_page) {
+  const auto* const list = static_cast<const std::size_t*>(value.mv_data);
+  if (value.mv_size < sizeof *list || value.mv_size % sizeof *list != 0 || list[0] != value.mv_size / sizeof *list - 1) {
+    return "a list of free pages has a wrong length";
+  }
+  std::size_t above = last_page + 1;
+  for (std::size_t i = 1; i <= list[0]; above = list[i++]) {
+    if (list[i] >= above || list[i] < 2) return "a list of free pages is wrong";
+  }
+  return nullptr;
+}
+
+const char* fault_of_table(const MDB_val& value) {
+  return value.mv_size == kTableBytes ? nullptr : "the list of tables is wrong";
+}
+
 bool on_read_only_disk(const std::filesystem::path& folder) {
   struct statvfs found {};
   return ::statvfs(folder.c_str(), &found) == 0 && (found.f_flag & ST_RDONLY) != 0;
@@ -186,18 +202,7 @@ std::string LmdbEnv::fault_of_own_pages() const {
     mdb_cursor_close(std::exchange(cursor, nullptr));
     return code == MDB_NOTFOUND ? MDB_SUCCESS : code;
   };
-  const auto fault_of_list = [&last_page](const MDB_val& value) -> const char* {
-    const auto* const list = static_cast<const std::size_t*>(value.mv_data);
-    if (value.mv_size < sizeof *list || value.mv_size % sizeof *list != 0 || list[0] != value.mv_size / sizeof *list - 1) {
-      return "a list of free pages has a wrong length";
-    }
-    std::size_t above = last_page + 1;
-    for (std::size_t i = 1; i <= list[0]; above = list[i++]) {
-      if (list[i] >= above || list[i] < 2) return "a list of free pages is wrong";
-    }
-    return nullptr;
-  };
-  const auto fault_of_table = [](const MDB_val& value) { return value.mv_size == kTableBytes ? nullptr : "the list of tables is wrong"; };
+  const auto fault_of_list = [&last_page](const MDB_val& value) { return fault_of_free_list(value, last_page); };
   const int code = guarded_call(env_, Doing::reading, [&] {
     MDB_dbi tables = 0;
     int done = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);

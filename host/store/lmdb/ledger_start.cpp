@@ -59,6 +59,20 @@ void note_key(LedgerWriter& writer, WriteTxn& txn, const Tables& tables, const s
   for (const auto& [tenant, head] : heads) writer.append_key(tenant, public_key, noted);
 }
 
+// The ledgers that do not continue what was published last.
+std::set<model::TenantId> find_strayed(const Txn& txn, const Tables& tables, const std::map<model::TenantId, LedgerHead>& heads,
+                                       LedgerLast& last) {
+  std::set<model::TenantId> strayed;
+  const auto& told = last.read();
+  for (const auto& [tenant, head] : heads) {
+    const auto found = told.find(head.origin);
+    LmdbLedgerReader reader(txn, tables, tenant);
+    const bool as_told = last.is_there() && (found == told.end() || has_begun_so(reader, head, found->second.tree));
+    if (!as_told) strayed.insert(tenant);
+  }
+  return strayed;
+}
+
 LedgerState turn_off(LmdbEnv& env, const Tables& tables) {
   WriteTxn txn = env.write();
   note_state(txn, tables, LedgerState::off);
@@ -75,7 +89,7 @@ LedgerState ledger_state(const Txn& txn, const Tables& tables) {
 LedgerState start_ledgers(LmdbEnv& env, const Tables& tables, const LedgerStart& start) {
   LedgerState state = LedgerState::never;
   std::map<model::TenantId, LedgerHead> heads;
-  std::set<model::TenantId> others;  // ledgers that do not continue what was published last
+  std::set<model::TenantId> strayed;
   std::string noted_key;
   LedgerLast last(start.folder);
   {
@@ -85,21 +99,15 @@ LedgerState start_ledgers(LmdbEnv& env, const Tables& tables, const LedgerStart&
     if (start.wanted == StoreSettings::Ledger::on) {
       heads = read_ledger_heads(txn, tables);
       noted_key = read_signing_key(txn, tables);
-      const auto& told = last.read();
-      for (const auto& [tenant, head] : heads) {
-        const auto found = told.find(head.origin);
-        LmdbLedgerReader reader(txn, tables, tenant);
-        const bool as_told = last.is_there() && (found == told.end() || has_begun_so(reader, head, found->second.tree));
-        if (!as_told) others.insert(tenant);
-      }
+      strayed = find_strayed(txn, tables, heads, last);
     }
   }
   if (start.wanted == StoreSettings::Ledger::off) return state == LedgerState::on ? turn_off(env, tables) : state;
   const std::string public_key = LedgerKeys(start.folder).current(noted_key).public_key();
-  if (state != LedgerState::on || !others.empty() || noted_key != public_key) {
+  if (state != LedgerState::on || !strayed.empty() || noted_key != public_key) {
     WriteTxn txn = env.write();
     LedgerWriter writer(txn, tables, start.now_ms, LedgerWriter::Records::make_entries);
-    for (const model::TenantId tenant : others) {
+    for (const model::TenantId tenant : strayed) {
       writer.begin_again(tenant, new_origin(txn, tables, tenant), count_records(txn, tables, tenant));
     }
     if (state != LedgerState::on) {
