@@ -139,6 +139,25 @@ Buffering read_buffering(std::string_view bytes) {
   return buffering;
 }
 
+void add_dimensions(Writer& out, const std::vector<model::Dimension>& dimensions) {
+  for (const model::Dimension& dimension : dimensions) {
+    Writer in(out, field::run_dimensions);
+    in.add_string(field::dimension_name, dimension.name);
+    in.add_string(field::dimension_value, dimension.value);
+  }
+}
+
+std::string encode_run_body(const model::RunRecord& run) {
+  std::string body;
+  body.reserve(run.document.size() + run.failures_json.size() + run.detectors_json.size() + run.policies_json.size() + 32);
+  Writer rest(body);
+  rest.add_string(field::document, run.document);
+  rest.add_string(field::failures_json, run.failures_json);
+  rest.add_string(field::detectors_json, run.detectors_json);
+  rest.add_string(field::policies_json, run.policies_json);
+  return body;
+}
+
 void add_outline(Writer& out, const model::RunOutline& outline) {
   Writer in(out, field::run_outline);
   in.add_string(field::outline_members, outline.members);
@@ -277,24 +296,11 @@ std::string encode_run(std::string_view key, const StoredRun& stored) {
   if (run.grouped) out.add_bool(field::run_grouped, true);
   if (run.executed_ms != model::kNotExecuted) out.add_sint64(field::run_executed, run.executed_ms);
   for (const model::Digest& content : run.policy_contents) add_digest(out, field::run_policy_content, content);
-  for (const model::Dimension& dimension : run.dimensions) {
-    Writer in(out, field::run_dimensions);
-    in.add_string(field::dimension_name, dimension.name);
-    in.add_string(field::dimension_value, dimension.value);
-  }
+  add_dimensions(out, run.dimensions);
   if (run.outline) add_outline(out, *run.outline);
-  if (stored.buffering) {
-    add_buffering(out, *stored.buffering);
-    return seal(key, head);
-  }
-  std::string body;
-  body.reserve(run.document.size() + run.failures_json.size() + run.detectors_json.size() + run.policies_json.size() + 32);
-  Writer rest(body);
-  rest.add_string(field::document, run.document);
-  rest.add_string(field::failures_json, run.failures_json);
-  rest.add_string(field::detectors_json, run.detectors_json);
-  rest.add_string(field::policies_json, run.policies_json);
-  return seal(key, head, body);
+  if (!stored.buffering) return seal(key, head, encode_run_body(run));
+  add_buffering(out, *stored.buffering);
+  return seal(key, head);
 }
 
 StoredRun decode_run_head(std::string_view key, std::string_view value, OutlineToo outline) {

@@ -193,6 +193,16 @@ void add_dimensions(JsonWriter& out, const std::vector<model::Dimension>& dimens
   out.end_object();
 }
 
+void add_places(JsonWriter& out, const std::vector<model::RecordKey>& keys) {
+  out.begin_array();
+  for (const model::RecordKey& key : keys) {
+    out.begin_object();
+    add_place(out, key);
+    out.end_object();
+  }
+  out.end_array();
+}
+
 void add(JsonWriter& out, const RunLine& line) {
   const model::RunRecord& run = line.stored.run;
   add_place(out, run.key);
@@ -200,22 +210,9 @@ void add(JsonWriter& out, const RunLine& line) {
   if (line.previous) out.key("former").boolean(true);
   out.key("state").string(name_in(kStates, run.state)).key("resolution").string(name_in(kResolutions, run.resolution));
   out.key("resolvedMs").integer(run.resolved_ms).key("contentSha256").string(to_hex(run.content)).key("maxScore").integer(run.max_score);
-  out.key("fired").strings(run.fired).key("failureKeys").begin_array();
-  for (const model::RecordKey& key : line.stored.failures) {
-    out.begin_object();
-    add_place(out, key);
-    out.end_object();
-  }
-  out.end_array().key("packedEvents").integer(run.events);
-  if (!run.confirmed.empty()) {
-    out.key("confirmedKeys").begin_array();
-    for (const model::RecordKey& key : run.confirmed) {
-      out.begin_object();
-      add_place(out, key);
-      out.end_object();
-    }
-    out.end_array();
-  }
+  add_places(out.key("fired").strings(run.fired).key("failureKeys"), line.stored.failures);
+  out.key("packedEvents").integer(run.events);
+  if (!run.confirmed.empty()) add_places(out.key("confirmedKeys"), run.confirmed);
   if (run.source != model::RunSource::client) out.key("source").string(name_in(kSources, run.source));
   if (run.end_mark != 0) out.key("endMark").integer(static_cast<std::int64_t>(run.end_mark));
   if (run.root_arrived) out.key("rootArrived").boolean(true);
