@@ -28,21 +28,28 @@ std::string_view view_of(Reader& in) {
   return {view.data(), view.size()};
 }
 
-// How many values a span or resource may still have.
+// Where the values of a span or resource are kept, and how many it may still have.
 struct Budget {
+  Arena& arena;
   std::size_t left = 0;
   int max_depth = 0;
-  std::string fault;
+  std::string fault = {};
 
   bool take() {
     if (left > 0) return left-- > 0;
     if (fault.empty()) fault = "has more attributes and values than allowed per span";
     return false;
   }
+  bool allows(int depth) {
+    if (depth <= max_depth) return true;
+    if (fault.empty()) fault = "has an attribute nested deeper than limits.max_json_depth (" + std::to_string(max_depth) + ")";
+    return false;
+  }
 };
 
-// Reads into the arena. Texts are views into the body.
-void read_key_value(Reader in, int depth, Budget& budget, Arena& arena, KeyValue& pair);
+// Each reads into the arena. Texts are views into the body.
+void read_any_value(Reader in, int depth, Budget& budget, AnyValue& value);
+void read_key_value(Reader in, int depth, Budget& budget, KeyValue& pair);
 
 // If one AnyValue has several values, the last one wins.
 void become(AnyValue& value, AnyValue::Kind kind) {
@@ -50,12 +57,38 @@ void become(AnyValue& value, AnyValue::Kind kind) {
   value.kind = kind;
 }
 
-void read_any_value(Reader in, int depth, Budget& budget, Arena& arena, AnyValue& value) {
-  if (depth > budget.max_depth) {
-    if (budget.fault.empty())
-      budget.fault = "has an attribute nested deeper than limits.max_json_depth (" + std::to_string(budget.max_depth) + ")";
-    return;
+// Returns whether the budget was enough for all items.
+bool read_items(Reader list, int depth, Budget& budget, AnyValue& value) {
+  become(value, AnyValue::Kind::list);
+  while (list.next()) {
+    if (list.tag_and_type() != bytes_tag(1)) {
+      list.skip();
+      continue;
+    }
+    const Reader item = list.get_message();
+    if (!budget.take()) return false;
+    read_any_value(item, depth + 1, budget, value.items.append(budget.arena));
   }
+  return true;
+}
+
+// Returns whether the budget was enough for all members.
+bool read_members(Reader map, int depth, Budget& budget, AnyValue& value) {
+  become(value, AnyValue::Kind::map);
+  while (map.next()) {
+    if (map.tag_and_type() != bytes_tag(1)) {
+      map.skip();
+      continue;
+    }
+    const Reader member = map.get_message();
+    if (!budget.take()) return false;
+    read_key_value(member, depth + 1, budget, value.members.append(budget.arena));
+  }
+  return true;
+}
+
+void read_any_value(Reader in, int depth, Budget& budget, AnyValue& value) {
+  if (!budget.allows(depth)) return;
   while (in.next()) {
     switch (in.tag_and_type()) {
       case bytes_tag(1): {
@@ -76,34 +109,12 @@ void read_any_value(Reader in, int depth, Budget& budget, Arena& arena, AnyValue
         become(value, AnyValue::Kind::number);
         value.number = in.get_double();
         break;
-      case bytes_tag(5): {
-        Reader list = in.get_message();
-        become(value, AnyValue::Kind::list);
-        while (list.next()) {
-          if (list.tag_and_type() != bytes_tag(1)) {
-            list.skip();
-          } else {
-            const Reader item = list.get_message();
-            if (!budget.take()) return;
-            read_any_value(item, depth + 1, budget, arena, value.items.append(arena));
-          }
-        }
+      case bytes_tag(5):
+        if (!read_items(in.get_message(), depth, budget, value)) return;
         break;
-      }
-      case bytes_tag(6): {
-        Reader map = in.get_message();
-        become(value, AnyValue::Kind::map);
-        while (map.next()) {
-          if (map.tag_and_type() != bytes_tag(1)) {
-            map.skip();
-          } else {
-            const Reader member = map.get_message();
-            if (!budget.take()) return;
-            read_key_value(member, depth + 1, budget, arena, value.members.append(arena));
-          }
-        }
+      case bytes_tag(6):
+        if (!read_members(in.get_message(), depth, budget, value)) return;
         break;
-      }
       case bytes_tag(7): {
         const auto bytes = view_of(in);
         become(value, AnyValue::Kind::bytes);
@@ -115,25 +126,25 @@ void read_any_value(Reader in, int depth, Budget& budget, Arena& arena, AnyValue
   }
 }
 
-void read_key_value(Reader in, int depth, Budget& budget, Arena& arena, KeyValue& pair) {
+void read_key_value(Reader in, int depth, Budget& budget, KeyValue& pair) {
   while (in.next()) {
     switch (in.tag_and_type()) {
       case bytes_tag(1): pair.key = view_of(in); break;
-      case bytes_tag(2): read_any_value(in.get_message(), depth, budget, arena, pair.value); break;
+      case bytes_tag(2): read_any_value(in.get_message(), depth, budget, pair.value); break;
       default: in.skip();
     }
   }
 }
 
-void add_attribute(Reader in, Budget& budget, Arena& arena, Attributes& attributes) {
-  if (budget.take()) read_key_value(in, 0, budget, arena, attributes.append(arena));
+void add_attribute(Reader in, Budget& budget, Attributes& attributes) {
+  if (budget.take()) read_key_value(in, 0, budget, attributes.append(budget.arena));
 }
 
-void read_event(Reader in, Budget& budget, Arena& arena, SpanEvent& event) {
+void read_event(Reader in, Budget& budget, SpanEvent& event) {
   while (in.next()) {
     switch (in.tag_and_type()) {
       case bytes_tag(2): event.name = view_of(in); break;
-      case bytes_tag(3): add_attribute(in.get_message(), budget, arena, event.attributes); break;
+      case bytes_tag(3): add_attribute(in.get_message(), budget, event.attributes); break;
       default: in.skip();
     }
   }
@@ -160,7 +171,7 @@ std::string_view id_of(std::string_view bytes, std::size_t wanted, Arena& arena)
 }
 
 void read_span(Reader in, const DecodeLimits& limits, Arena& arena, Span& span) {
-  Budget budget{limits.max_values, limits.max_value_depth, {}};
+  Budget budget{arena, limits.max_values, limits.max_value_depth};
   while (in.next()) {
     switch (in.tag_and_type()) {
       case bytes_tag(1): span.trace_id = id_of(view_of(in), kTraceIdBytes, arena); break;
@@ -169,10 +180,10 @@ void read_span(Reader in, const DecodeLimits& limits, Arena& arena, Span& span) 
       case bytes_tag(5): span.name = view_of(in); break;
       case tag(7, pbf_wire_type::fixed64): span.start_ns = in.get_fixed64(); break;
       case tag(8, pbf_wire_type::fixed64): span.end_ns = in.get_fixed64(); break;
-      case bytes_tag(9): add_attribute(in.get_message(), budget, arena, span.attributes); break;
+      case bytes_tag(9): add_attribute(in.get_message(), budget, span.attributes); break;
       case bytes_tag(11): {
         const Reader event = in.get_message();
-        if (budget.take()) read_event(event, budget, arena, span.events.append(arena));
+        if (budget.take()) read_event(event, budget, span.events.append(arena));
         break;
       }
       case bytes_tag(15): read_status(in.get_message(), span); break;
@@ -220,7 +231,7 @@ void read_scope_spans(Reader in, const Attributes& resource, const DecodeLimits&
 void read_resource_spans(Reader in, const DecodeLimits& limits, SpanSink& sink) {
   LocalArena<kUsualResourceBytes> arena;
   Attributes resource;
-  Budget budget{limits.max_resource_values, limits.max_value_depth, {}};
+  Budget budget{arena.get(), limits.max_resource_values, limits.max_value_depth};
   for (Reader look = in; look.next();) {
     if (look.tag_and_type() != bytes_tag(1)) {
       look.skip();
@@ -228,7 +239,7 @@ void read_resource_spans(Reader in, const DecodeLimits& limits, SpanSink& sink) 
     }
     for (Reader fields = look.get_message(); fields.next();) {
       if (fields.tag_and_type() == bytes_tag(1)) {
-        add_attribute(fields.get_message(), budget, arena.get(), resource);
+        add_attribute(fields.get_message(), budget, resource);
       } else {
         fields.skip();
       }
