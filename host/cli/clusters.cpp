@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <future>
 #include <memory>
+#include <ostream>
+#include <vector>
 
 #include "base/json_text.h"
 #include "base/time_text.h"
@@ -110,48 +112,67 @@ std::string until_text(const model::IgnoreUntil& until) {
   return ", until a share of " + share + " of the last hour's runs";
 }
 
-int show(Context& context, const ClusterOptions& options) {
-  CommandClock clock;
-  const auto settings = context.settings();
-  if (!settings) return kWanting;
-  const auto opened = open_tenant_store(context, *settings, clock, options.tenant);
-  if (!opened) return kWanting;
-  const auto cluster = opened->store->groups().find_cluster(opened->tenant, options.cluster);
-  if (!cluster) return refuse_unknown(context, options);
-  store::Range newest;
-  newest.limit = kMostEntries;
-  const auto history = opened->store->groups().triage_history(opened->tenant, cluster->key, newest);
-  const std::int64_t now_ms = clock.wall_ms();
-  if (options.json) {
-    std::string text;
-    JsonWriter out(text);
-    out.begin_object();
-    ingest::append_cluster(out, *cluster, now_ms);
-    out.key("history").begin_array();
-    for (const model::TriageEntry& entry : history) out.raw(model::triage_entry_json(entry));
-    out.end_array().end_object();
-    context.out << text << "\n";
-    return context.finish();
-  }
-  const model::StateSince state = model::state_of(cluster->triage, cluster->first_ms, now_ms);
-  Table facts({model::cluster_id(cluster->key), cluster->title});
+// A group and its history, newest first.
+struct ShownGroup {
+  model::Cluster cluster;
+  std::vector<model::TriageEntry> history;
+};
+
+void print_group_json(std::ostream& to, const ShownGroup& group, std::int64_t now_ms) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  ingest::append_cluster(out, group.cluster, now_ms);
+  out.key("history").begin_array();
+  for (const model::TriageEntry& entry : group.history) out.raw(model::triage_entry_json(entry));
+  out.end_array().end_object();
+  to << text << "\n";
+}
+
+void print_facts(std::ostream& to, const model::Cluster& cluster, std::int64_t now_ms) {
+  const model::StateSince state = model::state_of(cluster.triage, cluster.first_ms, now_ms);
+  Table facts({model::cluster_id(cluster.key), cluster.title});
   facts.add({"state", std::string(model::name(state.state)) + " since " + format_time(state.since_ms)});
-  facts.add({"failures", std::to_string(cluster->count)});
-  facts.add({"first seen", format_time(cluster->first_ms)});
-  facts.add({"last seen", format_time(cluster->last_ms)});
-  facts.add({"detector", cluster->detector_key});
-  facts.add({"severity", std::string(model::name(cluster->severity)) + ", score up to " + std::to_string(cluster->max_score)});
-  facts.add({"fingerprint", cluster->fingerprint});
-  facts.print(context.out);
-  if (history.empty()) return context.finish();
-  context.out << "\n";
+  facts.add({"failures", std::to_string(cluster.count)});
+  facts.add({"first seen", format_time(cluster.first_ms)});
+  facts.add({"last seen", format_time(cluster.last_ms)});
+  facts.add({"detector", cluster.detector_key});
+  facts.add({"severity", std::string(model::name(cluster.severity)) + ", score up to " + std::to_string(cluster.max_score)});
+  facts.add({"fingerprint", cluster.fingerprint});
+  facts.print(to);
+}
+
+void print_history(std::ostream& to, const std::vector<model::TriageEntry>& history) {
   Table entries({"AT", "ACTION", "AUTHOR", "STATE", "NOTE"});
   for (const model::TriageEntry& entry : history) {
     const std::string fixed = entry.fixed_by.empty() ? "" : ", fixed by " + entry.fixed_by;
     entries.add({format_time(entry.key.time_ms), std::string(model::name(entry.action)) + until_text(entry.until) + fixed, entry.author,
                  model::name(entry.state), entry.note});
   }
-  entries.print(context.out);
+  entries.print(to);
+}
+
+int show(Context& context, const ClusterOptions& options) {
+  CommandClock clock;
+  const auto settings = context.settings();
+  if (!settings) return kWanting;
+  const auto opened = open_tenant_store(context, *settings, clock, options.tenant);
+  if (!opened) return kWanting;
+  store::GroupStore& groups = opened->store->groups();
+  const auto cluster = groups.find_cluster(opened->tenant, options.cluster);
+  if (!cluster) return refuse_unknown(context, options);
+  store::Range newest;
+  newest.limit = kMostEntries;
+  const ShownGroup group{*cluster, groups.triage_history(opened->tenant, cluster->key, newest)};
+  const std::int64_t now_ms = clock.wall_ms();
+  if (options.json) {
+    print_group_json(context.out, group, now_ms);
+    return context.finish();
+  }
+  print_facts(context.out, group.cluster, now_ms);
+  if (group.history.empty()) return context.finish();
+  context.out << "\n";
+  print_history(context.out, group.history);
   return context.finish();
 }
 

@@ -249,24 +249,42 @@ bool find_store_to_purge(Context& context, MaintenanceCommand& command, const Pu
   return false;
 }
 
-int purge(Context& context, const PurgeOptions& options) {
-  const Consent consent = consent_to(options);
-  if (consent == Consent::nobody_to_ask) {
-    context.refuse("purge: without --before, this deletes every record of tenant \"" + options.tenant +
-                   "\"; pass --yes to confirm, or count them first with --dry-run");
-    return kUsage;
-  }
-  MaintenanceCommand command(context);
-  if (!find_store_to_purge(context, command, options)) return kWanting;
+int refuse_without_consent(Context& context, const PurgeOptions& options) {
+  context.refuse("purge: without --before, this deletes every record of tenant \"" + options.tenant +
+                 "\"; pass --yes to confirm, or count them first with --dry-run");
+  return kUsage;
+}
+
+Receipt begin_receipt(const MaintenanceCommand& command, const PurgeOptions& options) {
   Receipt receipt;
   receipt.tenant = options.tenant;
   receipt.asked_ms = command.clock().wall_ms();
-  store::PurgeQuery query{options.tenant};
-  if (!options.before.empty()) {
-    query.before_ms = *point_in_time(options.before, receipt.asked_ms);
-    receipt.before_ms = query.before_ms;
-  }
+  if (!options.before.empty()) receipt.before_ms = *point_in_time(options.before, receipt.asked_ms);
   receipt.dry_run = options.dry_run;
+  receipt.in_database = command.in_database();
+  return receipt;
+}
+
+// What is deleted or, in a dry run, would be.
+Result<Counts> purge_records(MaintenanceCommand& command, const store::PurgeQuery& query, const PurgeOptions& options) {
+  if (options.dry_run) {
+    auto counted = store::count_purge(command.maintenance(), query);
+    if (!counted.ok()) return std::move(counted.error());
+    return counts_of(*counted);
+  }
+  auto purged = store::purge(command.maintenance(), query);
+  if (!purged.ok()) return std::move(purged.error());
+  return counts_of(*purged);
+}
+
+int purge(Context& context, const PurgeOptions& options) {
+  const Consent consent = consent_to(options);
+  if (consent == Consent::nobody_to_ask) return refuse_without_consent(context, options);
+  MaintenanceCommand command(context);
+  if (!find_store_to_purge(context, command, options)) return kWanting;
+  Receipt receipt = begin_receipt(command, options);
+  store::PurgeQuery query{options.tenant};
+  if (receipt.before_ms) query.before_ms = *receipt.before_ms;
   if (options.ledger) {
     // Printed before the ledger is deleted; on standard error with --json, because standard output gets the JSON receipt.
     query.on_last_checkpoint = [&](const std::string& note) {
@@ -275,20 +293,13 @@ int purge(Context& context, const PurgeOptions& options) {
       (options.json ? context.err : context.out) << note << std::flush;
     };
   }
-  receipt.in_database = command.in_database();
   if (consent == Consent::ask) {
     context.err << "Delete every record of tenant \"" << options.tenant << "\"? [y/N] " << std::flush;
     if (!says_yes()) return context.refuse("nothing was deleted");
   }
-  if (options.dry_run) {
-    const auto counted = store::count_purge(command.maintenance(), query);
-    if (!counted.ok()) return command.refuse(counted.error());
-    receipt.counts = counts_of(*counted);
-  } else {
-    const auto purged = store::purge(command.maintenance(), query);
-    if (!purged.ok()) return command.refuse(purged.error());
-    receipt.counts = counts_of(*purged);
-  }
+  auto counts = purge_records(command, query, options);
+  if (!counts.ok()) return command.refuse(counts.error());
+  receipt.counts = std::move(*counts);
   if (options.compact) {
     const auto compacted = store::compact(command.maintenance());
     if (!compacted.ok()) {
