@@ -79,6 +79,32 @@ std::size_t take_header(char* text, std::size_t, std::size_t bytes, void* with) 
   return bytes;
 }
 
+void list_headers(Transfer& transfer) {
+  for (std::string& field : transfer.request.headers) {
+    // A line break in a value would start another field.
+    std::replace_if(
+        field.begin(), field.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+    transfer.headers = curl_slist_append(transfer.headers, field.c_str());
+  }
+}
+
+void set_callbacks(Transfer& transfer) {
+  CURL* const easy = transfer.easy;
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &transfer);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
+}
+
+void set_content(const Transfer& transfer) {
+  CURL* const easy = transfer.easy;
+  curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer.request.body.size()));
+  curl_easy_setopt(easy, CURLOPT_POSTFIELDS, transfer.request.body.data());
+  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer.headers);
+}
+
 const char* code_of(CURLcode fault) {
   switch (fault) {
     case CURLE_COULDNT_RESOLVE_HOST: return "name_not_resolved";
@@ -133,6 +159,7 @@ struct HttpSender::State {
   State& operator=(const State&) = delete;
 
   void start(std::unique_ptr<Transfer> transfer);
+  void set_connection(const Transfer& transfer) const;
 
   AddressRules rules;
   std::int64_t timeout_ms;
@@ -154,13 +181,18 @@ void HttpSender::State::start(std::unique_ptr<Transfer> transfer) {
   with.easy = easy;
   with.host = url.host;
   with.rules = &rules;
-  for (std::string& field : with.request.headers) {
-    // A line break in a value would start another field.
-    std::replace_if(field.begin(), field.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-    with.headers = curl_slist_append(with.headers, field.c_str());
-  }
-  const bool check = with.kind == Transfer::Kind::check;
-  curl_easy_setopt(easy, CURLOPT_URL, with.request.url.c_str());
+  list_headers(with);
+  set_connection(with);
+  set_callbacks(with);
+  if (with.kind == Transfer::Kind::post) set_content(with);
+  transfers.emplace(easy, std::move(transfer));
+  curl_multi_add_handle(multi, easy);
+}
+
+void HttpSender::State::set_connection(const Transfer& transfer) const {
+  CURL* const easy = transfer.easy;
+  const bool check = transfer.kind == Transfer::Kind::check;
+  curl_easy_setopt(easy, CURLOPT_URL, transfer.request.url.c_str());
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, rules.allows_http() ? "https,http" : "https");
   curl_easy_setopt(easy, CURLOPT_PROXY, "");
   curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
@@ -171,20 +203,7 @@ void HttpSender::State::start(std::unique_ptr<Transfer> transfer) {
   curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, check ? kCheckMs : static_cast<long>(timeout_ms));
   curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
   curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, static_cast<long>(connection_life_s));
-  curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, check || with.request.new_connection ? 1L : 0L);
-  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &with);
-  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
-  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &with);
-  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
-  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &with);
-  if (!check) {
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(with.request.body.size()));
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, with.request.body.data());
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, with.headers);
-  }
-  transfers.emplace(easy, std::move(transfer));
-  curl_multi_add_handle(multi, easy);
+  curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, check || transfer.request.new_connection ? 1L : 0L);
 }
 
 HttpSender::HttpSender(AddressRules rules, std::int64_t timeout_ms, std::int64_t connection_life_s)
