@@ -176,6 +176,9 @@ struct Metrics::Families {
   std::map<std::string, Family<Gauge>*> engine_gauges RW_GUARDED_BY(mutex);
   std::map<std::string, Family<Counter>*> engine_counters RW_GUARDED_BY(mutex);
 
+  void show_requests(const Gauges& gauges);
+  void show_store(const Gauges& gauges);
+  void show_background(const Gauges& gauges);
   void set(const MetricSample& sample) RW_REQUIRES(mutex);
   void count(std::map<std::string, OfDetector, std::less<>>& counted, const std::vector<model::DetectorReport>& reports,
              const prometheus::Labels& mode) RW_REQUIRES(mutex);
@@ -318,43 +321,55 @@ void Metrics::unreadable_record() {
   families_->unreadable.Increment();
 }
 
+void Metrics::Families::show_requests(const Gauges& gauges) {
+  connections.Set(static_cast<double>(gauges.connections));
+  raise_to(accepted, gauges.connections_accepted);
+  raise_to(pauses, gauges.accept_pauses);
+  raise_to(framing, gauges.framing_errors);
+  raise_to(timeouts, gauges.timeouts);
+  raise_to(dropped, gauges.answers_dropped);
+  raise_to(log_dropped, gauges.log_lines_dropped);
+  in_flight.Set(static_cast<double>(gauges.requests_in_flight));
+  in_flight_bytes.Set(static_cast<double>(gauges.request_bytes_in_flight));
+  for (const auto& [share, state] : gauges.replies) {
+    reply_bytes.Add({{"share", share}}).Set(static_cast<double>(state.bytes));
+    reply_bytes_max.Add({{"share", share}}).Set(static_cast<double>(state.max_bytes));
+    raise_to(replies_refused.Add({{"share", share}}), state.refused);
+  }
+  batch_results.Set(static_cast<double>(gauges.batch_result_bytes));
+}
+
+void Metrics::Families::show_store(const Gauges& gauges) {
+  queue_depth.Set(static_cast<double>(gauges.queue_depth));
+  queue_bytes.Set(static_cast<double>(gauges.queue_bytes));
+  store_used.Set(static_cast<double>(gauges.store_used_bytes));
+  store_map.Set(static_cast<double>(gauges.store_map_bytes));
+  store_file.Set(static_cast<double>(gauges.store_file_bytes));
+  store_refusing.Set(gauges.store_refusing ? 1 : 0);
+  open_runs.Set(static_cast<double>(gauges.open_runs));
+  oldest_open_run.Set(static_cast<double>(gauges.oldest_open_run_ms) / 1e3);
+}
+
+void Metrics::Families::show_background(const Gauges& gauges) {
+  abandoned_calls.Set(static_cast<double>(gauges.abandoned_calls));
+  crash_marks.Set(static_cast<double>(gauges.crash_marks));
+  clock_in_doubt.Set(gauges.clock_in_doubt ? 1 : 0);
+  ledger_entries.Set(static_cast<double>(gauges.ledger_entries));
+  ledger_checkpoint_age.Set(static_cast<double>(gauges.ledger_checkpoint_age_ms) / 1e3);
+  webhooks_pending.Set(static_cast<double>(gauges.webhooks_pending));
+  webhooks_dead.Set(static_cast<double>(gauges.webhooks_dead));
+  opinions_waiting.Set(static_cast<double>(gauges.opinions_waiting));
+  opinions_dead.Set(static_cast<double>(gauges.opinions_dead));
+  opinions_oldest.Set(static_cast<double>(gauges.opinions_oldest_ms) / 1e3);
+  webhooks_oldest.Set(static_cast<double>(gauges.webhooks_oldest_pending_ms) / 1e3);
+  retention_lag.Set(static_cast<double>(gauges.retention_lag_ms) / 1e3);
+}
+
 std::string Metrics::page(const Gauges& gauges) {
   Families& all = *families_;
-  all.connections.Set(static_cast<double>(gauges.connections));
-  raise_to(all.accepted, gauges.connections_accepted);
-  raise_to(all.pauses, gauges.accept_pauses);
-  raise_to(all.framing, gauges.framing_errors);
-  raise_to(all.timeouts, gauges.timeouts);
-  raise_to(all.dropped, gauges.answers_dropped);
-  raise_to(all.log_dropped, gauges.log_lines_dropped);
-  all.in_flight.Set(static_cast<double>(gauges.requests_in_flight));
-  all.in_flight_bytes.Set(static_cast<double>(gauges.request_bytes_in_flight));
-  for (const auto& [share, state] : gauges.replies) {
-    all.reply_bytes.Add({{"share", share}}).Set(static_cast<double>(state.bytes));
-    all.reply_bytes_max.Add({{"share", share}}).Set(static_cast<double>(state.max_bytes));
-    raise_to(all.replies_refused.Add({{"share", share}}), state.refused);
-  }
-  all.batch_results.Set(static_cast<double>(gauges.batch_result_bytes));
-  all.queue_depth.Set(static_cast<double>(gauges.queue_depth));
-  all.queue_bytes.Set(static_cast<double>(gauges.queue_bytes));
-  all.store_used.Set(static_cast<double>(gauges.store_used_bytes));
-  all.store_map.Set(static_cast<double>(gauges.store_map_bytes));
-  all.store_file.Set(static_cast<double>(gauges.store_file_bytes));
-  all.store_refusing.Set(gauges.store_refusing ? 1 : 0);
-  all.open_runs.Set(static_cast<double>(gauges.open_runs));
-  all.oldest_open_run.Set(static_cast<double>(gauges.oldest_open_run_ms) / 1e3);
-  all.abandoned_calls.Set(static_cast<double>(gauges.abandoned_calls));
-  all.crash_marks.Set(static_cast<double>(gauges.crash_marks));
-  all.clock_in_doubt.Set(gauges.clock_in_doubt ? 1 : 0);
-  all.ledger_entries.Set(static_cast<double>(gauges.ledger_entries));
-  all.ledger_checkpoint_age.Set(static_cast<double>(gauges.ledger_checkpoint_age_ms) / 1e3);
-  all.webhooks_pending.Set(static_cast<double>(gauges.webhooks_pending));
-  all.webhooks_dead.Set(static_cast<double>(gauges.webhooks_dead));
-  all.opinions_waiting.Set(static_cast<double>(gauges.opinions_waiting));
-  all.opinions_dead.Set(static_cast<double>(gauges.opinions_dead));
-  all.opinions_oldest.Set(static_cast<double>(gauges.opinions_oldest_ms) / 1e3);
-  all.webhooks_oldest.Set(static_cast<double>(gauges.webhooks_oldest_pending_ms) / 1e3);
-  all.retention_lag.Set(static_cast<double>(gauges.retention_lag_ms) / 1e3);
+  all.show_requests(gauges);
+  all.show_store(gauges);
+  all.show_background(gauges);
   {
     const MutexLock lock(all.mutex);
     for (const MetricSample& sample : gauges.engine) all.set(sample);
