@@ -89,6 +89,13 @@ class TriageReader {
   RequestFaults faults_;
 };
 
+Error unknown_change() {
+  return {Code::validation_failed,
+          "/fixedBy is not the id of a change of this tenant; GET /v1/changes lists them",
+          {},
+          {{"/fixedBy", "unknown_change", "is not the id of a change of this tenant"}}};
+}
+
 }  // namespace
 
 Result<model::TriageEntry> read_triage(std::string_view body, int max_json_depth, std::int64_t now_ms) {
@@ -120,12 +127,7 @@ void TriageIngest::take(IngestRequest request, const std::string& cluster_id, Do
   if (!cluster) return done(not_there());
   if (!entry->fixed_by.empty()) {
     const auto at_ms = time_of_change(request.tenant, entry->fixed_by);
-    if (!at_ms) {
-      return done(Error{Code::validation_failed,
-                        "/fixedBy is not the id of a change of this tenant; GET /v1/changes lists them",
-                        {},
-                        {{"/fixedBy", "unknown_change", "is not the id of a change of this tenant"}}});
-    }
+    if (!at_ms) return done(unknown_change());
     entry->fixed_ms = *at_ms;
   }
   if (Status redacted = parts_.redaction.note(entry->note); !redacted.ok()) return done(std::move(redacted.error()));
