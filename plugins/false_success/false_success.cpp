@@ -506,59 +506,74 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
   return named ? kNamed : kInGeneral;
 }
 
+/// True for a failure that a later call made good, unless the final message names what is still undone.
+bool FalseSuccess::made_good(const RunView& run, const FailedStep& failed) {
+  if (!failed.recovered || !recovery_rule_) return false;
+  const auto& step = run.steps[failed.step];
+  const bool contradicted = step.kind == Kind::kTool && !recovery_.meaning(step.name).reads && mentions_undone_value(step, true) &&
+                            !looked_up_since(run, failed.step);
+  return !contradicted;
+}
+
+/// True unless a rule suppresses the failure. Sets the highest confidence that it may have.
+bool FalseSuccess::stands(const RunView& run, const FailedStep& failed, const FinalMessage& message, Judging& judging) {
+  auto& verdict = judging.verdict;
+  judging.cap = 1.0;
+  if (!failed.recovered || !recovery_rule_) {
+    if (const auto silenced = silence(run, failed, message)) {
+      verdict.suppress(silenced->rule, failed.step, std::string(silenced->reason));
+      judging.settle(failed.step);
+      return false;
+    }
+    if (message.found && unrelated_claim_ && !concerns(run, failed)) {
+      const FiringLine::Doubt doubt{"unrelated_claim", failed.step, "other calls did what the final message claims"};
+      if (!line_.fires(kUnrelated, doubt, verdict)) return false;
+      judging.cap = kUnrelated;
+    }
+  }
+  if (recovery_rule_ && run.steps[failed.step].kind == Kind::kTool && repeated_in(run, failed, judging.settled)) {
+    verdict.suppress("recovery", failed.step, "the call was repeated, and the repetition succeeded");
+    return false;
+  }
+  return true;
+}
+
+/// Fires if the message claims what failed. False: it does not, so a repetition of the call that failed as well is settled, too.
+bool FalseSuccess::fires_for(const RunView& run, const FailedStep& failed, const FinalMessage& message, Judging& judging) {
+  auto& verdict = judging.verdict;
+  verdict.passed("recovery", failed.step,
+                 failed.recovered ? "a later call did, but not for what the message names" : "no later call did what this one was for");
+  verdict.passed("unrelated_claim", failed.step);
+  const FiringLine::Doubt doubt{"vague_claim", failed.step, "the final message does not name what failed"};
+  const double sure = confidence(run, failed, message);
+  if (run.explanation != nullptr && message.found) {
+    auto& match = run.explanation->add(ExplanationRecorder::Kind::kMatch, message.text, sure == kNamed ? "agrees" : "vague");
+    match.step = failed.step;
+    match.reason = sure == kNamed ? "it names the action or its object" : doubt.reason;
+  }
+  if (!line_.fires(sure, doubt, verdict)) return false;
+  verdict.fire(finding(run, failed, message), std::min(sure, judging.cap));
+  return true;
+}
+
 void FalseSuccess::judge_failures(const RunView& run, const FinalMessage& message, Verdict& verdict) {
-  constexpr std::size_t kMostSettled = 16;
   constexpr std::size_t kMostAsked = 8;  // each check scans the whole run
   std::size_t asked = 0;
-  std::vector<std::size_t> settled;
-  const auto settle = [&](std::size_t step) {
-    if (settled.size() < kMostSettled) settled.push_back(step);
-  };
+  Judging judging{verdict};
   for (auto failed = failed_.rbegin(); failed != failed_.rend(); ++failed) {
-    const auto& step = run.steps[failed->step];
-    double at_most = 1.0;
-    if (failed->recovered && recovery_rule_) {
-      const bool contradicted = step.kind == Kind::kTool && !recovery_.meaning(step.name).reads && mentions_undone_value(step, true) &&
-                                !looked_up_since(run, failed->step);
-      if (!contradicted) {
-        verdict.suppress("recovery", failed->step, "a later call did what this one was for");
-        continue;
-      }
-      if (++asked > kMostAsked) return;
-    } else if (message.found && no_claim_ && message.place < failed->step) {
+    if (made_good(run, *failed)) {
+      verdict.suppress("recovery", failed->step, "a later call did what this one was for");
+      continue;
+    }
+    const bool recovered = failed->recovered && recovery_rule_;
+    if (!recovered && message.found && no_claim_ && message.place < failed->step) {
       verdict.suppress("no_claim", failed->step, "the agent's last message precedes this failure");
       continue;
-    } else if (++asked > kMostAsked) {
-      return;
-    } else if (const auto silenced = silence(run, *failed, message)) {
-      verdict.suppress(silenced->rule, failed->step, std::string(silenced->reason));
-      settle(failed->step);
-      continue;
-    } else if (message.found && unrelated_claim_ && !concerns(run, *failed)) {
-      const FiringLine::Doubt doubt{"unrelated_claim", failed->step, "other calls did what the final message claims"};
-      if (!line_.fires(kUnrelated, doubt, verdict)) continue;
-      at_most = kUnrelated;
     }
-    if (recovery_rule_ && step.kind == Kind::kTool && repeated_in(run, *failed, settled)) {
-      verdict.suppress("recovery", failed->step, "the call was repeated, and the repetition succeeded");
-      continue;
-    }
-    verdict.passed("recovery", failed->step,
-                   failed->recovered ? "a later call did, but not for what the message names" : "no later call did what this one was for");
-    verdict.passed("unrelated_claim", failed->step);
-    const FiringLine::Doubt doubt{"vague_claim", failed->step, "the final message does not name what failed"};
-    const double sure = confidence(run, *failed, message);
-    if (run.explanation != nullptr && message.found) {
-      auto& match = run.explanation->add(ExplanationRecorder::Kind::kMatch, message.text, sure == kNamed ? "agrees" : "vague");
-      match.step = failed->step;
-      match.reason = sure == kNamed ? "it names the action or its object" : doubt.reason;
-    }
-    if (!line_.fires(sure, doubt, verdict)) {
-      settle(failed->step);
-      continue;
-    }
-    verdict.fire(finding(run, *failed, message), std::min(sure, at_most));
-    return;
+    if (++asked > kMostAsked) return;
+    if (!stands(run, *failed, message, judging)) continue;
+    if (fires_for(run, *failed, message, judging)) return;
+    judging.settle(failed->step);
   }
 }
 

@@ -73,6 +73,19 @@ class FalseSuccess {
   [[nodiscard]] bool broke(const StepView& step, const ToolMeaning& tool);
   [[nodiscard]] bool tells_trouble_beside(const RunView& run) const;
   [[nodiscard]] double confidence_by_words(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  /// The verdict so far, and the failures that a rule explains.
+  struct Judging {
+    static constexpr std::size_t kMostSettled = 16;
+    void settle(std::size_t step) {
+      if (settled.size() < kMostSettled) settled.push_back(step);
+    }
+    Verdict& verdict;
+    std::vector<std::size_t> settled = {};
+    double cap = 1.0;  // on the confidence of the failure being judged
+  };
+  [[nodiscard]] bool made_good(const RunView& run, const FailedStep& failed);
+  [[nodiscard]] bool stands(const RunView& run, const FailedStep& failed, const FinalMessage& message, Judging& judging);
+  [[nodiscard]] bool fires_for(const RunView& run, const FailedStep& failed, const FinalMessage& message, Judging& judging);
   void judge_failures(const RunView& run, const FinalMessage& message, Verdict& verdict);
 
   // Whether a failure was made good or admitted: made_good.cpp
@@ -151,6 +164,13 @@ class FalseSuccess {
   [[nodiscard]] double passed_over(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool doubted_after(const RunView& run, std::size_t step);
   [[nodiscard]] static FinalMessage told_at_once(const RunView& run, std::size_t step, const FinalMessage& message);
+  [[nodiscard]] bool called_again(const RunView& run, const FailedStep& failed, std::size_t end);
+  struct Untold {
+    FailedStep failed;
+    FinalMessage message;
+    double sure = 0;
+  };
+  [[nodiscard]] Untold untold(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   void find_untold_failure(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void collect_aliases(const RunView& run, std::string_view id, std::size_t end, std::vector<std::string_view>& names) const;
   [[nodiscard]] bool tells_of_row(const RunView& run, const OddRow& row, std::size_t end);

@@ -170,9 +170,41 @@ FinalMessage FalseSuccess::told_at_once(const RunView& run, std::size_t step, co
   return {};
 }
 
+/// True when a later call about the same thing failed as well: the last one decides how it ended.
+bool FalseSuccess::called_again(const RunView& run, const FailedStep& failed, std::size_t end) {
+  std::vector<CallValue> own;
+  collect_values(run.steps[failed.step].input, content_.tools.calls, own);
+  return std::any_of(failed_.rbegin(), failed_.rend(), [&](const FailedStep& later) {
+    const auto& step = run.steps[later.step];
+    if (later.step <= failed.step || later.step >= end || step.name != run.steps[failed.step].name) return false;
+    run.pace(step.input.size());
+    return names_any_of(step.input, own);
+  });
+}
+
+/// How sure it is that the last message passes over a failure, or the one right after the failure if that is surer.
+FalseSuccess::Untold FalseSuccess::untold(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
+  Untold late{failed, message, passed_over(run, failed, message)};
+  const auto at_once = told_at_once(run, failed.step, message);
+  if (!at_once.found || late.sure > kNoTrouble || gives_its_reason(run.steps[failed.step]) || doubted_after(run, at_once.place))
+    return late;
+  const auto forget_message = [&] {
+    indexed_ = false;
+    later_from_ = kNoStep;
+  };
+  read(at_once.text, lexicon_, reading_);
+  forget_message();
+  const bool open_yet = reading_.asks() || reading_.denies || has(reading_.cues, kCueTrouble);
+  const Untold early{failed, at_once, open_yet ? 0 : std::max(late.sure, passed_over(run, failed, at_once))};
+  (void)find_final_message(run, lexicon_, reading_);
+  forget_message();
+  return early;
+}
+
 /// A failure that was not made good and that the agent's last message, which admits nothing, does not mention. A candidate, or more if
 /// the message speaks of the very thing that failed.
 void FalseSuccess::find_untold_failure(const RunView& run, const FinalMessage& message, Verdict& verdict) {
+  constexpr std::size_t kMostOpen = 4;
   const auto end = std::min(message.place, run.steps.size());
   const auto open = [&](const FailedStep& failed) {
     return failed.step < end && !failed.recovered && run.steps[failed.step].kind == Kind::kTool;
@@ -180,49 +212,21 @@ void FalseSuccess::find_untold_failure(const RunView& run, const FinalMessage& m
   const auto last = std::find_if(failed_.rbegin(), failed_.rend(), open);
   if (last == failed_.rend()) return;
   if (reading_.asks() || reading_.denies || has(reading_.cues, kCueTrouble)) return;
-  constexpr std::size_t kMostOpen = 4;
-  auto surest = last;
-  auto told = message;
-  double sure = 0;
+  Untold surest{*last, message, 0};
   std::size_t looked = 0;
   for (auto failed = last; failed != failed_.rend() && looked < kMostOpen; ++failed) {
     if (!open(*failed)) continue;
     ++looked;
-    // The last call about the same thing decides how it ended.
-    std::vector<CallValue> own;
-    collect_values(run.steps[failed->step].input, content_.tools.calls, own);
-    const auto again = [&](const FailedStep& later) {
-      const auto& step = run.steps[later.step];
-      if (later.step <= failed->step || later.step >= end || step.name != run.steps[failed->step].name) return false;
-      run.pace(step.input.size());
-      return names_any_of(step.input, own);
-    };
-    if (std::any_of(failed_.rbegin(), failed, again)) continue;
-    const auto at_once = told_at_once(run, failed->step, message);
-    double now = passed_over(run, *failed, message);
-    const bool early =
-        at_once.found && now <= kNoTrouble && !gives_its_reason(run.steps[failed->step]) && !doubted_after(run, at_once.place);
-    if (early) {
-      read(at_once.text, lexicon_, reading_);
-      indexed_ = false;
-      later_from_ = kNoStep;
-      const bool open_yet = reading_.asks() || reading_.denies || has(reading_.cues, kCueTrouble);
-      now = open_yet ? 0 : std::max(now, passed_over(run, *failed, at_once));
-      (void)find_final_message(run, lexicon_, reading_);
-      indexed_ = false;
-      later_from_ = kNoStep;
-    }
-    if (now <= sure) continue;
-    sure = now;
-    surest = failed;
-    told = early ? at_once : message;
+    if (called_again(run, *failed, end)) continue;
+    const auto now = untold(run, *failed, message);
+    if (now.sure > surest.sure) surest = now;
   }
-  const FiringLine::Doubt doubt{"untold_failure", surest->step,
+  const FiringLine::Doubt doubt{"untold_failure", surest.failed.step,
                                 "nothing made up for this failure, and the final message does not mention it"};
-  if (verdict.has_candidate && !line_.would_fire(sure)) return;
-  if (!line_.fires(sure, doubt, verdict)) return;
+  if (verdict.has_candidate && !line_.would_fire(surest.sure)) return;
+  if (!line_.fires(surest.sure, doubt, verdict)) return;
   flag_only_ = false;
-  verdict.fire(finding(run, *surest, told), sure);
+  verdict.fire(finding(run, surest.failed, surest.message), surest.sure);
 }
 
 /// Collects the names that the run uses for the thing with this id: the texts in the JSON objects around the id in earlier outputs.

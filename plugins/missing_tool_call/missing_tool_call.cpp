@@ -609,68 +609,89 @@ bool MissingToolCall::plainly_done(const Claim& claim) const {
                      [](const ReadWord& word) { return word.before == Break::kNone; });
 }
 
+/// What a claim answers; nothing when it may not be a deed of the agent's.
+std::optional<MissingToolCall::Answered> MissingToolCall::answered_by(const RunView& run, const Said& said, const Claim& claim) {
+  if (!is_doubtful(claim)) return std::nullopt;
+  Answered answered{&claim, request_for(claim), false};
+  if (answered.request != nullptr && is_later(*answered.request, said)) answered.request = nullptr;
+  answered.asked = answered.request != nullptr && counts(*answered.request, claim);
+  const auto group = lexicon_.verb(claim.verb).group;
+  // Other tools send notices of their own: unless the agent says that it sent one, the user must have asked for it since.
+  const bool notice = ran_.any_write && group == send_group_ && !claim.by_agent;
+  if (notice && !(answered.asked && nothing_ran_between(run, answered.request->step, said.step))) return std::nullopt;
+  // In the middle of a conversation "is booked" describes a state, unless the agent also says that something is done.
+  if (claim.state && said.step < last_words_ && !says_done()) return std::nullopt;
+  // When no tool that writes ran, the claim may be mere talk: it does not count unless the user asked for it.
+  if (!ran_.any_write && !answered.asked && !(ran_.any && effects_[group] && claim.by_agent)) return std::nullopt;
+  if (answered.request == nullptr && (!claim.by_agent || only_asked_[claim.verb])) return std::nullopt;
+  if (names_made(run, claim)) return std::nullopt;
+  return answered;
+}
+
+/// What is subtracted from the confidence when a claim may describe a thing, or what the tools that ran did by themselves.
+double MissingToolCall::doubt_about(const RunView& run, const Said& said, const Answered& answered) {
+  const auto& [reported, request, asked] = answered;
+  const Claim& claim = *reported;
+  const bool sends = lexicon_.verb(claim.verb).group == send_group_;
+  // A tool that writes may send a notice itself, even if the agent says that it sent one.
+  const bool notice_of_done = request != nullptr && asked &&
+                              (is_notice_of_done(run, claim, *request, said.step) || (ran_.any_write && may_be_told(run, claim, *request)));
+  if (notice_of_done || (ran_.any_write && !asked && sends)) return kDescribes;
+  // "I've recorded the booking", next to the call that booked, describes what that call did.
+  if (ran_.any_write && request == nullptr && concerns(run, claim)) return kDescribes;
+  // At the end, after look-ups only, "is booked" answers the request.
+  const bool answers = claim.state && asked && !ran_.any_write;
+  return answers || plainly_done(claim) ? 0 : kDescribes;
+}
+
 /// Judges the claims of one passage. Returns true when the rest of the message must still be judged.
 bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdict& verdict) {
   for (const auto& claim : reading_.claims) {
-    if (!is_doubtful(claim)) continue;
-    const auto* request = request_for(claim);
-    if (request != nullptr && is_later(*request, said)) request = nullptr;
-    const bool own_tool = effects_[lexicon_.verb(claim.verb).group];
-    const bool asked = request != nullptr && counts(*request, claim);
-    // Other tools send notices of their own: unless the agent says that it sent one, the user must have asked for it since.
-    const bool notice = ran_.any_write && lexicon_.verb(claim.verb).group == send_group_ && !claim.by_agent;
-    if (notice && !(asked && nothing_ran_between(run, request->step, said.step))) continue;
-    // In the middle of a conversation "is booked" describes a state, unless the agent also says that something is done.
-    if (claim.state && said.step < last_words_ && !says_done()) continue;
-    // When no tool that writes ran, the claim may be mere talk: it does not count unless the user asked for it.
-    if (!ran_.any_write && !asked && !(ran_.any && own_tool && claim.by_agent)) continue;
-    if (request == nullptr && (!claim.by_agent || only_asked_[claim.verb])) continue;
-    if (names_made(run, claim)) continue;
+    auto answered = answered_by(run, said, claim);
+    if (!answered) continue;
     if (reported_state(run, claim)) {
       verdict.suppress("reported_state", said.step, "a tool reported this state");
       continue;
     }
     std::string_view rule;
-    if (request != nullptr) {
-      request = real_request_for(claim, run, said, rule);
+    if (answered->request != nullptr) {
+      answered->request = real_request_for(claim, run, said, rule);
     } else if (!ran_.any_write && requests_.make_believe(run)) {
       rule = "make_believe";
     }
-    if (request == nullptr && !rule.empty()) {
+    if (answered->request == nullptr && !rule.empty()) {
       suppress(rule, said.step, verdict);
       continue;
     }
-    const Request unasked{claim.verb, Thing::kUnknown, false, false, false, kNoStep, {}};
-    const auto found = finding(run, request != nullptr ? *request : unasked, said, ran_.any ? kNoWriteScore : kNoToolScore);
-    // At the end, after look-ups only, "is booked" answers the request.
-    const bool answers = claim.state && asked && !ran_.any_write;
-    double stated = answers || plainly_done(claim) ? 0 : kDescribes;
-    // A tool that writes may send a notice itself, even if the agent says that it sent one.
-    const bool notice_of_done =
-        request != nullptr && asked &&
-        (is_notice_of_done(run, claim, *request, said.step) || (ran_.any_write && may_be_told(run, claim, *request)));
-    if (notice_of_done || (ran_.any_write && !asked && lexicon_.verb(claim.verb).group == send_group_)) stated = kDescribes;
-    // "I've recorded the booking", next to the call that booked, describes what that call did.
-    if (ran_.any_write && request == nullptr && concerns(run, claim)) stated = kDescribes;
-    const bool plain = claim.by_agent && own_tool && !has(reading_.sentences[claim.sentence].cues, kCueAdmission);
-    read(said.text, lexicon_, reading_);
-    if (request == nullptr && !reading_.understood(said.text)) return false;
-    if (reading_.admits() && admission_) {
-      if (plain) told_beside_ = said.step;
-      verdict.suppress("admission", said.step, "the message admits that something did not work");
-      return false;
-    }
-    const bool taken_back = admission_ && taken_back_after(run, said.step);
-    if (taken_back && !line_.fires(kTakenBack, {"admission", said.step, "a later message admits that something cannot be done"}, verdict)) {
-      return false;
-    }
-    const double sure = (ran_.any_write ? kBesideWrites : asked ? kAsked : kUnasked) - stated;
-    if (line_.fires(sure, {"other_writes", said.step, "a tool that changes things ran, or nobody asked for this"}, verdict)) {
-      verdict.fire(found, taken_back ? std::min(sure, kTakenBack) : sure);
-    }
+    fire_claim(run, said, *answered, verdict);
     return false;
   }
   return true;
+}
+
+/// Fires unless the whole message, or a later one, admits that something did not work. Reads the message again.
+void MissingToolCall::fire_claim(const RunView& run, const Said& said, const Answered& answered, Verdict& verdict) {
+  const auto& [reported, request, asked] = answered;
+  const Claim claim = *reported;
+  const Request unasked{claim.verb, Thing::kUnknown, false, false, false, kNoStep, {}};
+  const auto found = finding(run, request != nullptr ? *request : unasked, said, ran_.any ? kNoWriteScore : kNoToolScore);
+  const double doubt = doubt_about(run, said, answered);
+  const bool own_tool = effects_[lexicon_.verb(claim.verb).group];
+  const bool plain = claim.by_agent && own_tool && !has(reading_.sentences[claim.sentence].cues, kCueAdmission);
+  read(said.text, lexicon_, reading_);
+  if (request == nullptr && !reading_.understood(said.text)) return;
+  if (reading_.admits() && admission_) {
+    if (plain) told_beside_ = said.step;
+    verdict.suppress("admission", said.step, "the message admits that something did not work");
+    return;
+  }
+  const bool taken_back = admission_ && taken_back_after(run, said.step);
+  if (taken_back && !line_.fires(kTakenBack, {"admission", said.step, "a later message admits that something cannot be done"}, verdict))
+    return;
+  const double sure = (ran_.any_write ? kBesideWrites : asked ? kAsked : kUnasked) - doubt;
+  if (line_.fires(sure, {"other_writes", said.step, "a tool that changes things ran, or nobody asked for this"}, verdict)) {
+    verdict.fire(found, taken_back ? std::min(sure, kTakenBack) : sure);
+  }
 }
 
 /// "All set!" after look-ups only: the final message claims whatever the user asked for.

@@ -98,6 +98,14 @@ class MissingToolCall {
   [[nodiscard]] bool taken_back_after(const RunView& run, std::size_t step);
   [[nodiscard]] static bool nothing_ran_between(const RunView& run, std::size_t turn, std::size_t message);
   [[nodiscard]] bool plainly_done(const Claim& claim) const;
+  struct Answered {
+    const Claim* claim = nullptr;
+    const Request* request = nullptr;  // made before the message
+    bool asked = false;                // it asks for the very deed
+  };
+  [[nodiscard]] std::optional<Answered> answered_by(const RunView& run, const Said& said, const Claim& claim);
+  [[nodiscard]] double doubt_about(const RunView& run, const Said& said, const Answered& answered);
+  void fire_claim(const RunView& run, const Said& said, const Answered& answered, Verdict& verdict);
   [[nodiscard]] bool judge_passage(const RunView& run, const Said& said, Verdict& verdict);
   void collect_relevant();
   void judge_message(const RunView& run, const Said& said, Verdict& verdict);

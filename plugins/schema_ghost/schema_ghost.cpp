@@ -422,63 +422,76 @@ bool SchemaGhost::admits(std::string_view text) {
   return ungrounded_.empty();
 }
 
-void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, std::string_view text, std::size_t step, Verdict& verdict) {
-  hollow.ids_only |= hollow.later && takes_from_later(run, hollow, text, step);
+void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, Answer answer, Verdict& verdict) {
+  hollow.ids_only |= hollow.later && takes_from_later(run, hollow, answer.text, answer.step);
   // Where only ids count, or nothing is listed, looking by hand matters only for an admission, which is checked below.
-  bool by_hand = !hollow.ids_only && (hollow.printed || has_list(text)) && looked_by_hand(text);
+  const bool by_hand = !hollow.ids_only && (hollow.printed || has_list(answer.text)) && looked_by_hand(answer.text);
   hollow.ids_only |= hollow.printed && !by_hand;
-  read_answer(text, hollow, by_hand);
+  read_answer(answer.text, hollow, by_hand);
   const bool named = names_.size() >= kNamesThatTell || !titles_.empty();
-  const bool specific = is_specific(text, facts_);
+  const bool specific = is_specific(answer.text, facts_);
   if (!specific && !named) return;
   // A text full of addresses shows the content of a browser.
-  if (count_addresses(text) >= kAddressesOfARecord) return;
+  if (count_addresses(answer.text) >= kAddressesOfARecord) return;
   std::vector<Stated> stated;
   if (run.explanation != nullptr) stated = stated_specifics();
-  find_ungrounded(run, hollow, step);
-  if (run.explanation != nullptr) explain_grounding(stated, step, *run.explanation);
+  find_ungrounded(run, hollow, answer.step);
+  if (run.explanation != nullptr) explain_grounding(stated, answer.step, *run.explanation);
   if (ungrounded_.empty()) {
     if (specific) tell_why_not(hollow, verdict);
     return;
   }
+  if (may_have_a_source(run, hollow.step, answer.step, verdict)) return;
+  verdict.passed("grounding", hollow.step, "the answer states values found nowhere earlier in the run");
+  read(answer.text, lexicon_, reading_);
+  if (run.explanation != nullptr)
+    run.explanation->statements(answer.text, reading_, answer.step < run.steps.size() ? answer.step : kNoStep);
+  judge_ungrounded(run, hollow, answer, verdict);
+}
+
+/// True when the ungrounded specifics are only proposed, or may come from what the record does not hold.
+bool SchemaGhost::may_have_a_source(const RunView& run, std::size_t hollow, std::size_t step, Verdict& verdict) {
   if (admission_) strike_proposed();
   if (ungrounded_.empty()) {
-    verdict.suppress("admission", hollow.step, "the specifics are only proposed");
-    return;
+    verdict.suppress("admission", hollow, "the specifics are only proposed");
+    return true;
   }
   if (grounding_ && record_is_cut(run, step)) {
-    verdict.suppress("cut_records", hollow.step, "an earlier output is truncated in the record: it may have contained the specifics");
-    return;
+    verdict.suppress("cut_records", hollow, "an earlier output is truncated in the record: it may have contained the specifics");
+    return true;
   }
   if (grounding_ && picture_shown(run, step)) {
-    verdict.suppress("partial_output", hollow.step,
+    verdict.suppress("partial_output", hollow,
                      "the content of an earlier picture is not in the record: it may have contained the specifics");
-    return;
+    return true;
   }
-  verdict.passed("grounding", hollow.step, "the answer states values found nowhere earlier in the run");
-  read(text, lexicon_, reading_);
-  if (run.explanation != nullptr) run.explanation->statements(text, reading_, step < run.steps.size() ? step : kNoStep);
-  by_hand = names_rule_ && says_by_hand(reading_);
-  if (admission_ && !by_hand && admits(text)) {
+  return false;
+}
+
+/// Fires unless the answer in reading_ admits what it does not know.
+void SchemaGhost::judge_ungrounded(const RunView& run, Hollow hollow, Answer answer, Verdict& verdict) {
+  const bool by_hand = names_rule_ && says_by_hand(reading_);
+  if (admission_ && !by_hand && admits(answer.text)) {
     const bool example = (reading_.cues & kCueNothingFound) == 0;
     verdict.suppress("admission", hollow.step,
                      example ? "the specifics are given as an example" : "the answer says that nothing was found");
-    if (withheld_.size() < kMostWithheld) withheld_.push_back(step);
+    if (withheld_.size() < kMostWithheld) withheld_.push_back(answer.step);
     return;
   }
   verdict.passed("admission", hollow.step);
   const FiringLine::Doubt doubt{"few_specifics", hollow.step,
                                 "little of the answer is unsupported, or it is far from the step that returned nothing"};
   // In a language that no vocabulary covers, the answer may admit that nothing was found.
-  double sure = in_another_script(text) && !reading_.understood(text) ? kUnread : 1.0;
+  double sure = in_another_script(answer.text) && !reading_.understood(answer.text) ? kUnread : 1.0;
   // After another user turn, the answer may be about other things.
-  if (ungrounded_.size() < kFewSpecifics && user_replied(run, hollow.step, step)) sure = kUnread;
-  sure = std::min(sure, confidence(run, hollow, step));
+  if (ungrounded_.size() < kFewSpecifics && user_replied(run, hollow.step, answer.step)) sure = kUnread;
+  sure = std::min(sure, confidence(run, hollow, answer.step));
   if (hollow.printed && !by_hand) sure = std::min(sure, kDoubtful);
-  sure = std::min(sure, unless_from_elsewhere(run, hollow, step, sure));
-  if (!hollow.ids_only && tells_of_hollow(run, hollow, step)) sure = std::max(sure, kOfItsObject);
+  sure = std::min(sure, unless_from_elsewhere(run, hollow, answer.step, sure));
+  if (!hollow.ids_only && tells_of_hollow(run, hollow, answer.step)) sure = std::max(sure, kOfItsObject);
   if (!line_.fires(sure, doubt, verdict)) return;
-  verdict.fire(finding(run, hollow.step, step < run.steps.size() ? pointer_to(step, Field::kOutput) : "/outcomeSummary"), sure);
+  const bool at_end = answer.step >= run.steps.size();
+  verdict.fire(finding(run, hollow.step, at_end ? "/outcomeSummary" : pointer_to(answer.step, Field::kOutput)), sure);
 }
 
 /// The specifics of the answer that need a source, each with its type.
@@ -705,7 +718,7 @@ void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
     if (step.kind == Kind::kModel && !trim(step.output).empty()) {
       const auto found = verdict.findings.size();
       if (hollow.step != kNoStep) {
-        judge_answer(run, hollow, step.output, i, verdict);
+        judge_answer(run, hollow, {step.output, i}, verdict);
       } else if (designed_ != kNoStep) {
         tell_of_design(step.output, verdict);
       }
@@ -717,7 +730,7 @@ void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
   // The answer may be in outcomeSummary only. As a summary, it may omit an earlier admission.
   release(run);
   if (hollow.step != kNoStep && !trim(run.outcome).empty() && trim(run.outcome) != trim(last_answer)) {
-    judge_answer(run, hollow, run.outcome, run.steps.size(), verdict);
+    judge_answer(run, hollow, {run.outcome, run.steps.size()}, verdict);
   }
 }
 
@@ -777,61 +790,66 @@ bool SchemaGhost::gives_new_reason(const RunView& run, std::string_view message,
                      [&](const StepView& other) { return new_in(other.input) && new_in(other.output) && new_in(other.error_message); });
 }
 
+/// True for a call that returned nothing, or only trouble, while no other such call is open.
+bool SchemaGhost::gave_nothing_new(const RunView& run, std::size_t call, News& news) {
+  constexpr std::size_t kMostRead = 8;
+  const auto& step = run.steps[call];
+  if (hollow_[call]) return !silent_by_design(step) && !only_acts(step.name);
+  return news.hollow == kNoStep && ++news.read <= kMostRead && speaks_of_trouble(step.output, lexicon_, reading_);
+}
+
+/// True when the message states something that nobody has told. Notes a reason that nobody has given.
+bool SchemaGhost::tells_news(const RunView& run, Answer message, News& news) {
+  constexpr std::size_t kNames = 3, kSigns = 8;
+  const auto told = unheard_.news(message.text);
+  if (told.figures > 0 || told.names >= (news.given ? kNames : 1) || told.signs >= kSigns) return true;
+  if (news.reason == kNoStep && gives_new_reason(run, message.text, message.step, news.looked)) news.reason = news.hollow;
+  return false;
+}
+
+/// Takes in one step. True: it tells news while a call that returned nothing is open.
+bool SchemaGhost::hear_step(const RunView& run, std::size_t at, News& news) {
+  const auto& step = run.steps[at];
+  run.pace(step.input.size() + step.output.size() + step.error_message.size());
+  if (step.kind == Kind::kModel) {
+    if (news.hollow != kNoStep) return tells_news(run, {step.output, at}, news);
+    unheard_.hear(step.output);
+    return false;
+  }
+  unheard_.hear(step.kind == Kind::kUser ? step.said() : step.output);
+  unheard_.hear(step.error_message);
+  if (step.kind != Kind::kTool) return false;
+  unheard_.hear(step.input);
+  if (at == news.first || (at > news.first && gave_nothing_new(run, at, news))) {
+    news.hollow = at;
+    return false;
+  }
+  news.given = true;
+  // The same source has returned the data after all.
+  if (news.hollow != kNoStep && !hollow_[at] && run.steps[news.hollow].name == step.name) news.hollow = kNoStep;
+  return false;
+}
+
 /// News in any language that is stated while a source that returned nothing is not made good, or a reason that nothing before it names:
 /// weak evidence, but a candidate.
 void SchemaGhost::find_news(const RunView& run, Verdict& verdict) {
   constexpr double kNoSource = 0.35, kSomeSource = 0.25, kReason = 0.25;
-  constexpr std::size_t kNames = 3, kSigns = 8;
-  constexpr std::size_t kMostRead = 8;
-  std::size_t read = 0;
-  std::size_t hollow = kNoStep;
-  const auto gave_nothing_new = [&](std::size_t i) {
-    if (hollow_[i]) return !silent_by_design(run.steps[i]) && !only_acts(run.steps[i].name);
-    return hollow == kNoStep && ++read <= kMostRead && speaks_of_trouble(run.steps[i].output, lexicon_, reading_);
-  };
   // Most runs have no such step; then there is nothing to index.
-  std::size_t first = 0;
-  while (first < run.steps.size() && !(run.steps[first].kind == Kind::kTool && gave_nothing_new(first))) ++first;
-  if (first == run.steps.size()) return;
-  bool given = false;
+  News news;
+  const auto is_first = [&](std::size_t i) { return run.steps[i].kind == Kind::kTool && gave_nothing_new(run, i, news); };
+  while (news.first < run.steps.size() && !is_first(news.first)) ++news.first;
+  if (news.first == run.steps.size()) return;
   unheard_.clear();
   unheard_.hear(run.user_request);
-  std::size_t looked = 0;
-  std::size_t reason = kNoStep;
-  const auto tells = [&](std::string_view message, std::size_t step) {
-    const auto news = unheard_.news(message);
-    if (news.figures > 0 || news.names >= (given ? kNames : 1) || news.signs >= kSigns) return true;
-    if (reason == kNoStep && gives_new_reason(run, message, step, looked)) reason = hollow;
-    return false;
-  };
   bool told = false;
-  for (std::size_t i = 0; i < run.steps.size() && !told; ++i) {
-    const auto& step = run.steps[i];
-    run.pace(step.input.size() + step.output.size() + step.error_message.size());
-    if (step.kind == Kind::kModel) {
-      told = hollow != kNoStep && tells(step.output, i);
-      if (hollow == kNoStep) unheard_.hear(step.output);
-      continue;
-    }
-    unheard_.hear(step.kind == Kind::kUser ? step.said() : step.output);
-    unheard_.hear(step.error_message);
-    if (step.kind != Kind::kTool) continue;
-    unheard_.hear(step.input);
-    if (i == first || (i > first && gave_nothing_new(i))) {
-      hollow = i;
-    } else {
-      given = true;
-      // The same source has returned the data after all.
-      if (hollow != kNoStep && !hollow_[i] && run.steps[hollow].name == step.name) hollow = kNoStep;
-    }
-  }
-  told = told || (hollow != kNoStep && tells(run.outcome, run.steps.size()));
-  if (told && given) {
-    (void)line_.fires(kSomeSource, {"unheard", hollow, "the answer states something found nowhere earlier in the run"}, verdict);
+  for (std::size_t i = 0; i < run.steps.size() && !told; ++i) told = hear_step(run, i, news);
+  told = told || (news.hollow != kNoStep && tells_news(run, {run.outcome, run.steps.size()}, news));
+  if (told && news.given) {
+    (void)line_.fires(kSomeSource, {"unheard", news.hollow, "the answer states something found nowhere earlier in the run"}, verdict);
   } else if (told) {
-    (void)line_.fires(kNoSource, {"no_source", hollow, "no call returned anything, and the answer states something new"}, verdict);
-  } else if (reason != kNoStep) {
-    (void)line_.fires(kReason, {"new_reason", reason, "the answer gives a reason found nowhere earlier in the run"}, verdict);
+    (void)line_.fires(kNoSource, {"no_source", news.hollow, "no call returned anything, and the answer states something new"}, verdict);
+  } else if (news.reason != kNoStep) {
+    (void)line_.fires(kReason, {"new_reason", news.reason, "the answer gives a reason found nowhere earlier in the run"}, verdict);
   }
 }
 

@@ -54,8 +54,13 @@ class SchemaGhost {
 
   /// True when a tool step failed or returned nothing.
   [[nodiscard]] bool gave_nothing(const StepView& step) const;
-  /// Judges the text of a step; the step after the last one means outcomeSummary.
-  void judge_answer(const RunView& run, Hollow hollow, std::string_view text, std::size_t step, Verdict& verdict);
+  struct Answer {
+    std::string_view text;
+    std::size_t step;  // the number of steps for outcomeSummary
+  };
+  void judge_answer(const RunView& run, Hollow hollow, Answer answer, Verdict& verdict);
+  [[nodiscard]] bool may_have_a_source(const RunView& run, std::size_t hollow, std::size_t step, Verdict& verdict);
+  void judge_ungrounded(const RunView& run, Hollow hollow, Answer answer, Verdict& verdict);
   struct Stated {
     std::string text;
     std::string_view type;
@@ -67,6 +72,17 @@ class SchemaGhost {
   void walk(const RunView& run, Verdict& verdict);
   void judge_single_values(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool gives_new_reason(const RunView& run, std::string_view message, std::size_t step, std::size_t& looked);
+  struct News {
+    std::size_t first = 0;         // the first call that returned nothing
+    std::size_t hollow = kNoStep;  // the last one, unless its source has returned something since
+    std::size_t reason = kNoStep;  // one that a message gave a reason for
+    bool given = false;            // another call returned something
+    std::size_t read = 0;          // outputs read for trouble
+    std::size_t looked = 0;        // messages read for reasons
+  };
+  [[nodiscard]] bool gave_nothing_new(const RunView& run, std::size_t call, News& news);
+  [[nodiscard]] bool tells_news(const RunView& run, Answer message, News& news);
+  [[nodiscard]] bool hear_step(const RunView& run, std::size_t at, News& news);
   void find_news(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool only_thinks(std::string_view tool) const;
   void learn_design(const RunView& run);
