@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "common/fold.h"
+#include "common/inner_output.h"
 #include "common/json_scan.h"
 #include "common/simd16.h"
 #include "common/words.h"
@@ -227,6 +228,13 @@ std::string_view unquoted(std::string_view text) {
   return text;
 }
 
+/// A short text without the marks of "#ERROR#", "<error>" and "!!! Error"; not a heading: "# Error codes".
+std::string_view undecorated(std::string_view text) {
+  if (text.size() > ShortSigns::kLongest) return text;
+  const auto word = text.find_first_not_of("#<!*");
+  return word == std::string_view::npos || (text[0] == '#' && text[word] == ' ') ? text : trim(text.substr(word));
+}
+
 }  // namespace
 
 bool is_empty_output(std::string_view output, const Lexicon& lexicon, const ContentRules& rules, std::string_view input) {
@@ -242,11 +250,15 @@ bool is_empty_output(std::string_view output, const Lexicon& lexicon, const Cont
 }
 
 bool is_soft_failure(std::string_view output, const ContentRules& rules) {
-  const auto text = unquoted(output);
+  const auto text = undecorated(unquoted(output));
   if (text.empty()) return false;
-  if (text[0] == '{') return json_fails(text, rules);
-  return std::any_of(rules.error_openings.begin(), rules.error_openings.end(),
-                     [&](const auto& opening) { return opens_with(text, opening, rules.error_report_words) || is_titled(text, opening); });
+  const auto opens = [&](const auto& opening) { return opens_with(text, opening, rules.error_report_words) || is_titled(text, opening); };
+  const bool fails =
+      text[0] == '{' ? json_fails(text, rules) : std::any_of(rules.error_openings.begin(), rules.error_openings.end(), opens);
+  if (fails) return true;
+  std::string buffer;
+  const auto inner = inner_output(text, rules.wrappings, buffer);
+  return !inner.empty() && is_soft_failure(inner, rules);
 }
 
 bool is_any_purpose_tool(std::string_view tool, const ContentRules& rules) {

@@ -19,6 +19,7 @@ struct ContentRules {
   NameSet metadata_members;                     // "page": not the content of an answer
   std::vector<std::string> count_names;         // "total"
   NameSet envelope_members;                     // "result": holds a tool's answer
+  NameSet wrappings;                            // these, and "content": may hold it as a text
   ShortSigns short_signs;
   ToolWords tools;
   std::vector<std::string> any_purpose;  // words in the names of tools that may look up or do anything
@@ -30,7 +31,7 @@ struct ContentRules {
 [[nodiscard]] bool is_empty_output(std::string_view output, const Lexicon& lexicon, const ContentRules& rules, std::string_view input = {});
 
 /// True when the output says that the call failed although its status does not: a JSON object with `error` set, `success:false`,
-/// `ok:false`, `isError:true` or `status:"error"`, or a text that begins with "Error".
+/// `ok:false`, `isError:true` or `status:"error"`, or a text that begins with "Error"; also inside what inner_output() takes off.
 [[nodiscard]] bool is_soft_failure(std::string_view output, const ContentRules& rules);
 
 /// True when a word of the tool's name says that it may do anything: a terminal, a browser, a generic API call.

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "common/fold.h"
+#include "common/inner_output.h"
 #include "common/json_scan.h"
 #include "common/words.h"
 
@@ -79,7 +80,7 @@ bool is_error_page(std::string_view text) {
   return is_failed_status(title.substr(0, 3)) && title.size() > 3 && !is_digit(title[3]);
 }
 
-/// "ValueError: ...", "java.io.IOException: ...".
+/// "ValueError: ...", "ValueError(...)", "java.io.IOException: ...".
 bool opens_with_class(std::string_view text) {
   std::size_t end = 0;
   while (end < text.size() && (is_word_byte(static_cast<char>(text[end] | 0x20)) || text[end] == '.' || text[end] == '_')) ++end;
@@ -87,7 +88,7 @@ bool opens_with_class(std::string_view text) {
   const auto last = name.substr(name.rfind('.') + 1);
   if (last.size() < 7 || last[0] < 'A' || last[0] > 'Z') return false;
   if (!last.ends_with("Error") && !last.ends_with("Exception")) return false;
-  return end == text.size() || (text[end] == ':' && !counts(text.substr(end + 1)));
+  return end == text.size() || text[end] == '(' || (text[end] == ':' && !counts(text.substr(end + 1)));
 }
 
 /// True when the last line names an exception: "IndentationError: expected an indented block".
@@ -133,6 +134,7 @@ void ShortSigns::set_words(const Vocabulary& vocabulary) {
   call_members_ = joined({Key::kCallMembers});
   code_members_ = joined({Key::kCodeMembers});
   message_members_ = joined({Key::kMessageMembers});
+  machines_ = joined({Key::kMachines});
   text_envelopes_ = joined({Key::kEnvelopeMembers, Key::kTextEnvelopeMembers});
   known_members_ = joined({Key::kCallMembers, Key::kCodeMembers, Key::kMessageMembers, Key::kEnvelopeMembers, Key::kTextEnvelopeMembers});
   done_statuses_ = joined({Key::kDoneStatuses});
@@ -212,6 +214,31 @@ void ShortSigns::add_not_there(std::string_view text) {
   not_there_.add(opening(text, ShortSign::kNotThere));
 }
 
+void ShortSigns::add_machine_failure(std::string_view text) {
+  machine_failures_.add(opening(text, ShortSign::kRefused));
+}
+
+/// "weather api timed out", "the lookup service is currently unavailable".
+bool ShortSigns::machine_fails(std::string_view folded) const {
+  constexpr int kMostBefore = 4, kMostBetween = 2;  // words
+  int between = -1;                                 // words since the machine; -1 before it
+  std::size_t at = 0;
+  for (int words = 0; words <= kMostBefore + kMostBetween; ++words) {
+    if (between >= 0 && at_beginning(machine_failures_, folded.substr(at)) != nullptr) return true;
+    const auto end = word_end(folded, at);
+    if (end == at || end >= folded.size() || folded[end] != ' ' || between == kMostBetween) return false;
+    if (machines_.contains(folded.substr(at, end - at))) {
+      between = 0;
+    } else if (between >= 0) {
+      ++between;
+    } else if (words >= kMostBefore) {
+      return false;
+    }
+    at = end + 1;
+  }
+  return false;
+}
+
 /// The offset of the first "not there" phrase; the text's length when there is none.
 std::size_t ShortSigns::not_there(std::string_view folded) const {
   const auto end = std::min(folded.size(), kOpeningReach);
@@ -229,7 +256,8 @@ ShortSign ShortSigns::sign_of(std::string_view folded) const {
   if (absent == 0 && !folded.empty()) return ShortSign::kNotThere;
   const auto* opening = at_beginning(openings_, folded);
   if (opening != nullptr) return opening->sign;
-  return absent < folded.size() ? ShortSign::kNotThere : ShortSign::kNone;
+  if (absent < folded.size()) return ShortSign::kNotThere;
+  return machine_fails(folded) ? ShortSign::kRefused : ShortSign::kNone;
 }
 
 /// The text without brackets, tags, bold marks and pictures before its first word, and without "content:" or "result:".
@@ -298,8 +326,10 @@ ShortSign ShortSigns::read_json(std::string_view text) const {
         continue;
       }
     }
-    const bool list = value == Token::kArray && equal_ignoring_case(key, "errors");
-    if (list && cursor.next() != Token::kArrayEnd) {
+    const bool many = value == Token::kArray || value == Token::kObject;
+    if (many && (equal_ignoring_case(key, "errors") || equal_ignoring_case(key, "errormessages"))) {
+      const auto first = cursor.next();
+      if (first == Token::kArrayEnd || first == Token::kObjectEnd) continue;
       found(ShortSign::kFailed);
       // A first item that is not a plain value is open at this point.
       while (cursor.depth() > 1) {
@@ -307,7 +337,6 @@ ShortSign ShortSigns::read_json(std::string_view text) const {
       }
       continue;
     }
-    if (list) continue;
     if (!about && !nothing) return ShortSign::kNone;
     skip(cursor, value);
   }
@@ -318,8 +347,16 @@ ShortSign ShortSigns::read(std::string_view output) const {
   if (!on_) return ShortSign::kNone;
   output = trim(output);
   if (output.empty() || output.size() > kLongestJson) return ShortSign::kNone;
-  if (output[0] == '{') return read_json(output);
-  return output.size() <= kLongest ? read_text(output) : ShortSign::kNone;
+  auto sign = ShortSign::kNone;
+  if (output[0] == '{') {
+    sign = read_json(output);
+  } else if (output.size() <= kLongest) {
+    sign = read_text(output);
+  }
+  if (sign != ShortSign::kNone) return sign;
+  std::string buffer;
+  const auto inner = inner_output(output, text_envelopes_, buffer);
+  return inner.empty() ? sign : read(inner);
 }
 
 }  // namespace runwarden::plugins

@@ -39,6 +39,9 @@ class ShortSigns {
   /// Adds a phrase such as "does not exist" that, near the beginning of an output, means that it found nothing; " ..." as above.
   void add_not_there(std::string_view text);
 
+  /// Adds a phrase such as "timed out" that means failure near the beginning of an output, behind a machine: "weather API timed out".
+  void add_machine_failure(std::string_view text);
+
   /// Classifies an output. Linear; the first bytes decide most of them.
   [[nodiscard]] ShortSign read(std::string_view output) const;
 
@@ -68,10 +71,13 @@ class ShortSigns {
 
   [[nodiscard]] ShortSign sign_of(std::string_view folded) const;
   [[nodiscard]] std::size_t not_there(std::string_view folded) const;
+  [[nodiscard]] bool machine_fails(std::string_view folded) const;
 
   bool on_ = false;
   Phrases openings_;
   Phrases not_there_;
+  Phrases machine_failures_;
+  NameSet machines_;                          // "service"
   std::vector<std::string> continuations_;    // "timed out after"
   std::vector<std::string> stops_;            // "failed to be"
   std::vector<std::string> failed_statuses_;  // {"status": "failed"}

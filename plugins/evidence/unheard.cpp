@@ -18,7 +18,14 @@ std::size_t sign_at(std::string_view text, std::size_t at) {
   return lead >= 0xE3 && lead <= 0xEC && at + 3 <= text.size() ? 3 : 0;
 }
 
-/// Passes on the runs of ASCII letters and digits, and the pairs of adjacent characters of scripts without blanks.
+/// The length in bytes of a blank, dash, quotation mark or other sign beyond ASCII at an offset (U+0080 to U+00BF, U+2000 to U+2FFF); 0
+/// for any other character.
+std::size_t mark_at(std::string_view text, std::size_t at) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  return lead == 0xC2 ? 2 : lead == 0xE2 ? 3 : 0;
+}
+
+/// Passes on the runs of letters and digits, and the pairs of adjacent characters of scripts without blanks.
 template <class Word, class Pair>
 void each_part(std::string_view text, Word word, Pair pair) {
   for (std::size_t i = 0; i < text.size();) {
@@ -27,8 +34,12 @@ void each_part(std::string_view text, Word word, Pair pair) {
       i += sign;
       continue;
     }
+    if (const auto mark = mark_at(text, i); mark != 0) {
+      i += mark;
+      continue;
+    }
     const auto begin = i;
-    while (i < text.size() && is_letter_or_digit(text[i]) && sign_at(text, i) == 0) ++i;
+    while (i < text.size() && is_letter_or_digit(text[i]) && sign_at(text, i) == 0 && mark_at(text, i) == 0) ++i;
     if (i == begin) {
       ++i;
     } else {

@@ -201,6 +201,20 @@ INSTANTIATE_TEST_SUITE_P(
                     Output{"ERROR 42", false, true}, Output{"Error rate is 2%", false, false}, Output{"Errorless run", false, false},
                     Output{"All good, 0 errors and no exception", false, false}));
 
+INSTANTIATE_TEST_SUITE_P(Wrapped, Outputs,
+                         testing::Values(Output{R"({"result": "Error: no seat"})", false, true},
+                                         Output{R"({"content": [{"type": "text", "text": "Error: no \"seat\""}]})", false, true},
+                                         Output{R"([{"type": "text", "text": "{\"success\": false}"}])", false, true},
+                                         Output{R"([{"error": "no seat"}])", false, true}, Output{"[ERROR: no seat]", false, true},
+                                         Output{"Observation: Error - no seat", false, true},
+                                         Output{"Tool 'seats' executed.\nResult: [\n  {\n    \"error\": \"no seat\"\n  }\n]", false, true},
+                                         Output{"<error>no seat</error>", false, true}, Output{"#ERROR#", false, true},
+                                         Output{"# Error codes", false, false},
+                                         Output{R"([{"error": "no seat"}, {"seat": 4}])", false, false},
+                                         Output{R"([{"success": false, "id": 7}])", false, false},
+                                         Output{R"({"title": "Error: a novel"})", false, false}, Output{"[Error, Trial]", false, true},
+                                         Output{R"({"result": "All seats, 0 errors", "id": 3})", false, false}));
+
 TEST(EvidenceIndex, MomentsAsScriptsPrintThem_AreKnown) {
   EvidenceIndex index;
   index.add_facts("read=False at=datetime.datetime(2024, 5, 15, 18, 30) day=datetime.date(2024, 7, 3), t=time(9, 45), f(11, 12)");

@@ -269,6 +269,13 @@ TEST(Unheard, CountsFiguresNamesAndSignsThatWereNotHeard) {
   EXPECT_EQ(unheard.news("cut \xE6\xB8").signs, 0u);
 }
 
+TEST(Unheard, SignsBeyondAscii_PartWords) {
+  Unheard unheard;
+  unheard.hear("At 8:59:50\u202fAM to \u201cNarvik\u201d \u2014 17\u00a0kroner, \u221242");
+  const auto news = unheard.news("It leaves for Narvik at 8:59:50 AM, costs 17 kroner and is 42 late.");
+  EXPECT_EQ(news.figures + news.names, 0u);
+}
+
 TEST(Unheard, CountsEachWordOnce_AndNoneOfHeadingsCodeOrShouting) {
   Unheard unheard;
   const auto news = unheard.news(

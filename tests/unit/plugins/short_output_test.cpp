@@ -89,6 +89,31 @@ INSTANTIATE_TEST_SUITE_P(
                     Said{R"({"success":0,"failed":3})", kNone}, Said{R"({"code":200})", kNone}, Said{R"({"message":"ok"})", kNone},
                     Said{R"({"errors":)", kNone}, Said{R"([{"status":"failed"}])", kNone}));
 
+INSTANTIATE_TEST_SUITE_P(
+    Machines, ShortText,
+    testing::Values(Said{"Tide service unavailable", kRefused}, Said{"Tide API timed out after 20 s", kRefused},
+                    Said{"The harbour database is currently down for maintenance", kRefused}, Said{"Berth lookup failed", kRefused},
+                    Said{"[TOOL RAISED EXCEPTION: Tide service timeout]", kFailed},
+                    Said{"Search service unavailable for: berths", kRefused},
+                    Said{"El servicio de mareas no est\u00E1 disponible", kRefused}, Said{"Der Dienst antwortet nicht", kRefused},
+                    Said{"Die Suche nach Ebbe ist fehlgeschlagen", kRefused}, Said{"KeyError('till')", kFailed},
+                    Said{"Unsupported unit: fathom", kRefused},
+                    // A report, or somebody else's.
+                    Said{"Service for boats, 8:00 to 17:00, Sundays unavailable", kNone},
+                    Said{"Search engines of 1999, failed and thriving", kNone}, Said{"The system: what happened when it was down", kNone},
+                    Said{"Our old and much loved harbour server has failed", kNone}, Said{"API down jackets for the winter", kNone}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Wrapped, ShortText,
+    testing::Values(Said{R"([{"type":"text","text":"Permission denied"}])", kFailed},
+                    Said{R"({"content":[{"type":"text","text":"Permission denied"}],"isError":false})", kFailed},
+                    Said{"Observation: Permission denied", kFailed}, Said{"Tool 'tides' executed.\nResult: Permission denied", kFailed},
+                    Said{R"({"result":{"message":"Internal server error"}})", kFailed}, Said{R"(["Permission denied"])", kFailed},
+                    Said{R"({"output":"line 1\nPermission denied\nline 3"})", kNone}, Said{"Topic: Permission denied", kNone},
+                    Said{"[berth B1, berth B2]", kNone}, Said{R"({"errors":{"berth":["is taken"]}})", kFailed},
+                    Said{R"({"errorMessages":["berth is taken"],"errors":{}})", kFailed},
+                    Said{R"({"errorMessages":[],"errors":{}})", kNone}));
+
 TEST(ShortOutput, LongText_IsContent) {
   const std::string log = "Connection refused by db-2" + std::string(ShortSigns::kLongest, '.');
   EXPECT_EQ(sign_of(log), kNone);

@@ -1,0 +1,100 @@
+#include "common/inner_output.h"
+
+#include <algorithm>
+
+#include "common/fold.h"
+#include "common/json_scan.h"
+#include "common/words.h"
+
+namespace runwarden::plugins {
+namespace {
+
+using Token = JsonScanner::Token;
+
+constexpr std::size_t kLongest = 1000;
+constexpr std::size_t kLongestHead = 80;
+
+/// Members that say nothing of their own beside an answer: MCP's `type` and `isError`.
+bool is_frame(std::string_view key, Token value) {
+  return equal_ignoring_case(key, "type") || (value == Token::kFalse && equal_ignoring_case(key, "iserror"));
+}
+
+/// The value that was just read; for an object or array, its text. Empty for other values.
+std::string_view value_of(JsonScanner& cursor, Token value, std::string_view json, std::string& buffer) {
+  if (value == Token::kString) {
+    if (!cursor.escaped()) return cursor.text();
+    unescape(cursor.text(), buffer);
+    return buffer;
+  }
+  if (value != Token::kObject && value != Token::kArray) return {};
+  const auto begin = cursor.offset() - 1;
+  return cursor.leave() ? json.substr(begin, cursor.offset() - begin) : std::string_view{};
+}
+
+/// The only member of an object that holds an answer.
+std::string_view only_member(std::string_view json, const NameSet& names, std::string& buffer) {
+  JsonScanner cursor(json);
+  if (cursor.next() != Token::kObject) return {};
+  std::string_view inner;
+  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+    const auto key = cursor.text();
+    const auto value = cursor.next();
+    if (is_frame(key, value)) continue;
+    if (!inner.empty() || !names.contains(key)) return {};
+    inner = value_of(cursor, value, json, buffer);
+    if (inner.empty()) return {};
+  }
+  return inner;
+}
+
+/// True for `{"error": ...}` without another member.
+bool is_only_an_error(std::string_view json) {
+  JsonScanner cursor(json);
+  if (cursor.next() != Token::kObject || cursor.next() != Token::kKey || !equal_ignoring_case(cursor.text(), "error")) return false;
+  const auto value = cursor.next();
+  if ((value == Token::kObject || value == Token::kArray) && !cursor.leave()) return false;
+  return cursor.next() == Token::kObjectEnd;
+}
+
+/// The only item of an array: a text, a frame around one, or an error. Any other object is a record.
+std::string_view only_item(std::string_view json, const NameSet& names, std::string& buffer) {
+  JsonScanner cursor(json);
+  if (cursor.next() != Token::kArray) return {};
+  const auto value = cursor.next();
+  const auto item = value_of(cursor, value, json, buffer);
+  if (item.empty() || cursor.next() != Token::kArrayEnd) return {};
+  if (value == Token::kString) return item;
+  return is_only_an_error(item) ? item : only_member(item, names, buffer);
+}
+
+/// "[ERROR: service down]", but not a list.
+std::string_view in_brackets(std::string_view text) {
+  if (text.size() < 3 || text.front() != '[' || text.back() != ']') return {};
+  const auto inner = text.substr(1, text.size() - 2);
+  const bool is_text = is_letter_or_digit(inner[0]) && !is_digit(inner[0]) && inner.find_first_of("[]{}") == std::string_view::npos;
+  return is_text ? inner : std::string_view{};
+}
+
+/// What follows a label such as "Result:" that ends the first line, or the first words of a text.
+std::string_view behind_label(std::string_view text, const NameSet& names) {
+  const auto colon = text.substr(0, kLongestHead).find(':');
+  if (colon == std::string_view::npos || colon + 1 >= text.size() || !blank(text[colon + 1])) return {};
+  const auto head = text.substr(0, colon);
+  const auto word = head.substr(head.find_last_of(" \n") + 1);
+  return names.contains(word) ? trim(text.substr(colon + 1)) : std::string_view{};
+}
+
+}  // namespace
+
+std::string_view inner_output(std::string_view output, const NameSet& names, std::string& buffer) {
+  output = trim(output);
+  if (output.empty() || output.size() > kLongest) return {};
+  if (output[0] == '{') return only_member(output, names, buffer);
+  if (output[0] == '[' && output.size() > 1) {
+    const auto inner = in_brackets(output);
+    return inner.empty() ? only_item(output, names, buffer) : inner;
+  }
+  return behind_label(output, names);
+}
+
+}  // namespace runwarden::plugins
