@@ -90,6 +90,7 @@ FalseSuccess::FalseSuccess(std::string_view settings_json) : recovery_(lexicon_,
   all_words_ = settings.vocabulary().words(Key::kAllWords);
   answer_labels_ = settings.vocabulary().words(Key::kAnswerLabels);
   outcome_words_ = OutcomeWords(settings.vocabulary());
+  disclaimers_ = Disclaimers(settings.vocabulary());
   soft_failures_ = settings.rule("soft_failures");
   recovery_rule_ = settings.rule("recovery");
   admission_ = settings.rule("admission");

@@ -10,6 +10,7 @@
 #include "common/recovery.h"
 #include "common/settings.h"
 #include "evidence/confidence.h"
+#include "evidence/disclaimers.h"
 #include "evidence/measures.h"
 #include "evidence/odd_one.h"
 #include "evidence/origin.h"
@@ -149,6 +150,7 @@ class FalseSuccess {
   void read_names(std::string text);
   [[nodiscard]] bool has_no_source(const RunView& run, std::size_t end) const;
   [[nodiscard]] bool is_worked_out(const RunView& run, const FinalMessage& message, std::string_view answer);
+  [[nodiscard]] bool draws_on_own_knowledge(const RunView& run, std::size_t failed, const FinalMessage& message);
   void find_unsupported_answer(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void find_told_anyway(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] bool given_by_others(const RunView& run, const FinalMessage& message);
@@ -197,6 +199,7 @@ class FalseSuccess {
   std::vector<std::string> withheld_words_;
   std::vector<std::string> trouble_signs_;
   OutcomeWords outcome_words_;
+  Disclaimers disclaimers_;
   std::vector<std::string> all_words_;
   std::vector<std::string> answer_labels_;
   bool soft_failures_;

@@ -7,7 +7,6 @@
 #include "common/simd16.h"
 #include "common/tools.h"
 #include "common/words.h"
-#include "evidence/rough_figure.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -60,7 +59,7 @@ const MadeUp& MadeUpValues::find(const RunView& run, const std::vector<bool>& ga
   searched_ = mails_ = derived_ = 0;
   bytes_since_ = 0;
   first_ = missing_ = kNoStep;
-  given_since_ = any_given_ = false;
+  given_since_ = any_given_ = own_knowledge_ = false;
   std::string_view last;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
@@ -123,6 +122,7 @@ void MadeUpValues::take_tool(const RunView& run, std::size_t step) {
   if (trim(tool.output).empty() || outputs_.contains(hash)) return;
   outputs_.insert(hash);
   given_since_ = true;
+  own_knowledge_ = false;
   bytes_since_ += tool.output.size();
   any_given_ |= is_source(tool.name);
 }
@@ -191,7 +191,7 @@ bool MadeUpValues::supported(const RunView& run, std::size_t step, const StatedV
 
 /// "It comes to about $364": a calculation failed, and the agent did it in its head and says so.
 bool MadeUpValues::worked_out_roughly(const RunView& run, std::string_view text, std::string_view figure) const {
-  if (!told_roughly(text, figure, approximations_)) return false;
+  if (!disclaimers_->told_roughly(text, figure)) return false;
   std::vector<double> results;
   work_out(run.steps[open_.back()].input, results);
   return !results.empty();
@@ -215,6 +215,7 @@ bool MadeUpValues::tells_as_fact(std::string_view text) const {
 /// Judges any figure or name that is stated while a source is missing: weak evidence by itself. When no source in the run returned
 /// anything and the user has not spoken since, a figure is made up.
 void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std::size_t step) {
+  own_knowledge_ = own_knowledge_ || disclaimers_->draws_on_own_knowledge(text);
   values_.clear();
   for (std::size_t i = find_digit(text, 0); i < text.size() && values_.size() < kMostFigures;) {
     StatedValue value;
@@ -224,8 +225,8 @@ void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std:
   }
   collect_names(text, names_, titles_);
   std::erase_if(values_, [&](const auto& value) {
-    return (is_count(value) && value.number < kSmallCount) || is_year(value) || worked_out_roughly(run, text, value.text) ||
-           supported(run, step, value);
+    if ((is_count(value) && value.number < kSmallCount) || (is_year(value) && !own_knowledge_)) return true;
+    return worked_out_roughly(run, text, value.text) || supported(run, step, value);
   });
   if (!names_.empty()) catch_up(run, step, words_taken_, [&](std::string_view said) { words_.add_words(said); });
   MadeUp found{"figures", open_.back(), step, false, 0.3, {}};
@@ -236,7 +237,7 @@ void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std:
   if (found.values.empty()) return;
   if (!values_.empty() && !any_given_ && !asked_since(run, step)) {
     read(text, *lexicon_, reading_);
-    if (tells_as_fact(text)) found.confidence = kNothingGiven;
+    if (own_knowledge_ || tells_as_fact(text)) found.confidence = kNothingGiven;
   }
   add(std::move(found));
 }

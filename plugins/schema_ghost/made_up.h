@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "common/evidence_index.h"
@@ -13,6 +12,7 @@
 #include "common/verdict.h"
 #include "evidence/call_entities.h"
 #include "evidence/derivation.h"
+#include "evidence/disclaimers.h"
 #include "evidence/expression.h"
 #include "evidence/stated_values.h"
 
@@ -35,9 +35,8 @@ struct MadeUp {
 /// a report. One owner; keeps scratch memory.
 class MadeUpValues {
  public:
-  /// `approximations`: folded words that say that a figure is not exact.
-  MadeUpValues(const Lexicon& lexicon, const FactWords& words, Recovery& tools, std::vector<std::string> approximations)
-      : lexicon_(&lexicon), fact_words_(&words), tools_(&tools), approximations_(std::move(approximations)), evidence_(words) {}
+  MadeUpValues(const Lexicon& lexicon, const FactWords& words, Recovery& tools, Disclaimers& disclaimers)
+      : lexicon_(&lexicon), fact_words_(&words), tools_(&tools), disclaimers_(&disclaimers), evidence_(words) {}
 
   /// Returns the made-up value of a run with the highest confidence. `gave_nothing` marks the steps that returned nothing, except tools
   /// that are silent by design. With `own_words`, what the agent says after such a step supports nothing until the user has heard it.
@@ -82,7 +81,7 @@ class MadeUpValues {
   const Lexicon* lexicon_;
   const FactWords* fact_words_;
   Recovery* tools_;
-  std::vector<std::string> approximations_;
+  Disclaimers* disclaimers_;
   const std::vector<bool>* nothing_ = nullptr;
   MadeUp best_;
   RoughWork rough_work_;
@@ -101,6 +100,7 @@ class MadeUpValues {
   bool given_since_ = false;       // a tool has returned something new since the last of them
   std::size_t bytes_since_ = 0;
   bool any_given_ = false;    // a source has returned something in this run
+  bool own_knowledge_ = false;  // the agent has said since that it answers from what it knows
   std::size_t searched_ = 0;  // number of entities that the run was searched for
   std::size_t derived_ = 0;   // number of figures that were derived
   std::size_t mails_ = 0;     // number of invented mail addresses

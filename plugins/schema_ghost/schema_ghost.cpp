@@ -10,7 +10,6 @@
 #include "common/words.h"
 #include "evidence/acknowledgement.h"
 #include "evidence/payload.h"
-#include "evidence/rough_figure.h"
 #include "evidence/stated_values.h"
 #include "evidence/trouble.h"
 #include "evidence/units.h"
@@ -135,10 +134,10 @@ SchemaGhost::SchemaGhost(const Settings& settings)
       names_rule_(settings.rule("names")),
       weighed_rule_(settings.rule("weighed")),
       line_(settings.text("sensitivity")),
-      approximations_(settings.vocabulary().words(Key::kApproximations)),
+      disclaimers_(settings.vocabulary()),
       tools_(lexicon_, content_.tools),
       evidence_(fact_words_),
-      single_values_(lexicon_, fact_words_, tools_, approximations_) {
+      single_values_(lexicon_, fact_words_, tools_, disclaimers_) {
   withheld_words_ = settings.vocabulary().words(Key::kWithheldWords);
   answer_labels_ = settings.vocabulary().words(Key::kAnswerLabels);
   collect_by_hand_words();
@@ -181,6 +180,15 @@ bool SchemaGhost::gave_nothing(const StepView& step) const {
     return true;
   const auto sign = content_.short_signs.read(step.output);
   return sign == ShortSign::kActionFailed ? is_short_failure(step.name, step.output, content_) : sign != ShortSign::kNone;
+}
+
+/// "The result is garbled, so I rely on my own knowledge": the agent itself says that this output gave it nothing.
+bool SchemaGhost::disowned(const RunView& run, std::size_t step) {
+  constexpr std::size_t kLongest = 200;  // bytes; a longer output may have given a part of it
+  if (run.steps[step].output.size() > kLongest || !tools_.meaning(run.steps[step].name).reads) return false;
+  const auto next = step + 1;
+  if (next == run.steps.size()) return disclaimers_.draws_on_own_knowledge(run.outcome);
+  return run.steps[next].kind == Kind::kModel && disclaimers_.draws_on_own_knowledge(run.steps[next].output);
 }
 
 Finding SchemaGhost::finding(const RunView& run, std::size_t hollow, const std::string& pointer) const {
@@ -379,9 +387,7 @@ void SchemaGhost::find_ungrounded(const RunView& run, Hollow hollow, std::size_t
 
 /// "It comes to about $364": a calculation failed, and the agent did it in its head and says so.
 void SchemaGhost::strike_rough_figures(const RunView& run, std::size_t hollow) {
-  const auto is_rough = [&](const Fact& fact) {
-    return fact.kind == FactKind::kNumber && told_roughly(answer_, fact.text, approximations_);
-  };
+  const auto is_rough = [&](const Fact& fact) { return fact.kind == FactKind::kNumber && disclaimers_.told_roughly(answer_, fact.text); };
   if (std::none_of(facts_.begin(), facts_.end(), is_rough)) return;
   work_out(run.steps[hollow].input, results_);
   if (!results_.empty()) std::erase_if(facts_, is_rough);
@@ -876,7 +882,7 @@ Verdict SchemaGhost::evaluate(const RunView& run) {
     const auto holds_back = [&] {
       return tools_.meaning(step.name).reads && (only_acknowledges(step.output, step.name) || is_withheld(step.output, withheld_words_));
     };
-    hollow_[i] = step.kind == Kind::kTool && (gave_nothing(step) || holds_back());
+    hollow_[i] = step.kind == Kind::kTool && (gave_nothing(step) || holds_back() || disowned(run, i));
     any |= hollow_[i];
     if (run.explanation == nullptr || run.steps[i].kind != Kind::kTool) continue;
     const auto outcome = !hollow_[i] ? "ok" : failure_of(run.steps[i], content_) != Failure::kNone ? "failed" : "empty";

@@ -12,6 +12,7 @@
 #include "common/settings.h"
 #include "common/word_filter.h"
 #include "evidence/confidence.h"
+#include "evidence/disclaimers.h"
 #include "evidence/expression.h"
 #include "evidence/measures.h"
 #include "evidence/support.h"
@@ -54,6 +55,7 @@ class SchemaGhost {
 
   /// True when a tool step failed or returned nothing.
   [[nodiscard]] bool gave_nothing(const StepView& step) const;
+  [[nodiscard]] bool disowned(const RunView& run, std::size_t step);
   struct Answer {
     std::string_view text;
     std::size_t step;  // the number of steps for outcomeSummary
@@ -135,7 +137,7 @@ class SchemaGhost {
   WordFilter reason_words_;
   std::vector<std::string> withheld_words_;
   std::vector<std::string> answer_labels_;
-  std::vector<std::string> approximations_;
+  Disclaimers disclaimers_;
   Recovery tools_;
   RoughWork rough_work_;
   EvidenceIndex evidence_;                   // spellings in the steps before spelled_upto_, facts in those before facts_upto_

@@ -666,6 +666,23 @@ TEST(SchemaGhost, FigureWorkedOutInTheHead_IsFineIfItSaysSo) {
       << "nothing was to be worked out";
 }
 
+TEST(SchemaGhost, AnswerFromOwnKnowledge_FiresWhereNoSourceGaveAnything) {
+  const auto told = [](std::string_view output, std::string_view thought, std::string_view answer) {
+    RunBuilder run;
+    run.request("When was the old mole built?").tool("lookup_archive", R"({"of":"old mole"})", output).model(thought);
+    return judge(run.outcome(answer)).findings.size();
+  };
+  constexpr auto kDown = "Archive service unavailable";
+  EXPECT_EQ(told(kDown, "The archive is down, so I rely on my own knowledge: the mole is 412.5 m long.", "It is 412.5 m long."), 1u);
+  EXPECT_EQ(told(kDown, "The archive failed. I will answer from general knowledge.", "The old mole was built in 1874."), 1u);
+  EXPECT_EQ(told("@@0x3f:garble", "The result is garbled. I will draw on what I know.", "The old mole was built in 1874."), 1u);
+  EXPECT_EQ(told(kDown, "El archivo fall\u00F3; respondo de memoria: mide 412,5 m.", "Mide 412,5 m."), 1u);
+  EXPECT_EQ(told(kDown, "Das Archiv antwortet nicht; meines Wissens ist sie 412,5 m lang.", "Sie ist 412,5 m lang."), 1u);
+  EXPECT_EQ(told(kDown, "The archive is down and our internal knowledge base is, too.", "I could not find out when it was built."), 0u);
+  EXPECT_EQ(told(kDown, "I would have to rely on my own knowledge.", "I could not find out when it was built."), 0u);
+  EXPECT_EQ(told(R"({"built":1874})", "The archive gives it, which fits my own knowledge.", "It was built in 1874."), 0u);
+}
+
 TEST(SchemaGhost, AmountsWithSignsBeyondAscii_AreGroundedByTheirFigures) {
   RunBuilder run;
   run.request("Which sleeper goes to Kunming?").tool("get_platform", R"({"train":"Z53"})", "null");
