@@ -18,6 +18,15 @@ std::string_view final_word(std::string_view phrase) {
   return phrase.substr(phrase.rfind(' ') + 1);
 }
 
+std::string_view longest_word(std::string_view phrase) {
+  std::string_view longest;
+  for_each_word(phrase, [&](std::string_view word) {
+    if (word.size() > longest.size()) longest = word;
+    return true;
+  });
+  return longest;
+}
+
 std::string_view up_to_last_letter(std::string_view text) {
   while (!text.empty() && !is_letter_or_digit(text.back())) text.remove_suffix(1);
   return text;
@@ -29,7 +38,7 @@ Disclaimers::Disclaimers(const Vocabulary& vocabulary)
     : approximations_(vocabulary.words(Key::kApproximations)),
       own_knowledge_(vocabulary.words(Key::kOwnKnowledge)),
       sources_(vocabulary.words(Key::kKnowledgeSources)) {
-  for (const auto& phrase : own_knowledge_) last_words_.add(final_word(phrase));
+  for (const auto& phrase : own_knowledge_) telling_words_.add(longest_word(phrase));
 }
 
 bool Disclaimers::told_roughly(std::string_view text, std::string_view figure) const {
@@ -52,7 +61,7 @@ bool Disclaimers::told_roughly(std::string_view text, std::string_view figure) c
 }
 
 bool Disclaimers::draws_on_own_knowledge(std::string_view message) {
-  if (!last_words_.finds(message)) return false;
+  if (!telling_words_.finds(message)) return false;
   fold(message, folded_);
   const std::string_view text = folded_;
   return std::any_of(own_knowledge_.begin(), own_knowledge_.end(), [&](const std::string& phrase) {

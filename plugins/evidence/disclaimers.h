@@ -26,7 +26,7 @@ class Disclaimers {
   std::vector<std::string> approximations_;
   std::vector<std::string> own_knowledge_;  // "general knowledge"
   std::vector<std::string> sources_;        // "knowledge base"
-  WordFilter last_words_;                   // "knowledge"
+  WordFilter telling_words_;                // "knowledge"; of each of these phrases the longest
   std::string folded_;
 };
 
