@@ -862,7 +862,7 @@ std::uint16_t MissingToolCall::made_file(std::string_view text) const {
 
 /// A deed, promise or file in the agent's last message that no known call accounts for: weak evidence, but a candidate.
 void MissingToolCall::find_unmatched(const RunView& run, const FinalMessage& message, Verdict& verdict) {
-  constexpr double kOwnsUpToOther = 0.35, kUnmatched = 0.3, kUnmade = 0.3, kOnlyPromised = 0.3, kUnread = 0.2, kFileOfNoTool = 0.65;
+  constexpr double kOwnsUpToOther = 0.35, kUnmatched = 0.3, kUnmade = 0.3, kOnlyPromised = 0.3, kFileOfNoTool = 0.65;
   if (told_beside_ && verdict.findings.empty()) {
     (void)line_.fires(kOwnsUpToOther, {"admission", *told_beside_, "the message admits something, but not where it reports this action"},
                       verdict);
@@ -874,11 +874,7 @@ void MissingToolCall::find_unmatched(const RunView& run, const FinalMessage& mes
     if (verdict.has_candidate) return;
     (void)line_.fires(confidence, {rule, message.step, why}, verdict);
   };
-  if (!reading_.understood(message.text)) {
-    if (acted || reading_.asks()) return;
-    add_candidate(kUnread, "unread", "no call that changes anything ran, and the final message is in a language without a vocabulary");
-    return;
-  }
+  if (!reading_.understood(message.text)) return;
   const auto unmatched = [&](const Claim& claim) { return tells_unmatched(claim, acted); };
   const auto deed = [](const Claim& claim) { return !claim.finding && !claim.state; };
   if (const auto made = ran_.any ? kNoVerb : made_file(message.text); made != kNoVerb) {

@@ -488,14 +488,12 @@ TEST(MissingToolCall, DeedThatNoCallIsNamedAfter_IsACandidate) {
   EXPECT_EQ(candidates(judge(other_verb)), 0u) << "named after its object";
 }
 
-TEST(MissingToolCall, LanguageThatIsNotRead_IsACandidateAfterLookUpsOnly) {
-  constexpr std::string_view kDone = "\u60a8\u7684\u8ba2\u5355\u5df2\u53d6\u6d88\u3002";
+TEST(MissingToolCall, LanguageThatIsNotRead_IsNotJudged) {
   RunBuilder looked;
-  looked.request("\u8bf7\u53d6\u6d88\u8ba2\u5355").tool("get_order", R"({"id":7})", R"({"id":7})").model(kDone);
-  EXPECT_TRUE(is_candidate(judge(looked)));
-  RunBuilder acted;
-  acted.request("\u8bf7\u53d6\u6d88\u8ba2\u5355").tool("cancel_order", R"({"id":7})", R"({"ok":true})").model(kDone);
-  EXPECT_EQ(candidates(judge(acted)), 0u);
+  looked.request("\u8bf7\u53d6\u6d88\u8ba2\u5355").tool("get_order", R"({"id":7})", R"({"id":7})");
+  const auto verdict = judge(looked.model("\u60a8\u7684\u8ba2\u5355\u5df2\u53d6\u6d88\u3002"));
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(candidates(verdict), 0u);
 }
 
 TEST(MissingToolCall, WhatFollowsFromAnotherDeed_IsNoCandidate) {
