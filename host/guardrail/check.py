@@ -234,13 +234,13 @@ _WORD = "[a-z0-9\x80-\xff]"
 _REASONS = ("bad request", "unauthorized", "payment required", "forbidden", "not found", "method not allowed", "not acceptable",
             "request timeout", "conflict", "gone", "payload too large", "unprocessable", "too many requests", "internal server error",
             "not implemented", "bad gateway", "service unavailable", "gateway timeout", "gateway time-out")
-_ABOUT = set("""status success ok code message msg detail details reason error errors errorcode error_code errormessage error_message
-    error_type errortype type title instance path method timestamp requestid request_id traceid trace_id hint statuscode status_code
-    httpstatus http_status status_text statustext description error_description retryable retry_after documentation_url
+_ABOUT = set("""status success ok code message msg detail details reason error errors errormessages errorcode error_code errormessage
+    error_message error_type errortype type title instance path method timestamp requestid request_id traceid trace_id hint statuscode
+    status_code httpstatus http_status status_text statustext description error_description retryable retry_after documentation_url
     suggestion""".split())
 _CODES = {"code", "status", "statuscode", "status_code", "httpstatus", "http_status"}
 _MESSAGES = {"message", "msg", "detail", "status_text", "statustext"}
-_ENVELOPES = {"result", "response", "output", "body", "tool_result", "toolresult", "content", "text"}
+_ENVELOPES = {"result", "response", "output", "body", "tool_result", "toolresult", "content", "text", "observation"}
 _WRAPPERS = {"result", "response", "output", "tool_result", "toolresult"}
 _ABOUT_THE_ANSWER = set("""status success ok message msg query q page limit offset took timestamp requestid request_id resourcetype link
     links url type code took_ms error meta cursor next nextcursor has_more hasmore per_page self""".split())
@@ -408,11 +408,75 @@ def _only_zero_results(text):
 
 
 def _soft_failure(output):
-    text = _unquoted(output)
+    text = _undecorated(_unquoted(output))
     if text.startswith("{"):
         cursor = _Json(text)
-        return bool(re.search("(?i)error|success|ok", text)) and cursor.next() == "{" and _members_fail(cursor, False)
-    return any(_opens_with(text, opening) for opening in SIGNS["error_openings"])
+        fails = bool(re.search("(?i)error|success|ok", text)) and cursor.next() == "{" and _members_fail(cursor, False)
+    else:
+        fails = any(_opens_with(text, opening) for opening in SIGNS["error_openings"])
+    inner = "" if fails else _inner(text)
+    return fails or bool(inner and _soft_failure(inner))
+
+
+def _undecorated(text):
+    word = re.search("[^#<!*]", text) if len(text) <= 400 else None
+    return text if not word or (text[0] == "#" and word[0] == " ") else _trim(text[word.start():])
+
+
+def _inner(text):
+    text = _trim(text)
+    if not text or len(text) > 1000:
+        return ""
+    if text[0] == "{":
+        return _only_member(text)
+    if text[0] == "[" and len(text) > 1:
+        return text[1:-1] if re.fullmatch("\\[[A-Za-z\x80-\xff][^][{}]*\\]", text) else _only_item(text)
+    colon = text[:80].find(":")
+    if colon < 0 or text[colon + 1:colon + 2] not in tuple(_BLANK):
+        return ""
+    return _trim(text[colon + 1:]) if _low(re.split("[ \n]", text[:colon])[-1]) in _ENVELOPES else ""
+
+
+def _only_member(text):
+    cursor, inner = _Json(text), ""
+    if cursor.next() != "{":
+        return ""
+    while cursor.next() == "key":
+        key, token = _low(cursor.value), cursor.next()
+        if key == "type" or (token == "false" and key == "iserror"):
+            continue
+        if inner or key not in _ENVELOPES:
+            return ""
+        inner = _value_of(cursor, token)
+        if not inner:
+            return ""
+    return inner
+
+
+def _only_item(text):
+    cursor = _Json(text)
+    if cursor.next() != "[":
+        return ""
+    token = cursor.next()
+    item = _value_of(cursor, token)
+    if not item or cursor.next() != "]":
+        return ""
+    return item if token == "string" or _only_an_error(item) else _only_member(item)
+
+
+def _only_an_error(text):
+    cursor = _Json(text)
+    if cursor.next() != "{" or cursor.next() != "key" or _low(cursor.value) != "error":
+        return False
+    token = cursor.next()
+    return (token not in ("{", "[") or cursor.leave()) and cursor.next() == "}"
+
+
+def _value_of(cursor, token):
+    if token == "string":
+        return _unescaped(cursor.value)
+    begin = cursor.at - 1
+    return cursor.text[begin:cursor.at] if token in ("{", "[") and cursor.leave() else ""
 
 
 def _opens_with(text, opening):
@@ -483,9 +547,9 @@ def _short_sign(output):
     output = _trim(output)
     if not output or len(output) > 1000:
         return None
-    if output[0] == "{":
-        return _json_sign(output)
-    return _text_sign(output) if len(output) <= 400 else None
+    sign = _json_sign(output) if output[0] == "{" else _text_sign(output) if len(output) <= 400 else None
+    inner = "" if sign else _inner(output)
+    return _short_sign(inner) if inner else sign
 
 
 def _text_sign(text):
@@ -505,7 +569,7 @@ def _opens_with_class(text):
     last, rest = name.rpartition(".")[2], text[len(name):]
     if len(last) < 7 or not "A" <= last[0] <= "Z" or not last.endswith(("Error", "Exception")):
         return False
-    return not rest or (rest[0] == ":" and not _counts(rest[1:]))
+    return not rest or rest[0] == "(" or (rest[0] == ":" and not _counts(rest[1:]))
 
 
 def _failed_status(digits):
@@ -547,7 +611,27 @@ def _sign_of(folded):
         return _NOT_THERE if absent < len(folded) else _FAILED
     if absent == 0 and folded:
         return _NOT_THERE
-    return _at_beginning(SIGNS["openings"], folded) or (_NOT_THERE if absent < len(folded) else None)
+    opening = _at_beginning(SIGNS["openings"], folded)
+    return opening or (_NOT_THERE if absent < len(folded) else _REFUSED if _machine_fails(folded) else None)
+
+
+def _machine_fails(folded):
+    between, at = -1, 0
+    for words in range(7):
+        if between >= 0 and _at_beginning(SIGNS["machine_failures"], folded[at:]):
+            return True
+        word = re.match(_WORD + "*", folded[at:])[0]
+        end = at + len(word)
+        if not word or folded[end:end + 1] != " " or between == 2:
+            return False
+        if word in SIGNS["machines"]:
+            between = 0
+        elif between >= 0:
+            between += 1
+        elif words >= 4:
+            return False
+        at = end + 1
+    return False
 
 
 def _opens_with_status(text):
@@ -598,10 +682,10 @@ def _json_sign(text):
         if token == "string" and key in _MESSAGES and len(content) <= 400:
             found.append(_text_sign(content))
         inner = _text_sign(content) if token == "string" and key in _ENVELOPES and len(content) <= 400 else None
-        listed = token == "[" and key == "errors"
+        listed = token in ("[", "{") and key in ("errors", "errormessages")
         if inner:
             found.append(inner)
-        elif listed and cursor.next() != "]":
+        elif listed and cursor.next() not in ("]", "}"):
             found.append(_FAILED)
             while len(cursor.open) > 1:
                 if not cursor.leave():

@@ -82,9 +82,10 @@ std::string signs_literal() {
   JsonWriter out(json);
   out.begin_object();
   const std::pair<const char*, Key> kLists[] = {
-      {"error_openings", Key::kErrorOpenings}, {"error_reports", Key::kErrorReportWords}, {"continuations", Key::kFailureContinuations},
-      {"stops", Key::kFailureStops},           {"failed_statuses", Key::kFailedStatuses}, {"read_prefixes", Key::kReadPrefixes},
-      {"any_purpose", Key::kAnyPurposeWords},
+      {"error_openings", Key::kErrorOpenings},       {"error_reports", Key::kErrorReportWords},
+      {"continuations", Key::kFailureContinuations}, {"stops", Key::kFailureStops},
+      {"failed_statuses", Key::kFailedStatuses},     {"read_prefixes", Key::kReadPrefixes},
+      {"any_purpose", Key::kAnyPurposeWords},        {"machines", Key::kMachines},
   };
   for (const auto& [name, key] : kLists) out.key(name).strings(vocabulary.words(key));
   out.key("openings").begin_array();
@@ -95,6 +96,8 @@ std::string signs_literal() {
   }
   out.end_array().key("not_there").begin_array();
   vocabulary.each(Key::kNotThere, [&](std::string_view text, std::size_t) { write_opening(out, text, "not_there"); });
+  out.end_array().key("machine_failures").begin_array();
+  vocabulary.each(Key::kMachineFailures, [&](std::string_view text, std::size_t) { write_opening(out, text, "refused"); });
   out.end_array().key("empty").begin_array();
   for (const std::string& phrase : vocabulary.words(Key::kEmptyWords)) {
     std::vector<std::string> words;

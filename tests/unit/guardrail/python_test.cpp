@@ -86,7 +86,27 @@ std::vector<json> hard_runs() {
                         "{\"detail\": \"Not found.\"}",
                         "access denied: 14",
                         "unauthorized",
-                        "{\"content\": \"Error: x\"}"};
+                        "{\"content\": \"Error: x\"}",
+                        R"([{"type": "text", "text": "Error: \"x\""}])",
+                        R"({"content": [{"type": "text", "text": "Permission denied"}], "isError": false})",
+                        R"([{"error": "x"}])",
+                        R"([{"error": {"code": 4}}, {"id": 1}])",
+                        R"([{"status": "failed"}])",
+                        R"(["Permission denied"])",
+                        R"({"errors": {"name": ["x"]}})",
+                        R"({"errorMessages": ["x"], "errors": {}})",
+                        "[TOOL RAISED EXCEPTION: no connection]",
+                        "[berth 4, berth 5]",
+                        "Tool 'x' executed.\nResult: Permission denied",
+                        "Topic: Permission denied",
+                        "<error>x</error>",
+                        "# Error codes",
+                        "#ERROR#",
+                        "Weather API timed out",
+                        "The old harbour server of the town is down",
+                        "the lookup service is currently unavailable",
+                        "Der Dienst antwortet nicht",
+                        "KeyError('x')"};
   for (const char* tool : {"get_order", "crm.sendMail", "lookUp", "browser", ""}) {
     json steps = json::array();
     for (const json& output : outputs) {
