@@ -91,6 +91,7 @@ FalseSuccess::FalseSuccess(std::string_view settings_json) : recovery_(lexicon_,
   answer_labels_ = settings.vocabulary().words(Key::kAnswerLabels);
   outcome_words_ = OutcomeWords(settings.vocabulary());
   disclaimers_ = Disclaimers(settings.vocabulary());
+  handover_tool_words_ = settings.vocabulary().words(Key::kHandoverToolWords);
   soft_failures_ = settings.rule("soft_failures");
   recovery_rule_ = settings.rule("recovery");
   admission_ = settings.rule("admission");
@@ -287,9 +288,23 @@ bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   return verb_claimed(tool, Claimed::in_general) && !user_was_told(run, failed.step);
 }
 
+/// True when a call after the step hands the case over to a person: "escalate_ticket", "transfer_to_human".
+bool FalseSuccess::handed_over_after(const RunView& run, std::size_t step) const {
+  std::vector<std::string> words;
+  return std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(step) + 1, run.steps.end(), [&](const StepView& later) {
+    if (later.kind != Kind::kTool || later.outcome == Outcome::kFailed) return false;
+    split_tool_name(base_name(later.name), words);
+    return std::any_of(words.begin(), words.end(), [&](const auto& word) { return among(word, handover_tool_words_); });
+  });
+}
+
 bool FalseSuccess::claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   const bool flagged = run.success.value_or(false);
   const auto last = failed_.back().step;
+  if (!message.found && flagged && admission_ && handed_over_after(run, last)) {
+    verdict.suppress("handover", last, "a later call hands over to a person");
+    return false;
+  }
   if (!message.found) return flagged;
   flag_only_ = reading_.claims.empty();
   if (flag_only_ && !flagged) {

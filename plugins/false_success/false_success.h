@@ -65,6 +65,7 @@ class FalseSuccess {
   [[nodiscard]] bool gave_something(const RunView& run, std::size_t step) const;
   void collect_done(const RunView& run);
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
+  [[nodiscard]] bool handed_over_after(const RunView& run, std::size_t step) const;
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] FinalMessage standing_claim(const RunView& run, const FailedStep& failed);
   [[nodiscard]] FinalMessage claim_after(const RunView& run, std::size_t step, const ToolMeaning& tool, bool any_verb);
@@ -200,6 +201,7 @@ class FalseSuccess {
   std::vector<std::string> trouble_signs_;
   OutcomeWords outcome_words_;
   Disclaimers disclaimers_;
+  std::vector<std::string> handover_tool_words_;
   std::vector<std::string> all_words_;
   std::vector<std::string> answer_labels_;
   bool soft_failures_;

@@ -789,6 +789,18 @@ TEST(FalseSuccess, FigureAnnouncedWhereOnlyOtherThingsWereFound_Fires) {
   EXPECT_TRUE(after("FINAL ANSWER: lecture.mp3").findings.empty());
 }
 
+TEST(FalseSuccess, FlagAloneAfterACallThatHandsOver_ClaimsNothing) {
+  const auto flagged = [](std::string_view last_tool) {
+    RunBuilder run;
+    run.request("Refund order 8842").success(true).failed("issue_refund", R"({"order":8842})", "502 Bad Gateway");
+    return judge(run.tool(last_tool, R"({"order":8842})", "queued")).findings.size();
+  };
+  EXPECT_EQ(flagged("get_order"), 1u);
+  EXPECT_EQ(flagged("escalate_ticket"), 0u);
+  EXPECT_EQ(flagged("transferToHuman"), 0u);
+  EXPECT_EQ(flagged("crm.fall_eskalieren"), 0u);
+}
+
 TEST(FalseSuccess, AnswerThatIsSaidToComeFromOwnKnowledge_IsNoSuccessOfTheCall) {
   const auto thought = [](std::string_view text) {
     RunBuilder run;
