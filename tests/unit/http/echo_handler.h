@@ -5,21 +5,16 @@
 // throw; /drop lets go of its responder; /hang-up hangs up. Answers of /big and /hold have a lease of `budget`. Members are guarded by mutex_.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "http/problem.h"
 #include "http/server.h"
 
 namespace runwarden::http {
@@ -37,104 +32,37 @@ struct SeenAnswer {
 
 class EchoHandler final : public Handler {
  public:
-  explicit EchoHandler(int late_threads = 0) {
-    for (int i = 0; i < late_threads; ++i) pool_.emplace_back([this, i] { answer_late(static_cast<unsigned>(i)); });
-  }
-  ~EchoHandler() override {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.notify_all();
-    for (auto& thread : pool_) thread.join();
-  }
+  explicit EchoHandler(int late_threads = 0);
+  ~EchoHandler() override;
 
   std::uint64_t max_body_bytes = 1024 * 1024;
   std::uint64_t max_batch_bytes = 16 * 1024 * 1024;
   std::uint64_t max_lines = 100'000;
   FairBudget budget{std::uint64_t{1} << 40};
 
-  std::variant<Reply, Accepted> on_head(const RequestHead& head) override {
-    if (head.path == "/throw-head") throw std::runtime_error("on purpose");
-    if (head.path == "/missing" || head.path.size() > 4000) return problem({Code::not_found, "nothing is there", {}, {}}, head.request_id);
-    Accepted accepted;
-    accepted.request_handler = std::make_unique<EchoRequestHandler>(*this, head.path, head.query);
-    accepted.form = head.path == "/lines" ? BodyForm::lines : BodyForm::whole;
-    accepted.max_body_bytes = max_body_bytes;
-    accepted.max_batch_bytes = max_batch_bytes;
-    accepted.max_lines = max_lines;
-    const std::lock_guard lock(mutex_);
-    last_client_ = head.client;
-    last_path_ = head.path;
-    last_query_ = head.query;
-    workers_.insert(std::this_thread::get_id());
-    return accepted;
-  }
+  std::variant<Reply, Accepted> on_head(const RequestHead& head) override;
 
-  void on_answered(const Answered& answered) override {
-    const std::lock_guard lock(mutex_);
-    seen_.push_back({answered.status, answered.head ? answered.head->path : std::string(), answered.request_id, answered.client,
-                     answered.request_bytes, answered.answer_bytes, answered.request_handler != nullptr, answered.delivered});
-    changed_.notify_all();
-  }
+  void on_answered(const Answered& answered) override;
 
   // Answers what /hold kept.
-  void release() {
-    std::deque<Held> held;
-    {
-      const std::lock_guard lock(mutex_);
-      held.swap(held_);
-    }
-    for (auto& one : held) one.responder.send(leased_reply_of(std::move(one.body)));
-  }
-  bool wait_held(std::size_t count) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return held_.size() >= count; });
-  }
+  void release();
+  bool wait_held(std::size_t count);
   // The answers reported so far, once there are `count` of them (or 10 s have passed).
-  std::vector<SeenAnswer> wait_seen(std::size_t count) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(10), [&] { return seen_.size() >= count; });
-    return seen_;
-  }
-  bool wait_undelivered() {
-    std::unique_lock lock(mutex_);
-    const auto undelivered = [](const SeenAnswer& answer) { return !answer.delivered; };
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return std::any_of(seen_.begin(), seen_.end(), undelivered); });
-  }
+  std::vector<SeenAnswer> wait_seen(std::size_t count);
+  bool wait_undelivered();
   // Whether all leases have ended, now or within 10 s.
-  bool wait_leases_ended() {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (budget.state().bytes > 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-    return budget.state().bytes == 0;
-  }
+  bool wait_leases_ended();
   std::string last_client() { return locked(last_client_); }
   std::string last_path() { return locked(last_path_); }
   std::string last_query() { return locked(last_query_); }
-  std::size_t workers_seen() {
-    const std::lock_guard lock(mutex_);
-    return workers_.size();
-  }
-  std::vector<LineBatch> batches() {
-    const std::lock_guard lock(mutex_);
-    return std::move(batches_);
-  }
+  std::size_t workers_seen();
+  std::vector<LineBatch> batches();
   std::atomic<bool> refuse_at_recheck{false};
   std::atomic<int> rechecks{0};
   // Lines of /lines are answered with more() only by the test itself.
   std::atomic<bool> hold_batches{false};
-  bool wait_batch_held() {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return bool(held_batch_); });
-  }
-  void release_batch() {
-    std::unique_ptr<Responder> responder;
-    {
-      const std::lock_guard lock(mutex_);
-      responder = std::move(held_batch_);
-    }
-    if (responder) responder->read_more();
-  }
+  bool wait_batch_held();
+  void release_batch();
 
  private:
   struct Held {
@@ -142,100 +70,18 @@ class EchoHandler final : public Handler {
     Responder responder;
   };
 
-  class EchoRequestHandler final : public RequestHandler {
-   public:
-    EchoRequestHandler(EchoHandler& handler, std::string path, std::string query)
-        : handler_(handler), path_(std::move(path)), query_(std::move(query)) {}
+  class EchoRequestHandler;
 
-    void on_body(std::string body, Responder responder) override {
-      if (path_ == "/throw-body") throw std::runtime_error("on purpose");
-      if (path_ == "/drop") return;
-      if (path_ == "/hang-up") return responder.hang_up();
-      if (path_ == "/big") return responder.send(handler_.leased_reply_of(std::string(std::stoull(query_), 'x')));
-      if (path_ == "/empty") {
-        Reply reply;
-        reply.status = 204;
-        return responder.send(std::move(reply));
-      }
-      if (path_ == "/late") return handler_.hold(handler_.late_, {std::move(body), std::move(responder)});
-      if (path_ == "/hold") return handler_.hold(handler_.held_, {std::move(body), std::move(responder)});
-      responder.send(reply_of(std::move(body)));
-    }
+  Reply leased_reply_of(std::string body);
 
-    std::optional<Error> recheck() override {
-      ++handler_.rechecks;
-      if (!handler_.refuse_at_recheck) return std::nullopt;
-      return Error{Code::unauthorized, "the key was revoked", {}, {}};
-    }
+  static Reply reply_of(std::string body);
 
-    void on_lines(LineBatch batch, Responder responder) override {
-      const bool last = batch.last;
-      const auto end = batch.end;
-      const int fault = http_status(batch.fault.code);
-      const std::lock_guard lock(handler_.mutex_);
-      lines_ += batch.lines.size();
-      handler_.batches_.push_back(std::move(batch));
-      if (last) {
-        Reply reply = reply_of(query_.empty() ? std::to_string(lines_) : std::string(std::stoull(query_), 'x'));
-        if (end != LineBatch::End::complete) reply.status = end == LineBatch::End::broken_off ? fault : 413;
-        return responder.send(std::move(reply));
-      }
-      if (handler_.hold_batches) {
-        handler_.held_batch_ = std::make_unique<Responder>(std::move(responder));
-        handler_.changed_.notify_all();
-        return;
-      }
-      responder.read_more();
-    }
+  std::string locked(const std::string& text);
 
-   private:
-    EchoHandler& handler_;
-    std::string path_;
-    std::string query_;
-    std::size_t lines_ = 0;
-  };
-
-  Reply leased_reply_of(std::string body) {
-    Reply reply = reply_of(std::move(body));
-    reply.lease = std::move(*budget.take(1, reply.body.size()));
-    return reply;
-  }
-
-  static Reply reply_of(std::string body) {
-    Reply reply;
-    reply.body = std::move(body);
-    return reply;
-  }
-
-  std::string locked(const std::string& text) {
-    const std::lock_guard lock(mutex_);
-    return text;
-  }
-
-  void hold(std::deque<Held>& where, Held held) {
-    {
-      const std::lock_guard lock(mutex_);
-      where.push_back(std::move(held));
-    }
-    changed_.notify_all();
-  }
+  void hold(std::deque<Held>& where, Held held);
 
   // Takes one from a random place, so that answers come back in another order than they were asked for.
-  void answer_late(unsigned seed) {
-    std::minstd_rand random(seed + 1);
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [&] { return stopping_ || !late_.empty(); });
-      if (stopping_) return;
-      auto place = late_.begin() + static_cast<std::ptrdiff_t>(random() % late_.size());
-      Held one = std::move(*place);
-      late_.erase(place);
-      lock.unlock();
-      for (unsigned i = random() % 64; i > 0; --i) std::this_thread::yield();
-      one.responder.send(reply_of(std::move(one.body)));
-      lock.lock();
-    }
-  }
+  void answer_late(unsigned seed);
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -254,16 +100,8 @@ class EchoHandler final : public Handler {
 
 // A running server with its handler; ends with a drain.
 struct Running {
-  explicit Running(ServerSettings settings = {}, int late_threads = 0) : handler(late_threads) {
-    if (settings.address.empty()) settings.address = "127.0.0.1:0";
-    auto started = Server::start(std::move(settings), handler);
-    if (!started) throw std::runtime_error(started.error().detail);
-    server = std::move(*started);
-  }
-  ~Running() {
-    handler.release();
-    server->drain();
-  }
+  explicit Running(ServerSettings settings = {}, int late_threads = 0);
+  ~Running();
   std::uint16_t port() const { return server->port(); }
 
   EchoHandler handler;

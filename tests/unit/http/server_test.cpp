@@ -1,12 +1,16 @@
 // What every request may count on: answers, connections that stay or end, deadlines, limits, starting and draining.
-#include "http/server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <thread>
+#include <utility>
 
 #include "http/reply_text.h"
+#include "http/server.h"
 #include "support/http_client.h"
 #include "unit/http/echo_handler.h"
 #include "unit/http/gzip_text.h"
