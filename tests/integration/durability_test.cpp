@@ -1,5 +1,6 @@
 // kill -9 in a loop under load: every run that was answered with 201 is there after the restart, whole, with its failures.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <atomic>
 #include <map>

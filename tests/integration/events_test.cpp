@@ -1,5 +1,6 @@
 // Runs that stream in: buffered, resolved once, reopened; over real HTTP with the real plugins.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <nlohmann/json.hpp>
 

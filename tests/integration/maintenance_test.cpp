@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <random>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "base/time_text.h"
 #include "support/service_process.h"

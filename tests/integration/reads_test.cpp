@@ -1,5 +1,6 @@
 // Lists, changes, policies and the investigation, over real HTTP: the second half of the README.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>

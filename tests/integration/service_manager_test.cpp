@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "support/notify_socket.h"
 #include "support/preloaded.h"

@@ -1,6 +1,7 @@
 // kill -9 at random moments under a mixed load, round after round. What was acknowledged is written down outside the service; after each
 // restart all of it has to be there. RUNWARDEN_SOAK_ROUNDS sets how many rounds; the seed is printed with each fault.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "support/service_process.h"
 

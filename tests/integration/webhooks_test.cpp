@@ -5,6 +5,7 @@
 #include <openssl/hmac.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <nlohmann/json.hpp>
 #include <regex>

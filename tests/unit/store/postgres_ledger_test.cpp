@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "filled_store.h"
 #include "ledger/bodies.h"
