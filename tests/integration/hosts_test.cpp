@@ -1,8 +1,10 @@
 // Several services on one PostgreSQL, over real HTTP with the real plugins: what one acknowledged, all show, once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <fstream>
@@ -10,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "integration/hosts.h"
