@@ -6,6 +6,8 @@
 
 #include <fstream>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "maintenance_store.h"
 

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <sstream>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "store/lmdb/events.h"
 #include "store/record_lines.h"

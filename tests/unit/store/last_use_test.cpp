@@ -1,6 +1,9 @@
 // What a store tells of its last use, and what a guarded clock makes of it.
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+#include <utility>
+
 #include "base/clock_guard.h"
 #include "maintenance_store.h"
 

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <vector>
 
 #include "base/hex.h"
 #include "ledger_reading.h"

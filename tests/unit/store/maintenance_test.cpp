@@ -7,6 +7,9 @@
 #include <fstream>
 #include <future>
 #include <iterator>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "store/lmdb/keys.h"
 #include "store/lmdb/upgrade.h"

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "support/sample_values.h"
 #include "unit/store/engines.h"
 #include "unit/store/sample_opinions.h"

@@ -4,10 +4,12 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "store/record_codec.h"
 #include "store/review_codec.h"
 #include "unit/store/maintenance_store.h"
+#include "unit/store/random_reviews.h"
 #include "unit/store/sample_reviews.h"
 
 namespace runwarden::store {

@@ -4,9 +4,11 @@
 
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "support/sample_values.h"
 #include "unit/store/engines.h"
+#include "unit/store/random_reviews.h"
 #include "unit/store/sample_reviews.h"
 
 namespace runwarden::store {

@@ -1,5 +1,9 @@
 // A good store is called good, and every kind of damage is found, with the place and the remedy.
+#include <algorithm>
 #include <functional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "base/hex.h"
 #include "store/lmdb/groups.h"
