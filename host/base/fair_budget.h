@@ -64,23 +64,10 @@ class FairBudget {
   FairBudget& operator=(const FairBudget&) = delete;
 
   // Empty if the party would hold more than it leaves free. The first lease is granted regardless of its size.
-  std::optional<Lease> take(Party party, std::uint64_t bytes) {
-    const MutexLock lock(mutex_);
-    const Held own = held_by(party);
-    const bool fits = all_.leases == 0 || (fit(own.bytes, all_.bytes, bytes, max_bytes_) && fit(own.leases, all_.leases, 1, max_leases_));
-    if (!fits) {
-      ++refused_;
-      return std::nullopt;
-    }
-    hold(party, {bytes, 1});
-    return Lease(*this, party, bytes);
-  }
+  std::optional<Lease> take(Party party, std::uint64_t bytes);
 
   // Existing leases are kept.
-  void set_max_bytes(std::uint64_t max_bytes) {
-    const MutexLock lock(mutex_);
-    max_bytes_ = max_bytes;
-  }
+  void set_max_bytes(std::uint64_t max_bytes);
 
   struct State {
     std::uint64_t bytes = 0;
@@ -88,10 +75,7 @@ class FairBudget {
     std::uint64_t leases = 0;
     std::uint64_t refused = 0;  // refusals since construction
   };
-  State state() const {
-    const MutexLock lock(mutex_);
-    return {all_.bytes, max_bytes_, all_.leases, refused_};
-  }
+  State state() const;
 
  private:
   struct Held {
@@ -100,45 +84,18 @@ class FairBudget {
   };
 
   // Whether a party that holds `own` of `all` may take `more`.
-  static bool fit(std::uint64_t own, std::uint64_t all, std::uint64_t more, std::uint64_t max) {
-    return all <= max && own <= max - all && more <= (max - all - own) / 2;
-  }
+  static bool fit(std::uint64_t own, std::uint64_t all, std::uint64_t more, std::uint64_t max);
 
-  bool try_change(Party party, std::uint64_t from, std::uint64_t to) {
-    const MutexLock lock(mutex_);
-    const bool fits = to <= from || all_.bytes == from || fit(held_by(party).bytes - from, all_.bytes - from, to, max_bytes_);
-    if (!fits) {
-      ++refused_;
-      return false;
-    }
-    hold(party, {to - from, 0});
-    return true;
-  }
+  bool try_change(Party party, std::uint64_t from, std::uint64_t to);
 
-  void change(Party party, std::uint64_t from, std::uint64_t to) {
-    const MutexLock lock(mutex_);
-    hold(party, {to - from, 0});
-  }
+  void change(Party party, std::uint64_t from, std::uint64_t to);
 
-  void give_back(Party party, std::uint64_t bytes) {
-    const MutexLock lock(mutex_);
-    hold(party, {0 - bytes, 0 - std::uint64_t{1}});
-  }
+  void give_back(Party party, std::uint64_t bytes);
 
-  Held held_by(Party party) const RW_REQUIRES(mutex_) {
-    const auto found = held_.find(party);
-    return found == held_.end() ? Held{} : found->second;
-  }
+  Held held_by(Party party) const RW_REQUIRES(mutex_);
 
   // Decreases are passed as values that wrap around.
-  void hold(Party party, Held more) RW_REQUIRES(mutex_) {
-    all_.bytes += more.bytes;
-    all_.leases += more.leases;
-    const auto found = held_.try_emplace(party).first;
-    found->second.bytes += more.bytes;
-    found->second.leases += more.leases;
-    if (found->second.leases == 0) held_.erase(found);
-  }
+  void hold(Party party, Held more) RW_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::uint64_t max_bytes_ RW_GUARDED_BY(mutex_);
