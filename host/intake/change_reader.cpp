@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "intake/run_id.h"
+#include "intake/shape.h"
 #include "intake/shape_reader.h"
 
 namespace runwarden::intake {

@@ -10,6 +10,7 @@
 #include "base/json_text.h"
 #include "intake/member_names.h"
 #include "intake/run_id.h"
+#include "intake/shape.h"
 #include "intake/shape_reader.h"
 #include "intake/step_rules.h"
 

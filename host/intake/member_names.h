@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "intake/shape_reader.h"
+#include "intake/shape.h"
 
 namespace runwarden::intake {
 

@@ -4,6 +4,7 @@
 
 #include "intake/member_names.h"
 #include "intake/run_id.h"
+#include "intake/shape.h"
 #include "intake/shape_reader.h"
 #include "intake/step_rules.h"
 

@@ -6,6 +6,7 @@
 #include "base/json_pointer.h"
 #include "base/time_text.h"
 #include "intake/member_names.h"
+#include "intake/shape.h"
 
 namespace runwarden::intake {
 namespace {
