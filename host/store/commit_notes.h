@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "store/group_store.h"
+#include "store/commit_tail.h"
 #include "store/writes.h"
 
 namespace runwarden::store {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "model/cluster.h"
+#include "store/commit_tail.h"
 #include "store/envelope.h"
-#include "store/group_store.h"
 
 namespace runwarden::store {
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "store/commit_tail.h"
 #include "store/group_store.h"
 #include "store/lmdb/env.h"
 #include "store/lmdb/tables.h"

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "store/commit_tail.h"
 #include "store/group_store.h"
 #include "store/postgres/pool.h"
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "store/cluster_change.h"
+#include "store/group_store.h"
 #include "store/postgres/dimension_writer.h"
 #include "store/postgres/group_rows.h"
 #include "store/postgres/messages.h"
