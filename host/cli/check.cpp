@@ -11,6 +11,7 @@
 #include "base/open_fault.h"
 #include "cli/context.h"
 #include "cli/loaded_detectors.h"
+#include "config/loading.h"
 #include "part_settings/part_settings.h"
 #include "store/engines/engine_module.h"
 #include "store/lmdb/store.h"

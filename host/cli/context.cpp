@@ -1,5 +1,7 @@
 #include "cli/context.h"
 
+#include "config/loading.h"
+
 namespace runwarden::cli {
 
 std::optional<config::Settings> Context::settings() {

@@ -8,6 +8,7 @@
 #include "cli/detector_test.h"
 #include "cli/loaded_detectors.h"
 #include "config/core_types.h"
+#include "config/loading.h"
 #include "conformance/kit.h"
 #include "detect/inspect.h"
 

@@ -3,6 +3,7 @@
 
 #include "app/service.h"
 #include "cli/context.h"
+#include "config/loading.h"
 
 namespace runwarden::cli {
 namespace {

@@ -4,14 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "config/detector_locations.h"
 #include "model/detector_settings.h"
 #include "model/dimensions.h"
@@ -149,25 +145,5 @@ struct Settings {
   std::map<std::string, std::string> values;  // all keys of the service's sections as text, without detectors and redact
   std::vector<std::string> warnings;          // for the operator; they do not prevent a start
 };
-
-struct LoadOptions {
-  std::filesystem::path path;  // empty: no file
-  bool named = false;          // named explicitly: it is a fault if the file does not exist
-  std::vector<std::pair<std::string, std::string>> environment;
-  std::string data_dir;              // replaces store.path; empty: none
-  std::filesystem::path binary_dir;  // detectors are also searched for beside the program: ../lib/runwarden/detectors
-};
-
-// The inputs of this process: --config and --data-dir (empty: not given), the environment, the path of the program.
-LoadOptions process_options(std::string config_flag, std::string data_dir_flag);
-
-// On failure, `detail` has one line for each fault, and `faults` has each with its path.
-Result<Settings> load(const LoadOptions& options);
-
-// The keys whose values differ, such as "limits.burst", without detectors and redact.
-std::vector<std::string> changed_keys(const Settings& before, const Settings& after);
-
-// All keys, such as "limits.burst".
-std::vector<std::string> known_keys();
 
 }  // namespace runwarden::config

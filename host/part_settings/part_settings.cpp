@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/secret_file.h"
+#include "config/loading.h"
 #include "config/opinion_prompts.h"
 #include "http/server.h"
 #include "http_client/address_rules.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/service.h"
-#include "config/settings.h"
+#include "config/loading.h"
 #include "support/forwarding_queue.h"
 
 namespace {

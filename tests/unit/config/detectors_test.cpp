@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "config/loading.h"
 #include "config/settings.h"
 #include "support/temp_folder.h"
 

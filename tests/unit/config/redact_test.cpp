@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config/loading.h"
 #include "config/settings.h"
 #include "support/temp_folder.h"
 

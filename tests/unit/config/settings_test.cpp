@@ -1,10 +1,11 @@
-#include "config/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "config/loading.h"
+#include "config/settings.h"
 #include "support/temp_folder.h"
 
 namespace runwarden::config {

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "config/loading.h"
 #include "config/settings.h"
 #include "config/yaml_tree.h"
 #include "support/temp_folder.h"

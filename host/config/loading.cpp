@@ -1,4 +1,4 @@
-#include "config/settings.h"
+#include "config/loading.h"
 
 #include <unistd.h>
 
@@ -174,7 +174,8 @@ void read_webhooks(const Node* node, Reading& reading, WebhooksSection& out) {
     if (delay_ms && *delay_ms >= 1 && *delay_ms <= 30 * kDayMs) {
       out.retry_ms.push_back(*delay_ms);
     } else {
-      reading.faults.push_back({"webhooks.retry", delays->location, "expected durations from 1ms to 30d, such as 5m, got \"" + text + "\""});
+      reading.faults.push_back(
+          {"webhooks.retry", delays->location, "expected durations from 1ms to 30d, such as 5m, got \"" + text + "\""});
     }
   }
   if (retry.size() > kMostRetries) {
