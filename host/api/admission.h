@@ -11,7 +11,7 @@
 #include "auth/sessions.h"
 #include "base/permit.h"
 #include "base/result.h"
-#include "http/server.h"
+#include "http/request_head.h"
 #include "model/records.h"
 
 namespace runwarden::api {

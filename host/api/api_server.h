@@ -15,6 +15,7 @@
 #include "api/request_budgets.h"
 #include "base/clock_guard.h"
 #include "detect/crash_marks.h"
+#include "http/server.h"
 #include "opinion/worker.h"
 #include "ops/housekeeping.h"
 #include "ops/store_reports.h"

@@ -15,7 +15,9 @@
 #include "api/admission.h"
 #include "api/api.h"
 #include "base/mutex.h"
-#include "http/server.h"
+#include "http/handler.h"
+#include "http/reply.h"
+#include "http/responder.h"
 #include "ingest/run_ingest.h"
 
 namespace runwarden::api {

@@ -9,7 +9,8 @@
 
 #include "api/admission.h"
 #include "base/result.h"
-#include "http/server.h"
+#include "http/reply.h"
+#include "http/request_head.h"
 #include "ingest/trace_ingest.h"
 
 namespace runwarden::api {

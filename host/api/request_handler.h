@@ -6,7 +6,8 @@
 
 #include "api/admission.h"
 #include "api/api.h"
-#include "http/server.h"
+#include "http/handler.h"
+#include "http/responder.h"
 
 namespace runwarden::api {
 

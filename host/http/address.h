@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "http/server.h"
+#include "http/request_head.h"
 
 namespace runwarden::http {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "http/gunzip.h"
-#include "http/server.h"
+#include "http/handler.h"
 
 namespace runwarden::http {
 

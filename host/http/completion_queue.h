@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "http/server.h"
+#include "http/reply.h"
+#include "http/responder.h"
 #include "http/unique_fd.h"
 
 namespace runwarden::http {

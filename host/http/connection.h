@@ -11,10 +11,13 @@
 #include <string_view>
 
 #include "http/address.h"
-#include "http/body_reader.h"
 #include "http/completion_queue.h"
 #include "http/framing.h"
+#include "http/handler.h"
+#include "http/reply.h"
 #include "http/reply_text.h"
+#include "http/request.h"
+#include "http/responder.h"
 #include "http/server.h"
 #include "http/shared.h"
 #include "http/unique_fd.h"
@@ -33,24 +36,6 @@ struct WorkerContext {
   DateText date;
   std::int64_t now_ns = 0;  // start of this round
   bool bodies_end = false;  // the drain is nearly over: incomplete bodies end
-};
-
-// One request from its head to its answer. Outlives its connection while the application holds its responder.
-struct Request {
-  Request(const ServerSettings& settings, Counters& counters)
-      : parser(settings.max_header_fields), charge(counters.body_bytes, settings.max_buffered_body_bytes) {}
-  RequestHead head;
-  RequestParser parser;
-  std::unique_ptr<RequestHandler> request_handler;
-  std::optional<BodyReader> reader;
-  std::string_view limit_name;   // of Accepted
-  Charge charge;                 // for the bytes that reader buffers
-  std::optional<Reply> refusal;  // sent once the rest of the body has been dropped
-  std::uint64_t body_wire_bytes = 0;
-  std::int64_t body_began_ns = 0;  // excludes the time that the application took for batches
-  std::int64_t paused_ns = 0;
-  bool framed = false;          // the head was valid
-  bool answer_pending = false;  // the application owes an answer
 };
 
 void report(WorkerContext& context, const Request* request, Answered answered);

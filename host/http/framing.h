@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "http/body_reader.h"
 #include "http/gunzip.h"
-#include "http/server.h"
+#include "http/request_head.h"
 
 namespace runwarden::http {
 

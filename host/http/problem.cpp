@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error_json.h"
+#include "http/handler.h"
 
 namespace runwarden::http {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "http/server.h"
+#include "http/reply.h"
 
 namespace runwarden::http {
 

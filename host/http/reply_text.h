@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/server.h"
+#include "http/reply.h"
 
 namespace runwarden::http {
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/mutex.h"
+#include "http/handler.h"
 #include "http/listener.h"
 #include "http/worker.h"
 
@@ -88,15 +89,6 @@ class ReactorServer final : public Server {
 };
 
 }  // namespace
-
-const std::string* RequestHead::header(std::string_view name) const {
-  const auto found = std::find_if(headers.begin(), headers.end(), [&](const Header& header) { return header.name == name; });
-  return found == headers.end() ? nullptr : &found->value;
-}
-
-std::size_t RequestHead::count(std::string_view name) const {
-  return static_cast<std::size_t>(std::count_if(headers.begin(), headers.end(), [&](const Header& header) { return header.name == name; }));
-}
 
 Result<std::unique_ptr<Server>> Server::start(ServerSettings settings, Handler& handler) {
   auto proxies = TrustedProxies::parse(settings.trusted_proxies);

@@ -6,6 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "http/handler.h"
+#include "http/reply.h"
+#include "http/request_head.h"
+#include "http/responder.h"
 #include "http/server.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include "fuzz/fuzz.h"
 #include "http/body_reader.h"
 #include "http/framing.h"
-#include "http/server.h"
+#include "http/request_head.h"
 
 namespace runwarden::test {
 namespace {

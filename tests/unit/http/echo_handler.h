@@ -15,6 +15,10 @@
 #include <thread>
 #include <vector>
 
+#include "http/handler.h"
+#include "http/reply.h"
+#include "http/request_head.h"
+#include "http/responder.h"
 #include "http/server.h"
 
 namespace runwarden::http {

@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "http/handler.h"
+#include "http/reply.h"
 #include "http/reply_text.h"
 #include "http/server.h"
 #include "support/http_client.h"
