@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "ingest/ingest_answer.h"
-#include "store/writes.h"
+#include "store/write_result.h"
 
 namespace runwarden::ingest {
 

@@ -10,11 +10,12 @@
 #include "base/clock.h"
 #include "base/work_pool.h"
 #include "detect/detector_set.h"
-#include "model/records.h"
-#include "model/run_outline.h"
 #include "ingest/opinion_rules.h"
 #include "ingest/redaction.h"
+#include "model/records.h"
+#include "model/run_outline.h"
 #include "store/run_store.h"
+#include "store/run_writes.h"
 
 namespace runwarden::ingest {
 

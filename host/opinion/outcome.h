@@ -9,7 +9,7 @@
 #include "model/opinion_prompt.h"
 #include "model/run.h"
 #include "opinion/answer.h"
-#include "store/writes.h"
+#include "store/review_writes.h"
 
 namespace runwarden::opinion {
 

@@ -10,8 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "store/claim.h"
 #include "store/record_codec.h"
-#include "store/writes.h"
+#include "store/run_writes.h"
+#include "store/write_result.h"
 
 namespace runwarden::store {
 

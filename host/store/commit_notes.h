@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "store/commit_tail.h"
+#include "store/write_result.h"
 #include "store/writes.h"
 
 namespace runwarden::store {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "model/records.h"
+#include "store/claim.h"
 #include "store/errors.h"
 #include "store/queries.h"
-#include "store/writes.h"
 
 namespace runwarden::store {
 

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "store/envelope.h"
-#include "store/writes.h"
+#include "store/idempotency.h"
+#include "store/write_result.h"
 
 namespace runwarden::store {
 

@@ -15,7 +15,7 @@
 #include "model/records.h"
 #include "store/errors.h"
 #include "store/queries.h"
-#include "store/writes.h"
+#include "store/write_result.h"
 
 namespace runwarden::store {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "store/writes.h"
+#include "store/run_writes.h"
 
 namespace runwarden::store {
 

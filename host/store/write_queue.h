@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "base/permit.h"
+#include "store/write_result.h"
 #include "store/writes.h"
 
 namespace runwarden::store {

@@ -1,5 +1,9 @@
 #include "store/writes.h"
 
+#include "store/change_writes.h"
+#include "store/review_writes.h"
+#include "store/run_writes.h"
+
 namespace runwarden::store {
 namespace {
 

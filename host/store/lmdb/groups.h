@@ -9,9 +9,11 @@
 
 #include "model/records.h"
 #include "store/group_codec.h"
-#include "store/record_codec.h"
 #include "store/lmdb/write_batch.h"
-#include "store/writes.h"
+#include "store/record_codec.h"
+#include "store/review_writes.h"
+#include "store/run_writes.h"
+#include "store/write_result.h"
 
 namespace runwarden::store {
 

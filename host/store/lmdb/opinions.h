@@ -11,7 +11,8 @@
 
 #include "model/opinion.h"
 #include "store/lmdb/write_batch.h"
-#include "store/writes.h"
+#include "store/review_writes.h"
+#include "store/write_result.h"
 
 namespace runwarden::store {
 

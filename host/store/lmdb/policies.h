@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "model/records.h"
+#include "store/change_writes.h"
 #include "store/lmdb/write_batch.h"
-#include "store/writes.h"
+#include "store/write_result.h"
 
 namespace runwarden::store {
 

@@ -16,7 +16,8 @@
 #include "store/lmdb/write_batch.h"
 #include "store/queries.h"
 #include "store/review_store.h"
-#include "store/writes.h"
+#include "store/review_writes.h"
+#include "store/write_result.h"
 
 namespace runwarden::store {
 

@@ -4,9 +4,11 @@
 #include <optional>
 #include <string_view>
 
-#include "store/record_codec.h"
+#include "store/idempotency.h"
 #include "store/lmdb/write_batch.h"
-#include "store/writes.h"
+#include "store/record_codec.h"
+#include "store/run_writes.h"
+#include "store/write_result.h"
 
 namespace runwarden::store {
 

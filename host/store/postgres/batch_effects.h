@@ -9,7 +9,8 @@
 #include "model/dimensions.h"
 #include "model/records.h"
 #include "store/commit_notes.h"
-#include "store/writes.h"
+#include "store/review_writes.h"
+#include "store/write_result.h"
 
 namespace runwarden::store::postgres {
 

@@ -18,11 +18,11 @@
 
 #include "base/mutex.h"
 #include "model/records.h"
+#include "store/claim.h"
 #include "store/postgres/database_clock.h"
 #include "store/postgres/pool.h"
 #include "store/queries.h"
 #include "store/record_codec.h"
-#include "store/writes.h"
 
 namespace runwarden::store::postgres {
 
