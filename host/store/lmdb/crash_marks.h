@@ -6,6 +6,7 @@
 
 #include "model/records.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 

@@ -17,6 +17,7 @@
 #include "store/group_store.h"
 #include "store/lmdb/open_run_index.h"
 #include "store/lmdb/series.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 

@@ -13,12 +13,13 @@
 #include "base/mutex.h"
 #include "base/open_fault.h"
 #include "store/lmdb/damage_note.h"
+#include "store/lmdb/fault.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 namespace {
 
-constexpr std::size_t kTableBytes = 48;                           // what LMDB stores for a table: its MDB_db
-constexpr std::uint64_t kFullDiskBytes = std::uint64_t{1} << 20;  // if less is left, a failed write means a lack of room
+constexpr std::size_t kTableBytes = 48;  // what LMDB stores for a table: its MDB_db
 
 // The folders open in this process: LMDB silently corrupts a folder that is opened twice.
 Mutex open_folders_mutex;
@@ -46,29 +47,14 @@ void leave_open_folder(const std::filesystem::path& folder) {
   if (::stat(folder.c_str(), &found) == 0) open_folders().erase({found.st_dev, found.st_ino});
 }
 
-[[noreturn]] void fail(const char* what, int code) {
-  if (code == kPageDamaged || code == kWriteBroken) throw LmdbFault(std::string(what) + ": " + last_damage(), code);
-  const std::string text = std::string(what) + ": " + mdb_strerror(code);
-  if (code == MDB_MAP_FULL || code == MDB_TXN_FULL || code == ENOSPC || code == EDQUOT) throw NoRoom(text);
-  throw LmdbFault(text, code);
-}
-
-void check(const char* what, int code) {
-  if (code != MDB_SUCCESS) fail(what, code);
-}
-
 // For mdb_env_open, which does not say which of its two files it could not open.
 void check_opened(const std::filesystem::path& folder, int code) {
   const bool of_system = code > 0 && code != ENOMEM && code != ENOSPC && code != EDQUOT;
-  if (!of_system) return check("mdb_env_open", code);
+  if (!of_system) return check_lmdb("mdb_env_open", code);
   const std::filesystem::path lock = folder / "lock.mdb";
   const bool lock_is_good = ::faccessat(AT_FDCWD, lock.c_str(), R_OK | W_OK, AT_EACCESS) == 0;
   const std::filesystem::path file = lock_is_good ? folder / "data.mdb" : lock;
   throw LmdbFault("cannot open \"" + file.string() + "\": " + open_fault(file, code, OpenFor::writing), code);
-}
-
-MDB_val view(std::string_view bytes) {
-  return {bytes.size(), const_cast<char*>(bytes.data())};
 }
 
 std::uint64_t statvfs_free(const std::filesystem::path& folder) {
@@ -116,10 +102,10 @@ LmdbEnv::LmdbEnv(Options options) : options_(std::move(options)) {
 }
 
 void LmdbEnv::open() {
-  check("mdb_env_create", mdb_env_create(&env_));
-  if (options_.map_size != 0) check("mdb_env_set_mapsize", mdb_env_set_mapsize(env_, options_.map_size));
-  check("mdb_env_set_maxdbs", mdb_env_set_maxdbs(env_, options_.databases));
-  check("mdb_env_set_maxreaders", mdb_env_set_maxreaders(env_, kMaxReaders));
+  check_lmdb("mdb_env_create", mdb_env_create(&env_));
+  if (options_.map_size != 0) check_lmdb("mdb_env_set_mapsize", mdb_env_set_mapsize(env_, options_.map_size));
+  check_lmdb("mdb_env_set_maxdbs", mdb_env_set_maxdbs(env_, options_.databases));
+  check_lmdb("mdb_env_set_maxreaders", mdb_env_set_maxreaders(env_, kMaxReaders));
   install_guard(env_);
   check_opened(options_.folder, mdb_env_open(env_, options_.folder.c_str(), MDB_NOTLS | (read_only() ? MDB_RDONLY : 0u), 0600));
   mapped_ = std::make_unique<MappedFile>(env_, options_.folder / "data.mdb");
@@ -249,11 +235,11 @@ LmdbEnv::Info LmdbEnv::info() const {
 
 void LmdbEnv::check_readers() {
   int dead = 0;
-  check("mdb_reader_check", mdb_reader_check(env_, &dead));
+  check_lmdb("mdb_reader_check", mdb_reader_check(env_, &dead));
 }
 
 void LmdbEnv::copy_to(int file, Copy how) {
-  check("mdb_env_copyfd2", mdb_env_copyfd2(env_, file, how == Copy::compacted ? MDB_CP_COMPACT : 0));
+  check_lmdb("mdb_env_copyfd2", mdb_env_copyfd2(env_, file, how == Copy::compacted ? MDB_CP_COMPACT : 0));
 }
 
 MDB_txn* LmdbEnv::borrow() {
@@ -271,7 +257,7 @@ MDB_txn* LmdbEnv::borrow() {
     mdb_txn_abort(txn);
     lock.lock();
     --made_;
-    fail("mdb_txn_renew", code);
+    fail_lmdb("mdb_txn_renew", code);
   }
   ++made_;
   lock.unlock();
@@ -279,7 +265,7 @@ MDB_txn* LmdbEnv::borrow() {
   if (code == MDB_SUCCESS) return txn;
   lock.lock();
   --made_;
-  fail("mdb_txn_begin", code);
+  fail_lmdb("mdb_txn_begin", code);
 }
 
 void LmdbEnv::give_back(MDB_txn* txn) {
@@ -289,184 +275,6 @@ void LmdbEnv::give_back(MDB_txn* txn) {
     idle_.push_back(txn);
   }
   returned_.notify_one();
-}
-
-namespace {
-
-// Throws LmdbFault if a value cannot be right.
-void check_value(const char* what, MDB_env* env, const MDB_val& found) {
-  MappedFile* const file = mapped_file(env);
-  const char* const fault = file == nullptr ? nullptr : file->fault_of_value(found);
-  if (fault != nullptr) throw LmdbFault(std::string(what) + ": " + fault, kPageDamaged);
-}
-
-// Throws LmdbFault if the page of this key is damaged.
-void check_page(const char* what, MDB_env* env, const MDB_val& key) {
-  const MappedFile* const file = mapped_file(env);
-  const char* const fault = file == nullptr ? nullptr : file->fault_of_page(key);
-  if (fault != nullptr) throw LmdbFault(std::string(what) + ": " + fault, kPageDamaged);
-}
-
-// When a deletion leaves a page less than a quarter full, LMDB refills it from a neighbor, which it trusts. So the neighbors of this
-// cursor's page are read first, by a call that can be abandoned. Neighbors of branch pages are not.
-int read_beside(MDB_cursor* at) {
-  MDB_env* const env = mdb_txn_env(mdb_cursor_txn(at));
-  const MappedFile* const file = mapped_file(env);
-  if (file == nullptr) return MDB_SUCCESS;
-  MDB_stat stat{};
-  mdb_env_stat(env, &stat);
-  const std::size_t page_bytes = stat.ms_psize;
-  MDB_cursor* aside = nullptr;
-  int code = mdb_cursor_open(mdb_cursor_txn(at), mdb_cursor_dbi(at), &aside);
-  if (code != MDB_SUCCESS) return code;
-  code = guarded_call(env, Doing::reading_before_change, [&] {
-    MDB_val here{};
-    MDB_val key{};
-    MDB_val value{};
-    std::size_t others = 0;  // bytes of the page's other entries
-    int got = mdb_cursor_get(at, &here, &value, MDB_GET_CURRENT);
-    for (const MDB_cursor_op step : {MDB_PREV, MDB_NEXT}) {
-      if (got != MDB_SUCCESS && got != MDB_NOTFOUND) return got;
-      key = here;
-      got = mdb_cursor_get(aside, &key, &value, MDB_SET);
-      while (got == MDB_SUCCESS && others <= page_bytes / 4) {
-        got = mdb_cursor_get(aside, &key, &value, step);
-        if (got != MDB_SUCCESS) break;
-        if (!file->same_page(key.mv_data, here.mv_data)) {
-          if (file->fault_of_entries(key) != nullptr) return kPageDamaged;
-          break;
-        }
-        const std::size_t entry = key.mv_size + value.mv_size;
-        others += entry < page_bytes / 2 ? entry : key.mv_size;  // a large value has pages of its own
-      }
-    }
-    return got == MDB_NOTFOUND ? MDB_SUCCESS : got;
-  });
-  mdb_cursor_close(aside);
-  return code;
-}
-
-}  // namespace
-
-std::optional<std::string_view> Txn::get(MDB_dbi database, std::string_view key) const {
-  MDB_val name = view(key);
-  MDB_val found{};
-  const int code = guarded_call(env(), Doing::reading, [&] { return mdb_get(txn_, database, &name, &found); });
-  if (code == MDB_NOTFOUND) return std::nullopt;
-  check("mdb_get", code);
-  check_value("mdb_get", env(), found);
-  return std::string_view(static_cast<const char*>(found.mv_data), found.mv_size);
-}
-
-std::uint64_t Txn::entries(MDB_dbi database) const {
-  MDB_stat stat{};
-  check("mdb_stat", guarded_call(env(), Doing::reading, [&] { return mdb_stat(txn_, database, &stat); }));
-  return stat.ms_entries;
-}
-
-ReadTxn::ReadTxn(LmdbEnv& env) : env_(env) {
-  txn_ = env.borrow();
-}
-ReadTxn::~ReadTxn() {
-  env_.give_back(txn_);
-}
-
-WriteTxn::WriteTxn(LmdbEnv& env) : env_(env) {
-  env.look_at_file();
-  if (const std::string why = env.write_refusal(); !why.empty()) throw LmdbFault("writes are disabled: " + why, kPageDamaged);
-  check("mdb_txn_begin", mdb_txn_begin(env.handle(), nullptr, 0, &txn_));
-}
-
-// A transaction that stopped midway cannot be ended: it goes with the process.
-WriteTxn::~WriteTxn() {
-  if (txn_ == nullptr) return;
-  mapped_file(env())->write_broken() ? env_.note_broken_write(last_damage()) : mdb_txn_abort(txn_);
-}
-
-// The pages are checked before anything is done with them, by a call that can be abandoned.
-int WriteTxn::find(MDB_cursor* cursor, MDB_val key) {
-  MDB_val there{};
-  const int code = guarded_call(env(), Doing::reading_before_change, [&] { return mdb_cursor_get(cursor, &key, &there, MDB_SET); });
-  if (code == MDB_SUCCESS) check_value("mdb_cursor_get", env(), there);
-  return code;
-}
-
-void WriteTxn::put(MDB_dbi database, std::string_view key, std::string_view value) {
-  MDB_val name = view(key);
-  MDB_val kept = view(value);
-  const Cursor cursor(*this, database);
-  const int found = find(cursor.handle(), name);
-  if (found != MDB_NOTFOUND) check("mdb_put", found);
-  check("mdb_put", guarded_call(env(), Doing::writing, [&] { return mdb_cursor_put(cursor.handle(), &name, &kept, 0); }));
-}
-
-bool WriteTxn::erase(MDB_dbi database, std::string_view key) {
-  const Cursor cursor(*this, database);
-  const int found = find(cursor.handle(), view(key));
-  if (found == MDB_NOTFOUND) return false;
-  check("mdb_del", found);
-  check("mdb_del", read_beside(cursor.handle()));
-  check("mdb_del", guarded_call(env(), Doing::writing, [&] { return mdb_cursor_del(cursor.handle(), 0); }));
-  return true;
-}
-
-MDB_dbi WriteTxn::open_database(const char* name) {
-  MDB_dbi database = 0;
-  check(name, guarded_call(env(), Doing::writing, [&] { return mdb_dbi_open(txn_, name, MDB_CREATE, &database); }));
-  check(name, mdb_set_compare(txn_, database, compare_guarded));
-  return database;
-}
-
-void WriteTxn::commit() {
-  // The handle is gone whatever mdb_txn_commit returns, so it must not be aborted.
-  MDB_txn* const ending = std::exchange(txn_, nullptr);
-  if (const std::string why = env_.write_refusal(); !why.empty()) {
-    mdb_txn_abort(ending);
-    throw LmdbFault("writes are disabled: " + why, kPageDamaged);
-  }
-  if (const int fault = env_.machine().commit_fault ? env_.machine().commit_fault() : 0; fault != 0) {
-    mdb_txn_abort(ending);
-    if (fault == EIO && env_.machine().disk_free_bytes(env_.folder()) < kFullDiskBytes) fail("commit", ENOSPC);
-    fail("commit", fault);
-  }
-  const int code = guarded_call(env_.handle(), Doing::writing, [&] { return mdb_txn_commit(ending); });
-  // Some file systems report a full disk as an I/O error.
-  if (code == EIO && env_.machine().disk_free_bytes(env_.folder()) < kFullDiskBytes) fail("mdb_txn_commit", ENOSPC);
-  if (code == kWriteBroken) env_.note_broken_write(last_damage());
-  check("mdb_txn_commit", code);
-}
-
-Cursor::Cursor(const Txn& txn, MDB_dbi database) {
-  check("mdb_cursor_open", mdb_cursor_open(txn.handle(), database, &cursor_));
-}
-Cursor::~Cursor() {
-  const MappedFile* const file = mapped_file(mdb_txn_env(mdb_cursor_txn(cursor_)));
-  if (!file->write_broken()) mdb_cursor_close(cursor_);
-}
-
-bool Cursor::move(MDB_cursor_op how) {
-  MDB_env* const env = mdb_txn_env(mdb_cursor_txn(cursor_));
-  const int code = guarded_call(env, Doing::reading, [&] { return mdb_cursor_get(cursor_, &key_, &value_, how); });
-  if (code == MDB_NOTFOUND) return false;
-  check("mdb_cursor_get", code);
-  check_page("mdb_cursor_get", env, key_);
-  check_value("mdb_cursor_get", env, value_);
-  return true;
-}
-
-bool Cursor::at_or_after(std::string_view key) {
-  key_ = view(key);
-  return move(MDB_SET_RANGE);
-}
-
-bool Cursor::before(std::string_view key) {
-  return at_or_after(key) ? previous() : last();
-}
-
-void Cursor::erase() {
-  MDB_env* const env = mdb_txn_env(mdb_cursor_txn(cursor_));
-  check("mdb_cursor_del", read_beside(cursor_));
-  check("mdb_cursor_del", guarded_call(env, Doing::writing, [&] { return mdb_cursor_del(cursor_, 0); }));
 }
 
 }  // namespace runwarden::store

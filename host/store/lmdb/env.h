@@ -1,7 +1,5 @@
-// Thin owners of LMDB's handles: environment, transactions, cursors. Internal to store/.
-//
-// One WriteTxn at a time across all processes (LMDB waits). ReadTxns on any thread, at most kMaxReaders at once, each for milliseconds:
-// while one is open, no page freed since it began can be reused. Views are valid until their transaction ends or writes.
+// The owner of LMDB's environment: opens the files of a store, checks them, and begins transactions (txn.h). Internal to store/.
+// Any thread.
 #pragma once
 
 #include <lmdb.h>
@@ -9,29 +7,16 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/mutex.h"
+#include "store/lmdb/fault.h"
 #include "store/lmdb/page_guard.h"
 #include "store/lmdb/store.h"
 #include "store/lmdb/store_use.h"
 
 namespace runwarden::store {
-
-// No room in the map or on the disk. The transaction is gone; the store is unchanged.
-struct NoRoom : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// Anything else LMDB refuses.
-struct LmdbFault : std::runtime_error {
-  LmdbFault(const std::string& text, int of) : std::runtime_error(text), code(of) {}
-  int code;
-};
 
 class WriteTxn;
 class ReadTxn;
@@ -107,78 +92,6 @@ class LmdbEnv {
   CondVar returned_;
   std::vector<MDB_txn*> idle_ RW_GUARDED_BY(mutex_);  // reset, ready to renew
   unsigned made_ RW_GUARDED_BY(mutex_) = 0;           // idle or lent
-};
-
-// Lookups in a read or write transaction.
-class Txn {
- public:
-  MDB_env* env() const { return mdb_txn_env(txn_); }
-  std::optional<std::string_view> get(MDB_dbi database, std::string_view key) const;
-  std::uint64_t entries(MDB_dbi database) const;
-  MDB_txn* handle() const { return txn_; }
-
- protected:
-  Txn() = default;
-  MDB_txn* txn_ = nullptr;
-};
-
-class ReadTxn : public Txn {
- public:
-  explicit ReadTxn(LmdbEnv& env);
-  ~ReadTxn();
-  ReadTxn(const ReadTxn&) = delete;
-  ReadTxn& operator=(const ReadTxn&) = delete;
-
- private:
-  LmdbEnv& env_;
-};
-
-// Aborts unless committed.
-class WriteTxn : public Txn {
- public:
-  explicit WriteTxn(LmdbEnv& env);
-  ~WriteTxn();
-  WriteTxn(const WriteTxn&) = delete;
-  WriteTxn& operator=(const WriteTxn&) = delete;
-
-  void put(MDB_dbi database, std::string_view key, std::string_view value);
-  bool erase(MDB_dbi database, std::string_view key);
-  MDB_dbi open_database(const char* name);  // made if it does not exist
-  // The data is on stable storage on return. Throws NoRoom or LmdbFault; either way the transaction has ended.
-  void commit();
-
- private:
-  int find(MDB_cursor* cursor, MDB_val key);
-
-  LmdbEnv& env_;
-};
-
-class Cursor {
- public:
-  Cursor(const Txn& txn, MDB_dbi database);
-  ~Cursor();
-  Cursor(const Cursor&) = delete;
-  Cursor& operator=(const Cursor&) = delete;
-
-  // Each moves the cursor, and returns whether it is on an entry.
-  bool first() { return move(MDB_FIRST); }
-  bool last() { return move(MDB_LAST); }
-  bool next() { return move(MDB_NEXT); }
-  bool previous() { return move(MDB_PREV); }
-  bool at_or_after(std::string_view key);
-  bool before(std::string_view key);  // to the greatest key less than that
-  void erase();                       // the current entry; next() then goes to the one after it
-
-  MDB_cursor* handle() const { return cursor_; }
-  std::string_view key() const { return {static_cast<const char*>(key_.mv_data), key_.mv_size}; }
-  std::string_view value() const { return {static_cast<const char*>(value_.mv_data), value_.mv_size}; }
-
- private:
-  bool move(MDB_cursor_op how);
-
-  MDB_cursor* cursor_ = nullptr;
-  MDB_val key_{};
-  MDB_val value_{};
 };
 
 }  // namespace runwarden::store

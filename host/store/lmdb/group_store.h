@@ -7,6 +7,7 @@
 #include "store/group_store.h"
 #include "store/lmdb/env.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 

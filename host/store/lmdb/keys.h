@@ -9,6 +9,7 @@
 
 #include "model/records.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/clock_guard.h"
-#include "store/lmdb/env.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 

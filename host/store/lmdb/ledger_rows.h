@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "store/ledger_reader.h"
-#include "store/lmdb/env.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 

@@ -13,6 +13,7 @@
 #include "store/lmdb/ledger_rows.h"
 #include "store/lmdb/message_writer.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 

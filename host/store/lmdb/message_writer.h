@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "model/webhook.h"
-#include "store/lmdb/env.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 #include "store/message_queue.h"
 
 namespace runwarden::store {

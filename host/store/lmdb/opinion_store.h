@@ -6,6 +6,7 @@
 
 #include "store/lmdb/env.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 #include "store/opinion_store.h"
 
 namespace runwarden::store {

@@ -5,6 +5,7 @@
 
 #include "store/lmdb/env.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 #include "store/review_store.h"
 
 namespace runwarden::store {

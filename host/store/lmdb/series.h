@@ -19,6 +19,7 @@
 #include "model/cluster.h"
 #include "store/group_store.h"
 #include "store/lmdb/time_bucket_counts.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "store/capacity.h"
 #include "store/lmdb/env.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 

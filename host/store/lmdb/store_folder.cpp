@@ -5,8 +5,10 @@
 #include <system_error>
 #include <thread>
 
-#include "store/lmdb/env.h"
+#include "store/lmdb/fault.h"
+#include "store/lmdb/store.h"
 #include "store/lmdb/store_use.h"
+#include "store/open_store.h"
 
 namespace runwarden::store {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/open_fault.h"
-#include "store/lmdb/env.h"
+#include "store/lmdb/fault.h"
 #include "store/lmdb/store.h"
 
 namespace runwarden::store {

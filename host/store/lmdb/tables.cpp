@@ -1,5 +1,7 @@
 #include "store/lmdb/tables.h"
 
+#include "store/lmdb/txn.h"
+
 namespace runwarden::store {
 
 std::string place_text(const Table& table, std::string_view key) {

@@ -14,6 +14,7 @@
 #include "model/records.h"
 #include "store/cluster_change.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 

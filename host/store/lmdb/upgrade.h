@@ -8,6 +8,7 @@
 #include "store/lmdb/env.h"
 #include "store/lmdb/store.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 

@@ -7,6 +7,7 @@
 #include "store/lmdb/env.h"
 #include "store/lmdb/message_writer.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 #include "store/webhook_store.h"
 
 namespace runwarden::store {

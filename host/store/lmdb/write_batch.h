@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "store/lmdb/group_changes.h"
-#include "store/lmdb/env.h"
 #include "store/lmdb/ledger_writer.h"
 #include "store/lmdb/message_writer.h"
 #include "store/lmdb/open_run_index.h"
 #include "store/lmdb/space_accounting.h"
 #include "store/lmdb/tables.h"
 #include "store/lmdb/time_bucket_counts.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 

@@ -18,6 +18,7 @@
 #include "store/lmdb/service_lock.h"
 #include "store/lmdb/store.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 #include "store/store.h"
 #include "support/commit_together.h"
 #include "support/fake_clock.h"

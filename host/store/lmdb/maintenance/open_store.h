@@ -8,6 +8,7 @@
 
 #include "store/lmdb/env.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 #include "store/maintenance_progress.h"
 
 namespace runwarden::store {

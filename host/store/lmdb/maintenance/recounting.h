@@ -10,6 +10,7 @@
 #include "store/lmdb/env.h"
 #include "store/lmdb/groups.h"
 #include "store/lmdb/tables.h"
+#include "store/lmdb/txn.h"
 
 namespace runwarden::store {
 
